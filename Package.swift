@@ -1,0 +1,53 @@
+// swift-tools-version: 6.2
+import PackageDescription
+
+// CI turns every warning into an error; a developer in the middle of a change keeps building.
+let strict: [SwiftSetting] = Context.environment["CI"] == nil ? [] : [.treatAllWarnings(as: .error)]
+
+// Sources/README.md says who may import whom, and RepositoryTests hold this tree against it.
+let package = Package(
+  name: "refreshd",
+  products: [
+    .executable(name: "refreshd", targets: ["refreshd"]),
+    .executable(name: "refreshctl", targets: ["refreshctl"]),
+  ],
+  dependencies: [
+    .package(url: "https://github.com/apple/swift-argument-parser", from: "1.8.2"),
+
+    .package(url: "https://github.com/apple/swift-collections", from: "1.6.0"),
+    .package(url: "https://github.com/LebJe/TOMLKit", from: "0.6.0"),
+  ],
+  targets: [
+    .systemLibrary(name: "CSystemd", pkgConfig: "libsystemd", providers: [.apt(["libsystemd-dev"])]),
+    .systemLibrary(name: "CSQLite", pkgConfig: "sqlite3", providers: [.apt(["libsqlite3-dev"])]),
+    .systemLibrary(name: "CLinux"),
+
+    .target(
+      name: "RefreshEngine",
+      dependencies: [.product(name: "HeapModule", package: "swift-collections")],
+      swiftSettings: strict),
+    .target(name: "RefreshStore", dependencies: ["RefreshEngine", "CSQLite"], swiftSettings: strict),
+    .target(
+      name: "RefreshConfig",
+      dependencies: ["RefreshEngine", .product(name: "TOMLKit", package: "TOMLKit")],
+      swiftSettings: strict),
+    .target(name: "Varlink", dependencies: ["CLinux"], swiftSettings: strict),
+    .target(
+      name: "RefreshAPI",
+      resources: [.embedInCode("org.refreshd.App.varlink"), .embedInCode("org.refreshd.Manager.varlink")],
+      swiftSettings: strict),
+    .target(name: "Systemd", dependencies: ["CSystemd"], swiftSettings: strict),
+    .target(
+      name: "RefreshDaemon",
+      dependencies: ["RefreshEngine", "RefreshStore", "RefreshConfig", "RefreshAPI", "Varlink", "Systemd", "CLinux"],
+      swiftSettings: strict),
+    .executableTarget(name: "refreshd", dependencies: ["RefreshDaemon"], swiftSettings: strict),
+    .executableTarget(
+      name: "refreshctl",
+      dependencies: [
+        "RefreshAPI", "Varlink", "RefreshConfig", "RefreshEngine",
+        .product(name: "ArgumentParser", package: "swift-argument-parser"),
+      ],
+      swiftSettings: strict),
+  ]
+)

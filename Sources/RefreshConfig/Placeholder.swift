@@ -1,0 +1,1 @@
+// placeholder, goes with the first real file

@@ -1,0 +1,80 @@
+/// Intervals set at run time, which take the place of the file's until they are reset (FEATURES A8).
+public struct Overrides: Hashable, Sendable {
+  /// In place of the file's foreground interval, if set.
+  public var foregroundInterval: Interval?
+  /// In place of the file's background interval, if set.
+  public var backgroundInterval: Interval?
+
+  /// Makes overrides; nothing is overridden by default.
+  public init(foregroundInterval: Interval? = nil, backgroundInterval: Interval? = nil) {
+    self.foregroundInterval = foregroundInterval
+    self.backgroundInterval = backgroundInterval
+  }
+}
+
+/// A refresh that something asked for and that has not started yet.
+public struct Request: Hashable, Sendable {
+  /// What asked for it.
+  public var trigger: Trigger
+  /// Not before this instant, boot clock.
+  public var earliest: Instant
+
+  /// Makes a request.
+  public init(trigger: Trigger, earliest: Instant) {
+    self.trigger = trigger
+    self.earliest = earliest
+  }
+}
+
+/// The start of a refresh: what is saved before its first process, so that a crash cannot lose it.
+public struct Started: Hashable, Sendable {
+  /// The refresh.
+  public var id: RefreshID
+  /// Why it started.
+  public var trigger: Trigger
+  /// When it started, boot clock.
+  public var at: Instant
+
+  /// Makes a start.
+  public init(id: RefreshID, trigger: Trigger, at: Instant) {
+    self.id = id
+    self.trigger = trigger
+    self.at = at
+  }
+}
+
+/// What the engine knows of an app beside its policy: everything that outlives the daemon and the boot.
+///
+/// Leases are not here: they end with the connection that holds them.
+public struct AppState: Hashable, Sendable {
+  /// Whether the last unleased signal of the two says that the user looks at the app.
+  public var isForeground: Bool
+  /// Whether the app is logged out.
+  ///
+  /// It keeps its place on the screen meanwhile, for the `login` that may come.
+  public var isLoggedOut: Bool
+  /// Intervals set at run time.
+  public var overrides: Overrides
+  /// When the last refresh started, the anchor of the next one; nil before the first.
+  public var lastStart: Instant?
+  /// When the last refresh that did not fail started: the age of the data; nil before the first.
+  public var freshAt: Instant?
+  /// A refresh that is asked for.
+  public var request: Request?
+  /// The refresh that is running, if one is.
+  public var running: Started?
+
+  /// The state of an app that nobody has heard of yet.
+  public init(
+    isForeground: Bool = false, isLoggedOut: Bool = false, overrides: Overrides = Overrides(),
+    lastStart: Instant? = nil, freshAt: Instant? = nil, request: Request? = nil, running: Started? = nil
+  ) {
+    self.isForeground = isForeground
+    self.isLoggedOut = isLoggedOut
+    self.overrides = overrides
+    self.lastStart = lastStart
+    self.freshAt = freshAt
+    self.request = request
+    self.running = running
+  }
+}

@@ -1,0 +1,103 @@
+/// The least time between two refreshes of an app in a phase (FEATURES A1, A2).
+public enum Interval: Hashable, Sendable {
+  /// Not refreshed by time in this phase; triggers still work.
+  case never
+  /// As often as the system allows: the floor of the phase in ``Limits``.
+  case minimum
+  /// At least this much time after the last start; never shorter than the phase's floor.
+  case every(Duration)
+}
+
+/// What entering the foreground does to data that is there already (FEATURES A4).
+public enum OnForeground: String, Hashable, Sendable, CaseIterable {
+  /// Refresh at once if the data is older than the foreground interval.
+  case stale
+  /// Refresh at once.
+  case always
+  /// Only start the foreground interval.
+  case never
+}
+
+/// How the end of a task tells whether there was something new (FEATURES B4).
+public enum NewData: Hashable, Sendable {
+  /// By exit code: 0 is new data, `no_data_exit` is none.
+  case exit
+  /// Exit 0 is new data if anything was printed, else none.
+  case output
+  /// Exit 0 is new data if what is at the path changed while the task ran, else none.
+  case changed(path: String)
+}
+
+/// What the engine needs to know of one task: its name and how its end is judged.
+public struct TaskPolicy: Hashable, Sendable {
+  /// The task's name, unique in its app.
+  public var name: String
+  /// How success is split into new data and no data.
+  public var newData: NewData
+  /// The exit code that says "no data"; 100 unless the file says otherwise.
+  public var noDataExit: Int32
+  /// The exit code of a failure worth a retry; 75, EX_TEMPFAIL of `sysexits.h`, unless the file says otherwise.
+  public var retryExit: Int32
+
+  /// Makes a task's policy with the defaults of DESIGN section 4, "Results".
+  public init(name: String, newData: NewData = .exit, noDataExit: Int32 = 100, retryExit: Int32 = 75) {
+    self.name = name
+    self.newData = newData
+    self.noDataExit = noDataExit
+    self.retryExit = retryExit
+  }
+}
+
+/// What an app's file asks of the engine.
+///
+/// The commands themselves stay with the daemon.
+public struct Policy: Hashable, Sendable {
+  /// Least time between two starts while the app is in the foreground; 5 min by default.
+  public var foregroundInterval: Interval
+  /// Least time between two starts while the app is in the background; 24 h by default.
+  public var backgroundInterval: Interval
+  /// What entering the foreground does; `stale` by default.
+  public var onForeground: OnForeground
+  /// How long a refresh may take before it is stopped; 30 s by default.
+  public var deadline: Duration
+  /// How long a refresh that was told to stop may take before it is killed; 5 s by default.
+  public var grace: Duration
+  /// The tasks, in the order of the file.
+  ///
+  /// They run side by side under the one deadline.
+  public var tasks: [TaskPolicy]
+
+  /// Makes a policy with the defaults of DESIGN section 4.
+  public init(
+    foregroundInterval: Interval = .every(.minutes(5)), backgroundInterval: Interval = .every(.hours(24)),
+    onForeground: OnForeground = .stale, deadline: Duration = .seconds(30), grace: Duration = .seconds(5),
+    tasks: [TaskPolicy]
+  ) {
+    self.foregroundInterval = foregroundInterval
+    self.backgroundInterval = backgroundInterval
+    self.onForeground = onForeground
+    self.deadline = deadline
+    self.grace = grace
+    self.tasks = tasks
+  }
+}
+
+/// The bounds that the administrator sets for all apps, in `refreshd.toml`.
+public struct Limits: Hashable, Sendable {
+  /// The shortest foreground interval, and what `minimum` means there; 5 s by default.
+  public var foregroundFloor: Duration
+  /// The shortest background interval, and what `minimum` means there; 15 min by default, as on iOS and in WorkManager.
+  public var backgroundFloor: Duration
+  /// The longest deadline that an app may ask for; 10 min by default.
+  public var deadlineCap: Duration
+
+  /// Makes limits with the defaults of FEATURES A2 and B1.
+  public init(
+    foregroundFloor: Duration = .seconds(5), backgroundFloor: Duration = .minutes(15),
+    deadlineCap: Duration = .minutes(10)
+  ) {
+    self.foregroundFloor = foregroundFloor
+    self.backgroundFloor = backgroundFloor
+    self.deadlineCap = deadlineCap
+  }
+}
