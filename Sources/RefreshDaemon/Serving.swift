@@ -1,0 +1,75 @@
+import RefreshAPI
+import RefreshConfig
+import RefreshEngine
+import Varlink
+
+// The socket's interfaces: which method of the daemon serves which call, and whose apps a call may be about.
+
+extension Daemon {
+  /// Declares the interfaces and begins to listen, on what the service manager handed over or on the path.
+  func serve() throws {
+    var app = Interface(AppInterface.name, description: AppInterface.description)
+    app.method("Signal") { self.signal($0) }
+    app.method("Complete") { self.complete($0) }
+    server.add(app)
+
+    var manager = Interface(ManagerInterface.name, description: ManagerInterface.description)
+    manager.method("List") { self.list($0) }
+    manager.method("Show") { self.show($0) }
+    manager.method("Status") { self.status($0) }
+    manager.method("Run") { self.run($0) }
+    manager.method("Set") { self.set($0) }
+    manager.method("Reset") { self.reset($0) }
+    manager.method("History") { self.history($0) }
+    manager.method("Check") { self.check($0) }
+    manager.method("Reload") { self.reload($0) }
+    manager.method("Version") { self.version($0) }
+    server.add(manager)
+
+    if settings.listenDescriptors.isEmpty {
+      // Everyone may connect: who may ask what is decided for each call.
+      try server.listen(path: settings.socket, mode: 0o666)
+    } else {
+      for descriptor in settings.listenDescriptors { try server.listen(descriptor: descriptor) }
+    }
+  }
+
+  /// The app that a call is about, if the caller may ask about it; else the call is answered.
+  func app<Parameters>(named name: String, for call: Call<Parameters>) -> AppConfiguration? {
+    guard let app = AppID(name).flatMap({ configuration.apps[$0] }) else {
+      call.fail(ManagerInterface.NoSuchApp(app: name))
+      return nil
+    }
+    guard access.may(call.peer, about: app) else {
+      call.fail(ManagerInterface.NotAllowed(app: name, remedy: access.remedy(for: app)))
+      return nil
+    }
+    return app
+  }
+
+  /// The apps that a call is about, if the caller may ask about each; else the call is answered.
+  func apps<Parameters>(named names: [String], for call: Call<Parameters>) -> [AppConfiguration]? {
+    guard !names.isEmpty else {
+      call.fail(InvalidParameter(parameter: "apps"))
+      return nil
+    }
+    var apps: [AppConfiguration] = []
+    for name in names {
+      guard let app = app(named: name, for: call) else { return nil }
+      apps.append(app)
+    }
+    return apps
+  }
+}
+
+extension AppInterface.NoSuchApp: VarlinkError {}
+extension AppInterface.NotAllowed: VarlinkError {}
+extension AppInterface.NotLeasable: VarlinkError {}
+extension AppInterface.NoSuchToken: VarlinkError {}
+extension AppInterface.AlreadyCompleted: VarlinkError {}
+extension ManagerInterface.NoSuchApp: VarlinkError {}
+extension ManagerInterface.NotAllowed: VarlinkError {}
+extension ManagerInterface.Held: VarlinkError {}
+extension ManagerInterface.InvalidInterval: VarlinkError {}
+extension ManagerInterface.BadConfiguration: VarlinkError {}
+extension ManagerInterface.NotStored: VarlinkError {}
