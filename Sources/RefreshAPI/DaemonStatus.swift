@@ -107,10 +107,8 @@ extension Wire {
 
     /// Makes it of its parts.
     public init(
-      version: String, start: Int, sinceMicroseconds: Int64, isUserDaemon: Bool, socket: String,
-      launcher:
-        String, apps: Int, refreshing: Int, next: NextRefresh? = nil, configuration: ConfigurationState,
-      store: StoreState
+      version: String, start: Int, sinceMicroseconds: Int64, isUserDaemon: Bool, socket: String, launcher: String,
+      apps: Int, refreshing: Int, next: NextRefresh? = nil, configuration: ConfigurationState, store: StoreState
     ) {
       self.version = version
       self.start = start
