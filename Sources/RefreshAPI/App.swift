@@ -9,13 +9,13 @@ extension Wire {
     case notDue = "not_due"
     /// Something keeps it from being refreshed: its holds.
     case held
-    /// Nothing is planned: the interval of its phase is `never`.
-    case unscheduled
   }
 
   /// What keeps a refresh from starting.
   public struct Hold: Codable, Hashable, Sendable {
-    /// Its name, such as `logged-out`.
+    /// Its name: `logged-out`, `never` (the interval of the phase), `stopping` (the daemon).
+    ///
+    /// Others may be added.
     public let name: String
     /// What would lift it, in one sentence.
     public let remedy: String
@@ -62,10 +62,10 @@ extension Wire {
     public let phase: Phase
     /// What the daemon thinks of it.
     public let verdict: Verdict
-    /// When the next refresh is due, microseconds of the wall clock; may lie in the past while a hold keeps it.
-    ///
-    /// Absent when nothing is planned.
+    /// When the next refresh is due, microseconds of the wall clock; absent when nothing is planned.
     public let dueMicroseconds: Int64?
+    /// What keeps the next refresh from starting; empty if nothing does.
+    public let holds: [Hold]
     /// The id of the refresh that is running, if one is.
     public let running: String?
     /// How the last refresh ended; absent before the first.
@@ -77,9 +77,8 @@ extension Wire {
 
     /// Makes it of its parts.
     public init(
-      id: String, name: String, owner: String, phase: Phase, verdict: Verdict,
-      dueMicroseconds: Int64? =
-        nil, running: String? = nil, last: LastRefresh? = nil, freshMicroseconds: Int64? = nil
+      id: String, name: String, owner: String, phase: Phase, verdict: Verdict, dueMicroseconds: Int64? = nil,
+      holds: [Hold], running: String? = nil, last: LastRefresh? = nil, freshMicroseconds: Int64? = nil
     ) {
       self.id = id
       self.name = name
@@ -87,6 +86,7 @@ extension Wire {
       self.phase = phase
       self.verdict = verdict
       self.dueMicroseconds = dueMicroseconds
+      self.holds = holds
       self.running = running
       self.last = last
       self.freshMicroseconds = freshMicroseconds
@@ -99,6 +99,7 @@ extension Wire {
       case phase
       case verdict
       case dueMicroseconds = "due_us"
+      case holds
       case running
       case last
       case freshMicroseconds = "fresh_us"

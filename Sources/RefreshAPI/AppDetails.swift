@@ -102,9 +102,7 @@ extension Wire {
     public let phase: Phase
     /// What the daemon thinks of it.
     public let verdict: Verdict
-    /// When the next refresh is due, microseconds of the wall clock; may lie in the past while a hold keeps it.
-    ///
-    /// Absent when nothing is planned.
+    /// When the next refresh is due, microseconds of the wall clock; absent when nothing is planned.
     public let dueMicroseconds: Int64?
     /// Why the next refresh starts: its interval, or what asked for it.
     ///
@@ -139,14 +137,10 @@ extension Wire {
 
     /// Makes it of its parts.
     public init(
-      id: String, name: String, owner: String, phase: Phase, verdict: Verdict,
-      dueMicroseconds: Int64? =
-        nil, dueTrigger: Trigger? = nil, holds: [Hold], running: Running? = nil,
-      freshMicroseconds: Int64? =
-        nil, foregroundInterval: Interval, backgroundInterval: Interval, onForeground: OnForeground,
-      deadlineMicroseconds: Int64, graceMicroseconds: Int64, tasks: [Task], file: String,
-      last: Refresh? =
-        nil
+      id: String, name: String, owner: String, phase: Phase, verdict: Verdict, dueMicroseconds: Int64? = nil,
+      dueTrigger: Trigger? = nil, holds: [Hold], running: Running? = nil, freshMicroseconds: Int64? = nil,
+      foregroundInterval: Interval, backgroundInterval: Interval, onForeground: OnForeground,
+      deadlineMicroseconds: Int64, graceMicroseconds: Int64, tasks: [Task], file: String, last: Refresh? = nil
     ) {
       self.id = id
       self.name = name

@@ -5,6 +5,8 @@ extension Wire {
     public let file: String
     /// The line in the file, from 1, where it is known.
     public let line: Int?
+    /// The column of the line, from 1; for what is not TOML.
+    public let column: Int?
     /// The key that it is about, if it is about one.
     public let key: String?
     /// What is wrong, beginning "cannot".
@@ -13,9 +15,12 @@ extension Wire {
     public let remedy: String
 
     /// Makes it of its parts.
-    public init(file: String, line: Int? = nil, key: String? = nil, message: String, remedy: String) {
+    public init(
+      file: String, line: Int? = nil, column: Int? = nil, key: String? = nil, message: String, remedy: String
+    ) {
       self.file = file
       self.line = line
+      self.column = column
       self.key = key
       self.message = message
       self.remedy = remedy
@@ -107,10 +112,8 @@ extension Wire {
 
     /// Makes it of its parts.
     public init(
-      version: String, start: Int, sinceMicroseconds: Int64, isUserDaemon: Bool, socket: String,
-      launcher:
-        String, apps: Int, refreshing: Int, next: NextRefresh? = nil, configuration: ConfigurationState,
-      store: StoreState
+      version: String, start: Int, sinceMicroseconds: Int64, isUserDaemon: Bool, socket: String, launcher: String,
+      apps: Int, refreshing: Int, next: NextRefresh? = nil, configuration: ConfigurationState, store: StoreState
     ) {
       self.version = version
       self.start = start

@@ -105,9 +105,8 @@ extension Wire {
 
     /// Makes it of its parts.
     public init(
-      name: String, outcome: Outcome, cause: Cause? = nil, durationMicroseconds: Int64,
-      cpuMicroseconds:
-        Int64, message: String
+      name: String, outcome: Outcome, cause: Cause? = nil, durationMicroseconds: Int64, cpuMicroseconds: Int64,
+      message: String
     ) {
       self.name = name
       self.outcome = outcome
