@@ -17,6 +17,6 @@ actor ConfigurationReader {
 
   /// Reads all of it, or says every mistake.
   func read() throws(ConfigurationError) -> Configuration {
-    try reader.read(sources)
+    try Configuration.load(from: sources, as: reader)
   }
 }

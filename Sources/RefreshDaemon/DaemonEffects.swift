@@ -11,12 +11,12 @@ extension Daemon {
   func perform(_ work: Pending.Work) {
     switch work.effect {
     case .start(let refresh, let id, let trigger, let deadline):
-      guard let app = work.app else { return journal.lostConfiguration(of: id, refresh) }
+      guard let app = work.app else { return journal.cannotStart(refresh, of: id) }
       start(refresh, of: app, trigger, deadline: deadline)
     case .warn(let refresh, let app, let deadline):
       warn(refresh, of: app, deadline: deadline)
     case .terminate(let refresh, let app, let reason):
-      journal.stopping(refresh, of: app, reason)
+      journal.asked(refresh, of: app, toEndFor: reason)
       for key in refreshes.keys(of: refresh) { launcher.terminate(key) }
     case .kill(let refresh, _):
       for key in refreshes.keys(of: refresh) { launcher.kill(key) }
