@@ -36,8 +36,7 @@ extension Daemon {
         token: running.tokens[index])
       launcher.start(
         TaskLaunch(
-          key: TaskKey(refresh: refresh, task: index), app: app.id, arguments: command.arguments,
-          directory: command.directory ?? app.owner.home, owner: app.owner.uid, group: command.group,
+          key: TaskKey(refresh: refresh, task: index), app: app.id, command: command, owner: app.owner,
           environment: variables, input: nil, changedPath: app.policy.tasks[index].newData.path))
     }
   }

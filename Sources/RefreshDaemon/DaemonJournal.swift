@@ -78,6 +78,8 @@ struct DaemonJournal: Sendable {
 
   func setAside(_ problem: StoreError) { write("\(problem)", .error) }
 
+  func cannotGoOn(_ reason: String) { write(reason, .error) }
+
   func writesAgain() {
     write("the store can be written again, and all that waited is in it", .notice, .storeWritesAgain)
   }

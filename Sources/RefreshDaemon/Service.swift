@@ -10,14 +10,13 @@ public enum Service {
   ///
   /// Blocks the calling thread, which becomes the daemon's only one. Throws when the daemon cannot start; what it says
   /// is for standard error and the journal.
-  public static func run(_ settings: Settings) throws(StartError) {
+  public static func run(_ settings: Settings) throws(ServiceError) {
     // A reader of a pipe or a socket that is gone is an error of that write, not the end of the daemon.
     signal(SIGPIPE, SIG_IGN)
     raiseDescriptorLimit()
     let moment = Moment.now()
     let configuration = try readConfiguration(settings)
-    let lock = try StateLock(directory: settings.stateDirectory)
-    defer { lock.release() }
+    try StateLock.take(in: settings.stateDirectory)
     let loop = try onLoop { () throws(SystemdError) in try EventLoop() }
     let (store, loaded) = try openStore(settings, moment)
     let journal = DaemonJournal()
@@ -28,53 +27,53 @@ public enum Service {
         sources: settings.sources, reader: settings.reader, executor: ThreadExecutor(name: "configuration")),
       journal: journal, moment: moment)
     let daemon = try open(parts)
-    let code = try withExtendedLifetime(daemon) { () throws(StartError) in
+    let code = try withExtendedLifetime(daemon) { () throws(ServiceError) in
       try onLoop { () throws(SystemdError) in try loop.run() }
     }
-    guard code == 0 else { throw StartError(.software, "cannot go on: the event loop ended with code \(code)") }
+    guard code == 0 else { throw ServiceError(.software, "cannot go on: the event loop ended with code \(code)") }
   }
 
   /// Reads the configuration and gives back how many apps it has, or every mistake.
-  public static func check(_ settings: Settings) throws(StartError) -> Int {
+  public static func check(_ settings: Settings) throws(ServiceError) -> Int {
     try readConfiguration(settings).apps.count
   }
 
-  private static func readConfiguration(_ settings: Settings) throws(StartError) -> Configuration {
+  private static func readConfiguration(_ settings: Settings) throws(ServiceError) -> Configuration {
     do throws(ConfigurationError) {
       return try Configuration.load(from: settings.sources, as: settings.reader)
     } catch {
-      throw StartError(.configuration, error.description)
+      throw ServiceError(.configuration, error.description)
     }
   }
 
   private static func openStore(
     _ settings: Settings, _ moment: Moment
-  ) throws(StartError) -> (RefreshStore, Loaded) {
+  ) throws(ServiceError) -> (RefreshStore, Loaded) {
     let clock = BootClock(bootID: try Machine.bootID(), now: moment.instant, wallOffset: moment.wallOffset)
     do throws(StoreError) {
       return try RefreshStore.open(
         at: "\(settings.stateDirectory)/refreshd.sqlite", clock: clock, executor: ThreadExecutor(name: "store"))
     } catch {
-      throw StartError(.cannotCreate, error.description)
+      throw ServiceError(.cannotCreate, error.description)
     }
   }
 
-  private static func open(_ parts: Daemon.Parts) throws(StartError) -> Daemon {
+  private static func open(_ parts: Daemon.Parts) throws(ServiceError) -> Daemon {
     do {
       let daemon = try Daemon(parts)
       let leftBehind = Set(parts.loaded.states.values.compactMap(\.running?.id))
       try daemon.assumeIsolated { try $0.open(leftBehind: leftBehind) }
       return daemon
     } catch {
-      throw StartError(.cannotCreate, String(describing: error))
+      throw ServiceError(.cannotCreate, String(describing: error))
     }
   }
 
-  private static func onLoop<Value>(_ body: () throws(SystemdError) -> Value) throws(StartError) -> Value {
+  private static func onLoop<Value>(_ body: () throws(SystemdError) -> Value) throws(ServiceError) -> Value {
     do throws(SystemdError) {
       return try body()
     } catch {
-      throw StartError(.software, error.description)
+      throw ServiceError(.software, error.description)
     }
   }
 

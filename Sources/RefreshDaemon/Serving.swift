@@ -1,6 +1,7 @@
 import RefreshAPI
 import RefreshConfig
 import RefreshEngine
+import Systemd
 import Varlink
 
 // The socket's interfaces: which method of the daemon serves which call, and whose apps a call may be about.
@@ -13,12 +14,10 @@ extension Daemon {
     let server = Server(
       service, interfaces: [appInterface, managerInterface], bounds: Self.bounds, reactor: LoopReactor(loop: loop))
     self.server = server
-    if settings.listenDescriptors.isEmpty {
-      // Everyone may connect: who may ask what is decided for each call.
-      try server.listen(path: settings.socket, mode: 0o666)
-    } else {
-      for descriptor in settings.listenDescriptors { try server.listen(descriptor: descriptor) }
-    }
+    let passed = try ListenDescriptor.takeAll()
+    for listener in passed { try server.listen(on: listener.descriptor) }
+    // Everyone may connect: who may ask what is decided for each call.
+    if passed.isEmpty { try server.listen(at: settings.socket, mode: 0o666) }
   }
 
   private var appInterface: Interface {

@@ -46,8 +46,19 @@ public struct Settings: Sendable {
 
     """
 
+  /// The environment of this process, `NAME=value` each.
+  public static func ownEnvironment() -> [String] {
+    var environment: [String] = []
+    var next = environ
+    while let variable = next.pointee {
+      environment.append(String(cString: variable))
+      next += 1
+    }
+    return environment
+  }
+
   /// Reads the command line, `arguments[0]` being the program's name, and the environment.
-  public init(arguments: [String], environment: [String]) throws(StartError) {
+  public init(arguments: [String], environment: [String]) throws(ServiceError) {
     let options = try Options(arguments)
     let variables = Variables(environment)
     purpose = options.purpose
@@ -70,14 +81,18 @@ public struct Settings: Sendable {
     } else if let runtime = variables["XDG_RUNTIME_DIR"] {
       socket = "\(runtime)/refreshd/org.refreshd"
     } else if options.purpose == .run {
-      throw StartError(.usage, "cannot tell where to listen: $XDG_RUNTIME_DIR is not set; log in as the user, or give --socket PATH")
+      throw ServiceError(
+        .usage, "cannot tell where to listen: $XDG_RUNTIME_DIR is not set; log in as the user, or give --socket PATH")
     } else {
       socket = ""
     }
   }
 }
 
-/// The options as getopt_long(3) reads them.
+/// The options of the command line, `--name`, `--name VALUE` or `--name=VALUE`.
+///
+/// By hand, because swift-argument-parser has no place in the daemon: it would be there for seven words, for as long as
+/// the daemon runs.
 private struct Options {
   var purpose = Settings.Purpose.run
   var isUserDaemon = false
@@ -85,41 +100,30 @@ private struct Options {
   var state: String?
   var socket: String?
 
-  private static let table: [(name: StaticString, takesValue: Bool, code: UInt8)] = [
-    ("user", false, UInt8(ascii: "u")), ("config", true, UInt8(ascii: "c")), ("state", true, UInt8(ascii: "s")),
-    ("socket", true, UInt8(ascii: "l")), ("check", false, UInt8(ascii: "k")), ("help", false, UInt8(ascii: "h")),
-    ("version", false, UInt8(ascii: "v")),
-  ]
-
-  init(_ arguments: [String]) throws(StartError) {
-    var words = arguments.map { strdup($0) } + [nil]
-    defer { for word in words { free(word) } }
-    var table = Self.table.map { entry in
-      option(
-        name: UnsafeRawPointer(entry.name.utf8Start).assumingMemoryBound(to: CChar.self),
-        has_arg: entry.takesValue ? 1 : 0, flag: nil, val: Int32(entry.code))
-    }
-    table.append(option())
-    optind = 1
-    while true {
-      let code = getopt_long(Int32(arguments.count), &words, "", table, nil)
-      let value = optarg.map { String(cString: $0) }
-      switch code {
-      case -1:
-        guard Int(optind) >= arguments.count else {
-          throw StartError(.usage, "cannot use the argument \(arguments[Int(optind)]); see refreshd --help")
+  init(_ arguments: [String]) throws(ServiceError) {
+    var words = arguments.dropFirst()[...]
+    while let word = words.popFirst() {
+      let parts = word.split(separator: "=", maxSplits: 1, omittingEmptySubsequences: false).map(String.init)
+      let name = parts[0]
+      var given = parts.count > 1 ? parts[1] : nil
+      func value() throws(ServiceError) -> String {
+        guard let value = given ?? words.popFirst(), !value.isEmpty else {
+          throw ServiceError(.usage, "cannot use \(name) without a value; see refreshd --help")
         }
-        return
-      case Int32(UInt8(ascii: "u")): isUserDaemon = true
-      case Int32(UInt8(ascii: "c")): config = value
-      case Int32(UInt8(ascii: "s")): state = value
-      case Int32(UInt8(ascii: "l")): socket = value
-      case Int32(UInt8(ascii: "k")): purpose = .check
-      case Int32(UInt8(ascii: "h")): purpose = .help
-      case Int32(UInt8(ascii: "v")): purpose = .version
-      // getopt_long(3) has said what is wrong.
-      default: throw StartError(.usage, "cannot read the command line; see refreshd --help")
+        given = nil
+        return value
       }
+      switch name {
+      case "--user": isUserDaemon = true
+      case "--config": config = try value()
+      case "--state": state = try value()
+      case "--socket": socket = try value()
+      case "--check": purpose = .check
+      case "--help", "-h": purpose = .help
+      case "--version": purpose = .version
+      default: throw ServiceError(.usage, "cannot use the argument \(word); see refreshd --help")
+      }
+      if given != nil { throw ServiceError(.usage, "cannot use a value with \(name); see refreshd --help") }
     }
   }
 }

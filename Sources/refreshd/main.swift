@@ -4,14 +4,8 @@ import RefreshDaemon
 
 // Wiring only: the command line to the service, and its end to an exit code.
 
-do throws(StartError) {
-  var environment: [String] = []
-  var next = environ
-  while let variable = next.pointee {
-    environment.append(String(cString: variable))
-    next += 1
-  }
-  let settings = try Settings(arguments: CommandLine.arguments, environment: environment)
+do throws(ServiceError) {
+  let settings = try Settings(arguments: CommandLine.arguments, environment: Settings.ownEnvironment())
   switch settings.purpose {
   case .run: try Service.run(settings)
   case .check: print("The configuration is good: \(try Service.check(settings)) apps.")
@@ -19,6 +13,6 @@ do throws(StartError) {
   case .version: print("refreshd \(refreshdVersion)")
   }
 } catch {
-  fputs("refreshd: \(error.description)\n", stderr)
+  error.report()
   exit(error.code.rawValue)
 }

@@ -1,4 +1,5 @@
 import RefreshAPI
+import RefreshConfig
 import RefreshEngine
 import Varlink
 

@@ -13,7 +13,7 @@ extension Daemon {
         status: Wire.DaemonStatus(
           version: refreshdVersion, start: Int(engine.start),
           sinceMicroseconds: startedAt.instant.wallMicroseconds(at: engine.wallOffset),
-          isUserDaemon: settings.isUserDaemon, socket: settings.socket, launcher: launcher.name,
+          isUserDaemon: settings.isUserDaemon, socket: settings.socket, launcher: "spawn",
           apps: configuration.apps.count, refreshing: engine.refreshingCount, next: next,
           configuration: Wire.ConfigurationState(
             directories: reader.sources.directories, sinceMicroseconds: configuration.sinceMicroseconds,
