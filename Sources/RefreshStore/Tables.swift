@@ -38,6 +38,7 @@ final class Tables {
         try apps.save(state, of: app)
       }
       for record in batch.records {
+        if batch.states[record.app] == nil { try apps.add(record.app) }
         try history.add(record, clock: now)
       }
     }
