@@ -104,7 +104,7 @@ public actor RefreshStore {
   private static func begin(
     at path: String, clock: BootClock, executor: any SerialExecutor, damaged: StoreError?
   ) throws(StoreError) -> (store: RefreshStore, loaded: Loaded) {
-    let tables = try Tables(path: path)
+    let tables = try Tables.open(path)
     let saved = try tables.load()
     let previous: Loaded.Previous =
       if let saved { saved.clock.bootID == clock.bootID ? .sameBoot : .otherBoot } else { .firstStart }
@@ -140,7 +140,7 @@ public actor RefreshStore {
 
   private func openTables() throws(StoreError) -> Tables {
     if let tables { return tables }
-    let opened = try Tables(path: path)
+    let opened = try Tables.open(path)
     tables = opened
     return opened
   }

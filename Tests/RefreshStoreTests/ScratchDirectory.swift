@@ -37,6 +37,35 @@ final class ScratchDirectory {
     return names.sorted()
   }
 
+  /// Makes a file of this content.
+  func write(_ content: String, to name: String) throws {
+    let file = try #require(fopen("\(path)/\(name)", "w"))
+    defer { fclose(file) }
+    try #require(fwrite(content, 1, content.utf8.count, file) == content.utf8.count)
+  }
+
+  /// The content of a small file.
+  func read(_ name: String) throws -> String {
+    let file = try #require(fopen("\(path)/\(name)", "r"))
+    defer { fclose(file) }
+    var bytes = [UInt8](repeating: 0, count: 1 << 16)
+    let count = fread(&bytes, 1, bytes.count, file)
+    return String(decoding: bytes.prefix(count), as: UTF8.self)
+  }
+
+  /// Overwrites the first page of each of these tables and indices, as a bad disk would.
+  func overwritePages(of tables: [String]) throws {
+    let size = try number("PRAGMA page_size")
+    let pages = try tables.map { try number("SELECT rootpage FROM sqlite_schema WHERE name = '\($0)'") }
+    let file = try #require(fopen(database, "r+"))
+    defer { fclose(file) }
+    let garbage = [UInt8](repeating: 0xaa, count: Int(size))
+    for page in pages {
+      try #require(fseek(file, Int((page - 1) * size), SEEK_SET) == 0)
+      try #require(fwrite(garbage, 1, garbage.count, file) == garbage.count)
+    }
+  }
+
   /// Runs SQL on the store's file as another program would.
   func sql(_ text: String) throws {
     var handle: OpaquePointer?
