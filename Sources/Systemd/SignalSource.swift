@@ -1,0 +1,45 @@
+import CSystemd
+import Glibc
+
+/// A signal as an event of the loop (signalfd(2)).
+///
+/// Thread-confined, as its loop is.
+public final class SignalSource {
+  private var source: OpaquePointer?
+  private let handler: () -> Void
+
+  init(on event: OpaquePointer, signal: Int32, handler: @escaping () -> Void) throws(SystemdError) {
+    self.handler = handler
+    var set = sigset_t()
+    sigemptyset(&set)
+    guard sigaddset(&set, signal) == 0 else { throw SystemdError(cannot: "watch signal \(signal)", code: errno) }
+    // sd-event refuses a signal that could still interrupt the process (EBUSY).
+    try check(-pthread_sigmask(SIG_BLOCK, &set, nil), cannot: "block signal \(signal)")
+    let callback: sd_event_signal_handler_t = { _, _, context in
+      guard let context else { return 0 }
+      let source = Unmanaged<SignalSource>.fromOpaque(context).takeUnretainedValue()
+      withExtendedLifetime(source) { source.handler() }
+      return 0
+    }
+    try check(
+      sd_event_add_signal(event, &source, signal, callback, Unmanaged.passUnretained(self).toOpaque()),
+      cannot: "watch signal \(signal)")
+  }
+
+  deinit { cancel() }
+
+  /// Ends the watch; the signal stays blocked, so that one on its way does not end the process.
+  public func cancel() {
+    source = sd_event_source_disable_unref(source)
+  }
+}
+
+extension EventLoop {
+  /// Calls `handler` each time `signal` arrives; several that arrive before the loop turns may count as one.
+  ///
+  /// The signal is blocked for the calling thread and the threads it starts from then on, so ask before the process
+  /// has other threads. Throws `EBUSY` for a signal that is watched already.
+  public func onSignal(_ signal: Int32, handler: @escaping () -> Void) throws(SystemdError) -> SignalSource {
+    try SignalSource(on: event, signal: signal, handler: handler)
+  }
+}

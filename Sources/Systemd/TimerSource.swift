@@ -1,0 +1,72 @@
+import CSystemd
+import Glibc
+
+/// A timer on the boot clock, which counts suspend and never steps.
+///
+/// Goes off once for each ``arm(at:accuracy:)``. Thread-confined, as its loop is.
+public final class TimerSource {
+  private var source: OpaquePointer?
+  private let handler: () -> Void
+
+  init(on event: OpaquePointer, handler: @escaping () -> Void) throws(SystemdError) {
+    self.handler = handler
+    let callback: sd_event_time_handler_t = { _, _, context in
+      guard let context else { return 0 }
+      let timer = Unmanaged<TimerSource>.fromOpaque(context).takeUnretainedValue()
+      withExtendedLifetime(timer) { timer.handler() }
+      return 0
+    }
+    try check(
+      sd_event_add_time(
+        event, &source, CLOCK_BOOTTIME, 0, 1, callback, Unmanaged.passUnretained(self).toOpaque()),
+      cannot: "make a timer on the boot clock")
+    disarm()
+  }
+
+  deinit { cancel() }
+
+  /// Goes off once at or after an instant, in place of what was armed before.
+  ///
+  /// `bootMicroseconds` is microseconds of `CLOCK_BOOTTIME`; what is past, also negative, goes off at once. It may be
+  /// up to `accuracy` microseconds late, so that wakes are shared; less than 1 counts as 1, because 0 would ask
+  /// sd-event(3) for its default of 250 ms.
+  public func arm(at bootMicroseconds: Int64, accuracy microseconds: Int64) {
+    guard let source else { return }
+    require(sd_event_source_set_time(source, UInt64(max(0, bootMicroseconds))), "set a timer")
+    require(sd_event_source_set_time_accuracy(source, UInt64(max(1, microseconds))), "set a timer's accuracy")
+    require(sd_event_source_set_enabled(source, Int32(SD_EVENT_ONESHOT)), "arm a timer")
+  }
+
+  /// Forgets what was armed.
+  public func disarm() {
+    guard let source else { return }
+    require(sd_event_source_set_enabled(source, Int32(SD_EVENT_OFF)), "disarm a timer")
+  }
+
+  /// Ends the timer for good; the handler is not called again.
+  public func cancel() {
+    source = sd_event_source_disable_unref(source)
+  }
+}
+
+extension EventLoop {
+  /// Makes a timer on `CLOCK_BOOTTIME` that is not armed yet.
+  public func timer(handler: @escaping () -> Void) throws(SystemdError) -> TimerSource {
+    try TimerSource(on: event, handler: handler)
+  }
+
+  /// Now on the boot clock, in microseconds: counts suspend, never steps (`CLOCK_BOOTTIME`, clock_gettime(2)).
+  public static func bootMicroseconds() -> Int64 { microseconds(of: CLOCK_BOOTTIME) }
+
+  /// Now on the wall clock, in microseconds since 1970 in UTC; it may step either way (`CLOCK_REALTIME`).
+  public static func wallMicroseconds() -> Int64 { microseconds(of: CLOCK_REALTIME) }
+
+  /// Now on the monotonic clock, in microseconds: what systemd compares reloads with (`CLOCK_MONOTONIC`).
+  static func monotonicMicroseconds() -> Int64 { microseconds(of: CLOCK_MONOTONIC) }
+
+  private static func microseconds(of clock: clockid_t) -> Int64 {
+    var now = timespec()
+    clock_gettime(clock, &now)
+    return Int64(now.tv_sec) * 1_000_000 + Int64(now.tv_nsec) / 1_000
+  }
+}
