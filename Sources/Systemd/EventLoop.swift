@@ -1,6 +1,5 @@
 import CSystemd
 import Glibc
-import Synchronization
 
 /// The daemon's only loop: sd-event(3) as the serial executor of its actors.
 ///
@@ -17,39 +16,41 @@ public final class EventLoop: SerialExecutor, @unchecked Sendable {
   static let jobsPerTurn = 256
 
   let event: OpaquePointer
+  let descriptors: Descriptors
   private let thread = pthread_self()
-  private let wakeDescriptor: Int32
-  private var wake: IOSource?
 
   /// Work enqueued on the loop's own thread; everything before `next` has run.
   private var jobs: [UnownedJob] = []
   private var next = 0
-  /// Work enqueued on other threads, until ``wake`` fetches it.
-  private let foreignJobs = Mutex<[UnownedJob]>([])
+  /// Work enqueued on other threads, until the loop takes it in.
+  private let foreignJobs: ForeignJobs
+  private var arrival: IOSource?
 
   /// Makes a loop for the calling thread.
   ///
-  /// Throws when the process has no descriptors left: it needs two.
+  /// Throws when the process has no descriptors left: it needs three, and sd-event(3) one for timers and one for
+  /// signals.
   public init() throws(SystemdError) {
+    descriptors = try Descriptors()
+    foreignJobs = try ForeignJobs()
     var event: OpaquePointer?
     try check(sd_event_new(&event), cannot: "make an event loop")
     guard let event else { throw SystemdError(cannot: "make an event loop", code: ENOMEM) }
-    let descriptor = systemd_eventfd()
-    guard descriptor >= 0 else {
-      let code = errno
-      sd_event_unref(event)
-      throw SystemdError(cannot: "make an eventfd", code: code)
-    }
     self.event = event
-    wakeDescriptor = descriptor
-    wake = try watch(descriptor, for: .readable) { [unowned self] _ in fetchForeignJobs() }
+    arrival = try watch(foreignJobs.descriptor, for: .readable) { [unowned self] _ in jobs += foreignJobs.take() }
+    let callback: sd_event_io_handler_t = { _, _, _, context in
+      guard let context else { return 0 }
+      Unmanaged<Descriptors>.fromOpaque(context).takeUnretainedValue().dispatch()
+      return 0
+    }
+    try check(
+      sd_event_add_io(
+        event, nil, descriptors.set, UInt32(EPOLLIN.rawValue), callback,
+        Unmanaged.passUnretained(descriptors).toOpaque()),
+      cannot: "watch the loop's descriptors")
   }
 
-  deinit {
-    wake = nil
-    sd_event_unref(event)
-    close(wakeDescriptor)
-  }
+  deinit { sd_event_unref(event) }
 
   /// Whether the caller is on the loop's thread.
   var isOnOwnThread: Bool { pthread_equal(thread, pthread_self()) != 0 }
@@ -77,6 +78,7 @@ public final class EventLoop: SerialExecutor, @unchecked Sendable {
   ///
   /// No handler is called any more. Executor jobs of the same turn still run; what they enqueue does not.
   public func exit(_ code: Int32) {
+    descriptors.isEnding = true
     require(sd_event_exit(event, code), "end the event loop")
   }
 
@@ -93,14 +95,7 @@ public final class EventLoop: SerialExecutor, @unchecked Sendable {
   /// Takes work of an actor; the only method for any thread.
   public func enqueue(_ job: consuming ExecutorJob) {
     let job = UnownedJob(job)
-    guard !isOnOwnThread else { return jobs.append(job) }
-    let isFirst = foreignJobs.withLock { waiting in
-      waiting.append(job)
-      return waiting.count == 1
-    }
-    // Whoever is first wakes the loop for all that follow until it has fetched them.
-    guard isFirst else { return }
-    require(eventfd_write(wakeDescriptor, 1), "wake the event loop")
+    if isOnOwnThread { jobs.append(job) } else { foreignJobs.append(job) }
   }
 
   /// Stops the process unless the caller is on the loop's thread (SE-0424).
@@ -112,16 +107,6 @@ public final class EventLoop: SerialExecutor, @unchecked Sendable {
 
   /// Whether the caller is on the loop's thread (SE-0471).
   public func isIsolatingCurrentContext() -> Bool? { isOnOwnThread }
-
-  private func fetchForeignJobs() {
-    var count: eventfd_t = 0
-    // Empty is fine: the jobs of two wakes may be fetched at once.
-    _ = eventfd_read(wakeDescriptor, &count)
-    jobs += foreignJobs.withLock { waiting in
-      defer { waiting.removeAll(keepingCapacity: true) }
-      return waiting
-    }
-  }
 
   private func runJobs() {
     let executor = asUnownedSerialExecutor()

@@ -25,25 +25,18 @@ public struct IOEvents: OptionSet, Hashable, Sendable {
 /// ``IOEvents/hangup`` and ``IOEvents/error`` cannot be switched off, a handler that gets one and sees no use in
 /// reading on cancels the watch. Thread-confined, as its loop is.
 public final class IOSource {
-  private var source: OpaquePointer?
-  private let handler: (IOEvents) -> Void
+  private let descriptors: Descriptors
+  private let descriptor: Int32
+  private let token: UInt64
+  private var isCancelled = false
 
   init(
-    on event: OpaquePointer, descriptor: Int32, events: IOEvents, handler: @escaping (IOEvents) -> Void
+    in descriptors: Descriptors, descriptor: Int32, events: IOEvents, handler: @escaping (IOEvents) -> Void
   ) throws(SystemdError) {
-    self.handler = handler
+    self.descriptors = descriptors
+    self.descriptor = descriptor
     self.events = events
-    let callback: sd_event_io_handler_t = { _, _, ready, context in
-      guard let context else { return 0 }
-      // A strong reference, so that a handler may cancel and release its own source.
-      let source = Unmanaged<IOSource>.fromOpaque(context).takeUnretainedValue()
-      withExtendedLifetime(source) { source.handler(IOEvents(rawValue: ready)) }
-      return 0
-    }
-    try check(
-      sd_event_add_io(
-        event, &source, descriptor, events.rawValue, callback, Unmanaged.passUnretained(self).toOpaque()),
-      cannot: "watch descriptor \(descriptor)")
+    token = try descriptors.add(descriptor, for: events, handler: handler)
   }
 
   deinit { cancel() }
@@ -53,8 +46,8 @@ public final class IOSource {
   /// An empty set keeps the watch and asks for nothing, which is how a reader says "not now".
   public var events: IOEvents {
     didSet {
-      guard let source, events != oldValue else { return }
-      require(sd_event_source_set_io_events(source, events.rawValue), "change what a descriptor is watched for")
+      guard !isCancelled, events != oldValue else { return }
+      descriptors.change(descriptor, to: events, token: token)
     }
   }
 
@@ -62,7 +55,9 @@ public final class IOSource {
   ///
   /// The handler is not called again, also when it is the one that cancels. The descriptor stays the caller's.
   public func cancel() {
-    source = sd_event_source_disable_unref(source)
+    guard !isCancelled else { return }
+    isCancelled = true
+    descriptors.remove(descriptor, token: token)
   }
 }
 
@@ -74,6 +69,6 @@ extension EventLoop {
   public func watch(
     _ descriptor: Int32, for events: IOEvents, handler: @escaping (IOEvents) -> Void
   ) throws(SystemdError) -> IOSource {
-    try IOSource(on: event, descriptor: descriptor, events: events, handler: handler)
+    try IOSource(in: descriptors, descriptor: descriptor, events: events, handler: handler)
   }
 }

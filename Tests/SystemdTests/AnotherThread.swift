@@ -6,17 +6,19 @@ private final class Call {
   init(_ body: @escaping () -> Void) { self.body = body }
 }
 
-/// Runs `body` on a thread of its own and waits for it.
-func onAnotherThread<Value>(_ body: @escaping () -> Value) throws -> Value {
-  var value: Value?
-  let call = Call { value = body() }
-  var thread = pthread_t()
-  let started = pthread_create(
-    &thread, nil,
-    { context in
-      if let context { Unmanaged<Call>.fromOpaque(context).takeUnretainedValue().body() }
-      return nil
-    }, Unmanaged.passUnretained(call).toOpaque())
-  if started == 0 { pthread_join(thread, nil) }
-  return try withExtendedLifetime(call) { try #require(value, "cannot start a thread: \(started)") }
+/// Runs `body` on a thread of its own.
+///
+/// A loop that waits for work of the global thread pool must not sit on one of the pool's few threads.
+func onAnotherThread<Value: Sendable>(_ body: @escaping @Sendable () throws -> Value) async throws -> Value {
+  try await withCheckedThrowingContinuation { continuation in
+    let call = Call { continuation.resume(with: Result { try body() }) }
+    var thread = pthread_t()
+    let started = pthread_create(
+      &thread, nil,
+      { context in
+        if let context { Unmanaged<Call>.fromOpaque(context).takeRetainedValue().body() }
+        return nil
+      }, Unmanaged.passRetained(call).toOpaque())
+    if started == 0 { pthread_detach(thread) } else { Issue.record("cannot start a thread: \(started)") }
+  }
 }

@@ -18,9 +18,9 @@ import Testing
     #expect(throws: SystemdError.self) { try loop.run() }
   }
 
-  @Test func aLoopRefusesToRunOnAnotherThread() throws {
+  @Test func aLoopRefusesToRunOnAnotherThread() async throws {
     let loop = try EventLoop()
-    let refusal = try onAnotherThread { () -> SystemdError? in
+    let refusal = try await onAnotherThread { () -> SystemdError? in
       do throws(SystemdError) { _ = try loop.run() } catch { return error }
       return nil
     }
