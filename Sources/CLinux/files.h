@@ -1,7 +1,12 @@
-// Walking a tree of files (fts(3)), which the Glibc module leaves out; and memfd_create(2).
+// Files: what the Glibc module leaves out.
 #pragma once
-#ifndef _GNU_SOURCE
-#define _GNU_SOURCE
-#endif
 #include <fts.h>
-#include <sys/mman.h>
+#include <linux/memfd.h>
+#include <sys/eventfd.h>
+#include <sys/syscall.h>
+#include <sys/xattr.h>
+#include <unistd.h>
+
+// A file in memory; sys/mman.h declares memfd_create(2) to _GNU_SOURCE only.
+static inline int linux_memory_file(const char *name) { return (int)syscall(SYS_memfd_create, name, MFD_CLOEXEC); }
+static inline int linux_eventfd(void) { return eventfd(0, EFD_CLOEXEC | EFD_NONBLOCK); }

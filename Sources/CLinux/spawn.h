@@ -5,19 +5,17 @@
 // that a start costs the same however large the daemon is, and the child can report through that memory. It may
 // therefore do nothing but raw system calls: the C library's setresuid(2) would tell all threads of the daemon.
 #pragma once
-#ifndef _GNU_SOURCE
-#define _GNU_SOURCE
-#endif
 #include <errno.h>
-#include <fcntl.h>
-#include <grp.h>
-#include <sched.h>
+#include <linux/sched.h>
 #include <signal.h>
 #include <stddef.h>
 #include <sys/prctl.h>
 #include <sys/syscall.h>
 #include <sys/wait.h>
 #include <unistd.h>
+
+// sched.h declares it to _GNU_SOURCE only, which would make this header's types others than those of Swift's Glibc.
+int clone(int (*function)(void *), void *stack, int flags, void *argument, ...);
 
 // What the child does, in this order; a failed start names the step.
 enum linux_spawn_step {
@@ -86,7 +84,7 @@ static inline int linux_spawn_child(void *argument) {
 
 // Starts the process and answers its id, with its pidfd in `spawn`; or -1, with the step and errno in `spawn`.
 // The caller is suspended until the child runs its program. `stack` is the child's until then.
-static inline pid_t linux_spawn(struct linux_spawn *spawn, void *stack, size_t stack_size) {
+static inline pid_t linux_spawn_start(struct linux_spawn *spawn, void *stack, size_t stack_size) {
   sigset_t all, before;
   sigfillset(&all);
   sigprocmask(SIG_SETMASK, &all, &before);

@@ -1,3 +1,4 @@
+@preconcurrency import CLinux
 import Glibc
 
 /// Directories of the one cgroup hierarchy (`cgroups(7)`, version 2).

@@ -35,6 +35,9 @@ final class Spawner {
     stack.deallocate()
   }
 
+  /// Looks up the groups of users again when they are next needed.
+  func forgetGroups() { groupLists.forget() }
+
   /// Starts a task's main process; returns when its program runs.
   ///
   /// `cgroup` is an open `cgroup.procs` that the process joins before it does anything else.
@@ -67,7 +70,7 @@ final class Spawner {
             request.directory = directory
             request.groups = groups.baseAddress
             request.group_count = groups.count
-            return CLinux.linux_spawn(&request, stack, Self.stackSize)
+            return linux_spawn_start(&request, stack, Self.stackSize)
           }
         }
       }
@@ -82,7 +85,7 @@ final class Spawner {
   /// A descriptor to read the launch's input from: a file in memory, because it holds any size without a writer.
   private func input(of launch: TaskLaunch, program: String) throws(StartError) -> Int32 {
     guard let bytes = launch.input else { return null }
-    let file = memfd_create("input", UInt32(MFD_CLOEXEC))
+    let file = linux_memory_file("input")
     guard file >= 0 else { throw Self.error(program, "cannot make its standard input", errno) }
     var written = 0
     while written < bytes.count {

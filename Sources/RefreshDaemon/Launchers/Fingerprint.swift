@@ -26,10 +26,10 @@ struct Fingerprint: Hashable, Sendable {
     guard let walk = fts_open(&paths, options, nil) else { return }
     defer { fts_close(walk) }
     while let entry = fts_read(walk) {
-      switch Int32(entry.pointee.fts_info) {
-      case FTS_DP, FTS_NS where entry.pointee.fts_level == 0: continue
-      default: add(entry.pointee, looksInside: entries < fileBound)
-      }
+      let kind = Int32(entry.pointee.fts_info)
+      // The second time at a directory, after what is below it; and a path that leads nowhere.
+      if kind == FTS_DP || kind == FTS_NS && entry.pointee.fts_level == 0 { continue }
+      add(entry.pointee, looksInside: entries < fileBound)
     }
   }
 
@@ -40,8 +40,7 @@ struct Fingerprint: Hashable, Sendable {
     hasher.combine(bytes: UnsafeRawBufferPointer(start: entry.fts_path, count: Int(entry.fts_pathlen)))
     let isDirectory = Int32(entry.fts_info) == FTS_D
     hasher.combine(isDirectory)
-    var status = stat()
-    if !isDirectory, looksInside, stat(entry, &status) {
+    if !isDirectory, looksInside, let status = Self.status(of: entry) {
       hasher.combine(status.st_mode)
       hasher.combine(status.st_ino)
       hasher.combine(status.st_size)
@@ -52,7 +51,9 @@ struct Fingerprint: Hashable, Sendable {
   }
 
   /// Only the path itself is followed if it is a link.
-  private func stat(_ entry: FTSENT, _ status: inout stat) -> Bool {
-    fstatat(AT_FDCWD, entry.fts_accpath, &status, entry.fts_level == 0 ? 0 : AT_SYMLINK_NOFOLLOW) == 0
+  private static func status(of entry: FTSENT) -> stat? {
+    var status = stat()
+    let flags = entry.fts_level == 0 ? 0 : AT_SYMLINK_NOFOLLOW
+    return fstatat(AT_FDCWD, entry.fts_accpath, &status, flags) == 0 ? status : nil
   }
 }
