@@ -80,6 +80,11 @@ final class ScratchDirectory {
 
   /// The one number that a query gives.
   func number(_ query: String) throws -> Int64 {
+    try #require(Int64(try text(query)))
+  }
+
+  /// The one text that a query gives.
+  func text(_ query: String) throws -> String {
     var handle: OpaquePointer?
     defer { sqlite3_close(handle) }
     try #require(sqlite3_open(database, &handle) == SQLITE_OK)
@@ -87,7 +92,7 @@ final class ScratchDirectory {
     defer { sqlite3_finalize(statement) }
     try #require(sqlite3_prepare_v2(handle, query, -1, &statement, nil) == SQLITE_OK)
     try #require(sqlite3_step(statement) == SQLITE_ROW)
-    return sqlite3_column_int64(statement, 0)
+    return String(cString: try #require(sqlite3_column_text(statement, 0)))
   }
 }
 
