@@ -40,13 +40,16 @@ class Timers:
             except TimeoutError:
                 continue
         self.process.terminate()
-        raise RuntimeError(f"no systemd: {self.log.read_text().strip()[-300:]}")
+        raise RuntimeError(f"systemd is not measured: {self.last_words()}")
+
+    def last_words(self) -> str:
+        return self.log.read_text().strip()[-300:] or "it ended without a word"
 
     def ask(self, word: str, *arguments):
         print(json.dumps([word, *arguments]), file=self.stream, flush=True)
         answer = self.stream.readline()
         if not answer:
-            raise RuntimeError(f"cannot go on with systemd: {self.log.read_text().strip()[-300:]}")
+            raise RuntimeError(f"cannot go on with systemd: {self.last_words()}")
         return json.loads(answer)
 
     def due_one(self, samples: int) -> list[float]:
