@@ -19,9 +19,12 @@ final class Scratch {
   }
 
   /// Writes a file, with the directories that lead to it.
-  func write(_ file: String, _ text: String) throws {
+  func write(_ file: String, _ text: String) throws { try write(file, bytes: Array(text.utf8)) }
+
+  /// Writes a file of any bytes, with the directories that lead to it.
+  func write(_ file: String, bytes: [UInt8]) throws {
     try makeDirectories(to: file)
-    try Data(text.utf8).write(to: URL(filePath: "\(path)/\(file)"))
+    try Data(bytes).write(to: URL(filePath: "\(path)/\(file)"))
   }
 
   /// Makes a symbolic link, with the directories that lead to it.
