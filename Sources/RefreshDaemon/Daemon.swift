@@ -73,7 +73,9 @@ actor Daemon {
   /// Takes up what a daemon before this one left, puts the configuration in force, serves the socket, and tells the
   /// service manager that all of that is so.
   func open(leftBehind: Set<RefreshID>) throws {
-    wake = try loop.timer { self.armedFor = nil; self.handle(.wokeUp) }
+    wake = try loop.timer {
+      self.armedFor = nil; self.handle(.wokeUp)
+    }
     storeRetry = try loop.timer { self.commitSoon() }
     signals = [
       try loop.onSignal(SIGTERM) { self.stop() },

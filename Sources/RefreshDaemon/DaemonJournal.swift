@@ -15,7 +15,8 @@ struct DaemonJournal: Sendable {
   }
 
   func stopping(refreshing: Int) {
-    let rest = refreshing == 0 ? "" : "; \(refreshing) running \(refreshing == 1 ? "refresh" : "refreshes") to end first"
+    let rest =
+      refreshing == 0 ? "" : "; \(refreshing) running \(refreshing == 1 ? "refresh" : "refreshes") to end first"
     write("stopping\(rest)", .notice, .daemonStopping)
   }
 

@@ -11,12 +11,14 @@ enum StateLock {
     let descriptor = Glibc.open("\(directory)/lock", O_RDWR | O_CREAT | O_CLOEXEC, 0o600)
     guard descriptor >= 0 else {
       throw ServiceError(
-        .cannotCreate, "cannot write in the state directory \(directory): \(Self.reason); give another with --state DIR")
+        .cannotCreate, "cannot write in the state directory \(directory): \(Self.reason); give another with --state DIR"
+      )
     }
     guard flock(descriptor, LOCK_EX | LOCK_NB) == 0 else {
       close(descriptor)
       throw ServiceError(
-        .temporary, "cannot use the state directory \(directory): another refreshd is at work on it; stop that one first")
+        .temporary,
+        "cannot use the state directory \(directory): another refreshd is at work on it; stop that one first")
     }
   }
 

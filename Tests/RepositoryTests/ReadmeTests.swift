@@ -8,7 +8,7 @@ struct ReadmeTests {
     let subcommands = Set(
       try repository.files(below: "Sources/refreshctl", ending: ".swift").flatMap { file in
         try repository.code(of: file).compactMap { _, line -> String? in
-          guard let range = line.range(of: "commandName: \"") else { return nil }
+          guard let range = line.firstRange(of: "commandName: \"") else { return nil }
           return String(line[range.upperBound...].prefix { $0 != "\"" })
         }
       })
