@@ -37,7 +37,7 @@ public actor RefreshStore {
   private let start: UInt32
   /// The clock at the last save.
   private var clock: BootClock
-  /// The open file; nil only while a damaged one cannot be replaced.
+  /// The open file; nil when it is closed or was set aside.
   private var tables: Tables?
   /// What could not be saved yet.
   private var unsaved: Batch?
@@ -99,6 +99,13 @@ public actor RefreshStore {
   /// The newest refresh of each app.
   public func lastRefreshes() throws(StoreError) -> [AppID: StoredRefresh] {
     try withTables { tables throws(StoreError) in try tables.last() }
+  }
+
+  /// Closes the file, with its log written into it, before the process ends or another opens it.
+  ///
+  /// What a full disk has refused is lost with the process. Any other call opens the file again.
+  public func close() {
+    tables = nil
   }
 
   private static func begin(

@@ -3,7 +3,7 @@ import RefreshEngine
 
 /// An open file with all of its tables.
 final class Tables {
-  private let connection: Connection
+  let connection: Connection
   private let clock: ClockTable
   private let apps: AppTable
   private var history: History

@@ -114,6 +114,7 @@ import Testing
     let (store, loaded) = try RefreshStore.open(scratch)
     let records = (1...50).map { values.record(of: app, id: RefreshID(start: loaded.start, number: $0)) }
     try await store.save(Batch(.morning, states: [app: state], records: records), durably: true)
+    await store.close()
   }
 }
 

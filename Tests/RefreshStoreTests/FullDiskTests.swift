@@ -53,10 +53,9 @@ import Testing
     let disk = try TinyDisk()
     let (todo, mail) = (try app("todo"), try app("mail"))
     let states = [todo: AppState(lastStart: BootClock.morning.now), mail: AppState(freshAt: BootClock.morning.now)]
-    do {
-      let (store, _) = try RefreshStore.open(disk.scratch)
-      try await store.save(Batch(.morning, states: states), durably: true)
-    }
+    let (before, _) = try RefreshStore.open(disk.scratch)
+    try await before.save(Batch(.morning, states: states), durably: true)
+    await before.close()
     try disk.fill()
 
     // After a reboot, so that every state has to be written again.
@@ -80,12 +79,13 @@ import Testing
     await #expect(throws: StoreError.self) { try await store.save(Batch(clock), durably: true) }
     try disk.makeRoom()
     try await store.save(Batch(clock, states: change), durably: true)
+    await store.close()
     return loaded.states
   }
 
-  @Test func `a file system that is read-only is refused with the remedy`() throws {
+  @Test func `a file system that is read-only is refused with the remedy`() async throws {
     let disk = try TinyDisk()
-    _ = try RefreshStore.open(disk.scratch)
+    await (try RefreshStore.open(disk.scratch)).0.close()
     try disk.makeReadOnly()
     let error = #expect(throws: StoreError.self) { try RefreshStore.open(disk.scratch) }
     #expect(error?.code == .readOnly, "\(String(describing: error))")

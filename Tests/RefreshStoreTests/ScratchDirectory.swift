@@ -9,7 +9,8 @@ final class ScratchDirectory {
   let path: String
 
   init() throws {
-    var template = Array("/tmp/refresh-store-XXXXXX".utf8CString)
+    let parent = getenv("TMPDIR").map { String(cString: $0) } ?? P_tmpdir
+    var template = Array("\(parent)/refresh-store-XXXXXX".utf8CString)
     path = try template.withUnsafeMutableBufferPointer { buffer in
       String(cString: try #require(buffer.baseAddress.flatMap { mkdtemp($0) }))
     }
