@@ -62,7 +62,9 @@ extension Daemon {
     for call in running.watchers where call.wantsMore { call.reply(reply, continues: true) }
   }
 
-  /// Tells everybody that a refresh has ended. Who waits for it is told when it is in the history.
+  /// Tells everybody that a refresh has ended.
+  ///
+  /// Who waits for it is told when it is in the history.
   func conclude(_ record: RefreshRecord) {
     let stored = StoredRefresh(record, wallOffset: engine.wallOffset)
     lasts[record.app] = stored

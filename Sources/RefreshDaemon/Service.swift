@@ -78,7 +78,9 @@ public enum Service {
   }
 
   /// Each connection and each running task needs a descriptor; select(2), for which the soft limit is kept low, is not
-  /// used (systemd.exec(5), `LimitNOFILE=`). Tasks get the limit that the daemon started with.
+  /// used (systemd.exec(5), `LimitNOFILE=`).
+  ///
+  /// Tasks get the limit that the daemon started with.
   private static func raiseDescriptorLimit() {
     var limit = rlimit()
     guard getrlimit(__rlimit_resource_t(RLIMIT_NOFILE.rawValue), &limit) == 0 else { return }

@@ -8,7 +8,9 @@ public struct Call<Parameters> {
   public let parameters: Parameters
   let exchange: Exchange
 
-  /// Whether the peer takes more than one answer (`more`). A stream without it is answered with ``ExpectedMore``, or
+  /// Whether the peer takes more than one answer (`more`).
+  ///
+  /// A stream without it is answered with ``ExpectedMore``, or
   /// once, as the method likes.
   public var wantsMore: Bool { exchange.wantsMore }
 
@@ -24,7 +26,9 @@ public struct Call<Parameters> {
   /// Whether nothing more can be answered: the last answer is given, or the peer is gone.
   public var isOver: Bool { exchange.isOver }
 
-  /// Gives the last answer. An answer after the last is dropped.
+  /// Gives the last answer.
+  ///
+  /// An answer after the last is dropped.
   ///
   /// A value that cannot be encoded as an object closes the connection.
   public func reply(_ value: some Encodable) {

@@ -122,7 +122,9 @@ public final class Connection {
     settle()
   }
 
-  /// Whether the next call may be taken up. One that hung up waits for no answer, so its calls need not wait either.
+  /// Whether the next call may be taken up.
+  ///
+  /// One that hung up waits for no answer, so its calls need not wait either.
   private var mayTake: Bool {
     switch state {
     case .open: !isInFlight && !output.isBlocked
@@ -198,7 +200,9 @@ public final class Connection {
     watch?.events = wanted
   }
 
-  /// Closes the socket and runs the disconnect actions. Only from the reactor's turn or the server's own closing.
+  /// Closes the socket and runs the disconnect actions.
+  ///
+  /// Only from the reactor's turn or the server's own closing.
   func end() {
     guard state != .ended else { return }
     state = .ended

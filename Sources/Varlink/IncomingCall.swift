@@ -56,7 +56,9 @@ enum MalformedMessage: Error, Equatable {
   case notACall(String)
 }
 
-/// Reads calls out of messages. Holds the one decoder of a server, because a decoder costs more than a call.
+/// Reads calls out of messages.
+///
+/// Holds the one decoder of a server, because a decoder costs more than a call.
 struct CallReader {
   private let json = JSONDecoder()
   let methods: MethodTable

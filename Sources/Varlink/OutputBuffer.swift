@@ -14,7 +14,9 @@ struct OutputBuffer {
     try write(&bytes)
   }
 
-  /// Sends what the socket takes. False when the connection is broken.
+  /// Sends what the socket takes.
+  ///
+  /// False when the connection is broken.
   mutating func flush(to socket: Int32) -> Bool {
     while unsent > 0 {
       let count = bytes.withUnsafeBytes { all in

@@ -1,4 +1,6 @@
-/// What a descriptor is ready for, or is watched for. Raw values are those of epoll_ctl(2).
+/// What a descriptor is ready for, or is watched for.
+///
+/// Raw values are those of epoll_ctl(2).
 public struct Readiness: OptionSet, Sendable {
   /// The bits, as epoll has them.
   public let rawValue: UInt32

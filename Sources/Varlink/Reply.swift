@@ -1,6 +1,8 @@
 import FoundationEssentials
 
-/// Writes answers as the bytes of messages. Holds the one encoder of a server.
+/// Writes answers as the bytes of messages.
+///
+/// Holds the one encoder of a server.
 ///
 /// Only the object of the parameters is encoded; what is around it is constant. <https://varlink.org/Method-Call>.
 struct ReplyWriter {
@@ -18,7 +20,9 @@ struct ReplyWriter {
     json.outputFormatting = .withoutEscapingSlashes
   }
 
-  /// Appends a whole message. Throws, with nothing appended, when the value cannot be an object of JSON.
+  /// Appends a whole message.
+  ///
+  /// Throws, with nothing appended, when the value cannot be an object of JSON.
   func write(_ parameters: some Encodable, as kind: Kind, to bytes: inout [UInt8]) throws {
     let object = try json.encode(parameters)
     guard object.first == UInt8(ascii: "{") else {

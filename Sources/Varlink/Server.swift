@@ -32,13 +32,17 @@ public final class Server {
   /// How many clients are connected.
   public var connectionCount: Int { connections.count }
 
-  /// Ends all listening; who is connected stays. Sockets that were bound here are removed from the file system.
+  /// Ends all listening; who is connected stays.
+  ///
+  /// Sockets that were bound here are removed from the file system.
   public func stopAccepting() {
     for listener in listeners { listener.close() }
     listeners = []
   }
 
-  /// Ends all listening and all connections, and runs their disconnect actions. Answers not sent are lost.
+  /// Ends all listening and all connections, and runs their disconnect actions.
+  ///
+  /// Answers not sent are lost.
   public func close() {
     stopAccepting()
     for connection in connections.values.sorted(by: { $0.lastHeard < $1.lastHeard }) { connection.end() }
@@ -74,7 +78,9 @@ public final class Server {
     return heard
   }
 
-  /// Ends the connection that has been silent longest and holds nothing. False when there is none.
+  /// Ends the connection that has been silent longest and holds nothing.
+  ///
+  /// False when there is none.
   func endIdlest(of uid: uid_t? = nil) -> Bool {
     let idle = connections.values.lazy.filter { $0.isIdle && (uid == nil || $0.peer.uid == uid) }
     guard let idlest = idle.min(by: { $0.lastHeard < $1.lastHeard }) else { return false }

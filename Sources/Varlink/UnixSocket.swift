@@ -20,7 +20,9 @@ public struct SocketError: Error, CustomStringConvertible, Equatable {
 
 /// Stream sockets in the file system: unix(7).
 enum UnixSocket {
-  /// Binds and listens. A stale socket file, on which nobody listens, is replaced.
+  /// Binds and listens.
+  ///
+  /// A stale socket file, on which nobody listens, is replaced.
   static func listen(at path: String, mode: mode_t) throws(SocketError) -> Int32 {
     let socket = try make()
     do throws(SocketError) {
