@@ -103,7 +103,7 @@ final class Spawner {
 
   private func makePipe(for program: String) throws(StartError) -> (reader: Int32, writer: Int32) {
     var ends: [Int32] = [-1, -1]
-    guard pipe2(&ends, O_CLOEXEC) == 0 else { throw Self.error(program, "cannot make a pipe for its output", errno) }
+    guard linux_pipe(&ends) == 0 else { throw Self.error(program, "cannot make a pipe for its output", errno) }
     // Only this end: programs expect that writing waits.
     _ = fcntl(ends[0], F_SETFL, O_NONBLOCK)
     return (ends[0], ends[1])
