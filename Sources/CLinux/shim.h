@@ -1,4 +1,4 @@
-// Sockets: what Swift's importer does not see. _GNU_SOURCE stays undefined: it would make this module's types others than
+// Sockets: what Swift's importer does not see, or sees differently from build to build (flags that are enums). _GNU_SOURCE stays undefined: it would make this module's types others than
 // those of Swift's Glibc.
 #pragma once
 #include <sys/socket.h>
@@ -7,6 +7,17 @@
 
 static inline int linux_accept4(int fd) {
   return (int)syscall(SYS_accept4, fd, 0, 0, SOCK_NONBLOCK | SOCK_CLOEXEC);
+}
+
+static inline int linux_stream_socket(void) { return socket(AF_UNIX, SOCK_STREAM | SOCK_CLOEXEC, 0); }
+
+/* A peer that is gone is an error, not a signal. */
+static inline ssize_t linux_send(int fd, const void *bytes, size_t count, int waits) {
+  return send(fd, bytes, count, MSG_NOSIGNAL | (waits ? 0 : MSG_DONTWAIT));
+}
+
+static inline ssize_t linux_receive_now(int fd, void *bytes, size_t count) {
+  return recv(fd, bytes, count, MSG_DONTWAIT);
 }
 
 /* Who is at the other end of a connected Unix socket: unix(7), SO_PEERCRED. */

@@ -30,6 +30,7 @@ actor Daemon {
   /// What the next commit saves and what waits for it.
   var pending = Pending()
   var isCommitting = false
+  var isLeaving = false
   /// Why the store cannot be written, while it cannot; it keeps what it owes, and the daemon goes on in memory.
   var storeProblem: StoreError?
   var storeRetry: TimerSource?
@@ -98,7 +99,7 @@ actor Daemon {
     do throws(StoreError) {
       lasts.merge(try await store.lastRefreshes()) { newer, _ in newer }
     } catch {
-      journal.cannotRead(error)
+      notice(error)
     }
   }
 
@@ -109,6 +110,7 @@ actor Daemon {
     let moment = Moment.now()
     let drift = (moment.wallOffset - engine.wallOffset).inMicroseconds.magnitude
     if drift > Moment.step.inMicroseconds.magnitude {
+      pending.clockStepped = true
       take(engine.handle(.clockStepped(wallOffset: moment.wallOffset), at: moment.instant))
     }
     take(engine.handle(event, at: moment.instant))

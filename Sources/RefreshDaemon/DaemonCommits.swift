@@ -68,12 +68,22 @@ extension Daemon {
     if let problem {
       let retryAt = Moment.now().instant + Self.retryAfter
       storeRetry?.arm(at: retryAt.microseconds, accuracy: 1_000_000)
-      // The damaged file was set aside, and the new one is empty.
-      if problem.code == .corrupt { pending.changed.formUnion(configuration.apps.keys) }
+      saveAllAfter(problem)
     }
     guard storeProblem != problem else { return }
     storeProblem = problem
     if let problem { journal.cannotWrite(problem) } else { journal.writesAgain() }
     notify()
+  }
+
+  /// Deals with an error of a reading: a damaged file was set aside, and all that is known goes into the new one.
+  func notice(_ problem: StoreError) {
+    journal.cannotRead(problem)
+    saveAllAfter(problem)
+    if !pending.isEmpty { commitSoon() }
+  }
+
+  private func saveAllAfter(_ problem: StoreError) {
+    if problem.code == .corrupt { pending.changed.formUnion(configuration.apps.keys) }
   }
 }

@@ -113,11 +113,15 @@ extension Outcome {
   }
 }
 
-/// A duration as a person reads it in a sentence: `0.3 s`, `24.1 s`.
+/// A duration as a person reads it in a sentence: `7 ms`, `24.1 s`.
 private struct Seconds: CustomStringConvertible {
   let description: String
 
   init(_ duration: Duration) {
+    guard duration >= .seconds(1) else {
+      description = "\(duration.inMicroseconds / 1000) ms"
+      return
+    }
     let tenths = (duration.inMicroseconds + 50_000) / 100_000
     description = "\(tenths / 10).\(tenths % 10) s"
   }

@@ -26,6 +26,7 @@ extension Daemon {
     let problems: [Problem]
     do throws(ConfigurationError) {
       configuration = InForce(try await reader.read(), at: Moment.now())
+      launcher.forgetUsers()
       handle(configuration.event)
       for id in refreshes.awaited where configuration.apps[id] == nil { giveUpWaiting(for: id, .notConfigured) }
       journal.configured(apps: configuration.apps.count)
@@ -62,9 +63,13 @@ extension Daemon {
 
   /// Ends the loop once nothing runs and all is saved.
   func leaveIfDone() {
-    guard engine.isStopping, engine.refreshingCount == 0, pending.isEmpty else { return }
+    guard engine.isStopping, engine.refreshingCount == 0, pending.isEmpty, !isLeaving else { return }
+    isLeaving = true
     server?.close()
-    loop.exit(0)
+    Task {
+      await store.close()
+      loop.exit(0)
+    }
   }
 
   /// Answers those who asked for a refresh of an app that will not start, and why.

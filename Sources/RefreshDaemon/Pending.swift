@@ -12,6 +12,8 @@ struct Pending {
 
   /// The apps to be saved.
   var changed: Set<AppID> = []
+  /// Whether the wall clock was set: a later boot reads this boot's instants by the offset that was saved last.
+  var clockStepped = false
   /// The refreshes for the history.
   var ended: [RefreshRecord] = []
   /// What to do after the commit, in this order.
@@ -22,7 +24,7 @@ struct Pending {
   var promises: [(StoreError?) -> Void] = []
 
   /// Whether there is anything to write.
-  var isToBeSaved: Bool { !changed.isEmpty || !ended.isEmpty || !promises.isEmpty }
+  var isToBeSaved: Bool { !changed.isEmpty || clockStepped || !ended.isEmpty || !promises.isEmpty }
 
   /// Whether there is nothing to do.
   var isEmpty: Bool { !isToBeSaved && work.isEmpty && answers.isEmpty }

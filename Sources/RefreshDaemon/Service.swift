@@ -1,3 +1,4 @@
+import CLinux
 import Glibc
 import RefreshConfig
 import RefreshEngine
@@ -39,6 +40,7 @@ public enum Service {
   }
 
   private static func readConfiguration(_ settings: Settings) throws(ServiceError) -> Configuration {
+    defer { linux_malloc_trim() }
     do throws(ConfigurationError) {
       return try Configuration.load(from: settings.sources, as: settings.reader)
     } catch {

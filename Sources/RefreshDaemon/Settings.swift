@@ -66,16 +66,16 @@ public struct Settings: Sendable {
     self.environment = environment
     let home = variables["HOME"] ?? "/"
     if let directory = options.config {
-      sources = .directory(directory)
+      sources = .directory(try absolute(directory))
     } else {
       sources = options.isUserDaemon ? .user(home: home) : .system
     }
     let standardState =
       options.isUserDaemon
       ? "\(variables["XDG_STATE_HOME"] ?? "\(home)/.local/state")/refreshd" : "/var/lib/refreshd"
-    stateDirectory = options.state ?? variables["STATE_DIRECTORY"] ?? standardState
+    stateDirectory = try absolute(options.state ?? variables["STATE_DIRECTORY"] ?? standardState)
     if let socket = options.socket {
-      self.socket = socket
+      self.socket = try absolute(socket)
     } else if !options.isUserDaemon {
       socket = "/run/refreshd/org.refreshd"
     } else if let runtime = variables["XDG_RUNTIME_DIR"] {
@@ -87,6 +87,17 @@ public struct Settings: Sendable {
       socket = ""
     }
   }
+}
+
+/// A path as it stands in messages and in the tasks' environment, where the working directory is another.
+private func absolute(_ path: String) throws(ServiceError) -> String {
+  if path.hasPrefix("/") { return path }
+  guard let directory = getcwd(nil, 0) else {
+    throw ServiceError(
+      .usage, "cannot tell what \(path) is relative to: the working directory is gone; give a whole path")
+  }
+  defer { free(directory) }
+  return "\(String(cString: directory))/\(path)"
 }
 
 /// The options of the command line, `--name`, `--name VALUE` or `--name=VALUE`.

@@ -1,3 +1,4 @@
+import CLinux
 import FoundationEssentials
 import Glibc
 
@@ -61,7 +62,7 @@ public final class Client {
     bytes.append(0)
     var rest = bytes[...]
     while !rest.isEmpty {
-      let count = rest.withUnsafeBytes { Glibc.send(descriptor, $0.baseAddress, $0.count, Int32(MSG_NOSIGNAL)) }
+      let count = rest.withUnsafeBytes { linux_send(descriptor, $0.baseAddress, $0.count, 1) }
       if count < 0, errno == EINTR { continue }
       guard count >= 0 else { throw .disconnected(method: method) }
       rest = rest.dropFirst(count)

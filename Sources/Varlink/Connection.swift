@@ -1,3 +1,4 @@
+import CLinux
 import Glibc
 
 /// One client of a server.
@@ -139,7 +140,7 @@ public final class Connection {
       return
     }
     let count = withUnsafeTemporaryAllocation(byteCount: Connection.chunk, alignment: 16) { chunk in
-      let count = recv(descriptor, chunk.baseAddress, chunk.count, Int32(MSG_DONTWAIT))
+      let count = linux_receive_now(descriptor, chunk.baseAddress, chunk.count)
       if count > 0 { input.append(UnsafeRawBufferPointer(rebasing: chunk[..<count])) }
       return count
     }

@@ -1,3 +1,4 @@
+import CLinux
 import Glibc
 
 /// The answers of one connection that the socket has not taken yet.
@@ -20,7 +21,7 @@ struct OutputBuffer {
   mutating func flush(to socket: Int32) -> Bool {
     while unsent > 0 {
       let count = bytes.withUnsafeBytes { all in
-        send(socket, all.baseAddress.map { $0 + sent }, all.count - sent, Int32(MSG_NOSIGNAL) | dontWait)
+        linux_send(socket, all.baseAddress.map { $0 + sent }, all.count - sent, 0)
       }
       if count >= 0 {
         sent += count
@@ -41,6 +42,4 @@ struct OutputBuffer {
     sent = 0
     isBlocked = false
   }
-
-  private var dontWait: Int32 { Int32(MSG_DONTWAIT) }
 }

@@ -1,3 +1,4 @@
+import CLinux
 import Glibc
 
 /// A Unix socket that cannot be made, bound or reached, with the reason.
@@ -68,7 +69,7 @@ enum UnixSocket {
   }
 
   private static func make() throws(SocketError) -> Int32 {
-    let socket = Glibc.socket(AF_UNIX, Int32(SOCK_STREAM.rawValue | SOCK_CLOEXEC.rawValue), 0)
+    let socket = linux_stream_socket()
     guard socket >= 0 else { throw SocketError("cannot make a socket", errno: errno) }
     return socket
   }

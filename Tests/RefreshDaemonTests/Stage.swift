@@ -8,7 +8,8 @@ import Testing
 
 /// A launcher with real processes on a real loop, and what was heard of them.
 final class Stage {
-  static let socket = "/run/refreshd/stage"
+  /// Of this test process only: others that run beside it must not clean its processes away.
+  static let socket = "/run/refreshd/stage-\(getpid())"
 
   let loop: EventLoop
   let launcher: SpawnLauncher

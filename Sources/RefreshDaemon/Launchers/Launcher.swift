@@ -31,6 +31,9 @@ protocol Launcher: AnyObject {
   /// Ends all processes of a task: SIGKILL.
   func kill(_ key: TaskKey)
 
+  /// Looks up the groups of users again: a new configuration may be there because they changed.
+  func forgetUsers()
+
   /// Ends what a daemon that died left of these refreshes, and waits for it, a few seconds at most.
   ///
   /// For the daemon's start, before anything else is started: no second copy runs beside an orphan.

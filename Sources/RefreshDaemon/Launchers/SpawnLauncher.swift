@@ -74,8 +74,7 @@ final class SpawnLauncher: Launcher {
     LeftProcesses(socket: socket, refreshes: refreshes).kill(until: bound)
   }
 
-  /// Looks up the groups of users again; to be called when the configuration is read again.
-  func forgetGroups() { spawner.forgetGroups() }
+  func forgetUsers() { spawner.forgetGroups() }
 
   // MARK: Start
 

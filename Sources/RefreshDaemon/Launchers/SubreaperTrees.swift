@@ -11,7 +11,7 @@ import Systemd
 ///
 /// A stray is told from the daemon's other children by its session, which is never the daemon's own, and belongs to a
 /// task by its session or by the `REFRESH_` entries of its environment. One that hides both might belong to any task
-/// that runs when it is found, and is killed when the last of these has ended.
+/// that is there when it is found, and is killed when the last of these has ended.
 final class SubreaperTrees: ProcessTrees {
   private struct Tree {
     let main: pid_t
@@ -138,7 +138,7 @@ final class SubreaperTrees: ProcessTrees {
     let environment = Processes.environment(of: stray)
     let marked = trees.filter { !$0.value.marks.isEmpty && $0.value.marks.isSubset(of: environment) }
     if !marked.isEmpty || environment.contains(socketMark) { return Set(marked.keys) }
-    return Set(trees.keys.filter(isRunning))
+    return Set(trees.keys)
   }
 
   private func strayEnded(_ process: pid_t) {
