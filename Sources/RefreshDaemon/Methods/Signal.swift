@@ -15,6 +15,7 @@ extension Daemon {
     switch signal {
     case .login, .logout:
       changePhase(of: app.id) { handleDurably([.signalled(app.id, signal)]) { _ in self.answer(call, app.id) } }
+      if signal == .logout { giveUpWaiting(for: app.id, .loggedOut) }
     case .launched, .foreground, .background, .terminated:
       changePhase(of: app.id) { handle(.signalled(app.id, signal)) }
       answer(call, app.id)
