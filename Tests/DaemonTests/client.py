@@ -1,6 +1,7 @@
 """The daemon's socket, through the independent client of the PyPI package `varlink`."""
 
 import contextlib
+import json
 import os
 import socket
 
@@ -33,10 +34,30 @@ class Client:
         with self.open(interface) as connection:
             return getattr(connection, name)(**parameters)
 
+    def send(self, *calls):
+        """Sends raw calls, each a method and its parameters, in one go, and gives the connection."""
+        connection = self.connect()
+        connection.sendall(b"".join(message(*call) for call in calls))
+        return connection
+
     def stream(self, method, **parameters):
         """The answers of a call with `more`."""
         interface, _, name = method.partition(".")
         return Stream(self.open(interface), name, parameters)
+
+
+def message(method, parameters=None, **flags):
+    """A call as it is on the wire."""
+    call = {"method": method, "parameters": parameters or {}, **flags}
+    return json.dumps(call).encode() + b"\0"
+
+
+def answers(connection, count=1):
+    """So many messages from a plain connection; fewer if it ends before."""
+    data = b""
+    while data.count(b"\0") < count and (piece := connection.recv(65536)):
+        data += piece
+    return [json.loads(part) for part in data.split(b"\0") if part]
 
 
 class Stream:
