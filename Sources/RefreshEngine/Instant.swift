@@ -22,6 +22,12 @@ public struct Instant: InstantProtocol, Hashable, Sendable {
     .microseconds(other.microseconds - microseconds)
   }
 
+  /// The instant that is `duration` later.
+  public static func + (instant: Instant, duration: Duration) -> Instant { instant.advanced(by: duration) }
+
+  /// The instant that is `duration` earlier.
+  public static func - (instant: Instant, duration: Duration) -> Instant { instant.advanced(by: .zero - duration) }
+
   /// Whether the left instant is earlier.
   public static func < (left: Instant, right: Instant) -> Bool {
     left.microseconds < right.microseconds

@@ -1,0 +1,66 @@
+extension AppInterface {
+  /// No app of this id is configured.
+  public struct NoSuchApp: Error, Codable, Hashable, Sendable {
+    /// The name of the error on the socket.
+    public static let name = "org.refreshd.App.NoSuchApp"
+    /// The id that was asked for.
+    public let app: String
+
+    /// Makes it of its parts.
+    public init(app: String) {
+      self.app = app
+    }
+  }
+
+  /// The app has another owner.
+  public struct NotAllowed: Error, Codable, Hashable, Sendable {
+    /// The name of the error on the socket.
+    public static let name = "org.refreshd.App.NotAllowed"
+    /// The id that was asked for.
+    public let app: String
+    /// What would help, in one sentence.
+    public let remedy: String
+
+    /// Makes it of its parts.
+    public init(app: String, remedy: String) {
+      self.app = app
+      self.remedy = remedy
+    }
+  }
+
+  /// Only `launched` and `foreground` can be leased: there is nothing to undo in the others.
+  public struct NotLeasable: Error, Codable, Hashable, Sendable {
+    /// The name of the error on the socket.
+    public static let name = "org.refreshd.App.NotLeasable"
+    /// The signal.
+    public let signal: Wire.LifecycleSignal
+
+    /// Makes it of its parts.
+    public init(signal: Wire.LifecycleSignal) {
+      self.signal = signal
+    }
+  }
+
+  /// The token is of no task that is running: it ended, or its refresh was stopped.
+  public struct NoSuchToken: Error, Codable, Hashable, Sendable {
+    /// The name of the error on the socket.
+    public static let name = "org.refreshd.App.NoSuchToken"
+
+    /// Makes it.
+    public init() {
+    }
+  }
+
+  /// The task has an outcome already, and keeps it.
+  public struct AlreadyCompleted: Error, Codable, Hashable, Sendable {
+    /// The name of the error on the socket.
+    public static let name = "org.refreshd.App.AlreadyCompleted"
+    /// The outcome that stands.
+    public let outcome: Wire.Outcome
+
+    /// Makes it of its parts.
+    public init(outcome: Wire.Outcome) {
+      self.outcome = outcome
+    }
+  }
+}

@@ -1,0 +1,26 @@
+extension ManagerInterface {
+  /// All apps that the caller may ask about, by id.
+  public enum List: InterfaceMethod {
+    /// The name of the method on the socket.
+    public static let name = "org.refreshd.Manager.List"
+
+    /// What `List` is called with.
+    public struct Parameters: Codable, Hashable, Sendable {
+
+      /// Makes it.
+      public init() {
+      }
+    }
+
+    /// What `List` answers.
+    public struct Reply: Codable, Hashable, Sendable {
+      /// The apps, by id.
+      public let apps: [Wire.App]
+
+      /// Makes it of its parts.
+      public init(apps: [Wire.App]) {
+        self.apps = apps
+      }
+    }
+  }
+}

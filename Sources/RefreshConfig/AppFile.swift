@@ -1,0 +1,124 @@
+import RefreshEngine
+
+/// One file of `apps.d`, read against the limits and defaults of `refreshd.toml`.
+struct AppFile {
+  /// The most tasks that an app may have.
+  static let mostTasks = 64
+
+  let id: (value: AppID, line: Int)?
+  let app: AppConfiguration?
+  let problems: [Problem]
+
+  init(_ file: ConfigurationFile, _ entries: [Node.Entry], in reading: inout Reading) {
+    var section = Section(file: file.path, entries: entries)
+    id = section.takeID()
+    let name = section.takeText("name", example: "Todo", Self.checkedName)
+    let owner = section.takeText("owner", example: "anna") { (text) throws(Unreadable) in
+      try reading.owner(text)
+    }
+    let settings = Settings(from: &section, in: reading).completed(by: reading.defaults)
+    let tasks = Self.tasks(from: &section, in: &reading)
+    section.refuseUnknownKeys()
+    problems = section.problems
+    guard problems.isEmpty, let id = id?.value else {
+      app = nil
+      return
+    }
+    let ownerInForce = owner ?? reading.accounts.user(numbered: reading.reader.uid)
+    let policies = reading.sharing.one(Self.policies(of: tasks, ownerInForce))
+    app = AppConfiguration(
+      id: id, owner: ownerInForce, policy: settings.policy(tasks: policies, limits: reading.limits),
+      commands: reading.commands(of: tasks, settings, ownerInForce),
+      givenName: name, folder: reading.sharing.one(file.folder), fileName: file.name == "\(id).toml" ? nil : file.name)
+  }
+
+  private static func tasks(from section: inout Section, in reading: inout Reading) -> [TaskSection] {
+    let nodes = section.take("task", example: "[[task]], a table for each task") { (node) throws(Unreadable) in
+      try Self.tables(node)
+    }
+    guard let nodes else {
+      if !section.isWritten("task") {
+        section.refuse(
+          "task",
+          Unreadable(message: "cannot refresh an app without a task", remedy: #"add [[task]] with run = ["PROGRAM"]"#))
+      }
+      return []
+    }
+    var tasks: [TaskSection] = []
+    var names: Set<String> = []
+    for node in nodes.value {
+      var inner = section.inner("task", line: node.line, entries: node.entries)
+      let task = TaskSection(from: &inner, programs: &reading.programs)
+      if let name = task.name, !names.insert(name).inserted {
+        inner.refuse(
+          "name",
+          Unreadable(message: "cannot name two tasks \(quoted(name))", remedy: "give each task a name of its own"))
+      }
+      section.adopt(inner)
+      tasks.append(task)
+    }
+    return tasks
+  }
+
+  private static func tables(_ node: Node) throws(Unreadable) -> [(line: Int, entries: [Node.Entry])]? {
+    guard case .array(let elements) = node.value else { return nil }
+    guard (1...mostTasks).contains(elements.count) else {
+      throw Unreadable(
+        message: "cannot refresh an app with \(elements.count) tasks", remedy: "write 1 to \(mostTasks) tasks")
+    }
+    var tables: [(line: Int, entries: [Node.Entry])] = []
+    for element in elements {
+      guard case .table(let entries) = element.value else { return nil }
+      tables.append((element.line, entries))
+    }
+    return tables
+  }
+
+  /// The tasks as the engine knows them, those without a name under their program's, numbered if it is taken.
+  private static func policies(of tasks: [TaskSection], _ owner: Owner) -> [TaskPolicy] {
+    var names = Set(tasks.compactMap(\.name))
+    return tasks.map { task in
+      var name = task.name ?? task.standardName
+      if task.name == nil {
+        var number = 2
+        while !names.insert(name).inserted {
+          name = "\(task.standardName)-\(number)"
+          number += 1
+        }
+      }
+      var newData = task.newData
+      if case .changed(let path) = newData { newData = .changed(path: owner.path(of: path)) }
+      return TaskPolicy(name: name, newData: newData, noDataExit: task.noDataExit, retryExit: task.retryExit)
+    }
+  }
+
+  private static func checkedName(_ text: String) throws(Unreadable) -> String {
+    guard !text.isEmpty, text.utf8.count <= 255,
+      text.unicodeScalars.allSatisfy({ $0.value >= 0x20 && $0.value != 0x7f })
+    else {
+      throw Unreadable(
+        message: "cannot call an app \(quoted(text))", remedy: "write 1 to 255 bytes without control characters")
+    }
+    return text
+  }
+}
+
+extension Section {
+  fileprivate mutating func takeID() -> (value: AppID, line: Int)? {
+    let id = take("id", example: #"id = "org.example.todo""#) { (node) throws(Unreadable) -> AppID? in
+      guard case .string(let text) = node.value else { return nil }
+      guard let id = AppID(text) else {
+        throw Unreadable(
+          message: "cannot take \(quoted(text)) as the id of an app",
+          remedy: #"write letters, digits, _ and - in two or more parts, as in "org.example.todo""#)
+      }
+      return id
+    }
+    if !isWritten("id") {
+      refuse(
+        "id",
+        Unreadable(message: "cannot know an app without an id", remedy: #"write for example id = "org.example.todo""#))
+    }
+    return id
+  }
+}

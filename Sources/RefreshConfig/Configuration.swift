@@ -1,0 +1,62 @@
+import RefreshEngine
+
+/// What the files say, checked: the bounds for all apps, and the apps.
+///
+/// It is kept in memory for as long as it is in force, so equal texts, lists and owners are stored once, and what an
+/// app leaves out takes no room.
+public struct Configuration: Hashable, Sendable {
+  /// The bounds of `refreshd.toml`.
+  public var limits: Limits
+  /// The apps, in the order of their ids.
+  public var apps: [AppConfiguration]
+
+  /// Makes a configuration; `apps` are sorted by id.
+  public init(limits: Limits = Limits(), apps: [AppConfiguration] = []) {
+    self.limits = limits
+    self.apps = apps
+  }
+}
+
+/// One app's file, checked and completed by `[defaults]`.
+public struct AppConfiguration: Hashable, Sendable {
+  /// The app.
+  public let id: AppID
+  /// Whose app it is: the user that its commands run as.
+  public let owner: Owner
+  /// What the engine needs to know.
+  public let policy: Policy
+  /// The command of each task, parallel to the tasks of ``policy``.
+  public let commands: [Command]
+  /// The name that the file gives, if it gives one.
+  let givenName: String?
+  /// The directory of the file, one string for all files in it.
+  let folder: String
+  /// The file's name, nil where it is the id and `.toml`.
+  let fileName: String?
+
+  /// What people call the app: `name` of the file, else the last element of the id.
+  public var name: String { givenName ?? String(id.description.split(separator: ".").last ?? "") }
+
+  /// The path of the file that it comes from.
+  public var file: String { "\(folder)/\(fileName ?? "\(id).toml")" }
+}
+
+/// What a task runs: no shell, unless the file asks for one (FEATURES B3).
+public struct Command: Hashable, Sendable {
+  /// The arguments, the first of which is the absolute path of the program.
+  public let arguments: [String]
+  /// The working directory, an absolute path; nil for the owner's home.
+  public let directory: String?
+  /// What the files add to the environment, each `NAME=value`, in the order of the names.
+  public let environment: [String]
+  /// The group to run in; nil for the owner's own.
+  public let group: UInt32?
+
+  /// Makes a command of its parts.
+  public init(arguments: [String], directory: String? = nil, environment: [String] = [], group: UInt32? = nil) {
+    self.arguments = arguments
+    self.directory = directory
+    self.environment = environment
+    self.group = group
+  }
+}

@@ -1,0 +1,37 @@
+/// A user of this machine, as `passwd(5)` has it.
+///
+/// A class, so that a thousand apps of one user hold one owner.
+public final class Owner: Hashable, Sendable {
+  /// The user's number.
+  public let uid: UInt32
+  /// The number of the user's own group.
+  public let gid: UInt32
+  /// The user's login name; the number as text for a user that has no entry.
+  public let name: String
+  /// The user's home directory.
+  public let home: String
+
+  /// Makes an owner of its parts.
+  public init(uid: UInt32, gid: UInt32, name: String, home: String) {
+    self.uid = uid
+    self.gid = gid
+    self.name = name
+    self.home = home
+  }
+
+  /// The absolute path of one that may begin with `~/`, for the user's home.
+  func path(of written: String) -> String {
+    written.hasPrefix("~/") ? home + written.dropFirst(1) : written
+  }
+
+  /// Whether all of the two users' entries is equal.
+  public static func == (left: Owner, right: Owner) -> Bool {
+    left === right
+      || (left.uid, left.gid, left.name, left.home) == (right.uid, right.gid, right.name, right.home)
+  }
+
+  /// Hashes the user's number.
+  public func hash(into hasher: inout Hasher) {
+    hasher.combine(uid)
+  }
+}

@@ -1,0 +1,88 @@
+import RefreshEngine
+
+/// One reading of a configuration: what the files of apps are read against, and what has been found so far.
+struct Reading {
+  let reader: Reader
+  let accounts = Accounts()
+  var programs: Programs
+  var sharing = Sharing()
+  var limits = Limits()
+  var defaults = Settings()
+
+  init(reader: Reader) {
+    self.reader = reader
+    programs = Programs(reader.isProgram)
+  }
+
+  /// The widest limits that can be set.
+  ///
+  /// They stand in for one that cannot be read, so that no app is blamed for it.
+  static let widestLimits = Limits(
+    foregroundFloor: .milliseconds(1), backgroundFloor: .milliseconds(1), deadlineCap: .hours(24))
+
+  /// Takes limits and defaults from `refreshd.toml`.
+  mutating func read(_ file: ConfigurationFile, _ entries: [Node.Entry]) -> [Problem] {
+    var section = Section(file: file.path, entries: entries)
+    func take(_ key: String, _ limit: WritableKeyPath<Limits, Duration>, from lowest: Duration, example: String) {
+      if let duration = section.takeDuration(key, within: lowest ... .hours(24), example: example) {
+        limits[keyPath: limit] = duration
+      } else if section.isWritten(key) {
+        limits[keyPath: limit] = Self.widestLimits[keyPath: limit]
+      }
+    }
+    take("foreground_floor", \.foregroundFloor, from: .milliseconds(1), example: "5s")
+    take("background_floor", \.backgroundFloor, from: .milliseconds(1), example: "15min")
+    take("deadline_cap", \.deadlineCap, from: .seconds(1), example: "10min")
+    if var inner = section.takeTable("defaults", example: "[defaults], a table") {
+      defaults = Settings(from: &inner, in: self)
+      inner.refuseUnknownKeys()
+      section.adopt(inner)
+    }
+    section.refuseUnknownKeys()
+    return section.problems
+  }
+
+  /// The owner of that name or number, if the daemon can run commands as that user.
+  func owner(_ text: String) throws(Unreadable) -> Owner {
+    guard let owner = accounts.user(text) else {
+      throw Unreadable(
+        message: "cannot find a user \(quoted(text)) on this machine",
+        remedy: "write the name or number of one of /etc/passwd")
+    }
+    guard owner.uid == reader.uid || reader.canChangeUser else {
+      throw Unreadable(
+        message: "cannot run an app of \(quoted(text)): this daemon runs the apps of "
+          + accounts.user(numbered: reader.uid).name,
+        remedy: "remove the key, or install the app for the system's daemon")
+    }
+    return owner
+  }
+
+  /// The group of that name or number, if the daemon can run commands in it.
+  func group(_ text: String) throws(Unreadable) -> UInt32 {
+    guard let gid = accounts.group(text) else {
+      throw Unreadable(
+        message: "cannot find a group \(quoted(text)) on this machine",
+        remedy: "write the name or number of one of /etc/group")
+    }
+    guard reader.canChangeUser || gid == accounts.user(numbered: reader.uid).gid else {
+      throw Unreadable(
+        message: "cannot run in the group \(quoted(text)): only the system's daemon, as root, can",
+        remedy: "remove the key, or install the app for the system's daemon")
+    }
+    return gid
+  }
+
+  /// The commands of tasks, which have all been found to be right.
+  mutating func commands(of tasks: [TaskSection], _ settings: Settings, _ owner: Owner) -> [Command] {
+    sharing.one(
+      tasks.map { task in
+        let surroundings = task.surroundings.completed(by: settings.surroundings)
+        return Command(
+          arguments: sharing.one((task.arguments ?? []).map { sharing.one($0) }),
+          directory: surroundings.directory.map { sharing.one(owner.path(of: $0)) },
+          environment: sharing.one(surroundings.environmentList),
+          group: settings.group)
+      })
+  }
+}

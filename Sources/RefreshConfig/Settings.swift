@@ -1,0 +1,136 @@
+import RefreshEngine
+
+/// The keys that an app's file and `[defaults]` have in common, as far as they are written.
+struct Settings {
+  var foregroundInterval: Interval?
+  var backgroundInterval: Interval?
+  var onForeground: OnForeground?
+  var deadline: Duration?
+  var grace: Duration?
+  var group: UInt32?
+  var surroundings = Surroundings()
+
+  init() {}
+
+  /// Takes the keys out of a section.
+  init(from section: inout Section, in reading: Reading) {
+    foregroundInterval = section.takeText("foreground_interval", example: "5min") { (text) throws(Unreadable) in
+      try Interval(text, floor: reading.limits.foregroundFloor)
+    }
+    backgroundInterval = section.takeText("background_interval", example: "24h") { (text) throws(Unreadable) in
+      try Interval(text, floor: reading.limits.backgroundFloor)
+    }
+    onForeground = section.takeText("on_foreground", example: "stale") { (text) throws(Unreadable) in
+      guard let value = OnForeground(rawValue: text) else {
+        throw Unreadable(message: "cannot take \(quoted(text))", remedy: #"write "stale", "always" or "never""#)
+      }
+      return value
+    }
+    deadline = section.takeDuration("deadline", within: .seconds(1)...reading.limits.deadlineCap, example: "30s")
+    grace = section.takeDuration("grace", within: .zero ... .minutes(1), example: "5s")
+    group = section.takeText("group", example: "mail") { (text) throws(Unreadable) in try reading.group(text) }
+    surroundings = Surroundings(from: &section)
+  }
+
+  /// The same settings, with those of `defaults` where nothing is written.
+  func completed(by defaults: Settings) -> Settings {
+    var settings = self
+    settings.foregroundInterval = foregroundInterval ?? defaults.foregroundInterval
+    settings.backgroundInterval = backgroundInterval ?? defaults.backgroundInterval
+    settings.onForeground = onForeground ?? defaults.onForeground
+    settings.deadline = deadline ?? defaults.deadline
+    settings.grace = grace ?? defaults.grace
+    settings.group = group ?? defaults.group
+    settings.surroundings = surroundings.completed(by: defaults.surroundings)
+    return settings
+  }
+
+  /// The policy of these settings, with the engine's defaults where nothing is written.
+  ///
+  /// A default that the administrator's limits leave no room for gives way to them: an interval below the floor to
+  /// `minimum`, a deadline above the cap to the cap. What is written has been held against the limits already.
+  func policy(tasks: [TaskPolicy], limits: Limits) -> Policy {
+    func fitting(_ interval: Interval, _ floor: Duration) -> Interval {
+      if case .every(let duration) = interval, duration < floor { .minimum } else { interval }
+    }
+    var policy = Policy(tasks: tasks)
+    policy.foregroundInterval = foregroundInterval ?? fitting(policy.foregroundInterval, limits.foregroundFloor)
+    policy.backgroundInterval = backgroundInterval ?? fitting(policy.backgroundInterval, limits.backgroundFloor)
+    policy.onForeground = onForeground ?? policy.onForeground
+    policy.deadline = deadline ?? min(policy.deadline, limits.deadlineCap)
+    policy.grace = grace ?? policy.grace
+    return policy
+  }
+}
+
+/// Where a command runs and with what environment: keys of a task, an app and `[defaults]`.
+struct Surroundings {
+  var directory: String?
+  var environment: [String: String] = [:]
+
+  init() {}
+
+  /// Takes the keys out of a section.
+  init(from section: inout Section) {
+    directory = section.takeText("directory", example: "/srv/mirror") { (text) throws(Unreadable) in
+      guard text.isPath else {
+        throw Unreadable(
+          message: "cannot use \(quoted(text)) as a directory: it is not a whole path",
+          remedy: "begin with a slash, or with ~/ for the owner's home")
+      }
+      return text
+    }
+    guard var table = section.takeTable("environment", example: #"environment = { LANG = "C.UTF-8" }"#) else { return }
+    for name in table.keys {
+      environment[name] = table.takeText(name, example: "C.UTF-8") { (value) throws(Unreadable) in
+        if let reason = Self.refusal(name: name, value: value) { throw reason }
+        return value
+      }
+    }
+    section.adopt(table)
+  }
+
+  /// The same surroundings, with what only `outer` says beside it.
+  func completed(by outer: Surroundings) -> Surroundings {
+    var surroundings = self
+    surroundings.directory = directory ?? outer.directory
+    surroundings.environment.merge(outer.environment) { mine, _ in mine }
+    return surroundings
+  }
+
+  /// The environment as `environ(7)` has it, in the order of the names.
+  var environmentList: [String] { environment.map { "\($0.key)=\($0.value)" }.sorted() }
+
+  private static func refusal(name: String, value: String) -> Unreadable? {
+    let isName =
+      name.utf8.first.map { !(UInt8(ascii: "0")...UInt8(ascii: "9")).contains($0) } ?? false
+      && name.utf8.allSatisfy { $0 == UInt8(ascii: "_") || $0.isLetterOrDigit }
+    if !isName {
+      return Unreadable(
+        message: "cannot use \(quoted(name)) as the name of a variable",
+        remedy: "write letters, digits and _, and no digit first")
+    }
+    if name.hasPrefix("REFRESH_") {
+      return Unreadable(
+        message: "cannot set \(name): refreshd sets the variables of that prefix", remedy: "choose another name")
+    }
+    return value.utf8.contains(0)
+      ? Unreadable(message: "cannot put a NUL into a variable", remedy: "remove the \\u0000") : nil
+  }
+}
+
+extension StringProtocol {
+  /// Whether it can be the path of a file wherever the daemon's working directory is.
+  var isPath: Bool { (hasPrefix("/") || hasPrefix("~/")) && !utf8.contains(0) }
+}
+
+extension UInt8 {
+  fileprivate var isLetterOrDigit: Bool {
+    switch self {
+    case UInt8(ascii: "a")...UInt8(ascii: "z"), UInt8(ascii: "A")...UInt8(ascii: "Z"),
+      UInt8(ascii: "0")...UInt8(ascii: "9"):
+      true
+    default: false
+    }
+  }
+}

@@ -1,0 +1,97 @@
+import RefreshEngine
+
+/// One `[[task]]` of an app's file.
+struct TaskSection {
+  var name: String?
+  var arguments: [String]?
+  var newData: NewData
+  var noDataExit: Int32
+  var retryExit: Int32
+  var surroundings: Surroundings
+  /// Whether `shell` asked for one.
+  private var isShell = false
+
+  init(from section: inout Section, programs: inout Programs) {
+    let standard = TaskPolicy(name: "")
+    name = section.takeText("name", example: "pull", Self.checkedName)
+    let run = section.take("run", example: #"run = ["/usr/bin/mbsync", "inbox"]"#) { (node) throws(Unreadable) in
+      try Self.arguments(node, &programs)
+    }
+    let shell = section.takeText("shell", example: "cd /srv/mirror && git fetch") { (text) throws(Unreadable) in
+      guard !text.isEmpty, !text.utf8.contains(0) else {
+        throw Unreadable(
+          message: "cannot run an empty command or one with a NUL", remedy: "write what /bin/sh is to run")
+      }
+      return ["/bin/sh", "-c", text]
+    }
+    if section.isWritten("run") == section.isWritten("shell") {
+      section.refuse(
+        nil,
+        Unreadable(
+          message: section.isWritten("run") ? "cannot run both run and shell" : "cannot run a task without a command",
+          remedy: #"write one of run = ["PROGRAM", "ARGUMENT"] and shell = "COMMAND""#))
+    }
+    arguments = run?.value ?? shell
+    isShell = section.isWritten("shell")
+    newData = section.takeText("new_data", example: "output", Self.newData) ?? standard.newData
+    noDataExit = section.takeInteger("no_data_exit", within: 0...255, example: 100) ?? standard.noDataExit
+    retryExit = section.takeInteger("retry_exit", within: 1...255, example: 75) ?? standard.retryExit
+    if noDataExit == retryExit {
+      section.refuse(
+        section.isWritten("retry_exit") ? "retry_exit" : "no_data_exit",
+        Unreadable(
+          message: "cannot tell no data from a failure worth a retry: both are exit code \(retryExit)",
+          remedy: "write different codes for no_data_exit and retry_exit"))
+    }
+    surroundings = Surroundings(from: &section)
+    section.refuseUnknownKeys()
+  }
+
+  /// The name of a task that has none: its program's, `shell` for a shell.
+  var standardName: String {
+    if isShell { return "shell" }
+    return arguments?.first?.split(separator: "/").last.map(String.init) ?? "task"
+  }
+
+  private static func checkedName(_ text: String) throws(Unreadable) -> String {
+    guard !text.isEmpty, text.utf8.count <= 64, text.unicodeScalars.allSatisfy({ $0.value > 0x20 && $0.value != 0x7f })
+    else {
+      throw Unreadable(
+        message: "cannot name a task \(quoted(text))", remedy: "write 1 to 64 letters, without spaces")
+    }
+    return text
+  }
+
+  private static func newData(_ text: String) throws(Unreadable) -> NewData {
+    let changed = "changed:"
+    switch text {
+    case "exit": return .exit
+    case "output": return .output
+    case _ where text.hasPrefix(changed) && text.dropFirst(changed.count).isPath:
+      return .changed(path: String(text.dropFirst(changed.count)))
+    default:
+      throw Unreadable(
+        message: "cannot take \(quoted(text))", remedy: #"write "exit", "output" or "changed:/WHOLE/PATH""#)
+    }
+  }
+
+  private static func arguments(_ node: Node, _ programs: inout Programs) throws(Unreadable) -> [String]? {
+    guard case .array(let elements) = node.value else { return nil }
+    var arguments: [String] = []
+    for element in elements {
+      guard case .string(let text) = element.value else {
+        throw Unreadable(
+          message: "cannot take \(element.kind) as an argument", remedy: #"put it in quotes, as in ["sleep", "5"]"#)
+      }
+      guard !text.utf8.contains(0) else {
+        throw Unreadable(message: "cannot put a NUL into an argument", remedy: "remove the \\u0000")
+      }
+      arguments.append(text)
+    }
+    guard let program = arguments.first else {
+      throw Unreadable(message: "cannot run an empty array", remedy: #"write for example ["/usr/bin/mbsync", "inbox"]"#)
+    }
+    arguments[0] = try programs.path(of: program)
+    return arguments
+  }
+}

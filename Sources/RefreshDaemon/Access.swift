@@ -1,0 +1,34 @@
+import Glibc
+import RefreshConfig
+import Varlink
+
+/// Who may ask what, by the credentials of the socket (DESIGN section 5, "Who may").
+struct Access {
+  /// The user that the daemon runs as; a user's daemon is his alone.
+  let uid: uid_t
+  /// The group `refreshd`, whose members may all, where it exists.
+  let group: gid_t?
+
+  /// Reads who the daemon is and which group may ask it everything.
+  static func current() -> Access {
+    Access(uid: getuid(), group: getgrnam("refreshd").map { $0.pointee.gr_gid })
+  }
+
+  /// Whether the peer may ask about the daemon itself and about every app.
+  func mayAll(_ peer: Peer) -> Bool {
+    peer.uid == 0 || peer.uid == uid || group.map(peer.isMember) == true
+  }
+
+  /// Whether the peer may ask about the app, and signal for it.
+  func may(_ peer: Peer, about app: AppConfiguration) -> Bool {
+    peer.uid == app.owner.uid || mayAll(peer)
+  }
+
+  /// What would help somebody who may not ask about the daemon.
+  var remedy: String { "Ask as root or as a member of the group refreshd." }
+
+  /// What would help somebody who may not ask about the app.
+  func remedy(for app: AppConfiguration) -> String {
+    "Ask as \(app.owner.name), as root or as a member of the group refreshd."
+  }
+}

@@ -1,0 +1,25 @@
+import CLinux
+import RefreshConfig
+import RefreshStore
+
+/// Reads the configuration on a thread of its own, so that the loop does not wait for a disk.
+actor ConfigurationReader {
+  nonisolated let sources: ConfigurationSources
+  private let reader: Reader
+  private nonisolated let executor: ThreadExecutor
+
+  nonisolated var unownedExecutor: UnownedSerialExecutor { executor.asUnownedSerialExecutor() }
+
+  init(sources: ConfigurationSources, reader: Reader, executor: ThreadExecutor) {
+    self.sources = sources
+    self.reader = reader
+    self.executor = executor
+  }
+
+  /// Reads all of it, or says every mistake.
+  func read() throws(ConfigurationError) -> Configuration {
+    // What reading took beside the result goes back to the system: a configuration is kept for weeks.
+    defer { linux_malloc_trim() }
+    return try Configuration.load(from: sources, as: reader)
+  }
+}

@@ -1,0 +1,151 @@
+import Glibc
+import RefreshConfig
+import RefreshEngine
+import RefreshStore
+import Systemd
+import Varlink
+
+/// The daemon: it hands events to the engine, saves what changed, performs the effects and arms the one timer.
+///
+/// An actor on the event loop, so all of it runs on one thread. The order is that of DESIGN section 3, "write-ahead by
+/// construction": ``handle(_:)`` lets the engine decide, a commit saves what one turn of the loop or more have changed
+/// in one transaction, and only then effects are performed and answers that promise durability are given.
+actor Daemon {
+  let loop: EventLoop
+  let settings: Settings
+  let store: RefreshStore
+  let journal: DaemonJournal
+  let reader: ConfigurationReader
+  let environment: TaskEnvironment
+  let access = Access.current()
+  let startedAt: Moment
+  let launcher: any Launcher
+
+  var engine: Engine
+  var configuration: InForce
+  var refreshes = Refreshes()
+  var leases = Leases()
+  /// The last refresh of each app that has ended.
+  var lasts: [AppID: StoredRefresh] = [:]
+  /// What the next commit saves and what waits for it.
+  var pending = Pending()
+  var isCommitting = false
+  var isLeaving = false
+  /// Why the store cannot be written, while it cannot; it keeps what it owes, and the daemon goes on in memory.
+  var storeProblem: StoreError?
+  var storeRetry: TimerSource?
+  /// The socket's server, from when the daemon is open.
+  var server: Server?
+
+  private var wake: TimerSource?
+  private var armedFor: Instant?
+  private var signals: [SignalSource] = []
+
+  nonisolated var unownedExecutor: UnownedSerialExecutor { loop.asUnownedSerialExecutor() }
+
+  /// What the start has made ready before there is a daemon.
+  struct Parts: Sendable {
+    let loop: EventLoop
+    let settings: Settings
+    let store: RefreshStore
+    let loaded: Loaded
+    let configuration: Configuration
+    let reader: ConfigurationReader
+    let journal: DaemonJournal
+    let moment: Moment
+  }
+
+  init(_ parts: Parts) throws {
+    loop = parts.loop
+    settings = parts.settings
+    store = parts.store
+    journal = parts.journal
+    reader = parts.reader
+    environment = TaskEnvironment(
+      socket: parts.settings.socket, isUserDaemon: parts.settings.isUserDaemon, own: parts.settings.environment)
+    startedAt = parts.moment
+    launcher = try SpawnLauncher(on: parts.loop, socket: parts.settings.socket)
+    engine = Engine(
+      start: parts.loaded.start, spread: Machine.spread(), states: parts.loaded.states,
+      wallOffset: parts.moment.wallOffset)
+    configuration = InForce(parts.configuration, at: parts.moment)
+  }
+
+  /// Takes up what a daemon before this one left, puts the configuration in force, serves the socket, and tells the
+  /// service manager that all of that is so.
+  func open(leftBehind: Set<RefreshID>) throws {
+    wake = try loop.timer {
+      self.armedFor = nil; self.handle(.wokeUp)
+    }
+    storeRetry = try loop.timer { self.commitSoon() }
+    signals = [
+      try loop.onSignal(SIGTERM) { self.stop() },
+      try loop.onSignal(SIGINT) { self.stop() },
+      try loop.onSignal(SIGHUP) { self.reloadOnSignal() },
+    ]
+    launcher.onOutput = { key, line in self.takeOutput(key, line) }
+    launcher.onEnd = { key, end in self.handle(.taskEnded(key.refresh, task: key.task, end)) }
+    launcher.clean(leftFrom: leftBehind)
+    handle(configuration.event)
+    try serve()
+    _ = try loop.watchdog()
+    journal.ready(apps: configuration.apps.count, start: engine.start)
+    notify(.ready)
+    Task { await self.loadLasts() }
+  }
+
+  /// Reads how each app was last refreshed, which nobody must wait for before the daemon is ready.
+  private func loadLasts() async {
+    do throws(StoreError) {
+      lasts.merge(try await store.lastRefreshes()) { newer, _ in newer }
+    } catch {
+      notice(error)
+    }
+  }
+
+  /// Lets the engine decide on an event, and sees to it that the decision is saved and performed.
+  ///
+  /// A wall clock that was set is an event of its own, before this one.
+  func handle(_ event: Event) {
+    let moment = Moment.now()
+    let drift = (moment.wallOffset - engine.wallOffset).inMicroseconds.magnitude
+    if drift > Moment.step.inMicroseconds.magnitude {
+      pending.clockStepped = true
+      take(engine.handle(.clockStepped(wallOffset: moment.wallOffset), at: moment.instant))
+    }
+    take(engine.handle(event, at: moment.instant))
+    arm()
+  }
+
+  private func take(_ decision: Decision) {
+    pending.changed.formUnion(decision.changed)
+    pending.ended += decision.ended
+    for record in decision.ended { conclude(record) }
+    for effect in decision.effects {
+      pending.work.append(Pending.Work(effect: effect, app: configuration.apps[effect.app]))
+    }
+    if !pending.isEmpty { commitSoon() }
+  }
+
+  /// Arms the one timer for what the engine derives; the kernel may be as late as the window is long.
+  private func arm() {
+    let window = engine.nextWake
+    guard window?.earliest != armedFor else { return }
+    armedFor = window?.earliest
+    guard let window else {
+      wake?.disarm()
+      return
+    }
+    let accuracy = window.earliest.duration(to: window.latest).inMicroseconds
+    wake?.arm(at: window.earliest.microseconds, accuracy: max(1, accuracy))
+  }
+}
+
+extension Effect {
+  /// The app that the effect is about.
+  var app: AppID {
+    switch self {
+    case .start(_, let app, _, _), .warn(_, let app, _), .terminate(_, let app, _), .kill(_, let app): app
+    }
+  }
+}

@@ -1,0 +1,89 @@
+import RefreshEngine
+import RefreshStore
+import Systemd
+
+// Saving what the engine changed, and what waits for it.
+
+extension Daemon {
+  /// How long after a failed commit the next one is tried, if nothing else brings one.
+  private static let retryAfter = Duration.seconds(10)
+
+  /// Handles events and calls back when what they changed is on disk, or why it is not.
+  func handleDurably(_ events: [Event], then promise: @escaping (StoreError?) -> Void) {
+    for event in events { handle(event) }
+    pending.promises.append(promise)
+    commitSoon()
+  }
+
+  /// Has what is pending saved and performed, after what is under way already.
+  ///
+  /// What the engine did not change needs no commit, but keeps its place behind one that is under way.
+  func commitSoon() {
+    guard !isCommitting else { return }
+    if !pending.isToBeSaved && storeProblem == nil { return perform() }
+    isCommitting = true
+    Task { await self.commit() }
+  }
+
+  /// Saves and performs until nothing is left; what comes while a commit is under way makes the next one.
+  private func commit() async {
+    repeat {
+      let turn = pending
+      pending = Pending()
+      let problem = await save(turn)
+      note(problem)
+      for promise in turn.promises { promise(problem) }
+      finish(turn)
+    } while !pending.isEmpty
+    isCommitting = false
+    leaveIfDone()
+  }
+
+  private func perform() {
+    let turn = pending
+    pending = Pending()
+    finish(turn)
+    leaveIfDone()
+  }
+
+  private func finish(_ turn: Pending) {
+    for answer in turn.answers { answer() }
+    for work in turn.work { perform(work) }
+  }
+
+  private func save(_ turn: Pending) async -> StoreError? {
+    guard turn.isToBeSaved || storeProblem != nil else { return nil }
+    var batch = Batch(now: Moment.now().instant, wallOffset: engine.wallOffset, records: turn.ended)
+    for id in turn.changed { batch.states[id] = engine.state(of: id) }
+    do throws(StoreError) {
+      try await store.save(batch, durably: !turn.promises.isEmpty)
+      return nil
+    } catch {
+      return error
+    }
+  }
+
+  /// Sees to the next try after a commit that failed, and says once when writing stops and when it works again.
+  private func note(_ problem: StoreError?) {
+    if let problem {
+      let retryAt = Moment.now().instant + Self.retryAfter
+      storeRetry?.arm(at: retryAt.microseconds, accuracy: 1_000_000)
+      saveAllAfter(problem)
+    }
+    guard storeProblem != problem else { return }
+    storeProblem = problem
+    if let problem { journal.cannotWrite(problem) } else { journal.writesAgain() }
+    notify()
+  }
+
+  /// Deals with an error of a reading: a damaged file was set aside, and all that is known goes into the new one.
+  func notice(_ problem: StoreError) {
+    journal.cannotRead(problem)
+    saveAllAfter(problem)
+    if !pending.isEmpty { commitSoon() }
+  }
+
+  private func saveAllAfter(_ problem: StoreError) {
+    if problem.code == .corrupt { pending.changed.formUnion(configuration.apps.keys) }
+  }
+}

@@ -1,0 +1,91 @@
+import RefreshAPI
+import RefreshConfig
+import RefreshEngine
+import Systemd
+
+// Reloading and stopping: what the service manager asks of a daemon.
+
+extension Daemon {
+  /// What a drain takes beside the longest grace, in microseconds: the kill, and the last commit.
+  private static let drainMargin: Int64 = 5_000_000
+
+  private var longestGrace: Int64 {
+    configuration.apps.values.map(\.policy.grace.inMicroseconds).max() ?? 0
+  }
+
+  /// What `systemctl status` shows.
+  var statusLine: String {
+    StatusLine.text(
+      apps: configuration.apps.count, problems: configuration.refused.map(\.description),
+      storeProblem: storeProblem?.description, stopping: engine.isStopping ? engine.refreshingCount : nil)
+  }
+
+  /// Reads the configuration and puts it in force, all of it or, where there is a mistake, nothing.
+  func reload() async -> [Problem] {
+    notify(.reloading(monotonicMicroseconds: EventLoop.monotonicMicroseconds()))
+    let problems: [Problem]
+    do throws(ConfigurationError) {
+      configuration = InForce(try await reader.read(), at: Moment.now())
+      launcher.forgetUsers()
+      handle(configuration.event)
+      for id in refreshes.awaited where configuration.apps[id] == nil { giveUpWaiting(for: id, .notConfigured) }
+      journal.configured(apps: configuration.apps.count)
+      problems = []
+    } catch {
+      configuration.refused = error.problems
+      journal.refused(error.problems)
+      problems = error.problems
+    }
+    notify(.ready)
+    return problems
+  }
+
+  /// Reloads for SIGHUP, which has nobody to answer: the journal and `STATUS=` say how it went.
+  func reloadOnSignal() {
+    Task { _ = await self.reload() }
+  }
+
+  /// Stops: what runs is asked to end, and is killed when its grace has passed or when this is asked a second time.
+  func stop() {
+    guard !engine.isStopping else {
+      for refresh in engine.refreshes {
+        for key in refreshes.keys(of: refresh) { launcher.kill(key) }
+      }
+      return
+    }
+    handle(.stopped)
+    journal.stopping(refreshing: engine.refreshingCount)
+    notify(.stopping)
+    if engine.refreshingCount > 0 { notify(.extendTimeout(microseconds: Self.drainMargin + longestGrace)) }
+    for id in refreshes.awaited { giveUpWaiting(for: id, .stopping) }
+    commitSoon()
+  }
+
+  /// Ends the loop once nothing runs and all is saved.
+  func leaveIfDone() {
+    guard engine.isStopping, engine.refreshingCount == 0, pending.isEmpty, !isLeaving else { return }
+    isLeaving = true
+    server?.close()
+    Task {
+      await store.close()
+      loop.exit(0)
+    }
+  }
+
+  /// Answers those who asked for a refresh of an app that will not start, and why.
+  private func giveUpWaiting(for id: AppID, _ hold: Hold) {
+    let app = id.description
+    for call in refreshes.stopWaiting(for: id) {
+      call.fail(ManagerInterface.Held(app: app, holds: [hold.wire(of: app)]))
+    }
+  }
+
+  /// Tells the service manager something, together with the line that `systemctl status` shows.
+  func notify(_ notice: Notify? = nil) {
+    do throws(SystemdError) {
+      if let notice { try Notify.send(notice, .status(statusLine)) } else { try Notify.send(.status(statusLine)) }
+    } catch {
+      journal.cannotNotify(error)
+    }
+  }
+}

@@ -1,0 +1,30 @@
+import RefreshAPI
+import RefreshEngine
+import Varlink
+
+/// The open calls whose connections hold signals (DESIGN section 2, "lease").
+struct Leases {
+  typealias LeaseCall = Call<AppInterface.Signal.Parameters>
+
+  private var calls: [AppID: [LeaseID: LeaseCall]] = [:]
+  private var last: UInt64 = 0
+
+  /// Keeps a call as a lease of the app, and names it.
+  mutating func add(_ call: LeaseCall, of app: AppID) -> LeaseID {
+    last += 1
+    let lease = LeaseID(last)
+    calls[app, default: [:]][lease] = call
+    return lease
+  }
+
+  /// Forgets the lease, when its connection is gone.
+  mutating func remove(_ lease: LeaseID, of app: AppID) {
+    calls[app]?[lease] = nil
+    if calls[app]?.isEmpty == true { calls[app] = nil }
+  }
+
+  /// The calls that hold a signal of the app, in order of making.
+  func calls(of app: AppID) -> [LeaseCall] {
+    (calls[app] ?? [:]).sorted { $0.key < $1.key }.map(\.value)
+  }
+}

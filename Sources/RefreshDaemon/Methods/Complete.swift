@@ -1,0 +1,35 @@
+import RefreshAPI
+import RefreshEngine
+import Varlink
+
+extension Daemon {
+  /// Takes a task's own word for how it went.
+  ///
+  /// Its token says who it is, whoever holds it.
+  func complete(_ call: Call<AppInterface.Complete.Parameters>) {
+    guard let key = refreshes.task(of: call.parameters.token) else {
+      return call.fail(AppInterface.NoSuchToken())
+    }
+    let before = engine.outcome(of: key.refresh, task: key.task)
+    let message = call.parameters.message ?? ""
+    let outcome = Outcome(call.parameters.outcome, message: message)
+    handle(.completed(key.refresh, task: key.task, outcome, message: message))
+    if let before {
+      call.fail(AppInterface.AlreadyCompleted(outcome: Wire.Outcome(before)))
+    } else {
+      call.reply(AppInterface.Complete.Reply())
+    }
+  }
+}
+
+extension Outcome {
+  /// What a task says of itself.
+  fileprivate init(_ outcome: Wire.Outcome, message: String) {
+    self =
+      switch outcome {
+      case .newData: .newData
+      case .noData: .noData
+      case .failed: .failed(.reported(message))
+      }
+  }
+}

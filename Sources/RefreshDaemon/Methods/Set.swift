@@ -1,0 +1,58 @@
+import RefreshAPI
+import RefreshConfig
+import RefreshEngine
+import Varlink
+
+extension Daemon {
+  /// Sets intervals of apps in place of their files': of all that are named, or of none.
+  func set(_ call: Call<ManagerInterface.Set.Parameters>) {
+    guard let apps = apps(named: call.parameters.apps, for: call) else { return }
+    let foreground: Interval?
+    let background: Interval?
+    do throws(ManagerInterface.InvalidInterval) {
+      foreground = try interval(call.parameters.foregroundInterval, floor: engine.limits.foregroundFloor)
+      background = try interval(call.parameters.backgroundInterval, floor: engine.limits.backgroundFloor)
+    } catch {
+      return call.fail(error)
+    }
+    override(apps, for: call) { overrides in
+      overrides.foregroundInterval = foreground ?? overrides.foregroundInterval
+      overrides.backgroundInterval = background ?? overrides.backgroundInterval
+    } reply: {
+      ManagerInterface.Set.Reply(apps: $0)
+    }
+  }
+
+  /// Changes overrides and answers when they are on disk; what cannot be stored is taken back.
+  func override<Parameters>(
+    _ apps: [AppConfiguration], for call: Call<Parameters>, change: (inout Overrides) -> Void,
+    reply: @escaping ([Wire.Intervals]) -> some Encodable
+  ) {
+    var changes: [Event] = []
+    var undo: [Event] = []
+    for app in apps {
+      let before = engine.state(of: app.id)?.overrides ?? Overrides()
+      var after = before
+      change(&after)
+      changes.append(.overridden(app.id, after))
+      undo.append(.overridden(app.id, before))
+    }
+    handleDurably(changes) { problem in
+      if let problem {
+        for event in undo { self.handle(event) }
+        call.fail(ManagerInterface.NotStored(problem: problem.description))
+      } else {
+        call.reply(reply(apps.map { self.view(of: $0).intervals }))
+      }
+    }
+  }
+
+  private func interval(_ text: String?, floor: Duration) throws(ManagerInterface.InvalidInterval) -> Interval? {
+    guard let text else { return nil }
+    do throws(Unreadable) {
+      return try Interval(text, floor: floor)
+    } catch {
+      throw ManagerInterface.InvalidInterval(text: text, problem: error.description)
+    }
+  }
+}

@@ -1,0 +1,33 @@
+import RefreshAPI
+import RefreshEngine
+import Varlink
+
+extension Daemon {
+  /// Tells how the daemon itself is.
+  func status(_ call: Call<ManagerInterface.Status.Parameters>) {
+    guard access.mayAll(call.peer) else {
+      return call.fail(ManagerInterface.NotAllowed(remedy: access.remedy))
+    }
+    call.reply(
+      ManagerInterface.Status.Reply(
+        status: Wire.DaemonStatus(
+          version: refreshdVersion, start: Int(engine.start),
+          sinceMicroseconds: startedAt.instant.wallMicroseconds(at: engine.wallOffset),
+          isUserDaemon: settings.isUserDaemon, socket: settings.socket, launcher: "spawn",
+          apps: configuration.apps.count, refreshing: engine.refreshingCount, next: next,
+          configuration: Wire.ConfigurationState(
+            directories: reader.sources.directories, sinceMicroseconds: configuration.sinceMicroseconds,
+            problems: configuration.refused.map(Wire.Problem.init)),
+          store: Wire.StoreState(directory: settings.stateDirectory, problem: storeProblem?.description))))
+  }
+
+  private var next: Wire.NextRefresh? {
+    let now = Moment.now().instant
+    let due = configuration.apps.keys.compactMap { id -> (Instant, AppID)? in
+      if case .notDue(let until) = engine.verdict(on: id, at: now) { (until, id) } else { nil }
+    }
+    return due.min { $0 < $1 }.map { instant, app in
+      Wire.NextRefresh(app: app.description, dueMicroseconds: instant.wallMicroseconds(at: engine.wallOffset))
+    }
+  }
+}

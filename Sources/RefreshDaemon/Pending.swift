@@ -1,0 +1,31 @@
+import RefreshConfig
+import RefreshEngine
+import RefreshStore
+
+/// What the next commit saves, and what waits for it: one turn of the loop, or more while a commit is under way.
+struct Pending {
+  /// An effect, with the configuration that was in force when the engine decided on it.
+  struct Work {
+    let effect: Effect
+    let app: AppConfiguration?
+  }
+
+  /// The apps to be saved.
+  var changed: Set<AppID> = []
+  /// Whether the wall clock was set: a later boot reads this boot's instants by the offset that was saved last.
+  var clockStepped = false
+  /// The refreshes for the history.
+  var ended: [RefreshRecord] = []
+  /// What to do after the commit, in this order.
+  var work: [Work] = []
+  /// Told after the commit, whether it went well or not.
+  var answers: [() -> Void] = []
+  /// Told after the commit whether what was promised outlives a loss of power; nil says that it does.
+  var promises: [(StoreError?) -> Void] = []
+
+  /// Whether there is anything to write.
+  var isToBeSaved: Bool { !changed.isEmpty || clockStepped || !ended.isEmpty || !promises.isEmpty }
+
+  /// Whether there is nothing to do.
+  var isEmpty: Bool { !isToBeSaved && work.isEmpty && answers.isEmpty }
+}

@@ -1,0 +1,91 @@
+import RefreshAPI
+import RefreshConfig
+import RefreshEngine
+import Systemd
+import Varlink
+
+// The socket's interfaces: which method of the daemon serves which call, and whose apps a call may be about.
+
+extension Daemon {
+  /// Serves the interfaces, on what the service manager handed over or on the path.
+  func serve() throws {
+    let service = ServiceInfo(
+      vendor: "refreshd", product: "refreshd", version: refreshdVersion, url: "https://refreshd.example")
+    let server = Server(
+      service, interfaces: [appInterface, managerInterface], bounds: Self.bounds, reactor: LoopReactor(loop: loop))
+    self.server = server
+    let passed = try ListenDescriptor.takeAll()
+    for listener in passed { try server.listen(on: listener.descriptor) }
+    // Everyone may connect: who may ask what is decided for each call.
+    if passed.isEmpty { try server.listen(at: settings.socket, mode: 0o666) }
+  }
+
+  private var appInterface: Interface {
+    var interface = Interface(AppInterface.name, description: AppInterface.description)
+    interface.method("Signal") { self.signal($0) }
+    interface.method("Complete") { self.complete($0) }
+    return interface
+  }
+
+  private var managerInterface: Interface {
+    var interface = Interface(ManagerInterface.name, description: ManagerInterface.description)
+    interface.method("List") { self.list($0) }
+    interface.method("Show") { self.show($0) }
+    interface.method("Status") { self.status($0) }
+    interface.method("Run") { self.run($0) }
+    interface.method("Set") { self.set($0) }
+    interface.method("Reset") { self.reset($0) }
+    interface.method("History") { self.history($0) }
+    interface.method("Check") { self.check($0) }
+    interface.method("Reload") { self.reload($0) }
+    interface.method("Version") { self.version($0) }
+    return interface
+  }
+
+  /// What clients may take up; a lease is a connection, and one user may have hundreds of apps.
+  private static var bounds: Bounds {
+    var bounds = Bounds()
+    bounds.connections = 4096
+    bounds.connectionsPerUser = 1024
+    return bounds
+  }
+
+  /// The app that a call is about, if the caller may ask about it; else the call is answered.
+  func app<Parameters>(named name: String, for call: Call<Parameters>) -> AppConfiguration? {
+    guard let app = AppID(name).flatMap({ configuration.apps[$0] }) else {
+      call.fail(ManagerInterface.NoSuchApp(app: name))
+      return nil
+    }
+    guard access.may(call.peer, about: app) else {
+      call.fail(ManagerInterface.NotAllowed(app: name, remedy: access.remedy(for: app)))
+      return nil
+    }
+    return app
+  }
+
+  /// The apps that a call is about, if the caller may ask about each; else the call is answered.
+  func apps<Parameters>(named names: [String], for call: Call<Parameters>) -> [AppConfiguration]? {
+    guard !names.isEmpty else {
+      call.fail(InvalidParameter(parameter: "apps"))
+      return nil
+    }
+    var apps: [AppConfiguration] = []
+    for name in names {
+      guard let app = app(named: name, for: call) else { return nil }
+      apps.append(app)
+    }
+    return apps
+  }
+}
+
+extension AppInterface.NoSuchApp: VarlinkError {}
+extension AppInterface.NotAllowed: VarlinkError {}
+extension AppInterface.NotLeasable: VarlinkError {}
+extension AppInterface.NoSuchToken: VarlinkError {}
+extension AppInterface.AlreadyCompleted: VarlinkError {}
+extension ManagerInterface.NoSuchApp: VarlinkError {}
+extension ManagerInterface.NotAllowed: VarlinkError {}
+extension ManagerInterface.Held: VarlinkError {}
+extension ManagerInterface.InvalidInterval: VarlinkError {}
+extension ManagerInterface.BadConfiguration: VarlinkError {}
+extension ManagerInterface.NotStored: VarlinkError {}

@@ -1,0 +1,59 @@
+import Glibc
+import RefreshConfig
+import RefreshEngine
+
+/// The environment of a task's command (FEATURES B3).
+struct TaskEnvironment {
+  /// What every task of this daemon has: `PATH` and language, and for a user's daemon all that the session gave it.
+  private let inherited: [String]
+  /// The path of the daemon's socket.
+  let socket: String
+
+  /// Variables that speak of the daemon as a service and would mislead a task (systemd.exec(5), sd_notify(3)).
+  private static let ofTheService: Set<Substring> = [
+    "NOTIFY_SOCKET", "WATCHDOG_USEC", "WATCHDOG_PID", "LISTEN_FDS", "LISTEN_PID", "LISTEN_FDNAMES", "JOURNAL_STREAM",
+    "INVOCATION_ID", "MAINPID", "SYSTEMD_EXEC_PID", "STATE_DIRECTORY", "RUNTIME_DIRECTORY", "CONFIGURATION_DIRECTORY",
+  ]
+  /// What a system daemon's task gets of the daemon's own environment: how programs are found and in which language
+  /// they speak.
+  private static let ofTheSystem: Set<Substring> = ["PATH", "LANG", "LC_ALL", "LC_MESSAGES", "TZ"]
+
+  /// Chooses what of the daemon's own environment tasks inherit.
+  init(socket: String, isUserDaemon: Bool, own: [String]) {
+    self.socket = socket
+    var inherited = own.filter { variable in
+      let name = variable.prefix { $0 != "=" }
+      return isUserDaemon ? !Self.ofTheService.contains(name) : Self.ofTheSystem.contains(name)
+    }
+    if !inherited.contains(where: { $0.hasPrefix("PATH=") }) {
+      inherited.append("PATH=/usr/local/sbin:/usr/local/bin:/usr/sbin:/usr/bin:/sbin:/bin")
+    }
+    self.inherited = inherited
+  }
+
+  /// The whole environment of one task, later variables before earlier ones of the same name.
+  ///
+  /// - Parameter deadline: when the refresh is asked to end, in microseconds of the wall clock. The task gets whole
+  ///   seconds since 1970, rounded down, which `date +%s` compares with.
+  func variables(
+    of command: Command, app: AppConfiguration, refresh: RefreshID, trigger: Trigger, deadline: Int64, token: String
+  ) -> [String] {
+    let user = [
+      "HOME=\(app.owner.home)", "USER=\(app.owner.name)", "LOGNAME=\(app.owner.name)",
+    ]
+    let refreshing = [
+      "REFRESH_APP=\(app.id)", "REFRESH_ID=\(refresh)", "REFRESH_TRIGGER=\(trigger.rawValue)",
+      "REFRESH_DEADLINE=\(deadline / 1_000_000)", "REFRESH_SOCKET=\(socket)", "REFRESH_TOKEN=\(token)",
+    ]
+    return Self.merged([inherited, user, command.environment, refreshing])
+  }
+
+  private static func merged(_ layers: [[String]]) -> [String] {
+    var taken: Set<Substring> = []
+    var variables: [String] = []
+    for layer in layers.reversed() {
+      for variable in layer where taken.insert(variable.prefix { $0 != "=" }).inserted { variables.append(variable) }
+    }
+    return variables
+  }
+}

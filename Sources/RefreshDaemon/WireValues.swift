@@ -1,0 +1,143 @@
+import RefreshAPI
+import RefreshConfig
+import RefreshEngine
+
+// From the engine's words to those of the socket, and back where a client says them. Varlink's enums have underscores
+// where the words of people have hyphens.
+
+extension Wire.Phase {
+  init(_ phase: Phase) {
+    self =
+      switch phase {
+      case .foreground: .foreground
+      case .background: .background
+      case .loggedOut: .loggedOut
+      }
+  }
+}
+
+extension Signal {
+  init(_ signal: Wire.LifecycleSignal) {
+    self =
+      switch signal {
+      case .launched: .launched
+      case .foreground: .foreground
+      case .background: .background
+      case .terminated: .terminated
+      case .login: .login
+      case .logout: .logout
+      }
+  }
+}
+
+extension Wire.Trigger {
+  init(_ trigger: Trigger) {
+    self =
+      switch trigger {
+      case .interval: .interval
+      case .foreground: .foreground
+      case .push: .push
+      case .transfer: .transfer
+      case .retry: .retry
+      case .catchUp: .catchUp
+      case .manual: .manual
+      }
+  }
+}
+
+extension Trigger {
+  init(_ trigger: Wire.Trigger) {
+    self =
+      switch trigger {
+      case .interval: .interval
+      case .foreground: .foreground
+      case .push: .push
+      case .transfer: .transfer
+      case .retry: .retry
+      case .catchUp: .catchUp
+      case .manual: .manual
+      }
+  }
+}
+
+extension Wire.Outcome {
+  init(_ outcome: Outcome) {
+    self =
+      switch outcome {
+      case .newData: .newData
+      case .noData: .noData
+      case .failed: .failed
+      }
+  }
+}
+
+extension Wire.StopReason {
+  init(_ reason: StopReason) {
+    self =
+      switch reason {
+      case .deadline: .deadline
+      case .constraintLost: .constraintLost
+      case .logout: .logout
+      case .user: .user
+      case .shutdown: .shutdown
+      }
+  }
+}
+
+extension Wire.Cause {
+  /// The cause of a failure; nil for an outcome that is none.
+  init?(_ outcome: Outcome) {
+    guard case .failed(let cause) = outcome else { return nil }
+    let text = cause.text
+    self =
+      switch cause {
+      case .exit(let code): Self(kind: .exit, code: Int(code), text: text)
+      case .temporary(let code): Self(kind: .temporary, code: Int(code), text: text)
+      case .signal(let signal): Self(kind: .signal, code: Int(signal), text: text)
+      case .spawn: Self(kind: .spawn, text: text)
+      case .reported: Self(kind: .reported, text: text)
+      case .stopped(let reason): Self(kind: .stopped, stopReason: Wire.StopReason(reason), text: text)
+      case .daemonCrashed: Self(kind: .daemonCrashed, text: text)
+      }
+  }
+}
+
+extension Cause {
+  /// The cause as a person reads it after "failed: ".
+  var text: String {
+    switch self {
+    case .exit(let code): "exit code \(code)"
+    case .temporary(let code): "exit code \(code), worth a retry"
+    case .signal(let signal): "ended by signal \(signal)"
+    case .spawn(let reason): reason
+    case .reported(let message): message.isEmpty ? "the task said so" : message
+    case .stopped(.deadline): "still running at its deadline"
+    case .stopped(.constraintLost): "stopped: a constraint was no longer met"
+    case .stopped(.logout): "stopped: the app was logged out"
+    case .stopped(.user): "stopped: the app was taken out of the configuration"
+    case .stopped(.shutdown): "stopped: refreshd was stopping"
+    case .daemonCrashed: "refreshd went down in the middle of it"
+    }
+  }
+}
+
+extension Hold {
+  /// The hold and what lifts it, as a person reads it.
+  func wire(of app: String) -> Wire.Hold {
+    let remedy =
+      switch self {
+      case .notConfigured: "Write a file for it in apps.d, then: refreshctl reload"
+      case .loggedOut: "refreshctl login \(app)"
+      case .never: "refreshctl set \(app) --background 1h, or refreshctl run \(app)"
+      case .stopping: "refreshd is stopping; it goes on after its next start."
+      }
+    return Wire.Hold(name: rawValue, remedy: remedy)
+  }
+}
+
+extension Wire.Problem {
+  init(_ problem: Problem) {
+    self.init(
+      file: problem.file, line: problem.line, key: problem.key, message: problem.message, remedy: problem.remedy)
+  }
+}

@@ -1,0 +1,136 @@
+import RefreshAPI
+import RefreshConfig
+import RefreshEngine
+import RefreshStore
+
+// What the daemon knows, as the socket shows it.
+
+extension Wire.Refresh {
+  init(_ refresh: StoredRefresh) {
+    self.init(
+      id: refresh.id.description, app: refresh.app.description, trigger: Wire.Trigger(refresh.trigger),
+      startedMicroseconds: refresh.startedWallMicroseconds, durationMicroseconds: refresh.duration.inMicroseconds,
+      outcome: Wire.Outcome(refresh.outcome), cause: Wire.Cause(refresh.outcome),
+      stopReason: refresh.stopReason.map(Wire.StopReason.init),
+      cpuMicroseconds: refresh.tasks.reduce(0) { $0 + $1.cpu.inMicroseconds },
+      extraCompletions: refresh.extraCompletions, tasks: refresh.tasks.map(Wire.RefreshTask.init))
+  }
+}
+
+extension Wire.RefreshTask {
+  init(_ task: TaskRecord) {
+    self.init(
+      name: task.name, outcome: Wire.Outcome(task.outcome), cause: Wire.Cause(task.outcome),
+      durationMicroseconds: task.duration.inMicroseconds, cpuMicroseconds: task.cpu.inMicroseconds,
+      message: task.message)
+  }
+}
+
+extension Wire.LastRefresh {
+  init(_ refresh: StoredRefresh) {
+    self.init(
+      outcome: Wire.Outcome(refresh.outcome), cause: Wire.Cause(refresh.outcome)?.text,
+      endedMicroseconds: refresh.startedWallMicroseconds + refresh.duration.inMicroseconds)
+  }
+}
+
+/// One app at one instant, in the parts that its row and its details share.
+struct AppView {
+  let app: AppConfiguration
+  let state: AppState
+  let phase: Phase
+  let verdict: Verdict
+  let limits: Limits
+  let wallOffset: Duration
+  let last: StoredRefresh?
+
+  /// The row in the list.
+  var row: Wire.App {
+    Wire.App(
+      id: app.id.description, name: app.name, owner: app.owner.name, phase: Wire.Phase(phase), verdict: wireVerdict,
+      dueMicroseconds: due.map(wall), holds: holds.map { $0.wire(of: app.id.description) },
+      running: state.running?.id.description, last: last.map(Wire.LastRefresh.init),
+      freshMicroseconds: state.freshAt.map(wall))
+  }
+
+  /// All about it.
+  var details: Wire.AppDetails {
+    Wire.AppDetails(
+      id: app.id.description, name: app.name, owner: app.owner.name, phase: Wire.Phase(phase), verdict: wireVerdict,
+      dueMicroseconds: due.map(wall), dueTrigger: dueTrigger.map(Wire.Trigger.init),
+      holds: holds.map { $0.wire(of: app.id.description) }, running: running,
+      freshMicroseconds: state.freshAt.map(wall), foregroundInterval: intervals.foreground,
+      backgroundInterval: intervals.background, onForeground: onForeground,
+      deadlineMicroseconds: app.policy.deadline.inMicroseconds, graceMicroseconds: app.policy.grace.inMicroseconds,
+      tasks: zip(app.policy.tasks, app.commands).map { Wire.Task(name: $0.name, command: $1.arguments) },
+      file: app.file, last: last.map(Wire.Refresh.init))
+  }
+
+  /// Both intervals.
+  var intervals: Wire.Intervals {
+    Wire.Intervals(
+      app: app.id.description,
+      foreground: interval(
+        app.policy.foregroundInterval, setTo: state.overrides.foregroundInterval, floor: limits.foregroundFloor),
+      background: interval(
+        app.policy.backgroundInterval, setTo: state.overrides.backgroundInterval, floor: limits.backgroundFloor))
+  }
+
+  private func interval(_ configured: Interval, setTo override: Interval?, floor: Duration) -> Wire.Interval {
+    let inForce = override ?? configured
+    return Wire.Interval(
+      inForce: inForce.text, inForceMicroseconds: inForce.spacing(floor: floor)?.inMicroseconds,
+      configured: configured.text, overridden: override != nil)
+  }
+
+  private var wireVerdict: Wire.Verdict {
+    switch verdict {
+    case .ready: .ready
+    case .notDue: .notDue
+    case .held: .held
+    case .refreshing: .refreshing
+    }
+  }
+
+  private var holds: [Hold] {
+    if case .held(let holds) = verdict { holds } else { [] }
+  }
+
+  private var due: Instant? {
+    if case .notDue(let until) = verdict { until } else { nil }
+  }
+
+  private var dueTrigger: Trigger? {
+    switch verdict {
+    case .ready(let trigger): trigger
+    case .notDue: state.request?.trigger ?? .interval
+    case .held, .refreshing: nil
+    }
+  }
+
+  private var running: Wire.Running? {
+    state.running.map {
+      Wire.Running(id: $0.id.description, trigger: Wire.Trigger($0.trigger), startedMicroseconds: wall($0.at))
+    }
+  }
+
+  private var onForeground: Wire.OnForeground {
+    switch app.policy.onForeground {
+    case .stale: .stale
+    case .always: .always
+    case .never: .never
+    }
+  }
+
+  private func wall(_ instant: Instant) -> Int64 { instant.wallMicroseconds(at: wallOffset) }
+}
+
+extension Daemon {
+  /// What is known of a configured app right now.
+  func view(of app: AppConfiguration) -> AppView {
+    AppView(
+      app: app, state: engine.state(of: app.id) ?? AppState(), phase: engine.phase(of: app.id) ?? .background,
+      verdict: engine.verdict(on: app.id, at: Moment.now().instant), limits: engine.limits,
+      wallOffset: engine.wallOffset, last: lasts[app.id])
+  }
+}

@@ -1,0 +1,68 @@
+// Signals and leases, and what a change of phase means (FEATURES A1, A3, A4, A9).
+
+extension Engine {
+  /// Takes a signal that holds until another one comes.
+  mutating func takeSignal(_ id: AppID, _ signal: Signal, _ turn: inout Turn) {
+    guard apps[id]?.policy != nil else { return }
+    changePhase(id, &turn) { app in
+      switch signal {
+      case .launched: break
+      case .foreground: app.isForeground = true
+      case .background, .terminated: app.isForeground = false
+      case .login: app.isLoggedOut = false
+      case .logout: app.isLoggedOut = true
+      }
+    }
+  }
+
+  /// Takes a signal that holds until its lease ends.
+  mutating func takeLease(_ lease: LeaseID, _ id: AppID, _ signal: Signal, _ turn: inout Turn) {
+    guard apps[id]?.policy != nil else { return }
+    changePhase(id, &turn) { $0.leases.append(App.Lease(id: lease, signal: signal)) }
+  }
+
+  /// Undoes the signal of a lease.
+  mutating func endLease(_ lease: LeaseID, _ id: AppID, _ turn: inout Turn) {
+    guard apps[id] != nil else { return }
+    changePhase(id, &turn) { app in app.leases.removeAll { $0.id == lease } }
+  }
+
+  /// Changes what the phase follows from.
+  ///
+  /// The anchor stays: the next start is the last one plus the new interval.
+  private mutating func changePhase(_ id: AppID, _ turn: inout Turn, change: (inout App) -> Void) {
+    guard var app = apps[id] else { return }
+    let (phase, state) = (app.phase, app.state)
+    change(&app)
+    if app.phase != phase {
+      if app.phase == .loggedOut || app.request?.trigger.endsWithPhase == true { app.request = nil }
+      if app.phase == .foreground { enterForeground(&app, at: turn.now) }
+    }
+    apps[id] = app
+    if app.phase == .loggedOut { stop(id, .logout, &turn) }
+    turn.touched.insert(id)
+    if app.state != state { turn.decision.changed.insert(id) }
+  }
+
+  /// Does what the app's file says of data that the user is about to see (FEATURES A4).
+  ///
+  /// The age of the data counts, not that of the last try, but a try is never sooner than the foreground floor after
+  /// the one before, however often the app comes and goes. What is running already is as good as a new one.
+  private func enterForeground(_ app: inout App, at now: Instant) {
+    guard let policy = app.policy else { return }
+    let spacing = app.spacing(in: .foreground, limits: limits)
+    switch policy.onForeground {
+    case .always:
+      app.ask(.foreground, at: now)
+    case .stale:
+      guard let spacing, app.refreshing == nil else { return }
+      let isStale = app.freshAt.map { $0 + spacing <= now } ?? true
+      let mayTry = app.lastStart.map { $0 + limits.foregroundFloor <= now } ?? true
+      if isStale && mayTry { app.ask(.foreground, at: now) }
+    case .never:
+      guard let spacing else { return }
+      let isOverdue = app.lastStart.map { $0 + spacing <= now } ?? true
+      if isOverdue { app.ask(.interval, at: now + spacing) }
+    }
+  }
+}

@@ -1,0 +1,39 @@
+// What the engine can be asked beside its verdict. All of it is derived, nothing is stored for it.
+
+extension Engine {
+  /// The apps that the configuration names, in order of id.
+  public var configuredApps: [AppID] {
+    apps.filter { $0.value.policy != nil }.keys.sorted()
+  }
+
+  /// What is to be saved of an app; nil for one that was never heard of.
+  public func state(of id: AppID) -> AppState? { apps[id]?.state }
+
+  /// Where an app is by its signals and leases; nil for one that is not configured.
+  public func phase(of id: AppID) -> Phase? {
+    apps[id].flatMap { $0.policy == nil ? nil : $0.phase }
+  }
+
+  /// The interval in force for an app in a phase, set at run time or by its file; nil for `loggedOut`.
+  public func interval(of id: AppID, in phase: Phase) -> Interval? {
+    apps[id]?.interval(in: phase)
+  }
+
+  /// How many refreshes are running.
+  public var refreshingCount: Int { running.count }
+
+  /// The refreshes that are running, in order of id.
+  public var refreshes: [RefreshID] { running.keys.sorted() }
+
+  /// What a task of a running refresh has said or done so far; nil while it has said nothing, or is not there.
+  public func outcome(of refresh: RefreshID, task: Int) -> Outcome? {
+    guard let id = running[refresh], let refreshing = apps[id]?.refreshing,
+      refreshing.progress.indices.contains(task)
+    else { return nil }
+    return switch refreshing.progress[task] {
+    case .running: refreshing.stopReason.map { .failed(.stopped($0)) }
+    case .completed(let outcome, _): outcome
+    case .ended(let record): record.outcome
+    }
+  }
+}

@@ -1,0 +1,55 @@
+/// Something that happened: the only way to change an ``Engine``.
+///
+/// Every event is good at any time. One that speaks of an app, a refresh or a lease that is not there changes nothing,
+/// so that messages may come twice, late or out of order.
+public enum Event: Hashable, Sendable {
+  /// A configuration is in force: these are all the apps there are, and the bounds for all.
+  case configured(Limits, [AppID: Policy])
+  /// A lifecycle message came that holds until another one comes.
+  case signalled(AppID, Signal)
+  /// A lifecycle message came that holds until its lease ends; `foreground` or `launched`.
+  case leased(LeaseID, AppID, Signal)
+  /// The connection that held the lease is gone.
+  case leaseEnded(LeaseID, AppID)
+  /// Somebody set or reset the app's intervals; these take the place of all that were set before.
+  case overridden(AppID, Overrides)
+  /// Something other than time asks for a refresh now, or after the one that is running.
+  case requested(AppID, Trigger)
+  /// A task said over the socket how it went, before its process ended; `task` counts from 0.
+  case completed(RefreshID, task: Int, Outcome, message: String)
+  /// All processes of a task are gone; `task` counts from 0.
+  case taskEnded(RefreshID, task: Int, TaskEnd)
+  /// Wall time minus boot time is this now.
+  case clockStepped(wallOffset: Duration)
+  /// The daemon stops: nothing starts any more, and what runs is told to end.
+  case stopped
+  /// Time has passed. Time passes on every event, so this one does nothing else.
+  case wokeUp
+}
+
+/// What the engine decided on one event: first save, in one transaction, then perform.
+public struct Decision: Hashable, Sendable {
+  /// The apps whose ``AppState`` is no longer what was saved.
+  public var changed: Set<AppID> = []
+  /// The refreshes that ended, for the history, in the same transaction.
+  public var ended: [RefreshRecord] = []
+  /// What to do when that is saved, in this order.
+  public var effects: [Effect] = []
+
+  /// A decision that changes nothing.
+  public init() {}
+}
+
+/// Something for the daemon to do, once what led to it is saved.
+///
+/// A crash may lose an effect, never a fact: what had started is found in the store and gets its outcome there.
+public enum Effect: Hashable, Sendable {
+  /// Start all tasks of the app, side by side. Each task is answered by one `taskEnded`, also if it cannot start.
+  case start(RefreshID, AppID, Trigger, deadline: Instant)
+  /// Tell the app that its refresh will be stopped at the deadline (FEATURES B1).
+  case warn(RefreshID, AppID, deadline: Instant)
+  /// Ask every process of the refresh to end: SIGTERM.
+  case terminate(RefreshID, AppID, StopReason)
+  /// End every process of the refresh: SIGKILL.
+  case kill(RefreshID, AppID)
+}

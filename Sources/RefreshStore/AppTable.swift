@@ -1,0 +1,71 @@
+import RefreshEngine
+
+/// The rows of `app`: one `AppState` each.
+struct AppTable {
+  private static let columns = [
+    "id", "is_foreground", "is_logged_out", "foreground_interval", "background_interval", "last_start_us",
+    "fresh_at_us", "request_trigger", "request_earliest_us", "running_id", "running_trigger", "running_at_us",
+  ]
+
+  private let all: Statement
+  private let write: Statement
+  private let writeID: Statement
+
+  init(_ connection: Connection) throws(StoreError) {
+    let columns = Self.columns.joined(separator: ", ")
+    all = try Statement("SELECT \(columns) FROM app", on: connection, to: .read)
+    // Not INSERT OR REPLACE: the row keeps its key, by which the history knows the app.
+    write = try Statement(
+      """
+      INSERT INTO app (\(columns)) VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?)
+      ON CONFLICT (id) DO UPDATE SET \(Self.columns.dropFirst().map { "\($0) = excluded.\($0)" }.joined(separator: ", "))
+      """, on: connection, to: .save)
+    writeID = try Statement("INSERT INTO app (id) VALUES (?) ON CONFLICT DO NOTHING", on: connection, to: .save)
+  }
+
+  func load() throws(StoreError) -> [AppID: AppState] {
+    var states: [AppID: AppState] = [:]
+    try all.rows { row throws(StoreError) in
+      guard let id = AppID(row.text(0)) else { throw row.unreadable(0) }
+      states[id] = try Self.state(row)
+    }
+    return states
+  }
+
+  func save(_ state: AppState, of app: AppID) throws(StoreError) {
+    let (request, running) = (state.request, state.running)
+    try write.run(
+      .text(app.description), .integer(state.isForeground ? 1 : 0), .integer(state.isLoggedOut ? 1 : 0),
+      Value(state.overrides.foregroundInterval?.code), Value(state.overrides.backgroundInterval?.code),
+      Value(state.lastStart?.microseconds), Value(state.freshAt?.microseconds),
+      Value(request?.trigger.code), Value(request?.earliest.microseconds),
+      Value(running?.id.key), Value(running?.trigger.code), Value(running?.at.microseconds))
+  }
+
+  /// Makes a row for an app that has none.
+  func add(_ app: AppID) throws(StoreError) {
+    try writeID.run(.text(app.description))
+  }
+
+  private static func state(_ row: Row) throws(StoreError) -> AppState {
+    AppState(
+      isForeground: row.integer(1) != 0, isLoggedOut: row.integer(2) != 0,
+      overrides: Overrides(
+        foregroundInterval: try row.optional(3, row.interval), backgroundInterval: try row.optional(4, row.interval)),
+      lastStart: try row.optional(5, row.instant), freshAt: try row.optional(6, row.instant),
+      request: try row.optional(7) { column throws(StoreError) in
+        Request(trigger: try row.code(column), earliest: try row.instant(8))
+      },
+      running: try row.optional(9) { column throws(StoreError) in
+        Started(
+          id: row.refreshID(column), trigger: try row.code(10), at: try row.instant(11))
+      })
+  }
+}
+
+extension Row {
+  fileprivate func interval(_ column: Int32) throws(StoreError) -> Interval {
+    guard let interval = Interval(code: text(column)) else { throw unreadable(column) }
+    return interval
+  }
+}

@@ -1,0 +1,39 @@
+import RefreshEngine
+
+/// What one turn of the loop changed, to be saved in one transaction.
+///
+/// An empty batch saves the clock: worth it after a step of the wall clock, because a later boot reads the instants of
+/// this one by the offset that was saved last.
+public struct Batch: Hashable, Sendable {
+  /// Lines of the history that wait for room at most; beyond it the oldest are given up.
+  ///
+  /// A full disk may stay full for days, and the states, which are bounded by the apps, matter more.
+  static let recordsKept = 1_000
+
+  /// When the batch was made, boot clock.
+  public var now: Instant
+  /// Wall time (Unix time) less boot time, at that moment.
+  public var wallOffset: Duration
+  /// The states that changed.
+  public var states: [AppID: AppState]
+  /// The refreshes that ended, in the order of their ends.
+  public var records: [RefreshRecord]
+
+  /// Makes a batch; nothing has changed by default.
+  public init(
+    now: Instant, wallOffset: Duration, states: [AppID: AppState] = [:], records: [RefreshRecord] = []
+  ) {
+    self.now = now
+    self.wallOffset = wallOffset
+    self.states = states
+    self.records = records
+  }
+
+  /// This batch with what `earlier` holds and this one does not replace.
+  func following(_ earlier: Batch) -> Batch {
+    var batch = self
+    batch.states.merge(earlier.states) { later, _ in later }
+    batch.records = (earlier.records + records).suffix(Self.recordsKept)
+    return batch
+  }
+}

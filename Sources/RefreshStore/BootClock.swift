@@ -1,0 +1,49 @@
+import RefreshEngine
+
+/// One reading of the machine's clocks: which boot it is, and where its clock stands in wall time.
+public struct BootClock: Hashable, Sendable {
+  /// The kernel's id of the boot, the text of `/proc/sys/kernel/random/boot_id`.
+  public var bootID: String
+  /// When the reading was made, boot clock.
+  public var now: Instant
+  /// Wall time (Unix time) less boot time, to the microsecond.
+  public var wallOffset: Duration
+
+  /// Makes a reading of its parts.
+  public init(bootID: String, now: Instant, wallOffset: Duration) {
+    self.bootID = bootID
+    self.now = now
+    self.wallOffset = wallOffset
+  }
+
+  /// Unix time of an instant of this boot, in microseconds.
+  func wall(_ instant: Instant) -> Int64 { instant.microseconds + wallOffset.inMicroseconds }
+
+  /// How far instants that were saved by `saved` must be moved to lie right on this clock.
+  ///
+  /// Within a boot not at all: a step of the wall clock moves nothing (FEATURES A11). After a reboot each keeps its
+  /// wall time. If the wall clock shows less than at the last save, it was set back meanwhile; then no time counts as
+  /// passed. So what was past stays past, what was ahead is no further ahead, and the next refresh of an app is one
+  /// interval away at most.
+  func shift(since saved: BootClock) -> Duration {
+    guard bootID != saved.bootID else { return .zero }
+    let down = max(0, wall(now) - saved.wall(saved.now))
+    return .microseconds(now.microseconds - down - saved.now.microseconds)
+  }
+}
+
+extension AppState {
+  /// The state with every instant moved by `shift`.
+  func moved(by shift: Duration) -> AppState {
+    var state = self
+    state.lastStart = lastStart?.advanced(by: shift)
+    state.freshAt = freshAt?.advanced(by: shift)
+    state.request?.earliest.advance(by: shift)
+    state.running?.at.advance(by: shift)
+    return state
+  }
+}
+
+extension Instant {
+  fileprivate mutating func advance(by duration: Duration) { self = advanced(by: duration) }
+}

@@ -1,0 +1,154 @@
+import RefreshEngine
+
+/// What the daemon knows when it starts.
+public struct Loaded: Sendable {
+  /// The life of the machine between the last save and now.
+  public enum Previous: Hashable, Sendable {
+    /// Nothing was ever saved.
+    case firstStart
+    /// The machine has run on; every instant is as it was saved.
+    case sameBoot
+    /// The machine was restarted; every instant was moved to its place on this boot's clock.
+    case otherBoot
+  }
+
+  /// How often the daemon has started on this store, this time included: the first part of its refresh ids.
+  public let start: UInt32
+  /// What happened since the last save.
+  public let previous: Previous
+  /// The state of every app that ever had one, on this boot's clock.
+  public let states: [AppID: AppState]
+  /// Why there is no more, if the file was damaged: it was set aside and a new one begun.
+  public let damaged: StoreError?
+  /// Why the start is not on the disk yet, if the disk is full: it is written with the next save that finds room.
+  public let unsaved: StoreError?
+}
+
+/// What outlives the daemon and the boot: the apps' states, the clock they are read by, and the history.
+///
+/// One SQLite file in write-ahead mode. Everything but ``open(at:clock:executor:)`` runs on the executor it is given,
+/// so that the event loop never waits for a disk.
+///
+/// A damaged file never keeps the daemon from starting: stale data on every app is worse than a lost history. The file
+/// is renamed to `PATH.corrupt-SECONDS` and a new one begun, and the error says so.
+public actor RefreshStore {
+  private let executor: any SerialExecutor
+  private let path: String
+  private let start: UInt32
+  /// The clock at the last save.
+  private var clock: BootClock
+  /// The open file; nil when it is closed or was set aside.
+  private var tables: Tables?
+  /// What could not be saved yet.
+  private var unsaved: Batch?
+
+  /// The executor that was given to ``open(at:clock:executor:)``.
+  public nonisolated var unownedExecutor: UnownedSerialExecutor { executor.asUnownedSerialExecutor() }
+
+  private init(
+    executor: any SerialExecutor, path: String, start: UInt32, clock: BootClock, tables: sending Tables,
+    unsaved: Batch?
+  ) {
+    self.executor = executor
+    self.path = path
+    self.start = start
+    self.clock = clock
+    self.tables = tables
+    self.unsaved = unsaved
+  }
+
+  /// Opens or makes the file, reads all states, and saves durably that the daemon has started once more.
+  ///
+  /// Runs on the calling thread: there is nothing else to do before it. Throws for a file that cannot be opened, is of
+  /// a newer schema, or cannot be written for another reason than a full disk.
+  public static func open(
+    at path: String, clock: BootClock, executor: any SerialExecutor
+  ) throws(StoreError) -> (store: RefreshStore, loaded: Loaded) {
+    do {
+      return try begin(at: path, clock: clock, executor: executor, damaged: nil)
+    } catch  where error.code == .corrupt {
+      let aside = try Tables.setAside(path, wallMicroseconds: clock.wall(clock.now))
+      return try begin(at: path, clock: clock, executor: executor, damaged: error.setAside(as: aside))
+    }
+  }
+
+  /// Saves a batch in one transaction, with what earlier saves could not write.
+  ///
+  /// With `durably` it returns when the disk has it (`synchronous = FULL`): for what somebody is promised. Without,
+  /// it survives a crash of the daemon at once and a loss of power a little later.
+  ///
+  /// When it throws, nothing of the batch is on the disk; it is kept in memory and is part of the next save. After
+  /// `corrupt`, here or from a reading, the file is a new one: save every state again.
+  public func save(_ batch: Batch, durably: Bool) throws(StoreError) {
+    let batch = unsaved.map(batch.following) ?? batch
+    let clock = BootClock(bootID: clock.bootID, now: batch.now, wallOffset: batch.wallOffset)
+    (unsaved, self.clock) = (batch, clock)
+    try withTables { tables throws(StoreError) in
+      try tables.save(batch, clock: clock, start: start, durably: durably)
+    }
+    unsaved = nil
+  }
+
+  /// The newest refreshes of an app that are on the disk, newest first, `limit` at most.
+  ///
+  /// About 200 of an app are kept.
+  public func history(of app: AppID, limit: Int) throws(StoreError) -> [StoredRefresh] {
+    try withTables { tables throws(StoreError) in try tables.newest(limit, of: app) }
+  }
+
+  /// The newest refresh of each app.
+  public func lastRefreshes() throws(StoreError) -> [AppID: StoredRefresh] {
+    try withTables { tables throws(StoreError) in try tables.last() }
+  }
+
+  /// Closes the file, with its log written into it, before the process ends or another opens it.
+  ///
+  /// What a full disk has refused is lost with the process. Any other call opens the file again.
+  public func close() {
+    tables = nil
+  }
+
+  private static func begin(
+    at path: String, clock: BootClock, executor: any SerialExecutor, damaged: StoreError?
+  ) throws(StoreError) -> (store: RefreshStore, loaded: Loaded) {
+    let tables = try Tables.open(path)
+    let saved = try tables.load()
+    let previous: Loaded.Previous =
+      if let saved { saved.clock.bootID == clock.bootID ? .sameBoot : .otherBoot } else { .firstStart }
+    let shift = saved.map { clock.shift(since: $0.clock) } ?? .zero
+    let states = (saved?.states ?? [:]).mapValues { $0.moved(by: shift) }
+    let start = (saved?.start ?? 0) + 1
+
+    // In the same boot the rows are right as they are.
+    let batch = Batch(
+      now: clock.now, wallOffset: clock.wallOffset, states: previous == .otherBoot ? states : [:])
+    var full: StoreError?
+    do {
+      try tables.save(batch, clock: clock, start: start, durably: true)
+    } catch  where error.code == .full {
+      full = error
+    }
+    let store = RefreshStore(
+      executor: executor, path: path, start: start, clock: clock, tables: tables, unsaved: full == nil ? nil : batch)
+    return (store, Loaded(start: start, previous: previous, states: states, damaged: damaged, unsaved: full))
+  }
+
+  /// Lets `body` use the file; if it turns out to be damaged, sets it aside for the next call to begin anew.
+  private func withTables<Result>(
+    _ body: (Tables) throws(StoreError) -> Result
+  ) throws(StoreError) -> Result {
+    do {
+      return try body(try openTables())
+    } catch  where error.code == .corrupt {
+      tables = nil
+      throw error.setAside(as: try Tables.setAside(path, wallMicroseconds: clock.wall(clock.now)))
+    }
+  }
+
+  private func openTables() throws(StoreError) -> Tables {
+    if let tables { return tables }
+    let opened = try Tables.open(path)
+    tables = opened
+    return opened
+  }
+}

@@ -1,0 +1,102 @@
+/// The tables, and how a file of an older release becomes one of this release.
+///
+/// Read them with `sqlite3` while the daemon runs, `SELECT * FROM history` first. Instants in `app` and `clock` are
+/// microseconds of the boot clock of the boot in `clock`, and `clock.wall_offset_us` added to one gives Unix time;
+/// `refresh` has Unix time already.
+enum Schema {
+  /// The version that this release writes, kept in `PRAGMA user_version`.
+  static var version: Int { migrations.count }
+
+  /// What leads from each version to the next, beginning with an empty file.
+  ///
+  /// A released migration is never edited. A test loads a file of every released version.
+  private static let migrations = [
+    """
+    CREATE TABLE clock (
+      only INTEGER PRIMARY KEY CHECK (only = 1),
+      boot_id TEXT NOT NULL,
+      wall_offset_us INTEGER NOT NULL,  -- Unix time less boot time
+      saved_at_us INTEGER NOT NULL,
+      start INTEGER NOT NULL            -- how often the daemon has started
+    ) STRICT;
+
+    CREATE TABLE app (
+      key INTEGER PRIMARY KEY,
+      id TEXT NOT NULL UNIQUE,
+      is_foreground INTEGER NOT NULL DEFAULT 0,
+      is_logged_out INTEGER NOT NULL DEFAULT 0,
+      foreground_interval TEXT,         -- set at run time: never, minimum, 300000000us
+      background_interval TEXT,
+      last_start_us INTEGER,
+      fresh_at_us INTEGER,
+      request_trigger TEXT,
+      request_earliest_us INTEGER,
+      running_id INTEGER,               -- the refresh that runs
+      running_trigger TEXT,
+      running_at_us INTEGER
+    ) STRICT;
+
+    -- In the order of time, so that a burst of refreshes fills a few pages instead of touching one for each app.
+    CREATE TABLE refresh (
+      id INTEGER PRIMARY KEY,           -- start << 32 | number
+      app INTEGER NOT NULL,             -- app.key
+      trigger TEXT NOT NULL,
+      started_wall_us INTEGER NOT NULL,
+      duration_us INTEGER NOT NULL,
+      outcome TEXT NOT NULL,            -- new-data, no-data, failed
+      cause TEXT,
+      cause_code INTEGER,
+      cause_text TEXT,
+      stop_reason TEXT,
+      extra_completions INTEGER NOT NULL
+    ) STRICT;
+
+    CREATE INDEX refresh_app ON refresh (app, id);
+
+    CREATE TABLE task (
+      refresh INTEGER NOT NULL,         -- refresh.id
+      position INTEGER NOT NULL,        -- the order of the app's file
+      name TEXT NOT NULL,
+      outcome TEXT NOT NULL,
+      cause TEXT,
+      cause_code INTEGER,
+      cause_text TEXT,
+      duration_us INTEGER NOT NULL,
+      cpu_us INTEGER NOT NULL,
+      message TEXT NOT NULL,
+      PRIMARY KEY (refresh, position)
+    ) STRICT, WITHOUT ROWID;
+
+    -- For people.
+    CREATE VIEW history AS
+    SELECT
+      (refresh.id >> 32) || '-' || (refresh.id & 0xffffffff) AS id, app.id AS app, trigger,
+      datetime(started_wall_us / 1000000, 'unixepoch', 'localtime') AS started, duration_us / 1e6 AS seconds,
+      outcome, cause, cause_code, cause_text, stop_reason
+    FROM refresh JOIN app ON app.key = refresh.app
+    ORDER BY refresh.id DESC;
+
+    """
+  ]
+
+  /// Brings the file to this release's version, each step whole or not at all.
+  static func migrate(_ connection: Connection) throws(StoreError) {
+    let readVersion = try Statement("PRAGMA user_version", on: connection, to: .open)
+    func version() throws(StoreError) -> Int64 {
+      var version: Int64 = 0
+      try readVersion.rows { row in version = row.integer(0) }
+      return version
+    }
+    while try version() != migrations.count {
+      try connection.transaction(to: .upgrade) { () throws(StoreError) in
+        // Read again: another process may have been first.
+        let found = try version()
+        guard found <= migrations.count, let step = Int(exactly: found), step >= 0 else {
+          throw StoreError.newerSchema(found, known: migrations.count, path: connection.path)
+        }
+        guard step < migrations.count else { return }
+        try connection.execute(migrations[step] + "PRAGMA user_version = \(step + 1)", to: .upgrade)
+      }
+    }
+  }
+}

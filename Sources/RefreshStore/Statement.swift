@@ -1,0 +1,126 @@
+import CSQLite
+import RefreshEngine
+
+/// What a column can hold.
+enum Value {
+  case null
+  case integer(Int64)
+  case text(String)
+
+  init(_ number: Int64?) { self = number.map(Value.integer) ?? .null }
+  init(_ text: String?) { self = text.map(Value.text) ?? .null }
+}
+
+/// A statement that is compiled once and run often.
+final class Statement {
+  private let connection: Connection
+  private let handle: OpaquePointer
+  private let purpose: StoreError.Purpose
+
+  init(_ sql: String, on connection: Connection, to purpose: StoreError.Purpose) throws(StoreError) {
+    var handle: OpaquePointer?
+    let result = sqlite3_prepare_v3(connection.handle, sql, -1, UInt32(SQLITE_PREPARE_PERSISTENT), &handle, nil)
+    guard result == SQLITE_OK, let handle else { throw connection.error(purpose) }
+    self.connection = connection
+    self.handle = handle
+    self.purpose = purpose
+  }
+
+  deinit {
+    sqlite3_finalize(handle)
+  }
+
+  /// Runs it to its end with these values for its parameters, in order.
+  func run(_ values: Value...) throws(StoreError) {
+    try step(values) { _ throws(StoreError) in }
+  }
+
+  /// Runs it and shows each row to `body`; a row is valid only there.
+  func rows(_ values: Value..., body: (Row) throws(StoreError) -> Void) throws(StoreError) {
+    try step(values, body)
+  }
+
+  private func step(_ values: [Value], _ body: (Row) throws(StoreError) -> Void) throws(StoreError) {
+    defer { sqlite3_reset(handle) }
+    for (index, value) in values.enumerated() {
+      guard bind(value, at: Int32(index + 1)) == SQLITE_OK else { throw connection.error(purpose) }
+    }
+    while true {
+      switch sqlite3_step(handle) {
+      case SQLITE_ROW: try body(Row(handle: handle, path: connection.path))
+      case SQLITE_DONE: return
+      default: throw connection.error(purpose)
+      }
+    }
+  }
+
+  private func bind(_ value: Value, at index: Int32) -> Int32 {
+    switch value {
+    case .null: sqlite3_bind_null(handle, index)
+    case .integer(let number): sqlite3_bind_int64(handle, index, number)
+    case .text(let text): sqlite3_bind_text(handle, index, text, Int32(text.utf8.count), Self.copy)
+    }
+  }
+
+  /// `SQLITE_TRANSIENT`, a cast that the importer does not see: SQLite copies the text.
+  private static let copy = unsafeBitCast(-1, to: sqlite3_destructor_type.self)
+}
+
+/// The row at which a statement stands.
+///
+/// The tables are `STRICT`, so a column has the type that the schema gives it.
+struct Row {
+  /// No instant or duration of ours is further than 36,000 years from zero; so sums of a few cannot overflow.
+  private static let sane = -(Int64(1) << 60)...(Int64(1) << 60)
+
+  fileprivate let handle: OpaquePointer
+  fileprivate let path: String
+
+  func isNull(_ column: Int32) -> Bool { sqlite3_column_type(handle, column) == SQLITE_NULL }
+
+  func integer(_ column: Int32) -> Int64 { sqlite3_column_int64(handle, column) }
+
+  func text(_ column: Int32) -> String {
+    // The text first: sqlite3_column_bytes counts what sqlite3_column_text has made (c3ref/column_blob.html).
+    guard let bytes = sqlite3_column_text(handle, column) else { return "" }
+    let buffer = UnsafeBufferPointer(start: bytes, count: Int(sqlite3_column_bytes(handle, column)))
+    return String(decoding: buffer, as: UTF8.self)
+  }
+
+  /// A column of microseconds.
+  func microseconds(_ column: Int32) throws(StoreError) -> Int64 {
+    let value = integer(column)
+    guard Self.sane.contains(value) else { throw unreadable(column) }
+    return value
+  }
+
+  /// A column of microseconds of the boot clock.
+  func instant(_ column: Int32) throws(StoreError) -> Instant {
+    Instant(microseconds: try microseconds(column))
+  }
+
+  /// A column of words of a fixed list.
+  func code<Word: DiskCode>(_ column: Int32) throws(StoreError) -> Word {
+    guard let word = Word(code: text(column)) else { throw unreadable(column) }
+    return word
+  }
+
+  /// An integer column of a narrower type.
+  func exactly<Number: FixedWidthInteger>(_ column: Int32) throws(StoreError) -> Number {
+    guard let number = Number(exactly: integer(column)) else { throw unreadable(column) }
+    return number
+  }
+
+  /// What `read` makes of the column, or nil if it is null.
+  func optional<Result>(
+    _ column: Int32, _ read: (Int32) throws(StoreError) -> Result
+  ) throws(StoreError) -> Result? {
+    isNull(column) ? nil : try read(column)
+  }
+
+  /// The error of a column whose value no release wrote.
+  func unreadable(_ column: Int32) -> StoreError {
+    let name = sqlite3_column_name(handle, column).map { String(cString: $0) } ?? "\(column)"
+    return .unreadable("its column \(name) holds “\(text(column))”", path: path)
+  }
+}

@@ -1,0 +1,123 @@
+import CSQLite
+import Glibc
+
+/// What went wrong with the store: a code to act on, a sentence to read, and where.
+public struct StoreError: Error, Hashable, Sendable, CustomStringConvertible {
+  /// What the daemon can do about it.
+  public enum Code: Hashable, Sendable, CaseIterable {
+    /// The file system or a quota is full.
+    ///
+    /// What was to be saved is kept and written with the next save that finds room.
+    case full
+    /// Another process held the file for longer than the store waits.
+    ///
+    /// What was to be saved is kept, as for `full`.
+    case busy
+    /// The file is damaged.
+    ///
+    /// It has been set aside and a new one begun: save every state again.
+    case corrupt
+    /// The file or its directory cannot be written.
+    case readOnly
+    /// The file was written by a newer refreshd; it has not been touched.
+    case newerSchema
+    /// Anything else; the sentence and the SQLite code say what.
+    case other
+  }
+
+  /// What the store was about to do.
+  enum Purpose: String, Hashable, Sendable {
+    case open
+    case read
+    case save = "save to"
+    case upgrade
+  }
+
+  /// What kind of error it is.
+  public let code: Code
+  /// The database file.
+  public let path: String
+  /// SQLite's extended result code (`sqlite.org/rescode.html`); nil if the error is not SQLite's.
+  public let sqliteCode: Int32?
+  /// What happened, to what, and what to do next, in one sentence.
+  public let description: String
+
+  /// An error that SQLite reported, `cause` in its words and `systemError` the last errno that it noted.
+  init(_ purpose: Purpose, path: String, sqliteCode: Int32, systemError: Int32, cause: String) {
+    // SQLite notes an errno for these two only (c3ref/system_errno.html); for others it is a leftover.
+    let systemError = [SQLITE_IOERR, SQLITE_CANTOPEN].contains(sqliteCode & 0xff) ? systemError : 0
+    self.path = path
+    self.sqliteCode = sqliteCode
+    code = Self.code(sqliteCode, systemError: systemError)
+    let system = systemError == 0 ? "" : ", \(String(cString: strerror(systemError)))"
+    description =
+      "cannot \(purpose.rawValue) \(path): \(cause)\(system) (SQLite \(sqliteCode)); "
+      + Self.remedy(code, sqliteCode: sqliteCode)
+  }
+
+  private init(code: Code, path: String, sqliteCode: Int32? = nil, description: String) {
+    self.code = code
+    self.path = path
+    self.sqliteCode = sqliteCode
+    self.description = description
+  }
+
+  /// A row that holds what no release ever wrote.
+  static func unreadable(_ what: String, path: String) -> StoreError {
+    StoreError(
+      code: .corrupt, path: path,
+      description: "cannot read \(path): \(what); \(remedy(.corrupt, sqliteCode: SQLITE_CORRUPT))")
+  }
+
+  /// A file of a later release.
+  static func newerSchema(_ found: Int64, known: Int, path: String) -> StoreError {
+    StoreError(
+      code: .newerSchema, path: path,
+      description: "cannot use \(path): a newer refreshd wrote it (schema \(found), this one knows \(known)); "
+        + "install that version again, or move the file away to begin anew")
+  }
+
+  /// This error of a damaged file, once the file is called `aside`.
+  func setAside(as aside: String) -> StoreError {
+    StoreError(
+      code: code, path: path, sqliteCode: sqliteCode,
+      description: "\(description); it is now \(aside), and a new file is begun")
+  }
+
+  /// A damaged file that cannot be moved out of the way.
+  static func cannotSetAside(_ path: String, as aside: String, systemError: Int32) -> StoreError {
+    StoreError(
+      code: .other, path: path,
+      description: "cannot rename the damaged \(path) to \(aside): \(String(cString: strerror(systemError))); "
+        + "move it away by hand")
+  }
+
+  private static func code(_ sqliteCode: Int32, systemError: Int32) -> Code {
+    switch systemError {
+    case ENOSPC, EDQUOT: return .full
+    case EROFS, EACCES, EPERM: return .readOnly
+    default: break
+    }
+    // The low byte is the primary result code.
+    switch sqliteCode & 0xff {
+    case SQLITE_FULL: return .full
+    case SQLITE_BUSY, SQLITE_LOCKED: return .busy
+    case SQLITE_CORRUPT, SQLITE_NOTADB: return .corrupt
+    case SQLITE_READONLY, SQLITE_PERM: return .readOnly
+    default: return .other
+    }
+  }
+
+  private static func remedy(_ code: Code, sqliteCode: Int32) -> String {
+    switch code {
+    case .full: "free some room there: refreshd goes on in memory and writes when there is room"
+    case .busy: "another program is writing to it: end that program"
+    case .corrupt: "sqlite3's .recover may read what is left of it"
+    case .readOnly: "let the user of refreshd write the file and its directory"
+    case .newerSchema: "install the newer refreshd again"
+    case .other where sqliteCode & 0xff == SQLITE_CANTOPEN:
+      "make its directory, and let the user of refreshd write there"
+    case .other: "look at the disk and at the kernel's log"
+    }
+  }
+}

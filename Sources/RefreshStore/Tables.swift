@@ -1,0 +1,78 @@
+import Glibc
+import RefreshEngine
+
+/// An open file with all of its tables.
+final class Tables {
+  let connection: Connection
+  private let clock: ClockTable
+  private let apps: AppTable
+  private var history: History
+  /// What `PRAGMA synchronous` stands at.
+  private var isDurable = false
+
+  /// Opens or makes the file and brings it to this release's schema.
+  ///
+  /// A file that is there can be opened on a full disk too, though not shared then.
+  static func open(_ path: String) throws(StoreError) -> Tables {
+    do {
+      return try Tables(path: path, isExclusive: false)
+    } catch  where error.code == .full {
+      return try Tables(path: path, isExclusive: true)
+    }
+  }
+
+  private init(path: String, isExclusive: Bool) throws(StoreError) {
+    connection = try Connection(path: path, isExclusive: isExclusive)
+    try Schema.migrate(connection)
+    clock = try ClockTable(connection)
+    apps = try AppTable(connection)
+    history = try History(connection)
+  }
+
+  /// What was saved last: by which clock and which start of the daemon, and the states; nothing in a new file.
+  func load() throws(StoreError) -> (clock: BootClock, start: UInt32, states: [AppID: AppState])? {
+    guard let saved = try clock.load() else { return nil }
+    return (saved.clock, saved.start, try apps.load())
+  }
+
+  /// Saves in one transaction, and if `durably` returns only when the disk has it and all that was saved before.
+  func save(_ batch: Batch, clock now: BootClock, start: UInt32, durably: Bool) throws(StoreError) {
+    if durably != isDurable {
+      // Not a prepared statement: this pragma acts when it is compiled.
+      try connection.execute("PRAGMA synchronous = \(durably ? "FULL" : "NORMAL")", to: .save)
+      isDurable = durably
+    }
+    try connection.transaction(to: .save) { () throws(StoreError) in
+      try clock.save(now, start: start)
+      for (app, state) in batch.states {
+        try apps.save(state, of: app)
+      }
+      for record in batch.records {
+        if batch.states[record.app] == nil { try apps.add(record.app) }
+        try history.add(record, clock: now)
+      }
+    }
+  }
+
+  /// The newest refreshes of an app, newest first.
+  func newest(_ limit: Int, of app: AppID) throws(StoreError) -> [StoredRefresh] {
+    try history.newest(limit, of: app)
+  }
+
+  /// The newest refresh of each app.
+  func last() throws(StoreError) -> [AppID: StoredRefresh] { try history.last() }
+
+  /// Renames a damaged file, with its write-ahead log, and gives its new name.
+  ///
+  /// No connection to it may be open here: SQLite deletes the log by its name when the last one closes.
+  static func setAside(_ path: String, wallMicroseconds: Int64) throws(StoreError) -> String {
+    let aside = "\(path).corrupt-\(wallMicroseconds / 1_000_000)"
+    // The file itself last: a log without its file would be played into the new one.
+    for suffix in ["-shm", "-wal", ""] {
+      guard rename(path + suffix, aside + suffix) == 0 || errno == ENOENT else {
+        throw .cannotSetAside(path, as: aside, systemError: errno)
+      }
+    }
+    return aside
+  }
+}

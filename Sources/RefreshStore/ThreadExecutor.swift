@@ -1,0 +1,151 @@
+import Glibc
+
+/// A serial executor with a thread of its own that lives only while there is work.
+///
+/// For what blocks: a disk, a directory that is read. The thread is started by the first job and ends when none has
+/// come for a second, so that an idle daemon has one thread and no wakes (DESIGN section 3). Dispatch is not used
+/// because its own threads stay and wake.
+///
+/// Jobs run one after the other, in the order they came. When the machine has no thread to give, the caller of
+/// `enqueue` runs them itself: late is better than lost.
+public final class ThreadExecutor: SerialExecutor, @unchecked Sendable {
+  // @unchecked: every stored variable is used with `lock` held, and nothing else is shared.
+
+  /// How long the thread waits for more work, on the monotonic clock.
+  private static let patience = 1
+  /// Address space of the thread's stack; SQLite and the walk of a directory need a tenth of it.
+  private static let defaultStackBytes = 512 * 1024
+
+  private let name: String
+  private let stackBytes: Int
+  private let lock: UnsafeMutablePointer<pthread_mutex_t>
+  private let arrival: UnsafeMutablePointer<pthread_cond_t>
+  private var jobs: [UnownedJob] = []
+  private var hasWorker = false
+  private var worker: pthread_t?
+
+  /// Makes an executor whose thread is shown as `name` by `ps -L` and the like.
+  ///
+  /// The kernel shows 15 bytes of a name (`proc_pid_comm(5)`). No thread is started yet.
+  public convenience init(name: String) {
+    self.init(name: name, stackBytes: Self.defaultStackBytes)
+  }
+
+  init(name: String, stackBytes: Int) {
+    self.name = name
+    self.stackBytes = stackBytes
+    lock = .allocate(capacity: 1)
+    pthread_mutex_init(lock, nil)
+    arrival = .allocate(capacity: 1)
+    var attributes = pthread_condattr_t()
+    pthread_condattr_init(&attributes)
+    pthread_condattr_setclock(&attributes, CLOCK_MONOTONIC)
+    pthread_cond_init(arrival, &attributes)
+    pthread_condattr_destroy(&attributes)
+  }
+
+  deinit {
+    pthread_cond_destroy(arrival)
+    arrival.deallocate()
+    pthread_mutex_destroy(lock)
+    lock.deallocate()
+  }
+
+  /// Takes a job from any thread; starts the thread if there is none.
+  public func enqueue(_ job: consuming ExecutorJob) {
+    let job = UnownedJob(job)
+    let mustStart = locked {
+      jobs.append(job)
+      if hasWorker {
+        pthread_cond_signal(arrival)
+        return false
+      }
+      hasWorker = true
+      return true
+    }
+    if mustStart, !startThread() {
+      work(waiting: false)
+    }
+  }
+
+  /// Whether the caller runs on this executor (SE-0471).
+  public func isIsolatingCurrentContext() -> Bool? {
+    locked { worker.map { pthread_equal($0, pthread_self()) != 0 } ?? false }
+  }
+
+  /// Traps unless the caller runs on this executor (SE-0424).
+  public func checkIsolated() {
+    precondition(isIsolatingCurrentContext() == true, "not on the thread of executor \(name)")
+  }
+
+  private func startThread() -> Bool {
+    var attributes = pthread_attr_t()
+    pthread_attr_init(&attributes)
+    defer { pthread_attr_destroy(&attributes) }
+    pthread_attr_setdetachstate(&attributes, Int32(PTHREAD_CREATE_DETACHED))
+    pthread_attr_setstacksize(&attributes, stackBytes)
+    let retained = Unmanaged.passRetained(self)
+    var thread = pthread_t()
+    let result = pthread_create(
+      &thread, &attributes,
+      { context in
+        guard let context else { return nil }
+        let executor = Unmanaged<ThreadExecutor>.fromOpaque(context).takeRetainedValue()
+        // Signals belong to the event loop's thread.
+        var all = sigset_t()
+        sigfillset(&all)
+        pthread_sigmask(SIG_BLOCK, &all, nil)
+        executor.nameThread()
+        executor.work(waiting: true)
+        return nil
+      }, retained.toOpaque())
+    if result != 0 { retained.release() }
+    return result == 0
+  }
+
+  /// Names the calling thread; without `/proc` it stays without a name.
+  ///
+  /// The importer sees neither `pthread_setname_np` nor `prctl`, which is variadic.
+  private func nameThread() {
+    let descriptor = open("/proc/thread-self/comm", O_WRONLY | O_CLOEXEC)
+    guard descriptor >= 0 else { return }
+    write(descriptor, name, name.utf8.count)
+    close(descriptor)
+  }
+
+  /// Runs what is there, and what comes while it waits, on the calling thread.
+  private func work(waiting: Bool) {
+    locked { worker = pthread_self() }
+    while let batch = nextJobs(waiting: waiting) {
+      for job in batch {
+        job.runSynchronously(on: asUnownedSerialExecutor())
+      }
+    }
+  }
+
+  /// The jobs that have come; nothing when the worker's time is over, and then there is no worker any more.
+  private func nextJobs(waiting: Bool) -> [UnownedJob]? {
+    locked {
+      if jobs.isEmpty, waiting {
+        var end = timespec()
+        clock_gettime(CLOCK_MONOTONIC, &end)
+        end.tv_sec += Self.patience
+        while jobs.isEmpty, pthread_cond_timedwait(arrival, lock, &end) != ETIMEDOUT {}
+      }
+      if jobs.isEmpty {
+        hasWorker = false
+        worker = nil
+        return nil
+      }
+      let batch = jobs
+      jobs.removeAll(keepingCapacity: true)
+      return batch
+    }
+  }
+
+  private func locked<Result>(_ body: () -> Result) -> Result {
+    pthread_mutex_lock(lock)
+    defer { pthread_mutex_unlock(lock) }
+    return body()
+  }
+}

@@ -1,0 +1,105 @@
+import Foundation
+import RefreshAPI
+import Testing
+
+/// A type that goes over the socket, by its name in the interface file.
+struct MessageType: Sendable, CustomTestStringConvertible {
+  let name: String
+  let readAndWrite: @Sendable (Data) throws -> Data
+
+  init<Message: Codable & SendableMetatype>(_ name: String, _ type: Message.Type) {
+    self.name = name
+    readAndWrite = { try JSONEncoder().encode(JSONDecoder().decode(Message.self, from: $0)) }
+  }
+
+  var testDescription: String { name }
+}
+
+/// An enum that goes over the socket, by its name in the interface file.
+struct EnumType: Sendable, CustomTestStringConvertible {
+  let name: String
+  let members: [String]
+
+  init<Enum: RawRepresentable<String> & CaseIterable>(_ name: String, _ type: Enum.Type) {
+    self.name = name
+    members = Enum.allCases.map(\.rawValue)
+  }
+
+  var testDescription: String { name }
+}
+
+/// All types that go over the socket.
+enum WireTypes {
+  static let messages: [MessageType] = methods + errors + values
+
+  private static let methods: [MessageType] = [
+    of(AppInterface.Signal.self),
+    of(AppInterface.Complete.self),
+    of(ManagerInterface.List.self),
+    of(ManagerInterface.Show.self),
+    of(ManagerInterface.Status.self),
+    of(ManagerInterface.Run.self),
+    of(ManagerInterface.Set.self),
+    of(ManagerInterface.Reset.self),
+    of(ManagerInterface.History.self),
+    of(ManagerInterface.Check.self),
+    of(ManagerInterface.Reload.self),
+    of(ManagerInterface.Version.self),
+  ].flatMap(\.self)
+
+  private static let errors: [MessageType] = [
+    MessageType(AppInterface.NoSuchApp.name, AppInterface.NoSuchApp.self),
+    MessageType(AppInterface.NotAllowed.name, AppInterface.NotAllowed.self),
+    MessageType(AppInterface.NotLeasable.name, AppInterface.NotLeasable.self),
+    MessageType(AppInterface.NoSuchToken.name, AppInterface.NoSuchToken.self),
+    MessageType(AppInterface.AlreadyCompleted.name, AppInterface.AlreadyCompleted.self),
+    MessageType(ManagerInterface.NoSuchApp.name, ManagerInterface.NoSuchApp.self),
+    MessageType(ManagerInterface.NotAllowed.name, ManagerInterface.NotAllowed.self),
+    MessageType(ManagerInterface.Held.name, ManagerInterface.Held.self),
+    MessageType(ManagerInterface.InvalidInterval.name, ManagerInterface.InvalidInterval.self),
+    MessageType(ManagerInterface.BadConfiguration.name, ManagerInterface.BadConfiguration.self),
+    MessageType(ManagerInterface.NotStored.name, ManagerInterface.NotStored.self),
+  ]
+
+  private static let values: [MessageType] = [
+    MessageType("org.refreshd.App.Notice", Wire.Notice.self),
+    MessageType("org.refreshd.Manager.Cause", Wire.Cause.self),
+    MessageType("org.refreshd.Manager.RefreshTask", Wire.RefreshTask.self),
+    MessageType("org.refreshd.Manager.Refresh", Wire.Refresh.self),
+    MessageType("org.refreshd.Manager.Hold", Wire.Hold.self),
+    MessageType("org.refreshd.Manager.LastRefresh", Wire.LastRefresh.self),
+    MessageType("org.refreshd.Manager.App", Wire.App.self),
+    MessageType("org.refreshd.Manager.Interval", Wire.Interval.self),
+    MessageType("org.refreshd.Manager.Intervals", Wire.Intervals.self),
+    MessageType("org.refreshd.Manager.Task", Wire.Task.self),
+    MessageType("org.refreshd.Manager.Running", Wire.Running.self),
+    MessageType("org.refreshd.Manager.AppDetails", Wire.AppDetails.self),
+    MessageType("org.refreshd.Manager.Problem", Wire.Problem.self),
+    MessageType("org.refreshd.Manager.NextRefresh", Wire.NextRefresh.self),
+    MessageType("org.refreshd.Manager.ConfigurationState", Wire.ConfigurationState.self),
+    MessageType("org.refreshd.Manager.StoreState", Wire.StoreState.self),
+    MessageType("org.refreshd.Manager.DaemonStatus", Wire.DaemonStatus.self),
+    MessageType("org.refreshd.Manager.RunEvent", Wire.RunEvent.self),
+  ]
+
+  static let enums: [EnumType] = [
+    EnumType("org.refreshd.App.LifecycleSignal", Wire.LifecycleSignal.self),
+    EnumType("org.refreshd.App.Phase", Wire.Phase.self),
+    EnumType("org.refreshd.App.Outcome", Wire.Outcome.self),
+    EnumType("org.refreshd.Manager.Phase", Wire.Phase.self),
+    EnumType("org.refreshd.Manager.Trigger", Wire.Trigger.self),
+    EnumType("org.refreshd.Manager.Outcome", Wire.Outcome.self),
+    EnumType("org.refreshd.Manager.CauseKind", Wire.CauseKind.self),
+    EnumType("org.refreshd.Manager.StopReason", Wire.StopReason.self),
+    EnumType("org.refreshd.Manager.Verdict", Wire.Verdict.self),
+    EnumType("org.refreshd.Manager.OnForeground", Wire.OnForeground.self),
+    EnumType("org.refreshd.Manager.RunEventKind", Wire.RunEventKind.self),
+  ]
+
+  private static func of<Method: InterfaceMethod>(_ method: Method.Type) -> [MessageType] {
+    [
+      MessageType(Method.name + ".Parameters", Method.Parameters.self),
+      MessageType(Method.name + ".Reply", Method.Reply.self),
+    ]
+  }
+}

@@ -1,0 +1,118 @@
+import RefreshEngine
+import Testing
+
+@testable import RefreshStore
+
+/// What is saved is what is loaded.
+@Suite struct RoundTripTests {
+  @Test(arguments: 1...20)
+  func `states come back as they were saved`(seed: UInt64) async throws {
+    let scratch = try ScratchDirectory()
+    var values = SeededValues(seed: seed)
+    var expected: [AppID: AppState] = [:]
+    let (store, _) = try RefreshStore.open(scratch)
+    for _ in 1...4 {
+      var changed: [AppID: AppState] = [:]
+      for _ in 1...20 {
+        changed[try app("a\(Int.random(in: 1...30, using: &values))")] = values.state()
+      }
+      try await store.save(Batch(.morning, states: changed), durably: .random(using: &values))
+      expected.merge(changed) { _, new in new }
+    }
+    let (_, loaded) = try RefreshStore.open(scratch)
+    #expect(loaded.states == expected, "seed \(seed)")
+    #expect(loaded.previous == .sameBoot)
+  }
+
+  @Test(arguments: 1...20)
+  func `the history has every refresh, newest first, with wall time`(seed: UInt64) async throws {
+    let scratch = try ScratchDirectory()
+    var values = SeededValues(seed: seed)
+    let (store, loaded) = try RefreshStore.open(scratch)
+    let todo = try app("todo")
+    let records = (1...30).map { values.record(of: todo, id: RefreshID(start: loaded.start, number: $0)) }
+    for record in records {
+      try await store.save(Batch(.morning, records: [record]), durably: false)
+    }
+    let expected = records.reversed().map { StoredRefresh($0, clock: .morning) }
+    #expect(try await store.history(of: todo, limit: 100) == expected, "seed \(seed)")
+    #expect(try await store.history(of: todo, limit: 7) == Array(expected.prefix(7)))
+    #expect(try await store.history(of: app("other"), limit: 7).isEmpty)
+  }
+
+  @Test func `the start counter counts every start`() throws {
+    let scratch = try ScratchDirectory()
+    let (_, first) = try RefreshStore.open(scratch)
+    #expect(first.start == 1)
+    #expect(first.previous == .firstStart)
+    #expect(first.states.isEmpty)
+    for expected: UInt32 in 2...4 {
+      let (_, loaded) = try RefreshStore.open(scratch)
+      #expect(loaded.start == expected)
+      #expect(loaded.previous == .sameBoot)
+    }
+  }
+
+  @Test func `the last refresh of each app is found`() async throws {
+    let scratch = try ScratchDirectory()
+    var values = SeededValues(seed: 7)
+    let (store, _) = try RefreshStore.open(scratch)
+    var expected: [AppID: StoredRefresh] = [:]
+    for number: UInt32 in 1...60 {
+      let record = values.record(of: try app("a\(number % 7)"), id: RefreshID(start: 1, number: number))
+      try await store.save(Batch(.morning, states: [record.app: AppState()], records: [record]), durably: false)
+      expected[record.app] = StoredRefresh(record, clock: .morning)
+    }
+    try await store.save(Batch(.morning, states: [try app("never.refreshed"): AppState()]), durably: false)
+    #expect(try await store.lastRefreshes() == expected)
+  }
+
+  @Test func `a durable save waits for the disk, another does not`() throws {
+    let scratch = try ScratchDirectory()
+    let tables = try Tables.open(scratch.database)
+    let synchronous = try Statement("PRAGMA synchronous", on: tables.connection, to: .read)
+    for (durably, expected) in [(false, 1), (true, 2), (true, 2), (false, 1)] {
+      try tables.save(Batch(.morning), clock: .morning, start: 1, durably: durably)
+      // 2 is FULL, which syncs at each commit; 1 is NORMAL, which syncs at a checkpoint (pragma.html).
+      var found: Int64?
+      try synchronous.rows { row in found = row.integer(0) }
+      #expect(found == Int64(expected))
+    }
+  }
+
+  @Test func `a closed store has all in its one file, and opens again when it is used`() async throws {
+    let scratch = try ScratchDirectory()
+    let (store, _) = try RefreshStore.open(scratch)
+    let (todo, mail) = (try app("todo"), try app("mail"))
+    try await store.save(Batch(.morning, states: [todo: AppState(isForeground: true)]), durably: false)
+    await store.close()
+    #expect(scratch.names == ["refreshd.db"])
+    try await store.save(Batch(.morning, states: [mail: AppState(isLoggedOut: true)]), durably: false)
+    let (_, loaded) = try RefreshStore.open(scratch)
+    #expect(loaded.states == [todo: AppState(isForeground: true), mail: AppState(isLoggedOut: true)])
+  }
+
+  @Test func `a refresh keeps the outcome that was saved first`() async throws {
+    let scratch = try ScratchDirectory()
+    let (store, _) = try RefreshStore.open(scratch)
+    var values = SeededValues(seed: 3)
+    let todo = try app("todo")
+    let id = RefreshID(start: 1, number: 1)
+    let first = values.record(of: todo, id: id)
+    let second = values.record(of: todo, id: id)
+    try await store.save(Batch(.morning, records: [first]), durably: false)
+    try await store.save(Batch(.morning, records: [second]), durably: false)
+    #expect(try await store.history(of: todo, limit: 9).map(\.outcome) == [first.outcome])
+  }
+}
+
+extension StoredRefresh {
+  /// What the history should have of `record`, saved at `clock`.
+  init(_ record: RefreshRecord, clock: BootClock) {
+    self.init(
+      id: record.id, app: record.app, trigger: record.trigger,
+      startedWallMicroseconds: record.startedAt.microseconds + clock.wallOffset.inMicroseconds,
+      duration: record.startedAt.duration(to: record.endedAt), outcome: record.outcome,
+      stopReason: record.stopReason, extraCompletions: record.extraCompletions, tasks: record.tasks)
+  }
+}

@@ -1,0 +1,79 @@
+import RefreshEngine
+
+/// Values of every kind that the store keeps, drawn from a seed: the same seed gives the same values.
+struct SeededValues: RandomNumberGenerator {
+  private var position: UInt64
+
+  init(seed: UInt64) { position = seed }
+
+  // SplitMix64.
+  mutating func next() -> UInt64 {
+    position &+= 0x9e37_79b9_7f4a_7c15
+    var mixed = position
+    mixed = (mixed ^ (mixed >> 30)) &* 0xbf58_476d_1ce4_e5b9
+    mixed = (mixed ^ (mixed >> 27)) &* 0x94d0_49bb_1331_11eb
+    return mixed ^ (mixed >> 31)
+  }
+
+  mutating func state() -> AppState {
+    AppState(
+      isForeground: .random(using: &self), isLoggedOut: .random(using: &self),
+      overrides: Overrides(foregroundInterval: maybe { $0.interval() }, backgroundInterval: maybe { $0.interval() }),
+      lastStart: maybe { $0.instant() }, freshAt: maybe { $0.instant() },
+      request: maybe { Request(trigger: $0.element(Trigger.allCases), earliest: $0.instant()) },
+      running: maybe { Started(id: $0.id(), trigger: $0.element(Trigger.allCases), at: $0.instant()) })
+  }
+
+  mutating func record(of app: AppID, id: RefreshID) -> RefreshRecord {
+    let start = instant()
+    return RefreshRecord(
+      id: id, app: app, trigger: element(Trigger.allCases), startedAt: start, endedAt: start.advanced(by: duration()),
+      outcome: outcome(), stopReason: maybe { $0.element(StopReason.allCases) },
+      extraCompletions: .random(in: 0...3, using: &self),
+      tasks: (0..<Int.random(in: 0...3, using: &self)).map { _ in
+        TaskRecord(name: text(), outcome: outcome(), duration: duration(), cpu: duration(), message: text())
+      })
+  }
+
+  mutating func id() -> RefreshID {
+    RefreshID(start: .random(in: 1 ... .max, using: &self), number: .random(in: 1 ... .max, using: &self))
+  }
+
+  private mutating func instant() -> Instant {
+    Instant(microseconds: .random(in: -(1 << 50)...(1 << 50), using: &self))
+  }
+
+  private mutating func duration() -> Duration { .microseconds(Int64.random(in: 0...(1 << 40), using: &self)) }
+
+  private mutating func interval() -> Interval {
+    switch Int.random(in: 0...2, using: &self) {
+    case 0: .never
+    case 1: .minimum
+    default: .every(duration())
+    }
+  }
+
+  private mutating func outcome() -> Outcome {
+    let code = Int32.random(in: .min ... .max, using: &self)
+    let causes: [Cause] = [
+      .exit(code), .temporary(code), .signal(code), .spawn(text()), .reported(text()),
+      .stopped(element(StopReason.allCases)), .daemonCrashed,
+    ]
+    return element([.newData, .noData] + causes.map(Outcome.failed))
+  }
+
+  /// Texts that trip up a careless layer: empty, quoted, with a NUL, beyond ASCII, long.
+  private mutating func text() -> String {
+    element([
+      "", "pull", "it's \"quoted\"; DROP TABLE app;", "nul\0inside", "näher 🛰️", String(repeating: "long ", count: 999),
+    ])
+  }
+
+  private mutating func element<Element>(_ elements: [Element]) -> Element {
+    elements[Int.random(in: elements.indices, using: &self)]
+  }
+
+  private mutating func maybe<Result>(_ make: (inout SeededValues) -> Result) -> Result? {
+    Bool.random(using: &self) ? make(&self) : nil
+  }
+}
