@@ -13,24 +13,20 @@ let package = Package(
   ],
   dependencies: [
     .package(url: "https://github.com/apple/swift-argument-parser", from: "1.8.2"),
-
     .package(url: "https://github.com/apple/swift-collections", from: "1.6.0"),
-    .package(url: "https://github.com/LebJe/TOMLKit", from: "0.6.0"),
   ],
   targets: [
     .systemLibrary(name: "CSystemd", pkgConfig: "libsystemd", providers: [.apt(["libsystemd-dev"])]),
     .systemLibrary(name: "CSQLite", pkgConfig: "sqlite3", providers: [.apt(["libsqlite3-dev"])]),
     .systemLibrary(name: "CLinux"),
+    .target(name: "CTomlPlusPlus"),
 
     .target(
       name: "RefreshEngine",
       dependencies: [.product(name: "HeapModule", package: "swift-collections")],
       swiftSettings: strict),
     .target(name: "RefreshStore", dependencies: ["RefreshEngine", "CSQLite"], swiftSettings: strict),
-    .target(
-      name: "RefreshConfig",
-      dependencies: ["RefreshEngine", .product(name: "TOMLKit", package: "TOMLKit")],
-      swiftSettings: strict),
+    .target(name: "RefreshConfig", dependencies: ["RefreshEngine", "CTomlPlusPlus"], swiftSettings: strict),
     .target(name: "Varlink", dependencies: ["CLinux"], swiftSettings: strict),
     .target(
       name: "RefreshAPI",
@@ -49,5 +45,25 @@ let package = Package(
         .product(name: "ArgumentParser", package: "swift-argument-parser"),
       ],
       swiftSettings: strict),
+
+    test("RepositoryTests", []),
+    test("RefreshEngineTests", ["RefreshEngine"]),
+    test(
+      "RefreshStoreTests", ["RefreshStore", "RefreshEngine", "CSQLite"],
+      resources: [.embedInCode("Fixtures/schema-1.sql")]),
+    test("RefreshConfigTests", ["RefreshConfig"]),
+    test("VarlinkTests", ["Varlink", "CLinux"]),
+    test(
+      "RefreshAPITests", ["RefreshAPI"], exclude: ["test_interfaces.py"], resources: [.embedInCode("messages.json")]),
+    test("SystemdTests", ["Systemd"]),
+    test("RefreshDaemonTests", ["RefreshDaemon", "CLinux"]),
+    test("refreshctlTests", ["refreshctl", "RefreshAPI", "Varlink"]),
   ]
 )
+
+func test(
+  _ name: String, _ dependencies: [Target.Dependency], exclude: [String] = [], resources: [Resource] = []
+) -> Target {
+  .testTarget(
+    name: name, dependencies: dependencies, exclude: exclude, resources: resources, swiftSettings: strict)
+}

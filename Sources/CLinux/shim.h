@@ -1,8 +1,38 @@
-// Linux calls that Swift's importer does not see (variadic, macros, GNU extensions).
+// Sockets: what Swift's importer does not see, or sees differently from build to build (flags that are enums). _GNU_SOURCE stays undefined: it would make this module's types others than
+// those of Swift's Glibc.
 #pragma once
-#ifndef _GNU_SOURCE
-#define _GNU_SOURCE
-#endif
 #include <sys/socket.h>
+#include <sys/syscall.h>
+#include <unistd.h>
 
-static inline int linux_accept4(int fd) { return accept4(fd, 0, 0, SOCK_NONBLOCK | SOCK_CLOEXEC); }
+static inline int linux_accept4(int fd) {
+  return (int)syscall(SYS_accept4, fd, 0, 0, SOCK_NONBLOCK | SOCK_CLOEXEC);
+}
+
+static inline int linux_stream_socket(void) { return socket(AF_UNIX, SOCK_STREAM | SOCK_CLOEXEC, 0); }
+
+/* A peer that is gone is an error, not a signal. */
+static inline ssize_t linux_send(int fd, const void *bytes, size_t count, int waits) {
+  return send(fd, bytes, count, MSG_NOSIGNAL | (waits ? 0 : MSG_DONTWAIT));
+}
+
+static inline ssize_t linux_receive_now(int fd, void *bytes, size_t count) {
+  return recv(fd, bytes, count, MSG_DONTWAIT);
+}
+
+/* Who is at the other end of a connected Unix socket: unix(7), SO_PEERCRED. */
+static inline int linux_peer_credentials(int fd, pid_t *pid, uid_t *uid, gid_t *gid) {
+  struct { pid_t pid; uid_t uid; gid_t gid; } credentials = {0};
+  socklen_t size = sizeof credentials;
+  if (getsockopt(fd, SOL_SOCKET, SO_PEERCRED, &credentials, &size) < 0)
+    return -1;
+  *pid = credentials.pid;
+  *uid = credentials.uid;
+  *gid = credentials.gid;
+  return 0;
+}
+
+/* The supplementary groups of the peer: SO_PEERGROUPS, Linux 4.13. `bytes` is the size of the buffer, then of the list. */
+static inline int linux_peer_groups(int fd, gid_t *groups, socklen_t *bytes) {
+  return getsockopt(fd, SOL_SOCKET, SO_PEERGROUPS, groups, bytes);
+}

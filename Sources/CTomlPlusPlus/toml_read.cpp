@@ -1,23 +1,43 @@
-#define TOML_EXCEPTIONS 0
-#define TOML_HEADER_ONLY 1
-#define TOML_ENABLE_FORMATTERS 0
-#define TOML_ENABLE_UNRELEASED_FEATURES 0
+#include "toml_read.h"
+
+#include <algorithm>
+#include <stdexcept>
+#include <string_view>
+
 #if !__has_include(<toml++/toml.h>)
 #error "cannot find toml++: install libtomlplusplus-dev"
 #endif
+
+// toml++ takes some malformed documents, such as "a = [ } ]", for its own mistake and asserts; without assertions it
+// goes on in undefined behaviour. A person's typing mistake must not end a daemon, so an assertion becomes an error of
+// the document: within the parser its own set_error(), which knows the place, elsewhere this one, which does not.
+struct toml_assertion {};
+template <typename Reason>
+[[noreturn]] static inline void set_error(const Reason &) {
+  throw toml_assertion();
+}
+#undef NDEBUG
+#define TOML_ASSERT(expression) \
+  do {                          \
+    if (!(expression)) set_error(std::string_view("unexpected character")); \
+  } while (false)
+#define TOML_EXCEPTIONS 1
+#define TOML_HEADER_ONLY 1
+#define TOML_ENABLE_FORMATTERS 0
 #include <toml++/toml.h>
 
-#include <algorithm>
-
-#include "toml_read.h"
-
 namespace {
+
+// toml++ builds, walks and frees a document by recursion, a level for each dot of a key, and does not bound it.
+constexpr auto most_dots = 2000;
+constexpr auto deepest = 64;
 
 struct visitor {
   void *context;
   toml_visitor visit;
 
-  void item(const toml::node &node, std::string_view key, uint32_t line) const {
+  void item(const toml::node &node, std::string_view key, uint32_t line, int depth) const {
+    if (depth > deepest) throw std::length_error("tables and arrays are nested more than 64 deep");
     toml_item item = {};
     item.line = line;
     item.key = key.data();
@@ -43,28 +63,36 @@ struct visitor {
     }
     visit(context, &item);
     if (auto array = node.as_array()) {
-      for (const auto &element : *array) this->item(element, {}, element.source().begin.line);
+      for (const auto &element : *array) this->item(element, {}, element.source().begin.line, depth + 1);
     } else if (auto table = node.as_table()) {
       // A dotted key or a table header has the line of its own first word.
-      for (const auto &[key, value] : *table) this->item(value, key.str(), key.source().begin.line);
+      for (const auto &[key, value] : *table) this->item(value, key.str(), key.source().begin.line, depth + 1);
     }
   }
 };
 
 }  // namespace
 
+static void fill(toml_error *error, std::string_view description, toml::source_position position) {
+  error->line = position.line;
+  error->column = position.column;
+  auto count = std::min(description.size(), sizeof error->description - 1);
+  std::copy_n(description.data(), count, error->description);
+  error->description[count] = 0;
+}
+
 bool toml_read(const char *text, size_t length, void *context, toml_visitor visit, toml_error *error) {
-  auto result = toml::parse(std::string_view(text, length));
-  if (!result) {
-    auto position = result.error().source().begin;
-    auto description = result.error().description();
-    error->line = position.line;
-    error->column = position.column;
-    auto count = std::min(description.size(), sizeof error->description - 1);
-    std::copy_n(description.data(), count, error->description);
-    error->description[count] = 0;
-    return false;
+  try {
+    if (std::count(text, text + length, '.') > most_dots) throw std::length_error("there are more than 2000 dots");
+    auto document = toml::parse(std::string_view(text, length));
+    visitor{context, visit}.item(document, {}, 1, 0);
+    return true;
+  } catch (const toml::parse_error &reason) {
+    fill(error, reason.description(), reason.source().begin);
+  } catch (const toml_assertion &) {
+    fill(error, "unexpected character", {});
+  } catch (const std::exception &reason) {
+    fill(error, reason.what(), {});
   }
-  visitor{context, visit}.item(result.table(), {}, 1);
-  return true;
+  return false;
 }

@@ -24,10 +24,11 @@ struct AppFile {
       app = nil
       return
     }
+    let ownerInForce = owner ?? reading.accounts.user(numbered: reading.reader.uid)
+    let policies = reading.sharing.one(Self.policies(of: tasks, ownerInForce))
     app = AppConfiguration(
-      id: id, owner: owner ?? reading.accounts.user(numbered: reading.reader.uid),
-      policy: settings.policy(tasks: reading.sharing.one(Self.policies(of: tasks)), limits: reading.limits),
-      commands: reading.commands(of: tasks, settings),
+      id: id, owner: ownerInForce, policy: settings.policy(tasks: policies, limits: reading.limits),
+      commands: reading.commands(of: tasks, settings, ownerInForce),
       givenName: name, folder: reading.sharing.one(file.folder), fileName: file.name == "\(id).toml" ? nil : file.name)
   }
 
@@ -46,7 +47,7 @@ struct AppFile {
     var tasks: [TaskSection] = []
     var names: Set<String> = []
     for node in nodes.value {
-      var inner = Section(file: section.file, prefix: "task.", line: node.line, entries: node.entries)
+      var inner = section.inner("task", line: node.line, entries: node.entries)
       let task = TaskSection(from: &inner, programs: &reading.programs)
       if let name = task.name, !names.insert(name).inserted {
         inner.refuse(
@@ -74,7 +75,7 @@ struct AppFile {
   }
 
   /// The tasks as the engine knows them, those without a name under their program's, numbered if it is taken.
-  private static func policies(of tasks: [TaskSection]) -> [TaskPolicy] {
+  private static func policies(of tasks: [TaskSection], _ owner: Owner) -> [TaskPolicy] {
     var names = Set(tasks.compactMap(\.name))
     return tasks.map { task in
       var name = task.name ?? task.standardName
@@ -85,7 +86,9 @@ struct AppFile {
           number += 1
         }
       }
-      return TaskPolicy(name: name, newData: task.newData, noDataExit: task.noDataExit, retryExit: task.retryExit)
+      var newData = task.newData
+      if case .changed(let path) = newData { newData = .changed(path: owner.path(of: path)) }
+      return TaskPolicy(name: name, newData: newData, noDataExit: task.noDataExit, retryExit: task.retryExit)
     }
   }
 

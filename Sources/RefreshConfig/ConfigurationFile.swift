@@ -20,8 +20,8 @@ struct ConfigurationFile {
     var status = stat()
     guard fstat(descriptor, &status) == 0 else { throw unreadable(errno) }
     switch status.st_mode & S_IFMT {
-    case S_IFREG: break
-    case S_IFCHR, S_IFBLK: return nil
+    // A device has no size, and so reads as empty.
+    case S_IFREG, S_IFCHR: break
     default:
       throw Problem(
         file: path, message: "cannot read what is not a file", remedy: "make it a file, or remove it")

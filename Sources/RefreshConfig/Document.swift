@@ -38,8 +38,8 @@ struct Node {
 
 /// Why a text is not TOML.
 struct SyntaxError: Error {
-  let line: Int
-  let column: Int
+  let line: Int?
+  let column: Int?
   let description: String
 }
 
@@ -58,7 +58,9 @@ extension Node {
       let description = withUnsafeBytes(of: error.description) {
         String(decoding: $0.prefix { $0 != 0 }, as: UTF8.self)
       }
-      throw SyntaxError(line: Int(error.line), column: Int(error.column), description: description)
+      throw SyntaxError(
+        line: error.line > 0 ? Int(error.line) : nil, column: error.column > 0 ? Int(error.column) : nil,
+        description: description)
     }
     var next = 0
     guard case .table(let entries) = visited.takeNode(at: &next).value else { return [] }

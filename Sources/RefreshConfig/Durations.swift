@@ -92,6 +92,7 @@ extension Substring {
       removeFirst()
       decimals = take { $0.isASCIIDigit }
       guard !decimals.isEmpty else { throw .duration(text, "there is no digit behind the point") }
+      guard first != "." else { throw .duration(text, "a number has two points") }
     }
     guard !(whole.isEmpty && decimals.isEmpty) else {
       throw .duration(text, "there is no number before \(quoted(prefix { $0 != " " }))")

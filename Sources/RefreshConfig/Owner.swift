@@ -1,5 +1,3 @@
-@preconcurrency import Glibc
-
 /// A user of this machine, as `passwd(5)` has it.
 ///
 /// A class, so that a thousand apps of one user hold one owner.
@@ -19,6 +17,11 @@ public final class Owner: Hashable, Sendable {
     self.gid = gid
     self.name = name
     self.home = home
+  }
+
+  /// The absolute path of one that may begin with `~/`, for the user's home.
+  func path(of written: String) -> String {
+    written.hasPrefix("~/") ? home + written.dropFirst(1) : written
   }
 
   /// Whether all of the two users' entries is equal.

@@ -74,13 +74,13 @@ struct Reading {
   }
 
   /// The commands of tasks, which have all been found to be right.
-  mutating func commands(of tasks: [TaskSection], _ settings: Settings) -> [Command] {
+  mutating func commands(of tasks: [TaskSection], _ settings: Settings, _ owner: Owner) -> [Command] {
     sharing.one(
       tasks.map { task in
         let surroundings = task.surroundings.completed(by: settings.surroundings)
         return Command(
           arguments: sharing.one((task.arguments ?? []).map { sharing.one($0) }),
-          directory: surroundings.directory.map { sharing.one($0) },
+          directory: surroundings.directory.map { sharing.one(owner.path(of: $0)) },
           environment: sharing.one(surroundings.environmentList),
           group: settings.group)
       })

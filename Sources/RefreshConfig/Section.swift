@@ -13,12 +13,23 @@ struct Section {
   private(set) var problems: [Problem] = []
   private let entries: [Node.Entry]
   private var known: [String] = []
+  /// The keys that are known in the table around this one, and in the tables in it with their names.
+  private var knownOutside: [String] = []
+  private var knownInside: [(table: String, keys: [String])] = []
 
-  init(file: String, prefix: String = "", line: Int? = nil, entries: [Node.Entry]) {
-    self.file = file
-    self.prefix = prefix
-    self.line = line
-    self.entries = entries
+  /// A document.
+  init(file: String, entries: [Node.Entry]) {
+    (self.file, prefix, line, self.entries) = (file, "", nil, entries)
+  }
+
+  /// A table of that name in this one, to be read before this one is done.
+  func inner(_ name: String, line: Int, entries: [Node.Entry]) -> Section {
+    Section(file: file, prefix: "\(prefix)\(name).", line: line, entries: entries, knownOutside: known)
+  }
+
+  private init(file: String, prefix: String, line: Int, entries: [Node.Entry], knownOutside: [String]) {
+    (self.file, self.prefix, self.line, self.entries) = (file, prefix, line, entries)
+    self.knownOutside = knownOutside
   }
 
   /// The keys of the table, in TOML's order for a program: by their bytes.
@@ -88,7 +99,7 @@ struct Section {
       let table = take(
         key, example: example, { node in if case .table(let entries) = node.value { entries } else { nil } })
     else { return nil }
-    return Section(file: file, prefix: "\(prefix)\(key).", line: table.line, entries: table.value)
+    return inner(key, line: table.line, entries: table.value)
   }
 
   /// Adds a problem of a key; of the table itself where there is no key, or it is not written.
@@ -102,22 +113,28 @@ struct Section {
   /// Adds the problems of a table in this one.
   mutating func adopt(_ inner: Section) {
     problems += inner.problems
+    knownInside.append((String(inner.prefix.dropLast()), inner.known))
   }
 
   /// Refuses the keys that nobody asked for.
   mutating func refuseUnknownKeys() {
     for entry in entries where !known.contains(entry.key) {
-      let nearest = known.map { ($0, entry.key.prefix(64).edits(to: $0)) }.min { $0.1 < $1.1 }
-      let remedy =
-        if let (key, edits) = nearest, edits <= max(2, entry.key.count / 3) {
-          "did you mean \(prefix)\(key)?"
-        } else {
-          "the keys here are \(known.sorted().joined(separator: ", "))"
-        }
       refuse(
         entry.key,
-        Unreadable(message: "cannot use a key that refreshd does not know", remedy: remedy))
+        Unreadable(
+          message: "cannot use a key that is not known here", remedy: remedy(forUnknown: String(entry.key.prefix(64)))))
     }
+  }
+
+  private func remedy(forUnknown key: String) -> String {
+    // In TOML, what follows a table's header belongs to that table: the usual way to get here.
+    if knownOutside.contains(key) { return "move it up, before the first line that begins with [" }
+    if let inside = knownInside.first(where: { $0.keys.contains(key) }) {
+      return "move it down, below the header of \(inside.table)"
+    }
+    let nearest = known.map { ($0, key.edits(to: $0)) }.min { $0.1 < $1.1 }
+    if let (known, edits) = nearest, edits <= max(2, key.count / 3) { return "did you mean \(prefix)\(known)?" }
+    return "the keys here are \(known.sorted().joined(separator: ", "))"
   }
 }
 
@@ -128,7 +145,7 @@ extension Unreadable {
   }
 }
 
-extension Substring {
+extension String {
   /// How many letters must be added, removed or replaced to make the other text of this one (Levenshtein).
   fileprivate func edits(to other: String) -> Int {
     let letters = Array(other.utf8)

@@ -73,10 +73,10 @@ struct Surroundings {
   /// Takes the keys out of a section.
   init(from section: inout Section) {
     directory = section.takeText("directory", example: "/srv/mirror") { (text) throws(Unreadable) in
-      guard text.hasPrefix("/"), !text.utf8.contains(0) else {
+      guard text.isPath else {
         throw Unreadable(
-          message: "cannot use \(quoted(text)) as a directory: it does not begin with a slash",
-          remedy: "write the whole path; ~ and variables are not replaced")
+          message: "cannot use \(quoted(text)) as a directory: it is not a whole path",
+          remedy: "begin with a slash, or with ~/ for the owner's home")
       }
       return text
     }
@@ -117,6 +117,11 @@ struct Surroundings {
     return value.utf8.contains(0)
       ? Unreadable(message: "cannot put a NUL into a variable", remedy: "remove the \\u0000") : nil
   }
+}
+
+extension StringProtocol {
+  /// Whether it can be the path of a file wherever the daemon's working directory is.
+  var isPath: Bool { (hasPrefix("/") || hasPrefix("~/")) && !utf8.contains(0) }
 }
 
 extension UInt8 {

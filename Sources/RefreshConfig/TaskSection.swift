@@ -63,14 +63,15 @@ struct TaskSection {
   }
 
   private static func newData(_ text: String) throws(Unreadable) -> NewData {
+    let changed = "changed:"
     switch text {
     case "exit": return .exit
     case "output": return .output
-    case _ where text.hasPrefix("changed:/") && !text.utf8.contains(0):
-      return .changed(path: String(text.dropFirst("changed:".count)))
+    case _ where text.hasPrefix(changed) && text.dropFirst(changed.count).isPath:
+      return .changed(path: String(text.dropFirst(changed.count)))
     default:
       throw Unreadable(
-        message: "cannot take \(quoted(text))", remedy: #"write "exit", "output" or "changed:/ABSOLUTE/PATH""#)
+        message: "cannot take \(quoted(text))", remedy: #"write "exit", "output" or "changed:/WHOLE/PATH""#)
     }
   }
 

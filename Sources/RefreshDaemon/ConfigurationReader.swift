@@ -1,3 +1,4 @@
+import CLinux
 import RefreshConfig
 import RefreshStore
 
@@ -17,6 +18,8 @@ actor ConfigurationReader {
 
   /// Reads all of it, or says every mistake.
   func read() throws(ConfigurationError) -> Configuration {
-    try reader.read(sources)
+    // What reading took beside the result goes back to the system: a configuration is kept for weeks.
+    defer { linux_malloc_trim() }
+    return try Configuration.load(from: sources, as: reader)
   }
 }

@@ -20,20 +20,22 @@ actor Daemon {
   let access = Access.current()
   let startedAt: Moment
   let launcher: any Launcher
-  let server: Server
 
   var engine: Engine
   var configuration: InForce
   var refreshes = Refreshes()
   var leases = Leases()
   /// The last refresh of each app that has ended.
-  var lasts: [AppID: StoredRefresh]
+  var lasts: [AppID: StoredRefresh] = [:]
   /// What the next commit saves and what waits for it.
   var pending = Pending()
   var isCommitting = false
-  /// What could not be saved, while the store cannot be written.
-  var unsaved: Unsaved?
+  var isLeaving = false
+  /// Why the store cannot be written, while it cannot; it keeps what it owes, and the daemon goes on in memory.
+  var storeProblem: StoreError?
   var storeRetry: TimerSource?
+  /// The socket's server, from when the daemon is open.
+  var server: Server?
 
   private var wake: TimerSource?
   private var armedFor: Instant?
@@ -47,43 +49,34 @@ actor Daemon {
     let settings: Settings
     let store: RefreshStore
     let loaded: Loaded
-    let lasts: [AppID: StoredRefresh]
     let configuration: Configuration
     let reader: ConfigurationReader
     let journal: DaemonJournal
     let moment: Moment
   }
 
-  init(_ parts: Parts) {
+  init(_ parts: Parts) throws {
     loop = parts.loop
     settings = parts.settings
     store = parts.store
     journal = parts.journal
     reader = parts.reader
     environment = TaskEnvironment(
-      socket: settings.socket, isUserDaemon: settings.isUserDaemon, own: settings.environment)
+      socket: parts.settings.socket, isUserDaemon: parts.settings.isUserDaemon, own: parts.settings.environment)
     startedAt = parts.moment
-    launcher = SpawnLauncher(loop: loop, socket: settings.socket)
-    server = Server(reactor: LoopReactor(loop: loop), bounds: Self.bounds)
+    launcher = try SpawnLauncher(on: parts.loop, socket: parts.settings.socket)
     engine = Engine(
       start: parts.loaded.start, spread: Machine.spread(), states: parts.loaded.states,
       wallOffset: parts.moment.wallOffset)
     configuration = InForce(parts.configuration, at: parts.moment)
-    lasts = parts.lasts
-  }
-
-  /// What clients may take up; a lease is a connection, and one user may have hundreds of apps.
-  private static var bounds: Bounds {
-    var bounds = Bounds()
-    bounds.connections = 4096
-    bounds.connectionsPerUser = 1024
-    return bounds
   }
 
   /// Takes up what a daemon before this one left, puts the configuration in force, serves the socket, and tells the
   /// service manager that all of that is so.
   func open(leftBehind: Set<RefreshID>) throws {
-    wake = try loop.timer { self.armedFor = nil; self.handle(.wokeUp) }
+    wake = try loop.timer {
+      self.armedFor = nil; self.handle(.wokeUp)
+    }
     storeRetry = try loop.timer { self.commitSoon() }
     signals = [
       try loop.onSignal(SIGTERM) { self.stop() },
@@ -98,6 +91,16 @@ actor Daemon {
     _ = try loop.watchdog()
     journal.ready(apps: configuration.apps.count, start: engine.start)
     notify(.ready)
+    Task { await self.loadLasts() }
+  }
+
+  /// Reads how each app was last refreshed, which nobody must wait for before the daemon is ready.
+  private func loadLasts() async {
+    do throws(StoreError) {
+      lasts.merge(try await store.lastRefreshes()) { newer, _ in newer }
+    } catch {
+      notice(error)
+    }
   }
 
   /// Lets the engine decide on an event, and sees to it that the decision is saved and performed.
@@ -107,6 +110,7 @@ actor Daemon {
     let moment = Moment.now()
     let drift = (moment.wallOffset - engine.wallOffset).inMicroseconds.magnitude
     if drift > Moment.step.inMicroseconds.magnitude {
+      pending.clockStepped = true
       take(engine.handle(.clockStepped(wallOffset: moment.wallOffset), at: moment.instant))
     }
     take(engine.handle(event, at: moment.instant))

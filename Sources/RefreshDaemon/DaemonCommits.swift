@@ -20,7 +20,7 @@ extension Daemon {
   /// What the engine did not change needs no commit, but keeps its place behind one that is under way.
   func commitSoon() {
     guard !isCommitting else { return }
-    if !pending.isToBeSaved && unsaved == nil { return perform() }
+    if !pending.isToBeSaved && storeProblem == nil { return perform() }
     isCommitting = true
     Task { await self.commit() }
   }
@@ -31,7 +31,7 @@ extension Daemon {
       let turn = pending
       pending = Pending()
       let problem = await save(turn)
-      note(problem, of: turn)
+      note(problem)
       for promise in turn.promises { promise(problem) }
       finish(turn)
     } while !pending.isEmpty
@@ -52,13 +52,9 @@ extension Daemon {
   }
 
   private func save(_ turn: Pending) async -> StoreError? {
-    guard turn.isToBeSaved || unsaved != nil else { return nil }
-    let changed = turn.changed.union(unsaved?.changed ?? [])
-    var states: [AppID: AppState] = [:]
-    for id in changed { states[id] = engine.state(of: id) }
-    let batch = Batch(
-      now: Moment.now().instant, wallOffset: engine.wallOffset, states: states,
-      records: (unsaved?.ended ?? []) + turn.ended)
+    guard turn.isToBeSaved || storeProblem != nil else { return nil }
+    var batch = Batch(now: Moment.now().instant, wallOffset: engine.wallOffset, records: turn.ended)
+    for id in turn.changed { batch.states[id] = engine.state(of: id) }
     do throws(StoreError) {
       try await store.save(batch, durably: !turn.promises.isEmpty)
       return nil
@@ -67,16 +63,27 @@ extension Daemon {
     }
   }
 
-  /// Remembers what a failed commit owes, and says once when writing stops and when it works again.
-  private func note(_ problem: StoreError?, of turn: Pending) {
-    let before = unsaved
-    unsaved = problem.map { Unsaved($0, of: turn, after: before) }
-    if problem != nil {
+  /// Sees to the next try after a commit that failed, and says once when writing stops and when it works again.
+  private func note(_ problem: StoreError?) {
+    if let problem {
       let retryAt = Moment.now().instant + Self.retryAfter
       storeRetry?.arm(at: retryAt.microseconds, accuracy: 1_000_000)
+      saveAllAfter(problem)
     }
-    guard before?.problem != problem else { return }
+    guard storeProblem != problem else { return }
+    storeProblem = problem
     if let problem { journal.cannotWrite(problem) } else { journal.writesAgain() }
-    notify(.status(statusLine))
+    notify()
+  }
+
+  /// Deals with an error of a reading: a damaged file was set aside, and all that is known goes into the new one.
+  func notice(_ problem: StoreError) {
+    journal.cannotRead(problem)
+    saveAllAfter(problem)
+    if !pending.isEmpty { commitSoon() }
+  }
+
+  private func saveAllAfter(_ problem: StoreError) {
+    if problem.code == .corrupt { pending.changed.formUnion(configuration.apps.keys) }
   }
 }

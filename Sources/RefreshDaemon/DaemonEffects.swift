@@ -11,12 +11,12 @@ extension Daemon {
   func perform(_ work: Pending.Work) {
     switch work.effect {
     case .start(let refresh, let id, let trigger, let deadline):
-      guard let app = work.app else { return journal.lostConfiguration(of: id, refresh) }
+      guard let app = work.app else { return journal.cannotStart(refresh, of: id) }
       start(refresh, of: app, trigger, deadline: deadline)
     case .warn(let refresh, let app, let deadline):
       warn(refresh, of: app, deadline: deadline)
     case .terminate(let refresh, let app, let reason):
-      journal.stopping(refresh, of: app, reason)
+      journal.asked(refresh, of: app, toEndFor: reason)
       for key in refreshes.keys(of: refresh) { launcher.terminate(key) }
     case .kill(let refresh, _):
       for key in refreshes.keys(of: refresh) { launcher.kill(key) }
@@ -36,8 +36,7 @@ extension Daemon {
         token: running.tokens[index])
       launcher.start(
         TaskLaunch(
-          key: TaskKey(refresh: refresh, task: index), app: app.id, arguments: command.arguments,
-          directory: command.directory ?? app.owner.home, owner: app.owner.uid, group: command.group,
+          key: TaskKey(refresh: refresh, task: index), app: app.id, command: command, owner: app.owner,
           environment: variables, input: nil, changedPath: app.policy.tasks[index].newData.path))
     }
   }
@@ -63,7 +62,9 @@ extension Daemon {
     for call in running.watchers where call.wantsMore { call.reply(reply, continues: true) }
   }
 
-  /// Tells everybody that a refresh has ended. Who waits for it is told when it is in the history.
+  /// Tells everybody that a refresh has ended.
+  ///
+  /// Who waits for it is told when it is in the history.
   func conclude(_ record: RefreshRecord) {
     let stored = StoredRefresh(record, wallOffset: engine.wallOffset)
     lasts[record.app] = stored

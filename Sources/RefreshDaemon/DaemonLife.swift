@@ -6,19 +6,27 @@ import Systemd
 // Reloading and stopping: what the service manager asks of a daemon.
 
 extension Daemon {
+  /// What a drain takes beside the longest grace, in microseconds: the kill, and the last commit.
+  private static let drainMargin: Int64 = 5_000_000
+
+  private var longestGrace: Int64 {
+    configuration.apps.values.map(\.policy.grace.inMicroseconds).max() ?? 0
+  }
+
   /// What `systemctl status` shows.
   var statusLine: String {
     StatusLine.text(
       apps: configuration.apps.count, problems: configuration.refused.map(\.description),
-      storeProblem: unsaved?.problem.description, stopping: engine.isStopping ? engine.refreshingCount : nil)
+      storeProblem: storeProblem?.description, stopping: engine.isStopping ? engine.refreshingCount : nil)
   }
 
   /// Reads the configuration and puts it in force, all of it or, where there is a mistake, nothing.
   func reload() async -> [Problem] {
-    notify(.reloading)
+    notify(.reloading(monotonicMicroseconds: EventLoop.monotonicMicroseconds()))
     let problems: [Problem]
     do throws(ConfigurationError) {
       configuration = InForce(try await reader.read(), at: Moment.now())
+      launcher.forgetUsers()
       handle(configuration.event)
       for id in refreshes.awaited where configuration.apps[id] == nil { giveUpWaiting(for: id, .notConfigured) }
       journal.configured(apps: configuration.apps.count)
@@ -48,15 +56,20 @@ extension Daemon {
     handle(.stopped)
     journal.stopping(refreshing: engine.refreshingCount)
     notify(.stopping)
+    if engine.refreshingCount > 0 { notify(.extendTimeout(microseconds: Self.drainMargin + longestGrace)) }
     for id in refreshes.awaited { giveUpWaiting(for: id, .stopping) }
     commitSoon()
   }
 
   /// Ends the loop once nothing runs and all is saved.
   func leaveIfDone() {
-    guard engine.isStopping, engine.refreshingCount == 0, pending.isEmpty else { return }
-    server.close()
-    loop.exit(0)
+    guard engine.isStopping, engine.refreshingCount == 0, pending.isEmpty, !isLeaving else { return }
+    isLeaving = true
+    server?.close()
+    Task {
+      await store.close()
+      loop.exit(0)
+    }
   }
 
   /// Answers those who asked for a refresh of an app that will not start, and why.
@@ -67,9 +80,12 @@ extension Daemon {
     }
   }
 
-  /// Tells the service manager something, with the line that `systemctl status` shows.
-  func notify(_ state: Notify.State) {
-    let longest = configuration.apps.values.map(\.policy.grace).max() ?? .zero
-    settings.notify.send(state, status: statusLine, extendBy: engine.isStopping ? longest : nil)
+  /// Tells the service manager something, together with the line that `systemctl status` shows.
+  func notify(_ notice: Notify? = nil) {
+    do throws(SystemdError) {
+      if let notice { try Notify.send(notice, .status(statusLine)) } else { try Notify.send(.status(statusLine)) }
+    } catch {
+      journal.cannotNotify(error)
+    }
   }
 }

@@ -4,9 +4,9 @@ import RefreshEngine
 /// What tells this machine and this boot from others.
 enum Machine {
   /// The id of the boot, which the kernel makes anew each time (`/proc/sys/kernel/random/boot_id`).
-  static func bootID() throws(StartError) -> String {
+  static func bootID() throws(ServiceError) -> String {
     guard let text = firstLine(of: "/proc/sys/kernel/random/boot_id") else {
-      throw StartError(
+      throw ServiceError(
         .software, "cannot read /proc/sys/kernel/random/boot_id; refreshd needs /proc to tell one boot from another")
     }
     return text

@@ -12,6 +12,8 @@ struct Pending {
 
   /// The apps to be saved.
   var changed: Set<AppID> = []
+  /// Whether the wall clock was set: a later boot reads this boot's instants by the offset that was saved last.
+  var clockStepped = false
   /// The refreshes for the history.
   var ended: [RefreshRecord] = []
   /// What to do after the commit, in this order.
@@ -22,27 +24,8 @@ struct Pending {
   var promises: [(StoreError?) -> Void] = []
 
   /// Whether there is anything to write.
-  var isToBeSaved: Bool { !changed.isEmpty || !ended.isEmpty || !promises.isEmpty }
+  var isToBeSaved: Bool { !changed.isEmpty || clockStepped || !ended.isEmpty || !promises.isEmpty }
 
   /// Whether there is nothing to do.
   var isEmpty: Bool { !isToBeSaved && work.isEmpty && answers.isEmpty }
-}
-
-/// What a full disk kept from being written, until there is room (DESIGN section 7).
-struct Unsaved {
-  /// How many refreshes are kept in memory at most; the oldest go first. About a megabyte.
-  static let recordLimit = 2_000
-
-  /// The apps whose saved state is old.
-  var changed: Set<AppID> = []
-  /// The refreshes that are not in the history yet.
-  var ended: [RefreshRecord] = []
-  /// Why the store cannot be written.
-  let problem: StoreError
-
-  init(_ problem: StoreError, of pending: Pending, after before: Unsaved?) {
-    self.problem = problem
-    changed = pending.changed.union(before?.changed ?? [])
-    ended = ((before?.ended ?? []) + pending.ended).suffix(Self.recordLimit)
-  }
 }

@@ -1,37 +1,53 @@
 import RefreshAPI
 import RefreshConfig
 import RefreshEngine
+import Systemd
 import Varlink
 
 // The socket's interfaces: which method of the daemon serves which call, and whose apps a call may be about.
 
 extension Daemon {
-  /// Declares the interfaces and begins to listen, on what the service manager handed over or on the path.
+  /// Serves the interfaces, on what the service manager handed over or on the path.
   func serve() throws {
-    var app = Interface(AppInterface.name, description: AppInterface.description)
-    app.method("Signal") { self.signal($0) }
-    app.method("Complete") { self.complete($0) }
-    server.add(app)
+    let service = ServiceInfo(
+      vendor: "refreshd", product: "refreshd", version: refreshdVersion, url: "https://refreshd.example")
+    let server = Server(
+      service, interfaces: [appInterface, managerInterface], bounds: Self.bounds, reactor: LoopReactor(loop: loop))
+    self.server = server
+    let passed = try ListenDescriptor.takeAll()
+    for listener in passed { try server.listen(on: listener.descriptor) }
+    // Everyone may connect: who may ask what is decided for each call.
+    if passed.isEmpty { try server.listen(at: settings.socket, mode: 0o666) }
+  }
 
-    var manager = Interface(ManagerInterface.name, description: ManagerInterface.description)
-    manager.method("List") { self.list($0) }
-    manager.method("Show") { self.show($0) }
-    manager.method("Status") { self.status($0) }
-    manager.method("Run") { self.run($0) }
-    manager.method("Set") { self.set($0) }
-    manager.method("Reset") { self.reset($0) }
-    manager.method("History") { self.history($0) }
-    manager.method("Check") { self.check($0) }
-    manager.method("Reload") { self.reload($0) }
-    manager.method("Version") { self.version($0) }
-    server.add(manager)
+  private var appInterface: Interface {
+    var interface = Interface(AppInterface.name, description: AppInterface.description)
+    interface.method("Signal") { self.signal($0) }
+    interface.method("Complete") { self.complete($0) }
+    return interface
+  }
 
-    if settings.listenDescriptors.isEmpty {
-      // Everyone may connect: who may ask what is decided for each call.
-      try server.listen(path: settings.socket, mode: 0o666)
-    } else {
-      for descriptor in settings.listenDescriptors { try server.listen(descriptor: descriptor) }
-    }
+  private var managerInterface: Interface {
+    var interface = Interface(ManagerInterface.name, description: ManagerInterface.description)
+    interface.method("List") { self.list($0) }
+    interface.method("Show") { self.show($0) }
+    interface.method("Status") { self.status($0) }
+    interface.method("Run") { self.run($0) }
+    interface.method("Set") { self.set($0) }
+    interface.method("Reset") { self.reset($0) }
+    interface.method("History") { self.history($0) }
+    interface.method("Check") { self.check($0) }
+    interface.method("Reload") { self.reload($0) }
+    interface.method("Version") { self.version($0) }
+    return interface
+  }
+
+  /// What clients may take up; a lease is a connection, and one user may have hundreds of apps.
+  private static var bounds: Bounds {
+    var bounds = Bounds()
+    bounds.connections = 4096
+    bounds.connectionsPerUser = 1024
+    return bounds
   }
 
   /// The app that a call is about, if the caller may ask about it; else the call is answered.

@@ -48,7 +48,8 @@ struct AppView {
   var row: Wire.App {
     Wire.App(
       id: app.id.description, name: app.name, owner: app.owner.name, phase: Wire.Phase(phase), verdict: wireVerdict,
-      dueMicroseconds: due.map(wall), running: state.running?.id.description, last: last.map(Wire.LastRefresh.init),
+      dueMicroseconds: due.map(wall), holds: holds.map { $0.wire(of: app.id.description) },
+      running: state.running?.id.description, last: last.map(Wire.LastRefresh.init),
       freshMicroseconds: state.freshAt.map(wall))
   }
 

@@ -84,29 +84,40 @@ struct App: Sendable {
     }
   }
 
+  /// What the interval of the phase asks for: now if the app never ran, nil for `never`.
+  func dueByTime(limits: Limits, at now: Instant) -> Instant? {
+    spacing(in: phase, limits: limits).map { spacing in lastStart.map { $0 + spacing } ?? now }
+  }
+
   /// What is due first, by request or by time; nil when nothing ever is.
   ///
   /// A request by time stands in for the instant that the interval would give: that is how a backlog is spread.
   func due(limits: Limits, at now: Instant) -> Request? {
     if let request, request.trigger.isByTime { return request }
-    guard let spacing = spacing(in: phase, limits: limits) else { return request }
-    let byTime = Request(trigger: .interval, earliest: lastStart.map { $0 + spacing } ?? now)
-    guard let request, request.earliest <= max(byTime.earliest, now) else { return byTime }
+    guard let earliest = dueByTime(limits: limits, at: now) else { return request }
+    guard let request, request.earliest <= max(earliest, now) else {
+      return Request(trigger: .interval, earliest: earliest)
+    }
     return request
   }
 
   /// Asks for a refresh beside what is asked for already: one refresh serves both, at the earlier instant.
+  ///
+  /// What outlives a change of phase stands before what does not, so that it is not dropped with it.
   mutating func ask(_ trigger: Trigger, at instant: Instant) {
     guard let asked = request else {
       request = Request(trigger: trigger, earliest: instant)
       return
     }
     request = Request(
-      trigger: asked.trigger.isByTime ? trigger : asked.trigger, earliest: min(asked.earliest, instant))
+      trigger: asked.trigger.endsWithPhase ? trigger : asked.trigger, earliest: min(asked.earliest, instant))
   }
 }
 
 extension Trigger {
   /// Whether the clock asks, rather than something that happened.
   var isByTime: Bool { self == .interval || self == .catchUp }
+
+  /// Whether a request of this kind means nothing any more once the app is in another phase.
+  var endsWithPhase: Bool { isByTime || self == .foreground }
 }

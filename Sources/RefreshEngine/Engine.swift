@@ -118,6 +118,7 @@ public struct Engine: Sendable {
     apps[id]?.activity = .refreshing(refreshing)
     turn.decision.changed.insert(id)
     turn.decision.effects.append(.start(started.id, id, trigger, deadline: refreshing.deadline))
+    if refreshing.isDone { end(id, refreshing, &turn) }
   }
 }
 

@@ -8,24 +8,26 @@ extension Engine {
 
   /// Puts a configuration in force: all apps at once.
   mutating func configure(_ limits: Limits, _ policies: [AppID: Policy], _ turn: inout Turn) {
+    let limitsBefore = self.limits
     self.limits = limits
-    var arrived: [AppID] = []
     for id in apps.keys.sorted() {
       if case .lost(let started)? = apps[id]?.activity { settleLost(id, started, &turn) }
-      if policies[id] == nil, apps[id]?.policy != nil { retire(id, &turn) }
+      if policies[id] == nil { retire(id, &turn) }
     }
     for (id, policy) in policies {
-      if apps[id]?.policy == nil { arrived.append(id) }
+      let before = apps[id, default: App()]
       apps[id, default: App()].policy = policy
+      dropOutdated(id, before: before, limitsBefore, &turn)
     }
-    catchUp(arrived.sorted(), &turn)
+    catchUp(&turn)
     turn.touched.formUnion(apps.keys)
   }
 
   /// Sets an app's intervals in place of its file's.
   mutating func override(_ id: AppID, _ overrides: Overrides, _ turn: inout Turn) {
-    guard let app = apps[id], app.overrides != overrides else { return }
+    guard let before = apps[id], before.overrides != overrides else { return }
     apps[id]?.overrides = overrides
+    dropOutdated(id, before: before, limits, &turn)
     turn.touched.insert(id)
     turn.decision.changed.insert(id)
   }
@@ -40,30 +42,55 @@ extension Engine {
     turn.decision.changed.insert(id)
   }
 
-  /// No file names the app any more: what runs of it ends, what is known of it is kept for the file's return.
+  /// No file names the app: what runs of it ends, what is known of it is kept for the file's return.
   private mutating func retire(_ id: AppID, _ turn: inout Turn) {
     stop(id, .user, &turn)
     apps[id]?.policy = nil
-    if apps[id]?.request != nil {
-      apps[id]?.request = nil
-      turn.decision.changed.insert(id)
-    }
+    dropRequest(of: id, &turn)
   }
 
-  /// Spreads what was missed, and what was never run, over a span that grows with its number.
+  /// Forgets the instant that an interval asked for which is no longer the one in force; the new one gives its own.
   ///
-  /// An instant in the future cannot be (FEATURES A11: the clock was set back): the store has made it now.
-  private mutating func catchUp(_ arrived: [AppID], _ turn: inout Turn) {
-    let overdue = arrived.filter { id in
-      guard let app = apps[id], app.request == nil, app.phase == .background else { return false }
-      guard let due = app.due(limits: limits, at: turn.now) else { return false }
-      return due.earliest <= turn.now
+  /// After a start of the daemon nobody knows what the interval was. An instant that it does not forbid now, such as
+  /// the place of an app in a backlog, stays.
+  private mutating func dropOutdated(_ id: AppID, before: App, _ limitsBefore: Limits, _ turn: inout Turn) {
+    guard let app = apps[id], let request = app.request, request.trigger.isByTime else { return }
+    let spacing = app.spacing(in: app.phase, limits: limits)
+    let isOutdated: Bool
+    if before.policy != nil {
+      isOutdated = before.spacing(in: before.phase, limits: limitsBefore) != spacing
+    } else if let spacing {
+      isOutdated = app.lastStart.map { request.earliest < $0 + spacing } ?? false
+    } else {
+      isOutdated = true
     }
-    guard overdue.count > 1 else { return }
-    let span = min(Self.catchUpSpan, Self.catchUpSpacing * (overdue.count - 1))
-    for id in overdue {
-      let trigger: Trigger = apps[id]?.lastStart == nil ? .interval : .catchUp
-      apps[id]?.request = Request(trigger: trigger, earliest: turn.now + spread.offset(of: id, within: span))
+    if isOutdated { dropRequest(of: id, &turn) }
+  }
+
+  private mutating func dropRequest(of id: AppID, _ turn: inout Turn) {
+    guard apps[id]?.request != nil else { return }
+    apps[id]?.request = nil
+    turn.decision.changed.insert(id)
+  }
+
+  /// Spreads what is overdue all at once over a span that grows with its number: what was missed or cut short while
+  /// the daemon was off, what was never run, what a shorter interval makes overdue.
+  ///
+  /// The user looks at the apps in the foreground: they do not wait.
+  private mutating func catchUp(_ turn: inout Turn) {
+    let now = turn.now
+    let backlog = apps.keys.sorted().filter { id in
+      guard let app = apps[id], app.refreshing == nil, app.phase == .background else { return false }
+      guard let due = app.due(limits: limits, at: now), due.earliest <= now else { return false }
+      return due.trigger.isByTime || due.trigger == .retry
+    }
+    guard backlog.count > 1 else { return }
+    let span = min(Self.catchUpSpan, Self.catchUpSpacing * (backlog.count - 1))
+    for id in backlog {
+      guard let app = apps[id] else { continue }
+      let isOverdue = app.dueByTime(limits: limits, at: now).map { $0 <= now } ?? false
+      let trigger: Trigger = !isOverdue ? .retry : app.lastStart == nil ? .interval : .catchUp
+      apps[id]?.request = Request(trigger: trigger, earliest: now + spread.offset(of: id, within: span))
       turn.decision.changed.insert(id)
     }
   }

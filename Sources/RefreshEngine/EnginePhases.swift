@@ -61,12 +61,8 @@ extension Engine {
       if isStale && mayTry { app.ask(.foreground, at: now) }
     case .never:
       guard let spacing else { return }
-      app.ask(.interval, at: now + spacing)
+      let isOverdue = app.lastStart.map { $0 + spacing <= now } ?? true
+      if isOverdue { app.ask(.interval, at: now + spacing) }
     }
   }
-}
-
-extension Trigger {
-  /// Whether a request of this kind means nothing any more once the app is in another phase.
-  fileprivate var endsWithPhase: Bool { isByTime || self == .foreground }
 }

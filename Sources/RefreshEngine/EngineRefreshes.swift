@@ -38,24 +38,25 @@ extension Engine {
     }
   }
 
-  private mutating func end(_ id: AppID, _ refreshing: Refreshing, _ turn: inout Turn) {
+  /// Gives a refresh whose last task has ended its outcome.
+  mutating func end(_ id: AppID, _ refreshing: Refreshing, _ turn: inout Turn) {
     let record = refreshing.record(of: id, at: turn.now)
     running[record.id] = nil
     apps[id]?.activity = .waiting
     if record.outcome.isFresh { apps[id]?.freshAt = record.startedAt }
     // What a stopping daemon cut short is owed: it runs again after the next start.
     let isCutShort = record.tasks.contains { $0.outcome == .failed(.stopped(.shutdown)) }
-    if isCutShort { apps[id]?.ask(record.trigger, at: turn.now) }
+    if isCutShort { apps[id]?.ask(.retry, at: turn.now) }
     turn.decision.changed.insert(id)
     turn.decision.ended.append(record)
   }
 
   /// Gives the refresh that the daemon before this one lost its one outcome, and runs the app again.
   ///
-  /// One that was such a second try is not tried a third time at once: it may be what brought the daemon down.
+  /// One that was such a retry is not tried a third time at once: it may be what brought the daemon down.
   mutating func settleLost(_ id: AppID, _ started: Started, _ turn: inout Turn) {
     apps[id]?.activity = .waiting
-    if started.trigger != .catchUp { apps[id]?.ask(.catchUp, at: turn.now) }
+    if started.trigger != .retry { apps[id]?.ask(.retry, at: turn.now) }
     turn.decision.changed.insert(id)
     turn.decision.ended.append(
       RefreshRecord(

@@ -44,7 +44,7 @@ public struct Decision: Hashable, Sendable {
 ///
 /// A crash may lose an effect, never a fact: what had started is found in the store and gets its outcome there.
 public enum Effect: Hashable, Sendable {
-  /// Start all tasks of the app, side by side. Each start is answered by one `taskEnded`.
+  /// Start all tasks of the app, side by side. Each task is answered by one `taskEnded`, also if it cannot start.
   case start(RefreshID, AppID, Trigger, deadline: Instant)
   /// Tell the app that its refresh will be stopped at the deadline (FEATURES B1).
   case warn(RefreshID, AppID, deadline: Instant)

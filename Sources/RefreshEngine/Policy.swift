@@ -8,6 +8,17 @@ public enum Interval: Hashable, Sendable {
   case every(Duration)
 }
 
+extension Interval {
+  /// The least time between two starts: the interval, not below the floor of the phase; nil for `never`.
+  public func spacing(floor: Duration) -> Duration? {
+    switch self {
+    case .never: nil
+    case .minimum: floor
+    case .every(let duration): max(duration, floor)
+    }
+  }
+}
+
 /// What entering the foreground does to data that is there already (FEATURES A4).
 public enum OnForeground: String, Hashable, Sendable, CaseIterable {
   /// Refresh at once if the data is older than the foreground interval.

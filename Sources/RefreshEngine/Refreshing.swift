@@ -1,9 +1,11 @@
 /// A refresh whose processes are running.
 ///
-/// The stages, and what leads from one to the next; EngineTests hold this list against what the simulator sees:
+/// The stages, and what leads from one to the next; a test holds this list against what the simulator sees:
 ///
+///     started     -> running      the deadline is more than five seconds away
+///     started     -> warned       the deadline is five seconds away or less
 ///     running     -> warned       five seconds before the deadline
-///     running     -> terminating  deadline (of at most five seconds), logout, user, shutdown
+///     running     -> terminating  deadline (the warning was slept over), logout, user, shutdown
 ///     warned      -> terminating  deadline, logout, user, shutdown
 ///     terminating -> killed       the grace has passed
 ///

@@ -2,19 +2,25 @@ import RefreshEngine
 
 /// The rows of `app`: one `AppState` each.
 struct AppTable {
-  private static let columns = """
-    id, is_foreground, is_logged_out, foreground_interval, background_interval, last_start_us, fresh_at_us, \
-    request_trigger, request_earliest_us, running_start, running_number, running_trigger, running_at_us
-    """
+  private static let columns = [
+    "id", "is_foreground", "is_logged_out", "foreground_interval", "background_interval", "last_start_us",
+    "fresh_at_us", "request_trigger", "request_earliest_us", "running_id", "running_trigger", "running_at_us",
+  ]
 
   private let all: Statement
   private let write: Statement
+  private let writeID: Statement
 
   init(_ connection: Connection) throws(StoreError) {
-    all = try Statement("SELECT \(Self.columns) FROM app", on: connection, to: .read)
+    let columns = Self.columns.joined(separator: ", ")
+    all = try Statement("SELECT \(columns) FROM app", on: connection, to: .read)
+    // Not INSERT OR REPLACE: the row keeps its key, by which the history knows the app.
     write = try Statement(
-      "INSERT OR REPLACE INTO app (\(Self.columns)) VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?)",
-      on: connection, to: .save)
+      """
+      INSERT INTO app (\(columns)) VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?)
+      ON CONFLICT (id) DO UPDATE SET \(Self.columns.dropFirst().map { "\($0) = excluded.\($0)" }.joined(separator: ", "))
+      """, on: connection, to: .save)
+    writeID = try Statement("INSERT INTO app (id) VALUES (?) ON CONFLICT DO NOTHING", on: connection, to: .save)
   }
 
   func load() throws(StoreError) -> [AppID: AppState] {
@@ -33,8 +39,12 @@ struct AppTable {
       Value(state.overrides.foregroundInterval?.code), Value(state.overrides.backgroundInterval?.code),
       Value(state.lastStart?.microseconds), Value(state.freshAt?.microseconds),
       Value(request?.trigger.code), Value(request?.earliest.microseconds),
-      Value((running?.id.start).map(Int64.init)), Value((running?.id.number).map(Int64.init)),
-      Value(running?.trigger.code), Value(running?.at.microseconds))
+      Value(running?.id.key), Value(running?.trigger.code), Value(running?.at.microseconds))
+  }
+
+  /// Makes a row for an app that has none.
+  func add(_ app: AppID) throws(StoreError) {
+    try writeID.run(.text(app.description))
   }
 
   private static func state(_ row: Row) throws(StoreError) -> AppState {
@@ -48,8 +58,7 @@ struct AppTable {
       },
       running: try row.optional(9) { column throws(StoreError) in
         Started(
-          id: RefreshID(start: try row.exactly(column), number: try row.exactly(10)), trigger: try row.code(11),
-          at: try row.instant(12))
+          id: row.refreshID(column), trigger: try row.code(10), at: try row.instant(11))
       })
   }
 }

@@ -19,7 +19,10 @@ struct ClockTable {
     try read.rows { row throws(StoreError) in
       let clock = BootClock(
         bootID: row.text(0), now: try row.instant(1), wallOffset: .microseconds(try row.microseconds(2)))
-      found = (clock, try row.exactly(3))
+      let start: UInt32 = try row.exactly(3)
+      // There is a next one.
+      guard start < .max else { throw row.unreadable(3) }
+      found = (clock, start)
     }
     return found
   }

@@ -41,6 +41,16 @@ extension StopReason: DiskCode {
   }
 }
 
+extension RefreshID {
+  /// The id as one integer in the order of the ids: start << 32 | number.
+  var key: Int64 { Int64(bitPattern: UInt64(start) << 32 | UInt64(number)) }
+
+  init(key: Int64) {
+    let bits = UInt64(bitPattern: key)
+    self.init(start: UInt32(bits >> 32), number: UInt32(truncatingIfNeeded: bits))
+  }
+}
+
 extension Interval {
   private static let unit = "us"
 
@@ -94,6 +104,9 @@ struct OutcomeColumns {
 }
 
 extension Row {
+  /// The refresh whose key is in the column.
+  func refreshID(_ column: Int32) -> RefreshID { RefreshID(key: integer(column)) }
+
   /// The outcome in the four columns from `column` on, in the order of ``OutcomeColumns``.
   func outcome(_ column: Int32) throws(StoreError) -> Outcome {
     switch text(column) {

@@ -13,7 +13,10 @@ final class Connection {
   let handle: OpaquePointer
 
   /// Opens or makes the file and sets write-ahead logging.
-  init(path: String) throws(StoreError) {
+  ///
+  /// An `isExclusive` connection keeps the index of the log in memory, where any other needs 32 kB of the disk for it;
+  /// no other program can read the file meanwhile.
+  init(path: String, isExclusive: Bool) throws(StoreError) {
     var handle: OpaquePointer?
     // NOMUTEX: the actor is the mutex.
     let flags = SQLITE_OPEN_READWRITE | SQLITE_OPEN_CREATE | SQLITE_OPEN_NOMUTEX | SQLITE_OPEN_EXRESCODE
@@ -26,7 +29,13 @@ final class Connection {
     }
     self.path = path
     self.handle = handle
+    guard sqlite3_db_readonly(handle, nil) == 0 else {
+      throw StoreError(
+        .open, path: path, sqliteCode: SQLITE_READONLY, systemError: 0, cause: "the file can only be read")
+    }
     sqlite3_busy_timeout(handle, Int32(Self.busyTimeout / .milliseconds(1)))
+    // First: the others read the file, and the first reading opens the index.
+    if isExclusive { try execute("PRAGMA locking_mode = EXCLUSIVE", to: .open) }
     try execute("PRAGMA cache_size = -\(Self.cacheKibibytes)", to: .open)
     try execute("PRAGMA journal_mode = WAL", to: .open)
     try execute("PRAGMA journal_size_limit = \(Self.journalBytes)", to: .open)

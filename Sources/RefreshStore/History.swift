@@ -32,12 +32,13 @@ struct History {
   static let slack = 16
 
   private static let columns = """
-    app, start, number, trigger, started_wall_us, duration_us, outcome, cause, cause_code, cause_text, stop_reason, \
+    trigger, started_wall_us, duration_us, outcome, cause, cause_code, cause_text, stop_reason, \
     extra_completions
     """
   private static let taskColumns = """
-    app, start, number, position, name, outcome, cause, cause_code, cause_text, duration_us, cpu_us, message
+    refresh, position, name, outcome, cause, cause_code, cause_text, duration_us, cpu_us, message
     """
+  private static let appKey = "(SELECT key FROM app WHERE id = ?)"
 
   private let insert: Statement
   private let insertTask: Statement
@@ -54,43 +55,43 @@ struct History {
       try Statement(sql, on: connection, to: purpose)
     }
     // A refresh has one outcome: the first that was saved.
-    let places = "VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?) ON CONFLICT DO NOTHING"
-    insert = try prepare("INSERT INTO refresh (\(Self.columns)) \(places)", to: .save)
-    insertTask = try prepare("INSERT INTO task (\(Self.taskColumns)) \(places)", to: .save)
+    insert = try prepare(
+      """
+      INSERT INTO refresh (id, \(Self.columns), app)
+      VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?, \(Self.appKey)) ON CONFLICT DO NOTHING
+      """, to: .save)
+    insertTask = try prepare(
+      "INSERT INTO task (\(Self.taskColumns)) VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?) ON CONFLICT DO NOTHING", to: .save)
     oldestKept = try prepare(
-      "SELECT start, number FROM refresh WHERE app = ? ORDER BY start DESC, number DESC LIMIT 1 OFFSET ?", to: .save)
-    cut = try prepare("DELETE FROM refresh WHERE app = ? AND (start, number) < (?, ?)", to: .save)
-    cutTasks = try prepare("DELETE FROM task WHERE app = ? AND (start, number) < (?, ?)", to: .save)
+      "SELECT id FROM refresh WHERE app = \(Self.appKey) ORDER BY id DESC LIMIT 1 OFFSET \(Self.depth - 1)", to: .save)
+    cutTasks = try prepare(
+      "DELETE FROM task WHERE refresh IN (SELECT id FROM refresh WHERE app = \(Self.appKey) AND id < ?)", to: .save)
+    cut = try prepare("DELETE FROM refresh WHERE app = \(Self.appKey) AND id < ?", to: .save)
     selectNewest = try prepare(
-      "SELECT \(Self.columns) FROM refresh WHERE app = ? ORDER BY start DESC, number DESC LIMIT ?", to: .read)
-    // One descent of the tree an app, where GROUP BY would read the whole history.
+      "SELECT id, \(Self.columns) FROM refresh WHERE app = \(Self.appKey) ORDER BY id DESC LIMIT ?", to: .read)
     selectLast = try prepare(
       """
-      SELECT \(Self.columns) FROM refresh WHERE (app, start, number) IN (
-        SELECT id, newest.start, newest.number FROM app CROSS JOIN refresh AS newest
-        ON newest.app = id AND (newest.start, newest.number) = (
-          SELECT start, number FROM refresh WHERE app = id ORDER BY start DESC, number DESC LIMIT 1))
+      SELECT refresh.id, \(Self.columns), app.id FROM app
+      JOIN refresh ON refresh.id = (SELECT max(id) FROM refresh WHERE app = app.key)
       """, to: .read)
-    selectTasks = try prepare(
-      "SELECT \(Self.taskColumns) FROM task WHERE app = ? AND start = ? AND number = ? ORDER BY position", to: .read)
+    selectTasks = try prepare("SELECT \(Self.taskColumns) FROM task WHERE refresh = ? ORDER BY position", to: .read)
   }
 
-  /// Adds a line, with `clock` to tell its wall time.
+  /// Adds a line of an app that has a row, with `clock` to tell its wall time.
   mutating func add(_ record: RefreshRecord, clock: BootClock) throws(StoreError) {
-    let app = Value.text(record.app.description)
-    let (start, number) = (Value.integer(Int64(record.id.start)), Value.integer(Int64(record.id.number)))
+    let id = Value.integer(record.id.key)
     let outcome = OutcomeColumns(record.outcome)
     try insert.run(
-      app, start, number, .text(record.trigger.code), .integer(clock.wall(record.startedAt)),
+      id, .text(record.trigger.code), .integer(clock.wall(record.startedAt)),
       .integer(record.startedAt.duration(to: record.endedAt).inMicroseconds), .text(outcome.outcome),
       Value(outcome.cause), Value(outcome.causeCode), Value(outcome.causeText), Value(record.stopReason?.code),
-      .integer(Int64(record.extraCompletions)))
+      .integer(Int64(record.extraCompletions)), .text(record.app.description))
     for (position, task) in record.tasks.enumerated() {
       let outcome = OutcomeColumns(task.outcome)
       try insertTask.run(
-        app, start, number, .integer(Int64(position)), .text(task.name), .text(outcome.outcome),
-        Value(outcome.cause), Value(outcome.causeCode), Value(outcome.causeText),
-        .integer(task.duration.inMicroseconds), .integer(task.cpu.inMicroseconds), .text(task.message))
+        id, .integer(Int64(position)), .text(task.name), .text(outcome.outcome), Value(outcome.cause),
+        Value(outcome.causeCode), Value(outcome.causeText), .integer(task.duration.inMicroseconds),
+        .integer(task.cpu.inMicroseconds), .text(task.message))
     }
     try cutIfLong(record.app)
   }
@@ -99,7 +100,7 @@ struct History {
   func newest(_ limit: Int, of app: AppID) throws(StoreError) -> [StoredRefresh] {
     var found: [StoredRefresh] = []
     try selectNewest.rows(.text(app.description), .integer(Int64(limit))) { row throws(StoreError) in
-      found.append(try refresh(row))
+      found.append(try refresh(row, of: app))
     }
     return found
   }
@@ -108,8 +109,8 @@ struct History {
   func last() throws(StoreError) -> [AppID: StoredRefresh] {
     var found: [AppID: StoredRefresh] = [:]
     try selectLast.rows { row throws(StoreError) in
-      let refresh = try refresh(row)
-      found[refresh.app] = refresh
+      guard let app = AppID(row.text(10)) else { throw row.unreadable(10) }
+      found[app] = try refresh(row, of: app)
     }
     return found
   }
@@ -122,33 +123,30 @@ struct History {
       addedSinceCut[app] = added + 1
       return
     }
-    var oldest: (start: Int64, number: Int64)?
-    let offset = Value.integer(Int64(Self.depth - 1))
-    try oldestKept.rows(.text(app.description), offset) { row in oldest = (row.integer(0), row.integer(1)) }
+    var oldest: Int64?
+    try oldestKept.rows(.text(app.description)) { row in oldest = row.integer(0) }
     if let oldest {
-      try cut.run(.text(app.description), .integer(oldest.start), .integer(oldest.number))
-      try cutTasks.run(.text(app.description), .integer(oldest.start), .integer(oldest.number))
+      try cutTasks.run(.text(app.description), .integer(oldest))
+      try cut.run(.text(app.description), .integer(oldest))
     }
     addedSinceCut[app] = 1
   }
 
-  private func refresh(_ row: Row) throws(StoreError) -> StoredRefresh {
-    guard let app = AppID(row.text(0)) else { throw row.unreadable(0) }
-    let id = RefreshID(start: try row.exactly(1), number: try row.exactly(2))
+  private func refresh(_ row: Row, of app: AppID) throws(StoreError) -> StoredRefresh {
+    let id = row.refreshID(0)
     return StoredRefresh(
-      id: id, app: app, trigger: try row.code(3), startedWallMicroseconds: row.integer(4),
-      duration: .microseconds(row.integer(5)), outcome: try row.outcome(6), stopReason: try row.optional(10, row.code),
-      extraCompletions: try row.exactly(11), tasks: try tasks(of: app, id))
+      id: id, app: app, trigger: try row.code(1), startedWallMicroseconds: row.integer(2),
+      duration: .microseconds(row.integer(3)), outcome: try row.outcome(4), stopReason: try row.optional(8, row.code),
+      extraCompletions: try row.exactly(9), tasks: try tasks(of: id))
   }
 
-  private func tasks(of app: AppID, _ id: RefreshID) throws(StoreError) -> [TaskRecord] {
+  private func tasks(of id: RefreshID) throws(StoreError) -> [TaskRecord] {
     var found: [TaskRecord] = []
-    let key = (Value.integer(Int64(id.start)), Value.integer(Int64(id.number)))
-    try selectTasks.rows(.text(app.description), key.0, key.1) { row throws(StoreError) in
+    try selectTasks.rows(.integer(id.key)) { row throws(StoreError) in
       found.append(
         TaskRecord(
-          name: row.text(4), outcome: try row.outcome(5), duration: .microseconds(row.integer(9)),
-          cpu: .microseconds(row.integer(10)), message: row.text(11)))
+          name: row.text(2), outcome: try row.outcome(3), duration: .microseconds(row.integer(7)),
+          cpu: .microseconds(row.integer(8)), message: row.text(9)))
     }
     return found
   }

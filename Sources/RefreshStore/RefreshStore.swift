@@ -37,7 +37,7 @@ public actor RefreshStore {
   private let start: UInt32
   /// The clock at the last save.
   private var clock: BootClock
-  /// The open file; nil only while a damaged one cannot be replaced.
+  /// The open file; nil when it is closed or was set aside.
   private var tables: Tables?
   /// What could not be saved yet.
   private var unsaved: Batch?
@@ -101,10 +101,17 @@ public actor RefreshStore {
     try withTables { tables throws(StoreError) in try tables.last() }
   }
 
+  /// Closes the file, with its log written into it, before the process ends or another opens it.
+  ///
+  /// What a full disk has refused is lost with the process. Any other call opens the file again.
+  public func close() {
+    tables = nil
+  }
+
   private static func begin(
     at path: String, clock: BootClock, executor: any SerialExecutor, damaged: StoreError?
   ) throws(StoreError) -> (store: RefreshStore, loaded: Loaded) {
-    let tables = try Tables(path: path)
+    let tables = try Tables.open(path)
     let saved = try tables.load()
     let previous: Loaded.Previous =
       if let saved { saved.clock.bootID == clock.bootID ? .sameBoot : .otherBoot } else { .firstStart }
@@ -140,7 +147,7 @@ public actor RefreshStore {
 
   private func openTables() throws(StoreError) -> Tables {
     if let tables { return tables }
-    let opened = try Tables(path: path)
+    let opened = try Tables.open(path)
     tables = opened
     return opened
   }

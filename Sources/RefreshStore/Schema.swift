@@ -1,7 +1,8 @@
 /// The tables, and how a file of an older release becomes one of this release.
 ///
-/// Read them with `sqlite3` while the daemon runs: instants in `app` and `clock` are microseconds of the boot clock of
-/// the boot in `clock`, and `clock.wall_offset_us` added to one gives Unix time; `refresh` has Unix time already.
+/// Read them with `sqlite3` while the daemon runs, `SELECT * FROM history` first. Instants in `app` and `clock` are
+/// microseconds of the boot clock of the boot in `clock`, and `clock.wall_offset_us` added to one gives Unix time;
+/// `refresh` has Unix time already.
 enum Schema {
   /// The version that this release writes, kept in `PRAGMA user_version`.
   static var version: Int { migrations.count }
@@ -20,25 +21,25 @@ enum Schema {
     ) STRICT;
 
     CREATE TABLE app (
-      id TEXT PRIMARY KEY,
-      is_foreground INTEGER NOT NULL,
-      is_logged_out INTEGER NOT NULL,
+      key INTEGER PRIMARY KEY,
+      id TEXT NOT NULL UNIQUE,
+      is_foreground INTEGER NOT NULL DEFAULT 0,
+      is_logged_out INTEGER NOT NULL DEFAULT 0,
       foreground_interval TEXT,         -- set at run time: never, minimum, 300000000us
       background_interval TEXT,
       last_start_us INTEGER,
       fresh_at_us INTEGER,
       request_trigger TEXT,
       request_earliest_us INTEGER,
-      running_start INTEGER,            -- the refresh that runs: its id, trigger and start
-      running_number INTEGER,
+      running_id INTEGER,               -- the refresh that runs
       running_trigger TEXT,
       running_at_us INTEGER
-    ) STRICT, WITHOUT ROWID;
+    ) STRICT;
 
+    -- In the order of time, so that a burst of refreshes fills a few pages instead of touching one for each app.
     CREATE TABLE refresh (
-      app TEXT NOT NULL,
-      start INTEGER NOT NULL,
-      number INTEGER NOT NULL,
+      id INTEGER PRIMARY KEY,           -- start << 32 | number
+      app INTEGER NOT NULL,             -- app.key
       trigger TEXT NOT NULL,
       started_wall_us INTEGER NOT NULL,
       duration_us INTEGER NOT NULL,
@@ -47,14 +48,13 @@ enum Schema {
       cause_code INTEGER,
       cause_text TEXT,
       stop_reason TEXT,
-      extra_completions INTEGER NOT NULL,
-      PRIMARY KEY (app, start, number)
-    ) STRICT, WITHOUT ROWID;
+      extra_completions INTEGER NOT NULL
+    ) STRICT;
+
+    CREATE INDEX refresh_app ON refresh (app, id);
 
     CREATE TABLE task (
-      app TEXT NOT NULL,
-      start INTEGER NOT NULL,
-      number INTEGER NOT NULL,
+      refresh INTEGER NOT NULL,         -- refresh.id
       position INTEGER NOT NULL,        -- the order of the app's file
       name TEXT NOT NULL,
       outcome TEXT NOT NULL,
@@ -64,8 +64,18 @@ enum Schema {
       duration_us INTEGER NOT NULL,
       cpu_us INTEGER NOT NULL,
       message TEXT NOT NULL,
-      PRIMARY KEY (app, start, number, position)
+      PRIMARY KEY (refresh, position)
     ) STRICT, WITHOUT ROWID;
+
+    -- For people.
+    CREATE VIEW history AS
+    SELECT
+      (refresh.id >> 32) || '-' || (refresh.id & 0xffffffff) AS id, app.id AS app, trigger,
+      datetime(started_wall_us / 1000000, 'unixepoch', 'localtime') AS started, duration_us / 1e6 AS seconds,
+      outcome, cause, cause_code, cause_text, stop_reason
+    FROM refresh JOIN app ON app.key = refresh.app
+    ORDER BY refresh.id DESC;
+
     """
   ]
 

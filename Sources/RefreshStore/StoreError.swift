@@ -93,7 +93,11 @@ public struct StoreError: Error, Hashable, Sendable, CustomStringConvertible {
   }
 
   private static func code(_ sqliteCode: Int32, systemError: Int32) -> Code {
-    if systemError == ENOSPC || systemError == EDQUOT { return .full }
+    switch systemError {
+    case ENOSPC, EDQUOT: return .full
+    case EROFS, EACCES, EPERM: return .readOnly
+    default: break
+    }
     // The low byte is the primary result code.
     switch sqliteCode & 0xff {
     case SQLITE_FULL: return .full

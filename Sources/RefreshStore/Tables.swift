@@ -3,7 +3,7 @@ import RefreshEngine
 
 /// An open file with all of its tables.
 final class Tables {
-  private let connection: Connection
+  let connection: Connection
   private let clock: ClockTable
   private let apps: AppTable
   private var history: History
@@ -11,8 +11,18 @@ final class Tables {
   private var isDurable = false
 
   /// Opens or makes the file and brings it to this release's schema.
-  init(path: String) throws(StoreError) {
-    connection = try Connection(path: path)
+  ///
+  /// A file that is there can be opened on a full disk too, though not shared then.
+  static func open(_ path: String) throws(StoreError) -> Tables {
+    do {
+      return try Tables(path: path, isExclusive: false)
+    } catch  where error.code == .full {
+      return try Tables(path: path, isExclusive: true)
+    }
+  }
+
+  private init(path: String, isExclusive: Bool) throws(StoreError) {
+    connection = try Connection(path: path, isExclusive: isExclusive)
     try Schema.migrate(connection)
     clock = try ClockTable(connection)
     apps = try AppTable(connection)
@@ -38,6 +48,7 @@ final class Tables {
         try apps.save(state, of: app)
       }
       for record in batch.records {
+        if batch.states[record.app] == nil { try apps.add(record.app) }
         try history.add(record, clock: now)
       }
     }

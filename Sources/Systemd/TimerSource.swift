@@ -62,7 +62,7 @@ extension EventLoop {
   public static func wallMicroseconds() -> Int64 { microseconds(of: CLOCK_REALTIME) }
 
   /// Now on the monotonic clock, in microseconds: what systemd compares reloads with (`CLOCK_MONOTONIC`).
-  static func monotonicMicroseconds() -> Int64 { microseconds(of: CLOCK_MONOTONIC) }
+  public static func monotonicMicroseconds() -> Int64 { microseconds(of: CLOCK_MONOTONIC) }
 
   private static func microseconds(of clock: clockid_t) -> Int64 {
     var now = timespec()

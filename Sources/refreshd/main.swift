@@ -1,1 +1,18 @@
-print("refreshd")
+import Glibc
+import RefreshAPI
+import RefreshDaemon
+
+// Wiring only: the command line to the service, and its end to an exit code.
+
+do throws(ServiceError) {
+  let settings = try Settings(arguments: CommandLine.arguments, environment: Settings.ownEnvironment())
+  switch settings.purpose {
+  case .run: try Service.run(settings)
+  case .check: print("The configuration is good: \(try Service.check(settings)) apps.")
+  case .help: print(Settings.help, terminator: "")
+  case .version: print("refreshd \(refreshdVersion)")
+  }
+} catch {
+  error.report()
+  exit(error.code.rawValue)
+}

@@ -67,6 +67,31 @@ import Testing
     #expect(try await store.lastRefreshes() == expected)
   }
 
+  @Test func `a durable save waits for the disk, another does not`() throws {
+    let scratch = try ScratchDirectory()
+    let tables = try Tables.open(scratch.database)
+    let synchronous = try Statement("PRAGMA synchronous", on: tables.connection, to: .read)
+    for (durably, expected) in [(false, 1), (true, 2), (true, 2), (false, 1)] {
+      try tables.save(Batch(.morning), clock: .morning, start: 1, durably: durably)
+      // 2 is FULL, which syncs at each commit; 1 is NORMAL, which syncs at a checkpoint (pragma.html).
+      var found: Int64?
+      try synchronous.rows { row in found = row.integer(0) }
+      #expect(found == Int64(expected))
+    }
+  }
+
+  @Test func `a closed store has all in its one file, and opens again when it is used`() async throws {
+    let scratch = try ScratchDirectory()
+    let (store, _) = try RefreshStore.open(scratch)
+    let (todo, mail) = (try app("todo"), try app("mail"))
+    try await store.save(Batch(.morning, states: [todo: AppState(isForeground: true)]), durably: false)
+    await store.close()
+    #expect(scratch.names == ["refreshd.db"])
+    try await store.save(Batch(.morning, states: [mail: AppState(isLoggedOut: true)]), durably: false)
+    let (_, loaded) = try RefreshStore.open(scratch)
+    #expect(loaded.states == [todo: AppState(isForeground: true), mail: AppState(isLoggedOut: true)])
+  }
+
   @Test func `a refresh keeps the outcome that was saved first`() async throws {
     let scratch = try ScratchDirectory()
     let (store, _) = try RefreshStore.open(scratch)

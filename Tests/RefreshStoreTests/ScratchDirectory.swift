@@ -9,7 +9,8 @@ final class ScratchDirectory {
   let path: String
 
   init() throws {
-    var template = Array("/tmp/refresh-store-XXXXXX".utf8CString)
+    let parent = getenv("TMPDIR").map { String(cString: $0) } ?? P_tmpdir
+    var template = Array("\(parent)/refresh-store-XXXXXX".utf8CString)
     path = try template.withUnsafeMutableBufferPointer { buffer in
       String(cString: try #require(buffer.baseAddress.flatMap { mkdtemp($0) }))
     }
@@ -37,6 +38,35 @@ final class ScratchDirectory {
     return names.sorted()
   }
 
+  /// Makes a file of this content.
+  func write(_ content: String, to name: String) throws {
+    let file = try #require(fopen("\(path)/\(name)", "w"))
+    defer { fclose(file) }
+    try #require(fwrite(content, 1, content.utf8.count, file) == content.utf8.count)
+  }
+
+  /// The content of a small file.
+  func read(_ name: String) throws -> String {
+    let file = try #require(fopen("\(path)/\(name)", "r"))
+    defer { fclose(file) }
+    var bytes = [UInt8](repeating: 0, count: 1 << 16)
+    let count = fread(&bytes, 1, bytes.count, file)
+    return String(decoding: bytes.prefix(count), as: UTF8.self)
+  }
+
+  /// Overwrites the first page of each of these tables and indices, as a bad disk would.
+  func overwritePages(of tables: [String]) throws {
+    let size = try number("PRAGMA page_size")
+    let pages = try tables.map { try number("SELECT rootpage FROM sqlite_schema WHERE name = '\($0)'") }
+    let file = try #require(fopen(database, "r+"))
+    defer { fclose(file) }
+    let garbage = [UInt8](repeating: 0xaa, count: Int(size))
+    for page in pages {
+      try #require(fseek(file, Int((page - 1) * size), SEEK_SET) == 0)
+      try #require(fwrite(garbage, 1, garbage.count, file) == garbage.count)
+    }
+  }
+
   /// Runs SQL on the store's file as another program would.
   func sql(_ text: String) throws {
     var handle: OpaquePointer?
@@ -51,6 +81,11 @@ final class ScratchDirectory {
 
   /// The one number that a query gives.
   func number(_ query: String) throws -> Int64 {
+    try #require(Int64(try text(query)))
+  }
+
+  /// The one text that a query gives.
+  func text(_ query: String) throws -> String {
     var handle: OpaquePointer?
     defer { sqlite3_close(handle) }
     try #require(sqlite3_open(database, &handle) == SQLITE_OK)
@@ -58,7 +93,7 @@ final class ScratchDirectory {
     defer { sqlite3_finalize(statement) }
     try #require(sqlite3_prepare_v2(handle, query, -1, &statement, nil) == SQLITE_OK)
     try #require(sqlite3_step(statement) == SQLITE_ROW)
-    return sqlite3_column_int64(statement, 0)
+    return String(cString: try #require(sqlite3_column_text(statement, 0)))
   }
 }
 

@@ -35,14 +35,14 @@ struct toml_item {
 };
 
 struct toml_error {
-  uint32_t line, column;  // from 1
+  uint32_t line, column;  // from 1; 0 where the place is not known
   char description[256];
 };
 
 typedef void (*toml_visitor)(void *context, const struct toml_item *item);
 
 // Parses the text and visits the document, a table, and then what is in it, depth first. False, with the error
-// filled in and nothing visited, if the text is not TOML 1.0 in UTF-8.
+// filled in, if the text is not TOML 1.0 in UTF-8, or is nested too deep; what was visited then is of no use.
 bool toml_read(const char *text, size_t length, void *context, toml_visitor visit, struct toml_error *error);
 
 #ifdef __cplusplus

@@ -3,7 +3,9 @@ import RefreshEngine
 import Varlink
 
 extension Daemon {
-  /// Takes a task's own word for how it went. Its token says who it is, whoever holds it.
+  /// Takes a task's own word for how it went.
+  ///
+  /// Its token says who it is, whoever holds it.
   func complete(_ call: Call<AppInterface.Complete.Parameters>) {
     guard let key = refreshes.task(of: call.parameters.token) else {
       return call.fail(AppInterface.NoSuchToken())

@@ -12,6 +12,7 @@ extension Daemon {
         let refreshes = try await store.history(of: app.id, limit: call.parameters.limit ?? .max)
         call.reply(ManagerInterface.History.Reply(refreshes: refreshes.map(Wire.Refresh.init)))
       } catch {
+        notice(error)
         call.fail(ManagerInterface.NotStored(problem: error.description))
       }
     }

@@ -1,4 +1,5 @@
 import RefreshAPI
+import RefreshConfig
 import RefreshEngine
 import Varlink
 
@@ -13,9 +14,9 @@ extension Daemon {
     if call.parameters.lease == true { return lease(signal, of: app.id, call) }
     switch signal {
     case .login, .logout:
-      handleDurably([.signalled(app.id, signal)]) { _ in self.answer(call, app.id) }
+      changePhase(of: app.id) { handleDurably([.signalled(app.id, signal)]) { _ in self.answer(call, app.id) } }
     case .launched, .foreground, .background, .terminated:
-      handle(.signalled(app.id, signal))
+      changePhase(of: app.id) { handle(.signalled(app.id, signal)) }
       answer(call, app.id)
     }
   }
@@ -28,12 +29,19 @@ extension Daemon {
     let lease = leases.add(call, of: app)
     call.onDisconnect {
       self.leases.remove(lease, of: app)
-      self.handle(.leaseEnded(lease, app))
+      self.changePhase(of: app) { self.handle(.leaseEnded(lease, app)) }
     }
-    handle(.leased(lease, app, signal))
+    changePhase(of: app) { handle(.leased(lease, app, signal)) }
     if let phase = engine.phase(of: app) {
       call.reply(AppInterface.Signal.Reply(phase: Wire.Phase(phase)), continues: true)
     }
+  }
+
+  /// Does what may change the app's phase, and tells the journal if it did.
+  private func changePhase(of app: AppID, _ change: () -> Void) {
+    let before = engine.phase(of: app)
+    change()
+    if let after = engine.phase(of: app), after != before { journal.changedPhase(of: app, to: after) }
   }
 
   private func answer(_ call: Call<AppInterface.Signal.Parameters>, _ app: AppID) {

@@ -11,14 +11,14 @@ extension Daemon {
     call.reply(
       ManagerInterface.Status.Reply(
         status: Wire.DaemonStatus(
-          version: Version.text, start: Int(engine.start),
+          version: refreshdVersion, start: Int(engine.start),
           sinceMicroseconds: startedAt.instant.wallMicroseconds(at: engine.wallOffset),
-          isUserDaemon: settings.isUserDaemon, socket: settings.socket, launcher: launcher.name,
+          isUserDaemon: settings.isUserDaemon, socket: settings.socket, launcher: "spawn",
           apps: configuration.apps.count, refreshing: engine.refreshingCount, next: next,
           configuration: Wire.ConfigurationState(
             directories: reader.sources.directories, sinceMicroseconds: configuration.sinceMicroseconds,
             problems: configuration.refused.map(Wire.Problem.init)),
-          store: Wire.StoreState(directory: settings.stateDirectory, problem: unsaved?.problem.description))))
+          store: Wire.StoreState(directory: settings.stateDirectory, problem: storeProblem?.description))))
   }
 
   private var next: Wire.NextRefresh? {

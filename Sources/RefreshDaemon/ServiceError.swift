@@ -1,5 +1,5 @@
 /// Why the daemon cannot start, or how it ended: what it says, and its exit code.
-public struct StartError: Error, CustomStringConvertible {
+public struct ServiceError: Error, CustomStringConvertible {
   /// How refreshd exits; the codes are those of `sysexits.h`, as systemd.exec(5) lists them.
   public enum ExitCode: Int32, Sendable {
     /// It was told to stop, and did.
@@ -20,6 +20,11 @@ public struct StartError: Error, CustomStringConvertible {
   public let code: ExitCode
   /// One sentence with the remedy, or a line for every mistake.
   public let description: String
+
+  /// Says it in the journal, or on standard error where that is not the journal.
+  public func report() {
+    for line in description.split(separator: "\n") { DaemonJournal().cannotGoOn(String(line)) }
+  }
 
   init(_ code: ExitCode, _ description: String) {
     self.code = code

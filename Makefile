@@ -1,0 +1,83 @@
+# refreshd: Background App Refresh for Linux.
+#
+#   make run        build, and watch a demonstration keep a git mirror fresh
+#   make test       set up what the tests need, and run all of them
+#   make bench      measure, beside a yardstick in C and systemd's timers
+#   make install    build for release and install below $(DESTDIR)$(PREFIX)
+#   make uninstall  remove what install put there; configuration and state stay
+#   make format     put the sources into the project's format
+#
+# Each target installs the Debian packages that it needs (as root, or through sudo) and asks nothing.
+
+PREFIX ?= /usr
+SWIFT ?= swift
+RELEASE := .build/release
+RELEASE_FLAGS := -c release --static-swift-stdlib
+PROGRAMS := refreshd refreshctl
+PYTHON := .build-python/bin/python
+
+BUILD_PACKAGES := libsystemd-dev libsqlite3-dev libtomlplusplus-dev pkg-config git
+TEST_PACKAGES := $(BUILD_PACKAGES) python3-venv systemd dbus faketime gcc libc6-dev util-linux
+
+.PHONY: run test bench release install uninstall format check-format build-setup test-setup
+.PHONY: test-swift test-python test-service
+
+run: release
+	@demo/run $(RELEASE)
+
+release: build-setup
+	$(SWIFT) build $(RELEASE_FLAGS) --product refreshd
+	$(SWIFT) build $(RELEASE_FLAGS) --product refreshctl
+
+test: test-swift test-python test-service
+
+# All targets are built first, so that the tests that start programs find them.
+test-swift: test-setup
+	$(SWIFT) build --build-tests
+	$(SWIFT) test --skip-build --parallel
+
+test-python: test-swift
+	BIN_DIR=$(abspath .build/debug) $(PYTHON) -m pytest -q Tests/DaemonTests Tests/VarlinkCertification
+
+test-service: test-swift
+	BIN_DIR=$(abspath .build/debug) Tests/with-systemd -b $(abspath .) -- \
+	  $(abspath $(PYTHON)) -m pytest -q -p no:cacheprovider Tests/ServiceTests
+
+bench: release test-setup
+	bench/bench.py --bin $(RELEASE) --with-systemd Tests/with-systemd
+
+install: release
+	install -d $(addprefix $(DESTDIR),$(PREFIX)/bin $(PREFIX)/lib/systemd/system $(PREFIX)/lib/systemd/user \
+	  $(PREFIX)/lib/systemd/catalog $(PREFIX)/lib/sysusers.d /etc/refreshd/apps.d \
+	  $(PREFIX)/share/doc/refreshd/examples $(PREFIX)/share/bash-completion/completions)
+	install -m 755 $(addprefix $(RELEASE)/,$(PROGRAMS)) $(DESTDIR)$(PREFIX)/bin
+	for unit in system user; do for type in service socket; do \
+	  sed 's,/usr/bin/,$(PREFIX)/bin/,' systemd/$$unit/refreshd.$$type \
+	    > $(DESTDIR)$(PREFIX)/lib/systemd/$$unit/refreshd.$$type || exit 1; done; done
+	install -m 644 systemd/refreshd.catalog $(DESTDIR)$(PREFIX)/lib/systemd/catalog
+	install -m 644 systemd/sysusers.d/refreshd.conf $(DESTDIR)$(PREFIX)/lib/sysusers.d
+	test -e $(DESTDIR)/etc/refreshd/refreshd.toml || install -m 644 config/refreshd.toml $(DESTDIR)/etc/refreshd
+	install -m 644 config/apps.d/* $(DESTDIR)$(PREFIX)/share/doc/refreshd/examples
+	$(RELEASE)/refreshctl --generate-completion-script bash \
+	  > $(DESTDIR)$(PREFIX)/share/bash-completion/completions/refreshctl
+
+uninstall:
+	rm -f $(addprefix $(DESTDIR)$(PREFIX)/bin/,$(PROGRAMS)) \
+	  $(DESTDIR)$(PREFIX)/lib/systemd/system/refreshd.* $(DESTDIR)$(PREFIX)/lib/systemd/user/refreshd.* \
+	  $(DESTDIR)$(PREFIX)/lib/systemd/catalog/refreshd.catalog $(DESTDIR)$(PREFIX)/lib/sysusers.d/refreshd.conf \
+	  $(DESTDIR)$(PREFIX)/share/bash-completion/completions/refreshctl
+	rm -rf $(DESTDIR)$(PREFIX)/share/doc/refreshd
+
+format:
+	$(SWIFT) format --in-place --recursive Sources Tests Package.swift
+
+check-format:
+	$(SWIFT) format lint --strict --recursive Sources Tests Package.swift
+
+build-setup:
+	@demo/need $(BUILD_PACKAGES)
+
+test-setup:
+	@demo/need $(TEST_PACKAGES)
+	@test -x $(PYTHON) || /usr/bin/python3 -m venv .build-python
+	@$(PYTHON) -m pip install --quiet --disable-pip-version-check 'pytest>=8,<10' 'varlink==31.0.0'

@@ -1,0 +1,16 @@
+// Files: what the Glibc module leaves out.
+#pragma once
+#include <fcntl.h>
+#include <fts.h>
+#include <linux/memfd.h>
+#include <malloc.h>
+#include <sys/eventfd.h>
+#include <sys/syscall.h>
+#include <sys/xattr.h>
+#include <unistd.h>
+
+// A file in memory; sys/mman.h declares memfd_create(2) to _GNU_SOURCE only.
+static inline int linux_memory_file(const char *name) { return (int)syscall(SYS_memfd_create, name, MFD_CLOEXEC); }
+static inline int linux_pipe(int *ends) { return (int)syscall(SYS_pipe2, ends, O_CLOEXEC); }
+static inline void linux_malloc_trim(void) { malloc_trim(0); }
+static inline int linux_eventfd(void) { return eventfd(0, EFD_CLOEXEC | EFD_NONBLOCK); }

@@ -1,0 +1,114 @@
+// Starting a process in one step, with all that posix_spawn(3) cannot do: change the user, die with the daemon, be
+// born in a cgroup, and say which step went wrong.
+//
+// The child borrows the daemon's memory until its execve(2) (CLONE_VM | CLONE_VFORK), as posix_spawn(3) does it, so
+// that a start costs the same however large the daemon is, and the child can report through that memory. It may
+// therefore do nothing but raw system calls: the C library's setresuid(2) would tell all threads of the daemon.
+#pragma once
+#include <errno.h>
+#include <linux/sched.h>
+#include <signal.h>
+#include <stddef.h>
+#include <sys/prctl.h>
+#include <sys/syscall.h>
+#include <sys/wait.h>
+#include <unistd.h>
+
+// sched.h declares it to _GNU_SOURCE only, which would make this header's types others than those of Swift's Glibc.
+int clone(int (*function)(void *), void *stack, int flags, void *argument, ...);
+
+// What the child does, in this order; a failed start names the step.
+enum linux_spawn_step {
+  LINUX_SPAWN_CLONE = 1,  // the process itself
+  LINUX_SPAWN_CGROUP,     // joining its cgroup
+  LINUX_SPAWN_STREAMS,    // standard input, output and error
+  LINUX_SPAWN_USER,       // groups and user
+  LINUX_SPAWN_DIRECTORY,  // working directory
+  LINUX_SPAWN_PROGRAM,    // the program
+};
+
+struct linux_spawn {
+  const char *program;
+  char *const *arguments, *const *environment;
+  const char *directory;
+  int input, output;    // become standard input, and standard output and error; both close-on-exec and above 2
+  int cgroup;           // an open cgroup.procs, or -1
+  int changes_user;     // whether the five below count
+  const gid_t *groups;
+  size_t group_count;
+  gid_t group;
+  uid_t user;
+  pid_t parent;
+  enum linux_spawn_step failed;  // out: 0, or the step that failed
+  int error;                     // out: its errno
+  int pidfd;                     // out
+};
+
+static inline int linux_spawn_fail(struct linux_spawn *spawn, enum linux_spawn_step step) {
+  spawn->failed = step;
+  spawn->error = errno;
+  syscall(SYS_exit_group, 127);
+  return 127;
+}
+
+static inline int linux_spawn_child(void *argument) {
+  struct linux_spawn *spawn = argument;
+  // A handler of the daemon must not run in the child: defaults first, the mask last. What was ignored stays
+  // ignored over execve(2), and a program expects SIGPIPE to end it.
+  struct sigaction standard = {.sa_handler = SIG_DFL};
+  for (int signal = 1; signal < NSIG; signal++) sigaction(signal, &standard, NULL);
+  // A session is also a process group, and one that the daemon's terminal cannot reach.
+  setsid();
+
+  if (spawn->cgroup >= 0 && write(spawn->cgroup, "0", 1) != 1) return linux_spawn_fail(spawn, LINUX_SPAWN_CGROUP);
+  if (dup2(spawn->input, 0) < 0 || dup2(spawn->output, 1) < 0 || dup2(spawn->output, 2) < 0)
+    return linux_spawn_fail(spawn, LINUX_SPAWN_STREAMS);
+  syscall(SYS_close_range, 3, ~0U, 0);
+
+  if (spawn->changes_user &&
+      (syscall(SYS_setgroups, spawn->group_count, spawn->groups) < 0 ||
+       syscall(SYS_setresgid, spawn->group, spawn->group, spawn->group) < 0 ||
+       syscall(SYS_setresuid, spawn->user, spawn->user, spawn->user) < 0))
+    return linux_spawn_fail(spawn, LINUX_SPAWN_USER);
+  // A change of user clears it, so only now (prctl(2)); and a daemon that died before it will send nothing.
+  prctl(PR_SET_PDEATHSIG, SIGKILL);
+  if (getppid() != spawn->parent) syscall(SYS_exit_group, 127);
+
+  if (chdir(spawn->directory) < 0) return linux_spawn_fail(spawn, LINUX_SPAWN_DIRECTORY);
+  sigset_t none;
+  sigemptyset(&none);
+  sigprocmask(SIG_SETMASK, &none, NULL);
+  execve(spawn->program, spawn->arguments, spawn->environment);
+  return linux_spawn_fail(spawn, LINUX_SPAWN_PROGRAM);
+}
+
+// Starts the process and answers its id, with its pidfd in `spawn`; or -1, with the step and errno in `spawn`.
+// The caller is suspended until the child runs its program. `stack` is the child's until then.
+static inline pid_t linux_spawn_start(struct linux_spawn *spawn, void *stack, size_t stack_size) {
+  sigset_t all, before;
+  sigfillset(&all);
+  sigprocmask(SIG_SETMASK, &all, &before);
+  spawn->parent = getpid();
+  spawn->failed = 0;
+  spawn->pidfd = -1;
+  // CLONE_PIDFD: no process id is ever looked up twice.
+  pid_t pid = clone(linux_spawn_child, (char *)stack + stack_size, CLONE_VM | CLONE_VFORK | CLONE_PIDFD | SIGCHLD,
+                    spawn, &spawn->pidfd);
+  if (pid < 0) {
+    spawn->failed = LINUX_SPAWN_CLONE;
+    spawn->error = errno;
+  } else if (spawn->failed) {
+    waitpid(pid, NULL, 0);
+    close(spawn->pidfd);
+    pid = -1;
+  }
+  sigprocmask(SIG_SETMASK, &before, NULL);
+  return pid;
+}
+
+// prctl(2) is variadic, which Swift does not import.
+static inline int linux_become_subreaper(void) { return prctl(PR_SET_CHILD_SUBREAPER, 1); }
+static inline int linux_pidfd_open(pid_t pid) { return (int)syscall(SYS_pidfd_open, pid, 0); }
+static inline int linux_pidfd_send_signal(int pidfd, int signal) {
+  return (int)syscall(SYS_pidfd_send_signal, pidfd, signal, NULL, 0);
+}

@@ -1,0 +1,128 @@
+import RefreshConfig
+import RefreshEngine
+import RefreshStore
+import Systemd
+
+/// What the daemon tells the journal, in one place: the sentences, their fields and their ids in the catalogue.
+///
+/// `journalctl REFRESH_APP=org.example.todo` shows all about an app, `REFRESH_ID=12-345` all about one refresh, what its
+/// tasks printed included.
+struct DaemonJournal: Sendable {
+  private let journal = Journal(identifier: "refreshd")
+
+  func ready(apps: Int, start: UInt32) {
+    write("ready: keeping \(apps) \(apps == 1 ? "app" : "apps") fresh (start \(start))", .notice, .daemonReady)
+  }
+
+  func stopping(refreshing: Int) {
+    let rest =
+      refreshing == 0 ? "" : "; \(refreshing) running \(refreshing == 1 ? "refresh" : "refreshes") to end first"
+    write("stopping\(rest)", .notice, .daemonStopping)
+  }
+
+  func configured(apps: Int) {
+    write("the new configuration is in force: \(apps) \(apps == 1 ? "app" : "apps")", .notice, .configurationInForce)
+  }
+
+  func refused(_ problems: [Problem]) {
+    for problem in problems { write("\(problem)", .error, .configurationRefused) }
+    write("the configuration was not reloaded; the one before stays in force", .error, .configurationRefused)
+  }
+
+  func started(_ refresh: RefreshID, of app: AppID, _ trigger: Trigger) {
+    write(
+      "\(app): refresh \(refresh) started (\(trigger.rawValue))", .info, .refreshStarted,
+      fields(app, refresh) + [Entry.Field("REFRESH_TRIGGER", trigger.rawValue)])
+  }
+
+  func ended(_ record: RefreshRecord) {
+    let took = Seconds(record.startedAt.duration(to: record.endedAt))
+    let fields =
+      fields(record.app, record.id) + [
+        Entry.Field("REFRESH_TRIGGER", record.trigger.rawValue), Entry.Field("REFRESH_OUTCOME", record.outcome.word),
+      ]
+    let what = "\(record.app): refresh \(record.id)"
+    guard case .failed(let cause) = record.outcome else {
+      let text = record.outcome == .newData ? "new data" : "no data"
+      return write("\(what) finished: \(text), \(took)", .info, .refreshFinished, fields)
+    }
+    let said = record.tasks.first { $0.outcome == record.outcome }?.message ?? ""
+    let detail = said.isEmpty || said == cause.text ? "" : " (\(said))"
+    let isOurDoing = record.stopReason != nil && record.stopReason != .deadline
+    write(
+      "\(what) failed after \(took): \(cause.text)\(detail)", isOurDoing ? .notice : .warning,
+      isOurDoing ? .refreshStopped : .refreshFailed, fields)
+  }
+
+  func asked(_ refresh: RefreshID, of app: AppID, toEndFor reason: StopReason) {
+    guard reason == .deadline else { return }
+    write(
+      "\(app): refresh \(refresh) is still running at its deadline and is asked to end", .warning, .deadlinePassed,
+      fields(app, refresh))
+  }
+
+  func output(_ line: String, of refresh: RefreshID, _ app: AppID, task: String) {
+    write("\(app): \(task): \(line)", .info, .taskOutput, fields(app, refresh) + [Entry.Field("REFRESH_TASK", task)])
+  }
+
+  func changedPhase(of app: AppID, to phase: Phase) {
+    write(
+      "\(app): now \(phase == .loggedOut ? "logged out" : "in the \(phase.rawValue)")", .info, .appPhaseChanged,
+      [Entry.Field("REFRESH_APP", app.description), Entry.Field("REFRESH_PHASE", phase.rawValue)])
+  }
+
+  func cannotWrite(_ problem: StoreError) {
+    write("\(problem); going on in memory", .error, .storeCannotWrite)
+  }
+
+  func cannotRead(_ problem: StoreError) { write("\(problem)", .error) }
+
+  func setAside(_ problem: StoreError) { write("\(problem)", .error) }
+
+  func cannotGoOn(_ reason: String) { write(reason, .error) }
+
+  func writesAgain() {
+    write("the store can be written again, and all that waited is in it", .notice, .storeWritesAgain)
+  }
+
+  func cannotNotify(_ error: SystemdError) { write("\(error)", .warning) }
+
+  func cannotStart(_ refresh: RefreshID, of app: AppID) {
+    write("\(app): cannot start refresh \(refresh): its configuration is gone", .error, nil, fields(app, refresh))
+  }
+
+  private func fields(_ app: AppID, _ refresh: RefreshID) -> [Entry.Field] {
+    [Entry.Field("REFRESH_APP", app.description), Entry.Field("REFRESH_ID", refresh.description)]
+  }
+
+  private func write(
+    _ message: String, _ priority: Entry.Priority, _ id: MessageID? = nil, _ fields: [Entry.Field] = []
+  ) {
+    journal.write(Entry(message, priority: priority, messageID: id?.rawValue, fields: fields))
+  }
+}
+
+extension Outcome {
+  /// The outcome in one word, as it stands in the journal's field.
+  fileprivate var word: String {
+    switch self {
+    case .newData: "new-data"
+    case .noData: "no-data"
+    case .failed: "failed"
+    }
+  }
+}
+
+/// A duration as a person reads it in a sentence: `7 ms`, `24.1 s`.
+private struct Seconds: CustomStringConvertible {
+  let description: String
+
+  init(_ duration: Duration) {
+    guard duration >= .seconds(1) else {
+      description = "\(duration.inMicroseconds / 1000) ms"
+      return
+    }
+    let tenths = (duration.inMicroseconds + 50_000) / 100_000
+    description = "\(tenths / 10).\(tenths % 10) s"
+  }
+}

@@ -1,0 +1,58 @@
+@preconcurrency import CLinux
+import Glibc
+
+/// Directories of the one cgroup hierarchy (`cgroups(7)`, version 2).
+enum Cgroup {
+  /// The directory of the calling process' cgroup, if its manager has given it away to be divided.
+  ///
+  /// systemd marks what `Delegate=` gives away with an extended attribute; without the mark the cgroup is its
+  /// manager's, also when the file permissions would allow a root user to divide it.
+  static func delegated() -> String? {
+    let membership = String(decoding: Processes.contents(of: "/proc/self/cgroup"), as: UTF8.self)
+    guard let line = membership.split(separator: "\n").first(where: { $0.hasPrefix("0::") }) else { return nil }
+    // The second place is that of systems which still have version 1 beside it.
+    for mount in ["/sys/fs/cgroup", "/sys/fs/cgroup/unified"] {
+      let directory = mount + line.dropFirst(3)
+      guard ["user.delegate", "trusted.delegate"].contains(where: { hasMark($0, directory) }) else { continue }
+      return access("\(directory)/cgroup.procs", W_OK) == 0 ? directory : nil
+    }
+    return nil
+  }
+
+  /// Sends a signal to every process of a cgroup; SIGKILL also to those of cgroups below it.
+  static func send(_ signal: Int32, to directory: String) {
+    // Linux 5.14 and later end them in one step, which no fork can outrun.
+    if signal == SIGKILL, (try? write("1", to: "\(directory)/cgroup.kill")) != nil { return }
+    for process in Processes.identifiers(in: Processes.contents(of: "\(directory)/cgroup.procs")) {
+      kill(process, signal)
+    }
+  }
+
+  /// Removes a cgroup and those below it; false while there are processes.
+  static func remove(_ directory: String) -> Bool {
+    if rmdir(directory) == 0 || errno == ENOENT { return true }
+    guard errno != ENOTDIR else { return false }
+    for name in Processes.names(in: directory) { _ = remove("\(directory)/\(name)") }
+    return rmdir(directory) == 0
+  }
+
+  /// Whether an open `cgroup.events` tells of a living process.
+  static func isPopulated(_ events: Int32) -> Bool {
+    String(decoding: Processes.contents(of: events), as: UTF8.self).contains("populated 1")
+  }
+
+  /// Writes one of a cgroup's files.
+  static func write(_ text: String, to path: String) throws(SystemCallError) {
+    let descriptor = open(path, O_WRONLY | O_CLOEXEC)
+    guard descriptor >= 0 else { throw SystemCallError(attempt: "open \(path)", code: errno) }
+    defer { close(descriptor) }
+    guard Glibc.write(descriptor, text, text.utf8.count) == text.utf8.count else {
+      throw SystemCallError(attempt: "write \(path)", code: errno)
+    }
+  }
+
+  private static func hasMark(_ name: String, _ directory: String) -> Bool {
+    var value: UInt8 = 0
+    return getxattr(directory, name, &value, 1) == 1 && value == UInt8(ascii: "1")
+  }
+}

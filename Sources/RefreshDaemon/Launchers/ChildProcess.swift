@@ -1,0 +1,145 @@
+@preconcurrency import CLinux
+import Glibc
+
+/// A process that was started, with what the daemon holds of it.
+struct ChildProcess {
+  /// Its process id, also that of its session and process group.
+  let id: pid_t
+  /// Its pidfd, readable when it has ended; the receiver closes it.
+  let descriptor: Int32
+  /// The reading end of its standard output and standard error, which does not block; the receiver closes it.
+  let output: Int32
+}
+
+/// Why a task could not be started, in a sentence.
+struct StartError: Error {
+  let sentence: String
+}
+
+/// Starts processes as `Sources/CLinux/spawn.h` describes it.
+final class Spawner {
+  /// Enough for the child's few frames and a page for a signal's.
+  private static let stackSize = 64 * 1024
+  private let stack = UnsafeMutableRawPointer.allocate(byteCount: Spawner.stackSize, alignment: 4096)
+  private let null: Int32
+  private let groupLists = GroupLists()
+
+  /// Makes a spawner; throws when `/dev/null` cannot be opened.
+  init() throws(SystemCallError) {
+    null = open("/dev/null", O_RDONLY | O_CLOEXEC)
+    guard null >= 0 else { throw SystemCallError(attempt: "open /dev/null", code: errno) }
+  }
+
+  deinit {
+    close(null)
+    stack.deallocate()
+  }
+
+  /// Looks up the groups of users again when they are next needed.
+  func forgetGroups() { groupLists.forget() }
+
+  /// Starts a task's main process; returns when its program runs.
+  ///
+  /// `cgroup` is an open `cgroup.procs` that the process joins before it does anything else.
+  func spawn(_ launch: TaskLaunch, cgroup: Int32?) throws(StartError) -> ChildProcess {
+    let command = launch.command
+    guard let program = command.arguments.first else { throw StartError(sentence: "cannot start an empty command") }
+    let group = command.group ?? launch.owner.gid
+    let changesUser = launch.owner.uid != geteuid() || group != getegid()
+    let groups = changesUser ? groupLists.groups(of: launch.owner) : []
+    let directory = command.directory ?? launch.owner.home
+    let input = try input(of: launch, program: program)
+    defer { if input != null { close(input) } }
+    let pipe = try makePipe(for: program)
+    defer { close(pipe.writer) }
+
+    var request = linux_spawn()
+    request.input = input
+    request.output = pipe.writer
+    request.cgroup = cgroup ?? -1
+    request.changes_user = changesUser ? 1 : 0
+    request.user = launch.owner.uid
+    request.group = group
+    let process = StringVector.with(command.arguments) { arguments in
+      StringVector.with(launch.environment) { environment in
+        directory.withCString { directory in
+          groups.withUnsafeBufferPointer { groups in
+            request.program = UnsafePointer(arguments[0])
+            request.arguments = UnsafePointer(arguments.baseAddress)
+            request.environment = UnsafePointer(environment.baseAddress)
+            request.directory = directory
+            request.groups = groups.baseAddress
+            request.group_count = groups.count
+            return linux_spawn_start(&request, stack, Self.stackSize)
+          }
+        }
+      }
+    }
+    guard process > 0 else {
+      close(pipe.reader)
+      throw Self.failure(of: request, program: program, user: launch.owner.name, directory: directory)
+    }
+    return ChildProcess(id: process, descriptor: request.pidfd, output: pipe.reader)
+  }
+
+  /// A descriptor to read the launch's input from: a file in memory, because it holds any size without a writer.
+  private func input(of launch: TaskLaunch, program: String) throws(StartError) -> Int32 {
+    guard let bytes = launch.input else { return null }
+    let file = linux_memory_file("input")
+    guard file >= 0 else { throw Self.error(program, "cannot make its standard input", errno) }
+    var written = 0
+    while written < bytes.count {
+      let count = bytes[written...].withUnsafeBytes { write(file, $0.baseAddress, $0.count) }
+      guard count > 0 else {
+        let code = errno
+        close(file)
+        throw Self.error(program, "cannot write its standard input", code)
+      }
+      written += count
+    }
+    lseek(file, 0, SEEK_SET)
+    return file
+  }
+
+  private func makePipe(for program: String) throws(StartError) -> (reader: Int32, writer: Int32) {
+    var ends: [Int32] = [-1, -1]
+    guard linux_pipe(&ends) == 0 else { throw Self.error(program, "cannot make a pipe for its output", errno) }
+    // Only this end: programs expect that writing waits.
+    _ = fcntl(ends[0], F_SETFL, O_NONBLOCK)
+    return (ends[0], ends[1])
+  }
+
+  private static func error(_ program: String, _ what: String, _ code: Int32, remedy: String = "") -> StartError {
+    StartError(sentence: "cannot start \(program): \(what): \(SystemCallError.text(of: code))\(remedy)")
+  }
+
+  private static func failure(
+    of request: linux_spawn, program: String, user: String, directory: String
+  ) -> StartError {
+    let code = request.error
+    switch request.failed {
+    case LINUX_SPAWN_CGROUP:
+      return error(program, "cannot join its cgroup", code)
+    case LINUX_SPAWN_STREAMS:
+      return error(program, "cannot connect its standard streams", code)
+    case LINUX_SPAWN_USER:
+      let remedy = "; only a daemon that runs as root can start tasks of other users and groups"
+      return error(program, "cannot become user \(user)", code, remedy: code == EPERM ? remedy : "")
+    case LINUX_SPAWN_DIRECTORY:
+      return error(program, "cannot enter its directory \(directory)", code, remedy: "; make it, or name another")
+    case LINUX_SPAWN_PROGRAM:
+      return StartError(sentence: "cannot start \(program): \(SystemCallError.text(of: code))\(remedy(for: code))")
+    default:
+      return error(program, "cannot make a process", code)
+    }
+  }
+
+  private static func remedy(for code: Int32) -> String {
+    switch code {
+    case ENOENT: "; install it, or what its #! line names"
+    case EACCES: "; make it executable for the app's owner"
+    case ENOEXEC: "; it is neither a program of this machine nor a script with a #! line"
+    default: ""
+    }
+  }
+}

@@ -1,0 +1,72 @@
+import RefreshConfig
+import RefreshEngine
+
+/// What starts the tasks of refreshes, and ends them.
+///
+/// Two are planned behind it: ``SpawnLauncher``, and one that makes transient units of a service manager (DESIGN
+/// section 3, "Every refresh is a process"). A launcher belongs to the event loop's thread.
+///
+/// Every ``start(_:)`` is answered by exactly one ``onEnd``, after which no process of the task is left; nothing is
+/// ever called back from inside one of these methods, so that the caller's state is whole when it hears.
+protocol Launcher: AnyObject {
+  /// Hears each line that a task prints on standard output or standard error.
+  ///
+  /// Without its end; a line of more than ``OutputLines/lineBound`` bytes comes in pieces.
+  var onOutput: (TaskKey, String) -> Void { get set }
+
+  /// Hears how a task ended, also when it could not be started at all.
+  var onEnd: (TaskKey, TaskEnd) -> Void { get set }
+
+  /// Starts a task; a key is used again only after its end.
+  func start(_ launch: TaskLaunch)
+
+  /// Tells a task that its deadline is near: SIGURG to its main process.
+  ///
+  /// That signal, because it means nothing to a program that does not ask for it (`signal(7)`).
+  func warn(_ key: TaskKey)
+
+  /// Asks all processes of a task to end: SIGTERM.
+  func terminate(_ key: TaskKey)
+
+  /// Ends all processes of a task: SIGKILL.
+  func kill(_ key: TaskKey)
+
+  /// Looks up the groups of users again: a new configuration may be there because they changed.
+  func forgetUsers()
+
+  /// Ends what a daemon that died left of these refreshes, and waits for it, a few seconds at most.
+  ///
+  /// For the daemon's start, before anything else is started: no second copy runs beside an orphan.
+  func clean(leftFrom refreshes: Set<RefreshID>)
+}
+
+/// The name of one task of one refresh.
+struct TaskKey: Hashable, Sendable, CustomStringConvertible {
+  /// The refresh.
+  let refresh: RefreshID
+  /// The task's place in the app's file, from 0.
+  let task: Int
+
+  /// As in the name of its cgroup: `12-345-0`.
+  var description: String { "\(refresh)-\(task)" }
+}
+
+/// All that a launcher must know to start a task.
+struct TaskLaunch: Sendable {
+  /// The task.
+  let key: TaskKey
+  /// Its app.
+  let app: AppID
+  /// What it runs, where, and in which group; the command's own environment is not looked at.
+  let command: Command
+  /// The user it runs as.
+  let owner: Owner
+  /// Its whole environment, `NAME=value` each, nothing is added.
+  ///
+  /// `REFRESH_ID` and `REFRESH_SOCKET` in it are how a process that outlived its task is recognised.
+  let environment: [String]
+  /// What it reads on standard input; nothing is `/dev/null`.
+  let input: [UInt8]?
+  /// The path whose change is new data (FEATURES B4), looked at before and after.
+  let changedPath: String?
+}

@@ -1,0 +1,64 @@
+/// The bytes that a task prints, cut into lines.
+///
+/// Bytes in, text out; the pipe is ``TaskOutput``'s.
+struct OutputLines {
+  /// The most bytes that are held for the end of a line; what is longer is cut.
+  static let lineBound = 2048
+  /// The most bytes of the last line that a refresh keeps.
+  static let messageBound = 200
+
+  /// Whether anything was printed.
+  private(set) var hasPrinted = false
+  private var partial: [UInt8] = []
+  private var last: [UInt8] = []
+
+  /// The last line with something in it, cut to ``messageBound`` bytes of UTF-8; empty if there was none.
+  var message: String {
+    var message = ""
+    for character in String(decoding: last, as: UTF8.self) {
+      // A broken byte becomes three, so the bound is on the text, and a character stays whole or goes.
+      guard message.utf8.count + character.utf8.count <= Self.messageBound else { break }
+      message.append(character)
+    }
+    return message
+  }
+
+  /// Takes what was printed next and gives each line that it completes.
+  mutating func take(_ bytes: some Collection<UInt8>, line: (String) -> Void) {
+    hasPrinted = hasPrinted || !bytes.isEmpty
+    var rest = bytes[...]
+    while let end = rest.firstIndex(of: UInt8(ascii: "\n")) {
+      append(rest[..<end], line: line)
+      flush(line: line)
+      rest = rest[rest.index(after: end)...]
+    }
+    append(rest, line: line)
+  }
+
+  /// Gives what was printed last without an end of line.
+  mutating func finish(line: (String) -> Void) {
+    if !partial.isEmpty { flush(line: line) }
+  }
+
+  private mutating func append(_ bytes: some Collection<UInt8>, line: (String) -> Void) {
+    partial.append(contentsOf: bytes)
+    while partial.count > Self.lineBound {
+      // Not in the middle of a character: its later bytes are 10xxxxxx, three at most.
+      var end = Self.lineBound
+      while end > Self.lineBound - 3, partial[end] & 0b1100_0000 == 0b1000_0000 { end -= 1 }
+      give(partial[..<end], line: line)
+      partial.removeSubrange(..<end)
+    }
+  }
+
+  private mutating func flush(line: (String) -> Void) {
+    if partial.last == UInt8(ascii: "\r") { partial.removeLast() }
+    give(partial[...], line: line)
+    partial.removeAll(keepingCapacity: true)
+  }
+
+  private mutating func give(_ bytes: ArraySlice<UInt8>, line: (String) -> Void) {
+    if bytes.contains(where: { $0 > UInt8(ascii: " ") }) { last = Array(bytes.prefix(Self.messageBound + 4)) }
+    line(String(decoding: bytes, as: UTF8.self))
+  }
+}

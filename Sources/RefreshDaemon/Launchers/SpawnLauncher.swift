@@ -1,0 +1,185 @@
+@preconcurrency import CLinux
+import Glibc
+import RefreshEngine
+import Systemd
+
+/// Starts tasks as children of the daemon: no service manager is needed (FEATURES B5).
+///
+/// Each is a session of its own that dies with the daemon. Its end is the end of its main process; whatever that left
+/// behind is killed then, and the end is reported when nothing is left (DESIGN section 7: never an orphan process).
+final class SpawnLauncher: Launcher {
+  /// How long the daemon's start waits for what a daemon before it left, in seconds.
+  private static let cleanBound: Int64 = 5
+
+  var onOutput: (TaskKey, String) -> Void = { _, _ in }
+  var onEnd: (TaskKey, TaskEnd) -> Void = { _, _ in }
+
+  private let loop: EventLoop
+  private let socket: String
+  private let spawner: Spawner
+  private let trees: any ProcessTrees
+  private let fingerprints: FingerprintReader
+  private var tasks: [TaskKey: RunningTask] = [:]
+  private var failing: [TaskKey] = []
+  private var failures: TimerSource?
+
+  /// Makes the launcher of the daemon whose socket this is, the value of `REFRESH_SOCKET` of its tasks.
+  ///
+  /// Must be made on the loop's thread, which is the process' first. Moves the process into a leaf of its cgroup if
+  /// that is delegated, else makes it the reaper of its orphans; throws when neither can be done.
+  convenience init(on loop: EventLoop, socket: String) throws {
+    let trees: any ProcessTrees =
+      if let directory = Cgroup.delegated() {
+        try CgroupTrees(on: loop, directory: directory)
+      } else {
+        try SubreaperTrees(on: loop, socket: socket)
+      }
+    try self.init(on: loop, socket: socket, trees: trees)
+  }
+
+  init(on loop: EventLoop, socket: String, trees: any ProcessTrees) throws {
+    self.loop = loop
+    self.socket = socket
+    self.trees = trees
+    spawner = try Spawner()
+    fingerprints = try FingerprintReader(on: loop)
+    failures = try loop.timer { [unowned self] in reportFailures() }
+  }
+
+  // MARK: Launcher
+
+  func start(_ launch: TaskLaunch) {
+    let task = RunningTask(launch)
+    tasks[launch.key] = task
+    guard let path = launch.changedPath else { return run(task) }
+    fingerprints.look(at: path) { [unowned self] print in
+      guard case .looking = task.state else { return }
+      task.before = print
+      run(task)
+    }
+  }
+
+  func warn(_ key: TaskKey) {
+    guard case .running(let process, _) = tasks[key]?.state else { return }
+    _ = linux_pidfd_send_signal(process.descriptor, SIGURG)
+  }
+
+  func terminate(_ key: TaskKey) { end(key, by: SIGTERM) }
+
+  func kill(_ key: TaskKey) { end(key, by: SIGKILL) }
+
+  func clean(leftFrom refreshes: Set<RefreshID>) {
+    let bound = WaitBound(Self.cleanBound)
+    trees.clean(until: bound)
+    LeftProcesses(socket: socket, refreshes: refreshes).kill(until: bound)
+  }
+
+  func forgetUsers() { spawner.forgetGroups() }
+
+  // MARK: Start
+
+  private func run(_ task: RunningTask) {
+    let key = task.launch.key
+    do throws(StartError) {
+      let cgroup = try trees.prepare(key)
+      defer { if let cgroup { close(cgroup) } }
+      let process = try spawner.spawn(task.launch, cgroup: cgroup)
+      trees.started(key, main: process.id, environment: task.launch.environment)
+      try watch(process, of: task)
+    } catch {
+      trees.clear(key) { _ in }
+      fail(task, error.sentence)
+    }
+  }
+
+  private func watch(_ process: ChildProcess, of task: RunningTask) throws(StartError) {
+    let key = task.launch.key
+    do throws(SystemdError) {
+      task.output = try TaskOutput(process.output, on: loop) { [unowned self] line in onOutput(key, line) }
+      let source = try loop.watch(process.descriptor, for: .readable) { [unowned self] _ in mainEnded(task) }
+      task.state = .running(process, source)
+    } catch {
+      task.output = nil
+      _ = linux_pidfd_send_signal(process.descriptor, SIGKILL)
+      close(process.descriptor)
+      // Killed, so this does not wait for long.
+      waitpid(process.id, nil, 0)
+      throw StartError(sentence: "cannot start \(task.launch.command.arguments[0]): \(error)")
+    }
+  }
+
+  private func fail(_ task: RunningTask, _ sentence: String) {
+    task.state = .failing(sentence)
+    failing.append(task.launch.key)
+    failures?.arm(at: 0, accuracy: 1)
+  }
+
+  private func reportFailures() {
+    let keys = failing
+    failing = []
+    for key in keys {
+      guard let task = tasks[key], case .failing(let sentence) = task.state else { continue }
+      report(key, TaskEnd(exit: .notStarted(sentence)))
+    }
+  }
+
+  // MARK: End
+
+  private func end(_ key: TaskKey, by signal: Int32) {
+    guard let task = tasks[key] else { return }
+    switch task.state {
+    case .looking:
+      fail(task, "cannot start \(task.launch.command.arguments[0]): it was stopped while its path was looked at")
+    case .running:
+      trees.send(signal, to: key)
+      // A process that is stopped hears of SIGTERM only when it goes on.
+      if signal == SIGTERM { trees.send(SIGCONT, to: key) }
+    case .lookingAgain(let end) where signal == SIGKILL:
+      // A disk that does not answer must not hold up the end.
+      report(key, end)
+    case .clearing, .lookingAgain, .failing:
+      break
+    }
+  }
+
+  private func mainEnded(_ task: RunningTask) {
+    guard case .running(let process, let source) = task.state else { return }
+    source.cancel()
+    task.state = .clearing
+    trees.clear(task.launch.key) { [unowned self] processorTime in
+      cleared(task, process: process, processorTime: processorTime)
+    }
+  }
+
+  private func cleared(_ task: RunningTask, process: ChildProcess, processorTime: Duration) {
+    close(process.descriptor)
+    var status: Int32 = 0
+    var usage = rusage()
+    wait4(process.id, &status, 0, &usage)
+    task.output?.drain()
+    var end = TaskEnd(
+      exit: Self.exit(ofStatus: status), printed: task.output?.hasPrinted ?? false,
+      cpu: Duration(usage) + processorTime, message: task.output?.message ?? "")
+    task.output = nil
+
+    let key = task.launch.key
+    guard let path = task.launch.changedPath else { return report(key, end) }
+    task.state = .lookingAgain(end)
+    fingerprints.look(at: path) { [unowned self] print in
+      guard case .lookingAgain = task.state, tasks[key] === task else { return }
+      end.changed = print != task.before
+      report(key, end)
+    }
+  }
+
+  private func report(_ key: TaskKey, _ end: TaskEnd) {
+    tasks[key] = nil
+    onEnd(key, end)
+  }
+
+  /// The layout of `wait(2)`'s status, whose macros Swift does not import.
+  private static func exit(ofStatus status: Int32) -> TaskEnd.Exit {
+    let signal = status & 0x7f
+    return signal == 0 ? .exited(status >> 8 & 0xff) : .signalled(signal)
+  }
+}

@@ -1,0 +1,56 @@
+import Glibc
+import RefreshEngine
+import Systemd
+
+/// The reading end of the pipe that is a task's standard output and standard error.
+///
+/// Read as it fills, one buffer each turn of the loop, so that a task that prints without end costs only itself.
+final class TaskOutput {
+  /// The bytes read at once: what a pipe holds (`pipe(7)`).
+  private static let bufferSize = 65_536
+  /// The most that is read after a task's end: what it left in the largest pipe, unless something still writes.
+  private static let drainBound = 1 << 20
+
+  private var lines = OutputLines()
+  private let descriptor: Int32
+  private var source: IOSource?
+  private let onLine: (String) -> Void
+
+  /// Reads from a descriptor on the loop and closes it in the end; `onLine` hears each line.
+  init(_ descriptor: Int32, on loop: EventLoop, onLine: @escaping (String) -> Void) throws(SystemdError) {
+    self.descriptor = descriptor
+    self.onLine = onLine
+    source = try loop.watch(descriptor, for: .readable) { [unowned self] _ in
+      if read() == 0 { source = nil }
+    }
+  }
+
+  deinit {
+    source = nil
+    close(descriptor)
+  }
+
+  /// Whether anything was printed so far.
+  var hasPrinted: Bool { lines.hasPrinted }
+  /// The last line so far, as ``OutputLines/message``.
+  var message: String { lines.message }
+
+  /// Reads what is still in the pipe, without waiting for more.
+  func drain() {
+    guard source != nil else { return lines.finish(line: onLine) }
+    source = nil
+    var left = Self.drainBound
+    while left > 0, let count = read(), count > 0 { left -= count }
+    lines.finish(line: onLine)
+  }
+
+  /// The number of bytes read; 0 at the end, nothing when there is none now.
+  private func read() -> Int? {
+    withUnsafeTemporaryAllocation(byteCount: Self.bufferSize, alignment: 1) { buffer in
+      let count = Glibc.read(descriptor, buffer.baseAddress, buffer.count)
+      guard count >= 0 else { return errno == EAGAIN || errno == EINTR ? nil : 0 }
+      lines.take(buffer[..<count], line: onLine)
+      return count
+    }
+  }
+}

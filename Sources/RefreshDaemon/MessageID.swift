@@ -1,0 +1,33 @@
+/// What kind of thing an entry in the journal tells: the ids of the message catalogue (`MESSAGE_ID=`).
+///
+/// The one list of them. `systemd/refreshd.catalog` explains each to the reader of `journalctl -x`, and a test holds the
+/// two together. An id is random (`journalctl --new-id128`) and never changes or gets another meaning, because people's
+/// filters hold it.
+public enum MessageID: UInt128, Hashable, Sendable, CaseIterable {
+  /// The socket answers and the configuration is in force.
+  case daemonReady = 0xf34613d2b98c4e94beed0c404b564e22
+  /// The daemon was asked to stop and drains.
+  case daemonStopping = 0x9aa31b70e40f4442beaf19dd8acd05dd
+  /// A configuration was read and took the place of the one before.
+  case configurationInForce = 0x0b1f6994ad984547a7067b59052244b9
+  /// A configuration has mistakes; the one before stays.
+  case configurationRefused = 0x8eb21a77a8104ae4b18e126b86ea8497
+  /// A refresh of an app started.
+  case refreshStarted = 0x1ef0d86f86e24fa192a41e41b9c9e038
+  /// A refresh ended with new data or with none.
+  case refreshFinished = 0xd81742f561a24dbfa24cb2186c90fa46
+  /// A refresh ended and did not do its work.
+  case refreshFailed = 0x9e1ec3835fc6498fbb9b9a1fe2ec1864
+  /// The daemon itself ended a refresh, for another reason than its deadline.
+  case refreshStopped = 0x4c628f92ac4d4e5e86e845a15b8043fe
+  /// A refresh was still running at its deadline.
+  case deadlinePassed = 0x3365f6dd26be400188263c35193aca88
+  /// A line that a task printed.
+  case taskOutput = 0xdc6b2ca81b1b45faa88d5fd7e2f61d5a
+  /// An app went to another phase.
+  case appPhaseChanged = 0x95771ebcb7104f9dba0544d9fbcae8d7
+  /// The store cannot be written; the daemon goes on in memory.
+  case storeCannotWrite = 0xaf76eb1ad8fa448db74f8f8e6b3684cd
+  /// The store can be written again; all changes are in it.
+  case storeWritesAgain = 0x06305a52efcf4227945adb6d5d8c0ce4
+}

@@ -1,0 +1,92 @@
+import CLinux
+import Glibc
+import RefreshConfig
+import RefreshEngine
+import RefreshStore
+import Systemd
+
+/// The life of the program: makes the parts ready, in the order in which each needs the one before, and turns the loop.
+public enum Service {
+  /// Runs the daemon until it is told to stop.
+  ///
+  /// Blocks the calling thread, which becomes the daemon's only one. Throws when the daemon cannot start; what it says
+  /// is for standard error and the journal.
+  public static func run(_ settings: Settings) throws(ServiceError) {
+    // A reader of a pipe or a socket that is gone is an error of that write, not the end of the daemon.
+    signal(SIGPIPE, SIG_IGN)
+    raiseDescriptorLimit()
+    let moment = Moment.now()
+    let configuration = try readConfiguration(settings)
+    try StateLock.take(in: settings.stateDirectory)
+    let loop = try onLoop { () throws(SystemdError) in try EventLoop() }
+    let (store, loaded) = try openStore(settings, moment)
+    let journal = DaemonJournal()
+    if let damaged = loaded.damaged { journal.setAside(damaged) }
+    let parts = Daemon.Parts(
+      loop: loop, settings: settings, store: store, loaded: loaded, configuration: configuration,
+      reader: ConfigurationReader(
+        sources: settings.sources, reader: settings.reader, executor: ThreadExecutor(name: "configuration")),
+      journal: journal, moment: moment)
+    let daemon = try open(parts)
+    let code = try withExtendedLifetime(daemon) { () throws(ServiceError) in
+      try onLoop { () throws(SystemdError) in try loop.run() }
+    }
+    guard code == 0 else { throw ServiceError(.software, "cannot go on: the event loop ended with code \(code)") }
+  }
+
+  /// Reads the configuration and gives back how many apps it has, or every mistake.
+  public static func check(_ settings: Settings) throws(ServiceError) -> Int {
+    try readConfiguration(settings).apps.count
+  }
+
+  private static func readConfiguration(_ settings: Settings) throws(ServiceError) -> Configuration {
+    defer { linux_malloc_trim() }
+    do throws(ConfigurationError) {
+      return try Configuration.load(from: settings.sources, as: settings.reader)
+    } catch {
+      throw ServiceError(.configuration, error.description)
+    }
+  }
+
+  private static func openStore(
+    _ settings: Settings, _ moment: Moment
+  ) throws(ServiceError) -> (RefreshStore, Loaded) {
+    let clock = BootClock(bootID: try Machine.bootID(), now: moment.instant, wallOffset: moment.wallOffset)
+    do throws(StoreError) {
+      return try RefreshStore.open(
+        at: "\(settings.stateDirectory)/refreshd.sqlite", clock: clock, executor: ThreadExecutor(name: "store"))
+    } catch {
+      throw ServiceError(.cannotCreate, error.description)
+    }
+  }
+
+  private static func open(_ parts: Daemon.Parts) throws(ServiceError) -> Daemon {
+    do {
+      let daemon = try Daemon(parts)
+      let leftBehind = Set(parts.loaded.states.values.compactMap(\.running?.id))
+      try daemon.assumeIsolated { try $0.open(leftBehind: leftBehind) }
+      return daemon
+    } catch {
+      throw ServiceError(.cannotCreate, String(describing: error))
+    }
+  }
+
+  private static func onLoop<Value>(_ body: () throws(SystemdError) -> Value) throws(ServiceError) -> Value {
+    do throws(SystemdError) {
+      return try body()
+    } catch {
+      throw ServiceError(.software, error.description)
+    }
+  }
+
+  /// Each connection and each running task needs a descriptor; select(2), for which the soft limit is kept low, is not
+  /// used (systemd.exec(5), `LimitNOFILE=`).
+  ///
+  /// Tasks get the limit that the daemon started with.
+  private static func raiseDescriptorLimit() {
+    var limit = rlimit()
+    guard getrlimit(__rlimit_resource_t(RLIMIT_NOFILE.rawValue), &limit) == 0 else { return }
+    limit.rlim_cur = limit.rlim_max
+    setrlimit(__rlimit_resource_t(RLIMIT_NOFILE.rawValue), &limit)
+  }
+}

@@ -1,0 +1,39 @@
+import Glibc
+
+/// The right to be the only daemon at work on a state directory.
+///
+/// Two daemons on one store would refresh every app twice. The lock is one of flock(2): it ends with the process that
+/// holds it, however that ends.
+enum StateLock {
+  /// Makes the directory where it is missing, for its owner alone, and takes the lock for the life of the process.
+  static func take(in directory: String) throws(ServiceError) {
+    try makeDirectory(directory)
+    let descriptor = Glibc.open("\(directory)/lock", O_RDWR | O_CREAT | O_CLOEXEC, 0o600)
+    guard descriptor >= 0 else {
+      throw ServiceError(
+        .cannotCreate, "cannot write in the state directory \(directory): \(Self.reason); give another with --state DIR"
+      )
+    }
+    guard flock(descriptor, LOCK_EX | LOCK_NB) == 0 else {
+      close(descriptor)
+      throw ServiceError(
+        .temporary,
+        "cannot use the state directory \(directory): another refreshd is at work on it; stop that one first")
+    }
+  }
+
+  private static func makeDirectory(_ path: String) throws(ServiceError) {
+    if mkdir(path, 0o700) == 0 || errno == EEXIST { return }
+    guard errno == ENOENT, let slash = path.lastIndex(of: "/"), slash != path.startIndex else {
+      throw ServiceError(
+        .cannotCreate, "cannot make the state directory \(path): \(reason); give another with --state DIR")
+    }
+    try makeDirectory(String(path[..<slash]))
+    guard mkdir(path, 0o700) == 0 || errno == EEXIST else {
+      throw ServiceError(
+        .cannotCreate, "cannot make the state directory \(path): \(reason); give another with --state DIR")
+    }
+  }
+
+  private static var reason: String { String(cString: strerror(errno)) }
+}

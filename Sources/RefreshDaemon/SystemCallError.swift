@@ -1,0 +1,18 @@
+import Glibc
+
+/// What the kernel or the C library answered, in a sentence: `cannot read /etc/x: Permission denied`.
+struct SystemCallError: Error, Hashable, CustomStringConvertible {
+  /// What could not be done, after "cannot ".
+  let attempt: String
+  /// The code, of `errno(3)`.
+  let code: Int32
+
+  /// The sentence.
+  var description: String { "cannot \(attempt): \(Self.text(of: code))" }
+
+  /// The C library's words for a code.
+  static func text(of code: Int32) -> String {
+    guard let text = strerror(code) else { return "error \(code)" }
+    return String(cString: text)
+  }
+}

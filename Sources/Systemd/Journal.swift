@@ -1,0 +1,90 @@
+import CSystemd
+import Glibc
+
+/// Where the daemon tells what happened: systemd's journal, or lines of text on standard error.
+///
+/// What standard error is decides: where systemd connected it to the journal, entries go there whole, with their
+/// fields (sd_journal_sendv(3)); a terminal, a file or a pipe gets a line for a person.
+public struct Journal: Sendable {
+  enum Destination: Hashable, Sendable {
+    case journal
+    case text(descriptor: Int32, style: TextStyle)
+  }
+
+  let identifier: String
+  let destination: Destination
+
+  /// Makes a journal that writes as `identifier`, to where standard error leads at this moment.
+  public init(identifier: String) {
+    self.init(
+      identifier: identifier,
+      destination: Self.isJournal(STDERR_FILENO)
+        ? .journal : .text(descriptor: STDERR_FILENO, style: TextStyle(of: STDERR_FILENO)))
+  }
+
+  init(identifier: String, destination: Destination) {
+    self.identifier = identifier
+    self.destination = destination
+  }
+
+  /// Whether entries go to the journal with their fields, and not as text.
+  public var isStructured: Bool { destination == .journal }
+
+  /// Writes `entry`; the place in the source is that of the caller.
+  ///
+  /// Nothing is thrown, as there is nowhere left to say it: an entry that journald does not take goes to standard
+  /// error as text.
+  public func write(_ entry: Entry, file: StaticString = #fileID, line: UInt = #line) {
+    switch destination {
+    case .journal:
+      let result = Self.send(assignments(of: entry, file: file, line: line))
+      guard result < 0 else { return }
+      Self.write(TextStyle().line(of: entry), to: STDERR_FILENO)
+    case .text(let descriptor, let style):
+      Self.write(style.line(of: entry), to: descriptor)
+    }
+  }
+
+  /// The fields of an entry as the journal gets them, `NAME=VALUE` each.
+  func assignments(of entry: Entry, file: StaticString, line: UInt) -> [String] {
+    var assignments = [
+      "MESSAGE=\(entry.message)", "PRIORITY=\(entry.priority.rawValue)", "SYSLOG_IDENTIFIER=\(identifier)",
+      "CODE_FILE=\(file)", "CODE_LINE=\(line)",
+    ]
+    if let id = entry.messageID {
+      let digits = String(id, radix: 16)
+      assignments.append("MESSAGE_ID=" + String(repeating: "0", count: 32 - digits.count) + digits)
+    }
+    return assignments + entry.fields.map { "\($0.name)=\($0.value)" }
+  }
+
+  /// Whether `descriptor` is the stream of `$JOURNAL_STREAM`, which systemd made (systemd.exec(5)).
+  static func isJournal(_ descriptor: Int32) -> Bool {
+    guard let stream = getenv("JOURNAL_STREAM") else { return false }
+    var file = stat()
+    guard fstat(descriptor, &file) == 0 else { return false }
+    return String(cString: stream) == "\(file.st_dev):\(file.st_ino)"
+  }
+
+  private static func send(_ assignments: [String]) -> Int32 {
+    var bytes = assignments.flatMap(\.utf8)
+    return bytes.withUnsafeMutableBytes { buffer in
+      var start = 0
+      let vectors = assignments.map { assignment in
+        defer { start += assignment.utf8.count }
+        return iovec(iov_base: buffer.baseAddress?.advanced(by: start), iov_len: assignment.utf8.count)
+      }
+      return sd_journal_sendv(vectors, Int32(vectors.count))
+    }
+  }
+
+  private static func write(_ line: String, to descriptor: Int32) {
+    var rest = Array(line.utf8)[...]
+    while !rest.isEmpty {
+      let count = rest.withUnsafeBytes { Glibc.write(descriptor, $0.baseAddress, $0.count) }
+      if count < 0, errno == EINTR { continue }
+      guard count > 0 else { return }
+      rest = rest.dropFirst(count)
+    }
+  }
+}

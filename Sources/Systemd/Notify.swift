@@ -1,0 +1,40 @@
+import CSystemd
+
+/// What a service tells its manager about itself (sd_notify(3)).
+public enum Notify: Hashable, Sendable {
+  /// Startup is finished, or a reload is: the manager goes on with what waited for the service.
+  case ready
+  /// What the service is doing, one line for a person; `systemctl status` shows it.
+  case status(String)
+  /// The configuration is being read again, since this instant of the monotonic clock; ends with ``ready``.
+  ///
+  /// Microseconds of ``EventLoop/monotonicMicroseconds()``, by which the manager tells this reload from an earlier one.
+  case reloading(monotonicMicroseconds: Int64)
+  /// The service is ending.
+  case stopping
+  /// Give the start or the stop that is in progress this many microseconds more from now.
+  case extendTimeout(microseconds: Int64)
+
+  /// The lines of the protocol.
+  ///
+  /// A line break in a status becomes a space: what comes after one would be an assignment of its own.
+  var text: String {
+    switch self {
+    case .ready: "READY=1"
+    case .status(let status): "STATUS=" + String(status.map { $0.isNewline ? " " : $0 })
+    case .reloading(let microseconds): "RELOADING=1\nMONOTONIC_USEC=\(microseconds)"
+    case .stopping: "STOPPING=1"
+    case .extendTimeout(let microseconds): "EXTEND_TIMEOUT_USEC=\(microseconds)"
+    }
+  }
+
+  /// Tells the manager all of `notices` in one message, and whether there is a manager.
+  ///
+  /// Without `$NOTIFY_SOCKET` nobody asked, which is no error. Throws when the socket is there and does not take the
+  /// message: the manager then believes what it was told last.
+  @discardableResult
+  public static func send(_ notices: Notify...) throws(SystemdError) -> Bool {
+    let text = notices.map(\.text).joined(separator: "\n")
+    return try check(sd_notify(0, text), cannot: "tell the service manager \"\(text)\"") > 0
+  }
+}

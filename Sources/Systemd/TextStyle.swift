@@ -1,0 +1,62 @@
+import Glibc
+
+/// How an entry looks as text.
+struct TextStyle: Hashable, Sendable {
+  /// Whether the wall time stands first: a file or a service manager keeps its own.
+  var showsTime = false
+  /// Whether the priority has a colour.
+  var hasColour = false
+
+  /// A plain line.
+  init(showsTime: Bool = false, hasColour: Bool = false) {
+    self.showsTime = showsTime
+    self.hasColour = hasColour
+  }
+
+  /// The style for what `descriptor` leads to; a terminal has colours unless `$NO_COLOR` says anything.
+  init(of descriptor: Int32) {
+    let isTerminal = isatty(descriptor) == 1
+    let refusesColour = getenv("NO_COLOR").map { $0.pointee != 0 } ?? false
+    self.init(showsTime: isTerminal, hasColour: isTerminal && !refusesColour)
+  }
+
+  /// The entry as a line with its end, for instance "warning: cannot write the store: No space left on device".
+  ///
+  /// Further lines of a message are indented. Control characters, with which the output of a task could steer the
+  /// terminal, become "\u{FFFD}".
+  func line(of entry: Entry) -> String {
+    var line = showsTime ? Self.time() + " " : ""
+    if let (word, colour) = Self.word(for: entry.priority) {
+      line += hasColour ? "\u{1B}[\(colour)m\(word):\u{1B}[0m " : "\(word): "
+    }
+    for scalar in entry.message.unicodeScalars {
+      switch scalar {
+      case "\n": line += "\n  "
+      case "\t": line += "\t"
+      case _ where scalar.properties.generalCategory == .control: line += "\u{FFFD}"
+      default: line.unicodeScalars.append(scalar)
+      }
+    }
+    return line + "\n"
+  }
+
+  /// The word for a priority and its colour in SGR numbers; what is normal has none.
+  private static func word(for priority: Entry.Priority) -> (String, Int)? {
+    switch priority {
+    case .critical: ("critical", 31)
+    case .error: ("error", 31)
+    case .warning: ("warning", 33)
+    case .notice, .info: nil
+    case .debug: ("debug", 2)
+    }
+  }
+
+  /// The wall time of this moment, as "09:41:07".
+  private static func time() -> String {
+    var now = time_t(EventLoop.wallMicroseconds() / 1_000_000)
+    var local = tm()
+    localtime_r(&now, &local)
+    return [local.tm_hour, local.tm_min, local.tm_sec]
+      .map { $0 < 10 ? "0\($0)" : "\($0)" }.joined(separator: ":")
+  }
+}

@@ -1,0 +1,31 @@
+/// What a server takes upon itself for its clients at most.
+///
+/// A client that wants more costs itself: its connection is closed. With the defaults one user can make a server hold
+/// about 128 MiB, by sending 128 unfinished messages of a megabyte.
+public struct Bounds: Sendable {
+  /// The most bytes of one message, without its NUL; a longer one closes the connection.
+  ///
+  /// 1 MiB.
+  public var messageBytes = 1 << 20
+  /// The most connections in all.
+  ///
+  /// 512, well below the 1024 descriptors that a service has by default.
+  ///
+  /// Beyond it the connection that has been silent longest gives way, one of the same user first; one with a call in
+  /// flight or a disconnect action never does. When none can give way, the newcomer is closed.
+  public var connections = 512
+  /// The most connections of one user; beyond it one of the same user gives way.
+  ///
+  /// 128.
+  public var connectionsPerUser = 128
+  /// The most bytes that wait for a slow reader.
+  ///
+  /// 1 MiB.
+  ///
+  /// A call is not taken up before the answers to those before it are sent, so only streams can fill it: a reader that
+  /// falls further behind is disconnected. One message may be longer, if nothing else is waiting.
+  public var unsentBytes = 1 << 20
+
+  /// The defaults.
+  public init() {}
+}

@@ -1,0 +1,116 @@
+/// One call of a method, handed to its handler, which answers it now or later, exactly once.
+///
+/// Belongs to the server's thread. Answering runs no handler and no disconnect action, so it is safe in the middle of a
+/// change of the caller's own state. A call whose last copy goes away unanswered is answered with
+/// ``MethodNotImplemented``, so that a mistake here never lets the peer wait for ever.
+public struct Call<Parameters> {
+  /// What the peer sent.
+  public let parameters: Parameters
+  let exchange: Exchange
+
+  /// Whether the peer takes more than one answer (`more`).
+  ///
+  /// A stream without it is answered with ``ExpectedMore``, or
+  /// once, as the method likes.
+  public var wantsMore: Bool { exchange.wantsMore }
+
+  /// Whether the peer wants no answer at all (`oneway`); what is answered is dropped, errors too.
+  public var isOneway: Bool { exchange.isOneway }
+
+  /// The connection of the call.
+  public var connection: Connection { exchange.connection }
+
+  /// Who calls.
+  public var peer: Peer { exchange.connection.peer }
+
+  /// Whether nothing more can be answered: the last answer is given, or the peer is gone.
+  public var isOver: Bool { exchange.isOver }
+
+  /// Gives the last answer.
+  ///
+  /// An answer after the last is dropped.
+  ///
+  /// A value that cannot be encoded as an object closes the connection.
+  public func reply(_ value: some Encodable) {
+    exchange.reply(value, continues: false)
+  }
+
+  /// Gives the last answer, which has nothing to tell.
+  public func reply() {
+    exchange.reply()
+  }
+
+  /// Gives one answer of several if `continues`, else the last.
+  ///
+  /// To a call without `more` the first answer is the last. A peer that reads too slowly is disconnected
+  /// (``Bounds/unsentBytes``); the call is over then.
+  public func reply(_ value: some Encodable, continues: Bool) {
+    exchange.reply(value, continues: continues)
+  }
+
+  /// Gives an error as the last answer.
+  public func fail(_ error: some VarlinkError) {
+    exchange.fail(error)
+  }
+
+  /// Runs `action` once when the connection ends, whoever ends it: ``Connection/onDisconnect(_:_:)``.
+  public func onDisconnect(_ name: String = "", _ action: @escaping () -> Void) {
+    connection.onDisconnect(name, action)
+  }
+}
+
+/// The state of one call between the connection and all copies of its `Call`.
+final class Exchange {
+  let connection: Connection
+  let method: String
+  let wantsMore: Bool
+  let isOneway: Bool
+  private var isAnswered = false
+
+  init(connection: Connection, method: String, wantsMore: Bool, isOneway: Bool) {
+    self.connection = connection
+    self.method = method
+    self.wantsMore = wantsMore
+    self.isOneway = isOneway
+  }
+
+  deinit {
+    if !isAnswered { fail(MethodNotImplemented(method: method)) }
+  }
+
+  var isOver: Bool { isAnswered || !connection.isOpen }
+
+  func reply(_ value: some Encodable, continues: Bool) {
+    guard !isAnswered else { return }
+    let isLast = !continues || !wantsMore
+    if !isOneway {
+      connection.enqueue { writer, output throws in
+        try writer.write(value, as: isLast ? .last : .continues, to: &output)
+      }
+    }
+    if isLast { finish() }
+  }
+
+  func reply() {
+    guard !isAnswered else { return }
+    if !isOneway {
+      connection.enqueue { writer, output in writer.writeEmpty(to: &output) }
+    }
+    finish()
+  }
+
+  func fail(_ error: some VarlinkError) {
+    guard !isAnswered else { return }
+    if !isOneway {
+      connection.enqueue { writer, output throws in
+        try writer.write(error, as: .error(name: type(of: error).name), to: &output)
+      }
+    }
+    finish()
+  }
+
+  private func finish() {
+    isAnswered = true
+    connection.callIsOver()
+  }
+}

@@ -1,0 +1,219 @@
+import CLinux
+import Glibc
+
+/// One client of a server.
+///
+/// Calls are taken up one at a time: while one is in flight, or its answer is not sent, nothing more is read, and the
+/// kernel lets the client wait. Handlers and disconnect actions run only out of `handle`, which the reactor calls, so
+/// that an answer given in the middle of a change of the caller's state never re-enters it.
+public final class Connection {
+  /// Who is at the other end.
+  public let peer: Peer
+
+  private enum State {
+    case open
+    /// The peer has closed its end: nothing can be sent, what it sent before is still taken up.
+    case hungUp
+    /// This end has given up; the reactor reports a hang-up, and the connection ends.
+    case brokenOff
+    case ended
+  }
+
+  private let descriptor: Int32
+  private weak var server: Server?
+  private var watch: (any Watch)?
+  private var watched = Readiness.readable
+  private var state = State.open
+  private var input: MessageBuffer
+  private var output = OutputBuffer()
+  private var disconnectActions: [String: () -> Void] = [:]
+  /// The server's count of chunks when this connection last sent one; the least is the one silent longest.
+  private(set) var lastHeard: UInt64
+
+  private var isInFlight = false
+  /// Calls are being taken up; their answers are sent together afterwards.
+  private var isTaking = false
+  /// The peer sends nothing more.
+  private var isInputEnded = false
+  /// Something came in while a call was in flight; it stays in the kernel.
+  private var isReadingPaused = false
+  /// Asks for a turn of the loop, by waiting for room to write, which there is.
+  private var needsTurn = false
+
+  /// How much is read at once, and so how many calls one turn of the loop may serve for one client.
+  private static let chunk = 4096
+
+  init(descriptor: Int32, peer: Peer, server: Server, heard: UInt64) throws {
+    self.descriptor = descriptor
+    self.peer = peer
+    self.server = server
+    lastHeard = heard
+    input = MessageBuffer(limit: server.bounds.messageBytes)
+    watch = try server.reactor.watch(descriptor, for: watched) { [unowned self] in self.handle($0) }
+  }
+
+  /// Whether answers can reach the peer, as far as is known.
+  public var isOpen: Bool { state == .open }
+
+  /// Whether the connection may be closed to make room for another.
+  var isIdle: Bool { !isInFlight && disconnectActions.isEmpty }
+
+  /// Runs `action` once after this connection has ended; a second action of the same name takes the first one's place.
+  ///
+  /// The action runs on the server's thread, out of the reactor or ``Server/close()``, never within an answer. On a
+  /// connection that has ended already it never runs. A connection with an action is not closed to make room.
+  public func onDisconnect(_ name: String = "", _ action: @escaping () -> Void) {
+    guard state != .ended else { return }
+    disconnectActions[name] = action
+  }
+
+  /// Forgets the action of this name.
+  public func cancelDisconnectAction(_ name: String = "") {
+    disconnectActions[name] = nil
+  }
+
+  // MARK: - Answering
+
+  /// Queues one message and sends what the socket takes.
+  func enqueue(_ write: (ReplyWriter, inout [UInt8]) throws -> Void) {
+    guard isOpen, let server else { return }
+    let wasBlocked = output.isBlocked
+    do {
+      try output.append { bytes in try write(server.writer, &bytes) }
+    } catch {
+      return breakOff()
+    }
+    if !isTaking || output.unsent > Connection.chunk { flush() }
+    if wasBlocked, output.unsent > server.bounds.unsentBytes { breakOff() }
+    if !isTaking { updateWatch() }
+  }
+
+  /// The last answer of the call in flight is queued, or the call was oneway.
+  func callIsOver() {
+    isInFlight = false
+    guard isOpen, !isTaking else { return }
+    if isReadingPaused || isInputEnded || input.hasMessage() { needsTurn = true }
+    updateWatch()
+  }
+
+  private func flush() {
+    if !output.flush(to: descriptor) { breakOff() }
+  }
+
+  private func breakOff() {
+    guard isOpen else { return }
+    state = .brokenOff
+    output.discard()
+    // Makes the reactor report a hang-up.
+    shutdown(descriptor, Int32(SHUT_RDWR))
+  }
+
+  // MARK: - Taking calls
+
+  private func handle(_ readiness: Readiness) {
+    needsTurn = false
+    if state == .brokenOff { return end() }
+    if !readiness.isDisjoint(with: [.hangup, .error]) {
+      state = .hungUp
+      output.discard()
+    }
+    if readiness.contains(.writable) { flush() }
+    take()
+    if readiness.contains(.readable) || state == .hungUp { receive() }
+    settle()
+  }
+
+  /// Whether the next call may be taken up.
+  ///
+  /// One that hung up waits for no answer, so its calls need not wait either.
+  private var mayTake: Bool {
+    switch state {
+    case .open: !isInFlight && !output.isBlocked
+    case .hungUp: true
+    case .brokenOff, .ended: false
+    }
+  }
+
+  private func receive() {
+    guard mayTake else {
+      isReadingPaused = true
+      return
+    }
+    let count = withUnsafeTemporaryAllocation(byteCount: Connection.chunk, alignment: 16) { chunk in
+      let count = linux_receive_now(descriptor, chunk.baseAddress, chunk.count)
+      if count > 0 { input.append(UnsafeRawBufferPointer(rebasing: chunk[..<count])) }
+      return count
+    }
+    if count > 0 {
+      lastHeard = server?.nextHeard() ?? lastHeard
+      take()
+    } else if count == 0 || state == .hungUp {
+      isInputEnded = true
+    } else if errno != EAGAIN, errno != EINTR {
+      breakOff()
+    }
+  }
+
+  /// Takes up the calls that are read already, as far as they may be.
+  private func take() {
+    guard let server else { return }
+    isTaking = true
+    defer { isTaking = false }
+    do throws(MalformedMessage) {
+      while mayTake {
+        if input.isOverLimit { throw .tooLong(limit: input.limit) }
+        let read = { (message) throws(MalformedMessage) in try server.reader.read(message) }
+        guard let call = try input.withNext(read) else { break }
+        start(call)
+      }
+      flush()
+    } catch {
+      // What has been answered is sent; there is no answer to what is no call.
+      flush()
+      breakOff()
+    }
+  }
+
+  private func start(_ call: IncomingCall) {
+    isInFlight = true
+    let exchange = Exchange(
+      connection: self, method: call.method, wantsMore: call.wantsMore, isOneway: call.isOneway)
+    switch call.action {
+    case .run(let handler): handler(exchange)
+    case .fail(let error): exchange.fail(error)
+    }
+  }
+
+  /// After a turn: ends what is done with, and watches for what is wanted next.
+  private func settle() {
+    let isDone = isInputEnded && (state == .hungUp || (mayTake && output.unsent == 0))
+    if isDone || state == .brokenOff { return end() }
+    if mayTake { isReadingPaused = false }
+    updateWatch()
+  }
+
+  private func updateWatch() {
+    var wanted: Readiness = []
+    if !isReadingPaused && !isInputEnded { wanted.insert(.readable) }
+    if output.isBlocked || needsTurn { wanted.insert(.writable) }
+    guard wanted != watched else { return }
+    watched = wanted
+    watch?.events = wanted
+  }
+
+  /// Closes the socket and runs the disconnect actions.
+  ///
+  /// Only from the reactor's turn or the server's own closing.
+  func end() {
+    guard state != .ended else { return }
+    state = .ended
+    watch?.cancel()
+    watch = nil
+    output.discard()
+    close(descriptor)
+    server?.forget(self)
+    let actions = disconnectActions
+    disconnectActions = [:]
+    for name in actions.keys.sorted() { actions[name]?() }
+  }
+}

@@ -1,0 +1,53 @@
+import CLinux
+import Glibc
+
+/// Who is at the other end of a connection, as the kernel tells it.
+///
+/// The credentials are those of the moment of connect(2): unix(7), `SO_PEERCRED` and `SO_PEERGROUPS`. They cannot be
+/// forged, but the process may have ended since, and its id be another's.
+public struct Peer: Sendable, Equatable {
+  /// The process, in the pid namespace of this process; 0 if it is not visible there.
+  public let pid: pid_t
+  /// The user.
+  public let uid: uid_t
+  /// The primary group.
+  public let gid: gid_t
+  /// The supplementary groups; empty before Linux 4.13.
+  public let groups: [gid_t]
+
+  /// Credentials as given, for tests and for peers that are known otherwise.
+  public init(pid: pid_t, uid: uid_t, gid: gid_t, groups: [gid_t]) {
+    self.pid = pid
+    self.uid = uid
+    self.gid = gid
+    self.groups = groups
+  }
+
+  /// The peer of a connected Unix socket; nil when the kernel does not tell.
+  init?(of descriptor: Int32) {
+    var pid: pid_t = 0
+    var uid: uid_t = 0
+    var gid: gid_t = 0
+    guard linux_peer_credentials(descriptor, &pid, &uid, &gid) == 0 else { return nil }
+    self.init(pid: pid, uid: uid, gid: gid, groups: Peer.groups(of: descriptor))
+  }
+
+  /// Whether the peer is in the group, by its primary or a supplementary one.
+  public func isMember(of group: gid_t) -> Bool {
+    gid == group || groups.contains(group)
+  }
+
+  private static func groups(of descriptor: Int32) -> [gid_t] {
+    var groups = [gid_t](repeating: 0, count: 32)
+    while true {
+      let room = groups.count * MemoryLayout<gid_t>.stride
+      var bytes = socklen_t(room)
+      let result = linux_peer_groups(descriptor, &groups, &bytes)
+      let count = Int(bytes) / MemoryLayout<gid_t>.stride
+      if result == 0 { return Array(groups.prefix(count)) }
+      // ERANGE tells the size that is needed.
+      guard errno == ERANGE, Int(bytes) > room else { return [] }
+      groups = [gid_t](repeating: 0, count: count)
+    }
+  }
+}

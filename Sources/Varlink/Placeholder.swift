@@ -1,1 +1,0 @@
-// placeholder, goes with the first real file

@@ -1,0 +1,126 @@
+import CLinux
+import Glibc
+
+/// A Unix socket that cannot be made, bound or reached, with the reason.
+public struct SocketError: Error, CustomStringConvertible, Equatable {
+  /// What happened, to which socket, and what to do.
+  public let description: String
+  /// The number of the system's error, as in errno(3).
+  public let code: Int32
+
+  init(_ description: String, code: Int32) {
+    self.description = description
+    self.code = code
+  }
+
+  /// An error of a system call that has just set errno.
+  init(_ what: String, errno code: Int32) {
+    self.init("\(what): \(String(cString: strerror(code)))", code: code)
+  }
+}
+
+/// Stream sockets in the file system: unix(7).
+enum UnixSocket {
+  /// Binds and listens.
+  ///
+  /// A stale socket file, on which nobody listens, is replaced.
+  static func listen(at path: String, mode: mode_t) throws(SocketError) -> Int32 {
+    let socket = try make()
+    do throws(SocketError) {
+      if try !bind(socket, to: path, mode: mode) {
+        guard try isStale(path) else {
+          throw SocketError(
+            "cannot listen on \(path): another process listens there; stop it or choose another path",
+            code: EADDRINUSE)
+        }
+        unlink(path)
+        guard try bind(socket, to: path, mode: mode) else {
+          throw SocketError("cannot listen on \(path)", errno: EADDRINUSE)
+        }
+      }
+      guard Glibc.listen(socket, SOMAXCONN) == 0 else { throw SocketError("cannot listen on \(path)", errno: errno) }
+      try setNonBlocking(socket)
+      return socket
+    } catch {
+      close(socket)
+      throw error
+    }
+  }
+
+  /// Connects, blocking.
+  static func connect(to path: String) throws(SocketError) -> Int32 {
+    let socket = try make()
+    let result = try closing(socket) { () throws(SocketError) in
+      try withAddress(of: path) { address, size in Glibc.connect(socket, address, size) }
+    }
+    guard result == 0 else {
+      let code = errno
+      close(socket)
+      throw SocketError("cannot connect to \(path)", errno: code)
+    }
+    return socket
+  }
+
+  static func setNonBlocking(_ descriptor: Int32) throws(SocketError) {
+    let flags = fcntl(descriptor, F_GETFL)
+    guard flags >= 0, fcntl(descriptor, F_SETFL, flags | O_NONBLOCK) == 0,
+      fcntl(descriptor, F_SETFD, FD_CLOEXEC) == 0
+    else { throw SocketError("cannot use descriptor \(descriptor)", errno: errno) }
+  }
+
+  private static func make() throws(SocketError) -> Int32 {
+    let socket = linux_stream_socket()
+    guard socket >= 0 else { throw SocketError("cannot make a socket", errno: errno) }
+    return socket
+  }
+
+  /// False when the path is taken.
+  private static func bind(_ socket: Int32, to path: String, mode: mode_t) throws(SocketError) -> Bool {
+    // Before, because the file must at no moment be open to more than it will be; after, because of the umask.
+    fchmod(socket, mode)
+    guard try withAddress(of: path, { address, size in Glibc.bind(socket, address, size) }) == 0 else {
+      if errno == EADDRINUSE { return false }
+      throw SocketError("cannot listen on \(path)", errno: errno)
+    }
+    guard chmod(path, mode) == 0 else { throw SocketError("cannot set the mode of \(path)", errno: errno) }
+    return true
+  }
+
+  private static func isStale(_ path: String) throws(SocketError) -> Bool {
+    do throws(SocketError) {
+      close(try connect(to: path))
+      return false
+    } catch {
+      return error.code == ECONNREFUSED
+    }
+  }
+
+  private static func closing<Result>(
+    _ socket: Int32, _ body: () throws(SocketError) -> Result
+  ) throws(SocketError) -> Result {
+    do throws(SocketError) {
+      return try body()
+    } catch {
+      close(socket)
+      throw error
+    }
+  }
+
+  private static func withAddress(
+    of path: String, _ body: (UnsafePointer<sockaddr>, socklen_t) -> Int32
+  ) throws(SocketError) -> Int32 {
+    var address = sockaddr_un()
+    address.sun_family = sa_family_t(AF_UNIX)
+    let room = MemoryLayout.size(ofValue: address.sun_path)
+    // The last byte is the NUL.
+    guard path.utf8.count < room else {
+      throw SocketError(
+        "cannot use \(path): the path of a socket has at most \(room - 1) bytes; choose a shorter one",
+        code: ENAMETOOLONG)
+    }
+    withUnsafeMutableBytes(of: &address.sun_path) { $0.copyBytes(from: path.utf8) }
+    return withUnsafePointer(to: address) { pointer in
+      pointer.withMemoryRebound(to: sockaddr.self, capacity: 1) { body($0, socklen_t(MemoryLayout<sockaddr_un>.size)) }
+    }
+  }
+}

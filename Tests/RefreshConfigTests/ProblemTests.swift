@@ -1,0 +1,241 @@
+import RefreshConfig
+import Testing
+
+@Suite("Every mistake is told with its file, line and remedy") struct ProblemTests {
+  /// One file that is wrong and all that is said about it.
+  struct Row: Sendable, CustomTestStringConvertible {
+    let text: String
+    let problems: [String]
+    var testDescription: String { problems.first ?? text }
+
+    init(_ text: String, _ problems: String...) {
+      self.text = text
+      self.problems = problems
+    }
+  }
+
+  static let durations = #"write for example "15min" or "1h 30min""#
+  static let intervals = durations + #", or "minimum", or "never""#
+  static let oneOf = #"write one of run = ["PROGRAM", "ARGUMENT"] and shell = "COMMAND""#
+
+  /// App files that have a right id in line 1 and a right task at the end.
+  static let apps: [Row] = [
+    Row(
+      #"background_interval = "5 fortnights""#,
+      #"2: background_interval: cannot read "5 fortnights" as a duration: "fortnights" is no unit of time; \#(intervals)"#
+    ),
+    Row(
+      #"background_interval = "14min""#,
+      #"2: background_interval: cannot refresh every 14min: the floor is 15min; "#
+        + #"write "minimum" for as often as the system allows"#),
+    Row(
+      #"foreground_interval = "1s""#,
+      #"2: foreground_interval: cannot refresh every 1s: the floor is 5s; "#
+        + #"write "minimum" for as often as the system allows"#),
+    Row(
+      "deadline = 30", #"2: deadline: cannot take an integer for this key; write for example deadline = "30s""#),
+    Row(#"deadline = "500ms""#, "2: deadline: cannot take 500ms: it is out of bounds; write 1s to 10min"),
+    Row(#"deadline = "11min""#, "2: deadline: cannot take 11min: it is out of bounds; write 1s to 10min"),
+    Row(#"grace = "61s""#, "2: grace: cannot take 1min 1s: it is out of bounds; write 0 to 1min"),
+    Row(#"on_foreground = "Always""#, #"2: on_foreground: cannot take "Always"; write "stale", "always" or "never""#),
+    Row(
+      "\n# a comment\nname = 5.0",
+      #"4: name: cannot take a number with a point for this key; write for example name = "Todo""#),
+    Row(#"name = """#, #"2: name: cannot call an app ""; write 1 to 255 bytes without control characters"#),
+    Row(
+      #"name = "a\u0007b""#,
+      "2: name: cannot call an app \"a\u{FFFD}b\"; write 1 to 255 bytes without control characters"),
+    Row(
+      #"owner = "nobody-of-this-name""#,
+      #"2: owner: cannot find a user "nobody-of-this-name" on this machine; "#
+        + "write the name or number of one of /etc/passwd"),
+    Row(
+      #"group = "nobody-of-this-name""#,
+      #"2: group: cannot find a group "nobody-of-this-name" on this machine; "#
+        + "write the name or number of one of /etc/group"),
+    Row(
+      #"directory = "Mail""#,
+      #"2: directory: cannot use "Mail" as a directory: it is not a whole path; "#
+        + "begin with a slash, or with ~/ for the owner's home"),
+    Row(
+      "environment = { LANG = 1, 2X = \"a\", REFRESH_APP = \"b\" }",
+      "2: environment.2X: cannot use \"2X\" as the name of a variable; write letters, digits and _, and no digit first",
+      #"2: environment.LANG: cannot take an integer for this key; write for example LANG = "C.UTF-8""#,
+      "2: environment.REFRESH_APP: cannot set REFRESH_APP: refreshd sets the variables of that prefix; "
+        + "choose another name"),
+    Row(
+      "\n[environment]\nLANG = true",
+      #"4: environment.LANG: cannot take a boolean for this key; write for example LANG = "C.UTF-8""#),
+    Row(
+      #"bakground_interval = "1h""#,
+      "2: bakground_interval: cannot use a key that is not known here; did you mean background_interval?"),
+    Row(
+      #"new_data = "output""#,
+      "2: new_data: cannot use a key that is not known here; move it down, below the header of task"),
+    Row(
+      #""we\nird" = 1"#,
+      "2: we\u{FFFD}ird: cannot use a key that is not known here; the keys here are background_interval, deadline, "
+        + "directory, environment, foreground_interval, grace, group, id, name, on_foreground, owner, task"),
+    Row(
+      #"deadline = "1s"#,
+      "2:15: cannot read the file as TOML: Error while parsing string: unescaped control characters other than TAB (U+0009) are "
+        + "explicitly prohibited; see toml.io for how TOML is written"
+    ),
+    Row(
+      "deadline = \"1s\"\ngrace = \"61s\"\nname = 1",
+      "3: grace: cannot take 1min 1s: it is out of bounds; write 0 to 1min",
+      #"4: name: cannot take an integer for this key; write for example name = "Todo""#),
+  ]
+
+  @Test("in the keys of an app", arguments: apps)
+  func app(row: Row) throws {
+    let scratch = try Scratch()
+    try scratch.write(
+      "apps.d/x.toml", "id = \"org.example.todo\"\n\(row.text)\n[[task]]\nrun = [\"/usr/bin/true\"]\n")
+    #expect(scratch.problems() == row.problems.map { "apps.d/x.toml:\($0)" })
+  }
+
+  /// Tasks; the header of each is in line 2 of the file.
+  static let tasks: [Row] = [
+    Row("name = \"pull\"", "2: cannot run a task without a command; \(oneOf)"),
+    Row("run = [\"true\"]\nshell = \"true\"", "2: cannot run both run and shell; \(oneOf)"),
+    Row("run = []", #"3: task.run: cannot run an empty array; write for example ["/usr/bin/mbsync", "inbox"]"#),
+    Row(
+      "run = \"true\"",
+      #"3: task.run: cannot take a string for this key; write for example run = ["/usr/bin/mbsync", "inbox"]"#),
+    Row(
+      "run = [\"sleep\", 5]",
+      #"3: task.run: cannot take an integer as an argument; put it in quotes, as in ["sleep", "5"]"#),
+    Row(
+      "run = [\"bin/true\"]",
+      #"3: task.run: cannot find the program "bin/true" by a relative path; write its whole path, or its name alone"#),
+    Row(
+      "run = [\"/opt/missing\"]",
+      #"3: task.run: cannot execute "/opt/missing": it is no executable file; install the program, or correct its name"#
+    ),
+    Row("run = [\"true\", \"a\\u0000b\"]", "3: task.run: cannot put a NUL into an argument; remove the \\u0000"),
+    Row("shell = \"\"", "3: task.shell: cannot run an empty command or one with a NUL; write what /bin/sh is to run"),
+    Row(
+      "run = [\"true\"]\nname = \"a b\"",
+      #"4: task.name: cannot name a task "a b"; write 1 to 64 letters, without spaces"#),
+    Row(
+      "run = [\"true\"]\nnew_data = \"changed:Mail\"",
+      #"4: task.new_data: cannot take "changed:Mail"; write "exit", "output" or "changed:/WHOLE/PATH""#),
+    Row(
+      "run = [\"true\"]\nno_data_exit = 256",
+      "4: task.no_data_exit: cannot take 256: it is out of bounds; write 0 to 255"),
+    Row(
+      "run = [\"true\"]\nretry_exit = 0", "4: task.retry_exit: cannot take 0: it is out of bounds; write 1 to 255"),
+    Row(
+      "run = [\"true\"]\nno_data_exit = 75",
+      "4: task.no_data_exit: cannot tell no data from a failure worth a retry: both are exit code 75; "
+        + "write different codes for no_data_exit and retry_exit"),
+    Row(
+      "run = [\"true\"]\ndeadline = \"1s\"",
+      "4: task.deadline: cannot use a key that is not known here; "
+        + "move it up, before the first line that begins with ["),
+    Row(
+      "run = [\"true\"]\nnewdata = \"exit\"",
+      "4: task.newdata: cannot use a key that is not known here; did you mean task.new_data?"),
+    Row(
+      "name = \"pull\"\nrun = [\"true\"]\n[[task]]\nname = \"pull\"\nrun = [\"true\"]",
+      #"6: task.name: cannot name two tasks "pull"; give each task a name of its own"#),
+  ]
+
+  @Test("in the keys of a task", arguments: tasks)
+  func task(row: Row) throws {
+    let scratch = try Scratch()
+    try scratch.write("apps.d/x.toml", "id = \"org.example.todo\"\n[[task]]\n\(row.text)\n")
+    #expect(scratch.problems() == row.problems.map { "apps.d/x.toml:\($0)" })
+  }
+
+  /// Whole app files.
+  static let files: [Row] = [
+    Row(
+      "[[task]]\nrun = [\"true\"]",
+      #": id: cannot know an app without an id; write for example id = "org.example.todo""#),
+    Row(
+      "id = \"todo\"\n[[task]]\nrun = [\"true\"]",
+      #":1: id: cannot take "todo" as the id of an app; "#
+        + #"write letters, digits, _ and - in two or more parts, as in "org.example.todo""#),
+    Row(
+      "id = \"org.example.todo\"",
+      #": task: cannot refresh an app without a task; add [[task]] with run = ["PROGRAM"]"#),
+    Row(
+      "id = \"org.example.todo\"\ntask = []",
+      ":2: task: cannot refresh an app with 0 tasks; write 1 to 64 tasks"),
+    Row(
+      "id = \"org.example.todo\"\n" + String(repeating: "[[task]]\nrun = [\"true\"]\n", count: 65),
+      ":2: task: cannot refresh an app with 65 tasks; write 1 to 64 tasks"),
+    Row(
+      "id = \"org.example.todo\"\ntask = [1]",
+      ":2: task: cannot take an array for this key; write for example [[task]], a table for each task"),
+    Row("id = \"a.b\"\n\u{0}", ":2:1: cannot read the file as TOML: "),
+  ]
+
+  @Test("in a whole file", arguments: files)
+  func file(row: Row) throws {
+    let scratch = try Scratch()
+    try scratch.write("apps.d/x.toml", row.text)
+    #expect(
+      scratch.problems().map { $0.hasPrefix("apps.d/x.toml\(row.problems[0])") } == [true], "\(scratch.problems())")
+  }
+
+  @Test("in refreshd.toml")
+  func main() throws {
+    let scratch = try Scratch()
+    try scratch.write(
+      "refreshd.toml",
+      """
+      foreground_floor = "25h"
+      deadline_cap = 5
+      [defaults]
+      background_interval = "1s"
+      owner = "root"
+      """)
+    #expect(
+      scratch.problems() == [
+        "refreshd.toml:1: foreground_floor: cannot take 1d 1h: it is out of bounds; write 1ms to 1d",
+        #"refreshd.toml:2: deadline_cap: cannot take an integer for this key; write for example deadline_cap = "10min""#,
+        "refreshd.toml:4: defaults.background_interval: cannot refresh every 1s: the floor is 15min; "
+          + #"write "minimum" for as often as the system allows"#,
+        "refreshd.toml:5: defaults.owner: cannot use a key that is not known here; the keys here are "
+          + "background_interval, deadline, directory, environment, foreground_interval, grace, group, on_foreground",
+      ])
+  }
+
+  @Test("of every file at once, by file and line")
+  func allFiles() throws {
+    let scratch = try Scratch()
+    try scratch.write("refreshd.toml", "deadline_cap = \"\"")
+    try scratch.write("apps.d/b.toml", "id = \"b\"\nname = 1\n[[task]]\nrun = [\"true\"]")
+    try scratch.write("apps.d/a.toml", "id = ")
+    #expect(
+      scratch.problems().map { $0.prefix { $0 != " " } } == [
+        "apps.d/a.toml:1:6:", "apps.d/b.toml:1:", "apps.d/b.toml:2:", "refreshd.toml:1:",
+      ])
+  }
+
+  @Test(
+    "an app is not blamed for a limit that cannot be read", arguments: ["background_floor = 1", "background_floor ="])
+  func unknownLimit(text: String) throws {
+    let scratch = try Scratch()
+    try scratch.write("refreshd.toml", text)
+    try scratch.write(
+      "apps.d/a.toml", "id = \"a.b\"\nbackground_interval = \"1s\"\n[[task]]\nrun = [\"true\"]")
+    #expect(scratch.problems().count == 1)
+    #expect(scratch.problems()[0].hasPrefix("refreshd.toml:1:"))
+  }
+
+  @Test("two apps of one id, by the names of both files")
+  func secondApp() throws {
+    let scratch = try Scratch()
+    try scratch.write("apps.d/a.toml", "id = \"a.b\"\n[[task]]\nrun = [\"true\"]")
+    try scratch.write("apps.d/b.toml", "\nid = \"a.b\"\n[[task]]\nrun = [\"true\"]")
+    #expect(
+      scratch.problems() == [
+        "apps.d/b.toml:2: id: cannot have a second app a.b: apps.d/a.toml:1 has it; "
+          + "give one of them another id, or remove one"
+      ])
+  }
+}

@@ -1,0 +1,60 @@
+import Foundation
+import RefreshConfig
+
+/// A directory of its own for one test, gone with it.
+final class Scratch {
+  let path: String
+
+  init() throws {
+    path = NSTemporaryDirectory() + "refreshd-config-" + UUID().uuidString
+    try FileManager.default.createDirectory(atPath: path, withIntermediateDirectories: true)
+  }
+
+  deinit {
+    do {
+      try FileManager.default.removeItem(atPath: path)
+    } catch {
+      print("cannot remove \(path): \(error)")
+    }
+  }
+
+  /// Writes a file, with the directories that lead to it.
+  func write(_ file: String, _ text: String) throws { try write(file, bytes: Array(text.utf8)) }
+
+  /// Writes a file of any bytes, with the directories that lead to it.
+  func write(_ file: String, bytes: [UInt8]) throws {
+    try makeDirectories(to: file)
+    try Data(bytes).write(to: URL(filePath: "\(path)/\(file)"))
+  }
+
+  /// Makes a symbolic link, with the directories that lead to it.
+  func link(_ file: String, to target: String) throws {
+    try makeDirectories(to: file)
+    try FileManager.default.createSymbolicLink(atPath: "\(path)/\(file)", withDestinationPath: target)
+  }
+
+  func makeDirectories(to file: String) throws {
+    try FileManager.default.createDirectory(
+      at: URL(filePath: "\(path)/\(file)").deletingLastPathComponent(), withIntermediateDirectories: true)
+  }
+
+  /// What `--config` of this directory gives.
+  func load(as reader: Reader = .anybody) throws(ConfigurationError) -> Configuration {
+    try Configuration.load(from: .directory(path), as: reader)
+  }
+
+  /// The problems that it is refused with, one a line, with paths from this directory on; empty if it is not.
+  func problems(as reader: Reader = .anybody) -> [String] {
+    do throws(ConfigurationError) {
+      _ = try load(as: reader)
+      return []
+    } catch {
+      return error.problems.map { "\($0)".replacing("\(path)/", with: "").replacing(path, with: ".") }
+    }
+  }
+}
+
+extension Reader {
+  /// The system's daemon as root, on a machine that has the programs below `/usr/bin` and no others.
+  static let anybody = Reader(uid: 0, isProgram: { $0.hasPrefix("/usr/bin/") })
+}

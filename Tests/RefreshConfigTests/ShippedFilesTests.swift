@@ -1,0 +1,65 @@
+import Foundation
+import RefreshConfig
+import RefreshEngine
+import Testing
+
+@Suite("The files in config/") struct ShippedFilesTests {
+  static let config = URL(filePath: #filePath).deletingLastPathComponent().deletingLastPathComponent()
+    .deletingLastPathComponent().appending(path: "config")
+  static let app = "id = \"a.b\"\n[[task]]\nrun = [\"true\"]\n"
+
+  static func text(_ file: String) throws -> String {
+    try String(contentsOf: config.appending(path: file), encoding: .utf8)
+  }
+
+  /// A configuration of this `refreshd.toml` and one app that leaves out all it can.
+  static func load(_ text: String) throws -> Configuration {
+    let scratch = try Scratch()
+    try scratch.write("refreshd.toml", text)
+    try scratch.write("apps.d/a.b.toml", app)
+    return try scratch.load()
+  }
+
+  /// The shipped file with every default switched on.
+  static func uncommented() throws -> String {
+    try text("refreshd.toml").split(separator: "\n", omittingEmptySubsequences: false)
+      .map { $0.hasPrefix("#") && !$0.hasPrefix("# ") ? $0.dropFirst() : $0 }.joined(separator: "\n")
+  }
+
+  @Test("refreshd.toml changes nothing as it is shipped")
+  func commented() throws {
+    let configuration = try Self.load(try Self.text("refreshd.toml"))
+    #expect(configuration.limits == Limits())
+    #expect(configuration.apps[0].policy == Policy(tasks: [TaskPolicy(name: "true")]))
+  }
+
+  @Test("refreshd.toml shows the defaults that are in the code")
+  func shownDefaults() throws {
+    let configuration = try Self.load(try Self.uncommented())
+    #expect(configuration.limits == Limits())
+    #expect(configuration.apps[0].policy == Policy(tasks: [TaskPolicy(name: "true")]))
+    #expect(configuration.apps[0].commands == [Command(arguments: ["/usr/bin/true"])])
+  }
+
+  @Test("refreshd.toml shows every key that is known", arguments: ["", "[defaults]\n"])
+  func everyKey(table: String) throws {
+    let error = #expect(throws: ConfigurationError.self) { try Self.load(table + "no_key_is_like_this_one = 1") }
+    let remedy = try #require(error?.problems.first?.remedy)
+    let keys = remedy.dropFirst("the keys here are ".count).split(separator: ", ")
+    #expect(keys.count >= 3)
+    let shown = try Self.uncommented()
+    for key in keys {
+      #expect(shown.contains("\n\(key) = ") || shown.contains("\n[\(key)]\n") || shown.contains("(\(key) = "), "\(key)")
+    }
+  }
+
+  @Test(
+    "the example apps are right, wherever their programs are", arguments: ["org.example.mail", "org.example.mirror"])
+  func examples(id: String) throws {
+    let scratch = try Scratch()
+    try scratch.write("apps.d/\(id).toml", try Self.text("apps.d/\(id).toml"))
+    let app = try #require(try scratch.load().apps.first)
+    #expect(app.id == AppID(id))
+    #expect(app.policy.tasks.allSatisfy { if case .changed = $0.newData { true } else { false } })
+  }
+}

@@ -1,0 +1,46 @@
+import Glibc
+import Systemd
+import Testing
+
+@testable import RefreshDaemon
+
+/// The two ways to reach the processes of a task, to run the same test with both.
+enum Reach: String, CaseIterable {
+  case subreaper
+  case cgroup
+
+  /// The ways that there are here: a cgroup to divide takes root and version 2 of cgroups.
+  static let available = allCases.filter { $0 == .subreaper || (geteuid() == 0 && mount != nil) }
+
+  /// Where the one hierarchy is mounted.
+  private static let mount = ["/sys/fs/cgroup", "/sys/fs/cgroup/unified"]
+    .first { access("\($0)/cgroup.procs", W_OK) == 0 }
+
+  /// Calls `body` with the means to make the trees; with cgroups, the test process is in one of its own meanwhile.
+  func withTrees(_ body: (@escaping (EventLoop) throws -> any ProcessTrees) throws -> Void) throws {
+    switch self {
+    case .subreaper:
+      try body { try SubreaperTrees(on: $0, socket: Stage.socket) }
+    case .cgroup:
+      let mount = try #require(Self.mount)
+      let directory = "\(mount)/refreshd-tests-\(getpid())"
+      let membership = String(decoding: Processes.contents(of: "/proc/self/cgroup"), as: UTF8.self)
+      let own = try #require(membership.split(separator: "\n").first { $0.hasPrefix("0::") }).dropFirst(3)
+      try #require(mkdir(directory, 0o755) == 0)
+      defer {
+        for process in Processes.identifiers(in: Processes.contents(of: "\(directory)/daemon/cgroup.procs")) {
+          #expect(throws: Never.self) { try Cgroup.write("\(process)", to: "\(mount)\(own)/cgroup.procs") }
+        }
+        #expect(rmdir("\(directory)/daemon") == 0)
+        #expect(rmdir(directory) == 0, "no task's cgroup is left")
+      }
+      try body { try CgroupTrees(on: $0, directory: directory) }
+    }
+  }
+}
+
+/// Whether a process runs; one that has ended and is not yet reaped does not.
+func isAlive(_ process: pid_t) -> Bool {
+  let status = String(decoding: Processes.contents(of: "/proc/\(process)/status"), as: UTF8.self)
+  return !status.isEmpty && !status.contains("State:\tZ")
+}

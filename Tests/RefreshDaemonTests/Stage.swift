@@ -1,0 +1,85 @@
+import Glibc
+import RefreshConfig
+import RefreshEngine
+import Systemd
+import Testing
+
+@testable import RefreshDaemon
+
+/// A launcher with real processes on a real loop, and what was heard of them.
+final class Stage {
+  /// Of this test process only: others that run beside it must not clean its processes away.
+  static let socket = "/run/refreshd/stage-\(getpid())"
+
+  let loop: EventLoop
+  let launcher: SpawnLauncher
+  private(set) var ends: [TaskKey: TaskEnd] = [:]
+  private(set) var lines: [TaskKey: [String]] = [:]
+  /// Called for each line, after it is in ``lines``.
+  var onLine: (TaskKey, String) -> Void = { _, _ in }
+  /// Called for each end, after it is in ``ends``.
+  var onEnd: (TaskKey) -> Void = { _ in }
+  private var awaited = 0
+
+  init(trees: (EventLoop) throws -> any ProcessTrees = { try SubreaperTrees(on: $0, socket: Stage.socket) }) throws {
+    loop = try EventLoop()
+    launcher = try SpawnLauncher(on: loop, socket: Self.socket, trees: trees(loop))
+    launcher.onOutput = { [unowned self] key, line in
+      lines[key, default: []].append(line)
+      onLine(key, line)
+    }
+    launcher.onEnd = { [unowned self] key, end in
+      #expect(ends[key] == nil, "a task ends once")
+      ends[key] = end
+      onEnd(key)
+      awaited -= 1
+      if awaited == 0 { loop.exit(0) }
+    }
+  }
+
+  /// Starts the tasks and turns the loop until all have ended.
+  func play(_ launches: [TaskLaunch]) throws {
+    awaited = launches.count
+    let bound = try loop.timer { [loop] in loop.exit(1) }
+    bound.arm(at: EventLoop.bootMicroseconds() + 30_000_000, accuracy: 1)
+    for launch in launches { launcher.start(launch) }
+    #expect(ends.isEmpty, "nothing is called back from inside start")
+    let code = try loop.run()
+    withExtendedLifetime(bound) {}
+    try #require(code == 0, "all tasks end within 30 s")
+  }
+
+  /// The ids that a task's processes have printed.
+  func processes(of key: TaskKey) -> [pid_t] { (lines[key] ?? []).compactMap { pid_t($0) } }
+
+  /// Plays one task and gives its end and its lines.
+  static func play(_ launch: TaskLaunch) throws -> (end: TaskEnd, lines: [String]) {
+    let stage = try Stage()
+    try stage.play([launch])
+    return (try #require(stage.ends[launch.key]), stage.lines[launch.key] ?? [])
+  }
+}
+
+/// A task of these arguments, as the user that runs the tests unless told otherwise.
+func launch(
+  _ arguments: [String], task: Int = 0, directory: String? = "/", group: UInt32? = nil, owner: Owner? = nil,
+  environment: [String] = [], input: [UInt8]? = nil, changedPath: String? = nil
+) throws -> TaskLaunch {
+  let refresh = RefreshID(start: 7, number: 3)
+  let marks = ["REFRESH_ID=\(refresh)", "REFRESH_SOCKET=\(Stage.socket)", "REFRESH_TOKEN=\(task)"]
+  return TaskLaunch(
+    key: TaskKey(refresh: refresh, task: task), app: try #require(AppID("org.example.stage")),
+    command: Command(arguments: arguments, directory: directory, group: group),
+    owner: owner ?? Owner(uid: geteuid(), gid: getegid(), name: "tester", home: "/"),
+    environment: ["PATH=/usr/bin:/bin"] + marks + environment, input: input, changedPath: changedPath)
+}
+
+/// A task that runs a script of the shell.
+func shell(
+  _ script: String, task: Int = 0, input: [UInt8]? = nil, changedPath: String? = nil
+) throws -> TaskLaunch {
+  try launch(["/bin/sh", "-c", script], task: task, input: input, changedPath: changedPath)
+}
+
+/// Whether a process of this id is there, living or not yet reaped.
+func exists(_ process: pid_t) -> Bool { kill(process, 0) == 0 || errno == EPERM }

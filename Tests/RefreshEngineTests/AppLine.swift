@@ -1,0 +1,62 @@
+import RefreshEngine
+
+/// An app of a script: its policy, and how its tasks behave when nobody says so by hand.
+///
+/// The keys: `foreground`, `background` (intervals), `on` (what entering the foreground does), `deadline`, `grace`,
+/// `tasks` (names), `judge` (`exit`, `output`, `changed`), `no-data-exit`, `retry-exit`; and of the behaviour `takes`
+/// (a duration or `forever`), `exit` (a code) and `stubborn` (`yes`: SIGTERM is ignored).
+struct AppLine {
+  var policy: Policy
+  /// How long a task takes by itself; nil for one that never ends by itself.
+  var takes: Duration? = .seconds(1)
+  var exit: Int32 = 0
+  var isStubborn = false
+
+  init(_ keys: [String]) throws {
+    var task = TaskPolicy(name: "task")
+    var names = ["task"]
+    policy = Policy(tasks: [])
+    for key in keys {
+      let parts = key.split(separator: "=", maxSplits: 1).map(String.init)
+      guard parts.count == 2 else { throw ScriptError(text: "\(key) is no KEY=VALUE") }
+      let value = parts[1]
+      switch parts[0] {
+      case "foreground": policy.foregroundInterval = try interval(value)
+      case "background": policy.backgroundInterval = try interval(value)
+      case "on": policy.onForeground = try value.read(OnForeground.init(rawValue:))
+      case "deadline": policy.deadline = try duration(value)
+      case "grace": policy.grace = try duration(value)
+      case "tasks": names = value.split(separator: ",").map(String.init)
+      case "judge": task.newData = try value.read(Self.judgement)
+      case "no-data-exit": task.noDataExit = try value.read { Int32($0) }
+      case "retry-exit": task.retryExit = try value.read { Int32($0) }
+      case "takes": takes = value == "forever" ? nil : try duration(value)
+      case "exit": exit = try value.read { Int32($0) }
+      case "stubborn": isStubborn = value == "yes"
+      default: throw ScriptError(text: "\(key) is no key of an app")
+      }
+    }
+    policy.tasks = names.map { name in
+      var named = task
+      named.name = name
+      return named
+    }
+  }
+
+  private static func judgement(_ text: String) -> NewData? {
+    switch text {
+    case "exit": .exit
+    case "output": .output
+    case "changed": .changed(path: "/srv/data")
+    default: nil
+    }
+  }
+}
+
+extension String {
+  /// The value that the word stands for.
+  func read<Value>(_ reading: (String) -> Value?) throws -> Value {
+    guard let value = reading(self) else { throw ScriptError(text: "\(self) is not understood") }
+    return value
+  }
+}

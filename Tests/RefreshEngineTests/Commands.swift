@@ -1,0 +1,113 @@
+import RefreshEngine
+
+extension Timeline {
+  /// Takes one line of a script, its time left out.
+  mutating func take(_ words: [String]) throws {
+    guard let command = words.first else { throw ScriptError(text: "a line has only a time") }
+    let rest = Array(words.dropFirst())
+    switch command {
+    case "configure": try configure(rest)
+    case "limits": try setLimits(rest)
+    case "lease", "lease-ends", "set", "reset", "run", "says", "ends": try tell(command, rest)
+    case "clock":
+      setClock(by: try duration(try rest.word(0)))
+      handle(.clockStepped(wallOffset: wallOffset))
+    case "suspend": suspend(for: try duration(try rest.word(0)))
+    case "stop": handle(.stopped)
+    case "down":
+      engine = nil
+      processes = []
+    case "up": startDaemon()
+    case "boot": boot()
+    case "wake": handle(.wokeUp)
+    case "why": write("why \(try rest.word(0)): \(try verdictText(of: rest.word(0)))")
+    case "next": write("next \(engine?.nextWake.map { timeText($0.earliest) } ?? "none")")
+    case "end": break
+    default: handle(.signalled(try appID(try rest.word(0)), try command.read(Signal.init(rawValue:))))
+    }
+  }
+
+  private mutating func tell(_ command: String, _ rest: [String]) throws {
+    switch command {
+    case "lease":
+      let signal = try rest.word(1).read(Signal.init(rawValue:))
+      handle(.leased(LeaseID(try rest.number(0)), try appID(try rest.word(2)), signal))
+    case "lease-ends": handle(.leaseEnded(LeaseID(try rest.number(0)), try appID(try rest.word(1))))
+    case "set", "reset": handle(.overridden(try appID(try rest.word(0)), try overrides(rest.dropFirst())))
+    case "run":
+      let trigger = rest.count > 1 ? try rest.word(1).read(Trigger.init(rawValue:)) : .manual
+      handle(.requested(try appID(try rest.word(0)), trigger))
+    case "says":
+      let message = rest.dropFirst(3).joined(separator: " ")
+      handle(
+        .completed(
+          try rest.word(0).read { RefreshID($0) }, task: Int(try rest.number(1)),
+          try rest.word(2).read { outcome($0, message) }, message: message))
+    default: try endTask(rest)
+    }
+  }
+
+  private mutating func endTask(_ rest: [String]) throws {
+    let refresh = try rest.word(0).read { RefreshID($0) }
+    let task = Int(try rest.number(1))
+    let how = try rest.word(2).split(separator: "=").map(String.init)
+    let exit: TaskEnd.Exit =
+      switch how[0] {
+      case "exit": .exited(try how.word(1).read { Int32($0) })
+      case "signal": .signalled(try how.word(1).read { Int32($0) })
+      default: .notStarted("no such program")
+      }
+    processes.removeAll { $0.refresh == refresh && $0.task == task }
+    let end = TaskEnd(exit: exit, printed: rest.contains("printed"), changed: rest.contains("changed"))
+    handle(.taskEnded(refresh, task: task, end))
+  }
+
+  private mutating func configure(_ words: [String]) throws {
+    var lines: [AppID: AppLine] = [:]
+    for part in words.split(separator: ";") {
+      lines[try appID(try Array(part).word(0))] = try AppLine(Array(part.dropFirst()))
+    }
+    apps = lines
+    handle(.configured(limits, lines.mapValues(\.policy)))
+  }
+
+  private mutating func setLimits(_ words: [String]) throws {
+    for word in words {
+      let parts = word.split(separator: "=").map(String.init)
+      let floor = try duration(try parts.word(1))
+      if parts[0] == "foreground" { limits.foregroundFloor = floor } else { limits.backgroundFloor = floor }
+    }
+  }
+
+  private func overrides(_ words: some Sequence<String>) throws -> Overrides {
+    var overrides = Overrides()
+    for word in words {
+      let parts = word.split(separator: "=").map(String.init)
+      let value = try interval(try parts.word(1))
+      if parts[0] == "foreground" {
+        overrides.foregroundInterval = value
+      } else {
+        overrides.backgroundInterval = value
+      }
+    }
+    return overrides
+  }
+
+  private func outcome(_ text: String, _ message: String) -> Outcome? {
+    switch text {
+    case "new-data": .newData
+    case "no-data": .noData
+    case "failed": .failed(.reported(message))
+    default: nil
+    }
+  }
+}
+
+extension [String] {
+  fileprivate func word(_ index: Int) throws -> String {
+    guard indices.contains(index) else { throw ScriptError(text: "\(self) has too few words") }
+    return self[index]
+  }
+
+  fileprivate func number(_ index: Int) throws -> UInt64 { try word(index).read { UInt64($0) } }
+}

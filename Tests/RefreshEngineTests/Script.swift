@@ -1,0 +1,111 @@
+import RefreshEngine
+import Testing
+
+/// What happens to an engine, as a table of text: one line an event, the time first.
+///
+/// Times are those since the script began, as systemd writes durations: `0s`, `1h30min`. The events:
+///
+///     configure APP [KEY=VALUE…] [; APP …]   these are all the apps; keys are in `AppLine`
+///     limits KEY=DURATION…                   `foreground`, `background`: the floors of the next `configure`
+///     launched|foreground|background|terminated|login|logout APP
+///     lease N SIGNAL APP · lease-ends N APP
+///     set APP KEY=INTERVAL… · reset APP      `foreground`, `background`
+///     run APP [TRIGGER]
+///     says REFRESH TASK OUTCOME [MESSAGE]    the task tells over the socket how it went
+///     ends REFRESH TASK exit=N|signal=N|not-started [printed] [changed]
+///     clock ±DURATION                        somebody sets the wall clock
+///     suspend DURATION                       the machine sleeps: processes freeze, the boot clock runs
+///     stop                                   SIGTERM to the daemon
+///     down · up · boot                       the daemon is killed; starts again; the machine boots and it starts
+///     wake                                   a wake that nobody asked for
+///     why APP · next                         ask; the answer is a line of the trace
+///     end                                    only time passes
+struct Script {
+  struct Line {
+    var at: Duration
+    var words: [String]
+  }
+
+  var lines: [Line]
+
+  init(_ text: String) throws {
+    lines = try text.split(separator: "\n").compactMap { line in
+      let words = line.replacing(";", with: " ;").split(separator: " ").map(String.init)
+      guard let time = words.first else { return nil }
+      return Line(at: try duration(time), words: Array(words.dropFirst()))
+    }
+  }
+}
+
+/// A script that cannot be read: a mistake in the test.
+struct ScriptError: Error {
+  var text: String
+}
+
+/// Runs the script and holds its trace against the expected one, line by line; blanks do not count.
+///
+/// - Parameter only: the first words of the lines that matter; all if empty.
+func expect(
+  _ script: String, gives expected: String, only: Set<String> = [],
+  sourceLocation: SourceLocation = #_sourceLocation
+) throws {
+  var timeline = Timeline()
+  try timeline.play(Script(script))
+  let trace = timeline.trace.filter { only.isEmpty || only.contains(String($0.split(separator: " ")[1])) }
+  let wanted = expected.split(separator: "\n").map { $0.split(separator: " ").joined(separator: " ") }
+  #expect(trace == wanted.filter { !$0.isEmpty }, sourceLocation: sourceLocation)
+}
+
+private let units: [(name: String, microseconds: Int64)] = [
+  ("d", 86_400_000_000), ("h", 3_600_000_000), ("min", 60_000_000), ("s", 1_000_000), ("ms", 1000), ("us", 1),
+]
+
+/// Reads a sum of terms such as `1h30min`, with a sign or without.
+func duration(_ text: String) throws -> Duration {
+  var rest = text[...]
+  var sign: Int64 = 1
+  if let first = rest.first, first == "-" || first == "+" {
+    sign = first == "-" ? -1 : 1
+    rest.removeFirst()
+  }
+  var microseconds: Int64 = 0
+  while !rest.isEmpty {
+    let digits = rest.prefix { $0.isNumber }
+    rest = rest.dropFirst(digits.count)
+    let name = rest.prefix { $0.isLetter }
+    rest = rest.dropFirst(name.count)
+    guard let count = Int64(digits), let unit = units.first(where: { $0.name == name }) else {
+      throw ScriptError(text: "\(text) is no duration")
+    }
+    microseconds += count * unit.microseconds
+  }
+  return .microseconds(sign * microseconds)
+}
+
+extension Duration {
+  /// What `duration(_:)` reads, the largest units first.
+  var text: String {
+    var rest = inMicroseconds
+    guard rest != 0 else { return "0s" }
+    var text = rest < 0 ? "-" : ""
+    rest = abs(rest)
+    for unit in units where rest >= unit.microseconds {
+      text += "\(rest / unit.microseconds)\(unit.name)"
+      rest %= unit.microseconds
+    }
+    return text
+  }
+}
+
+func appID(_ name: String) throws -> AppID {
+  guard let id = AppID("app.\(name)") else { throw ScriptError(text: "\(name) names no app") }
+  return id
+}
+
+func interval(_ text: String) throws -> Interval {
+  switch text {
+  case "never": .never
+  case "minimum": .minimum
+  default: .every(try duration(text))
+  }
+}

@@ -1,0 +1,143 @@
+import RefreshEngine
+
+/// Drives an engine through a script as the daemon does: saves, performs, wakes at `nextWake`; and writes the trace.
+struct Timeline {
+  /// A process that ends by itself, unless something ends it before.
+  struct Process {
+    var refresh: RefreshID
+    var app: AppID
+    var task: Int
+    var endsAt: Duration?
+    var exit: TaskEnd.Exit
+    var isStubborn: Bool
+  }
+
+  /// The time since the script began.
+  private(set) var now = Duration.zero
+  private(set) var trace: [String] = []
+  var engine: Engine?
+  var apps: [AppID: AppLine] = [:]
+  var limits = Limits()
+  var processes: [Process] = []
+  private var saved: [AppID: AppState] = [:]
+  private var start: UInt32 = 0
+  private var bootedAt = Duration.zero
+  /// How wrong the wall clock is.
+  private var clockError = Duration.zero
+  private var savedWallOffset = Duration.zero
+
+  init() { startDaemon() }
+
+  mutating func play(_ script: Script) throws {
+    for line in script.lines {
+      passTime(until: line.at)
+      try take(line.words)
+    }
+  }
+
+  mutating func handle(_ event: Event) {
+    let instant = instant
+    guard let decision = engine?.handle(event, at: instant) else { return }
+    for id in decision.changed { saved[id] = engine?.state(of: id) }
+    savedWallOffset = engine?.wallOffset ?? savedWallOffset
+    for effect in decision.effects {
+      if case .start = effect { continue }
+      perform(effect)
+    }
+    for record in decision.ended { write(text(of: record)) }
+    for effect in decision.effects {
+      if case .start = effect { perform(effect) }
+    }
+  }
+
+  mutating func write(_ line: String) { trace.append("\(now.text) \(line)") }
+
+  func timeText(_ instant: Instant) -> String { (Duration.microseconds(instant.microseconds) + bootedAt).text }
+
+  var instant: Instant { Instant(microseconds: (now - bootedAt).inMicroseconds) }
+
+  var wallOffset: Duration { clockError + bootedAt }
+
+  mutating func setClock(by step: Duration) { clockError += step }
+
+  mutating func startDaemon() {
+    start += 1
+    engine = Engine(start: start, spread: Spread(machine: 1), states: saved, wallOffset: wallOffset)
+    if !apps.isEmpty { handle(.configured(limits, apps.mapValues(\.policy))) }
+  }
+
+  /// The boot clock begins again; saved instants go through wall time, and none stays in the future (FEATURES A11).
+  mutating func boot() {
+    bootedAt = now
+    let shift = savedWallOffset - wallOffset
+    let here = instant
+    func mapped(_ instant: Instant) -> Instant { min(instant + shift, here) }
+    saved = saved.mapValues { state in
+      var state = state
+      state.lastStart = state.lastStart.map(mapped)
+      state.freshAt = state.freshAt.map(mapped)
+      state.request = state.request.map { Request(trigger: $0.trigger, earliest: mapped($0.earliest)) }
+      state.running = state.running.map { Started(id: $0.id, trigger: $0.trigger, at: mapped($0.at)) }
+      return state
+    }
+    startDaemon()
+  }
+
+  /// The machine sleeps, and its processes with it.
+  mutating func suspend(for length: Duration) {
+    now += length
+    for index in processes.indices { processes[index].endsAt = processes[index].endsAt.map { $0 + length } }
+  }
+
+  private mutating func passTime(until end: Duration) {
+    while true {
+      let wake = engine?.nextWake.map { max(now, .microseconds($0.earliest.microseconds) + bootedAt) }
+      let ending = processes.compactMap(\.endsAt).min()
+      guard let next = [wake, ending].compactMap({ $0 }).min(), next <= end else { break }
+      now = max(now, next)
+      if let index = processes.firstIndex(where: { $0.endsAt == next }) {
+        let process = processes.remove(at: index)
+        handle(.taskEnded(process.refresh, task: process.task, TaskEnd(exit: process.exit)))
+      } else {
+        handle(.wokeUp)
+      }
+    }
+    now = max(now, end)
+  }
+
+  private mutating func perform(_ effect: Effect) {
+    switch effect {
+    case .start(let id, let app, let trigger, _):
+      write("start \(id) \(app.name) (\(trigger.rawValue))")
+      guard let line = apps[app] else { return }
+      for task in line.policy.tasks.indices {
+        processes.append(
+          Process(
+            refresh: id, app: app, task: task, endsAt: line.takes.map { now + $0 }, exit: .exited(line.exit),
+            isStubborn: line.isStubborn))
+      }
+    case .warn(let id, let app, _):
+      write("warn \(id) \(app.name)")
+    case .terminate(let id, let app, let reason):
+      write("terminate \(id) \(app.name) (\(reason.rawValue))")
+      end(id, at: now + .seconds(1), exit: .signalled(15))
+    case .kill(let id, let app):
+      write("kill \(id) \(app.name)")
+      end(id, at: now, exit: .signalled(9))
+    }
+  }
+
+  private mutating func end(_ id: RefreshID, at instant: Duration, exit: TaskEnd.Exit) {
+    for index in processes.indices where processes[index].refresh == id {
+      if exit == .signalled(15), processes[index].isStubborn { continue }
+      if let endsAt = processes[index].endsAt, endsAt < instant { continue }
+      processes[index].endsAt = instant
+      processes[index].exit = exit
+    }
+  }
+}
+
+extension AppID {
+  /// The app's name in a script.
+  var name: String { String(description.dropFirst("app.".count)) }
+}

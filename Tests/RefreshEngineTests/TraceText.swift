@@ -1,0 +1,44 @@
+import RefreshEngine
+
+extension Timeline {
+  /// `end REFRESH APP OUTCOME`, then what is not as usual: the stop reason, extra completions, more than one task.
+  func text(of record: RefreshRecord) -> String {
+    var line = "end \(record.id) \(record.app.name) \(text(of: record.outcome))"
+    if let reason = record.stopReason { line += " (\(reason.rawValue))" }
+    if record.extraCompletions > 0 { line += " extra=\(record.extraCompletions)" }
+    if record.tasks.count > 1 {
+      line += " [\(record.tasks.map { "\($0.name) \(text(of: $0.outcome))" }.joined(separator: ", "))]"
+    }
+    return line
+  }
+
+  func verdictText(of name: String) throws -> String {
+    switch engine?.verdict(on: try appID(name), at: instant) {
+    case .ready(let trigger)?: "ready \(trigger.rawValue)"
+    case .notDue(let until)?: "not due until \(timeText(until))"
+    case .held(let holds)?: "held \(holds.map(\.rawValue).joined(separator: ", "))"
+    case .refreshing(let id)?: "refreshing \(id)"
+    case nil: "no daemon"
+    }
+  }
+
+  private func text(of outcome: Outcome) -> String {
+    switch outcome {
+    case .newData: "new-data"
+    case .noData: "no-data"
+    case .failed(let cause): "failed \(text(of: cause))"
+    }
+  }
+
+  private func text(of cause: Cause) -> String {
+    switch cause {
+    case .exit(let code): "exit \(code)"
+    case .temporary(let code): "temporary \(code)"
+    case .signal(let signal): "signal \(signal)"
+    case .spawn(let reason): "spawn: \(reason)"
+    case .reported(let message): "said: \(message)"
+    case .stopped(let reason): "stopped by \(reason.rawValue)"
+    case .daemonCrashed: "crashed"
+    }
+  }
+}

@@ -1,0 +1,66 @@
+import RefreshEngine
+import Testing
+
+@testable import RefreshStore
+
+/// The history is long enough to be useful and never longer.
+@Suite struct HistoryTests {
+  @Test func `an app's history is bounded and loses its oldest lines`() async throws {
+    let scratch = try ScratchDirectory()
+    let (store, _) = try RefreshStore.open(scratch)
+    let (busy, quiet) = (try app("busy"), try app("quiet"))
+    try await store.save(Batch(.morning, records: [.made(1, of: quiet)]), durably: false)
+    let count: UInt32 = 1_000
+    for numbers in stride(from: 2, through: count, by: 7) {
+      let records = (numbers..<min(numbers + 7, count + 1)).map { RefreshRecord.made($0, of: busy) }
+      try await store.save(Batch(.morning, records: records), durably: false)
+      #expect(try scratch.number("SELECT count(*) FROM refresh") <= 1 + 200 + 16)
+    }
+    let history = try await store.history(of: busy, limit: .max)
+    #expect(history.count >= 200)
+    #expect(history.map(\.id.number) == Array((count - UInt32(history.count) + 1...count).reversed()))
+    #expect(history.allSatisfy { $0.tasks.count == 2 })
+    let taskCount = try scratch.number("SELECT count(*) FROM task")
+    #expect(taskCount == Int64(2 * history.count + 2))
+    #expect(try await store.history(of: quiet, limit: .max).count == 1)
+  }
+
+  @Test func `it is bounded too when every start of the daemon adds little`() async throws {
+    let scratch = try ScratchDirectory()
+    let todo = try app("todo")
+    for _ in 1...60 {
+      let (store, loaded) = try RefreshStore.open(scratch)
+      let records = (1...5).map { RefreshRecord.made($0, start: loaded.start, of: todo) }
+      try await store.save(Batch(.morning, records: records), durably: false)
+    }
+    let kept = try scratch.number("SELECT count(*) FROM refresh")
+    #expect((200...216).contains(kept))
+  }
+
+  @Test func `a person can read it with sqlite3`() async throws {
+    let scratch = try ScratchDirectory()
+    let (store, loaded) = try RefreshStore.open(scratch)
+    try await store.save(
+      Batch(.morning, records: [.made(7, start: loaded.start, of: try app("todo"))]), durably: false)
+    let found = try scratch.number(
+      """
+      SELECT count(*) FROM history WHERE id = '1-7' AND app = 'org.example.todo' AND trigger = 'manual'
+        AND outcome = 'failed' AND cause = 'exit' AND cause_code = 3 AND seconds = 2.0
+        AND started = datetime('2025-06-14 23:59:00', 'localtime')
+      """)
+    #expect(found == 1)
+  }
+}
+
+extension RefreshRecord {
+  /// A record of two seconds and two tasks, a minute before ``BootClock/morning``.
+  fileprivate static func made(_ number: UInt32, start: UInt32 = 1, of app: AppID) -> RefreshRecord {
+    let startedAt = BootClock.morning.now.advanced(by: .minutes(-1))
+    let tasks = ["pull", "push"].map {
+      TaskRecord(name: $0, outcome: .failed(.exit(3)), duration: .seconds(2), cpu: .milliseconds(9), message: "no")
+    }
+    return RefreshRecord(
+      id: RefreshID(start: start, number: number), app: app, trigger: .manual, startedAt: startedAt,
+      endedAt: startedAt.advanced(by: .seconds(2)), outcome: .failed(.exit(3)), tasks: tasks)
+  }
+}

@@ -1,0 +1,144 @@
+import RefreshEngine
+import Testing
+
+@testable import RefreshStore
+
+/// Where instants lie after a restart of the daemon or the machine (FEATURES A11).
+@Suite struct RebootTests {
+  /// One restart: what the clocks show, and where the instants of the state must be found.
+  struct Restart: CustomTestStringConvertible, Sendable {
+    let testDescription: String
+    /// Whether the machine was restarted too, and how long it is up now.
+    let uptime: Duration?
+    /// How far the wall clock went from the last save to now.
+    let wallPassed: Duration
+    /// How long ago, on the new boot clock, the last start must be; it was 10 min before the last save.
+    let lastStartAgo: Duration
+    /// How far ahead the request must be; it was 5 min after the last save.
+    let requestAhead: Duration
+  }
+
+  static let restarts = [
+    Restart(
+      testDescription: "off for an hour", uptime: .minutes(1), wallPassed: .hours(1), lastStartAgo: .minutes(70),
+      requestAhead: .minutes(-55)),
+    Restart(
+      testDescription: "off for two minutes", uptime: .minutes(1), wallPassed: .minutes(2),
+      lastStartAgo: .minutes(12), requestAhead: .minutes(3)),
+    Restart(
+      testDescription: "up for longer than the age of the data", uptime: .hours(30), wallPassed: .hours(31),
+      lastStartAgo: .hours(31) + .minutes(10), requestAhead: .minutes(5) - .hours(31)),
+    Restart(
+      testDescription: "clock set forward by ten years", uptime: .minutes(1), wallPassed: .hours(87_600),
+      lastStartAgo: .hours(87_600) + .minutes(10), requestAhead: .minutes(5) - .hours(87_600)),
+    Restart(
+      testDescription: "clock set back by five minutes", uptime: .minutes(1), wallPassed: .minutes(-5),
+      lastStartAgo: .minutes(10), requestAhead: .minutes(5)),
+    Restart(
+      testDescription: "clock back at 1970, no battery", uptime: .minutes(1), wallPassed: .seconds(-1_749_945_600),
+      lastStartAgo: .minutes(10), requestAhead: .minutes(5)),
+    Restart(
+      testDescription: "same boot, an hour later", uptime: nil, wallPassed: .hours(1), lastStartAgo: .minutes(70),
+      requestAhead: .minutes(-55)),
+  ]
+
+  @Test(arguments: restarts)
+  func `instants keep their place in time`(restart: Restart) async throws {
+    let scratch = try ScratchDirectory()
+    let saved = BootClock.morning
+    let todo = try app("todo")
+    let state = AppState(
+      isForeground: true, lastStart: saved.now.advanced(by: .minutes(-10)),
+      freshAt: saved.now.advanced(by: .minutes(-20)),
+      request: Request(trigger: .retry, earliest: saved.now.advanced(by: .minutes(5))),
+      running: Started(id: RefreshID(start: 1, number: 9), trigger: .push, at: saved.now.advanced(by: .minutes(-1))))
+    let (store, _) = try RefreshStore.open(scratch)
+    try await store.save(Batch(saved, states: [todo: state]), durably: false)
+
+    let now =
+      if let uptime = restart.uptime {
+        BootClock.boot("b", age: uptime, wallNow: saved.wall + restart.wallPassed)
+      } else {
+        saved.later(by: restart.wallPassed)
+      }
+    let (reopened, loaded) = try RefreshStore.open(scratch, clock: now)
+    let found = try #require(loaded.states[todo])
+    #expect(loaded.previous == (restart.uptime == nil ? .sameBoot : .otherBoot))
+    #expect(found.lastStart?.duration(to: now.now) == restart.lastStartAgo)
+    #expect(found.freshAt?.duration(to: now.now) == restart.lastStartAgo + .minutes(10))
+    #expect(found.running?.at.duration(to: now.now) == restart.lastStartAgo - .minutes(9))
+    #expect(found.request.map { now.now.duration(to: $0.earliest) } == restart.requestAhead)
+    #expect(found.isForeground)
+
+    // What was mapped is on the disk as it was loaded: another start in this boot finds the same.
+    _ = reopened
+    let (_, again) = try RefreshStore.open(scratch, clock: now.later(by: .seconds(1)))
+    #expect(again.previous == .sameBoot)
+    #expect(again.states == loaded.states)
+  }
+
+  @Test(arguments: [Duration.hours(-48), .minutes(-1), .minutes(1), .hours(48)])
+  func `a step of the wall clock within a boot moves nothing`(step: Duration) async throws {
+    let scratch = try ScratchDirectory()
+    let saved = BootClock.morning
+    var values = SeededValues(seed: 11)
+    let states = [try app("a"): values.state(), try app("b"): values.state()]
+    let (store, _) = try RefreshStore.open(scratch)
+    try await store.save(Batch(saved, states: states), durably: false)
+
+    var stepped = saved.later(by: .minutes(3))
+    stepped.wallOffset += step
+    let (_, loaded) = try RefreshStore.open(scratch, clock: stepped)
+    #expect(loaded.states == states)
+  }
+
+  @Test(arguments: 1...50)
+  func `nothing past becomes future, nothing future goes further away`(seed: UInt64) async throws {
+    let scratch = try ScratchDirectory()
+    let saved = BootClock.morning
+    var values = SeededValues(seed: seed)
+    let age = Duration.seconds(Int64.random(in: 0...10_000_000, using: &values))
+    let ahead = Duration.seconds(Int64.random(in: 0...100_000, using: &values))
+    let todo = try app("todo")
+    let state = AppState(
+      lastStart: saved.now.advanced(by: .zero - age),
+      request: Request(trigger: .catchUp, earliest: saved.now.advanced(by: ahead)))
+    let (store, _) = try RefreshStore.open(scratch)
+    try await store.save(Batch(saved, states: [todo: state]), durably: false)
+
+    let now = BootClock.boot(
+      "b", age: .seconds(Int64.random(in: 0...1_000_000, using: &values)),
+      wallNow: .seconds(Int64.random(in: 0...4_000_000_000, using: &values)))
+    let (_, loaded) = try RefreshStore.open(scratch, clock: now)
+    let found = try #require(loaded.states[todo])
+    let lastStart = try #require(found.lastStart)
+    let request = try #require(found.request)
+    #expect(lastStart <= now.now, "seed \(seed)")
+    #expect(lastStart.duration(to: now.now) >= age, "seed \(seed)")
+    #expect(now.now.duration(to: request.earliest) <= ahead, "seed \(seed)")
+    #expect(lastStart.duration(to: request.earliest) == age + ahead, "seed \(seed)")
+  }
+
+  @Test func `an empty batch saves a step of the wall clock for the next boot`() async throws {
+    let scratch = try ScratchDirectory()
+    let saved = BootClock.morning
+    let todo = try app("todo")
+    let (store, _) = try RefreshStore.open(scratch)
+    try await store.save(Batch(saved, states: [todo: AppState(lastStart: saved.now)]), durably: false)
+    // NTP finds that it is two hours later than the clock said.
+    var stepped = saved.later(by: .minutes(1))
+    stepped.wallOffset += .hours(2)
+    try await store.save(Batch(stepped), durably: false)
+
+    let now = BootClock.boot("b", age: .seconds(30), wallNow: stepped.wall + .minutes(9))
+    let (_, loaded) = try RefreshStore.open(scratch, clock: now)
+    #expect(loaded.states[todo]?.lastStart?.duration(to: now.now) == .minutes(10))
+  }
+}
+
+extension BootClock {
+  /// The clock of the same boot a while later.
+  fileprivate func later(by duration: Duration) -> BootClock {
+    BootClock(bootID: bootID, now: now.advanced(by: duration), wallOffset: wallOffset)
+  }
+}

@@ -1,0 +1,83 @@
+import RefreshEngine
+import Testing
+
+@testable import RefreshStore
+
+/// A file of every released schema loads for ever, with the values that its release wrote.
+///
+/// `Fixtures/schema-N.sql` is what `sqlite3 refreshd.db .dump` printed of a file that the release with schema N wrote
+/// with exactly these values, and its `PRAGMA user_version`. Fixtures are added, never edited.
+@Suite struct ReleasedSchemaTests {
+  static let clock = BootClock(
+    bootID: "7f3c1a52-8f0e-4c5b-9d0e-3a1b2c3d4e5f", now: Instant(microseconds: 86_400_000_001),
+    wallOffset: .microseconds(1_750_000_000_123_456))
+
+  static func states() throws -> [AppID: AppState] {
+    [
+      try app("todo"): AppState(
+        isForeground: true, isLoggedOut: true,
+        overrides: Overrides(foregroundInterval: .every(.minutes(1)), backgroundInterval: .minimum),
+        lastStart: Instant(microseconds: 80_000_000_000), freshAt: Instant(microseconds: -5_000_000),
+        request: Request(trigger: .catchUp, earliest: Instant(microseconds: 90_000_000_000)),
+        running: Started(
+          id: RefreshID(start: 3, number: 4_000_000_000), trigger: .push, at: Instant(microseconds: 86_399_000_000))),
+      try app("mail"): AppState(overrides: Overrides(backgroundInterval: .never)),
+      try app("news"): AppState(),
+    ]
+  }
+
+  /// One refresh for each cause, with all triggers and stop reasons.
+  static func records() throws -> [RefreshRecord] {
+    let outcomes: [Outcome] = [
+      .newData, .noData, .failed(.exit(1)), .failed(.temporary(75)), .failed(.signal(11)),
+      .failed(.spawn("cannot run /usr/bin/nothing: No such file or directory")), .failed(.reported("no route")),
+      .failed(.daemonCrashed), .failed(.stopped(.deadline)), .failed(.stopped(.constraintLost)),
+      .failed(.stopped(.logout)), .failed(.stopped(.user)), .failed(.stopped(.shutdown)),
+    ]
+    let todo = try app("todo")
+    return zip(1..., outcomes).map { number, outcome in
+      let reason: StopReason? = if case .failed(.stopped(let reason)) = outcome { reason } else { nil }
+      let startedAt = Instant(microseconds: Int64(number) * 1_000_000)
+      return RefreshRecord(
+        id: RefreshID(start: 1, number: UInt32(number)), app: todo,
+        trigger: Trigger.allCases[number % Trigger.allCases.count], startedAt: startedAt,
+        endedAt: startedAt.advanced(by: .microseconds(1_234_567)), outcome: outcome, stopReason: reason,
+        extraCompletions: number % 3,
+        tasks: (0..<(number % 3)).map { index in
+          TaskRecord(
+            name: ["pull", "push"][index], outcome: outcome, duration: .milliseconds(1_200), cpu: .milliseconds(7),
+            message: "näher 🛰️, it's \"done\"")
+        })
+    }
+  }
+
+  @Test(arguments: [PackageResources.schema_1_sql])
+  func `a released file loads with its exact values`(dump: [UInt8]) async throws {
+    let scratch = try ScratchDirectory()
+    try scratch.sql(String(decoding: dump, as: UTF8.self))
+
+    var now = Self.clock
+    now.now = now.now.advanced(by: .minutes(1))
+    let (store, loaded) = try RefreshStore.open(scratch, clock: now)
+    #expect(loaded.damaged == nil)
+    #expect(loaded.start == 2)
+    #expect(loaded.previous == .sameBoot)
+    #expect(loaded.states == (try Self.states()))
+    let expected = try Self.records().reversed().map { StoredRefresh($0, clock: Self.clock) }
+    #expect(try await store.history(of: app("todo"), limit: .max) == expected)
+    #expect(try scratch.number("PRAGMA user_version") == Int64(Schema.version))
+  }
+
+  @Test func `what is written today fits the newest fixture`() async throws {
+    let (today, fixture) = (try ScratchDirectory(), try ScratchDirectory())
+    let (store, _) = try RefreshStore.open(today, clock: Self.clock)
+    try await store.save(Batch(Self.clock, states: try Self.states(), records: try Self.records()), durably: true)
+    try fixture.sql(String(decoding: PackageResources.schema_1_sql, as: UTF8.self))
+    for query in [
+      "SELECT group_concat(sql) FROM (SELECT sql FROM sqlite_schema ORDER BY name)",
+      "SELECT group_concat(t) FROM (SELECT trigger || outcome || ifnull(cause, '-') || ifnull(stop_reason, '-') AS t FROM refresh ORDER BY id)",
+    ] {
+      #expect(try today.text(query) == fixture.text(query))
+    }
+  }
+}

@@ -1,0 +1,67 @@
+"""The service under a real systemd as PID 1, which Tests/with-systemd boots: never on the machine itself.
+
+BIN_DIR says where refreshd and refreshctl are; the default is the debug build.
+"""
+
+import os
+import pathlib
+import shutil
+import subprocess
+
+import pytest
+
+from journal import Journal
+from service import Service
+
+ROOT = pathlib.Path(__file__).resolve().parents[2]
+BIN_DIR = pathlib.Path(os.environ.get("BIN_DIR", ROOT / ".build/debug"))
+
+
+def pytest_sessionstart(session):
+    try:
+        environment = pathlib.Path("/proc/1/environ").read_bytes()
+    except PermissionError:
+        environment = b""
+    if b"container=with-systemd" not in environment:
+        pytest.exit("cannot run on this machine's own systemd; run `make test-service`", returncode=1)
+
+
+@pytest.fixture(scope="session")
+def installed():
+    """What `make install` and a package's scripts put on a machine, and a user."""
+    for program in ("refreshd", "refreshctl"):
+        shutil.copy(BIN_DIR / program, "/usr/bin")
+    for folder in ("system", "user"):
+        shutil.copytree(ROOT / "systemd" / folder, f"/usr/lib/systemd/{folder}", dirs_exist_ok=True)
+    os.makedirs("/usr/lib/systemd/catalog", exist_ok=True)
+    shutil.copy(ROOT / "systemd/refreshd.catalog", "/usr/lib/systemd/catalog")
+    for command in (
+        ["systemd-sysusers", ROOT / "systemd/sysusers.d/refreshd.conf"],
+        ["journalctl", "--update-catalog"],
+        ["useradd", "--create-home", "--shell", "/bin/sh", "anna"],
+        ["systemctl", "daemon-reload"],
+    ):
+        subprocess.run(command, check=True, capture_output=True)
+
+
+@pytest.fixture
+def journal():
+    """The journal from here on."""
+    return Journal()
+
+
+@pytest.fixture
+def refreshd(installed, journal):
+    """The service, stopped, without configuration, state or drop-ins."""
+    service = Service(journal)
+    service.clear()
+    yield service
+    service.clear()
+
+
+@pytest.hookimpl(wrapper=True)
+def pytest_runtest_makereport(item, call):
+    report = yield
+    if report.failed and "journal" in item.fixturenames and "journal" in item.funcargs:
+        report.sections.append(("journal", item.funcargs["journal"].text()))
+    return report

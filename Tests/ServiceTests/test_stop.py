@@ -1,0 +1,78 @@
+"""Refreshes that are running when the daemon goes: asked to, or killed."""
+
+import os
+import pathlib
+import signal
+
+from service import TODO, app, is_alive
+
+# Says its own and a grandchild's process ids; the grandchild is out of its process group and hears no signal.
+STUBBORN = """
+trap '' TERM
+setsid sh -c 'trap "" TERM; while :; do sleep 100; done' &
+echo $$ $! > /run/refreshd/pids
+echo at work
+while :; do sleep 100; done
+"""
+
+
+def pids():
+    return [int(each) for each in pathlib.Path("/run/refreshd/pids").read_text().split()]
+
+
+def test_stop_asks_the_tasks_to_end_and_writes_down_why(refreshd, journal):
+    refreshd.configure(
+        app("trap 'echo ending; rm -f /run/refreshd/first; exit 0' TERM; echo at work; "
+            "[ -e /run/refreshd/first ] || { touch /run/refreshd/first; sleep 100 & wait; }")
+    )
+    refreshd.start()
+    refreshd.run_in_background()
+    refreshd.stop()
+    assert refreshd.show("Result") == "success"
+    assert any("ending" in each["MESSAGE"] for each in journal.entries(f"REFRESH_APP={TODO}"))
+    journal.wait("refreshStopped", f"REFRESH_APP={TODO}")
+
+
+def test_what_shutdown_cut_short_runs_again_after_the_start(refreshd, journal):
+    refreshd.configure(app("echo at work; [ -e /run/refreshd/again ] || sleep 100"))
+    refreshd.start()
+    refreshd.run_in_background()
+    refreshd.stop()
+    pathlib.Path("/run/refreshd/again").touch()
+    refreshd.start()
+    journal.wait("refreshFinished", f"REFRESH_APP={TODO}")
+    again, cut_short = refreshd.history()
+    assert (again["outcome"], again["stop_reason"]) == ("new_data", None)
+    assert (cut_short["outcome"], cut_short["stop_reason"]) == ("failed", "shutdown")
+
+
+def test_a_task_that_hears_no_sigterm_is_killed_after_its_grace_with_all_it_started(refreshd):
+    refreshd.configure(app(STUBBORN, grace="1s"))
+    refreshd.start()
+    refreshd.run_in_background()
+    tree = pids()
+    assert all(is_alive(each) for each in tree)
+    refreshd.stop()
+    assert not any(is_alive(each) for each in tree)
+    assert refreshd.show("Result") == "success"
+
+
+def test_a_killed_daemon_comes_back_with_one_outcome_and_no_orphan(refreshd, journal):
+    refreshd.configure(app(STUBBORN, deadline="10min"))
+    refreshd.start()
+    refreshd.run_in_background()
+    first = refreshd.app()["running"]["id"]
+    tree = pids()
+    assert set(tree) < set(refreshd.processes())
+
+    os.kill(refreshd.main_pid, signal.SIGKILL)
+    journal.wait("daemonReady", count=2)
+
+    assert refreshd.show("NRestarts") == "1"
+    assert not any(is_alive(each) for each in tree)
+    [lost] = refreshd.history()
+    assert (lost["id"], lost["outcome"], lost["cause"]["kind"]) == (first, "failed", "daemon_crashed")
+    # The app runs again, once.
+    journal.wait("taskOutput", count=2)
+    assert refreshd.app()["running"]["id"] != first
+    assert all(is_alive(each) for each in pids())

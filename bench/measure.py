@@ -1,0 +1,168 @@
+"""What the bench reads of a process: readiness, memory, wakes, CPU time, and the starts of its tasks."""
+
+import contextlib
+import math
+import os
+import socket
+import statistics
+import threading
+import time
+from pathlib import Path
+
+
+def now_us() -> int:
+    """The wall clock in microseconds, as tasks write it and as the socket's messages carry it."""
+    return time.clock_gettime_ns(time.CLOCK_REALTIME) // 1000
+
+
+def percentile(values, share: float) -> float:
+    """The least value that is not exceeded by `share` of the values."""
+    return sorted(values)[math.ceil(len(values) * share) - 1]
+
+
+def median_ms(action, times: int) -> float:
+    """How long `action` takes in milliseconds, the median of so many times."""
+    taken = []
+    for _ in range(times):
+        begin = time.perf_counter()
+        action()
+        taken.append((time.perf_counter() - begin) * 1e3)
+    return statistics.median(taken)
+
+
+def run_quietly(arguments: list[str], **environment: str) -> None:
+    """Runs a program to its end by posix_spawn, its output thrown away: what it costs a script to run it."""
+    null = [(os.POSIX_SPAWN_OPEN, 1, "/dev/null", os.O_WRONLY, 0)]
+    process = os.posix_spawnp(arguments[0], arguments, os.environ | environment, file_actions=null)
+    _, status = os.waitpid(process, 0)
+    if status != 0:
+        raise RuntimeError(f"cannot measure {' '.join(arguments)}: it ended with status {status}")
+
+
+def pss(process: int) -> int:
+    """The proportional set size in bytes (proc_pid_smaps_rollup)."""
+    for line in Path(f"/proc/{process}/smaps_rollup").read_text().splitlines():
+        if line.startswith("Pss:"):
+            return int(line.split()[1]) * 1024
+    raise RuntimeError(f"cannot read the memory of process {process}")
+
+
+def threads(process: int) -> list[str]:
+    return os.listdir(f"/proc/{process}/task")
+
+
+def wakes(process: int) -> int:
+    """Voluntary context switches of all threads: how often the process went to sleep, so how often it was woken."""
+    count = 0
+    for thread in threads(process):
+        status = Path(f"/proc/{process}/task/{thread}/status").read_text()
+        count += int(status.split("\nvoluntary_ctxt_switches:")[1].split()[0])
+    return count
+
+
+@contextlib.contextmanager
+def pinned(process: int):
+    """This process, what it starts, and all threads of `process` on one processor.
+
+    The time of one call depends on whether client and server share a processor: 5 against 60 microseconds for an echo.
+    So that a figure does not tell where the scheduler happened to put them, they share one.
+    """
+    before = os.sched_getaffinity(0)
+    one = {min(before)}
+
+    def move(processors):
+        for thread in [0, *map(int, threads(process))]:
+            os.sched_setaffinity(thread, processors)
+
+    move(one)
+    try:
+        yield
+    finally:
+        move(before)
+
+
+class ControlGroup:
+    """A control group of version 2, whose CPU time counts a process and everything it has ever started in it."""
+
+    def __init__(self, name: str):
+        mounts = [line.split() for line in Path("/proc/mounts").read_text().splitlines()]
+        roots = [mount[1] for mount in mounts if mount[2] == "cgroup2"]
+        if not roots:
+            raise RuntimeError("cannot count CPU time: no cgroup2 is mounted")
+        self.path = Path(roots[0]) / f"refreshd-bench.{os.getpid()}.{name}"
+        try:
+            self.path.mkdir()
+        except OSError as error:
+            raise RuntimeError(f"cannot count CPU time in a control group: {error}; run the bench as root") from error
+
+    def add(self, process: int) -> None:
+        (self.path / "cgroup.procs").write_text(str(process))
+
+    def cpu_us(self) -> int:
+        return int((self.path / "cpu.stat").read_text().split()[1])
+
+    def remove(self) -> None:
+        (self.path / "cgroup.kill").write_text("1")
+        while "populated 1" in (self.path / "cgroup.events").read_text():
+            time.sleep(0.01)
+        self.path.rmdir()
+
+
+class Notify:
+    """The bench's end of $NOTIFY_SOCKET: always read, so that no service has to wait for it."""
+
+    def __init__(self, path: Path):
+        self.path = path
+        self.keep_alives = 0
+        self.ready_at = 0.0
+        self._ready = threading.Event()
+        self._socket = socket.socket(socket.AF_UNIX, socket.SOCK_DGRAM)
+        self._socket.bind(str(path))
+        threading.Thread(target=self._read, daemon=True).start()
+
+    def _read(self) -> None:
+        while True:
+            lines = self._socket.recv(4096).decode().split("\n")
+            if "READY=1" in lines and not self._ready.is_set():
+                self.ready_at = time.perf_counter()
+                self._ready.set()
+            self.keep_alives += lines.count("WATCHDOG=1")
+
+    def expect_ready(self) -> None:
+        self._ready.clear()
+
+    def is_ready(self, patience: float) -> bool:
+        return self._ready.wait(patience)
+
+
+class Starts:
+    """The file to which tasks append a line when they start."""
+
+    LINE = len("0000 1763718000000000\n")
+
+    def __init__(self, path: Path, line: int = LINE):
+        self.path = path
+        self.line = line
+        path.touch()
+
+    def count(self) -> int:
+        return self.path.stat().st_size // self.line
+
+    def clear(self) -> None:
+        os.truncate(self.path, 0)
+
+    def wait_for(self, count: int, patience: float = 30.0) -> None:
+        """Looks 50 times a second, so that looking takes nothing from what is measured."""
+        end = time.monotonic() + patience
+        while self.count() < count:
+            if time.monotonic() > end:
+                raise RuntimeError(f"cannot measure: {self.count()} of {count} tasks started in {patience:.0f} s")
+            time.sleep(0.02)
+
+    def first_by_task(self) -> dict[str, int]:
+        """Microseconds of the wall clock of each task's first start."""
+        first: dict[str, int] = {}
+        for line in self.path.read_text().splitlines():
+            task, start = line.split()
+            first.setdefault(task, int(start))
+        return first

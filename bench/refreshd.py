@@ -1,0 +1,97 @@
+"""refreshd as a service: its configuration, and its socket as a client speaks to it."""
+
+import json
+import socket
+from pathlib import Path
+
+import measure
+from service import Service
+
+NEVER = "never"
+APP = """\
+id = "{id}"
+foreground_interval = "never"
+background_interval = "never"
+on_foreground = "never"
+
+[[task]]
+run = {run}
+"""
+
+
+def app(number: int) -> str:
+    return f"org.example.app{number:04}"
+
+
+def write_configuration(directory: Path, apps: int, task: list[str]) -> None:
+    """So many apps of one task each, which nothing refreshes until an interval is set at run time."""
+    (directory / "apps.d").mkdir(parents=True)
+    (directory / "refreshd.toml").write_text('foreground_floor = "1ms"\nbackground_floor = "1ms"\n')
+    for number in range(apps):
+        run = json.dumps([argument.replace("%04d", f"{number:04}") for argument in task])
+        (directory / "apps.d" / f"{app(number)}.toml").write_text(APP.format(id=app(number), run=run))
+
+
+def message(method: str, **parameters) -> str:
+    """A call as it goes over the socket, without its NUL."""
+    return json.dumps({"method": f"org.refreshd.{method}", "parameters": parameters}, separators=(",", ":"))
+
+
+class Refreshd(Service):
+    def __init__(self, binary: Path, scratch: Path, name: str, apps: int, task: list[str], starts, notify):
+        directory = scratch / name
+        write_configuration(directory / "config", apps, task)
+        path = scratch / f"{name}.socket"
+        arguments = ["--config", str(directory / "config"), "--state", str(directory / "state"), "--socket", str(path)]
+        super().__init__(name, [str(binary), *arguments], path, starts, notify)
+        self.apps = [app(number) for number in range(apps)]
+        self.connection: socket.socket | None = None
+
+    def call(self, method: str, **parameters) -> dict:
+        """One call on a connection that stays open."""
+        if self.connection is None:
+            self.connection = socket.socket(socket.AF_UNIX)
+            self.connection.settimeout(30)
+            self.connection.connect(str(self.socket))
+        self.connection.sendall(message(method, **parameters).encode() + b"\0")
+        answer = b""
+        while not answer.endswith(b"\0"):
+            part = self.connection.recv(1 << 20)
+            if not part:
+                raise RuntimeError(f"{self.name} closed the connection; {self.last_words()}")
+            answer += part
+        decoded = json.loads(answer[:-1])
+        if "error" in decoded:
+            raise RuntimeError(f"{self.name} answered {method} with {decoded}")
+        return decoded.get("parameters", {})
+
+    def stop(self) -> None:
+        if self.connection is not None:
+            self.connection.close()
+            self.connection = None
+        super().stop()
+
+    def set_background(self, apps: list[str], interval: str) -> None:
+        self.call("Manager.Set", apps=apps, background_interval=interval)
+
+    def make_due(self, count: int, in_us: int) -> dict[str, int]:
+        """An app is due one interval after its last start, so each gets the interval that ends at the one instant."""
+        apps = self.apps[:count]
+        at = measure.now_us() + in_us
+        for each in apps:
+            last_start = self.call("Manager.Show", app=each)["app"]["fresh_us"]
+            self.set_background([each], f"{at - last_start}us")
+        return {each[-4:]: self.call("Manager.Show", app=each)["app"]["due_us"] for each in apps}
+
+    def make_busy(self, every_us: int) -> None:
+        self.set_background(self.apps, f"{every_us}us")
+
+    def make_quiet(self) -> None:
+        self.set_background(self.apps, NEVER)
+
+    def start_for_the_first_time(self) -> None:
+        """Starts on an empty store and refreshes every app once: what an app's last start is, the store knows now."""
+        self.start()
+        self.make_busy(every_us=100_000)
+        self.starts.wait_for(3 * len(self.apps))  # some start again before the last has started once
+        self.make_quiet()

@@ -1,0 +1,80 @@
+"""systemd timers that do the work of refreshd's apps, in a throwaway systemd of their own."""
+
+import json
+import socket
+import subprocess
+import sys
+import time
+from pathlib import Path
+
+import measure
+from service import Burst, burst
+
+
+class Timers:
+    """The outside of timers_inside.py: every method is one question to it."""
+
+    def __init__(self, with_systemd: Path, scratch: Path, starts: measure.Starts):
+        self.starts = starts
+        here = Path(__file__).resolve().parent
+        path = scratch / "timers.socket"
+        self.log = scratch / "timers.log"
+        with socket.socket(socket.AF_UNIX) as server, self.log.open("w") as log:
+            server.bind(str(path))
+            server.listen()
+            server.settimeout(0.1)
+            inside = [sys.executable, "-B", str(here / "timers_inside.py"), str(path)]
+            self.process = subprocess.Popen(
+                [str(with_systemd), "-b", str(scratch), "-b", str(here), "--", *inside],
+                cwd=scratch, stdout=log, stderr=log, stdin=subprocess.DEVNULL,
+            )  # fmt: skip
+            connection = self._accept(server)
+            connection.settimeout(60)
+            self.stream = connection.makefile("rw")
+
+    def _accept(self, server: socket.socket) -> socket.socket:
+        end = time.monotonic() + 30
+        while self.process.poll() is None and time.monotonic() < end:
+            try:
+                return server.accept()[0]
+            except TimeoutError:
+                continue
+        self.process.terminate()
+        raise RuntimeError(f"systemd is not measured: {self.last_words()}")
+
+    def last_words(self) -> str:
+        return self.log.read_text().strip()[-300:] or "it ended without a word"
+
+    def ask(self, word: str, *arguments):
+        print(json.dumps([word, *arguments]), file=self.stream, flush=True)
+        answer = self.stream.readline()
+        if not answer:
+            raise RuntimeError(f"cannot go on with systemd: {self.last_words()}")
+        return json.loads(answer)
+
+    def due_one(self, samples: int) -> list[float]:
+        """Lateness in milliseconds of one timer that is due alone, again every 100 ms."""
+        first = measure.now_us() + 2_000_000
+        dues = [first + 100_000 * sample for sample in range(samples)]
+        self.ask("make_due", 1, dues)
+        self.starts.clear()
+        self.starts.wait_for(samples)
+        began = sorted(int(line.split()[1]) for line in self.starts.path.read_text().splitlines())
+        return [(start - due) / 1e3 for start, due in zip(began, dues, strict=False)]
+
+    def due_all(self, count: int, in_us: int) -> Burst:
+        at = measure.now_us() + in_us
+        self.ask("make_due", count, [at])
+        return burst({f"{number:04}": at for number in range(count)}, self.starts, lambda: self.ask("cpu_us"))
+
+    def drained(self, count: int, in_us: int, starts: measure.Starts) -> float:
+        """Starts a second from one due instant to the last start: more at once is more than systemd likes."""
+        at = measure.now_us() + in_us
+        self.ask("make_due", count, [at])
+        starts.clear()
+        starts.wait_for(count)
+        return count / (measure.now_us() - at) * 1e6
+
+    def stop(self) -> None:
+        self.stream.close()
+        self.process.wait(timeout=30)

@@ -1,0 +1,113 @@
+"""Runs inside the throwaway systemd: makes timers, changes them, and measures, as timers.py asks on a socket.
+
+`timers_inside.py SOCKET` connects to SOCKET and answers one JSON array [word, argument…] a line with one JSON value a
+line. A timer is one .timer and one oneshot .service file, with AccuracySec=1us and without a limit on starts.
+"""
+
+import datetime
+import json
+import socket
+import subprocess
+import sys
+import time
+from pathlib import Path
+
+import measure
+
+UNITS = Path("/run/systemd/system")
+GROUPS = Path("/sys/fs/cgroup")
+NEVER = ["2099-01-01 00:00:00"]
+
+
+def timer(number: int) -> str:
+    return f"bench{number:04}.timer"
+
+
+def systemctl(*arguments: str) -> None:
+    subprocess.run(["systemctl", *arguments], check=True, stdout=subprocess.DEVNULL)
+
+
+def write_timer(number: int, instants: list[str]) -> None:
+    lines = "".join(f"OnCalendar={instant} UTC\n" for instant in instants)
+    (UNITS / timer(number)).write_text(f"[Timer]\nAccuracySec=1us\n{lines}")
+
+
+def calendar(at_us: int) -> str:
+    whole = datetime.datetime.fromtimestamp(at_us // 1_000_000, datetime.UTC)
+    return f"{whole:%Y-%m-%d %H:%M:%S}.{at_us % 1_000_000:06}"
+
+
+def load(count: int, task: list[str]) -> float:
+    """Writes the units of so many tasks; returns the milliseconds to load and start them."""
+    for number in range(count):
+        command = " ".join(f'"{argument}"' for argument in task).replace("%04d", f"{number:04}")
+        (UNITS / f"bench{number:04}.service").write_text(
+            f"[Unit]\nStartLimitIntervalSec=0\n[Service]\nType=oneshot\nExecStart={command}\n"
+        )
+        write_timer(number, NEVER)
+    return restart(count)
+
+
+def restart(count: int) -> float:
+    """Puts the files of the first `count` timers in force; returns the milliseconds it took."""
+    begin = time.perf_counter()
+    systemctl("daemon-reload")
+    systemctl("restart", *map(timer, range(count)))
+    return (time.perf_counter() - begin) * 1e3
+
+
+def make_due(count: int, instants_us: list[int]) -> float:
+    for number in range(count):
+        write_timer(number, [calendar(at) for at in instants_us])
+    return restart(count)
+
+
+def change(count: int) -> float:
+    """Gives so many timers another instant; returns the milliseconds until it is in force."""
+    begin = time.perf_counter()
+    year = 2100 + int(begin) % 50
+    for number in range(count):
+        write_timer(number, [f"{year}-01-01 00:00:00"])
+    restart(count)
+    return (time.perf_counter() - begin) * 1e3
+
+
+def cpu_us() -> int:
+    """CPU time of everything in this systemd but this program: PID 1, its journal and all tasks."""
+
+    def spent(group: Path) -> int:
+        return int((group / "cpu.stat").read_text().split()[1])
+
+    own = next(line[3:] for line in Path("/proc/self/cgroup").read_text().splitlines() if line.startswith("0::"))
+    return spent(GROUPS) - spent(GROUPS / own.lstrip("/"))
+
+
+def idle() -> dict[str, int]:
+    return {"wakes": measure.wakes(1), "threads": len(measure.threads(1))}
+
+
+def show(times: int) -> float:
+    return measure.median_ms(lambda: measure.run_quietly(["systemctl", "show", timer(0)]), times)
+
+
+WORDS = {
+    "load": load,
+    "make_due": make_due,
+    "change": change,
+    "cpu_us": cpu_us,
+    "idle": idle,
+    "show": show,
+    "pss": lambda: measure.pss(1),
+}
+
+
+def main() -> None:
+    with socket.socket(socket.AF_UNIX) as connection:
+        connection.connect(sys.argv[1])
+        stream = connection.makefile("rw")
+        for line in stream:
+            word, *arguments = json.loads(line)
+            print(json.dumps(WORDS[word](*arguments)), file=stream, flush=True)
+
+
+main()
