@@ -1,3 +1,4 @@
+import CLinux
 import Glibc
 
 /// A Unix socket that cannot be made, bound or reached, with the reason.
