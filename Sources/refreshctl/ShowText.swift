@@ -27,8 +27,8 @@ extension Screen {
     switch app.verdict {
     case .refreshing, .ready: return "\(place). It is refreshed now."
     case .held:
-      let holds = app.holds.map { "held (\(printable($0.name))): \(printable($0.remedy))" }
-      return "\(place). It is not refreshed; \(holds.joined(separator: "; "))."
+      let holds = app.holds.map { "\(printable($0.name)) (\(printable($0.remedy)))" }
+      return "\(place). It is not refreshed by itself, because it is held: \(holds.joined(separator: ", "))."
     case .notDue:
       guard let due = app.dueMicroseconds else { return "\(place). No refresh is planned." }
       return "\(place). It will be refreshed \(relative(due)) (\(clock(due)))\(reason(app))."

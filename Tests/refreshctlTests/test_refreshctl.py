@@ -135,8 +135,8 @@ def test_a_person_is_answered_in_words(daemon, arguments):
 ERRORS = [
     (["status", APP], MANAGER + "Show", MANAGER + "NoSuchApp", 66, APP),
     (["foreground", APP], APP_INTERFACE + "Signal", APP_INTERFACE + "NoSuchApp", 66, APP),
-    (["logout", APP], APP_INTERFACE + "Signal", APP_INTERFACE + "NotAllowed", 77, "join the group refreshd"),
-    (["reload"], MANAGER + "Reload", MANAGER + "NotAllowed", 77, "join the group refreshd"),
+    (["logout", APP], APP_INTERFACE + "Signal", APP_INTERFACE + "NotAllowed", 77, "member of the group refreshd"),
+    (["reload"], MANAGER + "Reload", MANAGER + "NotAllowed", 77, "member of the group refreshd"),
     (["run", APP], MANAGER + "Run", MANAGER + "Held", 75, "logged-out"),
     (["set", APP, "--background", "x"], MANAGER + "Set", MANAGER + "InvalidInterval", 65, "5 fortnights"),
     (["set", APP, "--background", "1h"], MANAGER + "Set", MANAGER + "NotStored", 75, "no space left"),
