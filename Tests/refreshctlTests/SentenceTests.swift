@@ -21,7 +21,8 @@ import Testing
         + "because one was missed while the machine or the daemon was off."
     ),
     (
-      details(phase: .loggedOut, verdict: .held, holds: [Wire.Hold(name: "logged-out", remedy: "refreshctl login org.x")]),
+      details(
+        phase: .loggedOut, verdict: .held, holds: [Wire.Hold(name: "logged-out", remedy: "refreshctl login org.x")]),
       "Todo is logged out. It is not refreshed by itself, because it is held: logged-out (refreshctl login org.x)."
     ),
     (
