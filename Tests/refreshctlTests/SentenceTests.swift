@@ -16,6 +16,11 @@ import Testing
         + "because its foreground interval is 5min."
     ),
     (
+      details(due: noon + span(m: 15), trigger: .interval, background: interval("minimum", span(m: 15))),
+      "Todo is in the background. It will be refreshed in 15 min (today 12:15), "
+        + "because its background interval is minimum (15 min)."
+    ),
+    (
       details(due: noon + span(m: 3), trigger: .catchUp),
       "Todo is in the background. It will be refreshed in 3 min (today 12:03:00), "
         + "because one was missed while the machine or the daemon was off."

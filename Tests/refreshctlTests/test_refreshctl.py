@@ -47,6 +47,14 @@ class Daemon:
             threading.Thread(target=self.serve, args=[connection], daemon=True).start()
 
     def serve(self, connection):
+        try:
+            self.converse(connection)
+        except OSError:
+            pass  # The client is gone, with or without a farewell.
+        connection.close()
+        self.ended.put(True)
+
+    def converse(self, connection):
         received = b""
         while chunk := connection.recv(4096):
             received += chunk
@@ -56,11 +64,8 @@ class Daemon:
                 self.calls.put(call)
                 for answer in self.answers.get(call["method"]) or [self.example(call)]:
                     if answer is HANG_UP:
-                        connection.shutdown(socket.SHUT_RDWR)
-                        break
+                        return
                     connection.sendall(json.dumps(answer).encode() + b"\0")
-        connection.close()
-        self.ended.put(True)
 
     def example(self, call):
         return {"parameters": MESSAGES[call["method"] + ".Reply"]}
@@ -68,7 +73,6 @@ class Daemon:
     def drop_connections(self):
         for connection in self.connections:
             connection.shutdown(socket.SHUT_RDWR)
-        self.connections = []
 
     def stop(self):
         self.listener.close()
