@@ -61,7 +61,7 @@ extension Failure {
         text: "cannot complete the task a second time: its outcome is \(error.outcome.words); complete it once")
     },
     on(ManagerInterface.Held.name) { (error: ManagerInterface.Held) in
-      let holds = error.holds.map { "\($0.name); \($0.remedy)" }.joined(separator: "; ")
+      let holds = error.holds.map { "\($0.name) (\($0.remedy))" }.joined(separator: ", ")
       return Failure(status: .heldOrNotStored, text: "cannot refresh \(error.app): it is held: \(holds)")
     },
     on(ManagerInterface.InvalidInterval.name) { (error: ManagerInterface.InvalidInterval) in
@@ -88,7 +88,7 @@ extension Failure {
   }
 
   private static func notAllowed(_ app: String?, _ remedy: String) -> Failure {
-    Failure(status: .notAllowed, text: "cannot do this\(app.map { " for \($0)" } ?? ""): \(remedy)")
+    Failure(status: .notAllowed, text: "cannot do this\(app.map { " for \($0)" } ?? ""): not allowed. \(remedy)")
   }
 
   private static func on<Parameters: Decodable & SendableMetatype>(

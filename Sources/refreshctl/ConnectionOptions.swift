@@ -1,6 +1,6 @@
 import ArgumentParser
-import FoundationEssentials
 @preconcurrency import Glibc
+import RefreshAPI
 
 /// What every command understands that asks the daemon.
 struct ConnectionOptions: ParsableArguments {
@@ -13,7 +13,7 @@ struct ConnectionOptions: ParsableArguments {
   /// Prints an answer: as one JSON document, or as lines for a person.
   func show(_ answer: some Encodable, lines: (Screen) -> [String]) throws(Failure) {
     if json {
-      print(try Self.json(answer, .prettyPrinted))
+      print(try Self.json(answer, .document))
     } else {
       for line in lines(Screen(of: STDOUT_FILENO)) { print(line) }
     }
@@ -21,15 +21,13 @@ struct ConnectionOptions: ParsableArguments {
 
   /// Prints one of several answers: as JSON on one line, at once, so that a reader sees it when it happens.
   func showStep(_ answer: some Encodable) throws(Failure) {
-    print(try Self.json(answer, []))
+    print(try Self.json(answer, .line))
     fflush(stdout)
   }
 
-  private static func json(_ answer: some Encodable, _ form: JSONEncoder.OutputFormatting) throws(Failure) -> String {
-    let encoder = JSONEncoder()
-    encoder.outputFormatting = form.union([.sortedKeys, .withoutEscapingSlashes])
+  private static func json(_ answer: some Encodable, _ layout: JSONLayout) throws(Failure) -> String {
     do {
-      return String(decoding: try encoder.encode(answer), as: UTF8.self)
+      return try answer.jsonText(layout)
     } catch {
       throw Failure(status: .protocolError, text: "cannot write the answer as JSON: \(error)")
     }

@@ -80,7 +80,9 @@ struct Daemon {
     _ = fcntl(descriptor, F_SETFL, fcntl(descriptor, F_GETFL) | O_ASYNC | O_NONBLOCK)
   }
 
-  /// Whether the connection has ended; drops what came on it until then. Only after ``reportBySignal()``.
+  /// Whether the connection has ended; drops what came on it until then.
+  ///
+  /// Only after ``reportBySignal()``, which keeps it from blocking.
   func isAtEnd() -> Bool {
     var dropped = [UInt8](repeating: 0, count: 4096)
     while true {

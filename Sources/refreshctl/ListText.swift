@@ -6,7 +6,7 @@ extension Screen {
     guard !apps.isEmpty else {
       return ["No apps are configured. `refreshctl status` says where the daemon looks for them."]
     }
-    var table = Table(titles: ["APP", "PHASE", "NEXT", "LAST", "DATA AGE"])
+    var table = Table(titles: ["APP", "PHASE", "NEXT", "LAST", "DATA AGE"], prose: 3)
     table.rows = apps.map { app in
       [
         Cell(app.id), Cell(app.phase.spelled, app.phase == .foreground ? .good : .plain), next(app), last(app),

@@ -23,7 +23,7 @@ extension Screen {
   /// The refreshes of an app, a line each.
   func text(_ refreshes: [Wire.Refresh], of app: String) -> [String] {
     guard !refreshes.isEmpty else { return ["\(app) has not been refreshed yet. `refreshctl run \(app)` does it now."] }
-    var table = Table(titles: ["STARTED", "ID", "TRIGGER", "OUTCOME", "TOOK", "CPU", "DETAIL"])
+    var table = Table(titles: ["STARTED", "ID", "TRIGGER", "OUTCOME", "TOOK", "CPU", "DETAIL"], prose: 6)
     table.rows = refreshes.map { refresh in
       [
         Cell(clock(refresh.startedMicroseconds, seconds: true)), Cell(refresh.id, .faint),

@@ -6,8 +6,8 @@ struct RunCommand: ParsableCommand {
   static let configuration = CommandConfiguration(
     commandName: "run", abstract: "Refresh an app now and wait for the outcome.",
     discussion: """
-      What the tasks print is passed on, each line behind the name of its task. Ends with 0 for new data, 100 for no
-      data and 1 for a failure. To stop waiting does not stop the refresh.
+      What the tasks print is passed on, each line behind the name of its task. Ends with 0 for new data, 100 for \
+      no data and 1 for a failure. To stop waiting does not stop the refresh.
       """)
 
   @Argument(help: "The id of the app.", completion: .apps)
@@ -19,7 +19,6 @@ struct RunCommand: ParsableCommand {
   @OptionGroup var connection: ConnectionOptions
 
   func run() throws {
-    var lines = OutputLines()
     var ending: Wire.Refresh?
     let parameters = ManagerInterface.Run.Parameters(app: app, trigger: trigger?.word)
     try Daemon(connection).stream(ManagerInterface.Run.self, parameters) { reply throws(Failure) in
@@ -27,9 +26,8 @@ struct RunCommand: ParsableCommand {
       switch reply.event {
       case .queued: tell("\(app) is being refreshed; another refresh follows")
       case .started(let id): tell("\(app): refresh \(printable(id)) has started")
-      case .output(let task, let text): pass(lines.take(text, from: task))
+      case .output(let task, let line): pass(line, from: task)
       case .finished(let refresh):
-        pass(lines.rest())
         tell(Screen(of: STDERR_FILENO).ending(refresh))
         ending = refresh
       }
@@ -45,9 +43,10 @@ struct RunCommand: ParsableCommand {
     if !connection.json { fputs(text + "\n", stderr) }
   }
 
-  private func pass(_ lines: [String]) {
-    guard !connection.json, !lines.isEmpty else { return }
-    for line in lines { print(line) }
+  /// Passes a line of a task on: as it is, but with nothing in it that could take over a terminal.
+  private func pass(_ line: String, from task: String) {
+    guard !connection.json else { return }
+    print("\(task): \(isatty(STDOUT_FILENO) == 1 ? printable(line) : line)")
     fflush(stdout)
   }
 }

@@ -5,7 +5,7 @@ struct SetCommand: ParsableCommand {
   static let configuration = CommandConfiguration(
     commandName: "set", abstract: "Set intervals of apps in place of their files', until `reset`.",
     discussion: """
-      An interval is a duration as systemd writes it, such as 5min or "1h 30min", or `never`, or `minimum` for as often
+      An interval is a duration as systemd writes it, such as 5min or "1h 30min", or `never`, or `minimum` for as often \
       as the system allows. The schedule stays: the next refresh is due one new interval after the last start.
       """)
 

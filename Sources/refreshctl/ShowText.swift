@@ -27,8 +27,8 @@ extension Screen {
     switch app.verdict {
     case .refreshing, .ready: return "\(place). It is refreshed now."
     case .held:
-      let holds = app.holds.map { "held (\(printable($0.name))): \(printable($0.remedy))" }
-      return "\(place). It is not refreshed; \(holds.joined(separator: "; "))."
+      let holds = app.holds.map { "\(printable($0.name)) (\(printable($0.remedy)))" }
+      return "\(place). It is not refreshed by itself, because it is held: \(holds.joined(separator: ", "))."
     case .notDue:
       guard let due = app.dueMicroseconds else { return "\(place). No refresh is planned." }
       return "\(place). It will be refreshed \(relative(due)) (\(clock(due)))\(reason(app))."
@@ -40,7 +40,7 @@ extension Screen {
     case nil: return ""
     case .interval:
       let interval = app.phase == .foreground ? app.foregroundInterval : app.backgroundInterval
-      return ", because its \(app.phase.spelled) interval is \(interval.inForce)"
+      return ", because its \(app.phase.spelled) interval is \(inForce(interval))"
     case .foreground: return ", because it came to the foreground with data that was too old"
     case .push: return ", because of a push"
     case .transfer: return ", because its transfers have ended"
@@ -70,14 +70,18 @@ extension Screen {
 
   /// An interval, and whose it is when it is not the file's.
   func interval(_ interval: Wire.Interval) -> String {
-    let least = interval.inForceMicroseconds.map { interval.inForce == "minimum" ? " (\(Elapsed.rough($0)))" : "" }
-    let text = interval.inForce + (least ?? "")
+    let text = inForce(interval)
     return interval.overridden ? "\(text), set at run time; the file says \(interval.configured)" : text
+  }
+
+  private func inForce(_ interval: Wire.Interval) -> String {
+    guard interval.inForce == "minimum", let least = interval.inForceMicroseconds else { return interval.inForce }
+    return "minimum (\(Elapsed.rough(least)))"
   }
 
   /// Both intervals of some apps, as they are after a change.
   func text(_ apps: [Wire.Intervals]) -> [String] {
-    var table = Table(titles: ["APP", "FOREGROUND", "BACKGROUND"])
+    var table = Table(titles: ["APP", "FOREGROUND", "BACKGROUND"], prose: 2)
     table.rows = apps.map { [Cell($0.app), Cell(interval($0.foreground)), Cell(interval($0.background))] }
     return table.lines(on: self)
   }

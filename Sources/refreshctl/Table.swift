@@ -15,6 +15,8 @@ struct Cell: ExpressibleByStringInterpolation {
 /// Rows under titles, aligned, and cut to the width of the screen.
 struct Table {
   let titles: [String]
+  /// The column that is cut first where the screen is narrow: one of prose, not one that tells the rows apart.
+  let prose: Int
   var rows: [[Cell]] = []
 
   /// The lines of the table, the titles first.
@@ -40,14 +42,14 @@ struct Table {
   private static let gap = 2
   private static let least = 6
 
-  /// The width of each column: what it needs, or less where it is widest until the row fits.
+  /// The width of each column: what it needs, or less until the row fits, first of the prose, then of the widest.
   private func widths(of rows: [[Cell]], within limit: Int?) -> [Int] {
     var widths = titles.indices.map { column in rows.map { $0[column].text.count }.max() ?? 0 }
     guard let limit else { return widths }
     let room = limit - Self.gap * (widths.count - 1)
-    while widths.reduce(0, +) > room, let widest = widths.max(), widest > Self.least,
-      let column = widths.lastIndex(of: widest)
-    {
+    func excess() -> Int { widths.reduce(0, +) - room }
+    widths[prose] -= max(0, min(excess(), widths[prose] - Self.least))
+    while excess() > 0, let widest = widths.max(), widest > Self.least, let column = widths.lastIndex(of: widest) {
       widths[column] -= 1
     }
     return widths

@@ -63,13 +63,4 @@ import Testing
       #expect(help.contains(" \(status.rawValue)  \(status.meaning)"))
     }
   }
-
-  @Test func piecesOfTasksSideBySideBecomeLines() {
-    var lines = OutputLines()
-    #expect(lines.take("one\ntw", from: "pull") == ["pull: one"])
-    #expect(lines.take("a\n", from: "push") == ["push: a"])
-    #expect(lines.take("o\n\nthree", from: "pull") == ["pull: two", "pull: "])
-    #expect(lines.rest() == ["pull: three"])
-    #expect(lines.rest() == [])
-  }
 }

@@ -16,13 +16,19 @@ import Testing
         + "because its foreground interval is 5min."
     ),
     (
+      details(due: noon + span(m: 15), trigger: .interval, background: interval("minimum", span(m: 15))),
+      "Todo is in the background. It will be refreshed in 15 min (today 12:15), "
+        + "because its background interval is minimum (15 min)."
+    ),
+    (
       details(due: noon + span(m: 3), trigger: .catchUp),
       "Todo is in the background. It will be refreshed in 3 min (today 12:03:00), "
         + "because one was missed while the machine or the daemon was off."
     ),
     (
-      details(phase: .loggedOut, verdict: .held, holds: [Wire.Hold(name: "logged-out", remedy: "log in to lift it")]),
-      "Todo is logged out. It is not refreshed; held (logged-out): log in to lift it."
+      details(
+        phase: .loggedOut, verdict: .held, holds: [Wire.Hold(name: "logged-out", remedy: "refreshctl login org.x")]),
+      "Todo is logged out. It is not refreshed by itself, because it is held: logged-out (refreshctl login org.x)."
     ),
     (
       details(

@@ -47,6 +47,14 @@ class Daemon:
             threading.Thread(target=self.serve, args=[connection], daemon=True).start()
 
     def serve(self, connection):
+        try:
+            self.converse(connection)
+        except OSError:
+            pass  # The client is gone, with or without a farewell.
+        connection.close()
+        self.ended.put(True)
+
+    def converse(self, connection):
         received = b""
         while chunk := connection.recv(4096):
             received += chunk
@@ -56,11 +64,8 @@ class Daemon:
                 self.calls.put(call)
                 for answer in self.answers.get(call["method"]) or [self.example(call)]:
                     if answer is HANG_UP:
-                        connection.shutdown(socket.SHUT_RDWR)
-                        break
+                        return
                     connection.sendall(json.dumps(answer).encode() + b"\0")
-        connection.close()
-        self.ended.put(True)
 
     def example(self, call):
         return {"parameters": MESSAGES[call["method"] + ".Reply"]}
@@ -68,7 +73,6 @@ class Daemon:
     def drop_connections(self):
         for connection in self.connections:
             connection.shutdown(socket.SHUT_RDWR)
-        self.connections = []
 
     def stop(self):
         self.listener.close()
@@ -135,8 +139,8 @@ def test_a_person_is_answered_in_words(daemon, arguments):
 ERRORS = [
     (["status", APP], MANAGER + "Show", MANAGER + "NoSuchApp", 66, APP),
     (["foreground", APP], APP_INTERFACE + "Signal", APP_INTERFACE + "NoSuchApp", 66, APP),
-    (["logout", APP], APP_INTERFACE + "Signal", APP_INTERFACE + "NotAllowed", 77, "join the group refreshd"),
-    (["reload"], MANAGER + "Reload", MANAGER + "NotAllowed", 77, "join the group refreshd"),
+    (["logout", APP], APP_INTERFACE + "Signal", APP_INTERFACE + "NotAllowed", 77, "member of the group refreshd"),
+    (["reload"], MANAGER + "Reload", MANAGER + "NotAllowed", 77, "member of the group refreshd"),
     (["run", APP], MANAGER + "Run", MANAGER + "Held", 75, "logged-out"),
     (["set", APP, "--background", "x"], MANAGER + "Set", MANAGER + "InvalidInterval", 65, "5 fortnights"),
     (["set", APP, "--background", "1h"], MANAGER + "Set", MANAGER + "NotStored", 75, "no space left"),
