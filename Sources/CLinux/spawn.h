@@ -10,6 +10,7 @@
 #include <signal.h>
 #include <stddef.h>
 #include <sys/prctl.h>
+#include <sys/resource.h>
 #include <sys/syscall.h>
 #include <sys/wait.h>
 #include <unistd.h>
@@ -33,6 +34,7 @@ struct linux_spawn {
   const char *directory;
   int input, output;    // become standard input, and standard output and error; both close-on-exec and above 2
   int cgroup;           // an open cgroup.procs, or -1
+  struct rlimit files;  // RLIMIT_NOFILE
   int changes_user;     // whether the five below count
   const gid_t *groups;
   size_t group_count;
@@ -64,6 +66,8 @@ static inline int linux_spawn_child(void *argument) {
   if (dup2(spawn->input, 0) < 0 || dup2(spawn->output, 1) < 0 || dup2(spawn->output, 2) < 0)
     return linux_spawn_fail(spawn, LINUX_SPAWN_STREAMS);
   syscall(SYS_close_range, 3, ~0U, 0);
+  // The daemon has raised its own; programs that use select(2) must not see that (systemd.exec(5), LimitNOFILE=).
+  syscall(SYS_prlimit64, 0, RLIMIT_NOFILE, &spawn->files, NULL);
 
   if (spawn->changes_user &&
       (syscall(SYS_setgroups, spawn->group_count, spawn->groups) < 0 ||

@@ -17,7 +17,7 @@ extension Wire {
     ///
     /// Others may be added.
     public let name: String
-    /// What would lift it, in one sentence.
+    /// What would lift it: a command, or a sentence.
     public let remedy: String
 
     /// Makes it of its parts.

@@ -5,7 +5,7 @@ extension Wire {
     case queued
     /// The refresh has started.
     case started
-    /// A task printed something.
+    /// A task printed a line.
     case output
     /// The refresh has ended: the last event.
     case finished
@@ -19,7 +19,7 @@ extension Wire {
     case queued
     /// The refresh of this id has started.
     case started(id: String)
-    /// A task printed something: a line or any other piece, in order; what was not UTF-8 is replaced.
+    /// A task printed this line on standard output or standard error; without its end.
     case output(task: String, text: String)
     /// The refresh has ended: the last event.
     case finished(Refresh)

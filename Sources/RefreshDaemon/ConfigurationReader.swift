@@ -1,4 +1,3 @@
-import CLinux
 import RefreshConfig
 import RefreshStore
 
@@ -18,8 +17,6 @@ actor ConfigurationReader {
 
   /// Reads all of it, or says every mistake.
   func read() throws(ConfigurationError) -> Configuration {
-    // What reading took beside the result goes back to the system: a configuration is kept for weeks.
-    defer { linux_malloc_trim() }
-    return try Configuration.load(from: sources, as: reader)
+    try Configuration.load(from: sources, as: reader)
   }
 }

@@ -101,6 +101,7 @@ actor Daemon {
     } catch {
       notice(error)
     }
+    Memory.giveBack()
   }
 
   /// Lets the engine decide on an event, and sees to it that the decision is saved and performed.

@@ -37,6 +37,7 @@ extension Daemon {
       problems = error.problems
     }
     notify(.ready)
+    Memory.giveBack()
     return problems
   }
 

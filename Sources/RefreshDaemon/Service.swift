@@ -1,4 +1,3 @@
-import CLinux
 import Glibc
 import RefreshConfig
 import RefreshEngine
@@ -14,7 +13,6 @@ public enum Service {
   public static func run(_ settings: Settings) throws(ServiceError) {
     // A reader of a pipe or a socket that is gone is an error of that write, not the end of the daemon.
     signal(SIGPIPE, SIG_IGN)
-    raiseDescriptorLimit()
     let moment = Moment.now()
     let configuration = try readConfiguration(settings)
     try StateLock.take(in: settings.stateDirectory)
@@ -40,7 +38,6 @@ public enum Service {
   }
 
   private static func readConfiguration(_ settings: Settings) throws(ServiceError) -> Configuration {
-    defer { linux_malloc_trim() }
     do throws(ConfigurationError) {
       return try Configuration.load(from: settings.sources, as: settings.reader)
     } catch {
@@ -63,6 +60,7 @@ public enum Service {
   private static func open(_ parts: Daemon.Parts) throws(ServiceError) -> Daemon {
     do {
       let daemon = try Daemon(parts)
+      DescriptorLimit.raise()
       let leftBehind = Set(parts.loaded.states.values.compactMap(\.running?.id))
       try daemon.assumeIsolated { try $0.open(leftBehind: leftBehind) }
       return daemon
@@ -77,16 +75,5 @@ public enum Service {
     } catch {
       throw ServiceError(.software, error.description)
     }
-  }
-
-  /// Each connection and each running task needs a descriptor; select(2), for which the soft limit is kept low, is not
-  /// used (systemd.exec(5), `LimitNOFILE=`).
-  ///
-  /// Tasks get the limit that the daemon started with.
-  private static func raiseDescriptorLimit() {
-    var limit = rlimit()
-    guard getrlimit(__rlimit_resource_t(RLIMIT_NOFILE.rawValue), &limit) == 0 else { return }
-    limit.rlim_cur = limit.rlim_max
-    setrlimit(__rlimit_resource_t(RLIMIT_NOFILE.rawValue), &limit)
   }
 }

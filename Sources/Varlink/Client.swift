@@ -19,10 +19,15 @@ public final class Client {
 
   /// Connects to the socket at a path.
   ///
-  /// Throws at once when nobody listens there: the error's code is `ENOENT` where there is no socket, `ECONNREFUSED`
-  /// where nobody listens on it any more, `EACCES` where the caller may not connect (connect(2), unix(7)).
-  public init(path: String) throws(SocketError) {
-    descriptor = try UnixSocket.connect(to: path)
+  /// Throws ``ClientError/unreachable(_:)`` at once when nobody listens there: its code is `ENOENT` where there is no
+  /// socket, `ECONNREFUSED` where nobody listens on it any more, `EACCES` where the caller may not connect (connect(2),
+  /// unix(7)).
+  public init(path: String) throws(ClientError) {
+    do throws(SocketError) {
+      descriptor = try UnixSocket.connect(to: path)
+    } catch {
+      throw .unreachable(error)
+    }
   }
 
   deinit {
@@ -31,122 +36,100 @@ public final class Client {
 
   /// Calls a method and waits for its one answer.
   ///
-  /// Throws ``ClientError/failed(_:)`` for an error that the service declares.
+  /// Throws ``ClientError/failed(_:)`` for an error that the service answers with.
   public func call<Reply: Decodable>(
     _ method: String, _ parameters: some Encodable, as reply: Reply.Type
   ) throws(ClientError) -> Reply {
-    try send(method, parameters, more: false)
-    return try receive(reply, of: method).parameters
+    try send(OutgoingCall(method: method, parameters: parameters, more: nil, oneway: nil))
+    return try receive(reply).parameters
   }
 
   /// Calls a method with `more` and hands over each answer until the last, or until `each` gives back false.
   ///
   /// Who stops before the last answer has ended the use of the connection: what it still brings belongs to that call.
   public func stream<Reply: Decodable>(
-    _ method: String, _ parameters: some Encodable, as reply: Reply.Type, each: (Reply) throws(ClientError) -> Bool
+    _ method: String, _ parameters: some Encodable, as reply: Reply.Type, each: (Reply) -> Bool
   ) throws(ClientError) {
-    try send(method, parameters, more: true)
+    try send(OutgoingCall(method: method, parameters: parameters, more: true, oneway: nil))
     while true {
-      let answer = try receive(reply, of: method)
-      guard try each(answer.parameters), answer.continues else { return }
+      let answer = try receive(reply)
+      guard each(answer.parameters), answer.continues else { return }
     }
   }
 
-  private func send(_ method: String, _ parameters: some Encodable, more: Bool) throws(ClientError) {
+  /// Calls a method `oneway`: nobody answers, not even with an error.
+  ///
+  /// When this returns, the kernel has the call, and the service gets it even if the client is closed.
+  public func send(_ method: String, _ parameters: some Encodable) throws(ClientError) {
+    try send(OutgoingCall(method: method, parameters: parameters, more: nil, oneway: true))
+  }
+
+  private func send(_ call: OutgoingCall<some Encodable>) throws(ClientError) {
     var bytes: [UInt8]
     do {
-      bytes = Array(try JSONEncoder().encode(Outgoing(method: method, parameters: parameters, more: more ? true : nil)))
+      bytes = Array(try JSONEncoder().encode(call))
     } catch {
-      throw .malformed(method: method, String(describing: error))
+      throw .malformed("the parameters cannot be encoded: \(error)")
     }
     bytes.append(0)
-    var rest = bytes[...]
-    while !rest.isEmpty {
-      let count = rest.withUnsafeBytes { linux_send(descriptor, $0.baseAddress, $0.count, 1) }
+    var sent = 0
+    while sent < bytes.count {
+      let count = bytes.withUnsafeBytes { all in
+        let rest = UnsafeRawBufferPointer(rebasing: all[sent...])
+        return linux_send(descriptor, rest.baseAddress, rest.count, 1)
+      }
       if count < 0, errno == EINTR { continue }
-      guard count >= 0 else { throw .disconnected(method: method) }
-      rest = rest.dropFirst(count)
+      guard count >= 0 else { throw .disconnected }
+      sent += count
     }
   }
 
-  private func receive<Reply: Decodable>(
-    _ type: Reply.Type, of method: String
-  ) throws(ClientError) -> (parameters: Reply, continues: Bool) {
+  private func receive<Reply: Decodable>(_ type: Reply.Type) throws(ClientError) -> (parameters: Reply, continues: Bool)
+  {
     while true {
-      let answer = try input.withNext { message throws(ClientError) in try read(type, from: message, of: method) }
+      let answer = try input.withNext { message throws(ClientError) in try read(type, from: message) }
       if let answer { return answer }
-      guard !input.isOverLimit else { throw .malformed(method: method, "the answer is too long") }
+      guard !input.isOverLimit else { throw .malformed("it has more than \(Client.answerLimit) bytes") }
       let count = withUnsafeTemporaryAllocation(byteCount: 64 << 10, alignment: 16) { chunk in
         let count = recv(descriptor, chunk.baseAddress, chunk.count, 0)
         if count > 0 { input.append(UnsafeRawBufferPointer(rebasing: chunk[..<count])) }
         return count
       }
       if count < 0, errno == EINTR { continue }
-      guard count > 0 else { throw .disconnected(method: method) }
+      guard count > 0 else { throw .disconnected }
     }
   }
 
   private func read<Reply: Decodable>(
-    _ type: Reply.Type, from message: UnsafeMutableRawBufferPointer, of method: String
+    _ type: Reply.Type, from message: UnsafeMutableRawBufferPointer
   ) throws(ClientError) -> (parameters: Reply, continues: Bool) {
     do {
       let text = try jsonText(message)
-      let answer = try decoder.decode(Incoming<Reply>.self, from: text)
-      if let name = answer.error { throw ClientError.failed(ErrorReply(name: name, answer: Array(text))) }
-      if let parameters = answer.parameters { return (parameters, answer.continues ?? false) }
-      return (try decoder.decode(Reply.self, from: Data("{}".utf8)), answer.continues ?? false)
+      let answer = try decoder.decode(IncomingAnswer<Reply>.self, from: text)
+      // The text is lent, and the error outlives it.
+      if let name = answer.error { throw ClientError.failed(ErrorReply(name: name, message: Array(text))) }
+      if let parameters = answer.parameters { return (parameters, answer.continues) }
+      return (try decoder.decode(Reply.self, from: Data("{}".utf8)), answer.continues)
     } catch let error as ClientError {
       throw error
     } catch {
-      throw .malformed(method: method, String(describing: error))
+      throw .malformed(String(describing: error))
     }
-  }
-}
-
-/// Why a call has no answer that can be used.
-public enum ClientError: Error, CustomStringConvertible {
-  /// The service answered with an error that one of its interfaces declares.
-  case failed(ErrorReply)
-  /// The connection ended before the answer.
-  case disconnected(method: String)
-  /// The question or the answer is not what the method's declaration says.
-  case malformed(method: String, String)
-
-  /// What happened, for a person.
-  public var description: String {
-    switch self {
-    case .failed(let reply): "the service answered \(reply.name)"
-    case .disconnected(let method): "cannot get an answer to \(method): the service closed the connection"
-    case .malformed(let method, let reason): "cannot read the answer to \(method): \(reason)"
-    }
-  }
-}
-
-/// An error as it came over the wire.
-public struct ErrorReply: Sendable {
-  /// The whole name, such as `org.refreshd.App.NoSuchApp`.
-  public let name: String
-  let answer: [UInt8]
-
-  /// The error's parameters as the type that declares them; nil when the name is another's or they do not fit.
-  public func parameters<Parameters: Decodable>(as type: Parameters.Type, named name: String) -> Parameters? {
-    guard name == self.name else { return nil }
-    // Parameters that do not fit are no parameters: the name is all there is to go by.
-    return try? JSONDecoder().decode(ErrorEnvelope<Parameters>.self, from: Data(answer)).parameters
   }
 }
 
 /// A call as the client sends it.
-private struct Outgoing<Parameters: Encodable>: Encodable {
+private struct OutgoingCall<Parameters: Encodable>: Encodable {
   let method: String
   let parameters: Parameters
   let more: Bool?
+  let oneway: Bool?
 }
 
 /// An answer as the client reads it: parameters of the method's type, unless it is an error.
-private struct Incoming<Parameters: Decodable>: Decodable {
+private struct IncomingAnswer<Parameters: Decodable>: Decodable {
   let parameters: Parameters?
-  let continues: Bool?
+  let continues: Bool
   let error: String?
 
   private enum Key: String, CodingKey {
@@ -156,13 +139,8 @@ private struct Incoming<Parameters: Decodable>: Decodable {
   init(from decoder: any Decoder) throws {
     let message = try decoder.container(keyedBy: Key.self)
     error = try message.decodeIfPresent(String.self, forKey: .error)
-    continues = try message.decodeIfPresent(Bool.self, forKey: .continues)
+    continues = try message.decodeIfPresent(Bool.self, forKey: .continues) ?? false
     // Those of an error are the caller's to decode, who knows their type.
     parameters = error == nil ? try message.decodeIfPresent(Parameters.self, forKey: .parameters) : nil
   }
-}
-
-/// An error's answer, when its name has told the type of its parameters.
-private struct ErrorEnvelope<Parameters: Decodable>: Decodable {
-  let parameters: Parameters
 }

@@ -26,6 +26,8 @@ public final class Connection {
   private var state = State.open
   private var input: MessageBuffer
   private var output = OutputBuffer()
+  /// How many bytes the server counts as waiting for this connection.
+  private var counted = 0
   private var disconnectActions: [String: () -> Void] = [:]
   /// The server's count of chunks when this connection last sent one; the least is the one silent longest.
   private(set) var lastHeard: UInt64
@@ -85,15 +87,27 @@ public final class Connection {
     }
     if !isTaking || output.unsent > Connection.chunk { flush() }
     if wasBlocked, output.unsent > server.bounds.unsentBytes { breakOff() }
-    if !isTaking { updateWatch() }
+    if !isTaking {
+      countWaiting()
+      updateWatch()
+    }
   }
 
   /// The last answer of the call in flight is queued, or the call was oneway.
   func callIsOver() {
     isInFlight = false
     guard isOpen, !isTaking else { return }
-    if isReadingPaused || isInputEnded || input.hasMessage() { needsTurn = true }
+    if isReadingPaused || isInputEnded || input.hasMessage { needsTurn = true }
     updateWatch()
+  }
+
+  /// Tells the server how many bytes wait, and gives up if the user has too many.
+  private func countWaiting() {
+    let waiting = input.count + output.unsent
+    guard waiting != counted, let server else { return }
+    let ofUser = server.count(waiting - counted, for: peer.uid)
+    counted = waiting
+    if waiting > 0, ofUser > waiting, ofUser > server.bounds.waitingBytesPerUser { breakOff() }
   }
 
   private func flush() {
@@ -186,6 +200,7 @@ public final class Connection {
 
   /// After a turn: ends what is done with, and watches for what is wanted next.
   private func settle() {
+    countWaiting()
     let isDone = isInputEnded && (state == .hungUp || (mayTake && output.unsent == 0))
     if isDone || state == .brokenOff { return end() }
     if mayTake { isReadingPaused = false }
@@ -209,9 +224,8 @@ public final class Connection {
     state = .ended
     watch?.cancel()
     watch = nil
-    output.discard()
     close(descriptor)
-    server?.forget(self)
+    server?.forget(self, waiting: counted)
     let actions = disconnectActions
     disconnectActions = [:]
     for name in actions.keys.sorted() { actions[name]?() }

@@ -9,6 +9,8 @@ final class Listener {
   private weak var server: Server?
   private var watch: (any Watch)?
   private var isPaused = false
+  /// A descriptor to give up for a moment, so that a client can be turned away when there is no other.
+  private var reserve: Int32
 
   /// How many clients one turn of the loop lets in.
   private static let batch = 16
@@ -17,6 +19,7 @@ final class Listener {
     self.descriptor = descriptor
     self.boundPath = boundPath
     self.server = server
+    reserve = Listener.openReserve()
     watch = try server.reactor.watch(descriptor, for: .readable) { [unowned self] _ in self.accept() }
   }
 
@@ -24,6 +27,7 @@ final class Listener {
     watch?.cancel()
     watch = nil
     Glibc.close(descriptor)
+    if reserve >= 0 { Glibc.close(reserve) }
     if let boundPath { unlink(boundPath) }
   }
 
@@ -43,8 +47,8 @@ final class Listener {
       }
       switch errno {
       case EMFILE, ENFILE, ENOBUFS, ENOMEM:
-        // The socket stays readable, so the loop would spin: room is made, or nothing is accepted until there is some.
-        if server?.endIdlest() != true { pause() }
+        // The socket stays readable, so the loop would spin: someone has to go.
+        if server?.endIdlest() != true { turnAway() }
         return
       case EINTR, ECONNABORTED: continue
       default: return
@@ -52,10 +56,22 @@ final class Listener {
     }
   }
 
-  private func pause() {
+  /// Closes the client that waits longest, or has all wait until a connection ends.
+  private func turnAway() {
+    if reserve >= 0 {
+      Glibc.close(reserve)
+      let client = linux_accept4(descriptor)
+      if client >= 0 { Glibc.close(client) }
+      reserve = Listener.openReserve()
+      if client >= 0 { return }
+    }
     guard server?.connectionCount != 0 else { return }
     isPaused = true
     watch?.events = []
+  }
+
+  private static func openReserve() -> Int32 {
+    open("/dev/null", O_RDONLY | O_CLOEXEC)
   }
 }
 

@@ -15,8 +15,8 @@ struct MessageBuffer {
     self.limit = limit
   }
 
-  /// Whether nothing at all is waiting, not even the beginning of a message.
-  var isEmpty: Bool { bytes.isEmpty }
+  /// How many bytes are waiting, whole messages or the beginning of one.
+  var count: Int { bytes.count - start }
 
   mutating func append(_ new: UnsafeRawBufferPointer) {
     if start > 0 {
@@ -28,8 +28,8 @@ struct MessageBuffer {
   }
 
   /// Whether a whole message is waiting.
-  mutating func hasMessage() -> Bool {
-    terminator() != nil
+  var hasMessage: Bool {
+    mutating get { terminator() != nil }
   }
 
   /// Takes the next whole message out and lends its bytes to `body`, the NUL included; nil when there is none yet.

@@ -11,8 +11,14 @@ public final class Server {
   let writer = ReplyWriter()
   var listeners: [Listener] = []
   private var connections: [ObjectIdentifier: Connection] = [:]
-  private var connectionsOfUser: [uid_t: Int] = [:]
+  private var users: [uid_t: Use] = [:]
   private var heard: UInt64 = 0
+
+  /// What one user's connections take.
+  private struct Use {
+    var connections = 0
+    var waitingBytes = 0
+  }
 
   /// A server that listens nowhere yet.
   ///
@@ -59,18 +65,27 @@ public final class Server {
     do {
       let connection = try Connection(descriptor: descriptor, peer: peer, server: self, heard: nextHeard())
       connections[ObjectIdentifier(connection)] = connection
-      connectionsOfUser[peer.uid, default: 0] += 1
+      users[peer.uid, default: Use()].connections += 1
     } catch {
       // The reactor has no memory left for it. The client sees the end of the connection.
       Glibc.close(descriptor)
     }
   }
 
-  func forget(_ connection: Connection) {
+  /// Takes a connection out that has ended, with the bytes that were counted for it.
+  func forget(_ connection: Connection, waiting bytes: Int) {
     guard connections.removeValue(forKey: ObjectIdentifier(connection)) != nil else { return }
-    let left = connectionsOfUser[connection.peer.uid, default: 1] - 1
-    connectionsOfUser[connection.peer.uid] = left == 0 ? nil : left
+    let uid = connection.peer.uid
+    users[uid]?.connections -= 1
+    users[uid]?.waitingBytes -= bytes
+    if users[uid]?.connections == 0 { users[uid] = nil }
     for listener in listeners { listener.resume() }
+  }
+
+  /// Counts bytes that wait for a user, or no longer do; gives back how many wait now.
+  func count(_ bytes: Int, for uid: uid_t) -> Int {
+    users[uid, default: Use()].waitingBytes += bytes
+    return users[uid, default: Use()].waitingBytes
   }
 
   func nextHeard() -> UInt64 {
@@ -89,7 +104,7 @@ public final class Server {
   }
 
   private func makeRoom(for peer: Peer) -> Bool {
-    if connectionsOfUser[peer.uid, default: 0] >= bounds.connectionsPerUser {
+    if (users[peer.uid]?.connections ?? 0) >= bounds.connectionsPerUser {
       return endIdlest(of: peer.uid)
     }
     if connections.count >= bounds.connections {

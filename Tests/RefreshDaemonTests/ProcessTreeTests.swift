@@ -65,7 +65,7 @@ extension LauncherTests {
         let task = try shell(
           """
           trap : TERM
-          setsid sh -c 'trap "echo heard; exit" TERM; echo ready; sleep 1000 & wait' &
+          setsid sh -c 'trap "echo heard; exit" TERM; echo ready; while :; do sleep 1000 & wait; done' &
           while kill -0 $! 2>/dev/null; do wait $!; done
           exit 3
           """)

@@ -18,38 +18,40 @@ MESSAGE_ID = dict(
 
 
 class Journal:
+    # Matches are not left to journalctl: together with --after-cursor= it passes over the first entry that matches.
+
     def __init__(self):
         self.cursor = self._newest()
 
-    def entries(self, *matches):
-        """All entries since then that match, each a dictionary of its fields."""
+    def entries(self, **fields):
+        """All entries since then that have these fields, each a dictionary."""
         subprocess.run(["journalctl", "--sync"], check=True)
-        command = ["journalctl", "--output=json", f"--after-cursor={self.cursor}", *matches]
-        lines = subprocess.run(command, check=True, capture_output=True, text=True).stdout.splitlines()
-        return [json.loads(line) for line in lines]
+        lines = subprocess.run(self._command(), check=True, capture_output=True, text=True).stdout.splitlines()
+        return [entry for entry in map(json.loads, lines) if fields.items() <= entry.items()]
 
-    def wait(self, kind, *matches, count=1, seconds=30):
-        """The entry number `count` of a kind of the catalogue; waits until it is there."""
-        command = [
-            "journalctl", "--follow", "--no-tail", "--output=json", f"--after-cursor={self.cursor}",
-            f"MESSAGE_ID={MESSAGE_ID[kind]}", *matches,
-        ]
+    def wait(self, kind, count=1, seconds=30, **fields):
+        """The entry number `count` of a kind of the catalogue that has these fields; waits until it is there."""
+        fields["MESSAGE_ID"] = MESSAGE_ID[kind]
         end = time.monotonic() + seconds
-        with subprocess.Popen(command, stdout=subprocess.PIPE) as follower:
+        command = self._command("--follow", "--no-tail")
+        with subprocess.Popen(command, stdout=subprocess.PIPE, bufsize=0) as follower:
             try:
                 while select.select([follower.stdout], [], [], max(0, end - time.monotonic()))[0]:
-                    line = follower.stdout.readline()
-                    count -= 1
+                    entry = json.loads(follower.stdout.readline())
+                    count -= fields.items() <= entry.items()
                     if count == 0:
-                        return json.loads(line)
+                        return entry
             finally:
                 follower.kill()
-        raise AssertionError(f"no entry {kind} {' '.join(matches)} in {seconds} s")
+        raise AssertionError(f"no entry {kind} with {fields} in {seconds} s")
 
     def text(self):
         """All since then as a person reads it."""
         command = ["journalctl", "--output=short-precise", f"--after-cursor={self.cursor}"]
         return subprocess.run(command, capture_output=True, text=True).stdout
+
+    def _command(self, *options):
+        return ["journalctl", "--output=json", f"--after-cursor={self.cursor}", *options]
 
     @staticmethod
     def _newest():

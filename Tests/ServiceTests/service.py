@@ -97,7 +97,7 @@ class Service:
         process = subprocess.Popen(
             ["refreshctl", "run", id], stdout=subprocess.DEVNULL, stderr=subprocess.DEVNULL
         )
-        self.journal.wait("taskOutput", f"REFRESH_APP={id}")
+        self.journal.wait("taskOutput", REFRESH_APP=id)
         return process
 
 

@@ -14,7 +14,7 @@ def test_entries_carry_the_fields(refreshd, journal):
     [record] = refreshd.history()
 
     everything = {"REFRESH_APP": TODO, "REFRESH_ID": record["id"], "SYSLOG_IDENTIFIER": "refreshd"}
-    by_kind = {each["MESSAGE_ID"]: each for each in journal.entries(f"REFRESH_ID={record['id']}")}
+    by_kind = {each["MESSAGE_ID"]: each for each in journal.entries(REFRESH_ID=record["id"])}
     expected = {
         "refreshStarted": {"REFRESH_TRIGGER": "manual"},
         "taskOutput": {"REFRESH_TASK": "work"},
@@ -34,7 +34,7 @@ def test_a_failure_is_a_warning_with_its_outcome(refreshd, journal):
     refreshd.configure(app("echo no route to host >&2; exit 3"))
     refreshd.start()
     assert refreshd.refreshctl("run", TODO, check=False).returncode == 1
-    entry = journal.wait("refreshFailed", f"REFRESH_APP={TODO}")
+    entry = journal.wait("refreshFailed", REFRESH_APP=TODO)
     assert (entry["PRIORITY"], entry["REFRESH_OUTCOME"]) == ("4", "failed")
 
 
@@ -42,7 +42,7 @@ def test_a_change_of_phase_is_told(refreshd, journal):
     refreshd.configure(app("exit 0"))
     refreshd.start()
     refreshd.refreshctl("foreground", TODO)
-    journal.wait("appPhaseChanged", f"REFRESH_APP={TODO}")
+    journal.wait("appPhaseChanged", REFRESH_APP=TODO)
 
 
 def test_journalctl_explains_entries(refreshd, journal):
@@ -50,7 +50,7 @@ def test_journalctl_explains_entries(refreshd, journal):
     refreshd.start()
     refreshd.refreshctl("run", TODO, check=False)
     journal.wait("refreshFailed")
-    command = ["journalctl", "--catalog", f"--after-cursor={journal.cursor}", "SYSLOG_IDENTIFIER=refreshd"]
+    command = ["journalctl", "--catalog", f"--after-cursor={journal.cursor}"]
     text = subprocess.run(command, check=True, capture_output=True, text=True).stdout
     assert f"A refresh of {TODO} failed" in text
     assert f"refreshctl run {TODO}" in text

@@ -23,9 +23,12 @@ final class Spawner {
   private let stack = UnsafeMutableRawPointer.allocate(byteCount: Spawner.stackSize, alignment: 4096)
   private let null: Int32
   private let groupLists = GroupLists()
+  /// The limit of open files that the daemon was started with, before it raised its own.
+  private let files: rlimit
 
   /// Makes a spawner; throws when `/dev/null` cannot be opened.
   init() throws(SystemCallError) {
+    files = DescriptorLimit.current
     null = open("/dev/null", O_RDONLY | O_CLOEXEC)
     guard null >= 0 else { throw SystemCallError(attempt: "open /dev/null", code: errno) }
   }
@@ -57,6 +60,7 @@ final class Spawner {
     request.input = input
     request.output = pipe.writer
     request.cgroup = cgroup ?? -1
+    request.files = files
     request.changes_user = changesUser ? 1 : 0
     request.user = launch.owner.uid
     request.group = group

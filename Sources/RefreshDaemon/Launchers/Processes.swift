@@ -17,6 +17,12 @@ enum Processes {
     return Set(bytes.split(separator: 0).map { String(decoding: $0, as: UTF8.self) })
   }
 
+  /// Whether a process is on its way out: its memory is gone already (proc(5), statm), and its environment with it.
+  static func isEnding(_ process: pid_t) -> Bool {
+    let memory = contents(of: "/proc/\(process)/statm")
+    return memory.isEmpty || memory.starts(with: Array("0 ".utf8))
+  }
+
   /// The children of these processes, their children, and so on, without the processes themselves.
   static func descendants(of processes: [pid_t]) -> Set<pid_t> {
     var found: Set<pid_t> = []

@@ -24,6 +24,8 @@ final class SubreaperTrees: ProcessTrees {
     let source: IOSource
     let descriptor: Int32
     let owners: Set<TaskKey>
+    /// Whether it was ending when it was found, too late to tell whose it is.
+    let isEnding: Bool
     /// The task whose end waits for this one's.
     var killedFor: TaskKey?
     var isKilled = false
@@ -87,10 +89,12 @@ final class SubreaperTrees: ProcessTrees {
 
   // MARK: Strays
 
-  /// Kills the strays that no running task owns, and ends the clearing of tasks that have none left.
+  /// Kills the strays that no running task owns, waits for those that are ending, because what they leave may be a
+  /// task's that is being cleared, and ends the clearing of tasks that have none left.
   private func sweep() {
     adopt()
-    for (process, stray) in strays where !stray.isKilled && !stray.owners.contains(where: isRunning) {
+    for (process, stray) in strays
+    where !stray.isKilled && (stray.isEnding || !stray.owners.contains(where: isRunning)) {
       let killed = linux_pidfd_send_signal(stray.descriptor, SIGKILL) == 0
       strays[process]?.isKilled = true
       // A program with more rights than a user's daemon has (EPERM) cannot hold up the end.
@@ -125,7 +129,8 @@ final class SubreaperTrees: ProcessTrees {
     guard descriptor >= 0 else { return }
     do throws(SystemdError) {
       let source = try loop.watch(descriptor, for: .readable) { [unowned self] _ in strayEnded(child) }
-      strays[child] = Stray(source: source, descriptor: descriptor, owners: owners)
+      strays[child] = Stray(
+        source: source, descriptor: descriptor, owners: owners, isEnding: Processes.isEnding(child))
     } catch {
       // Without memory to watch it, end it now; it is reaped when the next task ends.
       _ = linux_pidfd_send_signal(descriptor, SIGKILL)

@@ -1,0 +1,110 @@
+@preconcurrency import Glibc
+import RefreshAPI
+import Varlink
+
+extension Failure {
+  /// Nobody answers on the socket: says how to start the daemon that would.
+  init(_ error: ClientError, _ socket: SocketPath) {
+    guard case .unreachable(let reason) = error else {
+      self.init(error)
+      return
+    }
+    switch reason.code {
+    case EACCES, EPERM:
+      self.init(status: .notAllowed, text: "\(reason); ask its owner, or name another daemon with --socket")
+    default:
+      self.init(status: .noDaemon, text: "\(reason); \(socket.remedy)")
+    }
+  }
+
+  /// What a call ended with that got no answer to use.
+  init(_ error: ClientError) {
+    switch error {
+    case .unreachable(let reason):
+      self.init(status: .noDaemon, text: "\(reason)")
+    case .disconnected:
+      self.init(
+        status: .noDaemon,
+        text: "cannot get an answer: the daemon closed the connection; look into its journal for why, and try again")
+    case .malformed(let reason):
+      self.init(
+        status: .protocolError,
+        text: "cannot read the daemon's answer (\(reason)); `refreshctl version` tells if its version differs")
+    case .failed(let reply):
+      self = Self.declared.firstNonNil { $0(reply) } ?? Failure(unknown: reply)
+    }
+  }
+
+  private init(unknown reply: ErrorReply) {
+    self.init(
+      status: .protocolError,
+      text: "cannot do this: the daemon answered \(printable(reply.name)); `refreshctl version` tells if its version "
+        + "differs")
+  }
+
+  /// The errors of the interfaces, each with what it says to a person.
+  private static let declared: [@Sendable (ErrorReply) -> Failure?] = [
+    on(AppInterface.NoSuchApp.name) { (error: AppInterface.NoSuchApp) in noSuchApp(error.app) },
+    on(ManagerInterface.NoSuchApp.name) { (error: ManagerInterface.NoSuchApp) in noSuchApp(error.app) },
+    on(AppInterface.NotAllowed.name) { (error: AppInterface.NotAllowed) in notAllowed(error.app, error.remedy) },
+    on(ManagerInterface.NotAllowed.name) { (error: ManagerInterface.NotAllowed) in
+      notAllowed(error.app, error.remedy)
+    },
+    on(AppInterface.NoSuchToken.name) { (_: AppInterface.NoSuchToken) in
+      Failure(
+        status: .notFound,
+        text: "cannot complete the task: it has ended, or was stopped; complete it while it runs, within its deadline")
+    },
+    on(AppInterface.AlreadyCompleted.name) { (error: AppInterface.AlreadyCompleted) in
+      Failure(
+        status: .failed,
+        text: "cannot complete the task a second time: its outcome is \(error.outcome.words); complete it once")
+    },
+    on(ManagerInterface.Held.name) { (error: ManagerInterface.Held) in
+      let holds = error.holds.map { "\($0.name) (\($0.remedy))" }.joined(separator: ", ")
+      return Failure(status: .heldOrNotStored, text: "cannot refresh \(error.app): it is held: \(holds)")
+    },
+    on(ManagerInterface.InvalidInterval.name) { (error: ManagerInterface.InvalidInterval) in
+      Failure(status: .badInterval, text: error.problem)
+    },
+    on(ManagerInterface.NotStored.name) { (error: ManagerInterface.NotStored) in
+      Failure(status: .heldOrNotStored, text: "cannot keep the change, so nothing is changed: \(error.problem)")
+    },
+    on(ManagerInterface.BadConfiguration.name) { (error: ManagerInterface.BadConfiguration) in
+      let lines = error.problems.map { $0.line() }.joined(separator: "\n")
+      return Failure(
+        status: .failed, text: "cannot put the configuration in force, so the one before it stays:\n\(lines)")
+    },
+    on(InvalidParameter.name) { (error: InvalidParameter) in
+      Failure(status: .usage, text: "cannot use the value of `\(error.parameter)`; see --help for what it may be")
+    },
+  ]
+
+  private static func noSuchApp(_ app: String) -> Failure {
+    Failure(
+      status: .notFound,
+      text: "cannot find the app \(app): no file of the configuration names it; `refreshctl list` shows those there are"
+    )
+  }
+
+  private static func notAllowed(_ app: String?, _ remedy: String) -> Failure {
+    Failure(status: .notAllowed, text: "cannot do this\(app.map { " for \($0)" } ?? ""): not allowed. \(remedy)")
+  }
+
+  private static func on<Parameters: Decodable & SendableMetatype>(
+    _ name: String, _ told: @escaping @Sendable (Parameters) -> Failure
+  ) -> @Sendable (ErrorReply) -> Failure? {
+    { reply in
+      guard reply.name == name else { return nil }
+      // An error whose parameters cannot be read is told by its name.
+      guard let parameters = try? reply.parameters(as: Parameters.self) else { return nil }
+      return told(parameters)
+    }
+  }
+}
+
+extension Array {
+  fileprivate func firstNonNil<Result>(_ transform: (Element) -> Result?) -> Result? {
+    lazy.compactMap(transform).first
+  }
+}

@@ -1,0 +1,41 @@
+import ArgumentParser
+@preconcurrency import Glibc
+import RefreshAPI
+import RefreshConfig
+
+struct CheckCommand: ParsableCommand {
+  static let configuration = CommandConfiguration(
+    commandName: "check", abstract: "Say every mistake of the configuration on disk, but change nothing.",
+    discussion: "Ends with 1 if there is a mistake.")
+
+  @Option(
+    help: ArgumentHelp("Read this directory instead of asking the daemon, which need not run.", valueName: "dir"),
+    completion: .directory)
+  var config: String?
+
+  @OptionGroup var connection: ConnectionOptions
+
+  func run() throws {
+    let reply =
+      if let config {
+        ManagerInterface.Check.Reply(problems: problems(in: config))
+      } else {
+        try Daemon(connection).call(ManagerInterface.Check.self, .init())
+      }
+    try connection.show(reply) { $0.text(reply.problems) }
+    if !reply.problems.isEmpty { throw ExitCode(ExitStatus.failed.rawValue) }
+  }
+
+  private func problems(in directory: String) -> [Wire.Problem] {
+    do {
+      _ = try Configuration.load(from: .directory(directory), as: Reader())
+      return []
+    } catch {
+      return error.problems.map { problem in
+        Wire.Problem(
+          file: problem.file, line: problem.line, column: problem.column, key: problem.key, message: problem.message,
+          remedy: problem.remedy)
+      }
+    }
+  }
+}

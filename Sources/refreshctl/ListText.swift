@@ -1,0 +1,33 @@
+import RefreshAPI
+
+extension Screen {
+  /// The apps, a line each.
+  func text(_ apps: [Wire.App]) -> [String] {
+    guard !apps.isEmpty else {
+      return ["No apps are configured. `refreshctl status` says where the daemon looks for them."]
+    }
+    var table = Table(titles: ["APP", "PHASE", "NEXT", "LAST", "DATA AGE"], prose: 3)
+    table.rows = apps.map { app in
+      [
+        Cell(app.id), Cell(app.phase.spelled, app.phase == .foreground ? .good : .plain), next(app), last(app),
+        Cell(app.freshMicroseconds.map { Elapsed.rough(max(0, now - $0), brief: true) } ?? "-"),
+      ]
+    }
+    return table.lines(on: self)
+  }
+
+  private func next(_ app: Wire.App) -> Cell {
+    switch app.verdict {
+    case .refreshing: Cell("refreshing", .good)
+    case .ready: "now"
+    case .notDue: Cell(app.dueMicroseconds.map { relative($0, brief: true) } ?? "-")
+    case .held: Cell("held: " + app.holds.map(\.name).joined(separator: ", "), .faint)
+    }
+  }
+
+  private func last(_ app: Wire.App) -> Cell {
+    guard let last = app.last else { return Cell("never", .faint) }
+    let text = "\(last.outcome.words) \(relative(last.endedMicroseconds, brief: true))"
+    return Cell(last.cause.map { "\(text): \($0)" } ?? text, last.outcome == .failed ? .bad : .plain)
+  }
+}

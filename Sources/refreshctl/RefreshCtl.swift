@@ -1,0 +1,47 @@
+import ArgumentParser
+@preconcurrency import Glibc
+import RefreshAPI
+
+/// The root command.
+struct RefreshCtl: ParsableCommand {
+  static let configuration = CommandConfiguration(
+    commandName: "refreshctl",
+    abstract: "Ask and tell refreshd, which keeps the data of apps fresh.",
+    discussion: """
+      The daemon is found by --socket, else $REFRESH_SOCKET, else the user's own daemon, else the system's.
+
+      Ends with:
+      \(ExitStatus.list)
+      """,
+    version: refreshdVersion,
+    subcommands: [],
+    groupedSubcommands: [
+      CommandGroup(
+        name: "Asking", subcommands: [ListCommand.self, StatusCommand.self, HistoryCommand.self, VersionCommand.self]),
+      CommandGroup(
+        name: "Signals",
+        subcommands: [
+          LaunchedCommand.self, ForegroundCommand.self, BackgroundCommand.self, TerminatedCommand.self,
+          LoginCommand.self, LogoutCommand.self,
+        ]),
+      CommandGroup(name: "Refreshing", subcommands: [RunCommand.self, CompleteCommand.self]),
+      CommandGroup(
+        name: "Configuring",
+        subcommands: [SetCommand.self, ResetCommand.self, CheckCommand.self, ReloadCommand.self]),
+    ])
+}
+
+/// Where the process starts: the errors of the command line are ArgumentParser's to tell, all others are ours.
+@main enum Main {
+  static func main() {
+    do {
+      var command = try RefreshCtl.parseAsRoot()
+      try command.run()
+    } catch let failure as Failure {
+      warn(failure.text)
+      exit(failure.status.rawValue)
+    } catch {
+      RefreshCtl.exit(withError: error)
+    }
+  }
+}

@@ -1,0 +1,59 @@
+import RefreshAPI
+
+extension Screen {
+  /// A refresh that has ended, and its tasks where there is more to say than the group's outcome.
+  func summary(_ refresh: Wire.Refresh) -> [String] {
+    let words = paint(refresh.outcome.words, style(refresh.outcome))
+    let cause = refresh.cause.map { ": " + printable($0.text) } ?? ""
+    let spent =
+      "took \(Elapsed.measured(refresh.durationMicroseconds)), \(Elapsed.measured(refresh.cpuMicroseconds)) CPU"
+    let line = "\(clock(refresh.startedMicroseconds)), \(words)\(cause), \(spent) (\(refresh.trigger.spelled))"
+    let says = refresh.tasks.contains { !$0.message.isEmpty || $0.cause != nil }
+    guard refresh.tasks.count > 1 || says else { return [line] }
+    return [line] + refresh.tasks.map(task)
+  }
+
+  /// One line about the end of a refresh that was asked for.
+  func ending(_ refresh: Wire.Refresh) -> String {
+    let cause = refresh.cause.map { ": " + printable($0.text) } ?? ""
+    let spent = "\(Elapsed.measured(refresh.durationMicroseconds)), \(Elapsed.measured(refresh.cpuMicroseconds)) CPU"
+    return "\(refresh.app): \(paint(refresh.outcome.words, style(refresh.outcome)))\(cause) after \(spent)"
+  }
+
+  /// The refreshes of an app, a line each.
+  func text(_ refreshes: [Wire.Refresh], of app: String) -> [String] {
+    guard !refreshes.isEmpty else { return ["\(app) has not been refreshed yet. `refreshctl run \(app)` does it now."] }
+    var table = Table(titles: ["STARTED", "ID", "TRIGGER", "OUTCOME", "TOOK", "CPU", "DETAIL"], prose: 6)
+    table.rows = refreshes.map { refresh in
+      [
+        Cell(clock(refresh.startedMicroseconds, seconds: true)), Cell(refresh.id, .faint),
+        Cell(refresh.trigger.spelled),
+        Cell(refresh.outcome.words, style(refresh.outcome)), Cell(Elapsed.measured(refresh.durationMicroseconds)),
+        Cell(Elapsed.measured(refresh.cpuMicroseconds)), Cell(detail(refresh)),
+      ]
+    }
+    return table.lines(on: self)
+  }
+
+  private func detail(_ refresh: Wire.Refresh) -> String {
+    let messages = refresh.tasks.filter { !$0.message.isEmpty }.map { task in
+      refresh.tasks.count == 1 ? task.message : "\(task.name): \(task.message)"
+    }
+    let late = refresh.extraCompletions == 0 ? [] : [count(refresh.extraCompletions, "completion") + " too many"]
+    return ([refresh.cause?.text].compactMap(\.self) + messages + late).joined(separator: "; ")
+  }
+
+  private func task(_ task: Wire.RefreshTask) -> String {
+    let words = paint(task.outcome.words, style(task.outcome)) + (task.cause.map { ": " + printable($0.text) } ?? "")
+    let message = task.message.isEmpty ? "" : ", “\(printable(task.message))”"
+    return "\(printable(task.name)): \(words) after \(Elapsed.measured(task.durationMicroseconds))\(message)"
+  }
+
+  private func style(_ outcome: Wire.Outcome) -> Style {
+    switch outcome {
+    case .newData: .good
+    case .noData: .plain
+    case .failed: .bad
+    }
+  }
+}

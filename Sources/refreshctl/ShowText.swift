@@ -1,0 +1,98 @@
+import RefreshAPI
+
+extension Screen {
+  /// All about an app: a sentence first, what it rests on after it.
+  func text(_ app: Wire.AppDetails) -> [String] {
+    var facts = Facts()
+    facts.add("next", next(app))
+    if let last = app.last { facts.add("last refresh", summary(last)) }
+    facts.add("data age", app.freshMicroseconds.map { Elapsed.rough(max(0, now - $0)) } ?? "no data yet")
+    facts.add("foreground", interval(app.foregroundInterval) + entering(app))
+    facts.add("background", interval(app.backgroundInterval))
+    let (deadline, grace) = (app.deadlineMicroseconds, app.graceMicroseconds)
+    facts.add("deadline", "\(Elapsed.rough(deadline)), then a grace of \(Elapsed.rough(grace))")
+    facts.add("tasks", app.tasks.map { "\($0.name): \(commandLine($0.command))" })
+    facts.add("owner", printable(app.owner))
+    facts.add("file", printable(app.file))
+    return wrapped(sentence(app)) + [""] + facts.lines(on: self)
+  }
+
+  /// Where the app is, when it is refreshed and why then.
+  func sentence(_ app: Wire.AppDetails) -> String {
+    let place = "\(printable(app.name)) is \(app.phase.words)"
+    if let running = app.running {
+      let start = relative(running.startedMicroseconds)
+      return "\(place) and is being refreshed: \(running.id), \(running.trigger.spelled), started \(start)."
+    }
+    switch app.verdict {
+    case .refreshing, .ready: return "\(place). It is refreshed now."
+    case .held:
+      let holds = app.holds.map { "\(printable($0.name)) (\(printable($0.remedy)))" }
+      return "\(place). It is not refreshed by itself, because it is held: \(holds.joined(separator: ", "))."
+    case .notDue:
+      guard let due = app.dueMicroseconds else { return "\(place). No refresh is planned." }
+      return "\(place). It will be refreshed \(relative(due)) (\(clock(due)))\(reason(app))."
+    }
+  }
+
+  private func reason(_ app: Wire.AppDetails) -> String {
+    switch app.dueTrigger {
+    case nil: return ""
+    case .interval:
+      let interval = app.phase == .foreground ? app.foregroundInterval : app.backgroundInterval
+      return ", because its \(app.phase.spelled) interval is \(inForce(interval))"
+    case .foreground: return ", because it came to the foreground with data that was too old"
+    case .push: return ", because of a push"
+    case .transfer: return ", because its transfers have ended"
+    case .retry: return ", because the last one failed and is worth a retry"
+    case .catchUp: return ", because one was missed while the machine or the daemon was off"
+    case .manual: return ", because somebody asked for it"
+    }
+  }
+
+  private func next(_ app: Wire.AppDetails) -> String {
+    switch app.verdict {
+    case .refreshing, .ready: return "now"
+    case .held: return "held: " + app.holds.map { printable($0.name) }.joined(separator: ", ")
+    case .notDue:
+      guard let due = app.dueMicroseconds else { return "-" }
+      return "\(relative(due)), \(clock(due))" + (app.dueTrigger.map { " (\($0.spelled))" } ?? "")
+    }
+  }
+
+  private func entering(_ app: Wire.AppDetails) -> String {
+    switch app.onForeground {
+    case .stale: ""
+    case .always: ", and on every entry"
+    case .never: ", not on entry"
+    }
+  }
+
+  /// An interval, and whose it is when it is not the file's.
+  func interval(_ interval: Wire.Interval) -> String {
+    let text = inForce(interval)
+    return interval.overridden ? "\(text), set at run time; the file says \(interval.configured)" : text
+  }
+
+  private func inForce(_ interval: Wire.Interval) -> String {
+    guard interval.inForce == "minimum", let least = interval.inForceMicroseconds else { return interval.inForce }
+    return "minimum (\(Elapsed.rough(least)))"
+  }
+
+  /// Both intervals of some apps, as they are after a change.
+  func text(_ apps: [Wire.Intervals]) -> [String] {
+    var table = Table(titles: ["APP", "FOREGROUND", "BACKGROUND"], prose: 2)
+    table.rows = apps.map { [Cell($0.app), Cell(interval($0.foreground)), Cell(interval($0.background))] }
+    return table.lines(on: self)
+  }
+}
+
+/// The arguments as they would be typed into a shell.
+func commandLine(_ arguments: [String]) -> String {
+  let plain = Set("abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ0123456789_-+=./:,@%")
+  return arguments.map { argument in
+    if !argument.isEmpty, argument.allSatisfy(plain.contains) { return argument }
+    return "'" + printable(argument).split(separator: "'", omittingEmptySubsequences: false).joined(separator: #"'\''"#)
+      + "'"
+  }.joined(separator: " ")
+}

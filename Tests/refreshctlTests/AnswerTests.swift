@@ -1,0 +1,93 @@
+import RefreshAPI
+import Testing
+
+@testable import refreshctl
+
+/// Whole answers as a person sees them.
+@Suite struct AnswerTests {
+  @Test func theListHasALineForEachApp() {
+    let failed = Wire.LastRefresh(outcome: .failed, cause: "exit code 3", endedMicroseconds: noon - span(h: 3))
+    let fresh = Wire.LastRefresh(outcome: .newData, endedMicroseconds: noon - span(m: 2))
+    let apps = [
+      Wire.App(
+        id: "org.example.mail", name: "Mail", owner: "anna", phase: .foreground, verdict: .notDue,
+        dueMicroseconds: noon + span(m: 3), holds: [], last: fresh, freshMicroseconds: noon - span(m: 2)),
+      Wire.App(
+        id: "org.example.todo", name: "Todo", owner: "anna", phase: .loggedOut, verdict: .held,
+        holds: [Wire.Hold(name: "logged-out", remedy: "log in")], last: failed, freshMicroseconds: noon - span(h: 27)),
+      Wire.App(
+        id: "org.x.new", name: "New", owner: "anna", phase: .background, verdict: .refreshing, holds: [],
+        running: "12-346"),
+    ]
+    #expect(
+      screen().text(apps)
+        == [
+          "APP               PHASE       NEXT              LAST                         DATA AGE",
+          "org.example.mail  foreground  in 3 min          new data 2 min ago           2 min",
+          "org.example.todo  logged-out  held: logged-out  failed 3 h ago: exit code 3  1 d",
+          "org.x.new         background  refreshing        never                        -",
+        ])
+  }
+
+  @Test func anAppIsShownWithWhatTheSentenceRestsOn() {
+    let last = refresh(
+      at: noon - span(h: 5, m: 58), .newData,
+      tasks: [
+        task("pull", .newData, says: "3 new items"),
+        task("push", .failed, cause: Wire.Cause(kind: .exit, code: 3, text: "exit code 3")),
+      ])
+    let app = details(
+      due: noon + span(m: 132), trigger: .interval, fresh: last.startedMicroseconds,
+      background: interval("1h", span(h: 1), insteadOf: "24h"), last: last)
+    #expect(
+      screen().text(app) == [
+        "Todo is in the background. It will be refreshed in 2 h 12 min (today 14:12), because its background",
+        "interval is 1h.",
+        "",
+        "  next           in 2 h 12 min, today 14:12 (interval)",
+        "  last refresh   today 06:02, new data, took 1.8 s, 300 ms CPU (interval)",
+        "                 pull: new data after 1.2 s, “3 new items”",
+        "                 push: failed: exit code 3 after 1.2 s",
+        "  data age       5 h 58 min",
+        "  foreground     5min",
+        "  background     1h, set at run time; the file says 24h",
+        "  deadline       30 s, then a grace of 5 s",
+        "  tasks          pull: /usr/bin/mbsync inbox",
+        "                 push: /usr/bin/todo-sync --to 'my list'",
+        "  owner          anna",
+        "  file           /etc/refreshd/apps.d/org.example.todo.toml",
+      ])
+  }
+
+  @Test func theHistoryHasALineForEachRefresh() {
+    let cause = Wire.Cause(kind: .stopped, stopReason: .deadline, text: "stopped at its deadline")
+    let refreshes = [
+      refresh(at: noon - span(m: 1), .failed, cause: cause, tasks: [task("pull", .failed, cause: cause)]),
+      refresh(at: noon - span(d: 1), tasks: [task("pull", .newData, says: "3 new items")], extraCompletions: 1),
+    ]
+    #expect(
+      screen().text(refreshes, of: "org.example.todo") == [
+        "STARTED             ID      TRIGGER   OUTCOME   TOOK   CPU     DETAIL",
+        "today 11:59:00      12-345  interval  failed    1.8 s  300 ms  stopped at its deadline",
+        "yesterday 12:00:00  12-345  interval  new data  1.8 s  300 ms  3 new items; 1 completion too many",
+      ])
+  }
+
+  @Test func mistakesAreCounted() {
+    let problem = Wire.Problem(
+      file: "/etc/x.toml", line: 7, key: "deadline", message: "cannot read \"x\" as a duration", remedy: "write \"30s\""
+    )
+    #expect(
+      screen().text([problem, problem]) == [
+        #"/etc/x.toml:7: deadline: cannot read "x" as a duration; write "30s""#,
+        #"/etc/x.toml:7: deadline: cannot read "x" as a duration; write "30s""#,
+        "2 mistakes in 1 file.",
+      ])
+    #expect(screen().text([Wire.Problem]()) == ["No mistakes."])
+  }
+
+  @Test func minimumSaysWhatItComesTo() {
+    #expect(screen().interval(interval("minimum", span(m: 15))) == "minimum (15 min)")
+    #expect(screen().interval(interval("never", nil)) == "never")
+  }
+}

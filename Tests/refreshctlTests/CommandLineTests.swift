@@ -1,0 +1,66 @@
+import ArgumentParser
+import RefreshAPI
+import Testing
+
+@testable import refreshctl
+
+@Suite struct CommandLineTests {
+  @Test(
+    arguments: [
+      (nil, [:], [], "/run/refreshd/org.refreshd", .system),
+      (nil, ["XDG_RUNTIME_DIR": "/run/user/7"], [], "/run/refreshd/org.refreshd", .system),
+      (
+        nil, ["XDG_RUNTIME_DIR": "/run/user/7"], ["/run/user/7/refreshd/org.refreshd"],
+        "/run/user/7/refreshd/org.refreshd", .user
+      ),
+      (nil, ["REFRESH_SOCKET": "/a", "XDG_RUNTIME_DIR": "/b"], ["/b/refreshd/org.refreshd"], "/a", .named),
+      ("/c", ["REFRESH_SOCKET": "/a"], [], "/c", .named),
+    ] as [(String?, [String: String], Set<String>, String, SocketPath.Daemon)])
+  func theSocketIsTheNamedOneElseTheUsersElseTheSystems(
+    named: String?, environment: [String: String], files: Set<String>, path: String, daemon: SocketPath.Daemon
+  ) {
+    let found = SocketPath.find(named: named, environment: { environment[$0] }, exists: files.contains)
+    #expect(found == SocketPath(path: path, daemon: daemon))
+  }
+
+  @Test(arguments: [
+    ["list"], ["status"], ["status", "org.x.a", "--json"], ["foreground", "org.x.a", "--socket", "/s"],
+    ["foreground", "org.x.a", "--while", "--", "sleep", "--help"], ["launched", "org.x.a", "--while", "--", "x"],
+    ["run", "org.x.a", "--trigger", "catch-up"], ["set", "org.x.a", "org.x.b", "--background", "1h 30min"],
+    ["reset", "org.x.a"], ["history", "org.x.a", "--limit", "1"], ["check", "--config", "/x"], ["reload"],
+    ["version", "--client"], ["complete", "no-data", "--message", "nothing"], ["logout", "org.x.a"],
+  ])
+  func isUnderstood(_ arguments: [String]) throws {
+    _ = try RefreshCtl.parseAsRoot(arguments)
+  }
+
+  @Test(arguments: [
+    ["foreground", "org.x.a", "--while"], ["foreground", "org.x.a", "--", "sleep", "1"],
+    ["background", "org.x.a", "--while", "--", "x"], ["run", "org.x.a", "--trigger", "catch_up"], ["set", "org.x.a"],
+    ["history", "org.x.a", "--limit", "0"], ["complete", "maybe"], ["status", "a", "b"],
+  ])
+  func isRefusedAsUsage(_ arguments: [String]) {
+    do {
+      _ = try RefreshCtl.parseAsRoot(arguments)
+      Issue.record("was understood")
+    } catch {
+      #expect(RefreshCtl.exitCode(for: error).rawValue == ExitStatus.usage.rawValue)
+    }
+  }
+
+  @Test func theCommandOfALeaseIsTakenAsItIs() throws {
+    let command = try RefreshCtl.parseAsRoot([
+      "foreground", "org.x.a", "--while", "--", "sh", "-c", "--json", "--", "x",
+    ])
+    let foreground = try #require(command as? ForegroundCommand)
+    #expect(foreground.lease.command == ["sh", "-c", "--json", "--", "x"])
+    #expect(!foreground.arguments.connection.json)
+  }
+
+  @Test func theHelpListsEveryExitStatus() {
+    let help = RefreshCtl.helpMessage(columns: 200)
+    for status in ExitStatus.allCases {
+      #expect(help.contains(" \(status.rawValue)  \(status.meaning)"))
+    }
+  }
+}

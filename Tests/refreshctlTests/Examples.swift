@@ -1,0 +1,62 @@
+@preconcurrency import Glibc
+import RefreshAPI
+
+@testable import refreshctl
+
+/// Sat 21 Nov 2026 12:00:00 UTC, microseconds of the wall clock.
+let noon: Int64 = 1_795_262_400_000_000
+
+/// Microseconds of so many days, hours, minutes and seconds.
+func span(d days: Int64 = 0, h hours: Int64 = 0, m minutes: Int64 = 0, s seconds: Int64 = 0) -> Int64 {
+  (((days * 24 + hours) * 60 + minutes) * 60 + seconds) * 1_000_000
+}
+
+/// A screen in UTC at noon.
+func screen(width: Int? = nil, hasColours: Bool = false) -> Screen {
+  Screen(width: width, hasColours: hasColours, now: noon) { microseconds in
+    var time = time_t(microseconds / 1_000_000)
+    var broken = tm()
+    gmtime_r(&time, &broken)
+    return CalendarTime(broken)
+  }
+}
+
+func interval(_ text: String, _ microseconds: Int64?, insteadOf configured: String? = nil) -> Wire.Interval {
+  Wire.Interval(
+    inForce: text, inForceMicroseconds: microseconds, configured: configured ?? text, overridden: configured != nil)
+}
+
+func details(
+  phase: Wire.Phase = .background, verdict: Wire.Verdict = .notDue, due: Int64? = nil, trigger: Wire.Trigger? = nil,
+  holds: [Wire.Hold] = [], running: Wire.Running? = nil, fresh: Int64? = nil,
+  background: Wire.Interval = interval("24h", span(h: 24)), last: Wire.Refresh? = nil
+) -> Wire.AppDetails {
+  Wire.AppDetails(
+    id: "org.example.todo", name: "Todo", owner: "anna", phase: phase, verdict: verdict, dueMicroseconds: due,
+    dueTrigger: trigger, holds: holds, running: running, freshMicroseconds: fresh,
+    foregroundInterval: interval("5min", span(m: 5)), backgroundInterval: background, onForeground: .stale,
+    deadlineMicroseconds: span(s: 30), graceMicroseconds: span(s: 5),
+    tasks: [
+      Wire.Task(name: "pull", command: ["/usr/bin/mbsync", "inbox"]),
+      Wire.Task(name: "push", command: ["/usr/bin/todo-sync", "--to", "my list"]),
+    ],
+    file: "/etc/refreshd/apps.d/org.example.todo.toml", last: last)
+}
+
+func refresh(
+  at start: Int64, _ outcome: Wire.Outcome = .newData, cause: Wire.Cause? = nil, tasks: [Wire.RefreshTask] = [],
+  extraCompletions: Int = 0
+) -> Wire.Refresh {
+  Wire.Refresh(
+    id: "12-345", app: "org.example.todo", trigger: .interval, startedMicroseconds: start,
+    durationMicroseconds: 1_800_000, outcome: outcome, cause: cause, cpuMicroseconds: 300_000,
+    extraCompletions: extraCompletions, tasks: tasks)
+}
+
+func task(_ name: String, _ outcome: Wire.Outcome, cause: Wire.Cause? = nil, says message: String = "")
+  -> Wire.RefreshTask
+{
+  Wire.RefreshTask(
+    name: name, outcome: outcome, cause: cause, durationMicroseconds: 1_200_000, cpuMicroseconds: 150_000,
+    message: message)
+}

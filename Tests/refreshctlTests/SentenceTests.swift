@@ -1,0 +1,71 @@
+import RefreshAPI
+import Testing
+
+@testable import refreshctl
+
+@Suite struct SentenceTests {
+  private static let apps: [(Wire.AppDetails, String)] = [
+    (
+      details(due: noon + span(m: 132), trigger: .interval),
+      "Todo is in the background. It will be refreshed in 2 h 12 min (today 14:12), "
+        + "because its background interval is 24h."
+    ),
+    (
+      details(phase: .foreground, due: noon + span(m: 3), trigger: .interval),
+      "Todo is in the foreground. It will be refreshed in 3 min (today 12:03:00), "
+        + "because its foreground interval is 5min."
+    ),
+    (
+      details(due: noon + span(m: 15), trigger: .interval, background: interval("minimum", span(m: 15))),
+      "Todo is in the background. It will be refreshed in 15 min (today 12:15), "
+        + "because its background interval is minimum (15 min)."
+    ),
+    (
+      details(due: noon + span(m: 3), trigger: .catchUp),
+      "Todo is in the background. It will be refreshed in 3 min (today 12:03:00), "
+        + "because one was missed while the machine or the daemon was off."
+    ),
+    (
+      details(
+        phase: .loggedOut, verdict: .held, holds: [Wire.Hold(name: "logged-out", remedy: "refreshctl login org.x")]),
+      "Todo is logged out. It is not refreshed by itself, because it is held: logged-out (refreshctl login org.x)."
+    ),
+    (
+      details(
+        verdict: .refreshing,
+        running: Wire.Running(id: "12-346", trigger: .manual, startedMicroseconds: noon - span(s: 3))),
+      "Todo is in the background and is being refreshed: 12-346, manual, started 3 s ago."
+    ),
+    (details(verdict: .ready), "Todo is in the background. It is refreshed now."),
+  ]
+
+  @Test(arguments: apps) func anAppIsToldInASentence(_ app: Wire.AppDetails, _ sentence: String) {
+    #expect(screen().sentence(app) == sentence)
+  }
+
+  @Test func theDaemonTellsThatAllIsWell() {
+    #expect(
+      screen().sentence(status())
+        == "refreshd 0.1.0, the system's daemon, started 2 h ago (today 10:00), start 12. All is well.")
+  }
+
+  @Test func theDaemonTellsWhatIsWrong() {
+    let problem = Wire.Problem(file: "/etc/refreshd/refreshd.toml", line: 7, message: "cannot x", remedy: "y")
+    let sentence = screen().sentence(status(problems: [problem], store: "no space left on device"))
+    #expect(sentence.contains("The last reload was refused for 1 mistake; the configuration before it is in force."))
+    #expect(sentence.contains("The store cannot be written (no space left on device); the daemon goes on in memory."))
+  }
+
+  @Test func aSentenceIsBrokenBetweenWords() {
+    #expect(screen(width: 12).wrapped("Todo is in the background.") == ["Todo is in", "the", "background."])
+  }
+
+  private func status(problems: [Wire.Problem] = [], store problem: String? = nil) -> Wire.DaemonStatus {
+    Wire.DaemonStatus(
+      version: "0.1.0", start: 12, sinceMicroseconds: noon - span(h: 2), isUserDaemon: false,
+      socket: "/run/refreshd/org.refreshd", launcher: "spawn", apps: 1, refreshing: 0,
+      configuration: Wire.ConfigurationState(
+        directories: ["/etc/refreshd"], sinceMicroseconds: noon - span(h: 2), problems: problems),
+      store: Wire.StoreState(directory: "/var/lib/refreshd", problem: problem))
+  }
+}

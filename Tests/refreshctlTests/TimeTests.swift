@@ -1,0 +1,43 @@
+import Testing
+
+@testable import refreshctl
+
+@Suite struct TimeTests {
+  private static let distances: [(Int64, String)] = [
+    (0, "now"), (999_999, "now"), (-999_999, "now"), (span(s: 1), "in 1 s"), (-span(s: 12), "12 s ago"),
+    (59_400_000, "in 59 s"), (59_600_000, "in 1 min"), (span(m: 4, s: 59), "in 5 min"),
+    (span(m: 59, s: 40), "in 1 h"), (span(h: 2, m: 12), "in 2 h 12 min"), (-span(h: 3), "3 h ago"),
+    (span(h: 23, m: 59, s: 50), "in 1 d"), (span(d: 3, h: 4), "in 3 d 4 h"), (-span(d: 34, h: 1), "34 d ago"),
+  ]
+
+  @Test(arguments: distances) func aPointInTimeIsToldFromNow(_ distance: Int64, _ text: String) {
+    #expect(screen().relative(noon + distance) == text)
+  }
+
+  private static let briefDistances: [(Int64, String)] = [
+    (span(h: 2, m: 12), "in 2 h"), (span(h: 2, m: 40), "in 3 h"), (-span(d: 3, h: 13), "4 d ago"),
+    (span(s: 90), "in 2 min"),
+  ]
+
+  @Test(arguments: briefDistances) func oneUnitIsEnoughInAColumn(_ distance: Int64, _ text: String) {
+    #expect(screen().relative(noon + distance, brief: true) == text)
+  }
+
+  private static let durations: [(Int64, String)] = [
+    (400, "0 ms"), (350_000, "350 ms"), (999_600, "1.0 s"), (1_800_000, "1.8 s"), (9_960_000, "10 s"),
+    (span(s: 30), "30 s"), (span(m: 2, s: 5), "2 min 5 s"), (span(h: 1, m: 3), "1 h 3 min"),
+  ]
+
+  @Test(arguments: durations) func aDurationIsToldAsPreciselyAsItMatters(_ duration: Int64, _ text: String) {
+    #expect(Elapsed.measured(duration) == text)
+  }
+
+  private static let dates: [(Int64, String)] = [
+    (-span(m: 5), "today 11:55:00"), (-span(h: 5, m: 58), "today 06:02"), (-span(h: 13), "yesterday 23:00"),
+    (span(h: 12), "tomorrow 00:00"), (-span(d: 2), "Thu 19 Nov 12:00"), (span(d: 60), "20 Jan 2027 12:00"),
+  ]
+
+  @Test(arguments: dates) func theClockNamesTheDay(_ distance: Int64, _ text: String) {
+    #expect(screen().clock(noon + distance) == text)
+  }
+}

@@ -1,0 +1,263 @@
+"""Runs the built refreshctl against a daemon of a few lines, which answers with RefreshAPITests/messages.json.
+
+The program is $REFRESHCTL, by default the debug build.
+"""
+
+import json
+import os
+import pathlib
+import queue
+import signal
+import socket
+import subprocess
+import sys
+import threading
+
+import pytest
+
+ROOT = pathlib.Path(__file__).resolve().parent.parent.parent
+REFRESHCTL = os.environ.get("REFRESHCTL", str(ROOT / ".build" / "debug" / "refreshctl"))
+MESSAGES = json.loads((ROOT / "Tests" / "RefreshAPITests" / "messages.json").read_text())
+APP = "org.example.todo"
+PATIENCE = 20  # seconds; for what happens at once on a machine that is not overloaded
+HANG_UP = object()
+
+
+class Daemon:
+    """Answers every call as `answers` says, else with the example of the method's reply."""
+
+    def __init__(self, path):
+        self.path = path
+        self.answers = {}
+        self.calls = queue.Queue()
+        self.ended = queue.Queue()
+        self.connections = []
+        self.listener = socket.socket(socket.AF_UNIX)
+        self.listener.bind(str(path))
+        self.listener.listen()
+        threading.Thread(target=self.accept, daemon=True).start()
+
+    def accept(self):
+        while True:
+            try:
+                connection, _ = self.listener.accept()
+            except OSError:
+                return
+            self.connections.append(connection)
+            threading.Thread(target=self.serve, args=[connection], daemon=True).start()
+
+    def serve(self, connection):
+        try:
+            self.converse(connection)
+        except OSError:
+            pass  # The client is gone, with or without a farewell.
+        connection.close()
+        self.ended.put(True)
+
+    def converse(self, connection):
+        received = b""
+        while chunk := connection.recv(4096):
+            received += chunk
+            while b"\0" in received:
+                message, _, received = received.partition(b"\0")
+                call = json.loads(message)
+                self.calls.put(call)
+                for answer in self.answers.get(call["method"]) or [self.example(call)]:
+                    if answer is HANG_UP:
+                        return
+                    connection.sendall(json.dumps(answer).encode() + b"\0")
+
+    def example(self, call):
+        return {"parameters": MESSAGES[call["method"] + ".Reply"]}
+
+    def drop_connections(self):
+        for connection in self.connections:
+            connection.shutdown(socket.SHUT_RDWR)
+
+    def stop(self):
+        self.listener.close()
+
+
+@pytest.fixture
+def daemon(tmp_path):
+    daemon = Daemon(tmp_path / "socket")
+    yield daemon
+    daemon.stop()
+
+
+def refreshctl(*arguments, path=None, **environment):
+    arguments = [REFRESHCTL, *arguments]
+    return subprocess.run(
+        arguments,
+        env={"PATH": os.environ["PATH"], "TZ": "UTC", "REFRESH_SOCKET": str(path or ""), **environment},
+        capture_output=True,
+        text=True,
+        timeout=PATIENCE,
+    )
+
+
+APP_INTERFACE, MANAGER = "org.refreshd.App.", "org.refreshd.Manager."
+CALLS = [
+    (["list"], MANAGER + "List", {}),
+    (["status"], MANAGER + "Status", {}),
+    (["status", APP], MANAGER + "Show", {"app": APP}),
+    (["history", APP], MANAGER + "History", {"app": APP, "limit": 20}),
+    (["history", APP, "--limit", "3"], MANAGER + "History", {"app": APP, "limit": 3}),
+    (["set", APP, "org.x.y", "--background", "1h 30min"], MANAGER + "Set",
+     {"apps": [APP, "org.x.y"], "background_interval": "1h 30min"}),
+    (["set", APP, "--foreground", "never", "--background", "minimum"], MANAGER + "Set",
+     {"apps": [APP], "foreground_interval": "never", "background_interval": "minimum"}),
+    (["reset", APP], MANAGER + "Reset", {"apps": [APP]}),
+    (["reload"], MANAGER + "Reload", {}),
+    (["version"], MANAGER + "Version", {}),
+    (["complete", "no-data", "--message", "none"], APP_INTERFACE + "Complete",
+     {"token": "t", "outcome": "no_data", "message": "none"}),
+    *(
+        ([name, APP], APP_INTERFACE + "Signal", {"app": APP, "signal": name})
+        for name in MESSAGES["org.refreshd.App.LifecycleSignal"]
+    ),
+]
+
+
+@pytest.mark.parametrize("arguments, method, parameters", CALLS)
+def test_a_command_calls_its_method_and_prints_the_answer(daemon, arguments, method, parameters):
+    result = refreshctl(*arguments, "--json", path=daemon.path, REFRESH_TOKEN="t")
+    call = daemon.calls.get(timeout=PATIENCE)
+    assert (call["method"], call.get("parameters", {})) == (method, parameters)
+    assert (result.returncode, result.stderr) == (0, "")
+    assert json.loads(result.stdout) == MESSAGES[method + ".Reply"]
+
+
+@pytest.mark.parametrize("arguments", [call[0] for call in CALLS])
+def test_a_person_is_answered_in_words(daemon, arguments):
+    result = refreshctl(*arguments, path=daemon.path, REFRESH_TOKEN="t")
+    assert (result.returncode, result.stderr) == (0, "")
+    assert "_" not in result.stdout and "\x1b" not in result.stdout
+    assert bool(result.stdout) == (arguments[0] != "complete")
+
+
+ERRORS = [
+    (["status", APP], MANAGER + "Show", MANAGER + "NoSuchApp", 66, APP),
+    (["foreground", APP], APP_INTERFACE + "Signal", APP_INTERFACE + "NoSuchApp", 66, APP),
+    (["logout", APP], APP_INTERFACE + "Signal", APP_INTERFACE + "NotAllowed", 77, "member of the group refreshd"),
+    (["reload"], MANAGER + "Reload", MANAGER + "NotAllowed", 77, "member of the group refreshd"),
+    (["run", APP], MANAGER + "Run", MANAGER + "Held", 75, "logged-out"),
+    (["set", APP, "--background", "x"], MANAGER + "Set", MANAGER + "InvalidInterval", 65, "5 fortnights"),
+    (["set", APP, "--background", "1h"], MANAGER + "Set", MANAGER + "NotStored", 75, "no space left"),
+    (["reload"], MANAGER + "Reload", MANAGER + "BadConfiguration", 1, "org.example.todo.toml:7:13: deadline: cannot"),
+    (["complete", "failed"], APP_INTERFACE + "Complete", APP_INTERFACE + "NoSuchToken", 66, "has ended"),
+    (["complete", "failed"], APP_INTERFACE + "Complete", APP_INTERFACE + "AlreadyCompleted", 1, "second time"),
+    (["list"], MANAGER + "List", "org.varlink.service.MethodNotFound", 70, "MethodNotFound"),
+]
+
+
+@pytest.mark.parametrize("arguments, method, error, status, text", ERRORS)
+def test_an_error_is_told_and_has_its_exit_status(daemon, arguments, method, error, status, text):
+    daemon.answers[method] = [{"error": error, "parameters": MESSAGES.get(error, {"method": method})}]
+    result = refreshctl(*arguments, path=daemon.path, REFRESH_TOKEN="t")
+    assert (result.returncode, result.stdout) == (status, "")
+    assert result.stderr.startswith("refreshctl: cannot ") and text in result.stderr
+
+
+def test_without_a_daemon_it_says_where_it_looked_and_how_to_start_one(tmp_path):
+    result = refreshctl("list", path=tmp_path / "nothing")
+    assert result.returncode == 69
+    assert str(tmp_path / "nothing") in result.stderr and "refreshd --config DIR --socket" in result.stderr
+
+
+def test_an_answer_that_cannot_be_read_is_told(daemon):
+    daemon.answers[MANAGER + "List"] = [{"parameters": {}}]
+    result = refreshctl("list", path=daemon.path)
+    assert result.returncode == 70 and result.stderr.startswith("refreshctl: cannot read")
+
+
+def test_a_daemon_that_hangs_up_is_no_daemon(daemon):
+    daemon.answers[MANAGER + "Run"] = [{"parameters": {"event": {"kind": "queued"}}, "continues": True}, HANG_UP]
+    result = refreshctl("run", APP, path=daemon.path)
+    assert result.returncode == 69 and "closed the connection" in result.stderr
+
+
+def test_check_prints_the_mistakes_and_fails(daemon):
+    result = refreshctl("check", path=daemon.path)
+    assert result.returncode == 1 and result.stdout.endswith("1 mistake in 1 file.\n")
+    daemon.answers[MANAGER + "Check"] = [{"parameters": {"problems": []}}]
+    assert refreshctl("check", path=daemon.path).returncode == 0
+
+
+def test_check_reads_a_directory_without_a_daemon(tmp_path):
+    (tmp_path / "refreshd.toml").write_text("no_such_key = 1\n")
+    result = refreshctl("check", "--config", str(tmp_path), "--json", path=tmp_path / "nothing")
+    assert result.returncode == 1
+    assert json.loads(result.stdout)["problems"][0]["line"] == 1
+
+
+def test_another_version_of_the_daemon_is_told(daemon):
+    daemon.answers[MANAGER + "Version"] = [{"parameters": {"version": "9.9", "start": 1}}]
+    result = refreshctl("version", path=daemon.path)
+    assert result.returncode == 0 and "refreshd 9.9" in result.stdout and "9.9" in result.stderr
+
+
+@pytest.mark.parametrize("outcome, status", [("new_data", 0), ("no_data", 100), ("failed", 1)])
+def test_run_passes_output_on_and_ends_as_the_refresh_did(daemon, outcome, status):
+    events = [dict(event) for event in MESSAGES[MANAGER + "RunEvent"]]
+    events[-1]["refresh"] = {**events[-1]["refresh"], "outcome": outcome}
+    daemon.answers[MANAGER + "Run"] = [
+        {"parameters": {"event": event}, "continues": event is not events[-1]} for event in events
+    ]
+    result = refreshctl("run", APP, "--trigger", "catch-up", path=daemon.path)
+    call = daemon.calls.get(timeout=PATIENCE)
+    assert call["more"] and call["parameters"] == {"app": APP, "trigger": "catch_up"}
+    assert (result.returncode, result.stdout) == (status, "pull: 3 new items\n")
+    result = refreshctl("run", APP, "--json", path=daemon.path)
+    assert [json.loads(line)["event"] for line in result.stdout.splitlines()] == events
+
+
+def start_lease(daemon, *command):
+    """Starts `--while` with a lease that the daemon grants, and gives the process once the daemon was asked."""
+    daemon.answers[APP_INTERFACE + "Signal"] = [{"parameters": {"phase": "foreground"}, "continues": True}]
+    process = subprocess.Popen(
+        [REFRESHCTL, "foreground", APP, "--socket", str(daemon.path), "--while", "--", *command],
+        stdin=subprocess.PIPE, stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True,
+    )
+    assert daemon.calls.get(timeout=PATIENCE)["parameters"] == {"app": APP, "signal": "foreground", "lease": True}
+    return process
+
+
+@pytest.mark.parametrize("command, status", [
+    (["sh", "-c", "exit 7"], 7), (["sh", "-c", "kill -9 $$"], 137), (["/nothing"], 127), (["/"], 126),
+])
+def test_a_lease_ends_as_its_command_does(daemon, command, status):
+    process = start_lease(daemon, *command)
+    process.communicate(timeout=PATIENCE)
+    assert process.returncode == status
+    assert daemon.ended.get(timeout=PATIENCE)
+
+
+def test_a_lease_is_held_until_the_command_ends(daemon):
+    process = start_lease(daemon, "sh", "-c", "echo ready; read line")
+    assert process.stdout.readline() == "ready\n"
+    assert daemon.ended.empty()
+    process.kill()
+    assert daemon.ended.get(timeout=PATIENCE)
+    process.wait(PATIENCE)
+
+
+@pytest.mark.parametrize("name", ["SIGTERM", "SIGINT", "SIGHUP"])
+def test_a_signal_is_passed_on_to_the_command(daemon, name):
+    script = f"import signal,sys,time\nsignal.signal(signal.{name}, lambda *_: sys.exit(9))\n" \
+        "print('ready', flush=True)\nsignal.pause()"
+    process = start_lease(daemon, sys.executable, "-c", script)
+    assert process.stdout.readline() == "ready\n"
+    process.send_signal(getattr(signal, name))
+    process.communicate(timeout=PATIENCE)
+    assert process.returncode == 9
+
+
+def test_a_lease_is_taken_again_when_the_daemon_comes_back(daemon):
+    process = start_lease(daemon, "sh", "-c", "echo ready; read line")
+    assert process.stdout.readline() == "ready\n"
+    daemon.drop_connections()
+    assert daemon.calls.get(timeout=PATIENCE)["parameters"]["lease"]
+    assert "lease" in process.stderr.readline()
+    process.kill()
+    process.wait(PATIENCE)
