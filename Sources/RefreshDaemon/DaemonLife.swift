@@ -74,7 +74,7 @@ extension Daemon {
   }
 
   /// Answers those who asked for a refresh of an app that will not start, and why.
-  private func giveUpWaiting(for id: AppID, _ hold: Hold) {
+  func giveUpWaiting(for id: AppID, _ hold: Hold) {
     let app = id.description
     for call in refreshes.stopWaiting(for: id) {
       call.fail(ManagerInterface.Held(app: app, holds: [hold.wire(of: app)]))

@@ -19,7 +19,13 @@ struct Refreshes {
   private(set) var running: [RefreshID: Running] = [:]
   private var tasks: [String: TaskKey] = [:]
   /// The calls that wait for the next refresh of an app to start.
-  private var waiting: [AppID: [RunCall]] = [:]
+  private var waiting: [AppID: [Waiting]] = [:]
+
+  private struct Waiting {
+    let call: RunCall
+    /// The refresh that was running already when the call came.
+    let before: RefreshID?
+  }
 
   /// Which task has this token; nil when it never was or has ended.
   func task(of token: String) -> TaskKey? { tasks[token] }
@@ -35,7 +41,11 @@ struct Refreshes {
   mutating func begin(_ refresh: RefreshID, of app: AppConfiguration) -> Running {
     let tokens = app.commands.map { _ in Self.makeToken() }
     for (index, token) in tokens.enumerated() { tasks[token] = TaskKey(refresh: refresh, task: index) }
-    let started = Running(app: app, tokens: tokens, watchers: waiting.removeValue(forKey: app.id) ?? [])
+    // A refresh that the engine had begun when the call came may not have got here yet: its start is saved first.
+    let calls = waiting.removeValue(forKey: app.id) ?? []
+    let later = calls.filter { $0.before == refresh }
+    if !later.isEmpty { waiting[app.id] = later }
+    let started = Running(app: app, tokens: tokens, watchers: calls.filter { $0.before != refresh }.map(\.call))
     running[refresh] = started
     return started
   }
@@ -47,14 +57,14 @@ struct Refreshes {
     return ended.watchers
   }
 
-  /// Has a call wait for the next refresh of an app.
-  mutating func wait(_ call: RunCall, for app: AppID) {
-    waiting[app, default: []].append(call)
+  /// Has a call wait for the next refresh of an app, the one after `before` if that is running.
+  mutating func wait(_ call: RunCall, for app: AppID, after before: RefreshID?) {
+    waiting[app, default: []].append(Waiting(call: call, before: before))
   }
 
   /// Forgets the calls that wait for an app that can no longer start, and gives them back.
   mutating func stopWaiting(for app: AppID) -> [RunCall] {
-    waiting.removeValue(forKey: app) ?? []
+    (waiting.removeValue(forKey: app) ?? []).map(\.call)
   }
 
   /// The apps that calls wait for, in order of id.

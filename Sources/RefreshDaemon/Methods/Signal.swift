@@ -15,6 +15,7 @@ extension Daemon {
     switch signal {
     case .login, .logout:
       flip(signal, of: app.id, call)
+      if signal == .logout { giveUpWaiting(for: app.id, .loggedOut) }
     case .launched, .foreground, .background, .terminated:
       changePhase(of: app.id) { handle(.signalled(app.id, signal)) }
       answer(call, app.id)

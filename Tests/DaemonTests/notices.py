@@ -1,0 +1,50 @@
+"""What a service tells its manager, read as the manager reads it (sd_notify(3))."""
+
+import os
+import socket
+import struct
+
+from waiting import Bound, wait_for
+
+CREDENTIALS = struct.Struct("iii")
+
+
+class Notice(dict):
+    """One message: its assignments, and the process that sent it."""
+
+    def __init__(self, text, pid):
+        super().__init__(line.split("=", 1) for line in text.splitlines())
+        self.pid = pid
+
+
+class NotifySocket:
+    def __init__(self, path):
+        self.path = path
+        self.socket = socket.socket(socket.AF_UNIX, socket.SOCK_DGRAM)
+        self.socket.setsockopt(socket.SOL_SOCKET, socket.SO_PASSCRED, 1)
+        self.socket.bind(str(path))
+        self.seen = []
+
+    def close(self):
+        self.socket.close()
+        os.unlink(self.path)
+
+    def next(self, bound=None, or_end_of=None):
+        """Waits for the next message; gives None if the process with the pidfd `or_end_of` ended without one."""
+        descriptors = [self.socket.fileno()] + ([or_end_of] if or_end_of is not None else [])
+        ready = wait_for(descriptors, "a notice of the daemon", (bound or Bound()).left)
+        if self.socket.fileno() not in ready:
+            return None
+        data, ancillary, _, _ = self.socket.recvmsg(65536, socket.CMSG_SPACE(CREDENTIALS.size))
+        pid, _, _ = CREDENTIALS.unpack(ancillary[0][2])
+        notice = Notice(data.decode(), pid)
+        self.seen.append(notice)
+        return notice
+
+    def wait(self, name, within=15, or_end_of=None):
+        """Waits for the next message that assigns `name`; gives None if the process ended before."""
+        bound = Bound(within)
+        while (notice := self.next(bound, or_end_of)) is not None:
+            if name in notice:
+                return notice
+        return None

@@ -1,0 +1,132 @@
+"""SIGKILL of the daemon, in the middle of everything (DESIGN section 7)."""
+
+from daemon import MAIL, TODO, finished
+from processes import alive
+
+# A task that has forked out of its session and its parents' sight; it takes a lock that its processes hold as long as
+# they live, and tells when somebody else has it.
+LOCKED = """
+exec 9> {lock}; flock -n 9 || echo overlap > {events}
+(setsid sh -c 'trap "" TERM; echo $REFRESH_ID > {events}; while :; do sleep 100; done' &)
+read _ < {go}
+"""
+
+
+def test_a_refresh_that_the_daemon_lost_has_one_outcome(daemon):
+    """It is recorded as such, nothing of it is left, no copy runs beside it, and the app runs again."""
+    events, go = daemon.pipe("events"), daemon.pipe("go")
+    daemon.app(LOCKED.format(lock=daemon.directory / "lock", events=events, go=go))
+    daemon.start()
+    daemon.run()
+    assert events.line() == "1-1"
+    assert alive(str(daemon.socket), "REFRESH_ID=1-1")
+    daemon.kill()
+    daemon.start()
+    assert events.line() == "2-1"
+    assert alive(str(daemon.socket), "REFRESH_ID=1-1") == []
+    go.let_go()
+    daemon.wait_until_said("2-1 finished")
+    again, lost = daemon.history()
+    assert (again["id"], again["trigger"], again["outcome"]) == ("2-1", "retry", "new_data")
+    assert (lost["id"], lost["trigger"], lost["outcome"], lost["cause"]["kind"], lost["tasks"]) == (
+        "1-1",
+        "manual",
+        "failed",
+        "daemon_crashed",
+        [],
+    )
+    assert alive(str(daemon.socket), "REFRESH_ID=") == []
+
+
+def test_what_brings_the_daemon_down_twice_is_not_tried_a_third_time_at_once(daemon):
+    events, go = daemon.pipe("events"), daemon.pipe("go")
+    daemon.app(f"echo $REFRESH_ID > {events}; read _ < {go}")
+    daemon.start()
+    daemon.run()
+    for id in ["1-1", "2-1"]:
+        assert events.line() == id
+        daemon.kill()
+        daemon.start()
+    assert [refresh["cause"]["kind"] for refresh in daemon.history()] == ["daemon_crashed"] * 2
+    assert [hold["name"] for hold in daemon.show()["holds"]] == ["never"]
+
+
+def test_every_refresh_of_many_has_one_outcome(daemon):
+    """Killed again and again while ten apps refresh as fast as they can: no id is lost and none comes twice."""
+    ticks = daemon.pipe("ticks")
+    apps = [f"org.example.app{number}" for number in range(10)]
+    for app in apps:
+        daemon.app(f"echo tick > {ticks}", id=app, background_interval="5ms")
+    for _ in range(4):
+        daemon.start()
+        ticks.lines(30)
+        daemon.kill()
+    daemon.start()
+    for app in apps:
+        daemon.tell("logout", app)
+    histories = {app: [refresh["id"] for refresh in daemon.history(app)] for app in apps}
+    ids = [id for history in histories.values() for id in history]
+    assert len(set(ids)) == len(ids)
+    crashed = [
+        refresh for app in apps for refresh in daemon.history(app)
+        if refresh.get("cause", {}).get("kind") == "daemon_crashed"
+    ]
+    assert crashed, "no kill hit a refresh"
+    assert daemon.status()["refreshing"] == 0 or all(alive(f"REFRESH_ID={id}") for id in [])
+
+
+def test_what_was_answered_outlives_a_crash(daemon):
+    """Intervals, a logout and a history, killed right after the answer."""
+    daemon.app("exit 100")
+    daemon.app("exit 100", id=MAIL)
+    daemon.start()
+    refresh = daemon.refresh()
+    daemon.call("Manager.Set", apps=[TODO], background_interval="3h", foreground_interval="2min")
+    daemon.tell("logout", MAIL)
+    daemon.kill()
+    daemon.start()
+    assert daemon.show()["background_interval"]["in_force"] == "3h"
+    assert daemon.show()["foreground_interval"]["in_force"] == "2min"
+    assert daemon.show(MAIL)["phase"] == "logged_out"
+    assert daemon.history() == [refresh]
+    daemon.tell("login", MAIL)
+    daemon.call("Manager.Reset", apps=[TODO])
+    daemon.kill()
+    daemon.start()
+    assert daemon.show()["background_interval"]["in_force"] == "never"
+    assert daemon.show(MAIL)["phase"] == "background"
+
+
+def test_a_lease_does_not_outlive_the_daemon(daemon):
+    daemon.app("exit 100")
+    daemon.start()
+    daemon.lease("foreground")
+    daemon.kill()
+    daemon.start()
+    assert daemon.show()["phase"] == "background"
+
+
+def test_processes_of_another_daemon_are_left_alone(daemon, scratch):
+    """A crash of one daemon kills nothing of another's, though the ids of their refreshes are the same."""
+    from daemon import Daemon
+
+    (scratch / "other").mkdir()
+    other = Daemon(scratch / "other")
+    try:
+        events, go = other.pipe("events"), other.pipe("go")
+        other.app(f"echo started > {events}; read _ < {go}")
+        other.start()
+        stream = other.run()
+        events.line()
+        own_events, own_go = daemon.pipe("events"), daemon.pipe("go")
+        daemon.app(f"echo $REFRESH_ID > {own_events}; read _ < {own_go}")
+        daemon.start()
+        daemon.run()
+        assert own_events.line() == "1-1"
+        daemon.kill()
+        daemon.start()
+        assert own_events.line() == "2-1"
+        go.let_go()
+        assert finished(stream)["outcome"] == "new_data"
+    finally:
+        other.close()

@@ -1,0 +1,90 @@
+"""The deadline: SIGTERM, the grace, SIGKILL, and nothing of the task is left (FEATURES B1)."""
+
+from daemon import finished
+from processes import alive
+
+# Four kinds of processes that do not want to end: a child, one that left the session, its child that left again with
+# a parent that is gone, and one that has thrown its environment away as well. Each says when it is there.
+CLINGING = """
+trap '' TERM INT HUP
+stay() {{ echo up > {events}; while :; do sleep 100; done; }}
+stay &
+setsid sh -c 'trap "" TERM; echo up > {events}; while :; do sleep 100; done' &
+(setsid sh -c '(setsid sh -c "trap \\"\\" TERM; echo up > {events}; while :; do sleep 100; done" &)' &)
+(setsid env -i PATH=$PATH sh -c 'trap "" TERM; echo up > {events}; while :; do sleep 100; done' &)
+stay
+"""
+
+
+def is_deadline(refresh):
+    return (refresh["outcome"], refresh["stop_reason"], refresh["cause"]["kind"], refresh["cause"]["stop_reason"]) == (
+        "failed",
+        "deadline",
+        "stopped",
+        "deadline",
+    )
+
+
+def test_nothing_is_left_of_a_task_that_clings(daemon):
+    """It forks, double-forks with setsid, ignores SIGTERM, hides its environment: all of it ends."""
+    events = daemon.pipe("events")
+    daemon.app(CLINGING.format(events=events), deadline="1s", grace="300ms")
+    daemon.start()
+    stream = daemon.run()
+    events.lines(5)
+    assert len(alive(str(events))) >= 5
+    refresh = finished(stream)
+    assert alive(str(events)) == []
+    assert is_deadline(refresh), refresh
+    assert 1_300_000 <= refresh["duration_us"] < 5_000_000
+
+
+def test_what_a_task_leaves_behind_ends_with_it(daemon):
+    """Also when it ends by itself and in time: nothing runs on unseen."""
+    events = daemon.pipe("events")
+    daemon.app(f"(setsid sh -c 'trap \"\" TERM; echo up > {events}; while :; do sleep 100; done' &); read _ < {events}.go")
+    go = daemon.pipe("events.go")
+    daemon.start()
+    stream = daemon.run()
+    assert events.line() == "up"
+    go.let_go()
+    assert finished(stream)["outcome"] == "new_data"
+    assert alive(str(events)) == []
+
+
+def test_a_task_may_use_the_grace_to_end_well(daemon):
+    """SIGTERM comes first, and alone if it is obeyed; what the exit code says then does not count."""
+    events = daemon.pipe("events")
+    daemon.app(f"trap 'echo told > {events}; exit 0' TERM; while :; do sleep 0.1; done", deadline="1s", grace="1min")
+    daemon.start()
+    refresh = daemon.refresh()
+    assert events.lines_so_far() == ["told"]
+    assert is_deadline(refresh), refresh
+    assert 1_000_000 <= refresh["duration_us"] < 5_000_000
+
+
+def test_a_stopped_process_hears_of_the_deadline(daemon):
+    """SIGTERM reaches a task that stands still by SIGSTOP: it is woken for it."""
+    events = daemon.pipe("events")
+    daemon.app(f"trap 'echo told > {events}; exit 0' TERM; kill -STOP $$", deadline="1s", grace="1min")
+    daemon.start()
+    assert is_deadline(daemon.refresh())
+    assert events.lines_so_far() == ["told"]
+
+
+def test_a_deadline_stops_only_the_tasks_that_run(daemon):
+    """What has ended before keeps its outcome, and counts for the refresh."""
+    daemon.app({"name": "quick", "shell": "exit 0"}, {"name": "slow", "run": ["/bin/sleep", "100"]}, deadline="1s")
+    daemon.start()
+    refresh = daemon.refresh()
+    assert (refresh["outcome"], refresh["stop_reason"]) == ("new_data", "deadline")
+    quick, slow = refresh["tasks"]
+    assert quick["outcome"] == "new_data" and quick["duration_us"] < 1_000_000
+    assert slow["outcome"] == "failed" and slow["cause"]["stop_reason"] == "deadline"
+
+
+def test_the_app_goes_on_after_a_deadline(daemon):
+    daemon.app("test $REFRESH_TRIGGER = manual || exit 0; exec sleep 100", deadline="1s")
+    daemon.start()
+    assert is_deadline(daemon.refresh())
+    assert daemon.refresh(trigger="push")["outcome"] == "new_data"

@@ -1,0 +1,118 @@
+"""A restart: everything goes on as before it (DESIGN section 4)."""
+
+import pytest
+
+from daemon import MAIL, TODO
+
+# How a daemon may end.
+ENDS = ["stop", "kill"]
+
+
+def end(daemon, how):
+    getattr(daemon, how)()
+
+
+@pytest.mark.parametrize("how", ENDS)
+def test_a_restart_moves_nothing(daemon, how):
+    """What is due stays due at the same instant, in either phase."""
+    daemon.app("exit 0", background_interval="2h")
+    daemon.app("exit 0", id=MAIL, foreground_interval="1h")
+    daemon.start()
+    daemon.wait_until_said("finished")
+    daemon.tell("foreground", MAIL)
+    daemon.wait_until_said("finished", times=2)
+    before = [daemon.show(app) for app in (TODO, MAIL)]
+    end(daemon, how)
+    daemon.start()
+    after = [daemon.show(app) for app in (TODO, MAIL)]
+    for key in ["phase", "verdict", "due_us", "due_trigger", "fresh_us", "last"]:
+        assert [app.get(key) for app in after] == [app.get(key) for app in before], key
+    assert [app["phase"] for app in after] == ["background", "foreground"]
+
+
+@pytest.mark.parametrize("how", ENDS)
+def test_the_next_refresh_is_neither_earlier_nor_later(daemon, how):
+    events = daemon.pipe("events")
+    daemon.app(f"echo run > {events}", background_interval="1s")
+    daemon.start()
+    events.line()
+    daemon.wait_until_said("finished")
+    end(daemon, how)
+    daemon.start()
+    events.line()
+    daemon.wait_until_said("finished", times=2)
+    second, first = [refresh["started_us"] for refresh in daemon.history()[:2]]
+    assert 1_000_000 <= second - first < 1_500_000
+
+
+def test_what_was_missed_is_caught_up_once_and_not_all_at_once(daemon):
+    """Two apps that are overdue are spread; each runs once and goes on at its interval (A11)."""
+    events = daemon.pipe("events")
+    for app in (TODO, MAIL):
+        daemon.app(f"echo $REFRESH_APP $REFRESH_TRIGGER > {events}", id=app, background_interval="1ms")
+    daemon.start()
+    events.lines(4)
+    daemon.kill()
+    # The same apps at an interval that has passed, but does not pass again while this test looks.
+    for app in (TODO, MAIL):
+        daemon.app(f"echo $REFRESH_APP $REFRESH_TRIGGER > {events}", id=app, background_interval="1ms")
+        daemon.tell_later = None
+    events.lines_so_far()
+    daemon.start()
+    first = {app: daemon.show(app) for app in (TODO, MAIL)}
+    assert {app["verdict"] for app in first.values()} <= {"not_due", "refreshing"}
+    caught_up = set()
+    while len(caught_up) < 2:
+        app, trigger = events.line().split()
+        if trigger == "catch-up":
+            assert app not in caught_up, "caught up twice"
+            caught_up.add(app)
+
+
+def test_overrides_history_switches_and_phase_are_kept(daemon):
+    daemon.app("exit 100", background_interval="never")
+    daemon.app("exit 100", id=MAIL)
+    daemon.start()
+    refreshes = [daemon.refresh() for _ in range(3)]
+    daemon.call("Manager.Set", apps=[TODO], background_interval="90min")
+    daemon.tell("foreground")
+    daemon.tell("logout", MAIL)
+    before = daemon.show()
+    daemon.restart()
+    assert daemon.history() == list(reversed(refreshes))
+    after = daemon.show()
+    assert after == before
+    assert after["background_interval"] == {
+        "in_force": "1h 30min",
+        "in_force_us": 5_400_000_000,
+        "configured": "never",
+        "overridden": True,
+    }
+    assert daemon.show(MAIL)["phase"] == "logged_out"
+
+
+def test_starts_are_counted_and_ids_never_come_again(daemon):
+    daemon.app("exit 100")
+    ids = []
+    for start in (1, 2, 3):
+        daemon.start()
+        assert daemon.call("Manager.Version")["start"] == start
+        ids.append(daemon.refresh()["id"])
+        end(daemon, ENDS[start % 2])
+    assert ids == ["1-1", "2-1", "3-1"]
+
+
+def test_what_is_known_of_an_app_outlives_its_file(daemon):
+    """A file that is taken away and comes back finds its schedule, its history and its intervals."""
+    daemon.app("exit 0", background_interval="1h")
+    daemon.start()
+    daemon.wait_until_said("finished")
+    daemon.call("Manager.Set", apps=[TODO], background_interval="2h")
+    before = daemon.show()
+    text = daemon.file().read_text()
+    daemon.file().unlink()
+    daemon.restart()
+    assert daemon.call("Manager.List")["apps"] == []
+    daemon.file().write_text(text)
+    daemon.restart()
+    assert daemon.show() == before

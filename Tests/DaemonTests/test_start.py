@@ -1,0 +1,130 @@
+"""How the daemon starts, and how it says why it does not (exit codes of sysexits.h)."""
+
+import os
+import pathlib
+import socket
+import subprocess
+
+import pytest
+
+from daemon import REFRESHD, TODO
+
+USAGE, CANNOT_CREATE, TEMPORARY, CONFIGURATION = 64, 73, 75, 78
+
+
+@pytest.mark.parametrize("argument", ["--nonsense", "now", "--config", "--socket=", "--user=yes", "-x"])
+def test_a_wrong_command_line_is_said(daemon, argument):
+    code, said = daemon.refuse(argument)
+    assert code == USAGE
+    assert said.startswith("cannot ") and "--help" in said
+
+
+def test_a_second_daemon_on_the_same_state_is_refused(daemon, scratch):
+    """It says so and changes nothing; the first goes on."""
+    daemon.app("exit 100")
+    daemon.start()
+    first = daemon.process
+    code, said = daemon.refuse("--socket", str(scratch / "second"))
+    assert code == TEMPORARY
+    assert said.startswith("cannot ") and str(daemon.state) in said
+    daemon.process = first
+    assert daemon.call("Manager.Version")["start"] == 1
+    assert not (scratch / "second").exists()
+
+
+def test_a_socket_that_another_daemon_serves_is_left_to_it(daemon, scratch):
+    daemon.app("exit 100")
+    daemon.start()
+    first = daemon.process
+    code, said = daemon.refuse("--state", str(scratch / "second"))
+    assert code == TEMPORARY
+    assert said.startswith("cannot ") and str(daemon.socket) in said
+    daemon.process = first
+    assert daemon.refresh()["outcome"] == "no_data"
+
+
+def test_a_socket_that_nobody_serves_is_taken_over(daemon):
+    """A daemon that was killed leaves it behind."""
+    with socket.socket(socket.AF_UNIX) as left:
+        left.bind(str(daemon.socket))
+    daemon.start()
+    assert daemon.call("Manager.Version")["start"] == 1
+
+
+def test_what_is_at_the_path_of_the_socket_and_is_none_is_not_removed(daemon):
+    daemon.socket.write_text("precious")
+    code, said = daemon.refuse()
+    assert code in (CANNOT_CREATE, TEMPORARY)
+    assert said.startswith("cannot ")
+    assert daemon.socket.read_text() == "precious"
+
+
+@pytest.mark.parametrize("option", ["--state", "--socket"])
+def test_a_place_that_cannot_be_made_is_said(daemon, option):
+    place = daemon.directory / "file" / "below"
+    place.parent.write_text("")
+    code, said = daemon.refuse(option, str(place))
+    assert code == CANNOT_CREATE
+    assert said.startswith("cannot ") and str(place.parent) in said
+
+
+def test_the_state_directory_is_made_for_its_owner_alone(daemon):
+    daemon.state = daemon.directory / "one" / "two"
+    daemon.start()
+    assert os.stat(daemon.state).st_mode & 0o777 == 0o700
+
+
+def test_every_mistake_of_the_configuration_is_said(daemon):
+    """With the file, the line or key, and what to do; nothing is started."""
+    daemon.app("exit 0", background_interval="soon", deadline="-1s")
+    daemon.app({"run": ["/missing/program"]}, id="org.example.broken", colour="blue")
+    code, said = daemon.refuse()
+    assert code == CONFIGURATION
+    for text in ["background_interval", "soon", "deadline", "/missing/program", "colour", str(daemon.file())]:
+        assert text in said, text
+    assert not daemon.socket.exists()
+
+
+def test_check_says_every_mistake_and_starts_nothing(daemon):
+    daemon.app("exit 0", background_interval="soon")
+    code, said = daemon.refuse("--check")
+    assert (code, "background_interval" in said) == (CONFIGURATION, True)
+    daemon.app("exit 0")
+    code, said = daemon.refuse("--check")
+    assert (code, "1 app" in said) == (0, True)
+    assert not daemon.state.exists()
+
+
+def test_a_configuration_without_apps_is_one(daemon):
+    daemon.start()
+    assert daemon.call("Manager.List")["apps"] == []
+
+
+@pytest.mark.parametrize("option", ["--help", "--version"])
+def test_help_and_version_are_for_standard_output(option):
+    result = subprocess.run([REFRESHD, option], capture_output=True, text=True, timeout=15)
+    assert (result.returncode, result.stderr) == (0, "")
+    assert "refreshd" in result.stdout
+
+
+def test_a_user_has_a_daemon_of_his_own(daemon, scratch):
+    """Configuration, state and socket are below his directories; his tasks have his environment."""
+    home, runtime = scratch / "home", scratch / "run"
+    apps = home / ".config/refreshd/apps.d"
+    apps.mkdir(parents=True)
+    runtime.mkdir(mode=0o700)
+    (apps / f"{TODO}.toml").write_text(
+        f'id = "{TODO}"\nbackground_interval = "never"\n[[task]]\nshell = "echo $FAVOURITE $XDG_RUNTIME_DIR"\n'
+    )
+    environment = {"HOME": str(home), "XDG_RUNTIME_DIR": str(runtime), "FAVOURITE": "blue", "PATH": os.environ["PATH"]}
+    environment["NOTIFY_SOCKET"] = str(daemon.notices.path)
+    process = subprocess.Popen([REFRESHD, "--user"], env=environment)
+    try:
+        assert daemon.notices.wait("READY")
+        daemon.client = type(daemon.client)(runtime / "refreshd/org.refreshd")
+        assert daemon.refresh()["tasks"][0]["message"] == f"blue {runtime}"
+        assert daemon.status()["is_user_daemon"] is True
+        assert pathlib.Path(daemon.status()["store"]["directory"]) == home / ".local/state/refreshd"
+    finally:
+        process.terminate()
+        assert process.wait(timeout=15) == 0
