@@ -37,14 +37,15 @@ test-swift: test-setup
 	$(SWIFT) test --skip-build --parallel
 
 test-python: test-swift
-	BIN_DIR=$(abspath .build/debug) $(PYTHON) -m pytest -q Tests/DaemonTests Tests/VarlinkCertification
+	BIN_DIR=$(abspath .build/debug) REFRESHCTL=$(abspath .build/debug)/refreshctl \
+	  $(PYTHON) -m pytest -q Tests/RefreshAPITests Tests/refreshctlTests Tests/VarlinkCertification Tests/DaemonTests
 
 test-service: test-swift
 	BIN_DIR=$(abspath .build/debug) Tests/with-systemd -b $(abspath .) -- \
 	  $(abspath $(PYTHON)) -m pytest -q -p no:cacheprovider Tests/ServiceTests
 
 bench: release test-setup
-	bench/bench.py --bin $(RELEASE) --with-systemd Tests/with-systemd
+	/usr/bin/python3 -B bench/bench.py --programs $(RELEASE) --with-systemd Tests/with-systemd
 
 install: release
 	install -d $(addprefix $(DESTDIR),$(PREFIX)/bin $(PREFIX)/lib/systemd/system $(PREFIX)/lib/systemd/user \
@@ -57,6 +58,7 @@ install: release
 	install -m 644 systemd/refreshd.catalog $(DESTDIR)$(PREFIX)/lib/systemd/catalog
 	install -m 644 systemd/sysusers.d/refreshd.conf $(DESTDIR)$(PREFIX)/lib/sysusers.d
 	test -e $(DESTDIR)/etc/refreshd/refreshd.toml || install -m 644 config/refreshd.toml $(DESTDIR)/etc/refreshd
+	install -m 644 README.md $(DESTDIR)$(PREFIX)/share/doc/refreshd
 	install -m 644 config/apps.d/* $(DESTDIR)$(PREFIX)/share/doc/refreshd/examples
 	$(RELEASE)/refreshctl --generate-completion-script bash \
 	  > $(DESTDIR)$(PREFIX)/share/bash-completion/completions/refreshctl

@@ -48,6 +48,12 @@ let package = Package(
 
     test("RepositoryTests", []),
     test("RefreshEngineTests", ["RefreshEngine"]),
+    .target(
+      name: "Simulator",
+      dependencies: ["RefreshEngine", .product(name: "HeapModule", package: "swift-collections")],
+      path: "Tests/Simulator", swiftSettings: strict),
+    .executableTarget(name: "simulate", dependencies: ["Simulator"], path: "Tests/Simulate", swiftSettings: strict),
+    test("SimulatorTests", ["Simulator", "RefreshEngine", "simulate"]),
     test(
       "RefreshStoreTests", ["RefreshStore", "RefreshEngine", "CSQLite"],
       resources: [.embedInCode("Fixtures/schema-1.sql")]),

@@ -63,4 +63,17 @@ extension AppInterface {
       self.outcome = outcome
     }
   }
+
+  /// The switch cannot be stored, so it stays as it was.
+  public struct NotStored: Error, Codable, Hashable, Sendable {
+    /// The name of the error on the socket.
+    public static let name = "org.refreshd.App.NotStored"
+    /// Why, for instance that the disk is full.
+    public let problem: String
+
+    /// Makes it of its parts.
+    public init(problem: String) {
+      self.problem = problem
+    }
+  }
 }

@@ -85,4 +85,17 @@ extension ManagerInterface {
       self.problem = problem
     }
   }
+
+  /// The history cannot be read.
+  public struct NotReadable: Error, Codable, Hashable, Sendable {
+    /// The name of the error on the socket.
+    public static let name = "org.refreshd.Manager.NotReadable"
+    /// Why, for instance that the file is damaged.
+    public let problem: String
+
+    /// Makes it of its parts.
+    public init(problem: String) {
+      self.problem = problem
+    }
+  }
 }

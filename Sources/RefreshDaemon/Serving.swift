@@ -86,9 +86,11 @@ extension AppInterface.NotAllowed: VarlinkError {}
 extension AppInterface.NotLeasable: VarlinkError {}
 extension AppInterface.NoSuchToken: VarlinkError {}
 extension AppInterface.AlreadyCompleted: VarlinkError {}
+extension AppInterface.NotStored: VarlinkError {}
 extension ManagerInterface.NoSuchApp: VarlinkError {}
 extension ManagerInterface.NotAllowed: VarlinkError {}
 extension ManagerInterface.Held: VarlinkError {}
 extension ManagerInterface.InvalidInterval: VarlinkError {}
 extension ManagerInterface.BadConfiguration: VarlinkError {}
 extension ManagerInterface.NotStored: VarlinkError {}
+extension ManagerInterface.NotReadable: VarlinkError {}

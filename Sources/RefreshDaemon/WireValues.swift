@@ -126,10 +126,10 @@ extension Hold {
   func wire(of app: String) -> Wire.Hold {
     let remedy =
       switch self {
-      case .notConfigured: "Write a file for it in apps.d, then: refreshctl reload"
+      case .notConfigured: "write a file for it in apps.d, then refreshctl reload"
       case .loggedOut: "refreshctl login \(app)"
       case .never: "refreshctl set \(app) --background 1h, or refreshctl run \(app)"
-      case .stopping: "refreshd is stopping; it goes on after its next start."
+      case .stopping: "refreshd goes on after its next start"
       }
     return Wire.Hold(name: rawValue, remedy: remedy)
   }
@@ -138,6 +138,7 @@ extension Hold {
 extension Wire.Problem {
   init(_ problem: Problem) {
     self.init(
-      file: problem.file, line: problem.line, key: problem.key, message: problem.message, remedy: problem.remedy)
+      file: problem.file, line: problem.line, column: problem.column, key: problem.key, message: problem.message,
+      remedy: problem.remedy)
   }
 }

@@ -67,8 +67,10 @@ extension Failure {
     on(ManagerInterface.InvalidInterval.name) { (error: ManagerInterface.InvalidInterval) in
       Failure(status: .badInterval, text: error.problem)
     },
-    on(ManagerInterface.NotStored.name) { (error: ManagerInterface.NotStored) in
-      Failure(status: .heldOrNotStored, text: "cannot keep the change, so nothing is changed: \(error.problem)")
+    on(AppInterface.NotStored.name) { (error: AppInterface.NotStored) in notStored(error.problem) },
+    on(ManagerInterface.NotStored.name) { (error: ManagerInterface.NotStored) in notStored(error.problem) },
+    on(ManagerInterface.NotReadable.name) { (error: ManagerInterface.NotReadable) in
+      Failure(status: .failed, text: "cannot read the history: \(error.problem)")
     },
     on(ManagerInterface.BadConfiguration.name) { (error: ManagerInterface.BadConfiguration) in
       let lines = error.problems.map { $0.line() }.joined(separator: "\n")
@@ -79,6 +81,10 @@ extension Failure {
       Failure(status: .usage, text: "cannot use the value of `\(error.parameter)`; see --help for what it may be")
     },
   ]
+
+  private static func notStored(_ problem: String) -> Failure {
+    Failure(status: .heldOrNotStored, text: "cannot keep the change, so nothing is changed: \(problem)")
+  }
 
   private static func noSuchApp(_ app: String) -> Failure {
     Failure(

@@ -53,12 +53,14 @@ enum WireTypes {
     MessageType(AppInterface.NotLeasable.name, AppInterface.NotLeasable.self),
     MessageType(AppInterface.NoSuchToken.name, AppInterface.NoSuchToken.self),
     MessageType(AppInterface.AlreadyCompleted.name, AppInterface.AlreadyCompleted.self),
+    MessageType(AppInterface.NotStored.name, AppInterface.NotStored.self),
     MessageType(ManagerInterface.NoSuchApp.name, ManagerInterface.NoSuchApp.self),
     MessageType(ManagerInterface.NotAllowed.name, ManagerInterface.NotAllowed.self),
     MessageType(ManagerInterface.Held.name, ManagerInterface.Held.self),
     MessageType(ManagerInterface.InvalidInterval.name, ManagerInterface.InvalidInterval.self),
     MessageType(ManagerInterface.BadConfiguration.name, ManagerInterface.BadConfiguration.self),
     MessageType(ManagerInterface.NotStored.name, ManagerInterface.NotStored.self),
+    MessageType(ManagerInterface.NotReadable.name, ManagerInterface.NotReadable.self),
   ]
 
   private static let values: [MessageType] = [

@@ -13,7 +13,7 @@ extension Daemon {
         call.reply(ManagerInterface.History.Reply(refreshes: refreshes.map(Wire.Refresh.init)))
       } catch {
         notice(error)
-        call.fail(ManagerInterface.NotStored(problem: error.description))
+        call.fail(ManagerInterface.NotReadable(problem: error.description))
       }
     }
   }

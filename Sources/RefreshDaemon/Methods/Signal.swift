@@ -14,11 +14,23 @@ extension Daemon {
     if call.parameters.lease == true { return lease(signal, of: app.id, call) }
     switch signal {
     case .login, .logout:
-      changePhase(of: app.id) { handleDurably([.signalled(app.id, signal)]) { _ in self.answer(call, app.id) } }
+      flip(signal, of: app.id, call)
       if signal == .logout { giveUpWaiting(for: app.id, .loggedOut) }
     case .launched, .foreground, .background, .terminated:
       changePhase(of: app.id) { handle(.signalled(app.id, signal)) }
       answer(call, app.id)
+    }
+  }
+
+  /// Flips the switch and answers when that is on disk; what cannot be stored is taken back.
+  private func flip(_ signal: Signal, of app: AppID, _ call: Call<AppInterface.Signal.Parameters>) {
+    let before: Signal = engine.phase(of: app) == .loggedOut ? .logout : .login
+    changePhase(of: app) {
+      handleDurably([.signalled(app, signal)]) { problem in
+        guard let problem else { return self.answer(call, app) }
+        self.changePhase(of: app) { self.handle(.signalled(app, before)) }
+        call.fail(AppInterface.NotStored(problem: problem.description))
+      }
     }
   }
 

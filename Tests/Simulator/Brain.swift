@@ -1,0 +1,61 @@
+import RefreshEngine
+
+/// The engine of the simulated daemon, with a planted fault if a test wants one.
+public struct Brain: Sendable {
+  var engine: Engine
+  let fault: PlantedFault?
+
+  init(start: UInt32, states: [AppID: AppState], wallOffset: Duration, fault: PlantedFault?) {
+    let restored = fault?.restoring.map { states.mapValues($0) } ?? states
+    engine = Engine(start: start, spread: Spread(machine: 42), states: restored, wallOffset: wallOffset)
+    self.fault = fault
+  }
+
+  mutating func handle(_ event: Event, at now: Instant) -> Decision {
+    guard let fault else { return engine.handle(event, at: now) }
+    var decision = Decision()
+    for heard in fault.hearing?(event, engine) ?? [event] {
+      let part = engine.handle(heard, at: now)
+      decision.changed.formUnion(part.changed)
+      decision.ended += part.ended
+      decision.effects += part.effects
+    }
+    fault.deciding?(&decision, event)
+    return decision
+  }
+
+  var nextWake: Instant? {
+    let wake = engine.nextWake?.earliest
+    return fault?.waking.map { change in wake.map(change) } ?? wake
+  }
+
+  func verdict(on app: AppID, at now: Instant) -> Verdict { engine.verdict(on: app, at: now) }
+
+  func state(of app: AppID) -> AppState? { engine.state(of: app) }
+}
+
+/// A mistake made on purpose, to see that a check finds it.
+public struct PlantedFault: Sendable {
+  /// A mistake of the daemon around the engine.
+  public enum OfDaemon: Sendable {
+    case performsBeforeSaving
+    case leavesOrphans
+    case losesEndsOfTasks
+  }
+
+  /// What is wrong, in one sentence.
+  public var name: String
+  /// Which events the engine hears instead of the one that came.
+  public var hearing: (@Sendable (Event, Engine) -> [Event])?
+  /// What becomes of its decision on the event that came.
+  public var deciding: (@Sendable (inout Decision, Event) -> Void)?
+  /// When it wants to be woken instead.
+  public var waking: (@Sendable (Instant) -> Instant)?
+  /// What it finds in the store instead.
+  public var restoring: (@Sendable (AppState) -> AppState)?
+  /// What the daemon does wrong.
+  public var ofDaemon: OfDaemon?
+
+  /// A fault that does nothing yet; set one of its hooks.
+  public init(_ name: String) { self.name = name }
+}

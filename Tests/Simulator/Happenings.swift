@@ -1,0 +1,104 @@
+import RefreshEngine
+
+/// Something that comes from outside of the daemon, at its time.
+struct Happening: Comparable, Sendable {
+  enum Kind: Equatable, Sendable {
+    /// Whatever the dice say, and the same again later.
+    case chance
+    /// An event, late or once more.
+    case again(Event)
+    case diskHasRoom
+    case daemonStarts
+    case boots
+  }
+
+  var at: Duration
+  /// Of two at the same time, the one that was expected first.
+  var number: UInt64
+  var kind: Kind
+
+  static func < (left: Happening, right: Happening) -> Bool { (left.at, left.number) < (right.at, right.number) }
+}
+
+extension World {
+  mutating func happen(_ kind: Happening.Kind) {
+    switch kind {
+    case .chance:
+      expect(
+        .chance,
+        in: chance.duration(chance.pick([.zero ... .seconds(30), .zero ... .minutes(20), .zero ... .hours(2)])))
+      happenByChance()
+    case .again(let event): handle(event)
+    case .diskHasRoom:
+      isDiskFull = false
+      save()
+    case .daemonStarts: startDaemon()
+    case .boots: bootMachine()
+    }
+  }
+
+  private mutating func happenByChance() {
+    let id = chance.pick(ids)
+    switch chance.number(below: 100) {
+    case 0..<15: look(at: id)
+    case 15..<40: send(.signalled(id, chance.pick(Signal.allCases + [.login])))
+    case 40..<50: lease(id)
+    case 50..<58: send(.overridden(id, chance.happens(30) ? Overrides() : Fleet.overrides(&chance)))
+    case 58..<68: send(.requested(id, chance.pick([.manual, .push, .transfer, .retry])))
+    case 68..<73: reload(id)
+    case 73..<77:
+      clockError += chance.duration(.hours(-30) ... .hours(30))
+      handle(.clockStepped(wallOffset: wallOffset))
+    case 77..<82: suspend(for: chance.duration(chance.pick([.seconds(1) ... .minutes(1), .minutes(1) ... .hours(10)])))
+    case 82..<86:
+      doom = chance.pick([.beforeSaving, .beforePerforming, .amidEffects])
+    case 86..<89: kill()
+    case 89..<92:
+      afterExit = chance.happens(50) ? .restart : .reboot
+      handle(.stopped)
+    case 92..<94: if brain != nil { cutPower() }
+    case 94..<97:
+      isDiskFull = true
+      expect(.diskHasRoom, in: chance.duration(.zero ... .hours(1)))
+    default: handle(.wokeUp)
+    }
+  }
+
+  /// An event that may come twice, or again much later.
+  private mutating func send(_ event: Event) {
+    handle(event)
+    if chance.happens(20) { handle(event) }
+    if chance.happens(10) { expect(.again(event), in: chance.duration(.zero ... .hours(1))) }
+  }
+
+  /// Somebody uses the app for a while.
+  private mutating func look(at id: AppID) {
+    send(.signalled(id, .foreground))
+    expect(.again(.signalled(id, .background)), in: chance.duration(.zero ... .minutes(30)))
+  }
+
+  private mutating func lease(_ id: AppID) {
+    lastLease += 1
+    let lease = LeaseID(lastLease)
+    handle(.leased(lease, id, chance.pick([.foreground, .foreground, .launched])))
+    expect(.again(.leaseEnded(lease, id)), in: chance.duration(.zero ... .minutes(30)))
+    if chance.happens(10) { expect(.again(.leaseEnded(lease, id)), in: chance.duration(.zero ... .hours(3))) }
+  }
+
+  private mutating func reload(_ id: AppID) {
+    switch chance.number(below: 4) {
+    case 0: policies[id] = nil
+    case 1: limits = Fleet.limits(&chance)
+    case 2: for id in ids where chance.happens(30) { policies[id] = Fleet.policy(&chance) }
+    default: policies[id] = Fleet.policy(&chance)
+    }
+    handle(.configured(limits, policies))
+  }
+
+  /// The machine sleeps: the boot clock runs on, nothing else does.
+  private mutating func suspend(for length: Duration) {
+    now += length
+    for index in processes.indices { processes[index].freeze(for: length) }
+    observe(.resumed)
+  }
+}

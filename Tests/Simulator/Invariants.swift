@@ -1,0 +1,132 @@
+import RefreshEngine
+
+/// The promises of the engine and its daemon; PlantedFaultTests show that each check can fail.
+public enum Invariants {
+  /// Fresh checks for one simulation.
+  public static func all() -> [any Invariant] {
+    [
+      OneAtATime(), OneOutcome(), NeverEarly(), NoStartWhileHeld(), NothingReadyIsLeft(), WakeIsTheMinimum(),
+      StopsInTime(), StopReasonsAreHonest(), SwitchStopsNothing(), DuplicatesAddNothing(), MemoryIsDisk(),
+      SurvivesRestart(), ClockStepMovesNothing(), FreshInTheEnd(), ForegroundIsExact(), BacklogIsSpread(),
+      AskedDuringRun(), SavedBeforePerformed(),
+    ]
+  }
+}
+
+struct OneAtATime: Invariant {
+  static let promise = "An app never has two refreshes at once, not even beside an orphan."
+
+  func observe(_ observation: Observation, in world: borrowing World) -> String? {
+    guard case .performed(.start(let id, let app, _, _)) = observation else { return nil }
+    return world.processes.first { $0.app == app }.map { "\(app) starts \(id) while \($0.refresh) is there" }
+  }
+}
+
+struct OneOutcome: Invariant {
+  static let promise = "Every refresh whose start was saved has exactly one outcome, or is running."
+  private var started: [RefreshID: AppID] = [:]
+  private var ended: Set<RefreshID> = []
+
+  mutating func observe(_ observation: Observation, in world: borrowing World) -> String? {
+    switch observation {
+    case .saved(let batch):
+      for (app, state) in batch.states {
+        if let running = state.running { started[running.id] = app }
+      }
+      for record in batch.records where !ended.insert(record.id).inserted {
+        return "\(record.id) has two outcomes"
+      }
+      return nil
+    case .finished:
+      let running = Set(world.store.states.values.compactMap { $0.running?.id })
+      let lost = started.keys.filter { !ended.contains($0) && !running.contains($0) }.min()
+      return lost.map { "\($0) has no outcome" }
+    default: return nil
+    }
+  }
+}
+
+struct NeverEarly: Invariant {
+  static let promise = "By time, nothing starts before the interval in force, not below its floor, has passed."
+
+  func observe(_ observation: Observation, in world: borrowing World) -> String? {
+    guard case .handled(let turn) = observation else { return nil }
+    for case .start(let id, let app, let trigger, _) in turn.decision.effects {
+      guard trigger == .interval || trigger == .catchUp, let seen = world.book.apps[app] else { continue }
+      guard let spacing = seen.spacing(world.book.limits) else { return "\(id) of \(app) starts in spite of never" }
+      guard let last = turn.before[app]?.lastStart else { continue }
+      if last + spacing > world.instant {
+        return "\(id) of \(app) starts \(last.duration(to: world.instant)) after the last"
+      }
+    }
+    return nil
+  }
+}
+
+struct NoStartWhileHeld: Invariant {
+  static let promise = "Nothing starts that is logged out or not configured, nor while the daemon stops."
+
+  func observe(_ observation: Observation, in world: borrowing World) -> String? {
+    guard case .handled(let turn) = observation else { return nil }
+    for case .start(let id, let app, _, _) in turn.decision.effects {
+      guard let seen = world.book.apps[app], seen.policy != nil else { return "\(id): \(app) is not configured" }
+      if seen.isLoggedOut { return "\(id): \(app) is logged out" }
+      if world.book.isStopping { return "\(id) of \(app) starts while the daemon stops" }
+    }
+    return nil
+  }
+}
+
+struct NothingReadyIsLeft: Invariant {
+  static let promise = "After each event no app's verdict is ready: the scheduler starts exactly those that were."
+
+  func observe(_ observation: Observation, in world: borrowing World) -> String? {
+    guard case .handled = observation, let brain = world.brain else { return nil }
+    for id in world.ids {
+      if case .ready = brain.verdict(on: id, at: world.instant) { return "\(id) is ready and was not started" }
+    }
+    return nil
+  }
+}
+
+struct WakeIsTheMinimum: Invariant {
+  static let promise = "The next wake is the first instant at which any app has something to do."
+
+  func observe(_ observation: Observation, in world: borrowing World) -> String? {
+    guard case .handled = observation, let brain = world.brain else { return nil }
+    let wakes = world.ids.compactMap { id -> Instant? in
+      if case .notDue(let until) = brain.verdict(on: id, at: world.instant) { return until }
+      return world.book.apps[id]?.run?.nextStep
+    }
+    guard brain.nextWake != wakes.min() else { return nil }
+    return "the next wake is \(String(describing: brain.nextWake)) instead of \(String(describing: wakes.min()))"
+  }
+}
+
+extension Bystander.Run {
+  /// When time brings it to its next stage.
+  var nextStep: Instant? {
+    switch stage {
+    case .running: deadline - .seconds(5)
+    case .warned: deadline
+    case .terminating(_, let since): since + grace
+    case .killed: nil
+    }
+  }
+}
+
+struct AskedDuringRun: Invariant {
+  static let promise = "Whatever asks for a refresh during a run leads to one more, right after it."
+
+  func observe(_ observation: Observation, in world: borrowing World) -> String? {
+    guard case .handled(let turn) = observation else { return nil }
+    for record in turn.decision.ended {
+      guard let before = turn.before[record.app], before.run?.id == record.id, before.isAsked else { continue }
+      guard let after = world.book.apps[record.app], !after.isLoggedOut, after.policy != nil else { continue }
+      if world.book.isStopping { continue }
+      let next = turn.decision.effects.filter { if case .start(_, record.app, _, _) = $0 { true } else { false } }
+      if next.count != 1 { return "\(next.count) refreshes follow \(record.id) of \(record.app), which was asked for" }
+    }
+    return nil
+  }
+}

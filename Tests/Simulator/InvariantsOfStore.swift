@@ -1,0 +1,37 @@
+import RefreshEngine
+
+struct MemoryIsDisk: Invariant {
+  static let promise = "After each transaction the store holds what the engine holds."
+
+  func observe(_ observation: Observation, in world: borrowing World) -> String? {
+    guard case .saved = observation, let brain = world.brain else { return nil }
+    for id in world.ids where (brain.state(of: id) ?? AppState()) != (world.store.states[id] ?? AppState()) {
+      return "\(id) is \(String(describing: brain.state(of: id))), not \(String(describing: world.store.states[id]))"
+    }
+    return brain.engine.wallOffset == world.store.wallOffset ? nil : "the clock is another one"
+  }
+}
+
+struct SurvivesRestart: Invariant {
+  static let promise = "Overrides, logins, phases and the last start are there again after a restart and a reboot."
+
+  func observe(_ observation: Observation, in world: borrowing World) -> String? {
+    guard case .daemonStarted = observation, let brain = world.brain else { return nil }
+    for (id, app) in world.book.apps {
+      guard let state = brain.state(of: id) else { return "\(id) is forgotten" }
+      if state.overrides != app.overrides { return "\(id) has other intervals" }
+      if state.isLoggedOut != app.isLoggedOut || state.isForeground != app.isForeground { return "\(id) is elsewhere" }
+      if state.lastStart != app.lastStart { return "\(id) has forgotten its last start" }
+    }
+    return nil
+  }
+}
+
+struct SavedBeforePerformed: Invariant {
+  static let promise = "No refresh starts whose start is not saved, unless the disk is full."
+
+  func observe(_ observation: Observation, in world: borrowing World) -> String? {
+    guard case .performed(.start(let id, let app, _, _)) = observation, !world.isDiskFull else { return nil }
+    return world.store.states[app]?.running?.id == id ? nil : "\(id) of \(app) starts and is not saved"
+  }
+}

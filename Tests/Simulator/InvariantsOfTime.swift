@@ -1,0 +1,73 @@
+import RefreshEngine
+
+struct ClockStepMovesNothing: Invariant {
+  static let promise = "A step of the wall clock within a boot moves nothing."
+
+  func observe(_ observation: Observation, in world: borrowing World) -> String? {
+    guard case .handled(let turn) = observation, var without = turn.engineBefore, let after = world.brain else {
+      return nil
+    }
+    let decision = without.handle(.wokeUp, at: world.instant)
+    if decision != turn.decision { return "it leads to \(turn.decision.effects) instead of \(decision.effects)" }
+    for id in world.ids where without.state(of: id) != after.state(of: id) { return "it changes \(id)" }
+    return nil
+  }
+}
+
+struct ForegroundIsExact: Invariant {
+  static let promise =
+    "In the foreground a refresh starts at the last start plus the interval, unless something holds it."
+
+  func observe(_ observation: Observation, in world: borrowing World) -> String? {
+    guard case .handled = observation, let brain = world.brain, !world.book.isStopping else { return nil }
+    for (id, app) in world.book.apps where app.phase == .foreground && app.run == nil {
+      guard !app.countsFromEntry, let spacing = app.spacing(world.book.limits) else { continue }
+      let due = app.lastStart.map { $0 + spacing } ?? world.instant
+      if due <= world.instant { return "\(id) is due since \(due)" }
+      guard let wake = brain.nextWake, wake <= due else { return "nothing wakes the daemon at \(due) for \(id)" }
+    }
+    return nil
+  }
+}
+
+struct BacklogIsSpread: Invariant {
+  static let promise = "A backlog is caught up over minutes after a start of the daemon, not in one stampede."
+  /// Many times the average of one a second, so that chance alone does not reach it.
+  private static let most = 12
+  private var since: Instant?
+  private var starts: [Instant] = []
+
+  mutating func observe(_ observation: Observation, in world: borrowing World) -> String? {
+    switch observation {
+    case .daemonStarted: (since, starts) = (world.instant, [])
+    case .resumed, .daemonGone: since = nil
+    case .handled(let turn):
+      guard let since, world.instant < since + .minutes(5) else { return nil }
+      for case .start(_, let app, let trigger, _) in turn.decision.effects {
+        let isOwed = [.interval, .catchUp, .retry].contains(trigger)
+        guard isOwed, world.book.apps[app]?.phase == .background else { continue }
+        starts.append(world.instant)
+      }
+      starts.removeAll { $0 + .seconds(1) < world.instant }
+      if starts.count > Self.most { return "\(starts.count) apps start within one second" }
+    default: break
+    }
+    return nil
+  }
+}
+
+struct FreshInTheEnd: Invariant {
+  static let promise =
+    "When nothing goes wrong any more, every app that is refreshed by time is fresh within its interval."
+
+  func observe(_ observation: Observation, in world: borrowing World) -> String? {
+    guard case .finished = observation, let healedAt = world.healedAt else { return nil }
+    guard let brain = world.brain else { return "no daemon is there" }
+    let healed = Instant(microseconds: (healedAt - world.bootedAt).inMicroseconds)
+    for id in world.policies.keys.sorted() {
+      guard let app = world.book.apps[id], !app.isLoggedOut, app.spacing(world.book.limits) != nil else { continue }
+      guard let fresh = brain.state(of: id)?.freshAt, fresh >= healed else { return "\(id) is stale" }
+    }
+    return nil
+  }
+}

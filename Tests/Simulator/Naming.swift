@@ -1,0 +1,26 @@
+import RefreshEngine
+
+extension Effect {
+  /// The app that the effect is about.
+  var app: AppID {
+    switch self {
+    case .start(_, let app, _, _), .warn(_, let app, _), .terminate(_, let app, _), .kill(_, let app): app
+    }
+  }
+}
+
+extension Event {
+  /// The app that the event names, if it names one.
+  var app: AppID? {
+    switch self {
+    case .signalled(let app, _), .leased(_, let app, _), .leaseEnded(_, let app), .overridden(let app, _): app
+    case .requested(let app, _): app
+    case .configured, .completed, .taskEnded, .clockStepped, .stopped, .wokeUp: nil
+    }
+  }
+
+  /// Whether it is a step of the wall clock.
+  var isClockStep: Bool {
+    if case .clockStepped = self { true } else { false }
+  }
+}

@@ -1,0 +1,87 @@
+import RefreshEngine
+
+/// A task's process with its children, and how it will behave.
+struct Process: Sendable {
+  /// What it does when it is asked to end.
+  enum Reaction: Sendable {
+    /// It ends this much later, by the signal or, having tidied up, with exit 0.
+    case ends(after: Duration, TaskEnd.Exit)
+    /// It ignores SIGTERM.
+    case ignores
+  }
+
+  let refresh: RefreshID
+  let app: AppID
+  let task: Int
+  /// When it ends, in time since the simulation began; nil for one that hangs.
+  var endsAt: Duration?
+  var end: TaskEnd
+  /// What it will say over the socket, and when; the earliest first.
+  var says: [(at: Duration, outcome: Outcome)]
+  let onTerminate: Reaction
+  /// How long SIGKILL takes, as for one that waits for a disk.
+  let dying: Duration
+
+  /// When it does something next.
+  var next: Duration? {
+    guard let said = says.first?.at else { return endsAt }
+    return endsAt.map { min($0, said) } ?? said
+  }
+
+  /// Draws a process of a task that is given until `deadline` after `now`.
+  init(
+    _ refresh: RefreshID, _ app: AppID, task: Int, deadline: Duration, now: Duration, isHealed: Bool,
+    _ chance: inout Chance
+  ) {
+    (self.refresh, self.app, self.task) = (refresh, app, task)
+    guard !isHealed else {
+      (endsAt, end, says) = (now, TaskEnd(exit: .exited(0), printed: true, changed: true), [])
+      (onTerminate, dying) = (.ends(after: .zero, .signalled(15)), .zero)
+      return
+    }
+    let exits: [TaskEnd.Exit] = [
+      .exited(0), .exited(0), .exited(100), .exited(75), .exited(1), .exited(3), .signalled(11),
+    ]
+    let exit = chance.pick(exits)
+    end = TaskEnd(
+      exit: chance.happens(3) ? .notStarted("no such program") : exit, printed: chance.happens(50),
+      changed: chance.happens(50), cpu: chance.duration(.zero ... .seconds(1)))
+    switch chance.number(below: 10) {
+    case 0: endsAt = nil
+    case 1: endsAt = now
+    case 2: endsAt = now + deadline
+    case 3: endsAt = now + chance.duration(deadline...deadline * 3)
+    default: endsAt = now + chance.duration(.zero...min(deadline, .seconds(20)))
+    }
+    if case .notStarted = end.exit { endsAt = now }
+    says = []
+    while chance.happens(20) {
+      let outcome = chance.pick([Outcome.newData, .noData, .failed(.reported("no server"))])
+      says.append((at: now + chance.duration(.zero...deadline + .seconds(10)), outcome: outcome))
+    }
+    says.sort { $0.at < $1.at }
+    onTerminate = chance.pick([
+      .ends(after: .zero, .signalled(15)), .ends(after: chance.duration(.zero ... .seconds(8)), .signalled(15)),
+      .ends(after: chance.duration(.zero ... .seconds(2)), .exited(0)), .ignores,
+    ])
+    dying = chance.happens(80) ? .zero : chance.duration(.zero ... .seconds(30))
+  }
+
+  mutating func terminate(at now: Duration) {
+    guard case .ends(let delay, let exit) = onTerminate else { return }
+    end(by: now + delay, exit)
+  }
+
+  mutating func kill(at now: Duration) { end(by: now + dying, .signalled(9)) }
+
+  mutating func freeze(for length: Duration) {
+    endsAt = endsAt.map { $0 + length }
+    for index in says.indices { says[index].at += length }
+  }
+
+  private mutating func end(by instant: Duration, _ exit: TaskEnd.Exit) {
+    if let endsAt, endsAt <= instant { return }
+    endsAt = instant
+    end.exit = exit
+  }
+}

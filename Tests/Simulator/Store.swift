@@ -1,0 +1,57 @@
+import RefreshEngine
+
+/// The store as the simulation has it: what survives the daemon and the boot, under RefreshStore's contract.
+public struct Store: Sendable {
+  /// What one transaction of the store holds.
+  public struct Batch: Sendable {
+    /// The apps that changed, as they are now.
+    public var states: [AppID: AppState] = [:]
+    /// The refreshes that ended, for the history.
+    public var records: [RefreshRecord] = []
+
+    var isEmpty: Bool { states.isEmpty && records.isEmpty }
+  }
+
+  /// The apps, in instants of the boot `boot`.
+  public private(set) var states: [AppID: AppState] = [:]
+  /// The history, oldest first.
+  public private(set) var records: [RefreshRecord] = []
+  /// Wall time minus boot time, as it was last saved.
+  public private(set) var wallOffset = Duration.zero
+  /// How often a daemon has started.
+  public private(set) var starts: UInt32 = 0
+  private var boot = 0
+
+  mutating func save(_ batch: Batch, wallOffset: Duration) {
+    states.merge(batch.states) { $1 }
+    records += batch.records
+    self.wallOffset = wallOffset
+  }
+
+  /// What a starting daemon finds.
+  ///
+  /// In another boot than the one that saved, each instant goes through wall time, and one that would be in the future
+  /// becomes now (FEATURES A11). Returns that change of instants; nil within one boot.
+  mutating func load(boot: Int, now: Instant, wallOffset: Duration) -> ((Instant) -> Instant)? {
+    starts += 1
+    guard boot != self.boot else { return nil }
+    let shift = self.wallOffset - wallOffset
+    let change = { (instant: Instant) in min(instant + shift, now) }
+    states = states.mapValues { $0.mapped(change) }
+    self.boot = boot
+    self.wallOffset = wallOffset
+    return change
+  }
+}
+
+extension AppState {
+  /// The state with all its instants changed.
+  func mapped(_ change: (Instant) -> Instant) -> AppState {
+    var state = self
+    state.lastStart = lastStart.map(change)
+    state.freshAt = freshAt.map(change)
+    state.request = request.map { Request(trigger: $0.trigger, earliest: change($0.earliest)) }
+    state.running = running.map { Started(id: $0.id, trigger: $0.trigger, at: change($0.at)) }
+    return state
+  }
+}

@@ -1,0 +1,45 @@
+import RefreshEngine
+
+/// What happened, line by line: kept if somebody wants to read it, and hashed in any case.
+public struct Trace: Sendable {
+  private let keepsLines: Bool
+  /// The lines, if they are kept.
+  public private(set) var lines: [String] = []
+  /// FNV-1a over all lines.
+  public private(set) var hash: UInt64 = 0xcbf2_9ce4_8422_2325
+  /// How many refreshes started.
+  public private(set) var starts = 0
+
+  init(keepsLines: Bool) { self.keepsLines = keepsLines }
+
+  mutating func note(_ observation: Observation, at now: Duration) {
+    switch observation {
+    case .handled(let turn):
+      // Not in the hash: the order of a configuration's dictionary is another one in each process.
+      if keepsLines { lines.append("\(now.inMicroseconds) \(turn.event)") }
+      for effect in turn.decision.effects { write(text(of: effect), at: now) }
+      for record in turn.decision.ended { write("end \(record.id) \(record.app) \(record.outcome)", at: now) }
+    case .performed(.start): starts += 1
+    case .performed, .saved: break
+    case .daemonStarted: write("daemon started", at: now)
+    case .daemonGone: write("daemon gone", at: now)
+    case .resumed: write("resumed", at: now)
+    case .finished: write("finished", at: now)
+    }
+  }
+
+  private mutating func write(_ text: String, at now: Duration) {
+    let line = "\(now.inMicroseconds) \(text)"
+    for byte in line.utf8 { hash = (hash ^ UInt64(byte)) &* 0x100_0000_01b3 }
+    if keepsLines { lines.append(line) }
+  }
+
+  private func text(of effect: Effect) -> String {
+    switch effect {
+    case .start(let id, let app, let trigger, _): "start \(id) \(app) \(trigger.rawValue)"
+    case .warn(let id, let app, _): "warn \(id) \(app)"
+    case .terminate(let id, let app, let reason): "terminate \(id) \(app) \(reason.rawValue)"
+    case .kill(let id, let app): "kill \(id) \(app)"
+    }
+  }
+}

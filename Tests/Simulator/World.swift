@@ -1,0 +1,170 @@
+import HeapModule
+import RefreshEngine
+
+/// A machine in virtual time: its clocks, its daemon, its apps' processes, and everything that can go wrong with them.
+///
+/// It drives the engine exactly as the daemon does: one transaction with what changed and what ended, then the effects,
+/// then one timer for the next wake. One seed decides everything.
+public struct World: Sendable {
+  var chance: Chance
+  /// Time since the simulation began; it runs while the machine is off, and nobody in the world can read it.
+  public internal(set) var now = Duration.zero
+  var boot = 1
+  var bootedAt = Duration.zero
+  /// How wrong the wall clock is.
+  var clockError = Duration.zero
+
+  /// What is on disk.
+  public internal(set) var store = Store()
+  var isDiskFull = false
+  var limits: Limits
+  var policies: [AppID: Policy] = [:]
+  let ids: [AppID]
+
+  /// The daemon's engine; nil while there is no daemon.
+  public internal(set) var brain: Brain?
+  let fault: PlantedFault?
+  var unsaved = Store.Batch()
+  /// When the daemon's timer fires: at the engine's next wake, or a little later.
+  var timer: (armedFor: Instant, firesAt: Duration)?
+  /// Where in its next turn the daemon is killed.
+  var doom: Doom?
+  /// When the daemon last looked at the clock, in this start.
+  var lastTurn: Instant?
+  var afterExit = AfterExit.restart
+  var processes: [Process] = []
+
+  private var agenda = Heap<Happening>()
+  private var happenings: UInt64 = 0
+  var lastLease: UInt64 = 0
+  /// Since when everything goes well; nil while it does not.
+  public internal(set) var healedAt: Duration?
+
+  /// What the checks expect.
+  public internal(set) var book = Bystander()
+  var checks: [any Invariant]
+  /// What the checks found, the first of each.
+  public internal(set) var violations: [Violation] = []
+  /// What happened, as text, and its hash.
+  public internal(set) var trace: Trace
+
+  /// Places in a turn of the daemon at which SIGKILL is worst.
+  enum Doom: Sendable { case beforeSaving, beforePerforming, amidEffects }
+
+  /// What follows the orderly end of the daemon.
+  enum AfterExit: Sendable { case restart, reboot }
+
+  /// A world of one seed, with its machine just booted and its daemon about to start.
+  ///
+  /// - Parameter apps: how many apps there are; nil for a number that the seed decides.
+  public init(
+    seed: UInt64, apps: Int? = nil, fault: PlantedFault? = nil, checks: [any Invariant], keepsTrace: Bool = false
+  ) {
+    var chance = Chance(seed: seed)
+    let size = chance.happens(5) ? 50 : 2 + chance.number(below: 9)
+    ids = Fleet.ids(apps ?? size)
+    limits = Fleet.limits(&chance)
+    for id in ids where chance.happens(80) { policies[id] = Fleet.policy(&chance) }
+    self.chance = chance
+    self.fault = fault
+    self.checks = checks
+    trace = Trace(keepsLines: keepsTrace)
+    expect(.daemonStarts, in: .seconds(1))
+    expect(.chance, in: .minutes(1))
+  }
+
+  /// The boot clock.
+  public var instant: Instant { Instant(microseconds: (now - bootedAt).inMicroseconds) }
+
+  /// What the wall clock shows, minus the boot clock.
+  var wallOffset: Duration { clockError + bootedAt }
+
+  /// Plays with everything that can go wrong for this long, then lets everything go well until all must be fresh.
+  public mutating func run(for length: Duration) {
+    play(until: length)
+    heal()
+    play(until: now + timeToBeFresh)
+    observe(.finished)
+  }
+
+  private mutating func play(until end: Duration) {
+    var turns = 0
+    var moment = now
+    while turns < 10_000 {
+      let process = processes.indices.min { before(processes[$0].next, processes[$1].next) }
+      let processAt = process.flatMap { processes[$0].next }
+      guard let next = [processAt, timer?.firesAt, agenda.min?.at].compactMap({ $0 }).min(), next <= end else {
+        now = max(now, end)
+        return
+      }
+      now = max(now, next)
+      if let process, processAt == next {
+        act(process)
+      } else if timer?.firesAt == next {
+        timer = nil
+        handle(.wokeUp)
+      } else {
+        happen(agenda.removeMin().kind)
+      }
+      turns = now == moment ? turns + 1 : 0
+      moment = now
+    }
+    violations.append(Violation(check: "TimeGoesOn", problem: "10,000 turns in one moment", at: now))
+  }
+
+  mutating func expect(_ kind: Happening.Kind, in delay: Duration) {
+    happenings += 1
+    agenda.insert(Happening(at: now + delay, number: happenings, kind: kind))
+  }
+
+  mutating func forget(_ kind: Happening.Kind) {
+    agenda = Heap(agenda.unordered.filter { $0.kind != kind })
+  }
+
+  /// Nothing goes wrong any more, and nobody does anything: what is there has to come to rest by itself.
+  private mutating func heal() {
+    healedAt = now
+    isDiskFull = false
+    doom = nil
+    afterExit = .restart
+    let isOff = agenda.unordered.contains { $0.kind == .boots }
+    agenda = Heap()
+    if isOff { bootMachine() } else if brain == nil { startDaemon() }
+    for (id, app) in book.apps.sorted(by: { $0.key < $1.key }) where app.phase == .foreground {
+      for lease in app.leases.keys.sorted() { handle(.leaseEnded(lease, id)) }
+      handle(.signalled(id, .background))
+    }
+  }
+
+  /// Longer than the longest interval in force, a backlog and a deadline.
+  private var timeToBeFresh: Duration {
+    policies.keys.compactMap { id in
+      var app = book.apps[id] ?? Bystander.App()
+      app.policy = policies[id]
+      return app.spacing(limits)
+    }.reduce(.zero, max) + Self.patience
+  }
+
+  /// How much later than its interval an app may be fresh: the daemon's restart, a backlog, the longest deadline of a
+  /// refresh that hangs, and as much again.
+  static let patience = Duration.minutes(40)
+
+  mutating func observe(_ observation: Observation) {
+    trace.note(observation, at: now)
+    var watching = checks
+    checks = []
+    for index in watching.indices {
+      guard let problem = watching[index].observe(observation, in: self) else { continue }
+      let name = String(describing: type(of: watching[index]))
+      if !violations.contains(where: { $0.check == name }) {
+        violations.append(Violation(check: name, problem: problem, at: now))
+      }
+    }
+    checks = watching
+  }
+}
+
+private func before(_ left: Duration?, _ right: Duration?) -> Bool {
+  guard let left else { return false }
+  return right.map { left < $0 } ?? true
+}

@@ -1,0 +1,147 @@
+import RefreshEngine
+
+/// The daemon of the simulation: saves, performs, arms; starts, stops and is killed.
+extension World {
+  mutating func handle(_ event: Event) {
+    let instant = instant
+    let engineBefore = event.isClockStep ? brain?.engine : nil
+    guard let decision = brain?.handle(event, at: instant), let after = brain else { return }
+    let before = book.apps(in: event, decision)
+    let turn = Turn(
+      event: event, decision: decision, engineBefore: engineBefore, before: before, previously: lastTurn)
+    book.take(event, decision, at: instant)
+    lastTurn = instant
+    observe(.handled(turn))
+    if isDoomed(.beforeSaving) { return }
+    if fault?.ofDaemon == .performsBeforeSaving { perform(decision.effects) }
+    for id in decision.changed { unsaved.states[id] = after.state(of: id) }
+    unsaved.records += decision.ended
+    save()
+    if isDoomed(.beforePerforming) { return }
+    if doom == .amidEffects, decision.effects.count > 1 {
+      perform(decision.effects.dropLast(1 + chance.number(below: decision.effects.count - 1)))
+      kill()
+      return
+    }
+    if fault?.ofDaemon != .performsBeforeSaving { perform(decision.effects) }
+    arm()
+    if after.engine.isStopping, after.engine.refreshingCount == 0 { exit() }
+  }
+
+  mutating func startDaemon() {
+    guard !isDiskFull else {
+      expect(.daemonStarts, in: .seconds(10))
+      return
+    }
+    // The daemon ends what another one left before it goes on.
+    if fault?.ofDaemon != .leavesOrphans { processes = [] }
+    if let change = store.load(boot: boot, now: instant, wallOffset: wallOffset) { book.map(change) }
+    brain = Brain(start: store.starts, states: store.states, wallOffset: wallOffset, fault: fault)
+    lastTurn = nil
+    observe(.daemonStarted)
+    handle(.configured(limits, policies))
+  }
+
+  /// SIGKILL, or worse: what was not saved is lost, processes go on.
+  mutating func kill() {
+    guard brain != nil else { return }
+    lose()
+    expect(.daemonStarts, in: chance.duration(chance.pick([.zero ... .seconds(1), .zero ... .minutes(10)])))
+  }
+
+  /// The current is cut: processes are gone too, and the machine is off for a while.
+  mutating func cutPower() {
+    lose()
+    processes = []
+    forget(.daemonStarts)
+    expect(.boots, in: chance.duration(chance.pick([.seconds(10) ... .minutes(2), .minutes(2) ... .hours(60)])))
+  }
+
+  mutating func bootMachine() {
+    boot += 1
+    bootedAt = now
+    if chance.happens(20) { clockError = chance.duration(.hours(-72) ... .hours(72)) }
+    expect(.daemonStarts, in: chance.duration(.zero ... .seconds(20)))
+  }
+
+  private mutating func exit() {
+    guard afterExit == .restart else { return cutPower() }
+    lose()
+    expect(.daemonStarts, in: chance.duration(.zero ... .minutes(10)))
+  }
+
+  private mutating func lose() {
+    brain = nil
+    timer = nil
+    doom = nil
+    unsaved = Store.Batch()
+    book.loseUnsaved()
+    observe(.daemonGone)
+  }
+
+  private mutating func isDoomed(_ point: Doom) -> Bool {
+    guard doom == point else { return false }
+    kill()
+    return true
+  }
+
+  mutating func save() {
+    guard !isDiskFull, let brain, !unsaved.isEmpty || brain.engine.wallOffset != store.wallOffset else { return }
+    let batch = unsaved
+    unsaved = Store.Batch()
+    store.save(batch, wallOffset: brain.engine.wallOffset)
+    book.save(batch.states.keys)
+    observe(.saved(batch))
+  }
+
+  private mutating func arm() {
+    guard let wake = brain?.nextWake else {
+      timer = nil
+      return
+    }
+    guard timer?.armedFor != wake else { return }
+    let lateness = chance.happens(10) ? chance.duration(.zero ... .seconds(2)) : .zero
+    let due = Duration.microseconds(wake.microseconds) + bootedAt
+    timer = (armedFor: wake, firesAt: max(now, due) + lateness)
+  }
+
+  private mutating func perform(_ effects: some Sequence<Effect>) {
+    for effect in effects {
+      observe(.performed(effect))
+      switch effect {
+      case .start(let id, let app, _, let deadline):
+        for task in (policies[app]?.tasks ?? []).indices {
+          processes.append(
+            Process(
+              id, app, task: task, deadline: instant.duration(to: deadline), now: now, isHealed: healedAt != nil,
+              &chance))
+        }
+      case .warn: break
+      case .terminate(let id, _, _):
+        for index in processes.indices where processes[index].refresh == id { processes[index].terminate(at: now) }
+      case .kill(let id, _):
+        for index in processes.indices where processes[index].refresh == id { processes[index].kill(at: now) }
+      }
+    }
+  }
+
+  /// A process does what it has to do now: say something, or end.
+  mutating func act(_ index: Int) {
+    let process = processes[index]
+    if let said = process.says.first, process.next == said.at {
+      processes[index].says.removeFirst()
+      handle(.completed(process.refresh, task: process.task, said.outcome, message: ""))
+      return
+    }
+    processes.remove(at: index)
+    if let said = process.says.first {
+      expect(.again(.completed(process.refresh, task: process.task, said.outcome, message: "")), in: .seconds(1))
+    }
+    // Whoever waits for processes waits for those of its own start only.
+    guard process.refresh.start == store.starts else { return }
+    if fault?.ofDaemon == .losesEndsOfTasks, process.refresh.number % 5 == 0 { return }
+    let end = Event.taskEnded(process.refresh, task: process.task, process.end)
+    handle(end)
+    if healedAt == nil, chance.happens(3) { handle(end) }
+  }
+}

@@ -1,0 +1,143 @@
+import RefreshEngine
+
+/// Mistakes that an engine or a daemon could make, each with the check that has to find it.
+let plantedFaults: [Planted] = ofRuns + ofStops + ofTime + ofStore
+
+private let ofRuns = [
+  Planted("OneAtATime", "starts what is ready twice") { fault in
+    fault.deciding = { decision, _ in
+      for case .start(let id, let app, let trigger, let deadline) in decision.effects {
+        let twin = RefreshID(start: id.start, number: id.number + 1_000_000)
+        decision.effects.append(.start(twin, app, trigger, deadline: deadline))
+      }
+    }
+  },
+  Planted("OneAtATime", "starts beside the orphans of the one before") { $0.ofDaemon = .leavesOrphans },
+  Planted("OneOutcome", "loses what ended") { fault in fault.deciding = { decision, _ in decision.ended = [] } },
+  Planted("OneOutcome", "writes what ended down twice") { fault in
+    fault.deciding = { decision, _ in decision.ended += decision.ended }
+  },
+  Planted("NeverEarly", "forgets when it started last") { fault in
+    fault.restoring = { state in
+      var forgetful = state
+      forgetful.lastStart = nil
+      return forgetful
+    }
+  },
+  Planted("NeverEarly", "halves the floors") { fault in
+    fault.hearing = { event, _ in
+      guard case .configured(let limits, let policies) = event else { return [event] }
+      let halves = Limits(foregroundFloor: limits.foregroundFloor / 2, backgroundFloor: limits.backgroundFloor / 2)
+      return [.configured(halves, policies)]
+    }
+  },
+  Planted("NoStartWhileHeld", "does not hear a logout") { fault in
+    fault.hearing = { event, _ in if case .signalled(_, .logout) = event { [] } else { [event] } }
+  },
+  Planted("NoStartWhileHeld", "does not hear that it stops") { fault in
+    fault.hearing = { event, _ in event == .stopped ? [] : [event] }
+  },
+  Planted("NoStartWhileHeld", "does not hear of a reload") { fault in
+    fault.hearing = { event, engine in
+      if case .configured = event, !engine.configuredApps.isEmpty { [] } else { [event] }
+    }
+  },
+  Planted("NothingReadyIsLeft", "sleeps through its wakes") { fault in
+    fault.hearing = { event, _ in event == .wokeUp ? [] : [event] }
+  },
+  Planted("TimeGoesOn", "asks for a wake that changes nothing") { fault in
+    fault.hearing = { event, _ in event == .wokeUp ? [] : [event] }
+  },
+  Planted("AskedDuringRun", "does not hear what asks during a run") { fault in
+    fault.hearing = { event, engine in
+      guard case .requested(let id, _) = event else { return [event] }
+      guard case .refreshing = engine.verdict(on: id, at: Instant(microseconds: 0)) else { return [event] }
+      return []
+    }
+  },
+  Planted("DuplicatesAddNothing", "refreshes on every signal") { fault in
+    fault.hearing = { event, _ in
+      guard case .signalled(let id, .foreground) = event else { return [event] }
+      return [event, .requested(id, .foreground)]
+    }
+  },
+]
+
+private let ofStops = [
+  Planted("StopsInTime", "gives no grace") { fault in
+    fault.deciding = { decision, _ in
+      for case .terminate(let id, let app, _) in decision.effects { decision.effects.append(.kill(id, app)) }
+    }
+  },
+  Planted("StopsInTime", "never kills") { fault in
+    fault.deciding = { decision, _ in
+      decision.effects.removeAll { if case .kill = $0 { true } else { false } }
+    }
+  },
+  Planted("StopsInTime", "never warns") { fault in
+    fault.deciding = { decision, _ in
+      decision.effects.removeAll { if case .warn = $0 { true } else { false } }
+    }
+  },
+  Planted("StopReasonsAreHonest", "blames the deadline for its own end") { fault in
+    fault.deciding = { decision, _ in
+      for index in decision.ended.indices where decision.ended[index].stopReason == .shutdown {
+        decision.ended[index].stopReason = .deadline
+      }
+    }
+  },
+  Planted("SwitchStopsNothing", "stops what runs when the app leaves the foreground") { fault in
+    fault.hearing = { event, _ in
+      guard case .signalled(let id, .background) = event else { return [event] }
+      return [event, .signalled(id, .logout), .signalled(id, .login)]
+    }
+  },
+]
+
+private let ofTime = [
+  Planted("WakeIsTheMinimum", "wakes a second late") { $0.waking = { wake in wake + .seconds(1) } },
+  Planted("ClockStepMovesNothing", "catches up when the clock is set") { fault in
+    fault.hearing = { event, engine in
+      guard case .clockStepped = event else { return [event] }
+      return [event] + engine.configuredApps.map { .requested($0, .catchUp) }
+    }
+  },
+  Planted("ForegroundIsExact", "lags in the foreground") { fault in
+    fault.hearing = { event, _ in
+      guard case .configured(let limits, let policies) = event else { return [event] }
+      let slower = policies.mapValues { policy in
+        guard case .every(let interval) = policy.foregroundInterval else { return policy }
+        var slower = policy
+        slower.foregroundInterval = .every(interval + .seconds(1))
+        return slower
+      }
+      return [.configured(limits, slower)]
+    }
+  },
+  Planted("BacklogIsSpread", "takes its apps one by one", apps: 50) { fault in
+    fault.hearing = { event, engine in
+      guard case .configured(let limits, let policies) = event, engine.configuredApps.isEmpty else { return [event] }
+      let ids = policies.keys.sorted()
+      return ids.indices.map { last in
+        .configured(limits, policies.filter { ids[...last].contains($0.key) })
+      }
+    }
+  },
+]
+
+private let ofStore = [
+  Planted("MemoryIsDisk", "does not say that intervals changed") { fault in
+    fault.deciding = { decision, event in
+      if case .overridden = event { decision.changed = [] }
+    }
+  },
+  Planted("SurvivesRestart", "forgets the intervals that were set") { fault in
+    fault.restoring = { state in
+      var forgetful = state
+      forgetful.overrides = Overrides()
+      return forgetful
+    }
+  },
+  Planted("SavedBeforePerformed", "performs before it saves") { $0.ofDaemon = .performsBeforeSaving },
+  Planted("FreshInTheEnd", "loses some ends of tasks") { $0.ofDaemon = .losesEndsOfTasks },
+]

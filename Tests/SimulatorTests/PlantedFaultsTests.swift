@@ -1,0 +1,37 @@
+import RefreshEngine
+import Simulator
+import Testing
+
+/// Each check can fail: for each there is a mistake, made on purpose, that it finds.
+@Suite struct PlantedFaultsTests {
+  @Test(arguments: plantedFaults) func `The check finds the fault`(planted: Planted) {
+    for seed in UInt64(1)...20 {
+      let checks = Invariants.all().filter { String(describing: type(of: $0)) == planted.check }
+      var world = World(seed: seed, apps: planted.apps, fault: planted.fault, checks: checks)
+      world.run(for: .hours(24 * 2))
+      if world.violations.contains(where: { $0.check == planted.check }) { return }
+    }
+    Issue.record("\(planted.check) does not see a daemon that \(planted.fault.name)")
+  }
+
+  @Test func `Every check has a fault that it finds`() {
+    let checks = Set(Invariants.all().map { String(describing: type(of: $0)) })
+    #expect(Set(plantedFaults.map(\.check)) == checks.union(["TimeGoesOn"]))
+  }
+}
+
+/// A fault and the check that has to find it.
+struct Planted: Sendable, CustomTestStringConvertible {
+  var check: String
+  var fault: PlantedFault
+  var apps: Int?
+
+  init(_ check: String, _ name: String, apps: Int? = nil, plant: (inout PlantedFault) -> Void) {
+    self.check = check
+    self.apps = apps
+    fault = PlantedFault(name)
+    plant(&fault)
+  }
+
+  var testDescription: String { "\(check): \(fault.name)" }
+}
