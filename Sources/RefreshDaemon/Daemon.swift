@@ -115,17 +115,25 @@ actor Daemon {
   }
 
   /// Lets the engine decide on an event, and sees to it that the decision is saved and performed.
-  ///
-  /// A wall clock that was set is an event of its own, before this one.
   func handle(_ event: Event) {
+    let now = readClocks()
+    take(engine.handle(event, at: now))
+    arm()
+  }
+
+  /// Gives the instant that it is, and lets the engine know first if the wall clock was set.
+  ///
+  /// Before each event and each answer that tells a wall time; nothing else hangs on the wall clock.
+  @discardableResult
+  func readClocks() -> Instant {
     let moment = Moment.now()
     let drift = (moment.wallOffset - engine.wallOffset).inMicroseconds.magnitude
     if drift > Moment.step.inMicroseconds.magnitude {
       pending.clockStepped = true
       take(engine.handle(.clockStepped(wallOffset: moment.wallOffset), at: moment.instant))
+      arm()
     }
-    take(engine.handle(event, at: moment.instant))
-    arm()
+    return moment.instant
   }
 
   private func take(_ decision: Decision) {

@@ -128,9 +128,10 @@ struct AppView {
 extension Daemon {
   /// What is known of a configured app right now.
   func view(of app: AppConfiguration) -> AppView {
-    AppView(
+    let now = readClocks()
+    return AppView(
       app: app, state: engine.state(of: app.id) ?? AppState(), phase: engine.phase(of: app.id) ?? .background,
-      verdict: engine.verdict(on: app.id, at: Moment.now().instant), limits: engine.limits,
-      wallOffset: engine.wallOffset, last: lasts[app.id])
+      verdict: engine.verdict(on: app.id, at: now), limits: engine.limits, wallOffset: engine.wallOffset,
+      last: lasts[app.id])
   }
 }

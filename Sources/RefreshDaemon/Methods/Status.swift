@@ -8,21 +8,21 @@ extension Daemon {
     guard access.mayAll(call.peer) else {
       return call.fail(ManagerInterface.NotAllowed(remedy: access.remedy))
     }
+    let now = readClocks()
     call.reply(
       ManagerInterface.Status.Reply(
         status: Wire.DaemonStatus(
           version: refreshdVersion, start: Int(engine.start),
           sinceMicroseconds: startedAt.instant.wallMicroseconds(at: engine.wallOffset),
           isUserDaemon: settings.isUserDaemon, socket: settings.socket, launcher: "spawn",
-          apps: configuration.apps.count, refreshing: engine.refreshingCount, next: next,
+          apps: configuration.apps.count, refreshing: engine.refreshingCount, next: next(after: now),
           configuration: Wire.ConfigurationState(
             directories: reader.sources.directories, sinceMicroseconds: configuration.sinceMicroseconds,
             problems: configuration.refused.map(Wire.Problem.init)),
           store: Wire.StoreState(directory: settings.stateDirectory, problem: storeProblem?.description))))
   }
 
-  private var next: Wire.NextRefresh? {
-    let now = Moment.now().instant
+  private func next(after now: Instant) -> Wire.NextRefresh? {
     let due = configuration.apps.keys.compactMap { id -> (Instant, AppID)? in
       if case .notDue(let until) = engine.verdict(on: id, at: now) { (until, id) } else { nil }
     }
