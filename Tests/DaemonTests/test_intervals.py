@@ -1,0 +1,112 @@
+"""Set and Reset: other intervals at run time (FEATURES A2, A8)."""
+
+import pytest
+
+from client import fails
+from daemon import MAIL, TODO
+
+SECOND = 1_000_000
+MINUTE = 60 * SECOND
+HOUR = 60 * MINUTE
+
+
+def intervals(daemon, app=TODO):
+    app = daemon.show(app)
+    return app["foreground_interval"]["in_force"], app["background_interval"]["in_force"]
+
+
+def test_defaults(daemon):
+    """5 min in the foreground, 24 h in the background (A1)."""
+    daemon.configure("")
+    daemon.file().write_text(f'id = "{TODO}"\n[[task]]\nshell = "exit 100"\n')
+    daemon.start()
+    assert intervals(daemon) == ("5min", "1d")
+
+
+def test_set_and_reset_of_many_apps(daemon):
+    """All answered in the order of the call; what is not named is left as it is."""
+    daemon.app("exit 100", foreground_interval="1min", background_interval="1h")
+    daemon.app("exit 100", id=MAIL, foreground_interval="2min", background_interval="never")
+    daemon.start()
+    answer = daemon.call("Manager.Set", apps=[TODO, MAIL], background_interval="6h")["apps"]
+    assert [app["app"] for app in answer] == [TODO, MAIL]
+    assert [app["background"]["in_force_us"] for app in answer] == [6 * HOUR] * 2
+    assert [app["background"]["configured"] for app in answer] == ["1h", "never"]
+    assert [app["foreground"]["overridden"] for app in answer] == [False, False]
+    daemon.call("Manager.Set", apps=[MAIL], foreground_interval="minimum")
+    assert (intervals(daemon), intervals(daemon, MAIL)) == (("1min", "6h"), ("minimum", "6h"))
+    answer = daemon.call("Manager.Reset", apps=[MAIL])["apps"]
+    assert [(app["app"], app["background"]) for app in answer] == [
+        (MAIL, {"in_force": "never", "configured": "never", "overridden": False})
+    ]
+    assert (intervals(daemon), intervals(daemon, MAIL)) == (("1min", "6h"), ("2min", "never"))
+
+
+def test_another_interval_keeps_the_schedule(daemon):
+    """Next is the last start plus the new interval (A8)."""
+    daemon.app("exit 100", foreground_interval="1h")
+    daemon.start()
+    started = daemon.refresh()["started_us"]
+    for text, microseconds in [("2h", 2 * HOUR), ("30min", 30 * MINUTE), ("1h 30min", 90 * MINUTE)]:
+        daemon.call("Manager.Set", apps=[TODO], background_interval=text)
+        assert daemon.show()["due_us"] - started == microseconds
+    daemon.call("Manager.Set", apps=[TODO], background_interval="never")
+    assert [hold["name"] for hold in daemon.show()["holds"]] == ["never"]
+    assert len(daemon.history()) == 1
+
+
+def test_a_shorter_interval_that_has_passed_starts_at_once(daemon):
+    events = daemon.pipe("events")
+    daemon.app(f"echo $REFRESH_TRIGGER > {events}")
+    daemon.start()
+    daemon.refresh()
+    assert events.line() == "manual"
+    daemon.call("Manager.Set", apps=[TODO], background_interval="1ms")
+    assert events.line() == "interval"
+
+
+# The limits, the keyword, the text, and what the error names as right.
+REFUSED = [
+    ("", "background_interval", "14min", "15min"),
+    ("", "foreground_interval", "4s", "5s"),
+    ('background_floor = "2h"', "background_interval", "1h", "2h"),
+    ("", "background_interval", "soon", "minimum"),
+    ("", "background_interval", "", "minimum"),
+    ("", "background_interval", "-1h", "minimum"),
+    ("", "foreground_interval", "1 fortnight", "minimum"),
+]
+
+
+@pytest.mark.parametrize("limits, name, text, right", REFUSED)
+def test_what_is_no_interval_or_out_of_bounds_is_refused(daemon, limits, name, text, right):
+    """With what is right instead; no app is changed."""
+    daemon.configure(limits + '\n[defaults]\nforeground_interval = "1h"\n')
+    daemon.file().write_text(f'id = "{TODO}"\n[[task]]\nshell = "exit 100"\n')
+    daemon.start()
+    before = intervals(daemon)
+    with fails("org.refreshd.Manager.InvalidInterval", text=text) as refused:
+        daemon.call("Manager.Set", apps=[TODO], **{name: text})
+    assert right in refused["problem"] and refused["problem"].startswith("cannot ")
+    assert intervals(daemon) == before
+
+
+def test_minimum_is_the_floor(daemon):
+    daemon.configure('background_floor = "20min"\nforeground_floor = "7s"\n')
+    daemon.app("exit 100", foreground_interval="minimum", background_interval="minimum")
+    daemon.start()
+    app = daemon.show()
+    assert (app["foreground_interval"]["in_force"], app["background_interval"]["in_force"]) == ("minimum", "minimum")
+    assert app["foreground_interval"]["in_force_us"] == 7 * SECOND
+    assert app["background_interval"]["in_force_us"] == 20 * MINUTE
+
+
+@pytest.mark.parametrize("method", ["Set", "Reset"])
+def test_all_apps_or_none(daemon, method):
+    daemon.app("exit 100", background_interval="2h")
+    daemon.start()
+    daemon.call("Manager.Set", apps=[TODO], background_interval="3h")
+    with fails("org.refreshd.Manager.NoSuchApp", app="org.example.none"):
+        daemon.call(f"Manager.{method}", apps=[TODO, "org.example.none"])
+    assert intervals(daemon)[1] == "3h"
+    with fails("org.varlink.service.InvalidParameter", parameter="apps"):
+        daemon.call(f"Manager.{method}", apps=[])
