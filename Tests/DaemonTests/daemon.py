@@ -113,10 +113,14 @@ class Daemon:
         assert self.stop() == 0
         self.start()
 
-    def close(self):
+    def end(self):
+        """Ends it whatever it does, when a test is over."""
         if self.process and self.process.poll() is None:
             self.process.kill()
             self.wait()
+
+    def close(self):
+        self.end()
         self.notices.close()
         for pipe in self.pipes:
             pipe.close()

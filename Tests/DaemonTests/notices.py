@@ -1,6 +1,7 @@
 """What a service tells its manager, read as the manager reads it (sd_notify(3))."""
 
 import os
+import select
 import socket
 import struct
 
@@ -28,6 +29,12 @@ class NotifySocket:
     def close(self):
         self.socket.close()
         os.unlink(self.path)
+
+    def is_waiting(self, seconds):
+        """Whether a message is there or comes within so many seconds."""
+        poll = select.poll()
+        poll.register(self.socket, select.POLLIN)
+        return bool(poll.poll(seconds * 1000))
 
     def next(self, bound=None, or_end_of=None):
         """Waits for the next message; gives None if the process with the pidfd `or_end_of` ended without one."""

@@ -1,0 +1,98 @@
+"""Who may ask what, by the credentials of the socket (DESIGN section 5)."""
+
+import os
+import pwd
+
+import pytest
+
+from client import as_user, fails
+from daemon import MAIL, TODO
+
+pytestmark = pytest.mark.skipif(os.geteuid() != 0, reason="only root may become another user")
+
+NOBODY = pwd.getpwnam("nobody").pw_uid
+STRANGER = 54321
+ABOUT_AN_APP = [
+    ("Manager.Show", {"app": TODO}),
+    ("Manager.Run", {"app": TODO}),
+    ("Manager.History", {"app": TODO}),
+    ("Manager.Set", {"apps": [MAIL, TODO], "background_interval": "1h"}),
+    ("Manager.Reset", {"apps": [TODO]}),
+    ("App.Signal", {"app": TODO, "signal": "foreground"}),
+]
+ABOUT_THE_DAEMON = ["Manager.Status", "Manager.Check", "Manager.Reload"]
+
+
+@pytest.fixture
+def apps(daemon):
+    """An app of root's and one of nobody's."""
+    daemon.app("exit 100")
+    daemon.app("exit 100", id=MAIL, owner="nobody", directory="/")
+    daemon.start()
+    # The descriptions of the interfaces are read once.
+    daemon.status(), daemon.tell("background")
+
+
+@pytest.mark.parametrize("method, parameters", ABOUT_AN_APP)
+def test_another_users_app_is_not_ones_own(daemon, apps, method, parameters):
+    """The error says whom to ask; nothing is changed, not even one's own app in the same call."""
+    interface = method.partition(".")[0]
+    with as_user(NOBODY), fails(f"org.refreshd.{interface}.NotAllowed", app=TODO) as refused:
+        daemon.call(method, **parameters)
+    assert "root" in refused["remedy"]
+    assert daemon.show()["phase"] == "background"
+    assert daemon.history() == []
+    assert [daemon.show(app)["background_interval"]["overridden"] for app in (TODO, MAIL)] == [False, False]
+
+
+@pytest.mark.parametrize("method", ABOUT_THE_DAEMON)
+def test_the_daemon_itself_is_the_administrators(daemon, apps, method):
+    with as_user(NOBODY), fails("org.refreshd.Manager.NotAllowed") as refused:
+        daemon.call(method)
+    assert "root" in refused["remedy"] and "app" not in refused
+
+
+def test_an_owner_may_all_with_his_own_app(daemon, apps):
+    with as_user(NOBODY):
+        assert daemon.tell("foreground", MAIL) == "foreground"
+        assert daemon.refresh(MAIL)["outcome"] == "no_data"
+        assert len(daemon.history(MAIL)) == 1
+        assert daemon.call("Manager.Set", apps=[MAIL], background_interval="1h")["apps"][0]["app"] == MAIL
+        assert daemon.call("Manager.Reset", apps=[MAIL])["apps"][0]["app"] == MAIL
+        assert daemon.show(MAIL)["owner"] == "nobody"
+
+
+def test_everybody_sees_his_own_apps_and_the_version(daemon, apps):
+    seen = {}
+    for user in (0, NOBODY, STRANGER):
+        with as_user(user):
+            seen[user] = [app["id"] for app in daemon.call("Manager.List")["apps"]]
+            assert daemon.call("Manager.Version")["start"] == 1
+    assert seen == {0: [MAIL, TODO], NOBODY: [MAIL], STRANGER: []}
+
+
+def test_a_token_is_enough_to_complete(daemon, apps):
+    """Whoever was given it speaks for the task."""
+    tokens, go = daemon.pipe("tokens"), daemon.pipe("go")
+    daemon.app(f"echo $REFRESH_TOKEN > {tokens}; read _ < {go}")
+    daemon.call("Manager.Reload")
+    stream = daemon.run()
+    with as_user(STRANGER):
+        daemon.call("App.Complete", token=tokens.line(), outcome="no_data")
+    go.let_go()
+    assert [answer["event"] for answer in stream][-1]["refresh"]["outcome"] == "no_data"
+
+
+def test_a_member_of_the_group_refreshd_may_all(daemon):
+    """By any of his groups, as they are when he connects."""
+    groups = daemon.directory / "group"
+    groups.write_text(open("/etc/group").read() + "refreshd:x:54322:\n")
+    script = 'mount --bind "$0" /etc/group && exec "$@"'
+    daemon.app("exit 100")
+    daemon.start(prefix=["unshare", "--mount", "sh", "-c", script, groups])
+    with as_user(STRANGER), fails("org.refreshd.Manager.NotAllowed"):
+        daemon.status()
+    with as_user(STRANGER, groups=[54322]):
+        assert daemon.status()["apps"] == 1
+        assert daemon.tell("foreground") == "foreground"
+        daemon.call("Manager.Reload")

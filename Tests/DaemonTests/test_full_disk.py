@@ -1,0 +1,103 @@
+"""A full disk: the daemon goes on in memory, says so, and writes when there is room (DESIGN section 7)."""
+
+import contextlib
+import os
+import subprocess
+
+import pytest
+
+from client import fails
+from daemon import TODO
+
+pytestmark = pytest.mark.skipif(os.geteuid() != 0, reason="only root may mount a small disk")
+
+
+@pytest.fixture
+def disk(daemon):
+    """A disk of a megabyte for the state."""
+    daemon.state.mkdir()
+    subprocess.run(["mount", "-t", "tmpfs", "-o", "size=1m,mode=700", "refreshd-test", daemon.state], check=True)
+    yield Disk(daemon.state)
+    daemon.end()
+    subprocess.run(["umount", daemon.state], check=True)
+
+
+class Disk:
+    def __init__(self, path):
+        self.filler = path / "filler"
+
+    def fill(self):
+        with open(self.filler, "wb") as file, contextlib.suppress(OSError):
+            while True:
+                os.write(file.fileno(), b"\0" * 4096)
+
+    def free(self):
+        self.filler.unlink()
+
+
+def test_the_daemon_goes_on_in_memory_and_writes_when_there_is_room(daemon, disk):
+    daemon.app("exit 100")
+    daemon.start()
+    daemon.refresh()
+    disk.fill()
+    # The log of the store has room left for some.
+    refreshes = []
+    while not daemon.status()["store"].get("problem"):
+        refreshes.append(daemon.refresh())
+    assert "Going on in memory" in daemon.notices.wait("STATUS")["STATUS"]
+    assert daemon.status()["store"]["problem"].startswith("cannot ")
+    refreshes += [daemon.refresh() for _ in range(3)]
+    assert daemon.show()["last"] == refreshes[-1]
+    disk.free()
+    refreshes.append(daemon.refresh())
+    assert "Going on in memory" not in daemon.notices.wait("STATUS")["STATUS"]
+    assert "problem" not in daemon.status()["store"]
+    assert daemon.history(limit=len(refreshes)) == refreshes[::-1]
+    daemon.kill()
+    daemon.start()
+    assert daemon.history(limit=len(refreshes)) == refreshes[::-1]
+
+
+def test_what_cannot_be_stored_is_refused_and_not_done(daemon, disk):
+    daemon.app("exit 100", background_interval="5h")
+    daemon.start()
+    disk.fill()
+    while not daemon.status()["store"].get("problem"):
+        daemon.refresh()
+    with fails("org.refreshd.Manager.NotStored") as refused:
+        daemon.call("Manager.Set", apps=[TODO], background_interval="3h")
+    assert refused["problem"].startswith("cannot ")
+    assert daemon.show()["background_interval"] == {
+        "in_force": "5h",
+        "in_force_us": 18_000_000_000,
+        "configured": "5h",
+        "overridden": False,
+    }
+    with fails("org.refreshd.App.NotStored"):
+        daemon.tell("logout")
+    assert daemon.show()["phase"] == "background"
+    disk.free()
+    daemon.call("Manager.Set", apps=[TODO], background_interval="3h")
+    daemon.kill()
+    daemon.start()
+    assert daemon.show()["background_interval"]["in_force"] == "3h"
+
+
+def test_a_daemon_starts_on_a_full_disk(daemon, disk):
+    """Apps are kept fresh all the same, and what happened is written when there is room."""
+    daemon.app("exit 100")
+    daemon.start()
+    before = daemon.refresh()
+    daemon.stop()
+    disk.fill()
+    daemon.start()
+    while not daemon.status()["store"].get("problem"):
+        daemon.refresh()
+    assert daemon.show()["last"]["id"].startswith("2-")
+    disk.free()
+    last = daemon.refresh()
+    daemon.kill()
+    daemon.start()
+    history = daemon.history()
+    assert (history[0], history[-1]) == (last, before)
+    assert daemon.call("Manager.Version")["start"] == 3

@@ -1,0 +1,51 @@
+"""A daemon with nothing to do does nothing (DESIGN section 6: an always-on daemon is judged by that)."""
+
+import os
+
+import pytest
+
+from daemon import TODO
+from processes import status, threads
+
+# The store keeps its thread for a second after its last work.
+SETTLED = 2
+
+
+@pytest.mark.parametrize("apps", [1, 100])
+def test_an_idle_daemon_has_one_thread_and_does_not_wake(daemon, apps):
+    """With apps that are due in an hour, a lease that is held, and a client that is silent."""
+    for number in range(apps):
+        daemon.app({"run": ["/bin/true"]}, id=f"org.example.app{number}", foreground_interval="1h")
+    daemon.app("exit 100", background_interval="1h")
+    daemon.start()
+    daemon.refresh()
+    daemon.lease("launched")
+    with daemon.client.connect():
+        assert not daemon.notices.is_waiting(SETTLED)
+        assert threads(daemon.pid) == [daemon.pid]
+        before = switches(daemon)
+        assert not daemon.notices.is_waiting(1)
+        assert switches(daemon) == before
+
+
+def test_what_ran_leaves_nothing_open(daemon):
+    """A hundred refreshes later there are as many descriptors, and no child, as after the first."""
+    daemon.app({"run": ["/bin/echo", "hello"], "new_data": f"changed:{daemon.directory}"}, {"shell": "(sleep 100 &)"})
+    daemon.start()
+    counts = []
+    with daemon.client.open("Manager") as manager:
+        for count in range(100):
+            manager.Run(app=TODO)
+            if count in (9, 99):
+                counts.append(len(open_files(daemon)))
+    assert counts[0] == counts[1]
+    children = f"/proc/{daemon.pid}/task/{daemon.pid}/children"
+    assert open(children).read() == ""
+
+
+def switches(daemon):
+    return status(daemon.pid, "voluntary_ctxt_switches"), status(daemon.pid, "nonvoluntary_ctxt_switches")
+
+
+def open_files(daemon):
+    return os.listdir(f"/proc/{daemon.pid}/fd")
