@@ -38,6 +38,24 @@ import Testing
         """)
   }
 
+  @Test func `What was lost while the app was being logged out is not tried again`() throws {
+    try expect(
+      """
+      0s     configure todo background=1h takes=20s
+      10s    logout todo
+      10s    down
+      11s    up
+      1min   login todo
+      1min   why todo
+      """,
+      gives: """
+        0s    start 1-1 todo (interval)
+        10s   terminate 1-1 todo (logout)
+        11s   end 1-1 todo failed crashed
+        1min  why todo: not due until 1h
+        """)
+  }
+
   @Test func `A stopping daemon ends what runs, starts nothing, and the next one runs it again`() throws {
     try expect(
       """
