@@ -215,4 +215,14 @@ import Testing
     let caughtUp = timeline.trace.filter { $0.hasPrefix("5h") && $0.contains("start") }
     #expect(Set(caughtUp.map { $0.split(separator: " ")[3] }).count == 40)
   }
+
+  @Test func `What a killed daemon lost all at once is not tried again all at once`() throws {
+    let apps = (0..<40).map { "a\($0) takes=forever deadline=10min" }.joined(separator: " ; ")
+    var timeline = Timeline()
+    try timeline.play(Script("0s configure \(apps)\n2min down\n3min up\n3min end"))
+    #expect(timeline.trace.filter { $0.hasPrefix("3min end") }.count == 40)
+    #expect(timeline.trace.filter { $0.hasPrefix("3min start") }.count <= 1)
+    try timeline.play(Script("4min end"))
+    #expect(timeline.trace.filter { $0.hasSuffix("(retry)") }.count == 40)
+  }
 }
