@@ -103,8 +103,10 @@ struct App: Sendable {
 
   /// Asks for a refresh beside what is asked for already: one refresh serves both, at the earlier instant.
   ///
-  /// What outlives a change of phase stands before what does not, so that it is not dropped with it.
+  /// What outlives a change of phase stands before what does not, so that it is not dropped with it. An app that is
+  /// logged out is not asked.
   mutating func ask(_ trigger: Trigger, at instant: Instant) {
+    guard !isLoggedOut else { return }
     guard let asked = request else {
       request = Request(trigger: trigger, earliest: instant)
       return
