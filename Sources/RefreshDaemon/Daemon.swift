@@ -26,7 +26,7 @@ actor Daemon {
   var refreshes = Refreshes()
   var leases = Leases()
   /// The last refresh of each app that has ended.
-  var lasts: [AppID: StoredRefresh] = [:]
+  var lasts = LastRefreshes()
   /// What the next commit saves and what waits for it.
   var pending = Pending()
   var isCommitting = false
@@ -97,7 +97,7 @@ actor Daemon {
   /// Reads how each app was last refreshed, which nobody must wait for before the daemon is ready.
   private func loadLasts() async {
     do throws(StoreError) {
-      lasts.merge(try await store.lastRefreshes()) { newer, _ in newer }
+      lasts.load(try await store.lastRefreshes(), of: configuration.apps.map(\.id))
     } catch {
       notice(error)
     }
@@ -123,7 +123,7 @@ actor Daemon {
     pending.ended += decision.ended
     for record in decision.ended { conclude(record) }
     for effect in decision.effects {
-      pending.work.append(Pending.Work(effect: effect, app: configuration.apps[effect.app]))
+      pending.work.append(Pending.Work(effect: effect, app: configuration[effect.app]))
     }
     if !pending.isEmpty { commitSoon() }
   }

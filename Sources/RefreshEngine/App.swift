@@ -7,7 +7,8 @@ struct App: Sendable {
     /// A refresh was running when the daemon before this one went down.
     case lost(Started)
     /// A refresh is running.
-    case refreshing(Refreshing)
+    /// Boxed, because most apps wait most of the time.
+    indirect case refreshing(Refreshing)
   }
 
   /// A signal that is undone when the connection that holds it ends.

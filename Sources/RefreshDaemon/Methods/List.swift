@@ -4,8 +4,8 @@ import Varlink
 extension Daemon {
   /// Lists the apps that the caller may ask about, by id.
   func list(_ call: Call<ManagerInterface.List.Parameters>) {
-    let apps = configuration.apps.values.filter { access.may(call.peer, about: $0) }
-    let rows = apps.sorted { $0.id < $1.id }.map { view(of: $0).row }
+    let apps = configuration.apps.filter { access.may(call.peer, about: $0) }
+    let rows = apps.map { view(of: $0).row }
     call.reply(ManagerInterface.List.Reply(apps: rows))
   }
 }
