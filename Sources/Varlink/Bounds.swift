@@ -1,7 +1,6 @@
 /// What a server takes upon itself for its clients at most.
 ///
-/// A client that wants more costs itself: its connection is closed. With the defaults one user can make a server hold
-/// about 128 MiB, by sending 128 unfinished messages of a megabyte.
+/// A client that wants more costs itself: its connection is closed.
 public struct Bounds: Sendable {
   /// The most bytes of one message, without its NUL; a longer one closes the connection.
   ///
@@ -25,6 +24,14 @@ public struct Bounds: Sendable {
   /// A call is not taken up before the answers to those before it are sent, so only streams can fill it: a reader that
   /// falls further behind is disconnected. One message may be longer, if nothing else is waiting.
   public var unsentBytes = 1 << 20
+
+  /// The most bytes that all connections of one user keep here together, unfinished messages and unsent answers.
+  ///
+  /// 16 MiB.
+  ///
+  /// The connection that goes beyond it is closed, unless it is the only one of its user that keeps anything here: one
+  /// long answer always gets through.
+  public var bytesPerUser = 16 << 20
 
   /// The defaults.
   public init() {}

@@ -56,7 +56,7 @@ public final class Client {
     do {
       bytes = Array(try JSONEncoder().encode(Outgoing(method: method, parameters: parameters, more: more ? true : nil)))
     } catch {
-      throw .malformed(method: method, String(describing: error))
+      throw .malformed(method: method, "\(error)")
     }
     bytes.append(0)
     var rest = bytes[...]
@@ -92,12 +92,11 @@ public final class Client {
       let text = try jsonText(message)
       let answer = try decoder.decode(Incoming<Reply>.self, from: text)
       if let name = answer.error { throw ClientError.failed(ErrorReply(name: name, answer: Array(text))) }
-      if let parameters = answer.parameters { return (parameters, answer.continues ?? false) }
-      return (try decoder.decode(Reply.self, from: Data("{}".utf8)), answer.continues ?? false)
+      return (try answer.parameters ?? decoder.decode(Reply.self, from: emptyObject), answer.continues ?? false)
     } catch let error as ClientError {
       throw error
     } catch {
-      throw .malformed(method: method, String(describing: error))
+      throw .malformed(method: method, "\(error)")
     }
   }
 }
@@ -114,7 +113,7 @@ public enum ClientError: Error, CustomStringConvertible {
   /// What happened, for a person.
   public var description: String {
     switch self {
-    case .failed(let reply): "the service answered \(reply.name)"
+    case .failed(let reply): "cannot do what was asked: the service answered \(reply.name)"
     case .disconnected(let method): "cannot get an answer to \(method): the service closed the connection"
     case .malformed(let method, let reason): "cannot read the answer to \(method): \(reason)"
     }
@@ -128,10 +127,14 @@ public struct ErrorReply: Sendable {
   let answer: [UInt8]
 
   /// The error's parameters as the type that declares them; nil when the name is another's or they do not fit.
+  ///
+  /// Absent parameters decode like an empty object.
   public func parameters<Parameters: Decodable>(as type: Parameters.Type, named name: String) -> Parameters? {
     guard name == self.name else { return nil }
+    let decoder = JSONDecoder()
     // Parameters that do not fit are no parameters: the name is all there is to go by.
-    return try? JSONDecoder().decode(ErrorEnvelope<Parameters>.self, from: Data(answer)).parameters
+    return try? decoder.decode(ErrorEnvelope<Parameters>.self, from: Data(answer)).parameters
+      ?? decoder.decode(Parameters.self, from: emptyObject)
   }
 }
 
@@ -163,5 +166,5 @@ private struct Incoming<Parameters: Decodable>: Decodable {
 
 /// An error's answer, when its name has told the type of its parameters.
 private struct ErrorEnvelope<Parameters: Decodable>: Decodable {
-  let parameters: Parameters
+  let parameters: Parameters?
 }

@@ -28,6 +28,8 @@ public final class Connection {
   private var disconnectActions: [String: () -> Void] = [:]
   /// The server's count of chunks when this connection last sent one; the least is the one silent longest.
   private(set) var lastHeard: UInt64
+  /// How many bytes of this connection the server counts for its user.
+  private(set) var held = 0
 
   private var isInFlight = false
   /// Calls are being taken up; their answers are sent together afterwards.
@@ -82,9 +84,12 @@ public final class Connection {
     } catch {
       return breakOff()
     }
-    if !isTaking || output.unsent > Connection.chunk { flush() }
+    if !wasBlocked, !isTaking || output.unsent > Connection.chunk { flush() }
     if wasBlocked, output.unsent > server.bounds.unsentBytes { breakOff() }
-    if !isTaking { updateWatch() }
+    if !isTaking {
+      countHeld()
+      updateWatch()
+    }
   }
 
   /// The last answer of the call in flight is queued, or the call was oneway.
@@ -185,10 +190,19 @@ public final class Connection {
 
   /// After a turn: ends what is done with, and watches for what is wanted next.
   private func settle() {
+    countHeld()
     let isDone = isInputEnded && (state == .hungUp || (mayTake && output.unsent == 0))
     if isDone || state == .brokenOff { return end() }
     if mayTake { isReadingPaused = false }
     updateWatch()
+  }
+
+  /// Tells the server what is kept for this peer, which is nothing between most calls.
+  private func countHeld() {
+    let before = held
+    held = input.count + output.unsent
+    guard held != before, let server else { return }
+    if !server.counts(held - before, of: self) { breakOff() }
   }
 
   private func updateWatch() {

@@ -8,7 +8,8 @@ final class Listener {
   private let boundPath: String?
   private weak var server: Server?
   private var watch: (any Watch)?
-  private var isPaused = false
+  /// Given up for a moment to turn a client away when there are no descriptors left.
+  private var spare = linux_eventfd()
 
   /// How many clients one turn of the loop lets in.
   private static let batch = 16
@@ -24,14 +25,8 @@ final class Listener {
     watch?.cancel()
     watch = nil
     Glibc.close(descriptor)
+    Glibc.close(spare)
     if let boundPath { unlink(boundPath) }
-  }
-
-  /// Listens again after there were no descriptors left.
-  func resume() {
-    guard isPaused else { return }
-    isPaused = false
-    watch?.events = .readable
   }
 
   private func accept() {
@@ -43,8 +38,8 @@ final class Listener {
       }
       switch errno {
       case EMFILE, ENFILE, ENOBUFS, ENOMEM:
-        // The socket stays readable, so the loop would spin: room is made, or nothing is accepted until there is some.
-        if server?.endIdlest() != true { pause() }
+        // The socket stays readable, so the loop would spin: room is made, or the client is turned away.
+        if server?.endIdlest() != true { turnAway() }
         return
       case EINTR, ECONNABORTED: continue
       default: return
@@ -52,10 +47,11 @@ final class Listener {
     }
   }
 
-  private func pause() {
-    guard server?.connectionCount != 0 else { return }
-    isPaused = true
-    watch?.events = []
+  private func turnAway() {
+    Glibc.close(spare)
+    let client = linux_accept4(descriptor)
+    if client >= 0 { Glibc.close(client) }
+    spare = linux_eventfd()
   }
 }
 

@@ -15,8 +15,8 @@ struct MessageBuffer {
     self.limit = limit
   }
 
-  /// Whether nothing at all is waiting, not even the beginning of a message.
-  var isEmpty: Bool { bytes.isEmpty }
+  /// How many bytes are waiting, beginnings of messages included.
+  var count: Int { bytes.count - start }
 
   mutating func append(_ new: UnsafeRawBufferPointer) {
     if start > 0 {

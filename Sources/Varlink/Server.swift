@@ -11,7 +11,7 @@ public final class Server {
   let writer = ReplyWriter()
   var listeners: [Listener] = []
   private var connections: [ObjectIdentifier: Connection] = [:]
-  private var connectionsOfUser: [uid_t: Int] = [:]
+  private var users: [uid_t: User] = [:]
   private var heard: UInt64 = 0
 
   /// A server that listens nowhere yet.
@@ -59,7 +59,7 @@ public final class Server {
     do {
       let connection = try Connection(descriptor: descriptor, peer: peer, server: self, heard: nextHeard())
       connections[ObjectIdentifier(connection)] = connection
-      connectionsOfUser[peer.uid, default: 0] += 1
+      users[peer.uid, default: User()].connections += 1
     } catch {
       // The reactor has no memory left for it. The client sees the end of the connection.
       Glibc.close(descriptor)
@@ -68,9 +68,18 @@ public final class Server {
 
   func forget(_ connection: Connection) {
     guard connections.removeValue(forKey: ObjectIdentifier(connection)) != nil else { return }
-    let left = connectionsOfUser[connection.peer.uid, default: 1] - 1
-    connectionsOfUser[connection.peer.uid] = left == 0 ? nil : left
-    for listener in listeners { listener.resume() }
+    let uid = connection.peer.uid
+    guard var user = users[uid] else { return }
+    user.connections -= 1
+    user.bytes -= connection.held
+    users[uid] = user.connections == 0 ? nil : user
+  }
+
+  /// Counts what a connection keeps here from now on; false when that is too much for its user.
+  func counts(_ change: Int, of connection: Connection) -> Bool {
+    let total = (users[connection.peer.uid]?.bytes ?? 0) + change
+    users[connection.peer.uid]?.bytes = total
+    return change <= 0 || total <= bounds.bytesPerUser || total == connection.held
   }
 
   func nextHeard() -> UInt64 {
@@ -89,7 +98,7 @@ public final class Server {
   }
 
   private func makeRoom(for peer: Peer) -> Bool {
-    if connectionsOfUser[peer.uid, default: 0] >= bounds.connectionsPerUser {
+    if let user = users[peer.uid], user.connections >= bounds.connectionsPerUser {
       return endIdlest(of: peer.uid)
     }
     if connections.count >= bounds.connections {
@@ -97,4 +106,10 @@ public final class Server {
     }
     return true
   }
+}
+
+/// What all connections of one user take together.
+private struct User {
+  var connections = 0
+  var bytes = 0
 }
