@@ -34,7 +34,7 @@ public final class Client {
   public func call<Reply: Decodable>(
     _ method: String, _ parameters: some Encodable, as reply: Reply.Type
   ) throws(ClientError) -> Reply {
-    try send(method, parameters, more: false)
+    try send(Outgoing(method: method, parameters: parameters))
     return try receive(reply, of: method).parameters
   }
 
@@ -44,17 +44,23 @@ public final class Client {
   public func stream<Reply: Decodable>(
     _ method: String, _ parameters: some Encodable, as reply: Reply.Type, each: (Reply) throws(ClientError) -> Bool
   ) throws(ClientError) {
-    try send(method, parameters, more: true)
+    try send(Outgoing(method: method, parameters: parameters, more: true))
     while true {
       let answer = try receive(reply, of: method)
       guard try each(answer.parameters), answer.continues else { return }
     }
   }
 
-  private func send(_ method: String, _ parameters: some Encodable, more: Bool) throws(ClientError) {
+  /// Calls a method that is not to answer (`oneway`); whether it was heard, or did what it should, nobody tells.
+  public func send(_ method: String, _ parameters: some Encodable) throws(ClientError) {
+    try send(Outgoing(method: method, parameters: parameters, oneway: true))
+  }
+
+  private func send(_ call: Outgoing<some Encodable>) throws(ClientError) {
+    let method = call.method
     var bytes: [UInt8]
     do {
-      bytes = Array(try JSONEncoder().encode(Outgoing(method: method, parameters: parameters, more: more ? true : nil)))
+      bytes = Array(try JSONEncoder().encode(call))
     } catch {
       throw .malformed(method: method, "\(error)")
     }
@@ -142,7 +148,8 @@ public struct ErrorReply: Sendable {
 private struct Outgoing<Parameters: Encodable>: Encodable {
   let method: String
   let parameters: Parameters
-  let more: Bool?
+  var more: Bool?
+  var oneway: Bool?
 }
 
 /// An answer as the client reads it: parameters of the method's type, unless it is an error.
