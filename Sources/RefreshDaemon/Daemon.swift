@@ -27,6 +27,8 @@ actor Daemon {
   var leases = Leases()
   /// The last refresh of each app that has ended.
   var lasts = LastRefreshes()
+  /// The questions that came before those were read; nil from then on.
+  private var early: [() -> Void]? = []
   /// What the next commit saves and what waits for it.
   var pending = Pending()
   var isCommitting = false
@@ -94,6 +96,11 @@ actor Daemon {
     Task { await self.loadLasts() }
   }
 
+  /// Answers once it is known how each app was last refreshed, which takes a moment after the start.
+  func onceLoaded(_ answer: @escaping () -> Void) {
+    if early == nil { answer() } else { early?.append(answer) }
+  }
+
   /// Reads how each app was last refreshed, which nobody must wait for before the daemon is ready.
   private func loadLasts() async {
     do throws(StoreError) {
@@ -101,6 +108,9 @@ actor Daemon {
     } catch {
       notice(error)
     }
+    let answers = early ?? []
+    early = nil
+    for answer in answers { answer() }
     Memory.giveBack()
   }
 

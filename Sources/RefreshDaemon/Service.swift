@@ -3,6 +3,7 @@ import RefreshConfig
 import RefreshEngine
 import RefreshStore
 import Systemd
+import Varlink
 
 /// The life of the program: makes the parts ready, in the order in which each needs the one before, and turns the loop.
 public enum Service {
@@ -64,6 +65,10 @@ public enum Service {
       let leftBehind = Set(parts.loaded.states.values.compactMap(\.running?.id))
       try daemon.assumeIsolated { try $0.open(leftBehind: leftBehind) }
       return daemon
+    } catch let error as SocketError where error.code == EADDRINUSE {
+      throw ServiceError(.temporary, error.description)
+    } catch let error as ServiceError {
+      throw error
     } catch {
       throw ServiceError(.cannotCreate, String(describing: error))
     }

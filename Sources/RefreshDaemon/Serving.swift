@@ -16,8 +16,11 @@ extension Daemon {
     self.server = server
     let passed = try ListenDescriptor.takeAll()
     for listener in passed { try server.listen(on: listener.descriptor) }
+    guard passed.isEmpty else { return }
+    try Directory(path: settings.socketDirectory, purpose: "directory of the socket", option: "--socket PATH")
+      .make(mode: 0o755)
     // Everyone may connect: who may ask what is decided for each call.
-    if passed.isEmpty { try server.listen(at: settings.socket, mode: 0o666) }
+    try server.listen(at: settings.socket, mode: 0o666)
   }
 
   private var appInterface: Interface {

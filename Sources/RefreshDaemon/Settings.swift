@@ -24,6 +24,9 @@ public struct Settings: Sendable {
   /// The environment that the daemon was started with, `NAME=value` each.
   let environment: [String]
 
+  /// Where the socket is.
+  var socketDirectory: String { socket.lastIndex(of: "/").map { String(socket[..<$0]) } ?? "/" }
+
   /// Who reads the configuration.
   var reader: Reader { Reader(isUserDaemon: isUserDaemon) }
 

@@ -7,7 +7,7 @@ import Glibc
 enum StateLock {
   /// Makes the directory where it is missing, for its owner alone, and takes the lock for the life of the process.
   static func take(in directory: String) throws(ServiceError) {
-    try makeDirectory(directory)
+    try Directory(path: directory, purpose: "state directory", option: "--state DIR").make(mode: 0o700)
     let descriptor = Glibc.open("\(directory)/lock", O_RDWR | O_CREAT | O_CLOEXEC, 0o600)
     guard descriptor >= 0 else {
       throw ServiceError(
@@ -19,19 +19,6 @@ enum StateLock {
       throw ServiceError(
         .temporary,
         "cannot use the state directory \(directory): another refreshd is at work on it; stop that one first")
-    }
-  }
-
-  private static func makeDirectory(_ path: String) throws(ServiceError) {
-    if mkdir(path, 0o700) == 0 || errno == EEXIST { return }
-    guard errno == ENOENT, let slash = path.lastIndex(of: "/"), slash != path.startIndex else {
-      throw ServiceError(
-        .cannotCreate, "cannot make the state directory \(path): \(reason); give another with --state DIR")
-    }
-    try makeDirectory(String(path[..<slash]))
-    guard mkdir(path, 0o700) == 0 || errno == EEXIST else {
-      throw ServiceError(
-        .cannotCreate, "cannot make the state directory \(path): \(reason); give another with --state DIR")
     }
   }
 

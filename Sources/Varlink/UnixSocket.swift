@@ -28,6 +28,10 @@ enum UnixSocket {
     let socket = try make()
     do throws(SocketError) {
       if try !bind(socket, to: path, mode: mode) {
+        guard isSocket(path) else {
+          throw SocketError(
+            "cannot listen on \(path): what is there is no socket; remove it or choose another path", code: ENOTSOCK)
+        }
         guard try isStale(path) else {
           throw SocketError(
             "cannot listen on \(path): another process listens there; stop it or choose another path",
@@ -84,6 +88,11 @@ enum UnixSocket {
     }
     guard chmod(path, mode) == 0 else { throw SocketError("cannot set the mode of \(path)", errno: errno) }
     return true
+  }
+
+  private static func isSocket(_ path: String) -> Bool {
+    var status = stat()
+    return lstat(path, &status) == 0 && status.st_mode & S_IFMT == S_IFSOCK
   }
 
   private static func isStale(_ path: String) throws(SocketError) -> Bool {

@@ -160,6 +160,10 @@ class Daemon:
     def history(self, app=TODO, **limit):
         return self.call("Manager.History", app=app, **limit)["refreshes"]
 
+    def settle(self, app=TODO):
+        """Waits until all that has happened so far is on disk: setting nothing is answered only then."""
+        self.call("Manager.Set", apps=[app])
+
     def refresh(self, app=TODO, **trigger):
         """Has the app refreshed and gives what the refresh did."""
         return self.call("Manager.Run", app=app, **trigger)["event"]["refresh"]

@@ -1,6 +1,6 @@
 """SIGKILL of the daemon, in the middle of everything (DESIGN section 7)."""
 
-from daemon import MAIL, TODO, finished
+from daemon import MAIL, TODO, Daemon, finished
 from processes import alive
 
 # A task that has forked out of its session and its parents' sight; it takes a lock that its processes hold as long as
@@ -64,15 +64,13 @@ def test_every_refresh_of_many_has_one_outcome(daemon):
     daemon.start()
     for app in apps:
         daemon.tell("logout", app)
-    histories = {app: [refresh["id"] for refresh in daemon.history(app)] for app in apps}
-    ids = [id for history in histories.values() for id in history]
-    assert len(set(ids)) == len(ids)
-    crashed = [
-        refresh for app in apps for refresh in daemon.history(app)
-        if refresh.get("cause", {}).get("kind") == "daemon_crashed"
-    ]
-    assert crashed, "no kill hit a refresh"
-    assert daemon.status()["refreshing"] == 0 or all(alive(f"REFRESH_ID={id}") for id in [])
+    refreshes = [refresh for app in apps for refresh in daemon.history(app)]
+    assert len({refresh["id"] for refresh in refreshes}) == len(refreshes)
+    assert any(refresh.get("cause", {}).get("kind") == "daemon_crashed" for refresh in refreshes), "no kill hit one"
+    # The ids of a start are counted from 1, so what is missing was never begun, or is not concluded yet.
+    for start in range(1, 5):
+        numbers = {int(refresh["id"].split("-")[1]) for refresh in refreshes if refresh["id"].startswith(f"{start}-")}
+        assert numbers == set(range(1, len(numbers) + 1))
 
 
 def test_what_was_answered_outlives_a_crash(daemon):
@@ -108,8 +106,6 @@ def test_a_lease_does_not_outlive_the_daemon(daemon):
 
 def test_processes_of_another_daemon_are_left_alone(daemon, scratch):
     """A crash of one daemon kills nothing of another's, though the ids of their refreshes are the same."""
-    from daemon import Daemon
-
     (scratch / "other").mkdir()
     other = Daemon(scratch / "other")
     try:

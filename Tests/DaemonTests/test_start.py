@@ -16,7 +16,7 @@ USAGE, CANNOT_CREATE, TEMPORARY, CONFIGURATION = 64, 73, 75, 78
 def test_a_wrong_command_line_is_said(daemon, argument):
     code, said = daemon.refuse(argument)
     assert code == USAGE
-    assert said.startswith("cannot ") and "--help" in said
+    assert "cannot " in said and "--help" in said
 
 
 def test_a_second_daemon_on_the_same_state_is_refused(daemon, scratch):
@@ -26,7 +26,7 @@ def test_a_second_daemon_on_the_same_state_is_refused(daemon, scratch):
     first = daemon.process
     code, said = daemon.refuse("--socket", str(scratch / "second"))
     assert code == TEMPORARY
-    assert said.startswith("cannot ") and str(daemon.state) in said
+    assert "cannot " in said and str(daemon.state) in said
     daemon.process = first
     assert daemon.call("Manager.Version")["start"] == 1
     assert not (scratch / "second").exists()
@@ -38,7 +38,7 @@ def test_a_socket_that_another_daemon_serves_is_left_to_it(daemon, scratch):
     first = daemon.process
     code, said = daemon.refuse("--state", str(scratch / "second"))
     assert code == TEMPORARY
-    assert said.startswith("cannot ") and str(daemon.socket) in said
+    assert "cannot " in said and str(daemon.socket) in said
     daemon.process = first
     assert daemon.refresh()["outcome"] == "no_data"
 
@@ -55,7 +55,7 @@ def test_what_is_at_the_path_of_the_socket_and_is_none_is_not_removed(daemon):
     daemon.socket.write_text("precious")
     code, said = daemon.refuse()
     assert code in (CANNOT_CREATE, TEMPORARY)
-    assert said.startswith("cannot ")
+    assert "cannot " in said
     assert daemon.socket.read_text() == "precious"
 
 
@@ -65,7 +65,7 @@ def test_a_place_that_cannot_be_made_is_said(daemon, option):
     place.parent.write_text("")
     code, said = daemon.refuse(option, str(place))
     assert code == CANNOT_CREATE
-    assert said.startswith("cannot ") and str(place.parent) in said
+    assert "cannot " in said and str(place.parent) in said
 
 
 def test_the_state_directory_is_made_for_its_owner_alone(daemon):

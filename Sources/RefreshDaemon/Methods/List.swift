@@ -4,8 +4,9 @@ import Varlink
 extension Daemon {
   /// Lists the apps that the caller may ask about, by id.
   func list(_ call: Call<ManagerInterface.List.Parameters>) {
-    let apps = configuration.apps.filter { access.may(call.peer, about: $0) }
-    let rows = apps.map { view(of: $0).row }
-    call.reply(ManagerInterface.List.Reply(apps: rows))
+    onceLoaded {
+      let apps = self.configuration.apps.filter { self.access.may(call.peer, about: $0) }
+      call.reply(ManagerInterface.List.Reply(apps: apps.map { self.view(of: $0).row }))
+    }
   }
 }
