@@ -121,7 +121,7 @@ public enum ClientError: Error, CustomStringConvertible {
     switch self {
     case .failed(let reply): "cannot do what was asked: the service answered \(reply.name)"
     case .disconnected(let method): "cannot get an answer to \(method): the service closed the connection"
-    case .malformed(let method, let reason): "cannot read the answer to \(method): \(reason)"
+    case .malformed(let method, let reason): "cannot call \(method): the parameters or the answer do not fit: \(reason)"
     }
   }
 }
