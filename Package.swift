@@ -68,7 +68,7 @@ let package = Package(
       name: "varlink-certification",
       dependencies: ["Varlink", "Systemd"],
       path: "Tests/VarlinkCertification",
-      exclude: ["conftest.py", "test_certification.py", "test_crowds.py"],
+      exclude: ["certification.py", "conftest.py", "test_certification.py", "test_crowds.py"],
       resources: [.embedInCode("org.varlink.certification.varlink")],
       swiftSettings: strict),
   ]

@@ -1,12 +1,9 @@
 """Runs the program `varlink-certification` out of $BIN_DIR."""
 
-import os
-import pathlib
 import subprocess
 
 import pytest
-
-PROGRAM = pathlib.Path(os.environ["BIN_DIR"]) / "varlink-certification"
+from certification import PROGRAM
 
 
 @pytest.fixture

@@ -8,7 +8,7 @@ import threading
 
 import pytest
 import varlink
-from conftest import PROGRAM
+from certification import PROGRAM
 from varlink.tests import test_certification as theirs
 
 

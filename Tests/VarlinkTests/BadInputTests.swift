@@ -78,10 +78,11 @@ private let notObjects = [
   #"{"method":"\ud800"}"#, #"{"method":"\x"}"#, #"{"method":"a.B","parameters":"#,
 ].map { Array($0.utf8) }
 
-/// A wrong byte, a sequence cut short, an overlong form, a surrogate, and UTF-16 with its mark.
+/// A wrong byte, also where nobody looks, a sequence cut short, an overlong form, a surrogate, and UTF-16 with its mark.
 private let notUTF8: [[UInt8]] = [
   Array(#"{"method":""#.utf8) + [0xFF] + Array(#""}"#.utf8),
   Array(#"{"method":""#.utf8) + [0xE2, 0x82] + Array(#""}"#.utf8),
+  Array(#"{"method":"org.example.test.Refuse","other":""#.utf8) + [0xFF] + Array(#""}"#.utf8),
   [0xC0, 0xAF], [0xED, 0xA0, 0x80], [0xFF, 0xFE, 0x7B],
 ]
 

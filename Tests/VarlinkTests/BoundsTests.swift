@@ -59,6 +59,27 @@ struct BoundsTests {
     #expect(numbers.count < number)
   }
 
+  @Test func whoReadsLateGetsAllAnswersToItsCalls() throws {
+    var bounds = Bounds()
+    bounds.unsentBytes = 1000
+    let stage = try Stage(bounds)
+    let client = try stage.client()
+    let long = String(repeating: "x", count: 1000)
+    var asked = 0
+    // Until the server takes up no more, because the answers before wait for their reader.
+    while client.send(Array((echo(long) + "\0").utf8)) > 0 {
+      asked += 1
+      stage.settle()
+    }
+    #expect(asked > stage.heard.count)
+    var answers: [String] = []
+    while answers.count < asked, case let more = client.messages(), !more.isEmpty {
+      answers += more
+      stage.settle()
+    }
+    #expect(answers == [String](repeating: echoed(long), count: asked))
+  }
+
   @Test func aStreamInOneBreathIsBoundedToo() throws {
     let stage = try Stage()
     let reader = try stage.client()
