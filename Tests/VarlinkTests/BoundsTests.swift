@@ -121,6 +121,7 @@ struct BoundsTests {
     #expect(stage.ask(other, echo("on")) == [echoed("on")])
     // Who goes gives its share back.
     clients[0].close()
+    stage.settle()
     other.send([UInt8](repeating: UInt8(ascii: "["), count: 9000))
     stage.settle()
     #expect(stage.server.connectionCount == 4)
