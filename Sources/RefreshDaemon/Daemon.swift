@@ -76,9 +76,7 @@ actor Daemon {
   /// Takes up what a daemon before this one left, puts the configuration in force, serves the socket, and tells the
   /// service manager that all of that is so.
   func open(leftBehind: Set<RefreshID>) throws {
-    wake = try loop.timer {
-      self.armedFor = nil; self.handle(.wokeUp)
-    }
+    wake = try loop.timer { self.wakeUp() }
     storeRetry = try loop.timer { self.commitSoon() }
     signals = [
       try loop.onSignal(SIGTERM) { self.stop() },
@@ -126,6 +124,12 @@ actor Daemon {
     }
     take(engine.handle(event, at: moment.instant))
     arm()
+  }
+
+  /// The timer has gone off, and must be armed anew also for the same instant.
+  private func wakeUp() {
+    armedFor = nil
+    handle(.wokeUp)
   }
 
   private func take(_ decision: Decision) {
