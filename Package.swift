@@ -64,6 +64,13 @@ let package = Package(
     test("SystemdTests", ["Systemd"]),
     test("RefreshDaemonTests", ["RefreshDaemon", "CLinux"]),
     test("refreshctlTests", ["refreshctl", "RefreshAPI", "Varlink"], exclude: ["test_refreshctl.py"]),
+    .executableTarget(
+      name: "varlink-certification",
+      dependencies: ["Varlink", "Systemd"],
+      path: "Tests/VarlinkCertification",
+      exclude: ["certification.py", "conftest.py", "test_certification.py", "test_crowds.py"],
+      resources: [.embedInCode("org.varlink.certification.varlink")],
+      swiftSettings: strict),
   ]
 )
 

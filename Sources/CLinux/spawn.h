@@ -57,8 +57,10 @@ static inline int linux_spawn_child(void *argument) {
   struct linux_spawn *spawn = argument;
   // A handler of the daemon must not run in the child: defaults first, the mask last. What was ignored stays
   // ignored over execve(2), and a program expects SIGPIPE to end it.
-  struct sigaction standard = {.sa_handler = SIG_DFL};
-  for (int signal = 1; signal < NSIG; signal++) sigaction(signal, &standard, NULL);
+  // Raw, because sigaction(3) does not touch the two signals that the C library keeps to itself, and whoever started the
+  // daemon may have ignored those too. All zero is SIG_DFL; the kernel's structure is smaller than this on every machine.
+  const long standard[8] = {0};
+  for (int signal = 1; signal < NSIG; signal++) syscall(SYS_rt_sigaction, signal, standard, NULL, (NSIG - 1) / 8);
   // A session is also a process group, and one that the daemon's terminal cannot reach.
   setsid();
 

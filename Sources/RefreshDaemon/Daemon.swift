@@ -26,7 +26,7 @@ actor Daemon {
   var refreshes = Refreshes()
   var leases = Leases()
   /// The last refresh of each app that has ended.
-  var lasts: [AppID: StoredRefresh] = [:]
+  var lasts = LastRefreshes()
   /// The questions that came before those were read; nil from then on.
   private var early: [() -> Void]? = []
   /// What the next commit saves and what waits for it.
@@ -76,9 +76,7 @@ actor Daemon {
   /// Takes up what a daemon before this one left, puts the configuration in force, serves the socket, and tells the
   /// service manager that all of that is so.
   func open(leftBehind: Set<RefreshID>) throws {
-    wake = try loop.timer {
-      self.armedFor = nil; self.handle(.wokeUp)
-    }
+    wake = try loop.timer { self.wakeUp() }
     storeRetry = try loop.timer { self.commitSoon() }
     signals = [
       try loop.onSignal(SIGTERM) { self.stop() },
@@ -104,7 +102,7 @@ actor Daemon {
   /// Reads how each app was last refreshed, which nobody must wait for before the daemon is ready.
   private func loadLasts() async {
     do throws(StoreError) {
-      lasts.merge(try await store.lastRefreshes()) { newer, _ in newer }
+      lasts.load(try await store.lastRefreshes(), of: configuration.apps.map(\.id))
     } catch {
       notice(error)
     }
@@ -136,12 +134,18 @@ actor Daemon {
     return moment.instant
   }
 
+  /// The timer has gone off, and must be armed anew also for the same instant.
+  private func wakeUp() {
+    armedFor = nil
+    handle(.wokeUp)
+  }
+
   private func take(_ decision: Decision) {
     pending.changed.formUnion(decision.changed)
     pending.ended += decision.ended
     for record in decision.ended { conclude(record) }
     for effect in decision.effects {
-      pending.work.append(Pending.Work(effect: effect, app: configuration.apps[effect.app]))
+      pending.work.append(Pending.Work(effect: effect, app: configuration[effect.app]))
     }
     if !pending.isEmpty { commitSoon() }
   }

@@ -10,7 +10,7 @@ extension Daemon {
 
   /// Handles events and calls back when what they changed is on disk, or why it is not.
   func handleDurably(_ events: [Event], then promise: @escaping (StoreError?) -> Void) {
-    for event in events { handle(event) }
+    keepingRuns { for event in events { handle(event) } }
     pending.promises.append(promise)
     commitSoon()
   }
@@ -84,6 +84,6 @@ extension Daemon {
   }
 
   private func saveAllAfter(_ problem: StoreError) {
-    if problem.code == .corrupt { pending.changed.formUnion(configuration.apps.keys) }
+    if problem.code == .corrupt { pending.changed.formUnion(configuration.apps.map(\.id)) }
   }
 }

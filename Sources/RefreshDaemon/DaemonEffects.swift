@@ -67,7 +67,7 @@ extension Daemon {
   /// Who waits for it is told when it is in the history.
   func conclude(_ record: RefreshRecord) {
     let stored = StoredRefresh(record, wallOffset: engine.wallOffset)
-    lasts[record.app] = stored
+    lasts.note(stored)
     journal.ended(record)
     let watchers = refreshes.end(record.id)
     guard !watchers.isEmpty else { return }

@@ -10,7 +10,7 @@ extension Daemon {
   private static let drainMargin: Int64 = 5_000_000
 
   private var longestGrace: Int64 {
-    configuration.apps.values.map(\.policy.grace.inMicroseconds).max() ?? 0
+    configuration.apps.map(\.policy.grace.inMicroseconds).max() ?? 0
   }
 
   /// What `systemctl status` shows.
@@ -27,8 +27,8 @@ extension Daemon {
     do throws(ConfigurationError) {
       configuration = InForce(try await reader.read(), at: Moment.now())
       launcher.forgetUsers()
-      handle(configuration.event)
-      for id in refreshes.awaited where configuration.apps[id] == nil { giveUpWaiting(for: id, .notConfigured) }
+      keepingRuns { handle(configuration.event) }
+      for id in refreshes.awaited where configuration[id] == nil { giveUpWaiting(for: id, .notConfigured) }
       journal.configured(apps: configuration.apps.count)
       problems = []
     } catch {

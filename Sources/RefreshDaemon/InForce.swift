@@ -5,8 +5,8 @@ import RefreshEngine
 struct InForce {
   /// The bounds for all apps.
   let limits: Limits
-  /// The apps by id.
-  let apps: [AppID: AppConfiguration]
+  /// The apps, in the order of their ids.
+  let apps: [AppConfiguration]
   /// When it came into force, in microseconds of the wall clock.
   let sinceMicroseconds: Int64
   /// The mistakes for which the last reload was refused; empty when it was not.
@@ -14,10 +14,23 @@ struct InForce {
 
   init(_ configuration: Configuration, at moment: Moment) {
     limits = configuration.limits
-    apps = Dictionary(uniqueKeysWithValues: configuration.apps.map { ($0.id, $0) })
+    apps = configuration.apps
     sinceMicroseconds = moment.instant.wallMicroseconds(at: moment.wallOffset)
   }
 
+  /// The app of an id, found by halves: the list is in order, and a dictionary would cost as much again.
+  subscript(id: AppID) -> AppConfiguration? {
+    var range = apps.indices
+    while !range.isEmpty {
+      let middle = range.lowerBound + range.count / 2
+      if apps[middle].id == id { return apps[middle] }
+      range = apps[middle].id < id ? middle + 1..<range.upperBound : range.lowerBound..<middle
+    }
+    return nil
+  }
+
   /// What the engine must know of it.
-  var event: Event { .configured(limits, apps.mapValues(\.policy)) }
+  var event: Event {
+    .configured(limits, Dictionary(uniqueKeysWithValues: apps.map { ($0.id, $0.policy) }))
+  }
 }

@@ -55,7 +55,7 @@ extension Daemon {
 
   /// The app that a call is about, if the caller may ask about it; else the call is answered.
   func app<Parameters>(named name: String, for call: Call<Parameters>) -> AppConfiguration? {
-    guard let app = AppID(name).flatMap({ configuration.apps[$0] }) else {
+    guard let app = AppID(name).flatMap({ configuration[$0] }) else {
       call.fail(ManagerInterface.NoSuchApp(app: name))
       return nil
     }

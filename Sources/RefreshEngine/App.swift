@@ -7,7 +7,8 @@ struct App: Sendable {
     /// A refresh was running when the daemon before this one went down.
     case lost(Started)
     /// A refresh is running.
-    case refreshing(Refreshing)
+    /// Boxed, because most apps wait most of the time.
+    indirect case refreshing(Refreshing)
   }
 
   /// A signal that is undone when the connection that holds it ends.
@@ -103,8 +104,10 @@ struct App: Sendable {
 
   /// Asks for a refresh beside what is asked for already: one refresh serves both, at the earlier instant.
   ///
-  /// What outlives a change of phase stands before what does not, so that it is not dropped with it.
+  /// What outlives a change of phase stands before what does not, so that it is not dropped with it. An app that is
+  /// logged out is not asked.
   mutating func ask(_ trigger: Trigger, at instant: Instant) {
+    guard !isLoggedOut else { return }
     guard let asked = request else {
       request = Request(trigger: trigger, earliest: instant)
       return

@@ -21,7 +21,7 @@ public struct Engine: Sendable {
   public internal(set) var isStopping = false
 
   let spread: Spread
-  var apps: [AppID: App]
+  var apps: AppTable
   /// Which app a running refresh is of.
   var running: [RefreshID: AppID] = [:]
   private var agenda = Agenda()
@@ -40,7 +40,7 @@ public struct Engine: Sendable {
     self.start = start
     self.spread = spread
     self.wallOffset = wallOffset
-    apps = states.mapValues(App.init(restoring:))
+    apps = AppTable(restoring: states)
   }
 
   /// When there is something to do by time; nil when nothing is.

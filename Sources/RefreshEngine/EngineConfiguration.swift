@@ -10,17 +10,20 @@ extension Engine {
   mutating func configure(_ limits: Limits, _ policies: [AppID: Policy], _ turn: inout Turn) {
     let limitsBefore = self.limits
     self.limits = limits
-    for id in apps.keys.sorted() {
+    for id in apps.ids.sorted() {
       if case .lost(let started)? = apps[id]?.activity { settleLost(id, started, &turn) }
       if policies[id] == nil { retire(id, &turn) }
     }
+    apps.reserve(policies.count)
     for (id, policy) in policies {
-      let before = apps[id, default: App()]
-      apps[id, default: App()].policy = policy
+      let before = apps[id] ?? App()
+      var app = before
+      app.policy = policy
+      apps[id] = app
       dropOutdated(id, before: before, limitsBefore, &turn)
     }
     catchUp(&turn)
-    turn.touched.formUnion(apps.keys)
+    turn.touched.formUnion(apps.ids)
   }
 
   /// Sets an app's intervals in place of its file's.
@@ -79,7 +82,7 @@ extension Engine {
   /// The user looks at the apps in the foreground: they do not wait.
   private mutating func catchUp(_ turn: inout Turn) {
     let now = turn.now
-    let backlog = apps.keys.sorted().filter { id in
+    let backlog = apps.ids.sorted().filter { id in
       guard let app = apps[id], app.refreshing == nil, app.phase == .background else { return false }
       guard let due = app.due(limits: limits, at: now), due.earliest <= now else { return false }
       return due.trigger.isByTime || due.trigger == .retry

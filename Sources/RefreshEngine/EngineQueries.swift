@@ -3,7 +3,7 @@
 extension Engine {
   /// The apps that the configuration names, in order of id.
   public var configuredApps: [AppID] {
-    apps.filter { $0.value.policy != nil }.keys.sorted()
+    apps.ids.filter { apps[$0]?.policy != nil }.sorted()
   }
 
   /// What is to be saved of an app; nil for one that was never heard of.

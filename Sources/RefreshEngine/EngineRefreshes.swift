@@ -22,7 +22,7 @@ extension Engine {
   /// Stops everything, in order of id, for good.
   mutating func stop(_ turn: inout Turn) {
     isStopping = true
-    turn.touched.formUnion(apps.keys)
+    turn.touched.formUnion(apps.ids)
     for id in running.values.sorted() { stop(id, .shutdown, &turn) }
   }
 

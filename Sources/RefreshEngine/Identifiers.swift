@@ -51,6 +51,7 @@ public struct RefreshID: Hashable, Comparable, Sendable, CustomStringConvertible
     let parts = text.split(separator: "-", omittingEmptySubsequences: false)
     guard parts.count == 2, let start = UInt32(parts[0]), let number = UInt32(parts[1]) else { return nil }
     self.init(start: start, number: number)
+    if description != text { return nil }
   }
 
   /// The id as text, `12-345`: start counter, number.

@@ -29,6 +29,7 @@ struct TextStyle: Hashable, Sendable {
     if let (word, colour) = Self.word(for: entry.priority) {
       line += hasColour ? "\u{1B}[\(colour)m\(word):\u{1B}[0m " : "\(word): "
     }
+    guard entry.message.utf8.contains(where: { $0 < 0x20 || $0 > 0x7E }) else { return line + entry.message + "\n" }
     for scalar in entry.message.unicodeScalars {
       switch scalar {
       case "\n": line += "\n  "

@@ -4,30 +4,35 @@
 public struct Bounds: Sendable {
   /// The most bytes of one message, without its NUL; a longer one closes the connection.
   ///
-  /// 1 MiB if nothing is said.
+  /// 1 MiB.
   public var messageBytes = 1 << 20
-
-  /// The most connections in all; 512 if nothing is said, well below the 1024 descriptors that a service may open.
+  /// The most connections in all.
+  ///
+  /// 512, well below the 1024 descriptors that a service has by default.
   ///
   /// Beyond it the connection that has been silent longest gives way, one of the same user first; one with a call in
   /// flight or a disconnect action never does. When none can give way, the newcomer is closed.
   public var connections = 512
-
-  /// The most connections of one user, beyond which only the user's own give way; 128 if nothing is said.
+  /// The most connections of one user; beyond it one of the same user gives way.
+  ///
+  /// 128.
   public var connectionsPerUser = 128
-
-  /// The most bytes of a stream that wait for a slow reader; 1 MiB if nothing is said.
+  /// The most bytes that wait for a slow reader.
+  ///
+  /// 1 MiB.
   ///
   /// A call is not taken up before the answers to those before it are sent, so only streams can fill it: a reader that
   /// falls further behind is disconnected. One message may be longer, if nothing else is waiting.
   public var unsentBytes = 1 << 20
 
-  /// The most bytes that all connections of one user keep waiting, unfinished messages and unsent answers together; 8 MiB
-  /// if nothing is said.
+  /// The most bytes that all connections of one user keep here together, unfinished messages and unsent answers.
   ///
-  /// The connection that goes beyond it is closed, unless the user has nothing else waiting.
-  public var waitingBytesPerUser = 8 << 20
+  /// 16 MiB.
+  ///
+  /// The connection that goes beyond it is closed, unless it is the only one of its user that keeps anything here: one
+  /// long answer always gets through.
+  public var bytesPerUser = 16 << 20
 
-  /// The bounds as said at each.
+  /// The defaults.
   public init() {}
 }

@@ -10,7 +10,8 @@ public struct Call<Parameters> {
 
   /// Whether the peer takes more than one answer (`more`).
   ///
-  /// A stream without it is answered with ``ExpectedMore``, or once, as the method likes.
+  /// A stream without it is answered with ``ExpectedMore``, or
+  /// once, as the method likes.
   public var wantsMore: Bool { exchange.wantsMore }
 
   /// Whether the peer wants no answer at all (`oneway`); what is answered is dropped, errors too.

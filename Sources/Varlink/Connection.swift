@@ -26,11 +26,11 @@ public final class Connection {
   private var state = State.open
   private var input: MessageBuffer
   private var output = OutputBuffer()
-  /// How many bytes the server counts as waiting for this connection.
-  private var counted = 0
   private var disconnectActions: [String: () -> Void] = [:]
   /// The server's count of chunks when this connection last sent one; the least is the one silent longest.
   private(set) var lastHeard: UInt64
+  /// How many bytes of this connection the server counts for its user.
+  private(set) var held = 0
 
   private var isInFlight = false
   /// Calls are being taken up; their answers are sent together afterwards.
@@ -85,10 +85,10 @@ public final class Connection {
     } catch {
       return breakOff()
     }
-    if !isTaking || output.unsent > Connection.chunk { flush() }
+    if !wasBlocked, !isTaking || output.unsent > Connection.chunk { flush() }
     if wasBlocked, output.unsent > server.bounds.unsentBytes { breakOff() }
     if !isTaking {
-      countWaiting()
+      countHeld()
       updateWatch()
     }
   }
@@ -97,17 +97,8 @@ public final class Connection {
   func callIsOver() {
     isInFlight = false
     guard isOpen, !isTaking else { return }
-    if isReadingPaused || isInputEnded || input.hasMessage { needsTurn = true }
+    if isReadingPaused || isInputEnded || input.hasMessage() { needsTurn = true }
     updateWatch()
-  }
-
-  /// Tells the server how many bytes wait, and gives up if the user has too many.
-  private func countWaiting() {
-    let waiting = input.count + output.unsent
-    guard waiting != counted, let server else { return }
-    let ofUser = server.count(waiting - counted, for: peer.uid)
-    counted = waiting
-    if waiting > 0, ofUser > waiting, ofUser > server.bounds.waitingBytesPerUser { breakOff() }
   }
 
   private func flush() {
@@ -200,11 +191,19 @@ public final class Connection {
 
   /// After a turn: ends what is done with, and watches for what is wanted next.
   private func settle() {
-    countWaiting()
+    countHeld()
     let isDone = isInputEnded && (state == .hungUp || (mayTake && output.unsent == 0))
     if isDone || state == .brokenOff { return end() }
     if mayTake { isReadingPaused = false }
     updateWatch()
+  }
+
+  /// Tells the server what is kept for this peer, which is nothing between most calls.
+  private func countHeld() {
+    let before = held
+    held = input.count + output.unsent
+    guard held != before, let server else { return }
+    if !server.counts(held - before, of: self) { breakOff() }
   }
 
   private func updateWatch() {
@@ -224,8 +223,9 @@ public final class Connection {
     state = .ended
     watch?.cancel()
     watch = nil
+    output.discard()
     close(descriptor)
-    server?.forget(self, waiting: counted)
+    server?.forget(self)
     let actions = disconnectActions
     disconnectActions = [:]
     for name in actions.keys.sorted() { actions[name]?() }

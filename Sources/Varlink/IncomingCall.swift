@@ -47,13 +47,21 @@ struct IncomingCall: DecodableWithConfiguration {
 }
 
 /// A message that is no call; the connection it came from is closed.
-enum MalformedMessage: Error, Equatable {
+enum MalformedMessage: Error, Equatable, CustomStringConvertible {
   /// There is more of it than a message may have.
   case tooLong(limit: Int)
   /// The text is not UTF-8.
   case notUTF8
   /// The text is not JSON, nested too deep, or no object with a method and flags of the right types.
   case notACall(String)
+
+  var description: String {
+    switch self {
+    case .tooLong(let limit): "it is longer than \(limit) bytes"
+    case .notUTF8: "it is not UTF-8"
+    case .notACall(let reason): reason
+    }
+  }
 }
 
 /// Reads calls out of messages.

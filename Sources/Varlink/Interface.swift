@@ -49,19 +49,27 @@ private func decodeParameters<Parameters: Decodable>(
   _ type: Parameters.Type, from message: KeyedDecodingContainer<IncomingCall.Key>
 ) throws -> Parameters {
   if let parameters = try message.decodeIfPresent(type, forKey: .parameters) { return parameters }
-  return try JSONDecoder().decode(EmptyParameters<Parameters>.self, from: emptyParameters).parameters
+  do {
+    return try JSONDecoder().decode(Parameters.self, from: emptyObject)
+  } catch let error as DecodingError {
+    throw InvalidParameter(error, pathBegins: 0)
+  }
 }
 
-private let emptyParameters = Data(#"{"parameters":{}}"#.utf8)
-
-private struct EmptyParameters<Parameters: Decodable>: Decodable {
-  let parameters: Parameters
-}
+/// What absent parameters decode like.
+let emptyObject = Data("{}".utf8)
 
 /// No parameters: of a method that takes none, or an answer that has nothing to tell.
 public struct NoParameters: Codable, Sendable, Equatable {
   /// There is nothing to set.
   public init() {}
+
+  /// Takes any object: what a later version adds is passed over.
+  public init(from decoder: any Decoder) throws {
+    _ = try decoder.container(keyedBy: NoKeys.self)
+  }
+
+  private enum NoKeys: CodingKey {}
 }
 
 /// All methods of all interfaces of a server by their whole names.

@@ -8,9 +8,8 @@ final class Listener {
   private let boundPath: String?
   private weak var server: Server?
   private var watch: (any Watch)?
-  private var isPaused = false
-  /// A descriptor to give up for a moment, so that a client can be turned away when there is no other.
-  private var reserve: Int32
+  /// Given up for a moment to turn a client away when there are no descriptors left.
+  private var spare = linux_eventfd()
 
   /// How many clients one turn of the loop lets in.
   private static let batch = 16
@@ -19,7 +18,6 @@ final class Listener {
     self.descriptor = descriptor
     self.boundPath = boundPath
     self.server = server
-    reserve = Listener.openReserve()
     watch = try server.reactor.watch(descriptor, for: .readable) { [unowned self] _ in self.accept() }
   }
 
@@ -27,15 +25,8 @@ final class Listener {
     watch?.cancel()
     watch = nil
     Glibc.close(descriptor)
-    if reserve >= 0 { Glibc.close(reserve) }
+    Glibc.close(spare)
     if let boundPath { unlink(boundPath) }
-  }
-
-  /// Listens again after there were no descriptors left.
-  func resume() {
-    guard isPaused else { return }
-    isPaused = false
-    watch?.events = .readable
   }
 
   private func accept() {
@@ -47,7 +38,7 @@ final class Listener {
       }
       switch errno {
       case EMFILE, ENFILE, ENOBUFS, ENOMEM:
-        // The socket stays readable, so the loop would spin: someone has to go.
+        // The socket stays readable, so the loop would spin: room is made, or the client is turned away.
         if server?.endIdlest() != true { turnAway() }
         return
       case EINTR, ECONNABORTED: continue
@@ -56,22 +47,11 @@ final class Listener {
     }
   }
 
-  /// Closes the client that waits longest, or has all wait until a connection ends.
   private func turnAway() {
-    if reserve >= 0 {
-      Glibc.close(reserve)
-      let client = linux_accept4(descriptor)
-      if client >= 0 { Glibc.close(client) }
-      reserve = Listener.openReserve()
-      if client >= 0 { return }
-    }
-    guard server?.connectionCount != 0 else { return }
-    isPaused = true
-    watch?.events = []
-  }
-
-  private static func openReserve() -> Int32 {
-    open("/dev/null", O_RDONLY | O_CLOEXEC)
+    Glibc.close(spare)
+    let client = linux_accept4(descriptor)
+    if client >= 0 { Glibc.close(client) }
+    spare = linux_eventfd()
   }
 }
 

@@ -15,7 +15,7 @@ struct MessageBuffer {
     self.limit = limit
   }
 
-  /// How many bytes are waiting, whole messages or the beginning of one.
+  /// How many bytes are waiting, beginnings of messages included.
   var count: Int { bytes.count - start }
 
   mutating func append(_ new: UnsafeRawBufferPointer) {
@@ -28,8 +28,8 @@ struct MessageBuffer {
   }
 
   /// Whether a whole message is waiting.
-  var hasMessage: Bool {
-    mutating get { terminator() != nil }
+  mutating func hasMessage() -> Bool {
+    terminator() != nil
   }
 
   /// Takes the next whole message out and lends its bytes to `body`, the NUL included; nil when there is none yet.

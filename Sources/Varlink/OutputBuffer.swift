@@ -27,6 +27,7 @@ struct OutputBuffer {
         sent += count
       } else if errno == EAGAIN {
         isBlocked = true
+        forgetSent()
         return true
       } else if errno != EINTR {
         return false
@@ -34,6 +35,15 @@ struct OutputBuffer {
     }
     discard()
     return true
+  }
+
+  /// Gives the room of what is sent back, also for a reader who never quite catches up.
+  ///
+  /// Only when it is the larger part, so that no byte is moved more than once on average.
+  private mutating func forgetSent() {
+    guard sent > unsent else { return }
+    bytes.removeSubrange(..<sent)
+    sent = 0
   }
 
   /// Forgets what is not sent, and gives the memory of a long answer back.

@@ -11,14 +11,8 @@ public final class Server {
   let writer = ReplyWriter()
   var listeners: [Listener] = []
   private var connections: [ObjectIdentifier: Connection] = [:]
-  private var users: [uid_t: Use] = [:]
+  private var users: [uid_t: User] = [:]
   private var heard: UInt64 = 0
-
-  /// What one user's connections take.
-  private struct Use {
-    var connections = 0
-    var waitingBytes = 0
-  }
 
   /// A server that listens nowhere yet.
   ///
@@ -65,27 +59,27 @@ public final class Server {
     do {
       let connection = try Connection(descriptor: descriptor, peer: peer, server: self, heard: nextHeard())
       connections[ObjectIdentifier(connection)] = connection
-      users[peer.uid, default: Use()].connections += 1
+      users[peer.uid, default: User()].connections += 1
     } catch {
       // The reactor has no memory left for it. The client sees the end of the connection.
       Glibc.close(descriptor)
     }
   }
 
-  /// Takes a connection out that has ended, with the bytes that were counted for it.
-  func forget(_ connection: Connection, waiting bytes: Int) {
+  func forget(_ connection: Connection) {
     guard connections.removeValue(forKey: ObjectIdentifier(connection)) != nil else { return }
     let uid = connection.peer.uid
-    users[uid]?.connections -= 1
-    users[uid]?.waitingBytes -= bytes
-    if users[uid]?.connections == 0 { users[uid] = nil }
-    for listener in listeners { listener.resume() }
+    guard var user = users[uid] else { return }
+    user.connections -= 1
+    user.bytes -= connection.held
+    users[uid] = user.connections == 0 ? nil : user
   }
 
-  /// Counts bytes that wait for a user, or no longer do; gives back how many wait now.
-  func count(_ bytes: Int, for uid: uid_t) -> Int {
-    users[uid, default: Use()].waitingBytes += bytes
-    return users[uid, default: Use()].waitingBytes
+  /// Counts what a connection keeps here from now on; false when that is too much for its user.
+  func counts(_ change: Int, of connection: Connection) -> Bool {
+    let total = (users[connection.peer.uid]?.bytes ?? 0) + change
+    users[connection.peer.uid]?.bytes = total
+    return change <= 0 || total <= bounds.bytesPerUser || total == connection.held
   }
 
   func nextHeard() -> UInt64 {
@@ -104,7 +98,7 @@ public final class Server {
   }
 
   private func makeRoom(for peer: Peer) -> Bool {
-    if (users[peer.uid]?.connections ?? 0) >= bounds.connectionsPerUser {
+    if let user = users[peer.uid], user.connections >= bounds.connectionsPerUser {
       return endIdlest(of: peer.uid)
     }
     if connections.count >= bounds.connections {
@@ -112,4 +106,10 @@ public final class Server {
     }
     return true
   }
+}
+
+/// What all connections of one user take together.
+private struct User {
+  var connections = 0
+  var bytes = 0
 }

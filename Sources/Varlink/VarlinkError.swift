@@ -77,8 +77,8 @@ public struct PermissionDenied: VarlinkError, Codable, Equatable {
 }
 
 extension InvalidParameter {
-  /// Names the parameter that a decoding error is about, by its path below `parameters`.
-  init(_ error: DecodingError) {
+  /// Names the parameter that a decoding error is about, by its path; that of a call's begins below `parameters`.
+  init(_ error: DecodingError, pathBegins start: Int = 1) {
     let path: [any CodingKey]
     switch error {
     case .keyNotFound(let key, let context): path = context.codingPath + [key]
@@ -87,7 +87,7 @@ extension InvalidParameter {
     @unknown default: path = []
     }
     var name = ""
-    for key in path.dropFirst() {
+    for key in path.dropFirst(start) {
       if let index = key.intValue {
         name += "[\(index)]"
       } else {

@@ -41,9 +41,8 @@ def test_nothing_is_left_of_a_task_that_clings(daemon):
 
 def test_what_a_task_leaves_behind_ends_with_it(daemon):
     """Also when it ends by itself and in time: nothing runs on unseen."""
-    events = daemon.pipe("events")
-    daemon.app(f"(setsid sh -c 'trap \"\" TERM; echo up > {events}; while :; do sleep 100; done' &); read _ < {events}.go")
-    go = daemon.pipe("events.go")
+    events, go = daemon.pipe("events"), daemon.pipe("go")
+    daemon.app(f"(setsid sh -c 'trap \"\" TERM; echo up > {events}; while :; do sleep 100; done' &); read _ < {go}")
     daemon.start()
     stream = daemon.run()
     assert events.line() == "up"

@@ -8,7 +8,11 @@ from client import fails
 from daemon import TODO
 from processes import alive
 
-OBEYS = "trap 'echo told > {events}; read _ < {go}; exit 0' TERM; echo $REFRESH_ID > {events}; while :; do sleep 0.1; done"
+OBEYS = """
+trap 'echo told > {events}; read _ < {go}; exit 0' TERM
+echo $REFRESH_ID > {events}
+while :; do sleep 0.1; done
+"""
 CLINGS = "trap '' TERM; echo $REFRESH_ID > {events}; while :; do sleep 100; done"
 
 

@@ -71,6 +71,7 @@ def test_a_bad_configuration_changes_nothing(daemon):
     """Every mistake of every file is answered, and stays in the status until a good one is read."""
     daemon.app("exit 100", background_interval="2h")
     daemon.start()
+    daemon.refresh()
     before = daemon.show()
     daemon.app("exit 100", background_interval="3h")
     daemon.file(MAIL).write_text(BROKEN)

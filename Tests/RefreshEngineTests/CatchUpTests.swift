@@ -38,6 +38,24 @@ import Testing
         """)
   }
 
+  @Test func `What was lost while the app was being logged out is not tried again`() throws {
+    try expect(
+      """
+      0s     configure todo background=1h takes=20s
+      10s    logout todo
+      10s    down
+      11s    up
+      1min   login todo
+      1min   why todo
+      """,
+      gives: """
+        0s    start 1-1 todo (interval)
+        10s   terminate 1-1 todo (logout)
+        11s   end 1-1 todo failed crashed
+        1min  why todo: not due until 1h
+        """)
+  }
+
   @Test func `A stopping daemon ends what runs, starts nothing, and the next one runs it again`() throws {
     try expect(
       """
@@ -196,5 +214,15 @@ import Testing
     try timeline.play(Script("5h1min30s end"))
     let caughtUp = timeline.trace.filter { $0.hasPrefix("5h") && $0.contains("start") }
     #expect(Set(caughtUp.map { $0.split(separator: " ")[3] }).count == 40)
+  }
+
+  @Test func `What a killed daemon lost all at once is not tried again all at once`() throws {
+    let apps = (0..<40).map { "a\($0) takes=forever deadline=10min" }.joined(separator: " ; ")
+    var timeline = Timeline()
+    try timeline.play(Script("0s configure \(apps)\n2min down\n3min up\n3min end"))
+    #expect(timeline.trace.filter { $0.hasPrefix("3min end") }.count == 40)
+    #expect(timeline.trace.filter { $0.hasPrefix("3min start") }.count <= 1)
+    try timeline.play(Script("4min end"))
+    #expect(timeline.trace.filter { $0.hasSuffix("(retry)") }.count == 40)
   }
 }

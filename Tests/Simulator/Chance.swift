@@ -29,10 +29,9 @@ public struct Chance: RandomNumberGenerator, Sendable {
     return range.lowerBound + .microseconds(number(below: Int(span) + 1))
   }
 
-  /// One of the choices.
+  /// One of the choices, all equally likely.
   ///
-  /// Most are durations whose sizes differ by orders of magnitude: a choice of ranges, then of a value, finds the
-  /// short ones too.
+  /// A choice of ranges and then of a value in it also finds the short durations, which one long range would not.
   mutating func pick<Choice>(_ choices: [Choice]) -> Choice {
     choices[number(below: choices.count)]
   }

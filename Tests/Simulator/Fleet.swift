@@ -9,8 +9,8 @@ enum Fleet {
 
   static func limits(_ chance: inout Chance) -> Limits {
     Limits(
-      foregroundFloor: chance.pick([.seconds(5), .seconds(30), .minutes(1), .minutes(2)]),
-      backgroundFloor: chance.pick([.minutes(1), .minutes(15), .hours(1)]))
+      foregroundFloor: chance.pick([.seconds(5), .minutes(1), .minutes(2)]),
+      backgroundFloor: chance.pick([.minutes(15), .minutes(15), .hours(1)]))
   }
 
   static func policy(_ chance: inout Chance) -> Policy {

@@ -24,9 +24,10 @@ extension World {
   mutating func happen(_ kind: Happening.Kind) {
     switch kind {
     case .chance:
-      expect(
-        .chance,
-        in: chance.duration(chance.pick([.zero ... .seconds(30), .zero ... .minutes(20), .zero ... .hours(2)])))
+      let gaps: [ClosedRange<Duration>] = [
+        .zero ... .seconds(10), .zero ... .minutes(2), .zero ... .hours(2), .zero ... .hours(5),
+      ]
+      expect(.chance, in: chance.duration(chance.pick(gaps)))
       happenByChance()
     case .again(let event): handle(event)
     case .diskHasRoom:
@@ -38,14 +39,16 @@ extension World {
   }
 
   private mutating func happenByChance() {
-    let id = chance.pick(ids)
+    // What is busy is where things go wrong.
+    let busy = chance.happens(40) && !processes.isEmpty ? chance.pick(processes).app : nil
+    let id = busy ?? chance.pick(ids)
     switch chance.number(below: 100) {
     case 0..<15: look(at: id)
-    case 15..<40: send(.signalled(id, chance.pick(Signal.allCases + [.login])))
+    case 15..<40: send(.signalled(id, chance.pick([.launched, .background, .terminated, .login, .login, .logout])))
     case 40..<50: lease(id)
     case 50..<58: send(.overridden(id, chance.happens(30) ? Overrides() : Fleet.overrides(&chance)))
-    case 58..<68: send(.requested(id, chance.pick([.manual, .push, .transfer, .retry])))
-    case 68..<73: reload(id)
+    case 58..<66: send(.requested(id, chance.pick([.manual, .push, .transfer, .retry])))
+    case 66..<73: reload(id)
     case 73..<77:
       clockError += chance.duration(.hours(-30) ... .hours(30))
       handle(.clockStepped(wallOffset: wallOffset))
@@ -86,8 +89,8 @@ extension World {
   }
 
   private mutating func reload(_ id: AppID) {
-    switch chance.number(below: 4) {
-    case 0: policies[id] = nil
+    switch chance.number(below: 5) {
+    case 0, 4: policies[id] = nil
     case 1: limits = Fleet.limits(&chance)
     case 2: for id in ids where chance.happens(30) { policies[id] = Fleet.policy(&chance) }
     default: policies[id] = Fleet.policy(&chance)

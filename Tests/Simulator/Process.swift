@@ -47,10 +47,10 @@ struct Process: Sendable {
       exit: chance.happens(3) ? .notStarted("no such program") : exit, printed: chance.happens(50),
       changed: chance.happens(50), cpu: chance.duration(.zero ... .seconds(1)))
     switch chance.number(below: 10) {
-    case 0: endsAt = nil
-    case 1: endsAt = now
-    case 2: endsAt = now + deadline
-    case 3: endsAt = now + chance.duration(deadline...deadline * 3)
+    case 0, 1: endsAt = nil
+    case 2: endsAt = now
+    case 3: endsAt = now + deadline
+    case 4: endsAt = now + chance.duration(deadline...deadline * 3)
     default: endsAt = now + chance.duration(.zero...min(deadline, .seconds(20)))
     }
     if case .notStarted = end.exit { endsAt = now }

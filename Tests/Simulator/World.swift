@@ -90,7 +90,7 @@ public struct World: Sendable {
   private mutating func play(until end: Duration) {
     var turns = 0
     var moment = now
-    while turns < 10_000 {
+    while turns < 10_000 && (fault == nil || violations.isEmpty) {
       let process = processes.indices.min { before(processes[$0].next, processes[$1].next) }
       let processAt = process.flatMap { processes[$0].next }
       guard let next = [processAt, timer?.firesAt, agenda.min?.at].compactMap({ $0 }).min(), next <= end else {
@@ -109,6 +109,7 @@ public struct World: Sendable {
       turns = now == moment ? turns + 1 : 0
       moment = now
     }
+    guard turns == 10_000 else { return }
     violations.append(Violation(check: "TimeGoesOn", problem: "10,000 turns in one moment", at: now))
   }
 

@@ -100,8 +100,8 @@ extension World {
       return
     }
     guard timer?.armedFor != wake else { return }
-    let lateness = chance.happens(10) ? chance.duration(.zero ... .seconds(2)) : .zero
     let due = Duration.microseconds(wake.microseconds) + bootedAt
+    let lateness = due > now && chance.happens(10) ? chance.duration(.zero ... .seconds(2)) : .zero
     timer = (armedFor: wake, firesAt: max(now, due) + lateness)
   }
 

@@ -16,7 +16,7 @@ import Testing
       for cause in isByTime ? ["time"] : causes { drawn.insert("\(words[1]) -> \(words[3]): \(cause)") }
     }
     var seen: Set<String> = []
-    for seed in UInt64(1)...20 where seen != drawn {
+    for seed in UInt64(1)...300 where seen != drawn {
       var world = World(seed: seed, checks: [])
       world.run(for: .hours(24 * 3))
       seen.formUnion(world.book.transitions.map { "\($0.from) -> \($0.to): \($0.cause)" })

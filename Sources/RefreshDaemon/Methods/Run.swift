@@ -20,6 +20,17 @@ extension Daemon {
     handle(.requested(app.id, call.parameters.trigger.map(Trigger.init) ?? .manual))
   }
 
+  /// Does what may make the engine drop a request, such as one for another phase, and asks again for who waits.
+  func keepingRuns(_ change: () -> Void) {
+    let before = refreshes.awaited.map { ($0, engine.state(of: $0)) }
+    change()
+    for (app, before) in before {
+      let after = engine.state(of: app)
+      let isDropped = before?.request != nil && after?.request == nil && after?.running == before?.running
+      if isDropped, lastingHolds(on: app).isEmpty { handle(.requested(app, .manual)) }
+    }
+  }
+
   /// What keeps the app from being refreshed also when a person asks, and when what is running has ended.
   private func lastingHolds(on app: AppID) -> [Hold] {
     var holds: [Hold] = []

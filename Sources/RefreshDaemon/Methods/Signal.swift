@@ -53,7 +53,7 @@ extension Daemon {
   /// Does what may change the app's phase, and tells the journal if it did.
   private func changePhase(of app: AppID, _ change: () -> Void) {
     let before = engine.phase(of: app)
-    change()
+    keepingRuns(change)
     if let after = engine.phase(of: app), after != before { journal.changedPhase(of: app, to: after) }
   }
 
@@ -66,7 +66,7 @@ extension Daemon {
 
   /// The app that the call is about, if the caller may signal for it; else the call is answered.
   private func app(named name: String, for call: Call<AppInterface.Signal.Parameters>) -> AppConfiguration? {
-    guard let app = AppID(name).flatMap({ configuration.apps[$0] }) else {
+    guard let app = AppID(name).flatMap({ configuration[$0] }) else {
       call.fail(AppInterface.NoSuchApp(app: name))
       return nil
     }

@@ -23,7 +23,7 @@ extension Daemon {
   }
 
   private func next(after now: Instant) -> Wire.NextRefresh? {
-    let due = configuration.apps.keys.compactMap { id -> (Instant, AppID)? in
+    let due = configuration.apps.map(\.id).compactMap { id -> (Instant, AppID)? in
       if case .notDue(let until) = engine.verdict(on: id, at: now) { (until, id) } else { nil }
     }
     return due.min { $0 < $1 }.map { instant, app in

@@ -1,0 +1,34 @@
+import RefreshEngine
+import RefreshStore
+
+/// How each app was last refreshed, for whoever asks: kept in memory, so that no answer waits for a disk.
+struct LastRefreshes {
+  /// A box, because the free places of a dictionary are as large as its values.
+  private final class Box: Sendable {
+    let refresh: StoredRefresh
+
+    init(_ refresh: StoredRefresh) { self.refresh = refresh }
+  }
+
+  private var boxes: [AppID: Box] = [:]
+
+  /// The last refresh of an app that has ended.
+  subscript(app: AppID) -> StoredRefresh? { boxes[app]?.refresh }
+
+  /// Takes note of a refresh that has ended.
+  mutating func note(_ refresh: StoredRefresh) {
+    boxes[refresh.app] = Box(refresh)
+  }
+
+  /// Takes up what the store has of these apps, where nothing newer is known.
+  ///
+  /// The store makes its own text of each id; the configuration's takes its place, as one is enough to keep.
+  mutating func load(_ stored: [AppID: StoredRefresh], of apps: [AppID]) {
+    boxes.reserveCapacity(apps.count)
+    for app in apps where boxes[app] == nil {
+      guard var refresh = stored[app] else { continue }
+      refresh.app = app
+      boxes[app] = Box(refresh)
+    }
+  }
+}
