@@ -53,7 +53,7 @@ install: release
 	install -d $(addprefix $(DESTDIR),$(PREFIX)/bin $(PREFIX)/lib/systemd/system $(PREFIX)/lib/systemd/user \
 	  $(PREFIX)/lib/systemd/catalog $(PREFIX)/lib/sysusers.d /etc/refreshd/apps.d \
 	  $(PREFIX)/share/doc/refreshd/examples $(PREFIX)/share/bash-completion/completions)
-	install -m 755 $(addprefix $(RELEASE)/,$(PROGRAMS)) $(DESTDIR)$(PREFIX)/bin
+	install -s -m 755 $(addprefix $(RELEASE)/,$(PROGRAMS)) $(DESTDIR)$(PREFIX)/bin
 	for unit in system user; do for type in service socket; do \
 	  sed 's,/usr/bin/,$(PREFIX)/bin/,' systemd/$$unit/refreshd.$$type \
 	    > $(DESTDIR)$(PREFIX)/lib/systemd/$$unit/refreshd.$$type || exit 1; done; done

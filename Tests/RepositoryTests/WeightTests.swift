@@ -1,0 +1,28 @@
+import FoundationEssentials
+import Glibc
+import Testing
+
+/// What an always-on daemon is judged by: what it takes along (DESIGN section 6).
+struct WeightTests {
+  /// The directory of the programs that were built with the tests.
+  private func programs() throws -> String {
+    var path = [CChar](repeating: 0, count: Int(PATH_MAX))
+    let count = readlink("/proc/self/exe", &path, path.count)
+    try #require(count > 0)
+    let test = String(decoding: path[..<count].map { UInt8(bitPattern: $0) }, as: UTF8.self)
+    // Either the test bundle itself runs, or the toolchain's runner, which names the bundle on its command line.
+    let bundle = ([test] + CommandLine.arguments).first { $0.hasSuffix(".xctest") }
+    return try #require(bundle).split(separator: "/", omittingEmptySubsequences: false).dropLast()
+      .joined(separator: "/")
+  }
+
+  @Test(arguments: ["refreshd", "refreshctl"])
+  func noProgramLinksAllOfFoundation(program: String) throws {
+    let bytes = try Data(contentsOf: URL(filePath: "\(try programs())/\(program)"))
+    for (library, isLinked) in [("libFoundationEssentials.so", true), ("libFoundation.so", false), ("ICU.so", false)] {
+      #expect(
+        (bytes.firstRange(of: Data(library.utf8)) != nil) == isLinked,
+        "\(program) and \(library): something imports Foundation, which brings 45 MB of ICU")
+    }
+  }
+}
