@@ -35,7 +35,9 @@ actor Daemon {
   var isLeaving = false
   /// Why the store cannot be written, while it cannot; it keeps what it owes, and the daemon goes on in memory.
   var storeProblem: StoreError?
-  var storeRetry: TimerSource?
+  /// Brings a commit that may wait, or another try of one that failed.
+  var commitTimer: TimerSource?
+  var isCommitDue = false
   /// The socket's server, from when the daemon is open.
   var server: Server?
 
@@ -77,7 +79,7 @@ actor Daemon {
   /// service manager that all of that is so.
   func open(leftBehind: Set<RefreshID>) throws {
     wake = try loop.timer { self.wakeUp() }
-    storeRetry = try loop.timer { self.commitSoon() }
+    commitTimer = try loop.timer { self.commitNow() }
     signals = [
       try loop.onSignal(SIGTERM) { self.stop() },
       try loop.onSignal(SIGINT) { self.stop() },

@@ -7,6 +7,8 @@ import Systemd
 extension Daemon {
   /// How long after a failed commit the next one is tried, if nothing else brings one.
   private static let retryAfter = Duration.seconds(10)
+  /// How long a change of phase may wait for others to share its commit: a fleet of apps changes faster than a disk.
+  private static let gathering = Duration.milliseconds(5)
 
   /// Handles events and calls back when what they changed is on disk, or why it is not.
   func handleDurably(_ events: [Event], then promise: @escaping (StoreError?) -> Void) {
@@ -17,10 +19,21 @@ extension Daemon {
 
   /// Has what is pending saved and performed, after what is under way already.
   ///
-  /// What the engine did not change needs no commit, but keeps its place behind one that is under way.
+  /// What the engine did not change needs no commit, but keeps its place behind one that is under way; what nobody waits
+  /// for waits a moment.
   func commitSoon() {
     guard !isCommitting else { return }
     if !pending.isToBeSaved && storeProblem == nil { return perform() }
+    guard pending.canWait, storeProblem == nil, !engine.isStopping else { return commitNow() }
+    guard !isCommitDue else { return }
+    isCommitDue = true
+    commitTimer?.arm(at: (Moment.now().instant + Self.gathering).microseconds, accuracy: 1000)
+  }
+
+  /// Has what is pending saved and performed, or, if a commit is under way, after that.
+  func commitNow() {
+    isCommitDue = false
+    guard !isCommitting else { return }
     isCommitting = true
     Task { await self.commit() }
   }
@@ -67,7 +80,7 @@ extension Daemon {
   private func note(_ problem: StoreError?) {
     if let problem {
       let retryAt = Moment.now().instant + Self.retryAfter
-      storeRetry?.arm(at: retryAt.microseconds, accuracy: 1_000_000)
+      commitTimer?.arm(at: retryAt.microseconds, accuracy: 1_000_000)
       saveAllAfter(problem)
     }
     guard storeProblem != problem else { return }

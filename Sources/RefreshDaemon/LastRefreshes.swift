@@ -22,12 +22,19 @@ struct LastRefreshes {
 
   /// Takes up what the store has of these apps, where nothing newer is known.
   ///
-  /// The store makes its own text of each id; the configuration's takes its place, as one is enough to keep.
+  /// A copy of its own of each: what the store has made lies among what its reading took, and would keep all of that from
+  /// being given back. The id is the configuration's, as one text of it is enough.
   mutating func load(_ stored: [AppID: StoredRefresh], of apps: [AppID]) {
     boxes.reserveCapacity(apps.count)
     for app in apps where boxes[app] == nil {
       guard var refresh = stored[app] else { continue }
       refresh.app = app
+      refresh.tasks = refresh.tasks.map { task in
+        var task = task
+        task.name = String(decoding: Array(task.name.utf8), as: UTF8.self)
+        task.message = String(decoding: Array(task.message.utf8), as: UTF8.self)
+        return task
+      }
       boxes[app] = Box(refresh)
     }
   }

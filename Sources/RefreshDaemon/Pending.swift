@@ -26,6 +26,11 @@ struct Pending {
   /// Whether there is anything to write.
   var isToBeSaved: Bool { !changed.isEmpty || clockStepped || !ended.isEmpty || !promises.isEmpty }
 
+  /// Whether nobody waits for the commit: nothing is to be started or answered after it, and nothing has ended.
+  var canWait: Bool {
+    !clockStepped && ended.isEmpty && work.isEmpty && answers.isEmpty && promises.isEmpty
+  }
+
   /// Whether there is nothing to do.
   var isEmpty: Bool { !isToBeSaved && work.isEmpty && answers.isEmpty }
 }

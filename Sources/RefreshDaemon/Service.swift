@@ -14,10 +14,21 @@ public enum Service {
   public static func run(_ settings: Settings) throws(ServiceError) {
     // A reader of a pipe or a socket that is gone is an error of that write, not the end of the daemon.
     signal(SIGPIPE, SIG_IGN)
+    let loop = try onLoop { () throws(SystemdError) in try EventLoop() }
+    let daemon = try prepare(settings, loop)
+    let code = try withExtendedLifetime(daemon) { () throws(ServiceError) in
+      try onLoop { () throws(SystemdError) in try loop.run() }
+    }
+    guard code == 0 else { throw ServiceError(.software, "cannot go on: the event loop ended with code \(code)") }
+  }
+
+  /// Makes the daemon of its parts.
+  ///
+  /// What the start alone needed is gone when this returns.
+  private static func prepare(_ settings: Settings, _ loop: EventLoop) throws(ServiceError) -> Daemon {
     let moment = Moment.now()
     let configuration = try readConfiguration(settings)
     try StateLock.take(in: settings.stateDirectory)
-    let loop = try onLoop { () throws(SystemdError) in try EventLoop() }
     let (store, loaded) = try openStore(settings, moment)
     let journal = DaemonJournal()
     if let damaged = loaded.damaged { journal.setAside(damaged) }
@@ -26,11 +37,7 @@ public enum Service {
       reader: ConfigurationReader(
         sources: settings.sources, reader: settings.reader, executor: ThreadExecutor(name: "configuration")),
       journal: journal, moment: moment)
-    let daemon = try open(parts)
-    let code = try withExtendedLifetime(daemon) { () throws(ServiceError) in
-      try onLoop { () throws(SystemdError) in try loop.run() }
-    }
-    guard code == 0 else { throw ServiceError(.software, "cannot go on: the event loop ended with code \(code)") }
+    return try open(parts)
   }
 
   /// Reads the configuration and gives back how many apps it has, or every mistake.

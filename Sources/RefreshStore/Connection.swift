@@ -67,6 +67,11 @@ final class Connection {
     }
   }
 
+  /// Gives back the page cache, as far as no statement is in the middle of it (sqlite3_db_release_memory(3)).
+  func forgetPages() {
+    sqlite3_db_release_memory(handle)
+  }
+
   /// The error that SQLite reported last.
   func error(_ purpose: StoreError.Purpose) -> StoreError {
     StoreError(

@@ -98,7 +98,9 @@ public actor RefreshStore {
 
   /// The newest refresh of each app.
   public func lastRefreshes() throws(StoreError) -> [AppID: StoredRefresh] {
-    try withTables { tables throws(StoreError) in try tables.last() }
+    // All apps at once fills the page cache with what is not read again.
+    defer { tables?.connection.forgetPages() }
+    return try withTables { tables throws(StoreError) in try tables.last() }
   }
 
   /// Closes the file, with its log written into it, before the process ends or another opens it.

@@ -40,11 +40,14 @@ final class SubreaperTrees: ProcessTrees {
   private var keysOfMains: [pid_t: TaskKey] = [:]
   private var strays: [pid_t: Stray] = [:]
   private var clearing: Set<TaskKey> = []
+  /// Sweeps once for all tasks that end in one turn of the loop: each look at the children costs their number.
+  private var sweeping: TimerSource?
+  private var isSweepDue = false
 
   /// Makes the process the reaper of its orphans; `socket` is the value of the tasks' `REFRESH_SOCKET`.
   ///
   /// Throws on a kernel without lists of children (`CONFIG_PROC_CHILDREN`), or when `/proc` is not there.
-  init(on loop: EventLoop, socket: String) throws(SystemCallError) {
+  init(on loop: EventLoop, socket: String) throws {
     self.loop = loop
     socketMark = "REFRESH_SOCKET=\(socket)"
     let path = "/proc/self/task/\(getpid())/children"
@@ -53,6 +56,7 @@ final class SubreaperTrees: ProcessTrees {
     guard linux_become_subreaper() == 0 else {
       throw SystemCallError(attempt: "become the reaper of orphaned processes", code: errno)
     }
+    sweeping = try loop.timer { [unowned self] in sweep() }
   }
 
   deinit { close(childrenFile) }
@@ -81,7 +85,9 @@ final class SubreaperTrees: ProcessTrees {
     Glibc.kill(-main, SIGKILL)
     trees[key]?.whenCleared = then
     clearing.insert(key)
-    sweep()
+    guard !isSweepDue else { return }
+    isSweepDue = true
+    sweeping?.arm(at: 0, accuracy: 1)
   }
 
   // The orphans of a daemon that died have another reaper by now.
@@ -92,6 +98,7 @@ final class SubreaperTrees: ProcessTrees {
   /// Kills the strays that no running task owns, waits for those that are ending, because what they leave may be a
   /// task's that is being cleared, and ends the clearing of tasks that have none left.
   private func sweep() {
+    isSweepDue = false
     adopt()
     for (process, stray) in strays
     where !stray.isKilled && (stray.isEnding || !stray.owners.contains(where: isRunning)) {
