@@ -159,6 +159,15 @@ class Starts:
                 raise RuntimeError(f"cannot measure: {self.count()} of {count} tasks started in {patience:.0f} s")
             time.sleep(0.02)
 
+    def wait_for_all(self, tasks: set[str], patience: float = 30.0) -> None:
+        """Waits until each of these has started; others, left from what was before, do not count."""
+        end = time.monotonic() + patience
+        self.wait_for(len(tasks), patience)
+        while missing := tasks - self.first_by_task().keys():
+            if time.monotonic() > end:
+                raise RuntimeError(f"cannot measure: {len(missing)} tasks did not start in {patience:.0f} s")
+            time.sleep(0.02)
+
     def first_by_task(self) -> dict[str, int]:
         """Microseconds of the wall clock of each task's first start."""
         first: dict[str, int] = {}
