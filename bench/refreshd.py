@@ -2,6 +2,7 @@
 
 import json
 import socket
+import time
 from pathlib import Path
 
 import measure
@@ -87,7 +88,10 @@ class Refreshd(Service):
         self.set_background(self.apps, f"{every_us}us")
 
     def make_quiet(self) -> None:
+        """And waits for what runs: what a stop cuts short would run again after the next start, in the idle minute."""
         self.set_background(self.apps, NEVER)
+        while self.call("Manager.Status")["status"]["refreshing"]:
+            time.sleep(0.02)
 
     def start_for_the_first_time(self) -> None:
         """Starts on an empty store and refreshes every app once: what an app's last start is, the store knows now."""
