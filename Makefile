@@ -32,11 +32,11 @@ release: build-setup
 
 test: test-swift test-python test-service
 
-# All targets are built first, so that the tests that start programs find them. The simulator would take the processors
-# from tests that wait for real events.
+# All targets are built first, so that the tests that start programs find them. One test after the other, because many
+# turn an event loop on the thread that they run on, and the simulator last: side by side they would starve each other.
 test-swift: test-setup
 	$(SWIFT) build --build-tests
-	$(SWIFT) test --skip-build --skip SimulatorTests
+	$(SWIFT) test --skip-build --no-parallel --skip SimulatorTests
 	$(SWIFT) test --skip-build --filter SimulatorTests
 
 test-python: test-swift
