@@ -147,7 +147,12 @@ final class SubreaperTrees: ProcessTrees {
 
   private func owners(of stray: pid_t) -> Set<TaskKey> {
     if let key = keysOfMains[getsid(stray)] { return [key] }
-    let environment = Processes.environment(of: stray)
+    var environment = Processes.environment(of: stray)
+    // In the middle of execve(2) it has none for a moment.
+    for _ in 0..<50 where environment.isEmpty && !Processes.isEnding(stray) {
+      sched_yield()
+      environment = Processes.environment(of: stray)
+    }
     let marked = trees.filter { !$0.value.marks.isEmpty && $0.value.marks.isSubset(of: environment) }
     if !marked.isEmpty || environment.contains(socketMark) { return Set(marked.keys) }
     return Set(trees.keys)
