@@ -19,11 +19,12 @@ let package = Package(
     .systemLibrary(name: "CSystemd", pkgConfig: "libsystemd", providers: [.apt(["libsystemd-dev"])]),
     .systemLibrary(name: "CSQLite", pkgConfig: "sqlite3", providers: [.apt(["libsqlite3-dev"])]),
     .systemLibrary(name: "CLinux"),
+    .systemLibrary(name: "CMath"),
     .target(name: "CTomlPlusPlus"),
 
     .target(
       name: "RefreshEngine",
-      dependencies: [.product(name: "HeapModule", package: "swift-collections")],
+      dependencies: ["CMath", .product(name: "HeapModule", package: "swift-collections")],
       swiftSettings: strict),
     .target(name: "RefreshStore", dependencies: ["RefreshEngine", "CSQLite"], swiftSettings: strict),
     .target(name: "RefreshConfig", dependencies: ["RefreshEngine", "CTomlPlusPlus"], swiftSettings: strict),

@@ -1,0 +1,75 @@
+/// How local time follows from Unix time: the time zone in force, as far as the engine has to look (tzset(3)).
+///
+/// A value, so that quiet hours and days are the same in the daemon, the simulator and a rehearsal. The edge makes it of
+/// the zone of the machine and hands over a new one when the zone is changed, or when the last change it holds is near.
+public struct Zone: Hashable, Sendable {
+  /// A change of the offset, as daylight saving makes it twice a year.
+  public struct Change: Hashable, Sendable {
+    /// When it comes, microseconds of Unix time.
+    public var at: Int64
+    /// Seconds east of Greenwich from then on.
+    public var offset: Int32
+
+    /// Makes a change.
+    public init(at: Int64, offset: Int32) {
+      self.at = at
+      self.offset = offset
+    }
+  }
+
+  /// Seconds east of Greenwich before the first change.
+  public var offset: Int32
+  /// The changes that are known, in order of time.
+  public var changes: [Change]
+
+  /// A zone without an offset.
+  public static let utc = Zone(offset: 0)
+
+  /// Makes a zone.
+  public init(offset: Int32, changes: [Change] = []) {
+    self.offset = offset
+    self.changes = changes
+  }
+
+  /// Microseconds east of Greenwich at a moment of Unix time in microseconds.
+  func offset(at wall: Int64) -> Int64 {
+    let seconds = changes.last { $0.at <= wall }?.offset ?? offset
+    return Int64(seconds) * 1_000_000
+  }
+
+  /// The local time at a moment of Unix time in microseconds.
+  public func local(_ wall: Int64) -> LocalTime {
+    // Three days before the Thursday of 1 January 1970.
+    LocalTime(minutes: Double(wall + offset(at: wall)) / 60e6 + 3 * LocalTime.minutesOfDay)
+  }
+
+  /// The first moment from `wall` on at which the clock on the wall shows a minute of the day; both Unix time in
+  /// microseconds.
+  ///
+  /// An hour that daylight saving skips comes when it is over; one that it repeats comes the first time.
+  func next(minuteOfDay minute: Int, from wall: Int64) -> Int64 {
+    let dayLength: Int64 = 86_400_000_000
+    let offsetNow = offset(at: wall)
+    let midnight = wall + offsetNow - ((wall + offsetNow) % dayLength + dayLength) % dayLength
+    var first: Int64?
+    for day in Int64(-1)...2 {
+      let shown = midnight + day * dayLength + Int64(minute) * 60_000_000
+      guard let moment = moment(showing: shown), moment >= wall else { continue }
+      first = min(first ?? moment, moment)
+    }
+    return first ?? wall + dayLength
+  }
+
+  /// The moment at which the clock on the wall shows a local time in microseconds; the end of the gap for one in a gap.
+  private func moment(showing shown: Int64) -> Int64? {
+    var offsets = [Int64(offset) * 1_000_000]
+    offsets += changes.map { Int64($0.offset) * 1_000_000 }
+    let moments = Set(offsets).map { shown - $0 }.filter { $0 + offset(at: $0) == shown }
+    if let first = moments.min() { return first }
+    return changes.first { change in
+      let before = offset(at: change.at - 1)
+      let after = Int64(change.offset) * 1_000_000
+      return change.at + before <= shown && shown < change.at + after
+    }?.at
+  }
+}
