@@ -128,10 +128,21 @@ extension Hold {
       switch self {
       case .notConfigured: "write a file for it in apps.d, then refreshctl reload"
       case .loggedOut: "refreshctl login \(app)"
+      case .disabled: "refreshctl enable \(app)"
+      case .paused(.untilAC): "mains power, or refreshctl resume"
+      case .paused: "refreshctl resume"
       case .never: "refreshctl set \(app) --background 1h, or refreshctl run \(app)"
+      case .quiet: "the end of its quiet hours, or refreshctl run \(app)"
+      case .constraint(.network, _): "another network"
+      case .constraint(.power, _): "power"
+      case .constraint(.idle, _): "an idle user"
+      case .constraint(.calm, _): "less pressure on the machine"
+      case .powerSaver: "another power profile"
+      case .settling: "the machine has just started or woken up; it goes on in a moment"
+      case .concurrency: "a place among the refreshes that run; max_concurrent in refreshd.toml bounds them"
       case .stopping: "refreshd goes on after its next start"
       }
-    return Wire.Hold(name: rawValue, remedy: remedy)
+    return Wire.Hold(name: name.rawValue, remedy: remedy)
   }
 }
 

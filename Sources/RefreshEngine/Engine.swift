@@ -97,7 +97,7 @@ public struct Engine: Sendable {
       changeRefreshing(refresh, &turn) { $0.end(task: task, end, at: now) }
     case .clockStepped(let offset): wallOffset = offset
     case .stopped: stop(&turn)
-    case .wokeUp: break
+    case .scheduled, .disabled, .skipped, .paused, .observed, .resumed, .zoneChanged, .wokeUp: break
     }
   }
 
