@@ -120,6 +120,8 @@ public struct AppState: Hashable, Sendable {
   public var request: Request?
   /// The refresh that is running, if one is.
   public var running: Started?
+  /// When the first configuration named the app, boot clock: the age of data that there never was.
+  public var seenAt: Instant?
   /// Whether the user has disabled the app (FEATURES D7).
   public var isDisabled = false
   /// Nothing starts by time before this instant, because the user skipped a refresh; nil when none was.

@@ -38,4 +38,6 @@ public struct Explanation: Hashable, Sendable {
   public var oneShot: OneShot?
   /// Since when the app is due and held, and by what.
   public var waiting: Waiting?
+
+  init(verdict: Verdict) { self.verdict = verdict }
 }

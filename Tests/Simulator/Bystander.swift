@@ -135,6 +135,7 @@ public struct Bystander: Sendable {
       guard let app = apps[id], app.policy != nil, !app.isLoggedOut, app.run != nil else { return }
       apps[id]?.isAsked = true
     case .stopped: isStopping = true
+    case .disabled, .scheduled, .skipped, .paused, .observed, .resumed, .zoneChanged: break
     case .completed, .taskEnded, .clockStepped, .wokeUp: break
     }
   }
