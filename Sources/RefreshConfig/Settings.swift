@@ -86,7 +86,7 @@ struct Settings {
 
   /// Refuses a `max_stale` below the background interval in force, if the section writes one of the two.
   ///
-  /// The data would be stale before it may be refreshed, and no constraint would ever count.
+  /// The data would be stale whenever it is due, and its constraints relaxed although nothing was late.
   func refuseEarlyStaleness(in section: inout Section, limits: Limits) {
     let interval = backgroundInterval ?? Policy(tasks: []).backgroundInterval.fitting(limits.backgroundFloor)
     guard let key = ["max_stale", "background_interval"].first(where: section.isWritten), let maxStale,

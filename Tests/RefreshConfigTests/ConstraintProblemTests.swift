@@ -102,6 +102,18 @@ import Testing
       ])
   }
 
+  @Test("a max_stale that cannot be read is one mistake, whatever that of [defaults] is")
+  func unreadableStaleness() throws {
+    let scratch = try Scratch()
+    try scratch.write("refreshd.toml", "[defaults]\nmax_stale = \"3d\"")
+    try scratch.write(
+      "apps.d/x.toml", "id = \"a.b\"\nbackground_interval = \"5d\"\nmax_stale = 7\n[[task]]\nrun = [\"true\"]")
+    #expect(
+      scratch.problems() == [
+        #"apps.d/x.toml:3: max_stale: cannot take an integer for this key; write for example max_stale = "3d""#
+      ])
+  }
+
   @Test(
     "an app is not blamed for defaults that cannot be read",
     arguments: ["[defaults]\nbackground_interval = 1", "[defaults]\nbackground_interval =", "defaults = 1"])
