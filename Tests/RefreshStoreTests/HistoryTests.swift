@@ -77,7 +77,8 @@ import Testing
     try await store.save(Batch(.morning, records: [.made(7, of: todo)], waits: [wait]), durably: false)
     let lines = try scratch.text(
       """
-      SELECT group_concat(app || '|' || unixepoch(started, 'utc') || '|' || seconds || '|' || kind || '|' || text, char(10))
+      SELECT group_concat(
+        app || '|' || unixepoch(started, 'utc') || '|' || seconds || '|' || kind || '|' || text, char(10))
       FROM timeline
       """)
     #expect(
