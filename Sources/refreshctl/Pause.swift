@@ -40,7 +40,7 @@ extension Screen {
 
   /// Until when a pause is.
   func end(_ pause: Wire.PauseState) -> String {
-    if let until = pause.untilMicroseconds { return "until \(clock(until)) (\(relative(until)))" }
+    if let until = pause.untilMicroseconds { return "until \(clock(until)), \(relative(until))" }
     return pause.untilAC ? "until the machine is on mains power" : "until `refreshctl resume`"
   }
 }

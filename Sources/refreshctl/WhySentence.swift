@@ -40,11 +40,13 @@ extension Screen {
       return "It is not refreshed by time, because its \(why.phase.spelled) interval is never; "
         + "`refreshctl run \(why.id)` does it now."
     }
-    let waits = why.holds.map { wait($0, why) }.joined(separator: ", and for ")
+    let each = why.holds.map { wait($0, why) }
+    let waits = (each.dropLast().isEmpty ? [] : [each.dropLast().joined(separator: ", for ")]) + each.suffix(1)
+    let text = waits.joined(separator: " and for ")
     guard let since = why.waiting?.sinceMicroseconds ?? why.window?.earliestMicroseconds, since <= now else {
-      return "It waits for \(waits)\(end(why))."
+      return "It waits for \(text)\(end(why))."
     }
-    return "It is due since \(clock(since)) but waits for \(waits)\(end(why))."
+    return "It is due since \(clock(since)) but waits for \(text)\(end(why))."
   }
 
   /// What a hold waits for, and what there is instead.
@@ -57,7 +59,7 @@ extension Screen {
     let until = hold.untilMicroseconds.map { " (\(clock($0)))" } ?? ""
     return switch hold.name {
     case "quiet": "the end of its quiet hours\(until)"
-    case "paused": "the end of the pause of all apps" + (why.pause.map { ", \(end($0))" } ?? "")
+    case "paused": "the end of the pause of all apps" + (why.pause.map { " (\(end($0)))" } ?? "")
     case "power-saver": "another power profile than power-saver"
     case "settling": "the machine to settle after its start"
     case "concurrency": "a place among the refreshes that run"
