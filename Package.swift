@@ -57,7 +57,7 @@ let package = Package(
     test("SimulatorTests", ["Simulator", "RefreshEngine", "simulate"]),
     test(
       "RefreshStoreTests", ["RefreshStore", "RefreshEngine", "CSQLite"],
-      resources: [.embedInCode("Fixtures/schema-1.sql")]),
+      resources: [.embedInCode("Fixtures/schema-1.sql"), .embedInCode("Fixtures/schema-2.sql")]),
     test("RefreshConfigTests", ["RefreshConfig"]),
     test("VarlinkTests", ["Varlink", "CLinux"]),
     test(

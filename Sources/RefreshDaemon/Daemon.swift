@@ -19,6 +19,8 @@ actor Daemon {
   let environment: TaskEnvironment
   let access = Access.current()
   let startedAt: Moment
+  /// Whether this is the first start of a daemon in this boot, and not the first of all.
+  private let hasRebooted: Bool
   let launcher: any Launcher
 
   var engine: Engine
@@ -42,7 +44,7 @@ actor Daemon {
   var server: Server?
 
   private var wake: TimerSource?
-  private var armedFor: Instant?
+  private var armedFor: Window?
   private var signals: [SignalSource] = []
 
   nonisolated var unownedExecutor: UnownedSerialExecutor { loop.asUnownedSerialExecutor() }
@@ -68,10 +70,11 @@ actor Daemon {
     environment = TaskEnvironment(
       socket: parts.settings.socket, isUserDaemon: parts.settings.isUserDaemon, own: parts.settings.environment)
     startedAt = parts.moment
+    hasRebooted = parts.loaded.previous == .otherBoot
     launcher = try SpawnLauncher(on: parts.loop, socket: parts.settings.socket)
     engine = Engine(
       start: parts.loaded.start, spread: Machine.spread(), states: parts.loaded.states,
-      wallOffset: parts.moment.wallOffset)
+      wallOffset: parts.moment.wallOffset, device: parts.loaded.device)
     configuration = InForce(parts.configuration, at: parts.moment)
   }
 
@@ -88,6 +91,7 @@ actor Daemon {
     launcher.onOutput = { key, line in self.takeOutput(key, line) }
     launcher.onEnd = { key, end in self.handle(.taskEnded(key.refresh, task: key.task, end)) }
     launcher.clean(leftFrom: leftBehind)
+    if hasRebooted { handle(.resumed) }
     handle(configuration.event)
     try serve()
     _ = try loop.watchdog()
@@ -144,7 +148,9 @@ actor Daemon {
 
   private func take(_ decision: Decision) {
     pending.changed.formUnion(decision.changed)
+    pending.deviceChanged = pending.deviceChanged || decision.deviceChanged
     pending.ended += decision.ended
+    pending.waited += decision.waited
     for record in decision.ended { conclude(record) }
     for effect in decision.effects {
       pending.work.append(Pending.Work(effect: effect, app: configuration[effect.app]))
@@ -155,8 +161,8 @@ actor Daemon {
   /// Arms the one timer for what the engine derives; the kernel may be as late as the window is long.
   private func arm() {
     let window = engine.nextWake
-    guard window?.earliest != armedFor else { return }
-    armedFor = window?.earliest
+    guard window != armedFor else { return }
+    armedFor = window
     guard let window else {
       wake?.disarm()
       return

@@ -73,8 +73,9 @@ extension Engine {
   private static let firstRetry = Duration.seconds(30)
   private static let mostDoublings: Int32 = 10
 
-  /// How long a retry waits: 30 s, doubled with each failure, and up to a fifth more, another part each time, so that
-  /// the clients of a server that was gone do not all come back at once. Not more than 5 h (FEATURES C6).
+  /// How long a retry waits: 30 s, doubled with each failure, and up to a fifth more; 5 h at most (FEATURES C6).
+  ///
+  /// The fifth is another part each time, so that the clients of a server that was gone do not all come back at once.
   static func backOff(failures: Int32, of id: AppID, _ spread: Spread) -> Duration {
     let wait = firstRetry * (1 << Int(min(max(failures, 1), mostDoublings) - 1))
     return min(.hours(5), wait + spread.offset(of: id, within: wait / 5, turn: UInt64(failures)))

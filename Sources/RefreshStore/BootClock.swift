@@ -40,6 +40,7 @@ extension AppState {
     state.freshAt = freshAt?.advanced(by: shift)
     state.request?.earliest.advance(by: shift)
     state.running?.at.advance(by: shift)
+    state.seenAt = seenAt?.advanced(by: shift)
     state.skippedUntil = skippedUntil?.advanced(by: shift)
     state.strikes = strikes.map { $0.advanced(by: shift) }
     state.oneShot?.earliest.advance(by: shift)

@@ -87,6 +87,7 @@ enum Schema {
     ALTER TABLE app ADD COLUMN one_shot_reason TEXT;
     ALTER TABLE app ADD COLUMN waiting_since_us INTEGER;
     ALTER TABLE app ADD COLUMN waiting_holds TEXT;
+    ALTER TABLE app ADD COLUMN seen_at_us INTEGER;
 
     CREATE TABLE device (
       only INTEGER PRIMARY KEY CHECK (only = 1),

@@ -31,6 +31,7 @@ import Testing
     var states = try states()
     var todo = try #require(states[try app("todo")])
     todo.isDisabled = true
+    todo.seenAt = Instant(microseconds: -7_000_000)
     todo.skippedUntil = Instant(microseconds: 91_000_000_000)
     todo.failures = 4
     todo.strikes = [-6_000_000, 79_000_000_000, 80_000_000_000].map(Instant.init(microseconds:))

@@ -23,6 +23,7 @@ struct SeededValues: RandomNumberGenerator {
       request: maybe { Request(trigger: $0.element(Trigger.allCases), earliest: $0.instant()) },
       running: maybe { Started(id: $0.id(), trigger: $0.element(Trigger.allCases), at: $0.instant()) })
     state.isDisabled = .random(using: &self)
+    state.seenAt = maybe { $0.instant() }
     state.skippedUntil = maybe { $0.instant() }
     state.failures = .random(in: 0 ..< .max, using: &self)
     state.strikes = (0..<Int.random(in: 0...3, using: &self)).map { _ in instant() }

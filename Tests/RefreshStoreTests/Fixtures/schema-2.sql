@@ -22,10 +22,10 @@ CREATE TABLE app (
   running_id INTEGER,               -- the refresh that runs
   running_trigger TEXT,
   running_at_us INTEGER
-, is_disabled INTEGER NOT NULL DEFAULT 0, skipped_until_us INTEGER, failures INTEGER NOT NULL DEFAULT 0, strikes_us TEXT NOT NULL DEFAULT '', one_shot_earliest_us INTEGER, one_shot_reason TEXT, waiting_since_us INTEGER, waiting_holds TEXT) STRICT;
-INSERT INTO app VALUES(1,'org.example.todo',1,1,'60000000us','minimum',80000000000,-5000000,'catch-up',90000000000,16884901888,'push',86399000000,1,91000000000,4,'-6000000 79000000000 80000000000',92000000000,'näher 🛰️, it''s "soon"',86399500000,'not-configured,logged-out,disabled,paused,never,quiet,network,power,idle,calm,power-saver,settling,concurrency,stopping');
-INSERT INTO app VALUES(2,'org.example.mail',0,0,NULL,'never',NULL,NULL,NULL,NULL,NULL,NULL,NULL,0,NULL,0,'',NULL,NULL,NULL,NULL);
-INSERT INTO app VALUES(3,'org.example.news',0,0,NULL,NULL,NULL,NULL,NULL,NULL,NULL,NULL,NULL,0,NULL,0,'',92000000000,'',NULL,NULL);
+, is_disabled INTEGER NOT NULL DEFAULT 0, skipped_until_us INTEGER, failures INTEGER NOT NULL DEFAULT 0, strikes_us TEXT NOT NULL DEFAULT '', one_shot_earliest_us INTEGER, one_shot_reason TEXT, waiting_since_us INTEGER, waiting_holds TEXT, seen_at_us INTEGER) STRICT;
+INSERT INTO app VALUES(1,'org.example.todo',1,1,'60000000us','minimum',80000000000,-5000000,'catch-up',90000000000,16884901888,'push',86399000000,1,91000000000,4,'-6000000 79000000000 80000000000',92000000000,'näher 🛰️, it''s "soon"',86399500000,'not-configured,logged-out,disabled,paused,never,quiet,network,power,idle,calm,power-saver,settling,concurrency,stopping',-7000000);
+INSERT INTO app VALUES(2,'org.example.mail',0,0,NULL,'never',NULL,NULL,NULL,NULL,NULL,NULL,NULL,0,NULL,0,'',NULL,NULL,NULL,NULL,NULL);
+INSERT INTO app VALUES(3,'org.example.news',0,0,NULL,NULL,NULL,NULL,NULL,NULL,NULL,NULL,NULL,0,NULL,0,'',92000000000,'',NULL,NULL,NULL);
 CREATE TABLE refresh (
   id INTEGER PRIMARY KEY,           -- start << 32 | number
   app INTEGER NOT NULL,             -- app.key
