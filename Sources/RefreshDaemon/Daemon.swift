@@ -27,6 +27,8 @@ actor Daemon {
   var configuration: InForce
   var refreshes = Refreshes()
   var leases = Leases()
+  /// Who is told what happens.
+  var watchers = Watchers()
   /// The last refresh of each app that has ended.
   var lasts = LastRefreshes()
   /// The questions that came before those were read; nil from then on.
@@ -121,7 +123,9 @@ actor Daemon {
   /// Lets the engine decide on an event, and sees to it that the decision is saved and performed.
   func handle(_ event: Event) {
     let now = readClocks()
-    take(engine.handle(event, at: now))
+    let decision = engine.handle(event, at: now)
+    take(decision)
+    tellWatchers(of: event, decision, at: now)
     arm()
   }
 

@@ -49,6 +49,7 @@ enum WireTypes {
     of(ManagerInterface.Resume.self),
     of(ManagerInterface.Schedule.self),
     of(ManagerInterface.History.self),
+    of(ManagerInterface.Watch.self),
     of(ManagerInterface.Check.self),
     of(ManagerInterface.Reload.self),
     of(ManagerInterface.Version.self),
@@ -99,6 +100,7 @@ enum WireTypes {
     MessageType("org.refreshd.Manager.Wait", Wire.Wait.self),
     MessageType("org.refreshd.Manager.Past", Wire.Past.self),
     MessageType("org.refreshd.Manager.Explanation", Wire.Explanation.self),
+    MessageType("org.refreshd.Manager.WatchEvent", Wire.WatchEvent.self),
     MessageType("org.refreshd.Manager.RunEvent", Wire.RunEvent.self),
   ]
 
@@ -113,6 +115,7 @@ enum WireTypes {
     EnumType("org.refreshd.Manager.StopReason", Wire.StopReason.self),
     EnumType("org.refreshd.Manager.Verdict", Wire.Verdict.self),
     EnumType("org.refreshd.Manager.OnForeground", Wire.OnForeground.self),
+    EnumType("org.refreshd.Manager.WatchKind", Wire.WatchKind.self),
     EnumType("org.refreshd.Manager.RunEventKind", Wire.RunEventKind.self),
   ]
 

@@ -30,7 +30,8 @@ import Testing
     ["reset", "org.x.a"], ["history", "org.x.a", "--limit", "1"], ["check", "--config", "/x"], ["reload"],
     ["version", "--client"], ["complete", "no-data", "--message", "nothing"], ["logout", "org.x.a"],
     ["why", "org.x.a", "--json"], ["disable", "org.x.a", "org.x.b"], ["enable", "org.x.a"], ["skip", "org.x.a"],
-    ["pause"], ["pause", "--for", "1h 30min"], ["pause", "--until-ac"], ["resume"],
+    ["watch"], ["watch", "org.x.a", "--json"], ["pause"], ["pause", "--for", "1h 30min"], ["pause", "--until-ac"],
+    ["resume"],
     ["run", "org.x.a", "--after", "10min", "--reason", "before the train"],
   ])
   func isUnderstood(_ arguments: [String]) throws {
