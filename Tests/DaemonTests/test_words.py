@@ -98,6 +98,23 @@ def test_a_pause_is_the_administrators(daemon):
             daemon.call(method)
 
 
+@pytest.mark.skipif(os.geteuid() != 0, reason="only root may become another user")
+@pytest.mark.parametrize(
+    "method, parameters",
+    [
+        ("Disable", {"apps": [TODO]}), ("Enable", {"apps": [TODO]}), ("Skip", {"apps": [TODO]}),
+        ("Schedule", {"app": TODO, "earliest_us": 0}), ("Why", {"app": TODO}),
+    ],
+)
+def test_another_users_app_is_not_ones_own(daemon, method, parameters):
+    daemon.app("exit 100")
+    daemon.start()
+    daemon.status()
+    with as_user(NOBODY), fails("org.refreshd.Manager.NotAllowed", app=TODO):
+        daemon.call(f"Manager.{method}", **parameters)
+    assert daemon.show()["holds"] == [{"name": "never", "remedy": daemon.show()["holds"][0]["remedy"]}]
+
+
 def test_a_scheduled_refresh_starts_at_its_time(daemon):
     events = daemon.pipe("events")
     daemon.app(f"echo $REFRESH_TRIGGER > {events}")
