@@ -43,7 +43,9 @@ extension Screen {
     let each = why.holds.map { wait($0, why) }
     let waits = (each.dropLast().isEmpty ? [] : [each.dropLast().joined(separator: ", for ")]) + each.suffix(1)
     let text = waits.joined(separator: " and for ")
-    guard let since = why.waiting?.sinceMicroseconds ?? why.window?.earliestMicroseconds, since <= now else {
+    // The holds may have changed meanwhile: it is due since the earlier of both.
+    let since = [why.waiting?.sinceMicroseconds, why.window?.earliestMicroseconds].compactMap(\.self).min()
+    guard let since, since <= now else {
       return "It waits for \(text)\(end(why))."
     }
     return "It is due since \(clock(since)) but waits for \(text)\(end(why))."

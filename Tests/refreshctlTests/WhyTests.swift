@@ -31,7 +31,9 @@ import Testing
         + "because somebody asked for it: “before the train”."
     ),
     (
-      explanation(holds: ["network"], terms: [metered], waiting: noon - span(m: 20)),
+      explanation(
+        window: Wire.Window(earliestMicroseconds: noon - span(m: 20), latestMicroseconds: noon), holds: ["network"],
+        terms: [metered], waiting: noon - span(m: 5)),
       "Todo is in the background. It is due since today 11:40 but waits for an unmetered network "
         + "(wlan0, metered, NetworkManager says so); at the latest tomorrow 06:00 it will use any network."
     ),
