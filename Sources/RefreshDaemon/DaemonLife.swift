@@ -77,7 +77,7 @@ extension Daemon {
   func giveUpWaiting(for id: AppID, _ hold: Hold) {
     let app = id.description
     for call in refreshes.stopWaiting(for: id) {
-      call.fail(ManagerInterface.Held(app: app, holds: [hold.wire(of: app)]))
+      call.fail(ManagerInterface.Held(app: app, holds: [hold.wire(of: app, wallOffset: engine.wallOffset)]))
     }
   }
 
