@@ -67,7 +67,8 @@ public struct Bystander: Sendable {
   }
 
   /// Another boot has begun, in which the same moments are other instants.
-  mutating func map(_ change: (Instant) -> Instant) {
+  mutating func shift(by shift: Duration, now: Instant) {
+    let change = { (instant: Instant) in min(instant + shift, now) }
     saved = saved.mapValues { app in
       var mapped = app
       mapped.lastStart = app.lastStart.map(change)

@@ -89,32 +89,6 @@ struct NothingReadyIsLeft: Invariant {
   }
 }
 
-struct WakeIsTheMinimum: Invariant {
-  static let promise = "The next wake is the first instant at which any app has something to do."
-
-  func observe(_ observation: Observation, in world: borrowing World) -> String? {
-    guard case .handled = observation, let brain = world.brain else { return nil }
-    let wakes = world.ids.compactMap { id -> Instant? in
-      if case .notDue(let until) = brain.verdict(on: id, at: world.instant) { return until }
-      return world.book.apps[id]?.run?.nextStep
-    }
-    guard brain.nextWake != wakes.min() else { return nil }
-    return "the next wake is \(String(describing: brain.nextWake)) instead of \(String(describing: wakes.min()))"
-  }
-}
-
-extension Bystander.Run {
-  /// When time brings it to its next stage.
-  var nextStep: Instant? {
-    switch stage {
-    case .running: deadline - .seconds(5)
-    case .warned: deadline
-    case .terminating(_, let since): since + grace
-    case .killed: nil
-    }
-  }
-}
-
 struct AskedDuringRun: Invariant {
   static let promise = "Whatever asks for a refresh during a run leads to one more, right after it."
 

@@ -24,7 +24,7 @@ struct ForegroundIsExact: Invariant {
       guard !app.countsFromEntry, let spacing = app.spacing(world.book.limits) else { continue }
       let due = app.lastStart.map { $0 + spacing } ?? world.instant
       if due <= world.instant { return "\(id) is due since \(due)" }
-      guard let wake = brain.nextWake, wake <= due else { return "nothing wakes the daemon at \(due) for \(id)" }
+      guard let wake = brain.nextWake, wake.latest <= due else { return "nothing wakes the daemon at \(due) for \(id)" }
     }
     return nil
   }

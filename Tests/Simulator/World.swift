@@ -13,6 +13,8 @@ public struct World: Sendable {
   var bootedAt = Duration.zero
   /// How wrong the wall clock is.
   var clockError = Duration.zero
+  /// The time zone of the machine.
+  var zone = Zone.utc
 
   /// What is on disk.
   public internal(set) var store = Store()
@@ -26,7 +28,7 @@ public struct World: Sendable {
   let fault: PlantedFault?
   var unsaved = Store.Batch()
   /// When the daemon's timer fires: at the engine's next wake, or a little later.
-  var timer: (armedFor: Instant, firesAt: Duration)?
+  var timer: (armedFor: Window, firesAt: Duration)?
   /// Where in its next turn the daemon is killed.
   var doom: Doom?
   /// When the daemon last looked at the clock, in this start.
@@ -137,18 +139,18 @@ public struct World: Sendable {
     }
   }
 
-  /// Longer than the longest interval in force, a backlog and a deadline.
+  /// Longer than the longest interval in force, the rest after overruns, a backlog and a deadline.
   private var timeToBeFresh: Duration {
     policies.keys.compactMap { id in
       var app = book.apps[id] ?? Bystander.App()
       app.policy = policies[id]
       return app.spacing(limits)
-    }.reduce(.zero, max) + Self.patience
+    }.reduce(.hours(24), max) + Self.patience
   }
 
   /// How much later than its interval an app may be fresh: the daemon's restart, a backlog, the longest deadline of a
-  /// refresh that hangs, and as much again.
-  static let patience = Duration.minutes(40)
+  /// refresh that hangs, and as much again, and the longest window.
+  static let patience = Duration.minutes(55)
 
   mutating func observe(_ observation: Observation) {
     trace.note(observation, at: now)

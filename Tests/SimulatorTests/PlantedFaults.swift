@@ -95,7 +95,9 @@ private let ofStops = [
 ]
 
 private let ofTime = [
-  Planted("WakeIsTheMinimum", "wakes a second late") { $0.waking = { wake in wake + .seconds(1) } },
+  Planted("WakeIsTheMinimum", "wakes a second late") { fault in
+    fault.waking = { Window(earliest: $0.earliest + .seconds(1), latest: $0.latest + .seconds(1)) }
+  },
   Planted("ClockStepMovesNothing", "catches up when the clock is set") { fault in
     fault.hearing = { event, engine in
       guard case .clockStepped = event else { return [event] }
