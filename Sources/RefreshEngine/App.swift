@@ -112,16 +112,16 @@ struct App: Sendable {
 
   /// Asks for a refresh beside what is asked for already: one refresh serves both, at the earlier instant.
   ///
-  /// What outlives a change of phase stands before what does not, so that it is not dropped with it. An app that is
-  /// off is not asked.
+  /// What outlives a change of phase stands before what does not, so that it is not dropped with it, and a person before
+  /// all, because what puts off others does not put off a person. An app that is off is not asked.
   mutating func ask(_ trigger: Trigger, at instant: Instant) {
     guard !isOff else { return }
     guard let asked = request else {
       request = Request(trigger: trigger, earliest: instant)
       return
     }
-    request = Request(
-      trigger: asked.trigger.endsWithPhase ? trigger : asked.trigger, earliest: min(asked.earliest, instant))
+    let outranks = asked.trigger.endsWithPhase || trigger == .manual
+    request = Request(trigger: outranks ? trigger : asked.trigger, earliest: min(asked.earliest, instant))
   }
 }
 

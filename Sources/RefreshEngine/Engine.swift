@@ -25,8 +25,8 @@ public struct Engine: Sendable {
   public internal(set) var conditions = Conditions()
   /// What holds for all apps.
   public internal(set) var device: DeviceState
-  /// Until when the machine settles after boot or resume, boot clock.
-  public internal(set) var settlingUntil: Instant?
+  /// When the machine last started or woke up, boot clock; nil when it has not since the daemon began.
+  var resumedAt: Instant?
 
   let spread: Spread
   var apps: AppTable

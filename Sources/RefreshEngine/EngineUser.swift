@@ -51,9 +51,12 @@ extension Engine {
     if case .until(let end)? = device.pause, end <= turn.now { setPause(nil, &turn) }
   }
 
+  /// Until when the machine settles after boot or resume, boot clock; nil when it was in neither.
+  var settlingUntil: Instant? { resumedAt.map { $0 + limits.settle } }
+
   /// Lets the machine settle, then spreads what was missed, the stalest first (FEATURES A12).
   mutating func resume(_ turn: inout Turn) {
-    settlingUntil = turn.now + limits.settle
+    resumedAt = turn.now
     turn.touched.formUnion(held)
     catchUp(&turn, byStaleness: true)
   }
