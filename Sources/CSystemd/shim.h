@@ -1,6 +1,9 @@
 #pragma once
 #include <sys/eventfd.h>
+#include <sys/inotify.h>
+#include <systemd/sd-bus.h>
 #include <systemd/sd-daemon.h>
+#include <systemd/sd-device.h>
 #include <systemd/sd-event.h>
 #include <systemd/sd-id128.h>
 #include <systemd/sd-journal.h>

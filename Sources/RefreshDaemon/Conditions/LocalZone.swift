@@ -1,0 +1,74 @@
+import Glibc
+import RefreshEngine
+import Systemd
+
+/// The time zone of the machine, or of `TZ`, as the engine wants it (tzset(3), localtime(5)).
+package final class LocalZone {
+  /// How far the changes of the offset are known in either direction, in microseconds: 400 days hold every yearly one.
+  static let reach: Int64 = 400 * day
+  /// After how long they are looked up again, so that a year ahead is always known; in microseconds.
+  static let renewal: Int64 = 30 * day
+  private static let day: Int64 = 86_400_000_000
+
+  /// Called when local time follows from Unix time in another way than before.
+  package var onZone: (Zone) -> Void = { _ in }
+  /// The zone in force.
+  package private(set) var zone: Zone
+
+  private var file: FileSource?
+  private var timer: TimerSource?
+
+  /// Reads the zone and begins to watch `/etc/localtime`.
+  ///
+  /// Throws when the loop has no room to watch it.
+  package init(on loop: EventLoop) throws(SystemdError) {
+    zone = Self.zone(around: EventLoop.wallMicroseconds())
+    timer = try loop.timer { [unowned self] in look() }
+    if getenv("TZ") == nil { file = try loop.onChange(of: "/etc/localtime") { [unowned self] in look() } }
+    armRenewal()
+  }
+
+  deinit { timer?.cancel() }
+
+  /// Looks again; to be called also when the wall clock was stepped, because the changes are those around now.
+  package func look() {
+    armRenewal()
+    let before = zone
+    zone = Self.zone(around: EventLoop.wallMicroseconds())
+    if zone != before { onZone(zone) }
+  }
+
+  private func armRenewal() {
+    timer?.arm(at: EventLoop.bootMicroseconds() + Self.renewal, accuracy: Self.day / 24)
+  }
+
+  /// The zone around a moment of Unix time in microseconds, by the C library's own rules.
+  ///
+  /// A day that begins and ends with different offsets is halved until the second of the change is found.
+  static func zone(around wall: Int64) -> Zone {
+    tzset()
+    let step = day / 1_000_000
+    let first = (wall - reach) / 1_000_000
+    var zone = Zone(offset: offset(at: first))
+    var offsetBefore = zone.offset
+    for start in stride(from: first, to: (wall + reach) / 1_000_000, by: Int(step)) {
+      let offsetAfter = offset(at: start + step)
+      guard offsetAfter != offsetBefore else { continue }
+      var (before, after) = (start, start + step)
+      while after - before > 1 {
+        let middle = (before + after) / 2
+        if offset(at: middle) == offsetBefore { before = middle } else { after = middle }
+      }
+      zone.changes.append(Zone.Change(at: after * 1_000_000, offset: offsetAfter))
+      offsetBefore = offsetAfter
+    }
+    return zone
+  }
+
+  /// Seconds east of Greenwich at a second of Unix time.
+  private static func offset(at second: Int64) -> Int32 {
+    var (time, parts) = (time_t(second), tm())
+    guard localtime_r(&time, &parts) != nil else { return 0 }
+    return Int32(parts.tm_gmtoff)
+  }
+}

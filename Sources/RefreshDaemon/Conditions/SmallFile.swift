@@ -1,0 +1,20 @@
+import Glibc
+
+/// A file of the kernel's that holds one short text.
+enum SmallFile {
+  /// The text up to the end of the file, without the newline at its end; nil if it cannot be read.
+  ///
+  /// No more than 4096 bytes are read, which is what a file of sysfs(5) holds at most.
+  static func text(of path: String) -> String? {
+    let descriptor = open(path, O_RDONLY | O_CLOEXEC)
+    guard descriptor >= 0 else { return nil }
+    defer { close(descriptor) }
+    return withUnsafeTemporaryAllocation(byteCount: 4096, alignment: 1) { buffer in
+      let count = read(descriptor, buffer.baseAddress, buffer.count)
+      guard count >= 0 else { return nil }
+      var text = String(decoding: buffer[..<count], as: UTF8.self)
+      if text.hasSuffix("\n") { text.removeLast() }
+      return text
+    }
+  }
+}

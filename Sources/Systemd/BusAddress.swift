@@ -1,0 +1,33 @@
+import Glibc
+
+/// Where a message bus listens (D-Bus specification, "Server Addresses").
+public struct BusAddress: Hashable, Sendable {
+  /// The address, such as `unix:path=/run/dbus/system_bus_socket`.
+  public let text: String
+  /// What a person calls this bus: `system bus`.
+  public let name: String
+
+  /// Makes an address.
+  public init(_ text: String, name: String) {
+    self.text = text
+    self.name = name
+  }
+
+  /// The bus of the machine, where `DBUS_SYSTEM_BUS_ADDRESS` or else the specification has it.
+  public static var system: BusAddress {
+    BusAddress(variable("DBUS_SYSTEM_BUS_ADDRESS") ?? "unix:path=/run/dbus/system_bus_socket", name: "system bus")
+  }
+
+  /// Whether there is no socket at the address; false for one that is no path.
+  var isVacant: Bool {
+    guard text.hasPrefix("unix:path=") else { return false }
+    let path = text.dropFirst("unix:path=".count).prefix { $0 != "," && $0 != ";" }
+    return access(String(path), F_OK) != 0
+  }
+
+  private static func variable(_ name: String) -> String? {
+    guard let value = getenv(name) else { return nil }
+    let text = String(cString: value)
+    return text.isEmpty ? nil : text
+  }
+}

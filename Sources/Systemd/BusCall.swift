@@ -1,0 +1,104 @@
+import CSystemd
+import Glibc
+
+/// A method of an object on the bus, with what it is given.
+public struct BusMethod: Hashable, Sendable {
+  /// The name on the bus, such as `org.freedesktop.login1`.
+  public var service: String
+  /// The object's path.
+  public var path: String
+  /// The interface that has the method.
+  public var interface: String
+  /// The method's name.
+  public var name: String
+  /// What it is given: strings only.
+  public var arguments: [String]
+
+  /// Makes a call of its parts.
+  public init(_ service: String, path: String, interface: String, name: String, arguments: [String] = []) {
+    self.service = service
+    self.path = path
+    self.interface = interface
+    self.name = name
+    self.arguments = arguments
+  }
+
+  /// Reads one property (D-Bus specification, `org.freedesktop.DBus.Properties`).
+  public static func get(_ property: String, of interface: String, at path: String, in service: String) -> BusMethod {
+    BusMethod(
+      service, path: path, interface: "org.freedesktop.DBus.Properties", name: "Get", arguments: [interface, property])
+  }
+
+  /// Reads all properties of an interface.
+  public static func getAll(of interface: String, at path: String, in service: String) -> BusMethod {
+    BusMethod(
+      service, path: path, interface: "org.freedesktop.DBus.Properties", name: "GetAll", arguments: [interface])
+  }
+}
+
+/// A call on the bus that is under way; releasing it takes the question back.
+///
+/// Thread-confined, as its loop is.
+public final class BusCall {
+  /// What comes of a call.
+  public typealias Answer = Result<[BusValue], BusError>
+
+  private var slot: OpaquePointer?
+  private let handler: (Answer) -> Void
+
+  fileprivate init(handler: @escaping (Answer) -> Void) { self.handler = handler }
+
+  deinit { cancel() }
+
+  /// Takes the question back; the handler is not called any more.
+  public func cancel() {
+    slot = sd_bus_slot_unref(slot)
+  }
+
+  fileprivate func send(
+    _ method: BusMethod, on connection: OpaquePointer?, timeout: Int64
+  ) throws(SystemdError) {
+    let message = try BusMessage(calling: method, on: connection)
+    defer { message.release() }
+    let callback: sd_bus_message_handler_t = { reply, context, _ in
+      guard let context, let reply else { return 0 }
+      let call = Unmanaged<BusCall>.fromOpaque(context).takeUnretainedValue()
+      withExtendedLifetime(call) { call.handler(BusCall.answer(in: reply)) }
+      return 0
+    }
+    let result = sd_bus_call_async(
+      connection, &slot, message.message, callback, Unmanaged.passUnretained(self).toOpaque(), UInt64(timeout))
+    try check(result, cannot: "call \(method.name) of \(method.service)")
+  }
+
+  private static func answer(in reply: OpaquePointer) -> Answer {
+    if let error = sd_bus_message_get_error(reply)?.pointee {
+      return .failure(
+        BusError(
+          name: error.name.map { String(cString: $0) } ?? "", message: error.message.map { String(cString: $0) } ?? ""))
+    }
+    return Result { () throws(SystemdError) in try BusMessage(reply).values() }.mapError { BusError($0) }
+  }
+
+  fileprivate func fail(_ error: SystemdError) { handler(.failure(BusError(error))) }
+}
+
+extension Bus {
+  /// Calls a method and gives the answer to `handler`, never starting the service for it.
+  ///
+  /// The call is taken back when what this returns is released. No answer within `timeout` microseconds is the error
+  /// `org.freedesktop.DBus.Error.NoReply` or a like one; a call that cannot be sent, as without a connection, fails
+  /// before this returns.
+  public func call(
+    _ method: BusMethod, timeout: Int64 = patience, handler: @escaping (BusCall.Answer) -> Void
+  ) -> BusCall {
+    let call = BusCall(handler: handler)
+    do throws(SystemdError) {
+      guard state == .connected else { throw SystemdError(cannot: "call \(method.name)", code: ENOTCONN) }
+      try call.send(method, on: connection, timeout: timeout)
+    } catch {
+      call.fail(error)
+    }
+    return call
+  }
+}

@@ -1,0 +1,61 @@
+import CSystemd
+import Glibc
+
+/// Hears when one path leads to another file, or its file to other contents (inotify(7)).
+///
+/// A link is watched itself, not what it leads to. Thread-confined, as its loop is.
+public final class FileSource {
+  private let event: OpaquePointer
+  private let path: String
+  private let handler: () -> Void
+  private var source: OpaquePointer?
+
+  init(_ path: String, on event: OpaquePointer, handler: @escaping () -> Void) throws(SystemdError) {
+    self.event = event
+    self.path = path
+    self.handler = handler
+    try watch()
+  }
+
+  deinit { sd_event_source_disable_unref(source) }
+
+  /// Watches the file; where there is none, its folder, until there is one.
+  private func watch() throws(SystemdError) {
+    source = sd_event_source_disable_unref(source)
+    let changes = IN_ATTRIB | IN_CLOSE_WRITE | IN_MOVE_SELF | IN_DELETE_SELF | IN_DONT_FOLLOW
+    var result = add(path, changes)
+    if result == -ENOENT, let slash = path.lastIndex(of: "/") {
+      result = add(String(path[...slash]), IN_CREATE | IN_MOVED_TO | IN_ONLYDIR)
+    }
+    try check(result, cannot: "watch \(path)")
+  }
+
+  private func add(_ path: String, _ changes: Int32) -> Int32 {
+    let callback: sd_event_inotify_handler_t = { _, _, context in
+      guard let context else { return 0 }
+      let source = Unmanaged<FileSource>.fromOpaque(context).takeUnretainedValue()
+      withExtendedLifetime(source) { source.changed() }
+      return 0
+    }
+    return sd_event_add_inotify(
+      event, &source, path, UInt32(changes), callback, Unmanaged.passUnretained(self).toOpaque())
+  }
+
+  private func changed() {
+    // The file at the path may be another one by now; watched first and read after, no change falls between.
+    do throws(SystemdError) {
+      try watch()
+    } catch {
+      // The folder is gone as well: this was the last that can be said of the path.
+      source = nil
+    }
+    handler()
+  }
+}
+
+extension EventLoop {
+  /// Calls `handler` when the file at `path` may have changed, come or gone, until what this returns is released.
+  public func onChange(of path: String, handler: @escaping () -> Void) throws(SystemdError) -> FileSource {
+    try FileSource(path, on: event, handler: handler)
+  }
+}

@@ -1,0 +1,37 @@
+import RefreshDaemon
+
+/// The probe's command line.
+struct Options {
+  var needs: ConditionNeeds = []
+  var settings = ConditionSources.Settings()
+
+  private static let facts: [String: ConditionNeeds] = [
+    "network": .network, "power": .power, "powerSaver": .powerSaver, "idle": .idle, "pressure": .pressure,
+    "sessions": .sessions, "nothing": [],
+  ]
+
+  init(_ arguments: ArraySlice<String>) throws(UsageError) {
+    var (words, hasFacts) = (arguments, false)
+    while let word = words.popFirst() {
+      if let fact = Self.facts[word] {
+        needs.formUnion(fact)
+        hasFacts = true
+        continue
+      }
+      guard let value = words.popFirst() else { throw UsageError(word: word) }
+      switch word {
+      case "--user": settings.user = UInt32(value)
+      case "--power": settings.powerSupplies = value
+      case "--network": settings.networkDevices = value
+      case "--pressure": settings.pressure = value
+      default: throw UsageError(word: word)
+      }
+    }
+    if !hasFacts { needs = .all }
+  }
+}
+
+struct UsageError: Error, CustomStringConvertible {
+  let word: String
+  var description: String { "cannot use the argument \(word); main.swift says what there is" }
+}

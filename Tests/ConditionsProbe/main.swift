@@ -1,0 +1,41 @@
+// What the daemon would see of this machine's conditions: `conditions-probe [FACT]... [--user UID] [--power DIR]
+// [--network DIR] [--pressure DIR]`, the facts being those of ConditionNeeds, or `nothing`; all without one.
+//
+// Prints one JSON object a line for each observation, signal and session, and on SIGUSR1 for each source, until it is
+// killed. On SIGHUP it goes on as a daemon does whose apps ask for nothing any more.
+
+@preconcurrency import Glibc
+import RefreshDaemon
+import Systemd
+
+func fail(_ reason: String) -> Never {
+  fputs("\(reason)\n", stderr)
+  exit(1)
+}
+
+/// Runs what may throw and cannot go on without.
+func must<Value>(_ body: () throws -> Value) -> Value {
+  do { return try body() } catch { fail("\(error)") }
+}
+
+let options = must { try Options(CommandLine.arguments.dropFirst()) }
+let loop = must { try EventLoop() }
+let sources = ConditionSources(on: loop, settings: options.settings)
+let zone = must { try LocalZone(on: loop) }
+sources.onChange = { observation in must { try observation.say() } }
+sources.onSleep = { value in must { try line(SwitchLine(event: "sleep", value: value)) } }
+sources.onShutdown = { value in must { try line(SwitchLine(event: "shutdown", value: value)) } }
+sources.onSession = { user, active in must { try line(SessionLine(user: user, active: active)) } }
+zone.onZone = { zone in must { try line(ZoneLine(zone)) } }
+let signals = must {
+  [
+    try loop.onSignal(SIGUSR1) { must { for source in sources.sources { try line(SourceLine(source)) } } },
+    try loop.onSignal(SIGHUP) { must { try sources.start(needs: []) } },
+  ]
+}
+must {
+  try line(ZoneLine(zone.zone))
+  try sources.start(needs: options.needs)
+  try line(SwitchLine(event: "started", value: true))
+  exit(try withExtendedLifetime(signals) { try loop.run() })
+}
