@@ -64,6 +64,9 @@ let package = Package(
       "RefreshAPITests", ["RefreshAPI"], exclude: ["test_interfaces.py"], resources: [.embedInCode("messages.json")]),
     test("SystemdTests", ["Systemd"]),
     test("RefreshDaemonTests", ["RefreshDaemon", "CLinux"]),
+    .executableTarget(
+      name: "conditions-probe", dependencies: ["RefreshDaemon", "RefreshEngine", "Systemd"],
+      path: "Tests/ConditionsProbe", swiftSettings: strict),
     test("refreshctlTests", ["refreshctl", "RefreshAPI", "Varlink"], exclude: ["test_refreshctl.py"]),
     .executableTarget(
       name: "varlink-certification",

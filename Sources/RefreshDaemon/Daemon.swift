@@ -22,6 +22,9 @@ actor Daemon {
   /// Whether this is the first start of a daemon in this boot, and not the first of all.
   private let hasRebooted: Bool
   let launcher: any Launcher
+  let conditions: ConditionSources
+  /// How local time follows from wall time; nil while no app needs to know.
+  var zone: LocalZone?
 
   var engine: Engine
   var configuration: InForce
@@ -74,6 +77,7 @@ actor Daemon {
     startedAt = parts.moment
     hasRebooted = parts.loaded.previous == .otherBoot
     launcher = try SpawnLauncher(on: parts.loop, socket: parts.settings.socket)
+    conditions = ConditionSources(on: parts.loop, settings: .init(of: parts.settings))
     engine = Engine(
       start: parts.loaded.start, spread: Machine.spread(), states: parts.loaded.states,
       wallOffset: parts.moment.wallOffset, device: parts.loaded.device)
@@ -94,6 +98,7 @@ actor Daemon {
     launcher.onEnd = { key, end in self.handle(.taskEnded(key.refresh, task: key.task, end)) }
     launcher.clean(leftFrom: leftBehind)
     if hasRebooted { handle(.resumed) }
+    beginToWatch()
     handle(configuration.event)
     try serve()
     _ = try loop.watchdog()
@@ -127,6 +132,7 @@ actor Daemon {
     take(decision)
     tellWatchers(of: event, decision, at: now)
     arm()
+    if decision.deviceChanged { watch() }
   }
 
   /// Gives the instant that it is, and lets the engine know first if the wall clock was set.
@@ -140,6 +146,7 @@ actor Daemon {
       pending.clockStepped = true
       take(engine.handle(.clockStepped(wallOffset: moment.wallOffset), at: moment.instant))
       arm()
+      zone?.look()
     }
     return moment.instant
   }

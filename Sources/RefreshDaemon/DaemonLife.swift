@@ -27,6 +27,7 @@ extension Daemon {
     do throws(ConfigurationError) {
       configuration = InForce(try await reader.read(), at: Moment.now())
       launcher.forgetUsers()
+      watch()
       keepingRuns { handle(configuration.event) }
       for id in refreshes.awaited where configuration[id] == nil { giveUpWaiting(for: id, .notConfigured) }
       journal.configured(apps: configuration.apps.count)
