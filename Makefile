@@ -18,7 +18,7 @@ PYTHON := .build-python/bin/python
 
 BUILD_PACKAGES := libsystemd-dev libsqlite3-dev libtomlplusplus-dev pkg-config git
 TEST_PACKAGES := $(BUILD_PACKAGES) python3-venv systemd dbus dbus-user-session libpam-systemd \
-  libnss-systemd gcc libc6-dev util-linux procps
+  libnss-systemd gcc libc6-dev util-linux procps python3-dbusmock iproute2
 
 .PHONY: run test bench release install uninstall format check-format build-setup test-setup
 .PHONY: test-swift test-python test-service

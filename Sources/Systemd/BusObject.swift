@@ -72,9 +72,15 @@ public final class BusObject: BusSubscription {
     }
   }
 
+  /// Asks a service that has come; what it said before counts no more.
+  private func begin() {
+    set(.asked)
+    ask()
+  }
+
   func busChanged() {
     switch bus.state {
-    case .connected: ask()
+    case .connected: begin()
     case .connecting: break
     case .absent(let reason): settle(.silent(reason))
     }
@@ -94,7 +100,7 @@ public final class BusObject: BusSubscription {
 
   private func ownerChanged(_ values: [BusValue]) {
     guard values.count == 3, let owner = values[2].text else { return }
-    if owner.isEmpty { settle(leaving) } else { ask() }
+    if owner.isEmpty { settle(leaving) } else { begin() }
   }
 
   private func changed(_ values: [BusValue]) {

@@ -29,7 +29,12 @@ sources.onSession = { user, active in must { try line(SessionLine(user: user, ac
 zone.onZone = { zone in must { try line(ZoneLine(zone)) } }
 let signals = must {
   [
-    try loop.onSignal(SIGUSR1) { must { for source in sources.sources { try line(SourceLine(source)) } } },
+    try loop.onSignal(SIGUSR1) {
+      must {
+        for source in sources.sources { try line(SourceLine(source)) }
+        try line(SwitchLine(event: "sources", value: true))
+      }
+    },
     try loop.onSignal(SIGHUP) { must { try sources.start(needs: []) } },
   ]
 }

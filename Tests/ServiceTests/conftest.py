@@ -11,6 +11,8 @@ import subprocess
 import pytest
 
 from journal import Journal
+from mock import POLICY, Mock, busctl
+from probe import Probe
 from service import Service
 
 ROOT = pathlib.Path(__file__).resolve().parents[2]
@@ -57,6 +59,46 @@ def refreshd(installed, journal):
     service.clear()
     yield service
     service.clear()
+
+
+@pytest.fixture
+def probe():
+    """Starts conditions-probe with these facts and options."""
+    probes = []
+
+    def start(*arguments, **options):
+        probes.append(Probe(BIN_DIR / "conditions-probe", *arguments, **options))
+        return probes[-1]
+
+    yield start
+    for probe in probes:
+        probe.stop()
+
+
+@pytest.fixture(scope="session")
+def bus_policy():
+    """Lets root have every name on the system bus, and everybody speak with it."""
+    pathlib.Path("/etc/dbus-1/system.d/mock.conf").write_text(POLICY)
+    busctl("call", "org.freedesktop.DBus", "/", "org.freedesktop.DBus", "ReloadConfig")
+
+
+@pytest.fixture
+def mock(bus_policy):
+    """Starts a service that stands for another one."""
+    mocks = []
+
+    def start(*arguments):
+        mocks.append(Mock(*arguments).start())
+        return mocks[-1]
+
+    yield start
+    for mock in mocks:
+        mock.stop()
+
+
+@pytest.fixture
+def network_manager(mock):
+    return mock("networkmanager", "org.freedesktop.NetworkManager", "/org/freedesktop/NetworkManager")
 
 
 @pytest.hookimpl(wrapper=True)

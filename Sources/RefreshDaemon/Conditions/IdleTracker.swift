@@ -7,23 +7,31 @@ import Systemd
 /// when there is none (org.freedesktop.login1(5), `IdleHint`). A user's daemon asks for that user alone.
 final class IdleTracker: FactTracker {
   /// Called after every change of what the source says.
-  var onChange: () -> Void {
-    get { object.onChange }
-    set { object.onChange = newValue }
-  }
+  var onChange: () -> Void = {}
 
   private let object: BusObject
+  private var inhibited: BusValue?
   private var sessions: [BusListener] = []
 
   /// Begins to watch, for the user with the id `user`, or for the machine.
   init(on bus: Bus, user: UInt32?) throws(SystemdError) {
     object = try BusObject(
       Logind.service, called: Logind.name, path: user.map { "\(Logind.path)/user/_\($0)" } ?? Logind.path,
-      interface: user == nil ? Logind.interface : "org.freedesktop.login1.User", wanted: ["IdleHint"], on: bus)
-    // A session that comes or goes changes the hint without a word of its own.
+      interface: user == nil ? Logind.interface : "org.freedesktop.login1.User",
+      wanted: ["IdleHint", "BlockInhibited"], on: bus)
+    object.onChange = { [unowned self] in changed() }
+    // A session that comes or goes changes the hint without a word of its own, and so does an inhibitor.
     sessions = ["SessionNew", "SessionRemoved"].map { name in
       bus.listen(to: Logind.signal(name)) { [unowned self] _ in object.ask() }
     }
+  }
+
+  private func changed() {
+    if case .known(let properties) = object.state, properties["BlockInhibited"] != inhibited {
+      inhibited = properties["BlockInhibited"]
+      object.ask()
+    }
+    onChange()
   }
 
   /// Who is asked, and what it says.

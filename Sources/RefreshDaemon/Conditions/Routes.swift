@@ -19,7 +19,7 @@ struct Route: Hashable, Sendable {
 final class Routes {
   static let name = "rtnetlink"
 
-  /// Addresses on the internet that stay: the root server A of the domain name system. Nothing is ever sent there.
+  /// Addresses on the internet that stay, to which nothing is ever sent: a root server of the domain name system.
   private static let addresses: [(family: Int32, bytes: [UInt8])] = [
     (AF_INET, [198, 41, 0, 4]),
     (AF_INET6, [0x20, 0x01, 0x05, 0x03, 0xba, 0x3e, 0, 0, 0, 0, 0, 0, 0, 0x02, 0, 0x30]),

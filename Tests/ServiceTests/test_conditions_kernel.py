@@ -1,0 +1,93 @@
+"""What needs no bus: pressure, the time zone, and a machine without a bus."""
+
+import multiprocessing
+import os
+import pathlib
+import time
+
+import pytest
+
+LOCALTIME = pathlib.Path("/etc/localtime")
+
+
+def spin(until):
+    while time.monotonic() < until:
+        pass
+
+
+def test_pressure_is_told_when_it_comes_and_when_it_is_over(probe):
+    seen = probe("pressure")
+    seen.wait("pressure", source="PSI")
+    seen.wait("pressure", value=False, seconds=60)
+    until = time.monotonic() + 8
+    workers = [multiprocessing.Process(target=spin, args=[until]) for _ in range(4 * os.cpu_count())]
+    for worker in workers:
+        worker.start()
+    seen.wait("pressure", value=True, seconds=10)
+    for worker in workers:
+        worker.join()
+    seen.wait("pressure", value=False, seconds=60)
+
+
+def test_a_kernel_that_does_not_tell_of_pressure_is_named(probe, tmp_path):
+    seen = probe("pressure", "--pressure", tmp_path)
+    seen.wait("pressure", value=None, problem=f"cannot watch {tmp_path}/cpu: No such file or directory")
+
+
+@pytest.fixture
+def local_time():
+    """Sets the time zone of the machine."""
+    before = LOCALTIME.readlink() if LOCALTIME.is_symlink() else None
+
+    def set(zone):
+        link = pathlib.Path("/etc/localtime.new")
+        link.unlink(missing_ok=True)
+        link.symlink_to(zone)
+        link.rename(LOCALTIME)
+
+    yield set
+    LOCALTIME.unlink(missing_ok=True)
+    if before:
+        LOCALTIME.symlink_to(before)
+
+
+def test_a_new_time_zone_is_taken_up(local_time, probe):
+    zones = "/usr/share/zoneinfo"
+    local_time(f"{zones}/Europe/Berlin")
+    seen = probe("nothing")
+    assert sorted({offset for _, offset in seen.next()["changes"]}) == [3600, 7200]
+    local_time(f"{zones}/Asia/Tokyo")
+    seen.wait_line(event="zone", offset=9 * 3600, changes=[])
+    LOCALTIME.unlink()
+    seen.wait_line(event="zone", offset=0, changes=[])
+    local_time(f"{zones}/Asia/Kolkata")
+    seen.wait_line(event="zone", offset=19800, changes=[])
+
+
+def test_a_time_zone_in_the_environment_has_the_word(local_time, probe):
+    local_time("/usr/share/zoneinfo/Asia/Tokyo")
+    zone = probe("nothing", env={"TZ": "America/New_York"}).next()
+    assert sorted({offset for _, offset in zone["changes"]}) == [-18000, -14400]
+
+
+def test_without_a_bus_everything_has_its_fallback_at_once(probe):
+    seen = probe("network", "power", "powerSaver", "idle", env={"DBUS_SYSTEM_BUS_ADDRESS": "unix:path=/run/no/bus"})
+    seen.wait("network", source="rtnetlink", problem="there is no system bus; rtnetlink instead", seconds=1)
+    seen.wait("power", source="/sys/class/power_supply", problem="there is no system bus", seconds=1)
+    seen.wait("powerSaver", source="", value=None, problem="there is no system bus", seconds=1)
+    seen.wait("idle", source="", value=None, problem="there is no system bus", seconds=1)
+    seen.wait("started")
+    before = seen.wakes()
+    assert seen.said_nothing(3)
+    assert seen.wakes() == before
+
+
+def test_at_rest_nothing_wakes_the_daemon(network_manager, probe):
+    seen = probe("network", "power", "powerSaver", "idle", "sessions")
+    for fact in ("network", "power", "powerSaver", "idle"):
+        seen.wait(fact)
+    assert seen.said_nothing(2.5)
+    before = seen.wakes()
+    assert seen.said_nothing(5)
+    assert seen.wakes() == before
+    assert len(list(pathlib.Path(f"/proc/{seen.process.pid}/task").iterdir())) == 1
