@@ -73,7 +73,9 @@ extension Engine {
   private static let firstRetry = Duration.seconds(30)
   private static let mostDoublings: Int32 = 10
 
-  /// How long a retry waits: 30 s, doubled with each failure, and up to a fifth more, another part each time, so that
+  /// How long a retry waits.
+  ///
+  /// 30 s, doubled with each failure, and up to a fifth more, another part each time, so that
   /// the clients of a server that was gone do not all come back at once. Not more than 5 h (FEATURES C6).
   static func backOff(failures: Int32, of id: AppID, _ spread: Spread) -> Duration {
     let wait = firstRetry * (1 << Int(min(max(failures, 1), mostDoublings) - 1))
