@@ -112,22 +112,25 @@ struct App: Sendable {
 
   /// Asks for a refresh beside what is asked for already: one refresh serves both, at the earlier instant.
   ///
-  /// What outlives a change of phase stands before what does not, so that it is not dropped with it, and a person before
-  /// all, because what puts off others does not put off a person. An app that is off is not asked.
+  /// What outlives a change of phase stands before what does not, so that it is not dropped with it; what somebody
+  /// waits for stands before what may be put off, and a person's word before all. An app that is off is not asked.
   mutating func ask(_ trigger: Trigger, at instant: Instant) {
     guard !isOff else { return }
     guard let asked = request else {
       request = Request(trigger: trigger, earliest: instant)
       return
     }
-    let outranks = asked.trigger.endsWithPhase || trigger == .manual
-    request = Request(trigger: outranks ? trigger : asked.trigger, earliest: min(asked.earliest, instant))
+    let isStronger = asked.trigger.endsWithPhase || trigger == .manual || trigger.isAwaited && !asked.trigger.isAwaited
+    request = Request(trigger: isStronger ? trigger : asked.trigger, earliest: min(asked.earliest, instant))
   }
 }
 
 extension Trigger {
   /// Whether the clock asks, rather than something that happened.
   var isByTime: Bool { self == .interval || self == .catchUp }
+
+  /// Whether somebody waits for what it starts, whatever becomes of the phase.
+  var isAwaited: Bool { self == .manual || self == .push || self == .transfer }
 
   /// Whether nobody waits for what it starts: it may wait for a better time.
   var isDeferrable: Bool { isByTime || self == .retry }

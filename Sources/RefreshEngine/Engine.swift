@@ -132,7 +132,7 @@ public struct Engine: Sendable {
       agenda.set(id, to: due.map { Window(earliest: $0.earliest, latest: $0.latest) })
     case .held(let holds):
       held.insert(id)
-      agenda.set(id, to: wake(of: holds).map { Window(earliest: $0, latest: $0) })
+      agenda.set(id, to: wake(of: holds, on: id, at: turn.now).map { Window(earliest: $0, latest: $0) })
     }
   }
 

@@ -33,21 +33,36 @@ extension Engine {
     let offset = spread.offset(of: id, within: Self.catchUpSpan).inMicroseconds
     let wall = now.microseconds + wallOffset.inMicroseconds
     for moment in [wall, wall - offset] where quiet.contains(zone.local(moment)) {
-      let end = zone.next(minuteOfDay: quiet.to, from: moment) + offset
-      return Instant(microseconds: end - wallOffset.inMicroseconds)
+      var end = zone.next(minuteOfDay: quiet.to, from: moment)
+      // Daylight saving may set the clock out of the quiet hours.
+      let out = zone.changes.first { $0.at > moment && $0.at < end && !quiet.contains(zone.local($0.at)) }
+      if let out { end = out.at }
+      return Instant(microseconds: end + offset - wallOffset.inMicroseconds)
     }
     return nil
   }
 
   /// When time alone lifts the first of the holds or changes them, boot clock; nil when it never does.
-  func wake(of holds: [Hold]) -> Instant? {
-    holds.compactMap { hold -> Instant? in
+  func wake(of holds: [Hold], on id: AppID, at now: Instant) -> Instant? {
+    let lifted = holds.compactMap { hold -> Instant? in
       switch hold {
       case .quiet(let until), .settling(let until), .paused(.until(let until)): until
       case .constraint(_, let relaxedAt): relaxedAt
       default: nil
       }
-    }.min()
+    }
+    guard let quiet = apps[id]?.policy?.quiet, holds.allSatisfy(\.isOfDue) else { return lifted.min() }
+    let due = apps[id]?.due(limits: limits, spread: spread, of: id, at: now)
+    guard due?.trigger.isDeferrable == true else { return lifted.min() }
+    return (lifted + [beginning(of: quiet, after: now)]).min()
+  }
+
+  /// When quiet hours begin next, boot clock, or a change of the zone, which may lead into them.
+  private func beginning(of quiet: QuietHours, after now: Instant) -> Instant {
+    let wall = now.microseconds + wallOffset.inMicroseconds
+    let begin = zone.next(minuteOfDay: quiet.from, from: wall + 1)
+    let change = zone.changes.first { $0.at > wall }?.at ?? begin
+    return Instant(microseconds: min(begin, change) - wallOffset.inMicroseconds)
   }
 
   /// Keeps the record of what a due app waits for, and closes it when that has changed.
@@ -71,6 +86,16 @@ extension Hold.Name {
     switch self {
     case .notConfigured, .never, .stopping, .settling, .concurrency: false
     case .loggedOut, .disabled, .paused, .quiet, .network, .power, .idle, .calm, .powerSaver: true
+    }
+  }
+}
+
+extension Hold {
+  /// Whether it keeps what is due, which quiet hours may keep too.
+  fileprivate var isOfDue: Bool {
+    switch self {
+    case .notConfigured, .loggedOut, .disabled, .never, .stopping: false
+    case .paused, .quiet, .constraint, .powerSaver, .settling, .concurrency: true
     }
   }
 }

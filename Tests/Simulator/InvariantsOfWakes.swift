@@ -18,7 +18,14 @@ struct WakeIsTheMinimum: Invariant {
           return "\(id) may wait \(slack) for company"
         }
         windows.append(window)
-      case .held(let holds): windows += holds.compactMap(\.end).min().map { [Window(earliest: $0, latest: $0)] } ?? []
+      case .held(let holds):
+        var ends = holds.compactMap(\.end)
+        if holds.allSatisfy(\.isOfDue), brain.explain(id, at: world.instant)?.trigger.map(\.isDeferrable) ?? false,
+          let quiet = world.book.apps[id]?.policy?.quiet
+        {
+          ends.append(world.book.beginning(of: quiet, after: world.instant))
+        }
+        windows += ends.min().map { [Window(earliest: $0, latest: $0)] } ?? []
       case .refreshing:
         if let step = world.book.apps[id]?.run?.nextStep { windows.append(Window(earliest: step, latest: step)) }
       case .ready: break
@@ -44,7 +51,27 @@ struct WakeIsTheMinimum: Invariant {
   }
 }
 
+extension [Hold] {
+  /// The names that are worth a line of the history.
+  var recorded: [Hold.Name] {
+    map(\.name).filter { ![.notConfigured, .never, .stopping, .settling, .concurrency].contains($0) }
+  }
+}
+
+extension Trigger {
+  /// Whether nobody waits for what it starts.
+  fileprivate var isDeferrable: Bool { self == .interval || self == .catchUp || self == .retry }
+}
+
 extension Hold {
+  /// Whether it keeps what is due and quiet hours may join it.
+  fileprivate var isOfDue: Bool {
+    switch self {
+    case .notConfigured, .loggedOut, .disabled, .never, .stopping: false
+    case .paused, .quiet, .constraint, .powerSaver, .settling, .concurrency: true
+    }
+  }
+
   /// When time changes it, if it does.
   fileprivate var end: Instant? {
     switch self {

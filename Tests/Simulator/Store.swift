@@ -26,7 +26,7 @@ public struct Store: Sendable {
   public private(set) var wallOffset = Duration.zero
   /// How often a daemon has started.
   public private(set) var starts: UInt32 = 0
-  private var boot = 0
+  private(set) var boot = 0
 
   mutating func save(_ batch: Batch, wallOffset: Duration) {
     states.merge(batch.states) { $1 }

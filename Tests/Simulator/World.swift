@@ -14,7 +14,9 @@ public struct World: Sendable {
   /// How wrong the wall clock is.
   var clockError = Duration.zero
   /// The time zone of the machine.
-  var zone = Zone.utc
+  var zone: Zone
+  /// The conditions of the machine, which its daemon may not have heard yet.
+  var weather = Weather()
 
   /// What is on disk.
   public internal(set) var store = Store()
@@ -22,6 +24,8 @@ public struct World: Sendable {
   var limits: Limits
   var policies: [AppID: Policy] = [:]
   let ids: [AppID]
+  /// Whether apps have quiet hours: with them, a step of the wall clock does move something.
+  let hasQuiet: Bool
 
   /// The daemon's engine; nil while there is no daemon.
   public internal(set) var brain: Brain?
@@ -66,7 +70,9 @@ public struct World: Sendable {
     let size = chance.happens(5) ? 50 : 2 + chance.number(below: 9)
     ids = Fleet.ids(apps ?? size)
     limits = Fleet.limits(&chance)
-    for id in ids where chance.happens(80) { policies[id] = Fleet.policy(&chance) }
+    hasQuiet = chance.happens(50)
+    for id in ids where chance.happens(80) { policies[id] = Fleet.policy(hasQuiet: hasQuiet, &chance) }
+    zone = chance.pick(Weather.zones)
     self.chance = chance
     self.fault = fault
     self.checks = checks
@@ -132,7 +138,11 @@ public struct World: Sendable {
     afterExit = .restart
     let isOff = agenda.unordered.contains { $0.kind == .boots }
     agenda = Heap()
+    weather = Weather()
     if isOff { bootMachine() } else if brain == nil { startDaemon() }
+    for observation in weather.observations { handle(.observed(observation)) }
+    handle(.paused(nil))
+    expect(.again(.paused(nil)), in: .minutes(1))
     for (id, app) in book.apps.sorted(by: { $0.key < $1.key }) where app.phase == .foreground {
       for lease in app.leases.keys.sorted() { handle(.leaseEnded(lease, id)) }
       handle(.signalled(id, .background))
@@ -145,7 +155,7 @@ public struct World: Sendable {
       var app = book.apps[id] ?? Bystander.App()
       app.policy = policies[id]
       return app.spacing(limits)
-    }.reduce(.hours(24), max) + Self.patience
+    }.reduce(.hours(24), max) + Self.patience + (hasQuiet ? .hours(13) : .zero)
   }
 
   /// How much later than its interval an app may be fresh: the daemon's restart, a backlog, the longest deadline of a

@@ -38,11 +38,16 @@ extension World {
     // The daemon ends what another one left before it goes on.
     if fault?.ofDaemon != .leavesOrphans { processes = [] }
     let now = instant
+    let isFreshBoot = store.starts == 0 || store.boot != boot
     if let shift = store.load(boot: boot, now: now, wallOffset: wallOffset) { book.shift(by: shift, now: now) }
     brain = Brain(start: store.starts, store: store, wallOffset: wallOffset, zone: zone, fault: fault)
     lastTurn = nil
+    book.wallOffset = wallOffset
+    book.zone = zone
     observe(.daemonStarted)
     handle(.configured(limits, policies))
+    if isFreshBoot { handle(.resumed) }
+    expect(.sourcesAnswer, in: chance.duration(.zero ... .seconds(2)))
   }
 
   /// SIGKILL, or worse: what was not saved is lost, processes go on.
@@ -93,7 +98,7 @@ extension World {
     let batch = unsaved
     unsaved = Store.Batch()
     store.save(batch, wallOffset: brain.engine.wallOffset)
-    book.save(batch.states.keys)
+    book.save(batch)
     observe(.saved(batch))
   }
 
