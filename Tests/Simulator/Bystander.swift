@@ -55,7 +55,9 @@ public struct Bystander: Sendable {
   var pause: Pause?
   var zone = Zone.utc
   var wallOffset = Duration.zero
-  var settlingUntil: Instant?
+  var resumedAt: Instant?
+  /// Until when the machine settles, as the limits in force have it.
+  var settlingUntil: Instant? { resumedAt.map { $0 + limits.settle } }
   /// The stages that refreshes went through, as lines of the diagram of `Refreshing`.
   public internal(set) var transitions: Set<Transition> = []
 
@@ -89,7 +91,7 @@ public struct Bystander: Sendable {
     apps = saved
     pause = savedPause
     conditions = Conditions()
-    settlingUntil = nil
+    resumedAt = nil
     isStopping = false
   }
 

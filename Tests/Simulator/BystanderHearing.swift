@@ -31,7 +31,7 @@ extension Bystander {
       let isOnMains = conditions.power.value?.onBattery == false
       self.pause = pause == .untilAC && isOnMains ? nil : pause
     case .observed(let observation): hear(observation)
-    case .resumed: settlingUntil = now + limits.settle
+    case .resumed: resumedAt = now
     case .zoneChanged(let zone): self.zone = zone
     case .clockStepped(let offset): wallOffset = offset
     case .stopped: isStopping = true
