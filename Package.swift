@@ -57,13 +57,16 @@ let package = Package(
     test("SimulatorTests", ["Simulator", "RefreshEngine", "simulate"]),
     test(
       "RefreshStoreTests", ["RefreshStore", "RefreshEngine", "CSQLite"],
-      resources: [.embedInCode("Fixtures/schema-1.sql")]),
+      resources: [.embedInCode("Fixtures/schema-1.sql"), .embedInCode("Fixtures/schema-2.sql")]),
     test("RefreshConfigTests", ["RefreshConfig"]),
     test("VarlinkTests", ["Varlink", "CLinux"]),
     test(
       "RefreshAPITests", ["RefreshAPI"], exclude: ["test_interfaces.py"], resources: [.embedInCode("messages.json")]),
     test("SystemdTests", ["Systemd"]),
     test("RefreshDaemonTests", ["RefreshDaemon", "CLinux"]),
+    .executableTarget(
+      name: "conditions-probe", dependencies: ["RefreshDaemon", "RefreshEngine", "Systemd"],
+      path: "Tests/ConditionsProbe", swiftSettings: strict),
     test("refreshctlTests", ["refreshctl", "RefreshAPI", "Varlink"], exclude: ["test_refreshctl.py"]),
     .executableTarget(
       name: "varlink-certification",

@@ -13,17 +13,27 @@ extension Wire {
 
   /// What keeps a refresh from starting.
   public struct Hold: Codable, Hashable, Sendable {
-    /// Its name: `logged-out`, `never` (the interval of the phase), `stopping` (the daemon).
+    /// Its name: `logged-out`, `disabled`, `paused`, `never` (the interval of the phase), `quiet`, `network`, `power`,
+    /// `idle`, `calm`, `power-saver`, `settling`, `concurrency`, `stopping` (the daemon).
     ///
     /// Others may be added.
     public let name: String
     /// What would lift it: a command, or a sentence.
     public let remedy: String
+    /// When it ends by itself, microseconds of the wall clock; absent when nobody knows.
+    public let untilMicroseconds: Int64?
 
     /// Makes it of its parts.
-    public init(name: String, remedy: String) {
+    public init(name: String, remedy: String, untilMicroseconds: Int64? = nil) {
       self.name = name
       self.remedy = remedy
+      self.untilMicroseconds = untilMicroseconds
+    }
+
+    private enum CodingKeys: String, CodingKey {
+      case name
+      case remedy
+      case untilMicroseconds = "until_us"
     }
   }
 

@@ -105,6 +105,8 @@ extension Wire {
     public let refreshing: Int
     /// The next refresh of all; absent when nothing is planned.
     public let next: NextRefresh?
+    /// The pause of all apps, if there is one.
+    public let pause: PauseState?
     /// The configuration in force.
     public let configuration: ConfigurationState
     /// The store on disk.
@@ -113,7 +115,8 @@ extension Wire {
     /// Makes it of its parts.
     public init(
       version: String, start: Int, sinceMicroseconds: Int64, isUserDaemon: Bool, socket: String, launcher: String,
-      apps: Int, refreshing: Int, next: NextRefresh? = nil, configuration: ConfigurationState, store: StoreState
+      apps: Int, refreshing: Int, next: NextRefresh? = nil, pause: PauseState? = nil,
+      configuration: ConfigurationState, store: StoreState
     ) {
       self.version = version
       self.start = start
@@ -124,6 +127,7 @@ extension Wire {
       self.apps = apps
       self.refreshing = refreshing
       self.next = next
+      self.pause = pause
       self.configuration = configuration
       self.store = store
     }
@@ -138,6 +142,7 @@ extension Wire {
       case apps
       case refreshing
       case next
+      case pause
       case configuration
       case store
     }

@@ -3,7 +3,8 @@ extension ManagerInterface {
   ///
   /// With `more` every step is an answer, `finished` the last; without it `finished` is the only one. If a refresh of
   /// the app is running, one more is run after it (event `queued`), never two at once; calls that come meanwhile share
-  /// that one. A connection that ends stops nothing.
+  /// that one. A refresh that is held by what passes by itself waits for that (event `held`, once). A connection that ends
+  /// stops nothing.
   public enum Run: InterfaceMethod {
     /// The name of the method on the socket.
     public static let name = "org.refreshd.Manager.Run"

@@ -3,6 +3,8 @@ extension Wire {
   public enum RunEventKind: String, Codable, Hashable, Sendable, CaseIterable {
     /// A refresh of the app is running; another is run once it has ended.
     case queued
+    /// Something holds the refresh: it starts as soon as nothing does.
+    case held
     /// The refresh has started.
     case started
     /// A task printed a line.
@@ -17,6 +19,8 @@ extension Wire {
   public enum RunEvent: Hashable, Sendable {
     /// A refresh of the app is running; another is run once it has ended.
     case queued
+    /// These hold the refresh, at least one: it starts as soon as nothing does.
+    case held([Hold])
     /// The refresh of this id has started.
     case started(id: String)
     /// A task printed this line on standard output or standard error; without its end.
@@ -28,7 +32,7 @@ extension Wire {
 
 extension Wire.RunEvent: Codable {
   private enum CodingKeys: String, CodingKey {
-    case kind, id, task, text, refresh
+    case kind, holds, id, task, text, refresh
   }
 
   /// Reads the fields of the kind, and no others.
@@ -37,6 +41,7 @@ extension Wire.RunEvent: Codable {
     self =
       switch try fields.decode(Wire.RunEventKind.self, forKey: .kind) {
       case .queued: .queued
+      case .held: .held(try fields.decode([Wire.Hold].self, forKey: .holds))
       case .started: .started(id: try fields.decode(String.self, forKey: .id))
       case .output:
         .output(
@@ -50,6 +55,9 @@ extension Wire.RunEvent: Codable {
     var fields = encoder.container(keyedBy: CodingKeys.self)
     switch self {
     case .queued: try fields.encode(Wire.RunEventKind.queued, forKey: .kind)
+    case .held(let holds):
+      try fields.encode(Wire.RunEventKind.held, forKey: .kind)
+      try fields.encode(holds, forKey: .holds)
     case .started(let id):
       try fields.encode(Wire.RunEventKind.started, forKey: .kind)
       try fields.encode(id, forKey: .id)

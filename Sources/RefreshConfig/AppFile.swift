@@ -4,6 +4,8 @@ import RefreshEngine
 struct AppFile {
   /// The most tasks that an app may have.
   static let mostTasks = 64
+  /// The keys that `[defaults]` cannot have.
+  static let ownKeys = ["id", "name", "owner", "task"]
 
   let id: (value: AppID, line: Int)?
   let app: AppConfiguration?
@@ -17,6 +19,7 @@ struct AppFile {
       try reading.owner(text)
     }
     let settings = Settings(from: &section, in: reading).completed(by: reading.defaults)
+    settings.refuseEarlyStaleness(in: &section, limits: reading.limits)
     let tasks = Self.tasks(from: &section, in: &reading)
     section.refuseUnknownKeys()
     problems = section.problems
@@ -27,7 +30,7 @@ struct AppFile {
     let ownerInForce = owner ?? reading.accounts.user(numbered: reading.reader.uid)
     let policies = reading.sharing.one(Self.policies(of: tasks, ownerInForce))
     app = AppConfiguration(
-      id: id, owner: ownerInForce, policy: settings.policy(tasks: policies, limits: reading.limits),
+      id: id, owner: ownerInForce, policy: settings.policy(tasks: policies, limits: reading.limits, &reading.sharing),
       commands: reading.commands(of: tasks, settings, ownerInForce),
       givenName: name, folder: reading.sharing.one(file.folder), fileName: file.name == "\(id).toml" ? nil : file.name)
   }

@@ -15,7 +15,8 @@ extension Configuration {
         problems += reading.read(file, try file.read() ?? [])
       } catch {
         problems.append(error)
-        reading.limits = Reading.widestLimits
+        reading.limits = .widest
+        reading.defaults = .unreadable
       }
     }
     var apps: [AppConfiguration] = []

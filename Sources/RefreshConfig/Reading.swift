@@ -14,29 +14,17 @@ struct Reading {
     programs = Programs(reader.isProgram)
   }
 
-  /// The widest limits that can be set.
-  ///
-  /// They stand in for one that cannot be read, so that no app is blamed for it.
-  static let widestLimits = Limits(
-    foregroundFloor: .milliseconds(1), backgroundFloor: .milliseconds(1), deadlineCap: .hours(24))
-
   /// Takes limits and defaults from `refreshd.toml`.
   mutating func read(_ file: ConfigurationFile, _ entries: [Node.Entry]) -> [Problem] {
     var section = Section(file: file.path, entries: entries)
-    func take(_ key: String, _ limit: WritableKeyPath<Limits, Duration>, from lowest: Duration, example: String) {
-      if let duration = section.takeDuration(key, within: lowest ... .hours(24), example: example) {
-        limits[keyPath: limit] = duration
-      } else if section.isWritten(key) {
-        limits[keyPath: limit] = Self.widestLimits[keyPath: limit]
-      }
-    }
-    take("foreground_floor", \.foregroundFloor, from: .milliseconds(1), example: "5s")
-    take("background_floor", \.backgroundFloor, from: .milliseconds(1), example: "15min")
-    take("deadline_cap", \.deadlineCap, from: .seconds(1), example: "10min")
+    limits = Limits(from: &section)
     if var inner = section.takeTable("defaults", example: "[defaults], a table") {
       defaults = Settings(from: &inner, in: self)
-      inner.refuseUnknownKeys()
+      defaults.refuseEarlyStaleness(in: &inner, limits: limits)
+      inner.refuseUnknownKeys(appKeys: AppFile.ownKeys)
       section.adopt(inner)
+    } else if section.isWritten("defaults") {
+      defaults = .unreadable
     }
     section.refuseUnknownKeys()
     return section.problems

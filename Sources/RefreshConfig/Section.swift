@@ -93,6 +93,41 @@ struct Section {
     }?.value
   }
 
+  /// Takes a boolean.
+  mutating func takeBoolean(_ key: String) -> Bool? {
+    take(key, example: "\(key) = true") { node in if case .boolean(let value) = node.value { value } else { nil } }?
+      .value
+  }
+
+  /// Takes one of a few words.
+  mutating func takeWord<Word: RawRepresentable<String> & CaseIterable>(_ key: String, example: Word) -> Word? {
+    takeText(key, example: example.rawValue) { (text) throws(Unreadable) in
+      if let word = Word(rawValue: text) { return word }
+      let words = Word.allCases.map { "\"\($0.rawValue)\"" }
+      throw Unreadable(
+        message: "cannot take \(quoted(text))",
+        remedy: "write \(words.dropLast().joined(separator: ", ")) or \(words.suffix(1).joined())")
+    }
+  }
+
+  /// Takes an array of strings, each of which `check` may refuse.
+  mutating func takeTexts(_ key: String, example: String, _ check: (String) throws(Unreadable) -> Void) -> [String]? {
+    let line = "\(key) = [\"\(example)\"]"
+    return take(key, example: line) { (node) throws(Unreadable) -> [String]? in
+      guard case .array(let elements) = node.value else { return nil }
+      var texts: [String] = []
+      for element in elements {
+        guard case .string(let text) = element.value else {
+          throw Unreadable(
+            message: "cannot take \(element.kind) in this array", remedy: "put it in quotes, as in \(line)")
+        }
+        try check(text)
+        texts.append(text)
+      }
+      return texts
+    }?.value
+  }
+
   /// Takes a table, whose own keys are then to be read and its problems adopted.
   mutating func takeTable(_ key: String, example: String) -> Section? {
     guard
@@ -117,12 +152,13 @@ struct Section {
   }
 
   /// Refuses the keys that nobody asked for.
-  mutating func refuseUnknownKeys() {
+  ///
+  /// - Parameter appKeys: keys that are right in an app's file, and only there.
+  mutating func refuseUnknownKeys(appKeys: [String] = []) {
     for entry in entries where !known.contains(entry.key) {
-      refuse(
-        entry.key,
-        Unreadable(
-          message: "cannot use a key that is not known here", remedy: remedy(forUnknown: String(entry.key.prefix(64)))))
+      let remedy =
+        appKeys.contains(entry.key) ? "write it into an app's file" : remedy(forUnknown: String(entry.key.prefix(64)))
+      refuse(entry.key, Unreadable(message: "cannot use a key that is not known here", remedy: remedy))
     }
   }
 

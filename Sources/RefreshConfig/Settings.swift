@@ -8,9 +8,21 @@ struct Settings {
   var deadline: Duration?
   var grace: Duration?
   var group: UInt32?
+  var constraints = ConstraintSettings()
+  /// The quiet hours; the inner nil is `never`, which takes those of the defaults away.
+  var quiet: QuietHours??
+  var maxStale: Duration?
+  var meteredWhenStale: Bool?
   var surroundings = Surroundings()
 
   init() {}
+
+  /// What stands in for defaults that cannot be read, so that no app is blamed for them.
+  static let unreadable = {
+    var settings = Settings()
+    settings.backgroundInterval = .never
+    return settings
+  }()
 
   /// Takes the keys out of a section.
   init(from section: inout Section, in reading: Reading) {
@@ -20,15 +32,20 @@ struct Settings {
     backgroundInterval = section.takeText("background_interval", example: "24h") { (text) throws(Unreadable) in
       try Interval(text, floor: reading.limits.backgroundFloor)
     }
-    onForeground = section.takeText("on_foreground", example: "stale") { (text) throws(Unreadable) in
-      guard let value = OnForeground(rawValue: text) else {
-        throw Unreadable(message: "cannot take \(quoted(text))", remedy: #"write "stale", "always" or "never""#)
-      }
-      return value
+    if backgroundInterval == nil, section.isWritten("background_interval") {
+      backgroundInterval = Self.unreadable.backgroundInterval
     }
+    onForeground = section.takeWord("on_foreground", example: .stale)
     deadline = section.takeDuration("deadline", within: .seconds(1)...reading.limits.deadlineCap, example: "30s")
     grace = section.takeDuration("grace", within: .zero ... .minutes(1), example: "5s")
     group = section.takeText("group", example: "mail") { (text) throws(Unreadable) in try reading.group(text) }
+    constraints = ConstraintSettings(from: &section)
+    quiet = section.takeText("quiet", example: "22:00-06:00") { (text) throws(Unreadable) in
+      text == "never" ? nil : try QuietHours(text)
+    }
+    maxStale = section.takeDuration("max_stale", within: .minutes(1) ... .longest, example: "3d")
+    if maxStale == nil, section.isWritten("max_stale") { maxStale = .longest }
+    meteredWhenStale = section.takeBoolean("metered_when_stale")
     surroundings = Surroundings(from: &section)
   }
 
@@ -41,6 +58,10 @@ struct Settings {
     settings.deadline = deadline ?? defaults.deadline
     settings.grace = grace ?? defaults.grace
     settings.group = group ?? defaults.group
+    settings.constraints = constraints.completed(by: defaults.constraints)
+    settings.quiet = quiet ?? defaults.quiet
+    settings.maxStale = maxStale ?? defaults.maxStale
+    settings.meteredWhenStale = meteredWhenStale ?? defaults.meteredWhenStale
     settings.surroundings = surroundings.completed(by: defaults.surroundings)
     return settings
   }
@@ -49,17 +70,40 @@ struct Settings {
   ///
   /// A default that the administrator's limits leave no room for gives way to them: an interval below the floor to
   /// `minimum`, a deadline above the cap to the cap. What is written has been held against the limits already.
-  func policy(tasks: [TaskPolicy], limits: Limits) -> Policy {
-    func fitting(_ interval: Interval, _ floor: Duration) -> Interval {
-      if case .every(let duration) = interval, duration < floor { .minimum } else { interval }
-    }
+  func policy(tasks: [TaskPolicy], limits: Limits, _ sharing: inout Sharing) -> Policy {
     var policy = Policy(tasks: tasks)
-    policy.foregroundInterval = foregroundInterval ?? fitting(policy.foregroundInterval, limits.foregroundFloor)
-    policy.backgroundInterval = backgroundInterval ?? fitting(policy.backgroundInterval, limits.backgroundFloor)
+    policy.foregroundInterval = foregroundInterval ?? policy.foregroundInterval.fitting(limits.foregroundFloor)
+    policy.backgroundInterval = backgroundInterval ?? policy.backgroundInterval.fitting(limits.backgroundFloor)
     policy.onForeground = onForeground ?? policy.onForeground
     policy.deadline = deadline ?? min(policy.deadline, limits.deadlineCap)
     policy.grace = grace ?? policy.grace
+    policy.constraints = constraints.constraints(&sharing)
+    policy.quiet = quiet ?? policy.quiet
+    policy.maxStale = maxStale ?? policy.maxStale
+    policy.meteredWhenStale = meteredWhenStale ?? policy.meteredWhenStale
     return policy
+  }
+
+  /// Refuses a `max_stale` below the background interval in force, if the section writes one of the two.
+  ///
+  /// The data would be stale whenever it is due, and its constraints relaxed although nothing was late.
+  func refuseEarlyStaleness(in section: inout Section, limits: Limits) {
+    let interval = backgroundInterval ?? Policy(tasks: []).backgroundInterval.fitting(limits.backgroundFloor)
+    guard let key = ["max_stale", "background_interval"].first(where: section.isWritten), let maxStale,
+      let spacing = interval.spacing(floor: limits.backgroundFloor), maxStale < spacing
+    else { return }
+    section.refuse(
+      key,
+      Unreadable(
+        message: "cannot take max_stale = \"\(maxStale.inSystemdForm)\" with a refresh every \(spacing.inSystemdForm)",
+        remedy: "write a longer max_stale or a shorter background_interval"))
+  }
+}
+
+extension Interval {
+  /// The interval, or `minimum` if it is below the floor.
+  fileprivate func fitting(_ floor: Duration) -> Interval {
+    if case .every(let duration) = self, duration < floor { .minimum } else { self }
   }
 }
 

@@ -19,12 +19,19 @@ actor Daemon {
   let environment: TaskEnvironment
   let access = Access.current()
   let startedAt: Moment
+  /// Whether this is the first start of a daemon in this boot, and not the first of all.
+  private let hasRebooted: Bool
   let launcher: any Launcher
+  let conditions: ConditionSources
+  /// How local time follows from wall time; nil while no app needs to know.
+  var zone: LocalZone?
 
   var engine: Engine
   var configuration: InForce
   var refreshes = Refreshes()
   var leases = Leases()
+  /// Who is told what happens.
+  var watchers = Watchers()
   /// The last refresh of each app that has ended.
   var lasts = LastRefreshes()
   /// The questions that came before those were read; nil from then on.
@@ -42,7 +49,7 @@ actor Daemon {
   var server: Server?
 
   private var wake: TimerSource?
-  private var armedFor: Instant?
+  private var armedFor: Window?
   private var signals: [SignalSource] = []
 
   nonisolated var unownedExecutor: UnownedSerialExecutor { loop.asUnownedSerialExecutor() }
@@ -68,10 +75,12 @@ actor Daemon {
     environment = TaskEnvironment(
       socket: parts.settings.socket, isUserDaemon: parts.settings.isUserDaemon, own: parts.settings.environment)
     startedAt = parts.moment
+    hasRebooted = parts.loaded.previous == .otherBoot
     launcher = try SpawnLauncher(on: parts.loop, socket: parts.settings.socket)
+    conditions = ConditionSources(on: parts.loop, settings: .init(of: parts.settings))
     engine = Engine(
       start: parts.loaded.start, spread: Machine.spread(), states: parts.loaded.states,
-      wallOffset: parts.moment.wallOffset)
+      wallOffset: parts.moment.wallOffset, device: parts.loaded.device)
     configuration = InForce(parts.configuration, at: parts.moment)
   }
 
@@ -88,6 +97,8 @@ actor Daemon {
     launcher.onOutput = { key, line in self.takeOutput(key, line) }
     launcher.onEnd = { key, end in self.handle(.taskEnded(key.refresh, task: key.task, end)) }
     launcher.clean(leftFrom: leftBehind)
+    if hasRebooted { handle(.resumed) }
+    beginToWatch()
     handle(configuration.event)
     try serve()
     _ = try loop.watchdog()
@@ -117,8 +128,11 @@ actor Daemon {
   /// Lets the engine decide on an event, and sees to it that the decision is saved and performed.
   func handle(_ event: Event) {
     let now = readClocks()
-    take(engine.handle(event, at: now))
+    let decision = engine.handle(event, at: now)
+    take(decision)
+    tellWatchers(of: event, decision, at: now)
     arm()
+    if decision.deviceChanged { watch() }
   }
 
   /// Gives the instant that it is, and lets the engine know first if the wall clock was set.
@@ -132,6 +146,7 @@ actor Daemon {
       pending.clockStepped = true
       take(engine.handle(.clockStepped(wallOffset: moment.wallOffset), at: moment.instant))
       arm()
+      zone?.look()
     }
     return moment.instant
   }
@@ -144,7 +159,9 @@ actor Daemon {
 
   private func take(_ decision: Decision) {
     pending.changed.formUnion(decision.changed)
+    pending.deviceChanged = pending.deviceChanged || decision.deviceChanged
     pending.ended += decision.ended
+    pending.waited += decision.waited
     for record in decision.ended { conclude(record) }
     for effect in decision.effects {
       pending.work.append(Pending.Work(effect: effect, app: configuration[effect.app]))
@@ -155,8 +172,8 @@ actor Daemon {
   /// Arms the one timer for what the engine derives; the kernel may be as late as the window is long.
   private func arm() {
     let window = engine.nextWake
-    guard window?.earliest != armedFor else { return }
-    armedFor = window?.earliest
+    guard window != armedFor else { return }
+    armedFor = window
     guard let window else {
       wake?.disarm()
       return

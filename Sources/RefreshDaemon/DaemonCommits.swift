@@ -66,7 +66,9 @@ extension Daemon {
 
   private func save(_ turn: Pending) async -> StoreError? {
     guard turn.isToBeSaved || storeProblem != nil else { return nil }
-    var batch = Batch(now: Moment.now().instant, wallOffset: engine.wallOffset, records: turn.ended)
+    var batch = Batch(
+      now: Moment.now().instant, wallOffset: engine.wallOffset, records: turn.ended, waits: turn.waited)
+    if turn.deviceChanged { batch.device = engine.device }
     for id in turn.changed { batch.states[id] = engine.state(of: id) }
     do throws(StoreError) {
       try await store.save(batch, durably: !turn.promises.isEmpty)
@@ -97,6 +99,8 @@ extension Daemon {
   }
 
   private func saveAllAfter(_ problem: StoreError) {
-    if problem.code == .corrupt { pending.changed.formUnion(configuration.apps.map(\.id)) }
+    guard problem.code == .corrupt else { return }
+    pending.changed.formUnion(configuration.apps.map(\.id))
+    pending.deviceChanged = true
   }
 }

@@ -87,6 +87,8 @@ struct DaemonJournal: Sendable {
 
   func cannotNotify(_ error: SystemdError) { write("\(error)", .warning) }
 
+  func cannotWatch(_ error: SystemdError) { write("cannot watch the machine's conditions: \(error)", .error) }
+
   func cannotStart(_ refresh: RefreshID, of app: AppID) {
     write("\(app): cannot start refresh \(refresh): its configuration is gone", .error, nil, fields(app, refresh))
   }

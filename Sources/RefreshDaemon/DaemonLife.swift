@@ -27,6 +27,7 @@ extension Daemon {
     do throws(ConfigurationError) {
       configuration = InForce(try await reader.read(), at: Moment.now())
       launcher.forgetUsers()
+      watch()
       keepingRuns { handle(configuration.event) }
       for id in refreshes.awaited where configuration[id] == nil { giveUpWaiting(for: id, .notConfigured) }
       journal.configured(apps: configuration.apps.count)
@@ -77,7 +78,7 @@ extension Daemon {
   func giveUpWaiting(for id: AppID, _ hold: Hold) {
     let app = id.description
     for call in refreshes.stopWaiting(for: id) {
-      call.fail(ManagerInterface.Held(app: app, holds: [hold.wire(of: app)]))
+      call.fail(ManagerInterface.Held(app: app, holds: [hold.wire(of: app, wallOffset: engine.wallOffset)]))
     }
   }
 

@@ -13,7 +13,9 @@ struct InForce {
   var refused: [Problem] = []
 
   init(_ configuration: Configuration, at moment: Moment) {
-    limits = configuration.limits
+    var limits = configuration.limits
+    limits.maxConcurrent = limits.maxConcurrent ?? Machine.processors
+    self.limits = limits
     apps = configuration.apps
     sinceMicroseconds = moment.instant.wallMicroseconds(at: moment.wallOffset)
   }

@@ -14,8 +14,12 @@ struct Pending {
   var changed: Set<AppID> = []
   /// Whether the wall clock was set: a later boot reads this boot's instants by the offset that was saved last.
   var clockStepped = false
+  /// Whether what holds for all apps is to be saved.
+  var deviceChanged = false
   /// The refreshes for the history.
   var ended: [RefreshRecord] = []
+  /// The waits for the history.
+  var waited: [WaitRecord] = []
   /// What to do after the commit, in this order.
   var work: [Work] = []
   /// Told after the commit, whether it went well or not.
@@ -24,7 +28,9 @@ struct Pending {
   var promises: [(StoreError?) -> Void] = []
 
   /// Whether there is anything to write.
-  var isToBeSaved: Bool { !changed.isEmpty || clockStepped || !ended.isEmpty || !promises.isEmpty }
+  var isToBeSaved: Bool {
+    !changed.isEmpty || deviceChanged || clockStepped || !ended.isEmpty || !waited.isEmpty || !promises.isEmpty
+  }
 
   /// Whether nobody waits for the commit: nothing is to be started or answered after it, and nothing has ended.
   var canWait: Bool {

@@ -35,10 +35,18 @@ extension Daemon {
     interface.method("List") { self.list($0) }
     interface.method("Show") { self.show($0) }
     interface.method("Status") { self.status($0) }
+    interface.method("Why") { self.why($0) }
     interface.method("Run") { self.run($0) }
     interface.method("Set") { self.set($0) }
     interface.method("Reset") { self.reset($0) }
+    interface.method("Disable") { self.disable($0) }
+    interface.method("Enable") { self.enable($0) }
+    interface.method("Skip") { self.skip($0) }
+    interface.method("Pause") { self.pause($0) }
+    interface.method("Resume") { self.resume($0) }
+    interface.method("Schedule") { self.schedule($0) }
     interface.method("History") { self.history($0) }
+    interface.method("Watch") { self.watch($0) }
     interface.method("Check") { self.check($0) }
     interface.method("Reload") { self.reload($0) }
     interface.method("Version") { self.version($0) }

@@ -122,16 +122,37 @@ extension Cause {
 }
 
 extension Hold {
-  /// The hold and what lifts it, as a person reads it.
-  func wire(of app: String) -> Wire.Hold {
+  /// The hold and what lifts it, as a person reads it, at an offset of wall time to boot time.
+  func wire(of app: String, wallOffset: Duration) -> Wire.Hold {
     let remedy =
       switch self {
       case .notConfigured: "write a file for it in apps.d, then refreshctl reload"
       case .loggedOut: "refreshctl login \(app)"
+      case .disabled: "refreshctl enable \(app)"
+      case .paused(.untilAC): "mains power, or refreshctl resume"
+      case .paused: "refreshctl resume"
       case .never: "refreshctl set \(app) --background 1h, or refreshctl run \(app)"
+      case .quiet: "the end of its quiet hours, or refreshctl run \(app)"
+      case .constraint(.network, _): "a network that it asks for; refreshctl why \(app) says which"
+      case .constraint(.power, _): "the power supply that it asks for; refreshctl why \(app) says which"
+      case .constraint(.idle, _): "an idle user"
+      case .constraint(.calm, _): "less pressure on the machine"
+      case .powerSaver: "another power profile"
+      case .settling: "the machine has just started or woken up; it goes on in a moment"
+      case .concurrency: "a place among the refreshes that run; max_concurrent in refreshd.toml bounds them"
       case .stopping: "refreshd goes on after its next start"
       }
-    return Wire.Hold(name: rawValue, remedy: remedy)
+    return Wire.Hold(
+      name: name.rawValue, remedy: remedy, untilMicroseconds: until?.wallMicroseconds(at: wallOffset))
+  }
+
+  /// When the hold ends by itself; nil when nobody knows.
+  private var until: Instant? {
+    switch self {
+    case .paused(.until(let until)), .quiet(let until), .settling(let until): until
+    case .constraint(_, let relaxedAt): relaxedAt
+    default: nil
+    }
   }
 }
 

@@ -48,7 +48,7 @@ struct AppView {
   var row: Wire.App {
     Wire.App(
       id: app.id.description, name: app.name, owner: app.owner.name, phase: Wire.Phase(phase), verdict: wireVerdict,
-      dueMicroseconds: due.map(wall), holds: holds.map { $0.wire(of: app.id.description) },
+      dueMicroseconds: due.map(wall), holds: wireHolds,
       running: state.running?.id.description, last: last.map(Wire.LastRefresh.init),
       freshMicroseconds: state.freshAt.map(wall))
   }
@@ -58,7 +58,7 @@ struct AppView {
     Wire.AppDetails(
       id: app.id.description, name: app.name, owner: app.owner.name, phase: Wire.Phase(phase), verdict: wireVerdict,
       dueMicroseconds: due.map(wall), dueTrigger: dueTrigger.map(Wire.Trigger.init),
-      holds: holds.map { $0.wire(of: app.id.description) }, running: running,
+      holds: wireHolds, running: running,
       freshMicroseconds: state.freshAt.map(wall), foregroundInterval: intervals.foreground,
       backgroundInterval: intervals.background, onForeground: onForeground,
       deadlineMicroseconds: app.policy.deadline.inMicroseconds, graceMicroseconds: app.policy.grace.inMicroseconds,
@@ -96,6 +96,10 @@ struct AppView {
     if case .held(let holds) = verdict { holds } else { [] }
   }
 
+  private var wireHolds: [Wire.Hold] {
+    holds.map { $0.wire(of: app.id.description, wallOffset: wallOffset) }
+  }
+
   private var due: Instant? {
     if case .notDue(let until) = verdict { until } else { nil }
   }
@@ -108,7 +112,8 @@ struct AppView {
     }
   }
 
-  private var running: Wire.Running? {
+  /// The refresh that is running, if one is.
+  var running: Wire.Running? {
     state.running.map {
       Wire.Running(id: $0.id.description, trigger: Wire.Trigger($0.trigger), startedMicroseconds: wall($0.at))
     }

@@ -2,7 +2,10 @@ import HeapModule
 
 /// When which app has something to do next: an index of the apps, so that a wake need not look at all of them.
 ///
-/// An app that changes its mind leaves its old entry behind; such an entry no longer agrees with `instants` and is
+/// Each app has a window. The fewest wakes that serve all windows are had by waking at the earliest of their ends, and
+/// serving then every window that has begun (interval stabbing); ``wake`` says so.
+///
+/// An app that changes its mind leaves its old entries behind; such an entry no longer agrees with `windows` and is
 /// dropped when it comes up, or when the old entries outnumber the apps.
 struct Agenda {
   private struct Entry: Comparable {
@@ -14,37 +17,83 @@ struct Agenda {
     }
   }
 
-  private var heap = Heap<Entry>()
-  private var instants: [AppID: Instant] = [:]
+  /// The length of a shelf: one part of a window, so that a look for its company is a look at a few shelves.
+  private static let shelfLength: Int64 = 60_000_000
 
-  /// The first instant at which an app has something to do.
-  var first: Instant? { heap.min?.at }
+  private var byBegin = Heap<Entry>()
+  private var byEnd = Heap<Entry>()
+  private var windows: [AppID: Window] = [:]
+  /// The apps by the minute in which their windows begin.
+  private var shelves: [Int64: [AppID]] = [:]
 
-  /// Puts the app down for an instant, in place of the one before; nil when it has nothing to do by time.
-  mutating func set(_ app: AppID, to instant: Instant?) {
-    guard instants[app] != instant else { return }
-    instants[app] = instant
-    if let instant { heap.insert(Entry(at: instant, app: app)) }
-    if heap.count > 2 * instants.count + 64 {
-      heap = Heap(instants.map { Entry(at: $0.value, app: $0.key) })
+  /// When to wake: not before the last window has begun that the wake can serve, and not after the first has ended.
+  var wake: Window? {
+    guard let end = byEnd.min, let first = windows[end.app] else { return nil }
+    var begin = first.earliest
+    let least = Self.shelf(of: begin)
+    var shelf = Self.shelf(of: end.at)
+    while shelf >= least {
+      let begins = (shelves[shelf] ?? []).compactMap { windows[$0]?.earliest }.filter { $0 <= end.at }
+      if let last = begins.max() {
+        begin = max(begin, last)
+        break
+      }
+      shelf -= 1
+    }
+    return Window(earliest: begin, latest: end.at)
+  }
+
+  /// Puts the app down for a window, in place of the one before; nil when it has nothing to do by time.
+  mutating func set(_ app: AppID, to window: Window?) {
+    let before = windows[app]
+    guard before != window else { return }
+    if let before { unshelve(app, before) }
+    windows[app] = window
+    if let window {
+      byBegin.insert(Entry(at: window.earliest, app: app))
+      byEnd.insert(Entry(at: window.latest, app: app))
+      shelves[Self.shelf(of: window.earliest), default: []].append(app)
     }
     dropStale()
   }
 
-  /// Takes out and returns the apps whose instant has come, in order of instant and id.
+  /// Takes out and returns the apps whose window has begun, in order of its begin and of id.
   mutating func takeDue(at now: Instant) -> [AppID] {
     var due: [AppID] = []
-    while let entry = heap.min, entry.at <= now {
-      heap.removeMin()
-      guard instants[entry.app] == entry.at else { continue }
-      instants[entry.app] = nil
+    while let entry = byBegin.min, entry.at <= now {
+      byBegin.removeMin()
+      guard let window = windows[entry.app], window.earliest == entry.at else { continue }
+      unshelve(entry.app, window)
+      windows[entry.app] = nil
       due.append(entry.app)
     }
     dropStale()
     return due
   }
 
+  private mutating func unshelve(_ app: AppID, _ window: Window) {
+    let shelf = Self.shelf(of: window.earliest)
+    // Out of the dictionary while it is changed, so that it is changed in place.
+    guard var apps = shelves.removeValue(forKey: shelf) else { return }
+    if let place = apps.firstIndex(of: app) {
+      apps.swapAt(place, apps.count - 1)
+      apps.removeLast()
+    }
+    if !apps.isEmpty { shelves[shelf] = apps }
+  }
+
   private mutating func dropStale() {
-    while let entry = heap.min, instants[entry.app] != entry.at { heap.removeMin() }
+    if byBegin.count > 2 * windows.count + 64 {
+      byBegin = Heap(windows.map { Entry(at: $0.value.earliest, app: $0.key) })
+    }
+    if byEnd.count > 2 * windows.count + 64 {
+      byEnd = Heap(windows.map { Entry(at: $0.value.latest, app: $0.key) })
+    }
+    while let entry = byBegin.min, windows[entry.app]?.earliest != entry.at { byBegin.removeMin() }
+    while let entry = byEnd.min, windows[entry.app]?.latest != entry.at { byEnd.removeMin() }
+  }
+
+  private static func shelf(of instant: Instant) -> Int64 {
+    instant.microseconds / shelfLength - (instant.microseconds < 0 ? 1 : 0)
   }
 }

@@ -27,6 +27,13 @@ struct App: Sendable {
   var request: Request?
   var activity = Activity.waiting
   var leases: [Lease] = []
+  var seenAt: Instant?
+  var isDisabled = false
+  var skippedUntil: Instant?
+  var failures: Int32 = 0
+  var strikes: [Instant] = []
+  var oneShot: OneShot?
+  var waiting: Waiting?
 
   init() {}
 
@@ -39,14 +46,32 @@ struct App: Sendable {
     freshAt = state.freshAt
     request = state.request
     activity = state.running.map(Activity.lost) ?? .waiting
+    seenAt = state.seenAt
+    isDisabled = state.isDisabled
+    skippedUntil = state.skippedUntil
+    failures = state.failures
+    strikes = state.strikes
+    oneShot = state.oneShot
+    waiting = state.waiting
   }
 
   /// What is saved.
   var state: AppState {
-    AppState(
+    var state = AppState(
       isForeground: isForeground, isLoggedOut: isLoggedOut, overrides: overrides, lastStart: lastStart,
       freshAt: freshAt, request: request, running: started)
+    state.seenAt = seenAt
+    state.isDisabled = isDisabled
+    state.skippedUntil = skippedUntil
+    state.failures = failures
+    state.strikes = strikes
+    state.oneShot = oneShot
+    state.waiting = waiting
+    return state
   }
+
+  /// Whether neither time nor a person may start it: logged out, or disabled by the user.
+  var isOff: Bool { isLoggedOut || isDisabled }
 
   private var started: Started? {
     switch activity {
@@ -85,41 +110,30 @@ struct App: Sendable {
     }
   }
 
-  /// What the interval of the phase asks for: now if the app never ran, nil for `never`.
-  func dueByTime(limits: Limits, at now: Instant) -> Instant? {
-    spacing(in: phase, limits: limits).map { spacing in lastStart.map { $0 + spacing } ?? now }
-  }
-
-  /// What is due first, by request or by time; nil when nothing ever is.
-  ///
-  /// A request by time stands in for the instant that the interval would give: that is how a backlog is spread.
-  func due(limits: Limits, at now: Instant) -> Request? {
-    if let request, request.trigger.isByTime { return request }
-    guard let earliest = dueByTime(limits: limits, at: now) else { return request }
-    guard let request, request.earliest <= max(earliest, now) else {
-      return Request(trigger: .interval, earliest: earliest)
-    }
-    return request
-  }
-
   /// Asks for a refresh beside what is asked for already: one refresh serves both, at the earlier instant.
   ///
-  /// What outlives a change of phase stands before what does not, so that it is not dropped with it. An app that is
-  /// logged out is not asked.
+  /// What outlives a change of phase stands before what does not, so that it is not dropped with it; what somebody
+  /// waits for stands before what may be put off, and a person's word before all. An app that is off is not asked.
   mutating func ask(_ trigger: Trigger, at instant: Instant) {
-    guard !isLoggedOut else { return }
+    guard !isOff else { return }
     guard let asked = request else {
       request = Request(trigger: trigger, earliest: instant)
       return
     }
-    request = Request(
-      trigger: asked.trigger.endsWithPhase ? trigger : asked.trigger, earliest: min(asked.earliest, instant))
+    let isStronger = asked.trigger.endsWithPhase || trigger == .manual || trigger.isAwaited && !asked.trigger.isAwaited
+    request = Request(trigger: isStronger ? trigger : asked.trigger, earliest: min(asked.earliest, instant))
   }
 }
 
 extension Trigger {
   /// Whether the clock asks, rather than something that happened.
   var isByTime: Bool { self == .interval || self == .catchUp }
+
+  /// Whether somebody waits for what it starts, whatever becomes of the phase.
+  var isAwaited: Bool { self == .manual || self == .push || self == .transfer }
+
+  /// Whether nobody waits for what it starts: it may wait for a better time.
+  var isDeferrable: Bool { isByTime || self == .retry }
 
   /// Whether a request of this kind means nothing any more once the app is in another phase.
   var endsWithPhase: Bool { isByTime || self == .foreground }

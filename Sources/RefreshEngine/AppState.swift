@@ -26,6 +26,63 @@ public struct Request: Hashable, Sendable {
   }
 }
 
+/// A refresh that somebody asked for at a later time (FEATURES A13).
+public struct OneShot: Hashable, Sendable {
+  /// Not before this instant, boot clock.
+  public var earliest: Instant
+  /// Why, in the words of who asked; may be empty.
+  public var reason: String
+
+  /// Makes a one-shot.
+  public init(earliest: Instant, reason: String) {
+    self.earliest = earliest
+    self.reason = reason
+  }
+}
+
+/// What keeps a due app from starting, and since when.
+public struct Waiting: Hashable, Sendable {
+  /// Since when it is these holds, boot clock.
+  public var since: Instant
+  /// The names of the holds, in the order of the verdict.
+  public var holds: [Hold.Name]
+
+  /// Makes a waiting.
+  public init(since: Instant, holds: [Hold.Name]) {
+    self.since = since
+    self.holds = holds
+  }
+}
+
+/// A time in which a due app was held: a line of the history beside the refreshes (FEATURES H1).
+public struct WaitRecord: Hashable, Sendable {
+  /// The app.
+  public var app: AppID
+  /// From when, boot clock.
+  public var since: Instant
+  /// Until when, boot clock.
+  public var until: Instant
+  /// What held it.
+  public var holds: [Hold.Name]
+
+  /// Makes a record.
+  public init(app: AppID, since: Instant, until: Instant, holds: [Hold.Name]) {
+    self.app = app
+    self.since = since
+    self.until = until
+    self.holds = holds
+  }
+}
+
+/// What holds for all apps and outlives the daemon and the boot.
+public struct DeviceState: Hashable, Sendable {
+  /// The user's pause of all apps; nil while there is none.
+  public var pause: Pause?
+
+  /// The state of a device that nobody has touched.
+  public init(pause: Pause? = nil) { self.pause = pause }
+}
+
 /// The start of a refresh: what is saved before its first process, so that a crash cannot lose it.
 public struct Started: Hashable, Sendable {
   /// The refresh.
@@ -63,6 +120,20 @@ public struct AppState: Hashable, Sendable {
   public var request: Request?
   /// The refresh that is running, if one is.
   public var running: Started?
+  /// When the first configuration named the app, boot clock: the age of data that there never was.
+  public var seenAt: Instant?
+  /// Whether the user has disabled the app (FEATURES D7).
+  public var isDisabled = false
+  /// Nothing starts by time before this instant, because the user skipped a refresh; nil when none was.
+  public var skippedUntil: Instant?
+  /// How many refreshes in a row have failed in a way that is worth a retry (FEATURES C6).
+  public var failures: Int32 = 0
+  /// When the last refreshes overran their deadline, oldest first, three at most (FEATURES C7); boot clock.
+  public var strikes: [Instant] = []
+  /// A refresh that somebody asked for at a later time (FEATURES A13).
+  public var oneShot: OneShot?
+  /// What has kept the app waiting, and since when, while it is due and held.
+  public var waiting: Waiting?
 
   /// The state of an app that nobody has heard of yet.
   public init(

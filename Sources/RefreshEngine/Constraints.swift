@@ -24,7 +24,9 @@ public enum PowerConstraint: String, Hashable, Sendable, CaseIterable {
 public struct Constraints: Hashable, Sendable {
   /// What the network must be.
   public var network = NetworkConstraint.none
-  /// The Wi-Fi networks that will do; empty for all. What is not Wi-Fi is not in question.
+  /// The Wi-Fi networks that will do; empty for all.
+  ///
+  /// What is not Wi-Fi is not in question.
   public var ssids: [String] = []
   /// The Wi-Fi networks that will not do.
   public var deniedSSIDs: [String] = []

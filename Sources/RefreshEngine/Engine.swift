@@ -17,14 +17,25 @@ public struct Engine: Sendable {
   ///
   /// No schedule depends on it; the edges map instants to wall time with it.
   public internal(set) var wallOffset: Duration
+  /// How local time follows from wall time.
+  public internal(set) var zone: Zone
   /// Whether the daemon is stopping.
   public internal(set) var isStopping = false
+  /// The conditions of the machine, as far as they have been observed.
+  public internal(set) var conditions = Conditions()
+  /// What holds for all apps.
+  public internal(set) var device: DeviceState
+  /// When the machine last started or woke up, boot clock; nil when it has not since the daemon began.
+  var resumedAt: Instant?
 
   let spread: Spread
   var apps: AppTable
   /// Which app a running refresh is of.
   var running: [RefreshID: AppID] = [:]
+  /// The apps that are held by what may be lifted by another event than their own: a condition, a pause.
+  var held: Set<AppID> = []
   private var agenda = Agenda()
+  private var queue = Queue()
   private var number: UInt32 = 0
 
   /// Takes up what the daemon before this one saved.
@@ -36,17 +47,22 @@ public struct Engine: Sendable {
   ///   - spread: the stable offsets of this machine.
   ///   - states: what is saved of each app, in instants of this boot.
   ///   - wallOffset: wall time minus boot time.
-  public init(start: UInt32, spread: Spread, states: [AppID: AppState], wallOffset: Duration) {
+  ///   - zone: how local time follows from wall time.
+  ///   - device: what is saved of the device.
+  public init(
+    start: UInt32, spread: Spread, states: [AppID: AppState], wallOffset: Duration, zone: Zone = .utc,
+    device: DeviceState = DeviceState()
+  ) {
     self.start = start
+    self.zone = zone
+    self.device = device
     self.spread = spread
     self.wallOffset = wallOffset
     apps = AppTable(restoring: states)
   }
 
-  /// When there is something to do by time; nil when nothing is.
-  public var nextWake: Window? {
-    agenda.first.map { Window(earliest: $0, latest: $0) }
-  }
+  /// From when until when to come back; nil when there is nothing to do by time.
+  public var nextWake: Window? { agenda.wake }
 
   /// Takes one event and says what to save and to do.
   ///
@@ -55,15 +71,19 @@ public struct Engine: Sendable {
   ///   - now: the boot clock's time, not before that of the event before.
   public mutating func handle(_ event: Event, at now: Instant) -> Decision {
     var turn = Turn(now: now)
+    endPause(&turn)
     for id in agenda.takeDue(at: now) {
       turn.touched.insert(id)
       advance(id, &turn)
     }
     apply(event, &turn)
-    for id in turn.touched.sorted() {
+    for id in turn.touched { line(id, at: now) }
+    while hasPlace, let id = queue.first {
+      queue.set(id, to: nil)
+      turn.touched.insert(id)
       if case .ready(let trigger) = verdict(on: id, at: now) { begin(id, trigger, &turn) }
-      agenda.set(id, to: wake(of: id, at: now))
     }
+    for id in turn.touched.sorted() { settle(id, &turn) }
     return turn.decision
   }
 
@@ -73,13 +93,47 @@ public struct Engine: Sendable {
   public func verdict(on id: AppID, at now: Instant) -> Verdict {
     guard let app = apps[id] else { return .held([.notConfigured]) }
     if let refreshing = app.refreshing { return .refreshing(refreshing.started.id) }
-    var holds: [Hold] = []
-    if app.policy == nil { holds.append(.notConfigured) }
-    if app.isLoggedOut { holds.append(.loggedOut) }
-    if isStopping { holds.append(.stopping) }
+    let lasting = lastingHolds(on: app)
+    guard lasting.isEmpty else { return .held(lasting) }
+    guard let due = app.due(limits: limits, spread: spread, of: id, at: now) else { return .held([.never]) }
+    guard due.earliest <= now else { return .notDue(until: due.earliest) }
+    let holds = holds(on: app, id, for: due.trigger, at: now)
     guard holds.isEmpty else { return .held(holds) }
-    guard let due = app.due(limits: limits, at: now) else { return .held([.never]) }
-    return due.earliest <= now ? .ready(due.trigger) : .notDue(until: due.earliest)
+    return hasPlace ? .ready(due.trigger) : .held([.concurrency])
+  }
+
+  /// Whether one more refresh may run.
+  private var hasPlace: Bool { limits.maxConcurrent.map { running.count < $0 } ?? true }
+
+  /// Puts an app among those that start as soon as there is a place, if nothing else keeps it.
+  private mutating func line(_ id: AppID, at now: Instant) {
+    var entry: Queue.Entry?
+    switch verdict(on: id, at: now) {
+    case .ready, .held([.concurrency]):
+      if let app = apps[id], let due = app.due(limits: limits, spread: spread, of: id, at: now) {
+        entry = Queue.Entry(isBackground: app.phase != .foreground, latest: due.latest, app: id)
+      }
+    case .notDue, .held, .refreshing: break
+    }
+    queue.set(id, to: entry)
+  }
+
+  /// Brings the indexes and the record of waits up to what has become of an app.
+  private mutating func settle(_ id: AppID, _ turn: inout Turn) {
+    let verdict = verdict(on: id, at: turn.now)
+    noteWaiting(id, verdict, &turn)
+    switch verdict {
+    case .refreshing:
+      held.remove(id)
+      agenda.set(id, to: apps[id]?.refreshing?.wake.map { Window(earliest: $0, latest: $0) })
+    case .ready, .notDue:
+      held.remove(id)
+      let due = apps[id]?.due(limits: limits, spread: spread, of: id, at: turn.now)
+      agenda.set(id, to: due.map { Window(earliest: $0.earliest, latest: $0.latest) })
+    case .held(let holds):
+      held.insert(id)
+      agenda.set(id, to: wake(of: holds, on: id, at: turn.now).map { Window(earliest: $0, latest: $0) })
+    }
   }
 
   private mutating func apply(_ event: Event, _ turn: inout Turn) {
@@ -90,21 +144,26 @@ public struct Engine: Sendable {
     case .leaseEnded(let lease, let id): endLease(lease, id, &turn)
     case .overridden(let id, let overrides): override(id, overrides, &turn)
     case .requested(let id, let trigger): request(id, trigger, &turn)
+    case .scheduled(let id, let oneShot): schedule(id, oneShot, &turn)
+    case .disabled(let id, let isDisabled): disable(id, isDisabled, &turn)
+    case .skipped(let id): skip(id, &turn)
+    case .paused(let pause): setPause(pause, &turn)
+    case .observed(let observation): observe(observation, &turn)
+    case .resumed: resume(&turn)
+    case .zoneChanged(let zone):
+      self.zone = zone
+      turn.touched.formUnion(held)
     case .completed(let refresh, let task, let outcome, let message):
       changeRefreshing(refresh, &turn) { $0.complete(task: task, outcome, message: message) }
     case .taskEnded(let refresh, let task, let end):
       let now = turn.now
       changeRefreshing(refresh, &turn) { $0.end(task: task, end, at: now) }
-    case .clockStepped(let offset): wallOffset = offset
+    case .clockStepped(let offset):
+      wallOffset = offset
+      turn.touched.formUnion(held)
     case .stopped: stop(&turn)
     case .wokeUp: break
     }
-  }
-
-  private func wake(of id: AppID, at now: Instant) -> Instant? {
-    if let refreshing = apps[id]?.refreshing { return refreshing.wake }
-    if case .notDue(let until) = verdict(on: id, at: now) { return until }
-    return nil
   }
 
   private mutating func begin(_ id: AppID, _ trigger: Trigger, _ turn: inout Turn) {
@@ -115,6 +174,8 @@ public struct Engine: Sendable {
     running[started.id] = id
     apps[id]?.lastStart = turn.now
     apps[id]?.request = nil
+    apps[id]?.skippedUntil = nil
+    if let oneShot = apps[id]?.oneShot, oneShot.earliest <= turn.now { apps[id]?.oneShot = nil }
     apps[id]?.activity = .refreshing(refreshing)
     turn.decision.changed.insert(id)
     turn.decision.effects.append(.start(started.id, id, trigger, deadline: refreshing.deadline))

@@ -19,6 +19,10 @@ extension Engine {
       let before = apps[id] ?? App()
       var app = before
       app.policy = policy
+      if app.seenAt == nil {
+        app.seenAt = turn.now
+        turn.decision.changed.insert(id)
+      }
       apps[id] = app
       dropOutdated(id, before: before, limitsBefore, &turn)
     }
@@ -37,9 +41,9 @@ extension Engine {
 
   /// Asks for a refresh, now or after the one that is running.
   ///
-  /// A logged-out app is not asked.
+  /// An app that is off is not asked.
   mutating func request(_ id: AppID, _ trigger: Trigger, _ turn: inout Turn) {
-    guard let app = apps[id], app.policy != nil, !app.isLoggedOut else { return }
+    guard let app = apps[id], app.policy != nil, !app.isOff else { return }
     apps[id]?.ask(trigger, at: turn.now)
     turn.touched.insert(id)
     turn.decision.changed.insert(id)
@@ -80,21 +84,38 @@ extension Engine {
   /// the daemon was off, what was never run, what a shorter interval makes overdue.
   ///
   /// The user looks at the apps in the foreground: they do not wait.
-  private mutating func catchUp(_ turn: inout Turn) {
+  ///
+  /// - Parameter byStaleness: whether the places are given by the age of the data, oldest first, and not by the spread:
+  ///   after a resume the machine is alone with its backlog, after a start it may be one of a fleet.
+  mutating func catchUp(_ turn: inout Turn, byStaleness: Bool = false) {
     let now = turn.now
-    let backlog = apps.ids.sorted().filter { id in
+    let base = max(now, settlingUntil ?? now)
+    var backlog = apps.ids.sorted().filter { id in
       guard let app = apps[id], app.refreshing == nil, app.phase == .background else { return false }
-      guard let due = app.due(limits: limits, at: now), due.earliest <= now else { return false }
-      return due.trigger.isByTime || due.trigger == .retry
+      let due = app.due(limits: limits, spread: spread, of: id, at: now)
+      guard let due, due.earliest <= now else { return false }
+      return due.trigger.isDeferrable
     }
     guard backlog.count > 1 else { return }
     let span = min(Self.catchUpSpan, Self.catchUpSpacing * (backlog.count - 1))
-    for id in backlog {
+    if byStaleness { backlog.sort { isStaler($0, $1) } }
+    for (place, id) in backlog.enumerated() {
       guard let app = apps[id] else { continue }
       let isOverdue = app.dueByTime(limits: limits, at: now).map { $0 <= now } ?? false
       let trigger: Trigger = !isOverdue ? .retry : app.lastStart == nil ? .interval : .catchUp
-      apps[id]?.request = Request(trigger: trigger, earliest: now + spread.offset(of: id, within: span))
+      let offset = byStaleness ? span * place / (backlog.count - 1) : spread.offset(of: id, within: span)
+      apps[id]?.request = Request(trigger: trigger, earliest: base + offset)
+      turn.touched.insert(id)
       turn.decision.changed.insert(id)
+    }
+  }
+
+  private func isStaler(_ left: AppID, _ right: AppID) -> Bool {
+    switch (apps[left]?.freshAt, apps[right]?.freshAt) {
+    case (let left?, let right?) where left != right: left < right
+    case (nil, .some): true
+    case (.some, nil): false
+    default: left < right
     }
   }
 }

@@ -19,6 +19,31 @@ extension Engine {
     apps[id]?.interval(in: phase)
   }
 
+  /// Every term of the judgement about an app at an instant, boot clock; nil for one that is not configured.
+  public func explain(_ id: AppID, at now: Instant) -> Explanation? {
+    guard let app = apps[id], let policy = app.policy else { return nil }
+    let due = app.due(limits: limits, spread: spread, of: id, at: now)
+    var explanation = Explanation(verdict: verdict(on: id, at: now))
+    explanation.trigger = due?.trigger
+    explanation.window = due.map { Window(earliest: $0.earliest, latest: $0.latest) }
+    explanation.floor = app.spacing(in: app.phase, limits: limits).flatMap { spacing in
+      app.lastStart.map { $0 + spacing }
+    }
+    explanation.staleAt = app.ageBegan.map { $0 + app.maxStale }
+    explanation.terms = Constraint.allCases.filter(policy.constraints.asks(for:)).map { constraint in
+      let relaxedAt = app.relaxedAt(constraint)
+      return Explanation.Term(
+        constraint: constraint, isMet: isMet(constraint, by: app, at: now), isUnknown: conditions.isUnknown(constraint),
+        relaxedAt: relaxedAt, isRelaxed: relaxedAt.map { $0 <= now } ?? false)
+    }
+    explanation.failures = Int(app.failures)
+    explanation.restsUntil = app.restsUntil.flatMap { $0 > now ? $0 : nil }
+    explanation.skippedUntil = app.skippedUntil.flatMap { $0 > now ? $0 : nil }
+    explanation.oneShot = app.oneShot
+    explanation.waiting = app.waiting
+    return explanation
+  }
+
   /// How many refreshes are running.
   public var refreshingCount: Int { running.count }
 

@@ -44,11 +44,47 @@ extension Engine {
     running[record.id] = nil
     apps[id]?.activity = .waiting
     if record.outcome.isFresh { apps[id]?.freshAt = record.startedAt }
-    // What a stopping daemon cut short is owed: it runs again after the next start.
-    let isCutShort = record.tasks.contains { $0.outcome == .failed(.stopped(.shutdown)) }
+    // What a stopping daemon cut short is owed, and what a lost condition did: it runs again when it can.
+    let isCutShort = record.tasks.contains { task in
+      task.outcome == .failed(.stopped(.shutdown)) || task.outcome == .failed(.stopped(.constraintLost))
+    }
     if isCutShort { apps[id]?.ask(.retry, at: turn.now) }
+    if record.stopReason == .deadline { strike(id, at: turn.now) }
+    takeFailure(id, record, isCutShort: isCutShort, at: turn.now)
     turn.decision.changed.insert(id)
     turn.decision.ended.append(record)
+  }
+
+  /// Has a failure that is worth a retry tried again, each time after twice as long (FEATURES C6).
+  ///
+  /// What was cut short is neither a failure nor a success.
+  private mutating func takeFailure(_ id: AppID, _ record: RefreshRecord, isCutShort: Bool, at now: Instant) {
+    guard !isCutShort, let app = apps[id] else { return }
+    guard case .failed(.temporary) = record.outcome else {
+      apps[id]?.failures = 0
+      return
+    }
+    let failures = min(app.failures + 1, Self.mostDoublings)
+    apps[id]?.failures = failures
+    apps[id]?.ask(.retry, at: now + Self.backOff(failures: failures, of: id, spread))
+  }
+
+  /// The first wait before a retry, and how often it is doubled at most: 30 s to 4 h 16 min.
+  private static let firstRetry = Duration.seconds(30)
+  private static let mostDoublings: Int32 = 10
+
+  /// How long a retry waits: 30 s, doubled with each failure, and up to a fifth more; 5 h at most (FEATURES C6).
+  ///
+  /// The fifth is another part each time, so that the clients of a server that was gone do not all come back at once.
+  static func backOff(failures: Int32, of id: AppID, _ spread: Spread) -> Duration {
+    let wait = firstRetry * (1 << Int(min(max(failures, 1), mostDoublings) - 1))
+    return min(.hours(5), wait + spread.offset(of: id, within: wait / 5, turn: UInt64(failures)))
+  }
+
+  /// Takes note that the app overran its deadline (FEATURES C7).
+  private mutating func strike(_ id: AppID, at now: Instant) {
+    apps[id]?.strikes.append(now)
+    if let count = apps[id]?.strikes.count, count > App.strikesToRest { apps[id]?.strikes.removeFirst() }
   }
 
   /// Gives the refresh that the daemon before this one lost its one outcome, and runs the app again.

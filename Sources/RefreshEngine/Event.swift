@@ -15,6 +15,20 @@ public enum Event: Hashable, Sendable {
   case overridden(AppID, Overrides)
   /// Something other than time asks for a refresh now, or after the one that is running.
   case requested(AppID, Trigger)
+  /// Somebody asks for a refresh at a later time; it takes the place of one that was asked for before (FEATURES A13).
+  case scheduled(AppID, OneShot)
+  /// The user disables the app or enables it again.
+  case disabled(AppID, Bool)
+  /// The user passes over the next refresh that would start by time.
+  case skipped(AppID)
+  /// The user pauses all apps, or ends the pause.
+  case paused(Pause?)
+  /// A condition of the machine is another one now, or is known now.
+  case observed(Observation)
+  /// The machine has woken up, or has just started.
+  case resumed
+  /// The local time follows from Unix time in another way now.
+  case zoneChanged(Zone)
   /// A task said over the socket how it went, before its process ended; `task` counts from 0.
   case completed(RefreshID, task: Int, Outcome, message: String)
   /// All processes of a task are gone; `task` counts from 0.
@@ -33,6 +47,10 @@ public struct Decision: Hashable, Sendable {
   public var changed: Set<AppID> = []
   /// The refreshes that ended, for the history, in the same transaction.
   public var ended: [RefreshRecord] = []
+  /// The waits that ended, for the history, in the same transaction.
+  public var waited: [WaitRecord] = []
+  /// Whether the ``DeviceState`` is no longer what was saved.
+  public var deviceChanged = false
   /// What to do when that is saved, in this order.
   public var effects: [Effect] = []
 

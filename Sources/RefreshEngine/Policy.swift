@@ -77,6 +77,15 @@ public struct Policy: Hashable, Sendable {
   ///
   /// They run side by side under the one deadline.
   public var tasks: [TaskPolicy]
+  /// The conditions it asks for; none by default.
+  public var constraints = Constraints()
+  /// Hours in which nothing starts by time; none by default.
+  public var quiet: QuietHours?
+  /// The age of the data from which constraints are relaxed, one after the other (FEATURES D5); nil for three times
+  /// the background interval.
+  public var maxStale: Duration?
+  /// Whether the last rung of the ladder lets the app use a metered network; no by default.
+  public var meteredWhenStale = false
 
   /// Makes a policy with the defaults of DESIGN section 4.
   public init(
@@ -101,6 +110,16 @@ public struct Limits: Hashable, Sendable {
   public var backgroundFloor: Duration
   /// The longest deadline that an app may ask for; 10 min by default.
   public var deadlineCap: Duration
+  /// How many refreshes may run at once; nil, the default, for no bound.
+  ///
+  /// The daemon sets it to the number of processors unless the file says otherwise.
+  public var maxConcurrent: Int?
+  /// Whether a condition that nobody knows counts as met; yes by default.
+  public var unknownIsMet = true
+  /// Whether nothing starts by time while a power-saver profile is on; no by default.
+  public var powerSaverStops = false
+  /// How long nothing starts by time after boot and resume; 20 s by default (FEATURES A12).
+  public var settle = Duration.seconds(20)
 
   /// Makes limits with the defaults of FEATURES A2 and B1.
   public init(

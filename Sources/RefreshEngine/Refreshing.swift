@@ -5,8 +5,8 @@
 ///     started     -> running      the deadline is more than five seconds away
 ///     started     -> warned       the deadline is five seconds away or less
 ///     running     -> warned       five seconds before the deadline
-///     running     -> terminating  deadline (the warning was slept over), logout, user, shutdown
-///     warned      -> terminating  deadline, logout, user, shutdown
+///     running     -> terminating  deadline (the warning was slept over), constraint-lost, logout, user, shutdown
+///     warned      -> terminating  deadline, constraint-lost, logout, user, shutdown
 ///     terminating -> killed       the grace has passed
 ///
 /// From any stage it ends when the last of its tasks has ended.

@@ -12,9 +12,12 @@ public struct Spread: Hashable, Sendable {
   }
 
   /// The app's place in a span of time: zero or more, less than `span`.
-  public func offset(of app: AppID, within span: Duration) -> Duration {
+  ///
+  /// Another `turn` gives another place, as stable as the first: that is how retries get their jitter.
+  public func offset(of app: AppID, within span: Duration, turn: UInt64 = 0) -> Duration {
     let microseconds = UInt64(max(0, span.inMicroseconds))
-    return .microseconds(Int64(hash(of: app).multipliedFullWidth(by: microseconds).high))
+    let hash = hash(of: app) &+ turn &* 0x9e37_79b9_7f4a_7c15
+    return .microseconds(Int64(hash.multipliedFullWidth(by: microseconds).high))
   }
 
   /// FNV-1a over the id, begun with the machine, then the finalizer of SplitMix64 to fill the high bits.

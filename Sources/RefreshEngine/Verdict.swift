@@ -13,15 +13,67 @@ public enum Verdict: Hashable, Sendable {
 }
 
 /// Whatever keeps an app from being refreshed, by name.
-public enum Hold: String, Hashable, Sendable, CaseIterable {
+public enum Hold: Hashable, Sendable {
   /// No file of the configuration in force names the app.
-  case notConfigured = "not-configured"
+  case notConfigured
   /// The app is logged out; `login` lifts it.
-  case loggedOut = "logged-out"
+  case loggedOut
+  /// The user has disabled the app; `enable` lifts it.
+  case disabled
+  /// The user has paused all apps; `resume` lifts it, or what the pause waits for.
+  case paused(Pause)
   /// The interval of the phase is `never`; another phase or interval, or a request, lifts it.
   case never
+  /// The app's quiet hours, until this instant, boot clock.
+  case quiet(until: Instant)
+  /// A constraint of the app is not met; the condition lifts it, or its rung of the staleness ladder, boot clock.
+  case constraint(Constraint, relaxedAt: Instant?)
+  /// A power-saver profile is on, and the configuration stops background work meanwhile.
+  case powerSaver
+  /// The machine has just started or woken up, until this instant, boot clock (FEATURES A12).
+  case settling(until: Instant)
+  /// As many refreshes are running as may run at once.
+  case concurrency
   /// The daemon is stopping; its next start lifts it.
   case stopping
+
+  /// Its name, as it is stored and told.
+  public var name: Name {
+    switch self {
+    case .notConfigured: .notConfigured
+    case .loggedOut: .loggedOut
+    case .disabled: .disabled
+    case .paused: .paused
+    case .never: .never
+    case .quiet: .quiet
+    case .constraint(.network, _): .network
+    case .constraint(.power, _): .power
+    case .constraint(.idle, _): .idle
+    case .constraint(.calm, _): .calm
+    case .powerSaver: .powerSaver
+    case .settling: .settling
+    case .concurrency: .concurrency
+    case .stopping: .stopping
+    }
+  }
+
+  /// The names of holds.
+  public enum Name: String, Hashable, Sendable, CaseIterable {
+    case notConfigured = "not-configured"
+    case loggedOut = "logged-out"
+    case disabled
+    case paused
+    case never
+    case quiet
+    case network
+    case power
+    case idle
+    case calm
+    case powerSaver = "power-saver"
+    case settling
+    case concurrency
+    case stopping
+  }
 }
 
 /// From when until when a wake may be: what the daemon arms its one timer with.

@@ -46,7 +46,7 @@ public struct Zone: Hashable, Sendable {
   /// The first moment from `wall` on at which the clock on the wall shows a minute of the day; both Unix time in
   /// microseconds.
   ///
-  /// An hour that daylight saving skips comes when it is over; one that it repeats comes the first time.
+  /// An hour that daylight saving skips comes when it is over; one that it repeats comes twice.
   func next(minuteOfDay minute: Int, from wall: Int64) -> Int64 {
     let dayLength: Int64 = 86_400_000_000
     let offsetNow = offset(at: wall)
@@ -54,22 +54,22 @@ public struct Zone: Hashable, Sendable {
     var first: Int64?
     for day in Int64(-1)...2 {
       let shown = midnight + day * dayLength + Int64(minute) * 60_000_000
-      guard let moment = moment(showing: shown), moment >= wall else { continue }
-      first = min(first ?? moment, moment)
+      for moment in moments(showing: shown) where moment >= wall { first = min(first ?? moment, moment) }
     }
     return first ?? wall + dayLength
   }
 
-  /// The moment at which the clock on the wall shows a local time in microseconds; the end of the gap for one in a gap.
-  private func moment(showing shown: Int64) -> Int64? {
+  /// The moments at which the clock on the wall shows a local time in microseconds; the end of the gap for one in a gap.
+  private func moments(showing shown: Int64) -> [Int64] {
     var offsets = [Int64(offset) * 1_000_000]
     offsets += changes.map { Int64($0.offset) * 1_000_000 }
     let moments = Set(offsets).map { shown - $0 }.filter { $0 + offset(at: $0) == shown }
-    if let first = moments.min() { return first }
-    return changes.first { change in
+    if !moments.isEmpty { return Array(moments) }
+    let gap = changes.first { change in
       let before = offset(at: change.at - 1)
       let after = Int64(change.offset) * 1_000_000
       return change.at + before <= shown && shown < change.at + after
-    }?.at
+    }
+    return gap.map { [$0.at] } ?? []
   }
 }

@@ -2,9 +2,14 @@ import RefreshEngine
 
 /// The rows of `app`: one `AppState` each.
 struct AppTable {
+  /// The key of the row whose id is the parameter, as an expression of SQL.
+  static let key = "(SELECT key FROM app WHERE id = ?)"
+
   private static let columns = [
     "id", "is_foreground", "is_logged_out", "foreground_interval", "background_interval", "last_start_us",
     "fresh_at_us", "request_trigger", "request_earliest_us", "running_id", "running_trigger", "running_at_us",
+    "is_disabled", "skipped_until_us", "failures", "strikes_us", "one_shot_earliest_us", "one_shot_reason",
+    "waiting_since_us", "waiting_holds", "seen_at_us",
   ]
 
   private let all: Statement
@@ -17,7 +22,7 @@ struct AppTable {
     // Not INSERT OR REPLACE: the row keeps its key, by which the history knows the app.
     write = try Statement(
       """
-      INSERT INTO app (\(columns)) VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?)
+      INSERT INTO app (\(columns)) VALUES (\(Self.columns.map { _ in "?" }.joined(separator: ", ")))
       ON CONFLICT (id) DO UPDATE SET \(Self.columns.dropFirst().map { "\($0) = excluded.\($0)" }.joined(separator: ", "))
       """, on: connection, to: .save)
     writeID = try Statement("INSERT INTO app (id) VALUES (?) ON CONFLICT DO NOTHING", on: connection, to: .save)
@@ -39,7 +44,10 @@ struct AppTable {
       Value(state.overrides.foregroundInterval?.code), Value(state.overrides.backgroundInterval?.code),
       Value(state.lastStart?.microseconds), Value(state.freshAt?.microseconds),
       Value(request?.trigger.code), Value(request?.earliest.microseconds),
-      Value(running?.id.key), Value(running?.trigger.code), Value(running?.at.microseconds))
+      Value(running?.id.key), Value(running?.trigger.code), Value(running?.at.microseconds),
+      .integer(state.isDisabled ? 1 : 0), Value(state.skippedUntil?.microseconds), .integer(Int64(state.failures)),
+      .text(state.strikes.code), Value(state.oneShot?.earliest.microseconds), Value(state.oneShot?.reason),
+      Value(state.waiting?.since.microseconds), Value(state.waiting?.holds.code), Value(state.seenAt?.microseconds))
   }
 
   /// Makes a row for an app that has none.
@@ -48,7 +56,7 @@ struct AppTable {
   }
 
   private static func state(_ row: Row) throws(StoreError) -> AppState {
-    AppState(
+    var state = AppState(
       isForeground: row.integer(1) != 0, isLoggedOut: row.integer(2) != 0,
       overrides: Overrides(
         foregroundInterval: try row.optional(3, row.interval), backgroundInterval: try row.optional(4, row.interval)),
@@ -60,6 +68,18 @@ struct AppTable {
         Started(
           id: row.refreshID(column), trigger: try row.code(10), at: try row.instant(11))
       })
+    state.isDisabled = row.integer(12) != 0
+    state.skippedUntil = try row.optional(13, row.instant)
+    state.failures = try row.count(14)
+    state.strikes = try row.instants(15)
+    state.oneShot = try row.optional(16) { column throws(StoreError) in
+      OneShot(earliest: try row.instant(column), reason: row.text(17))
+    }
+    state.waiting = try row.optional(18) { column throws(StoreError) in
+      Waiting(since: try row.instant(column), holds: try row.holds(19))
+    }
+    state.seenAt = try row.optional(20, row.instant)
+    return state
   }
 }
 
@@ -67,5 +87,12 @@ extension Row {
   fileprivate func interval(_ column: Int32) throws(StoreError) -> Interval {
     guard let interval = Interval(code: text(column)) else { throw unreadable(column) }
     return interval
+  }
+
+  /// A count to which one may be added.
+  fileprivate func count(_ column: Int32) throws(StoreError) -> Int32 {
+    let count: Int32 = try exactly(column)
+    guard (0 ..< .max).contains(count) else { throw unreadable(column) }
+    return count
   }
 }

@@ -5,7 +5,7 @@ import RefreshEngine
 /// An empty batch saves the clock: worth it after a step of the wall clock, because a later boot reads the instants of
 /// this one by the offset that was saved last.
 public struct Batch: Hashable, Sendable {
-  /// Lines of the history that wait for room at most; beyond it the oldest are given up.
+  /// Lines of each kind of the history that wait for room at most; beyond it the oldest are given up.
   ///
   /// A full disk may stay full for days, and the states, which are bounded by the apps, matter more.
   static let recordsKept = 1_000
@@ -16,24 +16,33 @@ public struct Batch: Hashable, Sendable {
   public var wallOffset: Duration
   /// The states that changed.
   public var states: [AppID: AppState]
+  /// What holds for all apps, if it changed.
+  public var device: DeviceState?
   /// The refreshes that ended, in the order of their ends.
   public var records: [RefreshRecord]
+  /// The waits that ended, in the order of their ends.
+  public var waits: [WaitRecord]
 
   /// Makes a batch; nothing has changed by default.
   public init(
-    now: Instant, wallOffset: Duration, states: [AppID: AppState] = [:], records: [RefreshRecord] = []
+    now: Instant, wallOffset: Duration, states: [AppID: AppState] = [:], device: DeviceState? = nil,
+    records: [RefreshRecord] = [], waits: [WaitRecord] = []
   ) {
     self.now = now
     self.wallOffset = wallOffset
     self.states = states
+    self.device = device
     self.records = records
+    self.waits = waits
   }
 
   /// This batch with what `earlier` holds and this one does not replace.
   func following(_ earlier: Batch) -> Batch {
     var batch = self
     batch.states.merge(earlier.states) { later, _ in later }
+    batch.device = device ?? earlier.device
     batch.records = (earlier.records + records).suffix(Self.recordsKept)
+    batch.waits = (earlier.waits + waits).suffix(Self.recordsKept)
     return batch
   }
 }

@@ -40,7 +40,20 @@ extension AppState {
     state.freshAt = freshAt?.advanced(by: shift)
     state.request?.earliest.advance(by: shift)
     state.running?.at.advance(by: shift)
+    state.seenAt = seenAt?.advanced(by: shift)
+    state.skippedUntil = skippedUntil?.advanced(by: shift)
+    state.strikes = strikes.map { $0.advanced(by: shift) }
+    state.oneShot?.earliest.advance(by: shift)
+    state.waiting?.since.advance(by: shift)
     return state
+  }
+}
+
+extension DeviceState {
+  /// The state with every instant moved by `shift`.
+  func moved(by shift: Duration) -> DeviceState {
+    guard case .until(let end) = pause else { return self }
+    return DeviceState(pause: .until(end.advanced(by: shift)))
   }
 }
 

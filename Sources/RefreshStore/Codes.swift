@@ -41,6 +41,21 @@ extension StopReason: DiskCode {
   }
 }
 
+extension Hold.Name: DiskCode {
+  // The engine has these words for the disk: they are what is stored and told.
+  var code: String { rawValue }
+}
+
+extension [Hold.Name] {
+  /// The names in their order, joined by commas.
+  var code: String { map(\.code).joined(separator: ",") }
+}
+
+extension [Instant] {
+  /// The instants in their order, as microseconds joined by spaces.
+  var code: String { map { "\($0.microseconds)" }.joined(separator: " ") }
+}
+
 extension RefreshID {
   /// The id as one integer in the order of the ids: start << 32 | number.
   var key: Int64 { Int64(bitPattern: UInt64(start) << 32 | UInt64(number)) }
@@ -104,6 +119,26 @@ struct OutcomeColumns {
 }
 
 extension Row {
+  /// The names of holds, joined by commas.
+  func holds(_ column: Int32) throws(StoreError) -> [Hold.Name] {
+    var holds: [Hold.Name] = []
+    for word in text(column).split(separator: ",") {
+      guard let hold = Hold.Name(code: String(word)) else { throw unreadable(column) }
+      holds.append(hold)
+    }
+    return holds
+  }
+
+  /// Instants of the boot clock, as microseconds joined by spaces.
+  func instants(_ column: Int32) throws(StoreError) -> [Instant] {
+    var instants: [Instant] = []
+    for word in text(column).split(separator: " ") {
+      guard let microseconds = Int64(word) else { throw unreadable(column) }
+      instants.append(Instant(microseconds: try sane(microseconds, in: column)))
+    }
+    return instants
+  }
+
   /// The refresh whose key is in the column.
   func refreshID(_ column: Int32) -> RefreshID { RefreshID(key: integer(column)) }
 

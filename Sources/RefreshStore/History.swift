@@ -24,13 +24,6 @@ public struct StoredRefresh: Hashable, Sendable {
 
 /// The rows of `refresh` and `task`.
 struct History {
-  /// Refreshes of an app that are always kept.
-  ///
-  /// Two days at the shortest background interval, half a year at once a day.
-  static let depth = 200
-  /// An app's history is cut after so many more, not at each: a cut dirties a page that the new row does not touch.
-  static let slack = 16
-
   private static let columns = """
     trigger, started_wall_us, duration_us, outcome, cause, cause_code, cause_text, stop_reason, \
     extra_completions
@@ -38,17 +31,13 @@ struct History {
   private static let taskColumns = """
     refresh, position, name, outcome, cause, cause_code, cause_text, duration_us, cpu_us, message
     """
-  private static let appKey = "(SELECT key FROM app WHERE id = ?)"
 
   private let insert: Statement
   private let insertTask: Statement
-  private let oldestKept: Statement
-  private let cut: Statement
-  private let cutTasks: Statement
   private let selectNewest: Statement
   private let selectLast: Statement
   private let selectTasks: Statement
-  private var addedSinceCut: [AppID: UInt8] = [:]
+  private var bound: HistoryBound
 
   init(_ connection: Connection) throws(StoreError) {
     func prepare(_ sql: String, to purpose: StoreError.Purpose) throws(StoreError) -> Statement {
@@ -58,23 +47,19 @@ struct History {
     insert = try prepare(
       """
       INSERT INTO refresh (id, \(Self.columns), app)
-      VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?, \(Self.appKey)) ON CONFLICT DO NOTHING
+      VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?, \(AppTable.key)) ON CONFLICT DO NOTHING
       """, to: .save)
     insertTask = try prepare(
       "INSERT INTO task (\(Self.taskColumns)) VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?) ON CONFLICT DO NOTHING", to: .save)
-    oldestKept = try prepare(
-      "SELECT id FROM refresh WHERE app = \(Self.appKey) ORDER BY id DESC LIMIT 1 OFFSET \(Self.depth - 1)", to: .save)
-    cutTasks = try prepare(
-      "DELETE FROM task WHERE refresh IN (SELECT id FROM refresh WHERE app = \(Self.appKey) AND id < ?)", to: .save)
-    cut = try prepare("DELETE FROM refresh WHERE app = \(Self.appKey) AND id < ?", to: .save)
     selectNewest = try prepare(
-      "SELECT id, \(Self.columns) FROM refresh WHERE app = \(Self.appKey) ORDER BY id DESC LIMIT ?", to: .read)
+      "SELECT id, \(Self.columns) FROM refresh WHERE app = \(AppTable.key) ORDER BY id DESC LIMIT ?", to: .read)
     selectLast = try prepare(
       """
       SELECT refresh.id, \(Self.columns), app.id FROM app
       JOIN refresh ON refresh.id = (SELECT max(id) FROM refresh WHERE app = app.key)
       """, to: .read)
     selectTasks = try prepare("SELECT \(Self.taskColumns) FROM task WHERE refresh = ? ORDER BY position", to: .read)
+    bound = try HistoryBound(of: "refresh", details: "task", on: connection)
   }
 
   /// Adds a line of an app that has a row, with `clock` to tell its wall time.
@@ -93,7 +78,7 @@ struct History {
         Value(outcome.causeCode), Value(outcome.causeText), .integer(task.duration.inMicroseconds),
         .integer(task.cpu.inMicroseconds), .text(task.message))
     }
-    try cutIfLong(record.app)
+    try bound.added(record.app)
   }
 
   /// The newest refreshes of an app, newest first.
@@ -113,23 +98,6 @@ struct History {
       found[app] = try refresh(row, of: app)
     }
     return found
-  }
-
-  private mutating func cutIfLong(_ app: AppID) throws(StoreError) {
-    // The first of a start cuts too, or an app that is refreshed seldom and a daemon that is restarted often would
-    // never meet.
-    let added = addedSinceCut[app] ?? UInt8(Self.slack)
-    guard added >= Self.slack else {
-      addedSinceCut[app] = added + 1
-      return
-    }
-    var oldest: Int64?
-    try oldestKept.rows(.text(app.description)) { row in oldest = row.integer(0) }
-    if let oldest {
-      try cutTasks.run(.text(app.description), .integer(oldest))
-      try cut.run(.text(app.description), .integer(oldest))
-    }
-    addedSinceCut[app] = 1
   }
 
   private func refresh(_ row: Row, of app: AppID) throws(StoreError) -> StoredRefresh {

@@ -18,13 +18,16 @@ public struct Loaded: Sendable {
   public let previous: Previous
   /// The state of every app that ever had one, on this boot's clock.
   public let states: [AppID: AppState]
+  /// What holds for all apps, on this boot's clock.
+  public let device: DeviceState
   /// Why there is no more, if the file was damaged: it was set aside and a new one begun.
   public let damaged: StoreError?
   /// Why the start is not on the disk yet, if the disk is full: it is written with the next save that finds room.
   public let unsaved: StoreError?
 }
 
-/// What outlives the daemon and the boot: the apps' states, the clock they are read by, and the history.
+/// What outlives the daemon and the boot: the states of the apps and the device, the clock they are read by, and
+/// the history.
 ///
 /// One SQLite file in write-ahead mode. Everything but ``open(at:clock:executor:)`` runs on the executor it is given,
 /// so that the event loop never waits for a disk.
@@ -78,7 +81,7 @@ public actor RefreshStore {
   /// it survives a crash of the daemon at once and a loss of power a little later.
   ///
   /// When it throws, nothing of the batch is on the disk; it is kept in memory and is part of the next save. After
-  /// `corrupt`, here or from a reading, the file is a new one: save every state again.
+  /// `corrupt`, here or from a reading, the file is a new one: save every state again, the device's too.
   public func save(_ batch: Batch, durably: Bool) throws(StoreError) {
     let batch = unsaved.map(batch.following) ?? batch
     let clock = BootClock(bootID: clock.bootID, now: batch.now, wallOffset: batch.wallOffset)
@@ -94,6 +97,13 @@ public actor RefreshStore {
   /// About 200 of an app are kept.
   public func history(of app: AppID, limit: Int) throws(StoreError) -> [StoredRefresh] {
     try withTables { tables throws(StoreError) in try tables.newest(limit, of: app) }
+  }
+
+  /// The newest waits of an app that are on the disk, newest first by their ends, `limit` at most.
+  ///
+  /// About 200 of an app are kept.
+  public func waits(of app: AppID, limit: Int) throws(StoreError) -> [StoredWait] {
+    try withTables { tables throws(StoreError) in try tables.newestWaits(limit, of: app) }
   }
 
   /// The newest refresh of each app.
@@ -119,11 +129,12 @@ public actor RefreshStore {
       if let saved { saved.clock.bootID == clock.bootID ? .sameBoot : .otherBoot } else { .firstStart }
     let shift = saved.map { clock.shift(since: $0.clock) } ?? .zero
     let states = (saved?.states ?? [:]).mapValues { $0.moved(by: shift) }
+    let device = (saved?.device ?? DeviceState()).moved(by: shift)
     let start = (saved?.start ?? 0) + 1
 
     // In the same boot the rows are right as they are.
-    let batch = Batch(
-      now: clock.now, wallOffset: clock.wallOffset, states: previous == .otherBoot ? states : [:])
+    var batch = Batch(now: clock.now, wallOffset: clock.wallOffset)
+    if previous == .otherBoot { (batch.states, batch.device) = (states, device) }
     var full: StoreError?
     do {
       try tables.save(batch, clock: clock, start: start, durably: true)
@@ -132,7 +143,9 @@ public actor RefreshStore {
     }
     let store = RefreshStore(
       executor: executor, path: path, start: start, clock: clock, tables: tables, unsaved: full == nil ? nil : batch)
-    return (store, Loaded(start: start, previous: previous, states: states, damaged: damaged, unsaved: full))
+    let loaded = Loaded(
+      start: start, previous: previous, states: states, device: device, damaged: damaged, unsaved: full)
+    return (store, loaded)
   }
 
   /// Lets `body` use the file; if it turns out to be damaged, sets it aside for the next call to begin anew.

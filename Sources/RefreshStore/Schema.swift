@@ -1,8 +1,8 @@
 /// The tables, and how a file of an older release becomes one of this release.
 ///
-/// Read them with `sqlite3` while the daemon runs, `SELECT * FROM history` first. Instants in `app` and `clock` are
-/// microseconds of the boot clock of the boot in `clock`, and `clock.wall_offset_us` added to one gives Unix time;
-/// `refresh` has Unix time already.
+/// Read them with `sqlite3` while the daemon runs, `SELECT * FROM history` first, or `timeline`, which has the waits
+/// too. Instants in `app`, `device` and `clock` are microseconds of the boot clock of the boot in `clock`, and
+/// `clock.wall_offset_us` added to one gives Unix time; `refresh` and `wait` have Unix time already.
 enum Schema {
   /// The version that this release writes, kept in `PRAGMA user_version`.
   static var version: Int { migrations.count }
@@ -76,7 +76,50 @@ enum Schema {
     FROM refresh JOIN app ON app.key = refresh.app
     ORDER BY refresh.id DESC;
 
+    """,
     """
+    ALTER TABLE app ADD COLUMN is_disabled INTEGER NOT NULL DEFAULT 0;
+    ALTER TABLE app ADD COLUMN skipped_until_us INTEGER;
+    ALTER TABLE app ADD COLUMN failures INTEGER NOT NULL DEFAULT 0;
+    -- Oldest first, with a space between two.
+    ALTER TABLE app ADD COLUMN strikes_us TEXT NOT NULL DEFAULT '';
+    ALTER TABLE app ADD COLUMN one_shot_earliest_us INTEGER;
+    ALTER TABLE app ADD COLUMN one_shot_reason TEXT;
+    ALTER TABLE app ADD COLUMN waiting_since_us INTEGER;
+    ALTER TABLE app ADD COLUMN waiting_holds TEXT;
+    ALTER TABLE app ADD COLUMN seen_at_us INTEGER;
+
+    CREATE TABLE device (
+      only INTEGER PRIMARY KEY CHECK (only = 1),
+      pause TEXT,                       -- until-resumed, until-ac, until
+      pause_until_us INTEGER
+    ) STRICT;
+
+    CREATE TABLE wait (
+      id INTEGER PRIMARY KEY,           -- in the order of their ends
+      app INTEGER NOT NULL,             -- app.key
+      since_wall_us INTEGER NOT NULL,
+      until_wall_us INTEGER NOT NULL,
+      holds TEXT NOT NULL               -- with commas: network,power
+    ) STRICT;
+
+    CREATE INDEX wait_app ON wait (app, id);
+
+    -- For people: refreshes and waits, each line's text what came of the one or what held the other.
+    CREATE VIEW timeline AS
+    SELECT
+      app.id AS app, datetime(wall_us / 1000000, 'unixepoch', 'localtime') AS started, seconds, kind, text
+    FROM (
+      SELECT
+        app AS key, started_wall_us AS wall_us, duration_us / 1e6 AS seconds, 'refresh' AS kind,
+        outcome || ifnull(' ' || cause, '') || ifnull(' ' || cause_code, '') || ifnull(' ' || cause_text, '') AS text
+      FROM refresh
+      UNION ALL
+      SELECT app, since_wall_us, (until_wall_us - since_wall_us) / 1e6, 'wait', holds FROM wait
+    ) JOIN app USING (key)
+    ORDER BY wall_us DESC;
+
+    """,
   ]
 
   /// Brings the file to this release's version, each step whole or not at all.

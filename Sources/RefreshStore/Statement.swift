@@ -89,9 +89,13 @@ struct Row {
 
   /// A column of microseconds.
   func microseconds(_ column: Int32) throws(StoreError) -> Int64 {
-    let value = integer(column)
-    guard Self.sane.contains(value) else { throw unreadable(column) }
-    return value
+    try sane(integer(column), in: column)
+  }
+
+  /// These microseconds, which the column holds, if a release can have written them.
+  func sane(_ microseconds: Int64, in column: Int32) throws(StoreError) -> Int64 {
+    guard Self.sane.contains(microseconds) else { throw unreadable(column) }
+    return microseconds
   }
 
   /// A column of microseconds of the boot clock.

@@ -6,7 +6,9 @@ final class Tables {
   let connection: Connection
   private let clock: ClockTable
   private let apps: AppTable
+  private let device: DeviceTable
   private var history: History
+  private var waits: WaitTable
   /// What `PRAGMA synchronous` stands at.
   private var isDurable = false
 
@@ -26,13 +28,25 @@ final class Tables {
     try Schema.migrate(connection)
     clock = try ClockTable(connection)
     apps = try AppTable(connection)
+    device = try DeviceTable(connection)
     history = try History(connection)
+    waits = try WaitTable(connection)
   }
 
-  /// What was saved last: by which clock and which start of the daemon, and the states; nothing in a new file.
-  func load() throws(StoreError) -> (clock: BootClock, start: UInt32, states: [AppID: AppState])? {
-    guard let saved = try clock.load() else { return nil }
-    return (saved.clock, saved.start, try apps.load())
+  /// What was saved last.
+  struct Saved {
+    /// The clock by which the instants are read.
+    let clock: BootClock
+    /// Which start of the daemon it was.
+    let start: UInt32
+    let states: [AppID: AppState]
+    let device: DeviceState
+  }
+
+  /// What was saved last; nothing in a new file.
+  func load() throws(StoreError) -> Saved? {
+    guard let (clock, start) = try clock.load() else { return nil }
+    return Saved(clock: clock, start: start, states: try apps.load(), device: try device.load())
   }
 
   /// Saves in one transaction, and if `durably` returns only when the disk has it and all that was saved before.
@@ -47,9 +61,14 @@ final class Tables {
       for (app, state) in batch.states {
         try apps.save(state, of: app)
       }
+      if let state = batch.device { try device.save(state) }
       for record in batch.records {
         if batch.states[record.app] == nil { try apps.add(record.app) }
         try history.add(record, clock: now)
+      }
+      for record in batch.waits {
+        if batch.states[record.app] == nil { try apps.add(record.app) }
+        try waits.add(StoredWait(record, wallOffset: now.wallOffset))
       }
     }
   }
@@ -57,6 +76,11 @@ final class Tables {
   /// The newest refreshes of an app, newest first.
   func newest(_ limit: Int, of app: AppID) throws(StoreError) -> [StoredRefresh] {
     try history.newest(limit, of: app)
+  }
+
+  /// The newest waits of an app, newest first.
+  func newestWaits(_ limit: Int, of app: AppID) throws(StoreError) -> [StoredWait] {
+    try waits.newest(limit, of: app)
   }
 
   /// The newest refresh of each app.

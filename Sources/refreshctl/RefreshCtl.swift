@@ -17,7 +17,11 @@ struct RefreshCtl: ParsableCommand {
     subcommands: [],
     groupedSubcommands: [
       CommandGroup(
-        name: "Asking", subcommands: [ListCommand.self, StatusCommand.self, HistoryCommand.self, VersionCommand.self]),
+        name: "Asking",
+        subcommands: [
+          ListCommand.self, StatusCommand.self, WhyCommand.self, HistoryCommand.self, WatchCommand.self,
+          VersionCommand.self,
+        ]),
       CommandGroup(
         name: "Signals",
         subcommands: [
@@ -25,6 +29,11 @@ struct RefreshCtl: ParsableCommand {
           LoginCommand.self, LogoutCommand.self,
         ]),
       CommandGroup(name: "Refreshing", subcommands: [RunCommand.self, CompleteCommand.self]),
+      CommandGroup(
+        name: "The user's word",
+        subcommands: [
+          DisableCommand.self, EnableCommand.self, SkipCommand.self, PauseCommand.self, ResumeCommand.self,
+        ]),
       CommandGroup(
         name: "Configuring",
         subcommands: [SetCommand.self, ResetCommand.self, CheckCommand.self, ReloadCommand.self]),

@@ -3,7 +3,7 @@ import RefreshAPI
 extension Screen {
   /// A refresh that has ended, and its tasks where there is more to say than the group's outcome.
   func summary(_ refresh: Wire.Refresh) -> [String] {
-    let words = paint(refresh.outcome.words, style(refresh.outcome))
+    let words = paint(refresh.outcome.words, refresh.outcome.style)
     let cause = refresh.cause.map { ": " + printable($0.text) } ?? ""
     let spent =
       "took \(Elapsed.measured(refresh.durationMicroseconds)), \(Elapsed.measured(refresh.cpuMicroseconds)) CPU"
@@ -17,7 +17,7 @@ extension Screen {
   func ending(_ refresh: Wire.Refresh) -> String {
     let cause = refresh.cause.map { ": " + printable($0.text) } ?? ""
     let spent = "\(Elapsed.measured(refresh.durationMicroseconds)), \(Elapsed.measured(refresh.cpuMicroseconds)) CPU"
-    return "\(refresh.app): \(paint(refresh.outcome.words, style(refresh.outcome)))\(cause) after \(spent)"
+    return "\(refresh.app): \(paint(refresh.outcome.words, refresh.outcome.style))\(cause) after \(spent)"
   }
 
   /// The refreshes of an app, a line each.
@@ -28,7 +28,7 @@ extension Screen {
       [
         Cell(clock(refresh.startedMicroseconds, seconds: true)), Cell(refresh.id, .faint),
         Cell(refresh.trigger.spelled),
-        Cell(refresh.outcome.words, style(refresh.outcome)), Cell(Elapsed.measured(refresh.durationMicroseconds)),
+        Cell(refresh.outcome.words, refresh.outcome.style), Cell(Elapsed.measured(refresh.durationMicroseconds)),
         Cell(Elapsed.measured(refresh.cpuMicroseconds)), Cell(detail(refresh)),
       ]
     }
@@ -44,13 +44,16 @@ extension Screen {
   }
 
   private func task(_ task: Wire.RefreshTask) -> String {
-    let words = paint(task.outcome.words, style(task.outcome)) + (task.cause.map { ": " + printable($0.text) } ?? "")
+    let words = paint(task.outcome.words, task.outcome.style) + (task.cause.map { ": " + printable($0.text) } ?? "")
     let message = task.message.isEmpty ? "" : ", “\(printable(task.message))”"
     return "\(printable(task.name)): \(words) after \(Elapsed.measured(task.durationMicroseconds))\(message)"
   }
+}
 
-  private func style(_ outcome: Wire.Outcome) -> Style {
-    switch outcome {
+extension Wire.Outcome {
+  /// What the outcome means to its reader.
+  var style: Style {
+    switch self {
     case .newData: .good
     case .noData: .plain
     case .failed: .bad

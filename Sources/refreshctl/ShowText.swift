@@ -31,16 +31,17 @@ extension Screen {
       return "\(place). It is not refreshed by itself, because it is held: \(holds.joined(separator: ", "))."
     case .notDue:
       guard let due = app.dueMicroseconds else { return "\(place). No refresh is planned." }
-      return "\(place). It will be refreshed \(relative(due)) (\(clock(due)))\(reason(app))."
+      let interval = app.phase == .foreground ? app.foregroundInterval : app.backgroundInterval
+      let reason = reason(app.dueTrigger, app.phase, interval)
+      return "\(place). It will be refreshed \(relative(due)) (\(clock(due)))\(reason)."
     }
   }
 
-  private func reason(_ app: Wire.AppDetails) -> String {
-    switch app.dueTrigger {
+  /// Why the next refresh starts, as the end of a sentence.
+  func reason(_ trigger: Wire.Trigger?, _ phase: Wire.Phase, _ interval: Wire.Interval?) -> String {
+    switch trigger {
     case nil: return ""
-    case .interval:
-      let interval = app.phase == .foreground ? app.foregroundInterval : app.backgroundInterval
-      return ", because its \(app.phase.spelled) interval is \(inForce(interval))"
+    case .interval: return interval.map { ", because its \(phase.spelled) interval is \(inForce($0))" } ?? ""
     case .foreground: return ", because it came to the foreground with data that was too old"
     case .push: return ", because of a push"
     case .transfer: return ", because its transfers have ended"

@@ -8,6 +8,7 @@ extension Screen {
     facts.add("apps", daemon.refreshing == 0 ? "\(daemon.apps)" : "\(daemon.apps), \(running)")
     facts.add(
       "next", daemon.next.map { "\($0.app), \(relative($0.dueMicroseconds)), \(clock($0.dueMicroseconds))" } ?? "-")
+    if let pause = daemon.pause { facts.add("pause", end(pause)) }
     facts.add("configuration", configuration(daemon.configuration))
     facts.add("store", store(daemon.store))
     facts.add("launcher", printable(daemon.launcher))
@@ -27,6 +28,7 @@ extension Screen {
     if let problem = daemon.store.problem {
       troubles.append("The store cannot be written (\(printable(problem))); the daemon goes on in memory.")
     }
+    if let pause = daemon.pause { troubles.append(sentence(pause)) }
     let state = troubles.isEmpty ? "All is well." : troubles.joined(separator: " ")
     return "refreshd \(printable(daemon.version)), \(whose), started \(since), start \(daemon.start). \(state)"
   }
@@ -50,7 +52,14 @@ extension Screen {
 
   /// Text broken between words at the width of the screen, or at a width that is easy to read.
   func wrapped(_ text: String) -> [String] {
-    let limit = min(width ?? 100, 100)
+    wrapped(text, within: readableWidth)
+  }
+
+  /// The width of the screen, or one that is easy to read.
+  var readableWidth: Int { min(width ?? 100, 100) }
+
+  /// Text broken between words at so many columns.
+  func wrapped(_ text: String, within limit: Int) -> [String] {
     var lines: [String] = []
     for word in text.split(separator: " ") {
       if let line = lines.last, line.count + 1 + word.count <= limit {

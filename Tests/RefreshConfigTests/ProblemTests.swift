@@ -74,8 +74,9 @@ import Testing
       "2: new_data: cannot use a key that is not known here; move it down, below the header of task"),
     Row(
       #""we\nird" = 1"#,
-      "2: we\u{FFFD}ird: cannot use a key that is not known here; the keys here are background_interval, deadline, "
-        + "directory, environment, foreground_interval, grace, group, id, name, on_foreground, owner, task"),
+      "2: we\u{FFFD}ird: cannot use a key that is not known here; the keys here are background_interval, calm, "
+        + "deadline, denied_ssids, directory, environment, foreground_interval, grace, group, id, idle, max_stale, "
+        + "metered_when_stale, name, network, on_foreground, owner, power, quiet, ssids, task"),
     Row(
       #"deadline = "1s"#,
       "2:15: cannot read the file as TOML: Error while parsing string: unescaped control characters other than TAB (U+0009) are "
@@ -192,6 +193,7 @@ import Testing
       [defaults]
       background_interval = "1s"
       owner = "root"
+      tusk = 1
       """)
     #expect(
       scratch.problems() == [
@@ -199,8 +201,10 @@ import Testing
         #"refreshd.toml:2: deadline_cap: cannot take an integer for this key; write for example deadline_cap = "10min""#,
         "refreshd.toml:4: defaults.background_interval: cannot refresh every 1s: the floor is 15min; "
           + #"write "minimum" for as often as the system allows"#,
-        "refreshd.toml:5: defaults.owner: cannot use a key that is not known here; the keys here are "
-          + "background_interval, deadline, directory, environment, foreground_interval, grace, group, on_foreground",
+        "refreshd.toml:5: defaults.owner: cannot use a key that is not known here; write it into an app's file",
+        "refreshd.toml:6: defaults.tusk: cannot use a key that is not known here; the keys here are "
+          + "background_interval, calm, deadline, denied_ssids, directory, environment, foreground_interval, grace, "
+          + "group, idle, max_stale, metered_when_stale, network, on_foreground, power, quiet, ssids",
       ])
   }
 

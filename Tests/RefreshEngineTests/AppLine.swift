@@ -3,7 +3,8 @@ import RefreshEngine
 /// An app of a script: its policy, and how its tasks behave when nobody says so by hand.
 ///
 /// The keys: `foreground`, `background` (intervals), `on` (what entering the foreground does), `deadline`, `grace`,
-/// `tasks` (names), `judge` (`exit`, `output`, `changed`), `no-data-exit`, `retry-exit`; and of the behaviour `takes`
+/// `tasks` (names), `judge` (`exit`, `output`, `changed`), `no-data-exit`, `retry-exit`, `quiet` (`FROM-TO`,
+/// since midnight); and of the behaviour `takes`
 /// (a duration or `forever`), `exit` (a code) and `stubborn` (`yes`: SIGTERM is ignored).
 struct AppLine {
   var policy: Policy
@@ -30,6 +31,10 @@ struct AppLine {
       case "judge": task.newData = try value.read(Self.judgement)
       case "no-data-exit": task.noDataExit = try value.read { Int32($0) }
       case "retry-exit": task.retryExit = try value.read { Int32($0) }
+      case "quiet":
+        let ends = try value.split(separator: "-").map { Int(try duration(String($0)) / .seconds(60)) }
+        guard ends.count == 2 else { throw ScriptError(text: "\(value) is no FROM-TO") }
+        policy.quiet = QuietHours(from: ends[0], to: ends[1])
       case "takes": takes = value == "forever" ? nil : try duration(value)
       case "exit": exit = try value.read { Int32($0) }
       case "stubborn": isStubborn = value == "yes"

@@ -9,6 +9,13 @@ extension Timeline {
     case "configure": try configure(rest)
     case "limits": try setLimits(rest)
     case "lease", "lease-ends", "set", "reset", "run", "says", "ends": try tell(command, rest)
+    case "pause", "unpause": handle(.paused(command == "pause" ? .untilResumed : nil))
+    case "disable", "enable": handle(.disabled(try appID(try rest.word(0)), command == "disable"))
+    case "skip": handle(.skipped(try appID(try rest.word(0))))
+    case "schedule":
+      let earliest = instant + (try duration(try rest.word(1)))
+      handle(.scheduled(try appID(try rest.word(0)), OneShot(earliest: earliest, reason: "")))
+    case "zone": handle(.zoneChanged(try zone(rest)))
     case "clock":
       setClock(by: try duration(try rest.word(0)))
       handle(.clockStepped(wallOffset: wallOffset))
@@ -77,6 +84,16 @@ extension Timeline {
       let floor = try duration(try parts.word(1))
       if parts[0] == "foreground" { limits.foregroundFloor = floor } else { limits.backgroundFloor = floor }
     }
+  }
+
+  private func zone(_ words: [String]) throws -> Zone {
+    func east(_ text: String) throws -> Int32 { Int32(try duration(text) / .seconds(1)) }
+    return Zone(
+      offset: try east(try words.word(0)),
+      changes: try words.dropFirst().map { word in
+        let parts = word.split(separator: "=").map(String.init)
+        return Zone.Change(at: try duration(try parts.word(0)).inMicroseconds, offset: try east(try parts.word(1)))
+      })
   }
 
   private func overrides(_ words: some Sequence<String>) throws -> Overrides {

@@ -13,6 +13,9 @@ import Testing
 ///     run APP [TRIGGER]
 ///     says REFRESH TASK OUTCOME [MESSAGE]    the task tells over the socket how it went
 ///     ends REFRESH TASK exit=N|signal=N|not-started [printed] [changed]
+///     pause · unpause · disable APP · enable APP · skip APP
+///     schedule APP DURATION                  a one-shot, so much later
+///     zone EAST [AT=EAST…]                   the zone, and when daylight saving changes it
 ///     clock ±DURATION                        somebody sets the wall clock
 ///     suspend DURATION                       the machine sleeps: processes freeze, the boot clock runs
 ///     stop                                   SIGTERM to the daemon

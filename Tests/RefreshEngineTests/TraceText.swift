@@ -16,7 +16,7 @@ extension Timeline {
     switch engine?.verdict(on: try appID(name), at: instant) {
     case .ready(let trigger)?: "ready \(trigger.rawValue)"
     case .notDue(let until)?: "not due until \(timeText(until))"
-    case .held(let holds)?: "held \(holds.map(\.rawValue).joined(separator: ", "))"
+    case .held(let holds)?: "held \(holds.map(\.name.rawValue).joined(separator: ", "))"
     case .refreshing(let id)?: "refreshing \(id)"
     case nil: "no daemon"
     }

@@ -35,6 +35,18 @@ import Testing
     "UPDATE app SET id = 'no id'",
     "UPDATE app SET foreground_interval = '5 apples'",
     "UPDATE app SET last_start_us = 9223372036854775807",
+    "UPDATE app SET skipped_until_us = 9223372036854775807",
+    "UPDATE app SET failures = -1",
+    "UPDATE app SET failures = 2147483647",
+    "UPDATE app SET failures = 4294967296",
+    "UPDATE app SET strikes_us = '1 two 3'",
+    "UPDATE app SET strikes_us = '1 9223372036854775807'",
+    "UPDATE app SET one_shot_earliest_us = 9223372036854775807",
+    "UPDATE app SET waiting_since_us = -9223372036854775808",
+    "UPDATE app SET waiting_since_us = 0, waiting_holds = 'network,whim'",
+    "UPDATE device SET pause = 'whim'",
+    "UPDATE device SET pause = 'until', pause_until_us = NULL",
+    "UPDATE device SET pause = 'until', pause_until_us = 9223372036854775807",
     "UPDATE clock SET wall_offset_us = -9223372036854775808",
     "UPDATE clock SET start = 4294967295",
     "UPDATE clock SET start = -1",
@@ -42,12 +54,30 @@ import Testing
   func `a row that no release wrote is damage, not a crash`(sql: String) async throws {
     let scratch = try ScratchDirectory()
     let (store, _) = try RefreshStore.open(scratch)
-    try await store.save(Batch(.morning, states: [try app("todo"): AppState()]), durably: false)
+    try await store.save(
+      Batch(.morning, states: [try app("todo"): AppState()], device: DeviceState(pause: .untilAC)), durably: false)
     try scratch.sql(sql)
     let (_, loaded) = try RefreshStore.open(scratch)
     #expect(loaded.damaged?.code == .corrupt)
     #expect(loaded.states.isEmpty)
+    #expect(loaded.device == DeviceState())
     #expect(scratch.names.contains("refreshd.db.corrupt-1749945600"))
+  }
+
+  @Test(arguments: [
+    "UPDATE wait SET holds = 'network,whim'",
+    "UPDATE wait SET since_wall_us = 9223372036854775807",
+    "UPDATE wait SET until_wall_us = -9223372036854775808",
+  ])
+  func `a wait that no release wrote is damage, not a crash`(sql: String) async throws {
+    let scratch = try ScratchDirectory()
+    let (store, _) = try RefreshStore.open(scratch)
+    let todo = try app("todo")
+    try await store.save(Batch(.morning, waits: [.made(1, of: todo)]), durably: false)
+    try scratch.sql(sql)
+    let error = await #expect(throws: StoreError.self) { try await store.waits(of: todo, limit: 1) }
+    #expect(error?.code == .corrupt)
+    #expect(try await store.waits(of: todo, limit: 1).isEmpty)
   }
 
   @Test(arguments: [true, false])
@@ -89,7 +119,7 @@ import Testing
     #expect(error?.code == .newerSchema)
     #expect(
       error?.description
-        == "cannot use \(scratch.database): a newer refreshd wrote it (schema 99, this one knows 1); install that "
+        == "cannot use \(scratch.database): a newer refreshd wrote it (schema 99, this one knows 2); install that "
         + "version again, or move the file away to begin anew")
     #expect(try scratch.number("PRAGMA user_version") == 99)
     #expect(try scratch.number("SELECT count(*) FROM from_the_future") == 0)

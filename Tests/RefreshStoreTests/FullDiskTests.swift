@@ -25,7 +25,10 @@ import Testing
       records.append(record)
       do {
         try await store.save(
-          Batch(.morning, states: [second: AppState(isLoggedOut: true)], records: [record]), durably: durably)
+          Batch(
+            .morning, states: [second: AppState(isLoggedOut: true)],
+            device: DeviceState(pause: records.count.isMultiple(of: 2) ? .untilAC : nil), records: [record],
+            waits: [.made(records.count, of: second)]), durably: durably)
       } catch {
         refused = error
       }
@@ -33,7 +36,8 @@ import Testing
     #expect(refused?.code == .full)
     #expect(refused?.description.contains("free some room") == true)
     let stillFull = await #expect(throws: StoreError.self) {
-      try await store.save(Batch(.morning, states: [first: AppState()]), durably: durably)
+      try await store.save(
+        Batch(.morning, states: [first: AppState()], device: DeviceState(pause: .untilResumed)), durably: durably)
     }
     #expect(stillFull?.code == .full)
 
@@ -46,7 +50,11 @@ import Testing
       ])
     let ids = try await reopened.history(of: second, limit: .max).map(\.id)
     #expect(ids == records.suffix(ids.count).reversed().map(\.id))
-    #expect(ids.count >= min(records.count, History.depth))
+    #expect(ids.count >= min(records.count, HistoryBound.depth))
+    #expect(again.device == DeviceState(pause: .untilResumed))
+    let waits = try await reopened.waits(of: second, limit: .max)
+    #expect(waits.first == StoredWait(.made(records.count, of: second), clock: .morning))
+    #expect(waits.count == ids.count)
   }
 
   @Test func `the daemon starts on a full disk and writes when there is room`() async throws {

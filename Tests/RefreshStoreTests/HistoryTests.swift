@@ -37,6 +37,57 @@ import Testing
     #expect((200...216).contains(kept))
   }
 
+  @Test func `an app's waits are bounded and lose their oldest`() async throws {
+    let scratch = try ScratchDirectory()
+    let (store, _) = try RefreshStore.open(scratch)
+    let (busy, quiet) = (try app("busy"), try app("quiet"))
+    try await store.save(Batch(.morning, waits: [.made(1, of: quiet)]), durably: false)
+    for numbers in stride(from: 1, through: 700, by: 7) {
+      let waits = (numbers..<numbers + 7).map { WaitRecord.made($0, of: busy) }
+      try await store.save(Batch(.morning, waits: waits), durably: false)
+      #expect(try scratch.number("SELECT count(*) FROM wait") <= 1 + 200 + 16)
+    }
+    let waits = try await store.waits(of: busy, limit: .max)
+    #expect(waits.count >= 200)
+    #expect(
+      waits == (701 - waits.count...700).reversed().map { StoredWait(.made($0, of: busy), clock: .morning) })
+    #expect(try await store.waits(of: quiet, limit: .max).count == 1)
+    #expect(try await store.history(of: busy, limit: .max).isEmpty)
+  }
+
+  @Test func `what a file in trouble keeps waiting is bounded, and the later word on the device holds`() throws {
+    let todo = try app("todo")
+    let (one, two) = (DeviceState(pause: .untilAC), DeviceState(pause: .untilResumed))
+    let earlier = Batch(.morning, device: one, waits: (1...700).map { .made($0, of: todo) })
+    let later = Batch(.morning, waits: (701...1_400).map { .made($0, of: todo) })
+    let both = later.following(earlier)
+    #expect(both.waits == (401...1_400).map { .made($0, of: todo) })
+    #expect(both.device == one)
+    #expect(Batch(.morning, device: two).following(both).device == two)
+    #expect(Batch(.morning, device: DeviceState()).following(both).device == DeviceState())
+  }
+
+  @Test func `a person can read refreshes and waits together, newest first`() async throws {
+    let scratch = try ScratchDirectory()
+    let (store, _) = try RefreshStore.open(scratch)
+    let todo = try app("todo")
+    let wait = WaitRecord(
+      app: todo, since: BootClock.morning.now - .minutes(3), until: BootClock.morning.now - .seconds(90),
+      holds: [.network, .powerSaver])
+    try await store.save(Batch(.morning, records: [.made(7, of: todo)], waits: [wait]), durably: false)
+    let lines = try scratch.text(
+      """
+      SELECT group_concat(
+        app || '|' || unixepoch(started, 'utc') || '|' || seconds || '|' || kind || '|' || text, char(10))
+      FROM timeline
+      """)
+    #expect(
+      lines == """
+        org.example.todo|1749945540|2.0|refresh|failed exit 3
+        org.example.todo|1749945420|90.0|wait|network,power-saver
+        """)
+  }
+
   @Test func `a person can read it with sqlite3`() async throws {
     let scratch = try ScratchDirectory()
     let (store, loaded) = try RefreshStore.open(scratch)
@@ -62,5 +113,13 @@ extension RefreshRecord {
     return RefreshRecord(
       id: RefreshID(start: start, number: number), app: app, trigger: .manual, startedAt: startedAt,
       endedAt: startedAt.advanced(by: .seconds(2)), outcome: .failed(.exit(3)), tasks: tasks)
+  }
+}
+
+extension WaitRecord {
+  /// A wait of `number` seconds, that has just ended at ``BootClock/morning``.
+  static func made(_ number: Int, of app: AppID) -> WaitRecord {
+    WaitRecord(
+      app: app, since: BootClock.morning.now - .seconds(number), until: BootClock.morning.now, holds: [.network])
   }
 }

@@ -47,13 +47,18 @@ import Testing
     let scratch = try ScratchDirectory()
     let saved = BootClock.morning
     let todo = try app("todo")
-    let state = AppState(
+    var state = AppState(
       isForeground: true, lastStart: saved.now.advanced(by: .minutes(-10)),
       freshAt: saved.now.advanced(by: .minutes(-20)),
       request: Request(trigger: .retry, earliest: saved.now.advanced(by: .minutes(5))),
       running: Started(id: RefreshID(start: 1, number: 9), trigger: .push, at: saved.now.advanced(by: .minutes(-1))))
+    state.strikes = [-10, -9, -8].map { saved.now + .minutes($0) }
+    state.waiting = Waiting(since: saved.now - .minutes(10), holds: [.network])
+    state.skippedUntil = saved.now + .minutes(5)
+    state.oneShot = OneShot(earliest: saved.now + .minutes(5), reason: "before the meeting")
+    let device = DeviceState(pause: .until(saved.now + .minutes(5)))
     let (store, _) = try RefreshStore.open(scratch)
-    try await store.save(Batch(saved, states: [todo: state]), durably: false)
+    try await store.save(Batch(saved, states: [todo: state], device: device), durably: false)
 
     let now =
       if let uptime = restart.uptime {
@@ -68,6 +73,11 @@ import Testing
     #expect(found.freshAt?.duration(to: now.now) == restart.lastStartAgo + .minutes(10))
     #expect(found.running?.at.duration(to: now.now) == restart.lastStartAgo - .minutes(9))
     #expect(found.request.map { now.now.duration(to: $0.earliest) } == restart.requestAhead)
+    #expect(found.strikes.map { $0.duration(to: now.now) } == [0, 1, 2].map { restart.lastStartAgo - .minutes($0) })
+    #expect(found.waiting?.since.duration(to: now.now) == restart.lastStartAgo)
+    #expect(found.skippedUntil.map { now.now.duration(to: $0) } == restart.requestAhead)
+    #expect(found.oneShot.map { now.now.duration(to: $0.earliest) } == restart.requestAhead)
+    #expect(loaded.device.pause == .until(now.now + restart.requestAhead))
     #expect(found.isForeground)
 
     // What was mapped is on the disk as it was loaded: another start in this boot finds the same.
@@ -75,6 +85,7 @@ import Testing
     let (_, again) = try RefreshStore.open(scratch, clock: now.later(by: .seconds(1)))
     #expect(again.previous == .sameBoot)
     #expect(again.states == loaded.states)
+    #expect(again.device == loaded.device)
   }
 
   @Test(arguments: [Duration.hours(-48), .minutes(-1), .minutes(1), .hours(48)])

@@ -26,6 +26,33 @@ import Testing
     ]
   }
 
+  /// The same states with what schema 2 has more.
+  static func statesOfSchema2() throws -> [AppID: AppState] {
+    var states = try states()
+    var todo = try #require(states[try app("todo")])
+    todo.isDisabled = true
+    todo.seenAt = Instant(microseconds: -7_000_000)
+    todo.skippedUntil = Instant(microseconds: 91_000_000_000)
+    todo.failures = 4
+    todo.strikes = [-6_000_000, 79_000_000_000, 80_000_000_000].map(Instant.init(microseconds:))
+    todo.oneShot = OneShot(earliest: Instant(microseconds: 92_000_000_000), reason: "näher 🛰️, it's \"soon\"")
+    todo.waiting = Waiting(since: Instant(microseconds: 86_399_500_000), holds: Hold.Name.allCases)
+    states[try app("todo")] = todo
+    states[try app("news")]?.oneShot = OneShot(earliest: Instant(microseconds: 92_000_000_000), reason: "")
+    return states
+  }
+
+  static let device = DeviceState(pause: .until(Instant(microseconds: 93_000_000_000)))
+
+  /// One wait for each hold.
+  static func waits() throws -> [WaitRecord] {
+    let todo = try app("todo")
+    return zip(1..., Hold.Name.allCases).map { number, hold in
+      let since = Instant(microseconds: Int64(number) * 1_000_000)
+      return WaitRecord(app: todo, since: since, until: since + .milliseconds(900), holds: [hold, .network])
+    }
+  }
+
   /// One refresh for each cause, with all triggers and stop reasons.
   static func records() throws -> [RefreshRecord] {
     let outcomes: [Outcome] = [
@@ -51,10 +78,26 @@ import Testing
     }
   }
 
-  @Test(arguments: [PackageResources.schema_1_sql])
-  func `a released file loads with its exact values`(dump: [UInt8]) async throws {
+  /// A file of a released schema, and the values that its release wrote.
+  struct Release: CustomTestStringConvertible, Sendable {
+    let testDescription: String
+    let dump: [UInt8]
+    let states: @Sendable () throws -> [AppID: AppState]
+    var device = DeviceState()
+    var waits: @Sendable () throws -> [WaitRecord] = { [] }
+  }
+
+  static let releases = [
+    Release(testDescription: "schema 1", dump: PackageResources.schema_1_sql, states: states),
+    Release(
+      testDescription: "schema 2", dump: PackageResources.schema_2_sql, states: statesOfSchema2, device: device,
+      waits: waits),
+  ]
+
+  @Test(arguments: releases)
+  func `a released file loads with its exact values`(release: Release) async throws {
     let scratch = try ScratchDirectory()
-    try scratch.sql(String(decoding: dump, as: UTF8.self))
+    try scratch.sql(String(decoding: release.dump, as: UTF8.self))
 
     var now = Self.clock
     now.now = now.now.advanced(by: .minutes(1))
@@ -62,20 +105,30 @@ import Testing
     #expect(loaded.damaged == nil)
     #expect(loaded.start == 2)
     #expect(loaded.previous == .sameBoot)
-    #expect(loaded.states == (try Self.states()))
-    let expected = try Self.records().reversed().map { StoredRefresh($0, clock: Self.clock) }
-    #expect(try await store.history(of: app("todo"), limit: .max) == expected)
+    #expect(loaded.states == (try release.states()))
+    #expect(loaded.device == release.device)
+    let todo = try app("todo")
+    let refreshes = try Self.records().reversed().map { StoredRefresh($0, clock: Self.clock) }
+    #expect(try await store.history(of: todo, limit: .max) == refreshes)
+    let waits = try release.waits().reversed().map { StoredWait($0, clock: Self.clock) }
+    #expect(try await store.waits(of: todo, limit: .max) == waits)
     #expect(try scratch.number("PRAGMA user_version") == Int64(Schema.version))
   }
 
   @Test func `what is written today fits the newest fixture`() async throws {
     let (today, fixture) = (try ScratchDirectory(), try ScratchDirectory())
     let (store, _) = try RefreshStore.open(today, clock: Self.clock)
-    try await store.save(Batch(Self.clock, states: try Self.states(), records: try Self.records()), durably: true)
-    try fixture.sql(String(decoding: PackageResources.schema_1_sql, as: UTF8.self))
+    try await store.save(
+      Batch(
+        Self.clock, states: try Self.statesOfSchema2(), device: Self.device, records: try Self.records(),
+        waits: try Self.waits()), durably: true)
+    try fixture.sql(String(decoding: PackageResources.schema_2_sql, as: UTF8.self))
     for query in [
       "SELECT group_concat(sql) FROM (SELECT sql FROM sqlite_schema ORDER BY name)",
       "SELECT group_concat(t) FROM (SELECT trigger || outcome || ifnull(cause, '-') || ifnull(stop_reason, '-') AS t FROM refresh ORDER BY id)",
+      "SELECT waiting_holds || one_shot_reason || strikes_us FROM app WHERE id = 'org.example.todo'",
+      "SELECT group_concat(holds) FROM (SELECT holds FROM wait ORDER BY id)",
+      "SELECT pause || pause_until_us FROM device",
     ] {
       #expect(try today.text(query) == fixture.text(query))
     }

@@ -24,6 +24,35 @@ import Testing
     #expect(loaded.previous == .sameBoot)
   }
 
+  @Test(arguments: [nil, Pause.untilResumed, .untilAC, .until(BootClock.morning.now + .hours(1))])
+  func `the user's pause comes back, until another one is saved`(pause: Pause?) async throws {
+    let scratch = try ScratchDirectory()
+    let (store, fresh) = try RefreshStore.open(scratch)
+    #expect(fresh.device == DeviceState())
+    try await store.save(Batch(.morning, device: DeviceState(pause: .until(BootClock.morning.now))), durably: true)
+    try await store.save(Batch(.morning, device: DeviceState(pause: pause)), durably: true)
+    // A batch that says nothing of the device changes nothing.
+    try await store.save(Batch(.morning, states: [try app("todo"): AppState()]), durably: true)
+    let (_, loaded) = try RefreshStore.open(scratch)
+    #expect(loaded.device == DeviceState(pause: pause))
+  }
+
+  @Test(arguments: 1...20)
+  func `the history has every wait, newest first, with wall time`(seed: UInt64) async throws {
+    let scratch = try ScratchDirectory()
+    var values = SeededValues(seed: seed)
+    let (store, _) = try RefreshStore.open(scratch)
+    let todo = try app("todo")
+    let waits = (1...30).map { _ in values.wait(of: todo) }
+    for half in [waits.prefix(15), waits.suffix(15)] {
+      try await store.save(Batch(.morning, waits: Array(half)), durably: false)
+    }
+    let expected = waits.reversed().map { StoredWait($0, clock: .morning) }
+    #expect(try await store.waits(of: todo, limit: 100) == expected, "seed \(seed)")
+    #expect(try await store.waits(of: todo, limit: 7) == Array(expected.prefix(7)))
+    #expect(try await store.waits(of: app("other"), limit: 7).isEmpty)
+  }
+
   @Test(arguments: 1...20)
   func `the history has every refresh, newest first, with wall time`(seed: UInt64) async throws {
     let scratch = try ScratchDirectory()
@@ -114,5 +143,14 @@ extension StoredRefresh {
       startedWallMicroseconds: record.startedAt.microseconds + clock.wallOffset.inMicroseconds,
       duration: record.startedAt.duration(to: record.endedAt), outcome: record.outcome,
       stopReason: record.stopReason, extraCompletions: record.extraCompletions, tasks: record.tasks)
+  }
+}
+
+extension StoredWait {
+  /// What the history should have of `record`, saved at `clock`.
+  init(_ record: WaitRecord, clock: BootClock) {
+    self.init(
+      app: record.app, sinceWallMicroseconds: record.since.microseconds + clock.wallOffset.inMicroseconds,
+      untilWallMicroseconds: record.until.microseconds + clock.wallOffset.inMicroseconds, holds: record.holds)
   }
 }

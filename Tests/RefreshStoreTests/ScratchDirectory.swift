@@ -120,8 +120,12 @@ extension RefreshStore {
 
 extension Batch {
   /// A batch at the moment of `clock`.
-  init(_ clock: BootClock, states: [AppID: AppState] = [:], records: [RefreshRecord] = []) {
-    self.init(now: clock.now, wallOffset: clock.wallOffset, states: states, records: records)
+  init(
+    _ clock: BootClock, states: [AppID: AppState] = [:], device: DeviceState? = nil, records: [RefreshRecord] = [],
+    waits: [WaitRecord] = []
+  ) {
+    self.init(
+      now: clock.now, wallOffset: clock.wallOffset, states: states, device: device, records: records, waits: waits)
   }
 }
 

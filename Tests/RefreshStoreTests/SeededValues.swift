@@ -16,12 +16,25 @@ struct SeededValues: RandomNumberGenerator {
   }
 
   mutating func state() -> AppState {
-    AppState(
+    var state = AppState(
       isForeground: .random(using: &self), isLoggedOut: .random(using: &self),
       overrides: Overrides(foregroundInterval: maybe { $0.interval() }, backgroundInterval: maybe { $0.interval() }),
       lastStart: maybe { $0.instant() }, freshAt: maybe { $0.instant() },
       request: maybe { Request(trigger: $0.element(Trigger.allCases), earliest: $0.instant()) },
       running: maybe { Started(id: $0.id(), trigger: $0.element(Trigger.allCases), at: $0.instant()) })
+    state.isDisabled = .random(using: &self)
+    state.seenAt = maybe { $0.instant() }
+    state.skippedUntil = maybe { $0.instant() }
+    state.failures = .random(in: 0 ..< .max, using: &self)
+    state.strikes = (0..<Int.random(in: 0...3, using: &self)).map { _ in instant() }
+    state.oneShot = maybe { OneShot(earliest: $0.instant(), reason: $0.text()) }
+    state.waiting = maybe { Waiting(since: $0.instant(), holds: $0.holds()) }
+    return state
+  }
+
+  mutating func wait(of app: AppID) -> WaitRecord {
+    let since = instant()
+    return WaitRecord(app: app, since: since, until: since + duration(), holds: holds())
   }
 
   mutating func record(of app: AppID, id: RefreshID) -> RefreshRecord {
@@ -37,6 +50,10 @@ struct SeededValues: RandomNumberGenerator {
 
   mutating func id() -> RefreshID {
     RefreshID(start: .random(in: 1 ... .max, using: &self), number: .random(in: 1 ... .max, using: &self))
+  }
+
+  private mutating func holds() -> [Hold.Name] {
+    (0..<Int.random(in: 0...3, using: &self)).map { _ in element(Hold.Name.allCases) }
   }
 
   private mutating func instant() -> Instant {

@@ -105,6 +105,7 @@ def test_the_kernel_tells_when_a_supply_has_changed(udev, supplies, probe):
     supplies("BAT0", type="Battery", status="Charging", capacity=80)
     seen = probe("power", "--power", supplies.directory)
     seen.wait("power", onBattery=False, percent=80)
+    assert seen.said_nothing(0.5)
     before = seen.wakes()
     announce("usb")
     supplies("BAT0", status="Discharging", capacity=79)

@@ -5,9 +5,11 @@ public struct Brain: Sendable {
   var engine: Engine
   let fault: PlantedFault?
 
-  init(start: UInt32, states: [AppID: AppState], wallOffset: Duration, fault: PlantedFault?) {
-    let restored = fault?.restoring.map { states.mapValues($0) } ?? states
-    engine = Engine(start: start, spread: Spread(machine: 42), states: restored, wallOffset: wallOffset)
+  init(start: UInt32, store: Store, wallOffset: Duration, zone: Zone, fault: PlantedFault?) {
+    let restored = fault?.restoring.map { store.states.mapValues($0) } ?? store.states
+    engine = Engine(
+      start: start, spread: Spread(machine: 42), states: restored, wallOffset: wallOffset, zone: zone,
+      device: store.device)
     self.fault = fault
   }
 
@@ -18,18 +20,22 @@ public struct Brain: Sendable {
       let part = engine.handle(heard, at: now)
       decision.changed.formUnion(part.changed)
       decision.ended += part.ended
+      decision.waited += part.waited
+      decision.deviceChanged = decision.deviceChanged || part.deviceChanged
       decision.effects += part.effects
     }
     fault.deciding?(&decision, event)
     return decision
   }
 
-  var nextWake: Instant? {
-    let wake = engine.nextWake?.earliest
+  var nextWake: Window? {
+    let wake = engine.nextWake
     return fault?.waking.map { change in wake.map(change) } ?? wake
   }
 
   func verdict(on app: AppID, at now: Instant) -> Verdict { engine.verdict(on: app, at: now) }
+
+  func explain(_ app: AppID, at now: Instant) -> Explanation? { engine.explain(app, at: now) }
 
   func state(of app: AppID) -> AppState? { engine.state(of: app) }
 }
@@ -50,7 +56,7 @@ public struct PlantedFault: Sendable {
   /// What becomes of its decision on the event that came.
   public var deciding: (@Sendable (inout Decision, Event) -> Void)?
   /// When it wants to be woken instead.
-  public var waking: (@Sendable (Instant) -> Instant)?
+  public var waking: (@Sendable (Window) -> Window)?
   /// What it finds in the store instead.
   public var restoring: (@Sendable (AppState) -> AppState)?
   /// What the daemon does wrong.

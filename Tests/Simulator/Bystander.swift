@@ -29,11 +29,33 @@ public struct Bystander: Sendable {
     var isAsked = false
     /// The foreground interval began when the app came to the foreground, as `on_foreground = "never"` has it.
     var countsFromEntry = false
+    var isDisabled = false
+    /// When the first configuration named it, and when its data was fresh last: the age of the data.
+    var seenAt: Instant?
+    var freshAt: Instant?
+    /// How many refreshes in a row failed in a way that is worth a retry.
+    var failures = 0
+    /// When the last three overran their deadline.
+    var strikes: [Instant] = []
+    /// When the last temporary failure may be tried again at the earliest.
+    var retryFrom: Instant?
+    /// Something else than a temporary failure may be tried again: it was lost, cut short, or asked for from outside.
+    var mayRetryAtOnce = false
+    /// The user skipped a refresh: nothing by time before this.
+    var skippedUntil: Instant?
+    var oneShot: OneShot?
+    /// A person asked for a refresh that has not started.
+    var isAskedByHand = false
   }
 
   var apps: [AppID: App] = [:]
   var limits = Limits()
   var isStopping = false
+  var conditions = Conditions()
+  var pause: Pause?
+  var zone = Zone.utc
+  var wallOffset = Duration.zero
+  var settlingUntil: Instant?
   /// The stages that refreshes went through, as lines of the diagram of `Refreshing`.
   public internal(set) var transitions: Set<Transition> = []
 
@@ -48,10 +70,12 @@ public struct Bystander: Sendable {
   }
 
   private var saved: [AppID: App] = [:]
+  private var savedPause: Pause?
 
-  /// The apps as they are now will be there after a loss of the daemon.
-  mutating func save(_ ids: some Sequence<AppID>) {
-    for id in ids { saved[id] = apps[id] }
+  /// What is in the batch will be there after a loss of the daemon.
+  mutating func save(_ batch: Store.Batch) {
+    for id in batch.states.keys { saved[id] = apps[id] }
+    if batch.device != nil { savedPause = pause }
   }
 
   /// The daemon is gone, and what was not saved with it; no lease outlives it.
@@ -63,17 +87,29 @@ public struct Bystander: Sendable {
       saved[id]?.isAsked = false
     }
     apps = saved
+    pause = savedPause
+    conditions = Conditions()
+    settlingUntil = nil
     isStopping = false
   }
 
   /// Another boot has begun, in which the same moments are other instants.
-  mutating func map(_ change: (Instant) -> Instant) {
+  mutating func shift(by shift: Duration, now: Instant) {
+    let change = { (instant: Instant) in min(instant + shift, now) }
     saved = saved.mapValues { app in
       var mapped = app
       mapped.lastStart = app.lastStart.map(change)
+      mapped.seenAt = app.seenAt.map(change)
+      mapped.freshAt = app.freshAt.map(change)
+      mapped.retryFrom = app.retryFrom.map(change)
+      mapped.strikes = app.strikes.map(change)
+      mapped.skippedUntil = app.skippedUntil.map { $0 + shift }
+      mapped.oneShot = app.oneShot.map { OneShot(earliest: $0.earliest + shift, reason: $0.reason) }
       return mapped
     }
     apps = saved
+    if case .until(let end) = savedPause { savedPause = .until(end + shift) }
+    pause = savedPause
   }
 
   /// The apps that an event and what was decided on it name, as they are now.
@@ -87,12 +123,15 @@ public struct Bystander: Sendable {
 
   mutating func take(_ event: Event, _ decision: Decision, at now: Instant) {
     let phase = event.app.flatMap { apps[$0]?.phase }
-    hear(event)
+    if case .until(let end) = pause, end <= now { pause = nil }
+    hear(event, at: now)
     if let id = event.app, let app = apps[id], app.phase != phase {
       apps[id]?.countsFromEntry = app.phase == .foreground && app.policy?.onForeground == .never
+      // The user's look at it may bring a retry forward.
+      if app.phase == .foreground { apps[id]?.mayRetryAtOnce = true }
     }
     for effect in decision.effects { see(effect, at: now) }
-    for record in decision.ended where apps[record.app]?.run?.id == record.id { apps[record.app]?.run = nil }
+    for record in decision.ended { note(record, at: now) }
     for case .start(let id, let app, let trigger, let deadline) in decision.effects {
       guard let policy = apps[app]?.policy else { continue }
       let isShort = policy.deadline <= .seconds(5)
@@ -102,40 +141,12 @@ public struct Bystander: Sendable {
       apps[app]?.lastStart = now
       apps[app]?.isAsked = false
       apps[app]?.countsFromEntry = false
+      apps[app]?.isAskedByHand = false
+      apps[app]?.mayRetryAtOnce = false
+      apps[app]?.retryFrom = nil
+      apps[app]?.skippedUntil = nil
+      if let oneShot = apps[app]?.oneShot, oneShot.earliest <= now { apps[app]?.oneShot = nil }
       note("started", isShort ? "warned" : "running", "time")
-    }
-  }
-
-  private mutating func hear(_ event: Event) {
-    switch event {
-    case .configured(let limits, let policies):
-      self.limits = limits
-      for id in policies.keys where apps[id] == nil { apps[id] = App() }
-      for id in apps.keys {
-        apps[id]?.policy = policies[id]
-        if policies[id] == nil { apps[id]?.isAsked = false }
-      }
-    case .signalled(let id, let signal):
-      guard apps[id]?.policy != nil else { return }
-      switch signal {
-      case .launched: break
-      case .foreground: apps[id]?.isForeground = true
-      case .background, .terminated: apps[id]?.isForeground = false
-      case .login: apps[id]?.isLoggedOut = false
-      case .logout:
-        apps[id]?.isLoggedOut = true
-        apps[id]?.isAsked = false
-      }
-    case .leased(let lease, let id, let signal):
-      guard apps[id]?.policy != nil else { return }
-      apps[id]?.leases[lease] = signal
-    case .leaseEnded(let lease, let id): apps[id]?.leases[lease] = nil
-    case .overridden(let id, let overrides): apps[id]?.overrides = overrides
-    case .requested(let id, _):
-      guard let app = apps[id], app.policy != nil, !app.isLoggedOut, app.run != nil else { return }
-      apps[id]?.isAsked = true
-    case .stopped: isStopping = true
-    case .completed, .taskEnded, .clockStepped, .wokeUp: break
     }
   }
 
@@ -163,30 +174,5 @@ public struct Bystander: Sendable {
 
   private mutating func note(_ from: String, _ to: String, _ cause: String) {
     transitions.insert(Transition(from: from, to: to, cause: cause))
-  }
-}
-
-extension Bystander.App {
-  var phase: Phase {
-    if isLoggedOut { return .loggedOut }
-    return isForeground || leases.values.contains(.foreground) ? .foreground : .background
-  }
-
-  /// The least time between two starts by time; nil for none.
-  func spacing(_ limits: Limits) -> Duration? {
-    guard let policy else { return nil }
-    let (interval, floor): (Interval, Duration)
-    switch phase {
-    case .loggedOut: return nil
-    case .foreground:
-      (interval, floor) = (overrides.foregroundInterval ?? policy.foregroundInterval, limits.foregroundFloor)
-    case .background:
-      (interval, floor) = (overrides.backgroundInterval ?? policy.backgroundInterval, limits.backgroundFloor)
-    }
-    return switch interval {
-    case .never: nil
-    case .minimum: floor
-    case .every(let time): time > floor ? time : floor
-    }
   }
 }

@@ -8,12 +8,40 @@ enum Fleet {
   }
 
   static func limits(_ chance: inout Chance) -> Limits {
-    Limits(
+    var limits = Limits(
       foregroundFloor: chance.pick([.seconds(5), .minutes(1), .minutes(2)]),
       backgroundFloor: chance.pick([.minutes(15), .minutes(15), .hours(1)]))
+    limits.maxConcurrent = chance.pick([nil, nil, 1, 2, 5])
+    limits.unknownIsMet = chance.happens(70)
+    limits.powerSaverStops = chance.happens(50)
+    limits.settle = chance.pick([.zero, .seconds(20), .minutes(2)])
+    return limits
   }
 
-  static func policy(_ chance: inout Chance) -> Policy {
+  static func policy(hasQuiet: Bool, _ chance: inout Chance) -> Policy {
+    var policy = plainPolicy(&chance)
+    if chance.happens(50) { policy.constraints = constraints(&chance) }
+    if hasQuiet, chance.happens(50) {
+      let from = chance.number(below: 1440)
+      policy.quiet = QuietHours(from: from, to: (from + 1 + chance.number(below: 720)) % 1440)
+    }
+    if chance.happens(50) { policy.maxStale = chance.duration(.hours(1) ... .hours(48)) }
+    policy.meteredWhenStale = chance.happens(50)
+    return policy
+  }
+
+  private static func constraints(_ chance: inout Chance) -> Constraints {
+    var constraints = Constraints()
+    constraints.network = chance.pick(NetworkConstraint.allCases)
+    if chance.happens(20) { constraints.ssids = ["home"] }
+    if chance.happens(20) { constraints.deniedSSIDs = ["cafe"] }
+    constraints.power = chance.pick([.any, .any, .ac, .notLow])
+    constraints.idle = chance.happens(30)
+    constraints.calm = chance.happens(30)
+    return constraints
+  }
+
+  private static func plainPolicy(_ chance: inout Chance) -> Policy {
     Policy(
       foregroundInterval: foregroundInterval(&chance), backgroundInterval: backgroundInterval(&chance),
       onForeground: chance.pick(OnForeground.allCases),

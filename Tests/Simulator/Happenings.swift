@@ -8,6 +8,8 @@ struct Happening: Comparable, Sendable {
     /// An event, late or once more.
     case again(Event)
     case diskHasRoom
+    /// The sources of the conditions answer the daemon, which has just asked.
+    case sourcesAnswer
     case daemonStarts
     case boots
   }
@@ -33,6 +35,7 @@ extension World {
     case .diskHasRoom:
       isDiskFull = false
       save()
+    case .sourcesAnswer: for observation in weather.observations { handle(.observed(observation)) }
     case .daemonStarts: startDaemon()
     case .boots: bootMachine()
     }
@@ -42,7 +45,7 @@ extension World {
     // What is busy is where things go wrong.
     let busy = chance.happens(40) && !processes.isEmpty ? chance.pick(processes).app : nil
     let id = busy ?? chance.pick(ids)
-    switch chance.number(below: 100) {
+    switch chance.number(below: 130) {
     case 0..<15: look(at: id)
     case 15..<40: send(.signalled(id, chance.pick([.launched, .background, .terminated, .login, .login, .logout])))
     case 40..<50: lease(id)
@@ -63,7 +66,31 @@ extension World {
     case 94..<97:
       isDiskFull = true
       expect(.diskHasRoom, in: chance.duration(.zero ... .hours(1)))
-    default: handle(.wokeUp)
+    case 97..<100: handle(.wokeUp)
+    default: happenToConditions(id)
+    }
+  }
+
+  private mutating func happenToConditions(_ id: AppID) {
+    switch chance.number(below: 30) {
+    case 0..<4:
+      handle(.disabled(id, true))
+      expect(
+        .again(.disabled(id, false)), in: chance.duration(chance.pick([.zero ... .minutes(5), .zero ... .hours(9)])))
+    case 4..<7:
+      let end = instant + chance.duration(.zero ... .hours(6))
+      send(.paused(chance.pick([.untilResumed, .until(end), .untilAC, nil])))
+      expect(.again(.paused(nil)), in: chance.duration(.zero ... .hours(6)))
+    case 7..<9: handle(.skipped(id))
+    case 9..<13:
+      let earliest = instant + chance.duration(chance.pick([.zero ... .minutes(5), .zero ... .hours(9)]))
+      handle(.scheduled(id, OneShot(earliest: earliest, reason: "")))
+    case 13..<15:
+      zone = chance.pick(Weather.zones)
+      handle(.zoneChanged(zone))
+    default:
+      let changes = chance.happens(20) ? 6 : 1
+      for _ in 0..<changes { handle(.observed(weather.change(&chance))) }
     }
   }
 
@@ -92,8 +119,8 @@ extension World {
     switch chance.number(below: 5) {
     case 0, 4: policies[id] = nil
     case 1: limits = Fleet.limits(&chance)
-    case 2: for id in ids where chance.happens(30) { policies[id] = Fleet.policy(&chance) }
-    default: policies[id] = Fleet.policy(&chance)
+    case 2: for id in ids where chance.happens(30) { policies[id] = Fleet.policy(hasQuiet: hasQuiet, &chance) }
+    default: policies[id] = Fleet.policy(hasQuiet: hasQuiet, &chance)
     }
     handle(.configured(limits, policies))
   }
@@ -103,5 +130,7 @@ extension World {
     now += length
     for index in processes.indices { processes[index].freeze(for: length) }
     observe(.resumed)
+    if chance.happens(50) { handle(.wokeUp) }
+    handle(.resumed)
   }
 }

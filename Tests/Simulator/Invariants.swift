@@ -8,7 +8,8 @@ public enum Invariants {
       OneAtATime(), OneOutcome(), NeverEarly(), NoStartWhileHeld(), NothingReadyIsLeft(), WakeIsTheMinimum(),
       StopsInTime(), StopReasonsAreHonest(), SwitchStopsNothing(), DuplicatesAddNothing(), MemoryIsDisk(),
       SurvivesRestart(), ClockStepMovesNothing(), FreshInTheEnd(), ForegroundIsExact(), BacklogIsSpread(),
-      AskedDuringRun(), SavedBeforePerformed(),
+      AskedDuringRun(), SavedBeforePerformed(), PlacesAreBounded(), RetriesBackOff(), LostIsNoFailure(),
+      WaitsAreHonest(), OneShotsStartOnce(),
     ]
   }
 }
@@ -64,14 +65,15 @@ struct NeverEarly: Invariant {
 }
 
 struct NoStartWhileHeld: Invariant {
-  static let promise = "Nothing starts that is logged out or not configured, nor while the daemon stops."
+  static let promise =
+    "Nothing starts that something holds: its user's word, a condition, quiet hours, the daemon's end."
 
   func observe(_ observation: Observation, in world: borrowing World) -> String? {
     guard case .handled(let turn) = observation else { return nil }
-    for case .start(let id, let app, _, _) in turn.decision.effects {
-      guard let seen = world.book.apps[app], seen.policy != nil else { return "\(id): \(app) is not configured" }
-      if seen.isLoggedOut { return "\(id): \(app) is logged out" }
-      if world.book.isStopping { return "\(id) of \(app) starts while the daemon stops" }
+    for case .start(let id, let app, let trigger, _) in turn.decision.effects {
+      let byTime = trigger == .interval || trigger == .catchUp
+      let hold = world.book.hold(on: app, byTime: byTime, isManual: trigger == .manual, at: world.instant)
+      if let hold { return "\(id) of \(app) starts (\(trigger)) although \(hold)" }
     }
     return nil
   }
@@ -89,32 +91,6 @@ struct NothingReadyIsLeft: Invariant {
   }
 }
 
-struct WakeIsTheMinimum: Invariant {
-  static let promise = "The next wake is the first instant at which any app has something to do."
-
-  func observe(_ observation: Observation, in world: borrowing World) -> String? {
-    guard case .handled = observation, let brain = world.brain else { return nil }
-    let wakes = world.ids.compactMap { id -> Instant? in
-      if case .notDue(let until) = brain.verdict(on: id, at: world.instant) { return until }
-      return world.book.apps[id]?.run?.nextStep
-    }
-    guard brain.nextWake != wakes.min() else { return nil }
-    return "the next wake is \(String(describing: brain.nextWake)) instead of \(String(describing: wakes.min()))"
-  }
-}
-
-extension Bystander.Run {
-  /// When time brings it to its next stage.
-  var nextStep: Instant? {
-    switch stage {
-    case .running: deadline - .seconds(5)
-    case .warned: deadline
-    case .terminating(_, let since): since + grace
-    case .killed: nil
-    }
-  }
-}
-
 struct AskedDuringRun: Invariant {
   static let promise = "Whatever asks for a refresh during a run leads to one more, right after it."
 
@@ -123,7 +99,7 @@ struct AskedDuringRun: Invariant {
     for record in turn.decision.ended {
       guard let before = turn.before[record.app], before.run?.id == record.id, before.isAsked else { continue }
       guard let after = world.book.apps[record.app], !after.isLoggedOut, after.policy != nil else { continue }
-      if world.book.isStopping { continue }
+      if world.book.mayHold(record.app, at: world.instant) || world.book.isFull { continue }
       let next = turn.decision.effects.filter { if case .start(_, record.app, _, _) = $0 { true } else { false } }
       if next.count != 1 { return "\(next.count) refreshes follow \(record.id) of \(record.app), which was asked for" }
     }

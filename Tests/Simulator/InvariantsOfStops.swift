@@ -65,7 +65,7 @@ extension Bystander.Run {
 }
 
 struct SwitchStopsNothing: Invariant {
-  static let promise = "Only the deadline, a logout, a file that went and the daemon's own end stop a refresh."
+  static let promise = "Only the deadline, the user's word, a lost constraint and the daemon's own end stop a refresh."
 
   func observe(_ observation: Observation, in world: borrowing World) -> String? {
     guard case .handled(let turn) = observation else { return nil }
@@ -74,9 +74,14 @@ struct SwitchStopsNothing: Invariant {
         switch reason {
         case .deadline: true
         case .logout: turn.event == .signalled(app, .logout)
-        case .user: if case .configured(_, let policies) = turn.event { policies[app] == nil } else { false }
+        case .user:
+          switch turn.event {
+          case .configured(_, let policies): policies[app] == nil
+          case .disabled(app, true): true
+          default: false
+          }
         case .shutdown: turn.event == .stopped
-        case .constraintLost: false
+        case .constraintLost: world.book.apps[app].map { world.book.unmetToGoOn($0, at: world.instant) } ?? false
         }
       if !isRight { return "\(id) of \(app) is stopped for \(reason) on \(turn.event)" }
     }

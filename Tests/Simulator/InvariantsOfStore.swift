@@ -8,12 +8,14 @@ struct MemoryIsDisk: Invariant {
     for id in world.ids where (brain.state(of: id) ?? AppState()) != (world.store.states[id] ?? AppState()) {
       return "\(id) is \(String(describing: brain.state(of: id))), not \(String(describing: world.store.states[id]))"
     }
+    if brain.engine.device != world.store.device { return "the pause is another one" }
     return brain.engine.wallOffset == world.store.wallOffset ? nil : "the clock is another one"
   }
 }
 
 struct SurvivesRestart: Invariant {
-  static let promise = "Overrides, logins, phases and the last start are there again after a restart and a reboot."
+  static let promise =
+    "Overrides, logins, phases, the user's word and the last start are there again after a restart and a reboot."
 
   func observe(_ observation: Observation, in world: borrowing World) -> String? {
     guard case .daemonStarted = observation, let brain = world.brain else { return nil }
@@ -21,6 +23,9 @@ struct SurvivesRestart: Invariant {
       guard let state = brain.state(of: id) else { return "\(id) is forgotten" }
       if state.overrides != app.overrides { return "\(id) has other intervals" }
       if state.isLoggedOut != app.isLoggedOut || state.isForeground != app.isForeground { return "\(id) is elsewhere" }
+      if state.isDisabled != app.isDisabled || state.oneShot != app.oneShot {
+        return "\(id) has forgotten the user's word"
+      }
       if state.lastStart != app.lastStart { return "\(id) has forgotten its last start" }
     }
     return nil

@@ -1,10 +1,12 @@
 import RefreshEngine
 
 struct ClockStepMovesNothing: Invariant {
-  static let promise = "A step of the wall clock within a boot moves nothing."
+  static let promise = "A step of the wall clock within a boot moves nothing but quiet hours."
 
   func observe(_ observation: Observation, in world: borrowing World) -> String? {
-    guard case .handled(let turn) = observation, var without = turn.engineBefore, let after = world.brain else {
+    guard !world.hasQuiet, case .handled(let turn) = observation, var without = turn.engineBefore,
+      let after = world.brain
+    else {
       return nil
     }
     let decision = without.handle(.wokeUp, at: world.instant)
@@ -21,10 +23,10 @@ struct ForegroundIsExact: Invariant {
   func observe(_ observation: Observation, in world: borrowing World) -> String? {
     guard case .handled = observation, let brain = world.brain, !world.book.isStopping else { return nil }
     for (id, app) in world.book.apps where app.phase == .foreground && app.run == nil {
-      guard !app.countsFromEntry, let spacing = app.spacing(world.book.limits) else { continue }
-      let due = app.lastStart.map { $0 + spacing } ?? world.instant
-      if due <= world.instant { return "\(id) is due since \(due)" }
-      guard let wake = brain.nextWake, wake <= due else { return "nothing wakes the daemon at \(due) for \(id)" }
+      guard !app.countsFromEntry, let due = app.dueByTime(world.book.limits, at: world.instant) else { continue }
+      if world.book.isFull || world.book.mayHold(id, at: world.instant) { continue }
+      if due <= world.instant { return "\(id) is due since \(due) and \(brain.verdict(on: id, at: world.instant))" }
+      guard let wake = brain.nextWake, wake.latest <= due else { return "nothing wakes the daemon at \(due) for \(id)" }
     }
     return nil
   }
@@ -43,6 +45,8 @@ struct BacklogIsSpread: Invariant {
     case .daemonStarted: (since, starts) = (world.instant, [])
     case .resumed, .daemonGone: since = nil
     case .handled(let turn):
+      // What held many lets go of them in one moment.
+      if turn.event.app == nil, turn.event != .wokeUp { return nil }
       guard let since, world.instant < since + .minutes(5) else { return nil }
       for case .start(_, let app, let trigger, _) in turn.decision.effects {
         let isOwed = [.interval, .catchUp, .retry].contains(trigger)
@@ -66,8 +70,11 @@ struct FreshInTheEnd: Invariant {
     guard let brain = world.brain else { return "no daemon is there" }
     let healed = Instant(microseconds: (healedAt - world.bootedAt).inMicroseconds)
     for id in world.policies.keys.sorted() {
-      guard let app = world.book.apps[id], !app.isLoggedOut, app.spacing(world.book.limits) != nil else { continue }
-      guard let fresh = brain.state(of: id)?.freshAt, fresh >= healed else { return "\(id) is stale" }
+      guard let app = world.book.apps[id], !app.isOff, app.spacing(world.book.limits) != nil else { continue }
+      if let skippedUntil = app.skippedUntil, skippedUntil > healed { continue }
+      guard let fresh = brain.state(of: id)?.freshAt, fresh >= healed else {
+        return "\(id) is stale and \(brain.verdict(on: id, at: world.instant))"
+      }
     }
     return nil
   }

@@ -14,7 +14,8 @@ extension Event {
   var app: AppID? {
     switch self {
     case .signalled(let app, _), .leased(_, let app, _), .leaseEnded(_, let app), .overridden(let app, _): app
-    case .requested(let app, _): app
+    case .requested(let app, _), .scheduled(let app, _), .disabled(let app, _), .skipped(let app): app
+    case .paused, .observed, .resumed, .zoneChanged: nil
     case .configured, .completed, .taskEnded, .clockStepped, .stopped, .wokeUp: nil
     }
   }

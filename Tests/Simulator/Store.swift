@@ -8,50 +8,63 @@ public struct Store: Sendable {
     public var states: [AppID: AppState] = [:]
     /// The refreshes that ended, for the history.
     public var records: [RefreshRecord] = []
+    /// The waits that ended, for the history.
+    public var waits: [WaitRecord] = []
+    /// The device, if it changed.
+    public var device: DeviceState?
 
-    var isEmpty: Bool { states.isEmpty && records.isEmpty }
+    var isEmpty: Bool { states.isEmpty && records.isEmpty && waits.isEmpty && device == nil }
   }
 
   /// The apps, in instants of the boot `boot`.
   public private(set) var states: [AppID: AppState] = [:]
   /// The history, oldest first.
   public private(set) var records: [RefreshRecord] = []
+  /// What holds for all apps.
+  public private(set) var device = DeviceState()
   /// Wall time minus boot time, as it was last saved.
   public private(set) var wallOffset = Duration.zero
   /// How often a daemon has started.
   public private(set) var starts: UInt32 = 0
-  private var boot = 0
+  private(set) var boot = 0
 
   mutating func save(_ batch: Batch, wallOffset: Duration) {
     states.merge(batch.states) { $1 }
     records += batch.records
+    device = batch.device ?? device
     self.wallOffset = wallOffset
   }
 
   /// What a starting daemon finds.
   ///
   /// In another boot than the one that saved, each instant goes through wall time, and one that would be in the future
-  /// becomes now (FEATURES A11). Returns that change of instants; nil within one boot.
-  mutating func load(boot: Int, now: Instant, wallOffset: Duration) -> ((Instant) -> Instant)? {
+  /// becomes now (FEATURES A11), unless the user has put it there. Returns by how much; nil within one boot.
+  mutating func load(boot: Int, now: Instant, wallOffset: Duration) -> Duration? {
     starts += 1
     guard boot != self.boot else { return nil }
     let shift = self.wallOffset - wallOffset
     let change = { (instant: Instant) in min(instant + shift, now) }
-    states = states.mapValues { $0.mapped(change) }
+    states = states.mapValues { $0.mapped(change) { $0 + shift } }
+    if case .until(let end) = device.pause { device.pause = .until(end + shift) }
     self.boot = boot
     self.wallOffset = wallOffset
-    return change
+    return shift
   }
 }
 
 extension AppState {
-  /// The state with all its instants changed.
-  func mapped(_ change: (Instant) -> Instant) -> AppState {
+  /// The state with all its instants changed: those of what has been, and those of what the user wants to be.
+  func mapped(_ change: (Instant) -> Instant, _ changeAhead: (Instant) -> Instant) -> AppState {
     var state = self
     state.lastStart = lastStart.map(change)
     state.freshAt = freshAt.map(change)
     state.request = request.map { Request(trigger: $0.trigger, earliest: change($0.earliest)) }
     state.running = running.map { Started(id: $0.id, trigger: $0.trigger, at: change($0.at)) }
+    state.seenAt = seenAt.map(change)
+    state.strikes = strikes.map(change)
+    state.waiting = waiting.map { Waiting(since: change($0.since), holds: $0.holds) }
+    state.skippedUntil = skippedUntil.map(changeAhead)
+    state.oneShot = oneShot.map { OneShot(earliest: changeAhead($0.earliest), reason: $0.reason) }
     return state
   }
 }

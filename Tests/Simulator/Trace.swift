@@ -18,6 +18,7 @@ public struct Trace: Sendable {
       // Not in the hash: the order of a configuration's dictionary is another one in each process.
       if keepsLines { lines.append("\(now.inMicroseconds) \(turn.event)") }
       for effect in turn.decision.effects { write(text(of: effect), at: now) }
+      for wait in turn.decision.waited { write("wait \(wait.app) \(wait.since.duration(to: wait.until))", at: now) }
       for record in turn.decision.ended { write("end \(record.id) \(record.app) \(record.outcome)", at: now) }
     case .performed(.start): starts += 1
     case .performed, .saved: break

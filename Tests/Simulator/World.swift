@@ -13,6 +13,10 @@ public struct World: Sendable {
   var bootedAt = Duration.zero
   /// How wrong the wall clock is.
   var clockError = Duration.zero
+  /// The time zone of the machine.
+  var zone: Zone
+  /// The conditions of the machine, which its daemon may not have heard yet.
+  var weather = Weather()
 
   /// What is on disk.
   public internal(set) var store = Store()
@@ -20,13 +24,15 @@ public struct World: Sendable {
   var limits: Limits
   var policies: [AppID: Policy] = [:]
   let ids: [AppID]
+  /// Whether apps have quiet hours: with them, a step of the wall clock does move something.
+  let hasQuiet: Bool
 
   /// The daemon's engine; nil while there is no daemon.
   public internal(set) var brain: Brain?
   let fault: PlantedFault?
   var unsaved = Store.Batch()
   /// When the daemon's timer fires: at the engine's next wake, or a little later.
-  var timer: (armedFor: Instant, firesAt: Duration)?
+  var timer: (armedFor: Window, firesAt: Duration)?
   /// Where in its next turn the daemon is killed.
   var doom: Doom?
   /// When the daemon last looked at the clock, in this start.
@@ -64,7 +70,9 @@ public struct World: Sendable {
     let size = chance.happens(5) ? 50 : 2 + chance.number(below: 9)
     ids = Fleet.ids(apps ?? size)
     limits = Fleet.limits(&chance)
-    for id in ids where chance.happens(80) { policies[id] = Fleet.policy(&chance) }
+    hasQuiet = chance.happens(50)
+    for id in ids where chance.happens(80) { policies[id] = Fleet.policy(hasQuiet: hasQuiet, &chance) }
+    zone = chance.pick(Weather.zones)
     self.chance = chance
     self.fault = fault
     self.checks = checks
@@ -130,25 +138,29 @@ public struct World: Sendable {
     afterExit = .restart
     let isOff = agenda.unordered.contains { $0.kind == .boots }
     agenda = Heap()
+    weather = Weather()
     if isOff { bootMachine() } else if brain == nil { startDaemon() }
+    for observation in weather.observations { handle(.observed(observation)) }
+    handle(.paused(nil))
+    expect(.again(.paused(nil)), in: .minutes(1))
     for (id, app) in book.apps.sorted(by: { $0.key < $1.key }) where app.phase == .foreground {
       for lease in app.leases.keys.sorted() { handle(.leaseEnded(lease, id)) }
       handle(.signalled(id, .background))
     }
   }
 
-  /// Longer than the longest interval in force, a backlog and a deadline.
+  /// Longer than the longest interval in force, the rest after overruns, a backlog and a deadline.
   private var timeToBeFresh: Duration {
     policies.keys.compactMap { id in
       var app = book.apps[id] ?? Bystander.App()
       app.policy = policies[id]
       return app.spacing(limits)
-    }.reduce(.zero, max) + Self.patience
+    }.reduce(.hours(24), max) + Self.patience + (hasQuiet ? .hours(13) : .zero)
   }
 
   /// How much later than its interval an app may be fresh: the daemon's restart, a backlog, the longest deadline of a
-  /// refresh that hangs, and as much again.
-  static let patience = Duration.minutes(40)
+  /// refresh that hangs, and as much again, and the longest window.
+  static let patience = Duration.minutes(55)
 
   mutating func observe(_ observation: Observation) {
     trace.note(observation, at: now)

@@ -16,6 +16,8 @@ extension World {
     if fault?.ofDaemon == .performsBeforeSaving { perform(decision.effects) }
     for id in decision.changed { unsaved.states[id] = after.state(of: id) }
     unsaved.records += decision.ended
+    unsaved.waits += decision.waited
+    if decision.deviceChanged { unsaved.device = after.engine.device }
     save()
     if isDoomed(.beforePerforming) { return }
     if doom == .amidEffects, decision.effects.count > 1 {
@@ -35,11 +37,17 @@ extension World {
     }
     // The daemon ends what another one left before it goes on.
     if fault?.ofDaemon != .leavesOrphans { processes = [] }
-    if let change = store.load(boot: boot, now: instant, wallOffset: wallOffset) { book.map(change) }
-    brain = Brain(start: store.starts, states: store.states, wallOffset: wallOffset, fault: fault)
+    let now = instant
+    let isFreshBoot = store.starts == 0 || store.boot != boot
+    if let shift = store.load(boot: boot, now: now, wallOffset: wallOffset) { book.shift(by: shift, now: now) }
+    brain = Brain(start: store.starts, store: store, wallOffset: wallOffset, zone: zone, fault: fault)
     lastTurn = nil
+    book.wallOffset = wallOffset
+    book.zone = zone
     observe(.daemonStarted)
     handle(.configured(limits, policies))
+    if isFreshBoot { handle(.resumed) }
+    expect(.sourcesAnswer, in: chance.duration(.zero ... .seconds(2)))
   }
 
   /// SIGKILL, or worse: what was not saved is lost, processes go on.
@@ -90,7 +98,7 @@ extension World {
     let batch = unsaved
     unsaved = Store.Batch()
     store.save(batch, wallOffset: brain.engine.wallOffset)
-    book.save(batch.states.keys)
+    book.save(batch)
     observe(.saved(batch))
   }
 
@@ -100,9 +108,13 @@ extension World {
       return
     }
     guard timer?.armedFor != wake else { return }
-    let due = Duration.microseconds(wake.microseconds) + bootedAt
-    let lateness = due > now && chance.happens(10) ? chance.duration(.zero ... .seconds(2)) : .zero
-    timer = (armedFor: wake, firesAt: max(now, due) + lateness)
+    let due = Duration.microseconds(wake.earliest.microseconds) + bootedAt
+    let slack = wake.earliest.duration(to: wake.latest)
+    let isLate = due > now && chance.happens(10)
+    // The kernel may fire anywhere in the window, where other timers do.
+    let within = isLate || slack <= .zero ? .zero : chance.duration(.zero...slack)
+    let lateness = isLate ? slack + chance.duration(.zero ... .seconds(2)) : within
+    timer = (armedFor: wake, firesAt: max(now, due + lateness))
   }
 
   private mutating func perform(_ effects: some Sequence<Effect>) {

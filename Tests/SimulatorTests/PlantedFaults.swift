@@ -1,7 +1,7 @@
 import RefreshEngine
 
 /// Mistakes that an engine or a daemon could make, each with the check that has to find it.
-let plantedFaults: [Planted] = ofRuns + ofStops + ofTime + ofStore
+let plantedFaults: [Planted] = ofRuns + ofStops + ofTime + ofStore + ofPolicy
 
 private let ofRuns = [
   Planted("OneAtATime", "starts what is ready twice") { fault in
@@ -95,7 +95,9 @@ private let ofStops = [
 ]
 
 private let ofTime = [
-  Planted("WakeIsTheMinimum", "wakes a second late") { $0.waking = { wake in wake + .seconds(1) } },
+  Planted("WakeIsTheMinimum", "wakes a second late") { fault in
+    fault.waking = { Window(earliest: $0.earliest + .seconds(1), latest: $0.latest + .seconds(1)) }
+  },
   Planted("ClockStepMovesNothing", "catches up when the clock is set") { fault in
     fault.hearing = { event, engine in
       guard case .clockStepped = event else { return [event] }
@@ -141,3 +143,74 @@ private let ofStore = [
   Planted("SavedBeforePerformed", "performs before it saves") { $0.ofDaemon = .performsBeforeSaving },
   Planted("FreshInTheEnd", "loses some ends of tasks") { $0.ofDaemon = .losesEndsOfTasks },
 ]
+
+private let ofPolicy = [
+  Planted("NoStartWhileHeld", "does not hear a pause") { fault in
+    fault.hearing = { event, _ in if case .paused = event { [] } else { [event] } }
+  },
+  Planted("NoStartWhileHeld", "does not hear that an app is disabled") { fault in
+    fault.hearing = { event, _ in if case .disabled = event { [] } else { [event] } }
+  },
+  Planted("NoStartWhileHeld", "does not look at constraints") { fault in
+    fault.hearing = { event, _ in event.changingPolicies { $0.constraints = Constraints() } }
+  },
+  Planted("NoStartWhileHeld", "does not know quiet hours", apps: 10) { fault in
+    fault.hearing = { event, _ in event.changingPolicies { $0.quiet = nil } }
+  },
+  Planted("NoStartWhileHeld", "does not let the machine settle") { fault in
+    fault.hearing = { event, _ in event == .resumed ? [] : [event] }
+  },
+  Planted("PlacesAreBounded", "does not count its places", apps: 20) { fault in
+    fault.hearing = { event, _ in
+      guard case .configured(var limits, let policies) = event else { return [event] }
+      limits.maxConcurrent = nil
+      return [.configured(limits, policies)]
+    }
+  },
+  Planted("RetriesBackOff", "tries failures again at once") { fault in
+    fault.hearing = { event, engine in
+      guard case .taskEnded(let refresh, _, let end) = event, end.exit == .exited(75) else { return [event] }
+      let id = engine.configuredApps.first { engine.state(of: $0)?.running?.id == refresh }
+      return [event] + (id.map { [.requested($0, .retry)] } ?? [])
+    }
+  },
+  Planted("LostIsNoFailure", "calls a lost constraint an overrun", apps: 20) { fault in
+    fault.deciding = { decision, _ in
+      for index in decision.ended.indices where decision.ended[index].stopReason == .constraintLost {
+        decision.ended[index].stopReason = .deadline
+      }
+    }
+  },
+  Planted("WaitsAreHonest", "does not write waits down") { fault in
+    fault.deciding = { decision, _ in decision.waited = [] }
+  },
+  Planted("OneShotsStartOnce", "starts at once what was asked for later") { fault in
+    fault.hearing = { event, _ in
+      guard case .scheduled(let id, _) = event else { return [event] }
+      return [event, .wokeUp, .requested(id, .manual), .wokeUp]
+    }
+  },
+  Planted("OneShotsStartOnce", "forgets what was asked for later") { fault in
+    fault.restoring = { state in
+      var forgetful = state
+      forgetful.oneShot = nil
+      return forgetful
+    }
+  },
+]
+
+extension Event {
+  /// A configuration in which every policy is another one; every other event as it is.
+  fileprivate func changingPolicies(_ change: (inout Policy) -> Void) -> [Event] {
+    guard case .configured(let limits, let policies) = self else { return [self] }
+    return [
+      .configured(
+        limits,
+        policies.mapValues { policy in
+          var changed = policy
+          change(&changed)
+          return changed
+        })
+    ]
+  }
+}

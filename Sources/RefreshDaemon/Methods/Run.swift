@@ -8,8 +8,7 @@ extension Daemon {
     guard let app = app(named: call.parameters.app, for: call) else { return }
     let holds = lastingHolds(on: app.id)
     guard holds.isEmpty else {
-      let name = app.id.description
-      return call.fail(ManagerInterface.Held(app: name, holds: holds.map { $0.wire(of: name) }))
+      return call.fail(ManagerInterface.Held(app: app.id.description, holds: wire(holds, of: app.id)))
     }
     var before: RefreshID?
     if case .refreshing(let refresh) = engine.verdict(on: app.id, at: Moment.now().instant) {
@@ -18,6 +17,14 @@ extension Daemon {
     }
     refreshes.wait(call, for: app.id, after: before)
     handle(.requested(app.id, call.parameters.trigger.map(Trigger.init) ?? .manual))
+    if before == nil, call.wantsMore, case .held(let holds) = engine.verdict(on: app.id, at: Moment.now().instant) {
+      call.reply(ManagerInterface.Run.Reply(event: .held(wire(holds, of: app.id))), continues: true)
+    }
+  }
+
+  /// Holds on an app as the socket shows them.
+  func wire(_ holds: [Hold], of app: AppID) -> [Wire.Hold] {
+    holds.map { $0.wire(of: app.description, wallOffset: engine.wallOffset) }
   }
 
   /// Does what may make the engine drop a request, such as one for another phase, and asks again for who waits.
@@ -32,9 +39,10 @@ extension Daemon {
   }
 
   /// What keeps the app from being refreshed also when a person asks, and when what is running has ended.
-  private func lastingHolds(on app: AppID) -> [Hold] {
+  func lastingHolds(on app: AppID) -> [Hold] {
     var holds: [Hold] = []
     if engine.phase(of: app) == .loggedOut { holds.append(.loggedOut) }
+    if engine.state(of: app)?.isDisabled == true { holds.append(.disabled) }
     if engine.isStopping { holds.append(.stopping) }
     return holds
   }

@@ -37,14 +37,7 @@ extension Daemon {
       changes.append(.overridden(app.id, after))
       undo.append(.overridden(app.id, before))
     }
-    handleDurably(changes) { problem in
-      if let problem {
-        for event in undo { self.handle(event) }
-        call.fail(ManagerInterface.NotStored(problem: problem.description))
-      } else {
-        call.reply(reply(apps.map { self.view(of: $0).intervals }))
-      }
-    }
+    self.change(changes, undo: undo, for: call) { reply(apps.map { self.view(of: $0).intervals }) }
   }
 
   private func interval(_ text: String?, floor: Duration) throws(ManagerInterface.InvalidInterval) -> Interval? {

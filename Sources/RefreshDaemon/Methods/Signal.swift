@@ -54,7 +54,9 @@ extension Daemon {
   private func changePhase(of app: AppID, _ change: () -> Void) {
     let before = engine.phase(of: app)
     keepingRuns(change)
-    if let after = engine.phase(of: app), after != before { journal.changedPhase(of: app, to: after) }
+    guard let after = engine.phase(of: app), after != before else { return }
+    journal.changedPhase(of: app, to: after)
+    tellWatchers(of: after, of: app)
   }
 
   private func answer(_ call: Call<AppInterface.Signal.Parameters>, _ app: AppID) {

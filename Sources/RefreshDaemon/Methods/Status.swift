@@ -16,6 +16,7 @@ extension Daemon {
           sinceMicroseconds: startedAt.instant.wallMicroseconds(at: engine.wallOffset),
           isUserDaemon: settings.isUserDaemon, socket: settings.socket, launcher: "spawn",
           apps: configuration.apps.count, refreshing: engine.refreshingCount, next: next(after: now),
+          pause: pauseState,
           configuration: Wire.ConfigurationState(
             directories: reader.sources.directories, sinceMicroseconds: configuration.sinceMicroseconds,
             problems: configuration.refused.map(Wire.Problem.init)),

@@ -1,0 +1,31 @@
+extension ManagerInterface {
+  /// Lets apps be refreshed again that were disabled.
+  ///
+  /// All apps or none; the answer comes when it is stored.
+  public enum Enable: InterfaceMethod {
+    /// The name of the method on the socket.
+    public static let name = "org.refreshd.Manager.Enable"
+
+    /// What `Enable` is called with.
+    public struct Parameters: Codable, Hashable, Sendable {
+      /// The ids of the apps, at least one.
+      public let apps: [String]
+
+      /// Makes it of its parts.
+      public init(apps: [String]) {
+        self.apps = apps
+      }
+    }
+
+    /// What `Enable` answers.
+    public struct Reply: Codable, Hashable, Sendable {
+      /// The apps in the order of the call.
+      public let apps: [Wire.App]
+
+      /// Makes it of its parts.
+      public init(apps: [Wire.App]) {
+        self.apps = apps
+      }
+    }
+  }
+}

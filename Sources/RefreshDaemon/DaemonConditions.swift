@@ -1,0 +1,59 @@
+import Glibc
+import RefreshConfig
+import RefreshEngine
+import Systemd
+
+// The machine's conditions on their way to the engine.
+
+extension Daemon {
+  /// Has what the sources tell handed to the engine, and begins to watch.
+  ///
+  /// Before the configuration is in force, so that the engine knows what is known at once when it judges for the first
+  /// time.
+  func beginToWatch() {
+    conditions.onChange = { self.handle(.observed($0)) }
+    conditions.onSleep = { isAsleep in if !isAsleep { self.handle(.resumed) } }
+    watch()
+  }
+
+  /// Watches what the configuration in force and a pause ask for, and nothing else: what is not watched wakes nobody.
+  ///
+  /// A source that cannot be watched leaves its condition unknown.
+  func watch() {
+    do throws(SystemdError) {
+      try conditions.start(needs: needs)
+      if zone == nil, configuration.apps.contains(where: { $0.policy.quiet != nil }) {
+        let zone = try LocalZone(on: loop)
+        zone.onZone = { self.handle(.zoneChanged($0)) }
+        self.zone = zone
+        handle(.zoneChanged(zone.zone))
+      }
+    } catch {
+      journal.cannotWatch(error)
+    }
+  }
+
+  private var needs: ConditionNeeds {
+    var needs: ConditionNeeds = []
+    for app in configuration.apps {
+      let constraints = app.policy.constraints
+      if constraints.network != .none || !constraints.ssids.isEmpty || !constraints.deniedSSIDs.isEmpty {
+        needs.insert(.network)
+      }
+      if constraints.power != .any { needs.insert(.power) }
+      if constraints.idle { needs.insert(.idle) }
+      if constraints.calm { needs.insert(.pressure) }
+    }
+    if configuration.limits.powerSaverStops { needs.insert(.powerSaver) }
+    if engine.device.pause == .untilAC { needs.insert(.power) }
+    return needs
+  }
+}
+
+extension ConditionSources.Settings {
+  /// A user's daemon looks at its user's idleness, the machine's at everybody's.
+  init(of settings: RefreshDaemon.Settings) {
+    self.init()
+    if settings.isUserDaemon { user = getuid() }
+  }
+}

@@ -1,0 +1,70 @@
+import RefreshAPI
+import RefreshConfig
+import RefreshEngine
+
+/// The judgement about one app at one instant, term by term, as the socket shows it.
+struct ExplanationView {
+  let view: AppView
+  let explanation: Explanation
+  let conditions: Conditions
+  let pause: Pause?
+  let past: [Wire.Past]
+
+  /// All of it.
+  var wire: Wire.Explanation {
+    let (row, intervals) = (view.row, view.intervals)
+    return Wire.Explanation(
+      id: row.id, name: row.name, phase: row.phase, verdict: row.verdict,
+      trigger: explanation.trigger.map(Wire.Trigger.init),
+      window: explanation.window.map {
+        Wire.Window(earliestMicroseconds: wall($0.earliest), latestMicroseconds: wall($0.latest))
+      },
+      holds: row.holds, running: view.running, interval: interval(of: intervals),
+      freshMicroseconds: row.freshMicroseconds, floorMicroseconds: explanation.floor.map(wall),
+      staleMicroseconds: explanation.staleAt.map(wall), terms: explanation.terms.map(term),
+      quiet: view.app.policy.quiet.map { Wire.QuietHours(fromMinutes: $0.from, toMinutes: $0.to) },
+      isDisabled: view.state.isDisabled, pause: pause.map { Wire.PauseState($0, wallOffset: view.wallOffset) },
+      failures: explanation.failures, strikes: view.state.strikes.count,
+      restsUntilMicroseconds: explanation.restsUntil.map(wall),
+      skippedUntilMicroseconds: explanation.skippedUntil.map(wall),
+      oneShot: explanation.oneShot.map { Wire.OneShot($0, wallOffset: view.wallOffset) },
+      waiting: explanation.waiting.map {
+        Wire.Waiting(sinceMicroseconds: wall($0.since), holds: $0.holds.map(\.rawValue))
+      },
+      conditions: Wire.Conditions(conditions), past: past)
+  }
+
+  private func interval(of intervals: Wire.Intervals) -> Wire.Interval? {
+    switch view.phase {
+    case .foreground: intervals.foreground
+    case .background: intervals.background
+    case .loggedOut: nil
+    }
+  }
+
+  private func term(_ term: Explanation.Term) -> Wire.Term {
+    let constraints = view.app.policy.constraints
+    let (needs, condition) =
+      switch term.constraint {
+      case .network: (constraints.networkText, Wire.Condition(conditions.network) { $0.text })
+      case .power: (constraints.power.rawValue, Wire.Condition(conditions.power) { $0.text })
+      case .idle: ("an idle user", Wire.Condition(conditions.idle) { $0 ? "idle" : "in use" })
+      case .calm: ("no pressure", Wire.Condition(conditions.pressure) { $0 ? "under pressure" : "calm" })
+      }
+    return Wire.Term(
+      constraint: term.constraint.rawValue, needs: needs, has: condition.value, source: condition.source,
+      isMet: term.isMet, isUnknown: term.isUnknown, relaxedMicroseconds: term.relaxedAt.map(wall),
+      isRelaxed: term.isRelaxed)
+  }
+
+  private func wall(_ instant: Instant) -> Int64 { instant.wallMicroseconds(at: view.wallOffset) }
+}
+
+extension Constraints {
+  /// What the network must be, the Wi-Fi networks that will do and will not do included.
+  fileprivate var networkText: String {
+    let only = ssids.isEmpty ? [] : ["only \(ssids.joined(separator: ", "))"]
+    let denied = deniedSSIDs.isEmpty ? [] : ["not \(deniedSSIDs.joined(separator: ", "))"]
+    return ([network.rawValue] + only + denied).joined(separator: "; ")
+  }
+}

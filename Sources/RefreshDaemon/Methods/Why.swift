@@ -1,0 +1,47 @@
+import RefreshAPI
+import RefreshConfig
+import RefreshEngine
+import RefreshStore
+import Varlink
+
+extension Daemon {
+  /// How many refreshes and waits an explanation goes back.
+  private static let pastLimit = 20
+
+  /// Explains the verdict on an app, term by term, and tells what was before (FEATURES H1).
+  func why(_ call: Call<ManagerInterface.Why.Parameters>) {
+    guard let app = app(named: call.parameters.app, for: call) else { return }
+    Task {
+      do throws(StoreError) {
+        let past = try await past(of: app.id)
+        // The app may have gone while the store was read.
+        guard let app = configuration[app.id], let why = explanation(of: app, past: past) else {
+          return call.fail(ManagerInterface.NoSuchApp(app: call.parameters.app))
+        }
+        call.reply(ManagerInterface.Why.Reply(why: why))
+      } catch {
+        notice(error)
+        call.fail(ManagerInterface.NotReadable(problem: error.description))
+      }
+    }
+  }
+
+  /// The last refreshes and waits of an app, the newest first.
+  private func past(of app: AppID) async throws(StoreError) -> [Wire.Past] {
+    let refreshes = try await store.history(of: app, limit: Self.pastLimit)
+    let waits = try await store.waits(of: app, limit: Self.pastLimit)
+    let all =
+      refreshes.map { ($0.startedWallMicroseconds, Wire.Past(refresh: Wire.Refresh($0))) }
+      + waits.map { ($0.sinceWallMicroseconds, Wire.Past(wait: Wire.Wait($0))) }
+    return all.sorted { $0.0 > $1.0 }.prefix(Self.pastLimit).map(\.1)
+  }
+
+  private func explanation(of app: AppConfiguration, past: [Wire.Past]) -> Wire.Explanation? {
+    let view = view(of: app)
+    return engine.explain(app.id, at: readClocks()).map { explanation in
+      ExplanationView(
+        view: view, explanation: explanation, conditions: engine.conditions, pause: engine.device.pause, past: past
+      ).wire
+    }
+  }
+}

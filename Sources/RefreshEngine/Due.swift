@@ -1,0 +1,72 @@
+/// When the next refresh of an app may start, how long that may wait for company, and what asks for it.
+struct Due: Hashable, Sendable {
+  var trigger: Trigger
+  /// The first instant, boot clock.
+  var earliest: Instant
+  /// The last instant by itself, boot clock; a hold may make it later.
+  var latest: Instant
+
+  /// One that waits for nobody.
+  init(_ trigger: Trigger, at instant: Instant) {
+    (self.trigger, earliest, latest) = (trigger, instant, instant)
+  }
+}
+
+extension App {
+  /// How many overruns of the deadline within ``strikeSpan`` make an app rest for as long (FEATURES C7).
+  static let strikesToRest = 3
+  static let strikeSpan = Duration.hours(24)
+  /// The window of a background refresh is this part of its interval, and never more than this (FEATURES A5).
+  ///
+  /// The least of 1 min that A5 names follows from the default floor; with a floor that the administrator has lowered, a
+  /// minute would be longer than some intervals.
+  static let windowPart = 10
+  static let longestWindow = Duration.minutes(15)
+
+  /// What the interval of the phase asks for: now if the app never ran, nil for `never`.
+  func dueByTime(limits: Limits, at now: Instant) -> Instant? {
+    guard let spacing = spacing(in: phase, limits: limits) else { return nil }
+    var due = lastStart.map { $0 + spacing } ?? now
+    if let skippedUntil { due = max(due, skippedUntil) }
+    if let rest = restsUntil, rest > now, phase == .background, let lastStart {
+      due = max(due, min(rest, lastStart + maxStale))
+    }
+    return due
+  }
+
+  /// What is due first, by request or by time; nil when nothing ever is.
+  ///
+  /// A request by time stands in for the instant that the interval would give: that is how a backlog is spread.
+  func due(limits: Limits, spread: Spread, of id: AppID, at now: Instant) -> Due? {
+    let asked = dueApartFromOneShot(limits: limits, spread: spread, of: id, at: now)
+    guard let oneShot, asked.map({ oneShot.earliest < $0.earliest }) ?? true else { return asked }
+    return Due(.manual, at: oneShot.earliest)
+  }
+
+  private func dueApartFromOneShot(limits: Limits, spread: Spread, of id: AppID, at now: Instant) -> Due? {
+    if let request, request.trigger.isByTime { return Due(request.trigger, at: request.earliest) }
+    guard let earliest = dueByTime(limits: limits, at: now) else {
+      return request.map { Due($0.trigger, at: $0.earliest) }
+    }
+    guard let request, request.earliest <= max(earliest, now) else {
+      var due = Due(.interval, at: earliest)
+      due.latest = earliest + slack(limits: limits, spread: spread, of: id)
+      return due
+    }
+    return Due(request.trigger, at: request.earliest)
+  }
+
+  /// How long a background refresh may wait for company: half of its window, and up to the other half by its spread.
+  private func slack(limits: Limits, spread: Spread, of id: AppID) -> Duration {
+    guard phase == .background, lastStart != nil else { return .zero }
+    guard let spacing = spacing(in: .background, limits: limits) else { return .zero }
+    let half = min(Self.longestWindow, spacing / Self.windowPart) / 2
+    return half + spread.offset(of: id, within: half)
+  }
+
+  /// Until when the app rests after overrunning its deadline again and again; nil while it does not.
+  var restsUntil: Instant? {
+    guard strikes.count >= Self.strikesToRest, let first = strikes.first, let last = strikes.last else { return nil }
+    return first.duration(to: last) <= Self.strikeSpan ? last + Self.strikeSpan : nil
+  }
+}

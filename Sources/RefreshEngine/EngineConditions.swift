@@ -1,0 +1,103 @@
+// Conditions against constraints: what is met, what is relaxed, and what is lost in the middle of a refresh.
+
+extension Engine {
+  /// A battery is low below this, in percent (FEATURES D2).
+  static let lowBattery = 20
+
+  /// Takes note of a condition, and stops what may not go on under it (FEATURES D6).
+  mutating func observe(_ observation: Observation, _ turn: inout Turn) {
+    let before = conditions
+    switch observation {
+    case .network(let reading): conditions.network = reading
+    case .power(let reading): conditions.power = reading
+    case .powerSaver(let reading): conditions.powerSaver = reading
+    case .idle(let reading): conditions.idle = reading
+    case .pressure(let reading): conditions.pressure = reading
+    }
+    guard conditions != before else { return }
+    if device.pause == .untilAC, conditions.power.value?.onBattery == false { setPause(nil, &turn) }
+    turn.touched.formUnion(held)
+    for id in running.values.sorted() {
+      guard let app = apps[id], app.policy != nil else { continue }
+      // Idleness and calm are asked for at the start only: the refresh itself ends the one and may end the other.
+      let isLost = [Constraint.network, .power].contains { !isMet($0, by: app, at: turn.now) }
+      if isLost { stop(id, .constraintLost, &turn) }
+    }
+  }
+
+  /// The constraints of an app that are not met and not relaxed at an instant, as holds.
+  func unmet(_ app: App, at now: Instant) -> [Hold] {
+    Constraint.allCases.filter { !isMet($0, by: app, at: now) }
+      .map { .constraint($0, relaxedAt: app.relaxedAt($0).flatMap { $0 > now ? $0 : nil }) }
+  }
+
+  /// Whether an app may be refreshed as far as one constraint goes: it has none, it is met, or it is relaxed.
+  func isMet(_ constraint: Constraint, by app: App, at now: Instant) -> Bool {
+    guard let constraints = app.policy?.constraints else { return true }
+    let isRelaxed = app.relaxedAt(constraint).map { $0 <= now } ?? false
+    switch constraint {
+    case .network: return isMet(constraints, isRelaxed: isRelaxed)
+    case .power: return isRelaxed || isMet(constraints.power)
+    case .idle: return isRelaxed || !constraints.idle || isMet(conditions.idle) { $0 }
+    case .calm: return isRelaxed || !constraints.calm || isMet(conditions.pressure) { !$0 }
+    }
+  }
+
+  private func isMet(_ constraint: PowerConstraint) -> Bool {
+    switch constraint {
+    case .any: true
+    case .ac: isMet(conditions.power) { !$0.onBattery }
+    case .notLow: isMet(conditions.power) { !$0.onBattery || $0.percent.map { $0 >= Self.lowBattery } ?? true }
+    }
+  }
+
+  /// Relaxing a network constraint is using a metered one; the lists of names and the reach always hold.
+  private func isMet(_ constraints: Constraints, isRelaxed: Bool) -> Bool {
+    guard constraints.asksForNetwork else { return true }
+    return isMet(conditions.network) { network in
+      if constraints.network != .none && network.reach != .full { return false }
+      if network.medium == .wifi, let ssid = network.ssid {
+        if constraints.deniedSSIDs.contains(ssid) { return false }
+        if !constraints.ssids.isEmpty && !constraints.ssids.contains(ssid) { return false }
+      }
+      return switch constraints.network {
+      case .none, .any: true
+      case .unmetered: isRelaxed || !network.metered.isMetered
+      case .wifi: isRelaxed || network.medium == .wifi
+      }
+    }
+  }
+
+  /// Before the first answer of a source nothing is met; after it, what nobody knows is as the configuration says.
+  private func isMet<Value>(_ reading: Reading<Value>, _ test: (Value) -> Bool) -> Bool {
+    guard !reading.source.isEmpty else { return false }
+    return reading.value.map(test) ?? limits.unknownIsMet
+  }
+}
+
+extension Constraints {
+  /// Whether anything about the network matters.
+  var asksForNetwork: Bool { network != .none || !ssids.isEmpty || !deniedSSIDs.isEmpty }
+
+  /// Whether the constraint is one of these.
+  func asks(for constraint: Constraint) -> Bool {
+    switch constraint {
+    case .network: asksForNetwork
+    case .power: power != .any
+    case .idle: idle
+    case .calm: calm
+    }
+  }
+}
+
+extension Conditions {
+  /// Whether nobody knows what a constraint asks for.
+  func isUnknown(_ constraint: Constraint) -> Bool {
+    switch constraint {
+    case .network: network.value == nil
+    case .power: power.value == nil
+    case .idle: idle.value == nil
+    case .calm: pressure.value == nil
+    }
+  }
+}

@@ -1,0 +1,63 @@
+// The user's word: it stands above everything but itself (FEATURES D7, A13).
+
+extension Engine {
+  /// Disables an app, or enables it again.
+  ///
+  /// What runs of it is stopped, what was asked for is forgotten; the schedule stays for the day it is enabled.
+  mutating func disable(_ id: AppID, _ isDisabled: Bool, _ turn: inout Turn) {
+    guard let app = apps[id], app.policy != nil, app.isDisabled != isDisabled else { return }
+    apps[id]?.isDisabled = isDisabled
+    turn.touched.insert(id)
+    turn.decision.changed.insert(id)
+    guard isDisabled else { return }
+    apps[id]?.request = nil
+    apps[id]?.oneShot = nil
+    stop(id, .user, &turn)
+  }
+
+  /// Passes over the next refresh that time would start: nothing starts by time until one interval after it.
+  mutating func skip(_ id: AppID, _ turn: inout Turn) {
+    guard let app = apps[id], app.policy != nil, let spacing = app.spacing(in: app.phase, limits: limits) else {
+      return
+    }
+    let due = app.due(limits: limits, spread: spread, of: id, at: turn.now)
+    let next = due.flatMap { $0.trigger.isByTime ? $0.earliest : nil } ?? app.dueByTime(limits: limits, at: turn.now)
+    apps[id]?.skippedUntil = max(next ?? turn.now, turn.now) + spacing
+    if app.request?.trigger.isDeferrable == true { apps[id]?.request = nil }
+    turn.touched.insert(id)
+    turn.decision.changed.insert(id)
+  }
+
+  /// Puts a refresh down for later, in place of one that was put down before; one that is off gets none.
+  mutating func schedule(_ id: AppID, _ oneShot: OneShot, _ turn: inout Turn) {
+    guard let app = apps[id], app.policy != nil, !app.isOff, app.oneShot != oneShot else { return }
+    apps[id]?.oneShot = oneShot
+    turn.touched.insert(id)
+    turn.decision.changed.insert(id)
+  }
+
+  /// Pauses all apps, or ends the pause; what runs goes on.
+  mutating func setPause(_ pause: Pause?, _ turn: inout Turn) {
+    var pause = pause
+    if pause == .untilAC, conditions.power.value?.onBattery == false { pause = nil }
+    guard device.pause != pause else { return }
+    device.pause = pause
+    turn.decision.deviceChanged = true
+    turn.touched.formUnion(held)
+  }
+
+  /// Ends a pause whose time has come.
+  mutating func endPause(_ turn: inout Turn) {
+    if case .until(let end)? = device.pause, end <= turn.now { setPause(nil, &turn) }
+  }
+
+  /// Until when the machine settles after boot or resume, boot clock; nil when it was in neither.
+  var settlingUntil: Instant? { resumedAt.map { $0 + limits.settle } }
+
+  /// Lets the machine settle, then spreads what was missed, the stalest first (FEATURES A12).
+  mutating func resume(_ turn: inout Turn) {
+    resumedAt = turn.now
+    turn.touched.formUnion(held)
+    catchUp(&turn, byStaleness: true)
+  }
+}

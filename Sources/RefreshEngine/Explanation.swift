@@ -1,0 +1,43 @@
+/// Every term of the judgement about one app at one instant (FEATURES H1).
+///
+/// Its verdict is that of ``Engine/verdict(on:at:)``, so what is explained is what happens.
+public struct Explanation: Hashable, Sendable {
+  /// One constraint of the app against the condition as it is.
+  public struct Term: Hashable, Sendable {
+    /// Which constraint.
+    public var constraint: Constraint
+    /// Whether the condition meets it now, or nobody knows and that counts as met.
+    public var isMet: Bool
+    /// Whether nobody knows the condition.
+    public var isUnknown: Bool
+    /// When the staleness ladder relaxes it, boot clock; nil when it never does.
+    public var relaxedAt: Instant?
+    /// Whether the ladder has relaxed it.
+    public var isRelaxed: Bool
+  }
+
+  /// The verdict.
+  public var verdict: Verdict
+  /// Why the next refresh starts; nil when none is planned.
+  public var trigger: Trigger?
+  /// When the next refresh may start if nothing holds it, boot clock; nil when none is planned.
+  public var window: Window?
+  /// When the interval lets the next one start, boot clock; nil for `never`, and before the first.
+  public var floor: Instant?
+  /// When the data is so old that constraints are relaxed, boot clock; nil when the app has no `max_stale`.
+  public var staleAt: Instant?
+  /// The constraints that the app has, in the order of ``Constraint``.
+  public var terms: [Term] = []
+  /// How many refreshes in a row have failed in a way that is worth a retry.
+  public var failures = 0
+  /// Until when the app rests because three refreshes overran their deadline within a day, boot clock.
+  public var restsUntil: Instant?
+  /// Nothing starts by time before this instant, because the user skipped one, boot clock.
+  public var skippedUntil: Instant?
+  /// A refresh that somebody asked for at a later time.
+  public var oneShot: OneShot?
+  /// Since when the app is due and held, and by what.
+  public var waiting: Waiting?
+
+  init(verdict: Verdict) { self.verdict = verdict }
+}

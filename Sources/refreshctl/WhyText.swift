@@ -1,0 +1,95 @@
+import RefreshAPI
+
+extension Screen {
+  /// How many columns the facts have beside their names.
+  private var factWidth: Int { max(20, readableWidth - 17) }
+
+  /// Why an app is refreshed when it is, or is not: a sentence, the terms that apply, and what was before.
+  func text(_ why: Wire.Explanation) -> [String] {
+    var facts = Facts()
+    func add(_ name: String, _ text: String, _ style: Style = .plain) {
+      facts.add(name, wrapped(text, within: factWidth).map { paint($0, style) })
+    }
+    if let last = why.past.lazy.compactMap(\.refresh).first { facts.add("last refresh", summary(last)) }
+    add("data age", age(why))
+    for term in why.terms { add(printable(term.constraint), text(term), term.isMet ? .plain : .bad) }
+    for problem in problems(why) { add("", problem, .faint) }
+    if let quiet = why.quiet { add("quiet", "\(time(quiet.fromMinutes)) to \(time(quiet.toMinutes))") }
+    add("switch", word(why), why.isDisabled || why.pause != nil ? .bad : .plain)
+    if why.failures > 0 { add("retry", "\(count(why.failures, "failure")) in a row that were worth a retry") }
+    if why.strikes > 0 { add("strikes", strikes(why)) }
+    if let until = why.skippedUntilMicroseconds { add("skip", "nothing starts by time before \(clock(until))") }
+    if let oneShot = why.oneShot { add("scheduled", text(oneShot)) }
+    return wrapped(sentence(why)) + [""] + facts.lines(on: self) + (why.past.isEmpty ? [] : [""] + table(why.past))
+  }
+
+  private func age(_ why: Wire.Explanation) -> String {
+    let age = why.freshMicroseconds.map { Elapsed.rough(max(0, now - $0)) } ?? "no data yet"
+    let floor = why.floorMicroseconds.map { ["floor \(clock($0))"] } ?? []
+    let ceiling = why.staleMicroseconds.map { ["ceiling \(clock($0))"] } ?? []
+    return ([age] + floor + ceiling).joined(separator: ", ")
+  }
+
+  private func text(_ term: Wire.Term) -> String {
+    let has = term.has.map(printable) ?? "unknown"
+    let source = term.source.isEmpty ? "" : " (\(printable(term.source)))"
+    let met = term.isRelaxed ? "no longer asked for" : term.isMet ? "met" : "not met"
+    var relaxed = ""
+    if !term.isRelaxed, let from = term.relaxedMicroseconds { relaxed = ", asked for until \(clock(from))" }
+    return "\(printable(term.needs)): \(has)\(source), \(met)\(relaxed)"
+  }
+
+  /// Why sources did not answer, of the conditions that the app asks for.
+  private func problems(_ why: Wire.Explanation) -> [String] {
+    why.terms.compactMap { term in
+      switch term.constraint {
+      case "network": why.conditions.network.problem
+      case "power": why.conditions.power.problem
+      case "idle": why.conditions.idle.problem
+      case "calm": why.conditions.pressure.problem
+      default: nil
+      }
+    }.map(printable)
+  }
+
+  private func word(_ why: Wire.Explanation) -> String {
+    let app = why.isDisabled ? "disabled" : "enabled"
+    return "\(app), " + (why.pause.map { "all apps paused \(end($0))" } ?? "nothing paused")
+  }
+
+  private func strikes(_ why: Wire.Explanation) -> String {
+    let rest = why.restsUntilMicroseconds.map { "; it rests until \(clock($0))" } ?? ""
+    return "\(count(why.strikes, "refresh", "refreshes")) overran the deadline within a day\(rest)"
+  }
+
+  private func text(_ oneShot: Wire.OneShot) -> String {
+    let reason = oneShot.reason.isEmpty ? "" : ", “\(printable(oneShot.reason))”"
+    return "once, not before \(clock(oneShot.earliestMicroseconds))\(reason)"
+  }
+
+  private func time(_ minutes: Int) -> String {
+    [minutes / 60, minutes % 60].map { $0 < 10 ? "0\($0)" : "\($0)" }.joined(separator: ":")
+  }
+
+  /// What was before, a line each.
+  private func table(_ past: [Wire.Past]) -> [String] {
+    var table = Table(titles: ["WHEN", "WHAT", "WHY"], prose: 2)
+    for entry in past.prefix(10) {
+      if let refresh = entry.refresh {
+        let cause = refresh.cause.map { ": \($0.text)" } ?? ""
+        table.rows.append([
+          Cell(clock(refresh.startedMicroseconds)), Cell(refresh.outcome.words, refresh.outcome.style),
+          Cell(refresh.trigger.spelled + cause),
+        ])
+      }
+      if let wait = entry.wait {
+        let span = Elapsed.rough(max(0, wait.untilMicroseconds - wait.sinceMicroseconds))
+        table.rows.append([
+          Cell(clock(wait.sinceMicroseconds)), Cell("waited \(span)"),
+          Cell("held: " + wait.holds.joined(separator: ", "), .faint),
+        ])
+      }
+    }
+    return table.lines(on: self)
+  }
+}

@@ -1,0 +1,108 @@
+"""Watch: what happens, as it happens (FEATURES H7)."""
+
+import os
+import pwd
+
+import pytest
+
+from client import as_user, fails
+from daemon import MAIL, TODO
+
+NOBODY = pwd.getpwnam("nobody").pw_uid
+
+
+def watch(daemon, **apps):
+    """The events from now on: the first, which has come, says that the call is in force."""
+    stream = daemon.client.stream("Manager.Watch", **apps)
+    assert stream.first["event"]["kind"] == "watching"
+    return stream
+
+
+def event(stream):
+    return next(stream)["event"]
+
+
+def test_a_refresh_is_told_from_start_to_end(daemon):
+    daemon.app("exit 100")
+    daemon.start()
+    stream = watch(daemon)
+    refresh = daemon.refresh()
+    started, ended = event(stream), event(stream)
+    assert (started["kind"], started["app"], started["trigger"]) == ("started", TODO, "manual")
+    assert (ended["kind"], ended["app"]) == ("ended", TODO)
+    assert started["id"] == refresh["id"] and ended["refresh"] == refresh
+
+
+def test_phases_and_switches_are_told_once(daemon):
+    daemon.app("exit 100")
+    daemon.start()
+    stream = watch(daemon)
+    for _ in range(2):
+        daemon.tell("logout")
+        daemon.call("Manager.Disable", apps=[TODO])
+        daemon.call("Manager.Pause")
+    daemon.call("Manager.Resume")
+    events = []
+    while len(events) < 4:
+        told = event(stream)
+        if told["kind"] not in ("held", "released"):
+            events.append(told)
+    assert [told["kind"] for told in events] == ["phase_changed"] + ["switch_changed"] * 3
+    assert events[0]["phase"] == "logged_out"
+    assert (events[1]["app"], events[1]["is_disabled"]) == (TODO, True)
+    assert events[2]["pause"] == {"until_ac": False} and "app" not in events[2]
+    assert "pause" not in events[3] and "is_disabled" not in events[3]
+
+
+def test_a_wait_is_told_when_it_begins_and_ends(daemon):
+    daemon.start()
+    daemon.call("Manager.Pause")
+    stream = watch(daemon)
+    daemon.app("exit 100", background_interval="1h")
+    daemon.call("Manager.Reload")
+    held = event(stream)
+    assert (held["kind"], held["app"], [hold["name"] for hold in held["holds"]]) == ("held", TODO, ["paused"])
+    daemon.call("Manager.Resume")
+    told = {told["kind"]: told for told in (event(stream) for _ in range(4))}
+    assert set(told) == {"switch_changed", "released", "started", "ended"}
+    assert told["released"]["wait"]["holds"] == ["paused"]
+
+
+def test_only_the_named_apps_are_told_about(daemon):
+    for app in (TODO, MAIL):
+        daemon.app("exit 100", id=app)
+    daemon.start()
+    stream = watch(daemon, apps=[MAIL])
+    daemon.refresh(TODO)
+    daemon.refresh(MAIL)
+    assert event(stream)["app"] == MAIL
+    with fails("org.refreshd.Manager.NoSuchApp", app="org.example.none"):
+        daemon.client.stream("Manager.Watch", apps=["org.example.none"])
+
+
+def test_a_watcher_that_has_gone_is_forgotten(daemon):
+    daemon.app("exit 100")
+    daemon.start()
+    watch(daemon).close()
+    assert daemon.refresh()["outcome"] == "no_data"
+
+
+def test_a_watch_is_a_stream(daemon):
+    daemon.start()
+    with fails("org.varlink.service.ExpectedMore"):
+        daemon.call("Manager.Watch")
+
+
+@pytest.mark.skipif(os.geteuid() != 0, reason="only root may become another user")
+def test_everybody_is_told_about_his_own_apps(daemon):
+    daemon.app("exit 100")
+    daemon.app("exit 100", id=MAIL, owner="nobody", directory="/")
+    daemon.start()
+    daemon.status()
+    with as_user(NOBODY):
+        stream = watch(daemon)
+        with fails("org.refreshd.Manager.NotAllowed", app=TODO):
+            daemon.client.stream("Manager.Watch", apps=[TODO])
+    daemon.refresh(TODO)
+    daemon.refresh(MAIL)
+    assert event(stream)["app"] == MAIL

@@ -1,0 +1,68 @@
+"""Why: every term of the judgement, and what was before (FEATURES H1)."""
+
+from client import fails
+from daemon import MAIL, TODO
+
+HOUR = 3_600_000_000
+
+
+def why(daemon, app=TODO):
+    return daemon.call("Manager.Why", app=app)["why"]
+
+
+def test_the_explanation_is_the_verdict(daemon):
+    daemon.app("exit 100", background_interval="1h", name="To do")
+    daemon.start()
+    refresh = daemon.refresh()
+    explanation = why(daemon)
+    shown = daemon.show()
+    for key in ("id", "name", "phase", "verdict", "holds", "fresh_us"):
+        assert explanation[key] == shown[key]
+    assert explanation["trigger"] == "interval"
+    assert explanation["floor_us"] == refresh["started_us"] + HOUR
+    assert explanation["window"]["earliest_us"] == shown["due_us"] <= explanation["window"]["latest_us"]
+    assert explanation["interval"]["in_force"] == "1h"
+    assert (explanation["failures"], explanation["strikes"], explanation["is_disabled"]) == (0, 0, False)
+
+
+def test_the_past_is_newest_first_and_bounded(daemon):
+    daemon.app("exit 100")
+    daemon.start()
+    refreshes = [daemon.refresh() for _ in range(25)]
+    assert [entry["refresh"] for entry in why(daemon)["past"]] == refreshes[:-21:-1]
+
+
+def test_a_constraint_is_told_with_what_it_needs(daemon):
+    daemon.app("exit 100", background_interval="1h", network="unmetered", power="ac", quiet="22:00-07:00")
+    daemon.start()
+    explanation = why(daemon)
+    assert [(term["constraint"], term["needs"]) for term in explanation["terms"]] == [
+        ("network", "unmetered"), ("power", "ac"),
+    ]
+    assert explanation["quiet"] == {"from_min": 22 * 60, "to_min": 7 * 60}
+    assert set(explanation["conditions"]) == {"network", "power", "power_saver", "idle", "pressure"}
+
+
+def test_a_wait_is_told_while_it_lasts_and_afterwards(daemon):
+    """A new app is due at once, and a pause holds it."""
+    events = daemon.pipe("events")
+    daemon.start()
+    daemon.call("Manager.Pause")
+    daemon.app(f"echo started > {events}", background_interval="1h")
+    daemon.call("Manager.Reload")
+    explanation = why(daemon)
+    assert explanation["waiting"]["holds"] == ["paused"]
+    assert [hold["name"] for hold in explanation["holds"]] == ["paused"]
+    daemon.call("Manager.Resume")
+    events.line()
+    daemon.settle()
+    (wait,) = [entry["wait"] for entry in why(daemon)["past"] if "wait" in entry]
+    assert wait["holds"] == ["paused"]
+    assert explanation["waiting"]["since_us"] == wait["since_us"] < wait["until_us"]
+    assert "waiting" not in why(daemon)
+
+
+def test_an_unknown_app_is_not_explained(daemon):
+    daemon.start()
+    with fails("org.refreshd.Manager.NoSuchApp", app=MAIL):
+        why(daemon, MAIL)

@@ -1,0 +1,127 @@
+import Testing
+
+@Suite("Every mistake in what an app asks of the machine is told") struct ConstraintProblemTests {
+  static let quiet = #"write two times from 00:00 to 23:59, as in "22:00-06:00", or "never""#
+  static let staleness = "write a longer max_stale or a shorter background_interval"
+
+  /// Keys of an app, which begin in line 2 of its file, and what is said about them.
+  static let keys: [(text: String, problems: [String])] =
+    [
+      (
+        #"network = "lan""#,
+        [#"2: network: cannot take "lan"; write "none", "any", "unmetered" or "wifi""#]
+      ),
+      (
+        "network = true", [#"2: network: cannot take a boolean for this key; write for example network = "unmetered""#]
+      ),
+      (#"power = "AC""#, [#"2: power: cannot take "AC"; write "any", "ac" or "not-low""#]),
+      (#"ssids = "Home""#, [#"2: ssids: cannot take a string for this key; write for example ssids = ["Home"]"#]),
+      (
+        #"ssids = ["Home", 5]"#,
+        [#"2: ssids: cannot take an integer in this array; put it in quotes, as in ssids = ["Home"]"#]
+      ),
+      (
+        #"ssids = [""]"#, [#"2: ssids: cannot take "" as the name of a Wi-Fi network; write a name of 1 to 32 bytes"#]
+      ),
+      (
+        "denied_ssids = [\"\(String(repeating: "ä", count: 16))\", \"\(String(repeating: "ä", count: 17))\"]",
+        [
+          "2: denied_ssids: cannot take \"\(String(repeating: "ä", count: 17))\" as the name of a Wi-Fi network; "
+            + "write a name of 1 to 32 bytes"
+        ]
+      ),
+      (#"idle = "yes""#, ["2: idle: cannot take a string for this key; write for example idle = true"]),
+      ("calm = 1", ["2: calm: cannot take an integer for this key; write for example calm = true"]),
+      (
+        #"metered_when_stale = "yes""#,
+        ["2: metered_when_stale: cannot take a string for this key; write for example metered_when_stale = true"]
+      ),
+      ("quiet = false", [#"2: quiet: cannot take a boolean for this key; write for example quiet = "22:00-06:00""#]),
+      (
+        #"quiet = "06:00-06:00""#,
+        [#"2: quiet: cannot tell the quiet hours of "06:00-06:00": they begin and end at the same time; \#(quiet)"#]
+      ),
+      (#"max_stale = "59s""#, ["2: max_stale: cannot take 59s: it is out of bounds; write 1min to 10y"]),
+      (
+        "max_stale = \"2h\"\nbackground_interval = \"3h\"",
+        [#"2: max_stale: cannot take max_stale = "2h" with a refresh every 3h; \#(staleness)"#]
+      ),
+      (
+        "background_interval = \"minimum\"\nmax_stale = \"10min\"",
+        [#"3: max_stale: cannot take max_stale = "10min" with a refresh every 15min; \#(staleness)"#]
+      ),
+      (#"max_stale = "2h""#, [#"2: max_stale: cannot take max_stale = "2h" with a refresh every 1d; \#(staleness)"#]),
+      (
+        "background_interval = 1\nmax_stale = \"2h\"",
+        [#"2: background_interval: cannot take an integer for this key; write for example background_interval = "24h""#]
+      ),
+    ]
+    + [
+      "", "never ", "22:00", "22:00-", "24:00-06:00", "22:60-06:00", "9:00-17:00", "22:00 - 06:00", "22:00-06:00-07:00",
+    ]
+    .map { ("quiet = \"\($0)\"", ["2: quiet: cannot read \"\($0)\" as quiet hours; \(quiet)"]) }
+
+  @Test("with its line and remedy", arguments: keys)
+  func key(text: String, problems: [String]) throws {
+    let scratch = try Scratch()
+    try scratch.write("apps.d/x.toml", "id = \"org.example.todo\"\n\(text)\n[[task]]\nrun = [\"true\"]\n")
+    #expect(scratch.problems() == problems.map { "apps.d/x.toml:\($0)" })
+  }
+
+  @Test("in refreshd.toml")
+  func main() throws {
+    let scratch = try Scratch()
+    try scratch.write(
+      "refreshd.toml",
+      """
+      max_concurrent = 0
+      unknown_conditions = "unknown"
+      power_saver = true
+      settle = "11min"
+      [defaults]
+      max_stale = "2h"
+      """)
+    #expect(
+      scratch.problems() == [
+        "refreshd.toml:1: max_concurrent: cannot take 0: it is out of bounds; write 1 to 1000",
+        #"refreshd.toml:2: unknown_conditions: cannot take "unknown"; write "met" or "unmet""#,
+        #"refreshd.toml:3: power_saver: cannot take a boolean for this key; write for example power_saver = "ignore""#,
+        "refreshd.toml:4: settle: cannot take 11min: it is out of bounds; write 0 to 10min",
+        #"refreshd.toml:6: defaults.max_stale: cannot take max_stale = "2h" with a refresh every 1d; \#(Self.staleness)"#,
+      ])
+  }
+
+  @Test("an app whose interval is longer than the max_stale of [defaults] is told so")
+  func defaultStaleness() throws {
+    let scratch = try Scratch()
+    try scratch.write("refreshd.toml", "[defaults]\nmax_stale = \"3d\"")
+    try scratch.write("apps.d/x.toml", "id = \"a.b\"\nbackground_interval = \"5d\"\n[[task]]\nrun = [\"true\"]")
+    #expect(
+      scratch.problems() == [
+        #"apps.d/x.toml:2: background_interval: cannot take max_stale = "3d" with a refresh every 5d; \#(Self.staleness)"#
+      ])
+  }
+
+  @Test("a max_stale that cannot be read is one mistake, whatever that of [defaults] is")
+  func unreadableStaleness() throws {
+    let scratch = try Scratch()
+    try scratch.write("refreshd.toml", "[defaults]\nmax_stale = \"3d\"")
+    try scratch.write(
+      "apps.d/x.toml", "id = \"a.b\"\nbackground_interval = \"5d\"\nmax_stale = 7\n[[task]]\nrun = [\"true\"]")
+    #expect(
+      scratch.problems() == [
+        #"apps.d/x.toml:3: max_stale: cannot take an integer for this key; write for example max_stale = "3d""#
+      ])
+  }
+
+  @Test(
+    "an app is not blamed for defaults that cannot be read",
+    arguments: ["[defaults]\nbackground_interval = 1", "[defaults]\nbackground_interval =", "defaults = 1"])
+  func unreadableDefaults(text: String) throws {
+    let scratch = try Scratch()
+    try scratch.write("refreshd.toml", text)
+    try scratch.write("apps.d/a.toml", "id = \"a.b\"\nmax_stale = \"2h\"\n[[task]]\nrun = [\"true\"]")
+    #expect(scratch.problems().count == 1)
+    #expect(scratch.problems()[0].hasPrefix("refreshd.toml:"))
+  }
+}

@@ -1,0 +1,132 @@
+import RefreshConfig
+import RefreshEngine
+import Testing
+
+@Suite("What an app asks of the machine") struct ConstraintTests {
+  /// The policy of an app with these keys, below these defaults.
+  static func policy(_ keys: String, defaults: String = "") throws -> Policy {
+    let scratch = try Scratch()
+    try scratch.write("refreshd.toml", "[defaults]\n\(defaults)")
+    try scratch.write("apps.d/a.b.toml", "id = \"a.b\"\n\(keys)\n[[task]]\nrun = [\"true\"]")
+    return try #require(try scratch.load().apps.first).policy
+  }
+
+  static let all = """
+    network = "unmetered"
+    ssids = ["Home", "Büro"]
+    denied_ssids = ["Hotel"]
+    power = "not-low"
+    idle = true
+    calm = true
+    quiet = "22:00-06:30"
+    max_stale = "3d"
+    metered_when_stale = true
+    """
+
+  static func isAll(_ policy: Policy) -> Bool {
+    var constraints = Constraints()
+    constraints.network = .unmetered
+    constraints.ssids = ["Home", "Büro"]
+    constraints.deniedSSIDs = ["Hotel"]
+    constraints.power = .notLow
+    constraints.idle = true
+    constraints.calm = true
+    return policy.constraints == constraints && policy.quiet == QuietHours(from: 22 * 60, to: 6 * 60 + 30)
+      && policy.maxStale == .hours(72) && policy.meteredWhenStale
+  }
+
+  @Test("is taken from its file")
+  func whole() throws { #expect(Self.isAll(try Self.policy(Self.all))) }
+
+  @Test("is taken from [defaults] where its file says nothing")
+  func defaults() throws { #expect(Self.isAll(try Self.policy("", defaults: Self.all))) }
+
+  @Test("is what its file says where [defaults] says otherwise")
+  func overridden() throws {
+    let keys = """
+      network = "none"
+      ssids = []
+      denied_ssids = []
+      power = "any"
+      idle = false
+      calm = false
+      quiet = "never"
+      max_stale = "4d"
+      metered_when_stale = false
+      """
+    let policy = try Self.policy(keys, defaults: Self.all)
+    #expect(policy.constraints == Constraints())
+    #expect(policy.quiet == nil)
+    #expect(policy.maxStale == .hours(96))
+    #expect(!policy.meteredWhenStale)
+  }
+
+  @Test("is known by every word", arguments: NetworkConstraint.allCases, PowerConstraint.allCases)
+  func words(network: NetworkConstraint, power: PowerConstraint) throws {
+    let policy = try Self.policy("network = \"\(network.rawValue)\"\npower = \"\(power.rawValue)\"")
+    #expect(policy.constraints.network == network)
+    #expect(policy.constraints.power == power)
+  }
+
+  @Test(
+    "quiet hours are read by the minute, on either side of midnight",
+    arguments: [("00:00-23:59", 0, 1439), ("23:59-00:00", 1439, 0), ("09:05-17:30", 545, 1050)])
+  func quiet(text: String, from: Int, to: Int) throws {
+    #expect(try Self.policy("quiet = \"\(text)\"").quiet == QuietHours(from: from, to: to))
+  }
+
+  @Test(
+    "data may become stale no sooner than it is refreshed",
+    arguments: [
+      (#"max_stale = "1d""#, ""), ("max_stale = \"1min\"\nbackground_interval = \"never\"", ""),
+      ("max_stale = \"15min\"\nbackground_interval = \"minimum\"", ""),
+      (#"max_stale = "2h""#, #"background_interval = "1h""#), ("", "max_stale = \"2h\"\nbackground_interval = \"1h\""),
+    ])
+  func stale(keys: String, defaults: String) throws {
+    #expect(try Self.policy(keys, defaults: defaults).maxStale != nil)
+  }
+
+  @Test("is shared by apps that ask the same")
+  func sharing() throws {
+    let scratch = try Scratch()
+    for number in 0..<3 {
+      try scratch.write(
+        "apps.d/\(number).toml",
+        """
+        id = "org.example.app\(number)"
+        ssids = ["a rather long name of a Wi-Fi"]
+        denied_ssids = ["another rather long name"]
+        [[task]]
+        run = ["true"]
+        """)
+    }
+    let asked = try scratch.load().apps.map(\.policy.constraints)
+    func buffer(_ array: [String]) -> UnsafeRawPointer? { array.withUnsafeBytes { $0.baseAddress } }
+    #expect(Set(asked.map { buffer($0.ssids) }).count == 1)
+    #expect(Set(asked.map { buffer($0.deniedSSIDs) }).count == 1)
+  }
+}
+
+@Suite("What the administrator allows") struct LimitTests {
+  static func limits(_ text: String) throws -> Limits {
+    let scratch = try Scratch()
+    try scratch.write("refreshd.toml", text)
+    return try scratch.load().limits
+  }
+
+  @Test("is taken from refreshd.toml")
+  func whole() throws {
+    let limits = try Self.limits(
+      "max_concurrent = 3\nunknown_conditions = \"unmet\"\npower_saver = \"stop\"\nsettle = \"0\"")
+    #expect(limits.maxConcurrent == 3)
+    #expect(!limits.unknownIsMet)
+    #expect(limits.powerSaverStops)
+    #expect(limits.settle == .zero)
+  }
+
+  @Test("can be the default in words")
+  func defaults() throws {
+    #expect(
+      try Self.limits("unknown_conditions = \"met\"\npower_saver = \"ignore\"\nsettle = \"20s\"") == Limits())
+  }
+}

@@ -1,0 +1,66 @@
+import Testing
+
+/// FEATURES A7: hours in which nothing starts by time, on the clock on the wall.
+///
+/// Each app's end is later by its spread: 1 min 23.479375 s for `todo` on this machine.
+@Suite struct QuietHoursTests {
+  @Test func `Nothing starts by time in quiet hours, and what is due starts at their end`() throws {
+    try expect(
+      """
+      0s  configure todo background=1h quiet=2h-5h
+      3h  why todo
+      5h30min end
+      """,
+      gives: """
+        0s start 1-1 todo (interval)
+        1h start 1-2 todo (interval)
+        3h why todo: held quiet
+        5h1min23s479ms375us start 1-3 todo (interval)
+        """, only: ["start", "why"])
+  }
+
+  @Test func `An hour that daylight saving repeats is quiet twice`() throws {
+    try expect(
+      """
+      0s  zone 1h 2h=0s
+      0s  configure todo background=20min quiet=1h-2h30min
+      2h50min end
+      """,
+      gives: """
+        1h31min23s479ms375us start 1-1 todo (interval)
+        1h51min23s479ms375us start 1-2 todo (interval)
+        2h31min23s479ms375us start 1-3 todo (interval)
+        """, only: ["start"])
+  }
+
+  @Test func `Quiet hours whose end daylight saving skips end with the gap`() throws {
+    try expect(
+      """
+      0s  zone 1h 1h=2h
+      0s  configure todo background=20min quiet=1h30min-2h30min
+      1h10min end
+      """,
+      gives: """
+        0s start 1-1 todo (interval)
+        20min start 1-2 todo (interval)
+        1h1min23s479ms375us start 1-3 todo (interval)
+        """, only: ["start"])
+  }
+
+  @Test func `A person who asks does not wait for them, not even with a retry pending`() throws {
+    try expect(
+      """
+      0s     configure todo background=1h quiet=1min-5h exit=75
+      50s    end
+      2min   why todo
+      3min   run todo
+      4min   end
+      """,
+      gives: """
+        0s start 1-1 todo (interval)
+        36s377ms791us start 1-2 todo (retry)
+        2min why todo: held quiet
+        3min start 1-3 todo (manual)
+        """, only: ["start", "why"])
+  }
+}

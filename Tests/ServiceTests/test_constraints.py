@@ -1,0 +1,44 @@
+"""What an app asks of the machine, from the system bus to its refresh: held, explained, started at the edge, stopped."""
+
+import json
+
+from service import TODO, app
+
+
+def why(refreshd):
+    return json.loads(refreshd.refreshctl("why", TODO, "--json").stdout)["why"]
+
+
+def unmetered(shell):
+    return app(shell, network="unmetered", background_interval="minimum")
+
+
+def test_a_due_refresh_waits_for_an_unmetered_network_and_starts_when_there_is_one(network_manager, refreshd, journal):
+    network_manager.set(Metered=("u", 1))
+    refreshd.configure(unmetered("exit 0"))
+    refreshd.start()
+    journal.wait("daemonReady")
+    explained = why(refreshd)
+    assert [hold["name"] for hold in explained["holds"]] == ["network"]
+    assert refreshd.history() == []
+    said = refreshd.refreshctl("why", TODO).stdout
+    assert "NetworkManager" in said and "unmetered" in said
+
+    network_manager.set(Metered=("u", 2))
+    journal.wait("refreshFinished", REFRESH_APP=TODO)
+    assert [refresh["outcome"] for refresh in refreshd.history()] == ["new_data"]
+    waited = [entry["wait"] for entry in why(refreshd)["past"] if entry.get("wait")]
+    assert [wait["holds"] for wait in waited] == [["network"]]
+
+
+def test_a_refresh_that_loses_its_network_is_stopped_and_runs_again_when_it_is_back(network_manager, refreshd, journal):
+    refreshd.configure(unmetered("echo at work; sleep 20"))
+    refreshd.start()
+    journal.wait("taskOutput", REFRESH_APP=TODO)
+    network_manager.set(Metered=("u", 1))
+    journal.wait("refreshStopped", REFRESH_APP=TODO)
+    lost = refreshd.history()[0]
+    assert (lost["stop_reason"], lost["outcome"]) == ("constraint_lost", "failed")
+    assert why(refreshd)["failures"] == 0
+    network_manager.set(Metered=("u", 2))
+    journal.wait("taskOutput", REFRESH_APP=TODO, REFRESH_TRIGGER="retry")

@@ -1,0 +1,113 @@
+import RefreshEngine
+
+/// What becomes of the book when an event comes and when a refresh ends.
+extension Bystander {
+  mutating func hear(_ event: Event, at now: Instant) {
+    switch event {
+    case .configured(let limits, let policies): configure(limits, policies, at: now)
+    case .signalled(let id, let signal): hear(signal, of: id)
+    case .leased(let lease, let id, let signal):
+      guard apps[id]?.policy != nil else { return }
+      apps[id]?.leases[lease] = signal
+    case .leaseEnded(let lease, let id): apps[id]?.leases[lease] = nil
+    case .overridden(let id, let overrides): apps[id]?.overrides = overrides
+    case .requested(let id, let trigger):
+      guard let app = apps[id], app.policy != nil, !app.isOff else { return }
+      apps[id]?.mayRetryAtOnce = true
+      if trigger == .manual { apps[id]?.isAskedByHand = true }
+      if app.run != nil { apps[id]?.isAsked = true }
+    case .disabled(let id, let isDisabled):
+      guard apps[id]?.policy != nil else { return }
+      apps[id]?.isDisabled = isDisabled
+      if isDisabled { forgetAsked(id) }
+      if isDisabled { apps[id]?.oneShot = nil }
+    case .scheduled(let id, let oneShot):
+      guard let app = apps[id], app.policy != nil, !app.isOff else { return }
+      apps[id]?.oneShot = oneShot
+    case .skipped(let id):
+      guard let app = apps[id], let spacing = app.spacing(limits) else { return }
+      apps[id]?.skippedUntil = max(now, app.dueByTime(limits, at: now) ?? now) + spacing
+    case .paused(let pause):
+      let isOnMains = conditions.power.value?.onBattery == false
+      self.pause = pause == .untilAC && isOnMains ? nil : pause
+    case .observed(let observation): hear(observation)
+    case .resumed: settlingUntil = now + limits.settle
+    case .zoneChanged(let zone): self.zone = zone
+    case .clockStepped(let offset): wallOffset = offset
+    case .stopped: isStopping = true
+    case .completed, .taskEnded, .wokeUp: break
+    }
+  }
+
+  private mutating func configure(_ limits: Limits, _ policies: [AppID: Policy], at now: Instant) {
+    self.limits = limits
+    for id in policies.keys where apps[id] == nil { apps[id] = App() }
+    for id in apps.keys {
+      apps[id]?.policy = policies[id]
+      if policies[id] == nil {
+        forgetAsked(id)
+      } else if apps[id]?.seenAt == nil {
+        apps[id]?.seenAt = now
+      }
+    }
+  }
+
+  private mutating func hear(_ signal: Signal, of id: AppID) {
+    guard apps[id]?.policy != nil else { return }
+    switch signal {
+    case .launched: break
+    case .foreground: apps[id]?.isForeground = true
+    case .background, .terminated: apps[id]?.isForeground = false
+    case .login: apps[id]?.isLoggedOut = false
+    case .logout:
+      apps[id]?.isLoggedOut = true
+      forgetAsked(id)
+    }
+  }
+
+  private mutating func hear(_ observation: RefreshEngine.Observation) {
+    switch observation {
+    case .network(let reading): conditions.network = reading
+    case .power(let reading):
+      conditions.power = reading
+      if pause == .untilAC, reading.value?.onBattery == false { pause = nil }
+    case .powerSaver(let reading): conditions.powerSaver = reading
+    case .idle(let reading): conditions.idle = reading
+    case .pressure(let reading): conditions.pressure = reading
+    }
+  }
+
+  private mutating func forgetAsked(_ id: AppID) {
+    apps[id]?.isAsked = false
+    apps[id]?.isAskedByHand = false
+    apps[id]?.mayRetryAtOnce = false
+    apps[id]?.retryFrom = nil
+  }
+
+  /// A refresh has ended: what was cut short is neither a success nor a failure.
+  mutating func note(_ record: RefreshRecord, at now: Instant) {
+    guard var app = apps[record.app] else { return }
+    if app.run?.id == record.id { app.run = nil }
+    if record.outcome.isFresh { app.freshAt = record.startedAt }
+    if record.stopReason == .deadline { app.strikes = Array((app.strikes + [now]).suffix(3)) }
+    if record.isCutShort {
+      app.mayRetryAtOnce = true
+    } else if case .failed(.temporary) = record.outcome {
+      app.failures = min(app.failures + 1, 10)
+      app.retryFrom = now + .seconds(30 << (app.failures - 1))
+    } else {
+      app.failures = 0
+    }
+    apps[record.app] = app
+  }
+}
+
+extension RefreshRecord {
+  /// Whether the daemon's end or a lost constraint ended it before it was done.
+  var isCutShort: Bool {
+    outcome == .failed(.daemonCrashed)
+      || tasks.contains {
+        $0.outcome == .failed(.stopped(.shutdown)) || $0.outcome == .failed(.stopped(.constraintLost))
+      }
+  }
+}

@@ -1,0 +1,154 @@
+import RefreshEngine
+
+extension Bystander.App {
+  var phase: Phase {
+    if isLoggedOut { return .loggedOut }
+    return isForeground || leases.values.contains(.foreground) ? .foreground : .background
+  }
+
+  /// Whether neither time nor a person may start it.
+  var isOff: Bool { isLoggedOut || isDisabled }
+
+  /// The least time between two starts by time; nil for none.
+  func spacing(_ limits: Limits) -> Duration? {
+    guard let policy else { return nil }
+    let (interval, floor): (Interval, Duration)
+    switch phase {
+    case .loggedOut: return nil
+    case .foreground:
+      (interval, floor) = (overrides.foregroundInterval ?? policy.foregroundInterval, limits.foregroundFloor)
+    case .background:
+      (interval, floor) = (overrides.backgroundInterval ?? policy.backgroundInterval, limits.backgroundFloor)
+    }
+    return switch interval {
+    case .never: nil
+    case .minimum: floor
+    case .every(let time): time > floor ? time : floor
+    }
+  }
+
+  /// The age of the data from which constraints are relaxed: three intervals unless the file says.
+  private var maxStale: Duration {
+    if let given = policy?.maxStale { return given }
+    let interval = overrides.backgroundInterval ?? policy?.backgroundInterval ?? .never
+    return if case .every(let time) = interval { time * 3 } else { .hours(72) }
+  }
+
+  /// When time asks for a refresh: after the interval, what was skipped, and a day's rest for three overruns in a day.
+  func dueByTime(_ limits: Limits, at now: Instant) -> Instant? {
+    guard let spacing = spacing(limits) else { return nil }
+    var due = lastStart.map { $0 + spacing } ?? now
+    if let skippedUntil { due = max(due, skippedUntil) }
+    if strikes.count == 3, strikes[0] + .hours(24) >= strikes[2], let lastStart, phase == .background {
+      let rested = strikes[2] + .hours(24)
+      if rested > now { due = max(due, min(rested, lastStart + maxStale)) }
+    }
+    return due
+  }
+
+  /// Whether the data is so old that a rung of the ladder is reached, in thirds of `max_stale` above it.
+  fileprivate func isStale(_ thirds: Int, at now: Instant) -> Bool {
+    guard let begin = freshAt ?? seenAt else { return false }
+    let third = maxStale / 3
+    return begin + maxStale + third * thirds <= now
+  }
+}
+
+/// What keeps an app from being started, as the files and the events say it.
+extension Bystander {
+  /// What keeps it, in words; nil when nothing does.
+  ///
+  /// With `byTime` it is of a refresh that nobody waits for.
+  func hold(on id: AppID, byTime: Bool, isManual: Bool = false, at now: Instant) -> String? {
+    guard let app = apps[id], let policy = app.policy else { return "it is not configured" }
+    if app.isLoggedOut { return "it is logged out" }
+    if app.isDisabled { return "it is disabled" }
+    if isStopping { return "the daemon stops" }
+    if pause != nil, !isManual { return "all apps are paused" }
+    if byTime {
+      if let settlingUntil, now < settlingUntil { return "the machine settles" }
+      if let quiet = policy.quiet, isQuiet(quiet, at: now) { return "its hours are quiet" }
+      if limits.powerSaverStops, conditions.powerSaver.value == true, app.phase == .background {
+        return "power is saved"
+      }
+    }
+    return unmet(app, at: now)
+  }
+
+  /// Whether something may keep it whatever it is for: quiet hours end up to five minutes later, app by app.
+  func mayHold(_ id: AppID, at now: Instant) -> Bool {
+    if let quiet = apps[id]?.policy?.quiet, isQuiet(quiet, at: now - .minutes(5)) { return true }
+    return hold(on: id, byTime: true, at: now) != nil
+  }
+
+  /// Whether as many refreshes run as may.
+  var isFull: Bool {
+    guard let most = limits.maxConcurrent else { return false }
+    return apps.values.count { $0.run != nil } >= most
+  }
+
+  /// Whether the clock on the wall shows a time in the quiet hours.
+  func isQuiet(_ quiet: QuietHours, at now: Instant) -> Bool {
+    let wall = (Duration.microseconds(now.microseconds) + wallOffset).inMicroseconds
+    let sinceMidnight = sinceMidnight(wall)
+    let (from, to) = (Int64(quiet.from) * 60_000_000, Int64(quiet.to) * 60_000_000)
+    return from <= to
+      ? from <= sinceMidnight && sinceMidnight < to : sinceMidnight >= from || sinceMidnight < to
+  }
+
+  /// When the clock on the wall shows the beginning of quiet hours, or is set by daylight saving before that.
+  func beginning(of quiet: QuietHours, after now: Instant) -> Instant {
+    let wall = (Duration.microseconds(now.microseconds) + wallOffset).inMicroseconds
+    let change = zone.changes.first { $0.at > wall }
+    let day: Int64 = 86_400_000_000
+    let until = ((Int64(quiet.from) * 60_000_000 - sinceMidnight(wall) - 1) % day + day) % day + 1
+    return now + .microseconds(min(until, change.map { $0.at - wall } ?? until))
+  }
+
+  private func sinceMidnight(_ wall: Int64) -> Int64 {
+    let east = zone.changes.last { $0.at <= wall }?.offset ?? zone.offset
+    let day: Int64 = 86_400_000_000
+    return ((wall + Int64(east) * 1_000_000) % day + day) % day
+  }
+
+  /// The first constraint that is not met and not relaxed, in words.
+  private func unmet(_ app: App, at now: Instant) -> String? {
+    guard let policy = app.policy else { return nil }
+    let wanted = policy.constraints
+    if unmetToGoOn(app, at: now) { return "network or power is not as it asks" }
+    if wanted.idle, !app.isStale(0, at: now), !knows(conditions.idle, that: { $0 }) { return "the user is there" }
+    if wanted.calm, !app.isStale(1, at: now), !knows(conditions.pressure, that: { !$0 }) { return "it is busy" }
+    return nil
+  }
+
+  /// Whether a refresh of the app may not even go on.
+  func unmetToGoOn(_ app: App, at now: Instant) -> Bool {
+    guard let policy = app.policy else { return false }
+    let wanted = policy.constraints
+    let needsPower = wanted.power != .any && !app.isStale(2, at: now)
+    let hasPower = knows(conditions.power) { power in
+      if !power.onBattery { return true }
+      return wanted.power == .notLow && (power.percent ?? 100) >= 20
+    }
+    if needsPower && !hasPower { return true }
+    let asksForNetwork = wanted.network != .none || !wanted.ssids.isEmpty || !wanted.deniedSSIDs.isEmpty
+    guard asksForNetwork else { return false }
+    let takesAnything = policy.meteredWhenStale && app.isStale(3, at: now)
+    return !knows(conditions.network) { network in
+      if wanted.network != .none, network.reach != .full { return false }
+      if network.medium == .wifi, let name = network.ssid {
+        if wanted.deniedSSIDs.contains(name) { return false }
+        if !wanted.ssids.isEmpty, !wanted.ssids.contains(name) { return false }
+      }
+      if takesAnything { return true }
+      if wanted.network == .unmetered { return ![.yes, .guessYes].contains(network.metered) }
+      return wanted.network != .wifi || network.medium == .wifi
+    }
+  }
+
+  private func knows<Value>(_ reading: Reading<Value>, that test: (Value) -> Bool) -> Bool {
+    if reading.source.isEmpty { return false }
+    guard let value = reading.value else { return limits.unknownIsMet }
+    return test(value)
+  }
+}

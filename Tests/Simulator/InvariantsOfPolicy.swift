@@ -1,0 +1,97 @@
+import RefreshEngine
+
+struct PlacesAreBounded: Invariant {
+  static let promise = "Nothing starts while as many refreshes run as may."
+
+  func observe(_ observation: Observation, in world: borrowing World) -> String? {
+    guard case .handled(let turn) = observation, let most = world.book.limits.maxConcurrent else { return nil }
+    guard turn.decision.effects.contains(where: { if case .start = $0 { true } else { false } }) else { return nil }
+    let count = world.book.apps.values.count { $0.run != nil }
+    return count > most ? "\(count) refreshes run, and \(most) may" : nil
+  }
+}
+
+struct RetriesBackOff: Invariant {
+  static let promise = "A temporary failure is tried again after its back-off, not before."
+
+  func observe(_ observation: Observation, in world: borrowing World) -> String? {
+    guard case .handled(let turn) = observation else { return nil }
+    for case .start(let id, let app, .retry, _) in turn.decision.effects {
+      guard turn.event.app != app, let before = turn.before[app], !before.mayRetryAtOnce else { continue }
+      if turn.decision.ended.contains(where: { $0.app == app && $0.isCutShort }) { continue }
+      guard let from = before.retryFrom else { return "\(id) of \(app) tries again what did not fail" }
+      if from > world.instant { return "\(id) of \(app) tries again before \(from)" }
+    }
+    return nil
+  }
+}
+
+struct LostIsNoFailure: Invariant {
+  static let promise = "Only what failed counts as failed: a lost constraint leaves the app as it was, and pending."
+
+  func observe(_ observation: Observation, in world: borrowing World) -> String? {
+    guard case .handled(let turn) = observation, let brain = world.brain else { return nil }
+    for record in turn.decision.ended {
+      guard let state = brain.state(of: record.app), let seen = world.book.apps[record.app] else { continue }
+      if Int(state.failures) != seen.failures { return "\(record.app) has \(state.failures) failures" }
+      if state.strikes.count != seen.strikes.count { return "\(record.app) has other strikes" }
+      guard record.stopReason == .constraintLost, record.isCutShort, seen.policy != nil, !seen.isOff else { continue }
+      if state.request == nil, seen.run == nil { return "\(record.app) lost a constraint and is not pending" }
+    }
+    return nil
+  }
+}
+
+struct WaitsAreHonest: Invariant {
+  static let promise = "Each wait is recorded once, with its true beginning and end and what it was for."
+  private var open: [AppID: Waiting] = [:]
+
+  mutating func observe(_ observation: Observation, in world: borrowing World) -> String? {
+    guard let brain = world.brain else { return nil }
+    switch observation {
+    case .daemonStarted:
+      open = [:]
+      for id in world.ids { open[id] = brain.state(of: id)?.waiting }
+    case .handled(let turn):
+      for id in world.ids {
+        var names: [Hold.Name] = []
+        if case .held(let holds) = brain.verdict(on: id, at: world.instant) { names = holds.recorded }
+        let records = turn.decision.waited.filter { $0.app == id }
+        let before = open[id]
+        guard names != before?.holds ?? [] else {
+          if !records.isEmpty { return "\(id) has a record of a wait that goes on" }
+          continue
+        }
+        open[id] = names.isEmpty ? nil : Waiting(since: world.instant, holds: names)
+        let expected = before.map {
+          WaitRecord(app: id, since: $0.since, until: world.instant, holds: $0.holds)
+        }
+        if records != (expected.map { [$0] } ?? []) {
+          return "\(id) has \(records) instead of \(String(describing: expected))"
+        }
+      }
+    default: break
+    }
+    return nil
+  }
+}
+
+struct OneShotsStartOnce: Invariant {
+  static let promise = "A refresh that was asked for later starts once, at its time, not before."
+
+  func observe(_ observation: Observation, in world: borrowing World) -> String? {
+    guard case .handled(let turn) = observation else { return nil }
+    let now = world.instant
+    for case .start(let id, let app, .manual, _) in turn.decision.effects {
+      guard let before = turn.before[app], turn.event.app != app, !before.isAskedByHand else { continue }
+      guard let oneShot = before.oneShot else { return "\(id) of \(app) starts, and nobody asked" }
+      if oneShot.earliest > now { return "\(id) of \(app) starts before its time" }
+    }
+    guard !world.book.isFull else { return nil }
+    for (id, app) in world.book.apps where app.run == nil {
+      guard let oneShot = app.oneShot, oneShot.earliest <= now, !world.book.mayHold(id, at: now) else { continue }
+      return "\(id) is not started although \(oneShot.earliest) has come"
+    }
+    return nil
+  }
+}

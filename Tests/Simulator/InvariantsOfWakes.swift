@@ -1,0 +1,95 @@
+import RefreshEngine
+
+struct WakeIsTheMinimum: Invariant {
+  static let promise = "The next wake serves every window that has begun when the first one ends."
+
+  func observe(_ observation: Observation, in world: borrowing World) -> String? {
+    guard case .handled = observation, let brain = world.brain else { return nil }
+    var windows: [Window] = []
+    for id in world.ids {
+      switch brain.verdict(on: id, at: world.instant) {
+      case .notDue(let until):
+        let explanation = brain.explain(id, at: world.instant)
+        guard let window = explanation?.window, window.earliest == until else {
+          return "\(id) is explained in another way than it is judged"
+        }
+        let slack = until.duration(to: window.latest)
+        if !slacks(of: id, for: explanation?.trigger, in: world).contains(slack) {
+          return "\(id) may wait \(slack) for company"
+        }
+        windows.append(window)
+      case .held(let holds):
+        var ends = holds.compactMap(\.end)
+        if holds.allSatisfy(\.isOfDue), brain.explain(id, at: world.instant)?.trigger.map(\.isDeferrable) ?? false,
+          let quiet = world.book.apps[id]?.policy?.quiet
+        {
+          ends.append(world.book.beginning(of: quiet, after: world.instant))
+        }
+        windows += ends.min().map { [Window(earliest: $0, latest: $0)] } ?? []
+      case .refreshing:
+        if let step = world.book.apps[id]?.run?.nextStep { windows.append(Window(earliest: step, latest: step)) }
+      case .ready: break
+      }
+    }
+    let end = windows.map(\.latest).min()
+    let wake = end.flatMap { end in
+      windows.map(\.earliest).filter { $0 <= end }.max().map { Window(earliest: $0, latest: end) }
+    }
+    guard brain.nextWake != wake else { return nil }
+    return "the next wake is \(String(describing: brain.nextWake)) instead of \(String(describing: wake))"
+  }
+
+  /// How long an app may wait for company: half of a tenth of its interval, 15 min at most, and up to as much again.
+  private func slacks(of id: AppID, for trigger: Trigger?, in world: borrowing World) -> ClosedRange<Duration> {
+    guard trigger == .interval, let app = world.book.apps[id], app.phase == .background, app.lastStart != nil,
+      let spacing = app.spacing(world.book.limits)
+    else { return .zero ... .zero }
+    let half = min(.minutes(15), spacing / 10) / 2
+    // One with its place in a backlog waits for nobody.
+    let isPlaced = world.brain?.state(of: id)?.request != nil
+    return (isPlaced ? .zero : half)...half * 2
+  }
+}
+
+extension [Hold] {
+  /// The names that are worth a line of the history.
+  var recorded: [Hold.Name] {
+    map(\.name).filter { ![.notConfigured, .never, .stopping, .settling, .concurrency].contains($0) }
+  }
+}
+
+extension Trigger {
+  /// Whether nobody waits for what it starts.
+  fileprivate var isDeferrable: Bool { self == .interval || self == .catchUp || self == .retry }
+}
+
+extension Hold {
+  /// Whether it keeps what is due and quiet hours may join it.
+  fileprivate var isOfDue: Bool {
+    switch self {
+    case .notConfigured, .loggedOut, .disabled, .never, .stopping: false
+    case .paused, .quiet, .constraint, .powerSaver, .settling, .concurrency: true
+    }
+  }
+
+  /// When time changes it, if it does.
+  fileprivate var end: Instant? {
+    switch self {
+    case .quiet(let until), .settling(let until), .paused(.until(let until)): until
+    case .constraint(_, let relaxedAt): relaxedAt
+    case .notConfigured, .loggedOut, .disabled, .paused, .never, .powerSaver, .concurrency, .stopping: nil
+    }
+  }
+}
+
+extension Bystander.Run {
+  /// When time brings it to its next stage.
+  var nextStep: Instant? {
+    switch stage {
+    case .running: deadline - .seconds(5)
+    case .warned: deadline
+    case .terminating(_, let since): since + grace
+    case .killed: nil
+    }
+  }
+}

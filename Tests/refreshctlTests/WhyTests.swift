@@ -1,0 +1,122 @@
+import RefreshAPI
+import Testing
+
+@testable import refreshctl
+
+/// What `why` says to a person.
+@Suite struct WhyTests {
+  private static let metered = Wire.Term(
+    constraint: "network", needs: "unmetered", has: "wlan0, metered", source: "NetworkManager", isMet: false,
+    isUnknown: false, relaxedMicroseconds: noon + span(h: 18), isRelaxed: false)
+  private static let onBattery = Wire.Term(
+    constraint: "power", needs: "ac", has: "on battery, 64 %", source: "UPower", isMet: false, isUnknown: false,
+    isRelaxed: false)
+  private static let unknownIdle = Wire.Term(
+    constraint: "idle", needs: "an idle user", source: "", isMet: false, isUnknown: true, isRelaxed: false)
+
+  private static let sentences: [(Wire.Explanation, String)] = [
+    (
+      explanation(
+        trigger: .interval,
+        window: Wire.Window(earliestMicroseconds: noon + span(m: 132), latestMicroseconds: noon + span(m: 139))),
+      "Todo is in the background. It will be refreshed between today 14:12 and today 14:19 (in 2 h 12 min), "
+        + "because its background interval is 24h."
+    ),
+    (
+      explanation(
+        trigger: .manual,
+        window: Wire.Window(earliestMicroseconds: noon + span(h: 1), latestMicroseconds: noon + span(h: 1)),
+        oneShot: Wire.OneShot(earliestMicroseconds: noon + span(h: 1), reason: "before the train")),
+      "Todo is in the background. It will be refreshed in 1 h (today 13:00), "
+        + "because somebody asked for it: “before the train”."
+    ),
+    (
+      explanation(
+        window: Wire.Window(earliestMicroseconds: noon - span(m: 20), latestMicroseconds: noon), holds: ["network"],
+        terms: [metered], waiting: noon - span(m: 5)),
+      "Todo is in the background. It is due since today 11:40 but waits for an unmetered network "
+        + "(wlan0, metered, NetworkManager says so); at the latest tomorrow 06:00 it will use any network."
+    ),
+    (
+      explanation(holds: ["network", "power"], terms: [metered, onBattery], waiting: noon - span(m: 20)),
+      "Todo is in the background. It is due since today 11:40 but waits for an unmetered network "
+        + "(wlan0, metered, NetworkManager says so) and for mains power (on battery, 64 %, UPower says so)."
+    ),
+    (
+      explanation(holds: ["idle"], terms: [unknownIdle], waiting: noon - span(m: 20)),
+      "Todo is in the background. It is due since today 11:40 but waits for an idle user (nobody knows what there is)."
+    ),
+    (
+      explanation(
+        holds: ["paused", "quiet"], pause: Wire.PauseState(untilMicroseconds: noon + span(h: 2), untilAC: false),
+        waiting: noon - span(m: 20)),
+      "Todo is in the background. It is due since today 11:40 but waits for the end of the pause of all apps "
+        + "(until today 14:00, in 2 h) and for the end of its quiet hours."
+    ),
+    (
+      explanation(holds: ["disabled"], isDisabled: true),
+      "Todo is in the background. It is disabled: not refreshed until `refreshctl enable org.example.todo`."
+    ),
+    (
+      explanation(holds: ["never"]),
+      "Todo is in the background. It is not refreshed by time, because its background interval is never; "
+        + "`refreshctl run org.example.todo` does it now."
+    ),
+    (explanation(), "Todo is in the background. No refresh is planned."),
+  ]
+
+  @Test(arguments: sentences) func theReasonIsASentence(_ why: Wire.Explanation, _ sentence: String) {
+    #expect(screen().sentence(why) == sentence)
+  }
+
+  @Test func theTermsAndThePastFitIntoEightyColumns() {
+    let wait = Wire.Wait(
+      sinceMicroseconds: noon - span(h: 7), untilMicroseconds: noon - span(h: 6), holds: ["network", "power"])
+    let why = explanation(
+      holds: ["network"], terms: [Self.metered], pause: Wire.PauseState(untilAC: true), waiting: noon - span(m: 20),
+      failures: 2, problem: "NetworkManager is not on the bus; rtnetlink cannot tell whether a network is metered",
+      past: [Wire.Past(refresh: refresh(at: noon - span(h: 6), .noData)), Wire.Past(wait: wait)])
+    let lines = screen(width: 80).text(why)
+    #expect(lines.allSatisfy { $0.count <= 80 })
+    #expect(
+      lines == [
+        "Todo is in the background. It is due since today 11:40 but waits for an",
+        "unmetered network (wlan0, metered, NetworkManager says so); at the latest",
+        "tomorrow 06:00 it will use any network.",
+        "",
+        "  last refresh   today 06:00, no data, took 1.8 s, 300 ms CPU (interval)",
+        "  data age       6 h, floor today 11:40, ceiling tomorrow 06:00",
+        "  network        unmetered: wlan0, metered (NetworkManager), not met, asked for",
+        "                 until tomorrow 06:00",
+        "                 NetworkManager is not on the bus; rtnetlink cannot tell whether",
+        "                 a network is metered",
+        "  quiet          22:00 to 07:00",
+        "  switch         enabled, all apps paused until the machine is on mains power",
+        "  retry          2 failures in a row that were worth a retry",
+        "",
+        "WHEN         WHAT        WHY",
+        "today 06:00  no data     interval",
+        "today 05:00  waited 1 h  held: network, power",
+      ])
+  }
+}
+
+private func explanation(
+  trigger: Wire.Trigger? = nil, window: Wire.Window? = nil, holds: [String] = [], terms: [Wire.Term] = [],
+  isDisabled: Bool = false, pause: Wire.PauseState? = nil, oneShot: Wire.OneShot? = nil, waiting: Int64? = nil,
+  failures: Int = 0, problem: String? = nil, past: [Wire.Past] = []
+) -> Wire.Explanation {
+  let unknown = Wire.Condition(source: "")
+  let background = interval(holds == ["never"] ? "never" : "24h", span(h: 24))
+  return Wire.Explanation(
+    id: "org.example.todo", name: "Todo", phase: .background, verdict: holds.isEmpty ? .notDue : .held,
+    trigger: trigger, window: window, holds: holds.map { Wire.Hold(name: $0, remedy: "wait") },
+    interval: background, freshMicroseconds: noon - span(h: 6), floorMicroseconds: noon - span(m: 20),
+    staleMicroseconds: noon + span(h: 18), terms: terms, quiet: Wire.QuietHours(fromMinutes: 1320, toMinutes: 420),
+    isDisabled: isDisabled, pause: pause, failures: failures, strikes: 0, oneShot: oneShot,
+    waiting: waiting.map { Wire.Waiting(sinceMicroseconds: $0, holds: holds) },
+    conditions: Wire.Conditions(
+      network: Wire.Condition(value: "wlan0, metered", source: "NetworkManager", problem: problem), power: unknown,
+      powerSaver: unknown, idle: unknown, pressure: unknown),
+    past: past)
+}
