@@ -4,7 +4,7 @@ import Glibc
 /// A watch for the exceptional condition of a descriptor (`POLLPRI`, poll(2)), such as a trigger of pressure.
 ///
 /// Not an ``IOSource``: that is watched through a second epoll(7) set, and to ask a trigger whether it has fired takes
-/// the news away, so that the set inside would never hear of it. Thread-confined, as its loop is.
+/// the news away, so that the set inside loses most of it. Thread-confined, as its loop is.
 public final class UrgentSource {
   private var source: OpaquePointer?
   private let handler: () -> Void

@@ -1,0 +1,63 @@
+import Glibc
+import Testing
+
+@testable import Systemd
+
+/// A message bus of the test's own, which may come and go: dbus-daemon(1) on a socket in a new directory.
+final class PrivateBus {
+  let address: BusAddress
+  private let directory: String
+  private var process: pid_t?
+
+  init() throws {
+    var template = Array("/tmp/bus-XXXXXX".utf8CString)
+    directory = String(cString: try #require(mkdtemp(&template)))
+    address = BusAddress("unix:path=\(directory)/socket", name: "test bus")
+  }
+
+  deinit {
+    stop()
+    rmdir(directory)
+  }
+
+  /// Starts it; it serves a moment later.
+  func start() throws {
+    let words = ["dbus-daemon", "--session", "--nofork", "--nopidfile", "--nosyslog", "--address=\(address.text)"]
+    var arguments = words.map { strdup($0) } + [nil]
+    defer { arguments.forEach { free($0) } }
+    var actions = posix_spawn_file_actions_t()
+    posix_spawn_file_actions_init(&actions)
+    defer { posix_spawn_file_actions_destroy(&actions) }
+    // What it complains about, as a low limit of descriptors, is not the test's.
+    posix_spawn_file_actions_addopen(&actions, 2, "/dev/null", O_WRONLY, 0)
+    var process = pid_t()
+    try #require(posix_spawnp(&process, "dbus-daemon", &actions, nil, &arguments, environ) == 0, "install dbus-daemon")
+    self.process = process
+  }
+
+  /// Ends it, and takes its socket away.
+  func stop() {
+    guard let process else { return }
+    kill(process, SIGKILL)
+    waitpid(process, nil, 0)
+    self.process = nil
+    unlink("\(directory)/socket")
+  }
+}
+
+/// Hears of what happens to a connection.
+final class ConnectionWatch: BusSubscription {
+  let rank = 2
+  private let bus: Bus
+  private let handler: (Bus.State) -> Void
+
+  init(_ bus: Bus, handler: @escaping (Bus.State) -> Void) {
+    self.bus = bus
+    self.handler = handler
+    bus.add(self)
+  }
+
+  deinit { bus.remove(self) }
+
+  func busChanged() { handler(bus.state) }
+}
