@@ -1,0 +1,65 @@
+/// Writes numbers as bytes, the least significant first, for what the store keeps of the learners.
+struct ByteWriter {
+  /// What was written.
+  private(set) var bytes: [UInt8] = []
+
+  /// Appends an integer.
+  mutating func append<Number: FixedWidthInteger>(_ number: Number) {
+    withUnsafeBytes(of: number.littleEndian) { bytes.append(contentsOf: $0) }
+  }
+
+  /// Appends a number.
+  mutating func append(_ number: Float) { append(number.bitPattern) }
+
+  /// Appends a number.
+  mutating func append(_ number: Double) { append(number.bitPattern) }
+
+  /// Appends numbers, without their count.
+  mutating func append(_ numbers: some Sequence<Float>) { for number in numbers { append(number) } }
+}
+
+/// Reads what ``ByteWriter`` wrote; a read past the end gives nil, and so does a number that is not finite.
+struct ByteReader {
+  private var rest: ArraySlice<UInt8>
+
+  /// Reads from the first of the bytes.
+  init(_ bytes: [UInt8]) { rest = bytes[...] }
+
+  /// Whether all was read.
+  var isAtEnd: Bool { rest.isEmpty }
+
+  /// The next integer.
+  mutating func integer<Number: FixedWidthInteger>(_: Number.Type) -> Number? {
+    let width = Number.bitWidth / 8
+    guard rest.count >= width else { return nil }
+    var number: Number = 0
+    for (place, byte) in rest.prefix(width).enumerated() { number |= Number(truncatingIfNeeded: byte) << (8 * place) }
+    rest = rest.dropFirst(width)
+    return number
+  }
+
+  /// The next number, if it is finite and within a range.
+  mutating func float(in range: ClosedRange<Float>) -> Float? {
+    guard let bits = integer(UInt32.self) else { return nil }
+    let number = Float(bitPattern: bits)
+    return range.contains(number) ? number : nil
+  }
+
+  /// The next number, if it is finite and within a range.
+  mutating func double(in range: ClosedRange<Double>) -> Double? {
+    guard let bits = integer(UInt64.self) else { return nil }
+    let number = Double(bitPattern: bits)
+    return range.contains(number) ? number : nil
+  }
+
+  /// The next numbers, if all are within a range.
+  mutating func floats(_ count: Int, in range: ClosedRange<Float>) -> [Float]? {
+    var numbers: [Float] = []
+    numbers.reserveCapacity(count)
+    for _ in 0..<count {
+      guard let number = float(in: range) else { return nil }
+      numbers.append(number)
+    }
+    return numbers
+  }
+}

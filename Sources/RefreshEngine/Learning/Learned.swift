@@ -1,0 +1,99 @@
+import CMath
+
+/// What is learnt of one app: how often it has something new, when it is opened, and what a refresh takes
+/// (FEATURES C1, C2, C3).
+public struct Learned: Hashable, Sendable {
+  var newData = NewDataRate()
+  var use = Use()
+  var expense = Expense()
+  var future = Future()
+  /// The local day that the nights were passed up to; nil for an app that has not seen one.
+  var day: Int32?
+
+  /// Passes over the day that the future takes on the first night; later nights only correct it (planning.md, 2.4).
+  static let firstPasses = 4
+
+  /// Knows nothing yet.
+  public init() {}
+
+  /// The user brought the app to the foreground.
+  public mutating func opened(at moment: LocalTime) { use.opened(at: moment) }
+
+  /// A sync ended, by a refresh that did not fail or by an opening; `gap` is minutes since the sync before.
+  public mutating func synced(after gap: Double, at moment: LocalTime, foundNew: Bool, _ device: Learnings) {
+    newData.observe(gap: gap, endingAt: moment, foundNew: foundNew, typical: device.typicalRate)
+  }
+
+  /// A refresh took run time and processor time in seconds, and bytes, perhaps over a metered connection.
+  public mutating func spent(duration: Double, cpu: Double, bytes: Double, metered: Bool) {
+    expense.spent(duration: duration, cpu: cpu, bytes: bytes, metered: metered)
+  }
+
+  /// Ends the days before `today`: the past fades, and the future is improved once; after several nights missed too.
+  public mutating func passNights(upTo today: Int, _ device: Learnings, _ pins: Pins = Pins()) {
+    let isFirst = day == nil
+    if let day {
+      guard Int(day) < today else { return }
+      use.passDays(Int(day)..<today)
+    }
+    day = Int32(clamping: today)
+    let horizon = horizon(today, device, pins)
+    let charge = device.price * cost(device, pins)
+    for _ in 0..<(isFirst ? Self.firstPasses : 1) { future.improve(horizon, charge: charge) }
+  }
+
+  /// The moment of the next refresh that costs least (planning.md, 2.3).
+  ///
+  /// `age` is minutes since the last sync. The wait in minutes is at least `notBefore` (the floor) and at most
+  /// `ceiling`, where there is one; the floor wins over the ceiling.
+  public func plan(
+    at now: LocalTime, age: Double, notBefore: Double, ceiling: Double?, _ device: Learnings, _ pins: Pins
+  ) -> Plan {
+    let horizon = horizon(now.day, device, pins)
+    let start = now.minuteOfDay
+    let charge = device.price * cost(device, pins)
+    let last = max(min(ceiling ?? Waiting.longest, Waiting.longest), notBefore)
+    let best = Waiting.best(
+      horizon, start: start, age: max(age, 0), charge: charge, notBefore: notBefore, notAfter: last)
+    let openings = horizon.openings(until: start + best.wait) - horizon.openings(until: start)
+    let isDormant = best.wait >= Waiting.longest && best.wait > notBefore
+    let usage = usage(device, pins)
+    return Plan(
+      wait: isDormant ? ceiling ?? best.wait : best.wait,
+      worth: max(best.cost - horizon.future(at: start), 0), price: charge, openingsExpected: openings,
+      ageSpared: best.age,
+      likelyOpening: usage.likelyOpening(after: LocalTime(minutes: now.minutes + best.wait))?.minuteOfDay,
+      isDormant: isDormant)
+  }
+
+  /// How often a day the source has something new, as learnt or pinned.
+  public func newDataPerDay(_ device: Learnings, _ pins: Pins) -> Double {
+    pins.newDataPerDay ?? newData.mean(typical: device.typicalRate) * LocalTime.minutesOfDay
+  }
+
+  /// What a refresh costs relative to the typical one of the machine, as learnt or pinned.
+  public func cost(_ device: Learnings, _ pins: Pins) -> Double {
+    pins.cost ?? expense.relative(to: device.typicalExpense)
+  }
+
+  /// When the app is expected to be opened, as learnt or pinned.
+  public func usage(_ device: Learnings, _ pins: Pins) -> Usage {
+    guard !pins.openings.isEmpty else { return use.expected(pool: device.pool) }
+    var pinned = [Double](repeating: 0, count: Use.halfHours)
+    for minute in pins.openings { pinned[min(max(minute / 30, 0), Use.halfHours - 1)] += 1 }
+    return Usage(week: pinned, weekend: pinned)
+  }
+
+  /// What is expected of the three days from `today` on.
+  private func horizon(_ today: Int, _ device: Learnings, _ pins: Pins) -> Horizon {
+    let usage = usage(device, pins)
+    var rate = newData.mean(typical: device.typicalRate)
+    var blocks = newData.blocks(typical: device.typicalRate)
+    if let pinned = pins.newDataPerDay {
+      rate = pinned / LocalTime.minutesOfDay
+      blocks = SIMD8(repeating: rate)
+    }
+    return Horizon(
+      days: (0..<3).map { usage.openings(onDay: today + $0) }, blocks: blocks, rate: rate, future: future)
+  }
+}

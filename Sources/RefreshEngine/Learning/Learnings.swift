@@ -1,0 +1,128 @@
+import CMath
+
+/// What the machine has learnt of all its apps: the price of a refresh, and the typical app (FEATURES C4).
+public struct Learnings: Hashable, Sendable {
+  /// The budget in force.
+  public var budget: Budget
+  /// Minutes of age that a refresh of cost 1 must spare.
+  public internal(set) var price: Double
+  /// Updates a minute of the machine's typical app: the geometric mean over its apps, 6 a day at first.
+  public internal(set) var typicalRate = 6 / LocalTime.minutesOfDay
+  /// The shape of use of all apps, a share for each half hour.
+  var pool = [Float](repeating: 1 / Float(Use.halfHours), count: Use.halfHours)
+  /// What the typical refresh takes, as ``Expense`` counts it: geometric means over the apps; 0 for not known.
+  var typicalExpense = SIMD3<Float>(0, 0, 0)
+  /// Nights that the price was steered.
+  var nights: UInt32 = 0
+
+  /// What was spent since the last night.
+  var spending = Spending()
+  /// The means of the night that is under way.
+  private var night = Night()
+
+  /// The price at first is this by the square of the budget, in minutes (planning.md, 2.5).
+  static let firstPrice = 300.0
+
+  /// Knows nothing yet.
+  public init(budget: Budget) {
+    self.budget = budget
+    price = Self.firstPrice / (budget.refreshesPerAppAndDay * budget.refreshesPerAppAndDay)
+  }
+
+  /// Counts a background refresh of an adaptive app.
+  public mutating func refreshed(runSeconds: Double, meteredBytes: Double) {
+    spending.refreshes += 1
+    spending.runSeconds += max(runSeconds, 0)
+    spending.meteredBytes += max(meteredBytes, 0)
+  }
+
+  /// Begins a night: steers the price by what the day took, for `apps` that are planned.
+  ///
+  /// The price × (refreshes + 1) / (budget × apps + 1), within ½ and 2, to a power that falls from 1 to ¼ with the
+  /// nights; where there are budgets of run time or metered bytes, the largest of the ratios decides.
+  public mutating func beginNight(apps: Int) {
+    nights = min(nights, .max - 1) + 1
+    price *= Price.step(spending, budget: budget, apps: apps, night: Int(nights))
+    price = min(max(price, Price.least), Price.most)
+    spending = Spending()
+    night = Night()
+  }
+
+  /// Takes an app into the night's means.
+  public mutating func absorb(_ app: Learned) { night.absorb(app, typicalRate: typicalRate) }
+
+  /// Ends a night: its means are in force.
+  public mutating func endNight() {
+    night.conclude(&self)
+    night = Night()
+  }
+}
+
+/// What refreshes of a day took.
+struct Spending: Hashable, Sendable {
+  /// Background refreshes of adaptive apps.
+  var refreshes: UInt32 = 0
+  /// Seconds that they ran.
+  var runSeconds = 0.0
+  /// Bytes over metered connections.
+  var meteredBytes = 0.0
+}
+
+/// How the price follows the budget (planning.md, 2.5).
+enum Price {
+  /// The least price, in minutes of age: a second.
+  static let least = 1.0 / 60
+  /// The highest price, in minutes of age: a year.
+  static let most = 525_600.0
+  /// The price changes by at most this factor in a night.
+  static let leap = 2.0
+  /// The least power of a correction, in force once the machine is known.
+  static let calm = 0.25
+
+  /// The factor by which the price changes after a day.
+  static func step(_ spent: Spending, budget: Budget, apps: Int, night: Int) -> Double {
+    var over = (Double(spent.refreshes) + 1) / (budget.refreshesPerAppAndDay * Double(apps) + 1)
+    if let bound = budget.runSecondsPerDay { over = max(over, (spent.runSeconds + 1) / (bound + 1)) }
+    if let bound = budget.meteredBytesPerDay { over = max(over, (spent.meteredBytes + 1) / (bound + 1)) }
+    return pow(min(max(over, 1 / leap), leap), max(calm, 1 / (1 + Double(night) / 2)))
+  }
+}
+
+/// The means over the apps of a machine while a night goes through them.
+struct Night: Hashable, Sendable {
+  private var apps = 0.0
+  private var logRates = 0.0
+  private var shares: [Float] = []
+  private var measured = 0.0
+  private var logExpenses = SIMD3<Double>(0, 0, 0)
+
+  /// Pseudo-openings of an app in the pool, so that one that was opened once does not count in full.
+  static let doubt: Float = 2
+
+  /// Takes an app in.
+  mutating func absorb(_ app: Learned, typicalRate: Double) {
+    if shares.isEmpty { shares = [Float](repeating: 0, count: Use.halfHours) }
+    apps += 1
+    logRates += log(app.newData.mean(typical: typicalRate))
+    let total = app.use.openings.reduce(0, +) + Self.doubt
+    for half in 0..<Use.halfHours {
+      shares[half] += (app.use.openings[half] + app.use.openings[half + Use.halfHours]) / total
+    }
+    if app.expense.isKnown {
+      measured += 1
+      for index in 0..<3 { logExpenses[index] += log(Double(app.expense.means[index]) + 1e-3) }
+    }
+  }
+
+  /// Puts the means in force.
+  func conclude(_ device: inout Learnings) {
+    guard apps > 0 else { return }
+    device.typicalRate = exp(logRates / apps)
+    let raw = shares.map { $0 / Float(apps) + 1e-4 }
+    let count = Use.halfHours
+    let smooth = (0..<count).map { (2 * raw[$0] + raw[($0 + count - 1) % count] + raw[($0 + 1) % count]) / 4 }
+    let sum = smooth.reduce(0, +)
+    device.pool = smooth.map { $0 / sum }
+    for index in 0..<3 { device.typicalExpense[index] = measured > 0 ? Float(exp(logExpenses[index] / measured)) : 0 }
+  }
+}
