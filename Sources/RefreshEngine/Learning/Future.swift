@@ -28,7 +28,8 @@ struct Future: Hashable, Sendable {
     horizon.future[144] = old[0] - 2 * Double(rise)
     for half in stride(from: 47, through: 0, by: -1) {
       horizon.future[half] = horizon.future[half + 1] + Double(rise) / 48
-      horizon.future[half] = Waiting.best(horizon, start: Double(half) * 30, age: 0, charge: charge, notBefore: 10).cost
+      horizon.future[half] =
+        WaitSearch.best(horizon, start: Double(half) * 30, age: 0, charge: charge, notBefore: 10).cost
     }
     let least = horizon.future[0..<48].min() ?? 0
     var sum = 0.0

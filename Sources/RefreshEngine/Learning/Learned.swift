@@ -52,11 +52,11 @@ public struct Learned: Hashable, Sendable {
     let horizon = horizon(now.day, device, pins)
     let start = now.minuteOfDay
     let charge = device.price * cost(device, pins)
-    let last = max(min(ceiling ?? Waiting.longest, Waiting.longest), notBefore)
-    let best = Waiting.best(
+    let last = max(min(ceiling ?? WaitSearch.longest, WaitSearch.longest), notBefore)
+    let best = WaitSearch.best(
       horizon, start: start, age: max(age, 0), charge: charge, notBefore: notBefore, notAfter: last)
     let openings = horizon.openings(until: start + best.wait) - horizon.openings(until: start)
-    let isDormant = best.wait >= Waiting.longest && best.wait > notBefore
+    let isDormant = best.wait >= WaitSearch.longest && best.wait > notBefore
     let usage = usage(device, pins)
     return Plan(
       wait: isDormant ? ceiling ?? best.wait : best.wait,

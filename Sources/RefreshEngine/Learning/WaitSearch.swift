@@ -5,7 +5,7 @@ import CMath
 /// The cost of waiting d: over shorter waits, the chance that the user comes then × (the age met + the future from
 /// fresh), plus the chance that nobody came by d × (price × cost + the future from fresh). Not opened: e^(−openings
 /// expected). Age met: the time passed − ∫ e^(−updates expected).
-struct Waiting {
+struct WaitSearch {
   /// The longest wait that is weighed, in minutes: a day and a half.
   static let longest = 2160.0
   /// Waits that are weighed, in minutes: by ten to two hours, by thirty to a day, by sixty to a day and a half.
@@ -69,7 +69,7 @@ struct Waiting {
   static func best(
     _ horizon: Horizon, start: Double, age: Double, charge: Double, notBefore: Double, notAfter: Double = longest
   ) -> (wait: Double, cost: Double, age: Double) {
-    var waiting = Waiting(horizon, start: start, age: age, charge: charge)
+    var waiting = WaitSearch(horizon, start: start, age: age, charge: charge)
     waiting.advance(to: notBefore)
     var best = (wait: notBefore, cost: waiting.cost, age: waiting.age)
     for candidate in candidates where candidate > notBefore && candidate <= notAfter {

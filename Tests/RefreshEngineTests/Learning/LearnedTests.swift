@@ -1,0 +1,131 @@
+import Testing
+
+@testable import RefreshEngine
+
+/// What a user would see of the learners: when the next refresh is planned for an app of known habits.
+@Suite("Learned")
+struct LearnedTests {
+  static let day = LocalTime.minutesOfDay
+
+  /// An app after `days` days in which it was opened at these minutes and every sync found something, or nothing.
+  static func app(openedAt minutes: [Double], days: Int = 28, findsNew: Bool = true) -> (Learned, Learnings) {
+    var device = Learnings(budget: Budget(refreshesPerAppAndDay: 5))
+    var app = Learned()
+    var last = 0.0
+    for today in 0..<days {
+      if today > 0 { device.beginNight(apps: 1) }
+      app.passNights(upTo: today, device)
+      device.absorb(app)
+      device.endNight()
+      // A day of use spends the budget, so that the price stays.
+      for _ in 0..<5 { device.refreshed(runSeconds: 1, meteredBytes: 0) }
+      for minute in minutes {
+        let now = LocalTime(minutes: Double(today) * day + minute)
+        app.opened(at: now)
+        app.synced(after: now.minutes - last, at: now, foundNew: findsNew, device)
+        last = now.minutes
+      }
+    }
+    app.passNights(upTo: days, device)
+    return (app, device)
+  }
+
+  static func plan(_ app: Learned, _ device: Learnings, at minute: Double, pins: Pins = Pins()) -> Plan {
+    app.plan(
+      at: LocalTime(minutes: 28 * day + minute), age: minute, notBefore: 15, ceiling: nil, device, pins)
+  }
+
+  @Test("an app that is opened at noon every day is refreshed in the morning before, not at night")
+  func noon() {
+    let (app, device) = Self.app(openedAt: [12 * 60])
+    let plan = Self.plan(app, device, at: 0)
+    #expect((9 * 60...12 * 60).contains(plan.wait))
+  }
+
+  @Test("a source that never has anything new is asked less often than one that always has")
+  func neverNew() {
+    let (busy, device) = Self.app(openedAt: [8 * 60, 20 * 60])
+    let (quiet, other) = Self.app(openedAt: [8 * 60, 20 * 60], findsNew: false)
+    #expect(busy.newDataPerDay(device, Pins()) > 4 * quiet.newDataPerDay(other, Pins()))
+    #expect(Self.plan(quiet, other, at: 0).wait >= Self.plan(busy, device, at: 0).wait)
+  }
+
+  @Test("an app that is not opened any more sleeps, and wakes at its next use")
+  func dormant() {
+    var (app, device) = Self.app(openedAt: [12 * 60])
+    app.passNights(upTo: 2000, device)
+    let later = LocalTime(minutes: 2000 * Self.day)
+    let asleep = app.plan(at: later, age: 0, notBefore: 15, ceiling: nil, device, Pins())
+    for today in 2000..<2007 {
+      app.passNights(upTo: today, device)
+      app.opened(at: LocalTime(minutes: Double(today) * Self.day + 720))
+    }
+    app.passNights(upTo: 2007, device)
+    let week = LocalTime(minutes: 2007 * Self.day)
+    let awake = app.plan(at: week, age: 720, notBefore: 15, ceiling: nil, device, Pins())
+    #expect(asleep.wait > awake.wait)
+  }
+
+  @Test("the floor is kept, and the ceiling, and the floor before the ceiling")
+  func bounds() {
+    let (app, device) = Self.app(openedAt: [12 * 60])
+    let at = LocalTime(minutes: 28 * Self.day + 700)
+    for (floor, ceiling) in [(300.0, 2000.0), (15, 30), (60, 30)] {
+      let wait = app.plan(at: at, age: 700, notBefore: floor, ceiling: ceiling, device, Pins()).wait
+      #expect(wait >= floor && wait <= max(floor, ceiling))
+    }
+  }
+
+  @Test("pinned numbers take the place of learnt ones")
+  func pins() {
+    let (app, device) = Self.app(openedAt: [12 * 60])
+    var pins = Pins()
+    (pins.newDataPerDay, pins.cost, pins.openings) = (24, 2, [18 * 60])
+    #expect(app.newDataPerDay(device, pins) == 24)
+    #expect(app.cost(device, pins) == 2)
+    #expect(Self.plan(app, device, at: 13 * 60, pins: pins).wait <= 5 * 60)
+  }
+
+  @Test("a refresh that takes longer than the typical one is dearer, and a metered one more so")
+  func cost() {
+    var (device, apps) = (Learnings(budget: Budget(refreshesPerAppAndDay: 5)), [Learned(), Learned(), Learned()])
+    for _ in 0..<20 {
+      apps[0].spent(duration: 1, cpu: 0.1, bytes: 1e5, metered: false)
+      apps[1].spent(duration: 20, cpu: 5, bytes: 1e5, metered: false)
+      apps[2].spent(duration: 20, cpu: 5, bytes: 1e5, metered: true)
+    }
+    device.beginNight(apps: 3)
+    for app in apps { device.absorb(app) }
+    device.endNight()
+    let costs = apps.map { $0.cost(device, Pins()) }
+    #expect(costs[0] < costs[1] && costs[1] < costs[2])
+  }
+
+  @Test("the price rises while the machine is over its budget, falls while it is under, and never leaps")
+  func price() {
+    for (refreshes, rises) in [(500, true), (10, false)] {
+      var device = Learnings(budget: Budget(refreshesPerAppAndDay: 5))
+      let before = device.price
+      for _ in 0..<refreshes { device.refreshed(runSeconds: 1, meteredBytes: 0) }
+      device.beginNight(apps: 10)
+      #expect((device.price > before) == rises)
+      #expect((0.5...2).contains(device.price / before))
+    }
+  }
+
+  @Test("what is learnt is the same after it was written and read")
+  func encoding() throws {
+    let (app, device) = Self.app(openedAt: [8 * 60, 12 * 60])
+    #expect(Learned(encoded: app.encoded)?.encoded == app.encoded)
+    #expect(Learnings(encoded: device.encoded, budget: device.budget)?.encoded == device.encoded)
+    #expect(app.encoded.count <= 700)
+  }
+
+  @Test("garbage is not taken for what was learnt")
+  func garbage() {
+    let (app, _) = Self.app(openedAt: [12 * 60])
+    #expect(Learned(encoded: []) == nil)
+    #expect(Learned(encoded: app.encoded.dropLast()) == nil)
+    #expect(Learned(encoded: app.encoded.map { _ in 0xff }) == nil)
+  }
+}
