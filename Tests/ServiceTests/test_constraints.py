@@ -41,4 +41,4 @@ def test_a_refresh_that_loses_its_network_is_stopped_and_runs_again_when_it_is_b
     assert (lost["stop_reason"], lost["outcome"]) == ("constraint_lost", "failed")
     assert why(refreshd)["failures"] == 0
     network_manager.set(Metered=("u", 2))
-    journal.wait("taskOutput", REFRESH_APP=TODO, REFRESH_TRIGGER="retry")
+    journal.wait("refreshStarted", REFRESH_APP=TODO, REFRESH_TRIGGER="retry")
