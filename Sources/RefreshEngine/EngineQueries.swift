@@ -41,14 +41,40 @@ extension Engine {
     explanation.skippedUntil = app.skippedUntil.flatMap { $0 > now ? $0 : nil }
     explanation.oneShot = app.oneShot
     explanation.waiting = app.waiting
+    explanation.planning = planning(of: app, id, at: now)
     return explanation
   }
+
+  private func planning(of app: App, _ id: AppID, at now: Instant) -> Explanation.Planning? {
+    guard let plan = currentPlan(app, id, at: now), let learned = apps.learned(of: id), let lastStart = app.lastStart,
+      let policy = app.policy
+    else { return nil }
+    let device = learningsInForce
+    return Explanation.Planning(
+      plan: plan, planned: app.plannedInForce ?? now, newDataPerDay: learned.newDataPerDay(device, policy.pins),
+      openingsPerDay: learned.usage(device, policy.pins).openingsPerDay, cost: learned.cost(device, policy.pins),
+      price: device.price, ceiling: lastStart + app.maxStale)
+  }
+
+  /// When an app is expected to be opened, as learnt or pinned; nil while nothing is learnt of it.
+  public func usage(of id: AppID) -> Usage? {
+    guard let app = apps[id], let policy = app.policy, let learned = apps.learned(of: id) else { return nil }
+    return learned.usage(device.learnings, policy.pins)
+  }
+
+  /// What is learnt of an app, to be saved; nil if nothing is.
+  public func learned(of id: AppID) -> Learned? { apps.learned(of: id) }
 
   /// How many refreshes are running.
   public var refreshingCount: Int { running.count }
 
   /// The refreshes that are running, in order of id.
   public var refreshes: [RefreshID] { running.keys.sorted() }
+
+  /// How many tasks a running refresh has; 0 if it is not there.
+  public func taskCount(of refresh: RefreshID) -> Int {
+    running[refresh].flatMap { apps[$0]?.refreshing?.tasks.count } ?? 0
+  }
 
   /// What a task of a running refresh has said or done so far; nil while it has said nothing, or is not there.
   public func outcome(of refresh: RefreshID, task: Int) -> Outcome? {

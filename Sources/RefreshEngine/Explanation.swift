@@ -16,6 +16,24 @@ public struct Explanation: Hashable, Sendable {
     public var isRelaxed: Bool
   }
 
+  /// What a plan made at that instant says, and what it rests on (FEATURES C).
+  public struct Planning: Hashable, Sendable {
+    /// What a plan made now says.
+    public var plan: Plan
+    /// When the plan in force has the next background refresh, boot clock.
+    public var planned: Instant
+    /// How often a day the source has something new, as learnt or pinned.
+    public var newDataPerDay: Double
+    /// How often a day the app is opened, as learnt or pinned.
+    public var openingsPerDay: Double
+    /// What a refresh costs relative to the typical one, as learnt or pinned.
+    public var cost: Double
+    /// Minutes of age that a refresh of cost 1 must spare: the machine's price.
+    public var price: Double
+    /// The last instant that the plan may choose, boot clock: the data is as old as `max_stale` lets it be.
+    public var ceiling: Instant
+  }
+
   /// The verdict.
   public var verdict: Verdict
   /// Why the next refresh starts; nil when none is planned.
@@ -38,6 +56,8 @@ public struct Explanation: Hashable, Sendable {
   public var oneShot: OneShot?
   /// Since when the app is due and held, and by what.
   public var waiting: Waiting?
+  /// The plan; nil for an app that is not planned, or was never refreshed.
+  public var planning: Planning?
 
   init(verdict: Verdict) { self.verdict = verdict }
 }

@@ -28,6 +28,7 @@ struct RefreshCtl: ParsableCommand {
           LaunchedCommand.self, ForegroundCommand.self, BackgroundCommand.self, TerminatedCommand.self,
           LoginCommand.self, LogoutCommand.self,
         ]),
+      CommandGroup(name: "Planning", subcommands: [RehearseCommand.self]),
       CommandGroup(name: "Refreshing", subcommands: [RunCommand.self, CompleteCommand.self]),
       CommandGroup(
         name: "The user's word",
