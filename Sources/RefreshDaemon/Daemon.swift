@@ -23,6 +23,7 @@ actor Daemon {
   private let hasRebooted: Bool
   let launcher: any Launcher
   let conditions: ConditionSources
+  let forecaster = Forecaster()
   /// How local time follows from wall time; nil while no app needs to know.
   var zone: LocalZone?
 

@@ -49,6 +49,7 @@ enum WireTypes {
     of(ManagerInterface.Resume.self),
     of(ManagerInterface.Schedule.self),
     of(ManagerInterface.History.self),
+    of(ManagerInterface.Forecast.self),
     of(ManagerInterface.Watch.self),
     of(ManagerInterface.Check.self),
     of(ManagerInterface.Reload.self),
@@ -100,6 +101,9 @@ enum WireTypes {
     MessageType("org.refreshd.Manager.Wait", Wire.Wait.self),
     MessageType("org.refreshd.Manager.Past", Wire.Past.self),
     MessageType("org.refreshd.Manager.Explanation", Wire.Explanation.self),
+    MessageType("org.refreshd.Manager.ForecastStart", Wire.ForecastStart.self),
+    MessageType("org.refreshd.Manager.ForecastWake", Wire.ForecastWake.self),
+    MessageType("org.refreshd.Manager.ForecastRest", Wire.ForecastRest.self),
     MessageType("org.refreshd.Manager.WatchEvent", Wire.WatchEvent.self),
     MessageType("org.refreshd.Manager.RunEvent", Wire.RunEvent.self),
   ]

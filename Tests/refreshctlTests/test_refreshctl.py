@@ -103,6 +103,8 @@ CALLS = [
     (["status", APP], MANAGER + "Show", {"app": APP}),
     (["history", APP], MANAGER + "History", {"app": APP, "limit": 20}),
     (["history", APP, "--limit", "3"], MANAGER + "History", {"app": APP, "limit": 3}),
+    (["forecast"], MANAGER + "Forecast", {"hours": 24}),
+    (["forecast", APP, "--hours", "48"], MANAGER + "Forecast", {"hours": 48, "app": APP}),
     (["set", APP, "org.x.y", "--background", "1h 30min"], MANAGER + "Set",
      {"apps": [APP, "org.x.y"], "background_interval": "1h 30min"}),
     (["set", APP, "--foreground", "never", "--background", "minimum"], MANAGER + "Set",
