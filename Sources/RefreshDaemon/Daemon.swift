@@ -35,6 +35,8 @@ actor Daemon {
   var watchers = Watchers()
   /// The last refresh of each app that has ended.
   var lasts = LastRefreshes()
+  /// What is counted from the start on.
+  var tally = Tally()
   /// The questions that came before those were read; nil from then on.
   private var early: [() -> Void]? = []
   /// What the next commit saves and what waits for it.
@@ -155,6 +157,7 @@ actor Daemon {
   /// The timer has gone off, and must be armed anew also for the same instant.
   private func wakeUp() {
     armedFor = nil
+    tally.wakes += 1
     handle(.wokeUp)
   }
 

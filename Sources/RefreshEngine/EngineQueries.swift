@@ -44,6 +44,16 @@ extension Engine {
     return explanation
   }
 
+  /// How many apps each hold keeps at an instant, boot clock; an app that two keep counts for both.
+  public func heldCounts(at now: Instant) -> [Hold.Name: Int] {
+    var counts: [Hold.Name: Int] = [:]
+    for id in held where apps[id]?.policy != nil {
+      guard case .held(let holds) = verdict(on: id, at: now) else { continue }
+      for hold in holds { counts[hold.name, default: 0] += 1 }
+    }
+    return counts
+  }
+
   /// How many refreshes are running.
   public var refreshingCount: Int { running.count }
 

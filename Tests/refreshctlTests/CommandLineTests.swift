@@ -31,7 +31,7 @@ import Testing
     ["version", "--client"], ["complete", "no-data", "--message", "nothing"], ["logout", "org.x.a"],
     ["why", "org.x.a", "--json"], ["disable", "org.x.a", "org.x.b"], ["enable", "org.x.a"], ["skip", "org.x.a"],
     ["watch"], ["watch", "org.x.a", "--json"], ["pause"], ["pause", "--for", "1h 30min"], ["pause", "--until-ac"],
-    ["resume"], ["forecast"], ["forecast", "org.x.a", "--hours", "168", "--json"],
+    ["resume"], ["metrics"], ["forecast"], ["forecast", "org.x.a", "--hours", "168", "--json"],
     ["run", "org.x.a", "--after", "10min", "--reason", "before the train"],
   ])
   func isUnderstood(_ arguments: [String]) throws {

@@ -161,6 +161,11 @@ def test_an_error_is_told_and_has_its_exit_status(daemon, arguments, method, err
     assert result.stderr.startswith("refreshctl: cannot ") and text in result.stderr
 
 
+def test_metrics_are_printed_as_they_are_and_end_with_their_end(daemon):
+    result = refreshctl("metrics", path=daemon.path)
+    assert (result.returncode, result.stdout) == (0, MESSAGES[MANAGER + "Metrics.Reply"]["text"])
+
+
 def test_without_a_daemon_it_says_where_it_looked_and_how_to_start_one(tmp_path):
     result = refreshctl("list", path=tmp_path / "nothing")
     assert result.returncode == 69
