@@ -16,7 +16,7 @@ extension Screen {
     + "once with no data. A wake may be as late as its window allows."
 
   private func sentence(_ forecast: ManagerInterface.Forecast.Reply) -> String {
-    let span = Elapsed.measured(forecast.untilMicroseconds - forecast.fromMicroseconds)
+    let span = Elapsed.stretch(forecast.untilMicroseconds - forecast.fromMicroseconds)
     let starts = forecast.wakes.flatMap(\.starts)
     guard !starts.isEmpty else { return "Nothing will be refreshed in the next \(span)." }
     let apps = Set(starts.map(\.app)).count
@@ -33,7 +33,7 @@ extension Screen {
     for wake in wakes {
       for (index, start) in wake.starts.enumerated() {
         let isFirst = index == 0
-        let shared = wake.starts.count > 1 ? isFirst ? count(wake.starts.count, "app") : "\"" : ""
+        let shared = wake.starts.count > 1 ? isFirst ? count(wake.starts.count, "app") : "same" : ""
         table.rows.append([
           Cell(isFirst ? clock(wake.window.earliestMicroseconds) : ""),
           Cell(isFirst ? relative(wake.window.earliestMicroseconds, brief: true) : "", .faint),

@@ -20,7 +20,7 @@ struct RefreshCtl: ParsableCommand {
         name: "Asking",
         subcommands: [
           ListCommand.self, StatusCommand.self, WhyCommand.self, ForecastCommand.self, HistoryCommand.self,
-          WatchCommand.self, MetricsCommand.self, VersionCommand.self,
+          WatchCommand.self, TimelineCommand.self, MetricsCommand.self, VersionCommand.self,
         ]),
       CommandGroup(
         name: "Signals",

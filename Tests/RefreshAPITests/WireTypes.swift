@@ -50,6 +50,7 @@ enum WireTypes {
     of(ManagerInterface.Schedule.self),
     of(ManagerInterface.History.self),
     of(ManagerInterface.Forecast.self),
+    of(ManagerInterface.Timeline.self),
     of(ManagerInterface.Metrics.self),
     of(ManagerInterface.Watch.self),
     of(ManagerInterface.Check.self),

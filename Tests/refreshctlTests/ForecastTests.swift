@@ -33,7 +33,7 @@ import Testing
         "",
         "WHEN         IN         APP               TRIGGER   WAKE",
         "today 12:30  in 30 min  org.example.mail  interval  2 apps",
-        "                        org.example.todo  catch-up  \"",
+        "                        org.example.todo  catch-up  same",
         "today 14:00  in 2 h     org.example.mail  interval",
         "",
         "NOT UNTIL THEN      WHY",
