@@ -23,6 +23,7 @@ actor Daemon {
   private let hasRebooted: Bool
   let launcher: any Launcher
   let conditions: ConditionSources
+  let forecaster = Forecaster()
   /// How local time follows from wall time; nil while no app needs to know.
   var zone: LocalZone?
 
@@ -34,6 +35,8 @@ actor Daemon {
   var watchers = Watchers()
   /// The last refresh of each app that has ended.
   var lasts = LastRefreshes()
+  /// What is counted from the start on.
+  var tally = Tally()
   /// The questions that came before those were read; nil from then on.
   private var early: [() -> Void]? = []
   /// What the next commit saves and what waits for it.
@@ -154,6 +157,7 @@ actor Daemon {
   /// The timer has gone off, and must be armed anew also for the same instant.
   private func wakeUp() {
     armedFor = nil
+    tally.wakes += 1
     handle(.wokeUp)
   }
 

@@ -72,12 +72,15 @@ extension Daemon {
     if turn.deviceChanged { batch.device = engine.device }
     for id in turn.changed { batch.states[id] = engine.state(of: id) }
     for id in turn.learned { batch.learned[id] = .some(engine.learned(of: id)) }
+    let problem: StoreError?
     do throws(StoreError) {
       try await store.save(batch, durably: !turn.promises.isEmpty)
-      return nil
+      problem = nil
     } catch {
-      return error
+      problem = error
     }
+    tally.noteWrite(took: batch.now.duration(to: Moment.now().instant), failed: problem != nil)
+    return problem
   }
 
   /// Sees to the next try after a commit that failed, and says once when writing stops and when it works again.

@@ -28,9 +28,7 @@ struct ExplanationView {
       restsUntilMicroseconds: explanation.restsUntil.map(wall),
       skippedUntilMicroseconds: explanation.skippedUntil.map(wall),
       oneShot: explanation.oneShot.map { Wire.OneShot($0, wallOffset: view.wallOffset) },
-      waiting: explanation.waiting.map {
-        Wire.Waiting(sinceMicroseconds: wall($0.since), holds: $0.holds.map(\.rawValue))
-      },
+      waiting: explanation.waiting.map { Wire.Waiting($0, wallOffset: view.wallOffset) },
       conditions: Wire.Conditions(conditions), past: past)
   }
 

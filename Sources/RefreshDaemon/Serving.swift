@@ -46,6 +46,9 @@ extension Daemon {
     interface.method("Resume") { self.resume($0) }
     interface.method("Schedule") { self.schedule($0) }
     interface.method("History") { self.history($0) }
+    interface.method("Forecast") { self.forecast($0) }
+    interface.method("Timeline") { self.timeline($0) }
+    interface.method("Metrics") { self.metrics($0) }
     interface.method("Watch") { self.watch($0) }
     interface.method("Check") { self.check($0) }
     interface.method("Reload") { self.reload($0) }

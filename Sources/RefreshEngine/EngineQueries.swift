@@ -65,6 +65,16 @@ extension Engine {
   /// What is learnt of an app, to be saved; nil if nothing is.
   public func learned(of id: AppID) -> Learned? { apps.learned(of: id) }
 
+  /// How many apps each hold keeps at an instant, boot clock; an app that two keep counts for both.
+  public func heldCounts(at now: Instant) -> [Hold.Name: Int] {
+    var counts: [Hold.Name: Int] = [:]
+    for id in held where apps[id]?.policy != nil {
+      guard case .held(let holds) = verdict(on: id, at: now) else { continue }
+      for hold in holds { counts[hold.name, default: 0] += 1 }
+    }
+    return counts
+  }
+
   /// How many refreshes are running.
   public var refreshingCount: Int { running.count }
 

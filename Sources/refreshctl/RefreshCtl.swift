@@ -19,8 +19,8 @@ struct RefreshCtl: ParsableCommand {
       CommandGroup(
         name: "Asking",
         subcommands: [
-          ListCommand.self, StatusCommand.self, WhyCommand.self, HistoryCommand.self, WatchCommand.self,
-          VersionCommand.self,
+          ListCommand.self, StatusCommand.self, WhyCommand.self, ForecastCommand.self, HistoryCommand.self,
+          WatchCommand.self, TimelineCommand.self, MetricsCommand.self, VersionCommand.self,
         ]),
       CommandGroup(
         name: "Signals",
