@@ -62,4 +62,15 @@ struct ByteReader {
     }
     return numbers
   }
+
+  /// The next integers.
+  mutating func integers<Number: FixedWidthInteger>(_ count: Int, _ type: Number.Type) -> [Number]? {
+    var numbers: [Number] = []
+    numbers.reserveCapacity(count)
+    for _ in 0..<count {
+      guard let number = integer(type) else { return nil }
+      numbers.append(number)
+    }
+    return numbers
+  }
 }

@@ -7,6 +7,22 @@ struct Future: Hashable, Sendable {
   /// What a day costs, the mean rise of the costs in a pass.
   var rise: Float = 0
 
+  /// The costs in 65,535ths of the largest, as they are stored: a search is off by less than a second of age for a day.
+  var scaled: (scale: Float, steps: [UInt16]) {
+    let largest = costs.max() ?? 0
+    guard largest > 0 else { return (0, costs.map { _ in 0 }) }
+    return (largest / Float(UInt16.max), costs.map { UInt16(($0 / largest * Float(UInt16.max)).rounded()) })
+  }
+
+  /// No future is known yet.
+  init() {}
+
+  /// Makes a future of what was stored.
+  init(scale: Float, steps: [UInt16], rise: Float) {
+    costs = steps.map { Float($0) * scale }
+    self.rise = rise
+  }
+
   /// Nodes for three days: each day costs less to come than the one before.
   var threeDays: [Double] {
     var nodes: [Double] = []

@@ -30,10 +30,16 @@ public struct Learned: Hashable, Sendable {
   }
 
   /// Ends the days before `today`: the past fades, and the future is improved once; after several nights missed too.
+  ///
+  /// At most a week is ended at once: a longer gap is a holiday, or a clock that jumped, and tells little of the user.
+  /// Where the clock was set back, counting goes on from `today`, so that the nights to come pass again.
   public mutating func passNights(upTo today: Int, _ device: Learnings, _ pins: Pins = Pins()) {
     let isFirst = day == nil
     if let day {
-      guard Int(day) < today else { return }
+      guard Int(day) < today else {
+        self.day = Int32(clamping: today)
+        return
+      }
       use.passDays(Int(day)..<today)
     }
     day = Int32(clamping: today)

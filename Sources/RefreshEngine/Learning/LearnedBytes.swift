@@ -1,6 +1,6 @@
 extension Learned {
   /// The first byte of what is stored: the version of the layout.
-  private static let version: UInt8 = 1
+  private static let version: UInt8 = 2
 
   /// What the store keeps.
   public var encoded: [UInt8] {
@@ -15,7 +15,8 @@ extension Learned {
     writer.append(use.days[1])
     writer.append(UInt8(expense.isKnown ? 1 : 0))
     for index in 0..<3 { writer.append(expense.means[index]) }
-    writer.append(future.costs)
+    writer.append(future.scaled.scale)
+    for step in future.scaled.steps { writer.append(step) }
     writer.append(future.rise)
     return writer.bytes
   }
@@ -32,7 +33,8 @@ extension Learned {
       let week = reader.float(in: counts), let weekend = reader.float(in: counts),
       let isKnown = reader.integer(UInt8.self), isKnown <= 1, let means = reader.floats(3, in: counts),
       let expense = Expense(means: SIMD3(means), isKnown: isKnown == 1),
-      let costs = reader.floats(future.costs.count, in: any), let rise = reader.float(in: any), reader.isAtEnd
+      let scale = reader.float(in: counts), let steps = reader.integers(future.costs.count, UInt16.self),
+      let rise = reader.float(in: any), reader.isAtEnd
     else { return nil }
     self.day = hasDay == 1 ? day : nil
     newData.updates = SIMD8(updates)
@@ -40,7 +42,6 @@ extension Learned {
     use.openings = openings
     use.days = SIMD2(week, weekend)
     self.expense = expense
-    future.costs = costs
-    future.rise = rise
+    future = Future(scale: scale, steps: steps, rise: rise)
   }
 }

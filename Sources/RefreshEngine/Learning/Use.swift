@@ -6,8 +6,10 @@ struct Use: Hashable, Sendable {
   static let halfHours = 48
   /// What of the past remains after a night: a memory of about two months (planning.md, 2.2).
   static let memory: Float = 0.985
-  /// Days that are caught up one by one: after a year without any, less than half a percent of the past remains.
-  static let mostDays = 366
+  /// The most days that end at once; a week holds one of each day.
+  ///
+  /// On the others the machine was off, or the clock jumped, and neither says that the user would not have come.
+  static let mostDays = 7
 
   /// Openings seen by half hour, first those of days of the week, then those of weekends; faded.
   var openings = [Float](repeating: 0, count: 2 * halfHours)
@@ -19,7 +21,7 @@ struct Use: Hashable, Sendable {
     openings[(moment.isWeekend ? Self.halfHours : 0) + half] += 1
   }
 
-  /// Ends days: each fades the past and counts as seen; of those longest past only the last year is gone through.
+  /// Ends days, of which only the last ``mostDays`` count: each fades the past and counts as seen.
   mutating func passDays(_ past: Range<Int>) {
     var remains: Float = 1
     for day in past.suffix(Self.mostDays) {
