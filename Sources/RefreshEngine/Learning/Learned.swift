@@ -61,7 +61,8 @@ public struct Learned: Hashable, Sendable {
     let charge = device.price * cost(device, pins)
     let last = max(min(ceiling ?? WaitSearch.longest, WaitSearch.longest), notBefore)
     let best = WaitSearch.best(
-      horizon, start: start, age: max(age, 0), charge: charge, notBefore: notBefore, notAfter: last)
+      horizon, start: start, age: max(age, 0), charge: charge, notBefore: notBefore, notAfter: last,
+      isFine: true)
     let openings = horizon.openings(until: start + best.wait) - horizon.openings(until: start)
     let isDormant = best.wait >= WaitSearch.longest && best.wait > notBefore
     return Plan(
