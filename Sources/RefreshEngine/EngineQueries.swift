@@ -46,20 +46,21 @@ extension Engine {
   }
 
   private func planning(of app: App, _ id: AppID, at now: Instant) -> Explanation.Planning? {
-    guard let plan = currentPlan(app, id, at: now), let learned = apps.learned(of: id), let lastStart = app.lastStart,
-      let policy = app.policy
-    else { return nil }
-    let device = learningsInForce
+    guard let plan = currentPlan(app, id, at: now), let habits = habits(of: id), let lastStart = app.lastStart else {
+      return nil
+    }
     return Explanation.Planning(
-      plan: plan, planned: app.plannedInForce ?? now, newDataPerDay: learned.newDataPerDay(device, policy.pins),
-      openingsPerDay: learned.usage(device, policy.pins).openingsPerDay, cost: learned.cost(device, policy.pins),
-      price: device.price, ceiling: lastStart + app.maxStale)
+      plan: plan, planned: app.plannedInForce ?? now, habits: habits, price: learningsInForce.price,
+      ceiling: lastStart + app.maxStale)
   }
 
-  /// When an app is expected to be opened, as learnt or pinned; nil while nothing is learnt of it.
-  public func usage(of id: AppID) -> Usage? {
-    guard let app = apps[id], let policy = app.policy, let learned = apps.learned(of: id) else { return nil }
-    return learned.usage(device.learnings, policy.pins)
+  /// What is learnt of an app, or pinned in its file; nil while nothing is learnt.
+  public func habits(of id: AppID) -> Habits? {
+    guard let pins = apps[id]?.policy?.pins, let learned = apps.learned(of: id) else { return nil }
+    let device = learningsInForce
+    return Habits(
+      usage: learned.usage(device, pins), newDataPerDay: learned.newDataPerDay(device, pins),
+      cost: learned.cost(device, pins))
   }
 
   /// What is learnt of an app, to be saved; nil if nothing is.

@@ -4,7 +4,11 @@ import RefreshEngine
 public struct Freshness: Hashable, Sendable {
   /// Background refreshes, an app and day.
   public var refreshesPerAppAndDay: Double
-  /// The share of them that found nothing.
+  /// How often a day the machine was woken for them.
+  public var wakesPerDay: Double
+  /// How many openings were measured.
+  public var openings: Int
+  /// The share of the refreshes that found nothing.
   public var waste: Double
   /// The share of openings that met current data.
   public var fresh: Double
@@ -12,12 +16,12 @@ public struct Freshness: Hashable, Sendable {
   public var age: Double
 
   /// Measures a schedule on the days of a trace that are not for learning.
-  public init(_ schedule: [AppID: [Double]], on trace: Trace) {
+  public init(_ schedule: Rehearsal.Schedule, on trace: Trace) {
     let begin = Double(trace.warmUp) * 1440
     var (refreshes, wasted, openings, current, age) = (0, 0, 0, 0, 0.0)
     for app in trace.apps {
       let syncs =
-        (schedule[app.id] ?? []).map { (at: $0, isOpening: false) }
+        (schedule.refreshes[app.id] ?? []).map { (at: $0, isOpening: false) }
         + app.openings.map { (at: $0, isOpening: true) }
       var last = 0.0
       for sync in syncs.sorted(by: { ($0.at, $1.isOpening ? 0 : 1) < ($1.at, $0.isOpening ? 0 : 1) }) {
@@ -34,8 +38,10 @@ public struct Freshness: Hashable, Sendable {
         }
       }
     }
-    let days = Double((trace.days - trace.warmUp) * max(1, trace.apps.count))
-    refreshesPerAppAndDay = Double(refreshes) / days
+    let measured = Double(max(1, trace.days - trace.warmUp))
+    wakesPerDay = Double(schedule.wakes.count { $0 >= begin }) / measured
+    self.openings = openings
+    refreshesPerAppAndDay = Double(refreshes) / measured / Double(max(1, trace.apps.count))
     waste = Double(wasted) / Double(max(1, refreshes))
     fresh = Double(current) / Double(max(1, openings))
     self.age = age / Double(max(1, openings))

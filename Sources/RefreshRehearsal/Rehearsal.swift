@@ -10,8 +10,8 @@ public struct Rehearsal {
   public struct Schedule: Sendable {
     /// The background refreshes of each app, minutes since the trace began.
     public var refreshes: [AppID: [Double]]
-    /// How often the machine was woken for them.
-    public var wakes: Int
+    /// When the machine was woken for them, minutes since the trace began.
+    public var wakes: [Double]
   }
 
   private var engine: Engine
@@ -19,26 +19,44 @@ public struct Rehearsal {
   private let places: [AppID: Int]
   private var syncs: [Double]
   private var schedule: Schedule
+  private var starts = 0
 
-  /// Minutes in which a wake that is asked for has come: none, on virtual time.
+  /// Unix time at the beginning of the trace, which is a Monday then.
   private static let monday = Duration.hours(4 * 24)
 
-  /// Prepares the engine.
-  ///
-  /// - Parameters:
-  ///   - trace: what sources and users did.
-  ///   - limits: the bounds that hold for all apps, with the profile.
-  ///   - policies: the apps that the configuration names; the others get ``standard(_:)``.
-  public init(_ trace: Trace, limits: Limits, policies: [AppID: Policy] = [:]) {
+  private init(_ trace: Trace, _ policies: Policies) {
     self.trace = trace
     places = Dictionary(trace.apps.enumerated().map { ($0.element.id, $0.offset) }) { first, _ in first }
     syncs = Array(repeating: 0, count: trace.apps.count)
-    schedule = Schedule(refreshes: Dictionary(uniqueKeysWithValues: places.keys.map { ($0, []) }), wakes: 0)
+    schedule = Schedule(refreshes: Dictionary(uniqueKeysWithValues: places.keys.map { ($0, []) }), wakes: [])
     engine = Engine(start: 1, spread: Spread(machine: 0), states: [:], wallOffset: Self.monday)
-    var named: [AppID: Policy] = [:]
-    for app in trace.apps { named[app.id] = policies[app.id] ?? Self.standard }
-    perform(engine.handle(.configured(limits, named), at: Instant(microseconds: 0)), at: 0)
+    var limits = policies.limits
+    limits.unknownIsMet = true
+    var apps: [AppID: Policy] = [:]
+    for app in trace.apps { apps[app.id] = policies.apps[app.id] ?? Self.standard }
+    for observation in Self.conditions { handle(observation, at: 0) }
+    handle(.configured(limits, apps), at: 0)
   }
+
+  /// The configuration of a rehearsal.
+  public struct Policies: Sendable {
+    /// The bounds that hold for all apps, with the profile.
+    public var limits: Limits
+    /// The apps that the configuration names; the others get ``Rehearsal/standard``.
+    public var apps: [AppID: Policy]
+
+    /// Makes it of its parts; nothing is configured by default.
+    public init(limits: Limits = Limits(), apps: [AppID: Policy] = [:]) {
+      self.limits = limits
+      self.apps = apps
+    }
+  }
+
+  /// Sources that have answered and know nothing.
+  private static let conditions: [Event] = [
+    .observed(.network(Reading(nil, source: "nobody"))), .observed(.power(Reading(nil, source: "nobody"))),
+    .observed(.idle(Reading(nil, source: "nobody"))), .observed(.pressure(Reading(nil, source: "nobody"))),
+  ]
 
   /// The policy of an app that no configuration names: as often as the system allows, by plan.
   public static let standard: Policy = {
@@ -48,8 +66,8 @@ public struct Rehearsal {
   }()
 
   /// Runs the whole trace.
-  public static func run(_ trace: Trace, limits: Limits, policies: [AppID: Policy] = [:]) -> Schedule {
-    var rehearsal = Rehearsal(trace, limits: limits, policies: policies)
+  public static func run(_ trace: Trace, _ policies: Policies) -> Schedule {
+    var rehearsal = Rehearsal(trace, policies)
     let openings = trace.apps.flatMap { app in app.openings.map { (at: $0, app: app.id) } }
       .sorted { ($0.at, $0.app) < ($1.at, $1.app) }
     for opening in openings { rehearsal.open(opening.app, at: opening.at) }
@@ -67,9 +85,9 @@ public struct Rehearsal {
   /// Wakes the engine whenever it asks for it.
   private mutating func pass(until minute: Double) {
     while let wake = engine.nextWake, wake.earliest.minute < minute {
-      let before = engine.refreshingCount
+      let starts = self.starts
       handle(.wokeUp, at: wake.earliest.minute)
-      if engine.refreshingCount > before { schedule.wakes += 1 }
+      if self.starts > starts { schedule.wakes.append(wake.earliest.minute) }
     }
   }
 
@@ -83,6 +101,7 @@ public struct Rehearsal {
       guard let place = places[id] else { continue }
       let isNew = trace.apps[place].firstUpdate(after: syncs[place], until: minute) != nil
       syncs[place] = minute
+      starts += 1
       if trigger != .foreground { schedule.refreshes[id, default: []].append(minute) }
       end(refresh, of: id, isNew ? .newData : .noData, at: minute)
     }
