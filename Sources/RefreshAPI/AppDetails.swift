@@ -59,11 +59,14 @@ extension Wire {
     public let name: String
     /// The program with its whole path, and its arguments.
     public let command: [String]
+    /// The names of the tasks that must have ended well before it starts; empty for one that starts with the refresh.
+    public let after: [String]
 
     /// Makes it of its parts.
-    public init(name: String, command: [String]) {
+    public init(name: String, command: [String], after: [String] = []) {
       self.name = name
       self.command = command
+      self.after = after
     }
   }
 

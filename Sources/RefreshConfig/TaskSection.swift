@@ -7,6 +7,8 @@ struct TaskSection {
   var newData: NewData
   var noDataExit: Int32
   var retryExit: Int32
+  /// The names of the tasks that it comes after.
+  var after: [String]
   var surroundings: Surroundings
   /// Whether `shell` asked for one.
   private var isShell = false
@@ -43,6 +45,7 @@ struct TaskSection {
           message: "cannot tell no data from a failure worth a retry: both are exit code \(retryExit)",
           remedy: "write different codes for no_data_exit and retry_exit"))
     }
+    after = section.takeTexts("after", example: "pull") { _ in } ?? []
     surroundings = Surroundings(from: &section)
     section.refuseUnknownKeys()
   }

@@ -62,8 +62,15 @@ struct AppView {
       freshMicroseconds: state.freshAt.map(wall), foregroundInterval: intervals.foreground,
       backgroundInterval: intervals.background, onForeground: onForeground,
       deadlineMicroseconds: app.policy.deadline.inMicroseconds, graceMicroseconds: app.policy.grace.inMicroseconds,
-      tasks: zip(app.policy.tasks, app.commands).map { Wire.Task(name: $0.name, command: $1.arguments) },
+      tasks: tasks,
       file: app.file, last: last.map(Wire.Refresh.init))
+  }
+
+  private var tasks: [Wire.Task] {
+    let policies = app.policy.tasks
+    return zip(policies, app.commands).map { policy, command in
+      Wire.Task(name: policy.name, command: command.arguments, after: policy.after.map { policies[$0].name })
+    }
   }
 
   /// Both intervals.

@@ -155,9 +155,7 @@ public struct Engine: Sendable {
       turn.touched.formUnion(held)
     case .completed(let refresh, let task, let outcome, let message):
       changeRefreshing(refresh, &turn) { $0.complete(task: task, outcome, message: message) }
-    case .taskEnded(let refresh, let task, let end):
-      let now = turn.now
-      changeRefreshing(refresh, &turn) { $0.end(task: task, end, at: now) }
+    case .taskEnded(let refresh, let task, let end): endTask(refresh, task, end, &turn)
     case .clockStepped(let offset):
       wallOffset = offset
       turn.touched.formUnion(held)

@@ -102,7 +102,8 @@ extension Engine {
     for (place, id) in backlog.enumerated() {
       guard let app = apps[id] else { continue }
       let isOverdue = app.dueByTime(limits: limits, at: now).map { $0 <= now } ?? false
-      let trigger: Trigger = !isOverdue ? .retry : app.lastStart == nil ? .interval : .catchUp
+      let byTime: Trigger = app.lastStart == nil ? .interval : .catchUp
+      let trigger = isOverdue ? byTime : app.request?.trigger ?? byTime
       let offset = byStaleness ? span * place / (backlog.count - 1) : spread.offset(of: id, within: span)
       apps[id]?.request = Request(trigger: trigger, earliest: base + offset)
       turn.touched.insert(id)

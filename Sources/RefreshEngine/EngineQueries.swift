@@ -56,8 +56,9 @@ extension Engine {
       refreshing.progress.indices.contains(task)
     else { return nil }
     return switch refreshing.progress[task] {
+    case .waiting: nil
     case .running: refreshing.stopReason.map { .failed(.stopped($0)) }
-    case .completed(let outcome, _): outcome
+    case .completed(let outcome, _, _): outcome
     case .ended(let record): record.outcome
     }
   }

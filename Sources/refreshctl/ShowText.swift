@@ -11,7 +11,7 @@ extension Screen {
     facts.add("background", interval(app.backgroundInterval))
     let (deadline, grace) = (app.deadlineMicroseconds, app.graceMicroseconds)
     facts.add("deadline", "\(Elapsed.rough(deadline)), then a grace of \(Elapsed.rough(grace))")
-    facts.add("tasks", app.tasks.map { "\($0.name): \(commandLine($0.command))" })
+    facts.add("tasks", app.tasks.map(task))
     facts.add("owner", printable(app.owner))
     facts.add("file", printable(app.file))
     return wrapped(sentence(app)) + [""] + facts.lines(on: self)
@@ -49,6 +49,11 @@ extension Screen {
     case .catchUp: return ", because one was missed while the machine or the daemon was off"
     case .manual: return ", because somebody asked for it"
     }
+  }
+
+  private func task(_ task: Wire.Task) -> String {
+    let after = task.after.isEmpty ? "" : ", after \(task.after.joined(separator: " and "))"
+    return printable("\(task.name)\(after)") + ": \(commandLine(task.command))"
   }
 
   private func next(_ app: Wire.AppDetails) -> String {

@@ -3,7 +3,7 @@ import RefreshEngine
 /// An app of a script: its policy, and how its tasks behave when nobody says so by hand.
 ///
 /// The keys: `foreground`, `background` (intervals), `on` (what entering the foreground does), `deadline`, `grace`,
-/// `tasks` (names), `judge` (`exit`, `output`, `changed`), `no-data-exit`, `retry-exit`, `quiet` (`FROM-TO`,
+/// `tasks` (names, each after those that it names behind a `>`: `pull,index>pull`), `judge` (`exit`, `output`, `changed`), `no-data-exit`, `retry-exit`, `quiet` (`FROM-TO`,
 /// since midnight); and of the behaviour `takes`
 /// (a duration or `forever`), `exit` (a code) and `stubborn` (`yes`: SIGTERM is ignored).
 struct AppLine {
@@ -15,7 +15,7 @@ struct AppLine {
 
   init(_ keys: [String]) throws {
     var task = TaskPolicy(name: "task")
-    var names = ["task"]
+    var chains = [["task"]]
     policy = Policy(tasks: [])
     for key in keys {
       let parts = key.split(separator: "=", maxSplits: 1).map(String.init)
@@ -27,7 +27,7 @@ struct AppLine {
       case "on": policy.onForeground = try value.read(OnForeground.init(rawValue:))
       case "deadline": policy.deadline = try duration(value)
       case "grace": policy.grace = try duration(value)
-      case "tasks": names = value.split(separator: ",").map(String.init)
+      case "tasks": chains = value.split(separator: ",").map { $0.split(separator: ">").map(String.init) }
       case "judge": task.newData = try value.read(Self.judgement)
       case "no-data-exit": task.noDataExit = try value.read { Int32($0) }
       case "retry-exit": task.retryExit = try value.read { Int32($0) }
@@ -41,9 +41,10 @@ struct AppLine {
       default: throw ScriptError(text: "\(key) is no key of an app")
       }
     }
-    policy.tasks = names.map { name in
+    policy.tasks = chains.map { chain in
       var named = task
-      named.name = name
+      named.name = chain.first ?? ""
+      named.after = chain.dropFirst().compactMap { before in chains.firstIndex { $0.first == before } }
       return named
     }
   }

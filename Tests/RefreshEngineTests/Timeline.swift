@@ -109,13 +109,12 @@ struct Timeline {
     switch effect {
     case .start(let id, let app, let trigger, _):
       write("start \(id) \(app.name) (\(trigger.rawValue))")
-      guard let line = apps[app] else { return }
-      for task in line.policy.tasks.indices {
-        processes.append(
-          Process(
-            refresh: id, app: app, task: task, endsAt: line.takes.map { now + $0 }, exit: .exited(line.exit),
-            isStubborn: line.isStubborn))
+      for (task, policy) in (apps[app]?.policy.tasks ?? []).enumerated() where policy.after.isEmpty {
+        run(id, app, task: task)
       }
+    case .startTask(let id, let app, let task):
+      write("start-task \(id) \(apps[app]?.policy.tasks[task].name ?? "")")
+      run(id, app, task: task)
     case .warn(let id, let app, _):
       write("warn \(id) \(app.name)")
     case .terminate(let id, let app, let reason):
@@ -125,6 +124,14 @@ struct Timeline {
       write("kill \(id) \(app.name)")
       end(id, at: now, exit: .signalled(9))
     }
+  }
+
+  private mutating func run(_ id: RefreshID, _ app: AppID, task: Int) {
+    guard let line = apps[app] else { return }
+    processes.append(
+      Process(
+        refresh: id, app: app, task: task, endsAt: line.takes.map { now + $0 }, exit: .exited(line.exit),
+        isStubborn: line.isStubborn))
   }
 
   private mutating func end(_ id: RefreshID, at instant: Duration, exit: TaskEnd.Exit) {

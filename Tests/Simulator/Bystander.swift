@@ -14,6 +14,11 @@ public struct Bystander: Sendable {
     var deadline: Instant
     var grace: Duration
     var stage: Stage
+    /// The tasks as they were configured at the start, which of them have started, what they said and how they ended.
+    var tasks: [TaskPolicy] = []
+    var started: Set<Int> = []
+    var said: [Int: Outcome] = [:]
+    var ended: [Int: Outcome] = [:]
   }
 
   /// An app, as far as anybody can see.
@@ -139,7 +144,8 @@ public struct Bystander: Sendable {
       let isShort = policy.deadline <= .seconds(5)
       apps[app]?.run = Run(
         id: id, trigger: trigger, startedAt: now, deadline: deadline, grace: policy.grace,
-        stage: isShort ? .warned : .running)
+        stage: isShort ? .warned : .running, tasks: policy.tasks,
+        started: Set(policy.tasks.indices.filter { policy.tasks[$0].after.isEmpty }))
       apps[app]?.lastStart = now
       apps[app]?.isAsked = false
       apps[app]?.countsFromEntry = false
@@ -155,6 +161,8 @@ public struct Bystander: Sendable {
   private mutating func see(_ effect: Effect, at now: Instant) {
     switch effect {
     case .start: break
+    case .startTask(let id, let app, let task):
+      if apps[app]?.run?.id == id { apps[app]?.run?.started.insert(task) }
     case .warn(let id, let app, _):
       guard apps[app]?.run?.id == id else { return }
       note("running", "warned", "time")

@@ -41,8 +41,19 @@ enum Fleet {
     return constraints
   }
 
+  /// Has some of the tasks come after others, which stand before them in the file or behind them.
+  private static func chain(_ tasks: inout [TaskPolicy], _ chance: inout Chance) {
+    guard chance.happens(40) else { return }
+    let isBackwards = chance.happens(50)
+    for task in tasks.indices {
+      for other in tasks.indices where isBackwards ? other > task : other < task {
+        if chance.happens(60) { tasks[task].after.append(other) }
+      }
+    }
+  }
+
   private static func plainPolicy(_ chance: inout Chance) -> Policy {
-    Policy(
+    var policy = Policy(
       foregroundInterval: foregroundInterval(&chance), backgroundInterval: backgroundInterval(&chance),
       onForeground: chance.pick(OnForeground.allCases),
       deadline: chance.duration(
@@ -56,6 +67,8 @@ enum Fleet {
           name: "task\(number)", newData: chance.pick([.exit, .output, .changed(path: "/srv/data")]),
           noDataExit: chance.pick([100, 100, 3]), retryExit: 75)
       })
+    chain(&policy.tasks, &chance)
+    return policy
   }
 
   static func overrides(_ chance: inout Chance) -> Overrides {

@@ -20,6 +20,8 @@ struct WakeIsTheMinimum: Invariant {
         windows.append(window)
       case .held(let holds):
         var ends = holds.compactMap(\.end)
+        let oneShot = world.book.apps[id]?.oneShot?.earliest
+        if holds.allSatisfy(\.isOfDue), let oneShot, oneShot > world.instant { ends.append(oneShot) }
         if holds.allSatisfy(\.isOfDue), brain.explain(id, at: world.instant)?.trigger.map(\.isDeferrable) ?? false,
           let quiet = world.book.apps[id]?.policy?.quiet
         {
@@ -45,8 +47,8 @@ struct WakeIsTheMinimum: Invariant {
       let spacing = app.spacing(world.book.limits)
     else { return .zero ... .zero }
     let half = min(.minutes(15), spacing / 10) / 2
-    // One with its place in a backlog waits for nobody.
-    let isPlaced = world.brain?.state(of: id)?.request != nil
+    // One with its place in a backlog waits for nobody, and one that was put down for a time not longer.
+    let isPlaced = world.brain?.state(of: id)?.request != nil || app.oneShot != nil
     return (isPlaced ? .zero : half)...half * 2
   }
 }

@@ -1,7 +1,7 @@
 import RefreshEngine
 
 /// Mistakes that an engine or a daemon could make, each with the check that has to find it.
-let plantedFaults: [Planted] = ofRuns + ofStops + ofTime + ofStore + ofPolicy
+let plantedFaults: [Planted] = ofRuns + ofChains + ofStops + ofTime + ofStore + ofPolicy
 
 private let ofRuns = [
   Planted("OneAtATime", "starts what is ready twice") { fault in
@@ -59,6 +59,28 @@ private let ofRuns = [
     fault.hearing = { event, _ in
       guard case .signalled(let id, .foreground) = event else { return [event] }
       return [event, .requested(id, .foreground)]
+    }
+  },
+]
+
+private let ofChains = [
+  Planted("ChainsAreInOrder", "takes every end of a task for a good one") { fault in
+    fault.hearing = { event, _ in
+      guard case .taskEnded(let refresh, let task, var end) = event else { return [event] }
+      end.exit = .exited(0)
+      return [.taskEnded(refresh, task: task, end)]
+    }
+  },
+  Planted("ChainsAreInOrder", "starts the next task of what it stops") { fault in
+    fault.deciding = { decision, _ in
+      for case .terminate(let id, let app, _) in decision.effects {
+        decision.effects.append(.startTask(id, app, task: 1))
+      }
+    }
+  },
+  Planted("ChainsAreInOrder", "forgets the next task") { fault in
+    fault.deciding = { decision, _ in
+      decision.effects.removeAll { if case .startTask = $0 { true } else { false } }
     }
   },
 ]
