@@ -18,8 +18,9 @@ struct AppFile {
     let owner = section.takeText("owner", example: "anna") { (text) throws(Unreadable) in
       try reading.owner(text)
     }
-    let settings = Settings(from: &section, in: reading).completed(by: reading.defaults)
+    let settings = Settings(from: &section, in: &reading).completed(by: reading.defaults)
     settings.refuseEarlyStaleness(in: &section, limits: reading.limits)
+    settings.staleness.refuseIdleCommand(in: &section)
     let tasks = Self.tasks(from: &section, in: &reading)
     section.refuseUnknownKeys()
     problems = section.problems
@@ -32,6 +33,7 @@ struct AppFile {
     app = AppConfiguration(
       id: id, owner: ownerInForce, policy: settings.policy(tasks: policies, limits: reading.limits, &reading.sharing),
       commands: reading.commands(of: tasks, settings, ownerInForce),
+      tellingCommands: reading.tellingCommands(settings, ownerInForce),
       givenName: name, folder: reading.sharing.one(file.folder), fileName: file.name == "\(id).toml" ? nil : file.name)
   }
 

@@ -13,6 +13,7 @@ struct Settings {
   var quiet: QuietHours??
   var maxStale: Duration?
   var meteredWhenStale: Bool?
+  var staleness = StalenessSettings()
   var surroundings = Surroundings()
 
   init() {}
@@ -25,7 +26,7 @@ struct Settings {
   }()
 
   /// Takes the keys out of a section.
-  init(from section: inout Section, in reading: Reading) {
+  init(from section: inout Section, in reading: inout Reading) {
     foregroundInterval = section.takeText("foreground_interval", example: "5min") { (text) throws(Unreadable) in
       try Interval(text, floor: reading.limits.foregroundFloor)
     }
@@ -46,6 +47,7 @@ struct Settings {
     maxStale = section.takeDuration("max_stale", within: .minutes(1) ... .longest, example: "3d")
     if maxStale == nil, section.isWritten("max_stale") { maxStale = .longest }
     meteredWhenStale = section.takeBoolean("metered_when_stale")
+    staleness = StalenessSettings(from: &section, &reading.programs)
     surroundings = Surroundings(from: &section)
   }
 
@@ -62,6 +64,7 @@ struct Settings {
     settings.quiet = quiet ?? defaults.quiet
     settings.maxStale = maxStale ?? defaults.maxStale
     settings.meteredWhenStale = meteredWhenStale ?? defaults.meteredWhenStale
+    settings.staleness = staleness.completed(by: defaults.staleness)
     settings.surroundings = surroundings.completed(by: defaults.surroundings)
     return settings
   }
@@ -81,14 +84,16 @@ struct Settings {
     policy.quiet = quiet ?? policy.quiet
     policy.maxStale = maxStale ?? policy.maxStale
     policy.meteredWhenStale = meteredWhenStale ?? policy.meteredWhenStale
+    policy.staleAfter = staleness.after ?? policy.staleAfter
     return policy
   }
 
-  /// Refuses a `max_stale` below the background interval in force, if the section writes one of the two.
+  /// Refuses a `max_stale` or `stale_after` below the background interval in force, if the section writes one of them.
   ///
   /// The data would be stale whenever it is due, and its constraints relaxed although nothing was late.
   func refuseEarlyStaleness(in section: inout Section, limits: Limits) {
     let interval = backgroundInterval ?? Policy(tasks: []).backgroundInterval.fitting(limits.backgroundFloor)
+    staleness.refuseEarlyObjective(in: &section, spacing: interval.spacing(floor: limits.backgroundFloor))
     guard let key = ["max_stale", "background_interval"].first(where: section.isWritten), let maxStale,
       let spacing = interval.spacing(floor: limits.backgroundFloor), maxStale < spacing
     else { return }

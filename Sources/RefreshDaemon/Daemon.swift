@@ -30,6 +30,8 @@ actor Daemon {
   var configuration: InForce
   var refreshes = Refreshes()
   var leases = Leases()
+  /// The commands that tell of stale data.
+  var tellings = Tellings()
   /// Who is told what happens.
   var watchers = Watchers()
   /// The last refresh of each app that has ended.
@@ -95,7 +97,7 @@ actor Daemon {
       try loop.onSignal(SIGHUP) { self.reloadOnSignal() },
     ]
     launcher.onOutput = { key, line in self.takeOutput(key, line) }
-    launcher.onEnd = { key, end in self.handle(.taskEnded(key.refresh, task: key.task, end)) }
+    launcher.onEnd = { key, end in self.takeEnd(key, end) }
     launcher.clean(leftFrom: leftBehind)
     if hasRebooted { handle(.resumed) }
     beginToWatch()
@@ -188,7 +190,7 @@ extension Effect {
   var app: AppID {
     switch self {
     case .start(_, let app, _, _), .startTask(_, let app, _), .warn(_, let app, _), .terminate(_, let app, _),
-      .kill(_, let app):
+      .kill(_, let app), .tellStale(_, let app, _):
       app
     }
   }

@@ -22,6 +22,8 @@ extension Daemon {
       for key in refreshes.keys(of: refresh) { launcher.terminate(key) }
     case .kill(let refresh, _):
       for key in refreshes.keys(of: refresh) { launcher.kill(key) }
+    case .tellStale(let id, _, let since):
+      if let app = work.app { tellStale(id, app, since: since) }
     }
   }
 
@@ -62,6 +64,7 @@ extension Daemon {
 
   /// Hands a line that a task printed to the journal and to who watches.
   func takeOutput(_ key: TaskKey, _ line: String) {
+    if let app = tellings.app(of: key) { return journal.output(line, of: key.refresh, app, task: "on_stale") }
     guard let running = refreshes.running[key.refresh] else { return }
     let task = running.app.policy.tasks[key.task].name
     journal.output(line, of: key.refresh, running.app.id, task: task)

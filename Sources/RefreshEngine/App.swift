@@ -33,6 +33,7 @@ struct App: Sendable {
   var failures: Int32 = 0
   var strikes: [Instant] = []
   var oneShot: OneShot?
+  var isStaleTold = false
   var waiting: Waiting?
 
   init() {}
@@ -52,6 +53,7 @@ struct App: Sendable {
     failures = state.failures
     strikes = state.strikes
     oneShot = state.oneShot
+    isStaleTold = state.isStaleTold
     waiting = state.waiting
   }
 
@@ -66,6 +68,7 @@ struct App: Sendable {
     state.failures = failures
     state.strikes = strikes
     state.oneShot = oneShot
+    state.isStaleTold = isStaleTold
     state.waiting = waiting
     return state
   }

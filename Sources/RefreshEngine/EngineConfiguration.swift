@@ -98,6 +98,7 @@ extension Engine {
     }
     guard backlog.count > 1 else { return }
     let span = min(Self.catchUpSpan, Self.catchUpSpacing * (backlog.count - 1))
+    backlogUntil = base + span
     if byStaleness { backlog.sort { isStaler($0, $1) } }
     for (place, id) in backlog.enumerated() {
       guard let app = apps[id] else { continue }

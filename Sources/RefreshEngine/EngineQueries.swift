@@ -40,6 +40,7 @@ extension Engine {
     explanation.restsUntil = app.restsUntil.flatMap { $0 > now ? $0 : nil }
     explanation.skippedUntil = app.skippedUntil.flatMap { $0 > now ? $0 : nil }
     explanation.oneShot = app.oneShot
+    explanation.tellsStale = tellsStale(app)
     explanation.waiting = app.waiting
     return explanation
   }

@@ -74,4 +74,8 @@ public enum Effect: Hashable, Sendable {
   case terminate(RefreshID, AppID, StopReason)
   /// End every process of the refresh: SIGKILL.
   case kill(RefreshID, AppID)
+  /// Tell that the app's data is older than it should be, once for each time that it becomes so (FEATURES D8).
+  ///
+  /// The data is that of `since`. The id names no refresh; it is there to call the command by that tells.
+  case tellStale(RefreshID, AppID, since: Instant)
 }

@@ -87,6 +87,8 @@ public struct Policy: Hashable, Sendable {
   /// The age of the data from which constraints are relaxed, one after the other (FEATURES D5); nil for three times
   /// the background interval.
   public var maxStale: Duration?
+  /// The age of the data from which somebody wants to be told (FEATURES D8); nil, the default, for none.
+  public var staleAfter: Duration?
   /// Whether the last rung of the ladder lets the app use a metered network; no by default.
   public var meteredWhenStale = false
 

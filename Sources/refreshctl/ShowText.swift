@@ -6,7 +6,7 @@ extension Screen {
     var facts = Facts()
     facts.add("next", next(app))
     if let last = app.last { facts.add("last refresh", summary(last)) }
-    facts.add("data age", app.freshMicroseconds.map { Elapsed.rough(max(0, now - $0)) } ?? "no data yet")
+    facts.add("data age", (app.freshMicroseconds.map { Elapsed.rough(max(0, now - $0)) } ?? "no data yet") + stale(app))
     facts.add("foreground", interval(app.foregroundInterval) + entering(app))
     facts.add("background", interval(app.backgroundInterval))
     let (deadline, grace) = (app.deadlineMicroseconds, app.graceMicroseconds)
@@ -64,6 +64,12 @@ extension Screen {
       guard let due = app.dueMicroseconds else { return "-" }
       return "\(relative(due)), \(clock(due))" + (app.dueTrigger.map { " (\($0.spelled))" } ?? "")
     }
+  }
+
+  /// How old the data may be, if the file says, and whether it is older.
+  private func stale(_ app: Wire.AppDetails) -> String {
+    let most = app.staleAfterMicroseconds.map { "; stale after \(Elapsed.rough($0))" } ?? ""
+    return most + (app.staleSinceMicroseconds.map { ", \(paint("stale", .bad)) since \(clock($0))" } ?? "")
   }
 
   private func entering(_ app: Wire.AppDetails) -> String {

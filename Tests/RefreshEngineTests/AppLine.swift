@@ -4,7 +4,7 @@ import RefreshEngine
 ///
 /// The keys: `foreground`, `background` (intervals), `on` (what entering the foreground does), `deadline`, `grace`,
 /// `tasks` (names, each after those that it names behind a `>`: `pull,index>pull`), `judge` (`exit`, `output`, `changed`), `no-data-exit`, `retry-exit`, `quiet` (`FROM-TO`,
-/// since midnight); and of the behaviour `takes`
+/// since midnight), `stale-after` (a duration); and of the behaviour `takes`
 /// (a duration or `forever`), `exit` (a code) and `stubborn` (`yes`: SIGTERM is ignored).
 struct AppLine {
   var policy: Policy
@@ -35,6 +35,7 @@ struct AppLine {
         let ends = try value.split(separator: "-").map { Int(try duration(String($0)) / .seconds(60)) }
         guard ends.count == 2 else { throw ScriptError(text: "\(value) is no FROM-TO") }
         policy.quiet = QuietHours(from: ends[0], to: ends[1])
+      case "stale-after": policy.staleAfter = try duration(value)
       case "takes": takes = value == "forever" ? nil : try duration(value)
       case "exit": exit = try value.read { Int32($0) }
       case "stubborn": isStubborn = value == "yes"

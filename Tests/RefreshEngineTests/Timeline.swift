@@ -76,6 +76,7 @@ struct Timeline {
       var state = state
       state.lastStart = state.lastStart.map(mapped)
       state.freshAt = state.freshAt.map(mapped)
+      state.seenAt = state.seenAt.map(mapped)
       state.request = state.request.map { Request(trigger: $0.trigger, earliest: mapped($0.earliest)) }
       state.running = state.running.map { Started(id: $0.id, trigger: $0.trigger, at: mapped($0.at)) }
       return state
@@ -120,6 +121,8 @@ struct Timeline {
     case .terminate(let id, let app, let reason):
       write("terminate \(id) \(app.name) (\(reason.rawValue))")
       end(id, at: now + .seconds(1), exit: .signalled(15))
+    case .tellStale(_, let app, let since):
+      write("tell-stale \(app.name) since \(timeText(since))")
     case .kill(let id, let app):
       write("kill \(id) \(app.name)")
       end(id, at: now, exit: .signalled(9))

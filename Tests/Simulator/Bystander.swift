@@ -49,6 +49,8 @@ public struct Bystander: Sendable {
     /// The user skipped a refresh: nothing by time before this.
     var skippedUntil: Instant?
     var oneShot: OneShot?
+    /// It was told that its data is stale, and it still is.
+    var isStaleTold = false
     /// A person asked for a refresh that has not started.
     var isAskedByHand = false
   }
@@ -139,6 +141,9 @@ public struct Bystander: Sendable {
     }
     for effect in decision.effects { see(effect, at: now) }
     for record in decision.ended { note(record, at: now) }
+    for (id, app) in apps where app.isStaleTold && app.policy != nil && !app.isPastObjective(at: now) {
+      apps[id]?.isStaleTold = false
+    }
     for case .start(let id, let app, let trigger, let deadline) in decision.effects {
       guard let policy = apps[app]?.policy else { continue }
       let isShort = policy.deadline <= .seconds(5)
@@ -161,6 +166,7 @@ public struct Bystander: Sendable {
   private mutating func see(_ effect: Effect, at now: Instant) {
     switch effect {
     case .start: break
+    case .tellStale(_, let app, _): apps[app]?.isStaleTold = true
     case .startTask(let id, let app, let task):
       if apps[app]?.run?.id == id { apps[app]?.run?.started.insert(task) }
     case .warn(let id, let app, _):

@@ -23,7 +23,7 @@ struct StopsInTime: Invariant {
         var since = now
         if case .terminating(_, let earlier) = run.stage { since = earlier }
         if now < since + run.grace { return "\(id) of \(app) is killed within its grace" }
-      case .startTask, .terminate: continue
+      case .startTask, .terminate, .tellStale: continue
       }
     }
     for (app, seen) in world.book.apps {

@@ -7,6 +7,7 @@ struct WakeIsTheMinimum: Invariant {
     guard case .handled = observation, let brain = world.brain else { return nil }
     var windows: [Window] = []
     for id in world.ids {
+      let count = windows.count
       switch brain.verdict(on: id, at: world.instant) {
       case .notDue(let until):
         let explanation = brain.explain(id, at: world.instant)
@@ -31,6 +32,10 @@ struct WakeIsTheMinimum: Invariant {
       case .refreshing:
         if let step = world.book.apps[id]?.run?.nextStep { windows.append(Window(earliest: step, latest: step)) }
       case .ready: break
+      }
+      if let telling = brain.explain(id, at: world.instant)?.tellsStale {
+        let other = windows.count > count ? windows.removeLast() : Window(earliest: telling, latest: telling)
+        windows.append(Window(earliest: min(other.earliest, telling), latest: min(other.latest, telling)))
       }
     }
     let end = windows.map(\.latest).min()

@@ -5,7 +5,7 @@ extension Effect {
   var app: AppID {
     switch self {
     case .start(_, let app, _, _), .startTask(_, let app, _), .warn(_, let app, _), .terminate(_, let app, _),
-      .kill(_, let app):
+      .kill(_, let app), .tellStale(_, let app, _):
       app
     }
   }

@@ -42,6 +42,7 @@ public struct Trace: Sendable {
     case .warn(let id, let app, _): "warn \(id) \(app)"
     case .terminate(let id, let app, let reason): "terminate \(id) \(app) \(reason.rawValue)"
     case .kill(let id, let app): "kill \(id) \(app)"
+    case .tellStale(let id, let app, let since): "tell-stale \(id) \(app) \(since.microseconds)"
     }
   }
 }

@@ -1,7 +1,7 @@
 import RefreshEngine
 
 /// Mistakes that an engine or a daemon could make, each with the check that has to find it.
-let plantedFaults: [Planted] = ofRuns + ofChains + ofStops + ofTime + ofStore + ofPolicy
+let plantedFaults: [Planted] = ofRuns + ofChains + ofStops + ofTime + ofStore + ofStaleness + ofPolicy
 
 private let ofRuns = [
   Planted("OneAtATime", "starts what is ready twice") { fault in
@@ -164,6 +164,24 @@ private let ofStore = [
   },
   Planted("SavedBeforePerformed", "performs before it saves") { $0.ofDaemon = .performsBeforeSaving },
   Planted("FreshInTheEnd", "loses some ends of tasks") { $0.ofDaemon = .losesEndsOfTasks },
+]
+
+private let ofStaleness = [
+  Planted("StaleIsToldOnce", "forgets what it has told", apps: 20) { fault in
+    fault.restoring = { state in
+      var forgetful = state
+      forgetful.isStaleTold = false
+      return forgetful
+    }
+  },
+  Planted("StaleIsToldOnce", "tells nobody") { fault in
+    fault.deciding = { decision, _ in
+      decision.effects.removeAll { if case .tellStale = $0 { true } else { false } }
+    }
+  },
+  Planted("StaleIsToldOnce", "tells too early") { fault in
+    fault.hearing = { event, _ in event.changingPolicies { $0.staleAfter = $0.staleAfter.map { $0 / 2 } } }
+  },
 ]
 
 private let ofPolicy = [
