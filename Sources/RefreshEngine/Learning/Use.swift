@@ -16,6 +16,14 @@ struct Use: Hashable, Sendable {
   /// Days seen, of the week and of weekends; faded.
   var days = SIMD2<Float>(0, 0)
 
+  /// Days that must be seen, faded, before an app counts as one that nobody opens: two weeks.
+  private static let daysToBeUnused: Float = 12.5
+  /// Openings, faded, below which it does: one of three months ago.
+  private static let openingsOfUnused: Float = 0.25
+
+  /// Whether nobody opens the app: it was not for two weeks and more, and hardly ever before.
+  var isUnused: Bool { days.sum() >= Self.daysToBeUnused && openings.reduce(0, +) < Self.openingsOfUnused }
+
   mutating func opened(at moment: LocalTime) {
     let half = min(Int(moment.minuteOfDay / 30), Self.halfHours - 1)
     openings[(moment.isWeekend ? Self.halfHours : 0) + half] += 1

@@ -13,10 +13,10 @@ struct LearnedTests {
     var app = Learned()
     var last = 0.0
     for today in 0..<days {
-      if today > 0 { device.beginNight(apps: 1) }
+      device.beginNight()
       app.passNights(upTo: today, device)
       device.absorb(app)
-      device.endNight()
+      device.endNight(apps: 1)
       // A day of use spends the budget, so that the price stays.
       for _ in 0..<5 { device.refreshed(runSeconds: 1, meteredBytes: 0) }
       for minute in minutes {
@@ -94,9 +94,9 @@ struct LearnedTests {
       apps[1].spent(duration: 20, cpu: 5, bytes: 1e5, metered: false)
       apps[2].spent(duration: 20, cpu: 5, bytes: 1e5, metered: true)
     }
-    device.beginNight(apps: 3)
+    device.beginNight()
     for app in apps { device.absorb(app) }
-    device.endNight()
+    device.endNight(apps: 3)
     let costs = apps.map { $0.cost(device, Pins()) }
     #expect(costs[0] < costs[1] && costs[1] < costs[2])
   }
@@ -107,7 +107,8 @@ struct LearnedTests {
       var device = Learnings(budget: Budget(refreshesPerAppAndDay: 5))
       let before = device.price
       for _ in 0..<refreshes { device.refreshed(runSeconds: 1, meteredBytes: 0) }
-      device.beginNight(apps: 10)
+      device.beginNight()
+      device.endNight(apps: 10)
       #expect((device.price > before) == rises)
       #expect((0.5...2).contains(device.price / before))
     }
