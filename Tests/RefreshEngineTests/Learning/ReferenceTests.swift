@@ -20,7 +20,8 @@ struct ReferenceTests {
     let expected = [19.05, 26.62, 20.55, 20.55, 20.55, 17.28, 19.05]
     for (refreshes, price) in zip([60, 40, 10, 20, 20, 5, 30], expected) {
       for _ in 0..<refreshes { device.refreshed(runSeconds: 1, meteredBytes: 0) }
-      device.beginNight(apps: 4)
+      device.beginNight()
+      device.endNight(apps: 4)
       #expect(abs(device.price / price - 1) < 0.001)
     }
   }
