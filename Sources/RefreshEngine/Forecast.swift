@@ -63,7 +63,7 @@ public struct Forecast: Hashable, Sendable {
     while window.earliest <= end {
       let starts = engine.starts(at: window.earliest, atMost: Self.mostWorkedOut - workedOut)
       let asked = apps.map { apps in starts.filter { apps.contains($0.app) } } ?? starts
-      if !asked.isEmpty { wakes.append(Wake(window: window, starts: asked)) }
+      if !asked.isEmpty { wakes.append(Wake(window: window, starts: Array(asked.prefix(Self.mostTold - told)))) }
       told += asked.count
       workedOut += starts.count
       if told >= Self.mostTold || workedOut >= Self.mostWorkedOut {
