@@ -119,6 +119,7 @@ import Testing
     let forecast = Forecast(of: engine, for: .hours(48), at: Instant(microseconds: 0) + .minutes(10))
     #expect(forecast.isCut)
     #expect(forecast.wakes.map(\.starts.count) == [Forecast.mostTold])
+    #expect(forecast.rest.isEmpty)
   }
 
   @Test func `Only the apps that are asked about are told, at the times that all of them give`() throws {
