@@ -13,6 +13,7 @@ struct Settings {
   var quiet: QuietHours??
   var maxStale: Duration?
   var meteredWhenStale: Bool?
+  var adaptive: Bool?
   var surroundings = Surroundings()
 
   init() {}
@@ -46,6 +47,7 @@ struct Settings {
     maxStale = section.takeDuration("max_stale", within: .minutes(1) ... .longest, example: "3d")
     if maxStale == nil, section.isWritten("max_stale") { maxStale = .longest }
     meteredWhenStale = section.takeBoolean("metered_when_stale")
+    adaptive = section.takeBoolean("adaptive")
     surroundings = Surroundings(from: &section)
   }
 
@@ -62,6 +64,7 @@ struct Settings {
     settings.quiet = quiet ?? defaults.quiet
     settings.maxStale = maxStale ?? defaults.maxStale
     settings.meteredWhenStale = meteredWhenStale ?? defaults.meteredWhenStale
+    settings.adaptive = adaptive ?? defaults.adaptive
     settings.surroundings = surroundings.completed(by: defaults.surroundings)
     return settings
   }
@@ -81,6 +84,7 @@ struct Settings {
     policy.quiet = quiet ?? policy.quiet
     policy.maxStale = maxStale ?? policy.maxStale
     policy.meteredWhenStale = meteredWhenStale ?? policy.meteredWhenStale
+    policy.isAdaptive = adaptive ?? policy.isAdaptive
     return policy
   }
 

@@ -83,7 +83,7 @@ actor Daemon {
     conditions = ConditionSources(on: parts.loop, settings: .init(of: parts.settings))
     engine = Engine(
       start: parts.loaded.start, spread: Machine.spread(), states: parts.loaded.states,
-      wallOffset: parts.moment.wallOffset, device: parts.loaded.device)
+      wallOffset: parts.moment.wallOffset, device: parts.loaded.device, learned: parts.loaded.learned)
     configuration = InForce(parts.configuration, at: parts.moment)
   }
 
@@ -132,7 +132,7 @@ actor Daemon {
   func handle(_ event: Event) {
     let now = readClocks()
     let decision = engine.handle(event, at: now)
-    take(decision)
+    take(decision, at: now)
     tellWatchers(of: event, decision, at: now)
     arm()
     if decision.deviceChanged { watch() }
@@ -147,7 +147,7 @@ actor Daemon {
     let drift = (moment.wallOffset - engine.wallOffset).inMicroseconds.magnitude
     if drift > Moment.step.inMicroseconds.magnitude {
       pending.clockStepped = true
-      take(engine.handle(.clockStepped(wallOffset: moment.wallOffset), at: moment.instant))
+      take(engine.handle(.clockStepped(wallOffset: moment.wallOffset), at: moment.instant), at: moment.instant)
       arm()
       zone?.look()
     }
@@ -161,9 +161,11 @@ actor Daemon {
     handle(.wokeUp)
   }
 
-  private func take(_ decision: Decision) {
+  private func take(_ decision: Decision, at now: Instant) {
     pending.changed.formUnion(decision.changed)
-    pending.deviceChanged = pending.deviceChanged || decision.deviceChanged
+    pending.deviceChanged = pending.deviceChanged || decision.deviceChanged || decision.deviceLearned
+    pending.learned.formUnion(decision.learned)
+    pending.openings += decision.opened.map { Opening(app: $0, at: now) }
     pending.ended += decision.ended
     pending.waited += decision.waited
     for record in decision.ended { conclude(record) }

@@ -41,6 +41,9 @@ extension Daemon {
     interface.method("Reset") { self.reset($0) }
     interface.method("Disable") { self.disable($0) }
     interface.method("Enable") { self.enable($0) }
+    interface.method("Usage") { self.usage($0) }
+    interface.method("Openings") { self.openings($0) }
+    interface.method("Forget") { self.forget($0) }
     interface.method("Skip") { self.skip($0) }
     interface.method("Pause") { self.pause($0) }
     interface.method("Resume") { self.resume($0) }

@@ -34,6 +34,9 @@ struct App: Sendable {
   var strikes: [Instant] = []
   var oneShot: OneShot?
   var waiting: Waiting?
+  var planned: Instant?
+  /// Whether the plan is to be made anew with the next slice of such work.
+  var needsPlan = false
 
   init() {}
 
@@ -53,6 +56,7 @@ struct App: Sendable {
     strikes = state.strikes
     oneShot = state.oneShot
     waiting = state.waiting
+    planned = state.planned
   }
 
   /// What is saved.
@@ -67,6 +71,7 @@ struct App: Sendable {
     state.strikes = strikes
     state.oneShot = oneShot
     state.waiting = waiting
+    state.planned = planned
     return state
   }
 

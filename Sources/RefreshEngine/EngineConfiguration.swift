@@ -19,6 +19,7 @@ extension Engine {
       let before = apps[id] ?? App()
       var app = before
       app.policy = policy
+      app.needsPlan = app.needsPlan || before.policy.map { $0.isPlannedUnlike(policy) } ?? false
       if app.seenAt == nil {
         app.seenAt = turn.now
         turn.decision.changed.insert(id)
@@ -26,6 +27,7 @@ extension Engine {
       apps[id] = app
       dropOutdated(id, before: before, limitsBefore, &turn)
     }
+    replan(after: limitsBefore, &turn)
     catchUp(&turn)
     turn.touched.formUnion(apps.ids)
   }
@@ -35,6 +37,9 @@ extension Engine {
     guard let before = apps[id], before.overrides != overrides else { return }
     apps[id]?.overrides = overrides
     dropOutdated(id, before: before, limits, &turn)
+    plansAny = plansAny || apps[id].map(isPlanned) ?? false
+    setNight(at: turn.now)
+    plan(id, at: turn.now)
     turn.touched.insert(id)
     turn.decision.changed.insert(id)
   }

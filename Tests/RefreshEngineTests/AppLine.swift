@@ -4,7 +4,7 @@ import RefreshEngine
 ///
 /// The keys: `foreground`, `background` (intervals), `on` (what entering the foreground does), `deadline`, `grace`,
 /// `tasks` (names), `judge` (`exit`, `output`, `changed`), `no-data-exit`, `retry-exit`, `quiet` (`FROM-TO`,
-/// since midnight); and of the behaviour `takes`
+/// since midnight), `adaptive` (`yes`; else the interval is the schedule); and of the behaviour `takes`
 /// (a duration or `forever`), `exit` (a code) and `stubborn` (`yes`: SIGTERM is ignored).
 struct AppLine {
   var policy: Policy
@@ -17,6 +17,7 @@ struct AppLine {
     var task = TaskPolicy(name: "task")
     var names = ["task"]
     policy = Policy(tasks: [])
+    policy.isAdaptive = false
     for key in keys {
       let parts = key.split(separator: "=", maxSplits: 1).map(String.init)
       guard parts.count == 2 else { throw ScriptError(text: "\(key) is no KEY=VALUE") }
@@ -25,6 +26,7 @@ struct AppLine {
       case "foreground": policy.foregroundInterval = try interval(value)
       case "background": policy.backgroundInterval = try interval(value)
       case "on": policy.onForeground = try value.read(OnForeground.init(rawValue:))
+      case "adaptive": policy.isAdaptive = value == "yes"
       case "deadline": policy.deadline = try duration(value)
       case "grace": policy.grace = try duration(value)
       case "tasks": names = value.split(separator: ",").map(String.init)

@@ -35,7 +35,7 @@ extension Bystander {
     case .zoneChanged(let zone): self.zone = zone
     case .clockStepped(let offset): wallOffset = offset
     case .stopped: isStopping = true
-    case .completed, .taskEnded, .wokeUp: break
+    case .completed, .taskEnded, .wokeUp, .forgotten: break
     }
   }
 

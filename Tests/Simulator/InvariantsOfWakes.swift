@@ -31,6 +31,7 @@ struct WakeIsTheMinimum: Invariant {
       case .ready: break
       }
     }
+    if let own = brain.engine.roundWake { windows.append(own) }
     let end = windows.map(\.latest).min()
     let wake = end.flatMap { end in
       windows.map(\.earliest).filter { $0 <= end }.max().map { Window(earliest: $0, latest: end) }
@@ -45,6 +46,8 @@ struct WakeIsTheMinimum: Invariant {
       let spacing = app.spacing(world.book.limits)
     else { return .zero ... .zero }
     let half = min(.minutes(15), spacing / 10) / 2
+    // A plan waits a tenth of its wait, half of it before its moment; only the engine knows the moment.
+    if app.policy?.isAdaptive == true { return .zero ... .minutes(15) }
     // One with its place in a backlog waits for nobody.
     let isPlaced = world.brain?.state(of: id)?.request != nil
     return (isPlaced ? .zero : half)...half * 2
