@@ -155,8 +155,9 @@ def test_the_last_refresh_is_shown(daemon):
 
 
 def test_a_task_says_when_to_try_again(daemon):
-    daemon.app('"$REFRESHCTL" complete failed --message "HTTP 503" --retry-after 10min')
-    daemon.start(environment={"REFRESHCTL": str(REFRESHD.parent / "refreshctl")})
+    refreshctl = REFRESHD.parent / "refreshctl"
+    daemon.app(f'{refreshctl} complete failed --message "HTTP 503" --retry-after 10min')
+    daemon.start()
     refresh = daemon.refresh()
     assert (refresh["outcome"], refresh["cause"]["kind"]) == ("failed", "reported")
     app = daemon.show()
