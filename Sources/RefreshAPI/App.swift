@@ -84,11 +84,16 @@ extension Wire {
     ///
     /// Absent before the first.
     public let freshMicroseconds: Int64?
+    /// Since when the data is older than the `stale_after` of the app's file, microseconds of the wall clock.
+    ///
+    /// Absent while it is not, and for an app without one, or that is disabled or logged out.
+    public let staleSinceMicroseconds: Int64?
 
     /// Makes it of its parts.
     public init(
       id: String, name: String, owner: String, phase: Phase, verdict: Verdict, dueMicroseconds: Int64? = nil,
-      holds: [Hold], running: String? = nil, last: LastRefresh? = nil, freshMicroseconds: Int64? = nil
+      holds: [Hold], running: String? = nil, last: LastRefresh? = nil, freshMicroseconds: Int64? = nil,
+      staleSinceMicroseconds: Int64? = nil
     ) {
       self.id = id
       self.name = name
@@ -100,6 +105,7 @@ extension Wire {
       self.running = running
       self.last = last
       self.freshMicroseconds = freshMicroseconds
+      self.staleSinceMicroseconds = staleSinceMicroseconds
     }
 
     private enum CodingKeys: String, CodingKey {
@@ -113,6 +119,7 @@ extension Wire {
       case running
       case last
       case freshMicroseconds = "fresh_us"
+      case staleSinceMicroseconds = "stale_since_us"
     }
   }
 }

@@ -59,11 +59,14 @@ extension Wire {
     public let name: String
     /// The program with its whole path, and its arguments.
     public let command: [String]
+    /// The names of the tasks that must have ended well before it starts; empty for one that starts with the refresh.
+    public let after: [String]
 
     /// Makes it of its parts.
-    public init(name: String, command: [String]) {
+    public init(name: String, command: [String], after: [String] = []) {
       self.name = name
       self.command = command
+      self.after = after
     }
   }
 
@@ -116,6 +119,10 @@ extension Wire {
     ///
     /// Absent before the first.
     public let freshMicroseconds: Int64?
+    /// The age from which the data is stale, microseconds; absent when the file does not say.
+    public let staleAfterMicroseconds: Int64?
+    /// Since when it is that old, microseconds of the wall clock; absent as in ``App``.
+    public let staleSinceMicroseconds: Int64?
     /// The interval of the foreground.
     public let foregroundInterval: Interval
     /// The interval of the background.
@@ -128,7 +135,7 @@ extension Wire {
     public let graceMicroseconds: Int64
     /// In the order of the file.
     ///
-    /// They run side by side under the one deadline.
+    /// They run side by side, or one after the other where they say so, under the one deadline.
     public let tasks: [Task]
     /// The file that configures the app, whole path.
     public let file: String
@@ -139,6 +146,7 @@ extension Wire {
     public init(
       id: String, name: String, owner: String, phase: Phase, verdict: Verdict, dueMicroseconds: Int64? = nil,
       dueTrigger: Trigger? = nil, holds: [Hold], running: Running? = nil, freshMicroseconds: Int64? = nil,
+      staleAfterMicroseconds: Int64? = nil, staleSinceMicroseconds: Int64? = nil,
       foregroundInterval: Interval, backgroundInterval: Interval, onForeground: OnForeground,
       deadlineMicroseconds: Int64, graceMicroseconds: Int64, tasks: [Task], file: String, last: Refresh? = nil
     ) {
@@ -152,6 +160,8 @@ extension Wire {
       self.holds = holds
       self.running = running
       self.freshMicroseconds = freshMicroseconds
+      self.staleAfterMicroseconds = staleAfterMicroseconds
+      self.staleSinceMicroseconds = staleSinceMicroseconds
       self.foregroundInterval = foregroundInterval
       self.backgroundInterval = backgroundInterval
       self.onForeground = onForeground
@@ -173,6 +183,8 @@ extension Wire {
       case holds
       case running
       case freshMicroseconds = "fresh_us"
+      case staleAfterMicroseconds = "stale_after_us"
+      case staleSinceMicroseconds = "stale_since_us"
       case foregroundInterval = "foreground_interval"
       case backgroundInterval = "background_interval"
       case onForeground = "on_foreground"

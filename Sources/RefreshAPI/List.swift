@@ -1,5 +1,5 @@
 extension ManagerInterface {
-  /// All apps that the caller may ask about, by id.
+  /// All apps that the caller may ask about: those with stale data first, each by id.
   public enum List: InterfaceMethod {
     /// The name of the method on the socket.
     public static let name = "org.refreshd.Manager.List"
@@ -14,7 +14,7 @@ extension ManagerInterface {
 
     /// What `List` answers.
     public struct Reply: Codable, Hashable, Sendable {
-      /// The apps, by id.
+      /// The apps: those with stale data first, each by id.
       public let apps: [Wire.App]
 
       /// Makes it of its parts.

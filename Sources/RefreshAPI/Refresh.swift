@@ -39,7 +39,9 @@ extension Wire {
     case spawn
     /// The task reported failure itself.
     case reported
-    /// Refreshd ended it, for the reason in `stop_reason`.
+    /// The task was not run, because one that it comes after failed.
+    case notRun = "not_run"
+    /// Refreshd ended it, or did not come to start it, for the reason in `stop_reason`.
     case stopped
     /// The daemon went down in the middle of it.
     case daemonCrashed = "daemon_crashed"
@@ -96,7 +98,7 @@ extension Wire {
     public let outcome: Outcome
     /// Why it failed; with `failed` only.
     public let cause: Cause?
-    /// From the start of the refresh to the end of the task, microseconds.
+    /// From the start of the task to its end, microseconds; 0 for one that was not run.
     public let durationMicroseconds: Int64
     /// User and system time of the processes of the task, microseconds.
     public let cpuMicroseconds: Int64

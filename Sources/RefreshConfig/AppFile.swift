@@ -18,9 +18,10 @@ struct AppFile {
     let owner = section.takeText("owner", example: "anna") { (text) throws(Unreadable) in
       try reading.owner(text)
     }
-    let settings = Settings(from: &section, in: reading).completed(by: reading.defaults)
+    let settings = Settings(from: &section, in: &reading).completed(by: reading.defaults)
     settings.refuseEarlyStaleness(in: &section, limits: reading.limits)
     let pins = Pins(from: &section)
+    settings.staleness.refuseIdleCommand(in: &section)
     let tasks = Self.tasks(from: &section, in: &reading)
     section.refuseUnknownKeys()
     problems = section.problems
@@ -29,12 +30,13 @@ struct AppFile {
       return
     }
     let ownerInForce = owner ?? reading.accounts.user(numbered: reading.reader.uid)
-    let policies = reading.sharing.one(Self.policies(of: tasks, ownerInForce))
+    let policies = reading.sharing.one(tasks.policies(of: ownerInForce))
     var policy = settings.policy(tasks: policies, limits: reading.limits, &reading.sharing)
     policy.pins = pins
     app = AppConfiguration(
       id: id, owner: ownerInForce, policy: policy,
       commands: reading.commands(of: tasks, settings, ownerInForce),
+      tellingCommands: reading.tellingCommands(settings, ownerInForce),
       givenName: name, folder: reading.sharing.one(file.folder), fileName: file.name == "\(id).toml" ? nil : file.name)
   }
 
@@ -51,6 +53,7 @@ struct AppFile {
       return []
     }
     var tasks: [TaskSection] = []
+    var sections: [Section] = []
     var names: Set<String> = []
     for node in nodes.value {
       var inner = section.inner("task", line: node.line, entries: node.entries)
@@ -60,9 +63,12 @@ struct AppFile {
           "name",
           Unreadable(message: "cannot name two tasks \(quoted(name))", remedy: "give each task a name of its own"))
       }
-      section.adopt(inner)
+      sections.append(inner)
       tasks.append(task)
     }
+    // Who comes after whom can only be told once all names are known, and only if they all can be read.
+    if sections.allSatisfy({ $0.problems.isEmpty }) { tasks.refuseWrongChains(in: &sections) }
+    for inner in sections { section.adopt(inner) }
     return tasks
   }
 
@@ -78,24 +84,6 @@ struct AppFile {
       tables.append((element.line, entries))
     }
     return tables
-  }
-
-  /// The tasks as the engine knows them, those without a name under their program's, numbered if it is taken.
-  private static func policies(of tasks: [TaskSection], _ owner: Owner) -> [TaskPolicy] {
-    var names = Set(tasks.compactMap(\.name))
-    return tasks.map { task in
-      var name = task.name ?? task.standardName
-      if task.name == nil {
-        var number = 2
-        while !names.insert(name).inserted {
-          name = "\(task.standardName)-\(number)"
-          number += 1
-        }
-      }
-      var newData = task.newData
-      if case .changed(let path) = newData { newData = .changed(path: owner.path(of: path)) }
-      return TaskPolicy(name: name, newData: newData, noDataExit: task.noDataExit, retryExit: task.retryExit)
-    }
   }
 
   private static func checkedName(_ text: String) throws(Unreadable) -> String {

@@ -27,12 +27,17 @@ public struct AppConfiguration: Hashable, Sendable {
   public let policy: Policy
   /// The command of each task, parallel to the tasks of ``policy``.
   public let commands: [Command]
+  /// The command that tells of stale data, in a list of one that many apps may share; empty for none.
+  let tellingCommands: [Command]
   /// The name that the file gives, if it gives one.
   let givenName: String?
   /// The directory of the file, one string for all files in it.
   let folder: String
   /// The file's name, nil where it is the id and `.toml`.
   let fileName: String?
+
+  /// What runs when the data is older than the file wants it to be (FEATURES D8); nil when nothing does.
+  public var onStale: Command? { tellingCommands.first }
 
   /// What people call the app: `name` of the file, else the last element of the id.
   public var name: String { givenName ?? String(id.description.split(separator: ".").last ?? "") }

@@ -19,7 +19,7 @@ struct Reading {
     var section = Section(file: file.path, entries: entries)
     limits = Limits(from: &section)
     if var inner = section.takeTable("defaults", example: "[defaults], a table") {
-      defaults = Settings(from: &inner, in: self)
+      defaults = Settings(from: &inner, in: &self)
       defaults.refuseEarlyStaleness(in: &inner, limits: limits)
       inner.refuseUnknownKeys(appKeys: AppFile.ownKeys)
       section.adopt(inner)
@@ -59,6 +59,17 @@ struct Reading {
         remedy: "remove the key, or install the app for the system's daemon")
     }
     return gid
+  }
+
+  /// The command that tells of stale data, if there is one.
+  mutating func tellingCommands(_ settings: Settings, _ owner: Owner) -> [Command] {
+    guard settings.staleness.after ?? nil != nil, let arguments = settings.staleness.command else { return [] }
+    let directory = settings.surroundings.directory.map { sharing.one(owner.path(of: $0)) }
+    return sharing.one([
+      Command(
+        arguments: sharing.one(arguments.map { sharing.one($0) }), directory: directory,
+        environment: sharing.one(settings.surroundings.environmentList), group: settings.group)
+    ])
   }
 
   /// The commands of tasks, which have all been found to be right.

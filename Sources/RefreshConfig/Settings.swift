@@ -14,6 +14,7 @@ struct Settings {
   var maxStale: Duration?
   var meteredWhenStale: Bool?
   var adaptive: Bool?
+  var staleness = StalenessSettings()
   var surroundings = Surroundings()
 
   init() {}
@@ -26,7 +27,7 @@ struct Settings {
   }()
 
   /// Takes the keys out of a section.
-  init(from section: inout Section, in reading: Reading) {
+  init(from section: inout Section, in reading: inout Reading) {
     foregroundInterval = section.takeText("foreground_interval", example: "5min") { (text) throws(Unreadable) in
       try Interval(text, floor: reading.limits.foregroundFloor)
     }
@@ -48,6 +49,7 @@ struct Settings {
     if maxStale == nil, section.isWritten("max_stale") { maxStale = .longest }
     meteredWhenStale = section.takeBoolean("metered_when_stale")
     adaptive = section.takeBoolean("adaptive")
+    staleness = StalenessSettings(from: &section, &reading.programs)
     surroundings = Surroundings(from: &section)
   }
 
@@ -65,6 +67,7 @@ struct Settings {
     settings.maxStale = maxStale ?? defaults.maxStale
     settings.meteredWhenStale = meteredWhenStale ?? defaults.meteredWhenStale
     settings.adaptive = adaptive ?? defaults.adaptive
+    settings.staleness = staleness.completed(by: defaults.staleness)
     settings.surroundings = surroundings.completed(by: defaults.surroundings)
     return settings
   }
@@ -85,14 +88,16 @@ struct Settings {
     policy.maxStale = maxStale ?? policy.maxStale
     policy.meteredWhenStale = meteredWhenStale ?? policy.meteredWhenStale
     policy.isAdaptive = adaptive ?? policy.isAdaptive
+    policy.staleAfter = staleness.after ?? policy.staleAfter
     return policy
   }
 
-  /// Refuses a `max_stale` below the background interval in force, if the section writes one of the two.
+  /// Refuses a `max_stale` or `stale_after` below the background interval in force, if the section writes one of them.
   ///
   /// The data would be stale whenever it is due, and its constraints relaxed although nothing was late.
   func refuseEarlyStaleness(in section: inout Section, limits: Limits) {
     let interval = backgroundInterval ?? Policy(tasks: []).backgroundInterval.fitting(limits.backgroundFloor)
+    staleness.refuseEarlyObjective(in: &section, spacing: interval.spacing(floor: limits.backgroundFloor))
     guard let key = ["max_stale", "background_interval"].first(where: section.isWritten), let maxStale,
       let spacing = interval.spacing(floor: limits.backgroundFloor), maxStale < spacing
     else { return }

@@ -7,6 +7,8 @@ struct TaskSection {
   var newData: NewData
   var noDataExit: Int32
   var retryExit: Int32
+  /// The names of the tasks that it comes after.
+  var after: [String]
   var surroundings: Surroundings
   /// Whether `shell` asked for one.
   private var isShell = false
@@ -14,9 +16,7 @@ struct TaskSection {
   init(from section: inout Section, programs: inout Programs) {
     let standard = TaskPolicy(name: "")
     name = section.takeText("name", example: "pull", Self.checkedName)
-    let run = section.take("run", example: #"run = ["/usr/bin/mbsync", "inbox"]"#) { (node) throws(Unreadable) in
-      try Self.arguments(node, &programs)
-    }
+    let run = section.takeArguments("run", example: #"["/usr/bin/mbsync", "inbox"]"#, &programs)
     let shell = section.takeText("shell", example: "cd /srv/mirror && git fetch") { (text) throws(Unreadable) in
       guard !text.isEmpty, !text.utf8.contains(0) else {
         throw Unreadable(
@@ -31,7 +31,7 @@ struct TaskSection {
           message: section.isWritten("run") ? "cannot run both run and shell" : "cannot run a task without a command",
           remedy: #"write one of run = ["PROGRAM", "ARGUMENT"] and shell = "COMMAND""#))
     }
-    arguments = run?.value ?? shell
+    arguments = run ?? shell
     isShell = section.isWritten("shell")
     newData = section.takeText("new_data", example: "output", Self.newData) ?? standard.newData
     noDataExit = section.takeInteger("no_data_exit", within: 0...255, example: 100) ?? standard.noDataExit
@@ -43,6 +43,7 @@ struct TaskSection {
           message: "cannot tell no data from a failure worth a retry: both are exit code \(retryExit)",
           remedy: "write different codes for no_data_exit and retry_exit"))
     }
+    after = section.takeTexts("after", example: "pull") { _ in } ?? []
     surroundings = Surroundings(from: &section)
     section.refuseUnknownKeys()
   }
@@ -73,25 +74,5 @@ struct TaskSection {
       throw Unreadable(
         message: "cannot take \(quoted(text))", remedy: #"write "exit", "output" or "changed:/WHOLE/PATH""#)
     }
-  }
-
-  private static func arguments(_ node: Node, _ programs: inout Programs) throws(Unreadable) -> [String]? {
-    guard case .array(let elements) = node.value else { return nil }
-    var arguments: [String] = []
-    for element in elements {
-      guard case .string(let text) = element.value else {
-        throw Unreadable(
-          message: "cannot take \(element.kind) as an argument", remedy: #"put it in quotes, as in ["sleep", "5"]"#)
-      }
-      guard !text.utf8.contains(0) else {
-        throw Unreadable(message: "cannot put a NUL into an argument", remedy: "remove the \\u0000")
-      }
-      arguments.append(text)
-    }
-    guard let program = arguments.first else {
-      throw Unreadable(message: "cannot run an empty array", remedy: #"write for example ["/usr/bin/mbsync", "inbox"]"#)
-    }
-    arguments[0] = try programs.path(of: program)
-    return arguments
   }
 }

@@ -31,6 +31,8 @@ actor Daemon {
   var configuration: InForce
   var refreshes = Refreshes()
   var leases = Leases()
+  /// The commands that tell of stale data.
+  var tellings = Tellings()
   /// Who is told what happens.
   var watchers = Watchers()
   /// The last refresh of each app that has ended.
@@ -98,7 +100,7 @@ actor Daemon {
       try loop.onSignal(SIGHUP) { self.reloadOnSignal() },
     ]
     launcher.onOutput = { key, line in self.takeOutput(key, line) }
-    launcher.onEnd = { key, end in self.handle(.taskEnded(key.refresh, task: key.task, end)) }
+    launcher.onEnd = { key, end in self.takeEnd(key, end) }
     launcher.clean(leftFrom: leftBehind)
     if hasRebooted { handle(.resumed) }
     beginToWatch()
@@ -193,7 +195,9 @@ extension Effect {
   /// The app that the effect is about.
   var app: AppID {
     switch self {
-    case .start(_, let app, _, _), .warn(_, let app, _), .terminate(_, let app, _), .kill(_, let app): app
+    case .start(_, let app, _, _), .startTask(_, let app, _), .warn(_, let app, _), .terminate(_, let app, _),
+      .kill(_, let app), .tellStale(_, let app, _):
+      app
     }
   }
 }

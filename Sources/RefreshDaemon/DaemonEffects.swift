@@ -13,6 +13,8 @@ extension Daemon {
     case .start(let refresh, let id, let trigger, let deadline):
       guard let app = work.app else { return journal.cannotStart(refresh, of: id) }
       start(refresh, of: app, trigger, deadline: deadline)
+    case .startTask(let refresh, _, let task):
+      if let running = refreshes.running[refresh] { launch(task, of: refresh, running) }
     case .warn(let refresh, let app, let deadline):
       warn(refresh, of: app, deadline: deadline)
     case .terminate(let refresh, let app, let reason):
@@ -20,25 +22,32 @@ extension Daemon {
       for key in refreshes.keys(of: refresh) { launcher.terminate(key) }
     case .kill(let refresh, _):
       for key in refreshes.keys(of: refresh) { launcher.kill(key) }
+    case .tellStale(let id, _, let since):
+      if let app = work.app { tellStale(id, app, since: since) }
     }
   }
 
   private func start(_ refresh: RefreshID, of app: AppConfiguration, _ trigger: Trigger, deadline: Instant) {
-    let running = refreshes.begin(refresh, of: app)
+    let running = refreshes.begin(refresh, of: app, trigger, deadline: deadline)
     journal.started(refresh, of: app.id, trigger)
     for call in running.watchers where call.wantsMore {
       call.reply(ManagerInterface.Run.Reply(event: .started(id: refresh.description)), continues: true)
     }
-    let deadlineMicroseconds = deadline.wallMicroseconds(at: engine.wallOffset)
-    for (index, command) in app.commands.enumerated() {
-      let variables = environment.variables(
-        of: command, app: app, refresh: refresh, trigger: trigger, deadline: deadlineMicroseconds,
-        token: running.tokens[index])
-      launcher.start(
-        TaskLaunch(
-          key: TaskKey(refresh: refresh, task: index), app: app.id, command: command, owner: app.owner,
-          environment: variables, input: nil, changedPath: app.policy.tasks[index].newData.path))
+    for (task, policy) in app.policy.tasks.enumerated() where policy.after.isEmpty {
+      launch(task, of: refresh, running)
     }
+  }
+
+  /// Starts one task of a refresh that has begun.
+  private func launch(_ task: Int, of refresh: RefreshID, _ running: Refreshes.Running) {
+    let app = running.app
+    let variables = environment.variables(
+      of: app.commands[task], app: app, refresh: refresh, trigger: running.trigger,
+      deadline: running.deadline.wallMicroseconds(at: engine.wallOffset), token: running.tokens[task])
+    launcher.start(
+      TaskLaunch(
+        key: TaskKey(refresh: refresh, task: task), app: app.id, command: app.commands[task], owner: app.owner,
+        environment: variables, input: nil, changedPath: app.policy.tasks[task].newData.path))
   }
 
   /// Tells the app by signal and socket that its refresh is near its deadline (FEATURES B1).
@@ -55,6 +64,7 @@ extension Daemon {
 
   /// Hands a line that a task printed to the journal and to who watches.
   func takeOutput(_ key: TaskKey, _ line: String) {
+    if let app = tellings.app(of: key) { return journal.output(line, of: key.refresh, app, task: "on_stale") }
     guard let running = refreshes.running[key.refresh] else { return }
     let task = running.app.policy.tasks[key.task].name
     journal.output(line, of: key.refresh, running.app.id, task: task)

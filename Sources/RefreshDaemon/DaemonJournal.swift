@@ -65,6 +65,19 @@ struct DaemonJournal: Sendable {
     write("\(app): \(task): \(line)", .info, .taskOutput, fields(app, refresh) + [Entry.Field("REFRESH_TASK", task)])
   }
 
+  func dataIsStale(of app: AppID, age: Duration, limit: Duration?) {
+    let most = limit.map { ", and is to be \($0.inSystemdForm) at most" } ?? ""
+    write(
+      "\(app): its data is stale: \(Duration.seconds(age.components.seconds).inSystemdForm) old\(most)", .warning,
+      .dataStale, [Entry.Field("REFRESH_APP", app.description)])
+  }
+
+  func cannotTellStale(_ app: AppID, _ reason: String) {
+    write(
+      "\(app): cannot tell of stale data by on_stale: \(reason)", .warning, nil,
+      [Entry.Field("REFRESH_APP", app.description)])
+  }
+
   func changedPhase(of app: AppID, to phase: Phase) {
     write(
       "\(app): now \(phase == .loggedOut ? "logged out" : "in the \(phase.rawValue)")", .info, .appPhaseChanged,

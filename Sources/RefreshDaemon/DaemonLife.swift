@@ -56,6 +56,7 @@ extension Daemon {
       return
     }
     handle(.stopped)
+    for key in tellings.keys { launcher.kill(key) }
     journal.stopping(refreshing: engine.refreshingCount)
     notify(.stopping)
     if engine.refreshingCount > 0 { notify(.extendTimeout(microseconds: Self.drainMargin + longestGrace)) }
@@ -65,7 +66,8 @@ extension Daemon {
 
   /// Ends the loop once nothing runs and all is saved.
   func leaveIfDone() {
-    guard engine.isStopping, engine.refreshingCount == 0, pending.isEmpty, !isLeaving else { return }
+    guard engine.isStopping, engine.refreshingCount == 0, pending.isEmpty, tellings.keys.isEmpty, !isLeaving
+    else { return }
     isLeaving = true
     server?.close()
     Task {

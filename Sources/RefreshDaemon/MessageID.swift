@@ -26,6 +26,8 @@ public enum MessageID: UInt128, Hashable, Sendable, CaseIterable {
   case taskOutput = 0xdc6b2ca81b1b45faa88d5fd7e2f61d5a
   /// An app went to another phase.
   case appPhaseChanged = 0x95771ebcb7104f9dba0544d9fbcae8d7
+  /// The data of an app is older than its file wants it to be.
+  case dataStale = 0x7052ee8b4a5643a2be6b59964afd2124
   /// The store cannot be written; the daemon goes on in memory.
   case storeCannotWrite = 0xaf76eb1ad8fa448db74f8f8e6b3684cd
   /// The store can be written again; all changes are in it.

@@ -9,7 +9,11 @@ struct Refreshes {
 
   /// One of them.
   struct Running {
+    /// The app as it was configured at the start.
     let app: AppConfiguration
+    let trigger: Trigger
+    /// When it is asked to end, boot clock.
+    let deadline: Instant
     /// A token for each task, by which it may complete itself.
     let tokens: [String]
     /// The calls that are told each step.
@@ -38,14 +42,18 @@ struct Refreshes {
   /// Takes up a refresh and gives each of its tasks a token.
   ///
   /// A token is 128 random bits, so that only who was given one can complete the task.
-  mutating func begin(_ refresh: RefreshID, of app: AppConfiguration) -> Running {
+  mutating func begin(
+    _ refresh: RefreshID, of app: AppConfiguration, _ trigger: Trigger, deadline: Instant
+  ) -> Running {
     let tokens = app.commands.map { _ in Self.makeToken() }
     for (index, token) in tokens.enumerated() { tasks[token] = TaskKey(refresh: refresh, task: index) }
     // A refresh that the engine had begun when the call came may not have got here yet: its start is saved first.
     let calls = waiting.removeValue(forKey: app.id) ?? []
     let later = calls.filter { $0.before == refresh }
     if !later.isEmpty { waiting[app.id] = later }
-    let started = Running(app: app, tokens: tokens, watchers: calls.filter { $0.before != refresh }.map(\.call))
+    let started = Running(
+      app: app, trigger: trigger, deadline: deadline, tokens: tokens,
+      watchers: calls.filter { $0.before != refresh }.map(\.call))
     running[refresh] = started
     return started
   }

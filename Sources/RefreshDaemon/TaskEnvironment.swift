@@ -38,14 +38,30 @@ struct TaskEnvironment {
   func variables(
     of command: Command, app: AppConfiguration, refresh: RefreshID, trigger: Trigger, deadline: Int64, token: String
   ) -> [String] {
-    let user = [
-      "HOME=\(app.owner.home)", "USER=\(app.owner.name)", "LOGNAME=\(app.owner.name)",
-    ]
     let refreshing = [
       "REFRESH_APP=\(app.id)", "REFRESH_ID=\(refresh)", "REFRESH_TRIGGER=\(trigger.rawValue)",
       "REFRESH_DEADLINE=\(deadline / 1_000_000)", "REFRESH_SOCKET=\(socket)", "REFRESH_TOKEN=\(token)",
     ]
-    return Self.merged([inherited, user, command.environment, refreshing])
+    return variables(of: command, app, refreshing)
+  }
+
+  /// The whole environment of a command that tells of stale data, whose age it gets in whole seconds.
+  ///
+  /// The id is no refresh's; with the socket it marks the processes of the command.
+  func variables(ofTelling command: Command, app: AppConfiguration, id: RefreshID, age: Duration) -> [String] {
+    variables(
+      of: command, app,
+      [
+        "REFRESH_APP=\(app.id)", "REFRESH_ID=\(id)", "REFRESH_DATA_AGE=\(age.components.seconds)",
+        "REFRESH_SOCKET=\(socket)",
+      ])
+  }
+
+  private func variables(of command: Command, _ app: AppConfiguration, _ own: [String]) -> [String] {
+    let user = [
+      "HOME=\(app.owner.home)", "USER=\(app.owner.name)", "LOGNAME=\(app.owner.name)",
+    ]
+    return Self.merged([inherited, user, command.environment, own])
   }
 
   private static func merged(_ layers: [[String]]) -> [String] {

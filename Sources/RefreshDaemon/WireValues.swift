@@ -96,6 +96,7 @@ extension Wire.Cause {
       case .signal(let signal): Self(kind: .signal, code: Int(signal), text: text)
       case .spawn: Self(kind: .spawn, text: text)
       case .reported: Self(kind: .reported, text: text)
+      case .notRun: Self(kind: .notRun, text: text)
       case .stopped(let reason): Self(kind: .stopped, stopReason: Wire.StopReason(reason), text: text)
       case .daemonCrashed: Self(kind: .daemonCrashed, text: text)
       }
@@ -111,6 +112,7 @@ extension Cause {
     case .signal(let signal): "ended by signal \(signal)"
     case .spawn(let reason): reason
     case .reported(let message): message.isEmpty ? "the task said so" : message
+    case .notRun(let name): "not run: \(name) failed"
     case .stopped(.deadline): "still running at its deadline"
     case .stopped(.constraintLost): "stopped: a constraint was no longer met"
     case .stopped(.logout): "stopped: the app was logged out"

@@ -43,6 +43,8 @@ struct AppView {
   let limits: Limits
   let wallOffset: Duration
   let last: StoredRefresh?
+  /// Since when the data is older than the app's file wants it to be, boot clock.
+  let staleSince: Instant?
 
   /// The row in the list.
   var row: Wire.App {
@@ -50,7 +52,7 @@ struct AppView {
       id: app.id.description, name: app.name, owner: app.owner.name, phase: Wire.Phase(phase), verdict: wireVerdict,
       dueMicroseconds: due.map(wall), holds: wireHolds,
       running: state.running?.id.description, last: last.map(Wire.LastRefresh.init),
-      freshMicroseconds: state.freshAt.map(wall))
+      freshMicroseconds: state.freshAt.map(wall), staleSinceMicroseconds: staleSince.map(wall))
   }
 
   /// All about it.
@@ -59,11 +61,19 @@ struct AppView {
       id: app.id.description, name: app.name, owner: app.owner.name, phase: Wire.Phase(phase), verdict: wireVerdict,
       dueMicroseconds: due.map(wall), dueTrigger: dueTrigger.map(Wire.Trigger.init),
       holds: wireHolds, running: running,
-      freshMicroseconds: state.freshAt.map(wall), foregroundInterval: intervals.foreground,
+      freshMicroseconds: state.freshAt.map(wall), staleAfterMicroseconds: app.policy.staleAfter?.inMicroseconds,
+      staleSinceMicroseconds: staleSince.map(wall), foregroundInterval: intervals.foreground,
       backgroundInterval: intervals.background, onForeground: onForeground,
       deadlineMicroseconds: app.policy.deadline.inMicroseconds, graceMicroseconds: app.policy.grace.inMicroseconds,
-      tasks: zip(app.policy.tasks, app.commands).map { Wire.Task(name: $0.name, command: $1.arguments) },
+      tasks: tasks,
       file: app.file, last: last.map(Wire.Refresh.init))
+  }
+
+  private var tasks: [Wire.Task] {
+    let policies = app.policy.tasks
+    return zip(policies, app.commands).map { policy, command in
+      Wire.Task(name: policy.name, command: command.arguments, after: policy.after.map { policies[$0].name })
+    }
   }
 
   /// Both intervals.
@@ -137,6 +147,6 @@ extension Daemon {
     return AppView(
       app: app, state: engine.state(of: app.id) ?? AppState(), phase: engine.phase(of: app.id) ?? .background,
       verdict: engine.verdict(on: app.id, at: now), limits: engine.limits, wallOffset: engine.wallOffset,
-      last: lasts[app.id])
+      last: lasts[app.id], staleSince: engine.staleSince(app.id, at: now))
   }
 }

@@ -33,6 +33,7 @@ struct App: Sendable {
   var failures: Int32 = 0
   var strikes: [Instant] = []
   var oneShot: OneShot?
+  var isStaleTold = false
   var waiting: Waiting?
   var planned: Instant?
   /// Whether the plan is to be made anew with the next slice of such work.
@@ -55,6 +56,7 @@ struct App: Sendable {
     failures = state.failures
     strikes = state.strikes
     oneShot = state.oneShot
+    isStaleTold = state.isStaleTold
     waiting = state.waiting
     planned = state.planned
   }
@@ -70,6 +72,7 @@ struct App: Sendable {
     state.failures = failures
     state.strikes = strikes
     state.oneShot = oneShot
+    state.isStaleTold = isStaleTold
     state.waiting = waiting
     state.planned = planned
     return state

@@ -139,6 +139,8 @@ public struct AppState: Hashable, Sendable {
   public var strikes: [Instant] = []
   /// A refresh that somebody asked for at a later time (FEATURES A13).
   public var oneShot: OneShot?
+  /// Whether it was told that the data is older than the app's ``Policy/staleAfter`` (FEATURES D8).
+  public var isStaleTold = false
   /// What has kept the app waiting, and since when, while it is due and held.
   public var waiting: Waiting?
   /// When the plan has the next background refresh, boot clock; nil while there is no plan (FEATURES C5).

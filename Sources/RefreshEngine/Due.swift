@@ -51,8 +51,12 @@ extension App {
   /// A request by time stands in for the instant that the interval would give: that is how a backlog is spread.
   func due(limits: Limits, spread: Spread, of id: AppID, at now: Instant) -> Due? {
     let asked = dueApartFromOneShot(limits: limits, spread: spread, of: id, at: now)
-    guard let oneShot, asked.map({ oneShot.earliest < $0.earliest }) ?? true else { return asked }
-    return Due(.manual, at: oneShot.earliest)
+    guard let oneShot else { return asked }
+    guard var asked, asked.earliest <= oneShot.earliest else { return Due(.manual, at: oneShot.earliest) }
+    // Once its time has come it stands before what may be held where a person's word is not.
+    if oneShot.earliest <= now, asked.trigger != .manual { return Due(.manual, at: oneShot.earliest) }
+    asked.latest = min(asked.latest, oneShot.earliest)
+    return asked
   }
 
   private func dueApartFromOneShot(limits: Limits, spread: Spread, of id: AppID, at now: Instant) -> Due? {

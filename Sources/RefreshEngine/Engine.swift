@@ -27,6 +27,8 @@ public struct Engine: Sendable {
   public internal(set) var device: DeviceState
   /// When the machine last started or woke up, boot clock; nil when it has not since the daemon began.
   var resumedAt: Instant?
+  /// When the last app of the last backlog has its place, boot clock; nil before the first backlog.
+  var backlogUntil: Instant?
 
   let spread: Spread
   var apps: AppTable
@@ -129,22 +131,26 @@ public struct Engine: Sendable {
     queue.set(id, to: entry)
   }
 
-  /// Brings the indexes and the record of waits up to what has become of an app.
+  /// Brings the indexes, the record of waits and what is told of its data up to what has become of an app.
   private mutating func settle(_ id: AppID, _ turn: inout Turn) {
     let verdict = verdict(on: id, at: turn.now)
     noteWaiting(id, verdict, &turn)
+    noteStaleness(id, &turn)
+    var window: Window?
     switch verdict {
     case .refreshing:
       held.remove(id)
-      agenda.set(id, to: apps[id]?.refreshing?.wake.map { Window(earliest: $0, latest: $0) })
+      window = apps[id]?.refreshing?.wake.map { Window(earliest: $0, latest: $0) }
     case .ready, .notDue:
       held.remove(id)
       let due = apps[id]?.due(limits: limits, spread: spread, of: id, at: turn.now)
-      agenda.set(id, to: due.map { Window(earliest: $0.earliest, latest: $0.latest) })
+      window = due.map { Window(earliest: $0.earliest, latest: $0.latest) }
     case .held(let holds):
       held.insert(id)
-      agenda.set(id, to: wake(of: holds, on: id, at: turn.now).map { Window(earliest: $0, latest: $0) })
+      window = wake(of: holds, on: id, at: turn.now).map { Window(earliest: $0, latest: $0) }
     }
+    if let app = apps[id], let telling = tellsStale(app) { window = Window(window, ending: telling) }
+    agenda.set(id, to: window)
   }
 
   private mutating func apply(_ event: Event, _ turn: inout Turn) {
@@ -168,9 +174,7 @@ public struct Engine: Sendable {
       turn.touched.formUnion(held)
     case .completed(let refresh, let task, let outcome, let message):
       changeRefreshing(refresh, &turn) { $0.complete(task: task, outcome, message: message) }
-    case .taskEnded(let refresh, let task, let end):
-      let now = turn.now
-      changeRefreshing(refresh, &turn) { $0.end(task: task, end, at: now) }
+    case .taskEnded(let refresh, let task, let end): endTask(refresh, task, end, &turn)
     case .clockStepped(let offset):
       wallOffset = offset
       setClock(&turn)
@@ -180,10 +184,15 @@ public struct Engine: Sendable {
     }
   }
 
+  /// The next id of this start.
+  mutating func makeID() -> RefreshID {
+    number += 1
+    return RefreshID(start: start, number: number)
+  }
+
   private mutating func begin(_ id: AppID, _ trigger: Trigger, _ turn: inout Turn) {
     guard let policy = apps[id]?.policy else { return }
-    number += 1
-    let started = Started(id: RefreshID(start: start, number: number), trigger: trigger, at: turn.now)
+    let started = Started(id: makeID(), trigger: trigger, at: turn.now)
     let refreshing = Refreshing(started, policy: policy)
     running[started.id] = id
     apps[id]?.lastStart = turn.now

@@ -103,11 +103,13 @@ extension Engine {
     }
     guard backlog.count > 1 else { return }
     let span = min(Self.catchUpSpan, Self.catchUpSpacing * (backlog.count - 1))
+    backlogUntil = base + span
     if byStaleness { backlog.sort { isStaler($0, $1) } }
     for (place, id) in backlog.enumerated() {
       guard let app = apps[id] else { continue }
       let isOverdue = app.dueByTime(limits: limits, at: now).map { $0 <= now } ?? false
-      let trigger: Trigger = !isOverdue ? .retry : app.lastStart == nil ? .interval : .catchUp
+      let byTime: Trigger = app.lastStart == nil ? .interval : .catchUp
+      let trigger = isOverdue ? byTime : app.request?.trigger ?? byTime
       let offset = byStaleness ? span * place / (backlog.count - 1) : spread.offset(of: id, within: span)
       apps[id]?.request = Request(trigger: trigger, earliest: base + offset)
       turn.touched.insert(id)

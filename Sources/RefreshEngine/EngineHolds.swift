@@ -44,14 +44,16 @@ extension Engine {
 
   /// When time alone lifts the first of the holds or changes them, boot clock; nil when it never does.
   func wake(of holds: [Hold], on id: AppID, at now: Instant) -> Instant? {
-    let lifted = holds.compactMap { hold -> Instant? in
+    var lifted = holds.compactMap { hold -> Instant? in
       switch hold {
       case .quiet(let until), .settling(let until), .paused(.until(let until)): until
       case .constraint(_, let relaxedAt): relaxedAt
       default: nil
       }
     }
-    guard let quiet = apps[id]?.policy?.quiet, holds.allSatisfy(\.isOfDue) else { return lifted.min() }
+    guard holds.allSatisfy(\.isOfDue) else { return lifted.min() }
+    if let oneShot = apps[id]?.oneShot, oneShot.earliest > now { lifted.append(oneShot.earliest) }
+    guard let quiet = apps[id]?.policy?.quiet else { return lifted.min() }
     let due = apps[id]?.due(limits: limits, spread: spread, of: id, at: now)
     guard due?.trigger.isDeferrable == true else { return lifted.min() }
     return (lifted + [beginning(of: quiet, after: now)]).min()

@@ -40,6 +40,7 @@ extension Engine {
     explanation.restsUntil = app.restsUntil.flatMap { $0 > now ? $0 : nil }
     explanation.skippedUntil = app.skippedUntil.flatMap { $0 > now ? $0 : nil }
     explanation.oneShot = app.oneShot
+    explanation.tellsStale = tellsStale(app)
     explanation.waiting = app.waiting
     explanation.planning = planning(of: app, id, at: now)
     return explanation
@@ -93,8 +94,9 @@ extension Engine {
       refreshing.progress.indices.contains(task)
     else { return nil }
     return switch refreshing.progress[task] {
+    case .waiting: nil
     case .running: refreshing.stopReason.map { .failed(.stopped($0)) }
-    case .completed(let outcome, _): outcome
+    case .completed(let outcome, _, _): outcome
     case .ended(let record): record.outcome
     }
   }

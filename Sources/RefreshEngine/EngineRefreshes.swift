@@ -26,6 +26,18 @@ extension Engine {
     for id in running.values.sorted() { stop(id, .shutdown, &turn) }
   }
 
+  /// Takes note of the end of a task, and starts those that waited for nothing else.
+  mutating func endTask(_ refresh: RefreshID, _ task: Int, _ end: TaskEnd, _ turn: inout Turn) {
+    guard let id = running[refresh] else { return }
+    let now = turn.now
+    var next: [Int] = []
+    changeRefreshing(refresh, &turn) { refreshing in
+      refreshing.end(task: task, end, at: now)
+      next = refreshing.startNext(at: now)
+    }
+    turn.decision.effects += next.map { .startTask(refresh, id, task: $0) }
+  }
+
   /// Changes a running refresh, and ends it if that was its last task.
   mutating func changeRefreshing(_ refresh: RefreshID, _ turn: inout Turn, change: (inout Refreshing) -> Void) {
     guard let id = running[refresh], var refreshing = apps[id]?.refreshing else { return }

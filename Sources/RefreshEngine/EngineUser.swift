@@ -59,5 +59,6 @@ extension Engine {
     resumedAt = turn.now
     turn.touched.formUnion(held)
     catchUp(&turn, byStaleness: true)
+    turn.touched.formUnion(apps.ids.filter { apps[$0].flatMap(tellsStale) != nil })
   }
 }

@@ -70,12 +70,20 @@ public struct Decision: Hashable, Sendable {
 ///
 /// A crash may lose an effect, never a fact: what had started is found in the store and gets its outcome there.
 public enum Effect: Hashable, Sendable {
-  /// Start all tasks of the app, side by side. Each task is answered by one `taskEnded`, also if it cannot start.
+  /// Start the tasks of the app that come after no other, side by side.
+  ///
+  /// Each task that is started is answered by one `taskEnded`, also if it cannot start.
   case start(RefreshID, AppID, Trigger, deadline: Instant)
+  /// Start one more task of a running refresh: all that it comes after have ended well; `task` counts from 0.
+  case startTask(RefreshID, AppID, task: Int)
   /// Tell the app that its refresh will be stopped at the deadline (FEATURES B1).
   case warn(RefreshID, AppID, deadline: Instant)
   /// Ask every process of the refresh to end: SIGTERM.
   case terminate(RefreshID, AppID, StopReason)
   /// End every process of the refresh: SIGKILL.
   case kill(RefreshID, AppID)
+  /// Tell that the app's data is older than it should be, once for each time that it becomes so (FEATURES D8).
+  ///
+  /// The data is that of `since`. The id names no refresh; it is there to call the command by that tells.
+  case tellStale(RefreshID, AppID, since: Instant)
 }

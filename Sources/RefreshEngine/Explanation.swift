@@ -60,6 +60,8 @@ public struct Explanation: Hashable, Sendable {
   public var skippedUntil: Instant?
   /// A refresh that somebody asked for at a later time.
   public var oneShot: OneShot?
+  /// When it is told that the data is stale, unless it is fresh before, boot clock (FEATURES D8).
+  public var tellsStale: Instant?
   /// Since when the app is due and held, and by what.
   public var waiting: Waiting?
   /// The plan; nil for an app that is not planned, or was never refreshed.

@@ -24,15 +24,19 @@ extension TaskPolicy {
 
 extension Outcome {
   /// The outcome of a group of tasks: any new data, else the first failure, else no data (DESIGN section 4).
+  ///
+  /// A task that was not run stands behind the one that it was not run for, wherever that stands in the file.
   public static func ofGroup(_ outcomes: some Sequence<Outcome>) -> Outcome {
     var failure: Outcome?
+    var notRun: Outcome?
     for outcome in outcomes {
       switch outcome {
       case .newData: return .newData
+      case .failed(.notRun): notRun = notRun ?? outcome
       case .failed: failure = failure ?? outcome
       case .noData: continue
       }
     }
-    return failure ?? .noData
+    return failure ?? notRun ?? .noData
   }
 }

@@ -25,7 +25,9 @@ public enum Cause: Hashable, Sendable {
   case spawn(String)
   /// The task reported failure itself; what it said, if anything.
   case reported(String)
-  /// refreshd ended it, for this reason.
+  /// The task was not run, because the task of this name, which it comes after, failed (FEATURES B7).
+  case notRun(after: String)
+  /// refreshd ended it, or did not come to start it, for this reason.
   case stopped(StopReason)
   /// The daemon went down in the middle of it.
   case daemonCrashed
@@ -53,7 +55,7 @@ public struct TaskRecord: Hashable, Sendable {
   public var name: String
   /// How it ended.
   public var outcome: Outcome
-  /// From the start of the refresh to the task's end.
+  /// From the task's start to its end; zero for one that was not run.
   public var duration: Duration
   /// User and system time of the task's processes, as `wait4(2)` counts them.
   public var cpu: Duration

@@ -49,6 +49,9 @@ public struct TaskPolicy: Hashable, Sendable {
   public var noDataExit: Int32
   /// The exit code of a failure worth a retry; 75, EX_TEMPFAIL of `sysexits.h`, unless the file says otherwise.
   public var retryExit: Int32
+  /// The places of the tasks that must have ended well before this one starts, in the app's list from 0, with no circle
+  /// among them; empty, the default, for a task that starts with the refresh (FEATURES B7).
+  public var after: [Int] = []
 
   /// Makes a task's policy with the defaults of DESIGN section 4, "Results".
   public init(name: String, newData: NewData = .exit, noDataExit: Int32 = 100, retryExit: Int32 = 75) {
@@ -75,7 +78,7 @@ public struct Policy: Hashable, Sendable {
   public var grace: Duration
   /// The tasks, in the order of the file.
   ///
-  /// They run side by side under the one deadline.
+  /// They run side by side, or one after the other where they say so, under the one deadline.
   public var tasks: [TaskPolicy]
   /// The conditions it asks for; none by default.
   public var constraints = Constraints()
@@ -84,6 +87,8 @@ public struct Policy: Hashable, Sendable {
   /// The age of the data from which constraints are relaxed, one after the other (FEATURES D5); nil for three times
   /// the background interval.
   public var maxStale: Duration?
+  /// The age of the data from which somebody wants to be told (FEATURES D8); nil, the default, for none.
+  public var staleAfter: Duration?
   /// Whether the last rung of the ladder lets the app use a metered network; no by default.
   public var meteredWhenStale = false
   /// Whether background refreshes are planned by what is learnt; yes by default (FEATURES C5).

@@ -25,10 +25,12 @@ struct Refreshing: Hashable, Sendable {
 
   /// What is known of one task.
   enum Progress: Hashable, Sendable {
+    /// It waits for the tasks that it comes after.
+    case waiting
     /// It runs and has said nothing.
-    case running
+    case running(since: Instant)
     /// It said how it went, and its process still runs.
-    case completed(Outcome, message: String)
+    case completed(Outcome, message: String, since: Instant)
     /// It is gone.
     case ended(TaskRecord)
   }
@@ -54,7 +56,7 @@ struct Refreshing: Hashable, Sendable {
     grace = policy.grace
     tasks = policy.tasks
     stage = policy.deadline > Self.warningLead ? .running : .warned
-    progress = Array(repeating: .running, count: policy.tasks.count)
+    progress = policy.tasks.map { $0.after.isEmpty ? .running(since: started.at) : .waiting }
   }
 
   /// Why the daemon ends it, if it does.
@@ -99,9 +101,12 @@ struct Refreshing: Hashable, Sendable {
   }
 
   /// Asks it to end, unless it was asked before: the first reason counts.
+  ///
+  /// No further task starts.
   mutating func stop(_ reason: StopReason, app: AppID, at now: Instant) -> Effect? {
     guard stopReason == nil else { return nil }
     stage = .terminating(reason, killAt: now + grace)
+    for task in tasks.indices where progress[task] == .waiting { skip(task, .stopped(reason)) }
     return .terminate(started.id, app, reason)
   }
 
@@ -109,12 +114,12 @@ struct Refreshing: Hashable, Sendable {
   ///
   /// The first word counts, and none counts after the refresh was stopped.
   mutating func complete(task: Int, _ outcome: Outcome, message: String) {
-    guard progress.indices.contains(task) else { return }
-    guard stopReason == nil, case .running = progress[task] else {
+    guard progress.indices.contains(task), progress[task] != .waiting else { return }
+    guard stopReason == nil, case .running(let since) = progress[task] else {
       extraCompletions += 1
       return
     }
-    progress[task] = .completed(outcome, message: message)
+    progress[task] = .completed(outcome, message: message, since: since)
   }
 
   /// Takes note that all processes of a task are gone.
@@ -122,18 +127,67 @@ struct Refreshing: Hashable, Sendable {
     guard progress.indices.contains(task) else { return }
     let outcome: Outcome
     var message = end.message
+    let begin: Instant
     switch progress[task] {
-    case .ended: return
-    case .completed(let said, let text):
+    case .waiting, .ended: return
+    case .completed(let said, let text, let since):
       outcome = said
       message = text.isEmpty ? message : text
-    case .running:
+      begin = since
+    case .running(let since):
       outcome = stopReason.map { .failed(.stopped($0)) } ?? tasks[task].judge(end)
+      begin = since
     }
     progress[task] = .ended(
       TaskRecord(
-        name: tasks[task].name, outcome: outcome, duration: started.at.duration(to: now), cpu: end.cpu,
-        message: message))
+        name: tasks[task].name, outcome: outcome, duration: begin.duration(to: now), cpu: end.cpu, message: message))
+  }
+
+  /// Starts the tasks whose turn has come, and gives them: all that they come after have ended well (FEATURES B7).
+  ///
+  /// Those that come after one that failed are not run, and so on along the chain, each for the failure that began it.
+  mutating func startNext(at now: Instant) -> [Int] {
+    var next: [Int] = []
+    var hasChanged = true
+    while hasChanged {
+      hasChanged = false
+      for task in tasks.indices where progress[task] == .waiting {
+        switch turn(of: task) {
+        case .notYet: continue
+        case .now:
+          progress[task] = .running(since: now)
+          next.append(task)
+        case .never(let name): skip(task, .notRun(after: name))
+        }
+        hasChanged = true
+      }
+    }
+    return next
+  }
+
+  /// Whether a waiting task may start.
+  private enum Turn { case now, notYet, never(because: String) }
+
+  private func turn(of task: Int) -> Turn {
+    var turn = Turn.now
+    for before in tasks[task].after where progress.indices.contains(before) {
+      guard case .ended(let record) = progress[before] else {
+        turn = .notYet
+        continue
+      }
+      switch record.outcome {
+      case .newData, .noData: continue
+      case .failed(.notRun(let name)): return .never(because: name)
+      case .failed: return .never(because: record.name)
+      }
+    }
+    return turn
+  }
+
+  /// Gives a task that is not to be run its outcome.
+  private mutating func skip(_ task: Int, _ cause: Cause) {
+    progress[task] = .ended(
+      TaskRecord(name: tasks[task].name, outcome: .failed(cause), duration: .zero, cpu: .zero, message: ""))
   }
 
   /// The line for the history, when all tasks have ended.

@@ -90,4 +90,9 @@ public struct Window: Hashable, Sendable {
     self.earliest = earliest
     self.latest = latest
   }
+
+  /// The window in which a wake serves another one, if there is one, and comes at an instant at the latest.
+  init(_ window: Window?, ending end: Instant) {
+    self.init(earliest: min(window?.earliest ?? end, end), latest: min(window?.latest ?? end, end))
+  }
 }

@@ -10,6 +10,7 @@ struct AppTable {
     "fresh_at_us", "request_trigger", "request_earliest_us", "running_id", "running_trigger", "running_at_us",
     "is_disabled", "skipped_until_us", "failures", "strikes_us", "one_shot_earliest_us", "one_shot_reason",
     "waiting_since_us", "waiting_holds", "seen_at_us", "planned_us",
+    "is_stale_told",
   ]
 
   private let all: Statement
@@ -48,7 +49,7 @@ struct AppTable {
       .integer(state.isDisabled ? 1 : 0), Value(state.skippedUntil?.microseconds), .integer(Int64(state.failures)),
       .text(state.strikes.code), Value(state.oneShot?.earliest.microseconds), Value(state.oneShot?.reason),
       Value(state.waiting?.since.microseconds), Value(state.waiting?.holds.code), Value(state.seenAt?.microseconds),
-      Value(state.planned?.microseconds))
+      Value(state.planned?.microseconds), .integer(state.isStaleTold ? 1 : 0))
   }
 
   /// Makes a row for an app that has none.
@@ -81,6 +82,7 @@ struct AppTable {
     }
     state.seenAt = try row.optional(20, row.instant)
     state.planned = try row.optional(21, row.instant)
+    state.isStaleTold = row.integer(22) != 0
     return state
   }
 }

@@ -92,7 +92,7 @@ extension Interval {
 /// An outcome as the four columns `outcome`, `cause`, `cause_code` and `cause_text`.
 ///
 /// `cause` is null unless the refresh failed; `cause_code` is an exit code or a signal's number; `cause_text` is what
-/// was said, or the stop reason.
+/// was said, the stop reason, or the name of the task that failed.
 struct OutcomeColumns {
   let outcome: String
   var cause: String?
@@ -111,6 +111,7 @@ struct OutcomeColumns {
       case .signal(let signal): (self.cause, causeCode) = ("signal", Int64(signal))
       case .spawn(let reason): (self.cause, causeText) = ("spawn", reason)
       case .reported(let message): (self.cause, causeText) = ("reported", message)
+      case .notRun(let name): (self.cause, causeText) = ("not-run", name)
       case .stopped(let reason): (self.cause, causeText) = ("stopped", reason.code)
       case .daemonCrashed: self.cause = "daemon-crashed"
       }
@@ -159,6 +160,7 @@ extension Row {
     case "signal": .signal(try exactly(column + 1))
     case "spawn": .spawn(text(column + 2))
     case "reported": .reported(text(column + 2))
+    case "not-run": .notRun(after: text(column + 2))
     case "stopped": .stopped(try code(column + 2))
     case "daemon-crashed": .daemonCrashed
     default: throw unreadable(column)

@@ -10,10 +10,16 @@ extension Screen {
     table.rows = apps.map { app in
       [
         Cell(app.id), Cell(app.phase.spelled, app.phase == .foreground ? .good : .plain), next(app), last(app),
-        Cell(app.freshMicroseconds.map { Elapsed.rough(max(0, now - $0), brief: true) } ?? "-"),
+        age(app),
       ]
     }
     return table.lines(on: self)
+  }
+
+  private func age(_ app: Wire.App) -> Cell {
+    let age = app.freshMicroseconds.map { Elapsed.rough(max(0, now - $0), brief: true) }
+    guard app.staleSinceMicroseconds != nil else { return Cell(age ?? "-") }
+    return Cell(age.map { "\($0), stale" } ?? "stale", .bad)
   }
 
   private func next(_ app: Wire.App) -> Cell {

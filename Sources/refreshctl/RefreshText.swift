@@ -44,6 +44,7 @@ extension Screen {
   }
 
   private func task(_ task: Wire.RefreshTask) -> String {
+    if let cause = task.cause, cause.kind == .notRun { return "\(printable(task.name)): \(printable(cause.text))" }
     let words = paint(task.outcome.words, task.outcome.style) + (task.cause.map { ": " + printable($0.text) } ?? "")
     let message = task.message.isEmpty ? "" : ", “\(printable(task.message))”"
     return "\(printable(task.name)): \(words) after \(Elapsed.measured(task.durationMicroseconds))\(message)"

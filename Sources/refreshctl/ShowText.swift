@@ -6,12 +6,12 @@ extension Screen {
     var facts = Facts()
     facts.add("next", next(app))
     if let last = app.last { facts.add("last refresh", summary(last)) }
-    facts.add("data age", app.freshMicroseconds.map { Elapsed.rough(max(0, now - $0)) } ?? "no data yet")
+    facts.add("data age", (app.freshMicroseconds.map { Elapsed.rough(max(0, now - $0)) } ?? "no data yet") + stale(app))
     facts.add("foreground", interval(app.foregroundInterval) + entering(app))
     facts.add("background", interval(app.backgroundInterval))
     let (deadline, grace) = (app.deadlineMicroseconds, app.graceMicroseconds)
     facts.add("deadline", "\(Elapsed.rough(deadline)), then a grace of \(Elapsed.rough(grace))")
-    facts.add("tasks", app.tasks.map { "\($0.name): \(commandLine($0.command))" })
+    facts.add("tasks", app.tasks.map(task))
     facts.add("owner", printable(app.owner))
     facts.add("file", printable(app.file))
     return wrapped(sentence(app)) + [""] + facts.lines(on: self)
@@ -51,6 +51,11 @@ extension Screen {
     }
   }
 
+  private func task(_ task: Wire.Task) -> String {
+    let after = task.after.isEmpty ? "" : ", after \(task.after.joined(separator: " and "))"
+    return printable("\(task.name)\(after)") + ": \(commandLine(task.command))"
+  }
+
   private func next(_ app: Wire.AppDetails) -> String {
     switch app.verdict {
     case .refreshing, .ready: return "now"
@@ -59,6 +64,12 @@ extension Screen {
       guard let due = app.dueMicroseconds else { return "-" }
       return "\(relative(due)), \(clock(due))" + (app.dueTrigger.map { " (\($0.spelled))" } ?? "")
     }
+  }
+
+  /// How old the data may be, if the file says, and whether it is older.
+  private func stale(_ app: Wire.AppDetails) -> String {
+    let most = app.staleAfterMicroseconds.map { "; stale after \(Elapsed.rough($0))" } ?? ""
+    return most + (app.staleSinceMicroseconds.map { ", \(paint("stale", .bad)) since \(clock($0))" } ?? "")
   }
 
   private func entering(_ app: Wire.AppDetails) -> String {

@@ -69,8 +69,8 @@ def test_an_app_is_shown_whole(daemon):
         "deadline_us": 20_000_000,
         "grace_us": 3_000_000,
         "tasks": [
-            {"name": "pull", "command": ["/bin/sh", "-c", "exit 0"]},
-            {"name": "shell", "command": ["/bin/sh", "-c", "exit 100"]},
+            {"name": "pull", "command": ["/bin/sh", "-c", "exit 0"], "after": []},
+            {"name": "shell", "command": ["/bin/sh", "-c", "exit 100"], "after": []},
         ],
         "file": str(daemon.file()),
     }

@@ -3,8 +3,9 @@ import RefreshEngine
 /// An app of a script: its policy, and how its tasks behave when nobody says so by hand.
 ///
 /// The keys: `foreground`, `background` (intervals), `on` (what entering the foreground does), `deadline`, `grace`,
-/// `tasks` (names), `judge` (`exit`, `output`, `changed`), `no-data-exit`, `retry-exit`, `quiet` (`FROM-TO`,
-/// since midnight), `adaptive` (`yes`; else the interval is the schedule); and of the behaviour `takes`
+/// `tasks` (names, each after those that it names behind a `>`: `pull,index>pull`), `judge` (`exit`, `output`,
+/// `changed`), `no-data-exit`, `retry-exit`, `quiet` (`FROM-TO`, since midnight), `stale-after` (a duration), `adaptive`
+/// (`yes`; else the interval is the schedule); and of the behaviour `takes`
 /// (a duration or `forever`), `exit` (a code) and `stubborn` (`yes`: SIGTERM is ignored).
 struct AppLine {
   var policy: Policy
@@ -15,7 +16,7 @@ struct AppLine {
 
   init(_ keys: [String]) throws {
     var task = TaskPolicy(name: "task")
-    var names = ["task"]
+    var chains = [["task"]]
     policy = Policy(tasks: [])
     policy.isAdaptive = false
     for key in keys {
@@ -29,7 +30,7 @@ struct AppLine {
       case "adaptive": policy.isAdaptive = value == "yes"
       case "deadline": policy.deadline = try duration(value)
       case "grace": policy.grace = try duration(value)
-      case "tasks": names = value.split(separator: ",").map(String.init)
+      case "tasks": chains = value.split(separator: ",").map { $0.split(separator: ">").map(String.init) }
       case "judge": task.newData = try value.read(Self.judgement)
       case "no-data-exit": task.noDataExit = try value.read { Int32($0) }
       case "retry-exit": task.retryExit = try value.read { Int32($0) }
@@ -37,15 +38,17 @@ struct AppLine {
         let ends = try value.split(separator: "-").map { Int(try duration(String($0)) / .seconds(60)) }
         guard ends.count == 2 else { throw ScriptError(text: "\(value) is no FROM-TO") }
         policy.quiet = QuietHours(from: ends[0], to: ends[1])
+      case "stale-after": policy.staleAfter = try duration(value)
       case "takes": takes = value == "forever" ? nil : try duration(value)
       case "exit": exit = try value.read { Int32($0) }
       case "stubborn": isStubborn = value == "yes"
       default: throw ScriptError(text: "\(key) is no key of an app")
       }
     }
-    policy.tasks = names.map { name in
+    policy.tasks = chains.map { chain in
       var named = task
-      named.name = name
+      named.name = chain.first ?? ""
+      named.after = chain.dropFirst().compactMap { before in chains.firstIndex { $0.first == before } }
       return named
     }
   }

@@ -19,7 +19,9 @@ extension Timeline {
     case "clock":
       setClock(by: try duration(try rest.word(0)))
       handle(.clockStepped(wallOffset: wallOffset))
-    case "suspend": suspend(for: try duration(try rest.word(0)))
+    case "suspend":
+      suspend(for: try duration(try rest.word(0)))
+      if rest.last == "resumed" { handle(.resumed) }
     case "stop": handle(.stopped)
     case "down":
       engine = nil

@@ -17,7 +17,7 @@ import Testing
 ///     schedule APP DURATION                  a one-shot, so much later
 ///     zone EAST [AT=EAST…]                   the zone, and when daylight saving changes it
 ///     clock ±DURATION                        somebody sets the wall clock
-///     suspend DURATION                       the machine sleeps: processes freeze, the boot clock runs
+///     suspend DURATION [resumed]             the machine sleeps: processes freeze, the boot clock runs; the end is told
 ///     stop                                   SIGTERM to the daemon
 ///     down · up · boot                       the daemon is killed; starts again; the machine boots and it starts
 ///     wake                                   a wake that nobody asked for

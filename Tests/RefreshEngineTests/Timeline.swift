@@ -76,6 +76,7 @@ struct Timeline {
       var state = state
       state.lastStart = state.lastStart.map(mapped)
       state.freshAt = state.freshAt.map(mapped)
+      state.seenAt = state.seenAt.map(mapped)
       state.request = state.request.map { Request(trigger: $0.trigger, earliest: mapped($0.earliest)) }
       state.running = state.running.map { Started(id: $0.id, trigger: $0.trigger, at: mapped($0.at)) }
       return state
@@ -109,22 +110,31 @@ struct Timeline {
     switch effect {
     case .start(let id, let app, let trigger, _):
       write("start \(id) \(app.name) (\(trigger.rawValue))")
-      guard let line = apps[app] else { return }
-      for task in line.policy.tasks.indices {
-        processes.append(
-          Process(
-            refresh: id, app: app, task: task, endsAt: line.takes.map { now + $0 }, exit: .exited(line.exit),
-            isStubborn: line.isStubborn))
+      for (task, policy) in (apps[app]?.policy.tasks ?? []).enumerated() where policy.after.isEmpty {
+        run(id, app, task: task)
       }
+    case .startTask(let id, let app, let task):
+      write("start-task \(id) \(apps[app]?.policy.tasks[task].name ?? "")")
+      run(id, app, task: task)
     case .warn(let id, let app, _):
       write("warn \(id) \(app.name)")
     case .terminate(let id, let app, let reason):
       write("terminate \(id) \(app.name) (\(reason.rawValue))")
       end(id, at: now + .seconds(1), exit: .signalled(15))
+    case .tellStale(_, let app, let since):
+      write("tell-stale \(app.name) since \(timeText(since))")
     case .kill(let id, let app):
       write("kill \(id) \(app.name)")
       end(id, at: now, exit: .signalled(9))
     }
+  }
+
+  private mutating func run(_ id: RefreshID, _ app: AppID, task: Int) {
+    guard let line = apps[app] else { return }
+    processes.append(
+      Process(
+        refresh: id, app: app, task: task, endsAt: line.takes.map { now + $0 }, exit: .exited(line.exit),
+        isStubborn: line.isStubborn))
   }
 
   private mutating func end(_ id: RefreshID, at instant: Duration, exit: TaskEnd.Exit) {

@@ -54,6 +54,7 @@ extension Timeline {
     case .signal(let signal): "signal \(signal)"
     case .spawn(let reason): "spawn: \(reason)"
     case .reported(let message): "said: \(message)"
+    case .notRun(let name): "not run after \(name)"
     case .stopped(let reason): "stopped by \(reason.rawValue)"
     case .daemonCrashed: "crashed"
     }

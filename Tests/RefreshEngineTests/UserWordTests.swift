@@ -63,4 +63,19 @@ import Testing
         2h20min start 1-2 todo (manual)
         """, only: ["start"])
   }
+
+  @Test(arguments: ["pause", "wake"])
+  func `A one-shot starts at its time although time may start nothing`(word: String) throws {
+    try expect(
+      """
+      0s    configure todo background=1h quiet=30min-7h
+      10min \(word)
+      10min schedule todo 1h
+      6h    end
+      """,
+      gives: """
+        0s start 1-1 todo (interval)
+        1h10min start 1-2 todo (manual)
+        """, only: ["start"])
+  }
 }

@@ -14,6 +14,11 @@ public struct Bystander: Sendable {
     var deadline: Instant
     var grace: Duration
     var stage: Stage
+    /// The tasks as they were configured at the start, which of them have started, what they said and how they ended.
+    var tasks: [TaskPolicy] = []
+    var started: Set<Int> = []
+    var said: [Int: Outcome] = [:]
+    var ended: [Int: Outcome] = [:]
   }
 
   /// An app, as far as anybody can see.
@@ -44,6 +49,8 @@ public struct Bystander: Sendable {
     /// The user skipped a refresh: nothing by time before this.
     var skippedUntil: Instant?
     var oneShot: OneShot?
+    /// It was told that its data is stale, and it still is.
+    var isStaleTold = false
     /// A person asked for a refresh that has not started.
     var isAskedByHand = false
   }
@@ -134,12 +141,16 @@ public struct Bystander: Sendable {
     }
     for effect in decision.effects { see(effect, at: now) }
     for record in decision.ended { note(record, at: now) }
+    for (id, app) in apps where app.isStaleTold && app.policy != nil && !app.isPastObjective(at: now) {
+      apps[id]?.isStaleTold = false
+    }
     for case .start(let id, let app, let trigger, let deadline) in decision.effects {
       guard let policy = apps[app]?.policy else { continue }
       let isShort = policy.deadline <= .seconds(5)
       apps[app]?.run = Run(
         id: id, trigger: trigger, startedAt: now, deadline: deadline, grace: policy.grace,
-        stage: isShort ? .warned : .running)
+        stage: isShort ? .warned : .running, tasks: policy.tasks,
+        started: Set(policy.tasks.indices.filter { policy.tasks[$0].after.isEmpty }))
       apps[app]?.lastStart = now
       apps[app]?.isAsked = false
       apps[app]?.countsFromEntry = false
@@ -155,6 +166,9 @@ public struct Bystander: Sendable {
   private mutating func see(_ effect: Effect, at now: Instant) {
     switch effect {
     case .start: break
+    case .tellStale(_, let app, _): apps[app]?.isStaleTold = true
+    case .startTask(let id, let app, let task):
+      if apps[app]?.run?.id == id { apps[app]?.run?.started.insert(task) }
     case .warn(let id, let app, _):
       guard apps[app]?.run?.id == id else { return }
       note("running", "warned", "time")

@@ -35,7 +35,9 @@ extension Bystander {
     case .zoneChanged(let zone): self.zone = zone
     case .clockStepped(let offset): wallOffset = offset
     case .stopped: isStopping = true
-    case .completed, .taskEnded, .wokeUp, .forgotten: break
+    case .completed(let refresh, let task, let outcome, _): hear(outcome, from: task, refresh)
+    case .taskEnded(let refresh, let task, let end): hear(end, of: task, refresh)
+    case .wokeUp, .forgotten: break
     }
   }
 
@@ -77,6 +79,21 @@ extension Bystander {
     }
   }
 
+  /// A task says how it went: its first word counts, while nobody has asked it to end.
+  private mutating func hear(_ outcome: Outcome, from task: Int, _ refresh: RefreshID) {
+    guard let id = app(of: refresh), let run = apps[id]?.run, run.isOpen(task), run.said[task] == nil else { return }
+    if run.stopReason == nil { apps[id]?.run?.said[task] = outcome }
+  }
+
+  /// A task has ended: as it said, else as its file has it.
+  private mutating func hear(_ end: TaskEnd, of task: Int, _ refresh: RefreshID) {
+    guard let id = app(of: refresh), let run = apps[id]?.run, run.isOpen(task) else { return }
+    let seen: Outcome = run.stopReason.map { .failed(.stopped($0)) } ?? run.tasks[task].judge(end)
+    apps[id]?.run?.ended[task] = run.said[task] ?? seen
+  }
+
+  private func app(of refresh: RefreshID) -> AppID? { apps.first { $0.value.run?.id == refresh }?.key }
+
   private mutating func forgetAsked(_ id: AppID) {
     apps[id]?.isAsked = false
     apps[id]?.isAskedByHand = false
@@ -99,6 +116,13 @@ extension Bystander {
       app.failures = 0
     }
     apps[record.app] = app
+  }
+}
+
+extension Bystander.Run {
+  /// Whether a task has started and not ended.
+  fileprivate func isOpen(_ task: Int) -> Bool {
+    tasks.indices.contains(task) && started.contains(task) && ended[task] == nil
   }
 }
 

@@ -34,6 +34,12 @@ extension Bystander.App {
     return if case .every(let time) = interval { time * 3 } else { .hours(72) }
   }
 
+  /// Whether the data is older than its file wants to be told of.
+  func isPastObjective(at now: Instant) -> Bool {
+    guard let begin = freshAt ?? seenAt, let most = policy?.staleAfter else { return false }
+    return begin + most <= now
+  }
+
   /// When time asks for a refresh: after the interval, what was skipped, and a day's rest for three overruns in a day.
   func dueByTime(_ limits: Limits, at now: Instant) -> Instant? {
     guard let spacing = spacing(limits) else { return nil }

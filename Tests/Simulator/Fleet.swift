@@ -28,6 +28,7 @@ enum Fleet {
     if chance.happens(50) { policy.maxStale = chance.duration(.hours(1) ... .hours(48)) }
     policy.meteredWhenStale = chance.happens(50)
     policy.isAdaptive = isAdaptive && chance.happens(50)
+    if chance.happens(40) { policy.staleAfter = chance.duration(.minutes(30) ... .hours(48)) }
     return policy
   }
 
@@ -42,8 +43,19 @@ enum Fleet {
     return constraints
   }
 
+  /// Has some of the tasks come after others, which stand before them in the file or behind them.
+  private static func chain(_ tasks: inout [TaskPolicy], _ chance: inout Chance) {
+    guard chance.happens(40) else { return }
+    let isBackwards = chance.happens(50)
+    for task in tasks.indices {
+      for other in tasks.indices where isBackwards ? other > task : other < task {
+        if chance.happens(60) { tasks[task].after.append(other) }
+      }
+    }
+  }
+
   private static func plainPolicy(_ chance: inout Chance) -> Policy {
-    Policy(
+    var policy = Policy(
       foregroundInterval: foregroundInterval(&chance), backgroundInterval: backgroundInterval(&chance),
       onForeground: chance.pick(OnForeground.allCases),
       deadline: chance.duration(
@@ -57,6 +69,8 @@ enum Fleet {
           name: "task\(number)", newData: chance.pick([.exit, .output, .changed(path: "/srv/data")]),
           noDataExit: chance.pick([100, 100, 3]), retryExit: 75)
       })
+    chain(&policy.tasks, &chance)
+    return policy
   }
 
   static func overrides(_ chance: inout Chance) -> Overrides {

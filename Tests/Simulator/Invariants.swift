@@ -9,7 +9,7 @@ public enum Invariants {
       StopsInTime(), StopReasonsAreHonest(), SwitchStopsNothing(), DuplicatesAddNothing(), MemoryIsDisk(),
       SurvivesRestart(), ClockStepMovesNothing(), FreshInTheEnd(), ForegroundIsExact(), BacklogIsSpread(),
       AskedDuringRun(), SavedBeforePerformed(), PlacesAreBounded(), RetriesBackOff(), LostIsNoFailure(),
-      WaitsAreHonest(), OneShotsStartOnce(),
+      WaitsAreHonest(), OneShotsStartOnce(), ChainsAreInOrder(), StaleIsToldOnce(),
     ]
   }
 }

@@ -83,8 +83,12 @@ struct OneShotsStartOnce: Invariant {
     guard case .handled(let turn) = observation else { return nil }
     let now = world.instant
     for case .start(let id, let app, .manual, _) in turn.decision.effects {
-      guard let before = turn.before[app], turn.event.app != app, !before.isAskedByHand else { continue }
-      guard let oneShot = before.oneShot else { return "\(id) of \(app) starts, and nobody asked" }
+      guard let before = turn.before[app], turn.event != .requested(app, .manual), !before.isAskedByHand else {
+        continue
+      }
+      var oneShot = before.oneShot
+      if case .scheduled(app, let new) = turn.event { oneShot = new }
+      guard let oneShot else { return "\(id) of \(app) starts, and nobody asked" }
       if oneShot.earliest > now { return "\(id) of \(app) starts before its time" }
     }
     guard !world.book.isFull else { return nil }

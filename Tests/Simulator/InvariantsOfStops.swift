@@ -23,7 +23,7 @@ struct StopsInTime: Invariant {
         var since = now
         if case .terminating(_, let earlier) = run.stage { since = earlier }
         if now < since + run.grace { return "\(id) of \(app) is killed within its grace" }
-      case .terminate: continue
+      case .startTask, .terminate, .tellStale: continue
       }
     }
     for (app, seen) in world.book.apps {
@@ -56,7 +56,7 @@ struct StopReasonsAreHonest: Invariant {
 }
 
 extension Bystander.Run {
-  fileprivate var stopReason: StopReason? {
+  var stopReason: StopReason? {
     switch stage {
     case .running, .warned: nil
     case .terminating(let reason, _), .killed(let reason): reason

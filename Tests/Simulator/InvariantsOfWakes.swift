@@ -7,6 +7,7 @@ struct WakeIsTheMinimum: Invariant {
     guard case .handled = observation, let brain = world.brain else { return nil }
     var windows: [Window] = []
     for id in world.ids {
+      let count = windows.count
       switch brain.verdict(on: id, at: world.instant) {
       case .notDue(let until):
         let explanation = brain.explain(id, at: world.instant)
@@ -20,6 +21,8 @@ struct WakeIsTheMinimum: Invariant {
         windows.append(window)
       case .held(let holds):
         var ends = holds.compactMap(\.end)
+        let oneShot = world.book.apps[id]?.oneShot?.earliest
+        if holds.allSatisfy(\.isOfDue), let oneShot, oneShot > world.instant { ends.append(oneShot) }
         if holds.allSatisfy(\.isOfDue), brain.explain(id, at: world.instant)?.trigger.map(\.isDeferrable) ?? false,
           let quiet = world.book.apps[id]?.policy?.quiet
         {
@@ -29,6 +32,10 @@ struct WakeIsTheMinimum: Invariant {
       case .refreshing:
         if let step = world.book.apps[id]?.run?.nextStep { windows.append(Window(earliest: step, latest: step)) }
       case .ready: break
+      }
+      if let telling = brain.explain(id, at: world.instant)?.tellsStale {
+        let other = windows.count > count ? windows.removeLast() : Window(earliest: telling, latest: telling)
+        windows.append(Window(earliest: min(other.earliest, telling), latest: min(other.latest, telling)))
       }
     }
     if let own = brain.engine.roundWake { windows.append(own) }
@@ -48,8 +55,8 @@ struct WakeIsTheMinimum: Invariant {
     let half = min(.minutes(15), spacing / 10) / 2
     // A plan waits a tenth of its wait, half of it before its moment; only the engine knows the moment.
     if app.policy?.isAdaptive == true { return .zero ... .minutes(15) }
-    // One with its place in a backlog waits for nobody.
-    let isPlaced = world.brain?.state(of: id)?.request != nil
+    // One with its place in a backlog waits for nobody, and one that was put down for a time not longer.
+    let isPlaced = world.brain?.state(of: id)?.request != nil || app.oneShot != nil
     return (isPlaced ? .zero : half)...half * 2
   }
 }

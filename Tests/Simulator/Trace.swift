@@ -38,9 +38,11 @@ public struct Trace: Sendable {
   private func text(of effect: Effect) -> String {
     switch effect {
     case .start(let id, let app, let trigger, _): "start \(id) \(app) \(trigger.rawValue)"
+    case .startTask(let id, let app, let task): "start-task \(id) \(app) \(task)"
     case .warn(let id, let app, _): "warn \(id) \(app)"
     case .terminate(let id, let app, let reason): "terminate \(id) \(app) \(reason.rawValue)"
     case .kill(let id, let app): "kill \(id) \(app)"
+    case .tellStale(let id, let app, let since): "tell-stale \(id) \(app) \(since.microseconds)"
     }
   }
 }

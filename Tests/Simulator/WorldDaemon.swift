@@ -123,19 +123,25 @@ extension World {
       observe(.performed(effect))
       switch effect {
       case .start(let id, let app, _, let deadline):
-        for task in (policies[app]?.tasks ?? []).indices {
-          processes.append(
-            Process(
-              id, app, task: task, deadline: instant.duration(to: deadline), now: now, isHealed: healedAt != nil,
-              &chance))
+        for (task, policy) in (policies[app]?.tasks ?? []).enumerated() where policy.after.isEmpty {
+          run(task, of: id, app, until: deadline)
         }
-      case .warn: break
+      case .startTask(let id, let app, let task):
+        run(task, of: id, app, until: book.apps[app]?.run?.deadline ?? instant)
+      case .warn, .tellStale: break
       case .terminate(let id, _, _):
         for index in processes.indices where processes[index].refresh == id { processes[index].terminate(at: now) }
       case .kill(let id, _):
         for index in processes.indices where processes[index].refresh == id { processes[index].kill(at: now) }
       }
     }
+  }
+
+  private mutating func run(_ task: Int, of id: RefreshID, _ app: AppID, until deadline: Instant) {
+    processes.append(
+      Process(
+        id, app, task: task, deadline: max(.zero, instant.duration(to: deadline)), now: now,
+        isHealed: healedAt != nil, &chance))
   }
 
   /// A process does what it has to do now: say something, or end.

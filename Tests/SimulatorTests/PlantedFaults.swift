@@ -1,7 +1,7 @@
 import RefreshEngine
 
 /// Mistakes that an engine or a daemon could make, each with the check that has to find it.
-let plantedFaults: [Planted] = ofRuns + ofStops + ofTime + ofStore + ofPolicy
+let plantedFaults: [Planted] = ofRuns + ofChains + ofStops + ofTime + ofStore + ofStaleness + ofPolicy
 
 private let ofRuns = [
   Planted("OneAtATime", "starts what is ready twice") { fault in
@@ -59,6 +59,28 @@ private let ofRuns = [
     fault.hearing = { event, _ in
       guard case .signalled(let id, .foreground) = event else { return [event] }
       return [event, .requested(id, .foreground)]
+    }
+  },
+]
+
+private let ofChains = [
+  Planted("ChainsAreInOrder", "takes every end of a task for a good one") { fault in
+    fault.hearing = { event, _ in
+      guard case .taskEnded(let refresh, let task, var end) = event else { return [event] }
+      end.exit = .exited(0)
+      return [.taskEnded(refresh, task: task, end)]
+    }
+  },
+  Planted("ChainsAreInOrder", "starts the next task of what it stops") { fault in
+    fault.deciding = { decision, _ in
+      for case .terminate(let id, let app, _) in decision.effects {
+        decision.effects.append(.startTask(id, app, task: 1))
+      }
+    }
+  },
+  Planted("ChainsAreInOrder", "forgets the next task") { fault in
+    fault.deciding = { decision, _ in
+      decision.effects.removeAll { if case .startTask = $0 { true } else { false } }
     }
   },
 ]
@@ -142,6 +164,24 @@ private let ofStore = [
   },
   Planted("SavedBeforePerformed", "performs before it saves") { $0.ofDaemon = .performsBeforeSaving },
   Planted("FreshInTheEnd", "loses some ends of tasks") { $0.ofDaemon = .losesEndsOfTasks },
+]
+
+private let ofStaleness = [
+  Planted("StaleIsToldOnce", "forgets what it has told", apps: 20) { fault in
+    fault.restoring = { state in
+      var forgetful = state
+      forgetful.isStaleTold = false
+      return forgetful
+    }
+  },
+  Planted("StaleIsToldOnce", "tells nobody") { fault in
+    fault.deciding = { decision, _ in
+      decision.effects.removeAll { if case .tellStale = $0 { true } else { false } }
+    }
+  },
+  Planted("StaleIsToldOnce", "tells too early") { fault in
+    fault.hearing = { event, _ in event.changingPolicies { $0.staleAfter = $0.staleAfter.map { $0 / 2 } } }
+  },
 ]
 
 private let ofPolicy = [

@@ -2,11 +2,13 @@ import RefreshAPI
 import Varlink
 
 extension Daemon {
-  /// Lists the apps that the caller may ask about, by id.
+  /// Lists the apps that the caller may ask about, those with stale data first, each by id.
   func list(_ call: Call<ManagerInterface.List.Parameters>) {
     onceLoaded {
       let apps = self.configuration.apps.filter { self.access.may(call.peer, about: $0) }
-      call.reply(ManagerInterface.List.Reply(apps: apps.map { self.view(of: $0).row }))
+      let rows = apps.map { self.view(of: $0).row }
+      let isStale = { (row: Wire.App) in row.staleSinceMicroseconds != nil }
+      call.reply(ManagerInterface.List.Reply(apps: rows.filter(isStale) + rows.filter { !isStale($0) }))
     }
   }
 }

@@ -56,7 +56,7 @@ public struct Learned: Hashable, Sendable {
   /// The moment of the next refresh that costs least (planning.md, 2.3).
   ///
   /// `age` is minutes since the last sync. The wait in minutes is at least `notBefore` (the floor) and at most
-  /// `ceiling`, where there is one; the floor wins over the ceiling.
+  /// `ceiling`, where there is one; the floor wins over the ceiling. An app that is dormant waits for its ceiling.
   public func plan(
     at now: LocalTime, age: Double, notBefore: Double, ceiling: Double?, _ device: Learnings, _ pins: Pins
   ) -> Plan {
@@ -69,9 +69,10 @@ public struct Learned: Hashable, Sendable {
       horizon, start: start, age: max(age, 0), charge: charge, notBefore: notBefore, notAfter: last,
       isFine: true)
     let openings = horizon.openings(until: start + best.wait) - horizon.openings(until: start)
-    let isDormant = best.wait >= WaitSearch.longest && best.wait > notBefore
+    let isUnused = use.isUnused && pins.openings.isEmpty
+    let isDormant = isUnused || best.wait >= WaitSearch.longest && best.wait > notBefore
     return Plan(
-      wait: isDormant ? ceiling ?? best.wait : best.wait,
+      wait: isDormant ? max(ceiling ?? WaitSearch.longest, notBefore) : best.wait,
       worth: max(best.cost - horizon.future(at: start), 0), price: charge, openingsExpected: openings,
       ageSpared: best.age,
       likelyOpening: usage.likelyOpening(after: LocalTime(minutes: now.minutes + best.wait))?.minuteOfDay,

@@ -1,0 +1,90 @@
+import RefreshConfig
+import RefreshEngine
+import Systemd
+
+/// The commands that tell of stale data, while they run (FEATURES D8).
+struct Tellings {
+  /// How long such a command may take before it is asked to end, and after that before it is killed.
+  static let deadline = Duration.seconds(30)
+  static let grace = Duration.seconds(5)
+
+  private struct Running {
+    let app: AppID
+    let timer: TimerSource
+    /// Whether it was asked to end.
+    var isAsked = false
+  }
+
+  private var running: [TaskKey: Running] = [:]
+
+  /// What runs.
+  var keys: [TaskKey] { Array(running.keys) }
+
+  /// Whose data a command tells of; nil for what is no such command.
+  func app(of key: TaskKey) -> AppID? { running[key]?.app }
+
+  /// Takes up a command, and the timer that bounds it.
+  mutating func begin(_ key: TaskKey, _ app: AppID, _ timer: TimerSource) {
+    running[key] = Running(app: app, timer: timer)
+  }
+
+  /// Lets a command go on for so long.
+  func arm(_ key: TaskKey, for bound: Duration) {
+    running[key]?.timer.arm(at: (Moment.now().instant + bound).microseconds, accuracy: 1000)
+  }
+
+  /// Takes note that a command's time is up; gives whether that is so for the second time.
+  mutating func passBound(_ key: TaskKey) -> Bool {
+    let isAsked = running[key]?.isAsked ?? false
+    running[key]?.isAsked = true
+    return isAsked
+  }
+
+  /// Forgets a command that has ended, and gives whose it was; nil for what is no such command.
+  mutating func end(_ key: TaskKey) -> AppID? {
+    guard let ended = running.removeValue(forKey: key) else { return nil }
+    ended.timer.cancel()
+    return ended.app
+  }
+}
+
+extension Daemon {
+  /// Tells the journal that an app's data is stale, and runs what its file wants to be run then.
+  func tellStale(_ id: RefreshID, _ app: AppConfiguration, since: Instant) {
+    let age = since.duration(to: Moment.now().instant)
+    journal.dataIsStale(of: app.id, age: age, limit: app.policy.staleAfter)
+    guard let command = app.onStale, !engine.isStopping else { return }
+    let key = TaskKey(refresh: id, task: 0)
+    do throws(SystemdError) {
+      let timer = try loop.timer { self.endTelling(key) }
+      tellings.begin(key, app.id, timer)
+      tellings.arm(key, for: Tellings.deadline)
+    } catch {
+      return journal.cannotTellStale(app.id, "\(error)")
+    }
+    launcher.start(
+      TaskLaunch(
+        key: key, app: app.id, command: command, owner: app.owner,
+        environment: environment.variables(ofTelling: command, app: app, id: id, age: age), input: nil,
+        changedPath: nil))
+  }
+
+  /// A command that tells has taken too long: first it is asked to end, then it is killed.
+  private func endTelling(_ key: TaskKey) {
+    guard !tellings.passBound(key) else { return launcher.kill(key) }
+    launcher.terminate(key)
+    tellings.arm(key, for: Tellings.grace)
+  }
+
+  /// Takes note of the end of a task, or of a command that tells of stale data.
+  func takeEnd(_ key: TaskKey, _ end: TaskEnd) {
+    guard let app = tellings.end(key) else { return handle(.taskEnded(key.refresh, task: key.task, end)) }
+    switch end.exit {
+    case .exited(0): break
+    case .exited(let code): journal.cannotTellStale(app, "it ended with exit code \(code)")
+    case .signalled(let signal): journal.cannotTellStale(app, "it was ended by signal \(signal)")
+    case .notStarted(let reason): journal.cannotTellStale(app, reason)
+    }
+    leaveIfDone()
+  }
+}

@@ -1,0 +1,80 @@
+"""Data that grows older than the app's file wants: listed first, and told of once (FEATURES D8)."""
+
+from daemon import MAIL, TODO
+from test_clock import DAY, library, machine, needs_root, wall  # noqa: F401 (fixtures)
+
+
+def tells(pipe):
+    """A command that tells the test what it is told."""
+    return ["/bin/sh", "-c", f"echo $REFRESH_APP $REFRESH_DATA_AGE ${{REFRESH_TOKEN:-none}} > {pipe}; echo aloud"]
+
+
+@needs_root
+def test_stale_data_is_told_of_and_listed_first(daemon, wall, machine):
+    """The command is no refresh, and has nothing to complete."""
+    told = daemon.pipe("told")
+    daemon.app("exit 100", id=MAIL)
+    daemon.app("exit 100", stale_after="1h", on_stale=tells(told))
+    machine.boot()
+    daemon.refresh()
+    assert [row["id"] for row in daemon.call("Manager.List")["apps"]] == [MAIL, TODO]
+    daemon.stop()
+    wall.set_off(+1)
+    machine.boot()
+    app, age, token = told.line().split()
+    assert app == TODO and abs(int(age) - 86_400) < 60 and token == "none"
+    stale, fresh = daemon.call("Manager.List")["apps"]
+    assert (stale["id"], fresh["id"]) == (TODO, MAIL) and "stale_since_us" not in fresh
+    assert stale["stale_since_us"] == stale["fresh_us"] + DAY // 24
+    shown = daemon.show()
+    assert (shown["stale_after_us"], shown["stale_since_us"]) == (DAY // 24, stale["stale_since_us"])
+    daemon.wait_until_said("its data is stale: 1d")
+    daemon.wait_until_said("on_stale: aloud")
+    assert len(daemon.history()) == 1
+    daemon.refresh()
+    assert [row["id"] for row in daemon.call("Manager.List")["apps"]] == [MAIL, TODO]
+
+
+@needs_root
+def test_an_app_that_is_off_is_not_told_of(daemon, wall, machine):
+    """One that never had data is, from when it was seen first."""
+    told = daemon.pipe("told")
+    daemon.app("exit 100", stale_after="1h", on_stale=tells(told))
+    daemon.app("exit 100", id=MAIL, stale_after="1h", on_stale=tells(told))
+    machine.boot()
+    daemon.call("Manager.Disable", apps=[TODO])
+    daemon.stop()
+    wall.set_off(+1)
+    machine.boot()
+    assert told.line().split()[0] == MAIL
+    assert "stale_since_us" not in daemon.show()
+    daemon.settle()
+    assert told.lines_so_far() == []
+
+
+@needs_root
+def test_a_command_that_cannot_tell_is_a_warning(daemon, wall, machine):
+    daemon.app("exit 100", stale_after="1h", on_stale=["/bin/sh", "-c", "exit 3"])
+    machine.boot()
+    daemon.stop()
+    wall.set_off(+1)
+    machine.boot()
+    daemon.wait_until_said("cannot tell of stale data by on_stale: it ended with exit code 3")
+    assert daemon.history() == []
+
+
+@needs_root
+def test_a_daemon_that_stops_takes_the_command_with_it(daemon, wall, machine):
+    """Nobody waits for it, and it is no orphan."""
+    told, go = daemon.pipe("told"), daemon.pipe("go")
+    daemon.app(
+        "exit 100", stale_after="1h", on_stale=["/bin/sh", "-c", f"trap '' TERM; echo > {told}; read _ < {go}; echo > {told}"]
+    )
+    machine.boot()
+    daemon.stop()
+    wall.set_off(+1)
+    machine.boot()
+    told.line()
+    assert daemon.stop() == 0
+    go.let_go()
+    assert told.lines_so_far() == []

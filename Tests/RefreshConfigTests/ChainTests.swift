@@ -1,0 +1,65 @@
+import RefreshConfig
+import RefreshEngine
+import Testing
+
+/// FEATURES B7: `after` of a task names tasks of the same file.
+@Suite("Tasks that come after others") struct ChainTests {
+  /// A file of tasks, each its keys; the first line of a task is the fourth below that of the one before.
+  private func problems(_ tasks: String...) throws -> [String] {
+    let scratch = try Scratch()
+    try write(tasks, to: scratch)
+    return scratch.problems().map { $0.replacing("apps.d/todo.toml:", with: "") }
+  }
+
+  private func write(_ tasks: [String], to scratch: Scratch) throws {
+    let tables = tasks.map { "[[task]]\nrun = [\"/usr/bin/true\"]\n\($0)\n" }
+    try scratch.write("apps.d/todo.toml", "id = \"org.example.todo\"\n" + tables.joined())
+  }
+
+  @Test("are known by the places of those, whatever these are called and wherever they stand")
+  func places() throws {
+    let scratch = try Scratch()
+    try write(
+      [#"name = "index"; after = ["true-2", "pull"]"#, #"name = "pull""#, "# true", "# true-2"].map {
+        $0.replacing("; ", with: "\n")
+      }, to: scratch)
+    let tasks = try #require(try scratch.load().apps.first).policy.tasks
+    #expect(tasks.map(\.name) == ["index", "pull", "true", "true-2"])
+    #expect(tasks.map(\.after) == [[1, 3], [], [], []])
+  }
+
+  @Test("must be there, once, and be others")
+  func names() throws {
+    #expect(
+      try problems("name = \"pull\"", "name = \"index\"\nafter = [\"pul\"]") == [
+        #"8: task.after: cannot start after "pul": no task of this file has that name; write one of "pull""#
+      ])
+    #expect(
+      try problems("name = \"pull\"\nafter = [\"push\"]") == [
+        #"5: task.after: cannot start after "push": no task of this file has that name; remove the key"#
+      ])
+    #expect(
+      try problems("name = \"pull\"\nafter = [\"pull\"]") == [
+        #"5: task.after: cannot start "pull" after itself; write the names of other tasks"#
+      ])
+    #expect(
+      try problems("name = \"pull\"", "name = \"index\"\nafter = [\"pull\", \"pull\"]") == [
+        #"8: task.after: cannot start after "pull" twice; write the name once"#
+      ])
+    #expect(
+      try problems("after = \"pull\"") == [
+        #"4: task.after: cannot take a string for this key; write for example after = ["pull"]"#
+      ])
+  }
+
+  @Test("cannot come after one another in a circle")
+  func circles() throws {
+    #expect(
+      try problems(
+        "name = \"notify\"\nafter = [\"index\"]", "name = \"index\"\nafter = [\"pull\"]",
+        "name = \"pull\"\nafter = [\"index\"]") == [
+          #"9: task.after: cannot start any of these first: "index" after "pull" after "index"; "#
+            + "take one of the names out of after"
+        ])
+  }
+}

@@ -1,0 +1,71 @@
+import RefreshConfig
+import RefreshEngine
+import Testing
+
+/// FEATURES D8: how old data may be before somebody is told, and who.
+@Suite("How old data may be") struct StalenessTests {
+  private static let task = "[[task]]\nrun = [\"/usr/bin/true\"]\n"
+
+  private func scratch(_ keys: String, defaults: String? = nil) throws -> Scratch {
+    let scratch = try Scratch()
+    if let defaults { try scratch.write("refreshd.toml", "[defaults]\n" + defaults) }
+    try scratch.write("apps.d/todo.toml", "id = \"org.example.todo\"\n\(keys)\n" + Self.task)
+    return scratch
+  }
+
+  private func app(_ keys: String, defaults: String? = nil) throws -> AppConfiguration {
+    try #require(try scratch(keys, defaults: defaults).load().apps.first)
+  }
+
+  @Test("is as the app's file says, and who is told runs where its tasks do")
+  func file() throws {
+    let app = try app(
+      """
+      stale_after = "2d"
+      on_stale = ["notify-send", "Old!"]
+      directory = "/srv"
+      environment = { LANG = "C" }
+      """)
+    #expect(app.policy.staleAfter == .hours(48))
+    #expect(
+      app.onStale
+        == Command(arguments: ["/usr/bin/notify-send", "Old!"], directory: "/srv", environment: ["LANG=C"]))
+  }
+
+  @Test("may be a default, which an app takes away with never")
+  func defaults() throws {
+    let defaults = "stale_after = \"2d\"\non_stale = [\"/usr/bin/true\"]"
+    #expect(try app("", defaults: defaults).onStale == Command(arguments: ["/usr/bin/true"]))
+    let other = try app("stale_after = \"never\"", defaults: defaults)
+    #expect(other.policy.staleAfter == nil && other.onStale == nil)
+    let command = "on_stale = [\"/usr/bin/true\"]"
+    #expect(try app("stale_after = \"3d\"", defaults: command).onStale?.arguments == ["/usr/bin/true"])
+    #expect(try app("", defaults: command).onStale == nil)
+  }
+
+  @Test(
+    "is refused where it makes no sense",
+    arguments: [
+      (
+        #"stale_after = "6h""#,
+        #"2: stale_after: cannot keep data fresher than 6h with a refresh every 1d; "#
+          + "write a longer stale_after or a shorter background_interval"
+      ),
+      (
+        #"stale_after = "30s""#, "2: stale_after: cannot take 30s: it is out of bounds; write 1min to 10y"
+      ),
+      (
+        #"on_stale = ["/usr/bin/true"]"#,
+        #"2: on_stale: cannot tell when the data is stale; write for example stale_after = "6h" beside it"#
+      ),
+      (
+        "stale_after = \"2d\"\non_stale = \"/usr/bin/true\"",
+        #"3: on_stale: cannot take a string for this key; "#
+          + #"write for example on_stale = ["/usr/bin/notify-send", "Old mail"]"#
+      ),
+    ])
+  func problems(keys: String, problem: String) throws {
+    #expect(
+      try scratch(keys).problems().map { $0.replacing("apps.d/todo.toml:", with: "") } == [problem])
+  }
+}
