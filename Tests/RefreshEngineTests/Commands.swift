@@ -15,6 +15,9 @@ extension Timeline {
     case "schedule":
       let earliest = instant + (try duration(try rest.word(1)))
       handle(.scheduled(try appID(try rest.word(0)), OneShot(earliest: earliest, reason: "")))
+    case "retry-after":
+      handle(.retryAfter(try rest.word(0).read { RefreshID($0) }, try duration(try rest.word(1))))
+    case "network", "power", "idle", "calm": handle(.observed(try observation(command, try rest.word(0))))
     case "zone": handle(.zoneChanged(try zone(rest)))
     case "clock":
       setClock(by: try duration(try rest.word(0)))
@@ -84,8 +87,25 @@ extension Timeline {
   private mutating func setLimits(_ words: [String]) throws {
     for word in words {
       let parts = word.split(separator: "=").map(String.init)
+      if parts[0] == "places" {
+        limits.maxConcurrent = Int(try parts.word(1).read { Int32($0) })
+        continue
+      }
       let floor = try duration(try parts.word(1))
       if parts[0] == "foreground" { limits.foregroundFloor = floor } else { limits.backgroundFloor = floor }
+    }
+  }
+
+  private func observation(_ condition: String, _ word: String) throws -> Observation {
+    switch condition {
+    case "network":
+      let network = Network(
+        reach: word == "gone" ? .offline : .full, metered: word == "metered" ? .yes : .no,
+        medium: word == "wifi" ? .wifi : .wired)
+      return .network(Reading(network, source: "script"))
+    case "power": return .power(Reading(Power(onBattery: word == "battery", percent: 80), source: "script"))
+    case "idle": return .idle(Reading(word == "yes", source: "script"))
+    default: return .pressure(Reading(word == "no", source: "script"))
     }
   }
 

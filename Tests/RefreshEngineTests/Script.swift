@@ -6,7 +6,7 @@ import Testing
 /// Times are those since the script began, as systemd writes durations: `0s`, `1h30min`. The events:
 ///
 ///     configure APP [KEY=VALUE…] [; APP …]   these are all the apps; keys are in `AppLine`
-///     limits KEY=DURATION…                   `foreground`, `background`: the floors of the next `configure`
+///     limits KEY=DURATION…                   `foreground`, `background`: the floors of the next `configure`; `places=N`
 ///     launched|foreground|background|terminated|login|logout APP
 ///     lease N SIGNAL APP · lease-ends N APP
 ///     set APP KEY=INTERVAL… · reset APP      `foreground`, `background`
@@ -15,6 +15,8 @@ import Testing
 ///     ends REFRESH TASK exit=N|signal=N|not-started [printed] [changed]
 ///     pause · unpause · disable APP · enable APP · skip APP
 ///     schedule APP DURATION                  a one-shot, so much later
+///     retry-after REFRESH DURATION           the task says when to try again if it fails
+///     network wired|wifi|metered|gone · power mains|battery · idle yes|no · calm yes|no     what the sources say
 ///     zone EAST [AT=EAST…]                   the zone, and when daylight saving changes it
 ///     clock ±DURATION                        somebody sets the wall clock
 ///     suspend DURATION [resumed]             the machine sleeps: processes freeze, the boot clock runs; the end is told
