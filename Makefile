@@ -85,4 +85,5 @@ build-setup:
 test-setup:
 	@demo/need $(TEST_PACKAGES)
 	@test -x $(PYTHON) || /usr/bin/python3 -m venv .build-python
-	@$(PYTHON) -m pip install --quiet --disable-pip-version-check 'pytest>=8,<10' 'varlink==31.0.0'
+	@$(PYTHON) -m pip install --quiet --disable-pip-version-check 'pytest>=8,<10' 'varlink==31.0.0' \
+	  'prometheus_client>=0.20,<1'

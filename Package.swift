@@ -38,11 +38,12 @@ let package = Package(
       name: "RefreshDaemon",
       dependencies: ["RefreshEngine", "RefreshStore", "RefreshConfig", "RefreshAPI", "Varlink", "Systemd", "CLinux"],
       swiftSettings: strict),
+    .target(name: "RefreshRehearsal", dependencies: ["RefreshEngine"], swiftSettings: strict),
     .executableTarget(name: "refreshd", dependencies: ["RefreshDaemon"], swiftSettings: strict),
     .executableTarget(
       name: "refreshctl",
       dependencies: [
-        "RefreshAPI", "Varlink", "RefreshConfig", "RefreshEngine",
+        "RefreshAPI", "Varlink", "RefreshConfig", "RefreshEngine", "RefreshRehearsal",
         .product(name: "ArgumentParser", package: "swift-argument-parser"),
       ],
       swiftSettings: strict),
@@ -57,13 +58,14 @@ let package = Package(
     test("SimulatorTests", ["Simulator", "RefreshEngine", "simulate"]),
     test(
       "RefreshStoreTests", ["RefreshStore", "RefreshEngine", "CSQLite"],
-      resources: [.embedInCode("Fixtures/schema-1.sql"), .embedInCode("Fixtures/schema-2.sql")]),
+      resources: [.embedInCode("Fixtures/schema-1.sql"), .embedInCode("Fixtures/schema-2.sql"), .embedInCode("Fixtures/schema-3.sql")]),
     test("RefreshConfigTests", ["RefreshConfig"]),
     test("VarlinkTests", ["Varlink", "CLinux"]),
     test(
       "RefreshAPITests", ["RefreshAPI"], exclude: ["test_interfaces.py"], resources: [.embedInCode("messages.json")]),
     test("SystemdTests", ["Systemd"]),
     test("RefreshDaemonTests", ["RefreshDaemon", "CLinux"]),
+    test("RefreshRehearsalTests", ["RefreshRehearsal", "RefreshEngine"]),
     .executableTarget(
       name: "conditions-probe", dependencies: ["RefreshDaemon", "RefreshEngine", "Systemd"],
       path: "Tests/ConditionsProbe", swiftSettings: strict),

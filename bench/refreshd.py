@@ -13,6 +13,7 @@ APP = """\
 id = "{id}"
 foreground_interval = "never"
 background_interval = "never"
+adaptive = false
 on_foreground = "never"
 
 [[task]]

@@ -49,6 +49,9 @@ struct visitor {
     } else if (auto integer = node.as_integer()) {
       item.kind = toml_integer;
       item.integer = integer->get();
+    } else if (auto number = node.as_floating_point()) {
+      item.kind = toml_float;
+      item.number = number->get();
     } else if (auto boolean = node.as_boolean()) {
       item.kind = toml_boolean;
       item.boolean = boolean->get();
@@ -59,7 +62,7 @@ struct visitor {
       item.kind = toml_table;
       item.count = table->size();
     } else {
-      item.kind = node.is_floating_point() ? toml_float : toml_time;
+      item.kind = toml_time;
     }
     visit(context, &item);
     if (auto array = node.as_array()) {

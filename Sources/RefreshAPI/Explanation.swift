@@ -90,6 +90,10 @@ extension Wire {
     public let oneShot: OneShot?
     /// Since when it is due and held, and by what; absent when it is not.
     public let waiting: Waiting?
+    /// The plan of the next background refresh.
+    ///
+    /// Absent for an app whose interval is its schedule, and before the first.
+    public let planning: Planning?
     /// What is known of the machine.
     public let conditions: Conditions
     /// The last refreshes and waits, the newest first.
@@ -101,8 +105,8 @@ extension Wire {
       holds: [Hold], running: Running? = nil, interval: Interval? = nil, freshMicroseconds: Int64? = nil,
       floorMicroseconds: Int64? = nil, staleMicroseconds: Int64? = nil, terms: [Term], quiet: QuietHours? = nil,
       isDisabled: Bool, pause: PauseState? = nil, failures: Int, strikes: Int, restsUntilMicroseconds: Int64? = nil,
-      skippedUntilMicroseconds: Int64? = nil, oneShot: OneShot? = nil, waiting: Waiting? = nil, conditions: Conditions,
-      past: [Past]
+      skippedUntilMicroseconds: Int64? = nil, oneShot: OneShot? = nil, waiting: Waiting? = nil, planning: Planning? = nil,
+      conditions: Conditions, past: [Past]
     ) {
       self.id = id
       self.name = name
@@ -126,6 +130,7 @@ extension Wire {
       self.skippedUntilMicroseconds = skippedUntilMicroseconds
       self.oneShot = oneShot
       self.waiting = waiting
+      self.planning = planning
       self.conditions = conditions
       self.past = past
     }
@@ -153,6 +158,7 @@ extension Wire {
       case skippedUntilMicroseconds = "skipped_until_us"
       case oneShot = "one_shot"
       case waiting
+      case planning
       case conditions
       case past
     }

@@ -1,5 +1,5 @@
 extension ManagerInterface {
-  /// Puts the intervals of the files in force again.
+  /// Puts the intervals of the files in force again, and forgets what is learnt.
   ///
   /// All apps or none; the answer comes when it is stored.
   public enum Reset: InterfaceMethod {

@@ -5,7 +5,7 @@ struct AppFile {
   /// The most tasks that an app may have.
   static let mostTasks = 64
   /// The keys that `[defaults]` cannot have.
-  static let ownKeys = ["id", "name", "owner", "task"]
+  static let ownKeys = ["id", "name", "owner", "pin", "task"]
 
   let id: (value: AppID, line: Int)?
   let app: AppConfiguration?
@@ -21,6 +21,7 @@ struct AppFile {
     let settings = Settings(from: &section, in: &reading).completed(by: reading.defaults)
     settings.refuseEarlyStaleness(in: &section, limits: reading.limits)
     settings.staleness.refuseIdleCommand(in: &section)
+    let pins = Pins(from: &section)
     let tasks = Self.tasks(from: &section, in: &reading)
     section.refuseUnknownKeys()
     problems = section.problems
@@ -30,8 +31,10 @@ struct AppFile {
     }
     let ownerInForce = owner ?? reading.accounts.user(numbered: reading.reader.uid)
     let policies = reading.sharing.one(tasks.policies(of: ownerInForce))
+    var policy = settings.policy(tasks: policies, limits: reading.limits, &reading.sharing)
+    policy.pins = pins
     app = AppConfiguration(
-      id: id, owner: ownerInForce, policy: settings.policy(tasks: policies, limits: reading.limits, &reading.sharing),
+      id: id, owner: ownerInForce, policy: policy,
       commands: reading.commands(of: tasks, settings, ownerInForce),
       tellingCommands: reading.tellingCommands(settings, ownerInForce),
       givenName: name, folder: reading.sharing.one(file.folder), fileName: file.name == "\(id).toml" ? nil : file.name)

@@ -6,7 +6,7 @@ struct Node {
     case string(String)
     case integer(Int64)
     case boolean(Bool)
-    case float
+    case float(Double)
     case time
     case array([Node])
     case table([Entry])
@@ -85,7 +85,7 @@ private final class Visited {
         case .string: .string(Self.string(item.text, item.text_length))
         case .integer: .integer(item.integer)
         case .boolean: .boolean(item.boolean)
-        case .float: .float
+        case .float: .float(item.number)
         case .array: .array([])
         case .table: .table([])
         case .time: .time

@@ -16,8 +16,8 @@ extension Limits {
     maxConcurrent = section.takeInteger("max_concurrent", within: 1...1000, example: 4).map(Int.init)
     let unknown: UnknownConditions? = section.takeWord("unknown_conditions", example: .met)
     unknownIsMet = unknown.map { $0 == .met } ?? unknownIsMet
-    let saver: PowerSaver? = section.takeWord("power_saver", example: .ignore)
-    powerSaverStops = saver.map { $0 == .stop } ?? powerSaverStops
+    powerSaver = section.takeWord("power_saver", example: .dearer) ?? powerSaver
+    profile = section.takeWord("profile", example: .balanced) ?? profile
     settle = section.takeDuration("settle", within: .zero ... .minutes(10), example: "20s") ?? settle
   }
 
@@ -36,11 +36,5 @@ extension Limits {
   private enum UnknownConditions: String, CaseIterable {
     case met
     case unmet
-  }
-
-  /// The words of `power_saver`.
-  private enum PowerSaver: String, CaseIterable {
-    case ignore
-    case stop
   }
 }

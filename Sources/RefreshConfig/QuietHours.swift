@@ -15,7 +15,7 @@ extension QuietHours {
   }
 
   /// Reads `HH:MM`; nil for anything else.
-  private static func minuteOfDay(_ text: Substring) -> Int? {
+  static func minuteOfDay(_ text: Substring) -> Int? {
     let digits = text.utf8.map { Int($0) - Int(UInt8(ascii: "0")) }
     guard digits.count == 5, Array(text.utf8)[2] == UInt8(ascii: ":"),
       [0, 1, 3, 4].allSatisfy({ (0...9).contains(digits[$0]) })

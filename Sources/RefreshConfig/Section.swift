@@ -93,6 +93,22 @@ struct Section {
     }?.value
   }
 
+  /// Takes a number within bounds, with a point or without.
+  mutating func takeNumber(_ key: String, within bounds: ClosedRange<Double>, example: Double) -> Double? {
+    take(key, example: "\(key) = \(example)") { (node) throws(Unreadable) -> Double? in
+      let number: Double
+      switch node.value {
+      case .integer(let integer): number = Double(integer)
+      case .float(let float): number = float
+      default: return nil
+      }
+      guard bounds.contains(number) else {
+        throw .outOfBounds("\(number)", "\(bounds.lowerBound)", "\(bounds.upperBound)")
+      }
+      return number
+    }?.value
+  }
+
   /// Takes a boolean.
   mutating func takeBoolean(_ key: String) -> Bool? {
     take(key, example: "\(key) = true") { node in if case .boolean(let value) = node.value { value } else { nil } }?

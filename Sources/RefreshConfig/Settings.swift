@@ -14,6 +14,7 @@ struct Settings {
   var maxStale: Duration?
   var meteredWhenStale: Bool?
   var staleness = StalenessSettings()
+  var adaptive: Bool?
   var surroundings = Surroundings()
 
   init() {}
@@ -48,6 +49,7 @@ struct Settings {
     if maxStale == nil, section.isWritten("max_stale") { maxStale = .longest }
     meteredWhenStale = section.takeBoolean("metered_when_stale")
     staleness = StalenessSettings(from: &section, &reading.programs)
+    adaptive = section.takeBoolean("adaptive")
     surroundings = Surroundings(from: &section)
   }
 
@@ -65,6 +67,7 @@ struct Settings {
     settings.maxStale = maxStale ?? defaults.maxStale
     settings.meteredWhenStale = meteredWhenStale ?? defaults.meteredWhenStale
     settings.staleness = staleness.completed(by: defaults.staleness)
+    settings.adaptive = adaptive ?? defaults.adaptive
     settings.surroundings = surroundings.completed(by: defaults.surroundings)
     return settings
   }
@@ -85,6 +88,7 @@ struct Settings {
     policy.maxStale = maxStale ?? policy.maxStale
     policy.meteredWhenStale = meteredWhenStale ?? policy.meteredWhenStale
     policy.staleAfter = staleness.after ?? policy.staleAfter
+    policy.isAdaptive = adaptive ?? policy.isAdaptive
     return policy
   }
 

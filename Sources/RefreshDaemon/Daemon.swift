@@ -23,6 +23,7 @@ actor Daemon {
   private let hasRebooted: Bool
   let launcher: any Launcher
   let conditions: ConditionSources
+  let forecaster = Forecaster()
   /// How local time follows from wall time; nil while no app needs to know.
   var zone: LocalZone?
 
@@ -36,6 +37,8 @@ actor Daemon {
   var watchers = Watchers()
   /// The last refresh of each app that has ended.
   var lasts = LastRefreshes()
+  /// What is counted from the start on.
+  var tally = Tally()
   /// The questions that came before those were read; nil from then on.
   private var early: [() -> Void]? = []
   /// What the next commit saves and what waits for it.
@@ -82,7 +85,7 @@ actor Daemon {
     conditions = ConditionSources(on: parts.loop, settings: .init(of: parts.settings))
     engine = Engine(
       start: parts.loaded.start, spread: Machine.spread(), states: parts.loaded.states,
-      wallOffset: parts.moment.wallOffset, device: parts.loaded.device)
+      wallOffset: parts.moment.wallOffset, device: parts.loaded.device, learned: parts.loaded.learned)
     configuration = InForce(parts.configuration, at: parts.moment)
   }
 
@@ -131,7 +134,7 @@ actor Daemon {
   func handle(_ event: Event) {
     let now = readClocks()
     let decision = engine.handle(event, at: now)
-    take(decision)
+    take(decision, at: now)
     tellWatchers(of: event, decision, at: now)
     arm()
     if decision.deviceChanged { watch() }
@@ -146,7 +149,7 @@ actor Daemon {
     let drift = (moment.wallOffset - engine.wallOffset).inMicroseconds.magnitude
     if drift > Moment.step.inMicroseconds.magnitude {
       pending.clockStepped = true
-      take(engine.handle(.clockStepped(wallOffset: moment.wallOffset), at: moment.instant))
+      take(engine.handle(.clockStepped(wallOffset: moment.wallOffset), at: moment.instant), at: moment.instant)
       arm()
       zone?.look()
     }
@@ -156,12 +159,15 @@ actor Daemon {
   /// The timer has gone off, and must be armed anew also for the same instant.
   private func wakeUp() {
     armedFor = nil
+    tally.wakes += 1
     handle(.wokeUp)
   }
 
-  private func take(_ decision: Decision) {
+  private func take(_ decision: Decision, at now: Instant) {
     pending.changed.formUnion(decision.changed)
-    pending.deviceChanged = pending.deviceChanged || decision.deviceChanged
+    pending.deviceChanged = pending.deviceChanged || decision.deviceChanged || decision.deviceLearned
+    pending.learned.formUnion(decision.learned)
+    pending.openings += decision.opened.map { Opening(app: $0, at: now) }
     pending.ended += decision.ended
     pending.waited += decision.waited
     for record in decision.ended { conclude(record) }

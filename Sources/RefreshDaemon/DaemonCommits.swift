@@ -67,15 +67,20 @@ extension Daemon {
   private func save(_ turn: Pending) async -> StoreError? {
     guard turn.isToBeSaved || storeProblem != nil else { return nil }
     var batch = Batch(
-      now: Moment.now().instant, wallOffset: engine.wallOffset, records: turn.ended, waits: turn.waited)
+      now: Moment.now().instant, wallOffset: engine.wallOffset, openings: turn.openings, records: turn.ended,
+      waits: turn.waited)
     if turn.deviceChanged { batch.device = engine.device }
     for id in turn.changed { batch.states[id] = engine.state(of: id) }
+    for id in turn.learned { batch.learned[id] = .some(engine.learned(of: id)) }
+    let problem: StoreError?
     do throws(StoreError) {
       try await store.save(batch, durably: !turn.promises.isEmpty)
-      return nil
+      problem = nil
     } catch {
-      return error
+      problem = error
     }
+    tally.noteWrite(took: batch.now.duration(to: Moment.now().instant), failed: problem != nil)
+    return problem
   }
 
   /// Sees to the next try after a commit that failed, and says once when writing stops and when it works again.
@@ -101,6 +106,7 @@ extension Daemon {
   private func saveAllAfter(_ problem: StoreError) {
     guard problem.code == .corrupt else { return }
     pending.changed.formUnion(configuration.apps.map(\.id))
+    pending.learned.formUnion(configuration.apps.map(\.id))
     pending.deviceChanged = true
   }
 }

@@ -22,7 +22,7 @@ extension Daemon {
   func watch() {
     do throws(SystemdError) {
       try conditions.start(needs: needs)
-      if zone == nil, configuration.apps.contains(where: { $0.policy.quiet != nil }) {
+      if zone == nil, configuration.apps.contains(where: { $0.policy.quiet != nil || $0.policy.isAdaptive }) {
         let zone = try LocalZone(on: loop)
         zone.onZone = { self.handle(.zoneChanged($0)) }
         self.zone = zone
@@ -44,7 +44,11 @@ extension Daemon {
       if constraints.idle { needs.insert(.idle) }
       if constraints.calm { needs.insert(.pressure) }
     }
-    if configuration.limits.powerSaverStops { needs.insert(.powerSaver) }
+    switch configuration.limits.powerSaver {
+    case .ignore: break
+    case .dearer: if configuration.apps.contains(where: \.policy.isAdaptive) { needs.insert(.powerSaver) }
+    case .stop: needs.insert(.powerSaver)
+    }
     if engine.device.pause == .untilAC { needs.insert(.power) }
     return needs
   }

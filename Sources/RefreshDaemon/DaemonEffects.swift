@@ -78,6 +78,7 @@ extension Daemon {
   func conclude(_ record: RefreshRecord) {
     let stored = StoredRefresh(record, wallOffset: engine.wallOffset)
     lasts.note(stored)
+    tally.note(record)
     journal.ended(record)
     let watchers = refreshes.end(record.id)
     guard !watchers.isEmpty else { return }

@@ -28,10 +28,17 @@ struct ExplanationView {
       restsUntilMicroseconds: explanation.restsUntil.map(wall),
       skippedUntilMicroseconds: explanation.skippedUntil.map(wall),
       oneShot: explanation.oneShot.map { Wire.OneShot($0, wallOffset: view.wallOffset) },
-      waiting: explanation.waiting.map {
-        Wire.Waiting(sinceMicroseconds: wall($0.since), holds: $0.holds.map(\.rawValue))
-      },
-      conditions: Wire.Conditions(conditions), past: past)
+      waiting: explanation.waiting.map { Wire.Waiting($0, wallOffset: view.wallOffset) },
+      planning: explanation.planning.map(planning), conditions: Wire.Conditions(conditions), past: past)
+  }
+
+  private func planning(_ planning: Explanation.Planning) -> Wire.Planning {
+    Wire.Planning(
+      plannedMicroseconds: wall(planning.planned), ceilingMicroseconds: wall(planning.ceiling),
+      worth: planning.plan.worth, price: planning.plan.price, machinePrice: planning.price, cost: planning.habits.cost,
+      newDataPerDay: planning.habits.newDataPerDay, openingsPerDay: planning.habits.usage.openingsPerDay,
+      openingsExpected: planning.plan.openingsExpected, likelyOpeningMinute: planning.plan.likelyOpening,
+      isDormant: planning.plan.isDormant)
   }
 
   private func interval(of intervals: Wire.Intervals) -> Wire.Interval? {

@@ -16,6 +16,10 @@ struct Pending {
   var clockStepped = false
   /// Whether what holds for all apps is to be saved.
   var deviceChanged = false
+  /// The apps of which more was learnt.
+  var learned: Set<AppID> = []
+  /// When apps were opened, for the history.
+  var openings: [Opening] = []
   /// The refreshes for the history.
   var ended: [RefreshRecord] = []
   /// The waits for the history.
@@ -29,7 +33,8 @@ struct Pending {
 
   /// Whether there is anything to write.
   var isToBeSaved: Bool {
-    !changed.isEmpty || deviceChanged || clockStepped || !ended.isEmpty || !waited.isEmpty || !promises.isEmpty
+    !changed.isEmpty || deviceChanged || clockStepped || !learned.isEmpty || !openings.isEmpty || !ended.isEmpty
+      || !waited.isEmpty || !promises.isEmpty
   }
 
   /// Whether nobody waits for the commit: nothing is to be started or answered after it, and nothing has ended.

@@ -41,11 +41,17 @@ extension Daemon {
     interface.method("Reset") { self.reset($0) }
     interface.method("Disable") { self.disable($0) }
     interface.method("Enable") { self.enable($0) }
+    interface.method("Usage") { self.usage($0) }
+    interface.method("Openings") { self.openings($0) }
+    interface.method("Forget") { self.forget($0) }
     interface.method("Skip") { self.skip($0) }
     interface.method("Pause") { self.pause($0) }
     interface.method("Resume") { self.resume($0) }
     interface.method("Schedule") { self.schedule($0) }
     interface.method("History") { self.history($0) }
+    interface.method("Forecast") { self.forecast($0) }
+    interface.method("Timeline") { self.timeline($0) }
+    interface.method("Metrics") { self.metrics($0) }
     interface.method("Watch") { self.watch($0) }
     interface.method("Check") { self.check($0) }
     interface.method("Reload") { self.reload($0) }

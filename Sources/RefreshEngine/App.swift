@@ -35,6 +35,9 @@ struct App: Sendable {
   var oneShot: OneShot?
   var isStaleTold = false
   var waiting: Waiting?
+  var planned: Instant?
+  /// Whether the plan is to be made anew with the next slice of such work.
+  var needsPlan = false
 
   init() {}
 
@@ -55,6 +58,7 @@ struct App: Sendable {
     oneShot = state.oneShot
     isStaleTold = state.isStaleTold
     waiting = state.waiting
+    planned = state.planned
   }
 
   /// What is saved.
@@ -70,6 +74,7 @@ struct App: Sendable {
     state.oneShot = oneShot
     state.isStaleTold = isStaleTold
     state.waiting = waiting
+    state.planned = planned
     return state
   }
 

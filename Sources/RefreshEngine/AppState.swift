@@ -78,9 +78,16 @@ public struct WaitRecord: Hashable, Sendable {
 public struct DeviceState: Hashable, Sendable {
   /// The user's pause of all apps; nil while there is none.
   public var pause: Pause?
+  /// What the machine has learnt of all its apps.
+  public var learnings: Learnings
+  /// The local day up to which the nights have passed, as ``LocalTime/day`` counts; nil before the first.
+  public var day: Int?
 
   /// The state of a device that nobody has touched.
-  public init(pause: Pause? = nil) { self.pause = pause }
+  public init(pause: Pause? = nil, learnings: Learnings = Learnings(budget: Budget(profile: .balanced))) {
+    self.pause = pause
+    self.learnings = learnings
+  }
 }
 
 /// The start of a refresh: what is saved before its first process, so that a crash cannot lose it.
@@ -136,6 +143,8 @@ public struct AppState: Hashable, Sendable {
   public var isStaleTold = false
   /// What has kept the app waiting, and since when, while it is due and held.
   public var waiting: Waiting?
+  /// When the plan has the next background refresh, boot clock; nil while there is no plan (FEATURES C5).
+  public var planned: Instant?
 
   /// The state of an app that nobody has heard of yet.
   public init(

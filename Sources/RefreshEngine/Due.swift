@@ -28,10 +28,22 @@ extension App {
     guard let spacing = spacing(in: phase, limits: limits) else { return nil }
     var due = lastStart.map { $0 + spacing } ?? now
     if let skippedUntil { due = max(due, skippedUntil) }
-    if let rest = restsUntil, rest > now, phase == .background, let lastStart {
-      due = max(due, min(rest, lastStart + maxStale))
-    }
+    guard phase == .background, let lastStart else { return due }
+    if let planned = plannedInForce { due = max(due, planned - planWindow / 2) }
+    if let rest = restsUntil, rest > now { due = max(due, min(rest, lastStart + maxStale)) }
     return due
+  }
+
+  /// What the plan asks for, with the ceiling over it; nil for an app that is not planned.
+  var plannedInForce: Instant? {
+    guard policy?.isAdaptive == true, let planned, let lastStart else { return nil }
+    return min(planned, lastStart + maxStale)
+  }
+
+  /// How long a planned refresh may wait for company: a tenth of its wait, half before the planned moment, half after.
+  private var planWindow: Duration {
+    guard let planned = plannedInForce, let lastStart else { return .zero }
+    return min(Self.longestWindow, max(.zero, lastStart.duration(to: planned)) / Self.windowPart)
   }
 
   /// What is due first, by request or by time; nil when nothing ever is.
@@ -64,7 +76,7 @@ extension App {
   private func slack(limits: Limits, spread: Spread, of id: AppID) -> Duration {
     guard phase == .background, lastStart != nil else { return .zero }
     guard let spacing = spacing(in: .background, limits: limits) else { return .zero }
-    let half = min(Self.longestWindow, spacing / Self.windowPart) / 2
+    let half = max(min(Self.longestWindow, spacing / Self.windowPart), planWindow) / 2
     return half + spread.offset(of: id, within: half)
   }
 

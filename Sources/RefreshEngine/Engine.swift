@@ -36,6 +36,12 @@ public struct Engine: Sendable {
   var running: [RefreshID: AppID] = [:]
   /// The apps that are held by what may be lifted by another event than their own: a condition, a pause.
   var held: Set<AppID> = []
+  /// What is left to do of a round through the apps, if one is under way.
+  var round: Round?
+  /// Whether any app is planned.
+  var plansAny = false
+  /// When the next night begins, boot clock; nil while no app is planned.
+  var nightAt: Instant?
   private var agenda = Agenda()
   private var queue = Queue()
   private var number: UInt32 = 0
@@ -51,20 +57,23 @@ public struct Engine: Sendable {
   ///   - wallOffset: wall time minus boot time.
   ///   - zone: how local time follows from wall time.
   ///   - device: what is saved of the device.
+  ///   - learned: what is saved of the learners of each app.
   public init(
     start: UInt32, spread: Spread, states: [AppID: AppState], wallOffset: Duration, zone: Zone = .utc,
-    device: DeviceState = DeviceState()
+    device: DeviceState = DeviceState(), learned: [AppID: Learned] = [:]
   ) {
     self.start = start
     self.zone = zone
     self.device = device
     self.spread = spread
     self.wallOffset = wallOffset
-    apps = AppTable(restoring: states)
+    apps = AppTable(restoring: states, learned: learned)
   }
 
   /// From when until when to come back; nil when there is nothing to do by time.
-  public var nextWake: Window? { agenda.wake }
+  public var nextWake: Window? {
+    agenda.wake(beside: roundWake)
+  }
 
   /// Takes one event and says what to save and to do.
   ///
@@ -74,6 +83,7 @@ public struct Engine: Sendable {
   public mutating func handle(_ event: Event, at now: Instant) -> Decision {
     var turn = Turn(now: now)
     endPause(&turn)
+    beginNight(&turn)
     for id in agenda.takeDue(at: now) {
       turn.touched.insert(id)
       advance(id, &turn)
@@ -153,20 +163,23 @@ public struct Engine: Sendable {
     case .scheduled(let id, let oneShot): schedule(id, oneShot, &turn)
     case .disabled(let id, let isDisabled): disable(id, isDisabled, &turn)
     case .skipped(let id): skip(id, &turn)
+    case .forgotten(let id): forget(id, &turn)
     case .paused(let pause): setPause(pause, &turn)
     case .observed(let observation): observe(observation, &turn)
     case .resumed: resume(&turn)
     case .zoneChanged(let zone):
       self.zone = zone
+      setNight(at: turn.now)
       turn.touched.formUnion(held)
     case .completed(let refresh, let task, let outcome, let message):
       changeRefreshing(refresh, &turn) { $0.complete(task: task, outcome, message: message) }
     case .taskEnded(let refresh, let task, let end): endTask(refresh, task, end, &turn)
     case .clockStepped(let offset):
       wallOffset = offset
+      setClock(&turn)
       turn.touched.formUnion(held)
     case .stopped: stop(&turn)
-    case .wokeUp: break
+    case .wokeUp: goRound(&turn)
     }
   }
 

@@ -17,6 +17,9 @@ extension Engine {
     guard conditions != before else { return }
     if device.pause == .untilAC, conditions.power.value?.onBattery == false { setPause(nil, &turn) }
     turn.touched.formUnion(held)
+    if before.powerSaver.value != conditions.powerSaver.value, limits.powerSaver == .dearer {
+      beginRound(.planning(everyApp: true), at: turn.now)
+    }
     for id in running.values.sorted() {
       guard let app = apps[id], app.policy != nil else { continue }
       // Idleness and calm are asked for at the start only: the refresh itself ends the one and may end the other.

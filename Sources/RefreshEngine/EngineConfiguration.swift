@@ -19,6 +19,7 @@ extension Engine {
       let before = apps[id] ?? App()
       var app = before
       app.policy = policy
+      app.needsPlan = app.needsPlan || before.policy.map { $0.isPlannedUnlike(policy) } ?? false
       if app.seenAt == nil {
         app.seenAt = turn.now
         turn.decision.changed.insert(id)
@@ -26,6 +27,7 @@ extension Engine {
       apps[id] = app
       dropOutdated(id, before: before, limitsBefore, &turn)
     }
+    replan(after: limitsBefore, &turn)
     catchUp(&turn)
     turn.touched.formUnion(apps.ids)
   }
@@ -35,6 +37,9 @@ extension Engine {
     guard let before = apps[id], before.overrides != overrides else { return }
     apps[id]?.overrides = overrides
     dropOutdated(id, before: before, limits, &turn)
+    plansAny = plansAny || apps[id].map(isPlanned) ?? false
+    setNight(at: turn.now)
+    plan(id, at: turn.now)
     turn.touched.insert(id)
     turn.decision.changed.insert(id)
   }
@@ -93,7 +98,7 @@ extension Engine {
     var backlog = apps.ids.sorted().filter { id in
       guard let app = apps[id], app.refreshing == nil, app.phase == .background else { return false }
       let due = app.due(limits: limits, spread: spread, of: id, at: now)
-      guard let due, due.earliest <= now else { return false }
+      guard let due, due.earliest <= base else { return false }
       return due.trigger.isDeferrable
     }
     guard backlog.count > 1 else { return }

@@ -20,7 +20,7 @@ extension Engine {
     if trigger.isDeferrable {
       if let end = settlingUntil, end > now { holds.append(.settling(until: end)) }
       if let quiet = app.policy?.quiet, let end = end(of: quiet, id, at: now) { holds.append(.quiet(until: end)) }
-      let saves = limits.powerSaverStops && conditions.powerSaver.value == true
+      let saves = limits.powerSaver == .stop && conditions.powerSaver.value == true
       if saves && app.phase == .background { holds.append(.powerSaver) }
     }
     return holds + unmet(app, at: now)

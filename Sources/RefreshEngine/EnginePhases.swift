@@ -36,7 +36,10 @@ extension Engine {
     change(&app)
     if app.phase != phase {
       if app.phase == .loggedOut || app.request?.trigger.endsWithPhase == true { app.request = nil }
-      if app.phase == .foreground { enterForeground(&app, at: turn.now) }
+      if app.phase == .foreground {
+        enterForeground(&app, at: turn.now)
+        learnOpening(of: id, &turn)
+      }
     }
     apps[id] = app
     if app.phase == .loggedOut { stop(id, .logout, &turn) }

@@ -42,7 +42,39 @@ extension Engine {
     explanation.oneShot = app.oneShot
     explanation.tellsStale = tellsStale(app)
     explanation.waiting = app.waiting
+    explanation.planning = planning(of: app, id, at: now)
     return explanation
+  }
+
+  private func planning(of app: App, _ id: AppID, at now: Instant) -> Explanation.Planning? {
+    guard let plan = currentPlan(app, id, at: now), let habits = habits(of: id), let lastStart = app.lastStart else {
+      return nil
+    }
+    return Explanation.Planning(
+      plan: plan, planned: app.plannedInForce ?? now, habits: habits, price: learningsInForce.price,
+      ceiling: lastStart + app.maxStale)
+  }
+
+  /// What is learnt of an app, or pinned in its file; nil while nothing is learnt.
+  public func habits(of id: AppID) -> Habits? {
+    guard let pins = apps[id]?.policy?.pins, let learned = apps.learned(of: id) else { return nil }
+    let device = learningsInForce
+    return Habits(
+      usage: learned.usage(device, pins), newDataPerDay: learned.newDataPerDay(device, pins),
+      cost: learned.cost(device, pins))
+  }
+
+  /// What is learnt of an app, to be saved; nil if nothing is.
+  public func learned(of id: AppID) -> Learned? { apps.learned(of: id) }
+
+  /// How many apps each hold keeps at an instant, boot clock; an app that two keep counts for both.
+  public func heldCounts(at now: Instant) -> [Hold.Name: Int] {
+    var counts: [Hold.Name: Int] = [:]
+    for id in held where apps[id]?.policy != nil {
+      guard case .held(let holds) = verdict(on: id, at: now) else { continue }
+      for hold in holds { counts[hold.name, default: 0] += 1 }
+    }
+    return counts
   }
 
   /// How many refreshes are running.
@@ -50,6 +82,11 @@ extension Engine {
 
   /// The refreshes that are running, in order of id.
   public var refreshes: [RefreshID] { running.keys.sorted() }
+
+  /// How many tasks a running refresh has; 0 if it is not there.
+  public func taskCount(of refresh: RefreshID) -> Int {
+    running[refresh].flatMap { apps[$0]?.refreshing?.tasks.count } ?? 0
+  }
 
   /// What a task of a running refresh has said or done so far; nil while it has said nothing, or is not there.
   public func outcome(of refresh: RefreshID, task: Int) -> Outcome? {

@@ -55,6 +55,7 @@ extension Engine {
     let record = refreshing.record(of: id, at: turn.now)
     running[record.id] = nil
     apps[id]?.activity = .waiting
+    let freshBefore = apps[id]?.freshAt
     if record.outcome.isFresh { apps[id]?.freshAt = record.startedAt }
     // What a stopping daemon cut short is owed, and what a lost condition did: it runs again when it can.
     let isCutShort = record.tasks.contains { task in
@@ -63,6 +64,7 @@ extension Engine {
     if isCutShort { apps[id]?.ask(.retry, at: turn.now) }
     if record.stopReason == .deadline { strike(id, at: turn.now) }
     takeFailure(id, record, isCutShort: isCutShort, at: turn.now)
+    learn(from: record, after: freshBefore, &turn)
     turn.decision.changed.insert(id)
     turn.decision.ended.append(record)
   }

@@ -21,6 +21,8 @@ public enum Event: Hashable, Sendable {
   case disabled(AppID, Bool)
   /// The user passes over the next refresh that would start by time.
   case skipped(AppID)
+  /// What was learnt of the app is to be forgotten.
+  case forgotten(AppID)
   /// The user pauses all apps, or ends the pause.
   case paused(Pause?)
   /// A condition of the machine is another one now, or is known now.
@@ -49,7 +51,13 @@ public struct Decision: Hashable, Sendable {
   public var ended: [RefreshRecord] = []
   /// The waits that ended, for the history, in the same transaction.
   public var waited: [WaitRecord] = []
-  /// Whether the ``DeviceState`` is no longer what was saved.
+  /// The apps of which more was learnt, to be saved.
+  public var learned: Set<AppID> = []
+  /// The apps that the user has brought to the foreground, for the history.
+  public var opened: [AppID] = []
+  /// Whether the machine has learnt something of all apps, which is saved with the ``DeviceState``.
+  public var deviceLearned = false
+  /// Whether the rest of the ``DeviceState`` is no longer what was saved.
   public var deviceChanged = false
   /// What to do when that is saved, in this order.
   public var effects: [Effect] = []

@@ -1,3 +1,13 @@
+/// What is learnt of an app, or pinned in its file (FEATURES C1 to C3).
+public struct Habits: Hashable, Sendable {
+  /// When the app is expected to be opened.
+  public var usage: Usage
+  /// How often a day the source has something new.
+  public var newDataPerDay: Double
+  /// What a refresh costs, relative to the typical one of the machine.
+  public var cost: Double
+}
+
 /// Every term of the judgement about one app at one instant (FEATURES H1).
 ///
 /// Its verdict is that of ``Engine/verdict(on:at:)``, so what is explained is what happens.
@@ -14,6 +24,20 @@ public struct Explanation: Hashable, Sendable {
     public var relaxedAt: Instant?
     /// Whether the ladder has relaxed it.
     public var isRelaxed: Bool
+  }
+
+  /// What a plan made at that instant says, and what it rests on (FEATURES C).
+  public struct Planning: Hashable, Sendable {
+    /// What a plan made now says.
+    public var plan: Plan
+    /// When the plan in force has the next background refresh, boot clock.
+    public var planned: Instant
+    /// What the plan rests on.
+    public var habits: Habits
+    /// Minutes of age that a refresh of cost 1 must spare: the machine's price.
+    public var price: Double
+    /// The last instant that the plan may choose, boot clock: the data is as old as `max_stale` lets it be.
+    public var ceiling: Instant
   }
 
   /// The verdict.
@@ -40,6 +64,8 @@ public struct Explanation: Hashable, Sendable {
   public var tellsStale: Instant?
   /// Since when the app is due and held, and by what.
   public var waiting: Waiting?
+  /// The plan; nil for an app that is not planned, or was never refreshed.
+  public var planning: Planning?
 
   init(verdict: Verdict) { self.verdict = verdict }
 }

@@ -91,6 +91,12 @@ public struct Policy: Hashable, Sendable {
   public var staleAfter: Duration?
   /// Whether the last rung of the ladder lets the app use a metered network; no by default.
   public var meteredWhenStale = false
+  /// Whether background refreshes are planned by what is learnt; yes by default (FEATURES C5).
+  ///
+  /// The plan is made between the interval and `max_stale`; without it the interval is the schedule.
+  public var isAdaptive = true
+  /// Numbers that take the place of learnt ones; none by default.
+  public var pins = Pins()
 
   /// Makes a policy with the defaults of DESIGN section 4.
   public init(
@@ -107,6 +113,16 @@ public struct Policy: Hashable, Sendable {
   }
 }
 
+/// What a power-saver profile of the machine does to background refreshes (FEATURES D2).
+public enum PowerSaver: String, Hashable, Sendable, CaseIterable {
+  /// Nothing.
+  case ignore
+  /// A refresh must be worth four times as much.
+  case dearer
+  /// Nothing starts by time.
+  case stop
+}
+
 /// The bounds that the administrator sets for all apps, in `refreshd.toml`.
 public struct Limits: Hashable, Sendable {
   /// The shortest foreground interval, and what `minimum` means there; 5 s by default.
@@ -121,8 +137,10 @@ public struct Limits: Hashable, Sendable {
   public var maxConcurrent: Int?
   /// Whether a condition that nobody knows counts as met; yes by default.
   public var unknownIsMet = true
-  /// Whether nothing starts by time while a power-saver profile is on; no by default.
-  public var powerSaverStops = false
+  /// What a power-saver profile does; makes refreshes dearer by default.
+  public var powerSaver = PowerSaver.dearer
+  /// The budget that the price of a refresh is steered to; `balanced` by default (FEATURES C4).
+  public var profile = Profile.balanced
   /// How long nothing starts by time after boot and resume; 20 s by default (FEATURES A12).
   public var settle = Duration.seconds(20)
 

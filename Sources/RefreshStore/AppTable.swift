@@ -9,7 +9,7 @@ struct AppTable {
     "id", "is_foreground", "is_logged_out", "foreground_interval", "background_interval", "last_start_us",
     "fresh_at_us", "request_trigger", "request_earliest_us", "running_id", "running_trigger", "running_at_us",
     "is_disabled", "skipped_until_us", "failures", "strikes_us", "one_shot_earliest_us", "one_shot_reason",
-    "waiting_since_us", "waiting_holds", "seen_at_us",
+    "waiting_since_us", "waiting_holds", "seen_at_us", "planned_us", "is_stale_told",
   ]
 
   private let all: Statement
@@ -47,7 +47,8 @@ struct AppTable {
       Value(running?.id.key), Value(running?.trigger.code), Value(running?.at.microseconds),
       .integer(state.isDisabled ? 1 : 0), Value(state.skippedUntil?.microseconds), .integer(Int64(state.failures)),
       .text(state.strikes.code), Value(state.oneShot?.earliest.microseconds), Value(state.oneShot?.reason),
-      Value(state.waiting?.since.microseconds), Value(state.waiting?.holds.code), Value(state.seenAt?.microseconds))
+      Value(state.waiting?.since.microseconds), Value(state.waiting?.holds.code), Value(state.seenAt?.microseconds),
+      Value(state.planned?.microseconds), .integer(state.isStaleTold ? 1 : 0))
   }
 
   /// Makes a row for an app that has none.
@@ -79,6 +80,8 @@ struct AppTable {
       Waiting(since: try row.instant(column), holds: try row.holds(19))
     }
     state.seenAt = try row.optional(20, row.instant)
+    state.planned = try row.optional(21, row.instant)
+    state.isStaleTold = row.integer(22) != 0
     return state
   }
 }

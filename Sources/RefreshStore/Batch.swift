@@ -1,5 +1,19 @@
 import RefreshEngine
 
+/// When the user brought an app to the foreground.
+public struct Opening: Hashable, Sendable {
+  /// The app.
+  public var app: AppID
+  /// When, boot clock.
+  public var at: Instant
+
+  /// Makes an opening.
+  public init(app: AppID, at: Instant) {
+    self.app = app
+    self.at = at
+  }
+}
+
 /// What one turn of the loop changed, to be saved in one transaction.
 ///
 /// An empty batch saves the clock: worth it after a step of the wall clock, because a later boot reads the instants of
@@ -18,6 +32,10 @@ public struct Batch: Hashable, Sendable {
   public var states: [AppID: AppState]
   /// What holds for all apps, if it changed.
   public var device: DeviceState?
+  /// What is learnt of apps, where more was learnt; nil for what is forgotten.
+  public var learned: [AppID: Learned?]
+  /// When the user brought apps to the foreground, boot clock, in order of time.
+  public var openings: [Opening]
   /// The refreshes that ended, in the order of their ends.
   public var records: [RefreshRecord]
   /// The waits that ended, in the order of their ends.
@@ -26,12 +44,15 @@ public struct Batch: Hashable, Sendable {
   /// Makes a batch; nothing has changed by default.
   public init(
     now: Instant, wallOffset: Duration, states: [AppID: AppState] = [:], device: DeviceState? = nil,
-    records: [RefreshRecord] = [], waits: [WaitRecord] = []
+    learned: [AppID: Learned?] = [:], openings: [Opening] = [], records: [RefreshRecord] = [],
+    waits: [WaitRecord] = []
   ) {
     self.now = now
     self.wallOffset = wallOffset
     self.states = states
     self.device = device
+    self.learned = learned
+    self.openings = openings
     self.records = records
     self.waits = waits
   }
@@ -41,6 +62,8 @@ public struct Batch: Hashable, Sendable {
     var batch = self
     batch.states.merge(earlier.states) { later, _ in later }
     batch.device = device ?? earlier.device
+    batch.learned.merge(earlier.learned) { later, _ in later }
+    batch.openings = (earlier.openings + openings).suffix(Self.recordsKept)
     batch.records = (earlier.records + records).suffix(Self.recordsKept)
     batch.waits = (earlier.waits + waits).suffix(Self.recordsKept)
     return batch

@@ -45,6 +45,7 @@ extension AppState {
     state.strikes = strikes.map { $0.advanced(by: shift) }
     state.oneShot?.earliest.advance(by: shift)
     state.waiting?.since.advance(by: shift)
+    state.planned = planned?.advanced(by: shift)
     return state
   }
 }
@@ -52,8 +53,9 @@ extension AppState {
 extension DeviceState {
   /// The state with every instant moved by `shift`.
   func moved(by shift: Duration) -> DeviceState {
-    guard case .until(let end) = pause else { return self }
-    return DeviceState(pause: .until(end.advanced(by: shift)))
+    var state = self
+    if case .until(let end) = pause { state.pause = .until(end.advanced(by: shift)) }
+    return state
   }
 }
 

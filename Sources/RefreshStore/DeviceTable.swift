@@ -6,25 +6,39 @@ struct DeviceTable {
   private let write: Statement
 
   init(_ connection: Connection) throws(StoreError) {
-    read = try Statement("SELECT pause, pause_until_us FROM device", on: connection, to: .read)
+    read = try Statement("SELECT pause, pause_until_us, budget, learned, day FROM device", on: connection, to: .read)
     write = try Statement(
-      "INSERT OR REPLACE INTO device (only, pause, pause_until_us) VALUES (1, ?, ?)", on: connection, to: .save)
+      """
+      INSERT OR REPLACE INTO device (only, pause, pause_until_us, budget, learned, day) VALUES (1, ?, ?, ?, ?, ?)
+      """, on: connection, to: .save)
   }
 
   /// What was saved last; a device that nobody has touched while there is no row.
+  ///
+  /// What another release has learnt in another form is learnt anew.
   func load() throws(StoreError) -> DeviceState {
     var state = DeviceState()
-    try read.rows { row throws(StoreError) in state.pause = try row.optional(0, row.pause) }
+    try read.rows { row throws(StoreError) in
+      state.pause = try row.optional(0, row.pause)
+      guard !row.isNull(2), row.real(2) > 0, row.real(2).isFinite else { return }
+      let budget = Budget(refreshesPerAppAndDay: row.real(2))
+      state.learnings = Learnings(encoded: row.blob(3), budget: budget) ?? state.learnings
+      state.day = try row.optional(4) { column throws(StoreError) in Int(try row.exactly(column) as Int32) }
+    }
     return state
   }
 
   func save(_ state: DeviceState) throws(StoreError) {
-    switch state.pause {
-    case nil: try write.run(.null, .null)
-    case .untilResumed: try write.run(.text("until-resumed"), .null)
-    case .untilAC: try write.run(.text("until-ac"), .null)
-    case .until(let end): try write.run(.text("until"), .integer(end.microseconds))
-    }
+    let pause: (word: Value, until: Value) =
+      switch state.pause {
+      case nil: (.null, .null)
+      case .untilResumed: (.text("until-resumed"), .null)
+      case .untilAC: (.text("until-ac"), .null)
+      case .until(let end): (.text("until"), .integer(end.microseconds))
+      }
+    try write.run(
+      pause.word, pause.until, .real(state.learnings.budget.refreshesPerAppAndDay), .blob(state.learnings.encoded),
+      Value(state.day.map(Int64.init)))
   }
 }
 

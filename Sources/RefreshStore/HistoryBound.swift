@@ -11,15 +11,18 @@ struct HistoryBound {
   /// An app's lines are cut after so many more, not at each: a cut dirties a page that the new row does not touch.
   static let slack = 16
 
+  /// Openings of an app that are kept: a week at seventy a day, which a rehearsal of the past looks at.
+  static let openings = 500
+
   private let oldestKept: Statement
   private let cuts: [Statement]
   private var addedSinceCut: [AppID: UInt8] = [:]
 
   /// Bounds `table`, and with it the rows of `details` whose column of the table's name has the `id` of a line.
-  init(of table: String, details: String? = nil, on connection: Connection) throws(StoreError) {
+  init(of table: String, details: String? = nil, depth: Int = depth, on connection: Connection) throws(StoreError) {
     let old = "app = \(AppTable.key) AND id < ?"
     oldestKept = try Statement(
-      "SELECT id FROM \(table) WHERE app = \(AppTable.key) ORDER BY id DESC LIMIT 1 OFFSET \(Self.depth - 1)",
+      "SELECT id FROM \(table) WHERE app = \(AppTable.key) ORDER BY id DESC LIMIT 1 OFFSET \(depth - 1)",
       on: connection, to: .save)
     var cuts: [Statement] = []
     if let details {

@@ -20,6 +20,8 @@ public struct Loaded: Sendable {
   public let states: [AppID: AppState]
   /// What holds for all apps, on this boot's clock.
   public let device: DeviceState
+  /// What was learnt of the apps.
+  public let learned: [AppID: Learned]
   /// Why there is no more, if the file was damaged: it was set aside and a new one begun.
   public let damaged: StoreError?
   /// Why the start is not on the disk yet, if the disk is full: it is written with the next save that finds room.
@@ -106,6 +108,14 @@ public actor RefreshStore {
     try withTables { tables throws(StoreError) in try tables.newestWaits(limit, of: app) }
   }
 
+  /// When the user brought an app to the foreground, newest first: Unix time in microseconds, by the wall clock as it
+  /// stood when that was saved.
+  ///
+  /// About 500 are kept.
+  public func openings(of app: AppID) throws(StoreError) -> [Int64] {
+    try withTables { tables throws(StoreError) in try tables.openings(of: app) }
+  }
+
   /// The newest refresh of each app.
   public func lastRefreshes() throws(StoreError) -> [AppID: StoredRefresh] {
     // All apps at once fills the page cache with what is not read again.
@@ -144,7 +154,8 @@ public actor RefreshStore {
     let store = RefreshStore(
       executor: executor, path: path, start: start, clock: clock, tables: tables, unsaved: full == nil ? nil : batch)
     let loaded = Loaded(
-      start: start, previous: previous, states: states, device: device, damaged: damaged, unsaved: full)
+      start: start, previous: previous, states: states, device: device, learned: saved?.learned ?? [:],
+      damaged: damaged, unsaved: full)
     return (store, loaded)
   }
 

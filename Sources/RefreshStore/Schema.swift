@@ -2,7 +2,7 @@
 ///
 /// Read them with `sqlite3` while the daemon runs, `SELECT * FROM history` first, or `timeline`, which has the waits
 /// too. Instants in `app`, `device` and `clock` are microseconds of the boot clock of the boot in `clock`, and
-/// `clock.wall_offset_us` added to one gives Unix time; `refresh` and `wait` have Unix time already.
+/// `clock.wall_offset_us` added to one gives Unix time; `refresh`, `wait` and `opening` have Unix time already.
 enum Schema {
   /// The version that this release writes, kept in `PRAGMA user_version`.
   static var version: Int { migrations.count }
@@ -118,6 +118,30 @@ enum Schema {
       SELECT app, since_wall_us, (until_wall_us - since_wall_us) / 1e6, 'wait', holds FROM wait
     ) JOIN app USING (key)
     ORDER BY wall_us DESC;
+
+    """,
+    """
+    ALTER TABLE app ADD COLUMN planned_us INTEGER;
+    ALTER TABLE app ADD COLUMN is_stale_told INTEGER NOT NULL DEFAULT 0;
+
+    ALTER TABLE device ADD COLUMN budget REAL;   -- refreshes an app and day
+    ALTER TABLE device ADD COLUMN learned BLOB;  -- see Learnings.encoded
+    ALTER TABLE device ADD COLUMN day INTEGER;   -- the nights passed up to it, in days since 29 December 1969
+
+    -- Apart from app, which is written far more often and is far smaller.
+    CREATE TABLE learned (
+      app INTEGER PRIMARY KEY,          -- app.key
+      data BLOB NOT NULL                -- see Learned.encoded
+    ) STRICT;
+
+    -- When the user brought an app to the foreground.
+    CREATE TABLE opening (
+      id INTEGER PRIMARY KEY,           -- in the order of time
+      app INTEGER NOT NULL,             -- app.key
+      wall_us INTEGER NOT NULL
+    ) STRICT;
+
+    CREATE INDEX opening_app ON opening (app, id);
 
     """,
   ]

@@ -6,6 +6,8 @@ enum Value {
   case null
   case integer(Int64)
   case text(String)
+  case real(Double)
+  case blob([UInt8])
 
   init(_ number: Int64?) { self = number.map(Value.integer) ?? .null }
   init(_ text: String?) { self = text.map(Value.text) ?? .null }
@@ -58,6 +60,8 @@ final class Statement {
     switch value {
     case .null: sqlite3_bind_null(handle, index)
     case .integer(let number): sqlite3_bind_int64(handle, index, number)
+    case .real(let number): sqlite3_bind_double(handle, index, number)
+    case .blob(let bytes): sqlite3_bind_blob(handle, index, bytes, Int32(bytes.count), Self.copy)
     case .text(let text): sqlite3_bind_text(handle, index, text, Int32(text.utf8.count), Self.copy)
     }
   }
@@ -79,6 +83,14 @@ struct Row {
   func isNull(_ column: Int32) -> Bool { sqlite3_column_type(handle, column) == SQLITE_NULL }
 
   func integer(_ column: Int32) -> Int64 { sqlite3_column_int64(handle, column) }
+
+  func real(_ column: Int32) -> Double { sqlite3_column_double(handle, column) }
+
+  func blob(_ column: Int32) -> [UInt8] {
+    // The bytes first: sqlite3_column_bytes counts what sqlite3_column_blob has made (c3ref/column_blob.html).
+    guard let bytes = sqlite3_column_blob(handle, column) else { return [] }
+    return [UInt8](UnsafeRawBufferPointer(start: bytes, count: Int(sqlite3_column_bytes(handle, column))))
+  }
 
   func text(_ column: Int32) -> String {
     // The text first: sqlite3_column_bytes counts what sqlite3_column_text has made (c3ref/column_blob.html).

@@ -7,6 +7,8 @@ final class Tables {
   private let clock: ClockTable
   private let apps: AppTable
   private let device: DeviceTable
+  private let learned: LearnedTable
+  private var openings: OpeningTable
   private var history: History
   private var waits: WaitTable
   /// What `PRAGMA synchronous` stands at.
@@ -29,6 +31,8 @@ final class Tables {
     clock = try ClockTable(connection)
     apps = try AppTable(connection)
     device = try DeviceTable(connection)
+    learned = try LearnedTable(connection)
+    openings = try OpeningTable(connection)
     history = try History(connection)
     waits = try WaitTable(connection)
   }
@@ -41,12 +45,14 @@ final class Tables {
     let start: UInt32
     let states: [AppID: AppState]
     let device: DeviceState
+    let learned: [AppID: Learned]
   }
 
   /// What was saved last; nothing in a new file.
   func load() throws(StoreError) -> Saved? {
     guard let (clock, start) = try clock.load() else { return nil }
-    return Saved(clock: clock, start: start, states: try apps.load(), device: try device.load())
+    return Saved(
+      clock: clock, start: start, states: try apps.load(), device: try device.load(), learned: try learned.load())
   }
 
   /// Saves in one transaction, and if `durably` returns only when the disk has it and all that was saved before.
@@ -62,6 +68,14 @@ final class Tables {
         try apps.save(state, of: app)
       }
       if let state = batch.device { try device.save(state) }
+      for (app, learned) in batch.learned {
+        if batch.states[app] == nil { try apps.add(app) }
+        try self.learned.save(learned, of: app)
+      }
+      for opening in batch.openings {
+        if batch.states[opening.app] == nil { try apps.add(opening.app) }
+        try openings.add(opening.app, atWall: (opening.at + now.wallOffset).microseconds)
+      }
       for record in batch.records {
         if batch.states[record.app] == nil { try apps.add(record.app) }
         try history.add(record, clock: now)
@@ -82,6 +96,9 @@ final class Tables {
   func newestWaits(_ limit: Int, of app: AppID) throws(StoreError) -> [StoredWait] {
     try waits.newest(limit, of: app)
   }
+
+  /// The openings of an app that are kept, newest first, in microseconds of Unix time.
+  func openings(of app: AppID) throws(StoreError) -> [Int64] { try openings.all(of: app) }
 
   /// The newest refresh of each app.
   func last() throws(StoreError) -> [AppID: StoredRefresh] { try history.last() }

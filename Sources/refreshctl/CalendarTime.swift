@@ -38,7 +38,14 @@ struct CalendarTime {
       ? "\(Self.weekdays[Int(broken.tm_wday)]) \(date)" : "\(date) \(1900 + Int(broken.tm_year))"
   }
 
-  private func clock(seconds: Bool) -> String {
+  /// Minutes since midnight by that clock.
+  var minuteOfDay: Int { Int(broken.tm_hour) * 60 + Int(broken.tm_min) }
+
+  /// `Sun 22`.
+  var weekday: String { "\(Self.weekdays[Int(broken.tm_wday)]) \(broken.tm_mday)" }
+
+  /// `06:02` or `06:02:05`.
+  func clock(seconds: Bool) -> String {
     let parts = [broken.tm_hour, broken.tm_min] + (seconds ? [broken.tm_sec] : [])
     return parts.map { $0 < 10 ? "0\($0)" : "\($0)" }.joined(separator: ":")
   }

@@ -29,6 +29,11 @@ enum Elapsed {
     return brief || days > 30 ? "\(days) d" : two(hours / 24, "d", hours % 24, "h")
   }
 
+  /// How long a stretch of whole hours is: `1 h`, `24 h`, and from two days on `7 d`.
+  static func stretch(_ microseconds: Int64) -> String {
+    microseconds > 48 * 3_600_000_000 ? rough(microseconds) : measured(microseconds)
+  }
+
   private static func two(_ large: Int64, _ largeUnit: String, _ small: Int64, _ smallUnit: String) -> String {
     small == 0 ? "\(large) \(largeUnit)" : "\(large) \(largeUnit) \(small) \(smallUnit)"
   }

@@ -19,8 +19,8 @@ struct RefreshCtl: ParsableCommand {
       CommandGroup(
         name: "Asking",
         subcommands: [
-          ListCommand.self, StatusCommand.self, WhyCommand.self, HistoryCommand.self, WatchCommand.self,
-          VersionCommand.self,
+          ListCommand.self, StatusCommand.self, WhyCommand.self, UsageCommand.self, ForecastCommand.self, HistoryCommand.self,
+          WatchCommand.self, TimelineCommand.self, MetricsCommand.self, VersionCommand.self,
         ]),
       CommandGroup(
         name: "Signals",
@@ -28,6 +28,7 @@ struct RefreshCtl: ParsableCommand {
           LaunchedCommand.self, ForegroundCommand.self, BackgroundCommand.self, TerminatedCommand.self,
           LoginCommand.self, LogoutCommand.self,
         ]),
+      CommandGroup(name: "Planning", subcommands: [RehearseCommand.self]),
       CommandGroup(name: "Refreshing", subcommands: [RunCommand.self, CompleteCommand.self]),
       CommandGroup(
         name: "The user's word",

@@ -3,7 +3,7 @@ import RefreshAPI
 
 struct ResetCommand: ParsableCommand {
   static let configuration = CommandConfiguration(
-    commandName: "reset", abstract: "Put the intervals of the apps' files in force again.")
+    commandName: "reset", abstract: "Put the intervals of the apps' files in force again, and forget what is learnt.")
 
   @Argument(help: "The ids of the apps.", completion: .apps)
   var apps: [String]

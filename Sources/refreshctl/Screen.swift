@@ -55,7 +55,7 @@ extension Screen {
 
 /// What a piece of text means to its reader.
 enum Style {
-  case plain, title, faint, good, bad
+  case plain, title, faint, good, bad, wait, plan
 
   /// The parameter of the escape sequence that selects graphic rendition (ECMA-48, SGR).
   fileprivate var code: String? {
@@ -65,6 +65,8 @@ enum Style {
     case .faint: "2"
     case .good: "32"
     case .bad: "31"
+    case .wait: "33"
+    case .plan: "36"
     }
   }
 }

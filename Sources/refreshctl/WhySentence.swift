@@ -25,10 +25,20 @@ extension Screen {
   }
 
   private func because(_ why: Wire.Explanation) -> String {
+    if why.trigger == .interval, why.phase == .background, let planning = why.planning { return plan(planning, why) }
     guard why.trigger == .manual, let oneShot = why.oneShot, !oneShot.reason.isEmpty else {
       return reason(why.trigger, why.phase, why.interval)
     }
     return ", because somebody asked for it: “\(printable(oneShot.reason))”"
+  }
+
+  private func plan(_ planning: Wire.Planning, _ why: Wire.Explanation) -> String {
+    if planning.isDormant { return ", when its data is as old as it may become: it is hardly ever opened" }
+    if let floor = why.floorMicroseconds, planning.plannedMicroseconds <= floor {
+      return reason(why.trigger, why.phase, why.interval) + " and it is worth it at once"
+    }
+    guard let minute = planning.likelyOpeningMinute else { return ", when that is worth most by what is learnt of it" }
+    return ", when that is worth most: it is usually opened around \(time(minute))"
   }
 
   private func held(_ why: Wire.Explanation) -> String {

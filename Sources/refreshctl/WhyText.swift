@@ -12,6 +12,10 @@ extension Screen {
     }
     if let last = why.past.lazy.compactMap(\.refresh).first { facts.add("last refresh", summary(last)) }
     add("data age", age(why))
+    if let planning = why.planning {
+      add("plan", plan(planning))
+      add("learnt", learnt(planning))
+    }
     for term in why.terms { add(printable(term.constraint), text(term), term.isMet ? .plain : .bad) }
     for problem in problems(why) { add("", problem, .faint) }
     if let quiet = why.quiet { add("quiet", "\(time(quiet.fromMinutes)) to \(time(quiet.toMinutes))") }
@@ -28,6 +32,19 @@ extension Screen {
     let floor = why.floorMicroseconds.map { ["floor \(clock($0))"] } ?? []
     let ceiling = why.staleMicroseconds.map { ["ceiling \(clock($0))"] } ?? []
     return ([age] + floor + ceiling).joined(separator: ", ")
+  }
+
+  private func plan(_ planning: Wire.Planning) -> String {
+    let (worth, price) = (Decimal.text(planning.worth), Decimal.text(planning.price))
+    let expected = Decimal.text(planning.openingsExpected)
+    return "refresh \(clock(planning.plannedMicroseconds)), \(expected) openings expected before; one now would spare "
+      + "\(worth) min of age, worth it from \(price) min (price \(Decimal.text(planning.machinePrice)) × cost "
+      + "\(Decimal.text(planning.cost)))"
+  }
+
+  private func learnt(_ planning: Wire.Planning) -> String {
+    "new data \(Decimal.text(planning.newDataPerDay)) times a day, opened \(Decimal.text(planning.openingsPerDay)) times "
+      + "a day (`usage` shows when)"
   }
 
   private func text(_ term: Wire.Term) -> String {
@@ -67,7 +84,8 @@ extension Screen {
     return "once, not before \(clock(oneShot.earliestMicroseconds))\(reason)"
   }
 
-  private func time(_ minutes: Int) -> String {
+  /// A minute of the day: `07:30`.
+  func time(_ minutes: Int) -> String {
     [minutes / 60, minutes % 60].map { $0 < 10 ? "0\($0)" : "\($0)" }.joined(separator: ":")
   }
 

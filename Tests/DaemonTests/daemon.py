@@ -42,8 +42,9 @@ class Daemon:
         (self.config / "refreshd.toml").write_text(text)
 
     def app(self, *tasks, id=TODO, **keys):
-        """Writes the file of an app. A task is a shell command or its table; nothing runs unless `keys` say so."""
-        keys = {"id": id, "foreground_interval": "never", "background_interval": "never", **keys}
+        """Writes the file of an app. A task is a shell command or its table; nothing runs unless `keys` say so,
+        and the interval is the schedule."""
+        keys = {"id": id, "foreground_interval": "never", "background_interval": "never", "adaptive": False, **keys}
         lines = [f"{key} = {toml(value)}" for key, value in keys.items()]
         for number, task in enumerate(tasks):
             table = task if isinstance(task, dict) else {"name": f"task{number}", "shell": task}

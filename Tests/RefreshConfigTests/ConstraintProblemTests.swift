@@ -85,7 +85,7 @@ import Testing
       scratch.problems() == [
         "refreshd.toml:1: max_concurrent: cannot take 0: it is out of bounds; write 1 to 1000",
         #"refreshd.toml:2: unknown_conditions: cannot take "unknown"; write "met" or "unmet""#,
-        #"refreshd.toml:3: power_saver: cannot take a boolean for this key; write for example power_saver = "ignore""#,
+        #"refreshd.toml:3: power_saver: cannot take a boolean for this key; write for example power_saver = "dearer""#,
         "refreshd.toml:4: settle: cannot take 11min: it is out of bounds; write 0 to 10min",
         #"refreshd.toml:6: defaults.max_stale: cannot take max_stale = "2h" with a refresh every 1d; \#(Self.staleness)"#,
       ])

@@ -120,13 +120,14 @@ import Testing
       "max_concurrent = 3\nunknown_conditions = \"unmet\"\npower_saver = \"stop\"\nsettle = \"0\"")
     #expect(limits.maxConcurrent == 3)
     #expect(!limits.unknownIsMet)
-    #expect(limits.powerSaverStops)
+    #expect(limits.powerSaver == .stop)
     #expect(limits.settle == .zero)
   }
 
   @Test("can be the default in words")
   func defaults() throws {
     #expect(
-      try Self.limits("unknown_conditions = \"met\"\npower_saver = \"ignore\"\nsettle = \"20s\"") == Limits())
+      try Self.limits(
+        "unknown_conditions = \"met\"\npower_saver = \"dearer\"\nprofile = \"balanced\"\nsettle = \"20s\"") == Limits())
   }
 }

@@ -3,8 +3,9 @@ import RefreshEngine
 /// An app of a script: its policy, and how its tasks behave when nobody says so by hand.
 ///
 /// The keys: `foreground`, `background` (intervals), `on` (what entering the foreground does), `deadline`, `grace`,
-/// `tasks` (names, each after those that it names behind a `>`: `pull,index>pull`), `judge` (`exit`, `output`, `changed`), `no-data-exit`, `retry-exit`, `quiet` (`FROM-TO`,
-/// since midnight), `stale-after` (a duration); and of the behaviour `takes`
+/// `tasks` (names, each after those that it names behind a `>`: `pull,index>pull`), `judge` (`exit`, `output`,
+/// `changed`), `no-data-exit`, `retry-exit`, `quiet` (`FROM-TO`, since midnight), `stale-after` (a duration),
+/// `adaptive` (`yes`; else the interval is the schedule); and of the behaviour `takes`
 /// (a duration or `forever`), `exit` (a code) and `stubborn` (`yes`: SIGTERM is ignored).
 struct AppLine {
   var policy: Policy
@@ -17,6 +18,7 @@ struct AppLine {
     var task = TaskPolicy(name: "task")
     var chains = [["task"]]
     policy = Policy(tasks: [])
+    policy.isAdaptive = false
     for key in keys {
       let parts = key.split(separator: "=", maxSplits: 1).map(String.init)
       guard parts.count == 2 else { throw ScriptError(text: "\(key) is no KEY=VALUE") }
@@ -25,6 +27,7 @@ struct AppLine {
       case "foreground": policy.foregroundInterval = try interval(value)
       case "background": policy.backgroundInterval = try interval(value)
       case "on": policy.onForeground = try value.read(OnForeground.init(rawValue:))
+      case "adaptive": policy.isAdaptive = value == "yes"
       case "deadline": policy.deadline = try duration(value)
       case "grace": policy.grace = try duration(value)
       case "tasks": chains = value.split(separator: ",").map { $0.split(separator: ">").map(String.init) }

@@ -180,7 +180,9 @@ import Testing
   @Test(arguments: [2, 10, 100, 1000])
   func `A backlog is spread over minutes, the same way after every boot`(count: Int) throws {
     let apps = try (0..<count).map { try appID("a\($0)") }
-    let policies = Dictionary(uniqueKeysWithValues: apps.map { ($0, Policy(tasks: [TaskPolicy(name: "task")])) })
+    var policy = Policy(tasks: [TaskPolicy(name: "task")])
+    policy.isAdaptive = false
+    let policies = Dictionary(uniqueKeysWithValues: apps.map { ($0, policy) })
     let stale = AppState(lastStart: Instant(microseconds: -1) - .hours(48))
     func offsets(bootedFor microseconds: Int64) -> [Duration] {
       let states = Dictionary(uniqueKeysWithValues: apps.map { ($0, stale) })

@@ -30,6 +30,7 @@ extension Timeline {
     case "boot": boot()
     case "wake": handle(.wokeUp)
     case "why": write("why \(try rest.word(0)): \(try verdictText(of: rest.word(0)))")
+    case "forecast": writeForecast(for: try duration(try rest.word(0)))
     case "next": write("next \(engine?.nextWake.map { timeText($0.earliest) } ?? "none")")
     case "end": break
     default: handle(.signalled(try appID(try rest.word(0)), try command.read(Signal.init(rawValue:))))

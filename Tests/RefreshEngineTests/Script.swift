@@ -22,6 +22,7 @@ import Testing
 ///     down · up · boot                       the daemon is killed; starts again; the machine boots and it starts
 ///     wake                                   a wake that nobody asked for
 ///     why APP · next                         ask; the answer is a line of the trace
+///     forecast DURATION                      ask; a line for each wake and for each app that does not start
 ///     end                                    only time passes
 struct Script {
   struct Line {

@@ -14,7 +14,7 @@ import Testing
 
   private func engine(_ state: String, todo: AppID) -> (Engine, Instant) {
     var engine = Engine(start: 1, spread: Spread(machine: 1), states: [:], wallOffset: .zero)
-    let configured = Event.configured(Limits(), [todo: Policy(tasks: [TaskPolicy(name: "task")])])
+    let configured = Event.configured(Limits(), [todo: Self.policy])
     var now = self.now
     func play(_ events: Event...) { for event in events { _ = engine.handle(event, at: now) } }
     let ended = Event.taskEnded(id, task: 0, TaskEnd(exit: .exited(0)))
@@ -34,6 +34,13 @@ import Testing
     }
     return (engine, now)
   }
+
+  /// Not planned: what is learnt takes the longest, and has tests of its own.
+  static let policy = {
+    var policy = Policy(tasks: [TaskPolicy(name: "task")])
+    policy.isAdaptive = false
+    return policy
+  }()
 
   @Test(arguments: states)
   func `What names nothing that is there changes nothing`(state: String) throws {
@@ -60,7 +67,8 @@ import Testing
   @Test(arguments: states)
   func `Every event has an answer in every state, and leaves no app ready`(state: String) throws {
     let todo = try appID("todo")
-    let policy = Policy(backgroundInterval: .minimum, tasks: [TaskPolicy(name: "task")])
+    var policy = Self.policy
+    policy.backgroundInterval = .minimum
     var events: [Event] = Signal.allCases.flatMap { signal -> [Event] in
       [.signalled(todo, signal), .leased(LeaseID(1), todo, signal)]
     }

@@ -13,12 +13,29 @@ extension Timeline {
   }
 
   func verdictText(of name: String) throws -> String {
-    switch engine?.verdict(on: try appID(name), at: instant) {
-    case .ready(let trigger)?: "ready \(trigger.rawValue)"
-    case .notDue(let until)?: "not due until \(timeText(until))"
-    case .held(let holds)?: "held \(holds.map(\.name.rawValue).joined(separator: ", "))"
-    case .refreshing(let id)?: "refreshing \(id)"
-    case nil: "no daemon"
+    let id = try appID(name)
+    return engine.map { text(of: $0.verdict(on: id, at: instant)) } ?? "no daemon"
+  }
+
+  /// `forecast WINDOW: STARTS` for each wake, `forecast APP: VERDICT` for each app that does not start.
+  mutating func writeForecast(for span: Duration) {
+    guard let engine else { return write("forecast no daemon") }
+    let forecast = Forecast(of: engine, for: span, at: instant)
+    for wake in forecast.wakes {
+      let starts = wake.starts.map { "\($0.app.name) (\($0.trigger.rawValue))" }
+      let ends = [wake.window.earliest] + (wake.window.latest > wake.window.earliest ? [wake.window.latest] : [])
+      write("forecast \(ends.map(timeText).joined(separator: "-")): \(starts.joined(separator: ", "))")
+    }
+    for rest in forecast.rest { write("forecast \(rest.app.name): \(text(of: rest.verdict))") }
+    if forecast.isCut { write("forecast cut") }
+  }
+
+  private func text(of verdict: Verdict) -> String {
+    switch verdict {
+    case .ready(let trigger): "ready \(trigger.rawValue)"
+    case .notDue(let until): "not due until \(timeText(until))"
+    case .held(let holds): "held \(holds.map(\.name.rawValue).joined(separator: ", "))"
+    case .refreshing(let id): "refreshing \(id)"
     }
   }
 

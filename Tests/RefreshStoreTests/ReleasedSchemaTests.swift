@@ -42,6 +42,32 @@ import Testing
     return states
   }
 
+  /// The same states with what schema 3 has more.
+  static func statesOfSchema3() throws -> [AppID: AppState] {
+    var states = try statesOfSchema2()
+    states[try app("todo")]?.planned = Instant(microseconds: 94_000_000_000)
+    return states
+  }
+
+  /// The same device with what schema 3 has more.
+  static let deviceOfSchema3 = {
+    var state = device
+    state.learnings = Learnings(budget: Budget(profile: .thrifty))
+    state.learnings.refreshed(runSeconds: 1.5, meteredBytes: 2e6)
+    state.day = 20_274
+    return state
+  }()
+
+  /// What was learnt of one app.
+  static func learned() throws -> [AppID: Learned] {
+    var learned = Learned()
+    learned.opened(at: LocalTime(minutes: 1_440 * 20_274 + 720.5))
+    learned.spent(duration: 1.5, cpu: 0.25, bytes: 1e6, metered: true)
+    return [try app("todo"): learned]
+  }
+
+  static let openings: [Int64] = [81_000_000_000, 82_000_000_000]
+
   static let device = DeviceState(pause: .until(Instant(microseconds: 93_000_000_000)))
 
   /// One wait for each hold.
@@ -84,6 +110,8 @@ import Testing
     let dump: [UInt8]
     let states: @Sendable () throws -> [AppID: AppState]
     var device = DeviceState()
+    var learned: @Sendable () throws -> [AppID: Learned] = { [:] }
+    var openings: [Int64] = []
     var waits: @Sendable () throws -> [WaitRecord] = { [] }
   }
 
@@ -92,6 +120,9 @@ import Testing
     Release(
       testDescription: "schema 2", dump: PackageResources.schema_2_sql, states: statesOfSchema2, device: device,
       waits: waits),
+    Release(
+      testDescription: "schema 3", dump: PackageResources.schema_3_sql, states: statesOfSchema3,
+      device: deviceOfSchema3, learned: learned, openings: openings, waits: waits),
   ]
 
   @Test(arguments: releases)
@@ -107,7 +138,10 @@ import Testing
     #expect(loaded.previous == .sameBoot)
     #expect(loaded.states == (try release.states()))
     #expect(loaded.device == release.device)
+    #expect(loaded.learned == (try release.learned()))
     let todo = try app("todo")
+    let walls = release.openings.reversed().map { Self.clock.wall(Instant(microseconds: $0)) }
+    #expect(try await store.openings(of: todo) == walls)
     let refreshes = try Self.records().reversed().map { StoredRefresh($0, clock: Self.clock) }
     #expect(try await store.history(of: todo, limit: .max) == refreshes)
     let waits = try release.waits().reversed().map { StoredWait($0, clock: Self.clock) }
@@ -120,15 +154,19 @@ import Testing
     let (store, _) = try RefreshStore.open(today, clock: Self.clock)
     try await store.save(
       Batch(
-        Self.clock, states: try Self.statesOfSchema2(), device: Self.device, records: try Self.records(),
-        waits: try Self.waits()), durably: true)
-    try fixture.sql(String(decoding: PackageResources.schema_2_sql, as: UTF8.self))
+        Self.clock, states: try Self.statesOfSchema3(), device: Self.deviceOfSchema3, learned: try Self.learned(),
+        openings: try Self.openings.map { Opening(app: try app("todo"), at: Instant(microseconds: $0)) },
+        records: try Self.records(), waits: try Self.waits()), durably: true)
+    try fixture.sql(String(decoding: PackageResources.schema_3_sql, as: UTF8.self))
     for query in [
       "SELECT group_concat(sql) FROM (SELECT sql FROM sqlite_schema ORDER BY name)",
       "SELECT group_concat(t) FROM (SELECT trigger || outcome || ifnull(cause, '-') || ifnull(stop_reason, '-') AS t FROM refresh ORDER BY id)",
       "SELECT waiting_holds || one_shot_reason || strikes_us FROM app WHERE id = 'org.example.todo'",
       "SELECT group_concat(holds) FROM (SELECT holds FROM wait ORDER BY id)",
-      "SELECT pause || pause_until_us FROM device",
+      "SELECT pause || pause_until_us || budget || hex(learned) || day FROM device",
+      "SELECT planned_us FROM app WHERE id = 'org.example.todo'",
+      "SELECT group_concat(wall_us) FROM (SELECT wall_us FROM opening ORDER BY id)",
+      "SELECT hex(data) FROM learned",
     ] {
       #expect(try today.text(query) == fixture.text(query))
     }

@@ -121,11 +121,14 @@ extension RefreshStore {
 extension Batch {
   /// A batch at the moment of `clock`.
   init(
-    _ clock: BootClock, states: [AppID: AppState] = [:], device: DeviceState? = nil, records: [RefreshRecord] = [],
+    _ clock: BootClock, states: [AppID: AppState] = [:], device: DeviceState? = nil, learned: [AppID: Learned?] = [:],
+    openings: [Opening] = [],
+    records: [RefreshRecord] = [],
     waits: [WaitRecord] = []
   ) {
     self.init(
-      now: clock.now, wallOffset: clock.wallOffset, states: states, device: device, records: records, waits: waits)
+      now: clock.now, wallOffset: clock.wallOffset, states: states, device: device, learned: learned,
+      openings: openings, records: records, waits: waits)
   }
 }
 

@@ -9,7 +9,7 @@ public struct Brain: Sendable {
     let restored = fault?.restoring.map { store.states.mapValues($0) } ?? store.states
     engine = Engine(
       start: start, spread: Spread(machine: 42), states: restored, wallOffset: wallOffset, zone: zone,
-      device: store.device)
+      device: store.device, learned: store.learned)
     self.fault = fault
   }
 
@@ -22,6 +22,9 @@ public struct Brain: Sendable {
       decision.ended += part.ended
       decision.waited += part.waited
       decision.deviceChanged = decision.deviceChanged || part.deviceChanged
+      decision.deviceLearned = decision.deviceLearned || part.deviceLearned
+      decision.learned.formUnion(part.learned)
+      decision.opened += part.opened
       decision.effects += part.effects
     }
     fault.deciding?(&decision, event)

@@ -28,7 +28,7 @@ extension Bystander.App {
   }
 
   /// The age of the data from which constraints are relaxed: three intervals unless the file says.
-  private var maxStale: Duration {
+  var maxStale: Duration {
     if let given = policy?.maxStale { return given }
     let interval = overrides.backgroundInterval ?? policy?.backgroundInterval ?? .never
     return if case .every(let time) = interval { time * 3 } else { .hours(72) }
@@ -74,7 +74,7 @@ extension Bystander {
     if byTime {
       if let settlingUntil, now < settlingUntil { return "the machine settles" }
       if let quiet = policy.quiet, isQuiet(quiet, at: now) { return "its hours are quiet" }
-      if limits.powerSaverStops, conditions.powerSaver.value == true, app.phase == .background {
+      if limits.powerSaver == .stop, conditions.powerSaver.value == true, app.phase == .background {
         return "power is saved"
       }
     }

@@ -13,12 +13,12 @@ enum Fleet {
       backgroundFloor: chance.pick([.minutes(15), .minutes(15), .hours(1)]))
     limits.maxConcurrent = chance.pick([nil, nil, 1, 2, 5])
     limits.unknownIsMet = chance.happens(70)
-    limits.powerSaverStops = chance.happens(50)
+    limits.powerSaver = chance.pick(PowerSaver.allCases)
     limits.settle = chance.pick([.zero, .seconds(20), .minutes(2)])
     return limits
   }
 
-  static func policy(hasQuiet: Bool, _ chance: inout Chance) -> Policy {
+  static func policy(hasQuiet: Bool, isAdaptive: Bool, _ chance: inout Chance) -> Policy {
     var policy = plainPolicy(&chance)
     if chance.happens(50) { policy.constraints = constraints(&chance) }
     if hasQuiet, chance.happens(50) {
@@ -28,6 +28,7 @@ enum Fleet {
     if chance.happens(50) { policy.maxStale = chance.duration(.hours(1) ... .hours(48)) }
     policy.meteredWhenStale = chance.happens(50)
     if chance.happens(40) { policy.staleAfter = chance.duration(.minutes(30) ... .hours(48)) }
+    policy.isAdaptive = isAdaptive && chance.happens(50)
     return policy
   }
 

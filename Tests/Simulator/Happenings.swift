@@ -81,7 +81,8 @@ extension World {
       let end = instant + chance.duration(.zero ... .hours(6))
       send(.paused(chance.pick([.untilResumed, .until(end), .untilAC, nil])))
       expect(.again(.paused(nil)), in: chance.duration(.zero ... .hours(6)))
-    case 7..<9: handle(.skipped(id))
+    case 7..<8: handle(.skipped(id))
+    case 8..<9: handle(.forgotten(id))
     case 9..<13:
       let earliest = instant + chance.duration(chance.pick([.zero ... .minutes(5), .zero ... .hours(9)]))
       handle(.scheduled(id, OneShot(earliest: earliest, reason: "")))
@@ -119,8 +120,11 @@ extension World {
     switch chance.number(below: 5) {
     case 0, 4: policies[id] = nil
     case 1: limits = Fleet.limits(&chance)
-    case 2: for id in ids where chance.happens(30) { policies[id] = Fleet.policy(hasQuiet: hasQuiet, &chance) }
-    default: policies[id] = Fleet.policy(hasQuiet: hasQuiet, &chance)
+    case 2:
+      for id in ids where chance.happens(30) {
+        policies[id] = Fleet.policy(hasQuiet: hasQuiet, isAdaptive: isAdaptive, &chance)
+      }
+    default: policies[id] = Fleet.policy(hasQuiet: hasQuiet, isAdaptive: isAdaptive, &chance)
     }
     handle(.configured(limits, policies))
   }

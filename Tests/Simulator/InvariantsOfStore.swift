@@ -8,7 +8,10 @@ struct MemoryIsDisk: Invariant {
     for id in world.ids where (brain.state(of: id) ?? AppState()) != (world.store.states[id] ?? AppState()) {
       return "\(id) is \(String(describing: brain.state(of: id))), not \(String(describing: world.store.states[id]))"
     }
-    if brain.engine.device != world.store.device { return "the pause is another one" }
+    let (device, saved) = (brain.engine.device, world.store.device)
+    if device.pause != saved.pause { return "the pause is another one" }
+    if device.day != saved.day { return "the last night is another one" }
+    if device.learnings.encoded != saved.learnings.encoded { return "what is learnt of all apps is another thing" }
     return brain.engine.wallOffset == world.store.wallOffset ? nil : "the clock is another one"
   }
 }

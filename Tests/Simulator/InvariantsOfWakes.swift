@@ -38,6 +38,7 @@ struct WakeIsTheMinimum: Invariant {
         windows.append(Window(earliest: min(other.earliest, telling), latest: min(other.latest, telling)))
       }
     }
+    if let own = brain.engine.roundWake { windows.append(own) }
     let end = windows.map(\.latest).min()
     let wake = end.flatMap { end in
       windows.map(\.earliest).filter { $0 <= end }.max().map { Window(earliest: $0, latest: end) }
@@ -52,6 +53,8 @@ struct WakeIsTheMinimum: Invariant {
       let spacing = app.spacing(world.book.limits)
     else { return .zero ... .zero }
     let half = min(.minutes(15), spacing / 10) / 2
+    // A plan waits a tenth of its wait, half of it before its moment; only the engine knows the moment.
+    if app.policy?.isAdaptive == true { return .zero ... .minutes(15) }
     // One with its place in a backlog waits for nobody, and one that was put down for a time not longer.
     let isPlaced = world.brain?.state(of: id)?.request != nil || app.oneShot != nil
     return (isPlaced ? .zero : half)...half * 2

@@ -17,6 +17,7 @@ extension Event {
     switch self {
     case .signalled(let app, _), .leased(_, let app, _), .leaseEnded(_, let app), .overridden(let app, _): app
     case .requested(let app, _), .scheduled(let app, _), .disabled(let app, _), .skipped(let app): app
+    case .forgotten(let app): app
     case .paused, .observed, .resumed, .zoneChanged: nil
     case .configured, .completed, .taskEnded, .clockStepped, .stopped, .wokeUp: nil
     }

@@ -12,8 +12,12 @@ public struct Store: Sendable {
     public var waits: [WaitRecord] = []
     /// The device, if it changed.
     public var device: DeviceState?
+    /// What is learnt of apps, where more was learnt.
+    public var learned: [AppID: Learned?] = [:]
 
-    var isEmpty: Bool { states.isEmpty && records.isEmpty && waits.isEmpty && device == nil }
+    var isEmpty: Bool {
+      states.isEmpty && records.isEmpty && waits.isEmpty && device == nil && learned.isEmpty
+    }
   }
 
   /// The apps, in instants of the boot `boot`.
@@ -22,6 +26,8 @@ public struct Store: Sendable {
   public private(set) var records: [RefreshRecord] = []
   /// What holds for all apps.
   public private(set) var device = DeviceState()
+  /// What is learnt of the apps.
+  public private(set) var learned: [AppID: Learned] = [:]
   /// Wall time minus boot time, as it was last saved.
   public private(set) var wallOffset = Duration.zero
   /// How often a daemon has started.
@@ -30,6 +36,7 @@ public struct Store: Sendable {
 
   mutating func save(_ batch: Batch, wallOffset: Duration) {
     states.merge(batch.states) { $1 }
+    for (id, learned) in batch.learned { self.learned[id] = learned }
     records += batch.records
     device = batch.device ?? device
     self.wallOffset = wallOffset
@@ -64,6 +71,7 @@ extension AppState {
     state.strikes = strikes.map(change)
     state.waiting = waiting.map { Waiting(since: change($0.since), holds: $0.holds) }
     state.skippedUntil = skippedUntil.map(changeAhead)
+    state.planned = planned.map(changeAhead)
     state.oneShot = oneShot.map { OneShot(earliest: changeAhead($0.earliest), reason: $0.reason) }
     return state
   }

@@ -26,6 +26,8 @@ public struct World: Sendable {
   let ids: [AppID]
   /// Whether apps have quiet hours: with them, a step of the wall clock does move something.
   let hasQuiet: Bool
+  /// Whether apps are planned by what is learnt: with them, a step of the wall clock moves the next night.
+  let isAdaptive: Bool
 
   /// The daemon's engine; nil while there is no daemon.
   public internal(set) var brain: Brain?
@@ -71,7 +73,11 @@ public struct World: Sendable {
     ids = Fleet.ids(apps ?? size)
     limits = Fleet.limits(&chance)
     hasQuiet = chance.happens(50)
-    for id in ids where chance.happens(80) { policies[id] = Fleet.policy(hasQuiet: hasQuiet, &chance) }
+    // Plans take most of the time, so few fleets have them.
+    isAdaptive = chance.happens(15)
+    for id in ids where chance.happens(80) {
+      policies[id] = Fleet.policy(hasQuiet: hasQuiet, isAdaptive: isAdaptive, &chance)
+    }
     zone = chance.pick(Weather.zones)
     self.chance = chance
     self.fault = fault
@@ -154,7 +160,9 @@ public struct World: Sendable {
     policies.keys.compactMap { id in
       var app = book.apps[id] ?? Bystander.App()
       app.policy = policies[id]
-      return app.spacing(limits)
+      // The plan ends at the ceiling.
+      guard let spacing = app.spacing(limits) else { return nil }
+      return app.policy?.isAdaptive == true ? max(spacing, app.maxStale) : spacing
     }.reduce(.hours(24), max) + Self.patience + (hasQuiet ? .hours(13) : .zero)
   }
 

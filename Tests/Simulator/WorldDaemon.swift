@@ -17,7 +17,8 @@ extension World {
     for id in decision.changed { unsaved.states[id] = after.state(of: id) }
     unsaved.records += decision.ended
     unsaved.waits += decision.waited
-    if decision.deviceChanged { unsaved.device = after.engine.device }
+    for id in decision.learned { unsaved.learned[id] = .some(after.engine.learned(of: id)) }
+    if decision.deviceChanged || decision.deviceLearned { unsaved.device = after.engine.device }
     save()
     if isDoomed(.beforePerforming) { return }
     if doom == .amidEffects, decision.effects.count > 1 {

@@ -31,7 +31,8 @@ import Testing
     ["version", "--client"], ["complete", "no-data", "--message", "nothing"], ["logout", "org.x.a"],
     ["why", "org.x.a", "--json"], ["disable", "org.x.a", "org.x.b"], ["enable", "org.x.a"], ["skip", "org.x.a"],
     ["watch"], ["watch", "org.x.a", "--json"], ["pause"], ["pause", "--for", "1h 30min"], ["pause", "--until-ac"],
-    ["resume"],
+    ["resume"], ["metrics"], ["timeline"], ["timeline", "org.x.a", "--hours", "12", "--svg", "/x.svg"], ["forecast"],
+    ["forecast", "org.x.a", "--hours", "168", "--json"],
     ["run", "org.x.a", "--after", "10min", "--reason", "before the train"],
   ])
   func isUnderstood(_ arguments: [String]) throws {
@@ -42,7 +43,9 @@ import Testing
     ["foreground", "org.x.a", "--while"], ["foreground", "org.x.a", "--", "sleep", "1"],
     ["background", "org.x.a", "--while", "--", "x"], ["run", "org.x.a", "--trigger", "catch_up"], ["set", "org.x.a"],
     ["history", "org.x.a", "--limit", "0"], ["complete", "maybe"], ["status", "a", "b"],
-    ["why"], ["disable"], ["pause", "--for", "2x"], ["pause", "--for", "2h", "--until-ac"],
+    ["why"], ["disable"], ["forecast", "--hours", "0"], ["forecast", "--hours", "169"], ["timeline", "--hours", "0"],
+    ["timeline", "--svg", "/x.svg", "--json"], ["pause", "--for", "2x"],
+    ["pause", "--for", "2h", "--until-ac"],
     ["run", "org.x.a", "--reason", "x"], ["run", "org.x.a", "--after", "1min", "--trigger", "push"],
   ])
   func isRefusedAsUsage(_ arguments: [String]) {

@@ -12,6 +12,7 @@ import socket
 import subprocess
 import sys
 import threading
+from xml.etree import ElementTree
 
 import pytest
 
@@ -103,6 +104,8 @@ CALLS = [
     (["status", APP], MANAGER + "Show", {"app": APP}),
     (["history", APP], MANAGER + "History", {"app": APP, "limit": 20}),
     (["history", APP, "--limit", "3"], MANAGER + "History", {"app": APP, "limit": 3}),
+    (["forecast"], MANAGER + "Forecast", {"hours": 24}),
+    (["forecast", APP, "--hours", "48"], MANAGER + "Forecast", {"hours": 48, "app": APP}),
     (["set", APP, "org.x.y", "--background", "1h 30min"], MANAGER + "Set",
      {"apps": [APP, "org.x.y"], "background_interval": "1h 30min"}),
     (["set", APP, "--foreground", "never", "--background", "minimum"], MANAGER + "Set",
@@ -157,6 +160,42 @@ def test_an_error_is_told_and_has_its_exit_status(daemon, arguments, method, err
     result = refreshctl(*arguments, path=daemon.path, REFRESH_TOKEN="t")
     assert (result.returncode, result.stdout) == (status, "")
     assert result.stderr.startswith("refreshctl: cannot ") and text in result.stderr
+
+
+def test_a_timeline_is_asked_for_app_by_app(daemon):
+    result = refreshctl("timeline", "--hours", "12", "--json", path=daemon.path)
+    assert (result.returncode, result.stderr) == (0, "")
+    answers = json.loads(result.stdout)
+    assert answers["forecast"] == MESSAGES[MANAGER + "Forecast.Reply"]
+    assert [app["timeline"] for app in answers["apps"]] == [MESSAGES[MANAGER + "Timeline.Reply"]] * len(answers["apps"])
+    calls = [daemon.calls.get(timeout=PATIENCE) for _ in range(len(answers["apps"]) + 2)]
+    assert [call["method"].removeprefix(MANAGER) for call in calls] == [
+        "List", *["Timeline"] * len(answers["apps"]), "Forecast",
+    ]
+    assert calls[1]["parameters"] == {"app": answers["apps"][0]["app"], "since_us": answers["since_us"]}
+    assert calls[-1]["parameters"] == {"hours": 12}
+
+
+def test_a_timeline_is_words_on_a_terminal_and_a_picture_in_a_file(daemon, tmp_path):
+    result = refreshctl("timeline", APP, path=daemon.path)
+    assert (result.returncode, result.stderr) == (0, "") and "now" in result.stdout
+    picture = tmp_path / "timeline.svg"
+    result = refreshctl("timeline", APP, "--svg", str(picture), path=daemon.path)
+    assert (result.returncode, result.stdout, result.stderr) == (0, "", "")
+    root = ElementTree.parse(picture).getroot()
+    assert root.tag == "{http://www.w3.org/2000/svg}svg" and root.get("role") == "img"
+    assert root.find("{http://www.w3.org/2000/svg}desc").text.startswith(APP)
+
+
+def test_a_picture_that_cannot_be_written_is_told(daemon, tmp_path):
+    result = refreshctl("timeline", "--svg", str(tmp_path / "none" / "x.svg"), path=daemon.path)
+    assert result.returncode == 1
+    assert result.stderr.startswith("refreshctl: cannot write the picture") and "No such file" in result.stderr
+
+
+def test_metrics_are_printed_as_they_are_and_end_with_their_end(daemon):
+    result = refreshctl("metrics", path=daemon.path)
+    assert (result.returncode, result.stdout) == (0, MESSAGES[MANAGER + "Metrics.Reply"]["text"])
 
 
 def test_without_a_daemon_it_says_where_it_looked_and_how_to_start_one(tmp_path):

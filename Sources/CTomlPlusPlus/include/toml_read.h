@@ -30,6 +30,7 @@ struct toml_item {
   const char *text;
   size_t text_length;
   int64_t integer;
+  double number;
   bool boolean;
   size_t count;  // how many items of an array or a table follow, each with its own
 };

@@ -24,8 +24,11 @@ extension Daemon {
   }
 
   /// Changes overrides and answers when they are on disk; what cannot be stored is taken back.
+  ///
+  /// - Parameter alsoEvent: an event for each app that goes with it, and is not taken back.
   func override<Parameters>(
-    _ apps: [AppConfiguration], for call: Call<Parameters>, change: (inout Overrides) -> Void,
+    _ apps: [AppConfiguration], for call: Call<Parameters>, and alsoEvent: (AppID) -> Event? = { _ in nil },
+    change: (inout Overrides) -> Void,
     reply: @escaping ([Wire.Intervals]) -> some Encodable
   ) {
     var changes: [Event] = []
@@ -35,6 +38,7 @@ extension Daemon {
       var after = before
       change(&after)
       changes.append(.overridden(app.id, after))
+      if let event = alsoEvent(app.id) { changes.append(event) }
       undo.append(.overridden(app.id, before))
     }
     self.change(changes, undo: undo, for: call) { reply(apps.map { self.view(of: $0).intervals }) }

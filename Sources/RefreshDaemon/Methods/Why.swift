@@ -13,7 +13,7 @@ extension Daemon {
     guard let app = app(named: call.parameters.app, for: call) else { return }
     Task {
       do throws(StoreError) {
-        let past = try await past(of: app.id)
+        let past = try await past(of: app.id, limit: Self.pastLimit)
         // The app may have gone while the store was read.
         guard let app = configuration[app.id], let why = explanation(of: app, past: past) else {
           return call.fail(ManagerInterface.NoSuchApp(app: call.parameters.app))
@@ -27,13 +27,13 @@ extension Daemon {
   }
 
   /// The last refreshes and waits of an app, the newest first.
-  private func past(of app: AppID) async throws(StoreError) -> [Wire.Past] {
-    let refreshes = try await store.history(of: app, limit: Self.pastLimit)
-    let waits = try await store.waits(of: app, limit: Self.pastLimit)
+  func past(of app: AppID, limit: Int) async throws(StoreError) -> [Wire.Past] {
+    let refreshes = try await store.history(of: app, limit: limit)
+    let waits = try await store.waits(of: app, limit: limit)
     let all =
       refreshes.map { ($0.startedWallMicroseconds, Wire.Past(refresh: Wire.Refresh($0))) }
       + waits.map { ($0.sinceWallMicroseconds, Wire.Past(wait: Wire.Wait($0))) }
-    return all.sorted { $0.0 > $1.0 }.prefix(Self.pastLimit).map(\.1)
+    return all.sorted { $0.0 > $1.0 }.prefix(limit).map(\.1)
   }
 
   private func explanation(of app: AppConfiguration, past: [Wire.Past]) -> Wire.Explanation? {

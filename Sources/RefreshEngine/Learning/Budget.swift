@@ -2,7 +2,7 @@
 public struct Budget: Hashable, Sendable {
   /// Refreshes an app and day, on average over the apps that are planned.
   public var refreshesPerAppAndDay: Double
-  /// Seconds that refreshes may run in a day, all apps together.
+  /// Seconds that refreshes may run, an app and day.
   public var runSecondsPerDay: Double?
   /// Bytes over metered connections in a day, all apps together.
   public var meteredBytesPerDay: Double?

@@ -14,6 +14,13 @@ struct ByteWriter {
   /// Appends a number.
   mutating func append(_ number: Double) { append(number.bitPattern) }
 
+  /// Appends numbers of zero or more in two bytes each: 65,535ths of the largest, which goes before them.
+  mutating func append(scaled numbers: [Float]) {
+    let largest = numbers.max() ?? 0
+    append(largest)
+    for number in numbers { append(largest > 0 ? UInt16((number / largest * Float(UInt16.max)).rounded()) : 0) }
+  }
+
   /// Appends numbers, without their count.
   mutating func append(_ numbers: some Sequence<Float>) { for number in numbers { append(number) } }
 }
@@ -36,6 +43,14 @@ struct ByteReader {
     for (place, byte) in rest.prefix(width).enumerated() { number |= Number(truncatingIfNeeded: byte) << (8 * place) }
     rest = rest.dropFirst(width)
     return number
+  }
+
+  /// The next byte, if it is 0 or 1.
+  var flag: Bool? {
+    mutating get {
+      guard let byte = integer(UInt8.self), byte <= 1 else { return nil }
+      return byte == 1
+    }
   }
 
   /// The next number, if it is finite and within a range.
@@ -61,5 +76,22 @@ struct ByteReader {
       numbers.append(number)
     }
     return numbers
+  }
+
+  /// The next integers.
+  mutating func integers<Number: FixedWidthInteger>(_ count: Int, _ type: Number.Type) -> [Number]? {
+    var numbers: [Number] = []
+    numbers.reserveCapacity(count)
+    for _ in 0..<count {
+      guard let number = integer(type) else { return nil }
+      numbers.append(number)
+    }
+    return numbers
+  }
+
+  /// The next numbers of those written as parts of the largest, if that is within a range.
+  mutating func scaled(_ count: Int, in range: ClosedRange<Float>) -> [Float]? {
+    guard let largest = float(in: range), let parts = integers(count, UInt16.self) else { return nil }
+    return parts.map { Float($0) / Float(UInt16.max) * largest }
   }
 }

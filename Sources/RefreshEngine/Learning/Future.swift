@@ -2,25 +2,31 @@ import CMath
 
 /// The relative value of being fresh at each half hour of the day, improved once a night (planning.md, 2.4).
 struct Future: Hashable, Sendable {
-  /// Cost to come of being fresh at each half hour, less the least of the day; minutes of age.
-  var costs = [Float](repeating: 0, count: Use.halfHours)
-  /// What a day costs, the mean rise of the costs in a pass.
+  /// Cost to come of being fresh at each half hour, less the least of the day, in steps of `step`.
+  var costs = [UInt16](repeating: 0, count: Use.halfHours)
+  /// Minutes of age of a step: the largest cost is 65,535 of them, so that a search is off by less than a second.
+  var step: Float = 0
+  /// What a day costs, the mean rise of the costs in a pass; minutes of age.
   var rise: Float = 0
+
+  /// Cost to come at each half hour, in minutes of age.
+  private var minutes: [Double] { costs.map { Double($0) * Double(step) } }
 
   /// Nodes for three days: each day costs less to come than the one before.
   var threeDays: [Double] {
+    let costs = minutes
     var nodes: [Double] = []
     nodes.reserveCapacity(Horizon.halfHours + 1)
-    for day in 0..<3 { for cost in costs { nodes.append(Double(cost) - Double(day) * Double(rise)) } }
-    nodes.append(Double(costs[0]) - 3 * Double(rise))
+    for day in 0..<3 { for cost in costs { nodes.append(cost - Double(day) * Double(rise)) } }
+    nodes.append(costs[0] - 3 * Double(rise))
     return nodes
   }
 
   /// One backward pass over the day.
   mutating func improve(_ horizon: Horizon, charge: Double) {
     var horizon = horizon
-    let old = costs.map(Double.init)
-    for half in 0..<48 {
+    let old = minutes
+    for half in 0..<Use.halfHours {
       horizon.future[half] = old[half]
       horizon.future[48 + half] = old[half]
       horizon.future[96 + half] = old[half] - Double(rise)
@@ -31,12 +37,11 @@ struct Future: Hashable, Sendable {
       horizon.future[half] =
         WaitSearch.best(horizon, start: Double(half) * 30, age: 0, charge: charge, notBefore: 10).cost
     }
-    let least = horizon.future[0..<48].min() ?? 0
-    var sum = 0.0
-    for half in 0..<48 {
-      sum += horizon.future[half] - old[half]
-      costs[half] = Float(horizon.future[half] - least)
-    }
-    rise = Float(sum / 48)
+    let today = horizon.future[0..<Use.halfHours]
+    let least = today.min() ?? 0
+    let largest = (today.max() ?? 0) - least
+    step = Float(largest / Double(UInt16.max))
+    costs = today.map { largest > 0 ? UInt16((($0 - least) / largest * Double(UInt16.max)).rounded()) : 0 }
+    rise = Float(zip(today, old).reduce(0) { $0 + $1.0 - $1.1 } / 48)
   }
 }

@@ -30,14 +30,20 @@ public struct Learned: Hashable, Sendable {
   }
 
   /// Ends the days before `today`: the past fades, and the future is improved once; after several nights missed too.
+  ///
+  /// At most a week is ended at once: a longer gap is a holiday, or a clock that jumped, and tells little of the user.
+  /// Where the clock was set back, counting goes on from `today`, so that the nights to come pass again.
   public mutating func passNights(upTo today: Int, _ device: Learnings, _ pins: Pins = Pins()) {
     let isFirst = day == nil
     if let day {
-      guard Int(day) < today else { return }
+      guard Int(day) < today else {
+        self.day = Int32(clamping: today)
+        return
+      }
       use.passDays(Int(day)..<today)
     }
     day = Int32(clamping: today)
-    let horizon = horizon(today, device, pins)
+    let horizon = horizon(today, usage(device, pins), device, pins)
     let charge = device.price * cost(device, pins)
     for _ in 0..<(isFirst ? Self.firstPasses : 1) { future.improve(horizon, charge: charge) }
   }
@@ -49,15 +55,16 @@ public struct Learned: Hashable, Sendable {
   public func plan(
     at now: LocalTime, age: Double, notBefore: Double, ceiling: Double?, _ device: Learnings, _ pins: Pins
   ) -> Plan {
-    let horizon = horizon(now.day, device, pins)
+    let usage = usage(device, pins)
+    let horizon = horizon(now.day, usage, device, pins)
     let start = now.minuteOfDay
     let charge = device.price * cost(device, pins)
     let last = max(min(ceiling ?? WaitSearch.longest, WaitSearch.longest), notBefore)
     let best = WaitSearch.best(
-      horizon, start: start, age: max(age, 0), charge: charge, notBefore: notBefore, notAfter: last)
+      horizon, start: start, age: max(age, 0), charge: charge, notBefore: notBefore, notAfter: last,
+      isFine: true)
     let openings = horizon.openings(until: start + best.wait) - horizon.openings(until: start)
     let isDormant = best.wait >= WaitSearch.longest && best.wait > notBefore
-    let usage = usage(device, pins)
     return Plan(
       wait: isDormant ? ceiling ?? best.wait : best.wait,
       worth: max(best.cost - horizon.future(at: start), 0), price: charge, openingsExpected: openings,
@@ -85,8 +92,7 @@ public struct Learned: Hashable, Sendable {
   }
 
   /// What is expected of the three days from `today` on.
-  private func horizon(_ today: Int, _ device: Learnings, _ pins: Pins) -> Horizon {
-    let usage = usage(device, pins)
+  private func horizon(_ today: Int, _ usage: Usage, _ device: Learnings, _ pins: Pins) -> Horizon {
     var rate = newData.mean(typical: device.typicalRate)
     var blocks = newData.blocks(typical: device.typicalRate)
     if let pinned = pins.newDataPerDay {

@@ -1,6 +1,6 @@
 extension Learned {
   /// The first byte of what is stored: the version of the layout.
-  private static let version: UInt8 = 1
+  private static let version: UInt8 = 3
 
   /// What the store keeps.
   public var encoded: [UInt8] {
@@ -8,14 +8,17 @@ extension Learned {
     writer.append(Self.version)
     writer.append(UInt8(day == nil ? 0 : 1))
     writer.append(day ?? 0)
+    writer.append(UInt8(newData.belief.chances.isEmpty ? 0 : 1))
+    writer.append(scaled: newData.belief.chances)
     for block in 0..<8 { writer.append(newData.updates[block]) }
-    for block in 0..<8 { writer.append(newData.watched[block]) }
-    writer.append(use.openings)
+    for block in 0..<8 { writer.append(newData.expected[block]) }
+    writer.append(scaled: use.openings)
     writer.append(use.days[0])
     writer.append(use.days[1])
     writer.append(UInt8(expense.isKnown ? 1 : 0))
     for index in 0..<3 { writer.append(expense.means[index]) }
-    writer.append(future.costs)
+    writer.append(future.step)
+    for cost in future.costs { writer.append(cost) }
     writer.append(future.rise)
     return writer.bytes
   }
@@ -25,22 +28,23 @@ extension Learned {
     self.init()
     var reader = ByteReader(encoded)
     let counts: ClosedRange<Float> = 0...1e9
-    let any: ClosedRange<Float> = -1e9...1e9
-    guard reader.integer(UInt8.self) == Self.version, let hasDay = reader.integer(UInt8.self), hasDay <= 1,
-      let day = reader.integer(Int32.self), let updates = reader.floats(8, in: counts),
-      let watched = reader.floats(8, in: counts), let openings = reader.floats(use.openings.count, in: counts),
+    guard reader.integer(UInt8.self) == Self.version, let hasDay = reader.flag, let day = reader.integer(Int32.self),
+      let hasBelief = reader.flag, let chances = reader.scaled(hasBelief ? RateBelief.rates.count : 0, in: 0...1),
+      let updates = reader.floats(8, in: counts), let expected = reader.floats(8, in: counts),
+      let openings = reader.scaled(use.openings.count, in: counts),
       let week = reader.float(in: counts), let weekend = reader.float(in: counts),
-      let isKnown = reader.integer(UInt8.self), isKnown <= 1, let means = reader.floats(3, in: counts),
-      let expense = Expense(means: SIMD3(means), isKnown: isKnown == 1),
-      let costs = reader.floats(future.costs.count, in: any), let rise = reader.float(in: any), reader.isAtEnd
+      let isKnown = reader.flag, let means = reader.floats(3, in: counts),
+      let expense = Expense(means: SIMD3(means), isKnown: isKnown), let step = reader.float(in: counts),
+      let costs = reader.integers(future.costs.count, UInt16.self), let rise = reader.float(in: -1e9...1e9),
+      reader.isAtEnd
     else { return nil }
-    self.day = hasDay == 1 ? day : nil
+    self.day = hasDay ? day : nil
+    newData.belief.chances = chances
     newData.updates = SIMD8(updates)
-    newData.watched = SIMD8(watched)
+    newData.expected = SIMD8(expected)
     use.openings = openings
     use.days = SIMD2(week, weekend)
     self.expense = expense
-    future.costs = costs
-    future.rise = rise
+    (future.costs, future.step, future.rise) = (costs, step, rise)
   }
 }

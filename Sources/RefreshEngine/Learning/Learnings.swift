@@ -36,23 +36,36 @@ public struct Learnings: Hashable, Sendable {
     spending.meteredBytes += max(meteredBytes, 0)
   }
 
-  /// Begins a night: steers the price by what the day took, for `apps` that are planned.
-  ///
-  /// The price × (refreshes + 1) / (budget × apps + 1), within ½ and 2, to a power that falls from 1 to ¼ with the
-  /// nights; where there are budgets of run time or metered bytes, the largest of the ratios decides.
-  public mutating func beginNight(apps: Int) {
-    nights = min(nights, .max - 1) + 1
-    price *= Price.step(spending, budget: budget, apps: apps, night: Int(nights))
-    price = min(max(price, Price.least), Price.most)
-    spending = Spending()
-    night = Night()
+  /// Puts another budget in force: the price is what it would be had the machine begun with it.
+  public mutating func change(to budget: Budget) {
+    let ratio = self.budget.refreshesPerAppAndDay / budget.refreshesPerAppAndDay
+    self.budget = budget
+    guard ratio != 1 else { return }
+    price = min(max(price * ratio * ratio, Price.least), Price.most)
+    nights = 0
   }
+
+  /// Begins a night.
+  public mutating func beginNight() { night = Night() }
 
   /// Takes an app into the night's means.
   public mutating func absorb(_ app: Learned) { night.absorb(app, typicalRate: typicalRate) }
 
-  /// Ends a night: its means are in force.
-  public mutating func endNight() {
+  /// Ends a night: its means are in force, and the price is steered by what the day took.
+  ///
+  /// The price × (refreshes + 1) / (budgeted + 1), within ½ and 2, to a power that falls from 1 to ¼ with the nights;
+  /// where there are budgets of run time or metered bytes, the largest of the ratios decides.
+  ///
+  /// - Parameters:
+  ///   - apps: how many apps are planned.
+  ///   - refreshes: how many refreshes they may have in a day; nil for what the budget gives each. It is less where
+  ///     intervals are long: what an app cannot use of the budget is not for the others to spend.
+  public mutating func endNight(apps: Int, refreshes: Double? = nil) {
+    nights = min(nights, .max - 1) + 1
+    let budgeted = refreshes ?? budget.refreshesPerAppAndDay * Double(apps)
+    price *= Price.step(spending, budget: budget, refreshes: budgeted, apps: apps, night: Int(nights))
+    price = min(max(price, Price.least), Price.most)
+    spending = Spending()
     night.conclude(&self)
     night = Night()
   }
@@ -80,9 +93,10 @@ enum Price {
   static let calm = 0.25
 
   /// The factor by which the price changes after a day.
-  static func step(_ spent: Spending, budget: Budget, apps: Int, night: Int) -> Double {
-    var over = (Double(spent.refreshes) + 1) / (budget.refreshesPerAppAndDay * Double(apps) + 1)
-    if let bound = budget.runSecondsPerDay { over = max(over, (spent.runSeconds + 1) / (bound + 1)) }
+  static func step(_ spent: Spending, budget: Budget, refreshes: Double, apps: Int, night: Int) -> Double {
+    var over = (Double(spent.refreshes) + 1) / (refreshes + 1)
+    let runSeconds = budget.runSecondsPerDay.map { $0 * Double(apps) }
+    if let bound = runSeconds { over = max(over, (spent.runSeconds + 1) / (bound + 1)) }
     if let bound = budget.meteredBytesPerDay { over = max(over, (spent.meteredBytes + 1) / (bound + 1)) }
     return pow(min(max(over, 1 / leap), leap), max(calm, 1 / (1 + Double(night) / 2)))
   }

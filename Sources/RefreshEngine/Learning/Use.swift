@@ -6,8 +6,10 @@ struct Use: Hashable, Sendable {
   static let halfHours = 48
   /// What of the past remains after a night: a memory of about two months (planning.md, 2.2).
   static let memory: Float = 0.985
-  /// Days that are caught up one by one: after a year without any, less than half a percent of the past remains.
-  static let mostDays = 366
+  /// The most days that end at once; a week holds one of each day.
+  ///
+  /// On the others the machine was off, or the clock jumped, and neither says that the user would not have come.
+  static let mostDays = 7
 
   /// Openings seen by half hour, first those of days of the week, then those of weekends; faded.
   var openings = [Float](repeating: 0, count: 2 * halfHours)
@@ -19,7 +21,7 @@ struct Use: Hashable, Sendable {
     openings[(moment.isWeekend ? Self.halfHours : 0) + half] += 1
   }
 
-  /// Ends days: each fades the past and counts as seen; of those longest past only the last year is gone through.
+  /// Ends days, of which only the last ``mostDays`` count: each fades the past and counts as seen.
   mutating func passDays(_ past: Range<Int>) {
     var remains: Float = 1
     for day in past.suffix(Self.mostDays) {
@@ -30,67 +32,41 @@ struct Use: Hashable, Sendable {
     for index in openings.indices { openings[index] *= remains }
   }
 
-  /// Openings of both kinds of day together, by half hour.
-  var together: [Double] {
-    (0..<Self.halfHours).map { Double(openings[$0]) + Double(openings[$0 + Self.halfHours]) }
+  /// Openings by half hour, of the days of the week (0) or of weekends (1).
+  func openings(ofKind kind: Int) -> [Double] {
+    openings[(kind * Self.halfHours)..<((kind + 1) * Self.halfHours)].map(Double.init)
   }
+
+  /// Pseudo-openings of the pool's shape in an app's own (planning.md, 2.2).
+  private static let poolWeight = 3.0
+  /// Pseudo-openings spread over the whole day: no half hour is ever ruled out.
+  private static let evenWeight = 1.0
+  /// Pseudo-openings of the whole week's shape in that of one kind of day.
+  private static let weekWeight = 15.0
+  /// Pseudo-days of the whole week's volume in that of one kind of day: one week.
+  private static let weekDays = 7.0
 
   /// Openings expected, by half hour, on a day of the week and on one of a weekend.
+  ///
+  /// Shape × volume. The shape is that of all openings, spread (see ``Circle``); the volume is (openings + ½) /
+  /// (days + 1). Each goes over to that of the kind of day by the chance that the two kinds differ in it at all
+  /// (see ``Weekends``), so that a fleet without weekends pays nothing for learning them.
   func expected(pool: [Float]) -> Usage {
-    let all = together
+    let (week, weekend) = (openings(ofKind: 0), openings(ofKind: 1))
+    let all = zip(week, weekend).map(+)
     let rate = (all.reduce(0, +) + 0.5) / (Double(days.sum()) + 1)
-    let prior = pool.map { (3 * Double($0) + 0.5 / Double(Self.halfHours)) / 3.5 }
-    let base = Circle.smoothed(all, prior, weight: 3.5)
-    func apart(_ kind: Int) -> [Double] {
-      let own = openings[(kind * Self.halfHours)..<((kind + 1) * Self.halfHours)].map(Double.init)
-      let shape = Circle.smoothed(own, base, weight: 15)
-      let volume = (own.reduce(0, +) + 7 * rate) / (Double(days[kind]) + 7)
-      return shape.map { $0 * volume }
+    let even = Self.evenWeight / Double(Self.halfHours)
+    let prior = pool.map { (Self.poolWeight * Double($0) + even) / (Self.poolWeight + Self.evenWeight) }
+    let shape = Circle.smoothed(all, prior, weight: Self.poolWeight + Self.evenWeight)
+    let differ = Weekends.differ(week, weekend, days: SIMD2(days), shape: shape)
+    func apart(_ own: [Double], _ days: Double) -> [Double] {
+      let volume = (own.reduce(0, +) + Self.weekDays * rate) / (days + Self.weekDays)
+      let expected = rate + differ.volume * (volume - rate)
+      // A hundredth of a difference is not worth the second spreading.
+      guard differ.shape > 0.01 else { return shape.map { $0 * expected } }
+      let ownShape = Circle.smoothed(own, shape, weight: Self.weekWeight)
+      return zip(shape, ownShape).map { ($0 + differ.shape * ($1 - $0)) * expected }
     }
-    return Usage(week: apart(0), weekend: apart(1))
-  }
-}
-
-/// The circle of half hours, on which openings are spread.
-enum Circle {
-  static let distances = 25
-
-  /// Normal kernels for distances 0…24, normed so that the whole circle sums to one.
-  static func kernel(width: Double) -> [Double] {
-    var kernel = (0..<distances).map { exp(-0.5 * Double($0 * $0) / (width * width)) }
-    var sum = 0.0
-    for offset in 0..<48 { sum += kernel[min(offset, 48 - offset)] }
-    for index in kernel.indices { kernel[index] /= sum }
-    return kernel
-  }
-
-  static func smoothed(_ counts: [Double], _ base: [Double], weight: Double) -> [Double] {
-    let total = counts.reduce(0, +)
-    let narrow = min(max(3 * pow(total + 1, -0.2), 0.5), 8)
-    let first = kernel(width: narrow)
-    var density = [Double](repeating: 1e-3 * max(total, 1) / 48, count: 48)
-    for (source, count) in counts.enumerated() where count > 0 {
-      for target in 0..<48 {
-        let distance = abs(target - source)
-        density[target] += count * first[min(distance, 48 - distance)]
-      }
-    }
-    var logs = 0.0
-    var norm = 0.0
-    for (source, count) in counts.enumerated() {
-      logs += log(density[source]) * (count + 1e-9)
-      norm += count + 1e-9
-    }
-    let typical = exp(logs / norm)
-    var result = base.map { $0 * weight }
-    for (source, count) in counts.enumerated() where count > 0 {
-      let width = narrow * min(max(pow(density[source] / typical, -0.5), 0.6), 3)
-      let spread = kernel(width: width)
-      for target in 0..<48 {
-        let distance = abs(target - source)
-        result[target] += count * spread[min(distance, 48 - distance)]
-      }
-    }
-    return result.map { $0 / (total + weight) }
+    return Usage(week: apart(week, Double(days[0])), weekend: apart(weekend, Double(days[1])))
   }
 }

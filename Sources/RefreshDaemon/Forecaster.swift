@@ -1,0 +1,45 @@
+import RefreshAPI
+import RefreshEngine
+import RefreshStore
+
+/// Works out forecasts on a thread of its own, so that the loop does not wait for a fleet's future.
+///
+/// The engine is a value: what is handed over is a copy, and nothing that becomes of it reaches the daemon or the store.
+actor Forecaster {
+  private nonisolated let executor = ThreadExecutor(name: "forecast")
+
+  nonisolated var unownedExecutor: UnownedSerialExecutor { executor.asUnownedSerialExecutor() }
+
+  /// What would start from now on, as the socket tells it, for these apps.
+  func forecast(
+    of engine: Engine, apps: Set<AppID>, for span: Duration, at now: Instant
+  ) -> ManagerInterface.Forecast.Reply {
+    let forecast = Forecast(of: engine, apps: apps, for: span, at: now)
+    func wall(_ instant: Instant) -> Int64 { instant.wallMicroseconds(at: engine.wallOffset) }
+    return ManagerInterface.Forecast.Reply(
+      fromMicroseconds: wall(now), untilMicroseconds: wall(forecast.end), isCut: forecast.isCut,
+      wakes: forecast.wakes.map { wake in
+        Wire.ForecastWake(
+          window: Wire.Window(
+            earliestMicroseconds: wall(wake.window.earliest), latestMicroseconds: wall(wake.window.latest)),
+          starts: wake.starts.map {
+            Wire.ForecastStart(app: $0.app.description, trigger: Wire.Trigger($0.trigger))
+          })
+      },
+      rest: forecast.rest.map { Wire.ForecastRest($0, wallOffset: engine.wallOffset) })
+  }
+}
+
+extension Wire.ForecastRest {
+  fileprivate init(_ rest: Forecast.Rest, wallOffset: Duration) {
+    let app = rest.app.description
+    switch rest.verdict {
+    case .notDue(let until):
+      self.init(app: app, dueMicroseconds: until.wallMicroseconds(at: wallOffset), holds: [])
+    case .held(let holds):
+      self.init(app: app, holds: holds.map { $0.wire(of: app, wallOffset: wallOffset) })
+    case .ready, .refreshing:
+      self.init(app: app, holds: [])
+    }
+  }
+}

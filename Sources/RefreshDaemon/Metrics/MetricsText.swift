@@ -1,0 +1,94 @@
+import RefreshAPI
+import RefreshEngine
+
+extension Daemon {
+  /// All that is counted and measured, as OpenMetrics text.
+  func metricsText(at now: Instant) -> String {
+    var text = OpenMetricsText()
+    let created = startedAt.instant.wallMicroseconds(at: engine.wallOffset)
+    addDaemon(to: &text, created: created)
+    tally.addRefreshes(to: &text, created: created)
+    addState(to: &text, at: now)
+    tally.addStore(to: &text, created: created)
+    addApps(to: &text, created: created)
+    return text.text
+  }
+
+  private func addDaemon(to text: inout OpenMetricsText, created: Int64) {
+    text.begin("refreshd_build_info", .gauge, "The version of the daemon, as a label.")
+    text.add("", [("version", refreshdVersion)], count: 1)
+    text.begin("refreshd_starts", .counter, "How often the daemon has started on its store, since there is one.")
+    text.add("_total", count: Int(engine.start))
+    text.begin("refreshd_start_timestamp_seconds", .gauge, unit: "seconds", "When the daemon started.")
+    text.add(microseconds: created)
+    text.begin("refreshd_wakes", .counter, "How often its timer has woken the daemon, since its start.")
+    text.add("_total", count: tally.wakes)
+    text.add("_created", microseconds: created)
+  }
+
+  private func addState(to text: inout OpenMetricsText, at now: Instant) {
+    text.begin("refreshd_running_refreshes", .gauge, "The refreshes that are running.")
+    text.add(count: engine.refreshingCount)
+    text.begin("refreshd_apps", .gauge, "The apps by phase.")
+    let phases = Dictionary(grouping: configuration.apps.lazy.compactMap { self.engine.phase(of: $0.id) }) { $0 }
+    for phase in Phase.allCases { text.add("", [("phase", phase.rawValue)], count: phases[phase]?.count ?? 0) }
+    text.begin("refreshd_held_apps", .gauge, "The apps that are held, by hold; one with two holds counts for both.")
+    let held = engine.heldCounts(at: now)
+    for hold in Hold.Name.allCases where hold != .notConfigured {
+      text.add("", [("hold", hold.rawValue)], count: held[hold] ?? 0)
+    }
+  }
+
+  private func addApps(to text: inout OpenMetricsText, created: Int64) {
+    let name = "refreshd_app_fresh_timestamp_seconds"
+    text.begin(name, .gauge, unit: "seconds", "When the last refresh of the app started that did not fail.")
+    for app in configuration.apps {
+      guard let fresh = engine.state(of: app.id)?.freshAt else { continue }
+      text.add("", [("app", app.id.description)], microseconds: fresh.wallMicroseconds(at: engine.wallOffset))
+    }
+    text.begin(
+      "refreshd_app_refreshes", .counter, "The refreshes of the app that have ended, since the daemon's start.")
+    for app in configuration.apps {
+      let label = ("app", app.id.description)
+      text.add("_total", [label], count: tally.refreshesOfApp[app.id] ?? 0)
+      text.add("_created", [label], microseconds: created)
+    }
+  }
+}
+
+extension Tally {
+  fileprivate func addRefreshes(to text: inout OpenMetricsText, created: Int64) {
+    text.begin("refreshd_refreshes", .counter, "The refreshes that have ended, since the daemon's start.")
+    for kind in Kind.all {
+      let labels = [("outcome", kind.outcome.rawValue), ("trigger", kind.trigger.rawValue)]
+      text.add("_total", labels, count: refreshes[kind] ?? 0)
+      text.add("_created", labels, microseconds: created)
+    }
+    let ended = refreshes.values.reduce(0, +)
+    text.begin(
+      "refreshd_refresh_duration_seconds", .histogram, unit: "seconds",
+      "What refreshes took from their start to the end of their last process, since the daemon's start.")
+    for (bound, count) in zip(Self.bounds, within) { text.add("_bucket", [("le", bound.spelling)], count: count) }
+    text.add("_bucket", [("le", "+Inf")], count: ended)
+    text.add("_count", count: ended)
+    text.add("_sum", microseconds: duration)
+    text.add("_created", microseconds: created)
+    text.begin(
+      "refreshd_refresh_cpu_seconds", .counter, unit: "seconds",
+      "User and system time of the tasks of refreshes that have ended, since the daemon's start.")
+    text.add("_total", microseconds: cpu)
+    text.add("_created", microseconds: created)
+  }
+
+  fileprivate func addStore(to text: inout OpenMetricsText, created: Int64) {
+    text.begin(
+      "refreshd_store_write_seconds", .summary, unit: "seconds",
+      "What writes of the store took, since the daemon's start.")
+    text.add("_count", count: writes)
+    text.add("_sum", microseconds: writing)
+    text.add("_created", microseconds: created)
+    text.begin("refreshd_store_failed_writes", .counter, "The writes that the disk refused, since the daemon's start.")
+    text.add("_total", count: failedWrites)
+    text.add("_created", microseconds: created)
+  }
+}

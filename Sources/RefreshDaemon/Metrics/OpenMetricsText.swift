@@ -1,0 +1,61 @@
+/// Text in the form of OpenMetrics 1.0, the sections "Text format" and "Metric types" of the specification.
+///
+/// `info` is the one type that it leaves out, because parsers of the older Prometheus format, such as node_exporter's,
+/// refuse a whole file for it; a gauge that is 1 says the same to both.
+struct OpenMetricsText {
+  /// What the samples of a family are.
+  enum Kind: String {
+    case counter, gauge, histogram, summary
+  }
+
+  /// A label and its value.
+  typealias Label = (name: String, value: String)
+
+  private var lines: [String] = []
+  private var name = ""
+
+  /// The whole text, its end marked.
+  var text: String { lines.joined(separator: "\n") + "\n# EOF\n" }
+
+  /// Begins a family; a unit is the last word of its name.
+  mutating func begin(_ name: String, _ kind: Kind, unit: String? = nil, _ help: String) {
+    self.name = name
+    lines.append("# TYPE \(name) \(kind.rawValue)")
+    if let unit { lines.append("# UNIT \(name) \(unit)") }
+    lines.append("# HELP \(name) \(help)")
+  }
+
+  /// Adds a sample that is a whole number; `suffix` is the one of the family's kind, such as `_total`.
+  mutating func add(_ suffix: String = "", _ labels: [Label] = [], count: Int) {
+    add(suffix, labels, value: String(count))
+  }
+
+  /// Adds a sample in seconds.
+  mutating func add(_ suffix: String = "", _ labels: [Label] = [], microseconds: Int64) {
+    add(suffix, labels, value: Self.seconds(microseconds))
+  }
+
+  private mutating func add(_ suffix: String, _ labels: [Label], value: String) {
+    let pairs = labels.map { "\($0.name)=\"\(Self.escaped($0.value))\"" }
+    lines.append(name + suffix + (pairs.isEmpty ? "" : "{\(pairs.joined(separator: ","))}") + " " + value)
+  }
+
+  /// Microseconds as seconds, exactly.
+  private static func seconds(_ microseconds: Int64) -> String {
+    let (whole, part) = microseconds.magnitude.quotientAndRemainder(dividingBy: 1_000_000)
+    let digits = String(part)
+    let sign = microseconds < 0 ? "-" : ""
+    return "\(sign)\(whole).\(String(repeating: "0", count: 6 - digits.count))\(digits)"
+  }
+
+  private static func escaped(_ value: String) -> String {
+    value.reduce(into: "") { text, character in
+      switch character {
+      case "\\": text += "\\\\"
+      case "\"": text += "\\\""
+      case "\n": text += "\\n"
+      default: text.append(character)
+      }
+    }
+  }
+}

@@ -1,0 +1,78 @@
+import RefreshEngine
+
+/// What the daemon counts from its start on, for whoever draws curves of it (FEATURES H9).
+///
+/// What can be read off the engine at any time, such as how many apps are held, is not here.
+struct Tally {
+  /// What kind of refresh a counter counts.
+  struct Kind: Hashable {
+    var outcome: Outcome
+    var trigger: Trigger
+
+    /// An outcome without its cause.
+    enum Outcome: String, CaseIterable {
+      case newData = "new-data"
+      case noData = "no-data"
+      case failed
+    }
+
+    /// All there are, so that a counter is there before it first counts.
+    static let all = Outcome.allCases.flatMap { outcome in
+      Trigger.allCases.map { Kind(outcome: outcome, trigger: $0) }
+    }
+  }
+
+  /// The upper bounds of the histogram of durations, in microseconds, with their spelling in seconds: from the quick
+  /// look at a source over the default deadline (30 s) to the longest there may be (10 min).
+  static let bounds: [(microseconds: Int64, spelling: String)] = [
+    (100_000, "0.1"), (300_000, "0.3"), (1_000_000, "1.0"), (3_000_000, "3.0"), (10_000_000, "10.0"),
+    (30_000_000, "30.0"), (100_000_000, "100.0"), (300_000_000, "300.0"), (600_000_000, "600.0"),
+  ]
+
+  /// The refreshes that have ended.
+  private(set) var refreshes: [Kind: Int] = [:]
+  /// The refreshes of each app that have ended.
+  private(set) var refreshesOfApp: [AppID: Int] = [:]
+  /// How many of them took so long, or less, for each of the bounds.
+  private(set) var within = [Int](repeating: 0, count: bounds.count)
+  /// What they took, microseconds.
+  private(set) var duration: Int64 = 0
+  /// User and system time of their tasks, microseconds.
+  private(set) var cpu: Int64 = 0
+  /// How often the one timer has gone off.
+  var wakes = 0
+  /// How often the store was written.
+  private(set) var writes = 0
+  /// What that took in all, microseconds.
+  private(set) var writing: Int64 = 0
+  /// How often it could not be written.
+  private(set) var failedWrites = 0
+
+  /// Counts a refresh that has ended.
+  mutating func note(_ record: RefreshRecord) {
+    let took = record.startedAt.duration(to: record.endedAt).inMicroseconds
+    refreshes[Kind(outcome: Kind.Outcome(record.outcome), trigger: record.trigger), default: 0] += 1
+    refreshesOfApp[record.app, default: 0] += 1
+    duration += took
+    cpu += record.tasks.reduce(0) { $0 + $1.cpu.inMicroseconds }
+    for (index, bound) in Self.bounds.enumerated() where took <= bound.microseconds { within[index] += 1 }
+  }
+
+  /// Counts a write of the store, from when it was asked for to its answer.
+  mutating func noteWrite(took duration: Duration, failed: Bool) {
+    writes += 1
+    writing += duration.inMicroseconds
+    if failed { failedWrites += 1 }
+  }
+}
+
+extension Tally.Kind.Outcome {
+  init(_ outcome: Outcome) {
+    self =
+      switch outcome {
+      case .newData: .newData
+      case .noData: .noData
+      case .failed: .failed
+      }
+  }
+}

@@ -1,0 +1,107 @@
+/// What would start when: the engine itself, on virtual time (FEATURES H5).
+///
+/// A copy of the engine goes from wake to wake; the engine that is asked stays as it is. It is assumed that each refresh
+/// ends at once and with no data, that the phases, the conditions and the user's word stay as they are, and that
+/// nothing but time asks for a refresh. Each wake is taken at its first instant; a real one may be later in its window.
+public struct Forecast: Hashable, Sendable {
+  /// A refresh that would start.
+  public struct Start: Hashable, Sendable {
+    /// The app.
+    public var app: AppID
+    /// Why it would start.
+    public var trigger: Trigger
+
+    /// Makes a start.
+    public init(app: AppID, trigger: Trigger) {
+      self.app = app
+      self.trigger = trigger
+    }
+  }
+
+  /// A wake that would start refreshes.
+  public struct Wake: Hashable, Sendable {
+    /// From when until when it may be, boot clock.
+    public var window: Window
+    /// What would start, in this order; at least one.
+    public var starts: [Start]
+  }
+
+  /// An app that would not start, and the verdict on it at the end.
+  public struct Rest: Hashable, Sendable {
+    /// The app.
+    public var app: AppID
+    /// Why not: it is not due yet, or held.
+    public var verdict: Verdict
+  }
+
+  /// How many starts are told at most: an interval of seconds gives more than anybody reads.
+  public static let mostTold = 5_000
+  /// How many starts are worked out at most, those of apps that nobody asked about included.
+  public static let mostWorkedOut = 100_000
+
+  /// How far it reaches, boot clock: to the end of the span, or to where one of the bounds has cut it.
+  public private(set) var end: Instant
+  /// Whether a bound has cut it.
+  public private(set) var isCut = false
+  /// The wakes that start something, in order of time.
+  public private(set) var wakes: [Wake] = []
+  /// The apps that do not start until the end, in order of id.
+  public private(set) var rest: [Rest] = []
+
+  /// Works out what would start.
+  ///
+  /// - Parameters:
+  ///   - engine: the engine as it is.
+  ///   - apps: the apps to tell about; all if nil.
+  ///   - span: how far to look.
+  ///   - now: the boot clock's time, not before that of the engine's last event.
+  public init(of engine: Engine, apps: Set<AppID>? = nil, for span: Duration, at now: Instant) {
+    end = now + span
+    var engine = engine
+    var window = Window(earliest: now, latest: now)
+    var (told, workedOut) = (0, 0)
+    while window.earliest <= end {
+      let starts = engine.starts(at: window.earliest, atMost: Self.mostWorkedOut - workedOut)
+      let asked = apps.map { apps in starts.filter { apps.contains($0.app) } } ?? starts
+      if !asked.isEmpty { wakes.append(Wake(window: window, starts: asked)) }
+      told += asked.count
+      workedOut += starts.count
+      if told >= Self.mostTold || workedOut >= Self.mostWorkedOut {
+        (end, isCut) = (window.earliest, true)
+        break
+      }
+      guard let next = engine.nextWake else { break }
+      let earliest = max(next.earliest, window.earliest)
+      window = Window(earliest: earliest, latest: max(next.latest, earliest))
+    }
+    let started = Set(wakes.flatMap(\.starts).map(\.app))
+    for id in engine.configuredApps where !started.contains(id) && apps?.contains(id) != false {
+      rest.append(Rest(app: id, verdict: engine.verdict(on: id, at: end)))
+    }
+  }
+}
+
+extension Engine {
+  /// Lets time pass and ends at once what runs and what that starts, `count` refreshes or a few more.
+  fileprivate mutating func starts(at now: Instant, atMost count: Int) -> [Forecast.Start] {
+    var starts: [Forecast.Start] = []
+    var events = [Event.wokeUp]
+    while !events.isEmpty, starts.count < count {
+      for event in events {
+        for case .start(_, let app, let trigger, _) in handle(event, at: now).effects {
+          starts.append(Forecast.Start(app: app, trigger: trigger))
+        }
+      }
+      events = running.sorted { $0.key < $1.key }.flatMap { ends(of: $0.key, $0.value) }
+    }
+    return starts
+  }
+
+  /// The ends of all tasks of a refresh, each with no data.
+  private func ends(of refresh: RefreshID, _ app: AppID) -> [Event] {
+    let tasks = apps[app]?.refreshing?.tasks ?? []
+    return tasks.enumerated().map { index, task in
+      .taskEnded(refresh, task: index, TaskEnd(exit: .exited(task.noDataExit)))
+    }
+  }
+}

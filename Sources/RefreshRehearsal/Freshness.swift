@@ -1,0 +1,49 @@
+import RefreshEngine
+
+/// What a schedule did for the user, and what it took (the measures of `freshness.py`).
+public struct Freshness: Hashable, Sendable {
+  /// Background refreshes, an app and day.
+  public var refreshesPerAppAndDay: Double
+  /// How often a day the machine was woken for them.
+  public var wakesPerDay: Double
+  /// How many openings were measured.
+  public var openings: Int
+  /// The share of the refreshes that found nothing.
+  public var waste: Double
+  /// The share of openings that met current data.
+  public var fresh: Double
+  /// The age that an opening met, mean minutes since the first update that the user had missed.
+  public var age: Double
+
+  /// Measures a schedule on the days of a trace that are not for learning.
+  public init(_ schedule: Rehearsal.Schedule, on trace: Trace) {
+    let begin = Double(trace.warmUp) * 1440
+    var (refreshes, wasted, openings, current, age) = (0, 0, 0, 0, 0.0)
+    for app in trace.apps {
+      let syncs =
+        (schedule.refreshes[app.id] ?? []).map { (at: $0, isOpening: false) }
+        + app.openings.map { (at: $0, isOpening: true) }
+      var last = 0.0
+      for sync in syncs.sorted(by: { ($0.at, $1.isOpening ? 0 : 1) < ($1.at, $0.isOpening ? 0 : 1) }) {
+        let missed = app.firstUpdate(after: last, until: sync.at)
+        last = sync.at
+        guard sync.at >= begin else { continue }
+        if sync.isOpening {
+          openings += 1
+          current += missed == nil ? 1 : 0
+          age += missed.map { sync.at - $0 } ?? 0
+        } else {
+          refreshes += 1
+          wasted += missed == nil ? 1 : 0
+        }
+      }
+    }
+    let measured = Double(max(1, trace.days - trace.warmUp))
+    wakesPerDay = Double(schedule.wakes.count { $0 >= begin }) / measured
+    self.openings = openings
+    refreshesPerAppAndDay = Double(refreshes) / measured / Double(max(1, trace.apps.count))
+    waste = Double(wasted) / Double(max(1, refreshes))
+    fresh = Double(current) / Double(max(1, openings))
+    self.age = age / Double(max(1, openings))
+  }
+}

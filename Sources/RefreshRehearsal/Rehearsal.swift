@@ -1,0 +1,122 @@
+import RefreshEngine
+
+/// The engine on a trace, on virtual time: what the daemon would have done had it been there (FEATURES H6).
+///
+/// The engine knows only what it would know: the results of its own refreshes, and what each opening found. An opening is
+/// an entry into the foreground with its sync, followed at once by the background. A refresh takes no time and succeeds;
+/// conditions are unknown, which counts as met.
+public struct Rehearsal {
+  /// What the engine did.
+  public struct Schedule: Sendable {
+    /// The background refreshes of each app, minutes since the trace began.
+    public var refreshes: [AppID: [Double]]
+    /// When the machine was woken for them, minutes since the trace began.
+    public var wakes: [Double]
+  }
+
+  private var engine: Engine
+  private let trace: Trace
+  private let places: [AppID: Int]
+  private var syncs: [Double]
+  private var schedule: Schedule
+  private var starts = 0
+
+  /// Unix time at the beginning of the trace, which is a Monday then.
+  private static let monday = Duration.hours(4 * 24)
+
+  private init(_ trace: Trace, _ policies: Policies) {
+    self.trace = trace
+    places = Dictionary(trace.apps.enumerated().map { ($0.element.id, $0.offset) }) { first, _ in first }
+    syncs = Array(repeating: 0, count: trace.apps.count)
+    schedule = Schedule(refreshes: Dictionary(uniqueKeysWithValues: places.keys.map { ($0, []) }), wakes: [])
+    engine = Engine(start: 1, spread: Spread(machine: 0), states: [:], wallOffset: Self.monday)
+    var limits = policies.limits
+    limits.unknownIsMet = true
+    var apps: [AppID: Policy] = [:]
+    for app in trace.apps { apps[app.id] = policies.apps[app.id] ?? Self.standard }
+    for observation in Self.conditions { handle(observation, at: 0) }
+    handle(.configured(limits, apps), at: 0)
+  }
+
+  /// The configuration of a rehearsal.
+  public struct Policies: Sendable {
+    /// The bounds that hold for all apps, with the profile.
+    public var limits: Limits
+    /// The apps that the configuration names; the others get ``Rehearsal/standard``.
+    public var apps: [AppID: Policy]
+
+    /// Makes it of its parts; nothing is configured by default.
+    public init(limits: Limits = Limits(), apps: [AppID: Policy] = [:]) {
+      self.limits = limits
+      self.apps = apps
+    }
+  }
+
+  /// Sources that have answered and know nothing.
+  private static let conditions: [Event] = [
+    .observed(.network(Reading(nil, source: "nobody"))), .observed(.power(Reading(nil, source: "nobody"))),
+    .observed(.idle(Reading(nil, source: "nobody"))), .observed(.pressure(Reading(nil, source: "nobody"))),
+  ]
+
+  /// The policy of an app that no configuration names: as often as the system allows, by plan.
+  public static let standard: Policy = {
+    var policy = Policy(backgroundInterval: .minimum, onForeground: .always, tasks: [TaskPolicy(name: "refresh")])
+    policy.isAdaptive = true
+    return policy
+  }()
+
+  /// Runs the whole trace.
+  public static func run(_ trace: Trace, _ policies: Policies) -> Schedule {
+    var rehearsal = Rehearsal(trace, policies)
+    let openings = trace.apps.flatMap { app in app.openings.map { (at: $0, app: app.id) } }
+      .sorted { ($0.at, $0.app) < ($1.at, $1.app) }
+    for opening in openings { rehearsal.open(opening.app, at: opening.at) }
+    rehearsal.pass(until: Double(trace.days) * 1440)
+    return rehearsal.schedule
+  }
+
+  /// The user opens an app, and leaves it again.
+  private mutating func open(_ id: AppID, at minute: Double) {
+    pass(until: minute)
+    handle(.signalled(id, .foreground), at: minute)
+    handle(.signalled(id, .background), at: minute)
+  }
+
+  /// Wakes the engine whenever it asks for it.
+  private mutating func pass(until minute: Double) {
+    while let wake = engine.nextWake, wake.earliest.minute < minute {
+      let starts = self.starts
+      handle(.wokeUp, at: wake.earliest.minute)
+      if self.starts > starts { schedule.wakes.append(wake.earliest.minute) }
+    }
+  }
+
+  private mutating func handle(_ event: Event, at minute: Double) {
+    perform(engine.handle(event, at: Instant(minute: minute)), at: minute)
+  }
+
+  /// Ends what the engine starts, with new data if the source had any.
+  private mutating func perform(_ decision: Decision, at minute: Double) {
+    for case .start(let refresh, let id, let trigger, _) in decision.effects {
+      guard let place = places[id] else { continue }
+      let isNew = trace.apps[place].firstUpdate(after: syncs[place], until: minute) != nil
+      syncs[place] = minute
+      starts += 1
+      if trigger != .foreground { schedule.refreshes[id, default: []].append(minute) }
+      end(refresh, of: id, isNew ? .newData : .noData, at: minute)
+    }
+  }
+
+  private mutating func end(_ refresh: RefreshID, of id: AppID, _ outcome: Outcome, at minute: Double) {
+    let count = engine.taskCount(of: refresh)
+    for task in 0..<count {
+      handle(.completed(refresh, task: task, outcome, message: ""), at: minute)
+      handle(.taskEnded(refresh, task: task, TaskEnd(exit: .exited(0))), at: minute)
+    }
+  }
+}
+
+extension Instant {
+  fileprivate init(minute: Double) { self.init(microseconds: Int64((minute * 60e6).rounded(.up))) }
+  fileprivate var minute: Double { Double(microseconds) / 60e6 }
+}

@@ -1,0 +1,73 @@
+import FoundationEssentials
+import RefreshEngine
+
+/// Why a trace cannot be read: what is wrong and with which line.
+public struct TraceError: Error, Hashable, CustomStringConvertible {
+  /// The line, from 1; nil for the whole file.
+  public let line: Int?
+  /// What is wrong with it, and what to write.
+  public let reason: String
+
+  /// The error as a sentence.
+  public var description: String { (line.map { "line \($0): " } ?? "") + reason }
+}
+
+extension Trace {
+  /// Reads the file at a path; see ``init(text:)``.
+  public init(contentsOf path: String) throws(TraceError) {
+    let text: Data
+    do {
+      text = try Data(contentsOf: URL(filePath: path))
+    } catch {
+      throw TraceError(line: nil, reason: "cannot read the file; name one that `freshness.py trace` wrote")
+    }
+    try self.init(text: [UInt8](text))
+  }
+
+  /// Reads a trace of one JSON object a line.
+  ///
+  /// The first line is `{"days", "warm"}`, each other one an app: `{"app", "updates": [minute, …], "opens": [minute, …]}`.
+  /// Other keys are passed over.
+  public init(text: [UInt8]) throws(TraceError) {
+    let lines = text.split(separator: UInt8(ascii: "\n"), omittingEmptySubsequences: false)
+    let first: FirstLine = try Self.read(lines.first ?? [], 1, example: #"{"days": 42, "warm": 14}"#)
+    guard (1...3660).contains(first.days), (0..<first.days).contains(first.warm ?? 0) else {
+      throw TraceError(line: 1, reason: "cannot take these days; write 1 to 3660 days, fewer of them warm")
+    }
+    var apps: [App] = []
+    for (index, line) in lines.enumerated().dropFirst() where !line.isEmpty {
+      let app: AppLine = try Self.read(
+        line, index + 1, example: #"{"app": "org.example.todo", "updates": [12.5], "opens": [480]}"#)
+      guard let id = AppID(app.app) else {
+        throw TraceError(
+          line: index + 1, reason: "cannot take \"\(app.app)\" as an app; write an id like org.example.todo")
+      }
+      guard (app.updates + app.opens).allSatisfy({ $0 >= 0 && $0 <= Double(first.days) * 1440 }) else {
+        throw TraceError(line: index + 1, reason: "cannot take a moment outside of the trace's days; write minutes")
+      }
+      apps.append(App(id: id, updates: app.updates, openings: app.opens))
+    }
+    self.init(apps: apps, days: first.days, warmUp: first.warm ?? 0)
+  }
+
+  private struct FirstLine: Decodable {
+    var days: Int
+    var warm: Int?
+  }
+
+  private struct AppLine: Decodable {
+    var app: String
+    var updates: [Double]
+    var opens: [Double]
+  }
+
+  private static func read<Line: Decodable>(
+    _ line: ArraySlice<UInt8>, _ number: Int, example: String
+  ) throws(TraceError) -> Line {
+    do {
+      return try JSONDecoder().decode(Line.self, from: Data(line))
+    } catch {
+      throw TraceError(line: number, reason: "cannot read it; write for example \(example)")
+    }
+  }
+}

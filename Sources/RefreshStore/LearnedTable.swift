@@ -1,0 +1,35 @@
+import RefreshEngine
+
+/// The rows of `learned`: what was learnt of each app.
+struct LearnedTable {
+  private let all: Statement
+  private let write: Statement
+  private let remove: Statement
+
+  init(_ connection: Connection) throws(StoreError) {
+    all = try Statement(
+      "SELECT id, data FROM learned JOIN app ON app.key = learned.app", on: connection, to: .read)
+    write = try Statement(
+      "INSERT OR REPLACE INTO learned (app, data) VALUES (\(AppTable.key), ?)", on: connection, to: .save)
+    remove = try Statement("DELETE FROM learned WHERE app = \(AppTable.key)", on: connection, to: .save)
+  }
+
+  /// What was saved last; what another release has learnt in another form is learnt anew.
+  func load() throws(StoreError) -> [AppID: Learned] {
+    var learned: [AppID: Learned] = [:]
+    try all.rows { row throws(StoreError) in
+      guard let id = AppID(row.text(0)) else { throw row.unreadable(0) }
+      learned[id] = Learned(encoded: row.blob(1))
+    }
+    return learned
+  }
+
+  /// Saves what was learnt of an app that has a row; nil if it is forgotten.
+  func save(_ learned: Learned?, of app: AppID) throws(StoreError) {
+    if let learned {
+      try write.run(.text(app.description), .blob(learned.encoded))
+    } else {
+      try remove.run(.text(app.description))
+    }
+  }
+}

@@ -1,0 +1,59 @@
+import RefreshAPI
+
+extension Screen {
+  /// What will be refreshed when, wake by wake, and what will not and why.
+  func text(_ forecast: ManagerInterface.Forecast.Reply) -> [String] {
+    var lines = wrapped(sentence(forecast))
+    if !forecast.wakes.isEmpty { lines += [""] + table(forecast.wakes) }
+    if !forecast.rest.isEmpty { lines += [""] + table(forecast.rest) }
+    guard !forecast.wakes.isEmpty else { return lines }
+    return lines + [""] + wrapped(Self.assumptions).map { paint($0, .faint) }
+  }
+
+  /// What a forecast goes by, for those who wonder why it came otherwise.
+  private static let assumptions =
+    "If nobody opens or leaves an app, nothing is pushed, network and power stay as they are, and each refresh ends at "
+    + "once with no data. A wake may be as late as its window allows."
+
+  private func sentence(_ forecast: ManagerInterface.Forecast.Reply) -> String {
+    let span = Elapsed.stretch(forecast.untilMicroseconds - forecast.fromMicroseconds)
+    let starts = forecast.wakes.flatMap(\.starts)
+    guard !starts.isEmpty else { return "Nothing will be refreshed in the next \(span)." }
+    let apps = Set(starts.map(\.app)).count
+    let numbers = [
+      count(starts.count, "refresh", "refreshes"), count(apps, "app"), count(forecast.wakes.count, "wake"),
+    ]
+    let sentence = "\(numbers[0]) of \(numbers[1]) in \(numbers[2]) in the next \(span)."
+    guard forecast.isCut else { return sentence }
+    return sentence + " There is more to come than is told; ask for one app, or for fewer hours."
+  }
+
+  private func table(_ wakes: [Wire.ForecastWake]) -> [String] {
+    var table = Table(titles: ["WHEN", "IN", "APP", "TRIGGER", "WAKE"], prose: 4)
+    for wake in wakes {
+      for (index, start) in wake.starts.enumerated() {
+        let isFirst = index == 0
+        let shared = wake.starts.count > 1 ? isFirst ? count(wake.starts.count, "app") : "same" : ""
+        table.rows.append([
+          Cell(isFirst ? clock(wake.window.earliestMicroseconds) : ""),
+          Cell(isFirst ? relative(wake.window.earliestMicroseconds, brief: true) : "", .faint),
+          Cell(start.app), Cell(start.trigger.spelled), Cell(shared, .faint),
+        ])
+      }
+    }
+    return table.lines(on: self)
+  }
+
+  private func table(_ rest: [Wire.ForecastRest]) -> [String] {
+    var table = Table(titles: ["NOT UNTIL THEN", "WHY"], prose: 1)
+    table.rows = rest.map { rest in
+      guard rest.holds.isEmpty else {
+        let holds = rest.holds.map { "\($0.name) (\($0.remedy))" }.joined(separator: ", ")
+        return [Cell(rest.app), Cell("held: \(holds)")]
+      }
+      let due = rest.dueMicroseconds.map { "due \(relative($0)), \(clock($0))" } ?? "after those that are told"
+      return [Cell(rest.app), Cell(due, .faint)]
+    }
+    return table.lines(on: self)
+  }
+}

@@ -1,0 +1,53 @@
+@preconcurrency import Glibc
+import RefreshAPI
+import RefreshConfig
+import RefreshEngine
+import RefreshRehearsal
+
+/// The past as the daemon has recorded it, to be rehearsed under another configuration (FEATURES H6).
+struct RecordedPast {
+  /// The past as a trace.
+  let trace: Trace
+  /// The configuration that the daemon reads.
+  let sources: ConfigurationSources
+  /// Who reads it.
+  let reader: Reader
+
+  /// Days before those that are measured, for the engine to learn from.
+  private static let warmUp = 28
+
+  /// Asks the daemon.
+  init(_ daemon: Daemon, days: Int, now: Int64, calendar: (Int64) -> CalendarTime) throws(Failure) {
+    let status = try daemon.call(ManagerInterface.Status.self, .init()).status
+    reader = Reader(uid: status.isUserDaemon ? geteuid() : 0, isUserDaemon: status.isUserDaemon)
+    let directories = status.configuration.directories
+    if directories.count == 1, let only = directories.first {
+      sources = .directory(only)
+    } else if status.isUserDaemon {
+      sources = .user(home: environmentVariable("HOME") ?? "/")
+    } else {
+      sources = .system
+    }
+    // A trace begins on a Monday, so that weekends are where they were.
+    let today = calendar(now).day
+    let first = today - days - Self.warmUp
+    let monday = first - ((first + 3) % 7 + 7) % 7
+    func minute(_ wall: Int64) -> Double {
+      let moment = calendar(wall)
+      return Double((moment.day - monday) * 1440 + moment.minuteOfDay) + Double(wall % 60_000_000) / 60e6
+    }
+    var past: [Recollection] = []
+    for app in try daemon.call(ManagerInterface.List.self, .init()).apps {
+      guard let id = AppID(app.id) else { continue }
+      let refreshes = try daemon.call(ManagerInterface.History.self, .init(app: app.id)).refreshes
+      let openings = try daemon.call(ManagerInterface.Openings.self, .init(app: app.id)).openingsMicroseconds
+      let syncs = refreshes.filter { $0.outcome != .failed }.map { refresh in
+        Recollection.Sync(at: minute(refresh.startedMicroseconds), foundNew: refresh.outcome == .newData)
+      }
+      past.append(
+        Recollection(
+          app: id, syncs: syncs.filter { $0.at >= 0 }, openings: openings.map(minute).filter { $0 >= 0 }))
+    }
+    trace = Trace(recalling: past, days: today - monday + 1, measured: days)
+  }
+}

@@ -1,0 +1,55 @@
+import RefreshConfig
+import RefreshEngine
+import Testing
+
+@Suite("What is learnt can be pinned in an app's file") struct PinTests {
+  static func policy(_ lines: String) throws -> Policy {
+    let scratch = try Scratch()
+    try scratch.write("apps.d/x.toml", "id = \"a.b\"\n[[task]]\nrun = [\"true\"]\n\(lines)")
+    return try #require(try scratch.load().apps.first).policy
+  }
+
+  @Test("each number takes the place of the learnt one, and what is not written is learnt")
+  func pins() throws {
+    var pins = Pins()
+    #expect(try Self.policy("").pins == pins)
+    pins.openings = [12 * 60, 7 * 60 + 30]
+    #expect(try Self.policy("[pin]\nopenings = [\"12:00\", \"07:30\"]").pins == pins)
+    (pins.newDataPerDay, pins.cost) = (6.5, 2)
+    let all = "[pin]\nopenings = [\"12:00\", \"07:30\"]\nnew_data_per_day = 6.5\ncost = 2"
+    #expect(try Self.policy(all).pins == pins)
+  }
+
+  @Test("an app that is not adaptive has its interval for a schedule")
+  func adaptive() throws {
+    let scratch = try Scratch()
+    try scratch.write("apps.d/x.toml", "id = \"a.b\"\nadaptive = false\n[[task]]\nrun = [\"true\"]")
+    try scratch.write("apps.d/y.toml", "id = \"a.c\"\n[[task]]\nrun = [\"true\"]")
+    #expect(try scratch.load().apps.map(\.policy.isAdaptive) == [false, true])
+  }
+
+  @Test("a number that cannot be is refused with its line")
+  func mistakes() throws {
+    let scratch = try Scratch()
+    try scratch.write(
+      "apps.d/x.toml",
+      """
+      id = "a.b"
+      [[task]]
+      run = ["true"]
+      [pin]
+      openings = ["noon"]
+      new_data_per_day = 0
+      cost = "2"
+      cheap = true
+      """)
+    #expect(
+      scratch.problems() == [
+        #"apps.d/x.toml:5: pin.openings: cannot read "noon" as a time of the day; write 00:00 to 23:59, as in "12:00""#,
+        "apps.d/x.toml:6: pin.new_data_per_day: cannot take 0.0: it is out of bounds; write 0.01 to 1000.0",
+        "apps.d/x.toml:7: pin.cost: cannot take a string for this key; write for example cost = 2.0",
+        "apps.d/x.toml:8: pin.cheap: cannot use a key that is not known here; "
+          + "the keys here are cost, new_data_per_day, openings",
+      ])
+  }
+}

@@ -1,0 +1,57 @@
+import RefreshAPI
+import Testing
+
+@testable import refreshctl
+
+/// What `forecast` says to a person.
+@Suite struct ForecastTests {
+  private static func wake(at start: Int64, _ starts: (String, Wire.Trigger)...) -> Wire.ForecastWake {
+    Wire.ForecastWake(
+      window: Wire.Window(earliestMicroseconds: start, latestMicroseconds: start + span(m: 5)),
+      starts: starts.map { Wire.ForecastStart(app: $0, trigger: $1) })
+  }
+
+  private static func reply(
+    _ wakes: [Wire.ForecastWake], _ rest: [Wire.ForecastRest] = [], isCut: Bool = false
+  ) -> ManagerInterface.Forecast.Reply {
+    .init(fromMicroseconds: noon, untilMicroseconds: noon + span(h: 24), isCut: isCut, wakes: wakes, rest: rest)
+  }
+
+  private static let held = Wire.ForecastRest(
+    app: "org.example.photos", holds: [Wire.Hold(name: "network", remedy: "a network that it asks for")])
+  private static let later = Wire.ForecastRest(
+    app: "org.example.backup", dueMicroseconds: noon + span(d: 3), holds: [])
+
+  @Test func aWakeIsOneTimeAndTheAppsThatShareIt() {
+    let wakes = [
+      Self.wake(at: noon + span(m: 30), ("org.example.mail", .interval), ("org.example.todo", .catchUp)),
+      Self.wake(at: noon + span(h: 2), ("org.example.mail", .interval)),
+    ]
+    #expect(
+      screen(width: 80).text(Self.reply(wakes, [Self.held, Self.later])) == [
+        "3 refreshes of 2 apps in 2 wakes in the next 24 h.",
+        "",
+        "WHEN         IN         APP               TRIGGER   WAKE",
+        "today 12:30  in 30 min  org.example.mail  interval  2 apps",
+        "                        org.example.todo  catch-up  same",
+        "today 14:00  in 2 h     org.example.mail  interval",
+        "",
+        "NOT UNTIL THEN      WHY",
+        "org.example.photos  held: network (a network that it asks for)",
+        "org.example.backup  due in 3 d, Tue 24 Nov 12:00",
+        "",
+        "If nobody opens or leaves an app, nothing is pushed, network and power stay as",
+        "they are, and each refresh ends at once with no data. A wake may be as late as",
+        "its window allows.",
+      ])
+  }
+
+  @Test func nothingToComeIsSaidFirst() {
+    #expect(screen().text(Self.reply([], [Self.later])).first == "Nothing will be refreshed in the next 24 h.")
+  }
+
+  @Test func aForecastThatIsCutSaysHowToSeeMore() {
+    let text = screen().text(Self.reply([Self.wake(at: noon, ("org.example.mail", .interval))], isCut: true))
+    #expect(text[0...1].joined(separator: " ").contains("There is more to come than is told; ask for one app"))
+  }
+}
