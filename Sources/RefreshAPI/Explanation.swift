@@ -105,7 +105,8 @@ extension Wire {
       holds: [Hold], running: Running? = nil, interval: Interval? = nil, freshMicroseconds: Int64? = nil,
       floorMicroseconds: Int64? = nil, staleMicroseconds: Int64? = nil, terms: [Term], quiet: QuietHours? = nil,
       isDisabled: Bool, pause: PauseState? = nil, failures: Int, strikes: Int, restsUntilMicroseconds: Int64? = nil,
-      skippedUntilMicroseconds: Int64? = nil, oneShot: OneShot? = nil, waiting: Waiting? = nil, planning: Planning? = nil,
+      skippedUntilMicroseconds: Int64? = nil, oneShot: OneShot? = nil, waiting: Waiting? = nil,
+      planning: Planning? = nil,
       conditions: Conditions, past: [Past]
     ) {
       self.id = id

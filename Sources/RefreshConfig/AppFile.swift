@@ -20,8 +20,8 @@ struct AppFile {
     }
     let settings = Settings(from: &section, in: &reading).completed(by: reading.defaults)
     settings.refuseEarlyStaleness(in: &section, limits: reading.limits)
-    settings.staleness.refuseIdleCommand(in: &section)
     let pins = Pins(from: &section)
+    settings.staleness.refuseIdleCommand(in: &section)
     let tasks = Self.tasks(from: &section, in: &reading)
     section.refuseUnknownKeys()
     problems = section.problems

@@ -13,8 +13,8 @@ struct Settings {
   var quiet: QuietHours??
   var maxStale: Duration?
   var meteredWhenStale: Bool?
-  var staleness = StalenessSettings()
   var adaptive: Bool?
+  var staleness = StalenessSettings()
   var surroundings = Surroundings()
 
   init() {}
@@ -48,8 +48,8 @@ struct Settings {
     maxStale = section.takeDuration("max_stale", within: .minutes(1) ... .longest, example: "3d")
     if maxStale == nil, section.isWritten("max_stale") { maxStale = .longest }
     meteredWhenStale = section.takeBoolean("metered_when_stale")
-    staleness = StalenessSettings(from: &section, &reading.programs)
     adaptive = section.takeBoolean("adaptive")
+    staleness = StalenessSettings(from: &section, &reading.programs)
     surroundings = Surroundings(from: &section)
   }
 
@@ -66,8 +66,8 @@ struct Settings {
     settings.quiet = quiet ?? defaults.quiet
     settings.maxStale = maxStale ?? defaults.maxStale
     settings.meteredWhenStale = meteredWhenStale ?? defaults.meteredWhenStale
-    settings.staleness = staleness.completed(by: defaults.staleness)
     settings.adaptive = adaptive ?? defaults.adaptive
+    settings.staleness = staleness.completed(by: defaults.staleness)
     settings.surroundings = surroundings.completed(by: defaults.surroundings)
     return settings
   }
@@ -87,8 +87,8 @@ struct Settings {
     policy.quiet = quiet ?? policy.quiet
     policy.maxStale = maxStale ?? policy.maxStale
     policy.meteredWhenStale = meteredWhenStale ?? policy.meteredWhenStale
-    policy.staleAfter = staleness.after ?? policy.staleAfter
     policy.isAdaptive = adaptive ?? policy.isAdaptive
+    policy.staleAfter = staleness.after ?? policy.staleAfter
     return policy
   }
 

@@ -36,7 +36,7 @@ public struct Forecast: Hashable, Sendable {
 
   /// How many starts are told at most: an interval of seconds gives more than anybody reads.
   public static let mostTold = 5_000
-  /// How many starts are worked out at most, those of apps that nobody asked about included.
+  /// How many wakes and starts are worked out at most, those of apps that nobody asked about included.
   public static let mostWorkedOut = 100_000
 
   /// How far it reaches, boot clock: to the end of the span, or to where one of the bounds has cut it.
@@ -60,12 +60,14 @@ public struct Forecast: Hashable, Sendable {
     var engine = engine
     var window = Window(earliest: now, latest: now)
     var (told, workedOut) = (0, 0)
+    var started: Set<AppID> = []
     while window.earliest <= end {
       let starts = engine.starts(at: window.earliest, atMost: Self.mostWorkedOut - workedOut)
       let asked = apps.map { apps in starts.filter { apps.contains($0.app) } } ?? starts
-      if !asked.isEmpty { wakes.append(Wake(window: window, starts: asked)) }
+      if !asked.isEmpty { wakes.append(Wake(window: window, starts: Array(asked.prefix(Self.mostTold - told)))) }
+      started.formUnion(asked.map(\.app))
       told += asked.count
-      workedOut += starts.count
+      workedOut += 1 + starts.count
       if told >= Self.mostTold || workedOut >= Self.mostWorkedOut {
         (end, isCut) = (window.earliest, true)
         break
@@ -74,7 +76,6 @@ public struct Forecast: Hashable, Sendable {
       let earliest = max(next.earliest, window.earliest)
       window = Window(earliest: earliest, latest: max(next.latest, earliest))
     }
-    let started = Set(wakes.flatMap(\.starts).map(\.app))
     for id in engine.configuredApps where !started.contains(id) && apps?.contains(id) != false {
       rest.append(Rest(app: id, verdict: engine.verdict(on: id, at: end)))
     }

@@ -9,7 +9,8 @@ struct AppTable {
     "id", "is_foreground", "is_logged_out", "foreground_interval", "background_interval", "last_start_us",
     "fresh_at_us", "request_trigger", "request_earliest_us", "running_id", "running_trigger", "running_at_us",
     "is_disabled", "skipped_until_us", "failures", "strikes_us", "one_shot_earliest_us", "one_shot_reason",
-    "waiting_since_us", "waiting_holds", "seen_at_us", "planned_us", "is_stale_told",
+    "waiting_since_us", "waiting_holds", "seen_at_us", "planned_us",
+    "is_stale_told",
   ]
 
   private let all: Statement

@@ -5,7 +5,7 @@ extension Screen {
   func text(_ forecast: ManagerInterface.Forecast.Reply) -> [String] {
     var lines = wrapped(sentence(forecast))
     if !forecast.wakes.isEmpty { lines += [""] + table(forecast.wakes) }
-    if !forecast.rest.isEmpty { lines += [""] + table(forecast.rest) }
+    if !forecast.rest.isEmpty { lines += [""] + reasons(forecast.rest) }
     guard !forecast.wakes.isEmpty else { return lines }
     return lines + [""] + wrapped(Self.assumptions).map { paint($0, .faint) }
   }
@@ -44,16 +44,14 @@ extension Screen {
     return table.lines(on: self)
   }
 
-  private func table(_ rest: [Wire.ForecastRest]) -> [String] {
-    var table = Table(titles: ["NOT UNTIL THEN", "WHY"], prose: 1)
-    table.rows = rest.map { rest in
-      guard rest.holds.isEmpty else {
-        let holds = rest.holds.map { "\($0.name) (\($0.remedy))" }.joined(separator: ", ")
-        return [Cell(rest.app), Cell("held: \(holds)")]
-      }
+  private func reasons(_ rest: [Wire.ForecastRest]) -> [String] {
+    var facts = Facts()
+    let width = max(20, readableWidth - (rest.map(\.app.count).max() ?? 0) - 5)
+    for rest in rest {
       let due = rest.dueMicroseconds.map { "due \(relative($0)), \(clock($0))" } ?? "after those that are told"
-      return [Cell(rest.app), Cell(due, .faint)]
+      let holds = rest.holds.map { printable("\($0.name) (\($0.remedy))") }.joined(separator: ", ")
+      facts.add(printable(rest.app), wrapped(rest.holds.isEmpty ? due : "held: \(holds)", within: width))
     }
-    return table.lines(on: self)
+    return ["Not until then:"] + facts.lines(on: self)
   }
 }

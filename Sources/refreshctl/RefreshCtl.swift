@@ -19,7 +19,8 @@ struct RefreshCtl: ParsableCommand {
       CommandGroup(
         name: "Asking",
         subcommands: [
-          ListCommand.self, StatusCommand.self, WhyCommand.self, UsageCommand.self, ForecastCommand.self, HistoryCommand.self,
+          ListCommand.self, StatusCommand.self, WhyCommand.self, UsageCommand.self, ForecastCommand.self,
+          HistoryCommand.self,
           WatchCommand.self, TimelineCommand.self, MetricsCommand.self, VersionCommand.self,
         ]),
       CommandGroup(

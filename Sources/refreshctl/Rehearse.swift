@@ -16,7 +16,8 @@ struct RehearseCommand: ParsableCommand {
       unless --config names it. --json prints the schedule then, a line for each app.
       """)
 
-  @Option(help: ArgumentHelp("What sources and users did, one JSON object a line.", valueName: "file"), completion: .file())
+  @Option(
+    help: ArgumentHelp("What sources and users did, one JSON object a line.", valueName: "file"), completion: .file())
   var trace: String?
 
   @Option(help: ArgumentHelp("The configuration to rehearse.", valueName: "dir"), completion: .directory)
@@ -118,7 +119,8 @@ struct RehearseCommand: ParsableCommand {
     } catch {
       let problems = error.problems.map(\.description).joined(separator: "\n")
       throw Failure(
-        status: .failed, text: "cannot rehearse the configuration in \(sources.directories.joined(separator: ", ")):\n\(problems)")
+        status: .failed,
+        text: "cannot rehearse the configuration in \(sources.directories.joined(separator: ", ")):\n\(problems)")
     }
   }
 }
@@ -137,7 +139,8 @@ extension Screen {
       ]
     }
     return table.lines(on: self) + [
-      "", paint("Refreshes in the background an app and day; wakes of the machine a day; the share of openings", .faint),
+      "",
+      paint("Refreshes in the background an app and day; wakes of the machine a day; the share of openings", .faint),
       paint("that met current data; the mean age of what the user had missed.", .faint),
     ]
   }

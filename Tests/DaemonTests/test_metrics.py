@@ -78,7 +78,8 @@ def test_counters_begin_with_the_daemon_and_starts_do_not(daemon):
     assert value(told, "refreshd_starts", "_total") == 2
     assert value(told, "refreshd_app_refreshes", "_total", app=TODO) == 0
     since = daemon.status()["since_us"]
-    assert value(told, "refreshd_app_refreshes", "_created", app=TODO) * 1e6 == pytest.approx(since, abs=1000)
+    assert value(told, "refreshd_wakes", "_created") * 1e6 == pytest.approx(since, abs=1000)
+    assert value(told, "refreshd_start_timestamp_seconds") * 1e6 == pytest.approx(since, abs=1000)
 
 
 def test_wakes_and_writes_are_counted(daemon):

@@ -76,8 +76,8 @@ import Testing
       #""we\nird" = 1"#,
       "2: we\u{FFFD}ird: cannot use a key that is not known here; the keys here are adaptive, background_interval, "
         + "calm, deadline, denied_ssids, directory, environment, foreground_interval, grace, group, id, idle, max_stale, "
-        + "metered_when_stale, name, network, on_foreground, on_stale, owner, pin, power, quiet, ssids, "
-        + "stale_after, task"),
+        + "metered_when_stale, name, network, on_foreground, on_stale, owner, pin, power, quiet, ssids, stale_after, task"
+    ),
     Row(
       #"deadline = "1s"#,
       "2:15: cannot read the file as TOML: Error while parsing string: unescaped control characters other than TAB (U+0009) are "
@@ -205,8 +205,7 @@ import Testing
         "refreshd.toml:5: defaults.owner: cannot use a key that is not known here; write it into an app's file",
         "refreshd.toml:6: defaults.tusk: cannot use a key that is not known here; the keys here are "
           + "adaptive, background_interval, calm, deadline, denied_ssids, directory, environment, foreground_interval, grace, "
-          + "group, idle, max_stale, metered_when_stale, network, on_foreground, on_stale, power, quiet, ssids, "
-          + "stale_after",
+          + "group, idle, max_stale, metered_when_stale, network, on_foreground, on_stale, power, quiet, ssids, stale_after",
       ])
   }
 

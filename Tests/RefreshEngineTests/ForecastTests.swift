@@ -107,6 +107,21 @@ import Testing
     #expect(forecast.end == forecast.wakes.last?.window.earliest)
   }
 
+  @Test func `A wake of a whole fleet is cut as well`() throws {
+    let ids = try (0..<Forecast.mostTold + 10).map { try appID("fleet\($0)") }
+    var engine = Engine(start: 1, spread: Spread(machine: 1), states: [:], wallOffset: .zero)
+    let policy = Policy(tasks: [TaskPolicy(name: "task")])
+    let policies = Dictionary(uniqueKeysWithValues: ids.map { ($0, policy) })
+    _ = engine.handle(.paused(.untilResumed), at: Instant(microseconds: 0))
+    _ = engine.handle(.configured(Limits(), policies), at: Instant(microseconds: 0))
+    _ = engine.handle(.wokeUp, at: Instant(microseconds: 0) + .minutes(10))
+    _ = engine.handle(.paused(nil), at: Instant(microseconds: 0) + .minutes(10))
+    let forecast = Forecast(of: engine, for: .hours(48), at: Instant(microseconds: 0) + .minutes(10))
+    #expect(forecast.isCut)
+    #expect(forecast.wakes.map(\.starts.count) == [Forecast.mostTold])
+    #expect(forecast.rest.isEmpty)
+  }
+
   @Test func `Only the apps that are asked about are told, at the times that all of them give`() throws {
     let ids = try ["todo", "mail"].map(appID)
     var engine = Engine(start: 1, spread: Spread(machine: 1), states: [:], wallOffset: .zero)

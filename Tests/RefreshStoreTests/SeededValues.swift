@@ -28,6 +28,7 @@ struct SeededValues: RandomNumberGenerator {
     state.failures = .random(in: 0 ..< .max, using: &self)
     state.strikes = (0..<Int.random(in: 0...3, using: &self)).map { _ in instant() }
     state.oneShot = maybe { OneShot(earliest: $0.instant(), reason: $0.text()) }
+    state.isStaleTold = .random(using: &self)
     state.planned = maybe { $0.instant() }
     state.waiting = maybe { Waiting(since: $0.instant(), holds: $0.holds()) }
     return state

@@ -27,8 +27,8 @@ enum Fleet {
     }
     if chance.happens(50) { policy.maxStale = chance.duration(.hours(1) ... .hours(48)) }
     policy.meteredWhenStale = chance.happens(50)
-    if chance.happens(40) { policy.staleAfter = chance.duration(.minutes(30) ... .hours(48)) }
     policy.isAdaptive = isAdaptive && chance.happens(50)
+    if chance.happens(40) { policy.staleAfter = chance.duration(.minutes(30) ... .hours(48)) }
     return policy
   }
 

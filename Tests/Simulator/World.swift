@@ -74,7 +74,7 @@ public struct World: Sendable {
     limits = Fleet.limits(&chance)
     hasQuiet = chance.happens(50)
     // Plans take most of the time, so few fleets have them.
-    isAdaptive = chance.happens(15)
+    isAdaptive = chance.happens(6)
     for id in ids where chance.happens(80) {
       policies[id] = Fleet.policy(hasQuiet: hasQuiet, isAdaptive: isAdaptive, &chance)
     }

@@ -18,7 +18,10 @@ import Testing
   }
 
   private static let held = Wire.ForecastRest(
-    app: "org.example.photos", holds: [Wire.Hold(name: "network", remedy: "a network that it asks for")])
+    app: "org.example.photos",
+    holds: [
+      Wire.Hold(name: "network", remedy: "a network that it asks for; refreshctl why org.example.photos says which")
+    ])
   private static let later = Wire.ForecastRest(
     app: "org.example.backup", dueMicroseconds: noon + span(d: 3), holds: [])
 
@@ -36,9 +39,10 @@ import Testing
         "                        org.example.todo  catch-up  same",
         "today 14:00  in 2 h     org.example.mail  interval",
         "",
-        "NOT UNTIL THEN      WHY",
-        "org.example.photos  held: network (a network that it asks for)",
-        "org.example.backup  due in 3 d, Tue 24 Nov 12:00",
+        "Not until then:",
+        "  org.example.photos   held: network (a network that it asks for; refreshctl why",
+        "                       org.example.photos says which)",
+        "  org.example.backup   due in 3 d, Tue 24 Nov 12:00",
         "",
         "If nobody opens or leaves an app, nothing is pushed, network and power stay as",
         "they are, and each refresh ends at once with no data. A wake may be as late as",

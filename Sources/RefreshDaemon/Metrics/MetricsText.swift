@@ -10,7 +10,7 @@ extension Daemon {
     tally.addRefreshes(to: &text, created: created)
     addState(to: &text, at: now)
     tally.addStore(to: &text, created: created)
-    addApps(to: &text, created: created)
+    addApps(to: &text)
     return text.text
   }
 
@@ -39,7 +39,8 @@ extension Daemon {
     }
   }
 
-  private func addApps(to text: inout OpenMetricsText, created: Int64) {
+  // Without `_created`, which would be the same time for each app: a fleet's text is long enough.
+  private func addApps(to text: inout OpenMetricsText) {
     let name = "refreshd_app_fresh_timestamp_seconds"
     text.begin(name, .gauge, unit: "seconds", "When the last refresh of the app started that did not fail.")
     for app in configuration.apps {
@@ -49,9 +50,7 @@ extension Daemon {
     text.begin(
       "refreshd_app_refreshes", .counter, "The refreshes of the app that have ended, since the daemon's start.")
     for app in configuration.apps {
-      let label = ("app", app.id.description)
-      text.add("_total", [label], count: tally.refreshesOfApp[app.id] ?? 0)
-      text.add("_created", [label], microseconds: created)
+      text.add("_total", [("app", app.id.description)], count: tally.refreshesOfApp[app.id] ?? 0)
     }
   }
 }

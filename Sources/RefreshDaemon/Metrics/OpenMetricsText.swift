@@ -11,18 +11,18 @@ struct OpenMetricsText {
   /// A label and its value.
   typealias Label = (name: String, value: String)
 
-  private var lines: [String] = []
+  private var samples = ""
   private var name = ""
 
   /// The whole text, its end marked.
-  var text: String { lines.joined(separator: "\n") + "\n# EOF\n" }
+  var text: String { samples + "# EOF\n" }
 
   /// Begins a family; a unit is the last word of its name.
   mutating func begin(_ name: String, _ kind: Kind, unit: String? = nil, _ help: String) {
     self.name = name
-    lines.append("# TYPE \(name) \(kind.rawValue)")
-    if let unit { lines.append("# UNIT \(name) \(unit)") }
-    lines.append("# HELP \(name) \(help)")
+    samples += "# TYPE \(name) \(kind.rawValue)\n"
+    if let unit { samples += "# UNIT \(name) \(unit)\n" }
+    samples += "# HELP \(name) \(help)\n"
   }
 
   /// Adds a sample that is a whole number; `suffix` is the one of the family's kind, such as `_total`.
@@ -35,9 +35,20 @@ struct OpenMetricsText {
     add(suffix, labels, value: Self.seconds(microseconds))
   }
 
+  // Piece by piece, because a fleet has tens of thousands of samples and the loop waits for them.
   private mutating func add(_ suffix: String, _ labels: [Label], value: String) {
-    let pairs = labels.map { "\($0.name)=\"\(Self.escaped($0.value))\"" }
-    lines.append(name + suffix + (pairs.isEmpty ? "" : "{\(pairs.joined(separator: ","))}") + " " + value)
+    samples += name
+    samples += suffix
+    for (index, label) in labels.enumerated() {
+      samples += index == 0 ? "{" : ","
+      samples += label.name
+      samples += "=\""
+      samples += Self.escaped(label.value)
+      samples += "\""
+    }
+    samples += labels.isEmpty ? " " : "} "
+    samples += value
+    samples += "\n"
   }
 
   /// Microseconds as seconds, exactly.
@@ -49,7 +60,9 @@ struct OpenMetricsText {
   }
 
   private static func escaped(_ value: String) -> String {
-    value.reduce(into: "") { text, character in
+    let special = [UInt8(ascii: "\\"), UInt8(ascii: "\""), UInt8(ascii: "\n")]
+    guard value.utf8.contains(where: special.contains) else { return value }
+    return value.reduce(into: "") { text, character in
       switch character {
       case "\\": text += "\\\\"
       case "\"": text += "\\\""

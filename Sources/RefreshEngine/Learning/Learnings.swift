@@ -83,8 +83,8 @@ struct Spending: Hashable, Sendable {
 
 /// How the price follows the budget (planning.md, 2.5).
 enum Price {
-  /// The least price, in minutes of age: a second.
-  static let least = 1.0 / 60
+  /// The least price, in minutes of age: what is younger nobody notices, however much of the budget is left.
+  static let least = 0.5
   /// The highest price, in minutes of age: a year.
   static let most = 525_600.0
   /// The price changes by at most this factor in a night.

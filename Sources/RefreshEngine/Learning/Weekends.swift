@@ -11,8 +11,8 @@ enum Weekends {
   /// Two hours a bin: coarse enough to fill, fine enough for a morning that begins later.
   private static let bins = 12
   private static let binHalfHours = Use.halfHours / bins
-  /// Openings that the common shape counts as in the shape of one kind of day: how much the two may differ, if they do.
-  private static let weight = 6.0
+  /// Openings that the common shape counts as in the shape of one kind of day: how far the two may differ, if they do.
+  static let weight = 6.0
   /// The part of that weight that is spread evenly, so that an opening at an unused time surprises but does not prove.
   private static let even = 0.3
 

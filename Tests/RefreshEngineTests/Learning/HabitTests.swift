@@ -1,0 +1,100 @@
+import Testing
+
+@testable import RefreshEngine
+
+/// How soon the learners know a habit, and how soon they know that it changed.
+@Suite("Habits")
+struct HabitTests {
+  static let typical = 6 / LocalTime.minutesOfDay
+
+  /// What is expected of an app that was opened for some weeks at a minute of the day that the kind of day decides.
+  static func usage(week: Double?, weekend: Double?, weeks: Int = 6) -> Usage {
+    var use = Use()
+    for day in 0..<(7 * weeks) {
+      if let minute = LocalTime.isWeekend(day: day) ? weekend : week {
+        // Users are not clocks: every day some minutes later or earlier.
+        let late = Double((day * 11) % 7 - 3) * 10
+        use.opened(at: LocalTime(minutes: Double(day) * LocalTime.minutesOfDay + minute + late))
+      }
+      use.passDays(day..<(day + 1))
+    }
+    return use.expected(pool: Learnings(budget: Budget(refreshesPerAppAndDay: 5)).pool)
+  }
+
+  /// The half hour of most openings.
+  static func peak(_ day: [Double]) -> Int { day.indices.max { day[$0] < day[$1] } ?? 0 }
+
+  @Test("a user who sleeps long on weekends is expected later on them, and not on the days of the week")
+  func weekends() {
+    let usage = Self.usage(week: 7 * 60, weekend: 11 * 60)
+    #expect(abs(Self.peak(usage.week) - 14) <= 1)
+    #expect(abs(Self.peak(usage.weekend) - 22) <= 1)
+  }
+
+  @Test("an app for work is hardly expected on weekends")
+  func work() {
+    let usage = Self.usage(week: 9 * 60, weekend: nil)
+    #expect(usage.weekend.reduce(0, +) < 0.5 * usage.week.reduce(0, +))
+  }
+
+  @Test("where weekends are like other days, the two kinds of day are not told apart")
+  func everyDay() {
+    let usage = Self.usage(week: 8 * 60, weekend: 8 * 60)
+    for (week, weekend) in zip(usage.week, usage.weekend) { #expect(abs(week - weekend) < 0.05) }
+  }
+
+  @Test("a user who comes at noon is expected around noon after three days")
+  func soon() {
+    var use = Use()
+    for day in 0..<3 {
+      use.opened(at: LocalTime(minutes: Double(day) * LocalTime.minutesOfDay + 720))
+      use.passDays(day..<(day + 1))
+    }
+    let usage = use.expected(pool: Learnings(budget: Budget(refreshesPerAppAndDay: 5)).pool)
+    #expect((23...24).contains(Self.peak(usage.week)))
+  }
+
+  /// Syncs every four hours of a source with an update every so many minutes.
+  static func watch(_ rate: inout NewDataRate, days: Range<Int>, minutesBetween: Int) {
+    for end in stride(from: days.lowerBound * 1440 + 240, through: days.upperBound * 1440, by: 240) {
+      let foundNew = end / minutesBetween > (end - 240) / minutesBetween
+      rate.observe(gap: 240, endingAt: LocalTime(minutes: Double(end)), foundNew: foundNew, typical: typical)
+    }
+  }
+
+  @Test("a quiet source that turns busy is known as busy within three days, and one that falls silent within a week")
+  func change() {
+    var rate = NewDataRate()
+    Self.watch(&rate, days: 0..<40, minutesBetween: 1440)
+    let quiet = rate.mean(typical: Self.typical) * 1440
+    Self.watch(&rate, days: 40..<43, minutesBetween: 60)
+    let busy = rate.mean(typical: Self.typical) * 1440
+    Self.watch(&rate, days: 43..<50, minutesBetween: 100_000)
+    let silent = rate.mean(typical: Self.typical) * 1440
+    #expect((0.5...2).contains(quiet))
+    #expect(busy > 6)
+    #expect(silent < 1)
+  }
+
+  @Test("a source that has something new at night only is not expected to have it by day")
+  func night() {
+    var rate = NewDataRate()
+    for end in stride(from: 180, through: 40 * 1440, by: 180) {
+      rate.observe(
+        gap: 180, endingAt: LocalTime(minutes: Double(end)), foundNew: (end - 1) % 1440 < 360, typical: Self.typical)
+    }
+    let blocks = rate.blocks(typical: Self.typical)
+    for night in 0..<2 { for day in 2..<8 { #expect(blocks[night] > 5 * blocks[day]) } }
+  }
+
+  @Test("no number of syncs in which nothing can be true makes a rate that is no number")
+  func sound() {
+    var rate = NewDataRate()
+    for turn in 0..<2000 {
+      let end = LocalTime(minutes: Double(turn))
+      rate.observe(gap: turn % 2 == 0 ? 0.5 : 2880, endingAt: end, foundNew: turn % 2 == 0, typical: Self.typical)
+    }
+    let mean = rate.mean(typical: Self.typical)
+    #expect(mean.isFinite && mean > 0)
+  }
+}
