@@ -29,6 +29,7 @@ extension Engine {
     }
     replan(after: limitsBefore, &turn)
     catchUp(&turn)
+    queue.openAll()
     turn.touched.formUnion(apps.ids)
   }
 

@@ -84,8 +84,14 @@ extension Timeline {
   private mutating func setLimits(_ words: [String]) throws {
     for word in words {
       let parts = word.split(separator: "=").map(String.init)
-      let floor = try duration(try parts.word(1))
-      if parts[0] == "foreground" { limits.foregroundFloor = floor } else { limits.backgroundFloor = floor }
+      let value = try parts.word(1)
+      switch parts[0] {
+      case "foreground": limits.foregroundFloor = try duration(value)
+      case "background": limits.backgroundFloor = try duration(value)
+      case "places": limits.maxConcurrent = try value.read { Int($0) }
+      case "places-per-user": limits.maxConcurrentPerUser = try value.read { Int($0) }
+      default: throw ScriptError(text: "\(word) is no limit")
+      }
     }
   }
 
