@@ -33,6 +33,7 @@ struct AppFile {
     let policies = reading.sharing.one(tasks.policies(of: ownerInForce))
     var policy = settings.policy(tasks: policies, limits: reading.limits, &reading.sharing)
     policy.pins = pins
+    policy.owner = ownerInForce.uid
     app = AppConfiguration(
       id: id, owner: ownerInForce, policy: policy,
       commands: reading.commands(of: tasks, settings, ownerInForce),

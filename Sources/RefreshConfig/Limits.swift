@@ -14,6 +14,7 @@ extension Limits {
     take("background_floor", \.backgroundFloor, from: .milliseconds(1), example: "15min", of: &section)
     take("deadline_cap", \.deadlineCap, from: .seconds(1), example: "10min", of: &section)
     maxConcurrent = section.takeInteger("max_concurrent", within: 1...1000, example: 4).map(Int.init)
+    maxConcurrentPerUser = section.takeInteger("max_concurrent_per_user", within: 1...1000, example: 2).map(Int.init)
     let unknown: UnknownConditions? = section.takeWord("unknown_conditions", example: .met)
     unknownIsMet = unknown.map { $0 == .met } ?? unknownIsMet
     powerSaver = section.takeWord("power_saver", example: .dearer) ?? powerSaver

@@ -141,7 +141,7 @@ extension Hold {
       case .constraint(.calm, _): "less pressure on the machine"
       case .powerSaver: "another power profile"
       case .settling: "the machine has just started or woken up; it goes on in a moment"
-      case .concurrency: "a place among the refreshes that run; max_concurrent in refreshd.toml bounds them"
+      case .concurrency: "a place among the refreshes that run; max_concurrent and max_concurrent_per_user bound them"
       case .stopping: "refreshd goes on after its next start"
       }
     return Wire.Hold(

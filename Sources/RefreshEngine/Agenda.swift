@@ -3,7 +3,7 @@ import HeapModule
 /// When which app has something to do next: an index of the apps, so that a wake need not look at all of them.
 ///
 /// Each app has a window. The fewest wakes that serve all windows are had by waking at the earliest of their ends, and
-/// serving then every window that has begun (interval stabbing); ``wake`` says so.
+/// serving then every window that has begun (interval stabbing); ``wake(beside:)`` says so.
 ///
 /// An app that changes its mind leaves its old entries behind; such an entry no longer agrees with `windows` and is
 /// dropped when it comes up, or when the old entries outnumber the apps.
@@ -27,20 +27,23 @@ struct Agenda {
   private var shelves: [Int64: [AppID]] = [:]
 
   /// When to wake: not before the last window has begun that the wake can serve, and not after the first has ended.
-  var wake: Window? {
-    guard let end = byEnd.min, let first = windows[end.app] else { return nil }
-    var begin = first.earliest
+  ///
+  /// - Parameter own: a window that is no app's, if there is one.
+  func wake(beside own: Window?) -> Window? {
+    let firsts = [byEnd.min.flatMap { windows[$0.app] }, own].compactMap(\.self)
+    guard let end = firsts.map(\.latest).min() else { return nil }
+    var begin = firsts.map(\.earliest).filter { $0 <= end }.max() ?? end
     let least = Self.shelf(of: begin)
-    var shelf = Self.shelf(of: end.at)
+    var shelf = Self.shelf(of: end)
     while shelf >= least {
-      let begins = (shelves[shelf] ?? []).compactMap { windows[$0]?.earliest }.filter { $0 <= end.at }
+      let begins = (shelves[shelf] ?? []).compactMap { windows[$0]?.earliest }.filter { $0 <= end }
       if let last = begins.max() {
         begin = max(begin, last)
         break
       }
       shelf -= 1
     }
-    return Window(earliest: begin, latest: end.at)
+    return Window(earliest: begin, latest: end)
   }
 
   /// Puts the app down for a window, in place of the one before; nil when it has nothing to do by time.

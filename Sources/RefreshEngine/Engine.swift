@@ -34,6 +34,8 @@ public struct Engine: Sendable {
   var apps: AppTable
   /// Which app a running refresh is of.
   var running: [RefreshID: AppID] = [:]
+  /// How many refreshes are running of each user's apps, where any are.
+  var runningOfUser: [UInt32: Int] = [:]
   /// The apps that are held by what may be lifted by another event than their own: a condition, a pause.
   var held: Set<AppID> = []
   /// What is left to do of a round through the apps, if one is under way.
@@ -43,7 +45,7 @@ public struct Engine: Sendable {
   /// When the next night begins, boot clock; nil while no app is planned.
   var nightAt: Instant?
   private var agenda = Agenda()
-  private var queue = Queue()
+  var queue = Queue()
   private var number: UInt32 = 0
 
   /// Takes up what the daemon before this one saved.
@@ -72,8 +74,7 @@ public struct Engine: Sendable {
 
   /// From when until when to come back; nil when there is nothing to do by time.
   public var nextWake: Window? {
-    guard let own = roundWake else { return agenda.wake }
-    return agenda.wake.map { $0.joined(with: own) } ?? own
+    agenda.wake(beside: roundWake)
   }
 
   /// Takes one event and says what to save and to do.
@@ -91,7 +92,7 @@ public struct Engine: Sendable {
     }
     apply(event, &turn)
     for id in turn.touched { line(id, at: now) }
-    while hasPlace, let id = queue.first {
+    while hasPlace, let id = queue.first(where: hasPlace(of:)) {
       queue.set(id, to: nil)
       turn.touched.insert(id)
       if case .ready(let trigger) = verdict(on: id, at: now) { begin(id, trigger, &turn) }
@@ -112,23 +113,7 @@ public struct Engine: Sendable {
     guard due.earliest <= now else { return .notDue(until: due.earliest) }
     let holds = holds(on: app, id, for: due.trigger, at: now)
     guard holds.isEmpty else { return .held(holds) }
-    return hasPlace ? .ready(due.trigger) : .held([.concurrency])
-  }
-
-  /// Whether one more refresh may run.
-  private var hasPlace: Bool { limits.maxConcurrent.map { running.count < $0 } ?? true }
-
-  /// Puts an app among those that start as soon as there is a place, if nothing else keeps it.
-  private mutating func line(_ id: AppID, at now: Instant) {
-    var entry: Queue.Entry?
-    switch verdict(on: id, at: now) {
-    case .ready, .held([.concurrency]):
-      if let app = apps[id], let due = app.due(limits: limits, spread: spread, of: id, at: now) {
-        entry = Queue.Entry(isBackground: app.phase != .foreground, latest: due.latest, app: id)
-      }
-    case .notDue, .held, .refreshing: break
-    }
-    queue.set(id, to: entry)
+    return hasPlace && hasPlace(of: app.policy?.owner ?? 0) ? .ready(due.trigger) : .held([.concurrency])
   }
 
   /// Brings the indexes, the record of waits and what is told of its data up to what has become of an app.
@@ -198,7 +183,7 @@ public struct Engine: Sendable {
     guard let policy = apps[id]?.policy else { return }
     let started = Started(id: makeID(), trigger: trigger, at: turn.now)
     let refreshing = Refreshing(started, policy: policy)
-    running[started.id] = id
+    takePlace(refreshing, of: id)
     apps[id]?.lastStart = turn.now
     apps[id]?.request = nil
     apps[id]?.skippedUntil = nil

@@ -29,6 +29,7 @@ extension Engine {
     }
     replan(after: limitsBefore, &turn)
     catchUp(&turn)
+    queue.openAll()
     turn.touched.formUnion(apps.ids)
   }
 
@@ -98,7 +99,7 @@ extension Engine {
     var backlog = apps.ids.sorted().filter { id in
       guard let app = apps[id], app.refreshing == nil, app.phase == .background else { return false }
       let due = app.due(limits: limits, spread: spread, of: id, at: now)
-      guard let due, due.earliest <= now else { return false }
+      guard let due, due.earliest <= base else { return false }
       return due.trigger.isDeferrable
     }
     guard backlog.count > 1 else { return }

@@ -151,12 +151,3 @@ extension Engine {
     return Self.work.plan + (isNight ? Self.work.night : 0)
   }
 }
-
-extension Window {
-  /// The window of a wake that serves both, or the one that ends first if none does.
-  func joined(with other: Window) -> Window {
-    let (first, second) = latest <= other.latest ? (self, other) : (other, self)
-    guard second.earliest <= first.latest else { return first }
-    return Window(earliest: max(first.earliest, second.earliest), latest: first.latest)
-  }
-}

@@ -53,7 +53,7 @@ extension Engine {
   /// Gives a refresh whose last task has ended its outcome.
   mutating func end(_ id: AppID, _ refreshing: Refreshing, _ turn: inout Turn) {
     let record = refreshing.record(of: id, at: turn.now)
-    running[record.id] = nil
+    leavePlace(refreshing)
     apps[id]?.activity = .waiting
     let freshBefore = apps[id]?.freshAt
     if record.outcome.isFresh { apps[id]?.freshAt = record.startedAt }

@@ -80,6 +80,8 @@ public struct Policy: Hashable, Sendable {
   ///
   /// They run side by side, or one after the other where they say so, under the one deadline.
   public var tasks: [TaskPolicy]
+  /// The number of the user whose app it is, 0 by default: a user's refreshes share that user's places (FEATURES B8).
+  public var owner: UInt32 = 0
   /// The conditions it asks for; none by default.
   public var constraints = Constraints()
   /// Hours in which nothing starts by time; none by default.
@@ -135,6 +137,8 @@ public struct Limits: Hashable, Sendable {
   ///
   /// The daemon sets it to the number of processors unless the file says otherwise.
   public var maxConcurrent: Int?
+  /// How many refreshes of one user's apps may run at once; nil, the default, for no bound but ``maxConcurrent``.
+  public var maxConcurrentPerUser: Int?
   /// Whether a condition that nobody knows counts as met; yes by default.
   public var unknownIsMet = true
   /// What a power-saver profile does; makes refreshes dearer by default.

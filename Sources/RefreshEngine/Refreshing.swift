@@ -44,6 +44,8 @@ struct Refreshing: Hashable, Sendable {
   let deadline: Instant
   /// How long it may take to end when asked.
   let grace: Duration
+  /// The user whose place it takes.
+  let owner: UInt32
   /// The tasks as they were configured at the start.
   let tasks: [TaskPolicy]
   private(set) var stage: Stage
@@ -56,6 +58,7 @@ struct Refreshing: Hashable, Sendable {
     self.started = started
     deadline = started.at + policy.deadline
     grace = policy.grace
+    owner = policy.owner
     tasks = policy.tasks
     stage = policy.deadline > Self.warningLead ? .running : .warned
     progress = policy.tasks.map { $0.after.isEmpty ? .running(since: started.at) : .waiting }

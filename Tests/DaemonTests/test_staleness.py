@@ -30,7 +30,10 @@ def test_stale_data_is_told_of_and_listed_first(daemon, wall, machine):
     assert (shown["stale_after_us"], shown["stale_since_us"]) == (DAY // 24, stale["stale_since_us"])
     daemon.wait_until_said("its data is stale: 1d")
     daemon.wait_until_said("on_stale: aloud")
-    assert len(daemon.history()) == 1
+    daemon.stop()
+    machine.boot()
+    daemon.settle()
+    assert told.lines_so_far() == [] and len(daemon.history()) == 1
     daemon.refresh()
     assert [row["id"] for row in daemon.call("Manager.List")["apps"]] == [MAIL, TODO]
 

@@ -117,8 +117,10 @@ import Testing
   @Test("is taken from refreshd.toml")
   func whole() throws {
     let limits = try Self.limits(
-      "max_concurrent = 3\nunknown_conditions = \"unmet\"\npower_saver = \"stop\"\nsettle = \"0\"")
+      "max_concurrent = 3\nmax_concurrent_per_user = 2\nunknown_conditions = \"unmet\"\npower_saver = \"stop\"\nsettle = \"0\""
+    )
     #expect(limits.maxConcurrent == 3)
+    #expect(limits.maxConcurrentPerUser == 2)
     #expect(!limits.unknownIsMet)
     #expect(limits.powerSaver == .stop)
     #expect(limits.settle == .zero)

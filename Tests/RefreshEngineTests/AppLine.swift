@@ -45,6 +45,7 @@ struct AppLine {
       case "calm": policy.constraints.calm = value == "yes"
       case "max-stale": policy.maxStale = try duration(value)
       case "metered-when-stale": policy.meteredWhenStale = value == "yes"
+      case "owner": policy.owner = try value.read { UInt32($0) }
       case "stale-after": policy.staleAfter = try duration(value)
       case "takes": takes = value == "forever" ? nil : try duration(value)
       case "exit": exit = try value.read { Int32($0) }

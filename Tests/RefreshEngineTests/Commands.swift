@@ -87,12 +87,14 @@ extension Timeline {
   private mutating func setLimits(_ words: [String]) throws {
     for word in words {
       let parts = word.split(separator: "=").map(String.init)
-      if parts[0] == "places" {
-        limits.maxConcurrent = Int(try parts.word(1).read { Int32($0) })
-        continue
+      let value = try parts.word(1)
+      switch parts[0] {
+      case "foreground": limits.foregroundFloor = try duration(value)
+      case "background": limits.backgroundFloor = try duration(value)
+      case "places": limits.maxConcurrent = try value.read { Int($0) }
+      case "places-per-user": limits.maxConcurrentPerUser = try value.read { Int($0) }
+      default: throw ScriptError(text: "\(word) is no limit")
       }
-      let floor = try duration(try parts.word(1))
-      if parts[0] == "foreground" { limits.foregroundFloor = floor } else { limits.backgroundFloor = floor }
     }
   }
 

@@ -6,7 +6,8 @@ import Testing
 /// Times are those since the script began, as systemd writes durations: `0s`, `1h30min`. The events:
 ///
 ///     configure APP [KEY=VALUE…] [; APP …]   these are all the apps; keys are in `AppLine`
-///     limits KEY=DURATION…                   `foreground`, `background`: the floors of the next `configure`; `places=N`
+///     limits KEY=VALUE…                      of the next `configure`: the floors `foreground` and `background`,
+///                                            durations; `places` and `places-per-user`, numbers
 ///     launched|foreground|background|terminated|login|logout APP
 ///     lease N SIGNAL APP · lease-ends N APP
 ///     set APP KEY=INTERVAL… · reset APP      `foreground`, `background`

@@ -13,6 +13,7 @@ public struct Bystander: Sendable {
     var startedAt: Instant
     var deadline: Instant
     var grace: Duration
+    var owner: UInt32
     var stage: Stage
     /// The tasks as they were configured at the start, which of them have started, what they said and how they ended.
     var tasks: [TaskPolicy] = []
@@ -148,7 +149,7 @@ public struct Bystander: Sendable {
       guard let policy = apps[app]?.policy else { continue }
       let isShort = policy.deadline <= .seconds(5)
       apps[app]?.run = Run(
-        id: id, trigger: trigger, startedAt: now, deadline: deadline, grace: policy.grace,
+        id: id, trigger: trigger, startedAt: now, deadline: deadline, grace: policy.grace, owner: policy.owner,
         stage: isShort ? .warned : .running, tasks: policy.tasks,
         started: Set(policy.tasks.indices.filter { policy.tasks[$0].after.isEmpty }))
       apps[app]?.lastStart = now

@@ -87,10 +87,12 @@ extension Bystander {
     return hold(on: id, byTime: true, at: now) != nil
   }
 
-  /// Whether as many refreshes run as may.
-  var isFull: Bool {
-    guard let most = limits.maxConcurrent else { return false }
-    return apps.values.count { $0.run != nil } >= most
+  /// Whether as many refreshes run as may, of all apps or of those of the app's owner.
+  func isFull(for id: AppID) -> Bool {
+    let runs = apps.values.compactMap(\.run)
+    if let most = limits.maxConcurrent, runs.count >= most { return true }
+    guard let most = limits.maxConcurrentPerUser, let owner = apps[id]?.policy?.owner else { return false }
+    return runs.count { $0.owner == owner } >= most
   }
 
   /// Whether the clock on the wall shows a time in the quiet hours.

@@ -12,6 +12,7 @@ enum Fleet {
       foregroundFloor: chance.pick([.seconds(5), .minutes(1), .minutes(2)]),
       backgroundFloor: chance.pick([.minutes(15), .minutes(15), .hours(1)]))
     limits.maxConcurrent = chance.pick([nil, nil, 1, 2, 5])
+    limits.maxConcurrentPerUser = chance.pick([nil, nil, nil, 1, 2])
     limits.unknownIsMet = chance.happens(70)
     limits.powerSaver = chance.pick(PowerSaver.allCases)
     limits.settle = chance.pick([.zero, .seconds(20), .minutes(2)])
@@ -26,6 +27,7 @@ enum Fleet {
       policy.quiet = QuietHours(from: from, to: (from + 1 + chance.number(below: 720)) % 1440)
     }
     if chance.happens(50) { policy.maxStale = chance.duration(.hours(1) ... .hours(48)) }
+    policy.owner = chance.pick([0, 1000, 1001])
     policy.meteredWhenStale = chance.happens(50)
     policy.isAdaptive = isAdaptive && chance.happens(50)
     if chance.happens(40) { policy.staleAfter = chance.duration(.minutes(30) ... .hours(48)) }

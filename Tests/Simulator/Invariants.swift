@@ -8,9 +8,9 @@ public enum Invariants {
       OneAtATime(), OneOutcome(), NeverEarly(), NoStartWhileHeld(), NothingReadyIsLeft(), WakeIsTheMinimum(),
       StopsInTime(), StopReasonsAreHonest(), SwitchStopsNothing(), DuplicatesAddNothing(), MemoryIsDisk(),
       SurvivesRestart(), ClockStepMovesNothing(), FreshInTheEnd(), ForegroundIsExact(), BacklogIsSpread(),
-      AskedDuringRun(), SavedBeforePerformed(), PlacesAreBounded(), RetriesBackOff(), LostIsNoFailure(),
-      WaitsAreHonest(), OneShotsStartOnce(), ChainsAreInOrder(), StaleIsToldOnce(), NobodyStarves(),
-      NightsPass(),
+      AskedDuringRun(), SavedBeforePerformed(), PlacesAreBounded(), UsersShareThePlaces(), RetriesBackOff(),
+      LostIsNoFailure(), WaitsAreHonest(), OneShotsStartOnce(), ChainsAreInOrder(), StaleIsToldOnce(),
+      NobodyStarves(), NightsPass(),
     ]
   }
 }
@@ -100,7 +100,7 @@ struct AskedDuringRun: Invariant {
     for record in turn.decision.ended {
       guard let before = turn.before[record.app], before.run?.id == record.id, before.isAsked else { continue }
       guard let after = world.book.apps[record.app], !after.isLoggedOut, after.policy != nil else { continue }
-      if world.book.mayHold(record.app, at: world.instant) || world.book.isFull { continue }
+      if world.book.mayHold(record.app, at: world.instant) || world.book.isFull(for: record.app) { continue }
       let next = turn.decision.effects.filter { if case .start(_, record.app, _, _) = $0 { true } else { false } }
       if next.count != 1 { return "\(next.count) refreshes follow \(record.id) of \(record.app), which was asked for" }
     }

@@ -11,6 +11,20 @@ struct PlacesAreBounded: Invariant {
   }
 }
 
+struct UsersShareThePlaces: Invariant {
+  static let promise = "Nothing starts while as many refreshes of its owner's apps run as may."
+
+  func observe(_ observation: Observation, in world: borrowing World) -> String? {
+    guard case .handled(let turn) = observation, let most = world.book.limits.maxConcurrentPerUser else { return nil }
+    for case .start(let id, let app, _, _) in turn.decision.effects {
+      guard let owner = world.book.apps[app]?.run?.owner else { continue }
+      let count = world.book.apps.values.count { $0.run?.owner == owner }
+      if count > most { return "\(id) of \(app) starts as one of \(count) of its owner, and \(most) may run" }
+    }
+    return nil
+  }
+}
+
 struct RetriesBackOff: Invariant {
   static let promise = "A temporary failure is tried again after its back-off, not before."
 
@@ -91,8 +105,7 @@ struct OneShotsStartOnce: Invariant {
       guard let oneShot else { return "\(id) of \(app) starts, and nobody asked" }
       if oneShot.earliest > now { return "\(id) of \(app) starts before its time" }
     }
-    guard !world.book.isFull else { return nil }
-    for (id, app) in world.book.apps where app.run == nil {
+    for (id, app) in world.book.apps where app.run == nil && !world.book.isFull(for: id) {
       guard let oneShot = app.oneShot, oneShot.earliest <= now, !world.book.mayHold(id, at: now) else { continue }
       return "\(id) is not started although \(oneShot.earliest) has come"
     }

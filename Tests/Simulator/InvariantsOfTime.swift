@@ -24,7 +24,7 @@ struct ForegroundIsExact: Invariant {
     guard case .handled = observation, let brain = world.brain, !world.book.isStopping else { return nil }
     for (id, app) in world.book.apps where app.phase == .foreground && app.run == nil {
       guard !app.countsFromEntry, let due = app.dueByTime(world.book.limits, at: world.instant) else { continue }
-      if world.book.isFull || world.book.mayHold(id, at: world.instant) { continue }
+      if world.book.isFull(for: id) || world.book.mayHold(id, at: world.instant) { continue }
       if due <= world.instant { return "\(id) is due since \(due) and \(brain.verdict(on: id, at: world.instant))" }
       guard let wake = brain.nextWake, wake.latest <= due else { return "nothing wakes the daemon at \(due) for \(id)" }
     }

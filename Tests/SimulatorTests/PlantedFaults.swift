@@ -140,7 +140,9 @@ private let ofTime = [
   },
   Planted("BacklogIsSpread", "takes its apps one by one", apps: 50) { fault in
     fault.hearing = { event, engine in
-      guard case .configured(let limits, let policies) = event, engine.configuredApps.isEmpty else { return [event] }
+      guard case .configured(var limits, let policies) = event, engine.configuredApps.isEmpty else { return [event] }
+      // Where places are few, they spread what this does not.
+      (limits.maxConcurrent, limits.maxConcurrentPerUser) = (nil, nil)
       let ids = policies.keys.sorted()
       return ids.indices.map { last in
         .configured(limits, policies.filter { ids[...last].contains($0.key) })
@@ -211,6 +213,13 @@ private let ofPolicy = [
     fault.hearing = { event, _ in
       guard case .configured(var limits, let policies) = event else { return [event] }
       limits.maxConcurrent = nil
+      return [.configured(limits, policies)]
+    }
+  },
+  Planted("UsersShareThePlaces", "does not count the places of each user", apps: 20) { fault in
+    fault.hearing = { event, _ in
+      guard case .configured(var limits, let policies) = event else { return [event] }
+      limits.maxConcurrentPerUser = nil
       return [.configured(limits, policies)]
     }
   },

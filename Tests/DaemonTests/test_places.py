@@ -1,0 +1,30 @@
+"""So many refreshes at once, in all and of each user (FEATURES B8)."""
+
+import os
+
+import pytest
+
+from daemon import HURRY, MAIL, TODO, finished
+
+NOTES = "org.example.notes"
+
+
+@pytest.mark.skipif(os.geteuid() != 0, reason="only root's daemon has apps of several users")
+def test_a_user_whose_places_are_taken_holds_up_nobody_else(daemon):
+    events, go = daemon.pipe("events"), daemon.pipe("go")
+    daemon.configure(HURRY + "max_concurrent = 3\nmax_concurrent_per_user = 1\n")
+    for id, owner in [(TODO, "root"), (NOTES, "root"), (MAIL, "nobody")]:
+        daemon.app(f"echo {id} > {events}; read _ < {go}; exit 100", id=id, owner=owner, directory="/")
+    daemon.start()
+    first = daemon.run(TODO)
+    assert events.line() == TODO
+    waiting = daemon.run(NOTES)
+    other = daemon.run(MAIL)
+    assert events.line() == MAIL
+    (hold,) = daemon.show(NOTES)["holds"]
+    assert hold["name"] == "concurrency" and "max_concurrent_per_user" in hold["remedy"]
+    go.let_go(2)
+    assert finished(first)["outcome"] == finished(other)["outcome"] == "no_data"
+    assert events.line() == NOTES
+    go.let_go()
+    assert finished(waiting)["outcome"] == "no_data"
