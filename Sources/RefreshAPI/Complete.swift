@@ -15,12 +15,24 @@ extension AppInterface {
       public let outcome: Wire.Outcome
       /// One line for the history: what was new, or what went wrong.
       public let message: String?
+      /// With `failed`: how long after the end of the refresh it may be tried again, microseconds, 24 h at most.
+      ///
+      /// What a server's `Retry-After` says. A failure with it is worth a retry.
+      public let retryAfterMicroseconds: Int64?
 
       /// Makes it of its parts.
-      public init(token: String, outcome: Wire.Outcome, message: String? = nil) {
+      public init(token: String, outcome: Wire.Outcome, message: String? = nil, retryAfterMicroseconds: Int64? = nil) {
         self.token = token
         self.outcome = outcome
         self.message = message
+        self.retryAfterMicroseconds = retryAfterMicroseconds
+      }
+
+      private enum CodingKeys: String, CodingKey {
+        case token
+        case outcome
+        case message
+        case retryAfterMicroseconds = "retry_after_us"
       }
     }
 

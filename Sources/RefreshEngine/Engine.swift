@@ -159,6 +159,10 @@ public struct Engine: Sendable {
       turn.touched.formUnion(held)
     case .completed(let refresh, let task, let outcome, let message):
       changeRefreshing(refresh, &turn) { $0.complete(task: task, outcome, message: message) }
+    case .retryAfter(let refresh, let wait):
+      changeRefreshing(refresh, &turn) {
+        $0.retryAfter = max($0.retryAfter ?? .zero, min(wait, Self.longestRetryAfter))
+      }
     case .taskEnded(let refresh, let task, let end): endTask(refresh, task, end, &turn)
     case .clockStepped(let offset):
       wallOffset = offset

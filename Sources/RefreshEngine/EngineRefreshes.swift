@@ -63,7 +63,7 @@ extension Engine {
     }
     if isCutShort { apps[id]?.ask(.retry, at: turn.now) }
     if record.stopReason == .deadline { strike(id, at: turn.now) }
-    takeFailure(id, record, isCutShort: isCutShort, at: turn.now)
+    takeFailure(id, record, isCutShort: isCutShort, after: refreshing.retryAfter, at: turn.now)
     learn(from: record, after: freshBefore, &turn)
     turn.decision.changed.insert(id)
     turn.decision.ended.append(record)
@@ -71,17 +71,23 @@ extension Engine {
 
   /// Has a failure that is worth a retry tried again, each time after twice as long (FEATURES C6).
   ///
-  /// What was cut short is neither a failure nor a success.
-  private mutating func takeFailure(_ id: AppID, _ record: RefreshRecord, isCutShort: Bool, at now: Instant) {
+  /// What was cut short is neither a failure nor a success. A failure for which the app said when to try again is worth a
+  /// retry whatever its cause.
+  private mutating func takeFailure(
+    _ id: AppID, _ record: RefreshRecord, isCutShort: Bool, after hint: Duration?, at now: Instant
+  ) {
     guard !isCutShort, let app = apps[id] else { return }
-    guard case .failed(.temporary) = record.outcome else {
+    guard record.outcome.isWorthRetry || hint != nil && !record.outcome.isFresh else {
       apps[id]?.failures = 0
       return
     }
     let failures = min(app.failures + 1, Self.mostDoublings)
     apps[id]?.failures = failures
-    apps[id]?.ask(.retry, at: now + Self.backOff(failures: failures, of: id, spread))
+    apps[id]?.ask(.retry, at: now + max(hint ?? .zero, Self.backOff(failures: failures, of: id, spread)))
   }
+
+  /// The longest wait that an app may ask for.
+  static let longestRetryAfter = Duration.hours(24)
 
   /// The first wait before a retry, and how often it is doubled at most: 30 s to 4 h 16 min.
   private static let firstRetry = Duration.seconds(30)
@@ -112,5 +118,12 @@ extension Engine {
       RefreshRecord(
         id: started.id, app: id, trigger: started.trigger, startedAt: started.at, endedAt: turn.now,
         outcome: .failed(.daemonCrashed)))
+  }
+}
+
+extension Outcome {
+  /// Whether it is a failure that its own cause says to try again.
+  fileprivate var isWorthRetry: Bool {
+    if case .failed(.temporary) = self { true } else { false }
   }
 }

@@ -33,6 +33,8 @@ public enum Event: Hashable, Sendable {
   case zoneChanged(Zone)
   /// A task said over the socket how it went, before its process ended; `task` counts from 0.
   case completed(RefreshID, task: Int, Outcome, message: String)
+  /// A task said when to try again if its refresh fails: not before so long after its end (FEATURES C6).
+  case retryAfter(RefreshID, Duration)
   /// All processes of a task are gone; `task` counts from 0.
   case taskEnded(RefreshID, task: Int, TaskEnd)
   /// Wall time minus boot time is this now.

@@ -37,7 +37,9 @@ public struct Forecast: Hashable, Sendable {
   /// How many starts are told at most: an interval of seconds gives more than anybody reads.
   public static let mostTold = 5_000
   /// How many wakes and starts are worked out at most, those of apps that nobody asked about included.
-  public static let mostWorkedOut = 100_000
+  ///
+  /// With a plan made after each start that is 10 s of one processor, which only a fleet of thousands comes to.
+  public static let mostWorkedOut = 20_000
 
   /// How far it reaches, boot clock: to the end of the span, or to where one of the bounds has cut it.
   public private(set) var end: Instant

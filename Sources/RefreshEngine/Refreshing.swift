@@ -51,6 +51,8 @@ struct Refreshing: Hashable, Sendable {
   private(set) var stage: Stage
   private(set) var progress: [Progress]
   private(set) var extraCompletions = 0
+  /// How long after its end it is tried again at the earliest, if it fails; nil for what its failure says.
+  var retryAfter: Duration?
 
   init(_ started: Started, policy: Policy) {
     self.started = started

@@ -1,5 +1,6 @@
 import ArgumentParser
 import RefreshAPI
+import RefreshEngine
 
 struct CompleteCommand: ParsableCommand {
   static let configuration = CommandConfiguration(
@@ -12,7 +13,17 @@ struct CompleteCommand: ParsableCommand {
   @Option(help: "One line for the history.")
   var message: String?
 
+  @Option(
+    help: ArgumentHelp("With failed: try again, but not before so long.", valueName: "span"), transform: readDuration)
+  var retryAfter: Duration?
+
   @OptionGroup var connection: ConnectionOptions
+
+  func validate() throws {
+    if retryAfter != nil, outcome.word != .failed {
+      throw ValidationError("cannot try again what went well; leave out --retry-after, or complete with failed")
+    }
+  }
 
   func run() throws {
     guard let token = environmentVariable("REFRESH_TOKEN") else {
@@ -21,7 +32,8 @@ struct CompleteCommand: ParsableCommand {
         text: "cannot tell which task to complete: REFRESH_TOKEN is not set; run this from a task of an app")
     }
     let reply = try Daemon(connection).call(
-      AppInterface.Complete.self, .init(token: token, outcome: outcome.word, message: message))
+      AppInterface.Complete.self,
+      .init(token: token, outcome: outcome.word, message: message, retryAfterMicroseconds: retryAfter?.inMicroseconds))
     try connection.show(reply) { _ in [] }
   }
 }

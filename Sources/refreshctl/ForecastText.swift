@@ -25,7 +25,7 @@ extension Screen {
     ]
     let sentence = "\(numbers[0]) of \(numbers[1]) in \(numbers[2]) in the next \(span)."
     guard forecast.isCut else { return sentence }
-    return sentence + " There is more to come than is told; ask for one app, or for fewer hours."
+    return sentence + " It reaches no further: there is more to come than one forecast tells."
   }
 
   private func table(_ wakes: [Wire.ForecastWake]) -> [String] {

@@ -35,7 +35,8 @@ extension Screen {
   private func plan(_ planning: Wire.Planning, _ why: Wire.Explanation) -> String {
     if planning.isDormant { return ", when its data is as old as it may become: it is hardly ever opened" }
     if let floor = why.floorMicroseconds, planning.plannedMicroseconds <= floor {
-      return reason(why.trigger, why.phase, why.interval) + " and it is worth it at once"
+      return why.interval.map { ", the first moment that its \(why.phase.spelled) interval of \($0.inForce) lets" }
+        ?? ""
     }
     guard let minute = planning.likelyOpeningMinute else { return ", when that is worth most by what is learnt of it" }
     return ", when that is worth most: it is usually opened around \(time(minute))"

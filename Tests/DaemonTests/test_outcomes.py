@@ -2,7 +2,7 @@
 
 import pytest
 
-from daemon import TODO
+from daemon import REFRESHD, TODO
 
 # Keys of the task, its command, outcome, kind of cause, its code.
 ENDS = [
@@ -152,3 +152,15 @@ def test_the_last_refresh_is_shown(daemon):
         "cause": "exit code 7",
         "ended_us": refresh["started_us"] + refresh["duration_us"],
     }
+
+
+def test_a_task_says_when_to_try_again(daemon):
+    refreshctl = REFRESHD.parent / "refreshctl"
+    daemon.app(f'{refreshctl} complete failed --message "HTTP 503" --retry-after 10min')
+    daemon.start()
+    refresh = daemon.refresh()
+    assert (refresh["outcome"], refresh["cause"]["kind"]) == ("failed", "reported")
+    app = daemon.show()
+    assert app["due_trigger"] == "retry"
+    ended = refresh["started_us"] + refresh["duration_us"]
+    assert 0 <= app["due_us"] - ended - 600_000_000 < 1_000_000

@@ -4,7 +4,8 @@ import RefreshEngine
 ///
 /// The keys: `foreground`, `background` (intervals), `on` (what entering the foreground does), `deadline`, `grace`,
 /// `tasks` (names, each after those that it names behind a `>`: `pull,index>pull`), `judge` (`exit`, `output`,
-/// `changed`), `no-data-exit`, `retry-exit`, `quiet` (`FROM-TO`, since midnight), `stale-after` (a duration), `adaptive`
+/// `changed`), `no-data-exit`, `retry-exit`, `quiet` (`FROM-TO`, since midnight), `stale-after` and `max-stale`
+/// (durations), `network`, `power` (words of the file), `idle`, `calm`, `metered-when-stale` (`yes`), `adaptive`
 /// (`yes`; else the interval is the schedule); and of the behaviour `takes`
 /// (a duration or `forever`), `exit` (a code) and `stubborn` (`yes`: SIGTERM is ignored).
 struct AppLine {
@@ -39,6 +40,12 @@ struct AppLine {
         guard ends.count == 2 else { throw ScriptError(text: "\(value) is no FROM-TO") }
         policy.quiet = QuietHours(from: ends[0], to: ends[1])
       case "owner": policy.owner = try value.read { UInt32($0) }
+      case "network": policy.constraints.network = try value.read(NetworkConstraint.init(rawValue:))
+      case "power": policy.constraints.power = try value.read(PowerConstraint.init(rawValue:))
+      case "idle": policy.constraints.idle = value == "yes"
+      case "calm": policy.constraints.calm = value == "yes"
+      case "max-stale": policy.maxStale = try duration(value)
+      case "metered-when-stale": policy.meteredWhenStale = value == "yes"
       case "stale-after": policy.staleAfter = try duration(value)
       case "takes": takes = value == "forever" ? nil : try duration(value)
       case "exit": exit = try value.read { Int32($0) }

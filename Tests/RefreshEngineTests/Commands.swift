@@ -15,6 +15,9 @@ extension Timeline {
     case "schedule":
       let earliest = instant + (try duration(try rest.word(1)))
       handle(.scheduled(try appID(try rest.word(0)), OneShot(earliest: earliest, reason: "")))
+    case "retry-after":
+      handle(.retryAfter(try rest.word(0).read { RefreshID($0) }, try duration(try rest.word(1))))
+    case "network", "power", "idle", "calm": handle(.observed(try observation(command, try rest.word(0))))
     case "zone": handle(.zoneChanged(try zone(rest)))
     case "clock":
       setClock(by: try duration(try rest.word(0)))
@@ -92,6 +95,19 @@ extension Timeline {
       case "places-per-user": limits.maxConcurrentPerUser = try value.read { Int($0) }
       default: throw ScriptError(text: "\(word) is no limit")
       }
+    }
+  }
+
+  private func observation(_ condition: String, _ word: String) throws -> Observation {
+    switch condition {
+    case "network":
+      let network = Network(
+        reach: word == "gone" ? .offline : .full, metered: word == "metered" ? .yes : .no,
+        medium: word == "wifi" ? .wifi : .wired)
+      return .network(Reading(network, source: "script"))
+    case "power": return .power(Reading(Power(onBattery: word == "battery", percent: 80), source: "script"))
+    case "idle": return .idle(Reading(word == "yes", source: "script"))
+    default: return .pressure(Reading(word == "no", source: "script"))
     }
   }
 

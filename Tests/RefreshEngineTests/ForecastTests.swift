@@ -110,7 +110,8 @@ import Testing
   @Test func `A wake of a whole fleet is cut as well`() throws {
     let ids = try (0..<Forecast.mostTold + 10).map { try appID("fleet\($0)") }
     var engine = Engine(start: 1, spread: Spread(machine: 1), states: [:], wallOffset: .zero)
-    let policy = Policy(tasks: [TaskPolicy(name: "task")])
+    var policy = Policy(tasks: [TaskPolicy(name: "task")])
+    policy.isAdaptive = false
     let policies = Dictionary(uniqueKeysWithValues: ids.map { ($0, policy) })
     _ = engine.handle(.paused(.untilResumed), at: Instant(microseconds: 0))
     _ = engine.handle(.configured(Limits(), policies), at: Instant(microseconds: 0))

@@ -16,6 +16,8 @@ import Testing
 ///     ends REFRESH TASK exit=N|signal=N|not-started [printed] [changed]
 ///     pause · unpause · disable APP · enable APP · skip APP
 ///     schedule APP DURATION                  a one-shot, so much later
+///     retry-after REFRESH DURATION           the task says when to try again if it fails
+///     network wired|wifi|metered|gone · power mains|battery · idle yes|no · calm yes|no     what the sources say
 ///     zone EAST [AT=EAST…]                   the zone, and when daylight saving changes it
 ///     clock ±DURATION                        somebody sets the wall clock
 ///     suspend DURATION [resumed]             the machine sleeps: processes freeze, the boot clock runs; the end is told

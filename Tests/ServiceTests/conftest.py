@@ -101,6 +101,22 @@ def network_manager(mock):
     return mock("networkmanager", "org.freedesktop.NetworkManager", "/org/freedesktop/NetworkManager")
 
 
+@pytest.fixture
+def sleepless():
+    """A machine that goes through all of suspending but the sleep itself."""
+    power = pathlib.Path("/run/fakepower")
+    power.mkdir(exist_ok=True)
+    (power / "state").write_text("freeze mem disk\n")
+    (power / "mem_sleep").write_text("s2idle [deep]\n")
+    subprocess.run(["mount", "--bind", power, "/sys/power"], check=True)
+    folder = pathlib.Path("/run/systemd/system/systemd-suspend.service.d")
+    folder.mkdir(parents=True, exist_ok=True)
+    (folder / "fake.conf").write_text("[Service]\nExecStart=\nExecStart=/bin/sleep 0.2\n")
+    subprocess.run(["systemctl", "daemon-reload"], check=True, timeout=60)
+    yield
+    subprocess.run(["umount", "/sys/power"], check=True)
+
+
 @pytest.hookimpl(wrapper=True)
 def pytest_runtest_makereport(item, call):
     report = yield

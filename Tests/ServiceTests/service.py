@@ -1,5 +1,6 @@
 """refreshd as a service: its units, its files, its socket."""
 
+import json
 import os
 import pathlib
 import shutil
@@ -16,7 +17,7 @@ TODO = "org.example.todo"
 def app(shell, id=TODO, **keys):
     """The file of an app with one task; it is refreshed only when asked, unless `keys` say otherwise."""
     keys = {"id": id, "background_interval": "never", "adaptive": False, **keys}
-    lines = [f'{key} = "{value}"' for key, value in keys.items()]
+    lines = [f"{key} = {json.dumps(value)}" for key, value in keys.items()]
     return "\n".join([*lines, "[[task]]", 'name = "work"', f"shell = '''{shell}'''", ""])
 
 

@@ -1,6 +1,5 @@
 """What systemd-logind tells, the real one: sleep, sessions and idleness."""
 
-import pathlib
 import subprocess
 
 import pytest
@@ -33,22 +32,6 @@ def log_in():
 
 def log_out(unit):
     subprocess.run(["systemctl", "stop", unit], capture_output=True, timeout=60)
-
-
-@pytest.fixture
-def sleepless():
-    """A machine that goes through all of suspending but the sleep itself."""
-    power = pathlib.Path("/run/fakepower")
-    power.mkdir()
-    (power / "state").write_text("freeze mem disk\n")
-    (power / "mem_sleep").write_text("s2idle [deep]\n")
-    subprocess.run(["mount", "--bind", power, "/sys/power"], check=True)
-    folder = pathlib.Path("/run/systemd/system/systemd-suspend.service.d")
-    folder.mkdir(parents=True)
-    (folder / "fake.conf").write_text("[Service]\nExecStart=\nExecStart=/bin/sleep 0.2\n")
-    subprocess.run(["systemctl", "daemon-reload"], check=True, timeout=60)
-    yield
-    subprocess.run(["umount", "/sys/power"], check=True)
 
 
 def test_sleep_is_told_before_and_after(sleepless, probe):

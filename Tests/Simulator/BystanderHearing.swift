@@ -37,7 +37,7 @@ extension Bystander {
     case .stopped: isStopping = true
     case .completed(let refresh, let task, let outcome, _): hear(outcome, from: task, refresh)
     case .taskEnded(let refresh, let task, let end): hear(end, of: task, refresh)
-    case .wokeUp, .forgotten: break
+    case .wokeUp, .forgotten, .retryAfter: break
     }
   }
 

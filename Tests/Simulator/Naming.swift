@@ -19,7 +19,7 @@ extension Event {
     case .requested(let app, _), .scheduled(let app, _), .disabled(let app, _), .skipped(let app): app
     case .forgotten(let app): app
     case .paused, .observed, .resumed, .zoneChanged: nil
-    case .configured, .completed, .taskEnded, .clockStepped, .stopped, .wokeUp: nil
+    case .configured, .completed, .taskEnded, .retryAfter, .clockStepped, .stopped, .wokeUp: nil
     }
   }
 

@@ -54,8 +54,8 @@ import Testing
     #expect(screen().text(Self.reply([], [Self.later])).first == "Nothing will be refreshed in the next 24 h.")
   }
 
-  @Test func aForecastThatIsCutSaysHowToSeeMore() {
+  @Test func aForecastThatIsCutSaysSo() {
     let text = screen().text(Self.reply([Self.wake(at: noon, ("org.example.mail", .interval))], isCut: true))
-    #expect(text[0...1].joined(separator: " ").contains("There is more to come than is told; ask for one app"))
+    #expect(text[0...1].joined(separator: " ").contains("It reaches no further"))
   }
 }

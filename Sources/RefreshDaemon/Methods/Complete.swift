@@ -10,10 +10,13 @@ extension Daemon {
     guard let key = refreshes.task(of: call.parameters.token) else {
       return call.fail(AppInterface.NoSuchToken())
     }
+    let retryAfter = call.parameters.retryAfterMicroseconds
+    if let retryAfter, retryAfter < 0 { return call.fail(InvalidParameter(parameter: "retry_after_us")) }
     let before = engine.outcome(of: key.refresh, task: key.task)
     let message = call.parameters.message ?? ""
     let outcome = Outcome(call.parameters.outcome, message: message)
     handle(.completed(key.refresh, task: key.task, outcome, message: message))
+    if before == nil, let retryAfter { handle(.retryAfter(key.refresh, .microseconds(retryAfter))) }
     if let before {
       call.fail(AppInterface.AlreadyCompleted(outcome: Wire.Outcome(before)))
     } else {

@@ -16,12 +16,15 @@ struct Use: Hashable, Sendable {
   /// Days seen, of the week and of weekends; faded.
   var days = SIMD2<Float>(0, 0)
 
-  /// Days that must be seen, faded, before an app counts as one that nobody opens: two weeks.
-  private static let daysToBeUnused: Float = 12.5
+  /// Days that must be seen, faded, before an app counts as one that nobody opens: six weeks.
+  ///
+  /// Measured: at two weeks, apps that are opened once a month are met with data so old that a whole fleet of 200 apps
+  /// loses up to a tenth of its score by one of them.
+  private static let daysToBeUnused: Float = 31
   /// Openings, faded, below which it does: one of three months ago.
   private static let openingsOfUnused: Float = 0.25
 
-  /// Whether nobody opens the app: it was not for two weeks and more, and hardly ever before.
+  /// Whether nobody opens the app: it was not for six weeks and more, and hardly ever before.
   var isUnused: Bool { days.sum() >= Self.daysToBeUnused && openings.reduce(0, +) < Self.openingsOfUnused }
 
   mutating func opened(at moment: LocalTime) {

@@ -66,6 +66,16 @@ struct LearnedTests {
     #expect(asleep.wait > awake.wait)
   }
 
+  @Test("an app counts as one that nobody opens after eight weeks without an opening, and not yet after three")
+  func unused() {
+    for (days, waits) in [(21, false), (56, true)] {
+      let (app, device) = Self.app(openedAt: [], days: days)
+      let now = LocalTime(minutes: Double(days) * Self.day)
+      let plan = app.plan(at: now, age: 0, notBefore: 15, ceiling: 5000, device, Pins())
+      #expect((plan.wait == 5000 && plan.isDormant) == waits)
+    }
+  }
+
   @Test("the floor is kept, and the ceiling, and the floor before the ceiling")
   func bounds() {
     let (app, device) = Self.app(openedAt: [12 * 60])
