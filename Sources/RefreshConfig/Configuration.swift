@@ -9,12 +9,23 @@ public struct Configuration: Hashable, Sendable {
   public var limits: Limits
   /// The apps, in the order of their ids.
   public var apps: [AppConfiguration]
+  /// Who says when the owner of an app logs in and out.
+  public var sessions: SessionSource
 
   /// Makes a configuration; `apps` are sorted by id.
-  public init(limits: Limits = Limits(), apps: [AppConfiguration] = []) {
+  public init(limits: Limits = Limits(), apps: [AppConfiguration] = [], sessions: SessionSource = .none) {
     self.limits = limits
     self.apps = apps
+    self.sessions = sessions
   }
+}
+
+/// Who says when the owner of an app logs in and out: the words of `sessions` (FEATURES A9).
+public enum SessionSource: String, Hashable, Sendable, CaseIterable {
+  /// Only the signals `login` and `logout`.
+  case none
+  /// Also the sessions of systemd-logind (org.freedesktop.login1(5)).
+  case logind
 }
 
 /// One app's file, checked and completed by `[defaults]`.

@@ -8,6 +8,7 @@ struct Reading {
   var sharing = Sharing()
   var limits = Limits()
   var defaults = Settings()
+  var sessions = SessionSource.none
 
   init(reader: Reader) {
     self.reader = reader
@@ -18,6 +19,7 @@ struct Reading {
   mutating func read(_ file: ConfigurationFile, _ entries: [Node.Entry]) -> [Problem] {
     var section = Section(file: file.path, entries: entries)
     limits = Limits(from: &section)
+    sessions = section.takeWord("sessions", example: .logind) ?? sessions
     if var inner = section.takeTable("defaults", example: "[defaults], a table") {
       defaults = Settings(from: &inner, in: &self)
       defaults.refuseEarlyStaleness(in: &inner, limits: limits)

@@ -31,6 +31,8 @@ actor Daemon {
   var configuration: InForce
   var refreshes = Refreshes()
   var leases = Leases()
+  /// Who is logged in, where apps follow that.
+  var sessions = Sessions()
   /// The commands that tell of stale data.
   var tellings = Tellings()
   /// Who is told what happens.

@@ -12,6 +12,7 @@ extension Daemon {
   /// time.
   func beginToWatch() {
     conditions.onChange = { self.handle(.observed($0)) }
+    conditions.onSessions = { self.follow($0) }
     conditions.onSleep = { isAsleep in if !isAsleep { self.handle(.resumed) } }
     watch()
   }
@@ -50,6 +51,7 @@ extension Daemon {
     case .stop: needs.insert(.powerSaver)
     }
     if engine.device.pause == .untilAC { needs.insert(.power) }
+    if needsSessions { needs.insert(.sessions) }
     return needs
   }
 }

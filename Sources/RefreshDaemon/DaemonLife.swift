@@ -29,6 +29,7 @@ extension Daemon {
       launcher.forgetUsers()
       watch()
       keepingRuns { handle(configuration.event) }
+      follow(needsSessions ? sessions.users : nil)
       for id in refreshes.awaited where configuration[id] == nil { giveUpWaiting(for: id, .notConfigured) }
       journal.configured(apps: configuration.apps.count)
       problems = []

@@ -7,6 +7,8 @@ struct InForce {
   let limits: Limits
   /// The apps, in the order of their ids.
   let apps: [AppConfiguration]
+  /// Who says when the owner of an app logs in and out.
+  let sessions: SessionSource
   /// When it came into force, in microseconds of the wall clock.
   let sinceMicroseconds: Int64
   /// The mistakes for which the last reload was refused; empty when it was not.
@@ -17,6 +19,7 @@ struct InForce {
     limits.maxConcurrent = limits.maxConcurrent ?? Machine.processors
     self.limits = limits
     apps = configuration.apps
+    sessions = configuration.sessions
     sinceMicroseconds = moment.instant.wallMicroseconds(at: moment.wallOffset)
   }
 

@@ -25,7 +25,13 @@ let zone = must { try LocalZone(on: loop) }
 sources.onChange = { observation in must { try observation.say() } }
 sources.onSleep = { value in must { try line(SwitchLine(event: "sleep", value: value)) } }
 sources.onShutdown = { value in must { try line(SwitchLine(event: "shutdown", value: value)) } }
-sources.onSession = { user, active in must { try line(SessionLine(user: user, active: active)) } }
+var present: Set<UInt32> = []
+sources.onSessions = { users in
+  for user in present.symmetricDifference(users).sorted() {
+    must { try line(SessionLine(user: user, active: users.contains(user))) }
+  }
+  present = users
+}
 zone.onZone = { zone in must { try line(ZoneLine(zone)) } }
 let signals = must {
   [

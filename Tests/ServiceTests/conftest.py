@@ -13,7 +13,7 @@ import pytest
 from journal import Journal
 from mock import POLICY, Mock, busctl
 from probe import Probe
-from service import Service
+from service import Service, log_out
 
 ROOT = pathlib.Path(__file__).resolve().parents[2]
 BIN_DIR = pathlib.Path(os.environ.get("BIN_DIR", ROOT / ".build/debug"))
@@ -44,6 +44,29 @@ def installed():
         ["systemctl", "daemon-reload"],
     ):
         subprocess.run(command, check=True, capture_output=True)
+
+
+@pytest.fixture
+def anna(installed):
+    """The id of a user, and nobody is logged in."""
+    return int(subprocess.run(["id", "-u", "anna"], check=True, capture_output=True, text=True).stdout)
+
+
+@pytest.fixture
+def log_in():
+    """Opens a session for a user, as a login does, and gives the unit to stop for its end."""
+    units = []
+
+    def start(user, kind="user"):
+        unit = f"session-{len(units)}"
+        command = ["systemd-run", "--quiet", "--collect", f"--unit={unit}", f"--uid={user}", "--property=PAMName=login"]
+        subprocess.run([*command, f"--setenv=XDG_SESSION_CLASS={kind}", "sleep", "infinity"], check=True, timeout=60)
+        units.append(unit)
+        return unit
+
+    yield start
+    for unit in units:
+        log_out(unit)
 
 
 @pytest.fixture

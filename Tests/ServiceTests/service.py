@@ -118,6 +118,11 @@ def as_user(name, *command):
     )
 
 
+def log_out(unit):
+    """Ends a session by the unit that the fixture `log_in` gave."""
+    subprocess.run(["systemctl", "stop", unit], capture_output=True, timeout=60)
+
+
 def owner_of(path):
     return pathlib.Path(path).owner()
 

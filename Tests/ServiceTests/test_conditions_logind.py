@@ -2,36 +2,9 @@
 
 import subprocess
 
-import pytest
+from service import log_out
 
 MANAGER = ["org.freedesktop.login1", "/org/freedesktop/login1", "org.freedesktop.login1.Manager"]
-
-
-@pytest.fixture
-def anna(installed):
-    """The id of a user, and nobody is logged in."""
-    return int(subprocess.run(["id", "-u", "anna"], check=True, capture_output=True, text=True).stdout)
-
-
-@pytest.fixture
-def log_in():
-    """Opens a session for a user, as a login does, and gives the unit to stop for its end."""
-    units = []
-
-    def start(user, kind="user"):
-        unit = f"session-{len(units)}"
-        command = ["systemd-run", "--quiet", "--collect", f"--unit={unit}", f"--uid={user}", "--property=PAMName=login"]
-        subprocess.run([*command, f"--setenv=XDG_SESSION_CLASS={kind}", "sleep", "infinity"], check=True, timeout=60)
-        units.append(unit)
-        return unit
-
-    yield start
-    for unit in units:
-        log_out(unit)
-
-
-def log_out(unit):
-    subprocess.run(["systemctl", "stop", unit], capture_output=True, timeout=60)
 
 
 def test_sleep_is_told_before_and_after(sleepless, probe):

@@ -31,8 +31,8 @@ package final class ConditionSources {
   package var onSleep: (Bool) -> Void = { _ in }
   /// Called with true before the machine is switched off, and with false if that was called off.
   package var onShutdown: (Bool) -> Void = { _ in }
-  /// Called with true when the first session of a user begins, and with false when the last one has ended.
-  package var onSession: (_ user: UInt32, _ isActive: Bool) -> Void = { _, _ in }
+  /// Called with the users who have sessions, whenever logind has said who they are; it may be the same as before.
+  package var onSessions: (Set<UInt32>) -> Void = { _ in }
 
   private let loop: EventLoop
   private let settings: Settings
@@ -81,7 +81,7 @@ package final class ConditionSources {
       logins = nil
     } else if logins == nil {
       logins = try LoginTracker(on: bus)
-      logins?.onSession = { [unowned self] in onSession($0, $1) }
+      logins?.onSessions = { [unowned self] in onSessions($0) }
     }
   }
 
@@ -111,6 +111,11 @@ package final class ConditionSources {
     let observed = Observed(try make()) { [unowned self] in onChange(observation($0)) }
     observed.look()
     return observed
+  }
+
+  /// Asks whether a user lingers, without a session too; no answer comes when nobody can tell.
+  package func askLingering(of user: UInt32, answer: @escaping (Bool) -> Void) {
+    logins?.askLingering(of: user, answer: answer)
   }
 
   /// Who is asked for what, and how each is, for whoever asks for the daemon's status.

@@ -6,8 +6,8 @@ import Systemd
 /// (org.freedesktop.login1(5), `Class`). One that lingers on after its end counts until its processes are gone. What is
 /// known stays known while logind or the bus is away, so that nobody is logged out by an update of systemd.
 final class LoginTracker {
-  /// Called with true when the first session of a user begins, and with false when the last one has ended.
-  var onSession: (_ user: UInt32, _ isActive: Bool) -> Void = { _, _ in }
+  /// Called with the users who have sessions, whenever logind has said who they are; it may be the same as before.
+  var onSessions: (Set<UInt32>) -> Void = { _ in }
   /// How logind is, in a few words for a person.
   var text: String { Testimony<Bool>(logind.state) { _ in .known(true) }.text }
 
@@ -25,7 +25,7 @@ final class LoginTracker {
   private var listeners: [BusListener] = []
   private var list: BusCall?
   private var sessions: [String: Session] = [:]
-  private var active: Set<UInt32> = []
+  private var lingering: [UInt32: BusCall] = [:]
 
   init(on bus: Bus) throws(SystemdError) {
     self.bus = bus
@@ -77,13 +77,25 @@ final class LoginTracker {
   /// Whether a person is behind a session of this class: `user`, `user-early`, `user-incomplete` and `user-light`.
   static func counts(_ name: String) -> Bool { name == "user" || name.hasPrefix("user-") }
 
-  /// Tells what has changed, once every session's class is known: a user who goes from one session to the next is not
+  /// Tells who has sessions, once every session's class is known: a user who goes from one session to the next is not
   /// logged out between.
   private func report() {
     guard sessions.values.allSatisfy({ $0.isCounted != nil }) else { return }
-    let before = active
-    active = Set(sessions.values.filter { $0.isCounted == true }.map(\.user))
-    for user in before.subtracting(active).sorted() { onSession(user, false) }
-    for user in active.subtracting(before).sorted() { onSession(user, true) }
+    onSessions(Set(sessions.values.filter { $0.isCounted == true }.map(\.user)))
+  }
+
+  /// Asks whether a user lingers: whether what is the user's goes on without a session (`loginctl enable-linger`).
+  ///
+  /// Whom logind does not know neither has a session nor lingers. No answer comes when logind does not give one.
+  func askLingering(of user: UInt32, answer: @escaping (Bool) -> Void) {
+    lingering[user] = bus.call(Logind.call("ListUsers")) { [unowned self] users in
+      guard case .success(let values) = users else { return }
+      let row = values.first?.elements?.lazy.compactMap(\.elements).first { $0.first?.integer == Int(user) }
+      guard let path = row?.last?.text else { return answer(false) }
+      let question = BusMethod.get("Linger", of: "org.freedesktop.login1.User", at: path, in: Logind.service)
+      lingering[user] = bus.call(question) { linger in
+        if case .success(let values) = linger, let lingers = values.first?.boolean { answer(lingers) }
+      }
+    }
   }
 }

@@ -51,7 +51,7 @@ extension Daemon {
   }
 
   /// Does what may change the app's phase, and tells the journal if it did.
-  private func changePhase(of app: AppID, _ change: () -> Void) {
+  func changePhase(of app: AppID, _ change: () -> Void) {
     let before = engine.phase(of: app)
     keepingRuns(change)
     guard let after = engine.phase(of: app), after != before else { return }

@@ -1,0 +1,22 @@
+import RefreshConfig
+import Testing
+
+/// FEATURES A9: who says when the owner of an app logs in and out.
+@Suite("Sessions") struct SessionsTests {
+  private func scratch(_ text: String) throws -> Scratch {
+    let scratch = try Scratch()
+    try scratch.write("refreshd.toml", text)
+    return scratch
+  }
+
+  @Test("count for nothing unless refreshd.toml says so")
+  func words() throws {
+    #expect(try scratch("").load().sessions == .none)
+    #expect(try scratch(#"sessions = "none""#).load().sessions == .none)
+    #expect(try scratch(#"sessions = "logind""#).load().sessions == .logind)
+    #expect(
+      try scratch(#"sessions = "elogind""#).problems() == [
+        #"refreshd.toml:1: sessions: cannot take "elogind"; write "none" or "logind""#
+      ])
+  }
+}
