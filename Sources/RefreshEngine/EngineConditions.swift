@@ -16,7 +16,7 @@ extension Engine {
     }
     guard conditions != before else { return }
     if device.pause == .untilAC, conditions.power.value?.onBattery == false { setPause(nil, &turn) }
-    turn.touched.formUnion(held)
+    turn.touched.insert(held.all)
     if before.powerSaver.value != conditions.powerSaver.value, limits.powerSaver == .dearer {
       beginRound(.planning(everyApp: true), at: turn.now)
     }

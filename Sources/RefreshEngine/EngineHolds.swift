@@ -68,17 +68,17 @@ extension Engine {
   }
 
   /// Keeps the record of what a due app waits for, and closes it when that has changed.
-  mutating func noteWaiting(_ id: AppID, _ verdict: Verdict, _ turn: inout Turn) {
+  mutating func noteWaiting(_ place: Place, _ verdict: Verdict, _ turn: inout Turn) {
     var names: [Hold.Name] = []
     if case .held(let holds) = verdict { names = holds.map(\.name).filter(\.isWorthARecord) }
-    let waiting = apps[id]?.waiting
+    let waiting = apps[place].waiting
     guard names != waiting?.holds ?? [] else { return }
     if let waiting {
       turn.decision.waited.append(
-        WaitRecord(app: id, since: waiting.since, until: turn.now, holds: waiting.holds))
+        WaitRecord(app: apps.id(at: place), since: waiting.since, until: turn.now, holds: waiting.holds))
     }
-    apps[id]?.waiting = names.isEmpty ? nil : Waiting(since: turn.now, holds: names)
-    turn.decision.changed.insert(id)
+    apps[place].waiting = names.isEmpty ? nil : Waiting(since: turn.now, holds: names)
+    turn.decision.changed.insert(apps.id(at: place))
   }
 }
 

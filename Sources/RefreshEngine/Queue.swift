@@ -8,26 +8,26 @@ struct Queue {
   struct Entry: Comparable {
     var isBackground: Bool
     var latest: Instant
-    var app: AppID
+    var place: Place
 
     static func < (left: Entry, right: Entry) -> Bool {
       if left.isBackground != right.isBackground { return right.isBackground }
-      return (left.latest, left.app) < (right.latest, right.app)
+      return left.latest != right.latest ? left.latest < right.latest : left.place < right.place
     }
   }
 
   private var heap = Heap<Entry>()
-  private var entries: [AppID: Entry] = [:]
+  private var entries: [Place: Entry] = [:]
 
   /// Who is next.
-  var first: AppID? { heap.min?.app }
+  var first: Place? { heap.min?.place }
 
   /// Puts an app in its place, or takes it out.
-  mutating func set(_ app: AppID, to entry: Entry?) {
-    guard entries[app] != entry else { return }
-    entries[app] = entry
+  mutating func set(_ place: Place, to entry: Entry?) {
+    guard entries[place] != entry else { return }
+    entries[place] = entry
     if let entry { heap.insert(entry) }
     if heap.count > 2 * entries.count + 64 { heap = Heap(entries.values) }
-    while let first = heap.min, entries[first.app] != first { heap.removeMin() }
+    while let first = heap.min, entries[first.place] != first { heap.removeMin() }
   }
 }
