@@ -137,7 +137,8 @@ public struct Engine: Sendable {
     restartRound()
   }
 
-  private func due(_ place: Place, at now: Instant) -> Due? {
+  /// What is due first of the app at a place.
+  func due(_ place: Place, at now: Instant) -> Due? {
     apps[place].due(limits: limits, spread: spread, of: apps.id(at: place), at: now)
   }
 
@@ -166,9 +167,9 @@ public struct Engine: Sendable {
     case .ready, .notDue:
       window = due(place, at: turn.now).map { Window(earliest: $0.earliest, latest: $0.latest) }
     case .held(let holds):
-      window = wake(of: holds, on: apps.id(at: place), at: turn.now).map { Window(earliest: $0, latest: $0) }
+      window = wake(of: holds, on: place, at: turn.now).map { Window(earliest: $0, latest: $0) }
     }
-    if let telling = tellsStale(apps[place]) { window = Window(window, ending: telling) }
+    if let telling = tellsStale(place) { window = Window(window, ending: telling) }
     if case .held = verdict { held[place] = true } else { held[place] = false }
     agenda.set(place, to: window)
   }

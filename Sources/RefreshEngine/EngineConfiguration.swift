@@ -15,10 +15,12 @@ extension Engine {
       if policies[id] == nil { retire(id, &turn) }
     }
     if apps.add(policies.keys) { forgetPlaces() }
+    var shared: [Policy: SharedPolicy] = [:]
     for (id, policy) in policies {
       let before = apps[id] ?? App()
       var app = before
-      app.policy = policy
+      app.shared = shared[policy] ?? SharedPolicy(policy)
+      shared[policy] = app.shared
       app.needsPlan = app.needsPlan || before.policy.map { $0.isPlannedUnlike(policy) } ?? false
       if app.seenAt == nil {
         app.seenAt = turn.now
@@ -57,7 +59,7 @@ extension Engine {
   /// No file names the app: what runs of it ends, what is known of it is kept for the file's return.
   private mutating func retire(_ id: AppID, _ turn: inout Turn) {
     stop(id, .user, &turn)
-    apps[id]?.policy = nil
+    apps[id]?.shared = nil
     dropRequest(of: id, &turn)
   }
 

@@ -31,8 +31,8 @@ extension Engine {
 
   /// How late the night may begin, so that it needs no wake of its own.
   static let nightWindow = Duration.minutes(15)
-  /// What a slice may take, and what its parts take, in units of about 5 µs: a slice stays under a millisecond.
-  private static let slice = 120
+  /// What a slice may take, and what its parts take, in units of about 6 µs: a slice takes half a millisecond.
+  private static let slice = 80
   private static let work = (look: 1, absorb: 1, night: 60, plan: 15)
 
   /// Takes note that the clock on the wall was set.

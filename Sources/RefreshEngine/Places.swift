@@ -22,28 +22,17 @@ struct Places {
 }
 
 /// Something for each place; nil where there is nothing.
-struct ByPlace<Value> {
+struct ByPlace<Value: Sendable>: Sendable {
   private var values: ContiguousArray<Value?> = []
-
-  /// How many places have something.
-  private(set) var count = 0
 
   subscript(place: Place) -> Value? {
     get { Int(place) < values.count ? values[Int(place)] : nil }
     set {
       while values.count <= Int(place) { values.append(nil) }
-      count += (newValue == nil ? 0 : 1) - (values[Int(place)] == nil ? 0 : 1)
       values[Int(place)] = newValue
     }
   }
-
-  /// What there is, in order of id.
-  var all: some Sequence<(place: Place, value: Value)> {
-    values.lazy.enumerated().compactMap { index, value in value.map { (Place(index), $0) } }
-  }
 }
-
-extension ByPlace: Sendable where Value: Sendable {}
 
 /// A yes or no for each place; no where nothing was said.
 struct Marks {

@@ -1,7 +1,7 @@
 /// The apps in order of an instant each, on shelves of bounded length: to put one in or take one out, and to find the
 /// last before an instant, looks at one shelf only.
 struct Shelves {
-  struct Entry: Hashable, Comparable {
+  struct Entry: Comparable {
     var at: Instant
     var place: Place
 
@@ -10,7 +10,7 @@ struct Shelves {
     }
   }
 
-  /// A shelf that grows longer is halved: what moves within one at a change is a few kilobytes at most.
+  /// A shelf that grows to this is halved: what moves within one at a change is a few kilobytes at most.
   private static let longest = 512
 
   /// None is empty, and each ends before the next begins.
@@ -27,19 +27,26 @@ struct Shelves {
     return end > 0 ? shelves[shelf][end - 1] : nil
   }
 
-  mutating func insert(_ entry: Entry) {
+  /// Takes an app from its instant to another; nil for none.
+  mutating func move(_ place: Place, from before: Instant?, to instant: Instant?) {
+    guard before != instant else { return }
+    if let before { remove(Entry(at: before, place: place)) }
+    if let instant { insert(Entry(at: instant, place: place)) }
+  }
+
+  private mutating func insert(_ entry: Entry) {
     guard let shelf = shelf(of: entry) else {
       shelves.append([entry])
       return
     }
     shelves[shelf].insert(entry, at: Self.firstIndex(in: shelves[shelf]) { $0 >= entry })
-    guard shelves[shelf].count > Self.longest else { return }
+    guard shelves[shelf].count == Self.longest else { return }
     let rest = Array(shelves[shelf].suffix(Self.longest / 2))
     shelves[shelf].removeLast(rest.count)
     shelves.insert(rest, at: shelf + 1)
   }
 
-  mutating func remove(_ entry: Entry) {
+  private mutating func remove(_ entry: Entry) {
     guard let shelf = shelf(of: entry) else { return }
     let place = Self.firstIndex(in: shelves[shelf]) { $0 >= entry }
     guard place < shelves[shelf].count, shelves[shelf][place] == entry else { return }
