@@ -1,3 +1,10 @@
+/// A policy that apps have together, because most fleets have few and a policy is larger than the rest of an app.
+final class SharedPolicy: Sendable {
+  let policy: Policy
+
+  init(_ policy: Policy) { self.policy = policy }
+}
+
 /// An app as the engine holds it in memory; ``AppState`` is what of it is saved.
 struct App: Sendable {
   /// What the app is doing.
@@ -17,27 +24,46 @@ struct App: Sendable {
     var signal: Signal
   }
 
+  /// Intervals that were set at run time.
+  private indirect enum Changed: Hashable, Sendable {
+    case to(Overrides)
+
+    var overrides: Overrides {
+      switch self {
+      case .to(let overrides): overrides
+      }
+    }
+  }
+
   /// What its file asks for; nil when no file names it any more.
-  var policy: Policy?
+  var policy: Policy? { shared?.policy }
+  /// The policy, of which apps that ask for the same have one.
+  var shared: SharedPolicy?
+  // A flag after an optional instant takes no room of its own.
+  var lastStart: Instant?
   var isForeground = false
   var isLoggedOut = false
-  var overrides = Overrides()
-  var lastStart: Instant?
+  var isDisabled = false
   var freshAt: Instant?
+  var isStaleTold = false
+  /// Whether the plan is to be made anew with the next slice of such work.
+  var needsPlan = false
+  var planned: Instant?
+  var failures: Int32 = 0
+  var seenAt: Instant?
+  var skippedUntil: Instant?
   var request: Request?
   var activity = Activity.waiting
   var leases: [Lease] = []
-  var seenAt: Instant?
-  var isDisabled = false
-  var skippedUntil: Instant?
-  var failures: Int32 = 0
   var strikes: [Instant] = []
   var oneShot: OneShot?
-  var isStaleTold = false
   var waiting: Waiting?
-  var planned: Instant?
-  /// Whether the plan is to be made anew with the next slice of such work.
-  var needsPlan = false
+  var overrides: Overrides {
+    get { changed?.overrides ?? Overrides() }
+    set { changed = newValue == Overrides() ? nil : .to(newValue) }
+  }
+  /// Boxed, because few apps have other intervals than their file's.
+  private var changed: Changed?
 
   init() {}
 

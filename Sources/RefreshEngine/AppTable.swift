@@ -1,37 +1,63 @@
-/// The apps by id.
+/// The apps by id, and by their places in order of id.
 ///
 /// A dictionary of large values wastes what its free places would hold, which here is more than the apps themselves take;
 /// so the dictionary holds places, and the apps lie side by side. An app that was heard of is never forgotten.
 struct AppTable: Sendable {
-  private var places: [AppID: Int32] = [:]
+  private var places: [AppID: Place] = [:]
   private var apps: ContiguousArray<App> = []
   /// What is learnt of the apps, beside them: it is large, and few events touch it.
   private var learners: ContiguousArray<Learned?> = []
-  private var names: ContiguousArray<AppID> = []
+  /// The ids in order, each at its place.
+  private(set) var ids: ContiguousArray<AppID> = []
 
   init(restoring states: [AppID: AppState], learned: [AppID: Learned]) {
     reserve(states.count)
-    for (id, state) in states {
-      self[id] = App(restoring: state)
-      if let learned = learned[id] { learn(of: id) { $0 = learned } }
+    for id in states.keys.sorted() {
+      append(id, states[id].map(App.init(restoring:)) ?? App(), learned[id])
     }
   }
 
   /// How many apps were ever heard of.
   var count: Int { apps.count }
 
-  /// The id of the app at a place, from 0 up to ``count``; a place is kept for good.
-  func id(at place: Int) -> AppID { names[place] }
+  /// The place of each app.
+  var allPlaces: Range<Place> { 0..<Place(apps.count) }
 
-  /// The ids, in no order.
-  var ids: some Collection<AppID> { places.keys }
+  /// The place of an app; nil if it was never heard of.
+  func place(of id: AppID) -> Place? { places[id] }
 
-  /// Makes room for as many apps in all.
-  mutating func reserve(_ count: Int) {
+  /// The id of the app at a place.
+  func id(at place: Place) -> AppID { ids[Int(place)] }
+
+  /// Takes in the apps that it has not heard of, and says whether there were any: every place may be another app's then.
+  mutating func add(_ some: some Sequence<AppID>) -> Bool {
+    let new = some.filter { places[$0] == nil }
+    guard !new.isEmpty else { return false }
+    let before = self
+    self = AppTable(restoring: [:], learned: [:])
+    reserve(before.count + new.count)
+    for id in (before.ids + new).sorted() {
+      if let place = before.places[id] {
+        append(id, before.apps[Int(place)], before.learners[Int(place)])
+      } else {
+        append(id, App(), nil)
+      }
+    }
+    return true
+  }
+
+  private mutating func reserve(_ count: Int) {
     places.reserveCapacity(count)
     apps.reserveCapacity(count)
     learners.reserveCapacity(count)
-    names.reserveCapacity(count)
+    ids.reserveCapacity(count)
+  }
+
+  private mutating func append(_ id: AppID, _ app: App, _ learned: Learned?) {
+    places[id] = Place(apps.count)
+    apps.append(app)
+    learners.append(learned)
+    ids.append(id)
   }
 
   /// What is learnt of an app; nil if nothing is.
@@ -48,27 +74,21 @@ struct AppTable: Sendable {
     if let place = places[id] { learners[Int(place)] = nil }
   }
 
-  /// The app of an id, nil if it was never heard of; writing nil changes nothing.
+  /// The app at a place.
+  subscript(place: Place) -> App {
+    _read { yield apps[Int(place)] }
+    _modify { yield &apps[Int(place)] }
+  }
+
+  /// The app of an id, nil if it was never heard of; writing changes one that was only.
   subscript(id: AppID) -> App? {
     get { places[id].map { apps[Int($0)] } }
     _modify {
-      guard let place = places[id].map(Int.init) else {
-        var new: App?
-        yield &new
-        if let new { add(new, as: id) }
-        return
-      }
-      var app: App? = apps[place]
+      let place = places[id].map(Int.init)
+      var app = place.map { apps[$0] }
       yield &app
-      if let app { apps[place] = app }
+      if let app, let place { apps[place] = app }
     }
-  }
-
-  private mutating func add(_ app: App, as id: AppID) {
-    places[id] = Int32(apps.count)
-    apps.append(app)
-    learners.append(nil)
-    names.append(id)
   }
 }
 

@@ -20,7 +20,7 @@ extension App {
   ///
   /// The least of 1 min that A5 names follows from the default floor; with a floor that the administrator has lowered, a
   /// minute would be longer than some intervals.
-  static let windowPart = 10
+  static let windowPart: Int64 = 10
   static let longestWindow = Duration.minutes(15)
 
   /// What the interval of the phase asks for: now if the app never ran, nil for `never`.
@@ -29,7 +29,7 @@ extension App {
     var due = lastStart.map { $0 + spacing } ?? now
     if let skippedUntil { due = max(due, skippedUntil) }
     guard phase == .background, let lastStart else { return due }
-    if let planned = plannedInForce { due = max(due, planned - planWindow / 2) }
+    if let planned = plannedInForce { due = max(due, planned - planWindow.part(of: 2)) }
     if let rest = restsUntil, rest > now { due = max(due, min(rest, lastStart + maxStale)) }
     return due
   }
@@ -43,7 +43,7 @@ extension App {
   /// How long a planned refresh may wait for company: a tenth of its wait, half before the planned moment, half after.
   private var planWindow: Duration {
     guard let planned = plannedInForce, let lastStart else { return .zero }
-    return min(Self.longestWindow, max(.zero, lastStart.duration(to: planned)) / Self.windowPart)
+    return min(Self.longestWindow, max(.zero, lastStart.duration(to: planned)).part(of: Self.windowPart))
   }
 
   /// What is due first, by request or by time; nil when nothing ever is.
@@ -76,7 +76,7 @@ extension App {
   private func slack(limits: Limits, spread: Spread, of id: AppID) -> Duration {
     guard phase == .background, lastStart != nil else { return .zero }
     guard let spacing = spacing(in: .background, limits: limits) else { return .zero }
-    let half = max(min(Self.longestWindow, spacing / Self.windowPart), planWindow) / 2
+    let half = max(min(Self.longestWindow, spacing.part(of: Self.windowPart)), planWindow).part(of: 2)
     return half + spread.offset(of: id, within: half)
   }
 

@@ -37,7 +37,7 @@ public struct Engine: Sendable {
   /// How many refreshes are running of each user's apps, where any are.
   var runningOfUser: [UInt32: Int] = [:]
   /// The apps that are held by what may be lifted by another event than their own: a condition, a pause.
-  var held: Set<AppID> = []
+  var held = Marks()
   /// What is left to do of a round through the apps, if one is under way.
   var round: Round?
   /// Whether any app is planned.
@@ -86,18 +86,18 @@ public struct Engine: Sendable {
     var turn = Turn(now: now)
     endPause(&turn)
     beginNight(&turn)
-    for id in agenda.takeDue(at: now) {
-      turn.touched.insert(id)
-      advance(id, &turn)
+    for place in agenda.takeDue(at: now) {
+      turn.touched.insert(place)
+      if case .refreshing = apps[place].activity { advance(apps.id(at: place), &turn) }
     }
     apply(event, &turn)
-    for id in turn.touched { line(id, at: now) }
-    while hasPlace, let id = queue.first(where: hasPlace(of:)) {
-      queue.set(id, to: nil)
-      turn.touched.insert(id)
-      if case .ready(let trigger) = verdict(on: id, at: now) { begin(id, trigger, &turn) }
+    for place in turn.touched.inOrder { line(place, at: now) }
+    while hasPlace, let place = queue.first(where: hasPlace(of:)) {
+      queue.set(place, to: nil)
+      turn.touched.insert(place)
+      if case .ready(let trigger) = verdict(on: place, at: now) { begin(apps.id(at: place), trigger, &turn) }
     }
-    for id in turn.touched.sorted() { settle(id, &turn) }
+    for place in turn.touched.inOrder { settle(place, &turn) }
     return turn.decision
   }
 
@@ -105,8 +105,16 @@ public struct Engine: Sendable {
   ///
   /// An app that is not there is held as not configured.
   public func verdict(on id: AppID, at now: Instant) -> Verdict {
-    guard let app = apps[id] else { return .held([.notConfigured]) }
-    if let refreshing = app.refreshing { return .refreshing(refreshing.started.id) }
+    apps.place(of: id).map { verdict(on: $0, at: now) } ?? .held([.notConfigured])
+  }
+
+  /// The judgement about the app at a place.
+  func verdict(on place: Place, at now: Instant) -> Verdict {
+    verdict(on: apps[place], apps.id(at: place), at: now)
+  }
+
+  private func verdict(on app: App, _ id: AppID, at now: Instant) -> Verdict {
+    if case .refreshing(let refreshing) = app.activity { return .refreshing(refreshing.started.id) }
     let lasting = lastingHolds(on: app)
     guard lasting.isEmpty else { return .held(lasting) }
     guard let due = app.due(limits: limits, spread: spread, of: id, at: now) else { return .held([.never]) }
@@ -116,26 +124,39 @@ public struct Engine: Sendable {
     return hasPlace && hasPlace(of: app.policy?.owner ?? 0) ? .ready(due.trigger) : .held([.concurrency])
   }
 
+  /// Takes note that the verdict on an app may be another one now.
+  func touch(_ id: AppID, _ turn: inout Turn) {
+    if let place = apps.place(of: id) { turn.touched.insert(place) }
+  }
+
+  /// Forgets what the indexes say of places, which are other apps' now; all apps are to be touched then.
+  mutating func forgetPlaces() {
+    (agenda, queue, held) = (Agenda(), Queue(), Marks())
+    restartRound()
+  }
+
+  /// What is due first of the app at a place.
+  func due(_ place: Place, at now: Instant) -> Due? {
+    apps[place].due(limits: limits, spread: spread, of: apps.id(at: place), at: now)
+  }
+
   /// Brings the indexes, the record of waits and what is told of its data up to what has become of an app.
-  private mutating func settle(_ id: AppID, _ turn: inout Turn) {
-    let verdict = verdict(on: id, at: turn.now)
-    noteWaiting(id, verdict, &turn)
-    noteStaleness(id, &turn)
+  private mutating func settle(_ place: Place, _ turn: inout Turn) {
+    let verdict = verdict(on: place, at: turn.now)
+    noteWaiting(place, verdict, &turn)
+    noteStaleness(place, &turn)
     var window: Window?
     switch verdict {
     case .refreshing:
-      held.remove(id)
-      window = apps[id]?.refreshing?.wake.map { Window(earliest: $0, latest: $0) }
+      window = apps[place].refreshing?.wake.map { Window(earliest: $0, latest: $0) }
     case .ready, .notDue:
-      held.remove(id)
-      let due = apps[id]?.due(limits: limits, spread: spread, of: id, at: turn.now)
-      window = due.map { Window(earliest: $0.earliest, latest: $0.latest) }
+      window = due(place, at: turn.now).map { Window(earliest: $0.earliest, latest: $0.latest) }
     case .held(let holds):
-      held.insert(id)
-      window = wake(of: holds, on: id, at: turn.now).map { Window(earliest: $0, latest: $0) }
+      window = wake(of: holds, on: place, at: turn.now).map { Window(earliest: $0, latest: $0) }
     }
-    if let app = apps[id], let telling = tellsStale(app) { window = Window(window, ending: telling) }
-    agenda.set(id, to: window)
+    if let telling = tellsStale(place) { window = Window(window, ending: telling) }
+    if case .held = verdict { held[place] = true } else { held[place] = false }
+    agenda.set(place, to: window)
   }
 
   private mutating func apply(_ event: Event, _ turn: inout Turn) {
@@ -156,7 +177,7 @@ public struct Engine: Sendable {
     case .zoneChanged(let zone):
       self.zone = zone
       setNight(at: turn.now)
-      turn.touched.formUnion(held)
+      turn.touched.insert(held.all)
     case .completed(let refresh, let task, let outcome, let message):
       changeRefreshing(refresh, &turn) { $0.complete(task: task, outcome, message: message) }
     case .retryAfter(let refresh, let wait):
@@ -167,7 +188,7 @@ public struct Engine: Sendable {
     case .clockStepped(let offset):
       wallOffset = offset
       setClock(&turn)
-      turn.touched.formUnion(held)
+      turn.touched.insert(held.all)
     case .stopped: stop(&turn)
     case .wokeUp: goRound(&turn)
     }
@@ -199,6 +220,6 @@ public struct Engine: Sendable {
 struct Turn {
   let now: Instant
   /// The apps whose verdict may be another one now.
-  var touched: Set<AppID> = []
+  var touched = Places()
   var decision = Decision()
 }

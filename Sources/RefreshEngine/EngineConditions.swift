@@ -16,7 +16,7 @@ extension Engine {
     }
     guard conditions != before else { return }
     if device.pause == .untilAC, conditions.power.value?.onBattery == false { setPause(nil, &turn) }
-    turn.touched.formUnion(held)
+    turn.touched.insert(held.all)
     if before.powerSaver.value != conditions.powerSaver.value, limits.powerSaver == .dearer {
       beginRound(.planning(everyApp: true), at: turn.now)
     }
@@ -30,20 +30,26 @@ extension Engine {
 
   /// The constraints of an app that are not met and not relaxed at an instant, as holds.
   func unmet(_ app: App, at now: Instant) -> [Hold] {
-    Constraint.allCases.filter { !isMet($0, by: app, at: now) }
-      .map { .constraint($0, relaxedAt: app.relaxedAt($0).flatMap { $0 > now ? $0 : nil }) }
+    var holds: [Hold] = []
+    for constraint in Constraint.allCases where !isMet(constraint, by: app, at: now) {
+      holds.append(.constraint(constraint, relaxedAt: app.relaxedAt(constraint).flatMap { $0 > now ? $0 : nil }))
+    }
+    return holds
   }
 
   /// Whether an app may be refreshed as far as one constraint goes: it has none, it is met, or it is relaxed.
   func isMet(_ constraint: Constraint, by app: App, at now: Instant) -> Bool {
-    guard let constraints = app.policy?.constraints else { return true }
-    let isRelaxed = app.relaxedAt(constraint).map { $0 <= now } ?? false
-    switch constraint {
-    case .network: return isMet(constraints, isRelaxed: isRelaxed)
-    case .power: return isRelaxed || isMet(constraints.power)
-    case .idle: return isRelaxed || !constraints.idle || isMet(conditions.idle) { $0 }
-    case .calm: return isRelaxed || !constraints.calm || isMet(conditions.pressure) { !$0 }
-    }
+    guard let constraints = app.policy?.constraints, constraints.asks(for: constraint) else { return true }
+    let isMetUnrelaxed =
+      switch constraint {
+      case .network: isMet(constraints, isRelaxed: false)
+      case .power: isMet(constraints.power)
+      case .idle: isMet(conditions.idle) { $0 }
+      case .calm: isMet(conditions.pressure) { !$0 }
+      }
+    // Last, because it is a look at the clock for each app, and most constraints are met.
+    guard !isMetUnrelaxed, let relaxedAt = app.relaxedAt(constraint), relaxedAt <= now else { return isMetUnrelaxed }
+    return constraint != .network || isMet(constraints, isRelaxed: true)
   }
 
   private func isMet(_ constraint: PowerConstraint) -> Bool {
@@ -56,8 +62,7 @@ extension Engine {
 
   /// Relaxing a network constraint is using a metered one; the lists of names and the reach always hold.
   private func isMet(_ constraints: Constraints, isRelaxed: Bool) -> Bool {
-    guard constraints.asksForNetwork else { return true }
-    return isMet(conditions.network) { network in
+    isMet(conditions.network) { network in
       if constraints.network != .none && network.reach != .full { return false }
       if network.medium == .wifi, let ssid = network.ssid {
         if constraints.deniedSSIDs.contains(ssid) { return false }

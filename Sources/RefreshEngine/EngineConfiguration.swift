@@ -10,15 +10,17 @@ extension Engine {
   mutating func configure(_ limits: Limits, _ policies: [AppID: Policy], _ turn: inout Turn) {
     let limitsBefore = self.limits
     self.limits = limits
-    for id in apps.ids.sorted() {
+    for id in apps.ids {
       if case .lost(let started)? = apps[id]?.activity { settleLost(id, started, &turn) }
       if policies[id] == nil { retire(id, &turn) }
     }
-    apps.reserve(policies.count)
+    if apps.add(policies.keys) { forgetPlaces() }
+    var shared: [Policy: SharedPolicy] = [:]
     for (id, policy) in policies {
       let before = apps[id] ?? App()
       var app = before
-      app.policy = policy
+      app.shared = shared[policy] ?? SharedPolicy(policy)
+      shared[policy] = app.shared
       app.needsPlan = app.needsPlan || before.policy.map { $0.isPlannedUnlike(policy) } ?? false
       if app.seenAt == nil {
         app.seenAt = turn.now
@@ -30,7 +32,7 @@ extension Engine {
     replan(after: limitsBefore, &turn)
     catchUp(&turn)
     queue.openAll()
-    turn.touched.formUnion(apps.ids)
+    turn.touched.insert(apps.allPlaces)
   }
 
   /// Sets an app's intervals in place of its file's.
@@ -41,7 +43,7 @@ extension Engine {
     plansAny = plansAny || apps[id].map(isPlanned) ?? false
     setNight(at: turn.now)
     plan(id, at: turn.now)
-    turn.touched.insert(id)
+    touch(id, &turn)
     turn.decision.changed.insert(id)
   }
 
@@ -51,14 +53,14 @@ extension Engine {
   mutating func request(_ id: AppID, _ trigger: Trigger, _ turn: inout Turn) {
     guard let app = apps[id], app.policy != nil, !app.isOff else { return }
     apps[id]?.ask(trigger, at: turn.now)
-    turn.touched.insert(id)
+    touch(id, &turn)
     turn.decision.changed.insert(id)
   }
 
   /// No file names the app: what runs of it ends, what is known of it is kept for the file's return.
   private mutating func retire(_ id: AppID, _ turn: inout Turn) {
     stop(id, .user, &turn)
-    apps[id]?.policy = nil
+    apps[id]?.shared = nil
     dropRequest(of: id, &turn)
   }
 
@@ -96,7 +98,7 @@ extension Engine {
   mutating func catchUp(_ turn: inout Turn, byStaleness: Bool = false) {
     let now = turn.now
     let base = max(now, settlingUntil ?? now)
-    var backlog = apps.ids.sorted().filter { id in
+    var backlog = apps.ids.filter { id in
       guard let app = apps[id], app.refreshing == nil, app.phase == .background else { return false }
       let due = app.due(limits: limits, spread: spread, of: id, at: now)
       guard let due, due.earliest <= base else { return false }
@@ -113,7 +115,7 @@ extension Engine {
       let trigger = isOverdue ? byTime : app.request?.trigger ?? byTime
       let offset = byStaleness ? span * place / (backlog.count - 1) : spread.offset(of: id, within: span)
       apps[id]?.request = Request(trigger: trigger, earliest: base + offset)
-      turn.touched.insert(id)
+      touch(id, &turn)
       turn.decision.changed.insert(id)
     }
   }

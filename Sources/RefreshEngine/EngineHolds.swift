@@ -43,7 +43,7 @@ extension Engine {
   }
 
   /// When time alone lifts the first of the holds or changes them, boot clock; nil when it never does.
-  func wake(of holds: [Hold], on id: AppID, at now: Instant) -> Instant? {
+  func wake(of holds: [Hold], on place: Place, at now: Instant) -> Instant? {
     var lifted = holds.compactMap { hold -> Instant? in
       switch hold {
       case .quiet(let until), .settling(let until), .paused(.until(let until)): until
@@ -52,10 +52,9 @@ extension Engine {
       }
     }
     guard holds.allSatisfy(\.isOfDue) else { return lifted.min() }
-    if let oneShot = apps[id]?.oneShot, oneShot.earliest > now { lifted.append(oneShot.earliest) }
-    guard let quiet = apps[id]?.policy?.quiet else { return lifted.min() }
-    let due = apps[id]?.due(limits: limits, spread: spread, of: id, at: now)
-    guard due?.trigger.isDeferrable == true else { return lifted.min() }
+    if let oneShot = apps[place].oneShot, oneShot.earliest > now { lifted.append(oneShot.earliest) }
+    guard let quiet = apps[place].policy?.quiet else { return lifted.min() }
+    guard due(place, at: now)?.trigger.isDeferrable == true else { return lifted.min() }
     return (lifted + [beginning(of: quiet, after: now)]).min()
   }
 
@@ -68,17 +67,17 @@ extension Engine {
   }
 
   /// Keeps the record of what a due app waits for, and closes it when that has changed.
-  mutating func noteWaiting(_ id: AppID, _ verdict: Verdict, _ turn: inout Turn) {
+  mutating func noteWaiting(_ place: Place, _ verdict: Verdict, _ turn: inout Turn) {
     var names: [Hold.Name] = []
     if case .held(let holds) = verdict { names = holds.map(\.name).filter(\.isWorthARecord) }
-    let waiting = apps[id]?.waiting
+    let waiting = apps[place].waiting
     guard names != waiting?.holds ?? [] else { return }
     if let waiting {
       turn.decision.waited.append(
-        WaitRecord(app: id, since: waiting.since, until: turn.now, holds: waiting.holds))
+        WaitRecord(app: apps.id(at: place), since: waiting.since, until: turn.now, holds: waiting.holds))
     }
-    apps[id]?.waiting = names.isEmpty ? nil : Waiting(since: turn.now, holds: names)
-    turn.decision.changed.insert(id)
+    apps[place].waiting = names.isEmpty ? nil : Waiting(since: turn.now, holds: names)
+    turn.decision.changed.insert(apps.id(at: place))
   }
 }
 

@@ -88,7 +88,7 @@ extension Engine {
       apps.learn(of: id) { $0.passNights(upTo: today, device, pins) }
     }
     plan(id, at: turn.now)
-    turn.touched.insert(id)
+    touch(id, &turn)
     turn.decision.learned.insert(id)
     turn.decision.changed.insert(id)
   }

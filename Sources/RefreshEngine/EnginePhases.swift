@@ -43,7 +43,7 @@ extension Engine {
     }
     apps[id] = app
     if app.phase == .loggedOut { stop(id, .logout, &turn) }
-    turn.touched.insert(id)
+    touch(id, &turn)
     if app.state != state { turn.decision.changed.insert(id) }
   }
 

@@ -22,18 +22,17 @@ extension Engine {
   }
 
   /// Puts an app among those that start as soon as there is a place, if nothing else keeps it.
-  mutating func line(_ id: AppID, at now: Instant) {
+  mutating func line(_ place: Place, at now: Instant) {
     var entry: Queue.Entry?
-    switch verdict(on: id, at: now) {
+    switch verdict(on: place, at: now) {
     case .ready, .held([.concurrency]):
-      if let app = apps[id], let policy = app.policy,
-        let due = app.due(limits: limits, spread: spread, of: id, at: now)
-      {
+      let app = apps[place]
+      if let policy = app.policy, let due = due(place, at: now) {
         entry = Queue.Entry(
-          isBackground: app.phase != .foreground, latest: due.latest, app: id, user: policy.owner)
+          isBackground: app.phase != .foreground, latest: due.latest, place: place, user: policy.owner)
       }
     case .notDue, .held, .refreshing: break
     }
-    queue.set(id, to: entry)
+    queue.set(place, to: entry)
   }
 }

@@ -3,7 +3,7 @@
 extension Engine {
   /// The apps that the configuration names, in order of id.
   public var configuredApps: [AppID] {
-    apps.ids.filter { apps[$0]?.policy != nil }.sorted()
+    apps.ids.filter { apps[$0]?.policy != nil }
   }
 
   /// What is to be saved of an app; nil for one that was never heard of.
@@ -70,8 +70,8 @@ extension Engine {
   /// How many apps each hold keeps at an instant, boot clock; an app that two keep counts for both.
   public func heldCounts(at now: Instant) -> [Hold.Name: Int] {
     var counts: [Hold.Name: Int] = [:]
-    for id in held where apps[id]?.policy != nil {
-      guard case .held(let holds) = verdict(on: id, at: now) else { continue }
+    for place in held.all where apps[place].policy != nil {
+      guard case .held(let holds) = verdict(on: place, at: now) else { continue }
       for hold in holds { counts[hold.name, default: 0] += 1 }
     }
     return counts

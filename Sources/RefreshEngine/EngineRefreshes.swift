@@ -15,14 +15,14 @@ extension Engine {
     guard var refreshing = apps[id]?.refreshing else { return }
     guard let effect = refreshing.stop(reason, app: id, at: turn.now) else { return }
     apps[id]?.activity = .refreshing(refreshing)
-    turn.touched.insert(id)
+    touch(id, &turn)
     turn.decision.effects.append(effect)
   }
 
   /// Stops everything, in order of id, for good.
   mutating func stop(_ turn: inout Turn) {
     isStopping = true
-    turn.touched.formUnion(apps.ids)
+    turn.touched.insert(apps.allPlaces)
     for id in running.values.sorted() { stop(id, .shutdown, &turn) }
   }
 
@@ -42,7 +42,7 @@ extension Engine {
   mutating func changeRefreshing(_ refresh: RefreshID, _ turn: inout Turn, change: (inout Refreshing) -> Void) {
     guard let id = running[refresh], var refreshing = apps[id]?.refreshing else { return }
     change(&refreshing)
-    turn.touched.insert(id)
+    touch(id, &turn)
     if refreshing.isDone {
       end(id, refreshing, &turn)
     } else {

@@ -21,15 +21,20 @@ extension Engine {
     return [turnsStale, settlingUntil, backlogUntil].compactMap(\.self).max()
   }
 
+  func tellsStale(_ place: Place) -> Instant? { tellsStale(apps[place]) }
+
   /// Tells that the data is stale when its time has come, and forgets that it did when the data is fresh again.
-  mutating func noteStaleness(_ id: AppID, _ turn: inout Turn) {
-    guard let app = apps[id], app.policy != nil else { return }
-    if app.isStaleTold {
-      guard app.turnsStale.map({ $0 > turn.now }) ?? true else { return }
-      apps[id]?.isStaleTold = false
+  mutating func noteStaleness(_ place: Place, _ turn: inout Turn) {
+    guard apps[place].isStaleTold || apps[place].policy?.staleAfter != nil, apps[place].policy != nil else { return }
+    let id = apps.id(at: place)
+    if apps[place].isStaleTold {
+      guard apps[place].turnsStale.map({ $0 > turn.now }) ?? true else { return }
+      apps[place].isStaleTold = false
     } else {
-      guard let telling = tellsStale(app), telling <= turn.now, let ageBegan = app.ageBegan else { return }
-      apps[id]?.isStaleTold = true
+      guard let telling = tellsStale(place), telling <= turn.now, let ageBegan = apps[place].ageBegan else {
+        return
+      }
+      apps[place].isStaleTold = true
       turn.decision.effects.append(.tellStale(makeID(), id, since: ageBegan))
     }
     turn.decision.changed.insert(id)

@@ -7,7 +7,7 @@ extension Engine {
   mutating func disable(_ id: AppID, _ isDisabled: Bool, _ turn: inout Turn) {
     guard let app = apps[id], app.policy != nil, app.isDisabled != isDisabled else { return }
     apps[id]?.isDisabled = isDisabled
-    turn.touched.insert(id)
+    touch(id, &turn)
     turn.decision.changed.insert(id)
     guard isDisabled else { return }
     apps[id]?.request = nil
@@ -24,7 +24,7 @@ extension Engine {
     let next = due.flatMap { $0.trigger.isByTime ? $0.earliest : nil } ?? app.dueByTime(limits: limits, at: turn.now)
     apps[id]?.skippedUntil = max(next ?? turn.now, turn.now) + spacing
     if app.request?.trigger.isDeferrable == true { apps[id]?.request = nil }
-    turn.touched.insert(id)
+    touch(id, &turn)
     turn.decision.changed.insert(id)
   }
 
@@ -32,7 +32,7 @@ extension Engine {
   mutating func schedule(_ id: AppID, _ oneShot: OneShot, _ turn: inout Turn) {
     guard let app = apps[id], app.policy != nil, !app.isOff, app.oneShot != oneShot else { return }
     apps[id]?.oneShot = oneShot
-    turn.touched.insert(id)
+    touch(id, &turn)
     turn.decision.changed.insert(id)
   }
 
@@ -43,7 +43,7 @@ extension Engine {
     guard device.pause != pause else { return }
     device.pause = pause
     turn.decision.deviceChanged = true
-    turn.touched.formUnion(held)
+    turn.touched.insert(held.all)
   }
 
   /// Ends a pause whose time has come.
@@ -57,8 +57,8 @@ extension Engine {
   /// Lets the machine settle, then spreads what was missed, the stalest first (FEATURES A12).
   mutating func resume(_ turn: inout Turn) {
     resumedAt = turn.now
-    turn.touched.formUnion(held)
+    turn.touched.insert(held.all)
     catchUp(&turn, byStaleness: true)
-    turn.touched.formUnion(apps.ids.filter { apps[$0].flatMap(tellsStale) != nil })
+    turn.touched.insert(apps.allPlaces.filter { tellsStale(apps[$0]) != nil })
   }
 }

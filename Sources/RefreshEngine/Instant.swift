@@ -41,6 +41,14 @@ extension Duration {
     return seconds * 1_000_000 + attoseconds / 1_000_000_000_000
   }
 
+  /// So many times the duration, to the microsecond.
+  ///
+  /// Beside the standard library's operator, which goes by generic arithmetic of 128 bits and takes twenty times as long.
+  func times(_ count: Int64) -> Duration { .microseconds(inMicroseconds * count) }
+
+  /// An equal part of the duration, rounded to whole microseconds toward zero; see ``times(_:)``.
+  func part(of count: Int64) -> Duration { .microseconds(inMicroseconds / count) }
+
   /// A duration of whole minutes.
   public static func minutes(_ minutes: Int64) -> Duration { .seconds(minutes * 60) }
 

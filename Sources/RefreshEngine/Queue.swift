@@ -9,7 +9,7 @@ struct Queue {
   struct Entry: Comparable {
     var isBackground: Bool
     var latest: Instant
-    var app: AppID
+    var place: Place
     var user: UInt32
 
     /// How long the background waits for the foreground at most.
@@ -18,7 +18,7 @@ struct Queue {
     private var rank: Instant { isBackground ? latest : latest - Self.headStart }
 
     static func < (left: Entry, right: Entry) -> Bool {
-      (left.rank, left.app) < (right.rank, right.app)
+      left.rank != right.rank ? left.rank < right.rank : left.place < right.place
     }
   }
 
@@ -29,25 +29,25 @@ struct Queue {
     var count = 0
   }
 
-  private var entries: [AppID: Entry] = [:]
+  private var entries: [Place: Entry] = [:]
   private var lanes: [UInt32: Lane] = [:]
   /// The heads of all lanes but those whose user had no place when it came up here, and old ones.
   private var heads = Heap<Entry>()
 
   /// Who is next of the users who have a place.
-  mutating func first(where hasPlace: (UInt32) -> Bool) -> AppID? {
+  mutating func first(where hasPlace: (UInt32) -> Bool) -> Place? {
     while let head = heads.min {
-      if lanes[head.user]?.heap.min == head, hasPlace(head.user) { return head.app }
+      if lanes[head.user]?.heap.min == head, hasPlace(head.user) { return head.place }
       heads.removeMin()
     }
     return nil
   }
 
   /// Puts an app in its place, or takes it out.
-  mutating func set(_ app: AppID, to entry: Entry?) {
-    let before = entries[app]
+  mutating func set(_ place: Place, to entry: Entry?) {
+    let before = entries[place]
     guard before != entry else { return }
-    entries[app] = entry
+    entries[place] = entry
     if let before { change(before.user) { $0.count -= 1 } }
     if let entry {
       change(entry.user) { lane in
@@ -70,8 +70,10 @@ struct Queue {
     var lane = lanes.removeValue(forKey: user) ?? Lane()
     let head = lane.heap.min
     change(&lane)
-    if lane.heap.count > 2 * lane.count + 64 { lane.heap = Heap(lane.heap.unordered.filter { entries[$0.app] == $0 }) }
-    while let first = lane.heap.min, entries[first.app] != first { lane.heap.removeMin() }
+    if lane.heap.count > 2 * lane.count + 64 {
+      lane.heap = Heap(lane.heap.unordered.filter { entries[$0.place] == $0 })
+    }
+    while let first = lane.heap.min, entries[first.place] != first { lane.heap.removeMin() }
     guard let first = lane.heap.min else { return }
     lanes[user] = lane
     if first != head { heads.insert(first) }

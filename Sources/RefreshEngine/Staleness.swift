@@ -2,7 +2,7 @@
 
 extension App {
   /// How many intervals old data may be before constraints are relaxed, unless the file says (FEATURES D5).
-  static let intervalsToStale = 3
+  static let intervalsToStale: Int64 = 3
   /// What stands for the interval of an app whose background interval is `minimum` or `never`: the default.
   static let usualInterval = Duration.hours(24)
 
@@ -10,9 +10,9 @@ extension App {
   var maxStale: Duration {
     if let maxStale = policy?.maxStale { return maxStale }
     guard case .every(let interval)? = interval(in: .background) else {
-      return Self.usualInterval * Self.intervalsToStale
+      return Self.usualInterval.times(Self.intervalsToStale)
     }
-    return interval * Self.intervalsToStale
+    return interval.times(Self.intervalsToStale)
   }
 
   /// Since when the data is as old as it is; for data that there never was, since the app is known.
@@ -24,12 +24,12 @@ extension App {
   /// app's file says so, the price of the network. No network at all is never relaxed: nothing could be refreshed.
   func relaxedAt(_ constraint: Constraint) -> Instant? {
     guard let ageBegan, let policy else { return nil }
-    let third = maxStale / 3
+    let maxStale = maxStale
     return switch constraint {
     case .idle: ageBegan + maxStale
-    case .calm: ageBegan + maxStale + third
-    case .power: ageBegan + maxStale + third * 2
-    case .network: policy.meteredWhenStale ? ageBegan + maxStale * 2 : nil
+    case .calm: ageBegan + maxStale + maxStale.part(of: 3)
+    case .power: ageBegan + maxStale + maxStale.times(2).part(of: 3)
+    case .network: policy.meteredWhenStale ? ageBegan + maxStale.times(2) : nil
     }
   }
 }

@@ -19,6 +19,9 @@ struct Fleet {
     ids = (0..<apps).compactMap { AppID("org.example.app\(String(1_000_000 + $0).dropFirst())") }
   }
 
+  /// The place of an app in ``ids``: the number at the end of its id.
+  func place(of id: AppID) -> Int { Int(id.description.suffix(6)) ?? 0 }
+
   /// One in ten goes by its interval alone; the others are planned.
   static func isPlanned(_ place: Int) -> Bool { place % 10 != 0 }
 

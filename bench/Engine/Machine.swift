@@ -14,7 +14,6 @@ struct Machine {
   /// The windows of the background refreshes that time started, if they are kept.
   private(set) var windows: [Window] = []
   private let keepsWindows: Bool
-  private var places: [AppID: Int] = [:]
   private var syncs: [Instant]
   private var chance = Chance(seed: 2)
 
@@ -23,7 +22,6 @@ struct Machine {
     var fleet = fleet
     self.keepsWindows = keepsWindows
     syncs = Array(repeating: Fleet.begin - .hours(4), count: fleet.ids.count)
-    for (place, id) in fleet.ids.enumerated() { places[id] = place }
     engine = Engine(
       start: 1, spread: Spread(machine: 7), states: fleet.states(plannedIn: hours), wallOffset: Fleet.wallOffset,
       learned: fleet.learned())
@@ -33,6 +31,9 @@ struct Machine {
     limits.maxConcurrent = 4
     _ = engine.handle(.configured(limits, fleet.policies()), at: now)
   }
+
+  /// What the bench itself keeps of an app: its id's place in a list, and when it was refreshed last.
+  static let bytesAnApp = MemoryLayout<AppID>.stride + MemoryLayout<Instant>.stride
 
   /// A network that is metered or not.
   static func network(_ metered: Network.Metered) -> Reading<Network> {
@@ -59,7 +60,7 @@ struct Machine {
 
   /// The end of a refresh that starts now: new data, if the source had some since the last sync.
   mutating func end(of refresh: RefreshID, _ id: AppID) -> Event {
-    let place = places[id] ?? 0
+    let place = fleet.place(of: id)
     let gap = Double(syncs[place].duration(to: now).inMicroseconds) / 60e6
     syncs[place] = now
     let isNew = Double.random(in: 0..<1, using: &chance) > Fleet.unchanged(place, for: gap)

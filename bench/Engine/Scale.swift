@@ -18,7 +18,7 @@ struct Scale {
     let before = residentBytes()
     var machine = Machine(Fleet(apps: apps), plannedIn: 0.1..<8)
     machine.pass(until: machine.now)
-    bytes = (residentBytes() - before) / apps
+    bytes = (residentBytes() - before) / apps - Machine.bytesAnApp
     let hours = min(14 * 24, Self.eventsOfLife / Double(apps))
     machine.live(until: machine.now + .seconds(hours * 3600))
     life = machine.events

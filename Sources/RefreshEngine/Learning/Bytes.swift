@@ -15,7 +15,7 @@ struct ByteWriter {
   mutating func append(_ number: Double) { append(number.bitPattern) }
 
   /// Appends numbers of zero or more in two bytes each: 65,535ths of the largest, which goes before them.
-  mutating func append(scaled numbers: [Float]) {
+  mutating func append(scaled numbers: some Collection<Float>) {
     let largest = numbers.max() ?? 0
     append(largest)
     for number in numbers { append(largest > 0 ? UInt16((number / largest * Float(UInt16.max)).rounded()) : 0) }

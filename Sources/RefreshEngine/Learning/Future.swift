@@ -3,7 +3,7 @@ import CMath
 /// The relative value of being fresh at each half hour of the day, improved once a night (planning.md, 2.4).
 struct Future: Hashable, Sendable {
   /// Cost to come of being fresh at each half hour, less the least of the day, in steps of `step`.
-  var costs = [UInt16](repeating: 0, count: Use.halfHours)
+  var costs = Numbers<48, UInt16>()
   /// Minutes of age of a step: the largest cost is 65,535 of them, so that a search is off by less than a second.
   var step: Float = 0
   /// What a day costs, the mean rise of the costs in a pass; minutes of age.
@@ -41,7 +41,8 @@ struct Future: Hashable, Sendable {
     let least = today.min() ?? 0
     let largest = (today.max() ?? 0) - least
     step = Float(largest / Double(UInt16.max))
-    costs = today.map { largest > 0 ? UInt16((($0 - least) / largest * Double(UInt16.max)).rounded()) : 0 }
+    costs = Numbers(
+      today.map { largest > 0 ? UInt16((($0 - least) / largest * Double(UInt16.max)).rounded()) : 0 })
     rise = Float(zip(today, old).reduce(0) { $0 + $1.0 - $1.1 } / 48)
   }
 }

@@ -8,8 +8,8 @@ extension Learned {
     writer.append(Self.version)
     writer.append(UInt8(day == nil ? 0 : 1))
     writer.append(day ?? 0)
-    writer.append(UInt8(newData.belief.chances.isEmpty ? 0 : 1))
-    writer.append(scaled: newData.belief.chances)
+    writer.append(UInt8(newData.belief.isEmpty ? 0 : 1))
+    if !newData.belief.isEmpty { writer.append(scaled: newData.belief.chances) } else { writer.append(Float(0)) }
     for block in 0..<8 { writer.append(newData.updates[block]) }
     for block in 0..<8 { writer.append(newData.expected[block]) }
     writer.append(scaled: use.openings)
@@ -39,12 +39,12 @@ extension Learned {
       reader.isAtEnd
     else { return nil }
     self.day = hasDay ? day : nil
-    newData.belief.chances = chances
+    newData.belief.chances = Numbers(chances)
     newData.updates = SIMD8(updates)
     newData.expected = SIMD8(expected)
-    use.openings = openings
+    use.openings = Numbers(openings)
     use.days = SIMD2(week, weekend)
     self.expense = expense
-    (future.costs, future.step, future.rise) = (costs, step, rise)
+    (future.costs, future.step, future.rise) = (Numbers(costs), step, rise)
   }
 }

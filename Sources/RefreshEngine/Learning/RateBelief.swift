@@ -25,8 +25,11 @@ struct RateBelief: Hashable, Sendable {
   /// What is left to a rate however unlike the machine's others, so that a belief can always come back.
   private static let least = 1e-4
 
-  /// The chance of each rate; empty while nothing was seen.
-  var chances: [Float] = []
+  /// The chance of each rate; all zero while nothing was seen.
+  var chances = Numbers<32, Float>()
+
+  /// Whether nothing was seen.
+  var isEmpty: Bool { chances.allSatisfy { $0 == 0 } }
 
   /// What is believed before anything is seen: rates around the machine's typical one.
   private static func before(typical: Double) -> [Double] {
@@ -41,7 +44,7 @@ struct RateBelief: Hashable, Sendable {
 
   /// The rate to plan with, in updates a minute: the geometric mean of what is believed.
   func mean(typical: Double) -> Double {
-    let chances = chances.isEmpty ? Self.before(typical: typical) : chances.map(Double.init)
+    let chances = isEmpty ? Self.before(typical: typical) : chances.map(Double.init)
     return exp(zip(chances, Self.logs).reduce(0) { $0 + $1.0 * $1.1 })
   }
 
@@ -50,7 +53,7 @@ struct RateBelief: Hashable, Sendable {
     let fresh = Self.before(typical: typical)
     let changed = -expm1(-gap / Self.lasting)
     var weights = fresh
-    if !chances.isEmpty {
+    if !isEmpty {
       for index in weights.indices { weights[index] += (1 - changed) * (Double(chances[index]) - weights[index]) }
     }
     for index in weights.indices {
@@ -59,6 +62,6 @@ struct RateBelief: Hashable, Sendable {
     }
     let sum = weights.reduce(0, +)
     // No rate explains what was seen: begin anew.
-    chances = sum > 1e-30 ? weights.map { Float($0 / sum) } : fresh.map(Float.init)
+    chances = Numbers(sum > 1e-30 ? weights.map { Float($0 / sum) } : fresh.map(Float.init))
   }
 }

@@ -12,7 +12,7 @@ struct Use: Hashable, Sendable {
   static let mostDays = 7
 
   /// Openings seen by half hour, first those of days of the week, then those of weekends; faded.
-  var openings = [Float](repeating: 0, count: 2 * halfHours)
+  var openings = Numbers<96, Float>()
   /// Days seen, of the week and of weekends; faded.
   var days = SIMD2<Float>(0, 0)
 

@@ -1,0 +1,29 @@
+/// So many numbers, side by side in the value that holds them: an array would be a piece of memory of its own, with a
+/// head of 40 bytes, for each of 100,000 apps.
+struct Numbers<let count: Int, Number: Numeric & Hashable & Sendable>: Sendable {
+  private var numbers = InlineArray<count, Number>(repeating: .zero)
+
+  /// Nothing but zero.
+  init() {}
+
+  /// The numbers of an array of as many; what is missing is zero, what is beyond is left out.
+  init(_ array: [Number]) {
+    for (index, number) in array.prefix(count).enumerated() { numbers[index] = number }
+  }
+}
+
+extension Numbers: RandomAccessCollection, MutableCollection {
+  var startIndex: Int { 0 }
+  var endIndex: Int { count }
+
+  subscript(index: Int) -> Number {
+    get { numbers[index] }
+    set { numbers[index] = newValue }
+  }
+}
+
+extension Numbers: Hashable {
+  static func == (left: Numbers, right: Numbers) -> Bool { left.elementsEqual(right) }
+
+  func hash(into hasher: inout Hasher) { for number in self { hasher.combine(number) } }
+}
