@@ -3,6 +3,7 @@
 #   make run        build, and watch a demonstration keep a git mirror fresh
 #   make test       set up what the tests need, and run all of them
 #   make bench      measure, beside a yardstick in C and systemd's timers
+#   make score      hold the plans against the best that are possible
 #   make install    build for release and install below $(DESTDIR)$(PREFIX)
 #   make uninstall  remove what install put there; configuration and state stay
 #   make format     put the sources into the project's format
@@ -20,7 +21,7 @@ BUILD_PACKAGES := libsystemd-dev libsqlite3-dev libtomlplusplus-dev pkg-config g
 TEST_PACKAGES := $(BUILD_PACKAGES) python3-venv systemd dbus dbus-user-session libpam-systemd \
   libnss-systemd gcc libc6-dev util-linux procps python3-dbusmock iproute2
 
-.PHONY: run test bench release install uninstall format check-format build-setup test-setup
+.PHONY: run test bench score release install uninstall format check-format build-setup test-setup
 .PHONY: test-swift test-python test-service
 
 run: release
@@ -48,7 +49,13 @@ test-service: test-swift
 	  $(abspath $(PYTHON)) -m pytest -q -p no:cacheprovider Tests/ServiceTests
 
 bench: release test-setup
+	$(SWIFT) build $(RELEASE_FLAGS) --product engine-bench
+	$(RELEASE)/engine-bench
 	/usr/bin/python3 -B bench/bench.py --programs $(RELEASE) --with-systemd Tests/with-systemd
+
+score: release test-setup
+	@$(PYTHON) -m pip install --quiet --disable-pip-version-check 'numpy>=2,<3'
+	OMP_NUM_THREADS=1 $(PYTHON) -B bench/score.py --refreshctl $(RELEASE)/refreshctl
 
 install: release
 	install -d $(addprefix $(DESTDIR),$(PREFIX)/bin $(PREFIX)/lib/systemd/system $(PREFIX)/lib/systemd/user \

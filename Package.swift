@@ -55,6 +55,9 @@ let package = Package(
       dependencies: ["RefreshEngine", .product(name: "HeapModule", package: "swift-collections")],
       path: "Tests/Simulator", swiftSettings: strict),
     .executableTarget(name: "simulate", dependencies: ["Simulator"], path: "Tests/Simulate", swiftSettings: strict),
+    .executableTarget(
+      name: "engine-bench", dependencies: ["RefreshEngine", "Simulator", "CLinux"], path: "bench/Engine",
+      swiftSettings: strict),
     test("SimulatorTests", ["Simulator", "RefreshEngine", "simulate"]),
     test(
       "RefreshStoreTests", ["RefreshStore", "RefreshEngine", "CSQLite"],

@@ -34,6 +34,8 @@ struct App: Sendable {
   var strikes: [Instant] = []
   var oneShot: OneShot?
   var isStaleTold = false
+  /// Whether the user came to the app while a retry was pending, which is for the foreground while the user stays.
+  var isRetryAwaited = false
   var waiting: Waiting?
   var planned: Instant?
   /// Whether the plan is to be made anew with the next slice of such work.
@@ -128,6 +130,7 @@ struct App: Sendable {
       request = Request(trigger: trigger, earliest: instant)
       return
     }
+    if trigger == .foreground, asked.trigger == .retry { isRetryAwaited = true }
     let isStronger = asked.trigger.endsWithPhase || trigger == .manual || trigger.isAwaited && !asked.trigger.isAwaited
     request = Request(trigger: isStronger ? trigger : asked.trigger, earliest: min(asked.earliest, instant))
   }

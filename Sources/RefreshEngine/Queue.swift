@@ -2,8 +2,8 @@ import HeapModule
 
 /// The apps that may start as soon as there is a place, in the order in which they get one (FEATURES B8).
 ///
-/// The foreground comes first, because somebody looks at it, then who has the earliest last instant: whoever waits gets
-/// ahead of all that come later, so nobody starves. Each user's apps stand in a lane of their own, so that a user whose
+/// Who has the earliest last instant comes first, and the foreground has a head start, because somebody looks at it:
+/// whoever waits gets ahead of all that come later, so nobody starves, not even behind a foreground that never rests. Each user's apps stand in a lane of their own, so that a user whose
 /// places are taken holds up nobody else; the heads of the lanes are compared. Old entries are dropped as in ``Agenda``.
 struct Queue {
   struct Entry: Comparable {
@@ -12,9 +12,13 @@ struct Queue {
     var app: AppID
     var user: UInt32
 
+    /// How long the background waits for the foreground at most.
+    private static let headStart = Duration.minutes(10)
+
+    private var rank: Instant { isBackground ? latest : latest - Self.headStart }
+
     static func < (left: Entry, right: Entry) -> Bool {
-      if left.isBackground != right.isBackground { return right.isBackground }
-      return (left.latest, left.app) < (right.latest, right.app)
+      (left.rank, left.app) < (right.rank, right.app)
     }
   }
 

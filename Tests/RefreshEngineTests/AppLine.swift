@@ -39,13 +39,13 @@ struct AppLine {
         let ends = try value.split(separator: "-").map { Int(try duration(String($0)) / .seconds(60)) }
         guard ends.count == 2 else { throw ScriptError(text: "\(value) is no FROM-TO") }
         policy.quiet = QuietHours(from: ends[0], to: ends[1])
-      case "owner": policy.owner = try value.read { UInt32($0) }
       case "network": policy.constraints.network = try value.read(NetworkConstraint.init(rawValue:))
       case "power": policy.constraints.power = try value.read(PowerConstraint.init(rawValue:))
       case "idle": policy.constraints.idle = value == "yes"
       case "calm": policy.constraints.calm = value == "yes"
       case "max-stale": policy.maxStale = try duration(value)
       case "metered-when-stale": policy.meteredWhenStale = value == "yes"
+      case "owner": policy.owner = try value.read { UInt32($0) }
       case "stale-after": policy.staleAfter = try duration(value)
       case "takes": takes = value == "forever" ? nil : try duration(value)
       case "exit": exit = try value.read { Int32($0) }

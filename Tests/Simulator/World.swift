@@ -66,7 +66,8 @@ public struct World: Sendable {
   ///
   /// - Parameter apps: how many apps there are; nil for a number that the seed decides.
   public init(
-    seed: UInt64, apps: Int? = nil, fault: PlantedFault? = nil, checks: [any Invariant], keepsTrace: Bool = false
+    seed: UInt64, apps: Int? = nil, isAdaptive: Bool? = nil, fault: PlantedFault? = nil, checks: [any Invariant],
+    keepsTrace: Bool = false
   ) {
     var chance = Chance(seed: seed)
     let size = chance.happens(5) ? 50 : 2 + chance.number(below: 9)
@@ -74,9 +75,10 @@ public struct World: Sendable {
     limits = Fleet.limits(&chance)
     hasQuiet = chance.happens(50)
     // Plans take most of the time, so few fleets have them.
-    isAdaptive = chance.happens(6)
+    let isOfFew = chance.happens(6)
+    self.isAdaptive = isAdaptive ?? isOfFew
     for id in ids where chance.happens(80) {
-      policies[id] = Fleet.policy(hasQuiet: hasQuiet, isAdaptive: isAdaptive, &chance)
+      policies[id] = Fleet.policy(hasQuiet: hasQuiet, isAdaptive: self.isAdaptive, &chance)
     }
     zone = chance.pick(Weather.zones)
     self.chance = chance

@@ -1,7 +1,7 @@
 import RefreshEngine
 
 /// Mistakes that an engine or a daemon could make, each with the check that has to find it.
-let plantedFaults: [Planted] = ofRuns + ofChains + ofStops + ofTime + ofStore + ofStaleness + ofPolicy
+let plantedFaults: [Planted] = ofRuns + ofChains + ofStops + ofTime + ofStore + ofStaleness + ofWaiting + ofPolicy
 
 private let ofRuns = [
   Planted("OneAtATime", "starts what is ready twice") { fault in
@@ -166,6 +166,13 @@ private let ofStore = [
   },
   Planted("SavedBeforePerformed", "performs before it saves") { $0.ofDaemon = .performsBeforeSaving },
   Planted("FreshInTheEnd", "loses some ends of tasks") { $0.ofDaemon = .losesEndsOfTasks },
+]
+
+private let ofWaiting = [
+  Planted("NobodyStarves", "never learns that some tasks have ended", apps: 20) { $0.ofDaemon = .losesEndsOfTasks },
+  Planted("NightsPass", "does not hear of another time zone", isAdaptive: true) { fault in
+    fault.hearing = { event, _ in if case .zoneChanged = event { [] } else { [event] } }
+  },
 ]
 
 private let ofStaleness = [

@@ -7,7 +7,8 @@ import Testing
   @Test(arguments: plantedFaults) func `The check finds the fault`(planted: Planted) {
     for seed in UInt64(1)...20 {
       let checks = Invariants.all().filter { String(describing: type(of: $0)) == planted.check }
-      var world = World(seed: seed, apps: planted.apps, fault: planted.fault, checks: checks)
+      var world = World(
+        seed: seed, apps: planted.apps, isAdaptive: planted.isAdaptive, fault: planted.fault, checks: checks)
       world.run(for: .hours(24 * 2))
       if world.violations.contains(where: { $0.check == planted.check }) { return }
     }
@@ -25,10 +26,13 @@ struct Planted: Sendable, CustomTestStringConvertible {
   var check: String
   var fault: PlantedFault
   var apps: Int?
+  var isAdaptive: Bool?
 
-  init(_ check: String, _ name: String, apps: Int? = nil, plant: (inout PlantedFault) -> Void) {
+  init(_ check: String, _ name: String, apps: Int? = nil, isAdaptive: Bool? = nil, plant: (inout PlantedFault) -> Void)
+  {
     self.check = check
     self.apps = apps
+    self.isAdaptive = isAdaptive
     fault = PlantedFault(name)
     plant(&fault)
   }

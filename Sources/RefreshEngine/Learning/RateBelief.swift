@@ -15,11 +15,12 @@ struct RateBelief: Hashable, Sendable {
   private static let logs = rates.map { log($0) }
   /// How far the sources of a machine lie apart: as the logarithm of the rate, a factor of seven either way.
   ///
-  /// Measured: between a factor of three and of nine the score does not change.
+  /// Measured: between a factor of three and of nine the mean score of four fleets differs by two tenths of a percent.
   private static let breadth = 2.0
   /// The mean time for which a source keeps its rate, in minutes: 120 days.
   ///
-  /// Measured: between 60 and 200 days the score does not change, with a change of rate or without.
+  /// Measured: between 60 and 400 days the mean score of four fleets, two of them with a change of rates, differs by a
+  /// tenth or two of a percent; a belief that nothing ever changes loses seven tenths.
   private static let lasting = 120 * LocalTime.minutesOfDay
   /// What is left to a rate however unlike the machine's others, so that a belief can always come back.
   private static let least = 1e-4
