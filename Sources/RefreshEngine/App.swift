@@ -57,6 +57,8 @@ struct App: Sendable {
   var leases: [Lease] = []
   var strikes: [Instant] = []
   var oneShot: OneShot?
+  /// Whether the user came to the app while a retry was pending, which is for the foreground while the user stays.
+  var isRetryAwaited = false
   var waiting: Waiting?
   var overrides: Overrides {
     get { changed?.overrides ?? Overrides() }
@@ -154,6 +156,7 @@ struct App: Sendable {
       request = Request(trigger: trigger, earliest: instant)
       return
     }
+    if trigger == .foreground, asked.trigger == .retry { isRetryAwaited = true }
     let isStronger = asked.trigger.endsWithPhase || trigger == .manual || trigger.isAwaited && !asked.trigger.isAwaited
     request = Request(trigger: isStronger ? trigger : asked.trigger, earliest: min(asked.earliest, instant))
   }

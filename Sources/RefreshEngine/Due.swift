@@ -62,14 +62,19 @@ extension App {
   private func dueApartFromOneShot(limits: Limits, spread: Spread, of id: AppID, at now: Instant) -> Due? {
     if let request, request.trigger.isByTime { return Due(request.trigger, at: request.earliest) }
     guard let earliest = dueByTime(limits: limits, at: now) else {
-      return request.map { Due($0.trigger, at: $0.earliest) }
+      return request.map { due(by: $0) }
     }
     guard let request, request.earliest <= max(earliest, now) else {
       var due = Due(.interval, at: earliest)
       due.latest = earliest + slack(limits: limits, spread: spread, of: id)
       return due
     }
-    return Due(request.trigger, at: request.earliest)
+    return due(by: request)
+  }
+
+  /// What a request asks for: a retry that the user waits for is no longer one that may be put off.
+  private func due(by request: Request) -> Due {
+    Due(request.trigger == .retry && isRetryAwaited ? .foreground : request.trigger, at: request.earliest)
   }
 
   /// How long a background refresh may wait for company: half of its window, and up to the other half by its spread.

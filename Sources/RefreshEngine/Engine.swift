@@ -208,6 +208,7 @@ public struct Engine: Sendable {
     apps[id]?.lastStart = turn.now
     apps[id]?.request = nil
     apps[id]?.skippedUntil = nil
+    apps[id]?.isRetryAwaited = false
     if let oneShot = apps[id]?.oneShot, oneShot.earliest <= turn.now { apps[id]?.oneShot = nil }
     apps[id]?.activity = .refreshing(refreshing)
     turn.decision.changed.insert(id)

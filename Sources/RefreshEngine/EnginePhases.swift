@@ -35,6 +35,7 @@ extension Engine {
     let (phase, state) = (app.phase, app.state)
     change(&app)
     if app.phase != phase {
+      app.isRetryAwaited = false
       if app.phase == .loggedOut || app.request?.trigger.endsWithPhase == true { app.request = nil }
       if app.phase == .foreground {
         enterForeground(&app, at: turn.now)

@@ -16,10 +16,13 @@ extension Engine {
   }
 
   /// Passes over the next refresh that time would start: nothing starts by time until one interval after it.
+  ///
+  /// While that one is still ahead, a second skip changes nothing: exactly one is passed over.
   mutating func skip(_ id: AppID, _ turn: inout Turn) {
     guard let app = apps[id], app.policy != nil, let spacing = app.spacing(in: app.phase, limits: limits) else {
       return
     }
+    if let skippedUntil = app.skippedUntil, skippedUntil - spacing > turn.now { return }
     let due = app.due(limits: limits, spread: spread, of: id, at: turn.now)
     let next = due.flatMap { $0.trigger.isByTime ? $0.earliest : nil } ?? app.dueByTime(limits: limits, at: turn.now)
     apps[id]?.skippedUntil = max(next ?? turn.now, turn.now) + spacing

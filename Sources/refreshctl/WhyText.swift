@@ -16,8 +16,11 @@ extension Screen {
       add("plan", plan(planning))
       add("learnt", learnt(planning))
     }
-    for term in why.terms { add(printable(term.constraint), text(term), term.isMet ? .plain : .bad) }
-    for problem in problems(why) { add("", problem, .faint) }
+    for term in why.terms {
+      let state = wrapped(text(term), within: factWidth).map { paint($0, term.isMet ? .plain : .bad) }
+      let note = problem(of: term, why.conditions).map { wrapped($0, within: factWidth) } ?? []
+      facts.add(printable(term.constraint), state + note.map { paint($0, .faint) })
+    }
     if let quiet = why.quiet { add("quiet", "\(time(quiet.fromMinutes)) to \(time(quiet.toMinutes))") }
     add("switch", word(why), why.isDisabled || why.pause != nil ? .bad : .plain)
     if why.failures > 0 { add("retry", "\(count(why.failures, "failure")) in a row that were worth a retry") }
@@ -56,17 +59,17 @@ extension Screen {
     return "\(printable(term.needs)): \(has)\(source), \(met)\(relaxed)"
   }
 
-  /// Why sources did not answer, of the conditions that the app asks for.
-  private func problems(_ why: Wire.Explanation) -> [String] {
-    why.terms.compactMap { term in
+  /// Why a better source did not answer, of the condition that a term is about.
+  private func problem(of term: Wire.Term, _ conditions: Wire.Conditions) -> String? {
+    let problem: String? =
       switch term.constraint {
-      case "network": why.conditions.network.problem
-      case "power": why.conditions.power.problem
-      case "idle": why.conditions.idle.problem
-      case "calm": why.conditions.pressure.problem
+      case "network": conditions.network.problem
+      case "power": conditions.power.problem
+      case "idle": conditions.idle.problem
+      case "calm": conditions.pressure.problem
       default: nil
       }
-    }.map(printable)
+    return problem.map(printable)
   }
 
   private func word(_ why: Wire.Explanation) -> String {

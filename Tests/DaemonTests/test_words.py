@@ -57,8 +57,11 @@ def test_a_skipped_refresh_is_passed_over(daemon):
     daemon.start()
     first = daemon.refresh()["started_us"]
     before = daemon.show()["due_us"]
-    (row,) = daemon.call("Manager.Skip", apps=[TODO])["apps"]
-    assert row["due_us"] >= max(before, first) + HOUR
+    skipped = daemon.call("Manager.Skip", apps=[TODO])
+    (row,) = skipped["apps"]
+    assert row["due_us"] >= max(before, first) + HOUR and skipped["unchanged"] == []
+    again = daemon.call("Manager.Skip", apps=[TODO])
+    assert again["apps"][0]["due_us"] == row["due_us"] and again["unchanged"] == [TODO]
     assert daemon.refresh()["outcome"] == "no_data"
 
 

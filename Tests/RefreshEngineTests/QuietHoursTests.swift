@@ -63,4 +63,26 @@ import Testing
         3min start 1-3 todo (manual)
         """, only: ["start", "why"])
   }
+
+  @Test func `A retry that the user waits for is not held, and is again when the user has gone`() throws {
+    try expect(
+      """
+      0s    network wired
+      0s    configure todo background=never on=always quiet=1min-5h exit=75; mail network=any background=never on=always quiet=1min-5h exit=75
+      10min run todo
+      10min run mail
+      20min foreground todo
+      20min network gone
+      21min foreground mail
+      22min background mail
+      23min network wired
+      24min why mail
+      """,
+      gives: """
+        10min start 1-1 todo (manual)
+        10min start 1-2 mail (manual)
+        20min start 1-3 todo (foreground)
+        24min why mail: held quiet
+        """, only: ["start", "why"])
+  }
 }

@@ -78,4 +78,21 @@ import Testing
         1h10min start 1-2 todo (manual)
         """, only: ["start"])
   }
+
+  @Test func `A second skip changes nothing while the first one's refresh is still ahead`() throws {
+    try expect(
+      """
+      0s    configure todo background=1h
+      10min skip todo
+      20min skip todo
+      50min skip todo
+      2h10min skip todo
+      4h10min end
+      """,
+      gives: """
+        0s start 1-1 todo (interval)
+        2h start 1-2 todo (interval)
+        4h start 1-3 todo (interval)
+        """, only: ["start"])
+  }
 }

@@ -26,6 +26,7 @@ extension Bystander {
       apps[id]?.oneShot = oneShot
     case .skipped(let id):
       guard let app = apps[id], let spacing = app.spacing(limits) else { return }
+      if let until = app.skippedUntil, until - spacing > now { return }
       apps[id]?.skippedUntil = max(now, app.dueByTime(limits, at: now) ?? now) + spacing
     case .paused(let pause):
       let isOnMains = conditions.power.value?.onBattery == false

@@ -19,7 +19,7 @@ enum Fleet {
     return limits
   }
 
-  static func policy(hasQuiet: Bool, isAdaptive: Bool, _ chance: inout Chance) -> Policy {
+  static func policy(hasQuiet: Bool, planned: Int, _ chance: inout Chance) -> Policy {
     var policy = plainPolicy(&chance)
     if chance.happens(50) { policy.constraints = constraints(&chance) }
     if hasQuiet, chance.happens(50) {
@@ -29,7 +29,7 @@ enum Fleet {
     if chance.happens(50) { policy.maxStale = chance.duration(.hours(1) ... .hours(48)) }
     policy.owner = chance.pick([0, 1000, 1001])
     policy.meteredWhenStale = chance.happens(50)
-    policy.isAdaptive = isAdaptive && chance.happens(10)
+    policy.isAdaptive = chance.happens(planned)
     if chance.happens(40) { policy.staleAfter = chance.duration(.minutes(30) ... .hours(48)) }
     return policy
   }

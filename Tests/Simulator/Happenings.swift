@@ -122,9 +122,9 @@ extension World {
     case 1: limits = Fleet.limits(&chance)
     case 2:
       for id in ids where chance.happens(30) {
-        policies[id] = Fleet.policy(hasQuiet: hasQuiet, isAdaptive: isAdaptive, &chance)
+        policies[id] = Fleet.policy(hasQuiet: hasQuiet, planned: planned, &chance)
       }
-    default: policies[id] = Fleet.policy(hasQuiet: hasQuiet, isAdaptive: isAdaptive, &chance)
+    default: policies[id] = Fleet.policy(hasQuiet: hasQuiet, planned: planned, &chance)
     }
     handle(.configured(limits, policies))
   }

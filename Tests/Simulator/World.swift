@@ -27,7 +27,9 @@ public struct World: Sendable {
   /// Whether apps have quiet hours: with them, a step of the wall clock does move something.
   let hasQuiet: Bool
   /// Whether apps are planned by what is learnt: with them, a step of the wall clock moves the next night.
-  let isAdaptive: Bool
+  var isAdaptive: Bool { planned > 0 }
+  /// How many apps of a hundred those are.
+  let planned: Int
 
   /// The daemon's engine; nil while there is no daemon.
   public internal(set) var brain: Brain?
@@ -76,9 +78,9 @@ public struct World: Sendable {
     hasQuiet = chance.happens(50)
     // Plans take most of the time, so few fleets have them.
     let isOfFew = chance.happens(6)
-    self.isAdaptive = isAdaptive ?? isOfFew
+    planned = isAdaptive == true ? 50 : isOfFew ? 10 : 0
     for id in ids where chance.happens(80) {
-      policies[id] = Fleet.policy(hasQuiet: hasQuiet, isAdaptive: self.isAdaptive, &chance)
+      policies[id] = Fleet.policy(hasQuiet: hasQuiet, planned: planned, &chance)
     }
     zone = chance.pick(Weather.zones)
     self.chance = chance

@@ -69,6 +69,23 @@ import Testing
     #expect(screen().sentence(why) == sentence)
   }
 
+  @Test func theReasonForASourceStandsBelowItsTerm() {
+    let why = explanation(
+      holds: ["network", "power"], terms: [Self.metered, Self.onBattery], problem: "NetworkManager does not answer",
+      powerProblem: "UPower is not on the bus")
+    let lines = screen(width: 120).text(why)
+    let facts = lines.filter { line in
+      ["network  ", "power  ", "NetworkManager", "UPower"].contains { line.contains("  " + $0) }
+    }
+    #expect(
+      facts == [
+        "  network    unmetered: wlan0, metered (NetworkManager), not met, asked for until tomorrow 06:00",
+        "             NetworkManager does not answer",
+        "  power      ac: on battery, 64 % (UPower), not met",
+        "             UPower is not on the bus",
+      ])
+  }
+
   @Test func theTermsAndThePastFitIntoEightyColumns() {
     let wait = Wire.Wait(
       sinceMicroseconds: noon - span(h: 7), untilMicroseconds: noon - span(h: 6), holds: ["network", "power"])
@@ -104,7 +121,7 @@ import Testing
 private func explanation(
   trigger: Wire.Trigger? = nil, window: Wire.Window? = nil, holds: [String] = [], terms: [Wire.Term] = [],
   isDisabled: Bool = false, pause: Wire.PauseState? = nil, oneShot: Wire.OneShot? = nil, waiting: Int64? = nil,
-  failures: Int = 0, problem: String? = nil, past: [Wire.Past] = []
+  failures: Int = 0, problem: String? = nil, powerProblem: String? = nil, past: [Wire.Past] = []
 ) -> Wire.Explanation {
   let unknown = Wire.Condition(source: "")
   let background = interval(holds == ["never"] ? "never" : "24h", span(h: 24))
@@ -116,7 +133,8 @@ private func explanation(
     isDisabled: isDisabled, pause: pause, failures: failures, strikes: 0, oneShot: oneShot,
     waiting: waiting.map { Wire.Waiting(sinceMicroseconds: $0, holds: holds) },
     conditions: Wire.Conditions(
-      network: Wire.Condition(value: "wlan0, metered", source: "NetworkManager", problem: problem), power: unknown,
+      network: Wire.Condition(value: "wlan0, metered", source: "NetworkManager", problem: problem),
+      power: Wire.Condition(source: "", problem: powerProblem),
       powerSaver: unknown, idle: unknown, pressure: unknown),
     past: past)
 }
