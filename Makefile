@@ -81,10 +81,10 @@ uninstall:
 	rm -rf $(DESTDIR)$(PREFIX)/share/doc/refreshd
 
 format:
-	$(SWIFT) format --in-place --recursive Sources Tests Package.swift
+	$(SWIFT) format --in-place --recursive Sources Tests bench/Engine Package.swift
 
 check-format:
-	$(SWIFT) format lint --strict --recursive Sources Tests Package.swift
+	$(SWIFT) format lint --strict --recursive Sources Tests bench/Engine Package.swift
 
 build-setup:
 	@demo/need $(BUILD_PACKAGES)

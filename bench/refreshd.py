@@ -28,7 +28,8 @@ def app(number: int) -> str:
 def write_configuration(directory: Path, apps: int, task: list[str]) -> None:
     """So many apps of one task each, which nothing refreshes until an interval is set at run time."""
     (directory / "apps.d").mkdir(parents=True)
-    (directory / "refreshd.toml").write_text('foreground_floor = "1ms"\nbackground_floor = "1ms"\n')
+    bounds = 'foreground_floor = "1ms"\nbackground_floor = "1ms"\nmax_concurrent = 1000\n'
+    (directory / "refreshd.toml").write_text(bounds)
     for number in range(apps):
         run = json.dumps([argument.replace("%04d", f"{number:04}") for argument in task])
         (directory / "apps.d" / f"{app(number)}.toml").write_text(APP.format(id=app(number), run=run))

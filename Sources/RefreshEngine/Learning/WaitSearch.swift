@@ -24,19 +24,23 @@ struct WaitSearch {
   /// What a refresh costs, in minutes of age.
   let charge: Double
 
-  private var wait = 0.0
-  private var unopened = 1.0
-  private var unchanged = 1.0
-  private var constant = 0.0
   private let changing: Double
   private let alreadyOld: Double
   private let openedBefore: Double
   private let updatedBefore: Double
-  /// What the openings until now cost.
-  private var opened = 0.0
+
+  /// How far the waiting has come: numbers only, because it is copied at every candidate.
+  private struct Waited {
+    var wait = 0.0
+    var unopened = 1.0
+    var unchanged = 1.0
+    var constant = 0.0
+    /// What the openings until now cost.
+    var opened = 0.0
+  }
 
   /// Begins to wait with data of an age, in minutes since the last sync.
-  init(_ horizon: Horizon, start: Double, age: Double, charge: Double) {
+  private init(_ horizon: Horizon, start: Double, age: Double, charge: Double) {
     self.horizon = horizon
     self.start = start
     self.charge = charge
@@ -46,60 +50,67 @@ struct WaitSearch {
     updatedBefore = horizon.updates(until: start)
   }
 
-  /// What it costs to refresh now, after the waiting so far.
-  var cost: Double { opened + unopened * (charge + horizon.future(at: start + wait)) }
+  /// What it costs to refresh after some waiting.
+  private func cost(_ waited: Waited) -> Double {
+    waited.opened + waited.unopened * (charge + horizon.future(at: start + waited.wait))
+  }
 
   /// Waits on until `next`, in minutes since the start.
-  mutating func advance(to next: Double) {
-    guard next > wait else { return }
-    let middle = (next + wait) / 2
+  private func advance(_ waited: inout Waited, to next: Double) {
+    guard next > waited.wait else { return }
+    let middle = (next + waited.wait) / 2
     let updates = horizon.updates(until: start + next) - updatedBefore
-    let unchangedThen = exp(-updates)
-    let expected = log(unchanged) + updates
+    let unchanged = exp(-updates)
+    let expected = log(waited.unchanged) + updates
     let integral =
-      (next - wait) * (expected > 1e-6 && unchanged > 0 ? (unchanged - unchangedThen) / expected : unchanged)
-    let age = alreadyOld + middle - changing * (constant + integral / 2)
-    let unopenedThen = exp(openedBefore - horizon.openings(until: start + next))
-    opened += (unopened - unopenedThen) * (age + horizon.future(at: start + middle))
-    constant += integral
-    unchanged = unchangedThen
-    unopened = unopenedThen
-    wait = next
+      (next - waited.wait)
+      * (expected > 1e-6 && waited.unchanged > 0 ? (waited.unchanged - unchanged) / expected : waited.unchanged)
+    let age = alreadyOld + middle - changing * (waited.constant + integral / 2)
+    let unopened = exp(openedBefore - horizon.openings(until: start + next))
+    waited.opened += (waited.unopened - unopened) * (age + horizon.future(at: start + middle))
+    waited.constant += integral
+    waited.unchanged = unchanged
+    waited.unopened = unopened
+    waited.wait = next
   }
 
   /// Minutes of age that an opening now meets on average.
-  var age: Double { alreadyOld + wait - changing * constant }
+  private func age(_ waited: Waited) -> Double { alreadyOld + waited.wait - changing * waited.constant }
 
   /// The wait that costs least, within two bounds, with its cost and the age that is met at its end.
   static func best(
     _ horizon: Horizon, start: Double, age: Double, charge: Double, notBefore: Double, notAfter: Double = longest,
     isFine: Bool = false
   ) -> (wait: Double, cost: Double, age: Double) {
-    var waiting = WaitSearch(horizon, start: start, age: age, charge: charge)
-    waiting.advance(to: notBefore)
+    let search = WaitSearch(horizon, start: start, age: age, charge: charge)
+    var waiting = Waited()
+    search.advance(&waiting, to: notBefore)
     var (best, before, previous) = (waiting, waiting, waiting)
+    var least = search.cost(waiting)
     var after: Double?
     for candidate in candidates where candidate > notBefore && candidate <= notAfter {
-      waiting.advance(to: candidate)
-      if waiting.cost < best.cost {
-        (best, before, after) = (waiting, previous, nil)
+      search.advance(&waiting, to: candidate)
+      let cost = search.cost(waiting)
+      if cost < least {
+        (best, before, after, least) = (waiting, previous, nil, cost)
       } else if after == nil {
         after = candidate
       }
       previous = waiting
     }
-    if isFine, let after { best = before.best(until: after) }
-    return (best.wait, best.cost, best.age)
+    if isFine, let after { (best, least) = search.best(from: before, until: after) }
+    return (best.wait, least, search.age(best))
   }
 
-  /// The best of ``fineSteps`` further waits until `end`.
-  private func best(until end: Double) -> WaitSearch {
-    var (waiting, best) = (self, self)
-    let step = max((end - wait) / Self.fineSteps, 1)
-    for next in stride(from: wait + step, through: end, by: step) {
-      waiting.advance(to: next)
-      if waiting.cost < best.cost { best = waiting }
+  /// The best of ``fineSteps`` further waits until `end`, and its cost.
+  private func best(from begin: Waited, until end: Double) -> (Waited, Double) {
+    var (waiting, best, least) = (begin, begin, cost(begin))
+    let step = max((end - begin.wait) / Self.fineSteps, 1)
+    for next in stride(from: begin.wait + step, through: end, by: step) {
+      advance(&waiting, to: next)
+      let cost = cost(waiting)
+      if cost < least { (best, least) = (waiting, cost) }
     }
-    return best
+    return (best, least)
   }
 }
