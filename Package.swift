@@ -61,7 +61,10 @@ let package = Package(
     test("SimulatorTests", ["Simulator", "RefreshEngine", "simulate"]),
     test(
       "RefreshStoreTests", ["RefreshStore", "RefreshEngine", "CSQLite"],
-      resources: [.embedInCode("Fixtures/schema-1.sql"), .embedInCode("Fixtures/schema-2.sql"), .embedInCode("Fixtures/schema-3.sql")]),
+      resources: [
+        .embedInCode("Fixtures/schema-1.sql"), .embedInCode("Fixtures/schema-2.sql"),
+        .embedInCode("Fixtures/schema-3.sql"),
+      ]),
     test("RefreshConfigTests", ["RefreshConfig"]),
     test("VarlinkTests", ["Varlink", "CLinux"]),
     test(
