@@ -74,8 +74,13 @@ class Refreshd(Service):
             self.connection = None
         super().stop()
 
-    def set_background(self, apps: list[str], interval: str) -> None:
-        self.call("Manager.Set", apps=apps, background_interval=interval)
+    def set_interval(self, apps: list[str], interval: str) -> None:
+        """That of the foreground, which is exact; in the background an app waits for company for a part of it."""
+        self.call("Manager.Set", apps=apps, foreground_interval=interval)
+
+    def enter_foreground(self, apps: list[str]) -> None:
+        for each in apps:
+            self.call("App.Signal", app=each, signal="foreground")
 
     def make_due(self, count: int, in_us: int) -> dict[str, int]:
         """An app is due one interval after its last start, so each gets the interval that ends at the one instant."""
@@ -83,21 +88,25 @@ class Refreshd(Service):
         at = measure.now_us() + in_us
         for each in apps:
             last_start = self.call("Manager.Show", app=each)["app"]["fresh_us"]
-            self.set_background([each], f"{at - last_start}us")
-        return {each[-4:]: self.call("Manager.Show", app=each)["app"]["due_us"] for each in apps}
+            self.set_interval([each], f"{at - last_start}us")
+        dues = {each[-4:]: self.call("Manager.Show", app=each)["app"]["due_us"] for each in apps}
+        if measure.now_us() > at:
+            raise RuntimeError(f"cannot measure: it took more than {in_us / 1e6:g} s to make {count} apps due")
+        return dues
 
     def make_busy(self, every_us: int) -> None:
-        self.set_background(self.apps, f"{every_us}us")
+        self.set_interval(self.apps, f"{every_us}us")
 
     def make_quiet(self) -> None:
         """And waits for what runs: what a stop cuts short would run again after the next start, in the idle minute."""
-        self.set_background(self.apps, NEVER)
+        self.set_interval(self.apps, NEVER)
         while self.call("Manager.Status")["status"]["refreshing"]:
             time.sleep(0.02)
 
     def start_for_the_first_time(self) -> None:
         """Starts on an empty store and refreshes every app once: what an app's last start is, the store knows now."""
         self.start()
+        self.enter_foreground(self.apps)
         self.make_busy(every_us=100_000)
         self.starts.wait_for(3 * len(self.apps))  # some start again before the last has started once
         self.make_quiet()
