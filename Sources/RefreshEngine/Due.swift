@@ -29,7 +29,7 @@ extension App {
     var due = lastStart.map { $0 + spacing } ?? now
     if let skippedUntil { due = max(due, skippedUntil) }
     guard phase == .background, let lastStart else { return due }
-    if let planned = plannedInForce { due = max(due, planned - planWindow.part(of: 2)) }
+    if let planned = plannedInForce { due = max(due, planned - planWindow.part(of: 8)) }
     if let rest = restsUntil, rest > now { due = max(due, min(rest, lastStart + maxStale)) }
     return due
   }
@@ -40,7 +40,7 @@ extension App {
     return min(planned, lastStart + maxStale)
   }
 
-  /// How long a planned refresh may wait for company: a tenth of its wait, half before the planned moment, half after.
+  /// How long a planned refresh may wait for company: a tenth of its wait, an eighth of that before the planned moment.
   private var planWindow: Duration {
     guard let planned = plannedInForce, let lastStart else { return .zero }
     return min(Self.longestWindow, max(.zero, lastStart.duration(to: planned)).part(of: Self.windowPart))
