@@ -37,7 +37,7 @@ extension Engine {
     let moment = local(record.startedAt)
     let seconds = record.startedAt.duration(to: record.endedAt).inSeconds
     let cpu = record.tasks.reduce(0) { $0 + $1.cpu.inSeconds }
-    let isTyped = record.trigger.isDeferrable && isPlanned(app)
+    let isBudgeted = record.trigger.isDeferrable && isPlanned(app)
     apps.learn(of: id) { learned in
       learned.spent(duration: seconds, cpu: cpu, bytes: 0, metered: false)
       if record.outcome.isFresh, let freshBefore {
@@ -45,8 +45,8 @@ extension Engine {
         learned.synced(after: gap, at: moment, foundNew: record.outcome == .newData, device)
       }
     }
-    if isTyped { self.device.learnings.refreshed(runSeconds: seconds, meteredBytes: 0) }
-    turn.decision.deviceLearned = turn.decision.deviceLearned || isTyped
+    if isBudgeted { self.device.learnings.refreshed(runSeconds: seconds, meteredBytes: 0) }
+    turn.decision.deviceLearned = turn.decision.deviceLearned || isBudgeted
     turn.decision.learned.insert(id)
     plan(id, at: turn.now)
   }

@@ -3,8 +3,12 @@ import HeapModule
 /// The apps that may start as soon as there is a place, in the order in which they get one (FEATURES B8).
 ///
 /// Who has the earliest last instant comes first, and the foreground has a head start, because somebody looks at it:
-/// whoever waits gets ahead of all that come later, so nobody starves, not even behind a foreground that never rests. Each user's apps stand in a lane of their own, so that a user whose
-/// places are taken holds up nobody else; the heads of the lanes are compared. Old entries are dropped as in ``Agenda``.
+/// whoever waits gets ahead of all that come later, so nobody starves, not even behind a foreground that never rests.
+/// Each user's apps stand in a lane of their own, so that a user whose places are taken holds up nobody else; the heads of
+/// the lanes are compared.
+///
+/// An app that changes its mind leaves its old entries behind; such an entry no longer agrees with `entries` and is
+/// dropped when it comes up, or when the old entries outnumber those that wait.
 struct Queue {
   struct Entry: Comparable {
     var isBackground: Bool

@@ -2,15 +2,14 @@
 public struct Budget: Hashable, Sendable {
   /// Refreshes an app and day, on average over the apps that are planned.
   public var refreshesPerAppAndDay: Double
-  /// Seconds that refreshes may run, an app and day.
-  public var runSecondsPerDay: Double?
+  /// Seconds that a refresh of the budget may run on average: a third of the default deadline.
+  public static let secondsPerRefresh = 10.0
   /// Bytes over metered connections in a day, all apps together.
   public var meteredBytesPerDay: Double?
 
   /// Makes a budget.
-  public init(refreshesPerAppAndDay: Double, runSecondsPerDay: Double? = nil, meteredBytesPerDay: Double? = nil) {
+  public init(refreshesPerAppAndDay: Double, meteredBytesPerDay: Double? = nil) {
     self.refreshesPerAppAndDay = refreshesPerAppAndDay
-    self.runSecondsPerDay = runSecondsPerDay
     self.meteredBytesPerDay = meteredBytesPerDay
   }
 

@@ -53,8 +53,9 @@ public struct Learnings: Hashable, Sendable {
 
   /// Ends a night: its means are in force, and the price is steered by what the day took.
   ///
-  /// The price × (refreshes + 1) / (budgeted + 1), within ½ and 2, to a power that falls from 1 to ¼ with the nights;
-  /// where there are budgets of run time or metered bytes, the largest of the ratios decides.
+  /// The price × (refreshes + 1) / (budgeted + 1), within ½ and 2, to a power that falls from 1 to ¼ with the nights. For
+  /// refreshes that run longer than ``Budget/secondsPerRefresh`` on average, their run time by that counts in their place;
+  /// where there is a budget of metered bytes, the larger of the two ratios decides.
   ///
   /// - Parameters:
   ///   - apps: how many apps are planned.
@@ -63,7 +64,7 @@ public struct Learnings: Hashable, Sendable {
   public mutating func endNight(apps: Int, refreshes: Double? = nil) {
     nights = min(nights, .max - 1) + 1
     let budgeted = refreshes ?? budget.refreshesPerAppAndDay * Double(apps)
-    price *= Price.step(spending, budget: budget, refreshes: budgeted, apps: apps, night: Int(nights))
+    price *= Price.step(spending, budget: budget, refreshes: budgeted, night: Int(nights))
     price = min(max(price, Price.least), Price.most)
     spending = Spending()
     night.conclude(&self)
@@ -93,10 +94,9 @@ enum Price {
   static let calm = 0.25
 
   /// The factor by which the price changes after a day.
-  static func step(_ spent: Spending, budget: Budget, refreshes: Double, apps: Int, night: Int) -> Double {
-    var over = (Double(spent.refreshes) + 1) / (refreshes + 1)
-    let runSeconds = budget.runSecondsPerDay.map { $0 * Double(apps) }
-    if let bound = runSeconds { over = max(over, (spent.runSeconds + 1) / (bound + 1)) }
+  static func step(_ spent: Spending, budget: Budget, refreshes: Double, night: Int) -> Double {
+    let run = spent.runSeconds / Budget.secondsPerRefresh
+    var over = (max(Double(spent.refreshes), run) + 1) / (refreshes + 1)
     if let bound = budget.meteredBytesPerDay { over = max(over, (spent.meteredBytes + 1) / (bound + 1)) }
     return pow(min(max(over, 1 / leap), leap), max(calm, 1 / (1 + Double(night) / 2)))
   }

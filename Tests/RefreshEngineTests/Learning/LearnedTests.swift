@@ -124,6 +124,21 @@ struct LearnedTests {
     }
   }
 
+  @Test("refreshes that run long use up the budget as many short ones do")
+  func runTime() {
+    func price(_ refreshes: Int, running seconds: Double) -> Double {
+      var device = Learnings(budget: Budget(refreshesPerAppAndDay: 5))
+      for _ in 0..<refreshes { device.refreshed(runSeconds: seconds, meteredBytes: 0) }
+      device.beginNight()
+      device.endNight(apps: 10)
+      return device.price
+    }
+    let within = price(50, running: 1)
+    #expect(price(50, running: 9) == within)
+    #expect(price(50, running: 15) > within)
+    #expect(price(25, running: 30) == price(75, running: 1))
+  }
+
   @Test("what is learnt is the same after it was written and read")
   func encoding() throws {
     let (app, device) = Self.app(openedAt: [8 * 60, 12 * 60])
