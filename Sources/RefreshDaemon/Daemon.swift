@@ -22,6 +22,8 @@ actor Daemon {
   /// Whether this is the first start of a daemon in this boot, and not the first of all.
   private let hasRebooted: Bool
   let launcher: any Launcher
+  /// Which launcher it is, and why.
+  let choice: ChosenLauncher.Choice
   let conditions: ConditionSources
   let forecaster = Forecaster()
   /// How local time follows from wall time; nil while no app needs to know.
@@ -47,6 +49,10 @@ actor Daemon {
   var pending = Pending()
   var isCommitting = false
   var isLeaving = false
+  /// The refreshes that the next daemon goes on with; none before this one stops.
+  var left: Set<RefreshID> = []
+  /// The refreshes that have ended, and whose tasks the launcher keeps until that is saved.
+  var unreleased: [RefreshID] = []
   /// Why the store cannot be written, while it cannot; it keeps what it owes, and the daemon goes on in memory.
   var storeProblem: StoreError?
   /// Brings a commit that may wait, or another try of one that failed.
@@ -83,7 +89,8 @@ actor Daemon {
       socket: parts.settings.socket, isUserDaemon: parts.settings.isUserDaemon, own: parts.settings.environment)
     startedAt = parts.moment
     hasRebooted = parts.loaded.previous == .otherBoot
-    launcher = try SpawnLauncher(on: parts.loop, socket: parts.settings.socket)
+    let chosen = try ChosenLauncher(parts.configuration.launcher, on: parts.loop, settings: parts.settings)
+    (launcher, choice) = (chosen.launcher, chosen.choice)
     conditions = ConditionSources(on: parts.loop, settings: .init(of: parts.settings))
     engine = Engine(
       start: parts.loaded.start, spread: Machine.spread(), states: parts.loaded.states,
@@ -93,7 +100,7 @@ actor Daemon {
 
   /// Takes up what a daemon before this one left, puts the configuration in force, serves the socket, and tells the
   /// service manager that all of that is so.
-  func open(leftBehind: Set<RefreshID>) throws {
+  func open(leftBehind: [AppID: Started]) throws {
     wake = try loop.timer { self.wakeUp() }
     commitTimer = try loop.timer { self.commitNow() }
     signals = [
@@ -103,12 +110,14 @@ actor Daemon {
     ]
     launcher.onOutput = { key, line in self.takeOutput(key, line) }
     launcher.onEnd = { key, end in self.takeEnd(key, end) }
-    launcher.clean(leftFrom: leftBehind)
+    let passed = try PassedDescriptor.takeAll()
+    takeOver(leftBehind, stored: passed.filter { $0.kind == .stored })
     if hasRebooted { handle(.resumed) }
     beginToWatch()
     handle(configuration.event)
-    try serve()
+    try serve(on: passed.filter { $0.kind == .listening })
     _ = try loop.watchdog()
+    journal.starts(by: choice)
     journal.ready(apps: configuration.apps.count, start: engine.start)
     notify(.ready)
     Task { await self.loadLasts() }

@@ -41,11 +41,13 @@ struct Refreshes {
 
   /// Takes up a refresh and gives each of its tasks a token.
   ///
-  /// A token is 128 random bits, so that only who was given one can complete the task.
+  /// A token is 128 random bits, so that only who was given one can complete the task. Tasks that were found running have
+  /// theirs, by their number.
+  @discardableResult
   mutating func begin(
-    _ refresh: RefreshID, of app: AppConfiguration, _ trigger: Trigger, deadline: Instant
+    _ refresh: RefreshID, of app: AppConfiguration, _ trigger: Trigger, deadline: Instant, found: [Int: String] = [:]
   ) -> Running {
-    let tokens = app.commands.map { _ in Self.makeToken() }
+    let tokens = app.commands.indices.map { found[$0] ?? Self.makeToken() }
     for (index, token) in tokens.enumerated() { tasks[token] = TaskKey(refresh: refresh, task: index) }
     // A refresh that the engine had begun when the call came may not have got here yet: its start is saved first.
     let calls = waiting.removeValue(forKey: app.id) ?? []

@@ -93,8 +93,11 @@ struct BusMessage {
     // To ask how things are must not change them: a service that is not there is not started for it.
     require(sd_bus_message_set_auto_start(call, 0), "make a call that starts nothing")
     for argument in method.arguments {
-      let result = argument.withCString { sd_bus_message_append_basic(call, CChar(UInt8(ascii: "s")), $0) }
-      require(result, "write a call for the bus")
+      let result = argument.append(to: call)
+      guard result >= 0 else {
+        sd_bus_message_unref(call)
+        throw SystemdError(cannot: "write a call of \(method.name)", code: result)
+      }
     }
   }
 
