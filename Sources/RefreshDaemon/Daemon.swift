@@ -197,7 +197,8 @@ extension Effect {
   /// The app that the effect is about.
   var app: AppID {
     switch self {
-    case .start(_, let app, _, _), .startTask(_, let app, _), .warn(_, let app, _), .terminate(_, let app, _),
+    case .start(_, let app, _, _), .perform(_, let app, _, _), .startTask(_, let app, _), .warn(_, let app, _),
+      .terminate(_, let app, _),
       .kill(_, let app), .tellStale(_, let app, _):
       app
     }

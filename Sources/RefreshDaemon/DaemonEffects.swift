@@ -13,6 +13,8 @@ extension Daemon {
     case .start(let refresh, let id, let trigger, let deadline):
       guard let app = work.app else { return journal.cannotStart(refresh, of: id) }
       start(refresh, of: app, trigger, deadline: deadline)
+    case .perform:
+      break  // Nobody attaches yet.
     case .startTask(let refresh, _, let task):
       if let running = refreshes.running[refresh] { launch(task, of: refresh, running) }
     case .warn(let refresh, let app, let deadline):

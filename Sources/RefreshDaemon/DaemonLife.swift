@@ -56,7 +56,7 @@ extension Daemon {
       }
       return
     }
-    handle(.stopped)
+    handle(.stopped(leaving: []))
     for key in tellings.keys { launcher.kill(key) }
     journal.stopping(refreshing: engine.refreshingCount)
     notify(.stopping)

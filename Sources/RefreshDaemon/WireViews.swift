@@ -22,7 +22,7 @@ extension Wire.RefreshTask {
     self.init(
       name: task.name, outcome: Wire.Outcome(task.outcome), cause: Wire.Cause(task.outcome),
       durationMicroseconds: task.duration.inMicroseconds, cpuMicroseconds: task.cpu.inMicroseconds,
-      message: task.message)
+      bytes: task.bytes, message: task.message)
   }
 }
 

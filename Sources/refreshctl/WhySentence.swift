@@ -75,6 +75,7 @@ extension Screen {
     case "paused": "the end of the pause of all apps" + (why.pause.map { " (\(end($0)))" } ?? "")
     case "power-saver": "another power profile than power-saver"
     case "settling": "the machine to settle after its start"
+    case "suspending": "the machine to sleep and wake up"
     case "concurrency": "a place among the refreshes that run"
     default: "\(printable(hold.name)) to end (\(printable(hold.remedy)))"
     }
