@@ -3,12 +3,14 @@
 import os
 import pwd
 import signal
+import subprocess
+import sys
 
 import pytest
 
 from attaching import Attached, AttachedProcess
 from client import as_user, fails
-from daemon import MAIL, TODO, finished
+from daemon import MAIL, REPOSITORY, TODO, finished
 
 NOBODY = pwd.getpwnam("nobody").pw_uid
 STRANGER = 54321
@@ -409,6 +411,26 @@ def test_what_an_app_performed_for_a_daemon_that_was_killed_is_run_again(daemon)
         ("retry", "no_data"),
         ("manual", "failed"),
     ]
+
+
+# The example.
+
+
+def test_the_example_in_the_readme_refreshes_an_app(daemon):
+    """As it stands there, against the daemon as it is."""
+    program = REPOSITORY / "examples" / "attach.py"
+    assert f"```python\n{program.read_text()}```" in (REPOSITORY / "README.md").read_text()
+    daemon.app()
+    daemon.start()
+    with subprocess.Popen(
+        [sys.executable, program, daemon.socket, TODO], stdout=subprocess.PIPE, text=True
+    ) as process:
+        assert daemon.refresh(trigger="push")["outcome"] == "new_data"
+        assert process.stdout.readline() == "refreshing: push\n"
+        assert daemon.show()["attached_pid"] == process.pid
+        process.kill()
+    daemon.wait_until_said("no longer attached")
+    assert "attached_pid" not in daemon.show()
 
 
 # Who may.
