@@ -48,7 +48,7 @@ extension World {
     case .more: happenLater()
     case .attaches(let id): attach(id)
     case .detaches(let id): detach(id)
-    case .sleeps(let length): sleep(for: length)
+    case .sleeps(let length): fallAsleep(for: length)
     }
   }
 

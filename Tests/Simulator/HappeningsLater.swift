@@ -49,7 +49,7 @@ extension World {
     }
   }
 
-  mutating func sleep(for length: Duration?) {
+  mutating func fallAsleep(for length: Duration?) {
     // The daemon may be another one by now, which nobody has told.
     if book.isSuspending { observe(.sleeps) }
     guard let length else { return handle(.resumed) }
