@@ -33,6 +33,8 @@ actor Daemon {
   var configuration: InForce
   var refreshes = Refreshes()
   var leases = Leases()
+  /// The processes that perform the refreshes of their apps.
+  var attachments = Attachments()
   /// Who is logged in, where apps follow that.
   var sessions = Sessions()
   /// The commands that tell of stale data.
@@ -207,8 +209,7 @@ extension Effect {
   var app: AppID {
     switch self {
     case .start(_, let app, _, _), .perform(_, let app, _, _), .startTask(_, let app, _), .warn(_, let app, _),
-      .terminate(_, let app, _),
-      .kill(_, let app), .tellStale(_, let app, _):
+      .terminate(_, let app, _), .kill(_, let app), .tellStale(_, let app, _):
       app
     }
   }
