@@ -63,6 +63,11 @@ actor Daemon {
   /// The socket's server, from when the daemon is open.
   var server: Server?
 
+  /// Whether the machine waits for refreshes before it sleeps.
+  var holdsSleep = false
+  /// Lets the machine sleep although something still runs.
+  var sleepTimer: TimerSource?
+
   private var wake: TimerSource?
   private var armedFor: Window?
   private var signals: [SignalSource] = []
@@ -105,6 +110,7 @@ actor Daemon {
   func open(leftBehind: [AppID: Started]) throws {
     wake = try loop.timer { self.wakeUp() }
     commitTimer = try loop.timer { self.commitNow() }
+    sleepTimer = try loop.timer { self.conditions.holdSleep(false) }
     signals = [
       try loop.onSignal(SIGTERM) { self.stop() },
       try loop.onSignal(SIGINT) { self.stop() },
@@ -150,6 +156,7 @@ actor Daemon {
     take(decision, at: now)
     tellWatchers(of: event, decision, at: now)
     arm()
+    holdSleep()
     if decision.deviceChanged { watch() }
   }
 
