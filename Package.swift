@@ -63,7 +63,7 @@ let package = Package(
       "RefreshStoreTests", ["RefreshStore", "RefreshEngine", "CSQLite"],
       resources: [
         .embedInCode("Fixtures/schema-1.sql"), .embedInCode("Fixtures/schema-2.sql"),
-        .embedInCode("Fixtures/schema-3.sql"),
+        .embedInCode("Fixtures/schema-3.sql"), .embedInCode("Fixtures/schema-4.sql"),
       ]),
     test("RefreshConfigTests", ["RefreshConfig"]),
     test("VarlinkTests", ["Varlink", "CLinux"]),

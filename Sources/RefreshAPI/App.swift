@@ -14,7 +14,8 @@ extension Wire {
   /// What keeps a refresh from starting.
   public struct Hold: Codable, Hashable, Sendable {
     /// Its name: `logged-out`, `disabled`, `paused`, `never` (the interval of the phase), `quiet`, `network`, `power`,
-    /// `idle`, `calm`, `power-saver`, `settling`, `concurrency`, `stopping` (the daemon).
+    /// `idle`, `calm`, `power-saver`, `settling`, `suspending`, `app` (none of its processes is attached),
+    /// `concurrency`, `stopping` (the daemon).
     ///
     /// Others may be added.
     public let name: String

@@ -7,8 +7,8 @@ extension Wire {
     /// - `attached`: the connection is attached from now on.
     /// - `perform`: refresh now, and tell the outcome with Complete and the token by the deadline.
     /// - `expiring`: the refresh that you perform is near its deadline and will be stopped there.
-    /// - `cancelled`: stop the refresh that you perform. There is a grace of a few seconds in which Complete is still
-    ///   taken.
+    /// - `cancelled`: stop the refresh that you perform, and call Complete once you have, within the grace of the app's
+    ///   file. It counts as failed whatever you say, and the answer is AlreadyCompleted.
     /// - `started`: another than you, such as the command in the app's file, has begun to refresh the app.
     /// - `ended`: a refresh of the app has ended, also one that you performed.
     /// - `phase_changed`: the app is in another phase.

@@ -2,8 +2,8 @@ extension AppInterface {
   /// Tells the outcome of a task that is running.
   ///
   /// The task may go on to clean up, but its outcome stands: the first completion wins, a later one is counted and
-  /// answered with AlreadyCompleted. Whoever has the token may call; one that came with `perform` is good on the
-  /// connection that it came to, and on others of the same user.
+  /// answered with AlreadyCompleted. Whoever has the token may call; one that came with `perform` is good for the user
+  /// only to whose connection it came. There the first completion ends the refresh, and the token with it.
   public enum Complete: InterfaceMethod {
     /// The name of the method on the socket.
     public static let name = "org.refreshd.App.Complete"

@@ -45,6 +45,10 @@ extension Wire {
     case stopped
     /// The daemon went down in the middle of it.
     case daemonCrashed = "daemon_crashed"
+    /// The app's process that had attached went away in the middle of it.
+    case lostClient = "lost_client"
+    /// It was killed because memory ran out: its own bound, or the machine's.
+    case outOfMemory = "out_of_memory"
   }
 
   /// Why refreshd itself ended a refresh.
@@ -61,6 +65,8 @@ extension Wire {
     case user
     /// The daemon was stopping; the refresh ran again after the next start.
     case shutdown
+    /// The machine was going to sleep; the refresh runs again when it wakes up.
+    case sleep
   }
 
   /// Why a refresh or a task failed.
@@ -102,19 +108,22 @@ extension Wire {
     public let durationMicroseconds: Int64
     /// User and system time of the processes of the task, microseconds.
     public let cpuMicroseconds: Int64
+    /// What its processes sent and received over the network, in bytes; only where the service manager counts it.
+    public let bytes: Int64?
     /// The last line that it printed, or what it said when it completed; empty if nothing.
     public let message: String
 
     /// Makes it of its parts.
     public init(
       name: String, outcome: Outcome, cause: Cause? = nil, durationMicroseconds: Int64, cpuMicroseconds: Int64,
-      message: String
+      bytes: Int64? = nil, message: String
     ) {
       self.name = name
       self.outcome = outcome
       self.cause = cause
       self.durationMicroseconds = durationMicroseconds
       self.cpuMicroseconds = cpuMicroseconds
+      self.bytes = bytes
       self.message = message
     }
 
@@ -124,6 +133,7 @@ extension Wire {
       case cause
       case durationMicroseconds = "duration_us"
       case cpuMicroseconds = "cpu_us"
+      case bytes
       case message
     }
   }
@@ -170,6 +180,12 @@ extension Wire {
       self.cpuMicroseconds = cpuMicroseconds
       self.extraCompletions = extraCompletions
       self.tasks = tasks
+    }
+
+    /// What its tasks said, each behind the task's name where there are several; what is the cause already left out.
+    public var messages: [String] {
+      let says = tasks.filter { !$0.message.isEmpty && $0.message != $0.cause?.text }
+      return says.map { tasks.count == 1 ? $0.message : "\($0.name): \($0.message)" }
     }
 
     private enum CodingKeys: String, CodingKey {

@@ -45,14 +45,8 @@ struct AppFile {
     let nodes = section.take("task", example: "[[task]], a table for each task") { (node) throws(Unreadable) in
       try Self.tables(node)
     }
-    guard let nodes else {
-      if !section.isWritten("task") {
-        section.refuse(
-          "task",
-          Unreadable(message: "cannot refresh an app without a task", remedy: #"add [[task]] with run = ["PROGRAM"]"#))
-      }
-      return []
-    }
+    // An app without a task refreshes itself, while a process of it is attached.
+    guard let nodes else { return [] }
     var tasks: [TaskSection] = []
     var sections: [Section] = []
     var names: Set<String> = []
@@ -75,9 +69,9 @@ struct AppFile {
 
   private static func tables(_ node: Node) throws(Unreadable) -> [(line: Int, entries: [Node.Entry])]? {
     guard case .array(let elements) = node.value else { return nil }
-    guard (1...mostTasks).contains(elements.count) else {
+    guard elements.count <= mostTasks else {
       throw Unreadable(
-        message: "cannot refresh an app with \(elements.count) tasks", remedy: "write 1 to \(mostTasks) tasks")
+        message: "cannot refresh an app with \(elements.count) tasks", remedy: "write at most \(mostTasks) tasks")
     }
     var tables: [(line: Int, entries: [Node.Entry])] = []
     for element in elements {

@@ -31,6 +31,8 @@ actor Daemon {
   var configuration: InForce
   var refreshes = Refreshes()
   var leases = Leases()
+  /// The processes that perform the refreshes of their apps.
+  var attachments = Attachments()
   /// Who is logged in, where apps follow that.
   var sessions = Sessions()
   /// The commands that tell of stale data.
@@ -197,8 +199,8 @@ extension Effect {
   /// The app that the effect is about.
   var app: AppID {
     switch self {
-    case .start(_, let app, _, _), .startTask(_, let app, _), .warn(_, let app, _), .terminate(_, let app, _),
-      .kill(_, let app), .tellStale(_, let app, _):
+    case .start(_, let app, _, _), .perform(_, let app, _, _), .startTask(_, let app, _), .warn(_, let app, _),
+      .terminate(_, let app, _), .kill(_, let app), .tellStale(_, let app, _):
       app
     }
   }

@@ -29,6 +29,7 @@ extension Daemon {
       launcher.forgetUsers()
       watch()
       keepingRuns { handle(configuration.event) }
+      for id in attachments.apps { settleAttachments(of: id) }
       follow(needsSessions ? sessions.users : nil)
       for id in refreshes.awaited where configuration[id] == nil { giveUpWaiting(for: id, .notConfigured) }
       journal.configured(apps: configuration.apps.count)
@@ -51,12 +52,10 @@ extension Daemon {
   /// Stops: what runs is asked to end, and is killed when its grace has passed or when this is asked a second time.
   func stop() {
     guard !engine.isStopping else {
-      for refresh in engine.refreshes {
-        for key in refreshes.keys(of: refresh) { launcher.kill(key) }
-      }
+      for refresh in engine.refreshes { kill(refresh) }
       return
     }
-    handle(.stopped)
+    handle(.stopped(leaving: []))
     for key in tellings.keys { launcher.kill(key) }
     journal.stopping(refreshing: engine.refreshingCount)
     notify(.stopping)

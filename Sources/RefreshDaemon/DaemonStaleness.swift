@@ -84,6 +84,8 @@ extension Daemon {
     case .exited(let code): journal.cannotTellStale(app, "it ended with exit code \(code)")
     case .signalled(let signal): journal.cannotTellStale(app, "it was ended by signal \(signal)")
     case .notStarted(let reason): journal.cannotTellStale(app, reason)
+    case .outOfMemory: journal.cannotTellStale(app, "memory ran out")
+    case .timedOut, .lostClient: journal.cannotTellStale(app, "it took too long")
     }
     leaveIfDone()
   }

@@ -80,6 +80,7 @@ extension Wire.StopReason {
       case .logout: .logout
       case .user: .user
       case .shutdown: .shutdown
+      case .sleep: .sleep
       }
   }
 }
@@ -99,6 +100,8 @@ extension Wire.Cause {
       case .notRun: Self(kind: .notRun, text: text)
       case .stopped(let reason): Self(kind: .stopped, stopReason: Wire.StopReason(reason), text: text)
       case .daemonCrashed: Self(kind: .daemonCrashed, text: text)
+      case .lostClient: Self(kind: .lostClient, text: text)
+      case .outOfMemory: Self(kind: .outOfMemory, text: text)
       }
   }
 }
@@ -118,7 +121,10 @@ extension Cause {
     case .stopped(.logout): "stopped: the app was logged out"
     case .stopped(.user): "stopped: the app was taken out of the configuration"
     case .stopped(.shutdown): "stopped: refreshd was stopping"
+    case .stopped(.sleep): "stopped: the machine was going to sleep"
     case .daemonCrashed: "refreshd went down in the middle of it"
+    case .lostClient: "the app's process went away in the middle of it"
+    case .outOfMemory: "killed because memory ran out"
     }
   }
 }
@@ -141,6 +147,8 @@ extension Hold {
       case .constraint(.calm, _): "less pressure on the machine"
       case .powerSaver: "another power profile"
       case .settling: "the machine has just started or woken up; it goes on in a moment"
+      case .suspending: "the machine is going to sleep; it goes on when it wakes up"
+      case .app: "a process of the app that attaches; or write a [[task]] in its file, then refreshctl reload"
       case .concurrency: "a place among the refreshes that run; max_concurrent and max_concurrent_per_user bound them"
       case .stopping: "refreshd goes on after its next start"
       }

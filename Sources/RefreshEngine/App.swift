@@ -44,6 +44,8 @@ struct App: Sendable {
   var isForeground = false
   var isLoggedOut = false
   var isDisabled = false
+  /// Whether a process of the app serves its refreshes.
+  var isAttached = false
   var freshAt: Instant?
   var isStaleTold = false
   /// Whether the plan is to be made anew with the next slice of such work.

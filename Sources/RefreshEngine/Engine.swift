@@ -25,6 +25,10 @@ public struct Engine: Sendable {
   public internal(set) var conditions = Conditions()
   /// What holds for all apps.
   public internal(set) var device: DeviceState
+  /// Whether the machine is going to sleep.
+  var isSuspending = false
+  /// The tasks of refreshes of the daemon before this one that are there still, until the first configuration.
+  var survivors: [RefreshID: Set<Int>] = [:]
   /// When the machine last started or woke up, boot clock; nil when it has not since the daemon began.
   var resumedAt: Instant?
   /// When the last app of the last backlog has its place, boot clock; nil before the first backlog.
@@ -185,11 +189,15 @@ public struct Engine: Sendable {
         $0.retryAfter = max($0.retryAfter ?? .zero, min(wait, Self.longestRetryAfter))
       }
     case .taskEnded(let refresh, let task, let end): endTask(refresh, task, end, &turn)
+    case .survived(let refresh, let tasks): survivors[refresh] = tasks
+    case .attached(let id): attach(id, true, &turn)
+    case .detached(let id): attach(id, false, &turn)
+    case .suspending(let until): suspend(until: until, &turn)
     case .clockStepped(let offset):
       wallOffset = offset
       setClock(&turn)
       turn.touched.insert(held.all)
-    case .stopped: stop(&turn)
+    case .stopped(let left): stop(leaving: left, &turn)
     case .wokeUp: goRound(&turn)
     }
   }
@@ -203,7 +211,8 @@ public struct Engine: Sendable {
   private mutating func begin(_ id: AppID, _ trigger: Trigger, _ turn: inout Turn) {
     guard let policy = apps[id]?.policy else { return }
     let started = Started(id: makeID(), trigger: trigger, at: turn.now)
-    let refreshing = Refreshing(started, policy: policy)
+    let isAttached = apps[id]?.isAttached ?? false
+    let refreshing = Refreshing(started, policy: policy, isAttached: isAttached)
     takePlace(refreshing, of: id)
     apps[id]?.lastStart = turn.now
     apps[id]?.request = nil
@@ -212,8 +221,10 @@ public struct Engine: Sendable {
     if let oneShot = apps[id]?.oneShot, oneShot.earliest <= turn.now { apps[id]?.oneShot = nil }
     apps[id]?.activity = .refreshing(refreshing)
     turn.decision.changed.insert(id)
-    turn.decision.effects.append(.start(started.id, id, trigger, deadline: refreshing.deadline))
-    if refreshing.isDone { end(id, refreshing, &turn) }
+    turn.decision.effects.append(
+      isAttached
+        ? .perform(started.id, id, trigger, deadline: refreshing.deadline)
+        : .start(started.id, id, trigger, deadline: refreshing.deadline))
   }
 }
 

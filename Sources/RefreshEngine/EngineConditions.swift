@@ -22,9 +22,10 @@ extension Engine {
     }
     for id in running.values.sorted() {
       guard let app = apps[id], app.policy != nil else { continue }
-      // Idleness and calm are asked for at the start only: the refresh itself ends the one and may end the other.
-      let isLost = [Constraint.network, .power].contains { !isMet($0, by: app, at: turn.now) }
-      if isLost { stop(id, .constraintLost, &turn) }
+      // Idleness and calm are asked for at the start only: the refresh itself ends the one and may end the other. Long
+      // work makes room for the user who returns (FEATURES B10).
+      let kept: [Constraint] = app.policy?.isProcessing == true ? [.network, .power, .idle] : [.network, .power]
+      if kept.contains(where: { !isMet($0, by: app, at: turn.now) }) { stop(id, .constraintLost, &turn) }
     }
   }
 

@@ -11,9 +11,10 @@ extension Engine {
     let limitsBefore = self.limits
     self.limits = limits
     for id in apps.ids {
-      if case .lost(let started)? = apps[id]?.activity { settleLost(id, started, &turn) }
+      if case .lost(let started)? = apps[id]?.activity { takeOver(id, started, by: policies[id], &turn) }
       if policies[id] == nil { retire(id, &turn) }
     }
+    survivors = [:]
     if apps.add(policies.keys) { forgetPlaces() }
     var shared: [Policy: SharedPolicy] = [:]
     for (id, policy) in policies {

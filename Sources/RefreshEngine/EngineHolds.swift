@@ -8,6 +8,7 @@ extension Engine {
     if app.isLoggedOut { holds.append(.loggedOut) }
     if app.isDisabled { holds.append(.disabled) }
     if isStopping { holds.append(.stopping) }
+    if isSuspending { holds.append(.suspending) }
     return holds
   }
 
@@ -23,6 +24,7 @@ extension Engine {
       let saves = limits.powerSaver == .stop && conditions.powerSaver.value == true
       if saves && app.phase == .background { holds.append(.powerSaver) }
     }
+    if app.policy?.tasks.isEmpty == true && !app.isAttached { holds.append(.app) }
     return holds + unmet(app, at: now)
   }
 
@@ -85,8 +87,8 @@ extension Hold.Name {
   /// Whether a person asks for it afterwards; the others pass in moments, or are no wait.
   fileprivate var isWorthARecord: Bool {
     switch self {
-    case .notConfigured, .never, .stopping, .settling, .concurrency: false
-    case .loggedOut, .disabled, .paused, .quiet, .network, .power, .idle, .calm, .powerSaver: true
+    case .notConfigured, .never, .stopping, .settling, .suspending, .concurrency: false
+    case .loggedOut, .disabled, .paused, .quiet, .network, .power, .idle, .calm, .powerSaver, .app: true
     }
   }
 }
@@ -95,8 +97,8 @@ extension Hold {
   /// Whether it keeps what is due, which quiet hours may keep too.
   fileprivate var isOfDue: Bool {
     switch self {
-    case .notConfigured, .loggedOut, .disabled, .never, .stopping: false
-    case .paused, .quiet, .constraint, .powerSaver, .settling, .concurrency: true
+    case .notConfigured, .loggedOut, .disabled, .never, .stopping, .suspending: false
+    case .paused, .quiet, .constraint, .powerSaver, .settling, .app, .concurrency: true
     }
   }
 }

@@ -37,15 +37,19 @@ extension Engine {
     let moment = local(record.startedAt)
     let seconds = record.startedAt.duration(to: record.endedAt).inSeconds
     let cpu = record.tasks.reduce(0) { $0 + $1.cpu.inSeconds }
+    let bytes = record.bytes.map(Double.init)
+    let isMetered = conditions.network.value?.metered.isMetered ?? false
     let isBudgeted = record.trigger.isDeferrable && isPlanned(app)
     apps.learn(of: id) { learned in
-      learned.spent(duration: seconds, cpu: cpu, bytes: 0, metered: false)
+      learned.spent(duration: seconds, cpu: cpu, bytes: bytes, metered: isMetered)
       if record.outcome.isFresh, let freshBefore {
         let gap = freshBefore.duration(to: record.startedAt).inMinutes
         learned.synced(after: gap, at: moment, foundNew: record.outcome == .newData, device)
       }
     }
-    if isBudgeted { self.device.learnings.refreshed(runSeconds: seconds, meteredBytes: 0) }
+    if isBudgeted {
+      self.device.learnings.refreshed(runSeconds: seconds, meteredBytes: isMetered ? bytes ?? 0 : 0)
+    }
     turn.decision.deviceLearned = turn.decision.deviceLearned || isBudgeted
     turn.decision.learned.insert(id)
     plan(id, at: turn.now)

@@ -27,6 +27,13 @@ extension Engine {
     changePhase(id, &turn) { app in app.leases.removeAll { $0.id == lease } }
   }
 
+  /// Takes note whether a process of the app serves its refreshes.
+  mutating func attach(_ id: AppID, _ isAttached: Bool, _ turn: inout Turn) {
+    guard apps[id] != nil else { return }
+    apps[id]?.isAttached = isAttached
+    touch(id, &turn)
+  }
+
   /// Changes what the phase follows from.
   ///
   /// The anchor stays: the next start is the last one plus the new interval.

@@ -47,12 +47,13 @@ extension Engine {
   }
 
   private func planning(of app: App, _ id: AppID, at now: Instant) -> Explanation.Planning? {
-    guard let plan = currentPlan(app, id, at: now), let habits = habits(of: id), let lastStart = app.lastStart else {
-      return nil
-    }
+    guard let plan = currentPlan(app, id, at: now), let habits = habits(of: id), let lastStart = app.lastStart,
+      let spacing = app.spacing(in: .background, limits: limits)
+    else { return nil }
+    // Where the ceiling is below the floor, the floor wins.
     return Explanation.Planning(
-      plan: plan, planned: app.plannedInForce ?? now, habits: habits, price: learningsInForce.price,
-      ceiling: lastStart + app.maxStale)
+      plan: plan, planned: max(app.plannedInForce ?? now, lastStart + spacing), habits: habits,
+      price: learningsInForce.price, ceiling: lastStart + app.maxStale)
   }
 
   /// What is learnt of an app, or pinned in its file; nil while nothing is learnt.

@@ -19,11 +19,13 @@ extension Engine {
     turn.decision.effects.append(effect)
   }
 
-  /// Stops everything, in order of id, for good.
-  mutating func stop(_ turn: inout Turn) {
+  /// Stops everything, in order of id, for good, but for what is left to the daemon after this one.
+  mutating func stop(leaving left: Set<RefreshID>, _ turn: inout Turn) {
     isStopping = true
     turn.touched.insert(apps.allPlaces)
-    for id in running.values.sorted() { stop(id, .shutdown, &turn) }
+    for (_, id) in running.filter({ !left.contains($0.key) }).sorted(by: { $0.value < $1.value }) {
+      stop(id, .shutdown, &turn)
+    }
   }
 
   /// Takes note of the end of a task, and starts those that waited for nothing else.
@@ -57,10 +59,8 @@ extension Engine {
     apps[id]?.activity = .waiting
     let freshBefore = apps[id]?.freshAt
     if record.outcome.isFresh { apps[id]?.freshAt = record.startedAt }
-    // What a stopping daemon cut short is owed, and what a lost condition did: it runs again when it can.
-    let isCutShort = record.tasks.contains { task in
-      task.outcome == .failed(.stopped(.shutdown)) || task.outcome == .failed(.stopped(.constraintLost))
-    }
+    // What a stopping daemon cut short is owed, what a lost condition did, and what sleep did: it runs again when it can.
+    let isCutShort = record.tasks.contains(where: \.isCutShort)
     if isCutShort { apps[id]?.ask(.retry, at: turn.now) }
     if record.stopReason == .deadline { strike(id, at: turn.now) }
     takeFailure(id, record, isCutShort: isCutShort, after: refreshing.retryAfter, at: turn.now)
@@ -106,24 +106,22 @@ extension Engine {
     apps[id]?.strikes.append(now)
     if let count = apps[id]?.strikes.count, count > App.strikesToRest { apps[id]?.strikes.removeFirst() }
   }
-
-  /// Gives the refresh that the daemon before this one lost its one outcome, and runs the app again.
-  ///
-  /// One that was such a retry is not tried a third time at once: it may be what brought the daemon down.
-  mutating func settleLost(_ id: AppID, _ started: Started, _ turn: inout Turn) {
-    apps[id]?.activity = .waiting
-    if started.trigger != .retry { apps[id]?.ask(.retry, at: turn.now) }
-    turn.decision.changed.insert(id)
-    turn.decision.ended.append(
-      RefreshRecord(
-        id: started.id, app: id, trigger: started.trigger, startedAt: started.at, endedAt: turn.now,
-        outcome: .failed(.daemonCrashed)))
-  }
 }
 
 extension Outcome {
   /// Whether it is a failure that its own cause says to try again.
   fileprivate var isWorthRetry: Bool {
-    if case .failed(.temporary) = self { true } else { false }
+    switch self {
+    case .failed(.temporary), .failed(.lostClient): true
+    default: false
+    }
+  }
+}
+
+extension TaskRecord {
+  /// Whether it was stopped for what is neither its own fault nor anybody's wish.
+  fileprivate var isCutShort: Bool {
+    guard case .failed(.stopped(let reason)) = outcome else { return false }
+    return reason == .shutdown || reason == .constraintLost || reason == .sleep
   }
 }

@@ -57,9 +57,27 @@ extension Engine {
   /// Until when the machine settles after boot or resume, boot clock; nil when it was in neither.
   var settlingUntil: Instant? { resumedAt.map { $0 + limits.settle } }
 
+  /// Has what runs end before the machine sleeps, and starts nothing more until it is awake (FEATURES B9).
+  mutating func suspend(until end: Instant, _ turn: inout Turn) {
+    isSuspending = true
+    turn.touched.insert(apps.allPlaces)
+    for id in running.values.sorted() {
+      guard var refreshing = apps[id]?.refreshing else { continue }
+      if let effect = refreshing.sleep(at: end, app: id, from: turn.now) { turn.decision.effects.append(effect) }
+      apps[id]?.activity = .refreshing(refreshing)
+    }
+  }
+
   /// Lets the machine settle, then spreads what was missed, the stalest first (FEATURES A12).
   mutating func resume(_ turn: inout Turn) {
     resumedAt = turn.now
+    isSuspending = false
+    for id in running.values.sorted() {
+      guard var refreshing = apps[id]?.refreshing else { continue }
+      refreshing.stayAwake()
+      apps[id]?.activity = .refreshing(refreshing)
+      touch(id, &turn)
+    }
     turn.touched.insert(held.all)
     catchUp(&turn, byStaleness: true)
     turn.touched.insert(apps.allPlaces.filter { tellsStale(apps[$0]) != nil })

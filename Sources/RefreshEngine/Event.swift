@@ -37,10 +37,22 @@ public enum Event: Hashable, Sendable {
   case retryAfter(RefreshID, Duration)
   /// All processes of a task are gone; `task` counts from 0.
   case taskEnded(RefreshID, task: Int, TaskEnd)
+  /// Tasks of a refresh that was running when the daemon before this one ended are there still, or their ends are.
+  ///
+  /// Before the first `configured`, which lets the refresh go on; each of these tasks has its `taskEnded` after that.
+  case survived(RefreshID, tasks: Set<Int>)
+  /// A process of the app serves its refreshes from now on (FEATURES B6).
+  case attached(AppID)
+  /// No process of the app serves its refreshes any more.
+  case detached(AppID)
+  /// The machine goes to sleep at this instant, boot clock; `resumed` follows, also if it does not come to it.
+  case suspending(until: Instant)
   /// Wall time minus boot time is this now.
   case clockStepped(wallOffset: Duration)
   /// The daemon stops: nothing starts any more, and what runs is told to end.
-  case stopped
+  ///
+  /// But for the refreshes that are left to the daemon after this one.
+  case stopped(leaving: Set<RefreshID>)
   /// Time has passed. Time passes on every event, so this one does nothing else.
   case wokeUp
 }
@@ -76,13 +88,17 @@ public enum Effect: Hashable, Sendable {
   ///
   /// Each task that is started is answered by one `taskEnded`, also if it cannot start.
   case start(RefreshID, AppID, Trigger, deadline: Instant)
+  /// Have the app's attached process do the refresh, as its one task 0, in place of its commands.
+  ///
+  /// Answered by one `taskEnded` too.
+  case perform(RefreshID, AppID, Trigger, deadline: Instant)
   /// Start one more task of a running refresh: all that it comes after have ended well; `task` counts from 0.
   case startTask(RefreshID, AppID, task: Int)
   /// Tell the app that its refresh will be stopped at the deadline (FEATURES B1).
   case warn(RefreshID, AppID, deadline: Instant)
-  /// Ask every process of the refresh to end: SIGTERM.
+  /// Ask every process of the refresh to end: SIGTERM; tell an attached one that it is cancelled.
   case terminate(RefreshID, AppID, StopReason)
-  /// End every process of the refresh: SIGKILL.
+  /// End every process of the refresh: SIGKILL; give up on an attached one.
   case kill(RefreshID, AppID)
   /// Tell that the app's data is older than it should be, once for each time that it becomes so (FEATURES D8).
   ///

@@ -6,6 +6,9 @@ extension TaskPolicy {
     switch end.exit {
     case .notStarted(let reason): .failed(.spawn(reason))
     case .signalled(let signal): .failed(.signal(signal))
+    case .outOfMemory: .failed(.outOfMemory)
+    case .timedOut: .failed(.stopped(.deadline))
+    case .lostClient: .failed(.lostClient)
     case .exited(noDataExit): .noData
     case .exited(let code) where code == retryExit: .failed(.temporary(code))
     case .exited(0): hasNewData(end) ? .newData : .noData

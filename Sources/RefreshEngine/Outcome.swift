@@ -31,6 +31,10 @@ public enum Cause: Hashable, Sendable {
   case stopped(StopReason)
   /// The daemon went down in the middle of it.
   case daemonCrashed
+  /// The app's process that had attached went away in the middle of it (FEATURES B6).
+  case lostClient
+  /// It was killed because memory ran out: its own bound, or the machine's.
+  case outOfMemory
 }
 
 /// Why refreshd itself ended a refresh.
@@ -47,6 +51,8 @@ public enum StopReason: String, Hashable, Sendable, CaseIterable {
   case user
   /// The daemon is stopping; the refresh runs again after the next start.
   case shutdown
+  /// The machine is going to sleep; the refresh runs again when it wakes up (FEATURES B9).
+  case sleep
 }
 
 /// What one task of a refresh did.
@@ -61,14 +67,19 @@ public struct TaskRecord: Hashable, Sendable {
   public var cpu: Duration
   /// The last line that it printed, or what it said when it completed; empty if nothing.
   public var message: String
+  /// What its processes sent and received over the network, in bytes; nil when nobody counted.
+  public var bytes: Int64?
 
   /// Makes a record of its parts.
-  public init(name: String, outcome: Outcome, duration: Duration, cpu: Duration, message: String) {
+  public init(
+    name: String, outcome: Outcome, duration: Duration, cpu: Duration, message: String, bytes: Int64? = nil
+  ) {
     self.name = name
     self.outcome = outcome
     self.duration = duration
     self.cpu = cpu
     self.message = message
+    self.bytes = bytes
   }
 }
 
@@ -92,6 +103,12 @@ public struct RefreshRecord: Hashable, Sendable {
   public var extraCompletions: Int
   /// The tasks, in the order of the file; empty for a refresh that the daemon lost.
   public var tasks: [TaskRecord]
+
+  /// What all tasks sent and received over the network, in bytes; nil when nobody counted.
+  public var bytes: Int64? {
+    let counted = tasks.compactMap(\.bytes)
+    return counted.isEmpty ? nil : counted.reduce(0, +)
+  }
 
   /// Makes a record of its parts.
   public init(
@@ -120,6 +137,12 @@ public struct TaskEnd: Hashable, Sendable {
     case signalled(Int32)
     /// It was never started; why, in one sentence.
     case notStarted(String)
+    /// Memory ran out.
+    case outOfMemory
+    /// Whoever ran it stopped it at the deadline, while no daemon was there to do so.
+    case timedOut
+    /// The attached process that did the refresh is gone, or no longer answers.
+    case lostClient
   }
 
   /// How the main process ended.
@@ -132,15 +155,22 @@ public struct TaskEnd: Hashable, Sendable {
   public var cpu: Duration
   /// The last line that was printed, without its end and cut to 200 bytes; empty if nothing was.
   public var message: String
+  /// What the task's processes sent and received over the network, in bytes; nil when nobody counted.
+  public var bytes: Int64?
+  /// How long it ran, where its end is told late; nil for until now.
+  public var duration: Duration?
 
   /// Makes an end of its parts.
   public init(
-    exit: Exit, printed: Bool = false, changed: Bool = false, cpu: Duration = .zero, message: String = ""
+    exit: Exit, printed: Bool = false, changed: Bool = false, cpu: Duration = .zero, message: String = "",
+    bytes: Int64? = nil, duration: Duration? = nil
   ) {
     self.exit = exit
     self.printed = printed
     self.changed = changed
     self.cpu = cpu
     self.message = message
+    self.bytes = bytes
+    self.duration = duration
   }
 }

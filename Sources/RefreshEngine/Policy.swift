@@ -78,7 +78,8 @@ public struct Policy: Hashable, Sendable {
   public var grace: Duration
   /// The tasks, in the order of the file.
   ///
-  /// They run side by side, or one after the other where they say so, under the one deadline.
+  /// They run side by side, or one after the other where they say so, under the one deadline. An app without any is
+  /// refreshed only while a process of it is attached (FEATURES B6).
   public var tasks: [TaskPolicy]
   /// The number of the user whose app it is, 0 by default: a user's refreshes share that user's places (FEATURES B8).
   public var owner: UInt32 = 0
@@ -93,6 +94,10 @@ public struct Policy: Hashable, Sendable {
   public var staleAfter: Duration?
   /// Whether the last rung of the ladder lets the app use a metered network; no by default.
   public var meteredWhenStale = false
+  /// Whether it is long work, which stops when the user returns; no by default (FEATURES B10).
+  ///
+  /// Its constraints are never relaxed.
+  public var isProcessing = false
   /// Whether background refreshes are planned by what is learnt; yes by default (FEATURES C5).
   ///
   /// The plan is made between the interval and `max_stale`; without it the interval is the schedule.

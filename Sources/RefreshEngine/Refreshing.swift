@@ -4,9 +4,9 @@
 ///
 ///     started     -> running      the deadline is more than five seconds away
 ///     started     -> warned       the deadline is five seconds away or less
-///     running     -> warned       five seconds before the deadline
+///     running     -> warned       five seconds before the deadline, or when the machine goes to sleep
 ///     running     -> terminating  deadline (the warning was slept over), constraint-lost, logout, user, shutdown
-///     warned      -> terminating  deadline, constraint-lost, logout, user, shutdown
+///     warned      -> terminating  deadline, constraint-lost, logout, user, shutdown, sleep
 ///     terminating -> killed       the grace has passed
 ///
 /// From any stage it ends when the last of its tasks has ended.
@@ -41,7 +41,7 @@ struct Refreshing: Hashable, Sendable {
   /// What was saved of the start.
   let started: Started
   /// When it is asked to end, boot clock.
-  let deadline: Instant
+  private(set) var deadline: Instant
   /// How long it may take to end when asked.
   let grace: Duration
   /// The user whose place it takes.
@@ -51,17 +51,46 @@ struct Refreshing: Hashable, Sendable {
   private(set) var stage: Stage
   private(set) var progress: [Progress]
   private(set) var extraCompletions = 0
+  /// When the last of the tasks that have ended did so, boot clock.
+  private var lastEnd: Instant?
+  /// Until when it must be gone, because the machine goes to sleep; nil while it does not.
+  private var sleep: Sleep?
   /// How long after its end it is tried again at the earliest, if it fails; nil for what its failure says.
   var retryAfter: Duration?
 
-  init(_ started: Started, policy: Policy) {
+  /// The way to sleep.
+  private struct Sleep: Hashable, Sendable {
+    /// When it is asked to end, boot clock.
+    let stopAt: Instant
+    /// When it is killed, boot clock.
+    let killAt: Instant
+  }
+
+  init(_ started: Started, policy: Policy, isAttached: Bool = false) {
     self.started = started
     deadline = started.at + policy.deadline
     grace = policy.grace
     owner = policy.owner
-    tasks = policy.tasks
+    tasks = isAttached ? [TaskPolicy(name: "app")] : policy.tasks
     stage = policy.deadline > Self.warningLead ? .running : .warned
-    progress = policy.tasks.map { $0.after.isEmpty ? .running(since: started.at) : .waiting }
+    progress = tasks.map { $0.after.isEmpty ? .running(since: started.at) : .waiting }
+  }
+
+  /// Goes on with a refresh that the daemon before this one began, with those of its tasks that are there still.
+  ///
+  /// A task that had to be there and is not was lost with that daemon; what comes after others may not have begun. One
+  /// that ended in time while nobody looked is told of after this, so a deadline that has passed is not held against it
+  /// for a moment.
+  init(_ started: Started, policy: Policy, survivors: Set<Int>, at now: Instant) {
+    self.init(started, policy: policy)
+    deadline = max(deadline, now + Self.warningLead)
+    for task in tasks.indices {
+      if survivors.contains(task) {
+        progress[task] = .running(since: started.at)
+      } else if tasks[task].after.isEmpty {
+        skip(task, .daemonCrashed)
+      }
+    }
   }
 
   /// Why the daemon ends it, if it does.
@@ -76,7 +105,7 @@ struct Refreshing: Hashable, Sendable {
   var wake: Instant? {
     switch stage {
     case .running: deadline - Self.warningLead
-    case .warned: deadline
+    case .warned: min(deadline, sleep?.stopAt ?? deadline)
     case .terminating(_, let killAt): killAt
     case .killed: nil
     }
@@ -96,7 +125,7 @@ struct Refreshing: Hashable, Sendable {
       stage = .warned
       return .warn(started.id, app, deadline: deadline)
     case .running, .warned:
-      return stop(.deadline, app: app, at: now)
+      return stop(deadline <= now ? .deadline : .sleep, app: app, at: now)
     case .terminating(let reason, _):
       stage = .killed(reason)
       return .kill(started.id, app)
@@ -110,10 +139,28 @@ struct Refreshing: Hashable, Sendable {
   /// No further task starts.
   mutating func stop(_ reason: StopReason, app: AppID, at now: Instant) -> Effect? {
     guard stopReason == nil else { return nil }
-    stage = .terminating(reason, killAt: now + grace)
+    stage = .terminating(reason, killAt: min(now + grace, sleep?.killAt ?? now + grace))
     for task in tasks.indices where progress[task] == .waiting { skip(task, .stopped(reason)) }
     return .terminate(started.id, app, reason)
   }
+
+  /// Has it end by itself before the machine sleeps, or else be stopped in time: at half of what is left (FEATURES B9).
+  mutating func sleep(at end: Instant, app: AppID, from now: Instant) -> Effect? {
+    sleep = Sleep(stopAt: end - min(grace, now.duration(to: end).part(of: 2)), killAt: end)
+    switch stage {
+    case .running:
+      stage = .warned
+      return .warn(started.id, app, deadline: min(deadline, end))
+    case .terminating(let reason, let killAt):
+      stage = .terminating(reason, killAt: min(killAt, end))
+      return nil
+    case .warned, .killed:
+      return nil
+    }
+  }
+
+  /// Has it go on: the machine is awake.
+  mutating func stayAwake() { sleep = nil }
 
   /// Takes a task's own word for how it went.
   ///
@@ -143,9 +190,12 @@ struct Refreshing: Hashable, Sendable {
       outcome = stopReason.map { .failed(.stopped($0)) } ?? tasks[task].judge(end)
       begin = since
     }
+    let duration = end.duration ?? begin.duration(to: now)
+    lastEnd = max(begin + duration, lastEnd ?? begin)
     progress[task] = .ended(
       TaskRecord(
-        name: tasks[task].name, outcome: outcome, duration: begin.duration(to: now), cpu: end.cpu, message: message))
+        name: tasks[task].name, outcome: outcome, duration: duration, cpu: end.cpu, message: message,
+        bytes: end.bytes))
   }
 
   /// Starts the tasks whose turn has come, and gives them: all that they come after have ended well (FEATURES B7).
@@ -198,9 +248,12 @@ struct Refreshing: Hashable, Sendable {
   /// The line for the history, when all tasks have ended.
   func record(of app: AppID, at now: Instant) -> RefreshRecord {
     let records = progress.compactMap { if case .ended(let record) = $0 { record } else { nil } }
+    // Nobody may have been there to see the deadline.
+    let isTimedOut = records.contains { $0.outcome == .failed(.stopped(.deadline)) }
     return RefreshRecord(
-      id: started.id, app: app, trigger: started.trigger, startedAt: started.at, endedAt: now,
-      outcome: .ofGroup(records.map(\.outcome)), stopReason: stopReason, extraCompletions: extraCompletions,
+      id: started.id, app: app, trigger: started.trigger, startedAt: started.at, endedAt: min(lastEnd ?? now, now),
+      outcome: .ofGroup(records.map(\.outcome)), stopReason: stopReason ?? (isTimedOut ? .deadline : nil),
+      extraCompletions: extraCompletions,
       tasks: records)
   }
 }

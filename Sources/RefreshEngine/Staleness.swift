@@ -21,9 +21,10 @@ extension App {
   /// When a constraint is relaxed, boot clock; nil when it never is.
   ///
   /// One rung at a time, a third of `max_stale` apart: the user's idleness, the machine's calm, power, and last, if the
-  /// app's file says so, the price of the network. No network at all is never relaxed: nothing could be refreshed.
+  /// app's file says so, the price of the network. No network at all is never relaxed: nothing could be refreshed. Nor is
+  /// anything of long work, which would be in the user's way (FEATURES B10).
   func relaxedAt(_ constraint: Constraint) -> Instant? {
-    guard let ageBegan, let policy else { return nil }
+    guard let ageBegan, let policy, !policy.isProcessing else { return nil }
     let maxStale = maxStale
     return switch constraint {
     case .idle: ageBegan + maxStale

@@ -32,6 +32,10 @@ public enum Hold: Hashable, Sendable {
   case powerSaver
   /// The machine has just started or woken up, until this instant, boot clock (FEATURES A12).
   case settling(until: Instant)
+  /// The machine is going to sleep; its waking up lifts it.
+  case suspending
+  /// The app has no command and no process of it is attached; one that attaches lifts it (FEATURES B6).
+  case app
   /// As many refreshes are running as may run at once.
   case concurrency
   /// The daemon is stopping; its next start lifts it.
@@ -52,6 +56,8 @@ public enum Hold: Hashable, Sendable {
     case .constraint(.calm, _): .calm
     case .powerSaver: .powerSaver
     case .settling: .settling
+    case .suspending: .suspending
+    case .app: .app
     case .concurrency: .concurrency
     case .stopping: .stopping
     }
@@ -71,6 +77,8 @@ public enum Hold: Hashable, Sendable {
     case calm
     case powerSaver = "power-saver"
     case settling
+    case suspending
+    case app
     case concurrency
     case stopping
   }

@@ -37,6 +37,7 @@ extension StopReason: DiskCode {
     case .logout: "logout"
     case .user: "user"
     case .shutdown: "shutdown"
+    case .sleep: "sleep"
     }
   }
 }
@@ -114,6 +115,8 @@ struct OutcomeColumns {
       case .notRun(let name): (self.cause, causeText) = ("not-run", name)
       case .stopped(let reason): (self.cause, causeText) = ("stopped", reason.code)
       case .daemonCrashed: self.cause = "daemon-crashed"
+      case .lostClient: self.cause = "lost-client"
+      case .outOfMemory: self.cause = "out-of-memory"
       }
     }
   }
@@ -163,6 +166,8 @@ extension Row {
     case "not-run": .notRun(after: text(column + 2))
     case "stopped": .stopped(try code(column + 2))
     case "daemon-crashed": .daemonCrashed
+    case "lost-client": .lostClient
+    case "out-of-memory": .outOfMemory
     default: throw unreadable(column)
     }
   }

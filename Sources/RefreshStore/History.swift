@@ -29,7 +29,7 @@ struct History {
     extra_completions
     """
   private static let taskColumns = """
-    refresh, position, name, outcome, cause, cause_code, cause_text, duration_us, cpu_us, message
+    refresh, position, name, outcome, cause, cause_code, cause_text, duration_us, cpu_us, message, bytes
     """
 
   private let insert: Statement
@@ -50,7 +50,8 @@ struct History {
       VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?, \(AppTable.key)) ON CONFLICT DO NOTHING
       """, to: .save)
     insertTask = try prepare(
-      "INSERT INTO task (\(Self.taskColumns)) VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?) ON CONFLICT DO NOTHING", to: .save)
+      "INSERT INTO task (\(Self.taskColumns)) VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?) ON CONFLICT DO NOTHING",
+      to: .save)
     selectNewest = try prepare(
       "SELECT id, \(Self.columns) FROM refresh WHERE app = \(AppTable.key) ORDER BY id DESC LIMIT ?", to: .read)
     selectLast = try prepare(
@@ -76,7 +77,7 @@ struct History {
       try insertTask.run(
         id, .integer(Int64(position)), .text(task.name), .text(outcome.outcome), Value(outcome.cause),
         Value(outcome.causeCode), Value(outcome.causeText), .integer(task.duration.inMicroseconds),
-        .integer(task.cpu.inMicroseconds), .text(task.message))
+        .integer(task.cpu.inMicroseconds), .text(task.message), Value(task.bytes))
     }
     try bound.added(record.app)
   }
@@ -114,7 +115,8 @@ struct History {
       found.append(
         TaskRecord(
           name: row.text(2), outcome: try row.outcome(3), duration: .microseconds(row.integer(7)),
-          cpu: .microseconds(row.integer(8)), message: row.text(9)))
+          cpu: .microseconds(row.integer(8)), message: row.text(9),
+          bytes: try row.optional(10) { row.integer($0) }))
     }
     return found
   }

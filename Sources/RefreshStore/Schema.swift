@@ -144,6 +144,10 @@ enum Schema {
     CREATE INDEX opening_app ON opening (app, id);
 
     """,
+    """
+    ALTER TABLE task ADD COLUMN bytes INTEGER;   -- over the network; null when nobody counted
+
+    """,
   ]
 
   /// Brings the file to this release's version, each step whole or not at all.

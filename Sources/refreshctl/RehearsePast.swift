@@ -28,25 +28,28 @@ struct RecordedPast {
     } else {
       sources = .system
     }
-    // A trace begins on a Monday, so that weekends are where they were.
+    var recorded: [(app: AppID, refreshes: [Wire.Refresh], openings: [Int64])] = []
+    for app in try daemon.call(ManagerInterface.List.self, .init()).apps {
+      guard let id = AppID(app.id) else { continue }
+      let refreshes = try daemon.call(ManagerInterface.History.self, .init(app: app.id)).refreshes
+      let openings = try daemon.call(ManagerInterface.Openings.self, .init(app: app.id)).openingsMicroseconds
+      recorded.append((id, refreshes, openings))
+    }
+    // No further back than there is anything to know, and from a Monday on, so that weekends are where they were.
+    let moments = recorded.flatMap { $0.openings + $0.refreshes.map(\.startedMicroseconds) }
     let today = calendar(now).day
-    let first = today - days - Self.warmUp
+    let first = max(today - days - Self.warmUp, moments.min().map { calendar($0).day } ?? today)
     let monday = first - ((first + 3) % 7 + 7) % 7
     func minute(_ wall: Int64) -> Double {
       let moment = calendar(wall)
       return Double((moment.day - monday) * 1440 + moment.minuteOfDay) + Double(wall % 60_000_000) / 60e6
     }
-    var past: [Recollection] = []
-    for app in try daemon.call(ManagerInterface.List.self, .init()).apps {
-      guard let id = AppID(app.id) else { continue }
-      let refreshes = try daemon.call(ManagerInterface.History.self, .init(app: app.id)).refreshes
-      let openings = try daemon.call(ManagerInterface.Openings.self, .init(app: app.id)).openingsMicroseconds
-      let syncs = refreshes.filter { $0.outcome != .failed }.map { refresh in
+    let past = recorded.map { app in
+      let syncs = app.refreshes.filter { $0.outcome != .failed }.map { refresh in
         Recollection.Sync(at: minute(refresh.startedMicroseconds), foundNew: refresh.outcome == .newData)
       }
-      past.append(
-        Recollection(
-          app: id, syncs: syncs.filter { $0.at >= 0 }, openings: openings.map(minute).filter { $0 >= 0 }))
+      return Recollection(
+        app: app.app, syncs: syncs.filter { $0.at >= 0 }, openings: app.openings.map(minute).filter { $0 >= 0 })
     }
     trace = Trace(recalling: past, days: today - monday + 1, measured: days)
   }

@@ -3,9 +3,9 @@ import RefreshEngine
 /// An app of a script: its policy, and how its tasks behave when nobody says so by hand.
 ///
 /// The keys: `foreground`, `background` (intervals), `on` (what entering the foreground does), `deadline`, `grace`,
-/// `tasks` (names, each after those that it names behind a `>`: `pull,index>pull`), `judge` (`exit`, `output`,
+/// `tasks` (names, each after those that it names behind a `>`: `pull,index>pull`; or `none`), `judge` (`exit`, `output`,
 /// `changed`), `no-data-exit`, `retry-exit`, `quiet` (`FROM-TO`, since midnight), `stale-after` and `max-stale`
-/// (durations), `network`, `power` (words of the file), `idle`, `calm`, `metered-when-stale` (`yes`), `adaptive`
+/// (durations), `network`, `power` (words of the file), `idle`, `calm`, `metered-when-stale`, `processing` (`yes`), `adaptive`
 /// (`yes`; else the interval is the schedule); and of the behaviour `takes`
 /// (a duration or `forever`), `exit` (a code) and `stubborn` (`yes`: SIGTERM is ignored).
 struct AppLine {
@@ -31,6 +31,7 @@ struct AppLine {
       case "adaptive": policy.isAdaptive = value == "yes"
       case "deadline": policy.deadline = try duration(value)
       case "grace": policy.grace = try duration(value)
+      case "tasks" where value == "none": chains = []
       case "tasks": chains = value.split(separator: ",").map { $0.split(separator: ">").map(String.init) }
       case "judge": task.newData = try value.read(Self.judgement)
       case "no-data-exit": task.noDataExit = try value.read { Int32($0) }
@@ -46,6 +47,7 @@ struct AppLine {
       case "calm": policy.constraints.calm = value == "yes"
       case "max-stale": policy.maxStale = try duration(value)
       case "metered-when-stale": policy.meteredWhenStale = value == "yes"
+      case "processing": policy.isProcessing = value == "yes"
       case "stale-after": policy.staleAfter = try duration(value)
       case "takes": takes = value == "forever" ? nil : try duration(value)
       case "exit": exit = try value.read { Int32($0) }

@@ -25,11 +25,22 @@ extension Timeline {
     case "suspend":
       suspend(for: try duration(try rest.word(0)))
       if rest.last == "resumed" { handle(.resumed) }
-    case "stop": handle(.stopped)
+    case "attach": handle(.attached(try appID(try rest.word(0))))
+    case "detach": handle(.detached(try appID(try rest.word(0))))
+    case "sleeps-in": handle(.suspending(until: instant + (try duration(try rest.word(0)))))
+    case "resumed": handle(.resumed)
+    case "stop": handle(.stopped(leaving: Set(try rest.map { try $0.read { RefreshID($0) } })))
     case "down":
       engine = nil
-      processes = []
-    case "up": startDaemon()
+      if rest.first != "leaving-tasks" { processes = [] }
+    case "up":
+      // Those that are there still, and those that ended meanwhile and whose end is kept: 1-1/0.
+      let kept = try rest.map { word in
+        let parts = word.split(separator: "/").map(String.init)
+        return (try parts.word(0).read { RefreshID($0) }, try parts.word(1).read { Int($0) })
+      }
+      let there = processes.map { ($0.refresh, $0.task) } + kept
+      startDaemon(survivors: Dictionary(grouping: there) { $0.0 }.mapValues { Set($0.map(\.1)) })
     case "boot": boot()
     case "wake": handle(.wokeUp)
     case "why": write("why \(try rest.word(0)): \(try verdictText(of: rest.word(0)))")
@@ -67,11 +78,16 @@ extension Timeline {
     let exit: TaskEnd.Exit =
       switch how[0] {
       case "exit": .exited(try how.word(1).read { Int32($0) })
+      case "lost": .lostClient
+      case "memory": .outOfMemory
+      case "late": .timedOut
       case "signal": .signalled(try how.word(1).read { Int32($0) })
       default: .notStarted("no such program")
       }
     processes.removeAll { $0.refresh == refresh && $0.task == task }
-    let end = TaskEnd(exit: exit, printed: rest.contains("printed"), changed: rest.contains("changed"))
+    let ran = try rest.first { $0.hasPrefix("ran=") }.map { try duration(String($0.dropFirst("ran=".count))) }
+    let end = TaskEnd(
+      exit: exit, printed: rest.contains("printed"), changed: rest.contains("changed"), duration: ran)
     handle(.taskEnded(refresh, task: task, end))
   }
 

@@ -41,12 +41,12 @@ struct Timeline {
     for id in decision.changed { saved[id] = engine?.state(of: id) }
     savedWallOffset = engine?.wallOffset ?? savedWallOffset
     for effect in decision.effects {
-      if case .start = effect { continue }
+      if effect.isStart { continue }
       perform(effect)
     }
     for record in decision.ended { write(text(of: record)) }
     for effect in decision.effects {
-      if case .start = effect { perform(effect) }
+      if effect.isStart { perform(effect) }
     }
   }
 
@@ -60,9 +60,10 @@ struct Timeline {
 
   mutating func setClock(by step: Duration) { clockError += step }
 
-  mutating func startDaemon() {
+  mutating func startDaemon(survivors: [RefreshID: Set<Int>] = [:]) {
     start += 1
     engine = Engine(start: start, spread: Spread(machine: 1), states: saved, wallOffset: wallOffset)
+    for (id, tasks) in survivors { handle(.survived(id, tasks: tasks)) }
     if !apps.isEmpty { handle(.configured(limits, apps.mapValues(\.policy))) }
   }
 
@@ -113,6 +114,8 @@ struct Timeline {
       for (task, policy) in (apps[app]?.policy.tasks ?? []).enumerated() where policy.after.isEmpty {
         run(id, app, task: task)
       }
+    case .perform(let id, let app, let trigger, _):
+      write("perform \(id) \(app.name) (\(trigger.rawValue))")
     case .startTask(let id, let app, let task):
       write("start-task \(id) \(apps[app]?.policy.tasks[task].name ?? "")")
       run(id, app, task: task)
@@ -143,6 +146,16 @@ struct Timeline {
       if let endsAt = processes[index].endsAt, endsAt < instant { continue }
       processes[index].endsAt = instant
       processes[index].exit = exit
+    }
+  }
+}
+
+extension Effect {
+  /// Whether it begins a refresh.
+  fileprivate var isStart: Bool {
+    switch self {
+    case .start, .perform: true
+    default: false
     }
   }
 }

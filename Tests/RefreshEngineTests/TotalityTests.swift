@@ -23,7 +23,7 @@ import Testing
     case "waiting": play(configured, ended)
     case "logged out": play(configured, ended, .signalled(todo, .logout))
     case "retired, running": play(configured, .configured(Limits(), [:]))
-    case "stopping": play(configured, .stopped)
+    case "stopping": play(configured, .stopped(leaving: []))
     default:
       play(configured)
       let passed: [String: [Int64]] = ["warned": [25], "terminating": [30], "killed": [30, 35]]
@@ -75,8 +75,11 @@ import Testing
     events += Trigger.allCases.map { .requested(todo, $0) }
     events += [
       .leaseEnded(LeaseID(1), todo), .overridden(todo, Overrides(foregroundInterval: .never)),
-      .completed(id, task: 0, .failed(.reported("")), message: ""), .wokeUp, .stopped, .configured(Limits(), [:]),
-      .configured(Limits(), [todo: policy]), .taskEnded(id, task: 0, TaskEnd(exit: .notStarted("no memory"))),
+      .completed(id, task: 0, .failed(.reported("")), message: ""), .wokeUp, .stopped(leaving: []),
+      .configured(Limits(), [:]),
+      .attached(todo), .detached(todo), .suspending(until: Instant(microseconds: 5_000_000)), .resumed,
+      .survived(id, tasks: [0]), .configured(Limits(), [todo: policy]),
+      .taskEnded(id, task: 0, TaskEnd(exit: .notStarted("no memory"))),
     ]
     for first in events {
       for second in events {
@@ -91,14 +94,6 @@ import Testing
         }
       }
     }
-  }
-
-  @Test func `A group without tasks has ended when it starts`() throws {
-    let todo = try appID("todo")
-    var engine = Engine(start: 1, spread: Spread(machine: 1), states: [:], wallOffset: .zero)
-    let decision = engine.handle(.configured(Limits(), [todo: Policy(tasks: [])]), at: now)
-    #expect(decision.ended.map(\.outcome) == [.noData])
-    #expect(engine.verdict(on: todo, at: now) == .notDue(until: now + .hours(24)))
   }
 
   @Test func `Answers may be asked for at any time`() throws {

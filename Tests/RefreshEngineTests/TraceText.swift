@@ -1,11 +1,13 @@
 import RefreshEngine
 
 extension Timeline {
-  /// `end REFRESH APP OUTCOME`, then what is not as usual: the stop reason, extra completions, more than one task.
+  /// `end REFRESH APP OUTCOME`, then what is not as usual: the stop reason, extra completions, an end that is told late, more than
+  /// one task.
   func text(of record: RefreshRecord) -> String {
     var line = "end \(record.id) \(record.app.name) \(text(of: record.outcome))"
     if let reason = record.stopReason { line += " (\(reason.rawValue))" }
     if record.extraCompletions > 0 { line += " extra=\(record.extraCompletions)" }
+    if record.endedAt != instant { line += " at \(timeText(record.endedAt))" }
     if record.tasks.count > 1 {
       line += " [\(record.tasks.map { "\($0.name) \(text(of: $0.outcome))" }.joined(separator: ", "))]"
     }
@@ -57,6 +59,8 @@ extension Timeline {
     case .notRun(let name): "not run after \(name)"
     case .stopped(let reason): "stopped by \(reason.rawValue)"
     case .daemonCrashed: "crashed"
+    case .lostClient: "lost client"
+    case .outOfMemory: "out of memory"
     }
   }
 }

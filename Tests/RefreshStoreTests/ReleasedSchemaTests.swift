@@ -36,7 +36,7 @@ import Testing
     todo.failures = 4
     todo.strikes = [-6_000_000, 79_000_000_000, 80_000_000_000].map(Instant.init(microseconds:))
     todo.oneShot = OneShot(earliest: Instant(microseconds: 92_000_000_000), reason: "näher 🛰️, it's \"soon\"")
-    todo.waiting = Waiting(since: Instant(microseconds: 86_399_500_000), holds: Hold.Name.allCases)
+    todo.waiting = Waiting(since: Instant(microseconds: 86_399_500_000), holds: holds)
     states[try app("todo")] = todo
     states[try app("news")]?.oneShot = OneShot(earliest: Instant(microseconds: 92_000_000_000), reason: "")
     return states
@@ -49,6 +49,16 @@ import Testing
     states[try app("mail")]?.isStaleTold = true
     return states
   }
+
+  /// The same states with what schema 4 has more.
+  static func statesOfSchema4() throws -> [AppID: AppState] {
+    var states = try statesOfSchema3()
+    states[try app("todo")]?.waiting?.holds = Hold.Name.allCases
+    return states
+  }
+
+  /// The names of holds of schema 2 and 3.
+  static let holds = Hold.Name.allCases.filter { ![.suspending, .app].contains($0) }
 
   /// The same device with what schema 3 has more.
   static let deviceOfSchema3 = {
@@ -71,23 +81,39 @@ import Testing
 
   static let device = DeviceState(pause: .until(Instant(microseconds: 93_000_000_000)))
 
+  static func waits() throws -> [WaitRecord] { try waits(for: holds) }
+
   /// One wait for each hold.
-  static func waits() throws -> [WaitRecord] {
+  static func waits(for holds: [Hold.Name]) throws -> [WaitRecord] {
     let todo = try app("todo")
-    return zip(1..., Hold.Name.allCases).map { number, hold in
+    return zip(1..., holds).map { number, hold in
       let since = Instant(microseconds: Int64(number) * 1_000_000)
       return WaitRecord(app: todo, since: since, until: since + .milliseconds(900), holds: [hold, .network])
     }
   }
 
   /// One refresh for each cause, with all triggers and stop reasons.
-  static func records() throws -> [RefreshRecord] {
-    let outcomes: [Outcome] = [
-      .newData, .noData, .failed(.exit(1)), .failed(.temporary(75)), .failed(.signal(11)),
-      .failed(.spawn("cannot run /usr/bin/nothing: No such file or directory")), .failed(.reported("no route")),
-      .failed(.daemonCrashed), .failed(.stopped(.deadline)), .failed(.stopped(.constraintLost)),
-      .failed(.stopped(.logout)), .failed(.stopped(.user)), .failed(.stopped(.shutdown)),
+  static func records() throws -> [RefreshRecord] { try records(of: outcomes) }
+
+  /// The same with what schema 4 has more.
+  static func recordsOfSchema4() throws -> [RefreshRecord] {
+    var records = try records(
+      of: outcomes + [.failed(.lostClient), .failed(.outOfMemory), .failed(.stopped(.sleep)), .newData])
+    records[records.count - 1].tasks = [
+      TaskRecord(
+        name: "pull", outcome: .newData, duration: .seconds(1), cpu: .milliseconds(7), message: "", bytes: 1 << 33)
     ]
+    return records
+  }
+
+  static let outcomes: [Outcome] = [
+    .newData, .noData, .failed(.exit(1)), .failed(.temporary(75)), .failed(.signal(11)),
+    .failed(.spawn("cannot run /usr/bin/nothing: No such file or directory")), .failed(.reported("no route")),
+    .failed(.daemonCrashed), .failed(.stopped(.deadline)), .failed(.stopped(.constraintLost)),
+    .failed(.stopped(.logout)), .failed(.stopped(.user)), .failed(.stopped(.shutdown)),
+  ]
+
+  private static func records(of outcomes: [Outcome]) throws -> [RefreshRecord] {
     let todo = try app("todo")
     return zip(1..., outcomes).map { number, outcome in
       let reason: StopReason? = if case .failed(.stopped(let reason)) = outcome { reason } else { nil }
@@ -114,16 +140,21 @@ import Testing
     var learned: @Sendable () throws -> [AppID: Learned] = { [:] }
     var openings: [Int64] = []
     var waits: @Sendable () throws -> [WaitRecord] = { [] }
+    var records: @Sendable () throws -> [RefreshRecord] = { try ReleasedSchemaTests.records() }
   }
 
   static let releases = [
     Release(testDescription: "schema 1", dump: PackageResources.schema_1_sql, states: states),
     Release(
       testDescription: "schema 2", dump: PackageResources.schema_2_sql, states: statesOfSchema2, device: device,
-      waits: waits),
+      waits: { try waits() }),
     Release(
       testDescription: "schema 3", dump: PackageResources.schema_3_sql, states: statesOfSchema3,
-      device: deviceOfSchema3, learned: learned, openings: openings, waits: waits),
+      device: deviceOfSchema3, learned: learned, openings: openings, waits: { try waits() }),
+    Release(
+      testDescription: "schema 4", dump: PackageResources.schema_4_sql, states: statesOfSchema4,
+      device: deviceOfSchema3, learned: learned, openings: openings, waits: { try waits(for: Hold.Name.allCases) },
+      records: recordsOfSchema4),
   ]
 
   @Test(arguments: releases)
@@ -143,7 +174,7 @@ import Testing
     let todo = try app("todo")
     let walls = release.openings.reversed().map { Self.clock.wall(Instant(microseconds: $0)) }
     #expect(try await store.openings(of: todo) == walls)
-    let refreshes = try Self.records().reversed().map { StoredRefresh($0, clock: Self.clock) }
+    let refreshes = try release.records().reversed().map { StoredRefresh($0, clock: Self.clock) }
     #expect(try await store.history(of: todo, limit: .max) == refreshes)
     let waits = try release.waits().reversed().map { StoredWait($0, clock: Self.clock) }
     #expect(try await store.waits(of: todo, limit: .max) == waits)
@@ -155,10 +186,10 @@ import Testing
     let (store, _) = try RefreshStore.open(today, clock: Self.clock)
     try await store.save(
       Batch(
-        Self.clock, states: try Self.statesOfSchema3(), device: Self.deviceOfSchema3, learned: try Self.learned(),
+        Self.clock, states: try Self.statesOfSchema4(), device: Self.deviceOfSchema3, learned: try Self.learned(),
         openings: try Self.openings.map { Opening(app: try app("todo"), at: Instant(microseconds: $0)) },
-        records: try Self.records(), waits: try Self.waits()), durably: true)
-    try fixture.sql(String(decoding: PackageResources.schema_3_sql, as: UTF8.self))
+        records: try Self.recordsOfSchema4(), waits: try Self.waits(for: Hold.Name.allCases)), durably: true)
+    try fixture.sql(String(decoding: PackageResources.schema_4_sql, as: UTF8.self))
     for query in [
       "SELECT group_concat(sql) FROM (SELECT sql FROM sqlite_schema ORDER BY name)",
       "SELECT group_concat(t) FROM (SELECT trigger || outcome || ifnull(cause, '-') || ifnull(stop_reason, '-') AS t FROM refresh ORDER BY id)",
@@ -168,6 +199,7 @@ import Testing
       "SELECT planned_us FROM app WHERE id = 'org.example.todo'",
       "SELECT group_concat(wall_us) FROM (SELECT wall_us FROM opening ORDER BY id)",
       "SELECT hex(data) FROM learned",
+      "SELECT group_concat(t) FROM (SELECT name || ifnull(bytes, '-') AS t FROM task ORDER BY refresh, position)",
     ] {
       #expect(try today.text(query) == fixture.text(query))
     }

@@ -39,6 +39,7 @@ extension Bystander {
     case .completed(let refresh, let task, let outcome, _): hear(outcome, from: task, refresh)
     case .taskEnded(let refresh, let task, let end): hear(end, of: task, refresh)
     case .wokeUp, .forgotten, .retryAfter: break
+    case .survived, .attached, .detached, .suspending: break
     }
   }
 

@@ -61,7 +61,7 @@ extension World {
     case 86..<89: kill()
     case 89..<92:
       afterExit = chance.happens(50) ? .restart : .reboot
-      handle(.stopped)
+      handle(.stopped(leaving: []))
     case 92..<94: if brain != nil { cutPower() }
     case 94..<97:
       isDiskFull = true

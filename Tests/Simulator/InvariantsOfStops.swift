@@ -23,7 +23,7 @@ struct StopsInTime: Invariant {
         var since = now
         if case .terminating(_, let earlier) = run.stage { since = earlier }
         if now < since + run.grace { return "\(id) of \(app) is killed within its grace" }
-      case .startTask, .terminate, .tellStale: continue
+      case .perform, .startTask, .terminate, .tellStale: continue
       }
     }
     for (app, seen) in world.book.apps {
@@ -80,7 +80,8 @@ struct SwitchStopsNothing: Invariant {
           case .disabled(app, true): true
           default: false
           }
-        case .shutdown: turn.event == .stopped
+        case .shutdown: if case .stopped = turn.event { true } else { false }
+        case .sleep: false
         case .constraintLost: world.book.apps[app].map { world.book.unmetToGoOn($0, at: world.instant) } ?? false
         }
       if !isRight { return "\(id) of \(app) is stopped for \(reason) on \(turn.event)" }

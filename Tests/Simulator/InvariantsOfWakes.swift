@@ -64,7 +64,7 @@ struct WakeIsTheMinimum: Invariant {
 extension [Hold] {
   /// The names that are worth a line of the history.
   var recorded: [Hold.Name] {
-    map(\.name).filter { ![.notConfigured, .never, .stopping, .settling, .concurrency].contains($0) }
+    map(\.name).filter { ![.notConfigured, .never, .stopping, .settling, .suspending, .concurrency].contains($0) }
   }
 }
 
@@ -77,8 +77,8 @@ extension Hold {
   /// Whether it keeps what is due and quiet hours may join it.
   fileprivate var isOfDue: Bool {
     switch self {
-    case .notConfigured, .loggedOut, .disabled, .never, .stopping: false
-    case .paused, .quiet, .constraint, .powerSaver, .settling, .concurrency: true
+    case .notConfigured, .loggedOut, .disabled, .never, .stopping, .suspending: false
+    case .paused, .quiet, .constraint, .powerSaver, .settling, .app, .concurrency: true
     }
   }
 
@@ -88,6 +88,7 @@ extension Hold {
     case .quiet(let until), .settling(let until), .paused(.until(let until)): until
     case .constraint(_, let relaxedAt): relaxedAt
     case .notConfigured, .loggedOut, .disabled, .paused, .never, .powerSaver, .concurrency, .stopping: nil
+    case .suspending, .app: nil
     }
   }
 }

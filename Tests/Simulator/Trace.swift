@@ -20,7 +20,7 @@ public struct Trace: Sendable {
       for effect in turn.decision.effects { write(text(of: effect), at: now) }
       for wait in turn.decision.waited { write("wait \(wait.app) \(wait.since.duration(to: wait.until))", at: now) }
       for record in turn.decision.ended { write("end \(record.id) \(record.app) \(record.outcome)", at: now) }
-    case .performed(.start): starts += 1
+    case .performed(.start), .performed(.perform): starts += 1
     case .performed, .saved: break
     case .daemonStarted: write("daemon started", at: now)
     case .daemonGone: write("daemon gone", at: now)
@@ -38,6 +38,7 @@ public struct Trace: Sendable {
   private func text(of effect: Effect) -> String {
     switch effect {
     case .start(let id, let app, let trigger, _): "start \(id) \(app) \(trigger.rawValue)"
+    case .perform(let id, let app, let trigger, _): "perform \(id) \(app) \(trigger.rawValue)"
     case .startTask(let id, let app, let task): "start-task \(id) \(app) \(task)"
     case .warn(let id, let app, _): "warn \(id) \(app)"
     case .terminate(let id, let app, let reason): "terminate \(id) \(app) \(reason.rawValue)"

@@ -128,7 +128,7 @@ extension World {
         }
       case .startTask(let id, let app, let task):
         run(task, of: id, app, until: book.apps[app]?.run?.deadline ?? instant)
-      case .warn, .tellStale: break
+      case .perform, .warn, .tellStale: break
       case .terminate(let id, _, _):
         for index in processes.indices where processes[index].refresh == id { processes[index].terminate(at: now) }
       case .kill(let id, _):

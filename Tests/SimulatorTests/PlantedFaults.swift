@@ -35,7 +35,7 @@ private let ofRuns = [
     fault.hearing = { event, _ in if case .signalled(_, .logout) = event { [] } else { [event] } }
   },
   Planted("NoStartWhileHeld", "does not hear that it stops") { fault in
-    fault.hearing = { event, _ in event == .stopped ? [] : [event] }
+    fault.hearing = { event, _ in if case .stopped = event { [] } else { [event] } }
   },
   Planted("NoStartWhileHeld", "does not hear of a reload") { fault in
     fault.hearing = { event, engine in

@@ -54,6 +54,11 @@ import Testing
         + "(until today 14:00, in 2 h) and for the end of its quiet hours."
     ),
     (
+      explanation(holds: ["app"], waiting: noon - span(m: 20)),
+      "Todo is in the background. It is due since today 11:40 but waits for the app: no process of it is attached, "
+        + "and its file has no task."
+    ),
+    (
       explanation(holds: ["disabled"], isDisabled: true),
       "Todo is in the background. It is disabled: not refreshed until `refreshctl enable org.example.todo`."
     ),

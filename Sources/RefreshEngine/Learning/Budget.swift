@@ -4,14 +4,15 @@ public struct Budget: Hashable, Sendable {
   public var refreshesPerAppAndDay: Double
   /// Seconds that a refresh of the budget may run on average: a third of the default deadline.
   public static let secondsPerRefresh = 10.0
+  /// What each refresh an app and day of the budget allows over metered connections in a day, all apps together: 10 MB,
+  /// so that `balanced` takes at most 1.5 GB a month, half of a small data plan.
+  public static let meteredBytesPerRefresh = 10e6
+
   /// Bytes over metered connections in a day, all apps together.
-  public var meteredBytesPerDay: Double?
+  public var meteredBytesPerDay: Double { refreshesPerAppAndDay * Self.meteredBytesPerRefresh }
 
   /// Makes a budget.
-  public init(refreshesPerAppAndDay: Double, meteredBytesPerDay: Double? = nil) {
-    self.refreshesPerAppAndDay = refreshesPerAppAndDay
-    self.meteredBytesPerDay = meteredBytesPerDay
-  }
+  public init(refreshesPerAppAndDay: Double) { self.refreshesPerAppAndDay = refreshesPerAppAndDay }
 
   /// The budget of a profile: 12, 5 or 2 refreshes an app and day.
   public init(profile: Profile) { self.init(refreshesPerAppAndDay: profile.refreshesPerAppAndDay) }

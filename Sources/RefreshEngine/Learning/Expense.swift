@@ -30,10 +30,12 @@ struct Expense: Hashable, Sendable {
   init() {}
 
   /// Learns what a refresh took; a number that is not finite or below zero counts as zero.
-  mutating func spent(duration: Double, cpu: Double, bytes: Double, metered: Bool) {
+  ///
+  /// Bytes that nobody counted leave their mean as it is.
+  mutating func spent(duration: Double, cpu: Double, bytes: Double?, metered: Bool) {
     func sound(_ value: Double) -> Float { value.isFinite ? Float(min(max(value, 0), 1e12)) : 0 }
-    let weighed = bytes / 1000 * (metered ? Self.meteredWeight : 1)
-    let taken = SIMD3(sound(duration), sound(cpu), sound(weighed))
+    let weighed = bytes.map { sound($0 / 1000 * (metered ? Self.meteredWeight : 1)) }
+    let taken = SIMD3(sound(duration), sound(cpu), weighed ?? means.z)
     means = isKnown ? means + Self.pace * (taken - means) : taken
     isKnown = true
   }

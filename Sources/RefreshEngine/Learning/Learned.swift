@@ -30,7 +30,9 @@ public struct Learned: Hashable, Sendable {
   }
 
   /// A refresh took run time and processor time in seconds, and bytes, perhaps over a metered connection.
-  public mutating func spent(duration: Double, cpu: Double, bytes: Double, metered: Bool) {
+  ///
+  /// Bytes are nil when nobody counted them.
+  public mutating func spent(duration: Double, cpu: Double, bytes: Double?, metered: Bool) {
     expense.spent(duration: duration, cpu: cpu, bytes: bytes, metered: metered)
   }
 

@@ -55,7 +55,7 @@ public struct Learnings: Hashable, Sendable {
   ///
   /// The price × (refreshes + 1) / (budgeted + 1), within ½ and 2, to a power that falls from 1 to ¼ with the nights. For
   /// refreshes that run longer than ``Budget/secondsPerRefresh`` on average, their run time by that counts in their place;
-  /// where there is a budget of metered bytes, the larger of the two ratios decides.
+  /// the same ratio for the bytes over metered connections decides where it is the larger one.
   ///
   /// - Parameters:
   ///   - apps: how many apps are planned.
@@ -97,7 +97,7 @@ enum Price {
   static func step(_ spent: Spending, budget: Budget, refreshes: Double, night: Int) -> Double {
     let run = spent.runSeconds / Budget.secondsPerRefresh
     var over = (max(Double(spent.refreshes), run) + 1) / (refreshes + 1)
-    if let bound = budget.meteredBytesPerDay { over = max(over, (spent.meteredBytes + 1) / (bound + 1)) }
+    over = max(over, (spent.meteredBytes + 1) / (budget.meteredBytesPerDay + 1))
     return pow(min(max(over, 1 / leap), leap), max(calm, 1 / (1 + Double(night) / 2)))
   }
 }
