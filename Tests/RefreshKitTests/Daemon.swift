@@ -80,14 +80,10 @@ final class Daemon {
     try Client(path: socket).call(Method.name, parameters, as: Method.Reply.self)
   }
 
-  /// Has the app refreshed, as a person does, and does not wait for the end.
-  ///
-  /// The refresh goes on for as long as the answer is kept.
-  func refresh() throws -> Client {
-    let client = try Client(path: socket)
-    try client.begin(
-      ManagerInterface.Run.name, ManagerInterface.Run.Parameters(app: Self.app), more: true)
-    return client
+  /// Has the app refreshed, and does not wait for the end.
+  func refresh(_ trigger: Wire.Trigger = .manual) throws {
+    try Client(path: socket).send(
+      ManagerInterface.Run.name, ManagerInterface.Run.Parameters(app: Self.app, trigger: trigger))
   }
 
   /// The app as it is now.
