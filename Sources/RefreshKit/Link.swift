@@ -27,7 +27,7 @@ struct Link: Sendable {
   enum Event: Hashable, Sendable {
     /// The app wants a connection that is not there.
     case opened
-    /// The daemon has answered the first call.
+    /// The daemon has answered all calls that were sent.
     case answered
     /// A connection has ended, or could not be made.
     case broke(chance: Double)

@@ -35,6 +35,8 @@ public actor RefreshClient {
   /// Why the link broke last.
   var failure = RefreshError.closed
   var streams: [Stream: OpenStream] = [:]
+  /// The phase of the app, by the last answer that told it.
+  var phase = RefreshPhase.background
   var calls: [Int32: PendingCall] = [:]
   var serving = Serving()
   var handler: Handler?
@@ -97,7 +99,7 @@ public actor RefreshClient {
   /// What happens to the app from now on; the first event says how the client stands.
   ///
   /// Each use is a sequence of its own, which ends when the client is closed. A reader that falls a hundred events
-  /// behind loses the oldest. Refreshes and phases are told to a client with a handler (``onRefresh(_:)``).
+  /// behind loses the oldest.
   public nonisolated var events: AsyncStream<RefreshEvent> { subscribers.subscribe() }
 
   /// Ends all leases and the attachment, for good.
@@ -139,7 +141,8 @@ public actor RefreshClient {
 
   /// The streams that there have to be.
   var wanted: [Stream] {
-    let base = handler == nil ? Stream.lease(.launched) : .attach
-    return foregroundLeases > 0 ? [base, .lease(.foreground)] : [base]
+    // An attachment is a lease of `launched` and tells what happens, too.
+    let base: [Stream] = handler == nil ? [.lease(.launched), .watch] : [.attach]
+    return foregroundLeases > 0 ? base + [.lease(.foreground)] : base
   }
 }

@@ -31,3 +31,32 @@ public enum RefreshEvent: Hashable, Sendable {
   /// What it was told stays so: the handler, and the leases. Told for each attempt that failed.
   case disconnected(RefreshError, retryingIn: Duration)
 }
+
+extension RefreshEvent {
+  /// What an attached app is told that is not for its handler; nil for a kind of a later daemon.
+  init?(_ event: Wire.AttachEvent) {
+    switch (event.kind, event.refresh, event.trigger, event.outcome, event.phase) {
+    case ("started", let id?, let trigger?, _, _): self = .started(id: id, trigger)
+    case ("ended", let id?, _, let outcome?, _): self = .ended(id: id, outcome, message: event.message ?? event.cause)
+    case ("phase_changed", _, _, _, let phase?): self = .phaseChanged(phase)
+    default: return nil
+    }
+  }
+
+  /// What whoever watches is told; nil for what is no event of the app itself.
+  init?(_ event: Wire.WatchEvent) {
+    switch event.kind {
+    case .started:
+      guard let id = event.id, let trigger = event.trigger else { return nil }
+      self = .started(id: id, trigger)
+    case .ended:
+      guard let refresh = event.refresh else { return nil }
+      let said = refresh.tasks.map(\.message).filter { !$0.isEmpty }.joined(separator: "; ")
+      self = .ended(id: refresh.id, refresh.outcome, message: said.isEmpty ? refresh.cause?.text : said)
+    case .phaseChanged:
+      guard let phase = event.phase else { return nil }
+      self = .phaseChanged(phase)
+    case .watching, .held, .released, .conditionChanged, .switchChanged: return nil
+    }
+  }
+}

@@ -8,6 +8,8 @@ enum Stream: Hashable, Sendable {
   case attach
   /// A lease of a signal: `launched` or `foreground`.
   case lease(Wire.LifecycleSignal)
+  /// What happens to an app that others refresh.
+  case watch
 }
 
 /// A stream whose call was sent.
@@ -24,7 +26,7 @@ extension RefreshClient {
   func begin() async throws(RefreshError) {
     loop.onAlarm = { [weak self] in self?.assumeIsolated { $0.passTime() } }
     step(.opened)
-    await answer(to: .lease(.launched))
+    for stream in wanted { await answer(to: stream) }
     if case .closed = link.state { throw failure }
   }
 
@@ -89,6 +91,8 @@ extension RefreshClient {
       case .lease(let signal):
         let lease = AppInterface.Signal.Parameters(app: app, signal: signal, lease: true)
         try client.begin(AppInterface.Signal.name, lease, more: true)
+      case .watch:
+        try client.begin(ManagerInterface.Watch.name, ManagerInterface.Watch.Parameters(apps: [app]), more: true)
       }
       streams[stream] = OpenStream(client: client)
       loop.watch(client.descriptor) { [weak self] in self?.assumeIsolated { $0.read(stream) } }
@@ -112,22 +116,38 @@ extension RefreshClient {
 
   /// Takes all that has come.
   private func read(_ stream: Stream) {
-    do throws(ClientError) {
-      while let client = streams[stream]?.client {
-        switch stream {
-        case .attach:
-          guard let answer = try client.nextAnswer(as: AppInterface.Attach.Reply.self) else { return }
-          guard answer.continues else { throw .disconnected }
-          take(answer.parameters.event)
-        case .lease:
-          guard let answer = try client.nextAnswer(as: AppInterface.Signal.Reply.self) else { return }
-          guard answer.continues else { throw .disconnected }
-          if answer.parameters.notice == nil { answered(stream, answer.parameters.phase) }
-        }
+    while let open = streams[stream] {
+      do throws(ClientError) {
+        guard try take(from: open.client, stream) else { return }
+      } catch .malformed where open.hasAnswered {
+        // Of a later daemon, with values that this library does not know: what it says after it may be known.
+      } catch {
+        broke(RefreshError(error, at: socket))
       }
-    } catch {
-      broke(RefreshError(error, at: socket))
     }
+  }
+
+  /// Takes the next answer; false if there is none yet.
+  private func take(from client: Client, _ stream: Stream) throws(ClientError) -> Bool {
+    switch stream {
+    case .attach:
+      guard let answer = try next(AppInterface.Attach.Reply.self, from: client) else { return false }
+      take(answer.event)
+    case .lease:
+      guard let answer = try next(AppInterface.Signal.Reply.self, from: client) else { return false }
+      if answer.notice == nil { answered(stream, answer.phase) }
+    case .watch:
+      guard let answer = try next(ManagerInterface.Watch.Reply.self, from: client) else { return false }
+      if answer.event.kind == .watching { answered(stream, phase) }
+      if let event = RefreshEvent(answer.event) { subscribers.tell(event) }
+    }
+    return true
+  }
+
+  private func next<Reply: Decodable>(_ type: Reply.Type, from client: Client) throws(ClientError) -> Reply? {
+    guard let answer = try client.nextAnswer(as: type) else { return nil }
+    guard answer.continues else { throw .disconnected }
+    return answer.parameters
   }
 
   private func take(_ event: Wire.AttachEvent) {
@@ -140,16 +160,8 @@ extension RefreshClient {
       if let id = event.refresh { serve(.expiring(id: id)) }
     case "cancelled":
       if let id = event.refresh { serve(.cancelled(id: id)) }
-    case "started":
-      if let id = event.refresh, let trigger = event.trigger { subscribers.tell(.started(id: id, trigger)) }
-    case "ended":
-      if let id = event.refresh, let outcome = event.outcome {
-        subscribers.tell(.ended(id: id, outcome, message: event.message ?? event.cause))
-      }
-    case "phase_changed":
-      if let phase = event.phase { subscribers.tell(.phaseChanged(phase)) }
-    // A kind of a later daemon.
-    default: break
+    default:
+      if let event = RefreshEvent(event) { subscribers.tell(event) }
     }
   }
 
@@ -159,7 +171,8 @@ extension RefreshClient {
     open.hasAnswered = true
     open.waiting = []
     streams[stream] = open
-    if stream != .lease(.foreground), case .connecting = link.state {
+    self.phase = phase
+    if case .connecting = link.state, streams.values.allSatisfy(\.hasAnswered) {
       step(.answered)
       subscribers.tell(.attached(phase))
     }

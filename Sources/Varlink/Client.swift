@@ -73,7 +73,8 @@ public final class Client {
 
   /// The next answer to the call that was begun, and whether others follow; nil if none has come yet.
   ///
-  /// Never waits. After nil there is nothing left to read, so poll(2) on ``descriptor`` tells when to ask again.
+  /// Never waits. After nil there is nothing left to read, so poll(2) on ``descriptor`` tells when to ask again. After
+  /// ``ClientError/malformed(_:)`` the answers that follow can be taken all the same, if any do.
   public func nextAnswer<Reply: Decodable>(
     as reply: Reply.Type
   ) throws(ClientError) -> (parameters: Reply, continues: Bool)? {
@@ -112,7 +113,12 @@ public final class Client {
     while true {
       let answer = try input.withNext { message throws(ClientError) in try read(type, from: message) }
       if let answer { return answer }
-      guard !input.isOverLimit else { throw .malformed("it has more than \(Client.answerLimit) bytes") }
+      guard !input.isOverLimit else {
+        // Nothing that follows can be told from it.
+        shutdown(descriptor, Int32(SHUT_RDWR))
+        input = MessageBuffer(limit: Client.answerLimit)
+        throw .malformed("it has more than \(Client.answerLimit) bytes")
+      }
       let count = withUnsafeTemporaryAllocation(byteCount: 64 << 10, alignment: 16) { chunk in
         let count =
           waits

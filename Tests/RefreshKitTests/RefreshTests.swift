@@ -154,9 +154,21 @@ struct RefreshTests {
   @Test func anAppWithoutACommandIsRefreshedWhenItComes() async throws {
     let daemon = try Daemon()
     try daemon.refresh()
+    #expect(try daemon.shown().holds.map(\.name) == ["app"])
     let stage = try await Stage(daemon)
     await stage.client.onRefresh { _ in .newData }
     #expect(await stage.events(through: "ended").last == "ended 1-1 newData ")
+  }
+
+  /// The window of an app whose refresh is a command shows what that has brought.
+  @Test func whoHasNoHandlerHearsOfTheRefreshesAsWell() async throws {
+    let daemon = try Daemon(task: "exit 100")
+    let stage = try await Stage(daemon)
+    let lease = await stage.client.foreground()
+    #expect(await stage.events(through: "phase") == ["phase foreground"])
+    try daemon.refresh()
+    #expect(await stage.events(through: "ended") == ["started 1-1 manual", "ended 1-1 noData "])
+    lease.end()
   }
 
   @Test func theLastHandlerCounts() async throws {
