@@ -25,6 +25,7 @@ TEST_PACKAGES := $(BUILD_PACKAGES) python3-venv systemd dbus dbus-user-session l
 .PHONY: test-swift test-python test-service
 
 run: release
+	$(SWIFT) build $(RELEASE_FLAGS) --product refresh-example
 	@demo/run $(RELEASE)
 
 release: build-setup
