@@ -9,7 +9,7 @@ import sys
 import pytest
 
 from attaching import Attached, AttachedProcess
-from client import as_user, fails
+from client import answers, as_user, fails, message
 from daemon import MAIL, REPOSITORY, TODO, finished
 
 NOBODY = pwd.getpwnam("nobody").pw_uid
@@ -203,6 +203,23 @@ def test_a_client_that_stands_still_costs_only_itself(daemon):
         assert app.next("perform")["refresh"] == "1-4"
         app.complete()
         assert finished(stream)["tasks"][0]["name"] == "app"
+
+
+def test_a_client_that_never_reads_is_disconnected(daemon):
+    """What waits for it is bounded; beyond that it is gone, and the command serves again."""
+    daemon.app("exit 100")
+    daemon.start()
+    app, other = daemon.client.connect(), daemon.client.connect()
+    app.sendall(message("org.refreshd.App.Attach", {"app": TODO}, more=True))
+    daemon.wait_until_said("has attached")
+    signals = [message("org.refreshd.App.Signal", {"app": TODO, "signal": name}) for name in ("foreground", "background")]
+    for _ in range(100):
+        other.sendall(b"".join(signals * 200))
+        assert len(answers(other, 400)) == 400
+        if any("no longer attached" in line for line in daemon.said):
+            break
+    daemon.wait_until_said("no longer attached")
+    assert daemon.refresh()["outcome"] == "no_data"
 
 
 def test_nothing_is_owed_to_a_client_that_left_before(daemon):
