@@ -26,12 +26,10 @@ final class PollLoop: SerialExecutor, @unchecked Sendable {
 
   /// Starts the thread.
   ///
-  /// Throws when the process has no descriptor or no thread left.
+  /// Throws `noResources` when the process has no descriptor or no thread left.
   init() throws(RefreshError) {
     bell = linux_eventfd()
-    guard bell >= 0 else {
-      throw RefreshError(.disconnected, "cannot wait for refreshd: \(String(cString: strerror(errno)))")
-    }
+    guard bell >= 0 else { throw Self.cannotWait(errno, "close files, or raise RLIMIT_NOFILE") }
     var thread = pthread_t()
     let retained = Unmanaged.passRetained(self)
     let result = pthread_create(
@@ -43,12 +41,16 @@ final class PollLoop: SerialExecutor, @unchecked Sendable {
       }, retained.toOpaque())
     guard result == 0 else {
       retained.release()
-      throw RefreshError(.disconnected, "cannot wait for refreshd: \(String(cString: strerror(result)))")
+      throw Self.cannotWait(result, "end threads, or raise RLIMIT_NPROC")
     }
     pthread_detach(thread)
   }
 
   deinit { close(bell) }
+
+  private static func cannotWait(_ code: Int32, _ remedy: String) -> RefreshError {
+    RefreshError(.noResources, "cannot wait for refreshd: \(String(cString: strerror(code))); \(remedy)")
+  }
 
   /// Ends the thread after the turn in progress; for any thread.
   func end() {

@@ -15,7 +15,7 @@ import Varlink
 /// goes on: only ``setMinimumBackgroundInterval(_:)`` needs the daemon at once.
 ///
 /// A client has one thread, which sleeps while nothing happens. It lives until ``close()``, or until the last reference
-/// goes.
+/// goes; a handler that uses the client is such a reference.
 public actor RefreshClient {
   /// What an app does to refresh itself.
   ///
@@ -107,6 +107,8 @@ public actor RefreshClient {
   /// A handler at work is cancelled, and its refresh has failed.
   public func close() {
     step(.closed)
+    // It may hold the client.
+    handler = nil
     subscribers.finish()
   }
 

@@ -20,6 +20,8 @@ public struct RefreshError: Error, CustomStringConvertible, Hashable, Sendable {
     case notStored
     /// Daemon and app do not understand each other: their versions differ.
     case incompatible
+    /// The process has no descriptor or no thread left.
+    case noResources
     /// ``RefreshClient/close()`` was called.
     case closed
   }
@@ -39,6 +41,8 @@ public struct RefreshError: Error, CustomStringConvertible, Hashable, Sendable {
     switch error {
     case .unreachable(let reason) where [EACCES, EPERM].contains(reason.code):
       self.init(.notAllowed, "\(reason); ask the owner of the socket, or name another daemon")
+    case .unreachable(let reason) where [EMFILE, ENFILE, ENOMEM, ENOBUFS].contains(reason.code):
+      self.init(.noResources, "\(reason); close files, or raise RLIMIT_NOFILE")
     case .unreachable(let reason):
       self.init(.noDaemon, "\(reason); \(socket.remedy)")
     case .disconnected:

@@ -6,9 +6,6 @@ public typealias RefreshTrigger = Wire.Trigger
 /// How a refresh ended.
 public typealias RefreshOutcome = Wire.Outcome
 
-/// Why the daemon ended a refresh.
-public typealias RefreshStopReason = Wire.StopReason
-
 /// Where an app is by its signals and leases.
 public typealias RefreshPhase = Wire.Phase
 
