@@ -11,13 +11,29 @@ public struct Configuration: Hashable, Sendable {
   public var apps: [AppConfiguration]
   /// Who says when the owner of an app logs in and out.
   public var sessions: SessionSource
+  /// What starts the tasks.
+  public var launcher: LauncherChoice
 
   /// Makes a configuration; `apps` are sorted by id.
-  public init(limits: Limits = Limits(), apps: [AppConfiguration] = [], sessions: SessionSource = .none) {
+  public init(
+    limits: Limits = Limits(), apps: [AppConfiguration] = [], sessions: SessionSource = .none,
+    launcher: LauncherChoice = .auto
+  ) {
     self.limits = limits
     self.apps = apps
     self.sessions = sessions
+    self.launcher = launcher
   }
+}
+
+/// What starts the tasks of refreshes: the words of `launcher` (FEATURES B5).
+public enum LauncherChoice: String, Hashable, Sendable, CaseIterable {
+  /// systemd where it is there for this daemon, else the daemon itself.
+  case auto
+  /// systemd, as transient services.
+  case systemd
+  /// The daemon itself, as its children.
+  case spawn
 }
 
 /// Who says when the owner of an app logs in and out: the words of `sessions` (FEATURES A9).

@@ -9,6 +9,7 @@ struct Reading {
   var limits = Limits()
   var defaults = Settings()
   var sessions = SessionSource.none
+  var launcher = LauncherChoice.auto
 
   init(reader: Reader) {
     self.reader = reader
@@ -20,6 +21,7 @@ struct Reading {
     var section = Section(file: file.path, entries: entries)
     limits = Limits(from: &section)
     sessions = section.takeWord("sessions", example: .logind) ?? sessions
+    launcher = section.takeWord("launcher", example: .spawn) ?? launcher
     if var inner = section.takeTable("defaults", example: "[defaults], a table") {
       defaults = Settings(from: &inner, in: &self)
       defaults.refuseEarlyStaleness(in: &inner, limits: limits)

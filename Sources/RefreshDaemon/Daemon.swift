@@ -22,6 +22,8 @@ actor Daemon {
   /// Whether this is the first start of a daemon in this boot, and not the first of all.
   private let hasRebooted: Bool
   let launcher: any Launcher
+  /// Which launcher it is, and why.
+  let choice: ChosenLauncher.Choice
   let conditions: ConditionSources
   let forecaster = Forecaster()
   /// How local time follows from wall time; nil while no app needs to know.
@@ -49,6 +51,10 @@ actor Daemon {
   var pending = Pending()
   var isCommitting = false
   var isLeaving = false
+  /// The refreshes that the next daemon goes on with; none before this one stops.
+  var left: Set<RefreshID> = []
+  /// The refreshes that have ended, and whose tasks the launcher keeps until that is saved.
+  var unreleased: [RefreshID] = []
   /// Why the store cannot be written, while it cannot; it keeps what it owes, and the daemon goes on in memory.
   var storeProblem: StoreError?
   /// Brings a commit that may wait, or another try of one that failed.
@@ -56,6 +62,11 @@ actor Daemon {
   var isCommitDue = false
   /// The socket's server, from when the daemon is open.
   var server: Server?
+
+  /// Whether the machine waits for refreshes before it sleeps.
+  var holdsSleep = false
+  /// Lets the machine sleep although something still runs.
+  var sleepTimer: TimerSource?
 
   private var wake: TimerSource?
   private var armedFor: Window?
@@ -85,7 +96,8 @@ actor Daemon {
       socket: parts.settings.socket, isUserDaemon: parts.settings.isUserDaemon, own: parts.settings.environment)
     startedAt = parts.moment
     hasRebooted = parts.loaded.previous == .otherBoot
-    launcher = try SpawnLauncher(on: parts.loop, socket: parts.settings.socket)
+    let chosen = try ChosenLauncher(parts.configuration.launcher, on: parts.loop, settings: parts.settings)
+    (launcher, choice) = (chosen.launcher, chosen.choice)
     conditions = ConditionSources(on: parts.loop, settings: .init(of: parts.settings))
     engine = Engine(
       start: parts.loaded.start, spread: Machine.spread(), states: parts.loaded.states,
@@ -95,9 +107,10 @@ actor Daemon {
 
   /// Takes up what a daemon before this one left, puts the configuration in force, serves the socket, and tells the
   /// service manager that all of that is so.
-  func open(leftBehind: Set<RefreshID>) throws {
+  func open(leftBehind: [AppID: Started]) throws {
     wake = try loop.timer { self.wakeUp() }
     commitTimer = try loop.timer { self.commitNow() }
+    sleepTimer = try loop.timer { self.conditions.holdSleep(false) }
     signals = [
       try loop.onSignal(SIGTERM) { self.stop() },
       try loop.onSignal(SIGINT) { self.stop() },
@@ -105,12 +118,14 @@ actor Daemon {
     ]
     launcher.onOutput = { key, line in self.takeOutput(key, line) }
     launcher.onEnd = { key, end in self.takeEnd(key, end) }
-    launcher.clean(leftFrom: leftBehind)
+    let passed = try PassedDescriptor.takeAll()
+    takeOver(leftBehind, stored: passed.filter { $0.kind == .stored })
     if hasRebooted { handle(.resumed) }
     beginToWatch()
     handle(configuration.event)
-    try serve()
+    try serve(on: passed.filter { $0.kind == .listening })
     _ = try loop.watchdog()
+    journal.starts(by: choice)
     journal.ready(apps: configuration.apps.count, start: engine.start)
     notify(.ready)
     Task { await self.loadLasts() }
@@ -141,6 +156,7 @@ actor Daemon {
     take(decision, at: now)
     tellWatchers(of: event, decision, at: now)
     arm()
+    holdSleep()
     if decision.deviceChanged { watch() }
   }
 

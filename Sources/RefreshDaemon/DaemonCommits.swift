@@ -45,6 +45,11 @@ extension Daemon {
       pending = Pending()
       let problem = await save(turn)
       note(problem)
+      unreleased += turn.ended.map(\.id)
+      if problem == nil {
+        for refresh in unreleased { launcher.release(refresh) }
+        unreleased = []
+      }
       for promise in turn.promises { promise(problem) }
       finish(turn)
     } while !pending.isEmpty

@@ -63,7 +63,10 @@ extension Daemon {
     launcher.start(
       TaskLaunch(
         key: TaskKey(refresh: refresh, task: task), app: app.id, command: app.commands[task], owner: app.owner,
-        environment: variables, input: nil, changedPath: app.policy.tasks[task].newData.path))
+        environment: variables, description: "\(app.name): \(app.policy.tasks[task].name) (refresh \(refresh))",
+        timeLimit: max(.zero, Moment.now().instant.duration(to: running.deadline)), grace: app.policy.grace,
+        goodExits: [app.policy.tasks[task].noDataExit], input: nil,
+        changedPath: app.policy.tasks[task].newData.path))
   }
 
   /// Tells the app by signal and socket that its refresh is near its deadline (FEATURES B1).
@@ -107,7 +110,7 @@ extension Daemon {
 
 extension NewData {
   /// The path to look at before and after the task, if the task is judged by one.
-  fileprivate var path: String? {
+  var path: String? {
     if case .changed(let path) = self { path } else { nil }
   }
 }

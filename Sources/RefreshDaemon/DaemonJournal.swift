@@ -14,10 +14,30 @@ struct DaemonJournal: Sendable {
     write("ready: keeping \(apps) \(apps == 1 ? "app" : "apps") fresh (start \(start))", .notice, .daemonReady)
   }
 
-  func stopping(refreshing: Int) {
-    let rest =
-      refreshing == 0 ? "" : "; \(refreshing) running \(refreshing == 1 ? "refresh" : "refreshes") to end first"
+  func starts(by choice: ChosenLauncher.Choice) {
+    write("tasks are started by \(choice.name): \(choice.reason)", .info)
+  }
+
+  func keepsLauncher(_ choice: ChosenLauncher.Choice, until next: LauncherChoice) {
+    write(
+      "launcher = \"\(next.rawValue)\" is for the next start of refreshd; until then tasks are started by \(choice.name)",
+      .notice)
+  }
+
+  func stopping(refreshing: Int, left: Int) {
+    var rest = refreshing == 0 ? "" : "; \(Self.count(refreshing)) to end first"
+    if left > 0 { rest += "; \(Self.count(left)) left to the next start" }
     write("stopping\(rest)", .notice, .daemonStopping)
+  }
+
+  private static func count(_ refreshes: Int) -> String {
+    "\(refreshes) running \(refreshes == 1 ? "refresh" : "refreshes")"
+  }
+
+  func tookOver(_ refresh: RefreshID, of app: AppID) {
+    write(
+      "\(app): refresh \(refresh) goes on, which a daemon before this one started", .info, .refreshTakenOver,
+      fields(app, refresh))
   }
 
   func configured(apps: Int) {

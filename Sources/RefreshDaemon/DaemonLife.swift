@@ -17,7 +17,7 @@ extension Daemon {
   var statusLine: String {
     StatusLine.text(
       apps: configuration.apps.count, problems: configuration.refused.map(\.description),
-      storeProblem: storeProblem?.description, stopping: engine.isStopping ? engine.refreshingCount : nil)
+      storeProblem: storeProblem?.description, stopping: engine.isStopping ? engine.refreshingCount - left.count : nil)
   }
 
   /// Reads the configuration and puts it in force, all of it or, where there is a mistake, nothing.
@@ -31,6 +31,7 @@ extension Daemon {
       keepingRuns { handle(configuration.event) }
       for id in attachments.apps { settleAttachments(of: id) }
       follow(needsSessions ? sessions.users : nil)
+      if configuration.launcher != choice.asked { journal.keepsLauncher(choice, until: configuration.launcher) }
       for id in refreshes.awaited where configuration[id] == nil { giveUpWaiting(for: id, .notConfigured) }
       journal.configured(apps: configuration.apps.count)
       problems = []
@@ -49,24 +50,32 @@ extension Daemon {
     Task { _ = await self.reload() }
   }
 
-  /// Stops: what runs is asked to end, and is killed when its grace has passed or when this is asked a second time.
+  /// Stops: what the next daemon finds again is left running, what else runs is asked to end, and is killed when its grace
+  /// has passed or when this is asked a second time.
   func stop() {
     guard !engine.isStopping else {
-      for refresh in engine.refreshes { kill(refresh) }
+      for refresh in engine.refreshes where !left.contains(refresh) { kill(refresh) }
       return
     }
-    handle(.stopped(leaving: []))
+    launcher.askWhatStays { self.stop(leaving: $0) }
+  }
+
+  private func stop(leaving stays: Set<RefreshID>) {
+    guard !engine.isStopping else { return }
+    left = stays.intersection(engine.refreshes)
+    handle(.stopped(leaving: left))
     for key in tellings.keys { launcher.kill(key) }
-    journal.stopping(refreshing: engine.refreshingCount)
+    let ending = engine.refreshingCount - left.count
+    journal.stopping(refreshing: ending, left: left.count)
     notify(.stopping)
-    if engine.refreshingCount > 0 { notify(.extendTimeout(microseconds: Self.drainMargin + longestGrace)) }
+    if ending > 0 { notify(.extendTimeout(microseconds: Self.drainMargin + longestGrace)) }
     for id in refreshes.awaited { giveUpWaiting(for: id, .stopping) }
     commitSoon()
   }
 
-  /// Ends the loop once nothing runs and all is saved.
+  /// Ends the loop once nothing runs that is not left, and all is saved.
   func leaveIfDone() {
-    guard engine.isStopping, engine.refreshingCount == 0, pending.isEmpty, tellings.keys.isEmpty, !isLeaving
+    guard engine.isStopping, left.isSuperset(of: engine.refreshes), pending.isEmpty, tellings.keys.isEmpty, !isLeaving
     else { return }
     isLeaving = true
     server?.close()

@@ -65,7 +65,8 @@ extension Daemon {
     launcher.start(
       TaskLaunch(
         key: key, app: app.id, command: command, owner: app.owner,
-        environment: environment.variables(ofTelling: command, app: app, id: id, age: age), input: nil,
+        environment: environment.variables(ofTelling: command, app: app, id: id, age: age),
+        description: "\(app.name): on_stale", timeLimit: Tellings.deadline, grace: Tellings.grace, input: nil,
         changedPath: nil))
   }
 
@@ -79,6 +80,7 @@ extension Daemon {
   /// Takes note of the end of a task, or of a command that tells of stale data.
   func takeEnd(_ key: TaskKey, _ end: TaskEnd) {
     guard let app = tellings.end(key) else { return handle(.taskEnded(key.refresh, task: key.task, end)) }
+    launcher.release(key.refresh)
     switch end.exit {
     case .exited(0): break
     case .exited(let code): journal.cannotTellStale(app, "it ended with exit code \(code)")

@@ -9,6 +9,8 @@ struct InForce {
   let apps: [AppConfiguration]
   /// Who says when the owner of an app logs in and out.
   let sessions: SessionSource
+  /// Which launcher the daemon is to have from its next start on.
+  let launcher: LauncherChoice
   /// When it came into force, in microseconds of the wall clock.
   let sinceMicroseconds: Int64
   /// The mistakes for which the last reload was refused; empty when it was not.
@@ -20,6 +22,7 @@ struct InForce {
     self.limits = limits
     apps = configuration.apps
     sessions = configuration.sessions
+    launcher = configuration.launcher
     sinceMicroseconds = moment.instant.wallMicroseconds(at: moment.wallOffset)
   }
 

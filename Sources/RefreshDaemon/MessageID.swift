@@ -14,6 +14,8 @@ public enum MessageID: UInt128, Hashable, Sendable, CaseIterable {
   case configurationRefused = 0x8eb21a77a8104ae4b18e126b86ea8497
   /// A refresh of an app started.
   case refreshStarted = 0x1ef0d86f86e24fa192a41e41b9c9e038
+  /// A refresh goes on that a daemon before this one started.
+  case refreshTakenOver = 0x0b6bfae9ed064d73ad1377337a356887
   /// A refresh ended with new data or with none.
   case refreshFinished = 0xd81742f561a24dbfa24cb2186c90fa46
   /// A refresh ended and did not do its work.

@@ -49,11 +49,14 @@ struct Refreshes {
 
   /// Takes up a refresh and gives each of its tasks a token; what an attachment performs is one task.
   ///
-  /// A token is 128 random bits, so that only who was given one can complete the task.
+  /// A token is 128 random bits, so that only who was given one can complete the task. Tasks that were found running have
+  /// theirs, by their number.
+  @discardableResult
   mutating func begin(
-    _ refresh: RefreshID, of app: AppConfiguration, _ trigger: Trigger, deadline: Instant, performer: LeaseID? = nil
+    _ refresh: RefreshID, of app: AppConfiguration, _ trigger: Trigger, deadline: Instant,
+    performer: LeaseID? = nil, found: [Int: String] = [:]
   ) -> Running {
-    let tokens = (performer == nil ? app.commands.indices : 0..<1).map { _ in Self.makeToken() }
+    let tokens = (performer == nil ? app.commands.indices : 0..<1).map { found[$0] ?? Self.makeToken() }
     for (index, token) in tokens.enumerated() { tasks[token] = TaskKey(refresh: refresh, task: index) }
     // A refresh that the engine had begun when the call came may not have got here yet: its start is saved first.
     let calls = waiting.removeValue(forKey: app.id) ?? []

@@ -69,7 +69,7 @@ public enum Service {
     do {
       let daemon = try Daemon(parts)
       DescriptorLimit.raise()
-      let leftBehind = Set(parts.loaded.states.values.compactMap(\.running?.id))
+      let leftBehind = parts.loaded.states.compactMapValues(\.running)
       try daemon.assumeIsolated { try $0.open(leftBehind: leftBehind) }
       return daemon
     } catch let error as SocketError where error.code == EADDRINUSE {

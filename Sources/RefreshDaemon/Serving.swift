@@ -8,13 +8,12 @@ import Varlink
 
 extension Daemon {
   /// Serves the interfaces, on what the service manager handed over or on the path.
-  func serve() throws {
+  func serve(on passed: [PassedDescriptor]) throws {
     let service = ServiceInfo(
       vendor: "refreshd", product: "refreshd", version: refreshdVersion, url: "https://refreshd.example")
     let server = Server(
       service, interfaces: [appInterface, managerInterface], bounds: Self.bounds, reactor: LoopReactor(loop: loop))
     self.server = server
-    let passed = try ListenDescriptor.takeAll()
     for listener in passed { try server.listen(on: listener.descriptor) }
     guard passed.isEmpty else { return }
     try Directory(path: settings.socketDirectory, purpose: "directory of the socket", option: "--socket PATH")

@@ -20,6 +20,8 @@ public struct Settings: Sendable {
   let isUserDaemon: Bool
   let sources: ConfigurationSources
   let stateDirectory: String
+  /// Whether the state is where every daemon of this kind has it.
+  let hasStandardState: Bool
   let socket: String
   /// The environment that the daemon was started with, `NAME=value` each.
   let environment: [String]
@@ -77,6 +79,7 @@ public struct Settings: Sendable {
       options.isUserDaemon
       ? "\(variables["XDG_STATE_HOME"] ?? "\(home)/.local/state")/refreshd" : "/var/lib/refreshd"
     stateDirectory = try absolute(options.state ?? variables["STATE_DIRECTORY"] ?? standardState)
+    hasStandardState = stateDirectory == standardState
     if let socket = options.socket {
       self.socket = try absolute(socket)
     } else if !options.isUserDaemon {

@@ -18,6 +18,12 @@ public struct BusAddress: Hashable, Sendable {
     BusAddress(variable("DBUS_SYSTEM_BUS_ADDRESS") ?? "unix:path=/run/dbus/system_bus_socket", name: "system bus")
   }
 
+  /// The bus of the user's own session and services, where `DBUS_SESSION_BUS_ADDRESS` or else systemd has it.
+  public static var user: BusAddress {
+    let runtime = variable("XDG_RUNTIME_DIR") ?? "/run/user/\(getuid())"
+    return BusAddress(variable("DBUS_SESSION_BUS_ADDRESS") ?? "unix:path=\(runtime)/bus", name: "user bus")
+  }
+
   /// Whether there is no socket at the address; false for one that is no path.
   var isVacant: Bool {
     guard text.hasPrefix("unix:path=") else { return false }

@@ -11,11 +11,11 @@ public struct BusMethod: Hashable, Sendable {
   public var interface: String
   /// The method's name.
   public var name: String
-  /// What it is given: strings only.
-  public var arguments: [String]
+  /// What it is given.
+  public var arguments: [BusArgument]
 
   /// Makes a call of its parts.
-  public init(_ service: String, path: String, interface: String, name: String, arguments: [String] = []) {
+  public init(_ service: String, path: String, interface: String, name: String, arguments: [BusArgument] = []) {
     self.service = service
     self.path = path
     self.interface = interface
@@ -26,13 +26,15 @@ public struct BusMethod: Hashable, Sendable {
   /// Reads one property (D-Bus specification, `org.freedesktop.DBus.Properties`).
   public static func get(_ property: String, of interface: String, at path: String, in service: String) -> BusMethod {
     BusMethod(
-      service, path: path, interface: "org.freedesktop.DBus.Properties", name: "Get", arguments: [interface, property])
+      service, path: path, interface: "org.freedesktop.DBus.Properties", name: "Get",
+      arguments: [.string(interface), .string(property)])
   }
 
   /// Reads all properties of an interface.
   public static func getAll(of interface: String, at path: String, in service: String) -> BusMethod {
     BusMethod(
-      service, path: path, interface: "org.freedesktop.DBus.Properties", name: "GetAll", arguments: [interface])
+      service, path: path, interface: "org.freedesktop.DBus.Properties", name: "GetAll",
+      arguments: [.string(interface)])
   }
 }
 
@@ -72,11 +74,7 @@ public final class BusCall {
   }
 
   private static func answer(in reply: OpaquePointer) -> Answer {
-    if let error = sd_bus_message_get_error(reply)?.pointee {
-      return .failure(
-        BusError(
-          name: error.name.map { String(cString: $0) } ?? "", message: error.message.map { String(cString: $0) } ?? ""))
-    }
+    if let error = sd_bus_message_get_error(reply)?.pointee { return .failure(BusError(error)) }
     return Result { () throws(SystemdError) in try BusMessage(reply).values() }.mapError { BusError($0) }
   }
 
@@ -100,5 +98,21 @@ extension Bus {
       call.fail(error)
     }
     return call
+  }
+
+  /// Calls a method whose answer nobody waits for, and which therefore sends none.
+  ///
+  /// It comes after all that was sent on this connection before. Without a connection, nothing is sent.
+  public func send(_ method: BusMethod) {
+    guard state == .connected else { return }
+    do throws(SystemdError) {
+      let message = try BusMessage(calling: method, on: connection)
+      defer { message.release() }
+      try check(sd_bus_message_set_expect_reply(message.message, 0), cannot: "call \(method.name)")
+      try check(sd_bus_send(connection, message.message, nil), cannot: "call \(method.name)")
+    } catch {
+      // The connection has just gone, of which the loop will tell.
+      return
+    }
   }
 }

@@ -1,3 +1,5 @@
+import CSystemd
+
 /// Why a call on the bus was not answered with what was asked for.
 public struct BusError: Error, Hashable, Sendable, CustomStringConvertible {
   /// The D-Bus name of the error, such as `org.freedesktop.DBus.Error.ServiceUnknown`.
@@ -9,6 +11,11 @@ public struct BusError: Error, Hashable, Sendable, CustomStringConvertible {
   public init(name: String, message: String) {
     self.name = name
     self.message = message
+  }
+
+  init(_ error: sd_bus_error) {
+    self.init(
+      name: error.name.map { String(cString: $0) } ?? "", message: error.message.map { String(cString: $0) } ?? "")
   }
 
   init(_ error: SystemdError) {

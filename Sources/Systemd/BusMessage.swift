@@ -32,6 +32,12 @@ struct BusMessage {
     case "x": return .integer(try basic(type, Int64(0)))
     case "t": return .unsigned(try basic(type, UInt64(0)))
     case "d": return .double(try basic(type, Double(0)))
+    case "h":
+      let descriptor = try basic(type, Int32(-1))
+      guard let copy = BusDescriptor(copying: descriptor) else {
+        throw SystemdError(cannot: "keep a descriptor from the bus", code: errno)
+      }
+      return .descriptor(copy)
     case "a": return try array(of: contents)
     case "v": return try container(type, contents).first
     case "r", "e": return .structure(try container(type, contents))
@@ -93,8 +99,11 @@ struct BusMessage {
     // To ask how things are must not change them: a service that is not there is not started for it.
     require(sd_bus_message_set_auto_start(call, 0), "make a call that starts nothing")
     for argument in method.arguments {
-      let result = argument.withCString { sd_bus_message_append_basic(call, CChar(UInt8(ascii: "s")), $0) }
-      require(result, "write a call for the bus")
+      let result = argument.append(to: call)
+      guard result >= 0 else {
+        sd_bus_message_unref(call)
+        throw SystemdError(cannot: "write a call of \(method.name)", code: result)
+      }
     }
   }
 

@@ -7,6 +7,8 @@ public struct BusSignal: Hashable, Sendable {
   public var sender: String
   /// The object that it comes from.
   public var path: String
+  /// Whether objects below the path count as well.
+  public var isBelow = false
   /// The interface that has the signal.
   public var interface: String
   /// The signal's name.
@@ -37,8 +39,17 @@ public struct BusSignal: Hashable, Sendable {
       firstArgument: interface)
   }
 
+  /// Properties of any interface of any object below a path have changed.
+  public static func propertiesChanged(below path: String, in service: String) -> BusSignal {
+    var signal = BusSignal(
+      service, path: path, interface: "org.freedesktop.DBus.Properties", name: "PropertiesChanged")
+    signal.isBelow = true
+    return signal
+  }
+
   var rule: String {
-    let start = "type='signal',sender='\(sender)',path='\(path)',interface='\(interface)',member='\(name)'"
+    let key = isBelow ? "path_namespace" : "path"
+    let start = "type='signal',sender='\(sender)',\(key)='\(path)',interface='\(interface)',member='\(name)'"
     return firstArgument.map { "\(start),arg0='\($0)'" } ?? start
   }
 }
@@ -50,10 +61,10 @@ public final class BusListener: BusSubscription {
   let rank = 0
   private let bus: Bus
   private let rule: String
-  private let handler: ([BusValue]) -> Void
+  private let handler: (String, [BusValue]) -> Void
   private var slot: OpaquePointer?
 
-  fileprivate init(to signal: BusSignal, on bus: Bus, handler: @escaping ([BusValue]) -> Void) {
+  fileprivate init(to signal: BusSignal, on bus: Bus, handler: @escaping (String, [BusValue]) -> Void) {
     self.bus = bus
     rule = signal.rule
     self.handler = handler
@@ -82,13 +93,18 @@ public final class BusListener: BusSubscription {
   private func take(_ message: OpaquePointer) {
     // What cannot be read is of a type that no subscriber waits for.
     guard let values = try? BusMessage(message).values() else { return }
-    handler(values)
+    handler(sd_bus_message_get_path(message).map { String(cString: $0) } ?? "", values)
   }
 }
 
 extension Bus {
   /// Calls `handler` with what each such signal holds, until what this returns is released.
   public func listen(to signal: BusSignal, handler: @escaping ([BusValue]) -> Void) -> BusListener {
+    BusListener(to: signal, on: self) { handler($1) }
+  }
+
+  /// Calls `handler` with the object and what each such signal of it holds, until what this returns is released.
+  public func listen(toObjectsOf signal: BusSignal, handler: @escaping (String, [BusValue]) -> Void) -> BusListener {
     BusListener(to: signal, on: self, handler: handler)
   }
 }

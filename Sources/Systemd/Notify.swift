@@ -37,4 +37,23 @@ public enum Notify: Hashable, Sendable {
     let text = notices.map(\.text).joined(separator: "\n")
     return try check(sd_notify(0, text), cannot: "tell the service manager \"\(text)\"") > 0
   }
+
+  /// Has the manager keep a copy of a descriptor for the service's next start, and tells whether there is a manager.
+  ///
+  /// As far as `FileDescriptorStoreMax=` allows; whether it was kept is not told. It comes back with that name among the
+  /// ``PassedDescriptor``s. It is not let go when its other end is gone (`FDPOLL=0`), because there may be something left
+  /// to read.
+  @discardableResult
+  public static func store(_ descriptor: Int32, name: String) throws(SystemdError) -> Bool {
+    let result = withUnsafePointer(to: descriptor) {
+      sd_pid_notify_with_fds(0, 0, "FDSTORE=1\nFDPOLL=0\nFDNAME=\(name)", $0, 1)
+    }
+    return try check(result, cannot: "have the service manager keep the descriptor \(name)") > 0
+  }
+
+  /// Has the manager let go of what it keeps under a name.
+  public static func removeStored(name: String) throws(SystemdError) {
+    try check(
+      sd_notify(0, "FDSTOREREMOVE=1\nFDNAME=\(name)"), cannot: "have the service manager let go of \(name)")
+  }
 }

@@ -71,7 +71,8 @@ func launch(
     key: TaskKey(refresh: refresh, task: task), app: try #require(AppID("org.example.stage")),
     command: Command(arguments: arguments, directory: directory, group: group),
     owner: owner ?? Owner(uid: geteuid(), gid: getegid(), name: "tester", home: "/"),
-    environment: ["PATH=/usr/bin:/bin"] + marks + environment, input: input, changedPath: changedPath)
+    environment: ["PATH=/usr/bin:/bin"] + marks + environment, description: "a test", timeLimit: .seconds(30),
+    grace: .seconds(5), input: input, changedPath: changedPath)
 }
 
 /// A task that runs a script of the shell.

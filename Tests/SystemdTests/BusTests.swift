@@ -11,7 +11,7 @@ import Testing
     let (loop, server) = (try EventLoop(), try PrivateBus())
     try server.start()
     let bus = try Bus(server.address, on: loop)
-    let watch = ConnectionWatch(bus) { if $0 == .connected { body(bus, loop) } }
+    let watch = bus.watch { if $0 == .connected { body(bus, loop) } }
     #expect(try loop.turn() == 0)
     withExtendedLifetime((watch, server)) {}
   }
@@ -97,7 +97,7 @@ import Testing
     #expect(bus.state == .absent("there is no test bus"))
     let start = try loop.timer { do { try server.start() } catch { Issue.record(error) } }
     start.arm(at: 0, accuracy: 1)
-    let watch = ConnectionWatch(bus) { if $0 == .connected { loop.exit(0) } }
+    let watch = bus.watch { if $0 == .connected { loop.exit(0) } }
     #expect(try loop.turn() == 0)
     withExtendedLifetime((watch, start)) {}
   }
@@ -107,7 +107,7 @@ import Testing
     try server.start()
     let bus = try Bus(server.address, on: loop)
     var states: [Bus.State] = []
-    let watch = ConnectionWatch(bus) { state in
+    let watch = bus.watch { state in
       states.append(state)
       switch (state, states.filter { $0 == .connected }.count) {
       case (.connected, 1): server.stop()

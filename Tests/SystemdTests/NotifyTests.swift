@@ -67,13 +67,13 @@ import Testing
 
   @Test func socketsForAnotherProcessAreLeftAlone() throws {
     try withEnvironment(["LISTEN_PID": "1", "LISTEN_FDS": "1", "LISTEN_FDNAMES": "varlink"]) { () throws in
-      #expect(try ListenDescriptor.takeAll() == [])
+      #expect(try PassedDescriptor.takeAll() == [])
     }
   }
 
   @Test func aBadCountOfSocketsIsAnError() throws {
     try withEnvironment(["LISTEN_PID": "\(getpid())", "LISTEN_FDS": "many", "LISTEN_FDNAMES": nil]) { () throws in
-      let error = #expect(throws: SystemdError.self) { _ = try ListenDescriptor.takeAll() }
+      let error = #expect(throws: SystemdError.self) { _ = try PassedDescriptor.takeAll() }
       #expect(error?.code == EINVAL)
     }
   }

@@ -44,20 +44,3 @@ final class PrivateBus {
     unlink("\(directory)/socket")
   }
 }
-
-/// Hears of what happens to a connection.
-final class ConnectionWatch: BusSubscription {
-  let rank = 2
-  private let bus: Bus
-  private let handler: (Bus.State) -> Void
-
-  init(_ bus: Bus, handler: @escaping (Bus.State) -> Void) {
-    self.bus = bus
-    self.handler = handler
-    bus.add(self)
-  }
-
-  deinit { bus.remove(self) }
-
-  func busChanged() { handler(bus.state) }
-}

@@ -11,11 +11,6 @@ struct ChildProcess {
   let output: Int32
 }
 
-/// Why a task could not be started, in a sentence.
-struct StartError: Error {
-  let sentence: String
-}
-
 /// Starts processes as `Sources/CLinux/spawn.h` describes it.
 final class Spawner {
   /// Enough for the child's few frames and a page for a signal's.
@@ -51,9 +46,10 @@ final class Spawner {
     let changesUser = launch.owner.uid != geteuid() || group != getegid()
     let groups = changesUser ? groupLists.groups(of: launch.owner) : []
     let directory = command.directory ?? launch.owner.home
-    let input = try input(of: launch, program: program)
+    let input =
+      try launch.input.map { (bytes) throws(StartError) in try TaskStreams.input(bytes, for: program) } ?? null
     defer { if input != null { close(input) } }
-    let pipe = try makePipe(for: program)
+    let pipe = try TaskStreams.output(for: program)
     defer { close(pipe.writer) }
 
     var request = linux_spawn()
@@ -86,64 +82,24 @@ final class Spawner {
     return ChildProcess(id: process, descriptor: request.pidfd, output: pipe.reader)
   }
 
-  /// A descriptor to read the launch's input from: a file in memory, because it holds any size without a writer.
-  private func input(of launch: TaskLaunch, program: String) throws(StartError) -> Int32 {
-    guard let bytes = launch.input else { return null }
-    let file = linux_memory_file("input")
-    guard file >= 0 else { throw Self.error(program, "cannot make its standard input", errno) }
-    var written = 0
-    while written < bytes.count {
-      let count = bytes[written...].withUnsafeBytes { write(file, $0.baseAddress, $0.count) }
-      guard count > 0 else {
-        let code = errno
-        close(file)
-        throw Self.error(program, "cannot write its standard input", code)
-      }
-      written += count
-    }
-    lseek(file, 0, SEEK_SET)
-    return file
-  }
-
-  private func makePipe(for program: String) throws(StartError) -> (reader: Int32, writer: Int32) {
-    var ends: [Int32] = [-1, -1]
-    guard linux_pipe(&ends) == 0 else { throw Self.error(program, "cannot make a pipe for its output", errno) }
-    // Only this end: programs expect that writing waits.
-    _ = fcntl(ends[0], F_SETFL, O_NONBLOCK)
-    return (ends[0], ends[1])
-  }
-
-  private static func error(_ program: String, _ what: String, _ code: Int32, remedy: String = "") -> StartError {
-    StartError(sentence: "cannot start \(program): \(what): \(SystemCallError.text(of: code))\(remedy)")
-  }
-
   private static func failure(
     of request: linux_spawn, program: String, user: String, directory: String
   ) -> StartError {
     let code = request.error
     switch request.failed {
     case LINUX_SPAWN_CGROUP:
-      return error(program, "cannot join its cgroup", code)
+      return StartError(program, "cannot join its cgroup", code)
     case LINUX_SPAWN_STREAMS:
-      return error(program, "cannot connect its standard streams", code)
+      return StartError(program, "cannot connect its standard streams", code)
     case LINUX_SPAWN_USER:
       let remedy = "; only a daemon that runs as root can start tasks of other users and groups"
-      return error(program, "cannot become user \(user)", code, remedy: code == EPERM ? remedy : "")
+      return StartError(program, "cannot become user \(user)", code, remedy: code == EPERM ? remedy : "")
     case LINUX_SPAWN_DIRECTORY:
-      return error(program, "cannot enter its directory \(directory)", code, remedy: "; make it, or name another")
+      return StartError(program, "cannot enter its directory \(directory)", code, remedy: "; make it, or name another")
     case LINUX_SPAWN_PROGRAM:
-      return StartError(sentence: "cannot start \(program): \(SystemCallError.text(of: code))\(remedy(for: code))")
+      return StartError(program, exec: code)
     default:
-      return error(program, "cannot make a process", code)
-    }
-  }
-
-  private static func remedy(for code: Int32) -> String {
-    switch code {
-    case ENOENT: "; install it, or what its #! line names"
-    case EACCES: "; make it executable for the app's owner"
-    case ENOEXEC: "; it is neither a program of this machine nor a script with a #! line"
-    default: ""
+      return StartError(program, "cannot make a process", code)
     }
   }
 }

@@ -8,14 +8,24 @@ import Glibc
 /// and went is no change. A symbolic link at the path itself is followed; those below are compared by their target's
 /// name. Other file systems that are mounted below are not looked at. What cannot be read counts as empty.
 ///
-/// Prints are compared within one process only: their hash is seeded per process.
+/// A print may be kept as text for the next daemon: its hash is the same in every process.
 struct Fingerprint: Hashable, Sendable {
   /// How many files of a tree are looked at; of more, only names count, so that a change in place goes unnoticed.
   static let fileBound = 200_000
 
   /// The entries of the tree, 0 when there is nothing at the path.
   private(set) var entries = 0
-  private var sum = 0
+  private var sum: UInt64 = 0
+
+  /// Reads the form that ``text`` writes; nothing for any other text.
+  init?(text: some StringProtocol) {
+    let parts = text.split(separator: " ", omittingEmptySubsequences: false)
+    guard parts.count == 2, let entries = Int(parts[0]), let sum = UInt64(parts[1], radix: 16) else { return nil }
+    (self.entries, self.sum) = (entries, sum)
+  }
+
+  /// The print in one line.
+  var text: String { "\(entries) \(String(sum, radix: 16))" }
 
   /// Looks at a path; reads the disk, so not on the event loop's thread.
   init(of path: String, fileBound: Int = Self.fileBound) {
@@ -36,18 +46,18 @@ struct Fingerprint: Hashable, Sendable {
   /// Adds an entry; the order in which a directory is read does not count.
   private mutating func add(_ entry: FTSENT, looksInside: Bool) {
     entries += 1
-    var hasher = Hasher()
-    hasher.combine(bytes: UnsafeRawBufferPointer(start: entry.fts_path, count: Int(entry.fts_pathlen)))
+    var hash = StableHash()
+    hash.combine(bytes: UnsafeRawBufferPointer(start: entry.fts_path, count: Int(entry.fts_pathlen)))
     let isDirectory = Int32(entry.fts_info) == FTS_D
-    hasher.combine(isDirectory)
+    hash.combine(isDirectory ? UInt8(1) : 0)
     if !isDirectory, looksInside, let status = Self.status(of: entry) {
-      hasher.combine(status.st_mode)
-      hasher.combine(status.st_ino)
-      hasher.combine(status.st_size)
-      hasher.combine(status.st_mtim.tv_sec)
-      hasher.combine(status.st_mtim.tv_nsec)
+      hash.combine(status.st_mode)
+      hash.combine(status.st_ino)
+      hash.combine(status.st_size)
+      hash.combine(status.st_mtim.tv_sec)
+      hash.combine(status.st_mtim.tv_nsec)
     }
-    sum &+= hasher.finalize()
+    sum &+= hash.value
   }
 
   /// Only the path itself is followed if it is a link.

@@ -74,6 +74,16 @@ final class SpawnLauncher: Launcher {
     LeftProcesses(socket: socket, refreshes: refreshes).kill(until: bound)
   }
 
+  func takeUp(_ left: [LeftTask], stored: [PassedDescriptor]) -> [TaskKey: FoundTask] {
+    // What a launcher of units had kept before the configuration was changed.
+    for descriptor in stored { close(descriptor.descriptor) }
+    return [:]
+  }
+
+  func release(_ refresh: RefreshID) {}
+
+  func askWhatStays(answer: @escaping (Set<RefreshID>) -> Void) { answer([]) }
+
   func forgetUsers() { spawner.forgetGroups() }
 
   // MARK: Start

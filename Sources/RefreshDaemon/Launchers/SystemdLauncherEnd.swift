@@ -1,0 +1,87 @@
+@preconcurrency import CLinux
+import Glibc
+import RefreshEngine
+import Systemd
+
+// The end of a task: what it left is killed, what it took is asked for, and only then the end is told.
+
+extension SystemdLauncher {
+  /// Goes on with a task of which there is news.
+  func look(at task: SystemdTask) {
+    switch task.state {
+    case .starting: if task.known.isOver { clear(task) }
+    // What is known of one that was found again may be old until it was asked.
+    case .running: if task.known.isOver, task.question == nil { clear(task) }
+    // One that is yet to fail must not be forgotten before: it would stay among the failed ones for good.
+    case .told: if task.isReleased, task.known.isSettled { discard(task) }
+    default: break
+    }
+  }
+
+  /// Kills whatever is left of a task whose main process has ended.
+  private func clear(_ task: SystemdTask) {
+    task.state = .clearing(nil)
+    // The kernel reports the last one's end here, as an exceptional condition.
+    let cgroup = "\(place.cgroup)/\(place.units.cgroup(of: task.key, app: task.app))"
+    let events = open("\(cgroup)/cgroup.events", O_RDONLY | O_CLOEXEC)
+    guard events >= 0 else { return count(task) }
+    guard Cgroup.isPopulated(events) else {
+      close(events)
+      return count(task)
+    }
+    do throws(SystemdError) {
+      let source = try loop.watch(events, for: []) { [unowned self] _ in
+        guard case .clearing(let source) = task.state, !Cgroup.isPopulated(events) else { return }
+        source?.cancel()
+        close(events)
+        count(task)
+      }
+      task.state = .clearing(source)
+      send(SIGKILL, to: task)
+    } catch {
+      close(events)
+      send(SIGKILL, to: task)
+      count(task)
+    }
+  }
+
+  /// Asks what a task took.
+  private func count(_ task: SystemdTask) {
+    var left = 3
+    task.state = .counting([])
+    let ask = { [unowned self] (property: String, take: @escaping (Int64) -> Void) in
+      bus.call(.get(property, of: ServiceManager.service, at: task.path, in: ServiceManager.name)) { answer in
+        // What nobody counts is the largest number there is, or an error.
+        if case .success(let values) = answer, case .unsigned(let value)? = values.first,
+          let number = Int64(exactly: value)
+        {
+          take(number)
+        }
+        left -= 1
+        if left == 0 { self.conclude(task) }
+      }
+    }
+    let add = { (bytes: Int64) in task.bytes = (task.bytes ?? 0) &+ bytes }
+    let calls = [
+      ask("CPUUsageNSec") { task.processorTime = .nanoseconds($0) },
+      ask("IPIngressBytes", add), ask("IPEgressBytes", add),
+    ]
+    if case .counting = task.state { task.state = .counting(calls) }
+  }
+
+  private func conclude(_ task: SystemdTask) {
+    task.output?.drain()
+    var end = TaskEnd(
+      exit: task.known.exit(of: task), printed: task.hadPrinted || task.output?.hasPrinted ?? false,
+      cpu: task.processorTime, message: task.output?.message ?? "")
+    end.bytes = task.bytes
+    if task.launch == nil { end.duration = task.known.duration }
+    guard let path = task.changedPath else { return report(task, end) }
+    task.state = .lookingAgain(end)
+    fingerprints.look(at: path) { [unowned self] print in
+      guard case .lookingAgain = task.state, tasks[task.key] === task else { return }
+      end.changed = print != task.before
+      report(task, end)
+    }
+  }
+}

@@ -1,0 +1,148 @@
+import Glibc
+import RefreshEngine
+import Systemd
+
+// Starting a task: its file, its streams, its unit.
+
+extension SystemdLauncher {
+  /// How long after the last moment at which the daemon itself would have ended a task the manager ends it, in
+  /// microseconds: it is there for a daemon that is not.
+  private static let margin: Int64 = 1_000_000
+  /// How long the manager may take to answer, in microseconds: sd-bus(3)'s own limit.
+  static let patience: Int64 = 25_000_000
+
+  /// Starts a task, or has it wait for the bus.
+  func run(_ task: SystemdTask) {
+    guard bus.state == .connected, let launch = task.launch else {
+      task.state = .awaitingBus
+      return
+    }
+    do throws(StartError) {
+      do throws(SystemCallError) {
+        try task.file.write(launch.environment, before: task.before)
+      } catch {
+        throw StartError(sentence: "cannot start \(task.program): \(error)")
+      }
+      let pipe = try TaskStreams.lastingOutput(for: task.program)
+      defer { close(pipe.writer) }
+      try listen(to: pipe.reader, of: task)
+      keepOutput(pipe.reader, of: task)
+      let input = try launch.input.map { (bytes) throws(StartError) in
+        try TaskStreams.input(bytes, for: task.program)
+      }
+      defer { if let input { close(input) } }
+      start(task, launch, output: pipe.writer, input: input)
+    } catch {
+      fail(task, error.sentence)
+    }
+  }
+
+  /// Reads what a task prints.
+  func listen(to reader: Int32, of task: SystemdTask) throws(StartError) {
+    let key = task.key
+    do throws(SystemdError) {
+      task.output = try TaskOutput(reader, on: loop) { [unowned self, unowned task] line in
+        notePrinted(task)
+        onOutput(key, line)
+      }
+    } catch {
+      throw StartError(sentence: "cannot start \(task.program): \(error)")
+    }
+  }
+
+  private func notePrinted(_ task: SystemdTask) {
+    guard !task.hadPrinted else { return }
+    task.hadPrinted = true
+    do throws(SystemCallError) {
+      try task.file.notePrinted()
+    } catch {
+      // Only a daemon that comes after this one would have needed it.
+      return
+    }
+  }
+
+  /// Has the daemon's own manager keep the reading end, with what is in it, for the next daemon.
+  private func keepOutput(_ reader: Int32, of task: SystemdTask) {
+    do throws(SystemdError) {
+      try Notify.store(reader, name: task.outputName)
+    } catch {
+      // The task's output is lost if the daemon is; the task itself is not.
+      return
+    }
+  }
+
+  private func start(_ task: SystemdTask, _ launch: TaskLaunch, output: Int32, input: Int32?) {
+    let properties = properties(of: task, launch, output: output, input: input)
+    task.known = UnitState()
+    task.state = .awaitingBus
+    let call = bus.call(ServiceManager.start(task.unit, properties), timeout: Self.patience) { [unowned self] answer in
+      switch answer {
+      case .success: if case .starting = task.state { task.state = .running }
+      case .failure(let error): startFailed(task, error)
+      }
+    }
+    if case .awaitingBus = task.state { task.state = .starting(call) }
+  }
+
+  private func startFailed(_ task: SystemdTask, _ error: BusError) {
+    guard !error.isWithoutAnswer else {
+      // It may have been started all the same: the list of units will say.
+      task.state = .awaitingBus
+      return takeInventory()
+    }
+    fail(task, "cannot start \(task.program): the service manager refuses: \(error)")
+  }
+
+  private func properties(
+    of task: SystemdTask, _ launch: TaskLaunch, output: Int32, input: Int32?
+  ) -> [UnitProperty] {
+    let command = launch.command
+    let bound = (launch.timeLimit + launch.grace).inMicroseconds + Self.margin
+    var properties = [
+      UnitProperty("Description", .string(launch.description)),
+      UnitProperty("Slice", .string(UnitNames.slice(of: launch.app))),
+      // When the machine is switched off, the daemon goes first: it asks its tasks to end, and writes down why they did.
+      UnitProperty("Before", .strings(["refreshd.service"])),
+      // We hear of its changes, and it stays in memory as long as we are there.
+      UnitProperty("AddRef", .boolean(true)),
+      UnitProperty("Type", .string("exec")),
+      UnitProperty("RemainAfterExit", .boolean(true)),
+      UnitProperty("KillMode", .string("control-group")),
+      // What runs out of memory is one task, and has not done its work: what is left of it ends too.
+      UnitProperty("OOMPolicy", .string("stop")),
+      UnitProperty("RuntimeMaxUSec", .uint64(UInt64(max(1, bound)))),
+      // Zero would be no bound at all.
+      UnitProperty("TimeoutStopUSec", .uint64(UInt64(max(1, launch.grace.inMicroseconds)))),
+      UnitProperty(
+        "SuccessExitStatus",
+        .structure([.array(of: "i", launch.goodExits.map { .int32($0) }), .array(of: "i", [])])),
+      UnitProperty("WorkingDirectory", .string(task.directory)),
+      UnitProperty("SyslogIdentifier", .string(launch.app.description)),
+      UnitProperty("EnvironmentFiles", .array(of: "(sb)", [.structure([.string(task.file.path), .boolean(false)])])),
+      UnitProperty("StandardOutputFileDescriptor", .descriptor(output)),
+      UnitProperty("StandardErrorFileDescriptor", .descriptor(output)),
+      // The manager would put variables of the environment into the arguments, as no other launcher does.
+      UnitProperty(
+        "ExecStartEx",
+        .array(
+          of: "(sasas)",
+          [.structure([.string(task.program), .strings(command.arguments), .strings(["no-env-expand"])])])),
+    ]
+    properties += ["CPUAccounting", "MemoryAccounting", "IOAccounting", "IPAccounting"].map {
+      UnitProperty($0, .boolean(true))
+    }
+    if let input { properties.append(UnitProperty("StandardInputFileDescriptor", .descriptor(input))) }
+    if !place.isUserManager {
+      properties.append(UnitProperty("User", .string(launch.owner.name)))
+      properties.append(UnitProperty("Group", .string(String(command.group ?? launch.owner.gid))))
+    }
+    return properties + launch.properties
+  }
+}
+
+extension BusError {
+  /// Whether nobody answered, and what was asked for may have been done or not.
+  fileprivate var isWithoutAnswer: Bool {
+    ["org.freedesktop.DBus.Error.NoReply", "org.freedesktop.DBus.Error.Timeout", "System.Error"].contains(name)
+  }
+}

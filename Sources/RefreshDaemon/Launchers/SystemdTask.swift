@@ -1,0 +1,112 @@
+import RefreshEngine
+import Systemd
+
+/// A task in a unit of its own, from the start that was asked for, or that was found, to its release.
+///
+/// ```
+/// looking -> awaitingBus <-> starting -> running -> clearing -> counting -> lookingAgain -> told
+/// running <- (found by the next daemon)
+/// looking, awaitingBus, starting -> failing -> told
+/// ```
+final class SystemdTask {
+  enum State {
+    /// The path whose change counts is looked at, before anything runs.
+    case looking
+    /// It is started as soon as a service manager can be asked, unless it is found to have been.
+    case awaitingBus
+    /// The service manager was asked to start it.
+    case starting(BusCall)
+    /// Its unit is there.
+    case running
+    /// Its main process has ended; what it left is being killed.
+    case clearing(IOSource?)
+    /// Nothing of it is left; what it took is being asked for.
+    case counting([BusCall])
+    /// The path is looked at again, then this is how it ended.
+    case lookingAgain(TaskEnd)
+    /// It cannot start, which is reported when the loop turns.
+    case failing(String)
+    /// Its end was told; its unit stays until it is released.
+    case told
+  }
+
+  let key: TaskKey
+  let app: AppID
+  /// The name of its unit.
+  let unit: String
+  /// The object of its unit on the bus.
+  let path: String
+  let file: TaskFile
+  /// What its sentences call it.
+  let program: String
+  let directory: String
+  let user: String
+  /// The path whose change is new data, if one is.
+  let changedPath: String?
+  /// How to start it; nil for one that was found running.
+  let launch: TaskLaunch?
+
+  var state = State.looking
+  var known = UnitState()
+  /// The strongest signal that was asked for to end it, to be sent again when the bus was away.
+  var asked: Int32?
+  /// The question how it is, after the bus was away.
+  var question: BusCall?
+  /// What was at the path before the start.
+  var before: Fingerprint?
+  /// Whether it printed something that another daemon read.
+  var hadPrinted = false
+  var output: TaskOutput?
+  /// What it took, as far as the answers are there.
+  var processorTime: Duration = .zero
+  var bytes: Int64?
+  /// Whether its unit is to be forgotten as soon as the manager is done with it.
+  var isReleased = false
+
+  /// A task that a daemon before this one left.
+  init(_ task: LeftTask, units: UnitNames, files: String) {
+    key = task.key
+    app = task.app
+    unit = units.unit(of: task.key)
+    path = BusPath.encoded(unit, below: ServiceManager.unitPath) ?? ServiceManager.unitPath
+    file = TaskFile(of: unit, in: files)
+    program = task.command.arguments.first ?? "an empty command"
+    directory = task.command.directory ?? task.owner.home
+    user = task.owner.name
+    changedPath = task.changedPath
+    launch = nil
+  }
+
+  /// A task that is to be started.
+  init(_ launch: TaskLaunch, units: UnitNames, files: String) {
+    key = launch.key
+    app = launch.app
+    unit = units.unit(of: launch.key)
+    path = BusPath.encoded(unit, below: ServiceManager.unitPath) ?? ServiceManager.unitPath
+    file = TaskFile(of: unit, in: files)
+    program = launch.command.arguments.first ?? "an empty command"
+    directory = launch.command.directory ?? launch.owner.home
+    user = launch.owner.name
+    changedPath = launch.changedPath
+    self.launch = launch
+  }
+
+  /// Whether its end was told.
+  var isTold: Bool { if case .told = state { true } else { false } }
+
+  /// Whether its unit is there for certain.
+  var isFindable: Bool {
+    switch state {
+    case .looking, .awaitingBus, .starting, .failing: false
+    case .running, .clearing, .counting, .lookingAgain, .told: true
+    }
+  }
+
+  /// The name under which the service manager keeps the reading end of its output.
+  var outputName: String { "task-\(key)" }
+
+  /// Why its program did not come to run.
+  func sentence(forStatus status: Int32) -> String {
+    ExecFailure.sentence(status: status, program: program, directory: directory, user: user)
+  }
+}

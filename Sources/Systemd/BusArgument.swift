@@ -1,0 +1,73 @@
+import CSystemd
+
+/// A value that a call on the bus gives, with its exact type (D-Bus specification, "Type System").
+///
+/// What is read is a ``BusValue``, whose reader does not care how wide an integer is; who is called does.
+public indirect enum BusArgument: Hashable, Sendable {
+  /// Text.
+  case string(String)
+  /// Yes or no.
+  case boolean(Bool)
+  /// An integer of 32 bits with a sign.
+  case int32(Int32)
+  /// An integer of 64 bits without a sign.
+  case uint64(UInt64)
+  /// An open descriptor, of which the message takes a copy; it stays the caller's.
+  case descriptor(Int32)
+  /// An array of values of one type, which is given because the array may be empty.
+  case array(of: String, [BusArgument])
+  /// A structure.
+  case structure([BusArgument])
+  /// A value that brings its type with it.
+  case variant(BusArgument)
+
+  /// An array of texts.
+  public static func strings(_ texts: [String]) -> BusArgument { .array(of: "s", texts.map { .string($0) }) }
+
+  /// The type, as the specification writes it.
+  var signature: String {
+    switch self {
+    case .string: "s"
+    case .boolean: "b"
+    case .int32: "i"
+    case .uint64: "t"
+    case .descriptor: "h"
+    case .array(let type, _): "a\(type)"
+    case .structure(let members): "(\(contents(of: members)))"
+    case .variant: "v"
+    }
+  }
+
+  private func contents(of members: [BusArgument]) -> String { members.map(\.signature).joined() }
+
+  /// Writes the value at the end of a message; a negative result is an errno.
+  ///
+  /// Wrong are only values that no message can hold: a text with a NUL or broken UTF-8, a descriptor that is not open.
+  func append(to message: OpaquePointer) -> Int32 {
+    switch self {
+    case .string(let text): return text.withCString { sd_bus_message_append_basic(message, type("s"), $0) }
+    case .boolean(let value): return basic("b", Int32(value ? 1 : 0), message)
+    case .int32(let value): return basic("i", value, message)
+    case .uint64(let value): return basic("t", value, message)
+    case .descriptor(let value): return basic("h", value, message)
+    case .array(let element, let elements): return container("a", element, elements, message)
+    case .structure(let members): return container("r", contents(of: members), members, message)
+    case .variant(let value): return container("v", value.signature, [value], message)
+    }
+  }
+
+  private func type(_ letter: UnicodeScalar) -> CChar { CChar(UInt8(ascii: letter)) }
+
+  private func basic<Value: BitwiseCopyable>(_ letter: UnicodeScalar, _ value: Value, _ message: OpaquePointer) -> Int32
+  {
+    withUnsafePointer(to: value) { sd_bus_message_append_basic(message, type(letter), $0) }
+  }
+
+  private func container(
+    _ letter: UnicodeScalar, _ contents: String, _ members: [BusArgument], _ message: OpaquePointer
+  ) -> Int32 {
+    var result = sd_bus_message_open_container(message, type(letter), contents)
+    for member in members where result >= 0 { result = member.append(to: message) }
+    return result < 0 ? result : sd_bus_message_close_container(message)
+  }
+}
