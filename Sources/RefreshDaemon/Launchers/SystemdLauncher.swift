@@ -184,7 +184,8 @@ final class SystemdLauncher: Launcher {
     failing = []
     for key in keys {
       guard let task = tasks[key], case .failing(let sentence) = task.state else { continue }
-      report(task, TaskEnd(exit: .notStarted(sentence)))
+      // Also as a message: when it is stopped for its deadline meanwhile, that is the cause, and this is why.
+      report(task, TaskEnd(exit: .notStarted(sentence), message: sentence))
     }
   }
 
