@@ -135,8 +135,13 @@ extension Wire {
     public let graceMicroseconds: Int64
     /// In the order of the file.
     ///
-    /// They run side by side, or one after the other where they say so, under the one deadline.
+    /// They run side by side, or one after the other where they say so, under the one deadline. An app without any
+    /// performs its refreshes itself.
     public let tasks: [Task]
+    /// The process that is attached and performs the refreshes, in the place of the tasks.
+    ///
+    /// Absent while none does, 0 if it is not visible to refreshd.
+    public let attachedPID: Int?
     /// The file that configures the app, whole path.
     public let file: String
     /// The last refresh that ended; absent before the first.
@@ -148,7 +153,8 @@ extension Wire {
       dueTrigger: Trigger? = nil, holds: [Hold], running: Running? = nil, freshMicroseconds: Int64? = nil,
       staleAfterMicroseconds: Int64? = nil, staleSinceMicroseconds: Int64? = nil,
       foregroundInterval: Interval, backgroundInterval: Interval, onForeground: OnForeground,
-      deadlineMicroseconds: Int64, graceMicroseconds: Int64, tasks: [Task], file: String, last: Refresh? = nil
+      deadlineMicroseconds: Int64, graceMicroseconds: Int64, tasks: [Task], attachedPID: Int? = nil,
+      file: String, last: Refresh? = nil
     ) {
       self.id = id
       self.name = name
@@ -168,6 +174,7 @@ extension Wire {
       self.deadlineMicroseconds = deadlineMicroseconds
       self.graceMicroseconds = graceMicroseconds
       self.tasks = tasks
+      self.attachedPID = attachedPID
       self.file = file
       self.last = last
     }
@@ -191,6 +198,7 @@ extension Wire {
       case deadlineMicroseconds = "deadline_us"
       case graceMicroseconds = "grace_us"
       case tasks
+      case attachedPID = "attached_pid"
       case file
       case last
     }

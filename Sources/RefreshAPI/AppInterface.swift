@@ -1,4 +1,4 @@
-/// The interface `org.refreshd.App`: what an app, or whoever speaks for it, tells refreshd.
+/// The interface `org.refreshd.App`: what an app, or whoever speaks for it, tells refreshd, and is told.
 ///
 /// Its methods are nested types with a `Parameters` and a `Reply`, its errors nested types with a `name`.
 public enum AppInterface {

@@ -2,14 +2,15 @@ extension AppInterface {
   /// Tells the outcome of a task that is running.
   ///
   /// The task may go on to clean up, but its outcome stands: the first completion wins, a later one is counted and
-  /// answered with AlreadyCompleted. Whoever has the token may call.
+  /// answered with AlreadyCompleted. Whoever has the token may call; one that came with `perform` is good for the user
+  /// only to whose connection it came. There the first completion ends the refresh, and the token with it.
   public enum Complete: InterfaceMethod {
     /// The name of the method on the socket.
     public static let name = "org.refreshd.App.Complete"
 
     /// What `Complete` is called with.
     public struct Parameters: Codable, Hashable, Sendable {
-      /// What the task finds in its environment as REFRESH_TOKEN.
+      /// What the task finds in its environment as REFRESH_TOKEN, or an attached app in `perform`.
       public let token: String
       /// The outcome.
       public let outcome: Wire.Outcome

@@ -182,6 +182,12 @@ extension Wire {
       self.tasks = tasks
     }
 
+    /// What its tasks said, each behind the task's name where there are several; what is the cause already left out.
+    public var messages: [String] {
+      let says = tasks.filter { !$0.message.isEmpty && $0.message != $0.cause?.text }
+      return says.map { tasks.count == 1 ? $0.message : "\($0.name): \($0.message)" }
+    }
+
     private enum CodingKeys: String, CodingKey {
       case id
       case app

@@ -5,7 +5,7 @@ struct AppFile {
   /// The most tasks that an app may have.
   static let mostTasks = 64
   /// The keys that `[defaults]` cannot have.
-  static let ownKeys = ["id", "name", "owner", "pin", "task"]
+  static let ownKeys = ["id", "name", "owner", "kind", "pin", "task"]
 
   let id: (value: AppID, line: Int)?
   let app: AppConfiguration?
@@ -18,7 +18,9 @@ struct AppFile {
     let owner = section.takeText("owner", example: "anna") { (text) throws(Unreadable) in
       try reading.owner(text)
     }
-    let settings = Settings(from: &section, in: &reading).completed(by: reading.defaults)
+    let own = Settings(from: &section, in: &reading)
+    let kind = Kind(from: &section, beside: own)
+    let settings = kind.completing(own, limits: reading.limits).completed(by: reading.defaults)
     settings.refuseEarlyStaleness(in: &section, limits: reading.limits)
     let pins = Pins(from: &section)
     settings.staleness.refuseIdleCommand(in: &section)
@@ -32,6 +34,7 @@ struct AppFile {
     let ownerInForce = owner ?? reading.accounts.user(numbered: reading.reader.uid)
     let policies = reading.sharing.one(tasks.policies(of: ownerInForce))
     var policy = settings.policy(tasks: policies, limits: reading.limits, &reading.sharing)
+    policy.isProcessing = kind == .processing
     policy.pins = pins
     policy.owner = ownerInForce.uid
     app = AppConfiguration(
@@ -45,14 +48,8 @@ struct AppFile {
     let nodes = section.take("task", example: "[[task]], a table for each task") { (node) throws(Unreadable) in
       try Self.tables(node)
     }
-    guard let nodes else {
-      if !section.isWritten("task") {
-        section.refuse(
-          "task",
-          Unreadable(message: "cannot refresh an app without a task", remedy: #"add [[task]] with run = ["PROGRAM"]"#))
-      }
-      return []
-    }
+    // An app without a task refreshes itself, while a process of it is attached.
+    guard let nodes else { return [] }
     var tasks: [TaskSection] = []
     var sections: [Section] = []
     var names: Set<String> = []
@@ -75,9 +72,9 @@ struct AppFile {
 
   private static func tables(_ node: Node) throws(Unreadable) -> [(line: Int, entries: [Node.Entry])]? {
     guard case .array(let elements) = node.value else { return nil }
-    guard (1...mostTasks).contains(elements.count) else {
+    guard elements.count <= mostTasks else {
       throw Unreadable(
-        message: "cannot refresh an app with \(elements.count) tasks", remedy: "write 1 to \(mostTasks) tasks")
+        message: "cannot refresh an app with \(elements.count) tasks", remedy: "write at most \(mostTasks) tasks")
     }
     var tables: [(line: Int, entries: [Node.Entry])] = []
     for element in elements {

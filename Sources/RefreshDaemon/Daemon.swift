@@ -33,6 +33,8 @@ actor Daemon {
   var configuration: InForce
   var refreshes = Refreshes()
   var leases = Leases()
+  /// The processes that perform the refreshes of their apps.
+  var attachments = Attachments()
   /// Who is logged in, where apps follow that.
   var sessions = Sessions()
   /// The commands that tell of stale data.
@@ -60,6 +62,11 @@ actor Daemon {
   var isCommitDue = false
   /// The socket's server, from when the daemon is open.
   var server: Server?
+
+  /// Whether the machine waits for refreshes before it sleeps.
+  var holdsSleep = false
+  /// Lets the machine sleep although something still runs.
+  var sleepTimer: TimerSource?
 
   private var wake: TimerSource?
   private var armedFor: Window?
@@ -103,6 +110,7 @@ actor Daemon {
   func open(leftBehind: [AppID: Started]) throws {
     wake = try loop.timer { self.wakeUp() }
     commitTimer = try loop.timer { self.commitNow() }
+    sleepTimer = try loop.timer { self.conditions.holdSleep(false) }
     signals = [
       try loop.onSignal(SIGTERM) { self.stop() },
       try loop.onSignal(SIGINT) { self.stop() },
@@ -148,6 +156,7 @@ actor Daemon {
     take(decision, at: now)
     tellWatchers(of: event, decision, at: now)
     arm()
+    holdSleep()
     if decision.deviceChanged { watch() }
   }
 
@@ -207,8 +216,7 @@ extension Effect {
   var app: AppID {
     switch self {
     case .start(_, let app, _, _), .perform(_, let app, _, _), .startTask(_, let app, _), .warn(_, let app, _),
-      .terminate(_, let app, _),
-      .kill(_, let app), .tellStale(_, let app, _):
+      .terminate(_, let app, _), .kill(_, let app), .tellStale(_, let app, _):
       app
     }
   }

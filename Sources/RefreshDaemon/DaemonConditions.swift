@@ -13,8 +13,28 @@ extension Daemon {
   func beginToWatch() {
     conditions.onChange = { self.handle(.observed($0)) }
     conditions.onSessions = { self.follow($0) }
-    conditions.onSleep = { isAsleep in if !isAsleep { self.handle(.resumed) } }
+    conditions.onSleep = { self.sleep($0) }
     watch()
+  }
+
+  /// Has what runs end before the machine sleeps, as long as logind waits for it, or go on when it is awake (FEATURES B9).
+  private func sleep(_ isAsleep: Bool) {
+    guard isAsleep else {
+      sleepTimer?.disarm()
+      return handle(.resumed)
+    }
+    let end = readClocks() + .microseconds(conditions.timeToSleep)
+    handle(.suspending(until: end))
+    // What does not die in time sleeps too; it has its outcome when the machine is awake.
+    sleepTimer?.arm(at: (end + .milliseconds(200)).microseconds, accuracy: 1000)
+  }
+
+  /// Has the machine wait before it sleeps while anything runs.
+  func holdSleep() {
+    let isHeld = engine.refreshingCount > 0
+    guard isHeld != holdsSleep else { return }
+    holdsSleep = isHeld
+    conditions.holdSleep(isHeld)
   }
 
   /// Watches what the configuration in force and a pause ask for, and nothing else: what is not watched wakes nobody.

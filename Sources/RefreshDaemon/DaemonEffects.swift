@@ -13,8 +13,9 @@ extension Daemon {
     case .start(let refresh, let id, let trigger, let deadline):
       guard let app = work.app else { return journal.cannotStart(refresh, of: id) }
       start(refresh, of: app, trigger, deadline: deadline)
-    case .perform:
-      break  // Nobody attaches yet.
+    case .perform(let refresh, let id, let trigger, let deadline):
+      guard let app = work.app else { return journal.cannotStart(refresh, of: id) }
+      handOver(refresh, of: app, trigger, deadline: deadline)
     case .startTask(let refresh, _, let task):
       if let running = refreshes.running[refresh] { launch(task, of: refresh, running) }
     case .warn(let refresh, let app, let deadline):
@@ -22,22 +23,35 @@ extension Daemon {
     case .terminate(let refresh, let app, let reason):
       journal.asked(refresh, of: app, toEndFor: reason)
       for key in refreshes.keys(of: refresh) { launcher.terminate(key) }
+      cancel(refresh, reason)
     case .kill(let refresh, _):
-      for key in refreshes.keys(of: refresh) { launcher.kill(key) }
+      kill(refresh)
     case .tellStale(let id, _, let since):
       if let app = work.app { tellStale(id, app, since: since) }
     }
   }
 
+  /// Ends all processes of a refresh, or gives up on the attached app that performs it.
+  func kill(_ refresh: RefreshID) {
+    for key in refreshes.keys(of: refresh) { launcher.kill(key) }
+    giveUp(refresh)
+  }
+
   private func start(_ refresh: RefreshID, of app: AppConfiguration, _ trigger: Trigger, deadline: Instant) {
     let running = refreshes.begin(refresh, of: app, trigger, deadline: deadline)
-    journal.started(refresh, of: app.id, trigger)
-    for call in running.watchers where call.wantsMore {
-      call.reply(ManagerInterface.Run.Reply(event: .started(id: refresh.description)), continues: true)
-    }
+    tellStarted(refresh, running)
     for (task, policy) in app.policy.tasks.enumerated() where policy.after.isEmpty {
       launch(task, of: refresh, running)
     }
+  }
+
+  /// Tells everybody that a refresh has begun.
+  func tellStarted(_ refresh: RefreshID, _ running: Refreshes.Running) {
+    journal.started(refresh, of: running.app.id, running.trigger)
+    for call in running.watchers where call.wantsMore {
+      call.reply(ManagerInterface.Run.Reply(event: .started(id: refresh.description)), continues: true)
+    }
+    tellAttached(toBegin: refresh, running)
   }
 
   /// Starts one task of a refresh that has begun.
@@ -58,6 +72,7 @@ extension Daemon {
   /// Tells the app by signal and socket that its refresh is near its deadline (FEATURES B1).
   private func warn(_ refresh: RefreshID, of app: AppID, deadline: Instant) {
     for key in refreshes.keys(of: refresh) { launcher.warn(key) }
+    warnPerformer(of: refresh, deadline: deadline)
     guard let phase = engine.phase(of: app) else { return }
     let notice = Wire.Notice(
       kind: "expiring", refresh: refresh.description,
@@ -85,6 +100,7 @@ extension Daemon {
     lasts.note(stored)
     tally.note(record)
     journal.ended(record)
+    tellAttached(of: stored)
     let watchers = refreshes.end(record.id)
     guard !watchers.isEmpty else { return }
     let reply = ManagerInterface.Run.Reply(event: .finished(Wire.Refresh(stored)))

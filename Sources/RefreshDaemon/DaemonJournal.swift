@@ -104,6 +104,24 @@ struct DaemonJournal: Sendable {
       [Entry.Field("REFRESH_APP", app.description), Entry.Field("REFRESH_PHASE", phase.rawValue)])
   }
 
+  func attached(_ process: Int32, to app: AppID) {
+    write(
+      "\(app): process \(process) has attached to perform its refreshes", .info, .appAttached,
+      [Entry.Field("REFRESH_APP", app.description)])
+  }
+
+  func detached(_ process: Int32, from app: AppID) {
+    write(
+      "\(app): process \(process) is no longer attached", .info, .appDetached,
+      [Entry.Field("REFRESH_APP", app.description)])
+  }
+
+  func late(_ process: Int32, of app: AppID, _ refresh: RefreshID) {
+    write(
+      "\(app): process \(process) did not end refresh \(refresh) when it had to, and is given no other until it answers",
+      .warning, .appLate, fields(app, refresh))
+  }
+
   func cannotWrite(_ problem: StoreError) {
     write("\(problem); going on in memory", .error, .storeCannotWrite)
   }

@@ -29,6 +29,7 @@ extension Daemon {
       launcher.forgetUsers()
       watch()
       keepingRuns { handle(configuration.event) }
+      for id in attachments.apps { settleAttachments(of: id) }
       follow(needsSessions ? sessions.users : nil)
       if configuration.launcher != choice.asked { journal.keepsLauncher(choice, until: configuration.launcher) }
       for id in refreshes.awaited where configuration[id] == nil { giveUpWaiting(for: id, .notConfigured) }
@@ -53,9 +54,7 @@ extension Daemon {
   /// has passed or when this is asked a second time.
   func stop() {
     guard !engine.isStopping else {
-      for refresh in engine.refreshes where !left.contains(refresh) {
-        for key in refreshes.keys(of: refresh) { launcher.kill(key) }
-      }
+      for refresh in engine.refreshes where !left.contains(refresh) { kill(refresh) }
       return
     }
     launcher.askWhatStays { self.stop(leaving: $0) }

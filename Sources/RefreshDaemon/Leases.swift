@@ -11,10 +11,15 @@ struct Leases {
 
   /// Keeps a call as a lease of the app, and names it.
   mutating func add(_ call: LeaseCall, of app: AppID) -> LeaseID {
-    last += 1
-    let lease = LeaseID(last)
+    let lease = makeID()
     calls[app, default: [:]][lease] = call
     return lease
+  }
+
+  /// The name of one more lease; later ones are greater.
+  mutating func makeID() -> LeaseID {
+    last += 1
+    return LeaseID(last)
   }
 
   /// Forgets the lease, when its connection is gone.

@@ -28,6 +28,12 @@ public enum MessageID: UInt128, Hashable, Sendable, CaseIterable {
   case taskOutput = 0xdc6b2ca81b1b45faa88d5fd7e2f61d5a
   /// An app went to another phase.
   case appPhaseChanged = 0x95771ebcb7104f9dba0544d9fbcae8d7
+  /// A process attached to its app, to perform the app's refreshes.
+  case appAttached = 0x1c93ebc3888d406f95861dc583a7ebf3
+  /// A process that was attached to its app is gone.
+  case appDetached = 0x6548cd1a3de24e929e12a7f72ca12bd8
+  /// A process that is attached to its app did not end a refresh by the end of the grace.
+  case appLate = 0xc339bb5e95aa49b7900024ee73cd4416
   /// The data of an app is older than its file wants it to be.
   case dataStale = 0x7052ee8b4a5643a2be6b59964afd2124
   /// The store cannot be written; the daemon goes on in memory.

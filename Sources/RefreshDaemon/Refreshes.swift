@@ -3,7 +3,7 @@ import RefreshConfig
 import RefreshEngine
 import Varlink
 
-/// The refreshes whose processes this daemon has started, and who watches them.
+/// The refreshes that this daemon has started, and who watches them.
 struct Refreshes {
   typealias RunCall = Call<ManagerInterface.Run.Parameters>
 
@@ -14,6 +14,8 @@ struct Refreshes {
     let trigger: Trigger
     /// When it is asked to end, boot clock.
     let deadline: Instant
+    /// The attachment that performs it; nil where the app's commands do.
+    let performer: LeaseID?
     /// A token for each task, by which it may complete itself.
     let tokens: [String]
     /// The calls that are told each step.
@@ -34,27 +36,34 @@ struct Refreshes {
   /// Which task has this token; nil when it never was or has ended.
   func task(of token: String) -> TaskKey? { tasks[token] }
 
-  /// The tasks of a running refresh.
+  /// The commands of a running refresh; none where an attached app performs it.
   func keys(of refresh: RefreshID) -> [TaskKey] {
-    (running[refresh]?.app.commands.indices).map { $0.map { TaskKey(refresh: refresh, task: $0) } } ?? []
+    guard let running = running[refresh], running.performer == nil else { return [] }
+    return running.app.commands.indices.map { TaskKey(refresh: refresh, task: $0) }
   }
 
-  /// Takes up a refresh and gives each of its tasks a token.
+  /// The refreshes that an attachment performs, in order of their ids.
+  func performed(by performer: LeaseID) -> [RefreshID] {
+    running.filter { $0.value.performer == performer }.keys.sorted()
+  }
+
+  /// Takes up a refresh and gives each of its tasks a token; what an attachment performs is one task.
   ///
   /// A token is 128 random bits, so that only who was given one can complete the task. Tasks that were found running have
   /// theirs, by their number.
   @discardableResult
   mutating func begin(
-    _ refresh: RefreshID, of app: AppConfiguration, _ trigger: Trigger, deadline: Instant, found: [Int: String] = [:]
+    _ refresh: RefreshID, of app: AppConfiguration, _ trigger: Trigger, deadline: Instant,
+    performer: LeaseID? = nil, found: [Int: String] = [:]
   ) -> Running {
-    let tokens = app.commands.indices.map { found[$0] ?? Self.makeToken() }
+    let tokens = (performer == nil ? app.commands.indices : 0..<1).map { found[$0] ?? Self.makeToken() }
     for (index, token) in tokens.enumerated() { tasks[token] = TaskKey(refresh: refresh, task: index) }
     // A refresh that the engine had begun when the call came may not have got here yet: its start is saved first.
     let calls = waiting.removeValue(forKey: app.id) ?? []
     let later = calls.filter { $0.before == refresh }
     if !later.isEmpty { waiting[app.id] = later }
     let started = Running(
-      app: app, trigger: trigger, deadline: deadline, tokens: tokens,
+      app: app, trigger: trigger, deadline: deadline, performer: performer, tokens: tokens,
       watchers: calls.filter { $0.before != refresh }.map(\.call))
     running[refresh] = started
     return started

@@ -25,6 +25,7 @@ extension Daemon {
   private var appInterface: Interface {
     var interface = Interface(AppInterface.name, description: AppInterface.description)
     interface.method("Signal") { self.signal($0) }
+    interface.method("Attach") { self.attach($0) }
     interface.method("Complete") { self.complete($0) }
     return interface
   }

@@ -66,11 +66,15 @@ extension Daemon {
       tell(
         Wire.WatchEvent(kind: .ended, atMicroseconds: microseconds, app: record.app.description, refresh: refresh))
     }
-    for case .start(let refresh, let app, let trigger, _) in decision.effects {
-      tell(
-        Wire.WatchEvent(
-          kind: .started, atMicroseconds: microseconds, app: app.description, id: refresh.description,
-          trigger: Wire.Trigger(trigger)))
+    for effect in decision.effects {
+      switch effect {
+      case .start(let refresh, let app, let trigger, _), .perform(let refresh, let app, let trigger, _):
+        tell(
+          Wire.WatchEvent(
+            kind: .started, atMicroseconds: microseconds, app: app.description, id: refresh.description,
+            trigger: Wire.Trigger(trigger)))
+      default: continue
+      }
     }
   }
 

@@ -45,6 +45,8 @@ struct AppView {
   let last: StoredRefresh?
   /// Since when the data is older than the app's file wants it to be, boot clock.
   let staleSince: Instant?
+  /// The process that performs the next refresh; nil when none is attached.
+  let performer: Int32?
 
   /// The row in the list.
   var row: Wire.App {
@@ -65,7 +67,7 @@ struct AppView {
       staleSinceMicroseconds: staleSince.map(wall), foregroundInterval: intervals.foreground,
       backgroundInterval: intervals.background, onForeground: onForeground,
       deadlineMicroseconds: app.policy.deadline.inMicroseconds, graceMicroseconds: app.policy.grace.inMicroseconds,
-      tasks: tasks,
+      tasks: tasks, attachedPID: performer.map { Int($0) },
       file: app.file, last: last.map(Wire.Refresh.init))
   }
 
@@ -147,6 +149,7 @@ extension Daemon {
     return AppView(
       app: app, state: engine.state(of: app.id) ?? AppState(), phase: engine.phase(of: app.id) ?? .background,
       verdict: engine.verdict(on: app.id, at: now), limits: engine.limits, wallOffset: engine.wallOffset,
-      last: lasts[app.id], staleSince: engine.staleSince(app.id, at: now))
+      last: lasts[app.id], staleSince: engine.staleSince(app.id, at: now),
+      performer: performer(of: app.id)?.call.peer.pid)
   }
 }

@@ -121,6 +121,7 @@ extension Outcome {
 extension TaskRecord {
   /// Whether it was stopped for what is neither its own fault nor anybody's wish.
   fileprivate var isCutShort: Bool {
+    if outcome == .failed(.daemonCrashed) { return true }
     guard case .failed(.stopped(let reason)) = outcome else { return false }
     return reason == .shutdown || reason == .constraintLost || reason == .sleep
   }

@@ -32,6 +32,12 @@ struct BusMessage {
     case "x": return .integer(try basic(type, Int64(0)))
     case "t": return .unsigned(try basic(type, UInt64(0)))
     case "d": return .double(try basic(type, Double(0)))
+    case "h":
+      let descriptor = try basic(type, Int32(-1))
+      guard let copy = BusDescriptor(copying: descriptor) else {
+        throw SystemdError(cannot: "keep a descriptor from the bus", code: errno)
+      }
+      return .descriptor(copy)
     case "a": return try array(of: contents)
     case "v": return try container(type, contents).first
     case "r", "e": return .structure(try container(type, contents))

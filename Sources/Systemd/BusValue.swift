@@ -16,6 +16,8 @@ public indirect enum BusValue: Hashable, Sendable {
   case double(Double)
   /// An array of bytes, which D-Bus also has for text of no known encoding.
   case bytes([UInt8])
+  /// An open descriptor.
+  case descriptor(BusDescriptor)
   /// An array.
   case array([BusValue])
   /// A structure, or an entry of a dictionary whose keys are no strings.

@@ -36,11 +36,8 @@ extension Screen {
   }
 
   private func detail(_ refresh: Wire.Refresh) -> String {
-    let messages = refresh.tasks.filter { !$0.message.isEmpty }.map { task in
-      refresh.tasks.count == 1 ? task.message : "\(task.name): \(task.message)"
-    }
     let late = refresh.extraCompletions == 0 ? [] : [count(refresh.extraCompletions, "completion") + " too many"]
-    return ([refresh.cause?.text].compactMap(\.self) + messages + late).joined(separator: "; ")
+    return ([refresh.cause?.text].compactMap(\.self) + refresh.messages + late).joined(separator: "; ")
   }
 
   private func task(_ task: Wire.RefreshTask) -> String {

@@ -11,7 +11,8 @@ extension Screen {
     facts.add("background", interval(app.backgroundInterval))
     let (deadline, grace) = (app.deadlineMicroseconds, app.graceMicroseconds)
     facts.add("deadline", "\(Elapsed.rough(deadline)), then a grace of \(Elapsed.rough(grace))")
-    facts.add("tasks", app.tasks.map(task))
+    facts.add("tasks", app.tasks.isEmpty ? ["none: it refreshes itself while it is attached"] : app.tasks.map(task))
+    if let process = app.attachedPID { facts.add("attached", "process \(process), which performs the refreshes") }
     facts.add("owner", printable(app.owner))
     facts.add("file", printable(app.file))
     return wrapped(sentence(app)) + [""] + facts.lines(on: self)

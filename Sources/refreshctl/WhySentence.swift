@@ -76,6 +76,7 @@ extension Screen {
     case "power-saver": "another power profile than power-saver"
     case "settling": "the machine to settle after its start"
     case "suspending": "the machine to sleep and wake up"
+    case "app": "the app: no process of it is attached, and its file has no task"
     case "concurrency": "a place among the refreshes that run"
     default: "\(printable(hold.name)) to end (\(printable(hold.remedy)))"
     }

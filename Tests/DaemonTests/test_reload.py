@@ -7,7 +7,7 @@ import pytest
 from client import fails
 from daemon import HURRY, MAIL, TODO, finished
 
-BROKEN = 'id = "org.example.mail"\ncolour = "blue"\nbackground_interval = "soon"\n'
+BROKEN = 'id = "org.example.mail"\ncolour = "blue"\nbackground_interval = "soon"\ntask = 1\n'
 
 
 def apps(daemon):

@@ -34,6 +34,7 @@ enum WireTypes {
 
   private static let methods: [MessageType] = [
     of(AppInterface.Signal.self),
+    of(AppInterface.Attach.self),
     of(AppInterface.Complete.self),
     of(ManagerInterface.List.self),
     of(ManagerInterface.Show.self),
@@ -79,6 +80,7 @@ enum WireTypes {
 
   private static let values: [MessageType] = [
     MessageType("org.refreshd.App.Notice", Wire.Notice.self),
+    MessageType("org.refreshd.App.AttachEvent", Wire.AttachEvent.self),
     MessageType("org.refreshd.Manager.Cause", Wire.Cause.self),
     MessageType("org.refreshd.Manager.RefreshTask", Wire.RefreshTask.self),
     MessageType("org.refreshd.Manager.Refresh", Wire.Refresh.self),
@@ -119,6 +121,8 @@ enum WireTypes {
     EnumType("org.refreshd.App.LifecycleSignal", Wire.LifecycleSignal.self),
     EnumType("org.refreshd.App.Phase", Wire.Phase.self),
     EnumType("org.refreshd.App.Outcome", Wire.Outcome.self),
+    EnumType("org.refreshd.App.Trigger", Wire.Trigger.self),
+    EnumType("org.refreshd.App.StopReason", Wire.StopReason.self),
     EnumType("org.refreshd.Manager.Phase", Wire.Phase.self),
     EnumType("org.refreshd.Manager.Trigger", Wire.Trigger.self),
     EnumType("org.refreshd.Manager.Outcome", Wire.Outcome.self),

@@ -78,6 +78,15 @@ import Testing
     #expect(app.commands == [Command(arguments: ["/usr/bin/true"])])
   }
 
+  @Test("takes an app without a task, which refreshes itself", arguments: ["", "task = []"])
+  func withoutTask(line: String) throws {
+    let scratch = try Scratch()
+    try scratch.write("apps.d/org.example.todo.toml", "id = \"org.example.todo\"\n\(line)")
+    let app = try #require(try scratch.load().apps.first)
+    #expect(app.policy.tasks.isEmpty)
+    #expect(app.commands.isEmpty)
+  }
+
   @Test("takes from [defaults] what an app's file leaves out")
   func defaults() throws {
     let scratch = try Scratch()

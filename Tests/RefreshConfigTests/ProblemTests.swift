@@ -75,7 +75,7 @@ import Testing
     Row(
       #""we\nird" = 1"#,
       "2: we\u{FFFD}ird: cannot use a key that is not known here; the keys here are adaptive, background_interval, "
-        + "calm, deadline, denied_ssids, directory, environment, foreground_interval, grace, group, id, idle, max_stale, "
+        + "calm, deadline, denied_ssids, directory, environment, foreground_interval, grace, group, id, idle, kind, max_stale, "
         + "metered_when_stale, name, network, on_foreground, on_stale, owner, pin, power, quiet, ssids, stale_after, task"
     ),
     Row(
@@ -161,14 +161,8 @@ import Testing
       #":1: id: cannot take "todo" as the id of an app; "#
         + #"write letters, digits, _ and - in two or more parts, as in "org.example.todo""#),
     Row(
-      "id = \"org.example.todo\"",
-      #": task: cannot refresh an app without a task; add [[task]] with run = ["PROGRAM"]"#),
-    Row(
-      "id = \"org.example.todo\"\ntask = []",
-      ":2: task: cannot refresh an app with 0 tasks; write 1 to 64 tasks"),
-    Row(
       "id = \"org.example.todo\"\n" + String(repeating: "[[task]]\nrun = [\"true\"]\n", count: 65),
-      ":2: task: cannot refresh an app with 65 tasks; write 1 to 64 tasks"),
+      ":2: task: cannot refresh an app with 65 tasks; write at most 64 tasks"),
     Row(
       "id = \"org.example.todo\"\ntask = [1]",
       ":2: task: cannot take an array for this key; write for example [[task]], a table for each task"),

@@ -69,7 +69,7 @@ import Testing
         """)
   }
 
-  @Test func `A task that is gone was lost, also when another one is there still`() throws {
+  @Test func `A task that is gone was lost, also when another one is there still, and runs again`() throws {
     try expect(
       """
       0s  configure todo background=1h tasks=pull,push takes=forever
@@ -81,6 +81,7 @@ import Testing
       gives: """
         0s start 1-1 todo (interval)
         3s end 1-1 todo failed crashed [pull failed crashed, push no-data]
+        3s start 2-1 todo (retry)
         """)
   }
 

@@ -140,6 +140,11 @@ def network_manager(mock):
 
 
 @pytest.fixture
+def upower(mock):
+    return mock("upower", "org.freedesktop.UPower", "/org/freedesktop/UPower")
+
+
+@pytest.fixture
 def sleepless():
     """A machine that goes through all of suspending but the sleep itself."""
     power = pathlib.Path("/run/fakepower")

@@ -20,6 +20,27 @@ public struct Bystander: Sendable {
     var started: Set<Int> = []
     var said: [Int: Outcome] = [:]
     var ended: [Int: Outcome] = [:]
+    /// When it is asked to end, and killed, because the machine goes to sleep.
+    var sleep: (stop: Instant, kill: Instant)?
+
+    /// Begins with those tasks that come after no other, of which the attached process has but one.
+    init(_ new: Beginning, _ policy: Policy, at now: Instant) {
+      let tasks = new.isAttached ? [TaskPolicy(name: "app")] : policy.tasks
+      (id, trigger, startedAt, deadline) = (new.id, new.trigger, now, new.deadline)
+      (grace, owner, self.tasks) = (policy.grace, policy.owner, tasks)
+      stage = policy.deadline <= .seconds(5) ? .warned : .running
+      started = Set(tasks.indices.filter { tasks[$0].after.isEmpty })
+    }
+
+    /// Goes on under the next daemon with those of its tasks that are there, or whose ends are.
+    init(_ lost: Run, of app: AppID, _ policy: Policy, survivors: Set<Int>, at now: Instant) {
+      let new = Beginning(
+        id: lost.id, app: app, trigger: lost.trigger,
+        deadline: max(lost.startedAt + policy.deadline, now + .seconds(5)), isAttached: false)
+      self.init(new, policy, at: lost.startedAt)
+      for task in started.subtracting(survivors) { ended[task] = .failed(.daemonCrashed) }
+      started = survivors
+    }
   }
 
   /// An app, as far as anybody can see.
@@ -54,11 +75,24 @@ public struct Bystander: Sendable {
     var isStaleTold = false
     /// A person asked for a refresh that has not started.
     var isAskedByHand = false
+    /// A process of it serves its refreshes.
+    var isAttached = false
+
+    /// The same while nothing is known of its refresh.
+    var atRest: App {
+      var app = self
+      app.run = nil
+      return app
+    }
   }
 
   var apps: [AppID: App] = [:]
   var limits = Limits()
   var isStopping = false
+  var isSuspending = false
+  /// What the daemon before this one was doing, and what of it is there still.
+  var lost: [AppID: Run] = [:]
+  var survivors: [RefreshID: Set<Int>] = [:]
   var conditions = Conditions()
   var pause: Pause?
   var zone = Zone.utc
@@ -90,13 +124,15 @@ public struct Bystander: Sendable {
 
   /// The daemon is gone, and what was not saved with it; no lease outlives it.
   mutating func loseUnsaved() {
+    lost = saved.compactMapValues(\.run)
+    isSuspending = false
     for id in saved.keys {
+      saved[id]?.isAttached = false
       saved[id]?.leases = [:]
       saved[id]?.policy = nil
-      saved[id]?.run = nil
       saved[id]?.isAsked = false
     }
-    apps = saved
+    apps = saved.mapValues(\.atRest)
     pause = savedPause
     conditions = Conditions()
     resumedAt = nil
@@ -117,7 +153,7 @@ public struct Bystander: Sendable {
       mapped.oneShot = app.oneShot.map { OneShot(earliest: $0.earliest + shift, reason: $0.reason) }
       return mapped
     }
-    apps = saved
+    apps = saved.mapValues(\.atRest)
     if case .until(let end) = savedPause { savedPause = .until(end + shift) }
     pause = savedPause
   }
@@ -145,13 +181,11 @@ public struct Bystander: Sendable {
     for (id, app) in apps where app.isStaleTold && app.policy != nil && !app.isPastObjective(at: now) {
       apps[id]?.isStaleTold = false
     }
-    for case .start(let id, let app, let trigger, let deadline) in decision.effects {
+    for new in decision.beginnings {
+      let app = new.app
       guard let policy = apps[app]?.policy else { continue }
       let isShort = policy.deadline <= .seconds(5)
-      apps[app]?.run = Run(
-        id: id, trigger: trigger, startedAt: now, deadline: deadline, grace: policy.grace, owner: policy.owner,
-        stage: isShort ? .warned : .running, tasks: policy.tasks,
-        started: Set(policy.tasks.indices.filter { policy.tasks[$0].after.isEmpty }))
+      apps[app]?.run = Run(new, policy, at: now)
       apps[app]?.lastStart = now
       apps[app]?.isAsked = false
       apps[app]?.countsFromEntry = false

@@ -32,14 +32,21 @@ extension Bystander {
       let isOnMains = conditions.power.value?.onBattery == false
       self.pause = pause == .untilAC && isOnMains ? nil : pause
     case .observed(let observation): hear(observation)
-    case .resumed: resumedAt = now
+    case .resumed:
+      resumedAt = now
+      isSuspending = false
+      // Who was asked to end has no more time for it than was said.
+      for (id, app) in apps where app.run?.stopReason == nil { apps[id]?.run?.sleep = nil }
+    case .suspending(let end): suspend(until: end, at: now)
+    case .attached(let id): apps[id]?.isAttached = true
+    case .detached(let id): apps[id]?.isAttached = false
+    case .survived(let refresh, let tasks): survivors[refresh] = tasks
     case .zoneChanged(let zone): self.zone = zone
     case .clockStepped(let offset): wallOffset = offset
     case .stopped: isStopping = true
     case .completed(let refresh, let task, let outcome, _): hear(outcome, from: task, refresh)
     case .taskEnded(let refresh, let task, let end): hear(end, of: task, refresh)
     case .wokeUp, .forgotten, .retryAfter: break
-    case .survived, .attached, .detached, .suspending: break
     }
   }
 
@@ -53,6 +60,22 @@ extension Bystander {
       } else if apps[id]?.seenAt == nil {
         apps[id]?.seenAt = now
       }
+    }
+    for (id, run) in lost {
+      guard let policy = policies[id] else { continue }
+      let there = (survivors[run.id] ?? []).filter { policy.tasks.indices.contains($0) }
+      if !there.isEmpty { apps[id]?.run = Run(run, of: id, policy, survivors: there, at: now) }
+    }
+    (lost, survivors) = ([:], [:])
+  }
+
+  /// What runs has half of the time that is left to end by itself, its grace at most to end when asked.
+  private mutating func suspend(until end: Instant, at now: Instant) {
+    isSuspending = true
+    for id in apps.keys {
+      guard let grace = apps[id]?.run?.grace else { continue }
+      let half = Duration.microseconds(now.duration(to: end).inMicroseconds / 2)
+      apps[id]?.run?.sleep = (stop: end - min(grace, half), kill: end)
     }
   }
 
@@ -111,7 +134,7 @@ extension Bystander {
     if record.stopReason == .deadline { app.strikes = Array((app.strikes + [now]).suffix(3)) }
     if record.isCutShort {
       app.mayRetryAtOnce = true
-    } else if case .failed(.temporary) = record.outcome {
+    } else if record.outcome.isTemporary {
       app.failures = min(app.failures + 1, 10)
       app.retryFrom = now + .seconds(30 << (app.failures - 1))
     } else {
@@ -128,12 +151,23 @@ extension Bystander.Run {
   }
 }
 
+extension Outcome {
+  /// Whether it is a failure that may well be none the next time.
+  fileprivate var isTemporary: Bool {
+    switch self {
+    case .failed(.temporary), .failed(.lostClient): true
+    default: false
+    }
+  }
+}
+
 extension RefreshRecord {
   /// Whether the daemon's end or a lost constraint ended it before it was done.
   var isCutShort: Bool {
     outcome == .failed(.daemonCrashed)
       || tasks.contains {
-        $0.outcome == .failed(.stopped(.shutdown)) || $0.outcome == .failed(.stopped(.constraintLost))
+        [.daemonCrashed, .stopped(.shutdown), .stopped(.constraintLost), .stopped(.sleep)].map(Outcome.failed)
+          .contains($0.outcome)
       }
   }
 }

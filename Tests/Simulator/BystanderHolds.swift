@@ -53,8 +53,10 @@ extension Bystander.App {
   }
 
   /// Whether the data is so old that a rung of the ladder is reached, in thirds of `max_stale` above it.
+  ///
+  /// Long work stays out of the user's way however old its data is.
   fileprivate func isStale(_ thirds: Int, at now: Instant) -> Bool {
-    guard let begin = freshAt ?? seenAt else { return false }
+    guard policy?.isProcessing != true, let begin = freshAt ?? seenAt else { return false }
     let third = maxStale / 3
     return begin + maxStale + third * thirds <= now
   }
@@ -70,6 +72,8 @@ extension Bystander {
     if app.isLoggedOut { return "it is logged out" }
     if app.isDisabled { return "it is disabled" }
     if isStopping { return "the daemon stops" }
+    if isSuspending { return "the machine goes to sleep" }
+    if policy.tasks.isEmpty && !app.isAttached { return "it has no task and no process is attached" }
     if pause != nil, !isManual { return "all apps are paused" }
     if byTime {
       if let settlingUntil, now < settlingUntil { return "the machine settles" }
@@ -139,6 +143,7 @@ extension Bystander {
       return wanted.power == .notLow && (power.percent ?? 100) >= 20
     }
     if needsPower && !hasPower { return true }
+    if policy.isProcessing, wanted.idle, !knows(conditions.idle, that: { $0 }) { return true }
     let asksForNetwork = wanted.network != .none || !wanted.ssids.isEmpty || !wanted.deniedSSIDs.isEmpty
     guard asksForNetwork else { return false }
     let takesAnything = policy.meteredWhenStale && app.isStale(3, at: now)

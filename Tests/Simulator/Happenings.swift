@@ -12,6 +12,13 @@ struct Happening: Comparable, Sendable {
     case sourcesAnswer
     case daemonStarts
     case boots
+    /// The same of what came later.
+    case more
+    /// A process of the app finds the daemon's socket, and is gone again.
+    case attaches(AppID)
+    case detaches(AppID)
+    /// The machine falls asleep for so long, as it has said; nil when it does not come to it.
+    case sleeps(Duration?)
   }
 
   var at: Duration
@@ -38,6 +45,10 @@ extension World {
     case .sourcesAnswer: for observation in weather.observations { handle(.observed(observation)) }
     case .daemonStarts: startDaemon()
     case .boots: bootMachine()
+    case .more: happenLater()
+    case .attaches(let id): attach(id)
+    case .detaches(let id): detach(id)
+    case .sleeps(let length): fallAsleep(for: length)
     }
   }
 
@@ -61,7 +72,9 @@ extension World {
     case 86..<89: kill()
     case 89..<92:
       afterExit = chance.happens(50) ? .restart : .reboot
-      handle(.stopped(leaving: []))
+      let left = processes.filter { outlives && afterExit == .restart && !$0.isAttached }
+      leaving = Set(left.map(\.refresh))
+      handle(.stopped(leaving: leaving))
     case 92..<94: if brain != nil { cutPower() }
     case 94..<97:
       isDiskFull = true
@@ -122,15 +135,15 @@ extension World {
     case 1: limits = Fleet.limits(&chance)
     case 2:
       for id in ids where chance.happens(30) {
-        policies[id] = Fleet.policy(hasQuiet: hasQuiet, planned: planned, &chance)
+        policies[id] = vary(Fleet.policy(hasQuiet: hasQuiet, planned: planned, &chance))
       }
-    default: policies[id] = Fleet.policy(hasQuiet: hasQuiet, planned: planned, &chance)
+    default: policies[id] = vary(Fleet.policy(hasQuiet: hasQuiet, planned: planned, &chance))
     }
     handle(.configured(limits, policies))
   }
 
   /// The machine sleeps: the boot clock runs on, nothing else does.
-  private mutating func suspend(for length: Duration) {
+  mutating func suspend(for length: Duration) {
     now += length
     for index in processes.indices { processes[index].freeze(for: length) }
     observe(.resumed)

@@ -10,7 +10,7 @@ public enum Invariants {
       SurvivesRestart(), ClockStepMovesNothing(), FreshInTheEnd(), ForegroundIsExact(), BacklogIsSpread(),
       AskedDuringRun(), SavedBeforePerformed(), PlacesAreBounded(), UsersShareThePlaces(), RetriesBackOff(),
       LostIsNoFailure(), WaitsAreHonest(), OneShotsStartOnce(), ChainsAreInOrder(), StaleIsToldOnce(),
-      NobodyStarves(), NightsPass(),
+      NobodyStarves(), NightsPass(), AttachedServe(), SurvivorsGoOn(), SleepIsInTime(), LongWorkMakesRoom(),
     ]
   }
 }
@@ -19,8 +19,10 @@ struct OneAtATime: Invariant {
   static let promise = "An app never has two refreshes at once, not even beside an orphan."
 
   func observe(_ observation: Observation, in world: borrowing World) -> String? {
-    guard case .performed(.start(let id, let app, _, _)) = observation else { return nil }
-    return world.processes.first { $0.app == app }.map { "\(app) starts \(id) while \($0.refresh) is there" }
+    guard case .performed(let effect) = observation, let new = effect.beginning else { return nil }
+    return world.processes.first { $0.app == new.app }.map {
+      "\(new.app) starts \(new.id) while \($0.refresh) is there"
+    }
   }
 }
 
@@ -53,7 +55,8 @@ struct NeverEarly: Invariant {
 
   func observe(_ observation: Observation, in world: borrowing World) -> String? {
     guard case .handled(let turn) = observation else { return nil }
-    for case .start(let id, let app, let trigger, _) in turn.decision.effects {
+    for new in turn.decision.beginnings {
+      let (id, app, trigger) = (new.id, new.app, new.trigger)
       guard trigger == .interval || trigger == .catchUp, let seen = world.book.apps[app] else { continue }
       guard let spacing = seen.spacing(world.book.limits) else { return "\(id) of \(app) starts in spite of never" }
       guard let last = turn.before[app]?.lastStart else { continue }
@@ -71,7 +74,8 @@ struct NoStartWhileHeld: Invariant {
 
   func observe(_ observation: Observation, in world: borrowing World) -> String? {
     guard case .handled(let turn) = observation else { return nil }
-    for case .start(let id, let app, let trigger, _) in turn.decision.effects {
+    for new in turn.decision.beginnings {
+      let (id, app, trigger) = (new.id, new.app, new.trigger)
       let byTime = trigger == .interval || trigger == .catchUp
       let hold = world.book.hold(on: app, byTime: byTime, isManual: trigger == .manual, at: world.instant)
       if let hold { return "\(id) of \(app) starts (\(trigger)) although \(hold)" }
@@ -101,7 +105,7 @@ struct AskedDuringRun: Invariant {
       guard let before = turn.before[record.app], before.run?.id == record.id, before.isAsked else { continue }
       guard let after = world.book.apps[record.app], !after.isLoggedOut, after.policy != nil else { continue }
       if world.book.mayHold(record.app, at: world.instant) || world.book.isFull(for: record.app) { continue }
-      let next = turn.decision.effects.filter { if case .start(_, record.app, _, _) = $0 { true } else { false } }
+      let next = turn.decision.beginnings.filter { $0.app == record.app }
       if next.count != 1 { return "\(next.count) refreshes follow \(record.id) of \(record.app), which was asked for" }
     }
     return nil

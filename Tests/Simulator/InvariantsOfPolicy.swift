@@ -5,7 +5,7 @@ struct PlacesAreBounded: Invariant {
 
   func observe(_ observation: Observation, in world: borrowing World) -> String? {
     guard case .handled(let turn) = observation, let most = world.book.limits.maxConcurrent else { return nil }
-    guard turn.decision.effects.contains(where: { if case .start = $0 { true } else { false } }) else { return nil }
+    guard !turn.decision.beginnings.isEmpty else { return nil }
     let count = world.book.apps.values.count { $0.run != nil }
     return count > most ? "\(count) refreshes run, and \(most) may" : nil
   }
@@ -16,10 +16,10 @@ struct UsersShareThePlaces: Invariant {
 
   func observe(_ observation: Observation, in world: borrowing World) -> String? {
     guard case .handled(let turn) = observation, let most = world.book.limits.maxConcurrentPerUser else { return nil }
-    for case .start(let id, let app, _, _) in turn.decision.effects {
-      guard let owner = world.book.apps[app]?.run?.owner else { continue }
+    for new in turn.decision.beginnings {
+      guard let owner = world.book.apps[new.app]?.run?.owner else { continue }
       let count = world.book.apps.values.count { $0.run?.owner == owner }
-      if count > most { return "\(id) of \(app) starts as one of \(count) of its owner, and \(most) may run" }
+      if count > most { return "\(new.id) of \(new.app) starts as one of \(count) of its owner, and \(most) may run" }
     }
     return nil
   }
@@ -30,7 +30,8 @@ struct RetriesBackOff: Invariant {
 
   func observe(_ observation: Observation, in world: borrowing World) -> String? {
     guard case .handled(let turn) = observation else { return nil }
-    for case .start(let id, let app, .retry, _) in turn.decision.effects {
+    for new in turn.decision.beginnings where new.trigger == .retry {
+      let (id, app) = (new.id, new.app)
       guard turn.event.app != app, let before = turn.before[app], !before.mayRetryAtOnce else { continue }
       if turn.decision.ended.contains(where: { $0.app == app && $0.isCutShort }) { continue }
       guard let from = before.retryFrom else { return "\(id) of \(app) tries again what did not fail" }
@@ -49,7 +50,9 @@ struct LostIsNoFailure: Invariant {
       guard let state = brain.state(of: record.app), let seen = world.book.apps[record.app] else { continue }
       if Int(state.failures) != seen.failures { return "\(record.app) has \(state.failures) failures" }
       if state.strikes.count != seen.strikes.count { return "\(record.app) has other strikes" }
-      guard record.stopReason == .constraintLost, record.isCutShort, seen.policy != nil, !seen.isOff else { continue }
+      guard record.stopReason == .constraintLost || record.stopReason == .sleep, record.isCutShort, seen.policy != nil,
+        !seen.isOff
+      else { continue }
       if state.request == nil, seen.run == nil { return "\(record.app) lost a constraint and is not pending" }
     }
     return nil
@@ -67,6 +70,8 @@ struct WaitsAreHonest: Invariant {
       open = [:]
       for id in world.ids { open[id] = brain.state(of: id)?.waiting }
     case .handled(let turn):
+      // Nothing is judged before the first configuration.
+      if case .survived = turn.event { return nil }
       for id in world.ids {
         var names: [Hold.Name] = []
         if case .held(let holds) = brain.verdict(on: id, at: world.instant) { names = holds.recorded }
@@ -96,7 +101,8 @@ struct OneShotsStartOnce: Invariant {
   func observe(_ observation: Observation, in world: borrowing World) -> String? {
     guard case .handled(let turn) = observation else { return nil }
     let now = world.instant
-    for case .start(let id, let app, .manual, _) in turn.decision.effects {
+    for new in turn.decision.beginnings where new.trigger == .manual {
+      let (id, app) = (new.id, new.app)
       guard let before = turn.before[app], turn.event != .requested(app, .manual), !before.isAskedByHand else {
         continue
       }

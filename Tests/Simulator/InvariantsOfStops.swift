@@ -9,11 +9,12 @@ struct StopsInTime: Invariant {
     let now = world.instant
     for effect in turn.decision.effects {
       switch effect {
-      case .start(let id, let app, _, let deadline):
+      case .start(let id, let app, _, let deadline), .perform(let id, let app, _, let deadline):
         guard let policy = world.book.apps[app]?.policy else { continue }
         if deadline != now + policy.deadline { return "\(id) of \(app) has another deadline than its file says" }
       case .warn(let id, let app, _):
         guard let run = turn.before[app]?.run, run.id == id else { continue }
+        if turn.event.isSuspending { continue }
         if now < run.deadline - .seconds(5) || now >= run.deadline { return "\(id) of \(app) is told at a wrong time" }
       case .terminate(let id, let app, .deadline):
         guard let run = turn.before[app]?.run, run.id == id else { continue }
@@ -22,10 +23,13 @@ struct StopsInTime: Invariant {
         guard let run = turn.before[app]?.run, run.id == id else { continue }
         var since = now
         if case .terminating(_, let earlier) = run.stage { since = earlier }
+        if let sleep = run.sleep, sleep.kill <= now { continue }
         if now < since + run.grace { return "\(id) of \(app) is killed within its grace" }
-      case .perform, .startTask, .terminate, .tellStale: continue
+      case .startTask, .terminate, .tellStale: continue
       }
     }
+    // What is taken over has its next step right after.
+    if case .configured = turn.event { return nil }
     for (app, seen) in world.book.apps {
       guard let run = seen.run, let step = run.nextStep, step <= now, run.startedAt < now else { continue }
       if case .terminating(_, let since) = run.stage, since == now { continue }
@@ -44,6 +48,9 @@ struct StopReasonsAreHonest: Invariant {
       guard let run = turn.before[record.app]?.run, run.id == record.id else { continue }
       var reason = run.stopReason
       for case .terminate(record.id, _, let given) in turn.decision.effects { reason = given }
+      // The service manager may have stopped it while no daemon was there.
+      let isTimedOut = reason == nil && record.tasks.contains { $0.outcome == .failed(.stopped(.deadline)) }
+      if isTimedOut { continue }
       if record.stopReason != reason { return "\(record.id) has another stop reason than it was given" }
       for task in record.tasks {
         guard case .failed(.stopped(let blamed)) = task.outcome, blamed != reason else { continue }
@@ -65,7 +72,8 @@ extension Bystander.Run {
 }
 
 struct SwitchStopsNothing: Invariant {
-  static let promise = "Only the deadline, the user's word, a lost constraint and the daemon's own end stop a refresh."
+  static let promise =
+    "Only the deadline, the user's word, a lost constraint, sleep and the daemon's own end stop a refresh."
 
   func observe(_ observation: Observation, in world: borrowing World) -> String? {
     guard case .handled(let turn) = observation else { return nil }
@@ -80,8 +88,8 @@ struct SwitchStopsNothing: Invariant {
           case .disabled(app, true): true
           default: false
           }
-        case .shutdown: if case .stopped = turn.event { true } else { false }
-        case .sleep: false
+        case .shutdown: if case .stopped(let left) = turn.event { !left.contains(id) } else { false }
+        case .sleep: world.book.isSuspending
         case .constraintLost: world.book.apps[app].map { world.book.unmetToGoOn($0, at: world.instant) } ?? false
         }
       if !isRight { return "\(id) of \(app) is stopped for \(reason) on \(turn.event)" }

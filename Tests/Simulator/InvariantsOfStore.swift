@@ -40,7 +40,7 @@ struct SavedBeforePerformed: Invariant {
   static let promise = "No refresh starts whose start is not saved, unless the disk is full."
 
   func observe(_ observation: Observation, in world: borrowing World) -> String? {
-    guard case .performed(.start(let id, let app, _, _)) = observation, !world.isDiskFull else { return nil }
-    return world.store.states[app]?.running?.id == id ? nil : "\(id) of \(app) starts and is not saved"
+    guard case .performed(let effect) = observation, let new = effect.beginning, !world.isDiskFull else { return nil }
+    return world.store.states[new.app]?.running?.id == new.id ? nil : "\(new.id) of \(new.app) starts and is not saved"
   }
 }

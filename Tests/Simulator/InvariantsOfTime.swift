@@ -43,14 +43,14 @@ struct BacklogIsSpread: Invariant {
   mutating func observe(_ observation: Observation, in world: borrowing World) -> String? {
     switch observation {
     case .daemonStarted: (since, starts) = (world.instant, [])
-    case .resumed, .daemonGone: since = nil
+    case .resumed, .sleeps, .daemonGone: since = nil
     case .handled(let turn):
       // What held many lets go of them in one moment.
       if turn.event.app == nil, turn.event != .wokeUp { return nil }
       guard let since, world.instant < since + .minutes(5) else { return nil }
-      for case .start(_, let app, let trigger, _) in turn.decision.effects {
-        let isOwed = [.interval, .catchUp, .retry].contains(trigger)
-        guard isOwed, world.book.apps[app]?.phase == .background else { continue }
+      for new in turn.decision.beginnings {
+        let isOwed = [.interval, .catchUp, .retry].contains(new.trigger)
+        guard isOwed, world.book.apps[new.app]?.phase == .background else { continue }
         starts.append(world.instant)
       }
       starts.removeAll { $0 + .seconds(1) < world.instant }

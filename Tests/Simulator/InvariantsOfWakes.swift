@@ -98,8 +98,8 @@ extension Bystander.Run {
   var nextStep: Instant? {
     switch stage {
     case .running: deadline - .seconds(5)
-    case .warned: deadline
-    case .terminating(_, let since): since + grace
+    case .warned: min(deadline, sleep?.stop ?? deadline)
+    case .terminating(_, let since): min(since + grace, sleep?.kill ?? since + grace)
     case .killed: nil
     }
   }

@@ -12,6 +12,33 @@ extension Effect {
   }
 }
 
+/// A refresh that begins, by commands or in an attached process.
+struct Beginning {
+  let id: RefreshID
+  let app: AppID
+  let trigger: Trigger
+  let deadline: Instant
+  let isAttached: Bool
+}
+
+extension Effect {
+  /// The refresh that begins with it, if one does.
+  var beginning: Beginning? {
+    switch self {
+    case .start(let id, let app, let trigger, let deadline):
+      Beginning(id: id, app: app, trigger: trigger, deadline: deadline, isAttached: false)
+    case .perform(let id, let app, let trigger, let deadline):
+      Beginning(id: id, app: app, trigger: trigger, deadline: deadline, isAttached: true)
+    default: nil
+    }
+  }
+}
+
+extension Decision {
+  /// The refreshes that begin.
+  var beginnings: [Beginning] { effects.compactMap(\.beginning) }
+}
+
 extension Event {
   /// The app that the event names, if it names one.
   var app: AppID? {
@@ -23,6 +50,11 @@ extension Event {
     case .survived, .suspending: nil
     case .configured, .completed, .taskEnded, .retryAfter, .clockStepped, .stopped, .wokeUp: nil
     }
+  }
+
+  /// Whether the machine is about to sleep.
+  var isSuspending: Bool {
+    if case .suspending = self { true } else { false }
   }
 
   /// Whether it is a step of the wall clock.

@@ -12,6 +12,8 @@ public enum Observation: Sendable {
   case performed(Effect)
   /// The daemon is gone, in whatever way.
   case daemonGone
+  /// The machine falls asleep, as it had said it would.
+  case sleeps
   /// The machine woke from sleep.
   case resumed
   /// The simulation is over: everything went well for long enough.

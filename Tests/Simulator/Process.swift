@@ -13,6 +13,10 @@ struct Process: Sendable {
   let refresh: RefreshID
   let app: AppID
   let task: Int
+  /// Whether it is the app's own, and attached.
+  private(set) var isAttached = false
+  /// When it started, in time since the simulation began.
+  private(set) var startedAt: Duration?
   /// When it ends, in time since the simulation began; nil for one that hangs.
   var endsAt: Duration?
   var end: TaskEnd
@@ -67,12 +71,28 @@ struct Process: Sendable {
     dying = chance.happens(80) ? .zero : chance.duration(.zero ... .seconds(30))
   }
 
+  /// The same as a process of the app itself, which says nothing but how its refresh went.
+  var attached: Process {
+    var process = self
+    process.isAttached = true
+    process.says = []
+    return process
+  }
+
+  /// Has the service manager stop it at an instant, and hear of its start.
+  mutating func bound(at instant: Duration, since start: Duration) {
+    startedAt = start
+    end(by: instant, .timedOut)
+  }
+
   mutating func terminate(at now: Duration) {
     guard case .ends(let delay, let exit) = onTerminate else { return }
     end(by: now + delay, exit)
   }
 
-  mutating func kill(at now: Duration) { end(by: now + dying, .signalled(9)) }
+  mutating func kill(at now: Duration) {
+    end(by: isAttached ? now : now + dying, isAttached ? .lostClient : .signalled(9))
+  }
 
   mutating func freeze(for length: Duration) {
     endsAt = endsAt.map { $0 + length }

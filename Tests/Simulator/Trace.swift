@@ -20,8 +20,9 @@ public struct Trace: Sendable {
       for effect in turn.decision.effects { write(text(of: effect), at: now) }
       for wait in turn.decision.waited { write("wait \(wait.app) \(wait.since.duration(to: wait.until))", at: now) }
       for record in turn.decision.ended { write("end \(record.id) \(record.app) \(record.outcome)", at: now) }
-    case .performed(.start), .performed(.perform): starts += 1
-    case .performed, .saved: break
+    case .performed(let effect): starts += effect.beginning == nil ? 0 : 1
+    case .saved: break
+    case .sleeps: write("sleeps", at: now)
     case .daemonStarted: write("daemon started", at: now)
     case .daemonGone: write("daemon gone", at: now)
     case .resumed: write("resumed", at: now)

@@ -43,6 +43,18 @@ public struct World: Sendable {
   var lastTurn: Instant?
   var afterExit = AfterExit.restart
   var processes: [Process] = []
+  /// Whether its launcher keeps tasks running while no daemon is there, as the service manager does, and their ends.
+  let outlives: Bool
+  /// The ends of tasks of refreshes whose own end is not saved, as the launcher keeps them.
+  var kept: [RefreshID: [Int: TaskEnd]] = [:]
+  /// What the daemon that stops leaves to the next one.
+  var leaving: Set<RefreshID> = []
+  /// The apps that have a process which attaches as soon as it can.
+  var clients: Set<AppID> = []
+  /// How many of a hundred policies are of the kinds that came with attached apps.
+  let varied: Int
+  /// The chance of what came later, so that it leaves all that was before where it was.
+  var dice: Chance
 
   private var agenda = Heap<Happening>()
   private var happenings: UInt64 = 0
@@ -79,6 +91,8 @@ public struct World: Sendable {
     // Plans take most of the time, so few fleets have them.
     let isOfFew = chance.happens(6)
     planned = isAdaptive == true ? 50 : isOfFew ? 10 : 0
+    dice = Chance(seed: seed &* 0x9e37_79b9_7f4a_7c15)
+    (outlives, varied) = (dice.happens(50), dice.happens(50) ? 15 : 0)
     for id in ids where chance.happens(80) {
       policies[id] = Fleet.policy(hasQuiet: hasQuiet, planned: planned, &chance)
     }
@@ -87,8 +101,10 @@ public struct World: Sendable {
     self.fault = fault
     self.checks = checks
     trace = Trace(keepsLines: keepsTrace)
+    for (id, policy) in policies.sorted(by: { $0.key < $1.key }) { policies[id] = vary(policy) }
     expect(.daemonStarts, in: .seconds(1))
     expect(.chance, in: .minutes(1))
+    if varied > 0 { expect(.more, in: .minutes(2)) }
   }
 
   /// The boot clock.
@@ -149,10 +165,13 @@ public struct World: Sendable {
     let isOff = agenda.unordered.contains { $0.kind == .boots }
     agenda = Heap()
     weather = Weather()
+    clients.formUnion(policies.filter(\.value.tasks.isEmpty).map(\.key))
     if isOff { bootMachine() } else if brain == nil { startDaemon() }
     for observation in weather.observations { handle(.observed(observation)) }
     handle(.paused(nil))
     expect(.again(.paused(nil)), in: .minutes(1))
+    if book.isSuspending { handle(.resumed) }
+    for id in clients.sorted() { expect(.attaches(id), in: .minutes(1)) }
     for (id, app) in book.apps.sorted(by: { $0.key < $1.key }) where app.phase == .foreground {
       for lease in app.leases.keys.sorted() { handle(.leaseEnded(lease, id)) }
       handle(.signalled(id, .background))

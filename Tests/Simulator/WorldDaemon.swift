@@ -28,7 +28,7 @@ extension World {
     }
     if fault?.ofDaemon != .performsBeforeSaving { perform(decision.effects) }
     arm()
-    if after.engine.isStopping, after.engine.refreshingCount == 0 { exit() }
+    if after.engine.isStopping, after.engine.refreshes.allSatisfy(leaving.contains) { exit() }
   }
 
   mutating func startDaemon() {
@@ -36,8 +36,8 @@ extension World {
       expect(.daemonStarts, in: .seconds(10))
       return
     }
-    // The daemon ends what another one left before it goes on.
-    if fault?.ofDaemon != .leavesOrphans { processes = [] }
+    // The daemon ends what another one left before it goes on, unless its launcher keeps it.
+    if fault?.ofDaemon != .leavesOrphans, !outlives { processes = [] }
     let now = instant
     let isFreshBoot = store.starts == 0 || store.boot != boot
     if let shift = store.load(boot: boot, now: now, wallOffset: wallOffset) { book.shift(by: shift, now: now) }
@@ -46,7 +46,10 @@ extension World {
     book.wallOffset = wallOffset
     book.zone = zone
     observe(.daemonStarted)
+    tellSurvivors()
     handle(.configured(limits, policies))
+    tellKeptEnds()
+    for id in clients.sorted() { expect(.attaches(id), in: dice.duration(.zero ... .seconds(10))) }
     if isFreshBoot { handle(.resumed) }
     expect(.sourcesAnswer, in: chance.duration(.zero ... .seconds(2)))
   }
@@ -61,7 +64,7 @@ extension World {
   /// The current is cut: processes are gone too, and the machine is off for a while.
   mutating func cutPower() {
     lose()
-    processes = []
+    (processes, kept) = ([], [:])
     forget(.daemonStarts)
     expect(.boots, in: chance.duration(chance.pick([.seconds(10) ... .minutes(2), .minutes(2) ... .hours(60)])))
   }
@@ -84,6 +87,8 @@ extension World {
     timer = nil
     doom = nil
     unsaved = Store.Batch()
+    leaving = []
+    processes.removeAll(where: \.isAttached)
     book.loseUnsaved()
     observe(.daemonGone)
   }
@@ -100,6 +105,7 @@ extension World {
     unsaved = Store.Batch()
     store.save(batch, wallOffset: brain.engine.wallOffset)
     book.save(batch)
+    for record in batch.records { kept[record.id] = nil }
     observe(.saved(batch))
   }
 
@@ -128,7 +134,13 @@ extension World {
         }
       case .startTask(let id, let app, let task):
         run(task, of: id, app, until: book.apps[app]?.run?.deadline ?? instant)
-      case .perform, .warn, .tellStale: break
+      case .perform(let id, let app, _, let deadline):
+        processes.append(
+          Process(
+            id, app, task: 0, deadline: max(.zero, instant.duration(to: deadline)), now: now,
+            isHealed: healedAt != nil, &dice
+          ).attached)
+      case .warn, .tellStale: break
       case .terminate(let id, _, _):
         for index in processes.indices where processes[index].refresh == id { processes[index].terminate(at: now) }
       case .kill(let id, _):
@@ -138,10 +150,14 @@ extension World {
   }
 
   private mutating func run(_ task: Int, of id: RefreshID, _ app: AppID, until deadline: Instant) {
-    processes.append(
-      Process(
-        id, app, task: task, deadline: max(.zero, instant.duration(to: deadline)), now: now,
-        isHealed: healedAt != nil, &chance))
+    var process = Process(
+      id, app, task: task, deadline: max(.zero, instant.duration(to: deadline)), now: now,
+      isHealed: healedAt != nil, &chance)
+    if outlives {
+      let left = max(.zero, instant.duration(to: deadline))
+      process.bound(at: now + left + .seconds(1) + (policies[app]?.grace ?? .zero), since: now)
+    }
+    processes.append(process)
   }
 
   /// A process does what it has to do now: say something, or end.
@@ -156,11 +172,32 @@ extension World {
     if let said = process.says.first {
       expect(.again(.completed(process.refresh, task: process.task, said.outcome, message: "")), in: .seconds(1))
     }
+    if process.isAttached { return endAttached(process) }
+    if outlives {
+      var end = process.end
+      end.duration = process.startedAt.map { now - $0 }
+      kept[process.refresh, default: [:]][process.task] = end
+    }
     // Whoever waits for processes waits for those of its own start only.
-    guard process.refresh.start == store.starts else { return }
+    guard process.refresh.start == store.starts || outlives else { return }
     if fault?.ofDaemon == .losesEndsOfTasks, process.refresh.number % 5 == 0 { return }
     let end = Event.taskEnded(process.refresh, task: process.task, process.end)
     handle(end)
     if healedAt == nil, chance.happens(3) { handle(end) }
+  }
+
+  /// An attached process says how its refresh went, or is given up.
+  private mutating func endAttached(_ process: Process) {
+    guard process.end.exit != .lostClient else {
+      return handle(.taskEnded(process.refresh, task: 0, process.end))
+    }
+    let outcome: Outcome =
+      switch process.end.exit {
+      case .exited(0): .newData
+      case .exited(100): .noData
+      default: .failed(.reported("no server"))
+      }
+    handle(.completed(process.refresh, task: 0, outcome, message: ""))
+    handle(.taskEnded(process.refresh, task: 0, TaskEnd(exit: .exited(0))))
   }
 }

@@ -1,7 +1,8 @@
 import RefreshEngine
 
 /// Mistakes that an engine or a daemon could make, each with the check that has to find it.
-let plantedFaults: [Planted] = ofRuns + ofChains + ofStops + ofTime + ofStore + ofStaleness + ofWaiting + ofPolicy
+let plantedFaults: [Planted] =
+  ofRuns + ofChains + ofStops + ofTime + ofStore + ofStaleness + ofWaiting + ofPolicy + ofAttached
 
 private let ofRuns = [
   Planted("OneAtATime", "starts what is ready twice") { fault in
@@ -12,7 +13,7 @@ private let ofRuns = [
       }
     }
   },
-  Planted("OneAtATime", "starts beside the orphans of the one before") { $0.ofDaemon = .leavesOrphans },
+  Planted("OneAtATime", "starts beside the orphans of the one before", apps: 20) { $0.ofDaemon = .leavesOrphans },
   Planted("OneOutcome", "loses what ended") { fault in fault.deciding = { decision, _ in decision.ended = [] } },
   Planted("OneOutcome", "writes what ended down twice") { fault in
     fault.deciding = { decision, _ in decision.ended += decision.ended }
@@ -190,6 +191,24 @@ private let ofStaleness = [
   },
   Planted("StaleIsToldOnce", "tells too early") { fault in
     fault.hearing = { event, _ in event.changingPolicies { $0.staleAfter = $0.staleAfter.map { $0 / 2 } } }
+  },
+]
+
+private let ofAttached = [
+  Planted("AttachedServe", "does not hear that a process is gone") { fault in
+    fault.hearing = { event, _ in if case .detached = event { [] } else { [event] } }
+  },
+  Planted("AttachedServe", "does not hear of a process that attaches") { fault in
+    fault.hearing = { event, _ in if case .attached = event { [] } else { [event] } }
+  },
+  Planted("SurvivorsGoOn", "does not ask for what outlived the daemon before it") { fault in
+    fault.hearing = { event, _ in if case .survived = event { [] } else { [event] } }
+  },
+  Planted("SleepIsInTime", "does not hear that the machine goes to sleep") { fault in
+    fault.hearing = { event, _ in if case .suspending = event { [] } else { [event] } }
+  },
+  Planted("LongWorkMakesRoom", "does not know long work", apps: 20) { fault in
+    fault.hearing = { event, _ in event.changingPolicies { $0.isProcessing = false } }
   },
 ]
 

@@ -59,6 +59,22 @@ import Testing
       ])
   }
 
+  @Test func anAppThatRefreshesItselfIsShownWithItsProcess() {
+    let app = details(tasks: [], attachedPID: 4711)
+    #expect(
+      screen().text(app).filter { $0.hasPrefix("  tasks") || $0.hasPrefix("  attached") } == [
+        "  tasks        none: it refreshes itself while it is attached",
+        "  attached     process 4711, which performs the refreshes",
+      ])
+  }
+
+  @Test func aFailureThatATaskReportedIsSaidOnce() {
+    let cause = Wire.Cause(kind: .reported, text: "disk full")
+    let failed = refresh(
+      at: noon, .failed, cause: cause, tasks: [task("app", .failed, cause: cause, says: "disk full")])
+    #expect(screen().text([failed], of: "org.example.todo").last?.hasSuffix("300 ms  disk full") == true)
+  }
+
   @Test func theHistoryHasALineForEachRefresh() {
     let cause = Wire.Cause(kind: .stopped, stopReason: .deadline, text: "stopped at its deadline")
     let refreshes = [

@@ -26,20 +26,23 @@ func interval(_ text: String, _ microseconds: Int64?, insteadOf configured: Stri
     inForce: text, inForceMicroseconds: microseconds, configured: configured ?? text, overridden: configured != nil)
 }
 
+let twoTasks = [
+  Wire.Task(name: "pull", command: ["/usr/bin/mbsync", "inbox"]),
+  Wire.Task(name: "push", command: ["/usr/bin/todo-sync", "--to", "my list"]),
+]
+
 func details(
   phase: Wire.Phase = .background, verdict: Wire.Verdict = .notDue, due: Int64? = nil, trigger: Wire.Trigger? = nil,
   holds: [Wire.Hold] = [], running: Wire.Running? = nil, fresh: Int64? = nil,
-  background: Wire.Interval = interval("24h", span(h: 24)), last: Wire.Refresh? = nil
+  background: Wire.Interval = interval("24h", span(h: 24)), tasks: [Wire.Task] = twoTasks, attachedPID: Int? = nil,
+  last: Wire.Refresh? = nil
 ) -> Wire.AppDetails {
   Wire.AppDetails(
     id: "org.example.todo", name: "Todo", owner: "anna", phase: phase, verdict: verdict, dueMicroseconds: due,
     dueTrigger: trigger, holds: holds, running: running, freshMicroseconds: fresh,
     foregroundInterval: interval("5min", span(m: 5)), backgroundInterval: background, onForeground: .stale,
     deadlineMicroseconds: span(s: 30), graceMicroseconds: span(s: 5),
-    tasks: [
-      Wire.Task(name: "pull", command: ["/usr/bin/mbsync", "inbox"]),
-      Wire.Task(name: "push", command: ["/usr/bin/todo-sync", "--to", "my list"]),
-    ],
+    tasks: tasks, attachedPID: attachedPID,
     file: "/etc/refreshd/apps.d/org.example.todo.toml", last: last)
 }
 

@@ -38,6 +38,7 @@ package final class ConditionSources {
   private let settings: Settings
   private var bus: Bus?
   private var sleep: SleepSignals?
+  private var lock: SleepLock?
   private var network: Observed<NetworkTracker>?
   private var power: Observed<PowerTracker>?
   private var powerProfile: Observed<PowerProfileTracker>?
@@ -61,6 +62,7 @@ package final class ConditionSources {
       sleep = SleepSignals(on: bus)
       sleep?.onSleep = { [unowned self] in onSleep($0) }
       sleep?.onShutdown = { [unowned self] in onShutdown($0) }
+      lock = SleepLock(on: bus)
     }
     network = try keep(network, needs.contains(.network), Observation.network) { () throws(SystemdError) in
       try NetworkTracker(on: bus, loop: loop, devices: settings.networkDevices)
@@ -85,6 +87,12 @@ package final class ConditionSources {
     }
   }
 
+  /// Has the machine wait a moment before it sleeps, or no longer.
+  package func holdSleep(_ isHeld: Bool) { lock?.set(isHeld) }
+
+  /// When whoever runs must be gone, if the machine has just said that it sleeps: microseconds from then.
+  package var timeToSleep: Int64 { max(0, (lock?.delay ?? 0) - SleepLock.margin) }
+
   private func connection() throws(SystemdError) -> Bus {
     if let bus { return bus }
     let new = try Bus(settings.bus, on: loop)
@@ -95,7 +103,7 @@ package final class ConditionSources {
   /// Ends to watch, and lets the bus go; nothing is told any more.
   package func stop() {
     (network, power, powerProfile, idle, pressure) = (nil, nil, nil, nil, nil)
-    (logins, sleep, bus) = (nil, nil, nil)
+    (logins, sleep, lock, bus) = (nil, nil, nil, nil)
   }
 
   /// Gives the tracker that is to be kept: the present one, a new one that has told what it knows at once, or none.

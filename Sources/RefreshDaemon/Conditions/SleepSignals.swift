@@ -9,15 +9,26 @@ final class SleepSignals {
   var onShutdown: (Bool) -> Void = { _ in }
 
   private var listeners: [BusListener] = []
+  private var watch: BusWatch?
+  private var isAsleep = false
 
   init(on bus: Bus) {
     listeners = [
       bus.listen(to: Logind.signal("PrepareForSleep")) { [unowned self] in
-        if let begins = $0.first?.boolean { onSleep(begins) }
+        if let begins = $0.first?.boolean { tell(begins) }
       },
+      // A logind that is gone cannot say that the machine is awake.
+      bus.listen(to: .ownerChanged(of: Logind.service)) { [unowned self] _ in tell(false) },
       bus.listen(to: Logind.signal("PrepareForShutdown")) { [unowned self] in
         if let begins = $0.first?.boolean { onShutdown(begins) }
       },
     ]
+    watch = bus.watch { [unowned self] state in if state != .connected { tell(false) } }
+  }
+
+  private func tell(_ isAsleep: Bool) {
+    guard isAsleep != self.isAsleep else { return }
+    self.isAsleep = isAsleep
+    onSleep(isAsleep)
   }
 }

@@ -5,9 +5,10 @@ import Varlink
 extension Daemon {
   /// Takes a task's own word for how it went.
   ///
-  /// Its token says who it is, whoever holds it.
+  /// Its token says who it is, whoever holds it; that of an attached app is its user's alone.
   func complete(_ call: Call<AppInterface.Complete.Parameters>) {
-    guard let key = refreshes.task(of: call.parameters.token) else {
+    guard let key = refreshes.task(of: call.parameters.token), mayComplete(key.refresh, call.peer) else {
+      wakeLate(by: call.parameters.token, call.peer)
       return call.fail(AppInterface.NoSuchToken())
     }
     let retryAfter = call.parameters.retryAfterMicroseconds
@@ -17,6 +18,10 @@ extension Daemon {
     let outcome = Outcome(call.parameters.outcome, message: message)
     handle(.completed(key.refresh, task: key.task, outcome, message: message))
     if before == nil, let retryAfter { handle(.retryAfter(key.refresh, .microseconds(retryAfter))) }
+    if refreshes.running[key.refresh]?.performer != nil {
+      // There is no process whose end would be waited for.
+      handle(.taskEnded(key.refresh, task: key.task, TaskEnd(exit: .exited(0))))
+    }
     if let before {
       call.fail(AppInterface.AlreadyCompleted(outcome: Wire.Outcome(before)))
     } else {

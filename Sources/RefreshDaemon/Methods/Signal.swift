@@ -57,6 +57,7 @@ extension Daemon {
     guard let after = engine.phase(of: app), after != before else { return }
     journal.changedPhase(of: app, to: after)
     tellWatchers(of: after, of: app)
+    tellAttached(of: after, of: app)
   }
 
   private func answer(_ call: Call<AppInterface.Signal.Parameters>, _ app: AppID) {

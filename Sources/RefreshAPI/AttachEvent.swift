@@ -1,0 +1,76 @@
+extension Wire {
+  /// Something that an attached app is told.
+  public struct AttachEvent: Codable, Hashable, Sendable {
+    /// What it is.
+    ///
+    /// Pass over a kind that you do not know.
+    /// - `attached`: the connection is attached from now on.
+    /// - `perform`: refresh now, and tell the outcome with Complete and the token by the deadline.
+    /// - `expiring`: the refresh that you perform is near its deadline and will be stopped there.
+    /// - `cancelled`: stop the refresh that you perform, and call Complete once you have, within the grace of the app's
+    ///   file. It counts as failed whatever you say, and the answer is AlreadyCompleted.
+    /// - `started`: another than you, such as the command in the app's file, has begun to refresh the app.
+    /// - `ended`: a refresh of the app has ended, also one that you performed.
+    /// - `phase_changed`: the app is in another phase.
+    public let kind: String
+    /// The phase that the app is in; with `attached` and `phase_changed`.
+    public let phase: Phase?
+    /// The refresh, such as `12-345`: the daemon's start counter, the number of the refresh within it.
+    ///
+    /// With `perform`, `expiring`, `cancelled`, `started` and `ended`.
+    public let refresh: String?
+    /// Why it starts; with `perform` and `started`.
+    public let trigger: Trigger?
+    /// What Complete is called with; with `perform`.
+    public let token: String?
+    /// What a push brought; with `perform`, if the trigger brought anything.
+    public let payload: String?
+    /// The session whose transfers have ended; with `perform` for the trigger `transfer`.
+    public let session: String?
+    /// When the refresh is stopped, microseconds of the wall clock; with `perform` and `expiring`.
+    public let deadlineMicroseconds: Int64?
+    /// Why it is to stop; with `cancelled`.
+    public let reason: StopReason?
+    /// How it ended; with `ended`.
+    public let outcome: Outcome?
+    /// Why it failed, in words; with `ended` and the outcome `failed`.
+    public let cause: String?
+    /// What its tasks said; with `ended`, absent if nothing.
+    public let message: String?
+
+    /// Makes it of its parts.
+    public init(
+      kind: String, phase: Phase? = nil, refresh: String? = nil, trigger: Trigger? = nil, token: String? = nil,
+      payload: String? = nil, session: String? = nil, deadlineMicroseconds: Int64? = nil, reason: StopReason? = nil,
+      outcome: Outcome? = nil, cause: String? = nil, message: String? = nil
+    ) {
+      self.kind = kind
+      self.phase = phase
+      self.refresh = refresh
+      self.trigger = trigger
+      self.token = token
+      self.payload = payload
+      self.session = session
+      self.deadlineMicroseconds = deadlineMicroseconds
+      self.reason = reason
+      self.outcome = outcome
+      self.cause = cause
+      self.message = message
+    }
+
+    private enum CodingKeys: String, CodingKey {
+      case kind
+      case phase
+      case refresh
+      case trigger
+      case token
+      case payload
+      case session
+      case deadlineMicroseconds = "deadline_us"
+      case reason
+      case outcome
+      case cause
+      case message
+    }
+  }
+}
