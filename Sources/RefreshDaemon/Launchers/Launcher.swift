@@ -79,7 +79,7 @@ struct TaskLaunch: Sendable {
   /// What it runs, where, and in which group; the command's own environment is not looked at.
   let command: Command
   /// The user it runs as.
-  var owner: Owner
+  let owner: Owner
   /// Its whole environment, `NAME=value` each, nothing is added.
   ///
   /// `REFRESH_ID` and `REFRESH_SOCKET` in it are how a process that outlived its task is recognised.
@@ -110,7 +110,7 @@ struct LeftTask: Sendable {
   /// What it runs by the configuration in force.
   let command: Command
   /// The user it runs as.
-  var owner: Owner
+  let owner: Owner
   /// The path whose change is new data, looked at before by the daemon that started it.
   let changedPath: String?
 }
