@@ -23,7 +23,7 @@ extension SystemdLauncher {
       } catch {
         throw StartError(sentence: "cannot start \(task.program): \(error)")
       }
-      let pipe = try TaskStreams.lastingOutput(for: task.program)
+      let pipe = try TaskStreams.lastingOutput(at: task.file.output, for: task.program)
       defer { close(pipe.writer) }
       try listen(to: pipe.reader, of: task)
       keepOutput(pipe.reader, of: task)
@@ -61,7 +61,7 @@ extension SystemdLauncher {
     }
   }
 
-  /// Has the daemon's own manager keep the reading end, with what is in it, for the next daemon.
+  /// Has the daemon's own manager keep the reading end, and with it what is in the pipe, also when the task has ended.
   private func keepOutput(_ reader: Int32, of task: SystemdTask) {
     do throws(SystemdError) {
       try Notify.store(reader, name: task.outputName)
@@ -99,7 +99,8 @@ extension SystemdLauncher {
     let command = launch.command
     let bound = (launch.timeLimit + launch.grace).inMicroseconds + Self.margin
     var properties = [
-      UnitProperty("Description", .string(launch.description)),
+      // In the unit's file it is one line.
+      UnitProperty("Description", .string(String(launch.description.map { $0.isNewline ? " " : $0 }))),
       UnitProperty("Slice", .string(UnitNames.slice(of: launch.app))),
       // When the machine is switched off, the daemon goes first: it asks its tasks to end, and writes down why they did.
       UnitProperty("Before", .strings(["refreshd.service"])),
