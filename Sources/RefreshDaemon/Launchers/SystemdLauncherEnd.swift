@@ -1,4 +1,3 @@
-@preconcurrency import CLinux
 import Glibc
 import RefreshEngine
 import Systemd

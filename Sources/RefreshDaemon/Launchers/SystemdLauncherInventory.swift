@@ -1,4 +1,3 @@
-@preconcurrency import CLinux
 import Glibc
 import RefreshEngine
 import Systemd
@@ -12,7 +11,6 @@ extension SystemdLauncher {
   // MARK: Start
 
   func takeUp(_ left: [LeftTask], stored: [PassedDescriptor]) -> [TaskKey: FoundTask] {
-    let outputs = Dictionary(stored.map { ($0.name, $0.descriptor) }) { first, _ in first }
     let units = Set(list().map(\.name))
     var found: [TaskKey: FoundTask] = [:]
     for left in left {
@@ -23,20 +21,22 @@ extension SystemdLauncher {
       task.hadPrinted = contents.hasPrinted
       task.state = .running
       add(task)
-      if let output = outputs[task.outputName] { takeUp(output, of: task) }
+      takeUpOutput(of: task)
       found[left.key] = FoundTask(token: contents.token)
     }
-    for (name, descriptor) in outputs where !tasks.values.contains(where: { $0.outputName == name }) {
-      close(descriptor)
-      forgetOutput(named: name)
+    let outputs = Set(tasks.values.map(\.outputName))
+    for descriptor in stored {
+      close(descriptor.descriptor)
+      if !outputs.contains(descriptor.name) { forgetOutput(named: descriptor.name) }
     }
     return found
   }
 
-  private func takeUp(_ output: Int32, of task: SystemdTask) {
+  private func takeUpOutput(of task: SystemdTask) {
+    let reader = TaskStreams.reopenOutput(at: task.file.output)
+    guard reader >= 0 else { return }
     do throws(StartError) {
-      _ = fcntl(output, F_SETFL, O_NONBLOCK)
-      try listen(to: output, of: task)
+      try listen(to: reader, of: task)
     } catch {
       // Its output is lost, and its end is not.
       return
@@ -47,7 +47,7 @@ extension SystemdLauncher {
     let bound = WaitBound(Self.cleanBound)
     let known = Set(tasks.values.map(\.unit))
     let left = list().filter { place.units.key(ofUnit: $0.name) != nil && !known.contains($0.name) }
-    let files = Set(tasks.values.map(\.file.path))
+    let files = Set(tasks.values.flatMap { [$0.file.path, $0.file.output] })
     for name in Processes.names(in: place.files) where !files.contains("\(place.files)/\(name)") {
       unlink("\(place.files)/\(name)")
     }

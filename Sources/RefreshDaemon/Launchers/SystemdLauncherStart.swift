@@ -23,7 +23,7 @@ extension SystemdLauncher {
       } catch {
         throw StartError(sentence: "cannot start \(task.program): \(error)")
       }
-      let pipe = try TaskStreams.lastingOutput(for: task.program)
+      let pipe = try TaskStreams.lastingOutput(at: task.file.output, for: task.program)
       defer { close(pipe.writer) }
       try listen(to: pipe.reader, of: task)
       keepOutput(pipe.reader, of: task)
@@ -61,7 +61,7 @@ extension SystemdLauncher {
     }
   }
 
-  /// Has the daemon's own manager keep the reading end, with what is in it, for the next daemon.
+  /// Has the daemon's own manager keep the reading end, and with it what is in the pipe, also when the task has ended.
   private func keepOutput(_ reader: Int32, of task: SystemdTask) {
     do throws(SystemdError) {
       try Notify.store(reader, name: task.outputName)

@@ -1,6 +1,7 @@
 import Glibc
 
-/// The file with a task's environment, which its unit reads (`EnvironmentFile=`, systemd.exec(5)).
+/// The file with a task's environment, which its unit reads (`EnvironmentFile=`, systemd.exec(5)), and the pipe for its
+/// output beside it.
 ///
 /// A file of the daemon's own (mode 0600), because every user may read a unit's properties, and the environment has the
 /// task's token and whatever an app's file says. It also holds what a daemon must know of a task that it finds again, in
@@ -20,9 +21,14 @@ struct TaskFile {
 
   /// Where it is.
   let path: String
+  /// Where the pipe is.
+  let output: String
 
   /// The file of a unit's task in a directory.
-  init(of unit: String, in directory: String) { path = "\(directory)/\(unit).env" }
+  init(of unit: String, in directory: String) {
+    path = "\(directory)/\(unit).env"
+    output = "\(directory)/\(unit).out"
+  }
 
   /// Writes a task's environment, in place of a file that is there.
   func write(_ environment: [String], before: Fingerprint?) throws(SystemCallError) {
@@ -33,7 +39,7 @@ struct TaskFile {
     }
     if let before { text += "# before \(before.text)\n" }
     for variable in environment { text += Self.line(for: variable) }
-    remove()
+    unlink(path)
     try put(text, O_WRONLY | O_CREAT | O_EXCL | O_CLOEXEC)
   }
 
@@ -54,8 +60,11 @@ struct TaskFile {
     return contents
   }
 
-  /// Takes it away.
-  func remove() { unlink(path) }
+  /// Takes both away.
+  func remove() {
+    unlink(path)
+    unlink(output)
+  }
 
   /// A variable as systemd reads it: in quotes, in which four letters need a backslash and nothing else is special.
   ///

@@ -30,18 +30,25 @@ enum TaskStreams {
     return (ends[0], ends[1])
   }
 
-  /// Such a pipe whose writing end reads as well, so that a task never finds it without a reader (`EPIPE`).
-  static func lastingOutput(for program: String) throws(StartError) -> (reader: Int32, writer: Int32) {
-    let pipe = try output(for: program)
-    defer { close(pipe.writer) }
-    let writer = open("/proc/self/fd/\(pipe.writer)", O_RDWR | O_CLOEXEC)
-    guard writer >= 0 else {
+  /// Such a pipe at a path (fifo(7)), where another daemon finds it again with what is in it.
+  ///
+  /// Its writing end reads as well, so that a task that outlives the daemon never finds it without a reader (`EPIPE`).
+  static func lastingOutput(at path: String, for program: String) throws(StartError) -> (reader: Int32, writer: Int32) {
+    unlink(path)
+    guard mkfifo(path, 0o600) == 0 else { throw StartError(program, "cannot make a pipe for its output", errno) }
+    let writer = open(path, O_RDWR | O_CLOEXEC)
+    guard writer >= 0 else { throw StartError(program, "cannot open the pipe for its output", errno) }
+    let reader = reopenOutput(at: path)
+    guard reader >= 0 else {
       let code = errno
-      close(pipe.reader)
+      close(writer)
       throw StartError(program, "cannot open the pipe for its output", code)
     }
-    return (pipe.reader, writer)
+    return (reader, writer)
   }
+
+  /// The reading end of such a pipe; negative when it cannot be opened.
+  static func reopenOutput(at path: String) -> Int32 { open(path, O_RDONLY | O_NONBLOCK | O_CLOEXEC | O_NOFOLLOW) }
 }
 
 /// Why a task could not be started, in a sentence.
