@@ -108,6 +108,19 @@ import Testing
       properties == ["CPUWeight": .uint64(50), "PrivateTmp": .boolean(true), "ReadOnlyPaths": .texts(["/root/src"])])
   }
 
+  @Test(
+    "of a user's daemon with a user namespace, where that is needed",
+    arguments: [
+      ("PrivateTmp = true", true), (#"ReadOnlyPaths = "/srv""#, true), ("ProtectHome = false", false),
+      ("Nice = 5", false),
+    ])
+  func users(line: String, hasNamespace: Bool) throws {
+    let scratch = try Scratch()
+    try scratch.write("apps.d/x.toml", "id = \"a.b\"\n[sandbox]\n\(line)\n")
+    let sandbox = try #require(try scratch.load(as: SandboxProblemTests.user).apps.first).sandbox
+    #expect(sandbox.contains { $0.name == "PrivateUsers" && $0.value == .boolean(true) } == hasNamespace)
+  }
+
   @Test("of apps with the same is kept once")
   func sharing() throws {
     let scratch = try Scratch()
@@ -233,13 +246,20 @@ import Testing
     #expect(try problems("[sandbox]\nNice = 5", main: #"launcher = "systemd""#) == [])
   }
 
-  @Test("addresses in a user's daemon, whose service manager cannot watch them")
+  static let user = Reader(uid: 0, isUserDaemon: true, isProgram: { _ in true })
+
+  @Test("what a user's service manager cannot do and would pass over")
   func users() throws {
-    let user = Reader(uid: 0, isUserDaemon: true, isProgram: { _ in true })
     #expect(
-      try problems("[sandbox]\nIPAddressDeny = \"any\"\nPrivateNetwork = true", as: user) == [
-        "apps.d/x.toml:5: sandbox.IPAddressDeny: cannot hold a user's tasks to addresses: only the machine's service "
-          + "manager can; write PrivateNetwork = true for no network at all, or install the app for the system's daemon"
+      try problems("[sandbox]\nIPAddressDeny = \"any\"\nPrivateNetwork = true", as: Self.user) == [
+        "apps.d/x.toml:5: sandbox.IPAddressDeny: cannot take IPAddressDeny in a user's daemon: only the machine's "
+          + "service manager can do it; remove the key, or install the app for the system's daemon"
       ])
+    #expect(
+      try problems("[sandbox]\nPrivateUsers = false\nProtectSystem = true", as: Self.user) == [
+        "apps.d/x.toml:5: sandbox.PrivateUsers: cannot do ProtectSystem in a user's daemon without PrivateUsers; "
+          + "remove the key, which is true then, or ProtectSystem"
+      ])
+    #expect(try problems("[sandbox]\nPrivateUsers = false\nProtectSystem = false\nNice = 5", as: Self.user) == [])
   }
 }

@@ -7,8 +7,6 @@ struct SandboxKey: Sendable {
   let example: String
   /// Makes properties of a value; nil for a value of another type.
   let read: @Sendable (Node) throws(Unreadable) -> [SandboxProperty]?
-  /// Why a user's own service manager cannot do it, if it cannot.
-  var refusalForUsers: Unreadable?
 
   /// A key of one property of the same name.
   private init(
@@ -150,12 +148,6 @@ struct SandboxKey: Sendable {
 
   /// Whom tasks may speak with.
   private static let addresses = ["IPAddressDeny", "IPAddressAllow"].map { name in
-    var key = SandboxKey(name, #"["any"]"#) { (node) throws(Unreadable) in
-      try node.addressRanges().map { .addresses($0) }
-    }
-    key.refusalForUsers = Unreadable(
-      message: "cannot hold a user's tasks to addresses: only the machine's service manager can",
-      remedy: "write PrivateNetwork = true for no network at all, or install the app for the system's daemon")
-    return key
+    SandboxKey(name, #"["any"]"#) { (node) throws(Unreadable) in try node.addressRanges().map { .addresses($0) } }
   }
 }

@@ -20,12 +20,21 @@ struct SandboxSettings {
       let taken = table.take(
         key.name, example: "\(key.name) = \(key.example)", { (node) throws(Unreadable) in try key.read(node) })
       keys[key.name] = taken?.value
-      if taken != nil, reading.reader.isUserDaemon, let refusal = key.refusalForUsers {
-        table.refuse(key.name, refusal)
-      }
     }
+    if reading.reader.isUserDaemon { refuseForUsers(in: &table) }
     table.refuseUnknownKeys(refused: SandboxRefusals.all)
     section.adopt(table)
+  }
+
+  private func refuseForUsers(in table: inout Section) {
+    for key in keys.keys.sorted() where SandboxOfUsers.refused.contains(key) {
+      table.refuse(key, SandboxOfUsers.refusal(of: key))
+    }
+    if keys["PrivateUsers"] == [SandboxProperty("PrivateUsers", .boolean(false))],
+      let key = SandboxOfUsers.firstNeedingPrivateUsers(in: keys)
+    {
+      table.refuse("PrivateUsers", SandboxOfUsers.refusalOfSharedUsers(beside: key))
+    }
   }
 
   /// The same settings, with the keys that only those of `defaults` have.
@@ -36,8 +45,12 @@ struct SandboxSettings {
   }
 
   /// The properties for the tasks of an owner, whose home `~/` stands for, in the order of the keys.
-  func properties(of owner: Owner) -> [SandboxProperty] {
-    keys.sorted { $0.key < $1.key }.flatMap(\.value).map { property in
+  func properties(of owner: Owner, isUserDaemon: Bool) -> [SandboxProperty] {
+    var keys = keys
+    if isUserDaemon, SandboxOfUsers.firstNeedingPrivateUsers(in: keys) != nil {
+      keys["PrivateUsers"] = [SandboxProperty("PrivateUsers", .boolean(true))]
+    }
+    return keys.sorted { $0.key < $1.key }.flatMap(\.value).map { property in
       guard case .texts(let texts) = property.value else { return property }
       return SandboxProperty(property.name, .texts(texts.map(owner.sandboxPath)))
     }
