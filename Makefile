@@ -25,6 +25,7 @@ TEST_PACKAGES := $(BUILD_PACKAGES) python3-venv systemd dbus dbus-user-session l
 .PHONY: test-swift test-python test-service
 
 run: release
+	$(SWIFT) build $(RELEASE_FLAGS) --product refresh-example
 	@demo/run $(RELEASE)
 
 release: build-setup
@@ -50,6 +51,8 @@ test-service: test-swift
 
 bench: release test-setup
 	$(SWIFT) build $(RELEASE_FLAGS) --product engine-bench
+	$(SWIFT) build $(RELEASE_FLAGS) --product refresh-example
+	$(SWIFT) build $(RELEASE_FLAGS) --product attached-bench
 	$(RELEASE)/engine-bench
 	/usr/bin/python3 -B bench/bench.py --programs $(RELEASE) --with-systemd Tests/with-systemd
 
@@ -81,10 +84,10 @@ uninstall:
 	rm -rf $(DESTDIR)$(PREFIX)/share/doc/refreshd
 
 format:
-	$(SWIFT) format --in-place --recursive Sources Tests bench/Engine Package.swift
+	$(SWIFT) format --in-place --recursive Sources Tests bench/Engine bench/Attached Package.swift
 
 check-format:
-	$(SWIFT) format lint --strict --recursive Sources Tests bench/Engine Package.swift
+	$(SWIFT) format lint --strict --recursive Sources Tests bench/Engine bench/Attached Package.swift
 
 build-setup:
 	@demo/need $(BUILD_PACKAGES)

@@ -2,10 +2,11 @@
 
     bench.py --programs DIR --with-systemd SCRIPT
 
-DIR holds `refreshd` and `refreshctl` of a release build; SCRIPT boots the throwaway systemd (Tests/with-systemd, as
-root). The bench builds what it compares with (yardstick.c, task.c, client.c) by `cc`, works in a scratch directory
-below /var/tmp, takes about five minutes, and ends with one table. It counts CPU time by control groups, so it needs
-root. Where the throwaway systemd does not run, its column stays empty and the reason stands below the table.
+DIR holds `refreshd`, `refreshctl`, `refresh-example` and `attached-bench` of a release build; SCRIPT boots the throwaway
+systemd (Tests/with-systemd, as root). The bench builds what it compares with (yardstick.c, task.c, client.c,
+performer.c) by `cc`, works in a scratch directory below /var/tmp, takes about five minutes, and ends with one table. It
+counts CPU time by control groups, so it needs root. Where the throwaway systemd does not run, its column stays empty and
+the reason stands below the table.
 
 Three that do the same work, in rounds that alternate, so that a neighbour on the machine meets all three; every figure
 is the median over the rounds:
@@ -33,6 +34,8 @@ What is measured, and how:
 - Calls: client.c, the same against all; the yardstick echoes a Signal. Signal alternates between foreground and
   background, so every one changes the app's phase and is saved. With one client, both ends share a processor.
 - Status as a process: `refreshctl status APP` against `systemctl show UNIT`, posix_spawn to exit.
+- Attached app: an app with RefreshKit that has nothing to do when it is asked to refresh itself, against an echo in C;
+  performer.c asks both. At rest: refresh-example, attached to refreshd, after ten refreshes.
 """
 
 import argparse
@@ -46,6 +49,7 @@ import tempfile
 import time
 from pathlib import Path
 
+import attached
 import measure
 import refreshd
 from measure import percentile
@@ -59,7 +63,12 @@ HERE = Path(__file__).resolve().parent
 APPS = 1000
 ROUNDS = 3
 IDLE_SECONDS = 60
-C_PROGRAMS = {"yardstick": [], "client": [], "task": ["-static", "-nostdlib", "-fno-stack-protector"]}
+C_PROGRAMS = {
+    "yardstick": [],
+    "client": [],
+    "task": ["-static", "-nostdlib", "-fno-stack-protector"],
+    "performer": [],
+}
 
 
 class Bench:
@@ -113,6 +122,7 @@ class Bench:
             self.change()
             self.calls()
             self.status()
+            self.attached()
 
     def memory_with_one(self) -> dict[str, int]:
         """PSS by column with one app, or one timer."""
@@ -244,6 +254,15 @@ class Bench:
         if self.timers:
             self.table.add(figure, SYSTEMD, self.timers.ask("show", 50))
 
+    def attached(self) -> None:
+        figure = "attached app: perform to Complete p50, us"
+        performer, path = self.scratch / "performer", self.scratch / "performer.socket"
+        clients = {REFRESHD: [str(self.programs / "attached-bench")], YARDSTICK: [str(performer), str(path)]}
+        for column, client in clients.items():
+            self.table.add(figure, column, attached.round_trip_us(performer, client, path))
+        held = attached.memory_at_rest(self.programs / "refresh-example", self.refreshd)
+        self.table.add("attached app at rest: RSS, MB", REFRESHD, held / 1e6)
+
     def stop(self) -> None:
         for service in (self.refreshd, self.yardstick, *self.in_shell.values()):
             service.stop()
@@ -260,7 +279,7 @@ def main() -> None:
     parser.add_argument("--programs", type=Path, required=True, help="the directory of refreshd and refreshctl")
     parser.add_argument("--with-systemd", type=Path, required=True, help="boots a throwaway systemd")
     arguments = parser.parse_args()
-    for name in ("refreshd", "refreshctl"):
+    for name in ("refreshd", "refreshctl", "refresh-example", "attached-bench"):
         if not os.access(arguments.programs / name, os.X_OK):
             parser.error(f"no {name} in {arguments.programs}; build it with: make bench")
     _, most = resource.getrlimit(resource.RLIMIT_NOFILE)

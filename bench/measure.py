@@ -40,9 +40,14 @@ def run_quietly(arguments: list[str], **environment: str) -> None:
 
 
 def pss(process: int) -> int:
-    """The proportional set size in bytes (proc_pid_smaps_rollup)."""
+    """The proportional set size in bytes."""
+    return memory(process, "Pss")
+
+
+def memory(process: int, kind: str) -> int:
+    """A sum over all that a process has mapped, in bytes (proc_pid_smaps_rollup)."""
     for line in Path(f"/proc/{process}/smaps_rollup").read_text().splitlines():
-        if line.startswith("Pss:"):
+        if line.startswith(f"{kind}:"):
             return int(line.split()[1]) * 1024
     raise RuntimeError(f"cannot read the memory of process {process}")
 

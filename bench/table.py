@@ -49,6 +49,8 @@ FIGURES = {
     "Signal, 50 clients, calls/s": at_least(60_000),
     "Show, 50 clients, calls/s": at_least(60_000),
     "status of one, as a process p50, ms": as_systemd(),
+    "attached app: perform to Complete p50, us": at_most(200),
+    "attached app at rest: RSS, MB": at_most(16),
 }
 
 

@@ -64,6 +64,23 @@ public final class Client {
     try send(OutgoingCall(method: method, parameters: parameters, more: nil, oneway: true))
   }
 
+  /// Calls a method and returns at once; its answers are taken with ``nextAnswer(as:)``.
+  ///
+  /// For a program that waits for several things at once. With `more` the service may answer more than once.
+  public func begin(_ method: String, _ parameters: some Encodable, more: Bool) throws(ClientError) {
+    try send(OutgoingCall(method: method, parameters: parameters, more: more ? true : nil, oneway: nil))
+  }
+
+  /// The next answer to the call that was begun, and whether others follow; nil if none has come yet.
+  ///
+  /// Never waits. After nil there is nothing left to read, so poll(2) on ``descriptor`` tells when to ask again. After
+  /// ``ClientError/malformed(_:)`` the answers that follow can be taken all the same, if any do.
+  public func nextAnswer<Reply: Decodable>(
+    as reply: Reply.Type
+  ) throws(ClientError) -> (parameters: Reply, continues: Bool)? {
+    try receive(reply, waits: false)
+  }
+
   private func send(_ call: OutgoingCall<some Encodable>) throws(ClientError) {
     var bytes: [UInt8]
     do {
@@ -86,16 +103,32 @@ public final class Client {
 
   private func receive<Reply: Decodable>(_ type: Reply.Type) throws(ClientError) -> (parameters: Reply, continues: Bool)
   {
+    guard let answer = try receive(type, waits: true) else { throw .disconnected }
+    return answer
+  }
+
+  private func receive<Reply: Decodable>(
+    _ type: Reply.Type, waits: Bool
+  ) throws(ClientError) -> (parameters: Reply, continues: Bool)? {
     while true {
       let answer = try input.withNext { message throws(ClientError) in try read(type, from: message) }
       if let answer { return answer }
-      guard !input.isOverLimit else { throw .malformed("it has more than \(Client.answerLimit) bytes") }
+      guard !input.isOverLimit else {
+        // Nothing that follows can be told from it.
+        shutdown(descriptor, Int32(SHUT_RDWR))
+        input = MessageBuffer(limit: Client.answerLimit)
+        throw .malformed("it has more than \(Client.answerLimit) bytes")
+      }
       let count = withUnsafeTemporaryAllocation(byteCount: 64 << 10, alignment: 16) { chunk in
-        let count = recv(descriptor, chunk.baseAddress, chunk.count, 0)
+        let count =
+          waits
+          ? recv(descriptor, chunk.baseAddress, chunk.count, 0)
+          : linux_receive_now(descriptor, chunk.baseAddress, chunk.count)
         if count > 0 { input.append(UnsafeRawBufferPointer(rebasing: chunk[..<count])) }
         return count
       }
       if count < 0, errno == EINTR { continue }
+      if count < 0, errno == EAGAIN, !waits { return nil }
       guard count > 0 else { throw .disconnected }
     }
   }

@@ -11,8 +11,7 @@ struct Daemon {
   ///
   /// - Parameter seconds: how long to wait for an answer; without end if nil, as a refresh takes its time.
   init(_ options: ConnectionOptions, waitingAtMost seconds: Int? = nil) throws(Failure) {
-    let socket = SocketPath.find(
-      named: options.socket, environment: environmentVariable, exists: { access($0, F_OK) == 0 })
+    let socket = SocketPath.find(named: options.socket)
     do {
       client = try Client(path: socket.path)
     } catch {

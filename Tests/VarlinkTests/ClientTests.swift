@@ -11,7 +11,7 @@ struct ClientTests {
     let client: Client
     let peer: RawClient
 
-    init(answers: String...) throws {
+    init(answers: String..., staysOpen: Bool = false) throws {
       let parent = getenv("TMPDIR").map { String(cString: $0) } ?? P_tmpdir
       let path = "\(parent)/varlink-client-\(getpid())-\(UInt32.random(in: 0 ... .max))"
       let listener = try UnixSocket.listen(at: path, mode: 0o600)
@@ -22,7 +22,7 @@ struct ClientTests {
       client = try Client(path: path)
       peer = RawClient(descriptor: linux_accept4(listener))
       for answer in answers { peer.send(answer) }
-      peer.endSending()
+      if !staysOpen { peer.endSending() }
     }
   }
 
@@ -77,6 +77,31 @@ struct ClientTests {
       return false
     }
     #expect(numbers == [1])
+  }
+
+  @Test func whoDoesNotWaitTakesWhatHasCome() throws {
+    let pair = try Pair()
+    try pair.client.begin("a.Count", NoParameters(), more: true)
+    #expect(pair.peer.messages().first?.contains(#""more":true"#) == true)
+    // The peer has ended, so there is an end instead of nothing.
+    #expect(throws: ClientError.self) { try pair.client.nextAnswer(as: Number.self) }
+
+    let open = try Pair(answers: #"{"parameters":{"number":1},"continues":true}"#, staysOpen: true)
+    try open.client.begin("a.Count", NoParameters(), more: true)
+    let first = try #require(try open.client.nextAnswer(as: Number.self))
+    #expect(first.parameters.number == 1 && first.continues)
+    #expect(try open.client.nextAnswer(as: Number.self) == nil)
+    open.peer.send(#"{"parameters":{"number":2}}"#)
+    let second = try #require(try open.client.nextAnswer(as: Number.self))
+    #expect(second.parameters.number == 2 && !second.continues)
+  }
+
+  @Test func anAnswerThatCannotBeReadHidesNoOther() throws {
+    let pair = try Pair(
+      answers: #"{"parameters":{"number":"one"},"continues":true}"#, #"{"parameters":{"number":2},"continues":true}"#)
+    try pair.client.begin("a.Count", NoParameters(), more: true)
+    #expect(throws: ClientError.self) { try pair.client.nextAnswer(as: Number.self) }
+    #expect(try pair.client.nextAnswer(as: Number.self)?.parameters.number == 2)
   }
 
   @Test func aDeclaredErrorComesWithItsParameters() throws {

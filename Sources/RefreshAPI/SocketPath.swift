@@ -1,17 +1,30 @@
 @preconcurrency import Glibc
 
-/// Which daemon is meant: the path of its socket, and whose it is.
-struct SocketPath: Hashable {
+/// Which daemon is meant: the path of its socket, and whose it is (DESIGN section 5).
+public struct SocketPath: Hashable, Sendable {
   /// Who answers there.
-  enum Daemon: Hashable {
-    case named, user, system
+  public enum Daemon: Hashable, Sendable {
+    /// Whoever was named.
+    case named
+    /// The user's own daemon.
+    case user
+    /// The daemon of the whole machine.
+    case system
   }
 
-  let path: String
-  let daemon: Daemon
+  /// Where the socket is in the file system.
+  public let path: String
+  /// Whose daemon listens there.
+  public let daemon: Daemon
+
+  /// Makes it of its parts.
+  public init(path: String, daemon: Daemon) {
+    self.path = path
+    self.daemon = daemon
+  }
 
   /// The socket that was named, else `$REFRESH_SOCKET`, else the user's if it is there, else the system's.
-  static func find(
+  public static func find(
     named: String?, environment: (String) -> String?, exists: (String) -> Bool
   ) -> SocketPath {
     if let path = named ?? environment("REFRESH_SOCKET") { return SocketPath(path: path, daemon: .named) }
@@ -22,8 +35,14 @@ struct SocketPath: Hashable {
     return SocketPath(path: "/run/refreshd/org.refreshd", daemon: .system)
   }
 
+  /// The socket that ``find(named:environment:exists:)`` means for this process, here and now.
+  public static func find(named: String?) -> SocketPath {
+    find(
+      named: named, environment: { getenv($0).map { String(cString: $0) } }, exists: { access($0, F_OK) == 0 })
+  }
+
   /// How to start the daemon that would answer there.
-  var remedy: String {
+  public var remedy: String {
     switch daemon {
     case .named: "start it with `refreshd --config DIR --socket \(path)`"
     case .user: "start your own with `systemctl --user start refreshd.socket`"

@@ -1,0 +1,95 @@
+/// Whether a client is connected, and when it tries again: the one place where that is decided.
+///
+/// A value without a socket or a clock; ``RefreshClient`` does what it says.
+///
+/// ```
+/// closed     -> connecting   opened
+/// connecting -> connected    answered
+/// connecting -> waiting      broke, or the answer is late
+/// connected  -> connecting   opened: one more connection is wanted
+/// connected  -> waiting      broke
+/// waiting    -> connecting   the pause is over
+/// connecting -> closed       broke before it was ever connected, or closed
+/// connected  -> closed       closed
+/// waiting    -> closed       closed
+/// ```
+struct Link: Sendable {
+  typealias Instant = ContinuousClock.Instant
+
+  enum State: Hashable, Sendable {
+    case closed
+    /// The calls are sent; `failures` attempts before this one have failed, nil if there was none before.
+    case connecting(failures: Int?, until: Instant)
+    case connected(failures: Int, since: Instant)
+    case waiting(failures: Int, until: Instant)
+  }
+
+  enum Event: Hashable, Sendable {
+    /// The app wants a connection that is not there.
+    case opened
+    /// The daemon has answered all calls that were sent.
+    case answered
+    /// A connection has ended, or could not be made.
+    case broke(chance: Double)
+    case closed
+    case timePassed(chance: Double)
+  }
+
+  enum Effect: Hashable, Sendable {
+    /// Make the connections that are wanted and not there.
+    case connect
+    /// End all connections; it is tried again in so long.
+    case disconnect(retryingIn: Duration)
+    /// End all connections, for good.
+    case end
+  }
+
+  private(set) var state = State.closed
+
+  /// When ``Event/timePassed(chance:)`` is due; nil if only the daemon or the app can change the state.
+  var wake: Instant? {
+    switch state {
+    case .closed, .connected: nil
+    case .connecting(_, let until), .waiting(_, let until): until
+    }
+  }
+
+  mutating func handle(_ event: Event, at now: Instant) -> Effect? {
+    switch (state, event) {
+    case (.closed, .opened):
+      state = .connecting(failures: nil, until: now + BackOff.patience)
+      return .connect
+    case (.connected(let failures, _), .opened):
+      state = .connecting(failures: failures, until: now + BackOff.patience)
+      return .connect
+    case (.connecting(let failures, _), .answered):
+      state = .connected(failures: failures ?? 0, since: now)
+      return nil
+    case (.connecting(nil, _), .broke): return end()
+    case (.connecting(nil, let until), .timePassed) where now >= until: return end()
+    case (.connecting(let failures?, _), .broke(let chance)): return wait(after: failures + 1, chance, at: now)
+    case (.connecting(let failures?, let until), .timePassed(let chance)) where now >= until:
+      return wait(after: failures + 1, chance, at: now)
+    case (.connected(let failures, let since), .broke(let chance)):
+      // One that held as long as the longest pause was a good one. A daemon that takes each connection and drops it
+      // is not asked ten times a second.
+      return wait(after: (since.duration(to: now) < BackOff.longest ? failures : 0) + 1, chance, at: now)
+    case (.waiting(let failures, let until), .timePassed) where now >= until:
+      state = .connecting(failures: failures, until: now + BackOff.patience)
+      return .connect
+    case (.connecting, .closed), (.connected, .closed), (.waiting, .closed): return end()
+    case (.closed, _), (.connecting, _), (.connected, _), (.waiting, _): return nil
+    }
+  }
+
+  private mutating func wait(after failures: Int, _ chance: Double, at now: Instant) -> Effect {
+    let pause = BackOff.pause(after: failures, chance: chance)
+    state = .waiting(failures: failures, until: now + pause)
+    return .disconnect(retryingIn: pause)
+  }
+
+  private mutating func end() -> Effect {
+    state = .closed
+    return .end
+  }
+}

@@ -1,0 +1,150 @@
+import RefreshAPI
+import Varlink
+
+/// An app's connection to refreshd, which keeps its data fresh (DESIGN section 4).
+///
+///     let client = try await RefreshClient.connect(app: "org.example.todo")
+///     await client.onRefresh { context in
+///       let news = try await todo.sync()
+///       return news.isEmpty ? .noData : .newData("\(news.count) new items")
+///     }
+///     try await client.withForeground { try await window.run() }
+///
+/// While it is connected the app counts as `launched`. If the daemon goes away, the client connects anew for as long as
+/// it lives, ever more seldom, 30 s apart at most; the handler and the leases are then what they were. Meanwhile the app
+/// goes on: only ``setMinimumBackgroundInterval(_:)`` needs the daemon at once.
+///
+/// A client has one thread, which sleeps while nothing happens. It lives until ``close()``, or until the last reference
+/// goes; a handler that uses the client is such a reference.
+public actor RefreshClient {
+  /// What an app does to refresh itself.
+  ///
+  /// Runs in a task of its own, which is cancelled at the deadline, and when the daemon stops the refresh sooner or goes
+  /// away; never twice at once. What it throws is a failure with the error's description in `refreshctl history`;
+  /// ``RetryLater`` is one that is worth a retry.
+  public typealias Handler = @Sendable (RefreshContext) async throws -> RefreshResult
+
+  /// The id of the app, in reverse-DNS form.
+  public nonisolated let app: String
+
+  let loop: PollLoop
+  let subscribers = Subscribers()
+  let socketName: String?
+  var socket: SocketPath
+  var link = Link()
+  /// Why the link broke last.
+  var failure = RefreshError.closed
+  var streams: [Stream: OpenStream] = [:]
+  /// The phase of the app, by the last answer that told it.
+  var phase = RefreshPhase.background
+  var calls: [Int32: PendingCall] = [:]
+  var serving = Serving()
+  var handler: Handler?
+  var handling: Handling?
+  private var foregroundLeases = 0
+
+  /// The client's own thread.
+  public nonisolated var unownedExecutor: UnownedSerialExecutor { loop.asUnownedSerialExecutor() }
+
+  private init(app: String, socket: String?, loop: PollLoop) {
+    self.app = app
+    self.loop = loop
+    socketName = socket
+    self.socket = SocketPath.find(named: socket)
+  }
+
+  deinit {
+    handling?.task.cancel()
+    subscribers.finish()
+    loop.end()
+  }
+
+  /// Connects to the daemon and tells it that the app has a process.
+  ///
+  /// Throws when there is no daemon (`noDaemon`), when it does not know the app (`noSuchApp`), when this user may not
+  /// speak for the app (`notAllowed`), or when there is no answer for 5 s (`disconnected`).
+  ///
+  /// - Parameters:
+  ///   - app: The id of the app in reverse-DNS form, as in its file below `apps.d`.
+  ///   - socket: The daemon's socket; if nil, `$REFRESH_SOCKET`, else that of the user's daemon if it is there, else
+  ///     that of the system's.
+  public static func connect(app: String, socket: String? = nil) async throws(RefreshError) -> RefreshClient {
+    let client = RefreshClient(app: app, socket: socket, loop: try PollLoop())
+    try await client.begin()
+    return client
+  }
+
+  /// Has the app refresh itself from now on, in the place of the commands in its file.
+  ///
+  /// When this returns, the daemon hands refreshes to this process, if it is there. Of several processes of one app the
+  /// first one is handed all of them, and the next one takes over when that one ends. A second handler takes the place
+  /// of the first, from the next refresh on.
+  public func onRefresh(_ handler: @escaping Handler) async {
+    self.handler = handler
+    guard streams[.attach] == nil else { return }
+    if case .connected = link.state { step(.opened) } else { openWanted() }
+    await answer(to: .attach)
+  }
+
+  /// Sets the least time between two refreshes in the background, in place of the one in the app's file.
+  ///
+  /// It is kept, also across restarts, until it is set anew; an answer means that it is on the disk. Throws `badInterval`
+  /// for what is shorter than the daemon allows, `notStored` when the daemon cannot write, and as
+  /// ``connect(app:socket:)`` when the daemon is not there. `refreshctl reset` takes it back.
+  public func setMinimumBackgroundInterval(_ interval: RefreshInterval) async throws(RefreshError) {
+    if case .closed = link.state { throw .closed }
+    _ = try await call(ManagerInterface.Set.self, .init(apps: [app], backgroundInterval: interval.text))
+  }
+
+  /// What happens to the app from now on; the first event says how the client stands.
+  ///
+  /// Each use is a sequence of its own, which ends when the client is closed. A reader that falls a hundred events
+  /// behind loses the oldest.
+  public nonisolated var events: AsyncStream<RefreshEvent> { subscribers.subscribe() }
+
+  /// Ends all leases and the attachment, for good.
+  ///
+  /// A handler at work is cancelled, and its refresh has failed.
+  public func close() {
+    step(.closed)
+    // It may hold the client.
+    handler = nil
+    subscribers.finish()
+  }
+
+  // MARK: - The foreground
+
+  /// Tells the daemon that the user looks at the app for as long as `body` runs.
+  ///
+  /// The app is then refreshed at once if its data is older than the foreground interval, and each such interval from
+  /// then on. `body` does not wait for the daemon, and runs without one as well. Several may run at once: the app is in
+  /// the foreground until the last one ends.
+  public func withForeground<Result, Failure: Error>(
+    isolation: isolated (any Actor)? = #isolation, _ body: () async throws(Failure) -> Result
+  ) async throws(Failure) -> Result {
+    let lease = await foreground()
+    defer { lease.end() }
+    return try await body()
+  }
+
+  /// Tells the daemon that the user looks at the app, until ``ForegroundLease/end()``.
+  ///
+  /// For a window that is told when it gets and loses the focus; else use ``withForeground(isolation:_:)``.
+  public func foreground() -> ForegroundLease {
+    foregroundLeases += 1
+    openWanted()
+    return ForegroundLease(of: self)
+  }
+
+  func leaveForeground() {
+    foregroundLeases -= 1
+    openWanted()
+  }
+
+  /// The streams that there have to be.
+  var wanted: [Stream] {
+    // An attachment is a lease of `launched` and tells what happens, too.
+    let base: [Stream] = handler == nil ? [.lease(.launched), .watch] : [.attach]
+    return foregroundLeases > 0 ? base + [.lease(.foreground)] : base
+  }
+}

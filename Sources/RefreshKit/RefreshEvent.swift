@@ -1,0 +1,59 @@
+import RefreshAPI
+
+/// Why a refresh starts.
+public typealias RefreshTrigger = Wire.Trigger
+
+/// How a refresh ended.
+public typealias RefreshOutcome = Wire.Outcome
+
+/// Where an app is by its signals and leases.
+public typealias RefreshPhase = Wire.Phase
+
+/// What happens to an app, as ``RefreshClient/events`` tells it.
+public enum RefreshEvent: Hashable, Sendable {
+  /// The daemon knows of this process, and the app is in this phase.
+  ///
+  /// The first event if the client is connected, and the one after ``disconnected(_:retryingIn:)``.
+  case attached(RefreshPhase)
+  /// The app is in another phase.
+  case phaseChanged(RefreshPhase)
+  /// A refresh has begun, by this process or by another, such as the command in the app's file.
+  case started(id: String, RefreshTrigger)
+  /// A refresh has ended.
+  ///
+  /// `message` is what its tasks said, or why it failed; nil if there is nothing to say.
+  case ended(id: String, RefreshOutcome, message: String?)
+  /// The daemon is gone or refuses; the client connects anew in so long, without being asked.
+  ///
+  /// What it was told stays so: the handler, and the leases. Told for each attempt that failed.
+  case disconnected(RefreshError, retryingIn: Duration)
+}
+
+extension RefreshEvent {
+  /// What an attached app is told that is not for its handler; nil for a kind of a later daemon.
+  init?(_ event: Wire.AttachEvent) {
+    switch (event.kind, event.refresh, event.trigger, event.outcome, event.phase) {
+    case ("started", let id?, let trigger?, _, _): self = .started(id: id, trigger)
+    case ("ended", let id?, _, let outcome?, _): self = .ended(id: id, outcome, message: event.message ?? event.cause)
+    case ("phase_changed", _, _, _, let phase?): self = .phaseChanged(phase)
+    default: return nil
+    }
+  }
+
+  /// What whoever watches is told; nil for what is no event of the app itself.
+  init?(_ event: Wire.WatchEvent) {
+    switch event.kind {
+    case .started:
+      guard let id = event.id, let trigger = event.trigger else { return nil }
+      self = .started(id: id, trigger)
+    case .ended:
+      guard let refresh = event.refresh else { return nil }
+      let said = refresh.tasks.map(\.message).filter { !$0.isEmpty }.joined(separator: "; ")
+      self = .ended(id: refresh.id, refresh.outcome, message: said.isEmpty ? refresh.cause?.text : said)
+    case .phaseChanged:
+      guard let phase = event.phase else { return nil }
+      self = .phaseChanged(phase)
+    case .watching, .held, .released, .conditionChanged, .switchChanged: return nil
+    }
+  }
+}

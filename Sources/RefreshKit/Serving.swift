@@ -1,0 +1,138 @@
+/// Which refresh the handler is at, and what becomes of it: at most one at a time, and for each at most one completion.
+///
+/// A value without a task or a clock; ``RefreshClient`` does what it says.
+///
+/// ```
+/// idle    -> serving   performed
+/// serving -> idle      returned, and nothing is next
+/// serving -> serving   performed again: it is next, until the handler has returned
+/// ```
+struct Serving: Sendable {
+  typealias Instant = ContinuousClock.Instant
+
+  /// What the daemon asks for.
+  struct Order: Hashable, Sendable {
+    let id: String
+    let token: String
+    let trigger: RefreshTrigger
+    let payload: String?
+    let session: String?
+    let deadline: Instant
+  }
+
+  /// How the handler's refresh stands.
+  enum Standing: Hashable, Sendable {
+    case wanted
+    /// The handler was told that the end is near.
+    case expiring
+    /// The handler's task is cancelled; the daemon still wants to hear when it has returned.
+    case cancelled
+    /// The connection that it came over is gone, and with it whoever wants to hear of it.
+    case lost
+  }
+
+  enum State: Hashable, Sendable {
+    case idle
+    case serving(Order, Standing, next: Order?)
+  }
+
+  enum Event: Hashable, Sendable {
+    case performed(Order)
+    case expiring(id: String)
+    case cancelled(id: String)
+    case disconnected
+    /// The handler has returned from this refresh.
+    case returned(id: String, Completion)
+    case timePassed
+  }
+
+  enum Effect: Hashable, Sendable {
+    case start(Order)
+    case expire
+    case cancel
+    case complete(token: String, Completion)
+  }
+
+  private(set) var state = State.idle
+
+  /// When ``Event/timePassed`` is due: at a deadline that the daemon has not enforced, because it stands still.
+  var wake: Instant? {
+    switch state {
+    case .serving(let order, .wanted, _), .serving(let order, .expiring, _): order.deadline
+    case .idle, .serving: nil
+    }
+  }
+
+  mutating func handle(_ event: Event, at now: Instant) -> [Effect] {
+    switch (state, event) {
+    case (.idle, .performed(let order)): return start(order)
+    case (.serving(let order, let standing, _), .performed(let next)):
+      // The handler is never run twice at once. It was told to stop, so it may still return in time.
+      state = .serving(order, standing, next: next)
+      return []
+    case (.serving(let order, .wanted, let next), .expiring(let id)) where id == order.id:
+      state = .serving(order, .expiring, next: next)
+      return [.expire]
+    case (.serving(let order, let standing, let next), .cancelled(let id)) where id == order.id:
+      if standing.isStopped { return [] }
+      state = .serving(order, .cancelled, next: next)
+      return [.expire, .cancel]
+    case (.serving(let order, let standing, let next?), .cancelled(let id)) where id == next.id:
+      state = .serving(order, standing, next: nil)
+      return [.complete(token: next.token, .busy)]
+    case (.serving(let order, let standing, _), .disconnected):
+      state = .serving(order, .lost, next: nil)
+      return standing.isStopped ? [] : [.expire, .cancel]
+    case (.serving(let order, let standing, let next), .returned(let id, let completion)) where id == order.id:
+      state = .idle
+      return (standing == .lost ? [] : [.complete(token: order.token, completion)]) + (next.map { start($0) } ?? [])
+    case (.serving(let order, let standing, let next), .timePassed) where now >= order.deadline && !standing.isStopped:
+      state = .serving(order, .cancelled, next: next)
+      return [.expire, .cancel]
+    case (.idle, _), (.serving, _): return []
+    }
+  }
+
+  private mutating func start(_ order: Order) -> [Effect] {
+    state = .serving(order, .wanted, next: nil)
+    return [.start(order)]
+  }
+}
+
+extension Serving.Standing {
+  /// Whether the handler's task is cancelled already.
+  fileprivate var isStopped: Bool { self == .cancelled || self == .lost }
+}
+
+/// What the daemon is told of a refresh when its handler has returned.
+struct Completion: Hashable, Sendable {
+  let outcome: RefreshOutcome
+  let message: String?
+  let retryAfter: Duration?
+
+  /// The refresh was stopped before its turn came.
+  static let busy = Completion(
+    outcome: .failed, message: "the handler has not returned from the refresh before", retryAfter: nil)
+
+  init(_ result: RefreshResult) {
+    self.init(outcome: result.outcome, message: result.message, retryAfter: nil)
+  }
+
+  /// What a handler's error says.
+  init(_ error: any Error) {
+    switch error {
+    case let error as RetryLater: self.init(outcome: .failed, message: error.description, retryAfter: error.pause)
+    case is CancellationError: self.init(outcome: .failed, message: "stopped before it was done", retryAfter: nil)
+    default: self.init(outcome: .failed, message: String(describing: error), retryAfter: nil)
+    }
+  }
+
+  private init(outcome: RefreshOutcome, message: String?, retryAfter: Duration?) {
+    self.outcome = outcome
+    self.message = message.map { String($0.prefix(Self.longestMessage)) }
+    self.retryAfter = retryAfter
+  }
+
+  /// The message is one line for people; an error that prints a whole document stays within the daemon's bound.
+  private static let longestMessage = 1000
+}

@@ -1,0 +1,133 @@
+import Glibc
+import RefreshAPI
+import Testing
+
+@testable import RefreshKit
+
+/// How a client finds the daemon, loses it and finds it again, with the real one.
+@Suite(.serialized, .timeLimit(.minutes(1)))
+struct ConnectTests {
+  @Test func whoIsConnectedIsLaunched() async throws {
+    let daemon = try Daemon(task: "true")
+    let client = try await RefreshClient.connect(app: Daemon.app, socket: daemon.socket)
+    #expect(try await client.firstEvent() == .attached(.background))
+    #expect(try daemon.shown().phase == .background)
+  }
+
+  @Test func whereNobodyListensItSaysHowToStartIt() async throws {
+    let error = await #expect(throws: RefreshError.self) {
+      try await RefreshClient.connect(app: Daemon.app, socket: "/nonexistent/socket")
+    }
+    #expect(error?.code == .noDaemon)
+    #expect(error?.description.contains("refreshd --config DIR --socket /nonexistent/socket") == true)
+  }
+
+  @Test func anUnknownAppIsToldApart() async throws {
+    let daemon = try Daemon(task: "true")
+    let error = await #expect(throws: RefreshError.self) {
+      try await RefreshClient.connect(app: "org.example.nobody", socket: daemon.socket)
+    }
+    #expect(error?.code == .noSuchApp)
+    #expect(error?.description.contains("apps.d/org.example.nobody.toml") == true)
+  }
+
+  @Test func aDaemonThatStandsStillIsNotWaitedForWithoutEnd() async throws {
+    let daemon = try Daemon(task: "true")
+    daemon.standStill()
+    let error = await #expect(throws: RefreshError.self) {
+      try await RefreshClient.connect(app: Daemon.app, socket: daemon.socket)
+    }
+    #expect(error == .late)
+  }
+
+  @Test func aDaemonThatComesBackIsFoundAgainWithTheLeases() async throws {
+    let daemon = try Daemon(task: "true")
+    let client = try await RefreshClient.connect(app: Daemon.app, socket: daemon.socket)
+    let lease = await client.foreground()
+    var events = client.events.makeAsyncIterator()
+    #expect(await events.next() == .attached(.background))
+    daemon.end(with: SIGKILL)
+    guard case .disconnected(let error, _) = await events.next() else {
+      Issue.record("the end of the daemon is not told")
+      return
+    }
+    #expect(error.code == .disconnected)
+    try daemon.start()
+    while case .disconnected = await events.next() {}
+    try await daemon.wait(for: .foreground)
+    lease.end()
+    try await daemon.wait(for: .background)
+  }
+
+  @Test func theForegroundEndsWithTheScope() async throws {
+    let daemon = try Daemon(task: "true")
+    let client = try await RefreshClient.connect(app: Daemon.app, socket: daemon.socket)
+    let seen = try await client.withForeground {
+      try await daemon.wait(for: .foreground)
+      return try await client.withForeground { try daemon.shown().phase }
+    }
+    #expect(seen == .foreground)
+    try await daemon.wait(for: .background)
+  }
+
+  @Test func theForegroundEndsWithTheClient() async throws {
+    let daemon = try Daemon(task: "true")
+    let client = try await RefreshClient.connect(app: Daemon.app, socket: daemon.socket)
+    let lease = await client.foreground()
+    try await daemon.wait(for: .foreground)
+    await client.close()
+    try await daemon.wait(for: .background)
+    lease.end()
+  }
+
+  @Test(arguments: [
+    (RefreshInterval.seconds(3600), "1h"), (.minutes(90), "1h 30min"), (.hours(2), "2h"), (.minimum, "minimum"),
+    (.never, "never"),
+  ])
+  func theIntervalIsSet(interval: RefreshInterval, text: String) async throws {
+    let daemon = try Daemon(task: "true")
+    let client = try await RefreshClient.connect(app: Daemon.app, socket: daemon.socket)
+    try await client.setMinimumBackgroundInterval(interval)
+    #expect(try daemon.ask(ManagerInterface.Set.self, .init(apps: [Daemon.app])).apps.first?.background.inForce == text)
+  }
+
+  @Test func aBadIntervalSaysWhy() async throws {
+    let daemon = try Daemon(task: "true")
+    let client = try await RefreshClient.connect(app: Daemon.app, socket: daemon.socket)
+    let error = await #expect(throws: RefreshError.self) {
+      try await client.setMinimumBackgroundInterval(.seconds(-1))
+    }
+    #expect(error?.code == .badInterval)
+  }
+
+  @Test func whatIsClosedIsOver() async throws {
+    let daemon = try Daemon(task: "true")
+    let client = try await RefreshClient.connect(app: Daemon.app, socket: daemon.socket)
+    let events = client.events
+    await client.close()
+    await client.close()
+    #expect(await events.reduce(0) { count, _ in count + 1 } == 1)
+    #expect(try await client.firstEvent() == nil)
+    let error = await #expect(throws: RefreshError.self) { try await client.setMinimumBackgroundInterval(.never) }
+    #expect(error?.code == .closed)
+  }
+
+  @Test func whoIsForgottenIsGone() async throws {
+    let daemon = try Daemon(task: "true")
+    do {
+      let client = try await RefreshClient.connect(app: Daemon.app, socket: daemon.socket)
+      let lease = await client.foreground()
+      try await daemon.wait(for: .foreground)
+      withExtendedLifetime(lease) {}
+    }
+    try await daemon.wait(for: .background)
+  }
+}
+
+extension RefreshClient {
+  /// The first event of a new reader.
+  nonisolated func firstEvent() async throws -> RefreshEvent? {
+    var events = events.makeAsyncIterator()
+    return await events.next()
+  }
+}

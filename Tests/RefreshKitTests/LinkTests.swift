@@ -1,0 +1,118 @@
+import FoundationEssentials
+import Testing
+
+@testable import RefreshKit
+
+/// When a client connects, gives up and tries again, on a clock that stands where the test puts it.
+struct LinkTests {
+  /// Milliseconds after the beginning, what happens, what is done, and the state after it.
+  typealias Row = (at: Int, event: Link.Event, effect: Link.Effect?, state: String)
+
+  private func check(_ rows: [Row], sourceLocation: SourceLocation = #_sourceLocation) {
+    var link = Link()
+    let beginning = ContinuousClock.now
+    for row in rows {
+      let effect = link.handle(row.event, at: beginning + .milliseconds(row.at))
+      #expect(effect == row.effect, "at \(row.at), \(row.event)", sourceLocation: sourceLocation)
+      #expect(link.state.name == row.state, "at \(row.at), \(row.event)", sourceLocation: sourceLocation)
+    }
+  }
+
+  @Test func connectsAndCloses() {
+    check([
+      (0, .opened, .connect, "connecting"), (1, .answered, nil, "connected"), (2, .closed, .end, "closed"),
+      (3, .broke(chance: 1), nil, "closed"), (4, .closed, nil, "closed"),
+    ])
+  }
+
+  @Test func theFirstFailureIsTheCallers() {
+    check([(0, .opened, .connect, "connecting"), (1, .broke(chance: 1), .end, "closed")])
+  }
+
+  @Test func anAnswerIsAwaitedForFiveSeconds() {
+    check([
+      (0, .opened, .connect, "connecting"), (4999, .timePassed(chance: 1), nil, "connecting"),
+      (5000, .timePassed(chance: 1), .end, "closed"),
+    ])
+  }
+
+  @Test func aLostConnectionIsMadeAnewEverMoreSeldom() {
+    check([
+      (0, .opened, .connect, "connecting"), (1, .answered, nil, "connected"),
+      (40_000, .broke(chance: 1), .disconnect(retryingIn: .milliseconds(100)), "waiting"),
+      (40_099, .timePassed(chance: 1), nil, "waiting"),
+      (40_100, .timePassed(chance: 1), .connect, "connecting"),
+      (40_101, .broke(chance: 1), .disconnect(retryingIn: .milliseconds(200)), "waiting"),
+      (40_301, .timePassed(chance: 1), .connect, "connecting"),
+      // A daemon that stands still.
+      (45_301, .timePassed(chance: 1), .disconnect(retryingIn: .milliseconds(400)), "waiting"),
+      (45_701, .timePassed(chance: 1), .connect, "connecting"), (45_702, .answered, nil, "connected"),
+      // It did not hold for long, so it was no good connection.
+      (50_000, .broke(chance: 1), .disconnect(retryingIn: .milliseconds(800)), "waiting"),
+      (50_800, .timePassed(chance: 1), .connect, "connecting"), (50_801, .answered, nil, "connected"),
+      // This one was.
+      (80_801, .broke(chance: 1), .disconnect(retryingIn: .milliseconds(100)), "waiting"),
+      (80_802, .closed, .end, "closed"),
+    ])
+  }
+
+  /// Every connection of a client ends with its daemon, one after the other.
+  @Test func thereIsOnlyOneLoop() {
+    check([
+      (0, .opened, .connect, "connecting"), (1, .answered, nil, "connected"),
+      (2, .broke(chance: 0), .disconnect(retryingIn: .milliseconds(50)), "waiting"),
+      (2, .broke(chance: 0), nil, "waiting"), (3, .opened, nil, "waiting"), (4, .answered, nil, "waiting"),
+      (52, .timePassed(chance: 0), .connect, "connecting"), (52, .timePassed(chance: 0), nil, "connecting"),
+    ])
+  }
+
+  @Test(arguments: [(1, 100), (2, 200), (5, 1600), (9, 25_600), (10, 30_000), (1000, 30_000)])
+  func pausesAreBounded(failures: Int, milliseconds: Int) {
+    let longest = BackOff.pause(after: failures, chance: 1)
+    #expect(longest == .milliseconds(milliseconds))
+    #expect(BackOff.pause(after: failures, chance: 0) == longest / 2)
+  }
+
+  /// The drawing above the type is what the type does.
+  @Test func theDiagramIsTrue() throws {
+    let tests = #filePath.split(separator: "/", omittingEmptySubsequences: false).dropLast(2).joined(separator: "/")
+    let text = try String(contentsOfFile: "\(tests)/../Sources/RefreshKit/Link.swift", encoding: .utf8)
+    let drawn = text.split(separator: "\n").compactMap { line -> String? in
+      let words = line.split(separator: " ")
+      return words.first == "///" && words.count > 3 && words[2] == "->" ? "\(words[1]) -> \(words[3])" : nil
+    }
+    #expect(Set(drawn) == Set(transitions()))
+  }
+
+  /// All changes of state that there are, by trying every event in every state, before and after its time.
+  private func transitions() -> [String] {
+    let events: [Link.Event] = [.opened, .answered, .broke(chance: 0), .closed, .timePassed(chance: 0)]
+    let beginning = ContinuousClock.now
+    var found: Set<String> = []
+    var seen: Set<Link.State> = []
+    var ahead = [Link()]
+    while let link = ahead.popLast() {
+      for event in events {
+        for at in [beginning, beginning + .seconds(60)] {
+          var next = link
+          _ = next.handle(event, at: at)
+          guard next.state != link.state else { continue }
+          found.insert("\(link.state.name) -> \(next.state.name)")
+          if seen.insert(next.state).inserted, seen.count < 200 { ahead.insert(next, at: 0) }
+        }
+      }
+    }
+    return Array(found)
+  }
+}
+
+extension Link.State {
+  fileprivate var name: String {
+    switch self {
+    case .closed: "closed"
+    case .connecting: "connecting"
+    case .connected: "connected"
+    case .waiting: "waiting"
+    }
+  }
+}

@@ -1,0 +1,204 @@
+import Glibc
+import RefreshAPI
+import Testing
+
+@testable import RefreshKit
+
+/// Refreshes that a handler performs, handed out by the real daemon.
+@Suite(.serialized, .timeLimit(.minutes(1)))
+struct RefreshTests {
+  @Test func aRefreshIsPerformedAndItsResultIsTold() async throws {
+    let daemon = try Daemon()
+    let stage = try await Stage(daemon)
+    await stage.client.onRefresh { context in
+      #expect(context.trigger == .push)
+      #expect(context.timeRemaining > .seconds(25))
+      #expect(context.timeRemaining <= .seconds(30))
+      return .newData("3 mails from \(context.id)")
+    }
+    try daemon.refresh(.push)
+    #expect(
+      await stage.events(through: "ended") == ["started 1-1 push", "ended 1-1 newData 3 mails from 1-1"])
+    #expect(try daemon.last()?.tasks.map(\.name) == ["app"])
+  }
+
+  @Test func nothingNewIsAResult() async throws {
+    let daemon = try Daemon()
+    let stage = try await Stage(daemon)
+    await stage.client.onRefresh { _ in .noData }
+    try daemon.refresh()
+    #expect(await stage.events(through: "ended").last == "ended 1-1 noData ")
+  }
+
+  @Test func whatTheHandlerThrowsIsTheCause() async throws {
+    let daemon = try Daemon()
+    let stage = try await Stage(daemon)
+    await stage.client.onRefresh { _ in throw NoRoute() }
+    try daemon.refresh()
+    #expect(await stage.events(through: "ended").last == "ended 1-1 failed no route to the server")
+  }
+
+  @Test func whatIsWorthARetryIsTriedAgainWhenTheHandlerSays() async throws {
+    let daemon = try Daemon()
+    let stage = try await Stage(daemon)
+    await stage.client.onRefresh { _ in throw RetryLater(after: .seconds(600), "the server is busy") }
+    try daemon.refresh()
+    #expect(await stage.events(through: "ended").last == "ended 1-1 failed the server is busy")
+    let app = try daemon.shown()
+    let refresh = try #require(try daemon.last())
+    #expect(app.dueTrigger == .retry)
+    #expect(
+      app.dueMicroseconds
+        == refresh.startedMicroseconds + refresh.durationMicroseconds + 600_000_000)
+  }
+
+  @Test func theTaskIsCancelledAtTheDeadline() async throws {
+    let daemon = try Daemon(keys: "deadline = \"1s\"")
+    let stage = try await Stage(daemon)
+    await stage.client.onRefresh { _ in
+      try await untilCancelled()
+      return .newData
+    }
+    try daemon.refresh()
+    #expect(await stage.events(through: "ended").last == "ended 1-1 failed still running at its deadline")
+    let refresh = try #require(try daemon.last())
+    #expect(refresh.cause?.stopReason == .deadline)
+    // It has returned in time, so the grace was not used up.
+    #expect(refresh.durationMicroseconds < 4_000_000)
+  }
+
+  @Test func theEndIsToldFiveSecondsBefore() async throws {
+    let daemon = try Daemon(keys: "deadline = \"6s\"")
+    let stage = try await Stage(daemon)
+    await stage.client.onRefresh { context in
+      let (warned, warn) = AsyncStream.makeStream(of: Void.self)
+      context.onExpiration { warn.finish() }
+      for await _ in warned {}
+      try Task.checkCancellation()
+      // Whoever asks late is told at once.
+      context.onExpiration { #expect(context.timeRemaining > .seconds(3)) }
+      return .newData("half of it")
+    }
+    try daemon.refresh()
+    #expect(await stage.events(through: "ended").last == "ended 1-1 newData half of it")
+  }
+
+  /// The command takes over from a handler that does not return, until it does.
+  @Test func aHandlerThatIsLateServesAgainWhenItHasReturned() async throws {
+    let daemon = try Daemon(keys: "deadline = \"1s\"\ngrace = \"100ms\"", task: "exit 100")
+    let stage = try await Stage(daemon)
+    let (held, hold) = AsyncStream.makeStream(of: Void.self)
+    let deaf = Task.detached { for await _ in held {} }
+    await stage.client.onRefresh { context in
+      // A task of its own is not cancelled with this one.
+      if context.id == "1-1" { await deaf.value }
+      return .newData
+    }
+    try daemon.refresh()
+    #expect(await stage.events(through: "ended").last == "ended 1-1 failed still running at its deadline")
+    try daemon.refresh()
+    #expect(await stage.events(through: "ended") == ["started 1-2 manual", "ended 1-2 noData "])
+    hold.finish()
+    // From when on it serves is the daemon's to know.
+    var last: String?
+    repeat {
+      try daemon.refresh()
+      last = await stage.events(through: "ended").last
+    } while last?.contains("noData") == true
+    #expect(last?.contains("newData") == true)
+  }
+
+  @Test func theHandlerIsCancelledWhenTheDaemonGoesAwayAndServesTheNextOne() async throws {
+    let daemon = try Daemon()
+    let stage = try await Stage(daemon)
+    let (begun, begin) = AsyncStream.makeStream(of: String.self)
+    await stage.client.onRefresh { context in
+      begin.yield(context.id)
+      if context.id == "1-1" { try await untilCancelled() }
+      return .newData("from \(context.id)")
+    }
+    try daemon.refresh()
+    var handled = begun.makeAsyncIterator()
+    #expect(await handled.next() == "1-1")
+    daemon.end(with: SIGKILL)
+    #expect(await stage.events(through: "disconnected") == ["started 1-1 manual", "disconnected disconnected"])
+    try daemon.start()
+    #expect(await stage.events(through: "attached").last == "attached background")
+    try daemon.refresh()
+    let ended = await stage.events(through: "ended").last
+    #expect(ended?.hasPrefix("ended 2-") == true)
+    #expect(ended?.contains("newData from 2-") == true)
+  }
+
+  @Test func aProcessThatLeavesInTheMiddleHasFailed() async throws {
+    let daemon = try Daemon()
+    let stage = try await Stage(daemon)
+    let (begun, begin) = AsyncStream.makeStream(of: Void.self)
+    await stage.client.onRefresh { _ in
+      begin.finish()
+      try await untilCancelled()
+      return .newData
+    }
+    let other = try await Stage(daemon)
+    await other.client.onRefresh { _ in .noData }
+    try daemon.refresh()
+    for await _ in begun {}
+    await stage.client.close()
+    #expect(await other.events(through: "ended").last?.hasPrefix("ended 1-1 failed") == true)
+    #expect(try daemon.last()?.cause?.kind == .lostClient)
+    // The next process takes over.
+    try daemon.refresh()
+    #expect(await other.events(through: "ended").last == "ended 1-2 noData ")
+  }
+
+  @Test func anAppWithoutACommandIsRefreshedWhenItComes() async throws {
+    let daemon = try Daemon()
+    try daemon.refresh()
+    #expect(try daemon.shown().holds.map(\.name) == ["app"])
+    let stage = try await Stage(daemon)
+    await stage.client.onRefresh { _ in .newData }
+    #expect(await stage.events(through: "ended").last == "ended 1-1 newData ")
+  }
+
+  /// The window of an app whose refresh is a command shows what that has brought.
+  @Test func whoHasNoHandlerHearsOfTheRefreshesAsWell() async throws {
+    let daemon = try Daemon(task: "exit 100")
+    let stage = try await Stage(daemon)
+    let lease = await stage.client.foreground()
+    #expect(await stage.events(through: "phase") == ["phase foreground"])
+    try daemon.refresh()
+    #expect(await stage.events(through: "ended") == ["started 1-1 manual", "ended 1-1 noData "])
+    lease.end()
+  }
+
+  @Test func theLastHandlerCounts() async throws {
+    let daemon = try Daemon()
+    let stage = try await Stage(daemon)
+    await stage.client.onRefresh { _ in .newData("first") }
+    await stage.client.onRefresh { _ in .newData("second") }
+    try daemon.refresh()
+    #expect(await stage.events(through: "ended").last == "ended 1-1 newData second")
+  }
+
+  @Test func thePhaseIsTold() async throws {
+    let daemon = try Daemon()
+    let stage = try await Stage(daemon)
+    await stage.client.onRefresh { _ in .newData }
+    await stage.client.withForeground {
+      #expect(await stage.events(through: "phase") == ["phase foreground"])
+    }
+    #expect(await stage.events(through: "phase") == ["phase background"])
+  }
+
+  private struct NoRoute: Error, CustomStringConvertible {
+    var description: String { "no route to the server" }
+  }
+}
+
+/// Returns only by the error of a task that was cancelled.
+private func untilCancelled() async throws {
+  let (never, end) = AsyncStream.makeStream(of: Void.self)
+  for await _ in never {}
+  end.finish()
+  try Task.checkCancellation()
+}

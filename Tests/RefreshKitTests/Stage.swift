@@ -1,0 +1,36 @@
+@testable import RefreshKit
+
+/// A client of a daemon, and what it was told, in words.
+final class Stage {
+  let client: RefreshClient
+  private var events: AsyncStream<RefreshEvent>.Iterator
+
+  /// Connects; the first event has been read.
+  init(_ daemon: Daemon) async throws {
+    client = try await RefreshClient.connect(app: Daemon.app, socket: daemon.socket)
+    events = client.events.makeAsyncIterator()
+    _ = await events.next()
+  }
+
+  /// The next events up to the first one of this kind, which is the first of its words.
+  func events(through kind: String) async -> [String] {
+    var words: [String] = []
+    while let event = await events.next() {
+      words.append(event.words)
+      if event.words.hasPrefix(kind) { return words }
+    }
+    return words
+  }
+}
+
+extension RefreshEvent {
+  fileprivate var words: String {
+    switch self {
+    case .attached(let phase): "attached \(phase)"
+    case .phaseChanged(let phase): "phase \(phase)"
+    case .started(let id, let trigger): "started \(id) \(trigger)"
+    case .ended(let id, let outcome, let message): "ended \(id) \(outcome) \(message ?? "")"
+    case .disconnected(let error, _): "disconnected \(error.code)"
+    }
+  }
+}

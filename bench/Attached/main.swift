@@ -1,0 +1,10 @@
+// The least app that refreshes itself with RefreshKit: what performer.c measures beside itself. Ends with its daemon.
+import RefreshKit
+
+do {
+  let client = try await RefreshClient.connect(app: "org.example.bench")
+  await client.onRefresh { _ in .noData }
+  for await case .disconnected in client.events { break }
+} catch {
+  print(error)
+}
