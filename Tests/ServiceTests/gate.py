@@ -1,10 +1,11 @@
-"""Gates at which tasks wait until a test lets them go on."""
+"""Gates at which tasks wait until a test lets them go on, or a test for tasks."""
 
 import os
+import select
 
 
 class Gate:
-    """A task waits at it with `read _ < PATH`."""
+    """A task waits at it with `read _ < PATH`, or opens it for the test with `echo > PATH`."""
 
     def __init__(self, path):
         os.mkfifo(path)
@@ -20,6 +21,11 @@ class Gate:
     def open(self):
         """Lets one task go on."""
         os.write(self.descriptor, b"\n")
+
+    def wait(self, seconds=30):
+        """Waits until a task opens it."""
+        assert select.select([self.descriptor], [], [], seconds)[0], f"nobody came to {self.path} in {seconds} s"
+        os.read(self.descriptor, 1)
 
     def close(self):
         os.close(self.descriptor)

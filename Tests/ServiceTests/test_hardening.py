@@ -8,7 +8,8 @@ from service import TODO, app, owner_of
 UNIT = pathlib.Path(__file__).resolve().parents[2] / "systemd"
 
 
-def test_a_task_is_its_owner_in_his_home(refreshd):
+def test_a_task_is_its_owner_in_his_home(either):
+    refreshd = either
     refreshd.configure(app('cd && { id -un; id -Gn; echo "$HOME $REFRESH_APP"; } > refreshed', owner="anna"))
     refreshd.start()
     refreshd.refreshctl("run", TODO)
@@ -17,7 +18,8 @@ def test_a_task_is_its_owner_in_his_home(refreshd):
     assert owner_of(result) == "anna"
 
 
-def test_a_private_directory_is_watched_for_new_data(refreshd):
+def test_a_private_directory_is_watched_for_new_data(either):
+    refreshd = either
     # What CAP_DAC_READ_SEARCH is for: the daemon sees into a home that is its owner's alone.
     home = pathlib.Path("/home/anna")
     home.chmod(0o700)
@@ -30,15 +32,15 @@ def test_a_private_directory_is_watched_for_new_data(refreshd):
     assert refreshd.refreshctl("run", TODO, check=False).returncode == 0
 
 
-def test_the_options_are_in_force_for_tasks_of_root_too(refreshd):
-    refreshd.configure(
+def test_the_options_are_in_force_for_spawned_tasks_of_root_too(spawned):
+    spawned.configure(
         app("exec > /run/refreshd/report 2>&1; grep -E '^(NoNewPrivs|CapBnd|Seccomp):' /proc/self/status; "
             "for path in /etc/probe /usr/probe /proc/sys/kernel/domainname; do "
             "echo x > $path && echo wrote $path; done; "
             "hostname probe && echo renamed; dmesg > /dev/null && echo read the kernel log; exit 0")
     )
-    refreshd.start()
-    refreshd.refreshctl("run", TODO)
+    spawned.start()
+    spawned.refreshctl("run", TODO)
     report = pathlib.Path("/run/refreshd/report").read_text()
     status = dict(line.split(":\t") for line in report.splitlines() if ":\t" in line)
     assert status["NoNewPrivs"] == "1"
@@ -49,10 +51,10 @@ def test_the_options_are_in_force_for_tasks_of_root_too(refreshd):
         assert done not in report, report
 
 
-def test_a_task_has_a_cgroup_of_its_own(refreshd):
-    refreshd.configure(app("cat /proc/self/cgroup > /run/refreshd/cgroup"))
-    refreshd.start()
-    refreshd.refreshctl("run", TODO)
+def test_a_spawned_task_has_a_cgroup_of_its_own(spawned):
+    spawned.configure(app("cat /proc/self/cgroup > /run/refreshd/cgroup"))
+    spawned.start()
+    spawned.refreshctl("run", TODO)
     group = pathlib.Path("/run/refreshd/cgroup").read_text()
     assert "/system.slice/refreshd.service/refresh-" in group
 

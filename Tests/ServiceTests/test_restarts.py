@@ -9,7 +9,7 @@ import subprocess
 import pytest
 
 from gate import Gate
-from service import app
+from service import app, is_alive
 
 IDS = [f"org.example.app{number}" for number in range(20)]
 STARTED = pathlib.Path("/run/started")
@@ -20,6 +20,7 @@ echo $REFRESH_APP >> /run/started
 echo at work
 read _ < /run/gate.$REFRESH_APP
 echo done
+[ -e /run/fails.$REFRESH_APP ] && exit 3
 exit 100
 """
 
@@ -114,3 +115,76 @@ def test_what_ended_while_nobody_looked_has_the_outcome_that_it_had(running, jou
     end_unseen(gates, ended)
     running.start()
     check_outcomes(running, journal, gates, ended)
+
+
+def test_what_failed_while_the_daemon_was_dead_has_said_why(running, journal, gates):
+    """The manager keeps the pipe of a task while the daemon restarts, also when the task is gone."""
+    running.drop_in("[Service]\nRestartSec=4s\n")
+    failing = {id: unit_of(running, id) for id in IDS[:2]}
+    for id in failing:
+        pathlib.Path(f"/run/fails.{id}").touch()
+    os.kill(running.main_pid, signal.SIGKILL)
+    end_unseen(gates, failing)
+    journal.wait("daemonReady", count=2)
+    for id in failing:
+        journal.wait("refreshFailed", REFRESH_APP=id)
+        [refresh] = running.history(id)
+        assert (refresh["cause"]["code"], refresh["tasks"][0]["message"]) == (3, "done")
+        assert refresh["duration_us"] < 4_000_000
+        pathlib.Path(f"/run/fails.{id}").unlink()
+
+
+# What a task does before the restart, and its keys; after the restart it only ends with 0.
+BEFORE = [
+    ("echo news", 'new_data = "output"', "new_data"),
+    ("true", 'new_data = "output"', "no_data"),
+    ("date +%N > /run/data", 'new_data = "changed:/run/data"', "new_data"),
+    ("true", 'new_data = "changed:/run/data"', "no_data"),
+]
+
+
+@pytest.mark.parametrize("command, key, outcome", BEFORE)
+def test_what_happened_before_a_restart_counts_after_it(refreshd, journal, gates, command, key, outcome):
+    id = IDS[0]
+    there = Gate("/run/there")
+    pathlib.Path("/run/data").write_text("old")
+    refreshd.launch_by("systemd")
+    refreshd.configure(app(f"{command}; echo > /run/there; read _ < /run/gate.$REFRESH_APP", id=id) + key)
+    refreshd.start()
+    client = subprocess.Popen(["refreshctl", "run", id], stdout=subprocess.PIPE, text=True)
+    there.wait()
+    if "news" in command:
+        journal.wait("taskOutput")
+    refreshd.systemctl("restart", "refreshd.service")
+    gates[id].open()
+    journal.wait("refreshFinished")
+    [refresh] = refreshd.history(id)
+    assert refresh["outcome"] == outcome
+    client.wait(timeout=60)
+    there.close()
+
+
+def test_a_task_keeps_its_token_over_a_restart(refreshd, journal, gates):
+    id = IDS[0]
+    refreshd.launch_by("systemd")
+    refreshd.configure(app("echo at work; read _ < /run/gate.$REFRESH_APP; refreshctl complete no-data; exit 1", id=id))
+    refreshd.start()
+    client = refreshd.run_in_background(id)
+    refreshd.systemctl("restart", "refreshd.service")
+    gates[id].open()
+    journal.wait("refreshFinished")
+    assert [refresh["outcome"] for refresh in refreshd.history(id)] == ["no_data"]
+    client.wait(timeout=60)
+
+
+def test_what_runs_of_an_app_that_was_taken_away_meanwhile_ends(refreshd, journal):
+    refreshd.launch_by("systemd")
+    refreshd.configure(app("echo at work; echo $$ > /run/pid; sleep 1000", id=IDS[0]), app("exit 0", id=IDS[1]))
+    refreshd.start()
+    client = refreshd.run_in_background(IDS[0])
+    refreshd.stop()
+    refreshd.configure(app("exit 0", id=IDS[1]))
+    refreshd.start()
+    assert not is_alive(int(pathlib.Path("/run/pid").read_text()))
+    assert units() == []
+    client.wait(timeout=60)

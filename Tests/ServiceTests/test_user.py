@@ -5,20 +5,69 @@ import subprocess
 
 import pytest
 
+from gate import Gate
 from service import TODO, app, as_user
+
+HOME = pathlib.Path("/home/anna")
+IDS = [f"org.example.app{number}" for number in range(20)]
+
+
+class UserService:
+    """The daemon of anna, who is not logged in."""
+
+    def __init__(self):
+        uid = subprocess.run(["id", "-u", "anna"], check=True, capture_output=True, text=True).stdout.strip()
+        self.manager = f"user@{uid}.service"
+        self.runtime = f"/run/user/{uid}"
+
+    def systemctl(self, *arguments):
+        command = ["systemctl", "--user", "--machine=anna@", *arguments]
+        return subprocess.run(command, check=True, capture_output=True, text=True, timeout=60).stdout.strip()
+
+    def write(self, path, text):
+        """Writes a file of hers below her configuration."""
+        file = HOME / ".config/refreshd" / path
+        write = f"mkdir -p {file.parent} && cat > {file}"
+        subprocess.run(["runuser", "--login", "anna", "--command", write], input=text, check=True, text=True)
+
+    def refreshctl(self, *arguments):
+        return as_user("anna", f"XDG_RUNTIME_DIR={self.runtime}", "refreshctl", *arguments)
+
+    def outcomes(self, id=TODO):
+        """The start of the daemon and the outcome of each refresh of an app, newest first."""
+        answer = self.refreshctl("history", id, "--json")
+        assert answer.returncode == 0, answer.stderr
+        return [(each["id"].split("-")[0], each["outcome"], each.get("stop_reason")) for each in json_list(answer.stdout)]
+
+    def units(self):
+        return self.systemctl("list-units", "--all", "--plain", "--no-legend", "refreshd-task-*").splitlines()
+
+
+def json_list(text):
+    import json
+
+    answer = json.loads(text)
+    return answer["refreshes"] if isinstance(answer, dict) else answer
 
 
 @pytest.fixture
 def anna(installed):
-    """Runs systemctl --user for a user who is not logged in."""
     subprocess.run(["loginctl", "enable-linger", "anna"], check=True, timeout=60)
-
-    def systemctl(*arguments):
-        command = ["systemctl", "--user", "--machine=anna@", *arguments]
-        return subprocess.run(command, check=True, capture_output=True, text=True, timeout=60).stdout.strip()
-
-    yield systemctl
+    service = UserService()
+    service.systemctl("daemon-reload")
+    yield service
+    service.systemctl("stop", "refreshd.service", "refreshd.socket", "refreshd.slice")
     subprocess.run(["loginctl", "disable-linger", "anna"], check=True, timeout=60)
+    for directory in (".config/refreshd", ".local/state/refreshd"):
+        subprocess.run(["rm", "-rf", HOME / directory], check=True)
+
+
+@pytest.fixture
+def gates():
+    gates = {id: Gate(f"/run/gate.{id}") for id in [TODO, *IDS]}
+    yield gates
+    for gate in gates.values():
+        gate.close()
 
 
 @pytest.fixture
@@ -48,17 +97,59 @@ def test_a_users_sandbox_is_in_force(printed):
 
 
 def test_the_first_call_starts_the_users_daemon_with_files_in_the_users_home(anna):
-    apps = pathlib.Path("/home/anna/.config/refreshd/apps.d")
-    write = f"mkdir -p {apps} && cat > {apps}/todo.toml"
-    subprocess.run(["runuser", "--login", "anna", "--command", write], input=app("id -un"), check=True, text=True)
-
-    anna("daemon-reload")
-    anna("start", "refreshd.socket")
-    uid = subprocess.run(["id", "-u", "anna"], check=True, capture_output=True, text=True).stdout.strip()
-    environment = f"XDG_RUNTIME_DIR=/run/user/{uid}"
-    answer = as_user("anna", environment, "refreshctl", "run", TODO)
+    anna.write("apps.d/todo.toml", app("id -un"))
+    anna.systemctl("start", "refreshd.socket")
+    answer = anna.refreshctl("run", TODO)
     assert answer.returncode == 0, answer.stderr
     assert "anna" in answer.stdout
-    assert anna("show", "--value", "--property=StatusText", "refreshd.service") == "Keeping 1 app fresh."
-    assert pathlib.Path("/home/anna/.local/state/refreshd").is_dir()
-    anna("stop", "refreshd.service", "refreshd.socket")
+    assert anna.systemctl("show", "--value", "--property=StatusText", "refreshd.service") == "Keeping 1 app fresh."
+    assert (HOME / ".local/state/refreshd").is_dir()
+    assert "answers on the user bus" in anna.refreshctl("status").stdout
+
+
+@pytest.mark.parametrize("how", [["restart"], ["kill", "--signal=KILL", "--kill-whom=main"]], ids=["restart", "kill"])
+def test_a_restart_interrupts_nothing(anna, journal, gates, how):
+    anna.write("refreshd.toml", "max_concurrent = 20\n")
+    for id in IDS:
+        script = f"echo at work; read _ < /run/gate.{id}; echo done; exit 100"
+        anna.write(f"apps.d/{id}.toml", app(script, id=id, deadline="5min"))
+    anna.systemctl("start", "refreshd.socket")
+    clients = [
+        subprocess.Popen(
+            ["runuser", "--login", "anna", "--command", f"XDG_RUNTIME_DIR={anna.runtime} refreshctl run {id}"],
+            stdout=subprocess.DEVNULL, stderr=subprocess.DEVNULL,
+        )
+        for id in IDS
+    ]
+    journal.wait("taskOutput", count=20)
+    assert len(anna.units()) == 20
+    anna.systemctl(*how, "refreshd.service")
+    journal.wait("daemonReady", count=2)
+    for id in IDS:
+        gates[id].open()
+    journal.wait("refreshFinished", count=20)
+    for id in IDS:
+        assert anna.outcomes(id) == [("1", "no_data", None)]
+    assert anna.units() == []
+    for client in clients:
+        client.kill()
+        client.wait()
+
+
+def test_the_end_of_the_users_session_asks_tasks_to_end_and_they_run_again(anna, journal, gates):
+    """What is true of a user's manager is true of the machine's when it is switched off: nothing is left running."""
+    anna.write("apps.d/todo.toml", app("trap 'echo told; exit 1' TERM; echo at work; read _ < /run/gate.org.example.todo"))
+    anna.systemctl("start", "refreshd.socket")
+    client = subprocess.Popen(
+        ["runuser", "--login", "anna", "--command", f"XDG_RUNTIME_DIR={anna.runtime} refreshctl run {TODO}"],
+        stdout=subprocess.DEVNULL, stderr=subprocess.DEVNULL,
+    )
+    journal.wait("taskOutput")
+    subprocess.run(["systemctl", "restart", anna.manager], check=True, timeout=120)
+    client.wait(timeout=60)
+    journal.wait("refreshStopped", REFRESH_APP=TODO)
+    anna.systemctl("start", "refreshd.service")
+    journal.wait("taskOutput", count=3)
+    gates[TODO].open()
+    journal.wait("refreshFinished", REFRESH_APP=TODO)
+    assert anna.outcomes() == [("2", "new_data", None), ("1", "failed", "shutdown")]

@@ -96,7 +96,7 @@ final class SystemdLauncher: Launcher {
   func askWhatStays(answer: @escaping (Set<RefreshID>) -> Void) {
     stopping = bus.call(ServiceManager.get("SystemState")) { [unowned self] state in
       stopping = nil
-      // Without the bus nobody switches the machine off in good order.
+      // Who cannot be asked is not switched off: the daemon stops before the bus does.
       if case .success(let values) = state, values.first?.text == "stopping" { return answer([]) }
       // Of one that is just being started it is not known whether it was.
       let unsure = tasks.values.filter { !$0.isFindable }.map(\.key.refresh)
@@ -184,7 +184,8 @@ final class SystemdLauncher: Launcher {
     failing = []
     for key in keys {
       guard let task = tasks[key], case .failing(let sentence) = task.state else { continue }
-      report(task, TaskEnd(exit: .notStarted(sentence)))
+      // Also as a message: when it is stopped for its deadline meanwhile, that is the cause, and this is why.
+      report(task, TaskEnd(exit: .notStarted(sentence), message: sentence))
     }
   }
 
