@@ -41,6 +41,8 @@ struct AppFile {
       id: id, owner: ownerInForce, policy: policy,
       commands: reading.commands(of: tasks, settings, ownerInForce),
       tellingCommands: reading.tellingCommands(settings, ownerInForce),
+      sandbox: reading.sharing.one(
+        settings.sandbox.properties(of: ownerInForce, isUserDaemon: reading.reader.isUserDaemon)),
       givenName: name, folder: reading.sharing.one(file.folder), fileName: file.name == "\(id).toml" ? nil : file.name)
   }
 

@@ -56,6 +56,8 @@ public struct AppConfiguration: Hashable, Sendable {
   public let commands: [Command]
   /// The command that tells of stale data, in a list of one that many apps may share; empty for none.
   let tellingCommands: [Command]
+  /// What is taken away from all its commands, as properties of their units; empty for nothing.
+  public let sandbox: [SandboxProperty]
   /// The name that the file gives, if it gives one.
   let givenName: String?
   /// The directory of the file, one string for all files in it.

@@ -169,12 +169,15 @@ struct Section {
 
   /// Refuses the keys that nobody asked for.
   ///
-  /// - Parameter appKeys: keys that are right in an app's file, and only there.
-  mutating func refuseUnknownKeys(appKeys: [String] = []) {
+  /// - Parameters:
+  ///   - appKeys: keys that are right in an app's file, and only there.
+  ///   - refused: keys for which there is a better reason.
+  mutating func refuseUnknownKeys(appKeys: [String] = [], refused: [String: Unreadable] = [:]) {
     for entry in entries where !known.contains(entry.key) {
       let remedy =
         appKeys.contains(entry.key) ? "write it into an app's file" : remedy(forUnknown: String(entry.key.prefix(64)))
-      refuse(entry.key, Unreadable(message: "cannot use a key that is not known here", remedy: remedy))
+      let reason = Unreadable(message: "cannot use a key that is not known here", remedy: remedy)
+      refuse(entry.key, refused[entry.key] ?? reason)
     }
   }
 

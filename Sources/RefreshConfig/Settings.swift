@@ -16,6 +16,7 @@ struct Settings {
   var adaptive: Bool?
   var staleness = StalenessSettings()
   var surroundings = Surroundings()
+  var sandbox = SandboxSettings()
 
   init() {}
 
@@ -51,6 +52,7 @@ struct Settings {
     adaptive = section.takeBoolean("adaptive")
     staleness = StalenessSettings(from: &section, &reading.programs)
     surroundings = Surroundings(from: &section)
+    sandbox = SandboxSettings(from: &section, in: reading)
   }
 
   /// The same settings, with those of `defaults` where nothing is written.
@@ -69,6 +71,7 @@ struct Settings {
     settings.adaptive = adaptive ?? defaults.adaptive
     settings.staleness = staleness.completed(by: defaults.staleness)
     settings.surroundings = surroundings.completed(by: defaults.surroundings)
+    settings.sandbox = sandbox.completed(by: defaults.sandbox)
     return settings
   }
 

@@ -66,8 +66,8 @@ extension Daemon {
       TaskLaunch(
         key: key, app: app.id, command: command, owner: app.owner,
         environment: environment.variables(ofTelling: command, app: app, id: id, age: age),
-        description: "\(app.name): on_stale", timeLimit: Tellings.deadline, grace: Tellings.grace, input: nil,
-        changedPath: nil))
+        description: "\(app.name): on_stale", timeLimit: Tellings.deadline, grace: Tellings.grace,
+        properties: app.sandbox.map(UnitProperty.init), input: nil, changedPath: nil))
   }
 
   /// A command that tells has taken too long: first it is asked to end, then it is killed.

@@ -8,8 +8,12 @@ public indirect enum BusArgument: Hashable, Sendable {
   case string(String)
   /// Yes or no.
   case boolean(Bool)
+  /// An integer of 8 bits without a sign.
+  case byte(UInt8)
   /// An integer of 32 bits with a sign.
   case int32(Int32)
+  /// An integer of 32 bits without a sign.
+  case uint32(UInt32)
   /// An integer of 64 bits without a sign.
   case uint64(UInt64)
   /// An open descriptor, of which the message takes a copy; it stays the caller's.
@@ -29,7 +33,9 @@ public indirect enum BusArgument: Hashable, Sendable {
     switch self {
     case .string: "s"
     case .boolean: "b"
+    case .byte: "y"
     case .int32: "i"
+    case .uint32: "u"
     case .uint64: "t"
     case .descriptor: "h"
     case .array(let type, _): "a\(type)"
@@ -47,7 +53,9 @@ public indirect enum BusArgument: Hashable, Sendable {
     switch self {
     case .string(let text): return text.withCString { sd_bus_message_append_basic(message, type("s"), $0) }
     case .boolean(let value): return basic("b", Int32(value ? 1 : 0), message)
+    case .byte(let value): return basic("y", value, message)
     case .int32(let value): return basic("i", value, message)
+    case .uint32(let value): return basic("u", value, message)
     case .uint64(let value): return basic("t", value, message)
     case .descriptor(let value): return basic("h", value, message)
     case .array(let element, let elements): return container("a", element, elements, message)

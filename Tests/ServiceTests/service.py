@@ -11,6 +11,7 @@ import varlink
 SOCKET = "/run/refreshd/org.refreshd"
 APPS = pathlib.Path("/etc/refreshd/apps.d")
 DROP_INS = pathlib.Path("/run/systemd/system/refreshd.service.d")
+SPAWN = pathlib.Path(__file__).resolve().parents[2] / "systemd/spawn.conf"
 TODO = "org.example.todo"
 
 
@@ -45,10 +46,10 @@ class Service:
     def main_pid(self):
         return int(self.show("MainPID"))
 
-    def drop_in(self, text):
+    def drop_in(self, text, name="test"):
         """Changes the unit as an administrator does."""
         DROP_INS.mkdir(parents=True, exist_ok=True)
-        (DROP_INS / "test.conf").write_text(text)
+        (DROP_INS / f"{name}.conf").write_text(text)
         self.systemctl("daemon-reload")
 
     def processes(self):
@@ -81,6 +82,8 @@ class Service:
         """Has tasks be started by this launcher, from the next start on."""
         pathlib.Path("/etc/refreshd").mkdir(exist_ok=True)
         pathlib.Path("/etc/refreshd/refreshd.toml").write_text(f'launcher = "{launcher}"\n{more}')
+        if launcher == "spawn":
+            self.drop_in(SPAWN.read_text(), "spawn")
 
     # Its socket.
 

@@ -1,88 +1,178 @@
-"""The options of the unit are in force, and tasks work all the same."""
+"""`[sandbox]` of an app's file: what it takes away is away for the app's tasks, and only for them."""
 
 import pathlib
-import subprocess
+import socket
 
-from service import TODO, app, owner_of
+import pytest
 
-UNIT = pathlib.Path(__file__).resolve().parents[2] / "systemd"
+from gate import Gate
+from service import TODO, app
+
+FOLDER = pathlib.Path("/srv/sandbox")
+CONNECT = (
+    """/usr/bin/python3 -c 'import socket; socket.create_connection(("127.0.0.1", {port}), 2)' 2> /dev/null """
+    "&& echo connected || echo refused"
+)
+
+# The table, a command, and what it prints without the table and with it.
+EFFECTS = {
+    "ProtectSystem": (
+        'ProtectSystem = "strict"\nReadWritePaths = ["/srv/sandbox"]',
+        "for file in /usr/probe /etc/probe /srv/sandbox/probe; do touch $file 2> /dev/null && echo $file; done; true",
+        "/usr/probe /etc/probe /srv/sandbox/probe", "/srv/sandbox/probe",
+    ),
+    "ReadOnlyPaths": (
+        'ReadOnlyPaths = "/srv/sandbox"', "touch /srv/sandbox/probe 2> /dev/null && echo wrote || echo kept",
+        "wrote", "kept",
+    ),
+    "InaccessiblePaths": (
+        'InaccessiblePaths = ["-/nowhere", "/srv/sandbox"]', "cat /srv/sandbox/secret 2> /dev/null || echo unseen",
+        "secret", "unseen",
+    ),
+    "ProtectHome": (
+        "ProtectHome = true", "test -d /home/anna && echo seen || echo unseen", "seen", "unseen",
+    ),
+    "PrivateTmp": ("PrivateTmp = true", "ls /tmp/probe 2> /dev/null || echo unseen", "/tmp/probe", "unseen"),
+    "PrivateDevices": ("PrivateDevices = true", "test -e /dev/ptmx && ls -d /dev/probe 2> /dev/null || echo unseen", "/dev/probe", "unseen"),
+    "PrivateNetwork": (
+        "PrivateNetwork = true",
+        "test $(readlink /proc/self/ns/net) = $(readlink /proc/1/ns/net) && echo shared || echo own",
+        "shared", "own",
+    ),
+    "PrivateUsers": (
+        "PrivateUsers = true",
+        "grep -q 4294967295 /proc/self/uid_map && echo shared || echo own",
+        "shared", "own",
+    ),
+    "NoNewPrivileges": ("NoNewPrivileges = true", "grep ^NoNewPrivs: /proc/self/status", "NoNewPrivs: 0", "NoNewPrivs: 1"),
+    "CapabilityBoundingSet": (
+        'CapabilityBoundingSet = ["CAP_CHOWN", "CAP_KILL"]',
+        "grep ^CapBnd: /proc/self/status | grep -q 0000000000000021 && echo two || echo more", "more", "two",
+    ),
+    "SystemCallFilter": (
+        'SystemCallFilter = "~@chown"\nSystemCallErrorNumber = "EPERM"',
+        "chown 1 /srv/sandbox/secret 2> /dev/null && echo may || echo may not", "may", "may not",
+    ),
+    "RestrictAddressFamilies": (
+        'RestrictAddressFamilies = ["AF_UNIX"]',
+        "/usr/bin/python3 -c 'import socket; socket.socket()' 2> /dev/null && echo may || echo may not",
+        "may", "may not",
+    ),
+    "RestrictAddressFamilies-none": (
+        'RestrictAddressFamilies = "none"',
+        "/usr/bin/python3 -c 'import socket; socket.socket(socket.AF_UNIX)' 2> /dev/null && echo may || echo may not",
+        "may", "may not",
+    ),
+    "RestrictNamespaces": (
+        'RestrictNamespaces = ["uts"]',
+        "unshare --uts true 2> /dev/null && echo uts; unshare --ipc true 2> /dev/null && echo ipc; true", "uts ipc", "uts",
+    ),
+    "UMask": ('UMask = "0077"', "umask", "0022", "0077"),
+    "Nice": ("Nice = 7", "nice", "0", "7"),
+    "LimitNOFILE": ("LimitNOFILE = 77", "test $(ulimit -n) = 77 && echo 77 || echo more", "more", "77"),
+    "IOSchedulingClass": (
+        'IOSchedulingClass = "idle"', "ionice | cut -d: -f1", "none", "idle",
+    ),
+    "CPUSchedulingPolicy": (
+        'CPUSchedulingPolicy = "batch"', "chrt -p $$ | grep -o SCHED_[A-Z]*", "SCHED_OTHER", "SCHED_BATCH",
+    ),
+}
 
 
-def test_a_task_is_its_owner_in_his_home(either):
-    refreshd = either
-    refreshd.configure(app('cd && { id -un; id -Gn; echo "$HOME $REFRESH_APP"; } > refreshed', owner="anna"))
+@pytest.fixture
+def folder():
+    FOLDER.mkdir(exist_ok=True)
+    (FOLDER / "secret").write_text("secret\n")
+    for path in (pathlib.Path("/tmp/probe"), pathlib.Path("/dev/probe")):
+        path.touch()
+    return FOLDER
+
+
+def printed(refreshd):
+    """The words that the app's task prints when it is refreshed."""
+    for probe in ("/usr/probe", "/etc/probe", "/srv/sandbox/probe"):
+        pathlib.Path(probe).unlink(missing_ok=True)
+    lines = refreshd.refreshctl("run", TODO).stdout.splitlines()
+    return " ".join(" ".join(line.removeprefix("work: ") for line in lines).split())
+
+
+@pytest.mark.parametrize("table, command, without, within", EFFECTS.values(), ids=EFFECTS)
+def test_what_a_key_takes_away_is_away(refreshd, folder, table, command, without, within):
+    refreshd.configure(app(command))
     refreshd.start()
-    refreshd.refreshctl("run", TODO)
-    result = pathlib.Path("/home/anna/refreshed")
-    assert result.read_text().splitlines() == ["anna", "anna", f"/home/anna {TODO}"]
-    assert owner_of(result) == "anna"
-
-
-def test_a_private_directory_is_watched_for_new_data(either):
-    refreshd = either
-    # What CAP_DAC_READ_SEARCH is for: the daemon sees into a home that is its owner's alone.
-    home = pathlib.Path("/home/anna")
-    home.chmod(0o700)
-    text = app("true", owner="anna") + 'new_data = "changed:/home/anna/inbox"\n'
-    refreshd.configure(text)
-    refreshd.start()
-    assert refreshd.refreshctl("run", TODO, check=False).returncode == 100
-    refreshd.configure(text.replace("true", "date +%N > /home/anna/inbox"))
+    assert printed(refreshd) == without
+    refreshd.configure(app(command) + f"[sandbox]\n{table}\n")
     refreshd.systemctl("reload", "refreshd.service")
-    assert refreshd.refreshctl("run", TODO, check=False).returncode == 0
+    assert printed(refreshd) == within
 
 
-def test_the_options_are_in_force_for_spawned_tasks_of_root_too(spawned):
-    spawned.configure(
-        app("exec > /run/refreshd/report 2>&1; grep -E '^(NoNewPrivs|CapBnd|Seccomp):' /proc/self/status; "
-            "for path in /etc/probe /usr/probe /proc/sys/kernel/domainname; do "
-            "echo x > $path && echo wrote $path; done; "
-            "hostname probe && echo renamed; dmesg > /dev/null && echo read the kernel log; exit 0")
-    )
-    spawned.start()
-    spawned.refreshctl("run", TODO)
-    report = pathlib.Path("/run/refreshd/report").read_text()
-    status = dict(line.split(":\t") for line in report.splitlines() if ":\t" in line)
-    assert status["NoNewPrivs"] == "1"
-    assert status["Seccomp"] == "2"
-    # CAP_DAC_READ_SEARCH, CAP_KILL, CAP_SETGID, CAP_SETUID: bits 2, 5, 6 and 7 (capabilities(7)).
-    assert int(status["CapBnd"], 16) == 1 << 2 | 1 << 5 | 1 << 6 | 1 << 7
-    for done in ("wrote", "renamed", "read the kernel log"):
-        assert done not in report, report
+def test_addresses_that_are_denied_cannot_be_reached(refreshd):
+    with socket.create_server(("127.0.0.1", 0)) as server:
+        command = CONNECT.format(port=server.getsockname()[1])
+        for table, answer in [
+            ("", "connected"), ('IPAddressDeny = "any"', "refused"),
+            ('IPAddressDeny = "any"\nIPAddressAllow = ["127.0.0.0/8"]', "connected"),
+        ]:
+            refreshd.configure(app(command) + f"[sandbox]\n{table}\n")
+            refreshd.systemctl("reload-or-restart", "refreshd.service")
+            assert printed(refreshd) == answer, table
 
 
-def test_a_spawned_task_has_a_cgroup_of_its_own(spawned):
-    spawned.configure(app("cat /proc/self/cgroup > /run/refreshd/cgroup"))
-    spawned.start()
-    spawned.refreshctl("run", TODO)
-    group = pathlib.Path("/run/refreshd/cgroup").read_text()
-    assert "/system.slice/refreshd.service/refresh-" in group
+def test_resources_are_properties_of_the_unit_of_each_task(refreshd):
+    gate = Gate("/run/gate.sandbox")
+    table = """[sandbox]
+MemoryMax = "64M"
+MemoryHigh = "50%"
+TasksMax = 16
+CPUWeight = 20
+IOWeight = 30
+CPUQuota = "50%"
+"""
+    refreshd.configure(app(f"echo at work; read _ < {gate}") + table)
+    refreshd.start()
+    process = refreshd.run_in_background()
+    names = ["MemoryMax", "TasksMax", "CPUWeight", "IOWeight", "CPUQuotaPerSecUSec"]
+    answer = refreshd.systemctl("show", f"--property={','.join(names)}", "refreshd-task-*.service").stdout
+    assert dict(line.split("=") for line in answer.split()) == {
+        "MemoryMax": str(64 << 20), "TasksMax": "16", "CPUWeight": "20", "IOWeight": "30", "CPUQuotaPerSecUSec": "500ms",
+    }
+    high = refreshd.systemctl("show", "--value", "--property=MemoryHigh", "refreshd-task-*.service").stdout
+    memory = int(pathlib.Path("/proc/meminfo").read_text().split()[1]) << 10
+    assert abs(int(high) - memory / 2) < memory / 100
+    gate.open()
+    assert process.wait(30) == 0
+    gate.close()
 
 
-def test_state_is_private_and_kept_over_restarts(refreshd):
+def test_a_mistake_is_refused_when_the_file_is_read(refreshd):
     refreshd.configure(app("exit 0"))
     refreshd.start()
-    refreshd.refreshctl("run", TODO)
-    before = refreshd.history()
-    refreshd.systemctl("restart", "refreshd.service")
-    assert refreshd.history() == before
-    assert oct(pathlib.Path("/var/lib/refreshd").stat().st_mode & 0o777) == "0o700"
+    refreshd.configure(app("exit 0") + '[sandbox]\nMemoryMax = "plenty"\nUser = "root"\n')
+    answer = refreshd.refreshctl("reload", check=False)
+    assert answer.returncode != 0
+    said = " ".join((answer.stdout + answer.stderr).split())
+    assert '0.toml:8: sandbox.MemoryMax: cannot take "plenty" as a size' in said
+    assert "0.toml:9: sandbox.User: cannot set User: it can give tasks more rights than the app's owner has" in said
+    assert "not in force" in refreshd.show("StatusText")
 
 
-def test_the_units_are_without_a_fault(refreshd):
-    for scope in ("system", "user"):
-        units = [f"/usr/lib/systemd/{scope}/refreshd.{kind}" for kind in ("service", "socket")]
-        pathlib.Path("/run/user/0").mkdir(parents=True, exist_ok=True)
-        answer = subprocess.run(
-            ["systemd-analyze", f"--{scope}", "verify", *units], capture_output=True, text=True, timeout=60,
-            env={"PATH": "/usr/bin:/bin", "XDG_RUNTIME_DIR": "/run/user/0"},
-        )
-        assert (answer.returncode, answer.stderr) == (0, "")
+def test_what_only_the_start_can_tell_is_told_with_the_key(refreshd):
+    refreshd.configure(app("exit 0") + '[sandbox]\nReadOnlyPaths = "/nowhere"\n')
+    refreshd.start()
+    refreshd.refreshctl("run", TODO, check=False)
+    cause = refreshd.history()[0]["cause"]["text"]
+    assert cause.startswith("cannot start /bin/sh: the service manager cannot apply"), cause
+    assert "path" in cause and "[sandbox]" in cause
 
 
-def test_the_sandbox_does_not_get_wider(refreshd):
-    answer = subprocess.run(
-        ["systemd-analyze", "security", "--offline=true", "--threshold=50", "refreshd.service"],
-        capture_output=True, text=True, timeout=60,
-    )
-    assert answer.returncode == 0, answer.stdout.splitlines()[-1]
+def test_without_a_service_manager_nothing_runs_unprotected(refreshd):
+    ran = pathlib.Path("/run/ran")
+    refreshd.drop_in("[Service]\nEnvironment=DBUS_SYSTEM_BUS_ADDRESS=unix:path=/nowhere\n")
+    refreshd.configure(app(f"touch {ran}") + "[sandbox]\nNoNewPrivileges = true\n")
+    refreshd.start()
+    assert refreshd.call("Status")["status"]["launcher"] == "spawn"
+    refreshd.refreshctl("run", TODO, check=False)
+    refresh = refreshd.history()[0]
+    assert (refresh["outcome"], refresh["cause"]["kind"]) == ("failed", "spawn")
+    assert "[sandbox], which only a service manager can make" in refresh["cause"]["text"]
+    assert not ran.exists()

@@ -81,6 +81,17 @@ def test_the_first_call_starts_the_users_daemon_with_files_in_the_users_home(ann
     assert "answers on the user bus" in anna.refreshctl("status").stdout
 
 
+def test_a_users_sandbox_is_in_force(anna):
+    command = "mkdir -p open; for file in open/probe probe; do touch $file 2> /dev/null && echo $file; done; exit 0"
+    anna.write("apps.d/todo.toml", app(command))
+    anna.systemctl("start", "refreshd.socket")
+    assert anna.refreshctl("run", TODO).stdout.split() == ["work:", "open/probe", "work:", "probe"]
+    table = '[sandbox]\nProtectHome = "read-only"\nReadWritePaths = "~/open"\nNice = 3\n'
+    anna.write("apps.d/todo.toml", app(command) + table)
+    assert anna.refreshctl("reload").returncode == 0
+    assert anna.refreshctl("run", TODO).stdout.split() == ["work:", "open/probe"]
+
+
 @pytest.mark.parametrize("how", [["restart"], ["kill", "--signal=KILL", "--kill-whom=main"]], ids=["restart", "kill"])
 def test_a_restart_interrupts_nothing(anna, journal, gates, how):
     anna.write("refreshd.toml", "max_concurrent = 20\n")

@@ -13,11 +13,22 @@ enum ExecFailure {
     case 203: program203(program)
     case 216: "cannot start \(program): cannot join the groups of user \(user)"
     case 217: "cannot start \(program): cannot become user \(user)"
-    case 226: "cannot start \(program): cannot make its file system namespace; look at what its app's file asks for"
-    case 228: "cannot start \(program): cannot filter its system calls; look at what its app's file asks for"
-    default: "cannot start \(program): the service manager could not prepare its process (status \(status))"
+    default:
+      keys[status].map {
+        "cannot start \(program): the service manager cannot apply \($0) of [sandbox] in its app's file"
+      }
+        ?? "cannot start \(program): the service manager could not prepare its process (status \(status))"
     }
   }
+
+  /// The keys of `[sandbox]` that are applied in the step which a status is of.
+  private static let keys: [Int32: String] = [
+    201: "Nice", 205: "a key that begins with Limit", 206: "OOMScoreAdjust",
+    211: "IOSchedulingClass or IOSchedulingPriority",
+    214: "CPUSchedulingPolicy", 218: "CapabilityBoundingSet", 225: "PrivateNetwork",
+    226: "a path, Private… or Protect…",
+    227: "NoNewPrivileges", 228: "SystemCallFilter or Restrict…", 232: "RestrictAddressFamilies",
+  ]
 
   /// Looks for what execve(2) may have found, which nobody told.
   private static func program203(_ program: String) -> String {

@@ -51,6 +51,12 @@ final class SpawnLauncher: Launcher {
   func start(_ launch: TaskLaunch) {
     let task = RunningTask(launch)
     tasks[launch.key] = task
+    guard launch.properties.isEmpty else {
+      return fail(
+        task,
+        "cannot start \(launch.command.arguments[0]): its app's file has a [sandbox], which only a service manager can "
+          + "make; `refreshctl status` says why none does, or remove the table")
+    }
     guard let path = launch.changedPath else { return run(task) }
     fingerprints.look(at: path) { [unowned self] print in
       guard case .looking = task.state else { return }
