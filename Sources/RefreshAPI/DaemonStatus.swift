@@ -99,6 +99,8 @@ extension Wire {
     public let socket: String
     /// How tasks are started: `spawn` or `systemd`.
     public let launcher: String
+    /// Why it is that launcher, a clause for a person.
+    public let launcherReason: String
     /// The number of apps in the configuration.
     public let apps: Int
     /// The number of refreshes that are running.
@@ -115,7 +117,7 @@ extension Wire {
     /// Makes it of its parts.
     public init(
       version: String, start: Int, sinceMicroseconds: Int64, isUserDaemon: Bool, socket: String, launcher: String,
-      apps: Int, refreshing: Int, next: NextRefresh? = nil, pause: PauseState? = nil,
+      launcherReason: String, apps: Int, refreshing: Int, next: NextRefresh? = nil, pause: PauseState? = nil,
       configuration: ConfigurationState, store: StoreState
     ) {
       self.version = version
@@ -124,6 +126,7 @@ extension Wire {
       self.isUserDaemon = isUserDaemon
       self.socket = socket
       self.launcher = launcher
+      self.launcherReason = launcherReason
       self.apps = apps
       self.refreshing = refreshing
       self.next = next
@@ -139,6 +142,7 @@ extension Wire {
       case isUserDaemon = "is_user_daemon"
       case socket
       case launcher
+      case launcherReason = "launcher_reason"
       case apps
       case refreshing
       case next

@@ -69,6 +69,8 @@ extension Wire {
     /// From when the data is so old that constraints no longer count, microseconds of the wall clock; absent when it
     /// never is.
     public let staleMicroseconds: Int64?
+    /// Whether it is long work: only while the user is idle and on mains power, and never relaxed.
+    public let isProcessing: Bool
     /// The constraints that the app has.
     public let terms: [Term]
     /// Hours in which nothing starts by time, if there are any.
@@ -103,7 +105,8 @@ extension Wire {
     public init(
       id: String, name: String, phase: Phase, verdict: Verdict, trigger: Trigger? = nil, window: Window? = nil,
       holds: [Hold], running: Running? = nil, interval: Interval? = nil, freshMicroseconds: Int64? = nil,
-      floorMicroseconds: Int64? = nil, staleMicroseconds: Int64? = nil, terms: [Term], quiet: QuietHours? = nil,
+      floorMicroseconds: Int64? = nil, staleMicroseconds: Int64? = nil, isProcessing: Bool, terms: [Term],
+      quiet: QuietHours? = nil,
       isDisabled: Bool, pause: PauseState? = nil, failures: Int, strikes: Int, restsUntilMicroseconds: Int64? = nil,
       skippedUntilMicroseconds: Int64? = nil, oneShot: OneShot? = nil, waiting: Waiting? = nil,
       planning: Planning? = nil,
@@ -121,6 +124,7 @@ extension Wire {
       self.freshMicroseconds = freshMicroseconds
       self.floorMicroseconds = floorMicroseconds
       self.staleMicroseconds = staleMicroseconds
+      self.isProcessing = isProcessing
       self.terms = terms
       self.quiet = quiet
       self.isDisabled = isDisabled
@@ -149,6 +153,7 @@ extension Wire {
       case freshMicroseconds = "fresh_us"
       case floorMicroseconds = "floor_us"
       case staleMicroseconds = "stale_us"
+      case isProcessing = "is_processing"
       case terms
       case quiet
       case isDisabled = "is_disabled"

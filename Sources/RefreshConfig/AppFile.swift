@@ -5,7 +5,7 @@ struct AppFile {
   /// The most tasks that an app may have.
   static let mostTasks = 64
   /// The keys that `[defaults]` cannot have.
-  static let ownKeys = ["id", "name", "owner", "pin", "task"]
+  static let ownKeys = ["id", "name", "owner", "kind", "pin", "task"]
 
   let id: (value: AppID, line: Int)?
   let app: AppConfiguration?
@@ -18,7 +18,9 @@ struct AppFile {
     let owner = section.takeText("owner", example: "anna") { (text) throws(Unreadable) in
       try reading.owner(text)
     }
-    let settings = Settings(from: &section, in: &reading).completed(by: reading.defaults)
+    let own = Settings(from: &section, in: &reading)
+    let kind = Kind(from: &section, beside: own)
+    let settings = kind.completing(own, limits: reading.limits).completed(by: reading.defaults)
     settings.refuseEarlyStaleness(in: &section, limits: reading.limits)
     let pins = Pins(from: &section)
     settings.staleness.refuseIdleCommand(in: &section)
@@ -32,6 +34,7 @@ struct AppFile {
     let ownerInForce = owner ?? reading.accounts.user(numbered: reading.reader.uid)
     let policies = reading.sharing.one(tasks.policies(of: ownerInForce))
     var policy = settings.policy(tasks: policies, limits: reading.limits, &reading.sharing)
+    policy.isProcessing = kind == .processing
     policy.pins = pins
     policy.owner = ownerInForce.uid
     app = AppConfiguration(

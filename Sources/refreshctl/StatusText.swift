@@ -11,7 +11,7 @@ extension Screen {
     if let pause = daemon.pause { facts.add("pause", end(pause)) }
     facts.add("configuration", configuration(daemon.configuration))
     facts.add("store", store(daemon.store))
-    facts.add("launcher", printable(daemon.launcher))
+    facts.add("launcher", "\(printable(daemon.launcher)) (\(printable(daemon.launcherReason)))")
     facts.add("socket", printable(daemon.socket))
     return wrapped(sentence(daemon)) + [""] + facts.lines(on: self)
   }

@@ -16,6 +16,7 @@ extension Screen {
       add("plan", plan(planning))
       add("learnt", learnt(planning))
     }
+    if why.isProcessing { add("kind", "long work: only while nobody uses the machine and it is on mains power") }
     for term in why.terms {
       let state = wrapped(text(term), within: factWidth).map { paint($0, term.isMet ? .plain : .bad) }
       let note = problem(of: term, why.conditions).map { wrapped($0, within: factWidth) } ?? []

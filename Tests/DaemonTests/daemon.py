@@ -15,6 +15,8 @@ from waiting import BOUND, Bound, wait_for
 
 REPOSITORY = pathlib.Path(__file__).resolve().parents[2]
 REFRESHD = pathlib.Path(os.environ.get("BIN_DIR", REPOSITORY / ".build/debug")).absolute() / "refreshd"
+# What starts the tasks; "systemd" only under one that is not the machine's (`make test-service`).
+LAUNCHER = os.environ.get("LAUNCHER", "spawn")
 TODO = "org.example.todo"
 MAIL = "org.example.mail"
 # Tests are in a hurry: every interval that they ask for is allowed.
@@ -39,7 +41,7 @@ class Daemon:
     # Its files.
 
     def configure(self, text):
-        (self.config / "refreshd.toml").write_text(text)
+        (self.config / "refreshd.toml").write_text(f'launcher = "{LAUNCHER}"\n{text}')
 
     def app(self, *tasks, id=TODO, **keys):
         """Writes the file of an app. A task is a shell command or its table; nothing runs unless `keys` say so,

@@ -4,6 +4,7 @@ import os
 import select
 import socket
 import struct
+import threading
 
 from waiting import Bound, wait_for
 
@@ -25,26 +26,41 @@ class NotifySocket:
         self.socket.setsockopt(socket.SOL_SOCKET, socket.SO_PASSCRED, 1)
         self.socket.bind(str(path))
         self.seen = []
+        self.unread = []
+        # Counts the messages that are unread, and is readable while there are any.
+        self.count = os.eventfd(0, os.EFD_SEMAPHORE | os.EFD_CLOEXEC)
+        threading.Thread(target=self.receive, daemon=True).start()
 
     def close(self):
+        self.socket.shutdown(socket.SHUT_RDWR)
         self.socket.close()
         os.unlink(self.path)
+
+    def receive(self):
+        """Takes messages as a manager does, at once: a sender waits when ten are unread. What it would keep is let go."""
+        while message := self.socket.recvmsg(65536, socket.CMSG_SPACE(CREDENTIALS.size))[:2]:
+            data, ancillary = message
+            if not data:
+                return
+            pid = next(CREDENTIALS.unpack(value)[0] for _, kind, value in ancillary if kind == socket.SCM_CREDENTIALS)
+            if not data.startswith(b"FDSTORE"):
+                self.unread.append(Notice(data.decode(), pid))
+                os.eventfd_write(self.count, 1)
 
     def is_waiting(self, seconds):
         """Whether a message is there or comes within so many seconds."""
         poll = select.poll()
-        poll.register(self.socket, select.POLLIN)
+        poll.register(self.count, select.POLLIN)
         return bool(poll.poll(seconds * 1000))
 
     def next(self, bound=None, or_end_of=None):
         """Waits for the next message; gives None if the process with the pidfd `or_end_of` ended without one."""
-        descriptors = [self.socket.fileno()] + ([or_end_of] if or_end_of is not None else [])
+        descriptors = [self.count] + ([or_end_of] if or_end_of is not None else [])
         ready = wait_for(descriptors, "a notice of the daemon", (bound or Bound()).left)
-        if self.socket.fileno() not in ready:
+        if self.count not in ready:
             return None
-        data, ancillary, _, _ = self.socket.recvmsg(65536, socket.CMSG_SPACE(CREDENTIALS.size))
-        pid, _, _ = CREDENTIALS.unpack(ancillary[0][2])
-        notice = Notice(data.decode(), pid)
+        os.eventfd_read(self.count)
+        notice = self.unread.pop(0)
         self.seen.append(notice)
         return notice
 

@@ -6,7 +6,7 @@ import time
 import pytest
 
 from client import fails
-from daemon import MAIL, TODO
+from daemon import LAUNCHER, MAIL, TODO
 
 HOUR = 3_600_000_000
 
@@ -106,7 +106,8 @@ def test_the_status_of_the_daemon(daemon):
         "start": 1,
         "is_user_daemon": False,
         "socket": str(daemon.socket),
-        "launcher": "spawn",
+        "launcher": LAUNCHER,
+        "launcher_reason": "refreshd.toml says so",
         "apps": 2,
         "refreshing": 0,
         "next": {"app": TODO, "due_us": refreshes[TODO]["started_us"] + HOUR},

@@ -43,6 +43,18 @@ def test_a_constraint_is_told_with_what_it_needs(daemon):
     assert set(explanation["conditions"]) == {"network", "power", "power_saver", "idle", "pressure"}
 
 
+def test_long_work_is_told_with_what_it_needs(daemon):
+    daemon.app("exit 100", background_interval="1h", kind="processing")
+    daemon.app("exit 100", id=MAIL)
+    daemon.start()
+    explanation = why(daemon)
+    assert explanation["is_processing"] is True
+    terms = {term["constraint"]: (term["needs"], "relaxed_us" in term) for term in explanation["terms"]}
+    assert terms == {"power": ("ac", False), "idle": ("an idle user", False)}
+    assert daemon.show()["deadline_us"] == HOUR // 6
+    assert why(daemon, MAIL)["is_processing"] is False
+
+
 def test_a_wait_is_told_while_it_lasts_and_afterwards(daemon):
     """A new app is due at once, and a pause holds it."""
     events = daemon.pipe("events")

@@ -75,7 +75,7 @@ import Testing
     Row(
       #""we\nird" = 1"#,
       "2: we\u{FFFD}ird: cannot use a key that is not known here; the keys here are adaptive, background_interval, "
-        + "calm, deadline, denied_ssids, directory, environment, foreground_interval, grace, group, id, idle, max_stale, "
+        + "calm, deadline, denied_ssids, directory, environment, foreground_interval, grace, group, id, idle, kind, max_stale, "
         + "metered_when_stale, name, network, on_foreground, on_stale, owner, pin, power, quiet, ssids, stale_after, task"
     ),
     Row(

@@ -54,12 +54,14 @@ import Testing
   }
 
   @Test(
-    "the example apps are right, wherever their programs are", arguments: ["org.example.mail", "org.example.mirror"])
-  func examples(id: String) throws {
+    "the example apps are right, wherever their programs are",
+    arguments: [("org.example.backup", false), ("org.example.mail", true), ("org.example.mirror", true)])
+  func examples(id: String, looksForChange: Bool) throws {
     let scratch = try Scratch()
     try scratch.write("apps.d/\(id).toml", try Self.text("apps.d/\(id).toml"))
     let app = try #require(try scratch.load().apps.first)
     #expect(app.id == AppID(id))
-    #expect(app.policy.tasks.allSatisfy { if case .changed = $0.newData { true } else { false } })
+    #expect(app.policy.isProcessing == (id == "org.example.backup"))
+    #expect(app.policy.tasks.allSatisfy { if case .changed = $0.newData { looksForChange } else { !looksForChange } })
   }
 }

@@ -85,6 +85,21 @@ def refreshd(installed, journal):
 
 
 @pytest.fixture
+def spawned(refreshd):
+    """The service, which starts tasks as its children."""
+    refreshd.launch_by("spawn")
+    return refreshd
+
+
+@pytest.fixture(params=["systemd", "spawn"])
+def either(request, refreshd):
+    """The service with one launcher, and then with the other: what tests see of it must be the same."""
+    refreshd.launch_by(request.param)
+    refreshd.launcher = request.param
+    return refreshd
+
+
+@pytest.fixture
 def probe():
     """Starts conditions-probe with these facts and options."""
     probes = []
@@ -122,6 +137,11 @@ def mock(bus_policy):
 @pytest.fixture
 def network_manager(mock):
     return mock("networkmanager", "org.freedesktop.NetworkManager", "/org/freedesktop/NetworkManager")
+
+
+@pytest.fixture
+def upower(mock):
+    return mock("upower", "org.freedesktop.UPower", "/org/freedesktop/UPower")
 
 
 @pytest.fixture

@@ -60,7 +60,9 @@ class Service:
         return [int(line) for file in files for line in file.read_text().splitlines()]
 
     def clear(self):
-        self.systemctl("stop", "refreshd.service", "refreshd.socket", check=False)
+        # With the slice all tasks that were left running.
+        self.systemctl("stop", "refreshd.service", "refreshd.socket", "refreshd.slice", check=False)
+        self.systemctl("reset-failed", "refreshd-task-*.service", check=False)
         self.systemctl("reset-failed", "refreshd.service", "refreshd.socket", check=False)
         for directory in ("/etc/refreshd", "/run/refreshd", "/var/lib/refreshd", DROP_INS):
             shutil.rmtree(directory, ignore_errors=True)
@@ -74,6 +76,11 @@ class Service:
         APPS.mkdir(parents=True)
         for number, text in enumerate(apps):
             (APPS / f"{number}.toml").write_text(text)
+
+    def launch_by(self, launcher, more=""):
+        """Has tasks be started by this launcher, from the next start on."""
+        pathlib.Path("/etc/refreshd").mkdir(exist_ok=True)
+        pathlib.Path("/etc/refreshd/refreshd.toml").write_text(f'launcher = "{launcher}"\n{more}')
 
     # Its socket.
 

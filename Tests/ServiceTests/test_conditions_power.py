@@ -6,13 +6,6 @@ import struct
 
 import pytest
 
-UPOWER = "/org/freedesktop/UPower"
-
-
-@pytest.fixture
-def upower(mock):
-    return mock("upower", "org.freedesktop.UPower", UPOWER)
-
 
 @pytest.fixture
 def supplies(tmp_path):
@@ -65,7 +58,7 @@ def announce(subsystem):
 def test_upower_tells_of_the_battery_and_its_charge(upower, probe):
     seen = probe("power")
     seen.wait("power", source="UPower", onBattery=False, percent=None)
-    device = f"{UPOWER}/devices/DisplayDevice"
+    device = f"{upower.path}/devices/DisplayDevice"
     upower.set(device, "org.freedesktop.UPower.Device", IsPresent=("b", "true"), Percentage=("d", 63.9))
     seen.wait("power", onBattery=False, percent=63)
     upower.set(OnBattery=("b", "true"))

@@ -2,7 +2,9 @@
 
 import json
 
-from service import TODO, app
+import pytest
+
+from service import TODO, app, log_out
 
 
 def why(refreshd):
@@ -42,3 +44,28 @@ def test_a_refresh_that_loses_its_network_is_stopped_and_runs_again_when_it_is_b
     assert why(refreshd)["failures"] == 0
     network_manager.set(Metered=("u", 2))
     journal.wait("refreshStarted", REFRESH_APP=TODO, REFRESH_TRIGGER="retry")
+
+
+@pytest.mark.parametrize("lost", ["idle", "power"])
+def test_long_work_makes_room_for_the_user_and_begins_again_later(upower, anna, log_in, refreshd, journal, lost):
+    refreshd.configure(app("echo at work; sleep 60", kind="processing", background_interval="minimum"))
+    refreshd.start()
+    journal.wait("taskOutput", REFRESH_APP=TODO)
+    if lost == "idle":
+        session = log_in("anna")
+    else:
+        upower.set(OnBattery=("b", "true"))
+    journal.wait("refreshStopped", REFRESH_APP=TODO)
+    ended = refreshd.history()[0]
+    assert (ended["stop_reason"], ended["outcome"]) == ("constraint_lost", "failed")
+    explained = why(refreshd)
+    assert [hold["name"] for hold in explained["holds"]] == [lost]
+    assert (explained["failures"], explained["strikes"]) == (0, 0)
+    said = " ".join(refreshd.refreshctl("why", TODO).stdout.split())
+    assert "long work: only while nobody uses the machine and it is on mains power" in said
+
+    if lost == "idle":
+        log_out(session)
+    else:
+        upower.set(OnBattery=("b", "false"))
+    journal.wait("refreshStarted", count=2, REFRESH_APP=TODO)

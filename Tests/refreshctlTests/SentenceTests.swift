@@ -63,7 +63,8 @@ import Testing
   private func status(problems: [Wire.Problem] = [], store problem: String? = nil) -> Wire.DaemonStatus {
     Wire.DaemonStatus(
       version: "0.1.0", start: 12, sinceMicroseconds: noon - span(h: 2), isUserDaemon: false,
-      socket: "/run/refreshd/org.refreshd", launcher: "spawn", apps: 1, refreshing: 0,
+      socket: "/run/refreshd/org.refreshd", launcher: "spawn",
+      launcherReason: "refreshd.toml says so", apps: 1, refreshing: 0,
       configuration: Wire.ConfigurationState(
         directories: ["/etc/refreshd"], sinceMicroseconds: noon - span(h: 2), problems: problems),
       store: Wire.StoreState(directory: "/var/lib/refreshd", problem: problem))

@@ -91,6 +91,15 @@ import Testing
       ])
   }
 
+  @Test func longWorkSaysWhatItAsksFor() {
+    let lines = screen(width: 120).text(explanation(terms: [Self.unknownIdle], isProcessing: true))
+    #expect(
+      lines.filter { $0.contains("kind  ") || $0.contains("idle  ") } == [
+        "  kind        long work: only while nobody uses the machine and it is on mains power",
+        "  idle        an idle user: unknown, not met",
+      ])
+  }
+
   @Test func theTermsAndThePastFitIntoEightyColumns() {
     let wait = Wire.Wait(
       sinceMicroseconds: noon - span(h: 7), untilMicroseconds: noon - span(h: 6), holds: ["network", "power"])
@@ -125,7 +134,8 @@ import Testing
 
 private func explanation(
   trigger: Wire.Trigger? = nil, window: Wire.Window? = nil, holds: [String] = [], terms: [Wire.Term] = [],
-  isDisabled: Bool = false, pause: Wire.PauseState? = nil, oneShot: Wire.OneShot? = nil, waiting: Int64? = nil,
+  isProcessing: Bool = false, isDisabled: Bool = false, pause: Wire.PauseState? = nil, oneShot: Wire.OneShot? = nil,
+  waiting: Int64? = nil,
   failures: Int = 0, problem: String? = nil, powerProblem: String? = nil, past: [Wire.Past] = []
 ) -> Wire.Explanation {
   let unknown = Wire.Condition(source: "")
@@ -134,7 +144,8 @@ private func explanation(
     id: "org.example.todo", name: "Todo", phase: .background, verdict: holds.isEmpty ? .notDue : .held,
     trigger: trigger, window: window, holds: holds.map { Wire.Hold(name: $0, remedy: "wait") },
     interval: background, freshMicroseconds: noon - span(h: 6), floorMicroseconds: noon - span(m: 20),
-    staleMicroseconds: noon + span(h: 18), terms: terms, quiet: Wire.QuietHours(fromMinutes: 1320, toMinutes: 420),
+    staleMicroseconds: noon + span(h: 18), isProcessing: isProcessing, terms: terms,
+    quiet: Wire.QuietHours(fromMinutes: 1320, toMinutes: 420),
     isDisabled: isDisabled, pause: pause, failures: failures, strikes: 0, oneShot: oneShot,
     waiting: waiting.map { Wire.Waiting(sinceMicroseconds: $0, holds: holds) },
     conditions: Wire.Conditions(

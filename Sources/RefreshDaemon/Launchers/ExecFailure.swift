@@ -3,6 +3,9 @@ import Glibc
 /// Why a program did not come to run, told by the exit status that the service manager's child had instead
 /// (systemd.exec(5), "Process Exit Codes").
 enum ExecFailure {
+  /// The statuses that the manager's child has when it fails before the program runs; a program may have them as well.
+  static let statuses: ClosedRange<Int32> = 200...255
+
   /// The sentence for a status, like that of ``Spawner``.
   static func sentence(status: Int32, program: String, directory: String, user: String) -> String {
     switch status {

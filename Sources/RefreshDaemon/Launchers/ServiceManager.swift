@@ -9,6 +9,9 @@ enum ServiceManager {
   static let unit = "org.freedesktop.systemd1.Unit"
   static let service = "org.freedesktop.systemd1.Service"
 
+  /// All interfaces of an object, for a question about its properties.
+  static let everything = ""
+
   /// Which of a unit's processes a signal is for.
   enum Whom: String {
     case main

@@ -118,7 +118,8 @@ final class SystemdLauncher: Launcher {
           return
         }
         task.known.take(news)
-        look(at: task)
+        // What is the service's is told first, then what every unit has: with that, the news is whole.
+        if values[0].text == ServiceManager.unit { look(at: task) }
       }
     }
   }

@@ -130,7 +130,7 @@ extension SystemdLauncher {
     bus.send(ServiceManager.ref(task.unit))
     if let signal = task.asked { send(signal, to: task) }
     task.question = bus.call(
-      .getAll(of: ServiceManager.service, at: task.path, in: ServiceManager.name), timeout: Self.patience
+      .getAll(of: ServiceManager.everything, at: task.path, in: ServiceManager.name), timeout: Self.patience
     ) { [unowned self] answer in
       task.question = nil
       guard case .success(let values) = answer else { return takeInventoryAgain(answer) }

@@ -107,6 +107,8 @@ extension SystemdLauncher {
       UnitProperty("AddRef", .boolean(true)),
       UnitProperty("Type", .string("exec")),
       UnitProperty("RemainAfterExit", .boolean(true)),
+      // A program expects that SIGPIPE ends it.
+      UnitProperty("IgnoreSIGPIPE", .boolean(false)),
       UnitProperty("KillMode", .string("control-group")),
       // What runs out of memory is one task, and has not done its work: what is left of it ends too.
       UnitProperty("OOMPolicy", .string("stop")),
@@ -121,12 +123,11 @@ extension SystemdLauncher {
       UnitProperty("EnvironmentFiles", .array(of: "(sb)", [.structure([.string(task.file.path), .boolean(false)])])),
       UnitProperty("StandardOutputFileDescriptor", .descriptor(output)),
       UnitProperty("StandardErrorFileDescriptor", .descriptor(output)),
-      // The manager would put variables of the environment into the arguments, as no other launcher does.
       UnitProperty(
-        "ExecStartEx",
+        "ExecStart",
         .array(
-          of: "(sasas)",
-          [.structure([.string(task.program), .strings(command.arguments), .strings(["no-env-expand"])])])),
+          of: "(sasb)",
+          [.structure([.string(task.program), .strings(command.arguments.map(Self.escaped)), .boolean(false)])])),
     ]
     properties += ["CPUAccounting", "MemoryAccounting", "IOAccounting", "IPAccounting"].map {
       UnitProperty($0, .boolean(true))
@@ -137,6 +138,15 @@ extension SystemdLauncher {
       properties.append(UnitProperty("Group", .string(String(command.group ?? launch.owner.gid))))
     }
     return properties + launch.properties
+  }
+
+  /// An argument as it comes out of what the manager does to it: it puts in variables of the environment, for a `$` of
+  /// which there are not two (systemd.service(5), "Command Lines").
+  ///
+  /// There is a property without that, `ExecStartEx`; but the unit is broken after a `daemon-reload` (seen in 252).
+  private static func escaped(_ argument: String) -> String {
+    argument.utf8.contains(UInt8(ascii: "$"))
+      ? argument.split(separator: "$", omittingEmptySubsequences: false).joined(separator: "$$") : argument
   }
 }
 

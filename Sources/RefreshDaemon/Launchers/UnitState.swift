@@ -66,7 +66,8 @@ struct UnitState: Hashable {
     switch (result, mainEnd) {
     case ("timeout", .some) where hasBeenActive: .timedOut
     case ("oom-kill", _): .outOfMemory
-    case (_, .exited(let status)) where !hasBeenActive && status != 0: .notStarted(task.sentence(forStatus: status))
+    case (_, .exited(let status)) where !hasBeenActive && ExecFailure.statuses.contains(status):
+      .notStarted(task.sentence(forStatus: status))
     case (_, .exited(let status)): .exited(status)
     case (_, .signalled(let signal)): .signalled(signal)
     case ("resources", nil):

@@ -14,7 +14,8 @@ extension Daemon {
         status: Wire.DaemonStatus(
           version: refreshdVersion, start: Int(engine.start),
           sinceMicroseconds: startedAt.instant.wallMicroseconds(at: engine.wallOffset),
-          isUserDaemon: settings.isUserDaemon, socket: settings.socket, launcher: "spawn",
+          isUserDaemon: settings.isUserDaemon, socket: settings.socket, launcher: choice.name,
+          launcherReason: choice.reason,
           apps: configuration.apps.count, refreshing: engine.refreshingCount, next: next(after: now),
           pause: pauseState,
           configuration: Wire.ConfigurationState(

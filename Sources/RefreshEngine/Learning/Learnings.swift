@@ -85,7 +85,7 @@ struct Spending: Hashable, Sendable {
 /// How the price follows the budget (planning.md, 2.5).
 enum Price {
   /// The least price, in minutes of age: what is younger nobody notices, however much of the budget is left.
-  static let least = 0.5
+  static let least = 0.125
   /// The highest price, in minutes of age: a year.
   static let most = 525_600.0
   /// The price changes by at most this factor in a night.
@@ -113,6 +113,9 @@ struct Night: Hashable, Sendable {
   /// Pseudo-openings of an app in the pool, so that one that was opened once does not count in full.
   static let doubt: Float = 2
 
+  /// What an app that takes nothing counts as in the geometric mean: a millisecond, or a byte.
+  static let leastExpense = 1e-3
+
   /// Takes an app in.
   mutating func absorb(_ app: Learned, typicalRate: Double) {
     if shares.isEmpty { shares = [Float](repeating: 0, count: Use.halfHours) }
@@ -124,7 +127,7 @@ struct Night: Hashable, Sendable {
     }
     if app.expense.isKnown {
       measured += 1
-      for index in 0..<3 { logExpenses[index] += log(Double(app.expense.means[index]) + 1e-3) }
+      for index in 0..<3 { logExpenses[index] += log(Double(app.expense.means[index]) + Self.leastExpense) }
     }
   }
 
@@ -137,6 +140,9 @@ struct Night: Hashable, Sendable {
     let smooth = (0..<count).map { (2 * raw[$0] + raw[($0 + count - 1) % count] + raw[($0 + 1) % count]) / 4 }
     let sum = smooth.reduce(0, +)
     device.pool = smooth.map { $0 / sum }
-    for index in 0..<3 { device.typicalExpense[index] = measured > 0 ? Float(exp(logExpenses[index] / measured)) : 0 }
+    for index in 0..<3 {
+      let mean = measured > 0 ? exp(logExpenses[index] / measured) - Self.leastExpense : 0
+      device.typicalExpense[index] = mean > Self.leastExpense / 1000 ? Float(mean) : 0
+    }
   }
 }
