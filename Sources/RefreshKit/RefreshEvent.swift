@@ -45,7 +45,7 @@ extension RefreshEvent {
     case .phaseChanged:
       guard let phase = event.phase else { return nil }
       self = .phaseChanged(RefreshPhase(phase))
-    case .watching, .held, .released, .conditionChanged, .switchChanged: return nil
+    default: return nil
     }
   }
 }

@@ -108,17 +108,6 @@ def test_everybody_is_told_about_his_own_apps(daemon):
     assert event(stream)["app"] == MAIL
 
 
-def test_stale_data_is_told_once(daemon):
-    daemon.app("exit 100")
-    daemon.start()
-    fresh = daemon.refresh()
-    stream = watch(daemon)
-    daemon.app("exit 100", stale_after="1ms")
-    daemon.call("Manager.Reload")
-    stale = event(stream)
-    assert (stale["kind"], stale["app"], stale["since_us"]) == ("stale", TODO, fresh["started_us"])
-
-
 def test_a_process_that_attaches_and_leaves_is_told(daemon):
     daemon.app("exit 100")
     daemon.start()
