@@ -105,8 +105,9 @@ final class SystemdTask {
   /// The name under which the service manager keeps the reading end of its output.
   var outputName: String { "task-\(key)" }
 
-  /// Why its program did not come to run.
-  func sentence(forStatus status: Int32) -> String {
-    ExecFailure.sentence(status: status, program: program, directory: directory, user: user)
+  /// Why its program did not come to run, if a status says so.
+  func sentence(forStatus status: Int32) -> String? {
+    guard ExecFailure.statuses.contains(status) else { return nil }
+    return ExecFailure(program: program, directory: directory, user: user).sentence(forStatus: status)
   }
 }
