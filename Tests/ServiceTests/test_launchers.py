@@ -150,7 +150,8 @@ def test_what_a_task_prints_is_in_the_journal_with_the_apps_fields(either):
 
 
 def test_a_task_that_prints_more_than_a_pipe_holds_is_not_held_up(either):
-    either.configure(app("seq 20000; echo done"))
+    # In few lines: the journal takes only so many of one unit in so long.
+    either.configure(app("for i in $(seq 100); do printf %02000d\\\\n $i; done; echo done"))
     either.start()
     refresh = run(either)
     assert (refresh["outcome"], refresh["tasks"][0]["message"]) == ("new_data", "done")
