@@ -38,7 +38,7 @@ test: test-swift test-python test-service
 # turn an event loop on the thread that they run on, and the simulator last: side by side they would starve each other.
 test-swift: test-setup
 	$(SWIFT) build --build-tests
-	$(SWIFT) test --skip-build --no-parallel --skip SimulatorTests
+	$(SWIFT) test --skip-build --no-parallel --skip SimulatorTests --skip SystemdLauncherTests
 	$(SWIFT) test --skip-build --filter SimulatorTests
 
 test-python: test-swift
@@ -48,6 +48,8 @@ test-python: test-swift
 test-service: test-swift
 	BIN_DIR=$(abspath .build/debug) Tests/with-systemd -b $(abspath .) -- \
 	  $(abspath $(PYTHON)) -m pytest -q -p no:cacheprovider Tests/ServiceTests
+	BIN_DIR=$(abspath .build/debug) LAUNCHER=systemd Tests/with-systemd -b $(abspath .) -- \
+	  $(abspath $(PYTHON)) -m pytest -q -p no:cacheprovider Tests/DaemonTests
 
 bench: release test-setup
 	$(SWIFT) build $(RELEASE_FLAGS) --product engine-bench
@@ -72,7 +74,7 @@ install: release
 	install -m 644 systemd/sysusers.d/refreshd.conf $(DESTDIR)$(PREFIX)/lib/sysusers.d
 	test -e $(DESTDIR)/etc/refreshd/refreshd.toml || install -m 644 config/refreshd.toml $(DESTDIR)/etc/refreshd
 	install -m 644 README.md $(DESTDIR)$(PREFIX)/share/doc/refreshd
-	install -m 644 config/apps.d/* $(DESTDIR)$(PREFIX)/share/doc/refreshd/examples
+	install -m 644 config/apps.d/* systemd/spawn.conf $(DESTDIR)$(PREFIX)/share/doc/refreshd/examples
 	$(RELEASE)/refreshctl --generate-completion-script bash \
 	  > $(DESTDIR)$(PREFIX)/share/bash-completion/completions/refreshctl
 

@@ -10,6 +10,7 @@ let package = Package(
   products: [
     .executable(name: "refreshd", targets: ["refreshd"]),
     .executable(name: "refreshctl", targets: ["refreshctl"]),
+    .library(name: "RefreshKit", targets: ["RefreshKit"]),
   ],
   dependencies: [
     .package(url: "https://github.com/apple/swift-argument-parser", from: "1.8.2"),
@@ -38,6 +39,10 @@ let package = Package(
       name: "RefreshDaemon",
       dependencies: ["RefreshEngine", "RefreshStore", "RefreshConfig", "RefreshAPI", "Varlink", "Systemd", "CLinux"],
       swiftSettings: strict),
+    .target(name: "RefreshKit", dependencies: ["RefreshAPI", "Varlink", "CLinux"], swiftSettings: strict),
+    .executableTarget(name: "refresh-example", dependencies: ["RefreshKit"], swiftSettings: strict),
+    .executableTarget(
+      name: "attached-bench", dependencies: ["RefreshKit"], path: "bench/Attached", swiftSettings: strict),
     .target(name: "RefreshRehearsal", dependencies: ["RefreshEngine"], swiftSettings: strict),
     .executableTarget(name: "refreshd", dependencies: ["RefreshDaemon"], swiftSettings: strict),
     .executableTarget(
@@ -71,6 +76,7 @@ let package = Package(
       "RefreshAPITests", ["RefreshAPI"], exclude: ["test_interfaces.py"], resources: [.embedInCode("messages.json")]),
     test("SystemdTests", ["Systemd"]),
     test("RefreshDaemonTests", ["RefreshDaemon", "CLinux"]),
+    test("RefreshKitTests", ["RefreshKit", "RefreshAPI", "Varlink", "refreshd"]),
     test("RefreshRehearsalTests", ["RefreshRehearsal", "RefreshEngine"]),
     .executableTarget(
       name: "conditions-probe", dependencies: ["RefreshDaemon", "RefreshEngine", "Systemd"],

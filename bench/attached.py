@@ -41,4 +41,5 @@ def memory_at_rest(program: Path, refreshd: Refreshd) -> int:
         held = measure.memory(process.pid, "Rss")
         window.write(b"\x04")  # Ctrl-D
         process.wait(timeout=10)
+    refreshd.enter_foreground([app])  # where all apps of the bench are: with the lease it has left it
     return held

@@ -27,6 +27,8 @@ What is measured, and how:
   whose interval is exact. An app's due instant is what Show says after an interval was set that ends at that instant.
   1 due: one of 1,000 apps, many times. 1,000 due: all at one instant; CPU is of daemon and tasks, by their control
   group (cpu.stat).
+- A unit a task: refreshd as a service of the throwaway systemd, tasks by the systemd launcher, against timers whose
+  services have what refreshd gives its units: accounting, bounds, a slice, a user. CPU of all in that systemd.
 - Sustained: all 1,000 due ten times a second, more than can be done; starts a second over two seconds. For systemd:
   1,000 by the time from their due instant to the last start. The task is 9 kB without a C library, or `sh -c` with a
   built-in command that appends one byte, by which starts are counted.
@@ -57,10 +59,12 @@ from refreshd import Refreshd, message
 from service import Service
 from table import REFRESHD, SYSTEMD, YARDSTICK, Table
 from timers import Timers
+from units import Units
 from yardstick import Yardstick
 
 HERE = Path(__file__).resolve().parent
 APPS = 1000
+UNITS = 100
 ROUNDS = 3
 IDLE_SECONDS = 60
 C_PROGRAMS = {
@@ -89,6 +93,7 @@ class Bench:
             YARDSTICK: self.a_yardstick("yardstick-shell", APPS, self.shell_task, self.shell_starts),
         }
         self.timers: Timers | None = None
+        self.units: Units | None = None
 
     def a_refreshd(self, name: str, apps: int, task: list[str], starts: measure.Starts) -> Refreshd:
         return Refreshd(self.programs / "refreshd", self.scratch, name, apps, task, starts, self.notify)
@@ -98,7 +103,9 @@ class Bench:
 
     def boot_systemd(self, script: Path) -> None:
         try:
-            self.timers = Timers(script, self.scratch, self.starts)
+            self.timers = Timers(script, self.programs, self.scratch, self.starts)
+            arguments = (self.programs / "refreshd", self.scratch, "refreshd-units", UNITS, self.task, self.starts)
+            self.units = Units(self.timers, *arguments, self.notify)
         except (RuntimeError, OSError) as reason:
             self.table.notes.append(str(reason))
 
@@ -108,6 +115,9 @@ class Bench:
         for service in (self.refreshd, self.in_shell[REFRESHD]):
             service.start_for_the_first_time()
             service.stop()
+        if self.units:
+            self.units.start_for_the_first_time()
+            self.units.stop()
         say("exec to READY=1")
         self.ready(2 * ROUNDS)
         say(f"{IDLE_SECONDS} idle seconds")
@@ -118,6 +128,7 @@ class Bench:
             say(f"round {number + 1} of {ROUNDS}")
             self.due_one()
             self.due_all()
+            self.as_units()
             self.sustained()
             self.change()
             self.calls()
@@ -197,6 +208,22 @@ class Bench:
         for column, one in bursts.items():
             self.table.add("1,000 due: lateness p99, ms", column, percentile(one.late_ms, 0.99))
             self.table.add("1,000 due: CPU a refresh, ms", column, one.cpu_ms)
+
+    def as_units(self) -> None:
+        if self.timers is None or self.units is None:
+            return
+        self.units.start()
+        late = {REFRESHD: [self.units.due_one() for _ in range(50)]}
+        bursts = {REFRESHD: self.units.due_all(UNITS, in_us=3_000_000)}
+        self.units.stop()
+        self.timers.ask("load_as_refreshd", UNITS, self.task)
+        late[SYSTEMD] = self.timers.due_one(50)
+        bursts[SYSTEMD] = self.timers.due_all(UNITS, in_us=3_000_000)
+        self.timers.ask("load", UNITS, self.task)
+        for column, one in bursts.items():
+            self.table.add("a unit a task, 1 due: lateness p50, ms", column, percentile(late[column], 0.5))
+            self.table.add("a unit a task, 100 due: lateness p99, ms", column, percentile(one.late_ms, 0.99))
+            self.table.add("a unit a task, 100 due: CPU a refresh, ms", column, one.cpu_ms)
 
     def sustained(self) -> None:
         for column, service in self.both.items():

@@ -25,11 +25,11 @@ def app(number: int) -> str:
     return f"org.example.app{number:04}"
 
 
-def write_configuration(directory: Path, apps: int, task: list[str]) -> None:
+def write_configuration(directory: Path, apps: int, task: list[str], launcher: str) -> None:
     """So many apps of one task each, which nothing refreshes until an interval is set at run time."""
     (directory / "apps.d").mkdir(parents=True)
     bounds = 'foreground_floor = "1ms"\nbackground_floor = "1ms"\nmax_concurrent = 1000\n'
-    (directory / "refreshd.toml").write_text(bounds)
+    (directory / "refreshd.toml").write_text(f'{bounds}launcher = "{launcher}"\n')
     for number in range(apps):
         run = json.dumps([argument.replace("%04d", f"{number:04}") for argument in task])
         (directory / "apps.d" / f"{app(number)}.toml").write_text(APP.format(id=app(number), run=run))
@@ -41,9 +41,11 @@ def message(method: str, **parameters) -> str:
 
 
 class Refreshd(Service):
+    LAUNCHER = "spawn"
+
     def __init__(self, binary: Path, scratch: Path, name: str, apps: int, task: list[str], starts, notify):
         directory = scratch / name
-        write_configuration(directory / "config", apps, task)
+        write_configuration(directory / "config", apps, task, self.LAUNCHER)
         path = scratch / f"{name}.socket"
         arguments = ["--config", str(directory / "config"), "--state", str(directory / "state"), "--socket", str(path)]
         super().__init__(name, [str(binary), *arguments], path, starts, notify)

@@ -31,6 +31,10 @@ def as_systemd() -> Goal:
     return Goal("≤ systemd", lambda value: value[REFRESHD] <= value[SYSTEMD])
 
 
+def times_systemd(bound: float) -> Goal:
+    return Goal(f"≤ {bound:g} × systemd", lambda value: value[REFRESHD] <= bound * value[SYSTEMD])
+
+
 FIGURES = {
     "PSS idle with 1,000 apps, MB": at_most(8),
     "bytes an app": at_most(1000),
@@ -40,6 +44,9 @@ FIGURES = {
     "1 due: lateness p99, ms": times_yardstick(2),
     "1,000 due: lateness p99, ms": times_yardstick(2),
     "1,000 due: CPU a refresh, ms": times_yardstick(3),
+    "a unit a task, 1 due: lateness p50, ms": times_systemd(2),
+    "a unit a task, 100 due: lateness p99, ms": times_systemd(2),
+    "a unit a task, 100 due: CPU a refresh, ms": times_systemd(2),
     "refreshes/s sustained, static task": at_least(3000),
     "refreshes/s sustained, sh -c": at_least(1200),
     "change the interval of 1 app, ms": at_most(1),

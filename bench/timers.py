@@ -14,7 +14,7 @@ from service import Burst, burst
 class Timers:
     """The outside of timers_inside.py: every method is one question to it."""
 
-    def __init__(self, with_systemd: Path, scratch: Path, starts: measure.Starts):
+    def __init__(self, with_systemd: Path, programs: Path, scratch: Path, starts: measure.Starts):
         self.starts = starts
         here = Path(__file__).resolve().parent
         path = scratch / "timers.socket"
@@ -25,7 +25,7 @@ class Timers:
             server.settimeout(0.1)
             inside = [sys.executable, "-B", str(here / "timers_inside.py"), str(path)]
             self.process = subprocess.Popen(
-                [str(with_systemd), "-b", str(scratch), "-b", str(here), "--", *inside],
+                [str(with_systemd), "-b", str(scratch), "-b", str(here), "-b", str(programs), "--", *inside],
                 cwd=scratch, stdout=log, stderr=log, stdin=subprocess.DEVNULL,
             )  # fmt: skip
             connection = self._accept(server)

@@ -1,4 +1,4 @@
-"""Runs inside the throwaway systemd: makes timers, changes them, and measures, as timers.py asks on a socket.
+"""Runs inside the throwaway systemd: makes timers, changes them, serves refreshd, and measures, as timers.py asks.
 
 `timers_inside.py SOCKET` connects to SOCKET and answers one JSON array [word, argument…] a line with one JSON value a
 line. A timer is one .timer and one oneshot .service file, with AccuracySec=1us and without a limit on starts.
@@ -17,6 +17,30 @@ import measure
 UNITS = Path("/run/systemd/system")
 GROUPS = Path("/sys/fs/cgroup")
 NEVER = ["2099-01-01 00:00:00"]
+PLAIN = "Type=oneshot\n"
+AS_REFRESHD = """\
+Type=exec
+Slice=bench.slice
+KillMode=control-group
+OOMPolicy=stop
+RuntimeMaxSec=36
+TimeoutStopSec=5
+CPUAccounting=yes
+MemoryAccounting=yes
+IOAccounting=yes
+IPAccounting=yes
+User=root
+Group=root
+"""
+"""What refreshd asks of systemd for a task."""
+DAEMON = """\
+[Service]
+Type=notify
+NotifyAccess=main
+KillMode=mixed
+Delegate=yes
+FileDescriptorStoreMax=1024
+ExecStart="""
 
 
 def timer(number: int) -> str:
@@ -37,12 +61,12 @@ def calendar(at_us: int) -> str:
     return f"{whole:%Y-%m-%d %H:%M:%S}.{at_us % 1_000_000:06}"
 
 
-def load(count: int, task: list[str]) -> float:
+def load(count: int, task: list[str], settings: str = PLAIN) -> float:
     """Writes the units of so many tasks; returns the milliseconds to load and start them."""
     for number in range(count):
         command = " ".join(f'"{argument}"' for argument in task).replace("%04d", f"{number:04}")
         (UNITS / f"bench{number:04}.service").write_text(
-            f"[Unit]\nStartLimitIntervalSec=0\n[Service]\nType=oneshot\nExecStart={command}\n"
+            f"[Unit]\nStartLimitIntervalSec=0\n[Service]\n{settings}ExecStart={command}\n"
         )
         write_timer(number, NEVER)
     return restart(count)
@@ -90,7 +114,17 @@ def show(times: int) -> float:
     return measure.median_ms(lambda: measure.run_quietly(["systemctl", "show", timer(0)]), times)
 
 
+def serve(arguments: list[str]) -> None:
+    """Starts refreshd as a service."""
+    (UNITS / "refreshd-bench.service").write_text(DAEMON + " ".join(arguments) + "\n")
+    systemctl("daemon-reload")
+    systemctl("start", "refreshd-bench.service")
+
+
 WORDS = {
+    "serve": serve,
+    "unserve": lambda: systemctl("stop", "refreshd-bench.service"),
+    "load_as_refreshd": lambda count, task: load(count, task, AS_REFRESHD),
     "load": load,
     "make_due": make_due,
     "change": change,

@@ -114,6 +114,7 @@ static inline pid_t linux_spawn_start(struct linux_spawn *spawn, void *stack, si
 
 // prctl(2) is variadic, which Swift does not import.
 static inline int linux_become_subreaper(void) { return prctl(PR_SET_CHILD_SUBREAPER, 1); }
+static inline int linux_resign_as_subreaper(void) { return prctl(PR_SET_CHILD_SUBREAPER, 0); }
 static inline int linux_pidfd_open(pid_t pid) { return (int)syscall(SYS_pidfd_open, pid, 0); }
 static inline int linux_pidfd_send_signal(int pidfd, int signal) {
   return (int)syscall(SYS_pidfd_send_signal, pidfd, signal, NULL, 0);

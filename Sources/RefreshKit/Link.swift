@@ -6,10 +6,10 @@
 /// closed     -> connecting   opened
 /// connecting -> connected    answered
 /// connecting -> waiting      broke, or the answer is late
-/// connected  -> connecting   opened: one more connection is wanted
+/// connected  -> connecting   extended
 /// connected  -> waiting      broke
 /// waiting    -> connecting   the pause is over
-/// connecting -> closed       broke before it was ever connected, or closed
+/// connecting -> closed       broke or late at the first attempt, unless it keeps trying; or closed
 /// connected  -> closed       closed
 /// waiting    -> closed       closed
 /// ```
@@ -18,15 +18,17 @@ struct Link: Sendable {
 
   enum State: Hashable, Sendable {
     case closed
-    /// The calls are sent; `failures` attempts before this one have failed, nil if there was none before.
+    /// The calls are sent; `failures` attempts before this one have failed, nil if this one decides.
     case connecting(failures: Int?, until: Instant)
     case connected(failures: Int, since: Instant)
     case waiting(failures: Int, until: Instant)
   }
 
   enum Event: Hashable, Sendable {
-    /// The app wants a connection that is not there.
-    case opened
+    /// The app wants to be connected; if not at once, then later if it keeps trying.
+    case opened(keepsTrying: Bool)
+    /// The app wants one more connection.
+    case extended
     /// The daemon has answered all calls that were sent.
     case answered
     /// A connection has ended, or could not be made.
@@ -56,10 +58,10 @@ struct Link: Sendable {
 
   mutating func handle(_ event: Event, at now: Instant) -> Effect? {
     switch (state, event) {
-    case (.closed, .opened):
-      state = .connecting(failures: nil, until: now + BackOff.patience)
+    case (.closed, .opened(let keepsTrying)):
+      state = .connecting(failures: keepsTrying ? 0 : nil, until: now + BackOff.patience)
       return .connect
-    case (.connected(let failures, _), .opened):
+    case (.connected(let failures, _), .extended):
       state = .connecting(failures: failures, until: now + BackOff.patience)
       return .connect
     case (.connecting(let failures, _), .answered):

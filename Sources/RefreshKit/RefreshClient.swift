@@ -62,15 +62,19 @@ public actor RefreshClient {
   /// Connects to the daemon and tells it that the app has a process.
   ///
   /// Throws when there is no daemon (`noDaemon`), when it does not know the app (`noSuchApp`), when this user may not
-  /// speak for the app (`notAllowed`), or when there is no answer for 5 s (`disconnected`).
+  /// speak for the app (`notAllowed`), or when there is no answer for 5 s (`disconnected`). An app that is to run on
+  /// machines without refreshd as well sets `keepsTrying`: then nothing of this is thrown, and ``events`` tells it.
   ///
   /// - Parameters:
   ///   - app: The id of the app in reverse-DNS form, as in its file below `apps.d`.
   ///   - socket: The daemon's socket; if nil, `$REFRESH_SOCKET`, else that of the user's daemon if it is there, else
   ///     that of the system's.
-  public static func connect(app: String, socket: String? = nil) async throws(RefreshError) -> RefreshClient {
+  ///   - keepsTrying: Whether to connect as soon as the daemon is there, if it is not there now.
+  public static func connect(
+    app: String, socket: String? = nil, keepsTrying: Bool = false
+  ) async throws(RefreshError) -> RefreshClient {
     let client = RefreshClient(app: app, socket: socket, loop: try PollLoop())
-    try await client.begin()
+    try await client.begin(keepsTrying: keepsTrying)
     return client
   }
 
@@ -82,7 +86,7 @@ public actor RefreshClient {
   public func onRefresh(_ handler: @escaping Handler) async {
     self.handler = handler
     guard streams[.attach] == nil else { return }
-    if case .connected = link.state { step(.opened) } else { openWanted() }
+    if case .connected = link.state { step(.extended) } else { openWanted() }
     await answer(to: .attach)
   }
 
@@ -90,7 +94,7 @@ public actor RefreshClient {
   ///
   /// It is kept, also across restarts, until it is set anew; an answer means that it is on the disk. Throws `badInterval`
   /// for what is shorter than the daemon allows, `notStored` when the daemon cannot write, and as
-  /// ``connect(app:socket:)`` when the daemon is not there. `refreshctl reset` takes it back.
+  /// ``connect(app:socket:keepsTrying:)`` when the daemon is not there. `refreshctl reset` takes it back.
   public func setMinimumBackgroundInterval(_ interval: RefreshInterval) async throws(RefreshError) {
     if case .closed = link.state { throw .closed }
     _ = try await call(ManagerInterface.Set.self, .init(apps: [app], backgroundInterval: interval.text))

@@ -23,9 +23,9 @@ struct OpenStream {
 /// The connections that last: made, read and made anew as ``Link`` says.
 extension RefreshClient {
   /// Connects for the first time.
-  func begin() async throws(RefreshError) {
+  func begin(keepsTrying: Bool) async throws(RefreshError) {
     loop.onAlarm = { [weak self] in self?.assumeIsolated { $0.passTime() } }
-    step(.opened)
+    step(.opened(keepsTrying: keepsTrying))
     for stream in wanted { await answer(to: stream) }
     if case .closed = link.state { throw failure }
   }

@@ -52,8 +52,9 @@ public enum Notify: Hashable, Sendable {
   }
 
   /// Has the manager let go of what it keeps under a name.
-  public static func removeStored(name: String) throws(SystemdError) {
-    try check(
-      sd_notify(0, "FDSTOREREMOVE=1\nFDNAME=\(name)"), cannot: "have the service manager let go of \(name)")
+  ///
+  /// One that does not listen is on its way out, and what it keeps goes with it.
+  public static func letGo(of name: String) {
+    sd_notify(0, "FDSTOREREMOVE=1\nFDNAME=\(name)")
   }
 }

@@ -12,11 +12,24 @@ import tempfile
 
 import pytest
 
-from daemon import Daemon
+from daemon import LAUNCHER, Daemon
 from processes import end_all
 
 # The longest that one test may take, in seconds; the slowest waits for a deadline and a grace.
 BOUND = 60
+
+
+def pytest_configure(config):
+    config.addinivalue_line("markers", "spawned: of tasks that end with the daemon")
+
+
+def pytest_collection_modifyitems(config, items):
+    """Under systemd, leaves out what is of spawned tasks only, and machines with a boot of their own in a machine that
+    may not set clocks."""
+    if LAUNCHER == "systemd":
+        items[:] = [
+            item for item in items if not item.get_closest_marker("spawned") and "machine" not in item.fixturenames
+        ]
 
 
 @pytest.fixture

@@ -2,6 +2,8 @@
 
 import signal
 
+import pytest
+
 from daemon import TODO, finished
 
 PULL = {"name": "pull", "shell": "exit 100"}
@@ -68,6 +70,7 @@ def test_one_deadline_holds_for_the_whole_chain(daemon):
     assert refresh["stop_reason"] == "deadline" and 1_000_000 <= refresh["duration_us"] < 5_000_000
 
 
+@pytest.mark.spawned
 def test_a_stop_starts_nothing_more(daemon):
     """The first task ends well in spite of the stop; the second is not run, and the refresh is owed."""
     log = daemon.directory / "log"

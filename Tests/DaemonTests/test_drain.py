@@ -8,6 +8,8 @@ from client import fails
 from daemon import TODO
 from processes import alive
 
+pytestmark = pytest.mark.spawned
+
 OBEYS = """
 trap 'echo told > {events}; read _ < {go}; exit 0' TERM
 echo $REFRESH_ID > {events}

@@ -38,6 +38,7 @@ def test_a_reload_is_told_from_its_beginning_to_its_end(daemon, is_good):
         assert ready["STATUS"].startswith("Keeping 1 app fresh.") and str(daemon.file(MAIL)) in ready["STATUS"]
 
 
+@pytest.mark.spawned
 def test_stopping_is_told_with_the_time_that_it_may_take(daemon):
     events, go = daemon.pipe("events"), daemon.pipe("go")
     daemon.app(f"trap 'read _ < {go}; exit 0' TERM; echo up > {events}; while :; do sleep 0.1; done", grace="20s")

@@ -22,6 +22,23 @@ struct ConnectTests {
     #expect(error?.description.contains("refreshd --config DIR --socket /nonexistent/socket") == true)
   }
 
+  @Test func whoKeepsTryingIsConnectedWhenTheDaemonComes() async throws {
+    let daemon = try Daemon()
+    daemon.end()
+    let client = try await RefreshClient.connect(app: Daemon.app, socket: daemon.socket, keepsTrying: true)
+    var events = client.events.makeAsyncIterator()
+    guard case .disconnected(let error, _) = await events.next() else {
+      Issue.record("that there is no daemon is not told")
+      return
+    }
+    #expect(error.code == .noDaemon)
+    await client.onRefresh { _ in .noData }
+    try daemon.start()
+    while case .disconnected = await events.next() {}
+    try daemon.refresh()
+    #expect(await events.next() == .started(id: "2-1", .manual))
+  }
+
   @Test func anUnknownAppIsToldApart() async throws {
     let daemon = try Daemon(task: "true")
     let error = await #expect(throws: RefreshError.self) {

@@ -20,25 +20,35 @@ struct LinkTests {
 
   @Test func connectsAndCloses() {
     check([
-      (0, .opened, .connect, "connecting"), (1, .answered, nil, "connected"), (2, .closed, .end, "closed"),
+      (0, .opened(keepsTrying: false), .connect, "connecting"), (1, .answered, nil, "connected"),
+      (2, .closed, .end, "closed"),
       (3, .broke(chance: 1), nil, "closed"), (4, .closed, nil, "closed"),
     ])
   }
 
   @Test func theFirstFailureIsTheCallers() {
-    check([(0, .opened, .connect, "connecting"), (1, .broke(chance: 1), .end, "closed")])
+    check([(0, .opened(keepsTrying: false), .connect, "connecting"), (1, .broke(chance: 1), .end, "closed")])
+  }
+
+  @Test func theFirstFailureIsTriedAgainForWhoAsksForIt() {
+    check([
+      (0, .opened(keepsTrying: true), .connect, "connecting"),
+      (1, .broke(chance: 1), .disconnect(retryingIn: .milliseconds(100)), "waiting"),
+      (101, .timePassed(chance: 1), .connect, "connecting"), (102, .answered, nil, "connected"),
+      (103, .extended, .connect, "connecting"), (104, .answered, nil, "connected"),
+    ])
   }
 
   @Test func anAnswerIsAwaitedForFiveSeconds() {
     check([
-      (0, .opened, .connect, "connecting"), (4999, .timePassed(chance: 1), nil, "connecting"),
+      (0, .opened(keepsTrying: false), .connect, "connecting"), (4999, .timePassed(chance: 1), nil, "connecting"),
       (5000, .timePassed(chance: 1), .end, "closed"),
     ])
   }
 
   @Test func aLostConnectionIsMadeAnewEverMoreSeldom() {
     check([
-      (0, .opened, .connect, "connecting"), (1, .answered, nil, "connected"),
+      (0, .opened(keepsTrying: false), .connect, "connecting"), (1, .answered, nil, "connected"),
       (40_000, .broke(chance: 1), .disconnect(retryingIn: .milliseconds(100)), "waiting"),
       (40_099, .timePassed(chance: 1), nil, "waiting"),
       (40_100, .timePassed(chance: 1), .connect, "connecting"),
@@ -59,9 +69,9 @@ struct LinkTests {
   /// Every connection of a client ends with its daemon, one after the other.
   @Test func thereIsOnlyOneLoop() {
     check([
-      (0, .opened, .connect, "connecting"), (1, .answered, nil, "connected"),
+      (0, .opened(keepsTrying: false), .connect, "connecting"), (1, .answered, nil, "connected"),
       (2, .broke(chance: 0), .disconnect(retryingIn: .milliseconds(50)), "waiting"),
-      (2, .broke(chance: 0), nil, "waiting"), (3, .opened, nil, "waiting"), (4, .answered, nil, "waiting"),
+      (2, .broke(chance: 0), nil, "waiting"), (3, .extended, nil, "waiting"), (4, .answered, nil, "waiting"),
       (52, .timePassed(chance: 0), .connect, "connecting"), (52, .timePassed(chance: 0), nil, "connecting"),
     ])
   }
@@ -86,7 +96,10 @@ struct LinkTests {
 
   /// All changes of state that there are, by trying every event in every state, before and after its time.
   private func transitions() -> [String] {
-    let events: [Link.Event] = [.opened, .answered, .broke(chance: 0), .closed, .timePassed(chance: 0)]
+    let events: [Link.Event] = [
+      .opened(keepsTrying: false), .opened(keepsTrying: true), .extended, .answered, .broke(chance: 0), .closed,
+      .timePassed(chance: 0),
+    ]
     let beginning = ContinuousClock.now
     var found: Set<String> = []
     var seen: Set<Link.State> = []

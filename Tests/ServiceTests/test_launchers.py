@@ -126,9 +126,16 @@ def test_a_task_has_its_own_environment_and_nobody_else_sees_it(either):
     assert either.journal.entries(REFRESH_TASK="work")[0]["MESSAGE"].endswith(" $HOME /home/anna")
 
 
-def test_a_users_task_has_the_users_groups(either):
-    subprocess.run(["groupadd", "--force", "mates"], check=True)
+@pytest.fixture
+def mates(installed):
+    """A group that anna is in beside her own."""
+    subprocess.run(["groupadd", "mates"], check=True)
     subprocess.run(["usermod", "--append", "--groups", "mates", "anna"], check=True)
+    yield
+    subprocess.run(["groupdel", "mates"], check=True)
+
+
+def test_a_users_task_has_the_users_groups(either, mates):
     either.configure(app("id -un > refreshed; id -gn >> refreshed; id -Gn >> refreshed; pwd >> refreshed", owner="anna"))
     either.start()
     assert run(either)["outcome"] == "new_data"
@@ -150,8 +157,7 @@ def test_what_a_task_prints_is_in_the_journal_with_the_apps_fields(either):
 
 
 def test_a_task_that_prints_more_than_a_pipe_holds_is_not_held_up(either):
-    # In few lines: the journal takes only so many of one unit in so long.
-    either.configure(app("for i in $(seq 100); do printf %02000d\\\\n $i; done; echo done"))
+    either.configure(app("yes $(printf %02000d 0) | head -n 100; echo done"))
     either.start()
     refresh = run(either)
     assert (refresh["outcome"], refresh["tasks"][0]["message"]) == ("new_data", "done")

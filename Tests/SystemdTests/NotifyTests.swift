@@ -28,6 +28,16 @@ import Testing
     #expect(manager.receive() == "READY=1\nSTATUS=2 apps")
   }
 
+  @Test func aDescriptorGoesToTheManagerWithItsNameAndIsLetGoByIt() throws {
+    let (manager, pipe) = (try Manager(), Pipe())
+    try withEnvironment(["NOTIFY_SOCKET": manager.path]) { () throws in
+      #expect(try Notify.store(pipe.reading, name: "task-1-1-0"))
+      Notify.letGo(of: "task-1-1-0")
+    }
+    #expect(manager.receive() == "FDSTORE=1\nFDPOLL=0\nFDNAME=task-1-1-0")
+    #expect(manager.receive() == "FDSTOREREMOVE=1\nFDNAME=task-1-1-0")
+  }
+
   @Test func withoutAManagerNobodyIsToldAndNothingIsWrong() throws {
     try withEnvironment(["NOTIFY_SOCKET": nil]) { () throws in
       #expect(try Notify.send(.ready) == false)

@@ -95,8 +95,8 @@ import Testing
     let lines = screen(width: 120).text(explanation(terms: [Self.unknownIdle], isProcessing: true))
     #expect(
       lines.filter { $0.contains("kind  ") || $0.contains("idle  ") } == [
-        "  kind        long work: only while nobody uses the machine and it is on mains power",
-        "  idle        an idle user: unknown, not met",
+        "  kind       long work: only while nobody uses the machine and it is on mains power",
+        "  idle       an idle user: unknown, not met",
       ])
   }
 

@@ -82,7 +82,10 @@ final class SpawnLauncher: Launcher {
 
   func takeUp(_ left: [LeftTask], stored: [PassedDescriptor]) -> [TaskKey: FoundTask] {
     // What a launcher of units had kept before the configuration was changed.
-    for descriptor in stored { close(descriptor.descriptor) }
+    for descriptor in stored {
+      close(descriptor.descriptor)
+      Notify.letGo(of: descriptor.name)
+    }
     return [:]
   }
 

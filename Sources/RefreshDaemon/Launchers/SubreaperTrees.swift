@@ -59,7 +59,11 @@ final class SubreaperTrees: ProcessTrees {
     sweeping = try loop.timer { [unowned self] in sweep() }
   }
 
-  deinit { close(childrenFile) }
+  // Nobody would reap the orphans that come after.
+  deinit {
+    _ = linux_resign_as_subreaper()
+    close(childrenFile)
+  }
 
   func prepare(_ key: TaskKey) throws(StartError) -> Int32? { nil }
 

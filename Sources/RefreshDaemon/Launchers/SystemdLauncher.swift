@@ -88,7 +88,7 @@ final class SystemdLauncher: Launcher {
     for task in tasks.values.filter({ $0.key.refresh == refresh && $0.isTold }) {
       task.isReleased = true
       task.file.remove()
-      forgetOutput(named: task.outputName)
+      Notify.letGo(of: task.outputName)
       look(at: task)
     }
   }
@@ -132,16 +132,6 @@ final class SystemdLauncher: Launcher {
     bus.send(
       task.known.activeState == "failed" ? ServiceManager.resetFailed(task.unit) : ServiceManager.stop(task.unit))
     bus.send(ServiceManager.unref(task.unit))
-  }
-
-  /// Has the service manager let go of the output that it keeps.
-  func forgetOutput(named name: String) {
-    do throws(SystemdError) {
-      try Notify.removeStored(name: name)
-    } catch {
-      // The manager is on its way out, and what it keeps goes with it.
-      return
-    }
   }
 
   // MARK: End

@@ -27,7 +27,7 @@ extension SystemdLauncher {
     let outputs = Set(tasks.values.map(\.outputName))
     for descriptor in stored {
       close(descriptor.descriptor)
-      if !outputs.contains(descriptor.name) { forgetOutput(named: descriptor.name) }
+      if !outputs.contains(descriptor.name) { Notify.letGo(of: descriptor.name) }
     }
     return found
   }

@@ -99,7 +99,8 @@ extension SystemdLauncher {
     let command = launch.command
     let bound = (launch.timeLimit + launch.grace).inMicroseconds + Self.margin
     var properties = [
-      UnitProperty("Description", .string(launch.description)),
+      // In the unit's file it is one line.
+      UnitProperty("Description", .string(String(launch.description.map { $0.isNewline ? " " : $0 }))),
       UnitProperty("Slice", .string(UnitNames.slice(of: launch.app))),
       // When the machine is switched off, the daemon goes first: it asks its tasks to end, and writes down why they did.
       UnitProperty("Before", .strings(["refreshd.service"])),

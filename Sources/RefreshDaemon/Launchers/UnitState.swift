@@ -59,7 +59,9 @@ struct UnitState: Hashable {
   var isOver: Bool { mainEnd != nil || activeState == "failed" || activeState == "inactive" && !hasJob }
 
   /// Whether the manager will do nothing more with it by itself.
-  var isSettled: Bool { activeState == "active" || activeState == "failed" || activeState == "inactive" }
+  ///
+  /// So it is with one that never came to be.
+  var isSettled: Bool { activeState != "activating" && activeState != "deactivating" }
 
   /// How the task ended, once it is over.
   func exit(of task: SystemdTask) -> TaskEnd.Exit {

@@ -1,0 +1,68 @@
+import Glibc
+import RefreshConfig
+import RefreshEngine
+import Systemd
+import Testing
+
+@testable import RefreshDaemon
+
+/// What no file of an app leads to yet: under a service manager that is not the machine's, by
+/// Tests/ServiceTests/test_launcher_input.py.
+@Suite struct SystemdLauncherTests {
+  @Test(arguments: [0, 5, 300_000])
+  func aTaskReadsItsInputToTheEnd(size: Int) throws {
+    let input = [UInt8](repeating: UInt8(ascii: "x"), count: size)
+    let (end, lines) = try play(task("wc -c; echo done", number: 1, input: input))
+    #expect(end.exit == .exited(0))
+    #expect(lines == ["\(size)", "done"])
+  }
+
+  @Test func aTaskWithoutInputHasNone() throws {
+    let (end, lines) = try play(task("wc -c; readlink /proc/self/fd/0", number: 2))
+    #expect(end.exit == .exited(0))
+    #expect(lines == ["0", "/dev/null"])
+  }
+
+  @Test func whatAnAppsFileAsksForIsAskedOfTheManager() throws {
+    var launch = try task("ulimit -c", number: 3)
+    launch.properties = [UnitProperty("LimitCORE", .uint64(0)), UnitProperty("NoNewPrivileges", .boolean(true))]
+    #expect(try play(launch).lines.first == "0")
+    launch.properties = [UnitProperty("NoSuchProperty", .boolean(true))]
+    guard case .notStarted(let sentence) = try play(launch).end.exit else { return #expect(Bool(false)) }
+    #expect(sentence.hasPrefix("cannot start /bin/sh: the service manager refuses: "))
+    #expect(sentence.contains("NoSuchProperty"))
+  }
+
+  /// A task of root's that runs a script of the shell.
+  private func task(_ script: String, number: Int, input: [UInt8]? = nil) throws -> TaskLaunch {
+    try launch(
+      ["/bin/sh", "-c", script], task: number, owner: Owner(uid: 0, gid: 0, name: "root", home: "/"), input: input)
+  }
+
+  /// Plays one task as a unit of the system's manager.
+  private func play(_ launch: TaskLaunch) throws -> (end: TaskEnd, lines: [String]) {
+    var template = Array("/run/tasks-XXXXXX".utf8CString)
+    let directory = String(cString: try #require(mkdtemp(&template)))
+    defer { rmdir(directory) }
+    let loop = try EventLoop()
+    let place = SystemdLauncher.Place(
+      bus: .system, isUserManager: false, units: UnitNames(stateDirectory: directory, isStandard: false),
+      files: directory, cgroup: "/sys/fs/cgroup")
+    let launcher = try SystemdLauncher(on: loop, at: place)
+    var lines: [String] = []
+    var end: TaskEnd?
+    launcher.onOutput = { lines.append($1) }
+    launcher.onEnd = { key, ended in
+      end = ended
+      launcher.release(key.refresh)
+      loop.exit(0)
+    }
+    let bound = try loop.timer { loop.exit(1) }
+    bound.arm(at: EventLoop.bootMicroseconds() + 30_000_000, accuracy: 1)
+    launcher.start(launch)
+    #expect(end == nil, "nothing is called back from inside start")
+    try #require(try loop.run() == 0, "the task ends within 30 s")
+    withExtendedLifetime(bound) {}
+    return (try #require(end), lines)
+  }
+}
