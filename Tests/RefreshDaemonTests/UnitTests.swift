@@ -59,10 +59,15 @@ import Testing
     }
     #expect(file.read() == TaskFile.Contents())
     let print = Fingerprint(of: directory)
-    try file.write(["A=b", "REFRESH_TOKEN=cafe", "TRAP=\n# token beef\n# printed\n"], before: print)
+    try file.write(
+      ["A=b", "REFRESH_TOKEN=cafe", "TRAP=\n# token beef\n# printed\n", "LAST=a\n# printed\n# b"], before: print)
     #expect(file.read() == TaskFile.Contents(token: "cafe", before: print))
     try file.notePrinted()
     #expect(file.read() == TaskFile.Contents(token: "cafe", before: print, hasPrinted: true))
+    let said = Completion(.failed(.reported("no\n\"route\"")), message: "no\n\"route\"", retryAfter: .seconds(90))
+    try file.note(said)
+    #expect(
+      file.read() == TaskFile.Contents(token: "cafe", before: print, hasPrinted: true, completion: said))
     var status = stat()
     #expect(stat(file.path, &status) == 0 && status.st_mode & 0o777 == 0o600)
   }

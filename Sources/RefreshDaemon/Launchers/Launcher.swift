@@ -48,6 +48,9 @@ protocol Launcher: AnyObject {
   /// For the daemon's start, before anything else is started: no second copy runs beside an orphan.
   func clean(leftFrom refreshes: Set<RefreshID>)
 
+  /// Keeps what a running task has said of itself, for the case that another daemon tells its end.
+  func keep(_ completion: Completion, of key: TaskKey)
+
   /// Lets go of what was kept of a refresh, or of another command with such an id, for the case of a crash.
   ///
   /// To be called when the end of its last task is saved.
@@ -119,4 +122,6 @@ struct LeftTask: Sendable {
 struct FoundTask: Hashable, Sendable {
   /// The token that it was given, by which it may complete itself; nil where that is not known any more.
   let token: String?
+  /// What it has said of itself to that daemon.
+  let completion: Completion?
 }

@@ -89,6 +89,8 @@ final class SpawnLauncher: Launcher {
     return [:]
   }
 
+  func keep(_ completion: Completion, of key: TaskKey) {}
+
   func release(_ refresh: RefreshID) {}
 
   func askWhatStays(answer: @escaping (Set<RefreshID>) -> Void) { answer([]) }

@@ -84,6 +84,16 @@ final class SystemdLauncher: Launcher {
 
   func forgetUsers() {}
 
+  func keep(_ completion: Completion, of key: TaskKey) {
+    guard let task = tasks[key] else { return }
+    do throws(SystemCallError) {
+      try task.file.note(completion)
+    } catch {
+      // Only a daemon that comes after this one would have needed it.
+      return
+    }
+  }
+
   func release(_ refresh: RefreshID) {
     for task in tasks.values.filter({ $0.key.refresh == refresh && $0.isTold }) {
       task.isReleased = true
@@ -98,8 +108,9 @@ final class SystemdLauncher: Launcher {
       stopping = nil
       // Who cannot be asked is not switched off: the daemon stops before the bus does.
       if case .success(let values) = state, values.first?.text == "stopping" { return answer([]) }
-      // Of one that is just being started it is not known whether it was.
-      let unsure = tasks.values.filter { !$0.isFindable }.map(\.key.refresh)
+      // Of one that is just being started it is not known whether it was; and why one ends that was asked to, this
+      // daemon alone knows.
+      let unsure = tasks.values.filter { !$0.isFindable || $0.asked != nil }.map(\.key.refresh)
       answer(Set(tasks.keys.map(\.refresh)).subtracting(unsure))
     }
   }

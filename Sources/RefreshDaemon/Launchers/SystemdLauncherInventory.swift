@@ -22,7 +22,7 @@ extension SystemdLauncher {
       task.state = .running
       add(task)
       takeUpOutput(of: task)
-      found[left.key] = FoundTask(token: contents.token)
+      found[left.key] = FoundTask(token: contents.token, completion: contents.completion)
     }
     let outputs = Set(tasks.values.map(\.outputName))
     for descriptor in stored {

@@ -17,7 +17,11 @@ extension Daemon {
     let message = call.parameters.message ?? ""
     let outcome = Outcome(call.parameters.outcome, message: message)
     handle(.completed(key.refresh, task: key.task, outcome, message: message))
-    if before == nil, let retryAfter { handle(.retryAfter(key.refresh, .microseconds(retryAfter))) }
+    if before == nil {
+      if let retryAfter { handle(.retryAfter(key.refresh, .microseconds(retryAfter))) }
+      launcher.keep(
+        Completion(outcome, message: message, retryAfter: retryAfter.map { .microseconds($0) }), of: key)
+    }
     if refreshes.running[key.refresh]?.performer != nil {
       // There is no process whose end would be waited for.
       handle(.taskEnded(key.refresh, task: key.task, TaskEnd(exit: .exited(0))))
