@@ -117,7 +117,7 @@ import Testing
 
   @Test(arguments: [
     (200, "cannot start /bin/sh: cannot enter its directory /srv; make it, or name another"),
-    (217, "cannot start /bin/sh: cannot become user anna"),
+    (217, "cannot start /bin/sh: cannot become user anna, or PrivateUsers of [sandbox] cannot be had here"),
     (233, "cannot start /bin/sh: the service manager could not prepare its process (status 233)"),
   ])
   func aProgramThatDidNotRunSaysWhy(status: Int64, sentence: String) throws {

@@ -12,7 +12,7 @@ enum ExecFailure {
     case 200: "cannot start \(program): cannot enter its directory \(directory); make it, or name another"
     case 203: program203(program)
     case 216: "cannot start \(program): cannot join the groups of user \(user)"
-    case 217: "cannot start \(program): cannot become user \(user)"
+    case 217: "cannot start \(program): cannot become user \(user), or PrivateUsers of [sandbox] cannot be had here"
     default:
       keys[status].map {
         "cannot start \(program): the service manager cannot apply \($0) of [sandbox] in its app's file"
