@@ -17,6 +17,12 @@ extension Wire {
     case conditionChanged = "condition_changed"
     /// A person has disabled or enabled an app, or a pause of all apps has begun or ended.
     case switchChanged = "switch_changed"
+    /// The data of an app has become older than its file wants.
+    case stale
+    /// A process of an app has attached and performs its refreshes.
+    case attached
+    /// No process of an app performs its refreshes any more.
+    case detached
   }
 
   /// Something that has happened.
@@ -47,12 +53,14 @@ extension Wire {
     public let isDisabled: Bool?
     /// The pause of all apps; with `switch_changed` of all, absent when it has ended.
     public let pause: PauseState?
+    /// How old the data is, from when on; microseconds of the wall clock; with `stale`.
+    public let sinceMicroseconds: Int64?
 
     /// Makes it of its parts.
     public init(
       kind: WatchKind, atMicroseconds: Int64, app: String? = nil, id: String? = nil, trigger: Trigger? = nil,
       refresh: Refresh? = nil, holds: [Hold]? = nil, wait: Wait? = nil, phase: Phase? = nil, condition: String? = nil,
-      state: Condition? = nil, isDisabled: Bool? = nil, pause: PauseState? = nil
+      state: Condition? = nil, isDisabled: Bool? = nil, pause: PauseState? = nil, sinceMicroseconds: Int64? = nil
     ) {
       self.kind = kind
       self.atMicroseconds = atMicroseconds
@@ -67,6 +75,7 @@ extension Wire {
       self.state = state
       self.isDisabled = isDisabled
       self.pause = pause
+      self.sinceMicroseconds = sinceMicroseconds
     }
 
     private enum CodingKeys: String, CodingKey {
@@ -83,6 +92,7 @@ extension Wire {
       case state
       case isDisabled = "is_disabled"
       case pause
+      case sinceMicroseconds = "since_us"
     }
   }
 }

@@ -40,6 +40,11 @@ extension Daemon {
     if case .disabled(let id, let isDisabled) = event, decision.changed.contains(id) {
       tell(Wire.WatchEvent(kind: .switchChanged, atMicroseconds: at, app: id.description, isDisabled: isDisabled))
     }
+    switch event {
+    case .attached(let id): tell(Wire.WatchEvent(kind: .attached, atMicroseconds: at, app: id.description))
+    case .detached(let id): tell(Wire.WatchEvent(kind: .detached, atMicroseconds: at, app: id.description))
+    default: break
+    }
     if engine.device.pause != watchers.pause {
       watchers.pause = engine.device.pause
       tell(Wire.WatchEvent(kind: .switchChanged, atMicroseconds: at, pause: pauseState))
@@ -73,6 +78,11 @@ extension Daemon {
           Wire.WatchEvent(
             kind: .started, atMicroseconds: microseconds, app: app.description, id: refresh.description,
             trigger: Wire.Trigger(trigger)))
+      case .tellStale(_, let app, let since):
+        tell(
+          Wire.WatchEvent(
+            kind: .stale, atMicroseconds: microseconds, app: app.description,
+            sinceMicroseconds: since.wallMicroseconds(at: engine.wallOffset)))
       default: continue
       }
     }

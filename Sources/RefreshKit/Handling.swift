@@ -47,7 +47,7 @@ extension RefreshClient {
       try tell(
         AppInterface.Complete.self,
         AppInterface.Complete.Parameters(
-          token: token, outcome: completion.outcome, message: completion.message,
+          token: token, outcome: completion.outcome.onTheWire, message: completion.message,
           retryAfterMicroseconds: completion.retryAfter?.microseconds))
     } catch {
       // The daemon would wait until the deadline; without the attachment it knows at once that the refresh has failed.

@@ -1,14 +1,5 @@
 import RefreshAPI
 
-/// Why a refresh starts.
-public typealias RefreshTrigger = Wire.Trigger
-
-/// How a refresh ended.
-public typealias RefreshOutcome = Wire.Outcome
-
-/// Where an app is by its signals and leases.
-public typealias RefreshPhase = Wire.Phase
-
 /// What happens to an app, as ``RefreshClient/events`` tells it.
 public enum RefreshEvent: Hashable, Sendable {
   /// The daemon knows of this process, and the app is in this phase.
@@ -33,9 +24,10 @@ extension RefreshEvent {
   /// What an attached app is told that is not for its handler; nil for a kind of a later daemon.
   init?(_ event: Wire.AttachEvent) {
     switch (event.kind, event.refresh, event.trigger, event.outcome, event.phase) {
-    case ("started", let id?, let trigger?, _, _): self = .started(id: id, trigger)
-    case ("ended", let id?, _, let outcome?, _): self = .ended(id: id, outcome, message: event.message ?? event.cause)
-    case ("phase_changed", _, _, _, let phase?): self = .phaseChanged(phase)
+    case ("started", let id?, let trigger?, _, _): self = .started(id: id, RefreshTrigger(trigger))
+    case ("ended", let id?, _, let outcome?, _):
+      self = .ended(id: id, RefreshOutcome(outcome), message: event.message ?? event.cause)
+    case ("phase_changed", _, _, _, let phase?): self = .phaseChanged(RefreshPhase(phase))
     default: return nil
     }
   }
@@ -45,15 +37,15 @@ extension RefreshEvent {
     switch event.kind {
     case .started:
       guard let id = event.id, let trigger = event.trigger else { return nil }
-      self = .started(id: id, trigger)
+      self = .started(id: id, RefreshTrigger(trigger))
     case .ended:
       guard let refresh = event.refresh else { return nil }
       let said = refresh.tasks.map(\.message).filter { !$0.isEmpty }.joined(separator: "; ")
-      self = .ended(id: refresh.id, refresh.outcome, message: said.isEmpty ? refresh.cause?.text : said)
+      self = .ended(id: refresh.id, RefreshOutcome(refresh.outcome), message: said.isEmpty ? refresh.cause?.text : said)
     case .phaseChanged:
       guard let phase = event.phase else { return nil }
-      self = .phaseChanged(phase)
-    case .watching, .held, .released, .conditionChanged, .switchChanged: return nil
+      self = .phaseChanged(RefreshPhase(phase))
+    default: return nil
     }
   }
 }

@@ -135,7 +135,7 @@ extension RefreshClient {
       take(answer.event)
     case .lease:
       guard let answer = try next(AppInterface.Signal.Reply.self, from: client) else { return false }
-      if answer.notice == nil { answered(stream, answer.phase) }
+      if answer.notice == nil { answered(stream, RefreshPhase(answer.phase)) }
     case .watch:
       guard let answer = try next(ManagerInterface.Watch.Reply.self, from: client) else { return false }
       if answer.event.kind == .watching { answered(stream, phase) }
@@ -153,7 +153,7 @@ extension RefreshClient {
   private func take(_ event: Wire.AttachEvent) {
     switch event.kind {
     case "attached":
-      if let phase = event.phase { answered(.attach, phase) }
+      if let phase = event.phase { answered(.attach, RefreshPhase(phase)) }
     case "perform":
       if let order = Serving.Order(event) { serve(.performed(order)) }
     case "expiring":
@@ -190,7 +190,7 @@ extension Serving.Order {
     clock_gettime(CLOCK_REALTIME, &wall)
     let now = Int64(wall.tv_sec) * 1_000_000 + Int64(wall.tv_nsec) / 1000
     self.init(
-      id: refresh, token: token, trigger: trigger, payload: event.payload, session: event.session,
+      id: refresh, token: token, trigger: RefreshTrigger(trigger), payload: event.payload, session: event.session,
       deadline: .now + .microseconds(deadline.subtractingReportingOverflow(now).partialValue))
   }
 }

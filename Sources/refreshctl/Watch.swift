@@ -42,6 +42,9 @@ extension Screen {
     case .phaseChanged: event.phase?.words ?? ""
     case .conditionChanged: condition(event)
     case .switchChanged: word(event)
+    case .stale: paint("stale", .bad) + (event.sinceMicroseconds.map { ": its data is of \(clock($0))" } ?? "")
+    case .attached: "a process has attached"
+    case .detached: "no process is attached any more"
     }
   }
 

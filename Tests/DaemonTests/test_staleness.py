@@ -81,3 +81,19 @@ def test_a_daemon_that_stops_takes_the_command_with_it(daemon, wall, machine):
     assert daemon.stop() == 0
     go.let_go()
     assert told.lines_so_far() == []
+
+
+@needs_root
+def test_who_watches_is_told_of_stale_data(daemon, wall, machine):
+    daemon.app("exit 100", stale_after="1h")
+    machine.boot()
+    fresh = daemon.refresh()
+    daemon.call("Manager.Disable", apps=[TODO])
+    daemon.stop()
+    wall.set_off(+1)
+    machine.boot()
+    stream = daemon.client.stream("Manager.Watch")
+    daemon.call("Manager.Enable", apps=[TODO])
+    told = [next(stream)["event"] for _ in range(3)]
+    [stale] = [event for event in told if event["kind"] == "stale"]
+    assert (stale["app"], stale["since_us"]) == (TODO, fresh["started_us"])

@@ -106,3 +106,14 @@ def test_everybody_is_told_about_his_own_apps(daemon):
     daemon.refresh(TODO)
     daemon.refresh(MAIL)
     assert event(stream)["app"] == MAIL
+
+
+def test_a_process_that_attaches_and_leaves_is_told(daemon):
+    daemon.app("exit 100")
+    daemon.start()
+    stream = watch(daemon)
+    attached = daemon.client.stream("App.Attach", app=TODO)
+    told = event(stream)
+    assert (told["kind"], told["app"]) == ("attached", TODO)
+    attached.close()
+    assert event(stream)["kind"] == "detached"

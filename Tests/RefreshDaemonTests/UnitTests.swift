@@ -71,7 +71,7 @@ import Testing
 @Suite struct UnitStateTests {
   private typealias Properties = [String: BusValue]
 
-  /// A task of /bin/sh in /srv, whose unit has told this.
+  /// A task of /bin/sh whose directory and user are not there, and whose unit has told this.
   private func exit(_ news: [String: BusValue]...) throws -> TaskEnd.Exit? {
     var state = UnitState()
     for news in news { state.take(news) }
@@ -79,8 +79,8 @@ import Testing
     let task = SystemdTask(
       LeftTask(
         key: TaskKey(refresh: RefreshID(start: 1, number: 1), task: 0), app: try #require(AppID("org.example.todo")),
-        command: Command(arguments: ["/bin/sh"], directory: "/srv"),
-        owner: Owner(uid: 0, gid: 0, name: "anna", home: "/"), changedPath: nil),
+        command: Command(arguments: ["/bin/sh"], directory: "/nonexistent"),
+        owner: Owner(uid: 0, gid: 0, name: "nobody-of-this-name", home: "/"), changedPath: nil),
       units: UnitNames(stateDirectory: "/", isStandard: true), files: "/")
     return state.exit(of: task)
   }
@@ -110,14 +110,16 @@ import Testing
     #expect(try exit(state("active"), end("timeout", 2, 15), state("failed")) == .timedOut)
     #expect(try exit(state("active"), end("oom-kill", 2, 9), state("failed")) == .outOfMemory)
     #expect(try exit(state("active"), end("oom-kill", 1, 0), state("failed")) == .outOfMemory)
+    // Of a program that can run, this is its own: it was gone before the manager knew that it ran.
+    #expect(try exit(state("activating", job: 7), end("exit-code", 1, 203), state("failed")) == .exited(203))
     // One that ran so shortly that nobody saw it active.
     #expect(try exit(["ActiveEnterTimestampMonotonic": .unsigned(9)], end("exit-code", 1, 217)) == .exited(217))
     #expect(try exit(end("exit-code", 1, 3), state("failed")) == .exited(3))
   }
 
   @Test(arguments: [
-    (200, "cannot start /bin/sh: cannot enter its directory /srv; make it, or name another"),
-    (217, "cannot start /bin/sh: cannot become user anna, or PrivateUsers of [sandbox] cannot be had here"),
+    (200, "cannot start /bin/sh: cannot enter its directory /nonexistent; make it, or name another"),
+    (217, "cannot start /bin/sh: cannot become user nobody-of-this-name"),
     (233, "cannot start /bin/sh: the service manager could not prepare its process (status 233)"),
   ])
   func aProgramThatDidNotRunSaysWhy(status: Int64, sentence: String) throws {

@@ -105,8 +105,11 @@ final class SystemdTask {
   /// The name under which the service manager keeps the reading end of its output.
   var outputName: String { "task-\(key)" }
 
-  /// Why its program did not come to run.
-  func sentence(forStatus status: Int32) -> String {
-    ExecFailure.sentence(status: status, program: program, directory: directory, user: user)
+  /// Why its program did not come to run, if a status says so.
+  func sentence(forStatus status: Int32) -> String? {
+    guard ExecFailure.statuses.contains(status) else { return nil }
+    let failure = ExecFailure(
+      program: program, directory: directory, user: user, hasSandbox: launch?.properties.isEmpty == false)
+    return failure.sentence(forStatus: status)
   }
 }
