@@ -20,7 +20,9 @@ struct ExecFailure {
     case 200:
       isDirectory ? nil : "cannot start \(program): cannot enter its directory \(directory); make it, or name another"
     case 203: code.map { StartError(program, exec: $0).sentence }
-    case 216, 217: getpwnam(user) != nil ? nil : "cannot start \(program): cannot become user \(user)"
+    case 216,
+      217 where getpwnam(user) == nil:
+      "cannot start \(program): cannot become user \(user)"
     default:
       hasSandbox
         ? Self.keys[status].map {
@@ -32,7 +34,8 @@ struct ExecFailure {
   /// The keys of `[sandbox]` that are applied in the step which a status is of.
   private static let keys: [Int32: String] = [
     201: "Nice", 205: "a key that begins with Limit", 206: "OOMScoreAdjust",
-    211: "IOSchedulingClass or IOSchedulingPriority", 214: "CPUSchedulingPolicy", 218: "CapabilityBoundingSet",
+    211: "IOSchedulingClass or IOSchedulingPriority", 214: "CPUSchedulingPolicy", 217: "PrivateUsers",
+    218: "CapabilityBoundingSet, PrivateDevices or Protect…",
     225: "PrivateNetwork", 226: "a path, Private… or Protect…", 227: "NoNewPrivileges",
     228: "SystemCallFilter or Restrict…", 232: "RestrictAddressFamilies",
   ]
