@@ -117,6 +117,7 @@ import Testing
     #expect(try exit(state("active"), end("oom-kill", 1, 0), state("failed")) == .outOfMemory)
     // Of a program that can run, this is its own: it was gone before the manager knew that it ran.
     #expect(try exit(state("activating", job: 7), end("exit-code", 1, 203), state("failed")) == .exited(203))
+    #expect(try exit(state("activating", job: 7), end("exit-code", 1, 233), state("failed")) == .exited(233))
     // One that ran so shortly that nobody saw it active.
     #expect(try exit(["ActiveEnterTimestampMonotonic": .unsigned(9)], end("exit-code", 1, 217)) == .exited(217))
     #expect(try exit(end("exit-code", 1, 3), state("failed")) == .exited(3))
@@ -125,7 +126,6 @@ import Testing
   @Test(arguments: [
     (200, "cannot start /bin/sh: cannot enter its directory /nonexistent; make it, or name another"),
     (217, "cannot start /bin/sh: cannot become user nobody-of-this-name"),
-    (233, "cannot start /bin/sh: the service manager could not prepare its process (status 233)"),
   ])
   func aProgramThatDidNotRunSaysWhy(status: Int64, sentence: String) throws {
     #expect(
