@@ -18,6 +18,9 @@ protocol Launcher: AnyObject {
   /// Hears how a task ended, also when it could not be started at all.
   var onEnd: (TaskKey, TaskEnd) -> Void { get set }
 
+  /// Why tasks cannot be started at present; nil when nothing is known to be in the way.
+  var problem: String? { get }
+
   /// Starts a task; a key is used again only after its end.
   func start(_ launch: TaskLaunch)
 
