@@ -129,7 +129,9 @@ extension Bystander {
     let wanted = policy.constraints
     if unmetToGoOn(app, at: now) { return "network or power is not as it asks" }
     if wanted.asksForNetwork, conditions.network.isAwaited { return "nobody knows the network yet" }
-    if wanted.power != .any, !app.isStale(2, at: now), conditions.power.isAwaited { return "nobody knows the power yet" }
+    if wanted.power != .any, !app.isStale(2, at: now), conditions.power.isAwaited {
+      return "nobody knows the power yet"
+    }
     if wanted.idle, !app.isStale(0, at: now), conditions.idle.isAwaited { return "nobody knows the user yet" }
     if wanted.calm, !app.isStale(1, at: now), conditions.pressure.isAwaited { return "nobody knows the pressure yet" }
     if wanted.idle, !app.isStale(0, at: now), !knows(conditions.idle, that: { $0 }) { return "the user is there" }

@@ -47,6 +47,12 @@ struct Weather: Sendable {
     }
   }
 
+  /// Has the user come back, or go away, and says so.
+  mutating func setIdle(_ isIdle: Bool) -> RefreshEngine.Observation {
+    conditions.idle = Reading(isIdle, source: "seat")
+    return .idle(conditions.idle)
+  }
+
   /// What a source says: the fact, or nothing and why; also where there is no source at all.
   private func reading<Value>(_ value: Value?, _ source: String) -> Reading<Value> {
     value == nil ? Reading(source: "", problem: "not there") : Reading(value, source: source)
