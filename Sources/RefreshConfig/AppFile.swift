@@ -57,7 +57,7 @@ struct AppFile {
     var names: Set<String> = []
     for node in nodes.value {
       var inner = section.inner("task", line: node.line, entries: node.entries)
-      let task = TaskSection(from: &inner, programs: &reading.programs)
+      let task = TaskSection(from: &inner, in: &reading)
       if let name = task.name, !names.insert(name).inserted {
         inner.refuse(
           "name",

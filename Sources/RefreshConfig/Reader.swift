@@ -8,6 +8,8 @@ public struct Reader: Sendable {
   public let isUserDaemon: Bool
   /// Whether there is a program at an absolute path.
   let isProgram: @Sendable (String) -> Bool
+  /// The directories that the daemon has for itself alone.
+  let privateFolders: [String]
 
   /// Describes the daemon that the configuration is for.
   ///
@@ -15,21 +17,27 @@ public struct Reader: Sendable {
   ///   - uid: the user that it runs as, by default this process's.
   ///   - isProgram: tells whether a path is that of a program, by default an executable file. Examples can be checked
   ///     with it on a machine that does not have their programs.
+  ///   - privateFolders: the directories in which the daemon does not see what tasks write.
   public init(
     uid: UInt32 = geteuid(), isUserDaemon: Bool = false,
-    isProgram: @escaping @Sendable (String) -> Bool = Reader.isExecutableFile
+    isProgram: @escaping @Sendable (String) -> Bool = Reader.isExecutableFile,
+    privateFolders: [String] = Reader.privateFolders()
   ) {
     self.uid = uid
     self.isUserDaemon = isUserDaemon
     self.isProgram = isProgram
+    self.privateFolders = privateFolders
   }
 
   /// Whether commands can run as other users and groups than the daemon's.
   var canChangeUser: Bool { uid == 0 && !isUserDaemon }
 
-  /// Whether there is a file at the path that this process may execute.
+  /// Whether there is a file at the path that this process may execute; for root, that anybody may.
+  ///
+  /// Without CAP_DAC_OVERRIDE, root may not execute what is its owner's alone; but the task runs as the owner.
   @Sendable public static func isExecutableFile(_ path: String) -> Bool {
     var status = stat()
-    return stat(path, &status) == 0 && status.st_mode & S_IFMT == S_IFREG && access(path, X_OK) == 0
+    guard stat(path, &status) == 0, status.st_mode & S_IFMT == S_IFREG else { return false }
+    return geteuid() == 0 ? status.st_mode & 0o111 != 0 : access(path, X_OK) == 0
   }
 }

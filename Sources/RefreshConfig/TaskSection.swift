@@ -13,10 +13,10 @@ struct TaskSection {
   /// Whether `shell` asked for one.
   private var isShell = false
 
-  init(from section: inout Section, programs: inout Programs) {
+  init(from section: inout Section, in reading: inout Reading) {
     let standard = TaskPolicy(name: "")
     name = section.takeText("name", example: "pull", Self.checkedName)
-    let run = section.takeArguments("run", example: #"["/usr/bin/mbsync", "inbox"]"#, &programs)
+    let run = section.takeArguments("run", example: #"["/usr/bin/mbsync", "inbox"]"#, &reading.programs)
     let shell = section.takeText("shell", example: "cd /srv/mirror && git fetch") { (text) throws(Unreadable) in
       guard !text.isEmpty, !text.utf8.contains(0) else {
         throw Unreadable(
@@ -34,6 +34,9 @@ struct TaskSection {
     arguments = run ?? shell
     isShell = section.isWritten("shell")
     newData = section.takeText("new_data", example: "output", Self.newData) ?? standard.newData
+    if case .changed(let path) = newData, let refusal = reading.reader.refusalToWatch(path) {
+      section.refuse("new_data", refusal)
+    }
     noDataExit = section.takeInteger("no_data_exit", within: 0...255, example: 100) ?? standard.noDataExit
     retryExit = section.takeInteger("retry_exit", within: 1...255, example: 75) ?? standard.retryExit
     if noDataExit == retryExit {

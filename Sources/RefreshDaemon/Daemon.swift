@@ -119,10 +119,11 @@ actor Daemon {
     launcher.onOutput = { key, line in self.takeOutput(key, line) }
     launcher.onEnd = { key, end in self.takeEnd(key, end) }
     let passed = try PassedDescriptor.takeAll()
-    takeOver(leftBehind, stored: passed.filter { $0.kind == .stored })
+    let said = takeOver(leftBehind, stored: passed.filter { $0.kind == .stored })
     if hasRebooted { handle(.resumed) }
     beginToWatch()
     handle(configuration.event)
+    for event in said { handle(event) }
     try serve(on: passed.filter { $0.kind == .listening })
     _ = try loop.watchdog()
     journal.starts(by: choice)

@@ -7,8 +7,9 @@ import Systemd
 extension Daemon {
   /// Takes up the refreshes that are still there of those that a daemon before this one left, and ends the rest.
   ///
-  /// Before the configuration is in force, which is when the engine decides what became of each.
-  func takeOver(_ left: [AppID: Started], stored: [PassedDescriptor]) {
+  /// Before the configuration is in force, which is when the engine decides what became of each. Gives what is to be
+  /// handled after that: what tasks had said of themselves.
+  func takeOver(_ left: [AppID: Started], stored: [PassedDescriptor]) -> [Event] {
     let found = launcher.takeUp(left.flatMap { tasks(of: $1, $0) }, stored: stored)
     let survivors = Dictionary(grouping: found) { $0.key.refresh }
     launcher.clean(leftFrom: Set(left.values.map(\.id)).subtracting(survivors.keys))
@@ -21,6 +22,13 @@ extension Daemon {
       handle(.survived(started.id, tasks: Set(tasks.map(\.key.task))))
       journal.tookOver(started.id, of: id)
     }
+    return found.sorted { $0.key.description < $1.key.description }.flatMap { Self.events(of: $0, $1.completion) }
+  }
+
+  private static func events(of key: TaskKey, _ completion: Completion?) -> [Event] {
+    guard let completion else { return [] }
+    let said = Event.completed(key.refresh, task: key.task, completion.outcome, message: completion.message)
+    return [said] + (completion.retryAfter.map { [.retryAfter(key.refresh, $0)] } ?? [])
   }
 
   private func tasks(of started: Started, _ id: AppID) -> [LeftTask] {

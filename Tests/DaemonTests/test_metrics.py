@@ -83,7 +83,8 @@ def test_counters_begin_with_the_daemon_and_starts_do_not(daemon):
 
 
 def test_wakes_and_writes_are_counted(daemon):
-    daemon.app("exit 100", foreground_interval="20ms")
+    # Longer than a refresh takes, or its end would bring the next one.
+    daemon.app("exit 100", foreground_interval="200ms")
     daemon.start()
     events = daemon.client.stream("Manager.Watch")
     daemon.tell("foreground")

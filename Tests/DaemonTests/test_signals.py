@@ -153,7 +153,11 @@ def test_nothing_runs_between_logout_and_login(daemon):
     daemon.app(f"echo tick > {ticks}", id=MAIL, background_interval="10ms")
     daemon.start()
     events.line()
+    watched = daemon.client.stream("Manager.Watch", apps=[TODO])
     daemon.tell("logout")
+    # What was running then has ended when the app is held.
+    while next(watched)["event"]["kind"] != "held":
+        pass
     with fails("org.refreshd.Manager.Held", app=TODO) as held:
         daemon.refresh()
     assert [hold["name"] for hold in held["holds"]] == ["logged-out"]

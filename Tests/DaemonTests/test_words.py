@@ -126,6 +126,7 @@ def test_a_scheduled_refresh_starts_at_its_time(daemon):
     answer = daemon.call("Manager.Schedule", app=TODO, earliest_us=earliest, reason="before the train")
     assert answer["one_shot"] == {"earliest_us": earliest, "reason": "before the train"}
     assert events.line() == "manual"
+    daemon.wait_until_said("finished")
     daemon.settle()
     assert daemon.history()[0]["started_us"] >= earliest - 1000
 

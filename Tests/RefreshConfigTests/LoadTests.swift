@@ -271,4 +271,12 @@ import Testing
           + "/usr/local/sbin:/usr/local/bin:/usr/sbin:/usr/bin; install the program, or correct its name"
       ])
   }
+
+  @Test("that only their owner may execute are found by root, who has tasks run as the owner")
+  func ownersOnly() throws {
+    let scratch = try Scratch()
+    try scratch.write("tool", "")
+    try #require(chmod("\(scratch.path)/tool", 0o700) == 0)
+    #expect(Reader.isExecutableFile("\(scratch.path)/tool"))
+  }
 }

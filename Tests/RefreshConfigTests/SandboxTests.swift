@@ -7,6 +7,9 @@ import Testing
   typealias Value = SandboxProperty.Value
   typealias Range = SandboxProperty.AddressRange
 
+  /// The home of root, whose apps these are.
+  static let home = getpwuid(0).map { String(cString: $0.pointee.pw_dir) } ?? ""
+
   /// A line of the table, and what the service manager is told.
   static let keys: [(line: String, properties: [String: Value])] = [
     (#"ProtectSystem = "strict""#, ["ProtectSystem": .text("strict")]),
@@ -18,7 +21,7 @@ import Testing
     ("NoNewPrivileges = false", ["NoNewPrivileges": .boolean(false)]),
     (
       #"ReadWritePaths = ["/srv", "-/var/cache", "~/Mail", "-~/.cache"]"#,
-      ["ReadWritePaths": .texts(["/srv", "-/var/cache", "/root/Mail", "-/root/.cache"])]
+      ["ReadWritePaths": .texts(["/srv", "-/var/cache", "\(home)/Mail", "-\(home)/.cache"])]
     ),
     (#"InaccessiblePaths = "/a path""#, ["InaccessiblePaths": .texts(["/a path"])]),
     (#"UMask = "0077""#, ["UMask": .uint32(0o77)]),
@@ -105,7 +108,9 @@ import Testing
       "[sandbox]\nCPUWeight = 50",
       main: "[defaults.sandbox]\nCPUWeight = 20\nPrivateTmp = true\nReadOnlyPaths = \"~/src\"")
     #expect(
-      properties == ["CPUWeight": .uint64(50), "PrivateTmp": .boolean(true), "ReadOnlyPaths": .texts(["/root/src"])])
+      properties == [
+        "CPUWeight": .uint64(50), "PrivateTmp": .boolean(true), "ReadOnlyPaths": .texts(["\(Self.home)/src"]),
+      ])
   }
 
   @Test(

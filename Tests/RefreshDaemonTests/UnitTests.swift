@@ -59,10 +59,15 @@ import Testing
     }
     #expect(file.read() == TaskFile.Contents())
     let print = Fingerprint(of: directory)
-    try file.write(["A=b", "REFRESH_TOKEN=cafe", "TRAP=\n# token beef\n# printed\n"], before: print)
+    try file.write(
+      ["A=b", "REFRESH_TOKEN=cafe", "TRAP=\n# token beef\n# printed\n", "LAST=a\n# printed\n# b"], before: print)
     #expect(file.read() == TaskFile.Contents(token: "cafe", before: print))
     try file.notePrinted()
     #expect(file.read() == TaskFile.Contents(token: "cafe", before: print, hasPrinted: true))
+    let said = Completion(.failed(.reported("no\n\"route\"")), message: "no\n\"route\"", retryAfter: .seconds(90))
+    try file.note(said)
+    #expect(
+      file.read() == TaskFile.Contents(token: "cafe", before: print, hasPrinted: true, completion: said))
     var status = stat()
     #expect(stat(file.path, &status) == 0 && status.st_mode & 0o777 == 0o600)
   }
@@ -71,7 +76,7 @@ import Testing
 @Suite struct UnitStateTests {
   private typealias Properties = [String: BusValue]
 
-  /// A task of /bin/sh in /srv, whose unit has told this.
+  /// A task of /bin/sh whose directory and user are not there, and whose unit has told this.
   private func exit(_ news: [String: BusValue]...) throws -> TaskEnd.Exit? {
     var state = UnitState()
     for news in news { state.take(news) }
@@ -79,8 +84,8 @@ import Testing
     let task = SystemdTask(
       LeftTask(
         key: TaskKey(refresh: RefreshID(start: 1, number: 1), task: 0), app: try #require(AppID("org.example.todo")),
-        command: Command(arguments: ["/bin/sh"], directory: "/srv"),
-        owner: Owner(uid: 0, gid: 0, name: "anna", home: "/"), changedPath: nil),
+        command: Command(arguments: ["/bin/sh"], directory: "/nonexistent"),
+        owner: Owner(uid: 0, gid: 0, name: "nobody-of-this-name", home: "/"), changedPath: nil),
       units: UnitNames(stateDirectory: "/", isStandard: true), files: "/")
     return state.exit(of: task)
   }
@@ -110,15 +115,18 @@ import Testing
     #expect(try exit(state("active"), end("timeout", 2, 15), state("failed")) == .timedOut)
     #expect(try exit(state("active"), end("oom-kill", 2, 9), state("failed")) == .outOfMemory)
     #expect(try exit(state("active"), end("oom-kill", 1, 0), state("failed")) == .outOfMemory)
+    // Of a program that can run, this is its own: it was gone before the manager knew that it ran.
+    #expect(try exit(state("activating", job: 7), end("exit-code", 1, 203), state("failed")) == .exited(203))
+    // Nothing that a step before the program could have failed for is asked for.
+    #expect(try exit(state("activating", job: 7), end("exit-code", 1, 228), state("failed")) == .exited(228))
     // One that ran so shortly that nobody saw it active.
     #expect(try exit(["ActiveEnterTimestampMonotonic": .unsigned(9)], end("exit-code", 1, 217)) == .exited(217))
     #expect(try exit(end("exit-code", 1, 3), state("failed")) == .exited(3))
   }
 
   @Test(arguments: [
-    (200, "cannot start /bin/sh: cannot enter its directory /srv; make it, or name another"),
-    (217, "cannot start /bin/sh: cannot become user anna"),
-    (233, "cannot start /bin/sh: the service manager could not prepare its process (status 233)"),
+    (200, "cannot start /bin/sh: cannot enter its directory /nonexistent; make it, or name another"),
+    (217, "cannot start /bin/sh: cannot become user nobody-of-this-name"),
   ])
   func aProgramThatDidNotRunSaysWhy(status: Int64, sentence: String) throws {
     #expect(

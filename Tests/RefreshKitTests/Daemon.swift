@@ -22,7 +22,13 @@ final class Daemon {
     try FileManager.default.createDirectory(atPath: "\(directory)/config/apps.d", withIntermediateDirectories: true)
     notices = Glibc.socket(AF_UNIX, Int32(SOCK_DGRAM.rawValue), 0)
     try bindNotices()
-    try write("foreground_floor = \"1ms\"\nbackground_floor = \"1ms\"\nsettle = \"0s\"\n", to: "config/refreshd.toml")
+    try write(
+      """
+      launcher = "spawn"
+      foreground_floor = "1ms"
+      background_floor = "1ms"
+      settle = "0s"
+      """, to: "config/refreshd.toml")
     let table = task.map { "\n[[task]]\nshell = '''\($0)'''\n" } ?? ""
     try write(
       """

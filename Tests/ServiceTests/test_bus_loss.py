@@ -45,6 +45,7 @@ def test_a_bus_that_goes_and_comes_costs_no_refresh(refreshd, journal, gates, bu
     # One that cannot be started by its deadline has failed, and says why.
     journal.wait("refreshFailed", REFRESH_APP=LATE)
     [late] = refreshd.history(LATE)
+    assert "systemd cannot be asked at present: " in refreshd.call("Status")["status"]["launcher_reason"]
     # Two end while nobody tells us.
     gates[ENDS].open()
     gates[FAILS].open()

@@ -1,40 +1,84 @@
-"""The options of the unit are in force, and tasks work all the same."""
+"""The options of the daemon's own unit are in force, tasks inherit nothing of them, and all works the same."""
 
 import pathlib
 import subprocess
 
+import pytest
+
 from service import TODO, app, owner_of
 
-UNIT = pathlib.Path(__file__).resolve().parents[2] / "systemd"
+# Of capabilities(7).
+DAC_READ_SEARCH, KILL, SETGID, SETUID = (1 << bit for bit in (2, 5, 6, 7))
+FIELDS = ("NoNewPrivs", "CapBnd", "Seccomp")
+
+
+def rights(text):
+    """What /proc/PID/status says: no new privileges, the capabilities, the system call filter."""
+    status = dict(line.split(":\t") for line in text.splitlines() if ":\t" in line)
+    return [int(status[field], 16) for field in FIELDS]
 
 
 def test_a_task_is_its_owner_in_his_home(either):
-    refreshd = either
-    refreshd.configure(app('cd && { id -un; id -Gn; echo "$HOME $REFRESH_APP"; } > refreshed', owner="anna"))
-    refreshd.start()
-    refreshd.refreshctl("run", TODO)
+    either.configure(app('cd && { id -un; id -Gn; echo "$HOME $REFRESH_APP"; } > refreshed', owner="anna"))
+    either.start()
+    either.refreshctl("run", TODO)
     result = pathlib.Path("/home/anna/refreshed")
     assert result.read_text().splitlines() == ["anna", "anna", f"/home/anna {TODO}"]
     assert owner_of(result) == "anna"
 
 
-def test_a_private_directory_is_watched_for_new_data(either):
-    refreshd = either
-    # What CAP_DAC_READ_SEARCH is for: the daemon sees into a home that is its owner's alone.
+@pytest.fixture
+def private_home(installed):
+    """A home that is its owner's alone, with a program in it that is, too: what CAP_DAC_READ_SEARCH is for."""
     home = pathlib.Path("/home/anna")
     home.chmod(0o700)
-    text = app("true", owner="anna") + 'new_data = "changed:/home/anna/inbox"\n'
-    refreshd.configure(text)
+    tool = home / "tool"
+    tool.write_text("#!/bin/sh\ntest ! -e $HOME/news || date +%N > $HOME/inbox\n")
+    tool.chmod(0o700)
+    subprocess.run(["chown", "anna:anna", tool], check=True)
+    (home / "news").unlink(missing_ok=True)
+    return home
+
+
+def test_a_private_directory_is_watched_for_new_data(either, private_home):
+    text = app("", owner="anna").replace("shell = ''''''", 'run = ["/home/anna/tool"]')
+    either.configure(text + 'new_data = "changed:/home/anna/inbox"\n')
+    either.start()
+    assert either.refreshctl("run", TODO, check=False).returncode == 100
+    (private_home / "news").touch()
+    assert either.refreshctl("run", TODO, check=False).returncode == 0
+
+
+def test_the_daemon_has_the_rights_that_it_uses_and_its_tasks_have_none_of_its_bounds(refreshd):
+    report = pathlib.Path("/run/report")
+    refreshd.configure(app(f"cat /proc/self/status > {report}"))
     refreshd.start()
-    assert refreshd.refreshctl("run", TODO, check=False).returncode == 100
-    refreshd.configure(text.replace("true", "date +%N > /home/anna/inbox"))
-    refreshd.systemctl("reload", "refreshd.service")
-    assert refreshd.refreshctl("run", TODO, check=False).returncode == 0
+    refreshd.refreshctl("run", TODO)
+    assert rights(pathlib.Path(f"/proc/{refreshd.main_pid}/status").read_text()) == [1, DAC_READ_SEARCH, 2]
+    own = rights(pathlib.Path("/proc/1/status").read_text())
+    assert rights(report.read_text()) == [0, own[1], 0]
+    report.unlink()
+
+
+def test_the_daemon_hears_of_the_machine_within_its_bounds(refreshd):
+    refreshd.configure(app("exit 0", network="any", power="not-low", idle=True, calm=True))
+    refreshd.start()
+    conditions = refreshd.call("Why", app=TODO)["why"]["conditions"]
+    assert conditions["idle"]["source"] == "systemd-logind"
+    assert (conditions["pressure"]["source"], conditions["pressure"].get("problem")) == ("PSI", None)
+    # Which of the two it is hangs on the tests before.
+    assert conditions["network"]["source"] in ("rtnetlink", "systemd-networkd")
+
+
+def test_the_daemon_does_not_see_the_tmp_of_others_and_says_so(refreshd):
+    refreshd.configure(app("true") + 'new_data = "changed:/tmp/inbox"\n')
+    assert refreshd.systemctl("start", "refreshd.service", check=False).returncode != 0
+    assert 'cannot watch "/tmp/inbox": the daemon has a /tmp of its own' in refreshd.journal.text()
 
 
 def test_the_options_are_in_force_for_spawned_tasks_of_root_too(spawned):
     spawned.configure(
-        app("exec > /run/refreshd/report 2>&1; grep -E '^(NoNewPrivs|CapBnd|Seccomp):' /proc/self/status; "
+        app("exec > /run/refreshd/report 2>&1; cat /proc/self/status; "
             "for path in /etc/probe /usr/probe /proc/sys/kernel/domainname; do "
             "echo x > $path && echo wrote $path; done; "
             "hostname probe && echo renamed; dmesg > /dev/null && echo read the kernel log; exit 0")
@@ -42,11 +86,7 @@ def test_the_options_are_in_force_for_spawned_tasks_of_root_too(spawned):
     spawned.start()
     spawned.refreshctl("run", TODO)
     report = pathlib.Path("/run/refreshd/report").read_text()
-    status = dict(line.split(":\t") for line in report.splitlines() if ":\t" in line)
-    assert status["NoNewPrivs"] == "1"
-    assert status["Seccomp"] == "2"
-    # CAP_DAC_READ_SEARCH, CAP_KILL, CAP_SETGID, CAP_SETUID: bits 2, 5, 6 and 7 (capabilities(7)).
-    assert int(status["CapBnd"], 16) == 1 << 2 | 1 << 5 | 1 << 6 | 1 << 7
+    assert rights(report) == [1, DAC_READ_SEARCH | KILL | SETGID | SETUID, 2]
     for done in ("wrote", "renamed", "read the kernel log"):
         assert done not in report, report
 
@@ -80,9 +120,9 @@ def test_the_units_are_without_a_fault(refreshd):
         assert (answer.returncode, answer.stderr) == (0, "")
 
 
-def test_the_sandbox_does_not_get_wider(refreshd):
+def test_the_exposure_of_the_daemon_is_at_most_one_and_a_half(refreshd):
+    """Tenths of systemd's own scale, on which 10 is a service without any bounds."""
     answer = subprocess.run(
-        ["systemd-analyze", "security", "--offline=true", "--threshold=50", "refreshd.service"],
-        capture_output=True, text=True, timeout=60,
+        ["systemd-analyze", "security", "--threshold=15", "refreshd.service"], capture_output=True, text=True, timeout=60,
     )
     assert answer.returncode == 0, answer.stdout.splitlines()[-1]

@@ -177,6 +177,22 @@ def test_a_task_keeps_its_token_over_a_restart(refreshd, journal, gates):
     client.wait(timeout=60)
 
 
+def test_what_a_task_has_said_of_itself_counts_after_a_restart(refreshd, journal, gates):
+    id = IDS[0]
+    refreshd.launch_by("systemd")
+    refreshd.configure(
+        app("refreshctl complete no-data --message 'nothing new'; echo at work; read _ < /run/gate.$REFRESH_APP", id=id)
+    )
+    refreshd.start()
+    client = refreshd.run_in_background(id)
+    refreshd.systemctl("restart", "refreshd.service")
+    gates[id].open()
+    journal.wait("refreshFinished")
+    [refresh] = refreshd.history(id)
+    assert (refresh["outcome"], refresh["tasks"][0]["message"]) == ("no_data", "nothing new")
+    client.wait(timeout=60)
+
+
 def test_what_runs_of_an_app_that_was_taken_away_meanwhile_ends(refreshd, journal):
     refreshd.launch_by("systemd")
     refreshd.configure(app("echo at work; echo $$ > /run/pid; sleep 1000", id=IDS[0]), app("exit 0", id=IDS[1]))

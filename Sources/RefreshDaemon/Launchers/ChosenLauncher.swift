@@ -32,9 +32,9 @@ struct ChosenLauncher {
       place = manager.place(for: settings)
       reason =
         asked == .auto ? "systemd \(manager.version) answers on the \(manager.bus.name)" : "refreshd.toml says so"
-    case (.failure(let unusable), .systemd):
+    case (.failure, .systemd):
       place = Manager.expected(of: settings).place(for: settings)
-      reason = "refreshd.toml says so, but it cannot be used yet: \(unusable.reason)"
+      reason = "refreshd.toml says so"
     case (.failure(let unusable), _):
       place = nil
       reason = unusable.reason

@@ -18,6 +18,9 @@ protocol Launcher: AnyObject {
   /// Hears how a task ended, also when it could not be started at all.
   var onEnd: (TaskKey, TaskEnd) -> Void { get set }
 
+  /// Why tasks cannot be started at present; nil when nothing is known to be in the way.
+  var problem: String? { get }
+
   /// Starts a task; a key is used again only after its end.
   func start(_ launch: TaskLaunch)
 
@@ -47,6 +50,9 @@ protocol Launcher: AnyObject {
   ///
   /// For the daemon's start, before anything else is started: no second copy runs beside an orphan.
   func clean(leftFrom refreshes: Set<RefreshID>)
+
+  /// Keeps what a running task has said of itself, for the case that another daemon tells its end.
+  func keep(_ completion: Completion, of key: TaskKey)
 
   /// Lets go of what was kept of a refresh, or of another command with such an id, for the case of a crash.
   ///
@@ -119,4 +125,6 @@ struct LeftTask: Sendable {
 struct FoundTask: Hashable, Sendable {
   /// The token that it was given, by which it may complete itself; nil where that is not known any more.
   let token: String?
+  /// What it has said of itself to that daemon.
+  let completion: Completion?
 }

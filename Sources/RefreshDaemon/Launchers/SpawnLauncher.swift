@@ -89,6 +89,10 @@ final class SpawnLauncher: Launcher {
     return [:]
   }
 
+  var problem: String? { nil }
+
+  func keep(_ completion: Completion, of key: TaskKey) {}
+
   func release(_ refresh: RefreshID) {}
 
   func askWhatStays(answer: @escaping (Set<RefreshID>) -> Void) { answer([]) }

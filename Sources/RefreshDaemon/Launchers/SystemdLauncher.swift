@@ -8,8 +8,8 @@ import Systemd
 /// end are the manager's business. The unit stays when the task has ended (`RemainAfterExit=yes`) until the daemon has
 /// saved how: a daemon that was away finds it by its name and asks it.
 ///
-/// The manager is heard of our units only, because we hold a reference to each (`AddRef`), and only while there are any:
-/// other units' changes never wake an idle daemon.
+/// The manager tells of the units that somebody holds a reference to, as we do of ours (`AddRef`), and we listen only while
+/// there are any: other units' changes never wake an idle daemon, and make no work for the manager.
 final class SystemdLauncher: Launcher {
   var onOutput: (TaskKey, String) -> Void = { _, _ in }
   var onEnd: (TaskKey, TaskEnd) -> Void = { _, _ in }
@@ -25,6 +25,8 @@ final class SystemdLauncher: Launcher {
   private var changes: BusListener?
   private var restarts: BusListener?
   private var watch: BusWatch?
+  /// The units of tasks, all daemons', that were there at the start; none once it is over.
+  var leftUnits: [ListedUnit] = []
   /// The question what units there are, after the bus was away.
   var inventory: BusCall?
   /// The question whether the machine is being switched off.
@@ -62,6 +64,10 @@ final class SystemdLauncher: Launcher {
 
   // MARK: Launcher
 
+  var problem: String? {
+    bus.state == .connected ? nil : "systemd cannot be asked at present: \(bus.reason)"
+  }
+
   func start(_ launch: TaskLaunch) {
     let task = SystemdTask(launch, units: place.units, files: place.files)
     add(task)
@@ -84,6 +90,16 @@ final class SystemdLauncher: Launcher {
 
   func forgetUsers() {}
 
+  func keep(_ completion: Completion, of key: TaskKey) {
+    guard let task = tasks[key] else { return }
+    do throws(SystemCallError) {
+      try task.file.note(completion)
+    } catch {
+      // Only a daemon that comes after this one would have needed it.
+      return
+    }
+  }
+
   func release(_ refresh: RefreshID) {
     for task in tasks.values.filter({ $0.key.refresh == refresh && $0.isTold }) {
       task.isReleased = true
@@ -98,8 +114,9 @@ final class SystemdLauncher: Launcher {
       stopping = nil
       // Who cannot be asked is not switched off: the daemon stops before the bus does.
       if case .success(let values) = state, values.first?.text == "stopping" { return answer([]) }
-      // Of one that is just being started it is not known whether it was.
-      let unsure = tasks.values.filter { !$0.isFindable }.map(\.key.refresh)
+      // Of one that is just being started it is not known whether it was; and why one ends that was asked to, this
+      // daemon alone knows.
+      let unsure = tasks.values.filter { !$0.isFindable || $0.asked != nil }.map(\.key.refresh)
       answer(Set(tasks.keys.map(\.refresh)).subtracting(unsure))
     }
   }
@@ -144,7 +161,7 @@ final class SystemdLauncher: Launcher {
     case .awaitingBus:
       fail(task, "cannot start \(task.program): the service manager could not be asked: \(bus.reason)")
     case .starting, .running:
-      task.asked = max(task.asked ?? 0, signal == SIGKILL ? 2 : 1) == 2 ? SIGKILL : SIGTERM
+      if task.asked != SIGKILL { task.asked = signal }
       send(signal, to: task)
     case .lookingAgain(let end) where signal == SIGKILL:
       // A disk that does not answer must not hold up the end.

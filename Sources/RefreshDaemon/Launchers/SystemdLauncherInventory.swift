@@ -11,7 +11,8 @@ extension SystemdLauncher {
   // MARK: Start
 
   func takeUp(_ left: [LeftTask], stored: [PassedDescriptor]) -> [TaskKey: FoundTask] {
-    let units = Set(list().map(\.name))
+    leftUnits = list()
+    let units = Set(leftUnits.map(\.name))
     var found: [TaskKey: FoundTask] = [:]
     for left in left {
       let task = SystemdTask(left, units: place.units, files: place.files)
@@ -22,7 +23,7 @@ extension SystemdLauncher {
       task.state = .running
       add(task)
       takeUpOutput(of: task)
-      found[left.key] = FoundTask(token: contents.token)
+      found[left.key] = FoundTask(token: contents.token, completion: contents.completion)
     }
     let outputs = Set(tasks.values.map(\.outputName))
     for descriptor in stored {
@@ -46,19 +47,20 @@ extension SystemdLauncher {
   func clean(leftFrom refreshes: Set<RefreshID>) {
     let bound = WaitBound(Self.cleanBound)
     let known = Set(tasks.values.map(\.unit))
-    let left = list().filter { place.units.key(ofUnit: $0.name) != nil && !known.contains($0.name) }
+    let left = leftUnits.map(\.name).filter { place.units.key(ofUnit: $0) != nil && !known.contains($0) }
+    leftUnits = []
     let files = Set(tasks.values.flatMap { [$0.file.path, $0.file.output] })
     for name in Processes.names(in: place.files) where !files.contains("\(place.files)/\(name)") {
       unlink("\(place.files)/\(name)")
     }
-    guard !left.isEmpty else { return }
-    do throws(SystemdError) {
-      let session = try BusSession(place.bus)
-      for unit in left { discard(unit.name) { _ = try? session.call($0) } }
-    } catch {
-      return
+    guard !left.isEmpty, let session = session() else { return }
+    for unit in left {
+      discard(unit) { method in
+        // A unit without a process has nobody to be killed, and one that has not failed cannot be reset.
+        do throws(BusError) { _ = try session.call(method) } catch { return }
+      }
     }
-    for unit in left { wait(forEndOf: unit.name, until: bound) }
+    for unit in left { wait(forEndOf: unit, until: bound) }
   }
 
   /// Waits until no process of a unit is left, whose app is not known any more.
@@ -72,12 +74,20 @@ extension SystemdLauncher {
     }
   }
 
-  /// The units of tasks, asked for without the loop; none when nobody answers in time.
+  /// The units of tasks, asked for without the loop.
+  ///
+  /// None when nobody answers in time: the tasks count as lost then, and are ended as soon as the manager is found.
   private func list() -> [ListedUnit] {
-    guard let session = try? BusSession(place.bus), let answer = try? session.call(ServiceManager.listTasks) else {
+    guard let session = session() else { return [] }
+    do throws(BusError) {
+      return ListedUnit.list(in: try session.call(ServiceManager.listTasks))
+    } catch {
       return []
     }
-    return ListedUnit.list(in: answer)
+  }
+
+  private func session() -> BusSession? {
+    do throws(SystemdError) { return try BusSession(place.bus) } catch { return nil }
   }
 
   /// Ends a unit that nobody knows, and has it forgotten.

@@ -63,8 +63,8 @@ final class SystemdTask {
   /// Whether its unit is to be forgotten as soon as the manager is done with it.
   var isReleased = false
 
-  /// A task that a daemon before this one left.
-  init(_ task: LeftTask, units: UnitNames, files: String) {
+  /// A task that a daemon before this one left, unless there is a launch.
+  init(_ task: LeftTask, launch: TaskLaunch? = nil, units: UnitNames, files: String) {
     key = task.key
     app = task.app
     unit = units.unit(of: task.key)
@@ -74,21 +74,14 @@ final class SystemdTask {
     directory = task.command.directory ?? task.owner.home
     user = task.owner.name
     changedPath = task.changedPath
-    launch = nil
+    self.launch = launch
   }
 
   /// A task that is to be started.
-  init(_ launch: TaskLaunch, units: UnitNames, files: String) {
-    key = launch.key
-    app = launch.app
-    unit = units.unit(of: launch.key)
-    path = BusPath.encoded(unit, below: ServiceManager.unitPath) ?? ServiceManager.unitPath
-    file = TaskFile(of: unit, in: files)
-    program = launch.command.arguments.first ?? "an empty command"
-    directory = launch.command.directory ?? launch.owner.home
-    user = launch.owner.name
-    changedPath = launch.changedPath
-    self.launch = launch
+  convenience init(_ launch: TaskLaunch, units: UnitNames, files: String) {
+    let task = LeftTask(
+      key: launch.key, app: launch.app, command: launch.command, owner: launch.owner, changedPath: launch.changedPath)
+    self.init(task, launch: launch, units: units, files: files)
   }
 
   /// Whether its end was told.
@@ -105,8 +98,11 @@ final class SystemdTask {
   /// The name under which the service manager keeps the reading end of its output.
   var outputName: String { "task-\(key)" }
 
-  /// Why its program did not come to run.
-  func sentence(forStatus status: Int32) -> String {
-    ExecFailure.sentence(status: status, program: program, directory: directory, user: user)
+  /// Why its program did not come to run, if a status says so.
+  func sentence(forStatus status: Int32) -> String? {
+    guard ExecFailure.statuses.contains(status) else { return nil }
+    let failure = ExecFailure(
+      program: program, directory: directory, user: user, hasSandbox: launch?.properties.isEmpty == false)
+    return failure.sentence(forStatus: status)
   }
 }

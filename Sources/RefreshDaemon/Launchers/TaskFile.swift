@@ -15,9 +15,9 @@ struct TaskFile {
     var before: Fingerprint?
     /// Whether the task has printed anything.
     var hasPrinted = false
+    /// What the task has said of itself, the first time.
+    var completion: Completion?
   }
-
-  private static let printed = "\n# printed\n"
 
   /// Where it is.
   let path: String
@@ -45,17 +45,27 @@ struct TaskFile {
 
   /// Adds that the task has printed something.
   func notePrinted() throws(SystemCallError) {
-    try put(String(Self.printed.dropFirst()), O_WRONLY | O_APPEND | O_CLOEXEC)
+    try put("# printed\n", O_WRONLY | O_APPEND | O_CLOEXEC)
+  }
+
+  /// Adds what the task has said of itself.
+  func note(_ completion: Completion) throws(SystemCallError) {
+    try put("# completed \(completion.text)\n", O_WRONLY | O_APPEND | O_CLOEXEC)
   }
 
   /// What it says; nothing when it is not there.
   func read() -> Contents {
     let text = String(decoding: Processes.contents(of: path), as: UTF8.self)
-    var contents = Contents(hasPrinted: text.hasSuffix(Self.printed))
-    // Only the lines before the first variable: its value may have any text in it.
-    for line in text.split(separator: "\n").prefix(while: { $0.hasPrefix("# ") }) {
+    var contents = Contents()
+    let lines = text.split(separator: "\n")
+    // Only the lines before the first variable and after the last, which ends in a quote: a value may have any text in it.
+    for line in lines.prefix(while: { $0.hasPrefix("# ") }) {
       if line.hasPrefix("# token ") { contents.token = String(line.dropFirst("# token ".count)) }
       if line.hasPrefix("# before ") { contents.before = Fingerprint(text: line.dropFirst("# before ".count)) }
+    }
+    for line in lines.reversed().prefix(while: { !$0.hasSuffix("\"") }) {
+      if line == "# printed" { contents.hasPrinted = true }
+      if line.hasPrefix("# completed ") { contents.completion = Completion(text: line.dropFirst("# completed ".count)) }
     }
     return contents
   }

@@ -68,9 +68,7 @@ struct UnitState: Hashable {
     switch (result, mainEnd) {
     case ("timeout", .some) where hasBeenActive: .timedOut
     case ("oom-kill", _): .outOfMemory
-    case (_, .exited(let status)) where !hasBeenActive && ExecFailure.statuses.contains(status):
-      .notStarted(task.sentence(forStatus: status))
-    case (_, .exited(let status)): .exited(status)
+    case (_, .exited(let status)): hasBeenActive ? .exited(status) : exitOfShortLife(task, status)
     case (_, .signalled(let signal)): .signalled(signal)
     case ("resources", nil):
       .notStarted(
@@ -78,5 +76,10 @@ struct UnitState: Hashable {
     case (let result, nil):
       .notStarted("cannot start \(task.program): the service manager gave its start up (\(result))")
     }
+  }
+
+  /// A main process that was gone before the manager knew whether its program ran.
+  private func exitOfShortLife(_ task: SystemdTask, _ status: Int32) -> TaskEnd.Exit {
+    task.sentence(forStatus: status).map { .notStarted($0) } ?? .exited(status)
   }
 }

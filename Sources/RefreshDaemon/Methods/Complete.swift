@@ -14,10 +14,14 @@ extension Daemon {
     let retryAfter = call.parameters.retryAfterMicroseconds
     if let retryAfter, retryAfter < 0 { return call.fail(InvalidParameter(parameter: "retry_after_us")) }
     let before = engine.outcome(of: key.refresh, task: key.task)
-    let message = call.parameters.message ?? ""
+    let message = OutputLines.message(of: call.parameters.message ?? "")
     let outcome = Outcome(call.parameters.outcome, message: message)
     handle(.completed(key.refresh, task: key.task, outcome, message: message))
-    if before == nil, let retryAfter { handle(.retryAfter(key.refresh, .microseconds(retryAfter))) }
+    if before == nil {
+      if let retryAfter { handle(.retryAfter(key.refresh, .microseconds(retryAfter))) }
+      launcher.keep(
+        Completion(outcome, message: message, retryAfter: retryAfter.map { .microseconds($0) }), of: key)
+    }
     if refreshes.running[key.refresh]?.performer != nil {
       // There is no process whose end would be waited for.
       handle(.taskEnded(key.refresh, task: key.task, TaskEnd(exit: .exited(0))))

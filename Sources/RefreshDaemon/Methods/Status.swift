@@ -15,13 +15,17 @@ extension Daemon {
           version: refreshdVersion, start: Int(engine.start),
           sinceMicroseconds: startedAt.instant.wallMicroseconds(at: engine.wallOffset),
           isUserDaemon: settings.isUserDaemon, socket: settings.socket, launcher: choice.name,
-          launcherReason: choice.reason,
+          launcherReason: launcherReason,
           apps: configuration.apps.count, refreshing: engine.refreshingCount, next: next(after: now),
           pause: pauseState,
           configuration: Wire.ConfigurationState(
             directories: reader.sources.directories, sinceMicroseconds: configuration.sinceMicroseconds,
             problems: configuration.refused.map(Wire.Problem.init)),
           store: Wire.StoreState(directory: settings.stateDirectory, problem: storeProblem?.description))))
+  }
+
+  private var launcherReason: String {
+    launcher.problem.map { "\(choice.reason); \($0)" } ?? choice.reason
   }
 
   private func next(after now: Instant) -> Wire.NextRefresh? {
