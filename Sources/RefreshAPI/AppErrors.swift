@@ -42,6 +42,8 @@ extension AppInterface {
   }
 
   /// The token is of no task that is running: it ended, or its refresh was stopped.
+  ///
+  /// Or it came with `perform`, and to the connection of another user.
   public struct NoSuchToken: Error, Codable, Hashable, Sendable {
     /// The name of the error on the socket.
     public static let name = "org.refreshd.App.NoSuchToken"

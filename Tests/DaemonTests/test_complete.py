@@ -117,3 +117,11 @@ def test_each_task_of_a_group_has_its_own_token(daemon, task):
         daemon.call("App.Complete", token=token, outcome="no_data")
     task.go.let_go(2)
     assert finished(stream)["outcome"] == "no_data"
+
+
+def test_a_long_message_is_cut_like_a_printed_line(daemon, task):
+    stream = task.run(f"read _ < {task.go}")
+    task.complete("failed", message="ä" * 100_000)
+    task.go.let_go()
+    refresh = finished(stream)
+    assert refresh["tasks"][0]["message"] == refresh["cause"]["text"] == "ä" * 100

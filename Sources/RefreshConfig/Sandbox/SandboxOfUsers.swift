@@ -5,7 +5,11 @@
 /// then does not start, and what cannot be done is refused.
 enum SandboxOfUsers {
   /// What only the machine's service manager can do.
-  static let refused: Set<String> = ["DevicePolicy", "IPAddressAllow", "IPAddressDeny", "ProcSubset", "ProtectProc"]
+  ///
+  /// Of the controllers a user's manager is given pids, memory and cpu, and not io (user@.service).
+  static let refused: Set<String> = [
+    "DevicePolicy", "IOWeight", "IPAddressAllow", "IPAddressDeny", "ProcSubset", "ProtectProc",
+  ]
 
   /// What can be done in a user namespace.
   private static let needingPrivateUsers: Set<String> = [

@@ -13,11 +13,15 @@ struct OutputLines {
   private var last: [UInt8] = []
 
   /// The last line with something in it, cut to ``messageBound`` bytes of UTF-8; empty if there was none.
-  var message: String {
+  var message: String { Self.message(of: String(decoding: last, as: UTF8.self)) }
+
+  /// The beginning of a text of any length that a refresh keeps: ``messageBound`` bytes of UTF-8, whole characters.
+  static func message(of text: String) -> String {
+    // A broken byte becomes three, so the bound is on the text.
+    guard text.utf8.count > messageBound else { return text }
     var message = ""
-    for character in String(decoding: last, as: UTF8.self) {
-      // A broken byte becomes three, so the bound is on the text, and a character stays whole or goes.
-      guard message.utf8.count + character.utf8.count <= Self.messageBound else { break }
+    for character in text {
+      guard message.utf8.count + character.utf8.count <= messageBound else { break }
       message.append(character)
     }
     return message

@@ -14,7 +14,7 @@ extension Daemon {
     let retryAfter = call.parameters.retryAfterMicroseconds
     if let retryAfter, retryAfter < 0 { return call.fail(InvalidParameter(parameter: "retry_after_us")) }
     let before = engine.outcome(of: key.refresh, task: key.task)
-    let message = call.parameters.message ?? ""
+    let message = OutputLines.message(of: call.parameters.message ?? "")
     let outcome = Outcome(call.parameters.outcome, message: message)
     handle(.completed(key.refresh, task: key.task, outcome, message: message))
     if before == nil {
