@@ -23,12 +23,26 @@ def pytest_configure(config):
     config.addinivalue_line("markers", "spawned: of tasks that end with the daemon")
 
 
+# What is about tasks, and so about what starts them; the rest is the same however they are started.
+OF_TASKS = {
+    f"test_{name}"
+    for name in (
+        "asking chains complete crash deadline drain environment intervals outcomes places reload rest restart run "
+        "signals staleness"
+    ).split()
+}
+
+
 def pytest_collection_modifyitems(config, items):
-    """Under systemd, leaves out what is of spawned tasks only, and machines with a boot of their own in a machine that
-    may not set clocks."""
+    """Under systemd, leaves out what is not about tasks or is of spawned tasks only, and machines with a boot of their
+    own in a machine that may not set clocks."""
     if LAUNCHER == "systemd":
         items[:] = [
-            item for item in items if not item.get_closest_marker("spawned") and "machine" not in item.fixturenames
+            item
+            for item in items
+            if item.module.__name__ in OF_TASKS
+            and not item.get_closest_marker("spawned")
+            and "machine" not in item.fixturenames
         ]
 
 
