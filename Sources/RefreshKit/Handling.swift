@@ -10,7 +10,9 @@ struct Handling {
 /// The handler: run, warned and cancelled as ``Serving`` says.
 extension RefreshClient {
   func serve(_ event: Serving.Event) {
+    let wasOccupied = serving.isOccupied
     for effect in serving.handle(event, at: .now) { perform(effect) }
+    if wasOccupied, !serving.isOccupied { extend() }
     arm()
   }
 

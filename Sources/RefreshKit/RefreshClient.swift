@@ -82,11 +82,11 @@ public actor RefreshClient {
   ///
   /// When this returns, the daemon hands refreshes to this process, if it is there. Of several processes of one app the
   /// first one is handed all of them, and the next one takes over when that one ends. A second handler takes the place
-  /// of the first, from the next refresh on.
+  /// of the first, from the next refresh on. A handler that has not returned yet from a refresh that was lost with the
+  /// connection is waited for before the daemon hands out anything to this process.
   public func onRefresh(_ handler: @escaping Handler) async {
     self.handler = handler
-    guard streams[.attach] == nil else { return }
-    if case .connected = link.state { step(.extended) } else { openWanted() }
+    extend()
     await answer(to: .attach)
   }
 
@@ -146,9 +146,11 @@ public actor RefreshClient {
   }
 
   /// The streams that there have to be.
-  var wanted: [Stream] {
+  var wanted: [Stream] { foregroundLeases > 0 ? base + [.lease(.foreground)] : base }
+
+  /// The streams that make a client a connected one.
+  var base: [Stream] {
     // An attachment is a lease of `launched` and tells what happens, too.
-    let base: [Stream] = handler == nil ? [.lease(.launched), .watch] : [.attach]
-    return foregroundLeases > 0 ? base + [.lease(.foreground)] : base
+    handler == nil || serving.isOccupied ? [.lease(.launched), .watch] : [.attach]
   }
 }

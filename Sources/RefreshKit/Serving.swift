@@ -4,8 +4,7 @@
 ///
 /// ```
 /// idle    -> serving   performed
-/// serving -> idle      returned, and nothing is next
-/// serving -> serving   performed again: it is next, until the handler has returned
+/// serving -> idle      returned
 /// ```
 struct Serving: Sendable {
   typealias Instant = ContinuousClock.Instant
@@ -33,7 +32,7 @@ struct Serving: Sendable {
 
   enum State: Hashable, Sendable {
     case idle
-    case serving(Order, Standing, next: Order?)
+    case serving(Order, Standing)
   }
 
   enum Event: Hashable, Sendable {
@@ -58,44 +57,43 @@ struct Serving: Sendable {
   /// When ``Event/timePassed`` is due: at a deadline that the daemon has not enforced, because it stands still.
   var wake: Instant? {
     switch state {
-    case .serving(let order, .wanted, _), .serving(let order, .expiring, _): order.deadline
+    case .serving(let order, .wanted), .serving(let order, .expiring): order.deadline
     case .idle, .serving: nil
     }
   }
 
+  /// Whether the handler is still at a refresh that nobody waits for any more.
+  ///
+  /// Who is, must not attach: the daemon would hand it the next refresh, which it could not begin.
+  var isOccupied: Bool {
+    if case .serving(_, .lost) = state { true } else { false }
+  }
+
   mutating func handle(_ event: Event, at now: Instant) -> [Effect] {
     switch (state, event) {
-    case (.idle, .performed(let order)): return start(order)
-    case (.serving(let order, let standing, _), .performed(let next)):
-      // The handler is never run twice at once. It was told to stop, so it may still return in time.
-      state = .serving(order, standing, next: next)
-      return []
-    case (.serving(let order, .wanted, let next), .expiring(let id)) where id == order.id:
-      state = .serving(order, .expiring, next: next)
+    case (.idle, .performed(let order)):
+      state = .serving(order, .wanted)
+      return [.start(order)]
+    case (.serving, .performed(let order)):
+      // The daemon hands out one after the other; whatever it says, the handler is never run twice at once.
+      return [.complete(token: order.token, .busy)]
+    case (.serving(let order, .wanted), .expiring(let id)) where id == order.id:
+      state = .serving(order, .expiring)
       return [.expire]
-    case (.serving(let order, let standing, let next), .cancelled(let id)) where id == order.id:
-      if standing.isStopped { return [] }
-      state = .serving(order, .cancelled, next: next)
+    case (.serving(let order, let standing), .cancelled(let id)) where id == order.id && !standing.isStopped:
+      state = .serving(order, .cancelled)
       return [.expire, .cancel]
-    case (.serving(let order, let standing, let next?), .cancelled(let id)) where id == next.id:
-      state = .serving(order, standing, next: nil)
-      return [.complete(token: next.token, .busy)]
-    case (.serving(let order, let standing, _), .disconnected):
-      state = .serving(order, .lost, next: nil)
+    case (.serving(let order, let standing), .disconnected):
+      state = .serving(order, .lost)
       return standing.isStopped ? [] : [.expire, .cancel]
-    case (.serving(let order, let standing, let next), .returned(let id, let completion)) where id == order.id:
+    case (.serving(let order, let standing), .returned(let id, let completion)) where id == order.id:
       state = .idle
-      return (standing == .lost ? [] : [.complete(token: order.token, completion)]) + (next.map { start($0) } ?? [])
-    case (.serving(let order, let standing, let next), .timePassed) where now >= order.deadline && !standing.isStopped:
-      state = .serving(order, .cancelled, next: next)
+      return standing == .lost ? [] : [.complete(token: order.token, completion)]
+    case (.serving(let order, let standing), .timePassed) where now >= order.deadline && !standing.isStopped:
+      state = .serving(order, .cancelled)
       return [.expire, .cancel]
     case (.idle, _), (.serving, _): return []
     }
-  }
-
-  private mutating func start(_ order: Order) -> [Effect] {
-    state = .serving(order, .wanted, next: nil)
-    return [.start(order)]
   }
 }
 
@@ -110,7 +108,7 @@ struct Completion: Hashable, Sendable {
   let message: String?
   let retryAfter: Duration?
 
-  /// The refresh was stopped before its turn came.
+  /// The handler is at another refresh.
   static let busy = Completion(
     outcome: .failed, message: "the handler has not returned from the refresh before", retryAfter: nil)
 

@@ -51,6 +51,12 @@ extension RefreshClient {
     arm()
   }
 
+  /// Opens what has come to be wanted, and has the link wait for its answer.
+  func extend() {
+    guard base.contains(where: { streams[$0] == nil }) else { return }
+    if case .connected = link.state { step(.extended) } else { openWanted() }
+  }
+
   /// Opens what is wanted, and ends what is not, unless the link waits or is closed.
   func openWanted() {
     let wanted = wanted

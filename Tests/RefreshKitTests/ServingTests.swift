@@ -52,17 +52,22 @@ struct ServingTests {
   @Test func theHandlerIsNeverAtTwo() {
     #expect(
       trace(
-        (0, .performed(Self.order("1"))), (1, .disconnected), (2, .performed(Self.order("2"))),
-        (3, .returned(id: "1", Self.done)), (4, .returned(id: "2", Self.done)))
-        == ["start 1", "expire, cancel", "", "start 2", "complete token-2"])
+        (0, .performed(Self.order("1"))), (1, .performed(Self.order("2"))), (2, .cancelled(id: "2")),
+        (3, .returned(id: "1", Self.done)), (4, .performed(Self.order("3"))))
+        == ["start 1", "complete token-2", "", "complete token-1", "start 3"])
   }
 
-  @Test func whatIsCancelledBeforeItsTurnIsNotStarted() {
-    #expect(
-      trace(
-        (0, .performed(Self.order("1"))), (1, .disconnected), (2, .performed(Self.order("2"))),
-        (3, .cancelled(id: "2")), (4, .returned(id: "1", Self.done)))
-        == ["start 1", "expire, cancel", "", "complete token-2", ""])
+  /// Only then may the client attach anew.
+  @Test func whoseRefreshIsLostIsOccupiedUntilItReturns() {
+    var serving = Serving()
+    let script: [(event: Serving.Event, isOccupied: Bool)] = [
+      (.performed(Self.order("1")), false), (.cancelled(id: "1"), false), (.disconnected, true),
+      (.disconnected, true), (.returned(id: "1", Self.done), false),
+    ]
+    for step in script {
+      _ = serving.handle(step.event, at: Self.beginning)
+      #expect(serving.isOccupied == step.isOccupied, "\(step.event)")
+    }
   }
 
   @Test func whatComesLateOrForAnotherDoesNothing() {
