@@ -136,13 +136,13 @@ public actor RefreshClient {
   /// For a window that is told when it gets and loses the focus; else use ``withForeground(isolation:_:)``.
   public func foreground() -> ForegroundLease {
     foregroundLeases += 1
-    openWanted()
+    settleForeground()
     return ForegroundLease(of: self)
   }
 
   func leaveForeground() {
     foregroundLeases -= 1
-    openWanted()
+    settleForeground()
   }
 
   /// The streams that there have to be.

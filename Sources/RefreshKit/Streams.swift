@@ -57,16 +57,19 @@ extension RefreshClient {
     if case .connected = link.state { step(.extended) } else { openWanted() }
   }
 
-  /// Opens what is wanted, and ends what is not, unless the link waits or is closed.
+  /// Opens what is wanted, unless the link waits or is closed.
   func openWanted() {
-    let wanted = wanted
     for stream in wanted where streams[stream] == nil {
       switch link.state {
       case .connecting, .connected: open(stream)
       case .waiting, .closed: return
       }
     }
-    for stream in Array(streams.keys) where !wanted.contains(stream) { drop(stream) }
+  }
+
+  /// Opens or ends the lease of `foreground`, which has no part in whether the client is connected.
+  func settleForeground() {
+    if wanted.contains(.lease(.foreground)) { openWanted() } else { drop(.lease(.foreground)) }
   }
 
   func broke(_ error: RefreshError) {
@@ -178,11 +181,21 @@ extension RefreshClient {
     open.waiting = []
     streams[stream] = open
     self.phase = phase
-    if case .connecting = link.state, streams.values.allSatisfy(\.hasAnswered) {
-      step(.answered)
-      subscribers.tell(.attached(phase))
-    }
+    if wanted.contains(stream) { settleBase() }
     for waiting in waiting { waiting.resume() }
+  }
+
+  /// Takes note when all has answered that makes the client a connected one; what that replaces is ended only now.
+  private func settleBase() {
+    guard base.allSatisfy({ streams[$0]?.hasAnswered == true }) else { return }
+    for stream in Array(streams.keys) where !wanted.contains(stream) {
+      // What it was told before is not told by what takes its place.
+      read(stream)
+      drop(stream)
+    }
+    guard case .connecting = link.state else { return }
+    step(.answered)
+    subscribers.tell(.attached(phase))
   }
 }
 
