@@ -56,6 +56,14 @@ struct Link: Sendable {
     }
   }
 
+  /// Whether there may be connections.
+  var isUp: Bool {
+    switch state {
+    case .connecting, .connected: true
+    case .waiting, .closed: false
+    }
+  }
+
   mutating func handle(_ event: Event, at now: Instant) -> Effect? {
     switch (state, event) {
     case (.closed, .opened(let keepsTrying)):

@@ -41,7 +41,7 @@ public actor RefreshClient {
   var serving = Serving()
   var handler: Handler?
   var handling: Handling?
-  private var foregroundLeases = 0
+  var foregroundLeases = ForegroundLeases()
 
   /// The client's own thread.
   public nonisolated var unownedExecutor: UnownedSerialExecutor { loop.asUnownedSerialExecutor() }
@@ -133,23 +133,21 @@ public actor RefreshClient {
 
   /// Tells the daemon that the user looks at the app, until ``ForegroundLease/end()``.
   ///
-  /// For a window that is told when it gets and loses the focus; else use ``withForeground(isolation:_:)``.
+  /// For a window that is told when it gets and loses the focus; else use ``withForeground(isolation:_:)``. What the
+  /// daemon does not take, or what there is no descriptor for, is tried again, 30 s apart at most.
   public func foreground() -> ForegroundLease {
-    foregroundLeases += 1
+    foregroundLeases.count += 1
     settleForeground()
     return ForegroundLease(of: self)
   }
 
   func leaveForeground() {
-    foregroundLeases -= 1
+    foregroundLeases.count -= 1
     settleForeground()
   }
 
-  /// The streams that there have to be.
-  var wanted: [Stream] { foregroundLeases > 0 ? base + [.lease(.foreground)] : base }
-
   /// The streams that make a client a connected one.
-  var base: [Stream] {
+  var wanted: [Stream] {
     // An attachment is a lease of `launched` and tells what happens, too.
     handler == nil || serving.isOccupied ? [.lease(.launched), .watch] : [.attach]
   }

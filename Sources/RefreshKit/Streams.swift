@@ -42,6 +42,7 @@ extension RefreshClient {
     case .connect:
       socket = SocketPath.find(named: socketName)
       openWanted()
+      settleForeground()
     case .disconnect(let pause):
       dropAll()
       subscribers.tell(.disconnected(failure, retryingIn: pause))
@@ -53,23 +54,13 @@ extension RefreshClient {
 
   /// Opens what has come to be wanted, and has the link wait for its answer.
   func extend() {
-    guard base.contains(where: { streams[$0] == nil }) else { return }
+    guard wanted.contains(where: { streams[$0] == nil }) else { return }
     if case .connected = link.state { step(.extended) } else { openWanted() }
   }
 
   /// Opens what is wanted, unless the link waits or is closed.
   func openWanted() {
-    for stream in wanted where streams[stream] == nil {
-      switch link.state {
-      case .connecting, .connected: open(stream)
-      case .waiting, .closed: return
-      }
-    }
-  }
-
-  /// Opens or ends the lease of `foreground`, which has no part in whether the client is connected.
-  func settleForeground() {
-    if wanted.contains(.lease(.foreground)) { openWanted() } else { drop(.lease(.foreground)) }
+    for stream in wanted where link.isUp && streams[stream] == nil { open(stream) }
   }
 
   func broke(_ error: RefreshError) {
@@ -81,18 +72,20 @@ extension RefreshClient {
     if case .connecting(_, let until) = link.state, until <= .now { failure = .late }
     step(.timePassed(chance: .random(in: 0...1)))
     serve(.timePassed)
+    settleForeground()
     endLateCalls()
     arm()
   }
 
   /// Sets the one alarm to the earliest of all that is waited for.
   func arm() {
-    loop.alarm = ([link.wake, serving.wake].compactMap(\.self) + calls.values.map(\.until)).min()
+    loop.alarm = ([link.wake, serving.wake, foregroundLeases.retry].compactMap(\.self) + calls.values.map(\.until))
+      .min()
   }
 
   // MARK: Opening and ending
 
-  private func open(_ stream: Stream) {
+  func open(_ stream: Stream) {
     do throws(ClientError) {
       let client = try Client(path: socket.path)
       switch stream {
@@ -106,11 +99,11 @@ extension RefreshClient {
       streams[stream] = OpenStream(client: client)
       loop.watch(client.descriptor) { [weak self] in self?.assumeIsolated { $0.read(stream) } }
     } catch {
-      broke(RefreshError(error, at: socket))
+      failed(stream, error)
     }
   }
 
-  private func drop(_ stream: Stream) {
+  func drop(_ stream: Stream) {
     guard let open = streams.removeValue(forKey: stream) else { return }
     loop.forget(open.client.descriptor)
     for waiting in open.waiting { waiting.resume() }
@@ -118,7 +111,16 @@ extension RefreshClient {
 
   private func dropAll() {
     for stream in Array(streams.keys) { drop(stream) }
+    foregroundLeases.reset()
     serve(.disconnected)
+  }
+
+  /// A stream has ended, or could not be opened.
+  private func failed(_ stream: Stream, _ error: ClientError) {
+    guard stream == ForegroundLeases.stream else { return broke(RefreshError(error, at: socket)) }
+    drop(stream)
+    foregroundLeases.failed(at: .now)
+    arm()
   }
 
   // MARK: Reading
@@ -131,7 +133,7 @@ extension RefreshClient {
       } catch .malformed where open.hasAnswered {
         // Of a later daemon, with values that this library does not know: what it says after it may be known.
       } catch {
-        broke(RefreshError(error, at: socket))
+        failed(stream, error)
       }
     }
   }
@@ -187,8 +189,8 @@ extension RefreshClient {
 
   /// Takes note when all has answered that makes the client a connected one; what that replaces is ended only now.
   private func settleBase() {
-    guard base.allSatisfy({ streams[$0]?.hasAnswered == true }) else { return }
-    for stream in Array(streams.keys) where !wanted.contains(stream) {
+    guard wanted.allSatisfy({ streams[$0]?.hasAnswered == true }) else { return }
+    for stream in Array(streams.keys) where stream != ForegroundLeases.stream && !wanted.contains(stream) {
       // What it was told before is not told by what takes its place.
       read(stream)
       drop(stream)
