@@ -97,7 +97,11 @@ public actor RefreshClient {
   /// ``connect(app:socket:keepsTrying:)`` when the daemon is not there. `refreshctl reset` takes it back.
   public func setMinimumBackgroundInterval(_ interval: RefreshInterval) async throws(RefreshError) {
     if case .closed = link.state { throw .closed }
-    _ = try await call(ManagerInterface.Set.self, .init(apps: [app], backgroundInterval: interval.text))
+    do throws(CallFailure) {
+      _ = try await call(ManagerInterface.Set.self, .init(apps: [app], backgroundInterval: interval.text))
+    } catch {
+      throw RefreshError(error, at: socket)
+    }
   }
 
   /// What happens to the app from now on; the first event says how the client stands.
