@@ -3,7 +3,7 @@ extension Wire {
   public struct AttachEvent: Codable, Hashable, Sendable {
     /// What it is.
     ///
-    /// Pass over a kind that you do not know.
+    /// Pass over a kind that you do not know, and take a value that you do not know elsewhere as absent.
     /// - `attached`: the connection is attached from now on.
     /// - `perform`: refresh now, and tell the outcome with Complete and the token by the deadline.
     /// - `expiring`: the refresh that you perform is near its deadline and will be stopped there.
@@ -56,6 +56,28 @@ extension Wire {
       self.outcome = outcome
       self.cause = cause
       self.message = message
+    }
+
+    /// Reads it, also if it is of a later version: what this one has no word for is nil, and the rest is as it says.
+    ///
+    /// Who passed over the whole event would miss that it is to refresh, or to stop.
+    public init(from decoder: any Decoder) throws {
+      let event = try decoder.container(keyedBy: CodingKeys.self)
+      func known<Word: RawRepresentable<String>>(_ key: CodingKeys) throws -> Word? {
+        try event.decodeIfPresent(String.self, forKey: key).flatMap(Word.init)
+      }
+      kind = try event.decode(String.self, forKey: .kind)
+      phase = try known(.phase)
+      refresh = try event.decodeIfPresent(String.self, forKey: .refresh)
+      trigger = try known(.trigger)
+      token = try event.decodeIfPresent(String.self, forKey: .token)
+      payload = try event.decodeIfPresent(String.self, forKey: .payload)
+      session = try event.decodeIfPresent(String.self, forKey: .session)
+      deadlineMicroseconds = try event.decodeIfPresent(Int64.self, forKey: .deadlineMicroseconds)
+      reason = try known(.reason)
+      outcome = try known(.outcome)
+      cause = try event.decodeIfPresent(String.self, forKey: .cause)
+      message = try event.decodeIfPresent(String.self, forKey: .message)
     }
 
     private enum CodingKeys: String, CodingKey {

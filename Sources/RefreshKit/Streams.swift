@@ -164,7 +164,7 @@ extension RefreshClient {
   private func take(_ event: Wire.AttachEvent) {
     switch event.kind {
     case "attached":
-      if let phase = event.phase { answered(.attach, RefreshPhase(phase)) }
+      answered(.attach, event.phase.map(RefreshPhase.init) ?? phase)
     case "perform":
       if let order = Serving.Order(event) { serve(.performed(order)) }
     case "expiring":
@@ -183,12 +183,12 @@ extension RefreshClient {
     open.waiting = []
     streams[stream] = open
     self.phase = phase
-    if wanted.contains(stream) { settleBase() }
+    if wanted.contains(stream) { settle() }
     for waiting in waiting { waiting.resume() }
   }
 
   /// Takes note when all has answered that makes the client a connected one; what that replaces is ended only now.
-  private func settleBase() {
+  private func settle() {
     guard wanted.allSatisfy({ streams[$0]?.hasAnswered == true }) else { return }
     for stream in Array(streams.keys) where stream != ForegroundLeases.stream && !wanted.contains(stream) {
       // What it was told before is not told by what takes its place.
@@ -204,14 +204,13 @@ extension RefreshClient {
 extension Serving.Order {
   /// Nil if the daemon left out what no refresh is without.
   fileprivate init?(_ event: Wire.AttachEvent) {
-    guard let refresh = event.refresh, let token = event.token, let trigger = event.trigger,
-      let deadline = event.deadlineMicroseconds
+    guard let refresh = event.refresh, let token = event.token, let deadline = event.deadlineMicroseconds
     else { return nil }
     var wall = timespec()
     clock_gettime(CLOCK_REALTIME, &wall)
     let now = Int64(wall.tv_sec) * 1_000_000 + Int64(wall.tv_nsec) / 1000
     self.init(
-      id: refresh, token: token, trigger: RefreshTrigger(trigger), payload: event.payload, session: event.session,
+      id: refresh, token: token, trigger: RefreshTrigger(event.trigger), payload: event.payload, session: event.session,
       deadline: .now + .microseconds(deadline.subtractingReportingOverflow(now).partialValue))
   }
 }
