@@ -19,7 +19,7 @@ extension RefreshClient {
   private func perform(_ effect: Serving.Effect) {
     switch effect {
     case .start(let order): start(order)
-    case .expire: handling?.expiration.expire()
+    case .expire(let deadline): handling?.expiration.expire(deadline: deadline)
     case .cancel: handling?.task.cancel()
     case .complete(let token, let completion):
       // At once, so that a client that is closed now has told it.

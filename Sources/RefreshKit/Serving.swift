@@ -37,7 +37,8 @@ struct Serving: Sendable {
 
   enum Event: Hashable, Sendable {
     case performed(Order)
-    case expiring(id: String)
+    /// It is stopped at this instant, which may be sooner than the order said; nil if the daemon does not say when.
+    case expiring(id: String, deadline: Instant?)
     case cancelled(id: String)
     case disconnected
     /// The handler has returned from this refresh.
@@ -47,17 +48,23 @@ struct Serving: Sendable {
 
   enum Effect: Hashable, Sendable {
     case start(Order)
-    case expire
+    /// Tells the handler that the end is near, and when it is if that has changed.
+    case expire(deadline: Instant?)
     case cancel
     case complete(token: String, Completion)
   }
 
   private(set) var state = State.idle
 
+  /// How long after the deadline the handler is stopped without the daemon, which would have by then.
+  ///
+  /// A handler that is stopped before the daemon looks at its clock would be told as one that failed by itself.
+  private static let leeway = Duration.seconds(1)
+
   /// When ``Event/timePassed`` is due: at a deadline that the daemon has not enforced, because it stands still.
   var wake: Instant? {
     switch state {
-    case .serving(let order, .wanted), .serving(let order, .expiring): order.deadline
+    case .serving(let order, .wanted), .serving(let order, .expiring): order.deadline + Self.leeway
     case .idle, .serving: nil
     }
   }
@@ -77,21 +84,21 @@ struct Serving: Sendable {
     case (.serving, .performed(let order)):
       // The daemon hands out one after the other; whatever it says, the handler is never run twice at once.
       return [.complete(token: order.token, .busy)]
-    case (.serving(let order, .wanted), .expiring(let id)) where id == order.id:
+    case (.serving(let order, .wanted), .expiring(let id, let deadline)) where id == order.id:
       state = .serving(order, .expiring)
-      return [.expire]
+      return [.expire(deadline: deadline)]
     case (.serving(let order, let standing), .cancelled(let id)) where id == order.id && !standing.isStopped:
       state = .serving(order, .cancelled)
-      return [.expire, .cancel]
+      return [.expire(deadline: nil), .cancel]
     case (.serving(let order, let standing), .disconnected):
       state = .serving(order, .lost)
-      return standing.isStopped ? [] : [.expire, .cancel]
+      return standing.isStopped ? [] : [.expire(deadline: nil), .cancel]
     case (.serving(let order, let standing), .returned(let id, let completion)) where id == order.id:
       state = .idle
       return standing == .lost ? [] : [.complete(token: order.token, completion)]
-    case (.serving(let order, let standing), .timePassed) where now >= order.deadline && !standing.isStopped:
+    case (.serving(let order, let standing), .timePassed) where now >= order.deadline + Self.leeway && !standing.isStopped:
       state = .serving(order, .cancelled)
-      return [.expire, .cancel]
+      return [.expire(deadline: nil), .cancel]
     case (.idle, _), (.serving, _): return []
     }
   }

@@ -168,7 +168,7 @@ extension RefreshClient {
     case "perform":
       if let order = Serving.Order(event) { serve(.performed(order)) }
     case "expiring":
-      if let id = event.refresh { serve(.expiring(id: id)) }
+      if let id = event.refresh { serve(.expiring(id: id, deadline: event.deadline)) }
     case "cancelled":
       if let id = event.refresh { serve(.cancelled(id: id)) }
     default:
@@ -204,13 +204,20 @@ extension RefreshClient {
 extension Serving.Order {
   /// Nil if the daemon left out what no refresh is without.
   fileprivate init?(_ event: Wire.AttachEvent) {
-    guard let refresh = event.refresh, let token = event.token, let deadline = event.deadlineMicroseconds
-    else { return nil }
+    guard let refresh = event.refresh, let token = event.token, let deadline = event.deadline else { return nil }
+    self.init(
+      id: refresh, token: token, trigger: RefreshTrigger(event.trigger), payload: event.payload, session: event.session,
+      deadline: deadline)
+  }
+}
+
+extension Wire.AttachEvent {
+  /// The deadline, which is told by the wall clock, on a clock that never steps.
+  fileprivate var deadline: ContinuousClock.Instant? {
+    guard let deadlineMicroseconds else { return nil }
     var wall = timespec()
     clock_gettime(CLOCK_REALTIME, &wall)
     let now = Int64(wall.tv_sec) * 1_000_000 + Int64(wall.tv_nsec) / 1000
-    self.init(
-      id: refresh, token: token, trigger: RefreshTrigger(event.trigger), payload: event.payload, session: event.session,
-      deadline: .now + .microseconds(deadline.subtractingReportingOverflow(now).partialValue))
+    return .now + .microseconds(deadlineMicroseconds.subtractingReportingOverflow(now).partialValue)
   }
 }

@@ -29,15 +29,15 @@ struct ServingTests {
   @Test func theEndIsToldBeforeItComes() {
     #expect(
       trace(
-        (0, .performed(Self.order("1"))), (25, .expiring(id: "1")), (26, .expiring(id: "1")), (30, .cancelled(id: "1")),
+        (0, .performed(Self.order("1"))), (25, .expiring(id: "1", deadline: nil)), (26, .expiring(id: "1", deadline: nil)), (30, .cancelled(id: "1")),
         (31, .cancelled(id: "1")), (32, .returned(id: "1", Self.done)))
         == ["start 1", "expire", "", "expire, cancel", "", "complete token-1"])
   }
 
-  /// When the daemon stands still nobody else tells the handler that its time is over.
+  /// When the daemon stands still nobody else tells the handler that its time is over; else the daemon is first.
   @Test func theDeadlineHoldsWithoutTheDaemon() {
     #expect(
-      trace((0, .performed(Self.order("1"))), (29, .timePassed), (30, .timePassed), (31, .timePassed))
+      trace((0, .performed(Self.order("1"))), (30, .timePassed), (31, .timePassed), (32, .timePassed))
         == ["start 1", "", "expire, cancel", ""])
   }
 
@@ -73,7 +73,7 @@ struct ServingTests {
   @Test func whatComesLateOrForAnotherDoesNothing() {
     #expect(
       trace(
-        (0, .expiring(id: "1")), (0, .cancelled(id: "1")), (0, .returned(id: "1", Self.done)), (0, .disconnected),
+        (0, .expiring(id: "1", deadline: nil)), (0, .cancelled(id: "1")), (0, .returned(id: "1", Self.done)), (0, .disconnected),
         (0, .timePassed), (0, .performed(Self.order("1"))), (1, .cancelled(id: "7")),
         (1, .returned(id: "7", Self.done))) == ["", "", "", "", "", "start 1", "", ""])
   }
