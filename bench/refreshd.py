@@ -6,7 +6,7 @@ import time
 from pathlib import Path
 
 import measure
-from service import Service
+from service import Service, TooLate
 
 NEVER = "never"
 APP = """\
@@ -91,10 +91,10 @@ class Refreshd(Service):
         for each in apps:
             last_start = self.call("Manager.Show", app=each)["app"]["fresh_us"]
             self.set_interval([each], f"{at - last_start}us")
-        dues = {each[-4:]: self.call("Manager.Show", app=each)["app"]["due_us"] for each in apps}
+        shown = [self.call("Manager.Show", app=each)["app"] for each in apps]
         if measure.now_us() > at:
-            raise RuntimeError(f"cannot measure: it took more than {in_us / 1e6:g} s to make {count} apps due")
-        return dues
+            raise TooLate(f"cannot measure: it took more than {in_us / 1e6:g} s to make {count} apps due")
+        return {each["id"][-4:]: each["due_us"] for each in shown}
 
     def make_busy(self, every_us: int) -> None:
         self.set_interval(self.apps, f"{every_us}us")

@@ -14,7 +14,9 @@ extension AppInterface {
       public let token: String
       /// The outcome.
       public let outcome: Wire.Outcome
-      /// One line for the history: what was new, or what went wrong. What is longer than 200 bytes is cut.
+      /// One line for the history: what was new, or what went wrong.
+      ///
+      /// What is longer than 200 bytes is cut.
       public let message: String?
       /// With `failed`: how long after the end of the refresh it may be tried again, microseconds, 24 h at most.
       ///

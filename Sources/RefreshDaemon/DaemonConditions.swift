@@ -21,6 +21,8 @@ extension Daemon {
   private func sleep(_ isAsleep: Bool) {
     guard isAsleep else {
       sleepTimer?.disarm()
+      // The lock was given back for this sleep; what still runs needs it for the next.
+      holdsSleep = false
       return handle(.resumed)
     }
     let end = readClocks() + .microseconds(conditions.timeToSleep)

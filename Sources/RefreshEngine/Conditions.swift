@@ -13,6 +13,9 @@ public struct Reading<Value: Hashable & Sendable>: Hashable, Sendable {
     self.source = source
     self.problem = problem
   }
+
+  /// Whether no source has answered yet: who knows nothing says why.
+  public var isAwaited: Bool { value == nil && source.isEmpty && problem == nil }
 }
 
 /// The network as it is now (FEATURES D1).

@@ -25,7 +25,9 @@ extension Engine {
       // Idleness and calm are asked for at the start only: the refresh itself ends the one and may end the other. Long
       // work makes room for the user who returns (FEATURES B10).
       let kept: [Constraint] = app.policy?.isProcessing == true ? [.network, .power, .idle] : [.network, .power]
-      if kept.contains(where: { !isMet($0, by: app, at: turn.now) }) { stop(id, .constraintLost, &turn) }
+      // What is not known yet is not lost: a refresh that outlived the daemon before this one goes on.
+      let isLost = kept.contains { !conditions.isAwaited($0) && !isMet($0, by: app, at: turn.now) }
+      if isLost { stop(id, .constraintLost, &turn) }
     }
   }
 
@@ -79,7 +81,7 @@ extension Engine {
 
   /// Before the first answer of a source nothing is met; after it, what nobody knows is as the configuration says.
   private func isMet<Value>(_ reading: Reading<Value>, _ test: (Value) -> Bool) -> Bool {
-    guard !reading.source.isEmpty else { return false }
+    guard !reading.isAwaited else { return false }
     return reading.value.map(test) ?? limits.unknownIsMet
   }
 }
@@ -100,6 +102,16 @@ extension Constraints {
 }
 
 extension Conditions {
+  /// Whether nobody has answered yet for what a constraint asks for.
+  func isAwaited(_ constraint: Constraint) -> Bool {
+    switch constraint {
+    case .network: network.isAwaited
+    case .power: power.isAwaited
+    case .idle: idle.isAwaited
+    case .calm: pressure.isAwaited
+    }
+  }
+
   /// Whether nobody knows what a constraint asks for.
   func isUnknown(_ constraint: Constraint) -> Bool {
     switch constraint {

@@ -91,8 +91,12 @@ extension Engine {
     var events = [Event.wokeUp]
     while !events.isEmpty, starts.count < count {
       for event in events {
-        for case .start(_, let app, let trigger, _) in handle(event, at: now).effects {
-          starts.append(Forecast.Start(app: app, trigger: trigger))
+        for effect in handle(event, at: now).effects {
+          switch effect {
+          case .start(_, let app, let trigger, _), .perform(_, let app, let trigger, _):
+            starts.append(Forecast.Start(app: app, trigger: trigger))
+          default: break
+          }
         }
       }
       events = running.sorted { $0.key < $1.key }.flatMap { ends(of: $0.key, $0.value) }

@@ -33,7 +33,12 @@ public struct Rehearsal {
     var limits = policies.limits
     limits.unknownIsMet = true
     var apps: [AppID: Policy] = [:]
-    for app in trace.apps { apps[app.id] = policies.apps[app.id] ?? Self.standard }
+    for app in trace.apps {
+      var policy = policies.apps[app.id] ?? Self.standard
+      // One without a task refreshes itself, which makes no difference here.
+      if policy.tasks.isEmpty { policy.tasks = Self.standard.tasks }
+      apps[app.id] = policy
+    }
     for observation in Self.conditions { handle(observation, at: 0) }
     handle(.configured(limits, apps), at: 0)
   }

@@ -5,8 +5,7 @@ extension Screen {
   func summary(_ refresh: Wire.Refresh) -> [String] {
     let words = paint(refresh.outcome.words, refresh.outcome.style)
     let cause = refresh.cause.map { ": " + printable($0.text) } ?? ""
-    let spent =
-      "took \(Elapsed.measured(refresh.durationMicroseconds)), \(Elapsed.measured(refresh.cpuMicroseconds)) CPU"
+    let spent = "took \(Elapsed.measured(refresh.durationMicroseconds)), \(refresh.spent)"
     let line = "\(clock(refresh.startedMicroseconds)), \(words)\(cause), \(spent) (\(refresh.trigger.spelled))"
     let says = refresh.tasks.contains { !$0.message.isEmpty || $0.cause != nil }
     guard refresh.tasks.count > 1 || says else { return [line] }
@@ -16,7 +15,7 @@ extension Screen {
   /// One line about the end of a refresh that was asked for.
   func ending(_ refresh: Wire.Refresh) -> String {
     let cause = refresh.cause.map { ": " + printable($0.text) } ?? ""
-    let spent = "\(Elapsed.measured(refresh.durationMicroseconds)), \(Elapsed.measured(refresh.cpuMicroseconds)) CPU"
+    let spent = "\(Elapsed.measured(refresh.durationMicroseconds)), \(refresh.spent)"
     return "\(refresh.app): \(paint(refresh.outcome.words, refresh.outcome.style))\(cause) after \(spent)"
   }
 

@@ -89,4 +89,24 @@ import Testing
         46s     end 1-2 todo failed stopped by deadline (deadline)
         """)
   }
+
+  @Test func `A forecast has the refreshes of an attached app too`() throws {
+    try expect(
+      """
+      0s    configure todo background=1h tasks=none
+      0s    attach todo
+      1s    says 1-1 0 no-data
+      1s    ends 1-1 0 exit=0
+      2s    forecast 2h
+      3s    detach todo
+      2h    forecast 1h
+      """,
+      gives: """
+        0s    perform 1-1 todo (interval)
+        1s    end 1-1 todo no-data
+        2s    forecast 1h-1h3min50s87ms625us: todo (interval)
+        2s    forecast 2h-2h3min50s87ms625us: todo (interval)
+        2h    forecast todo: held app
+        """)
+  }
 }

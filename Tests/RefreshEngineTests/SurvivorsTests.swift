@@ -119,4 +119,23 @@ import Testing
         5s end 1-1 todo new-data
         """)
   }
+
+  @Test func `What outlived the daemon goes on while nobody knows yet whether its constraints are met`() throws {
+    try expect(
+      """
+      0s  network unmetered
+      0s  power mains
+      0s  configure todo background=1h network=unmetered power=ac takes=forever
+      1s  down leaving-tasks
+      2s  up
+      3s  power mains
+      4s  network metered
+      5s  end
+      """,
+      gives: """
+        0s start 1-1 todo (interval)
+        4s terminate 1-1 todo (constraint-lost)
+        5s end 1-1 todo failed stopped by constraint-lost (constraint-lost)
+        """)
+  }
 }

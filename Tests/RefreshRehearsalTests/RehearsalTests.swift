@@ -107,6 +107,12 @@ import Testing
     }
   }
 
+  @Test func `An app without a task is rehearsed as one that refreshes itself`() throws {
+    let trace = try Self.trace(days: 6, warmUp: 2, opened: [600])
+    let policies = try Self.policies { $0.tasks = [] }
+    #expect(Rehearsal.run(trace, policies).refreshes == Rehearsal.run(trace, Rehearsal.Policies()).refreshes)
+  }
+
   @Test func `The same trace gives the same schedule`() throws {
     let trace = try Self.trace(days: 6, warmUp: 2, opened: [600])
     #expect(

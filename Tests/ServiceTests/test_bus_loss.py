@@ -7,7 +7,11 @@ import pytest
 from gate import Gate
 from service import app
 
-WAITS, ENDS, FAILS, LATER, LATE = (f"org.example.{name}" for name in ("waits", "ends", "fails", "later", "late"))
+WAITS, ENDS, FAILS, OVERDUE, LATER, LATE = (
+    f"org.example.{name}" for name in ("waits", "ends", "fails", "overdue", "later", "late")
+)
+# Ends when it is asked to, and nothing else asks it so soon: the manager's own bound is after the grace.
+OBEYS = "trap 'echo told; exit 0' TERM; echo at work; while :; do sleep 0.1; done"
 
 
 @pytest.fixture
@@ -35,10 +39,10 @@ def test_a_bus_that_goes_and_comes_costs_no_refresh(refreshd, journal, gates, bu
     refreshd.launch_by("systemd", "max_concurrent = 20\n")
     refreshd.configure(
         app(f"{gate}; exit 100", id=WAITS), app(f"{gate}; exit 100", id=ENDS), app(f"{gate}; exit 3", id=FAILS),
-        app("exit 100", id=LATER), app("exit 100", id=LATE, deadline="1s"),
+        app(OBEYS, id=OVERDUE, deadline="3s", grace="1min"), app("exit 100", id=LATER), app("exit 100", id=LATE, deadline="1s"),
     )
     refreshd.start()
-    clients = [refreshd.run_in_background(id) for id in gates]
+    clients = [refreshd.run_in_background(id) for id in [*gates, OVERDUE]]
 
     bus("stop")
     clients += [subprocess.Popen(["refreshctl", "run", id], stdout=subprocess.DEVNULL) for id in (LATER, LATE)]
@@ -50,11 +54,16 @@ def test_a_bus_that_goes_and_comes_costs_no_refresh(refreshd, journal, gates, bu
     gates[ENDS].open()
     gates[FAILS].open()
     assert refreshd.history(LATER) == []
+    # One is to be stopped, and nobody can do it.
+    journal.wait("deadlinePassed", REFRESH_APP=OVERDUE)
     bus("start")
 
     journal.wait("refreshFinished", REFRESH_APP=LATER)
     journal.wait("refreshFinished", REFRESH_APP=ENDS)
     journal.wait("refreshFailed", REFRESH_APP=FAILS)
+    journal.wait("refreshFailed", REFRESH_APP=OVERDUE)
+    [overdue] = refreshd.history(OVERDUE)
+    assert (overdue["stop_reason"], overdue["tasks"][0]["message"]) == ("deadline", "told")
     assert "running" in refreshd.app(WAITS)
     gates[WAITS].open()
     journal.wait("refreshFinished", REFRESH_APP=WAITS)

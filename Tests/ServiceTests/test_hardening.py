@@ -2,6 +2,7 @@
 
 import pathlib
 import subprocess
+import time
 
 import pytest
 
@@ -63,7 +64,13 @@ def test_the_daemon_has_the_rights_that_it_uses_and_its_tasks_have_none_of_its_b
 def test_the_daemon_hears_of_the_machine_within_its_bounds(refreshd):
     refreshd.configure(app("exit 0", network="any", power="not-low", idle=True, calm=True))
     refreshd.start()
-    conditions = refreshd.call("Why", app=TODO)["why"]["conditions"]
+    end = time.monotonic() + 20
+    # The sources have two seconds to answer.
+    while not all(
+        (conditions := refreshd.call("Why", app=TODO)["why"]["conditions"])[fact]["source"]
+        for fact in ("idle", "network", "pressure")
+    ):
+        assert time.monotonic() < end, conditions
     assert conditions["idle"]["source"] == "systemd-logind"
     assert (conditions["pressure"]["source"], conditions["pressure"].get("problem")) == ("PSI", None)
     # Which of the two it is hangs on the tests before.

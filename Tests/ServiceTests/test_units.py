@@ -207,3 +207,13 @@ def test_memory_that_runs_out_is_the_cause(daemon):
         assert refresh["cause"]["kind"] == "out_of_memory"
     else:
         assert refresh["tasks"][0]["message"] == "33554432"
+
+
+def test_what_goes_over_the_network_is_counted(daemon):
+    daemon.configure(app('bash -c "head -c 1000 /dev/zero > /dev/udp/127.0.0.1/9"'))
+    daemon.start()
+    daemon.refreshctl("run", TODO)
+    [refresh] = daemon.history()
+    # With the headers of UDP and IP.
+    assert refresh["tasks"][0]["bytes"] == 1028
+    assert "1.0 kB of network" in daemon.refreshctl("why", TODO).stdout

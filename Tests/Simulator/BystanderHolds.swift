@@ -128,6 +128,12 @@ extension Bystander {
     guard let policy = app.policy else { return nil }
     let wanted = policy.constraints
     if unmetToGoOn(app, at: now) { return "network or power is not as it asks" }
+    if wanted.asksForNetwork, conditions.network.isAwaited { return "nobody knows the network yet" }
+    if wanted.power != .any, !app.isStale(2, at: now), conditions.power.isAwaited {
+      return "nobody knows the power yet"
+    }
+    if wanted.idle, !app.isStale(0, at: now), conditions.idle.isAwaited { return "nobody knows the user yet" }
+    if wanted.calm, !app.isStale(1, at: now), conditions.pressure.isAwaited { return "nobody knows the pressure yet" }
     if wanted.idle, !app.isStale(0, at: now), !knows(conditions.idle, that: { $0 }) { return "the user is there" }
     if wanted.calm, !app.isStale(1, at: now), !knows(conditions.pressure, that: { !$0 }) { return "it is busy" }
     return nil
@@ -144,8 +150,7 @@ extension Bystander {
     }
     if needsPower && !hasPower { return true }
     if policy.isProcessing, wanted.idle, !knows(conditions.idle, that: { $0 }) { return true }
-    let asksForNetwork = wanted.network != .none || !wanted.ssids.isEmpty || !wanted.deniedSSIDs.isEmpty
-    guard asksForNetwork else { return false }
+    guard wanted.asksForNetwork else { return false }
     let takesAnything = policy.meteredWhenStale && app.isStale(3, at: now)
     return !knows(conditions.network) { network in
       if wanted.network != .none, network.reach != .full { return false }
@@ -160,8 +165,13 @@ extension Bystander {
   }
 
   private func knows<Value>(_ reading: Reading<Value>, that test: (Value) -> Bool) -> Bool {
-    if reading.source.isEmpty { return false }
+    // Whether it may start before the first answer is asked apart; what runs goes on.
+    if reading.isAwaited { return true }
     guard let value = reading.value else { return limits.unknownIsMet }
     return test(value)
   }
+}
+
+extension Constraints {
+  fileprivate var asksForNetwork: Bool { network != .none || !ssids.isEmpty || !deniedSSIDs.isEmpty }
 }

@@ -17,6 +17,8 @@ struct Happening: Comparable, Sendable {
     /// A process of the app finds the daemon's socket, and is gone again.
     case attaches(AppID)
     case detaches(AppID)
+    /// The user comes back, or goes away.
+    case idle(Bool)
     /// The machine falls asleep for so long, as it has said; nil when it does not come to it.
     case sleeps(Duration?)
   }
@@ -48,6 +50,7 @@ extension World {
     case .more: happenLater()
     case .attaches(let id): attach(id)
     case .detaches(let id): detach(id)
+    case .idle(let isIdle): handle(.observed(weather.setIdle(isIdle)))
     case .sleeps(let length): fallAsleep(for: length)
     }
   }

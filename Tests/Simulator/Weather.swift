@@ -29,22 +29,33 @@ struct Weather: Sendable {
         reach: chance.pick([.full, .full, .full, .portal, .limited, .offline]),
         metered: chance.pick(Network.Metered.allCases), medium: chance.pick([.wifi, .wifi, .wired, .cellular, nil]),
         interface: "wlan0", ssid: chance.pick(["home", "cafe", nil]))
-      conditions.network = Reading(isKnown ? network : nil, source: "radio")
+      conditions.network = reading(isKnown ? network : nil, "radio")
       return .network(conditions.network)
     case 5..<7:
       let power = Power(onBattery: chance.happens(50), percent: chance.pick([5, 50, nil]))
-      conditions.power = Reading(isKnown ? power : nil, source: "supply")
+      conditions.power = reading(isKnown ? power : nil, "supply")
       return .power(conditions.power)
     case 7:
-      conditions.powerSaver = Reading(isKnown ? chance.happens(50) : nil, source: "profiles")
+      conditions.powerSaver = reading(isKnown ? chance.happens(50) : nil, "profiles")
       return .powerSaver(conditions.powerSaver)
     case 8:
-      conditions.idle = Reading(isKnown ? chance.happens(50) : nil, source: "seat")
+      conditions.idle = reading(isKnown ? chance.happens(50) : nil, "seat")
       return .idle(conditions.idle)
     default:
-      conditions.pressure = Reading(isKnown ? chance.happens(50) : nil, source: "kernel")
+      conditions.pressure = reading(isKnown ? chance.happens(50) : nil, "kernel")
       return .pressure(conditions.pressure)
     }
+  }
+
+  /// Has the user come back, or go away, and says so.
+  mutating func setIdle(_ isIdle: Bool) -> RefreshEngine.Observation {
+    conditions.idle = Reading(isIdle, source: "seat")
+    return .idle(conditions.idle)
+  }
+
+  /// What a source says: the fact, or nothing and why; also where there is no source at all.
+  private func reading<Value>(_ value: Value?, _ source: String) -> Reading<Value> {
+    value == nil ? Reading(source: "", problem: "not there") : Reading(value, source: source)
   }
 
   /// Zones without daylight saving, and one that begins and ends it within a simulation.

@@ -129,6 +129,7 @@ extension World {
       observe(.performed(effect))
       switch effect {
       case .start(let id, let app, _, let deadline):
+        if policies[app]?.isProcessing == true { disturb() }
         for (task, policy) in (policies[app]?.tasks ?? []).enumerated() where policy.after.isEmpty {
           run(task, of: id, app, until: deadline)
         }

@@ -171,8 +171,13 @@ private let ofStore = [
 
 private let ofWaiting = [
   Planted("NobodyStarves", "never learns that some tasks have ended", apps: 20) { $0.ofDaemon = .losesEndsOfTasks },
-  Planted("NightsPass", "does not hear of another time zone", isAdaptive: true) { fault in
-    fault.hearing = { event, _ in if case .zoneChanged = event { [] } else { [event] } }
+  Planted("NightsPass", "does not hear of another time zone, nor that the clock was set", isAdaptive: true) { fault in
+    fault.hearing = { event, _ in
+      switch event {
+      case .zoneChanged, .clockStepped: []
+      default: [event]
+      }
+    }
   },
 ]
 
@@ -207,8 +212,10 @@ private let ofAttached = [
   Planted("SleepIsInTime", "does not hear that the machine goes to sleep") { fault in
     fault.hearing = { event, _ in if case .suspending = event { [] } else { [event] } }
   },
-  Planted("LongWorkMakesRoom", "does not know long work", apps: 20) { fault in
-    fault.hearing = { event, _ in event.changingPolicies { $0.isProcessing = false } }
+  Planted("LongWorkMakesRoom", "stops nothing when a condition is lost", apps: 20) { fault in
+    fault.deciding = { decision, _ in
+      decision.effects.removeAll { if case .terminate(_, _, .constraintLost) = $0 { true } else { false } }
+    }
   },
 ]
 

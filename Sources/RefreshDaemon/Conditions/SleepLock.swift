@@ -18,15 +18,24 @@ final class SleepLock {
   private static let usualDelay: Int64 = 5_000_000
 
   private let bus: Bus
+  private var watch: BusWatch?
+  private var isWanted = false
   private var state = State.released
   private var question: BusCall?
   /// How long logind waits for locks, in microseconds.
   private(set) var delay = SleepLock.usualDelay
 
-  init(on bus: Bus) { self.bus = bus }
+  init(on bus: Bus) {
+    self.bus = bus
+    // It may be wanted before the bus is there, or while it is gone.
+    watch = bus.watch { [unowned self] state in
+      if state == .connected, isWanted, case .released = self.state { take() }
+    }
+  }
 
   /// Takes the lock, or gives it back; does nothing when that is so already.
   func set(_ isWanted: Bool) {
+    self.isWanted = isWanted
     switch (isWanted, state) {
     case (true, .released): take()
     case (false, .asked), (false, .held): state = .released

@@ -25,6 +25,7 @@ final class SystemdLauncher: Launcher {
   private var changes: BusListener?
   private var restarts: BusListener?
   private var watch: BusWatch?
+  private var hasBeenConnected = false
   /// The units of tasks, all daemons', that were there at the start; none once it is over.
   var leftUnits: [ListedUnit] = []
   /// The question what units there are, after the bus was away.
@@ -59,13 +60,19 @@ final class SystemdLauncher: Launcher {
       // A manager that executes itself anew tells nothing of what happened meanwhile.
       if values.count == 3, values[2].text?.isEmpty == false { takeInventory() }
     }
-    watch = bus.watch { [unowned self] in if $0 == .connected { takeInventory() } }
+    watch = bus.watch { [unowned self] state in
+      guard state == .connected else { return }
+      hasBeenConnected = true
+      takeInventory()
+    }
   }
 
   // MARK: Launcher
 
   var problem: String? {
-    bus.state == .connected ? nil : "systemd cannot be asked at present: \(bus.reason)"
+    // A moment after the start the first connection is being made, and all is well.
+    if bus.state == .connected || bus.state == .connecting && !hasBeenConnected { return nil }
+    return "systemd cannot be asked at present: \(bus.reason)"
   }
 
   func start(_ launch: TaskLaunch) {
