@@ -29,7 +29,8 @@ struct ServingTests {
   @Test func theEndIsToldBeforeItComes() {
     #expect(
       trace(
-        (0, .performed(Self.order("1"))), (25, .expiring(id: "1", deadline: nil)), (26, .expiring(id: "1", deadline: nil)), (30, .cancelled(id: "1")),
+        (0, .performed(Self.order("1"))), (25, .expiring(id: "1", deadline: nil)),
+        (26, .expiring(id: "1", deadline: nil)), (30, .cancelled(id: "1")),
         (31, .cancelled(id: "1")), (32, .returned(id: "1", Self.done)))
         == ["start 1", "expire", "", "expire, cancel", "", "complete token-1"])
   }
@@ -73,7 +74,8 @@ struct ServingTests {
   @Test func whatComesLateOrForAnotherDoesNothing() {
     #expect(
       trace(
-        (0, .expiring(id: "1", deadline: nil)), (0, .cancelled(id: "1")), (0, .returned(id: "1", Self.done)), (0, .disconnected),
+        (0, .expiring(id: "1", deadline: nil)), (0, .cancelled(id: "1")), (0, .returned(id: "1", Self.done)),
+        (0, .disconnected),
         (0, .timePassed), (0, .performed(Self.order("1"))), (1, .cancelled(id: "7")),
         (1, .returned(id: "7", Self.done))) == ["", "", "", "", "", "start 1", "", ""])
   }
@@ -84,7 +86,7 @@ struct ServingTests {
     #expect(Completion(RetryLater(after: .seconds(90_000))).retryAfter == .seconds(86_400))
     #expect(Completion(RetryLater(after: .seconds(-1))).retryAfter == .zero)
     #expect(Completion(Broken(text: "no route")).message == "no route")
-    #expect(Completion(Broken(text: String(repeating: "x", count: 5000))).message?.count == 1000)
+    #expect(Completion(Broken(text: String(repeating: "x", count: 5000))).message?.utf8.count == 200)
     #expect(Completion(CancellationError()).outcome == .failed)
   }
 
