@@ -6,7 +6,9 @@ extension Wire {
     /// Pass over a kind that you do not know, and take a value that you do not know elsewhere as absent.
     /// - `attached`: the connection is attached from now on.
     /// - `perform`: refresh now, and tell the outcome with Complete and the token by the deadline.
-    /// - `expiring`: the refresh that you perform is near its deadline and will be stopped there.
+    /// - `expiring`: the refresh that you perform is near its deadline and will be stopped there. It comes 5 s before,
+    ///   not at all if the deadline of the app's file is 5 s or less, and with a nearer deadline when the machine goes to
+    ///   sleep.
     /// - `cancelled`: stop the refresh that you perform, and call Complete once you have, within the grace of the app's
     ///   file. It counts as failed whatever you say, and the answer is AlreadyCompleted.
     /// - `started`: another than you, such as the command in the app's file, has begun to refresh the app.
@@ -24,8 +26,12 @@ extension Wire {
     /// What Complete is called with; with `perform`.
     public let token: String?
     /// What a push brought; with `perform`, if the trigger brought anything.
+    ///
+    /// Absent as yet: refreshd takes no pushes.
     public let payload: String?
     /// The session whose transfers have ended; with `perform` for the trigger `transfer`.
+    ///
+    /// Absent as yet: refreshd has no transfers.
     public let session: String?
     /// When the refresh is stopped, microseconds of the wall clock; with `perform` and `expiring`.
     public let deadlineMicroseconds: Int64?

@@ -7,8 +7,12 @@ public struct RefreshContext: Sendable {
   /// Why it starts.
   public let trigger: RefreshTrigger
   /// What a push brought; nil if nothing did.
+  ///
+  /// Always nil with a refreshd that takes no pushes yet, as the one of this version.
   public let payload: String?
   /// The session whose transfers have ended; nil unless ``trigger`` is `transfer`.
+  ///
+  /// Always nil with a refreshd that has no transfers yet, as the one of this version.
   public let session: String?
   let expiration: Expiration
 

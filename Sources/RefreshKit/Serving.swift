@@ -96,7 +96,8 @@ struct Serving: Sendable {
     case (.serving(let order, let standing), .returned(let id, let completion)) where id == order.id:
       state = .idle
       return standing == .lost ? [] : [.complete(token: order.token, completion)]
-    case (.serving(let order, let standing), .timePassed) where now >= order.deadline + Self.leeway && !standing.isStopped:
+    case (.serving(let order, let standing), .timePassed)
+    where now >= order.deadline + Self.leeway && !standing.isStopped:
       state = .serving(order, .cancelled)
       return [.expire(deadline: nil), .cancel]
     case (.idle, _), (.serving, _): return []
@@ -134,10 +135,10 @@ struct Completion: Hashable, Sendable {
 
   private init(outcome: RefreshOutcome, message: String?, retryAfter: Duration?) {
     self.outcome = outcome
-    self.message = message.map { String($0.prefix(Self.longestMessage)) }
+    self.message = message.map { String($0.unicodeScalars.prefix(Self.messageBound)) }
     self.retryAfter = retryAfter
   }
 
-  /// The message is one line for people; an error that prints a whole document stays within the daemon's bound.
-  private static let longestMessage = 1000
+  /// The daemon keeps 200 bytes of a message, which are in no more code points than that; an error may print a document.
+  private static let messageBound = 200
 }
