@@ -3,10 +3,12 @@ extension Wire {
   public struct AttachEvent: Codable, Hashable, Sendable {
     /// What it is.
     ///
-    /// Pass over a kind that you do not know.
+    /// Pass over a kind that you do not know, and take a value that you do not know elsewhere as absent.
     /// - `attached`: the connection is attached from now on.
     /// - `perform`: refresh now, and tell the outcome with Complete and the token by the deadline.
-    /// - `expiring`: the refresh that you perform is near its deadline and will be stopped there.
+    /// - `expiring`: the refresh that you perform is near its deadline and will be stopped there. It comes 5 s before,
+    ///   not at all if the deadline of the app's file is 5 s or less, and with a nearer deadline when the machine goes to
+    ///   sleep.
     /// - `cancelled`: stop the refresh that you perform, and call Complete once you have, within the grace of the app's
     ///   file. It counts as failed whatever you say, and the answer is AlreadyCompleted.
     /// - `started`: another than you, such as the command in the app's file, has begun to refresh the app.
@@ -24,8 +26,12 @@ extension Wire {
     /// What Complete is called with; with `perform`.
     public let token: String?
     /// What a push brought; with `perform`, if the trigger brought anything.
+    ///
+    /// Absent as yet: refreshd takes no pushes.
     public let payload: String?
     /// The session whose transfers have ended; with `perform` for the trigger `transfer`.
+    ///
+    /// Absent as yet: refreshd has no transfers.
     public let session: String?
     /// When the refresh is stopped, microseconds of the wall clock; with `perform` and `expiring`.
     public let deadlineMicroseconds: Int64?
@@ -56,6 +62,28 @@ extension Wire {
       self.outcome = outcome
       self.cause = cause
       self.message = message
+    }
+
+    /// Reads it, also if it is of a later version: what this one has no word for is nil, and the rest is as it says.
+    ///
+    /// Who passed over the whole event would miss that it is to refresh, or to stop.
+    public init(from decoder: any Decoder) throws {
+      let event = try decoder.container(keyedBy: CodingKeys.self)
+      func known<Word: RawRepresentable<String>>(_ key: CodingKeys) throws -> Word? {
+        try event.decodeIfPresent(String.self, forKey: key).flatMap(Word.init)
+      }
+      kind = try event.decode(String.self, forKey: .kind)
+      phase = try known(.phase)
+      refresh = try event.decodeIfPresent(String.self, forKey: .refresh)
+      trigger = try known(.trigger)
+      token = try event.decodeIfPresent(String.self, forKey: .token)
+      payload = try event.decodeIfPresent(String.self, forKey: .payload)
+      session = try event.decodeIfPresent(String.self, forKey: .session)
+      deadlineMicroseconds = try event.decodeIfPresent(Int64.self, forKey: .deadlineMicroseconds)
+      reason = try known(.reason)
+      outcome = try known(.outcome)
+      cause = try event.decodeIfPresent(String.self, forKey: .cause)
+      message = try event.decodeIfPresent(String.self, forKey: .message)
     }
 
     private enum CodingKeys: String, CodingKey {

@@ -7,22 +7,29 @@ struct PendingCall {
   let until: ContinuousClock.Instant
   /// Takes the answer if it has come; false if not.
   let take: (Client) throws(ClientError) -> Bool
-  let fail: (RefreshError) -> Void
+  let fail: (CallFailure) -> Void
+}
+
+/// Why a call has no answer.
+enum CallFailure: Error {
+  case failed(ClientError)
+  /// It did not come within ``BackOff/patience``.
+  case late
 }
 
 /// Calls with one answer, each on a connection of its own: those that last are busy with theirs.
 extension RefreshClient {
   func call<Method: InterfaceMethod>(
     _ method: Method.Type, _ parameters: Method.Parameters
-  ) async throws(RefreshError) -> Method.Reply {
+  ) async throws(CallFailure) -> Method.Reply {
     let client: Client
     do throws(ClientError) {
       client = try Client(path: socket.path)
       try client.begin(Method.name, parameters, more: false)
     } catch {
-      throw RefreshError(error, at: socket)
+      throw .failed(error)
     }
-    let result: Result<Method.Reply, RefreshError> = await withCheckedContinuation { caller in
+    let result: Result<Method.Reply, CallFailure> = await withCheckedContinuation { caller in
       calls[client.descriptor] = PendingCall(client: client, until: .now + BackOff.patience) {
         client throws(ClientError) in
         guard let answer = try client.nextAnswer(as: Method.Reply.self) else { return false }
@@ -38,11 +45,6 @@ extension RefreshClient {
     return try result.get()
   }
 
-  /// Calls a method whose answer nobody needs.
-  func tell<Method: InterfaceMethod>(_ method: Method.Type, _ parameters: Method.Parameters) throws(ClientError) {
-    try Client(path: socket.path).send(Method.name, parameters)
-  }
-
   func endLateCalls() {
     for (descriptor, call) in calls where call.until <= .now { end(descriptor, .late) }
   }
@@ -52,14 +54,14 @@ extension RefreshClient {
     do throws(ClientError) {
       if try call.take(call.client) { end(descriptor, nil) }
     } catch {
-      end(descriptor, RefreshError(error, at: socket))
+      end(descriptor, .failed(error))
     }
   }
 
-  private func end(_ descriptor: Int32, _ error: RefreshError?) {
+  private func end(_ descriptor: Int32, _ failure: CallFailure?) {
     guard let call = calls.removeValue(forKey: descriptor) else { return }
     loop.forget(descriptor)
-    if let error { call.fail(error) }
+    if let failure { call.fail(failure) }
     arm()
   }
 }

@@ -6,7 +6,8 @@ import Synchronization
 public final class ForegroundLease: Sendable {
   private let client: Mutex<RefreshClient?>
 
-  init(of client: RefreshClient) {
+  /// Holds nothing if the client is nil.
+  init(of client: RefreshClient?) {
     self.client = Mutex(client)
   }
 

@@ -29,7 +29,7 @@ struct Link: Sendable {
     case opened(keepsTrying: Bool)
     /// The app wants one more connection.
     case extended
-    /// The daemon has answered all calls that were sent.
+    /// The daemon has answered all that makes a client a connected one.
     case answered
     /// A connection has ended, or could not be made.
     case broke(chance: Double)
@@ -53,6 +53,14 @@ struct Link: Sendable {
     switch state {
     case .closed, .connected: nil
     case .connecting(_, let until), .waiting(_, let until): until
+    }
+  }
+
+  /// Whether there may be connections.
+  var isUp: Bool {
+    switch state {
+    case .connecting, .connected: true
+    case .waiting, .closed: false
     }
   }
 

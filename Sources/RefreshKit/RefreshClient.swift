@@ -14,13 +14,13 @@ import Varlink
 /// it lives, ever more seldom, 30 s apart at most; the handler and the leases are then what they were. Meanwhile the app
 /// goes on: only ``setMinimumBackgroundInterval(_:)`` needs the daemon at once.
 ///
-/// A client has one thread, which sleeps while nothing happens. It lives until ``close()``, or until the last reference
-/// goes; a handler that uses the client is such a reference.
+/// A client has one thread, which sleeps while nothing happens and ends with the last reference to the client. A lease
+/// is such a reference until its end, and a handler that uses the client until ``close()``.
 public actor RefreshClient {
   /// What an app does to refresh itself.
   ///
   /// Runs in a task of its own, which is cancelled at the deadline, and when the daemon stops the refresh sooner or goes
-  /// away; never twice at once. What it throws is a failure with the error's description in `refreshctl history`;
+  /// away, as it does for a moment when it is restarted; never twice at once. What it throws is a failure with the error's description in `refreshctl history`;
   /// ``RetryLater`` is one that is worth a retry.
   public typealias Handler = @Sendable (RefreshContext) async throws -> RefreshResult
 
@@ -41,7 +41,7 @@ public actor RefreshClient {
   var serving = Serving()
   var handler: Handler?
   var handling: Handling?
-  private var foregroundLeases = 0
+  var foregroundLeases = ForegroundLeases()
 
   /// The client's own thread.
   public nonisolated var unownedExecutor: UnownedSerialExecutor { loop.asUnownedSerialExecutor() }
@@ -62,8 +62,10 @@ public actor RefreshClient {
   /// Connects to the daemon and tells it that the app has a process.
   ///
   /// Throws when there is no daemon (`noDaemon`), when it does not know the app (`noSuchApp`), when this user may not
-  /// speak for the app (`notAllowed`), or when there is no answer for 5 s (`disconnected`). An app that is to run on
-  /// machines without refreshd as well sets `keepsTrying`: then nothing of this is thrown, and ``events`` tells it.
+  /// speak for the app (`notAllowed`), when there is no answer for 5 s (`disconnected`) or one that this library cannot
+  /// read (`incompatible`), or when the process has no descriptor left (`noResources`). An app that is to run on machines
+  /// without refreshd as well sets `keepsTrying`: then nothing of this is thrown, and ``events`` tells it. Only where
+  /// there is no descriptor or thread for the client itself, `noResources` is thrown all the same.
   ///
   /// - Parameters:
   ///   - app: The id of the app in reverse-DNS form, as in its file below `apps.d`.
@@ -82,11 +84,12 @@ public actor RefreshClient {
   ///
   /// When this returns, the daemon hands refreshes to this process, if it is there. Of several processes of one app the
   /// first one is handed all of them, and the next one takes over when that one ends. A second handler takes the place
-  /// of the first, from the next refresh on.
+  /// of the first, from the next refresh on. A handler that has not returned yet from a refresh that was lost with the
+  /// connection is waited for before the daemon hands out anything to this process. After ``close()`` nothing happens.
   public func onRefresh(_ handler: @escaping Handler) async {
+    guard link.state != .closed else { return }
     self.handler = handler
-    guard streams[.attach] == nil else { return }
-    if case .connected = link.state { step(.extended) } else { openWanted() }
+    extend()
     await answer(to: .attach)
   }
 
@@ -97,7 +100,11 @@ public actor RefreshClient {
   /// ``connect(app:socket:keepsTrying:)`` when the daemon is not there. `refreshctl reset` takes it back.
   public func setMinimumBackgroundInterval(_ interval: RefreshInterval) async throws(RefreshError) {
     if case .closed = link.state { throw .closed }
-    _ = try await call(ManagerInterface.Set.self, .init(apps: [app], backgroundInterval: interval.text))
+    do throws(CallFailure) {
+      _ = try await call(ManagerInterface.Set.self, .init(apps: [app], backgroundInterval: interval.text))
+    } catch {
+      throw RefreshError(error, at: socket)
+    }
   }
 
   /// What happens to the app from now on; the first event says how the client stands.
@@ -133,22 +140,24 @@ public actor RefreshClient {
 
   /// Tells the daemon that the user looks at the app, until ``ForegroundLease/end()``.
   ///
-  /// For a window that is told when it gets and loses the focus; else use ``withForeground(isolation:_:)``.
+  /// For a window that is told when it gets and loses the focus; else use ``withForeground(isolation:_:)``. What the
+  /// daemon does not take, or what there is no descriptor for, is tried again, 30 s apart at most. After ``close()``
+  /// the lease holds nothing.
   public func foreground() -> ForegroundLease {
-    foregroundLeases += 1
-    openWanted()
+    guard link.state != .closed else { return ForegroundLease(of: nil) }
+    foregroundLeases.count += 1
+    settleForeground()
     return ForegroundLease(of: self)
   }
 
   func leaveForeground() {
-    foregroundLeases -= 1
-    openWanted()
+    foregroundLeases.count -= 1
+    settleForeground()
   }
 
-  /// The streams that there have to be.
+  /// The streams that make a client a connected one.
   var wanted: [Stream] {
     // An attachment is a lease of `launched` and tells what happens, too.
-    let base: [Stream] = handler == nil ? [.lease(.launched), .watch] : [.attach]
-    return foregroundLeases > 0 ? base + [.lease(.foreground)] : base
+    handler == nil || serving.isOccupied ? [.lease(.launched), .watch] : [.attach]
   }
 }

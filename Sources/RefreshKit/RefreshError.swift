@@ -54,6 +54,14 @@ public struct RefreshError: Error, CustomStringConvertible, Hashable, Sendable {
     }
   }
 
+  /// What a call with one answer ended with.
+  init(_ failure: CallFailure, at socket: SocketPath) {
+    switch failure {
+    case .failed(let error): self.init(error, at: socket)
+    case .late: self = .late
+    }
+  }
+
   private init(unknown name: String) {
     self.init(.incompatible, "cannot do this: refreshd answered \(name); install the RefreshKit of its version")
   }

@@ -21,13 +21,13 @@ public enum RefreshEvent: Hashable, Sendable {
 }
 
 extension RefreshEvent {
-  /// What an attached app is told that is not for its handler; nil for a kind of a later daemon.
+  /// What an attached app is told that is not for its handler; nil for what a later daemon has and this library has no word for.
   init?(_ event: Wire.AttachEvent) {
-    switch (event.kind, event.refresh, event.trigger, event.outcome, event.phase) {
-    case ("started", let id?, let trigger?, _, _): self = .started(id: id, RefreshTrigger(trigger))
-    case ("ended", let id?, _, let outcome?, _):
+    switch (event.kind, event.refresh, event.outcome, event.phase) {
+    case ("started", let id?, _, _): self = .started(id: id, RefreshTrigger(event.trigger))
+    case ("ended", let id?, let outcome?, _):
       self = .ended(id: id, RefreshOutcome(outcome), message: event.message ?? event.cause)
-    case ("phase_changed", _, _, _, let phase?): self = .phaseChanged(RefreshPhase(phase))
+    case ("phase_changed", _, _, let phase?): self = .phaseChanged(RefreshPhase(phase))
     default: return nil
     }
   }

@@ -9,6 +9,8 @@ public struct RefreshResult: Hashable, Sendable {
   public static let newData = RefreshResult(outcome: .newData, message: nil)
 
   /// There was something new, and one line about it for the history, such as `3 mails`.
+  ///
+  /// What is longer than 200 bytes is cut.
   public static func newData(_ message: String) -> RefreshResult {
     RefreshResult(outcome: .newData, message: message)
   }
@@ -29,6 +31,8 @@ public struct RetryLater: Error, CustomStringConvertible, Sendable {
   /// How long after the end of the refresh it may be tried again; from nothing to 24 h.
   public let pause: Duration
   /// One line for the history: what went wrong.
+  ///
+  /// What is longer than 200 bytes is cut.
   public let description: String
 
   /// A retry after a time that the other side has told, such as an HTTP server by `Retry-After`.

@@ -16,8 +16,10 @@ public enum RefreshTrigger: Hashable, Sendable, CaseIterable {
   case catchUp
   /// A person asked for it.
   case manual
+  /// Something that a later refreshd has and this library has no word for.
+  case other
 
-  init(_ trigger: Wire.Trigger) {
+  init(_ trigger: Wire.Trigger?) {
     self =
       switch trigger {
       case .interval: .interval
@@ -27,6 +29,7 @@ public enum RefreshTrigger: Hashable, Sendable, CaseIterable {
       case .retry: .retry
       case .catchUp: .catchUp
       case .manual: .manual
+      case nil: .other
       }
   }
 }

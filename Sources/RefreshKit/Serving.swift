@@ -4,8 +4,7 @@
 ///
 /// ```
 /// idle    -> serving   performed
-/// serving -> idle      returned, and nothing is next
-/// serving -> serving   performed again: it is next, until the handler has returned
+/// serving -> idle      returned
 /// ```
 struct Serving: Sendable {
   typealias Instant = ContinuousClock.Instant
@@ -33,12 +32,13 @@ struct Serving: Sendable {
 
   enum State: Hashable, Sendable {
     case idle
-    case serving(Order, Standing, next: Order?)
+    case serving(Order, Standing)
   }
 
   enum Event: Hashable, Sendable {
     case performed(Order)
-    case expiring(id: String)
+    /// It is stopped at this instant, which may be sooner than the order said; nil if the daemon does not say when.
+    case expiring(id: String, deadline: Instant?)
     case cancelled(id: String)
     case disconnected
     /// The handler has returned from this refresh.
@@ -48,54 +48,60 @@ struct Serving: Sendable {
 
   enum Effect: Hashable, Sendable {
     case start(Order)
-    case expire
+    /// Tells the handler that the end is near, and when it is if that has changed.
+    case expire(deadline: Instant?)
     case cancel
     case complete(token: String, Completion)
   }
 
   private(set) var state = State.idle
 
+  /// How long after the deadline the handler is stopped without the daemon, which would have by then.
+  ///
+  /// A handler that is stopped before the daemon looks at its clock would be told as one that failed by itself.
+  private static let leeway = Duration.seconds(1)
+
   /// When ``Event/timePassed`` is due: at a deadline that the daemon has not enforced, because it stands still.
   var wake: Instant? {
     switch state {
-    case .serving(let order, .wanted, _), .serving(let order, .expiring, _): order.deadline
+    case .serving(let order, .wanted), .serving(let order, .expiring): order.deadline + Self.leeway
     case .idle, .serving: nil
     }
   }
 
-  mutating func handle(_ event: Event, at now: Instant) -> [Effect] {
-    switch (state, event) {
-    case (.idle, .performed(let order)): return start(order)
-    case (.serving(let order, let standing, _), .performed(let next)):
-      // The handler is never run twice at once. It was told to stop, so it may still return in time.
-      state = .serving(order, standing, next: next)
-      return []
-    case (.serving(let order, .wanted, let next), .expiring(let id)) where id == order.id:
-      state = .serving(order, .expiring, next: next)
-      return [.expire]
-    case (.serving(let order, let standing, let next), .cancelled(let id)) where id == order.id:
-      if standing.isStopped { return [] }
-      state = .serving(order, .cancelled, next: next)
-      return [.expire, .cancel]
-    case (.serving(let order, let standing, let next?), .cancelled(let id)) where id == next.id:
-      state = .serving(order, standing, next: nil)
-      return [.complete(token: next.token, .busy)]
-    case (.serving(let order, let standing, _), .disconnected):
-      state = .serving(order, .lost, next: nil)
-      return standing.isStopped ? [] : [.expire, .cancel]
-    case (.serving(let order, let standing, let next), .returned(let id, let completion)) where id == order.id:
-      state = .idle
-      return (standing == .lost ? [] : [.complete(token: order.token, completion)]) + (next.map { start($0) } ?? [])
-    case (.serving(let order, let standing, let next), .timePassed) where now >= order.deadline && !standing.isStopped:
-      state = .serving(order, .cancelled, next: next)
-      return [.expire, .cancel]
-    case (.idle, _), (.serving, _): return []
-    }
+  /// Whether the handler is still at a refresh that nobody waits for any more.
+  ///
+  /// Who is, must not attach: the daemon would hand it the next refresh, which it could not begin.
+  var isOccupied: Bool {
+    if case .serving(_, .lost) = state { true } else { false }
   }
 
-  private mutating func start(_ order: Order) -> [Effect] {
-    state = .serving(order, .wanted, next: nil)
-    return [.start(order)]
+  mutating func handle(_ event: Event, at now: Instant) -> [Effect] {
+    switch (state, event) {
+    case (.idle, .performed(let order)):
+      state = .serving(order, .wanted)
+      return [.start(order)]
+    case (.serving, .performed(let order)):
+      // The daemon hands out one after the other; whatever it says, the handler is never run twice at once.
+      return [.complete(token: order.token, .busy)]
+    case (.serving(let order, .wanted), .expiring(let id, let deadline)) where id == order.id:
+      state = .serving(order, .expiring)
+      return [.expire(deadline: deadline)]
+    case (.serving(let order, let standing), .cancelled(let id)) where id == order.id && !standing.isStopped:
+      state = .serving(order, .cancelled)
+      return [.expire(deadline: nil), .cancel]
+    case (.serving(let order, let standing), .disconnected):
+      state = .serving(order, .lost)
+      return standing.isStopped ? [] : [.expire(deadline: nil), .cancel]
+    case (.serving(let order, let standing), .returned(let id, let completion)) where id == order.id:
+      state = .idle
+      return standing == .lost ? [] : [.complete(token: order.token, completion)]
+    case (.serving(let order, let standing), .timePassed)
+    where now >= order.deadline + Self.leeway && !standing.isStopped:
+      state = .serving(order, .cancelled)
+      return [.expire(deadline: nil), .cancel]
+    case (.idle, _), (.serving, _): return []
+    }
   }
 }
 
@@ -110,7 +116,7 @@ struct Completion: Hashable, Sendable {
   let message: String?
   let retryAfter: Duration?
 
-  /// The refresh was stopped before its turn came.
+  /// The handler is at another refresh.
   static let busy = Completion(
     outcome: .failed, message: "the handler has not returned from the refresh before", retryAfter: nil)
 
@@ -129,10 +135,10 @@ struct Completion: Hashable, Sendable {
 
   private init(outcome: RefreshOutcome, message: String?, retryAfter: Duration?) {
     self.outcome = outcome
-    self.message = message.map { String($0.prefix(Self.longestMessage)) }
+    self.message = message.map { String($0.unicodeScalars.prefix(Self.messageBound)) }
     self.retryAfter = retryAfter
   }
 
-  /// The message is one line for people; an error that prints a whole document stays within the daemon's bound.
-  private static let longestMessage = 1000
+  /// The daemon keeps 200 bytes of a message, which are in no more code points than that; an error may print a document.
+  private static let messageBound = 200
 }

@@ -42,6 +42,7 @@ extension RefreshClient {
     case .connect:
       socket = SocketPath.find(named: socketName)
       openWanted()
+      settleForeground()
     case .disconnect(let pause):
       dropAll()
       subscribers.tell(.disconnected(failure, retryingIn: pause))
@@ -51,16 +52,15 @@ extension RefreshClient {
     arm()
   }
 
-  /// Opens what is wanted, and ends what is not, unless the link waits or is closed.
+  /// Opens what has come to be wanted, and has the link wait for its answer.
+  func extend() {
+    guard wanted.contains(where: { streams[$0] == nil }) else { return }
+    if case .connected = link.state { step(.extended) } else { openWanted() }
+  }
+
+  /// Opens what is wanted, unless the link waits or is closed.
   func openWanted() {
-    let wanted = wanted
-    for stream in wanted where streams[stream] == nil {
-      switch link.state {
-      case .connecting, .connected: open(stream)
-      case .waiting, .closed: return
-      }
-    }
-    for stream in Array(streams.keys) where !wanted.contains(stream) { drop(stream) }
+    for stream in wanted where link.isUp && streams[stream] == nil { open(stream) }
   }
 
   func broke(_ error: RefreshError) {
@@ -72,18 +72,20 @@ extension RefreshClient {
     if case .connecting(_, let until) = link.state, until <= .now { failure = .late }
     step(.timePassed(chance: .random(in: 0...1)))
     serve(.timePassed)
+    settleForeground()
     endLateCalls()
     arm()
   }
 
   /// Sets the one alarm to the earliest of all that is waited for.
   func arm() {
-    loop.alarm = ([link.wake, serving.wake].compactMap(\.self) + calls.values.map(\.until)).min()
+    loop.alarm = ([link.wake, serving.wake, foregroundLeases.retry].compactMap(\.self) + calls.values.map(\.until))
+      .min()
   }
 
   // MARK: Opening and ending
 
-  private func open(_ stream: Stream) {
+  func open(_ stream: Stream) {
     do throws(ClientError) {
       let client = try Client(path: socket.path)
       switch stream {
@@ -97,11 +99,11 @@ extension RefreshClient {
       streams[stream] = OpenStream(client: client)
       loop.watch(client.descriptor) { [weak self] in self?.assumeIsolated { $0.read(stream) } }
     } catch {
-      broke(RefreshError(error, at: socket))
+      failed(stream, error)
     }
   }
 
-  private func drop(_ stream: Stream) {
+  func drop(_ stream: Stream) {
     guard let open = streams.removeValue(forKey: stream) else { return }
     loop.forget(open.client.descriptor)
     for waiting in open.waiting { waiting.resume() }
@@ -109,7 +111,16 @@ extension RefreshClient {
 
   private func dropAll() {
     for stream in Array(streams.keys) { drop(stream) }
+    foregroundLeases.reset()
     serve(.disconnected)
+  }
+
+  /// A stream has ended, or could not be opened.
+  private func failed(_ stream: Stream, _ error: ClientError) {
+    guard stream == ForegroundLeases.stream else { return broke(RefreshError(error, at: socket)) }
+    drop(stream)
+    foregroundLeases.failed(at: .now)
+    arm()
   }
 
   // MARK: Reading
@@ -122,7 +133,7 @@ extension RefreshClient {
       } catch .malformed where open.hasAnswered {
         // Of a later daemon, with values that this library does not know: what it says after it may be known.
       } catch {
-        broke(RefreshError(error, at: socket))
+        failed(stream, error)
       }
     }
   }
@@ -153,11 +164,11 @@ extension RefreshClient {
   private func take(_ event: Wire.AttachEvent) {
     switch event.kind {
     case "attached":
-      if let phase = event.phase { answered(.attach, RefreshPhase(phase)) }
+      answered(.attach, event.phase.map(RefreshPhase.init) ?? phase)
     case "perform":
       if let order = Serving.Order(event) { serve(.performed(order)) }
     case "expiring":
-      if let id = event.refresh { serve(.expiring(id: id)) }
+      if let id = event.refresh { serve(.expiring(id: id, deadline: event.deadline)) }
     case "cancelled":
       if let id = event.refresh { serve(.cancelled(id: id)) }
     default:
@@ -172,25 +183,41 @@ extension RefreshClient {
     open.waiting = []
     streams[stream] = open
     self.phase = phase
-    if case .connecting = link.state, streams.values.allSatisfy(\.hasAnswered) {
-      step(.answered)
-      subscribers.tell(.attached(phase))
-    }
+    if wanted.contains(stream) { settle() }
     for waiting in waiting { waiting.resume() }
+  }
+
+  /// Takes note when all has answered that makes the client a connected one; what that replaces is ended only now.
+  private func settle() {
+    guard wanted.allSatisfy({ streams[$0]?.hasAnswered == true }) else { return }
+    for stream in Array(streams.keys) where stream != ForegroundLeases.stream && !wanted.contains(stream) {
+      // What it was told before is not told by what takes its place.
+      read(stream)
+      drop(stream)
+    }
+    guard case .connecting = link.state else { return }
+    step(.answered)
+    subscribers.tell(.attached(phase))
   }
 }
 
 extension Serving.Order {
   /// Nil if the daemon left out what no refresh is without.
   fileprivate init?(_ event: Wire.AttachEvent) {
-    guard let refresh = event.refresh, let token = event.token, let trigger = event.trigger,
-      let deadline = event.deadlineMicroseconds
-    else { return nil }
+    guard let refresh = event.refresh, let token = event.token, let deadline = event.deadline else { return nil }
+    self.init(
+      id: refresh, token: token, trigger: RefreshTrigger(event.trigger), payload: event.payload, session: event.session,
+      deadline: deadline)
+  }
+}
+
+extension Wire.AttachEvent {
+  /// The deadline, which is told by the wall clock, on a clock that never steps.
+  fileprivate var deadline: ContinuousClock.Instant? {
+    guard let deadlineMicroseconds else { return nil }
     var wall = timespec()
     clock_gettime(CLOCK_REALTIME, &wall)
     let now = Int64(wall.tv_sec) * 1_000_000 + Int64(wall.tv_nsec) / 1000
-    self.init(
-      id: refresh, token: token, trigger: RefreshTrigger(trigger), payload: event.payload, session: event.session,
-      deadline: .now + .microseconds(deadline.subtractingReportingOverflow(now).partialValue))
+    return .now + .microseconds(deadlineMicroseconds.subtractingReportingOverflow(now).partialValue)
   }
 }

@@ -10,7 +10,36 @@ final class Subscribers: Sendable {
     var next = 0
     /// How the client stands; a newcomer hears of it first.
     var standing: RefreshEvent?
+    /// The refresh that was last told to have begun, and the one that was last told to have ended.
+    var started: String?
+    var ended: String?
     var isOver = false
+
+    /// What of this is news.
+    ///
+    /// When a client gets its handler, two connections tell it the same for a moment. An app has one refresh at a time,
+    /// so the last id is enough to tell a repetition.
+    mutating func news(of event: RefreshEvent) -> RefreshEvent? {
+      switch event {
+      case .attached(let phase), .phaseChanged(let phase):
+        guard case .attached(let before) = standing else {
+          standing = .attached(phase)
+          return standing
+        }
+        standing = .attached(phase)
+        // One more connection of a client that has one is no news, only another phase is.
+        return phase == before ? nil : .phaseChanged(phase)
+      case .disconnected:
+        standing = event
+        return event
+      case .started(let id, _):
+        defer { started = id }
+        return id == started ? nil : event
+      case .ended(let id, _, _):
+        defer { ended = id }
+        return id == ended ? nil : event
+      }
+    }
   }
 
   private let state = Mutex(State())
@@ -35,19 +64,9 @@ final class Subscribers: Sendable {
   }
 
   func tell(_ event: RefreshEvent) {
-    let readers: [AsyncStream<RefreshEvent>.Continuation] = state.withLock { state in
-      switch event {
-      case .attached:
-        // One more connection of a client that has one is no news.
-        if case .attached = state.standing { return [] }
-        state.standing = event
-      case .disconnected: state.standing = event
-      case .phaseChanged(let phase): state.standing = .attached(phase)
-      case .started, .ended: break
-      }
-      return Array(state.readers.values)
-    }
-    for reader in readers { reader.yield(event) }
+    let (news, readers) = state.withLock { ($0.news(of: event), Array($0.readers.values)) }
+    guard let news else { return }
+    for reader in readers { reader.yield(news) }
   }
 
   /// There will be no more events.

@@ -60,9 +60,10 @@ struct ConnectTests {
   @Test func aDaemonThatComesBackIsFoundAgainWithTheLeases() async throws {
     let daemon = try Daemon(task: "true")
     let client = try await RefreshClient.connect(app: Daemon.app, socket: daemon.socket)
-    let lease = await client.foreground()
     var events = client.events.makeAsyncIterator()
     #expect(await events.next() == .attached(.background))
+    let lease = await client.foreground()
+    #expect(await events.next() == .phaseChanged(.foreground))
     daemon.end(with: SIGKILL)
     guard case .disconnected(let error, _) = await events.next() else {
       Issue.record("the end of the daemon is not told")
