@@ -41,10 +41,9 @@ extension SystemdLauncher {
   func listen(to reader: Int32, of task: SystemdTask) throws(StartError) {
     let key = task.key
     do throws(SystemdError) {
-      task.output = try TaskOutput(reader, on: loop) { [unowned self, unowned task] line in
-        notePrinted(task)
-        onOutput(key, line)
-      }
+      task.output = try TaskOutput(
+        reader, on: loop, onFirst: { [unowned self, unowned task] in notePrinted(task) },
+        onLine: { [unowned self] line in onOutput(key, line) })
     } catch {
       throw StartError(sentence: "cannot start \(task.program): \(error)")
     }
