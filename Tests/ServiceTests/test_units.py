@@ -63,6 +63,8 @@ def test_a_task_is_a_unit_in_the_slice_of_its_app(daemon, gate):
     }
     assert show(unit, "RuntimeMaxUSec")["RuntimeMaxUSec"].startswith("37.") or \
         show(unit, "RuntimeMaxUSec")["RuntimeMaxUSec"] in ("38s", "37s")
+    # A program that is not loaded for as long is given up as well.
+    assert show(unit, "TimeoutStartUSec")["TimeoutStartUSec"] == show(unit, "RuntimeMaxUSec")["RuntimeMaxUSec"]
     gate.open()
     daemon.journal.wait("refreshFinished")
 
