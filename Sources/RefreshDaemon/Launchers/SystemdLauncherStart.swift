@@ -157,7 +157,7 @@ extension SystemdLauncher {
 
 extension BusError {
   /// Whether nobody answered, and what was asked for may have been done or not.
-  fileprivate var isWithoutAnswer: Bool {
+  var isWithoutAnswer: Bool {
     ["org.freedesktop.DBus.Error.NoReply", "org.freedesktop.DBus.Error.Timeout", "System.Error"].contains(name)
   }
 }
