@@ -25,8 +25,11 @@ extension Daemon {
     notify(.reloading(monotonicMicroseconds: EventLoop.monotonicMicroseconds()))
     let problems: [Problem]
     do throws(ConfigurationError) {
-      configuration = InForce(try await reader.read(), at: Moment.now())
+      let next = InForce(try await reader.read(), at: Moment.now())
+      let apps = Set(configuration.apps.map(\.id))
+      configuration = next
       launcher.forgetUsers()
+      launcher.forget(apps.subtracting(configuration.apps.map(\.id)))
       watch()
       keepingRuns { handle(configuration.event) }
       for id in attachments.apps { settleAttachments(of: id) }

@@ -137,6 +137,8 @@ def test_what_failed_while_the_daemon_was_dead_has_said_why(running, journal, ga
 # What a task does before the restart, and its keys; after the restart it only ends with 0.
 BEFORE = [
     ("echo news", 'new_data = "output"', "new_data"),
+    # Not a whole line.
+    ("printf new", 'new_data = "output"', "new_data"),
     ("true", 'new_data = "output"', "no_data"),
     ("date +%N > /run/data", 'new_data = "changed:/run/data"', "new_data"),
     ("true", 'new_data = "changed:/run/data"', "no_data"),

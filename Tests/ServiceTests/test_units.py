@@ -63,8 +63,25 @@ def test_a_task_is_a_unit_in_the_slice_of_its_app(daemon, gate):
     }
     assert show(unit, "RuntimeMaxUSec")["RuntimeMaxUSec"].startswith("37.") or \
         show(unit, "RuntimeMaxUSec")["RuntimeMaxUSec"] in ("38s", "37s")
+    # A program that is not loaded for as long is given up as well.
+    assert show(unit, "TimeoutStartUSec")["TimeoutStartUSec"] == show(unit, "RuntimeMaxUSec")["RuntimeMaxUSec"]
     gate.open()
     daemon.journal.wait("refreshFinished")
+
+
+def test_the_slice_of_an_app_that_is_taken_away_goes(daemon):
+    ids = ["org.example.goes", "org.example.stays"]
+    daemon.configure(*[app("exit 100", id=id) for id in ids])
+    daemon.start()
+    for id in ids:
+        daemon.refreshctl("run", id, check=False)
+    assert show(f"refreshd-{ids[0]}.slice", "ActiveState") == {"ActiveState": "active"}
+    daemon.configure(app("exit 100", id=ids[1]))
+    daemon.systemctl("reload", "refreshd.service")
+    # What is asked for after it is done after it.
+    daemon.refreshctl("run", ids[1], check=False)
+    assert show(f"refreshd-{ids[0]}.slice", "ActiveState") == {"ActiveState": "inactive"}
+    assert show(f"refreshd-{ids[1]}.slice", "ActiveState") == {"ActiveState": "active"}
 
 
 def test_the_environment_is_no_property_and_in_a_file_for_the_daemon_alone(daemon, gate):

@@ -35,6 +35,9 @@ struct ChosenLauncher {
     case (.failure, .systemd):
       place = Manager.expected(of: settings).place(for: settings)
       reason = "refreshd.toml says so"
+    case (.failure(let unusable), .auto) where unusable.mayPass:
+      place = Manager.expected(of: settings).place(for: settings)
+      reason = "the machine was booted with systemd, which did not answer at the start: \(unusable.reason)"
     case (.failure(let unusable), _):
       place = nil
       reason = unusable.reason
@@ -54,6 +57,8 @@ struct ChosenLauncher {
   /// Why a service manager cannot start tasks for this daemon.
   private struct Unusable: Error {
     let reason: String
+    /// Whether it may be that it can later.
+    var mayPass = false
   }
 
   /// The service manager that a daemon would have: the machine's for the system's, the user's own for a user's.
@@ -88,14 +93,16 @@ struct ChosenLauncher {
       do throws(SystemdError) {
         session = try BusSession(expected.bus)
       } catch {
-        throw Unusable(reason: "\(error)")
+        throw Unusable(reason: "\(error)", mayPass: error.code == ETIMEDOUT)
       }
       do throws(BusError) {
         let version = try session.call(ServiceManager.get("Version")).first?.text
         let cgroup = try session.call(ServiceManager.get("ControlGroup")).first?.text
         self.init(bus: expected.bus, version: version ?? "", cgroup: cgroup ?? expected.cgroup)
       } catch {
-        throw Unusable(reason: "no service manager answers on the \(expected.bus.name): \(error)")
+        // The machine's own is away for a moment when it executes itself anew; a bus of a user may never have had one.
+        let isAway = error.isWithoutAnswer || error.isNobodyThere && !settings.isUserDaemon
+        throw Unusable(reason: "no service manager answers on the \(expected.bus.name): \(error)", mayPass: isAway)
       }
     }
 

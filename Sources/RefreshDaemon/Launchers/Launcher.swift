@@ -38,6 +38,9 @@ protocol Launcher: AnyObject {
   /// Looks up the groups of users again: a new configuration may be there because they changed.
   func forgetUsers()
 
+  /// Lets go of what is kept for apps that are not configured any more.
+  func forget(_ apps: Set<AppID>)
+
   /// Takes up what is still there of the tasks that a daemon before this one may have left, and says what it found.
   ///
   /// For the daemon's start, before ``clean(leftFrom:)``. Each task that was found, also one that has ended meanwhile, is

@@ -99,6 +99,8 @@ final class SpawnLauncher: Launcher {
 
   func forgetUsers() { spawner.forgetGroups() }
 
+  func forget(_ apps: Set<AppID>) {}
+
   // MARK: Start
 
   private func run(_ task: RunningTask) {

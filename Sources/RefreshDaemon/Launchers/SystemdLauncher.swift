@@ -97,6 +97,13 @@ final class SystemdLauncher: Launcher {
 
   func forgetUsers() {}
 
+  func forget(_ apps: Set<AppID>) {
+    // What still runs would be stopped with its slice, and nobody would know why.
+    for app in apps.subtracting(tasks.values.map(\.app)).sorted() {
+      bus.send(ServiceManager.stop(UnitNames.slice(of: app)))
+    }
+  }
+
   func keep(_ completion: Completion, of key: TaskKey) {
     guard let task = tasks[key] else { return }
     do throws(SystemCallError) {

@@ -10,6 +10,9 @@ extension SystemdLauncher {
   private static let margin: Int64 = 1_000_000
   /// How long the manager may take to answer, in microseconds: sd-bus(3)'s own limit.
   static let patience: Int64 = 25_000_000
+  /// How long its program may take to be loaded, in microseconds, if it may run as long: systemd's own limit
+  /// (`DefaultTimeoutStartSec=`, systemd-system.conf(5)).
+  private static let longestStart: Int64 = 90_000_000
 
   /// Starts a task, or has it wait for the bus.
   func run(_ task: SystemdTask) {
@@ -41,10 +44,9 @@ extension SystemdLauncher {
   func listen(to reader: Int32, of task: SystemdTask) throws(StartError) {
     let key = task.key
     do throws(SystemdError) {
-      task.output = try TaskOutput(reader, on: loop) { [unowned self, unowned task] line in
-        notePrinted(task)
-        onOutput(key, line)
-      }
+      task.output = try TaskOutput(
+        reader, on: loop, onFirst: { [unowned self, unowned task] in notePrinted(task) },
+        onLine: { [unowned self] line in onOutput(key, line) })
     } catch {
       throw StartError(sentence: "cannot start \(task.program): \(error)")
     }
@@ -114,6 +116,8 @@ extension SystemdLauncher {
       // What runs out of memory is one task, and has not done its work: what is left of it ends too.
       UnitProperty("OOMPolicy", .string("stop")),
       UnitProperty("RuntimeMaxUSec", .uint64(UInt64(max(1, bound)))),
+      // Its time begins when the program is loaded, which takes for ever from a server that does not answer.
+      UnitProperty("TimeoutStartUSec", .uint64(UInt64(max(1, min(bound, Self.longestStart))))),
       // Zero would be no bound at all.
       UnitProperty("TimeoutStopUSec", .uint64(UInt64(max(1, launch.grace.inMicroseconds)))),
       UnitProperty(
@@ -153,7 +157,7 @@ extension SystemdLauncher {
 
 extension BusError {
   /// Whether nobody answered, and what was asked for may have been done or not.
-  fileprivate var isWithoutAnswer: Bool {
+  var isWithoutAnswer: Bool {
     ["org.freedesktop.DBus.Error.NoReply", "org.freedesktop.DBus.Error.Timeout", "System.Error"].contains(name)
   }
 }

@@ -14,11 +14,17 @@ final class TaskOutput {
   private var lines = OutputLines()
   private let descriptor: Int32
   private var source: IOSource?
+  private let onFirst: () -> Void
   private let onLine: (String) -> Void
 
-  /// Reads from a descriptor on the loop and closes it in the end; `onLine` hears each line.
-  init(_ descriptor: Int32, on loop: EventLoop, onLine: @escaping (String) -> Void) throws(SystemdError) {
+  /// Reads from a descriptor on the loop and closes it in the end.
+  ///
+  /// `onFirst` hears that something was printed, of which there may never be a whole line, and `onLine` each line.
+  init(
+    _ descriptor: Int32, on loop: EventLoop, onFirst: @escaping () -> Void = {}, onLine: @escaping (String) -> Void
+  ) throws(SystemdError) {
     self.descriptor = descriptor
+    self.onFirst = onFirst
     self.onLine = onLine
     source = try loop.watch(descriptor, for: .readable) { [unowned self] _ in
       if read() == 0 { source = nil }
@@ -49,6 +55,7 @@ final class TaskOutput {
     withUnsafeTemporaryAllocation(byteCount: Self.bufferSize, alignment: 1) { buffer in
       let count = Glibc.read(descriptor, buffer.baseAddress, buffer.count)
       guard count >= 0 else { return errno == EAGAIN || errno == EINTR ? nil : 0 }
+      if count > 0, !lines.hasPrinted { onFirst() }
       lines.take(buffer[..<count], line: onLine)
       return count
     }
