@@ -89,7 +89,8 @@ struct SwitchStopsNothing: Invariant {
           default: false
           }
         case .shutdown: if case .stopped(let left) = turn.event { !left.contains(id) } else { false }
-        case .sleep: world.book.isSuspending
+        // Or it should have been, before the machine slept, and nobody woke the daemon in time.
+        case .sleep: world.book.isSuspending || turn.event == .resumed
         case .constraintLost: world.book.apps[app].map { world.book.unmetToGoOn($0, at: world.instant) } ?? false
         }
       if !isRight { return "\(id) of \(app) is stopped for \(reason) on \(turn.event)" }
