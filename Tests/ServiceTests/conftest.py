@@ -121,6 +121,20 @@ def bus_policy():
 
 
 @pytest.fixture
+def bus():
+    """Takes the system's bus away, and brings it back."""
+
+    def take(action):
+        command = ["systemctl", action, "dbus.socket", "dbus.service"]
+        subprocess.run(command, check=True, capture_output=True, timeout=60)
+
+    yield take
+    take("start")
+    # It does not come back to a bus by itself, and other tests ask it.
+    subprocess.run(["systemctl", "restart", "systemd-logind.service"], check=True, capture_output=True, timeout=60)
+
+
+@pytest.fixture
 def mock(bus_policy):
     """Starts a service that stands for another one."""
     mocks = []

@@ -22,18 +22,6 @@ def gates():
         gate.close()
 
 
-@pytest.fixture
-def bus():
-    """Takes the system's bus away, and brings it back."""
-
-    def take(action):
-        command = ["systemctl", action, "dbus.socket", "dbus.service"]
-        subprocess.run(command, check=True, capture_output=True, timeout=60)
-
-    yield take
-    take("start")
-
-
 def test_a_bus_that_goes_and_comes_costs_no_refresh(refreshd, journal, gates, bus):
     gate = "echo at work; read _ < /run/gate.$REFRESH_APP; echo done"
     refreshd.launch_by("systemd", "max_concurrent = 20\n")

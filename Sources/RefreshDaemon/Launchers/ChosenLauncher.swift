@@ -44,7 +44,8 @@ struct ChosenLauncher {
     }
     choice = Choice(asked: asked, name: place == nil ? "spawn" : "systemd", reason: reason)
     guard let place else {
-      launcher = try SpawnLauncher(on: loop, socket: settings.socket)
+      let left = LeftUnits(place: Manager.expected(of: settings).place(for: settings))
+      launcher = try SpawnLauncher(on: loop, socket: settings.socket, left: left)
       return
     }
     try Directory(path: settings.socketDirectory, purpose: "directory of the socket", option: "--socket PATH")

@@ -1,3 +1,4 @@
+import Glibc
 import Systemd
 
 /// What is called at a service manager on the bus (org.freedesktop.systemd1(5)).
@@ -37,6 +38,9 @@ enum ServiceManager {
   static func stop(_ unit: String) -> BusMethod { call("StopUnit", .string(unit), .string("replace")) }
 
   static func resetFailed(_ unit: String) -> BusMethod { call("ResetFailedUnit", .string(unit)) }
+
+  /// What ends a unit at once, whatever it is doing, and has it forgotten unless it fails of that only later.
+  static func end(_ unit: String) -> [BusMethod] { [kill(unit, .all, SIGKILL), stop(unit), resetFailed(unit)] }
 
   /// Has the manager keep a unit in memory and tell us of its changes, for as long as our connection is there.
   static func ref(_ unit: String) -> BusMethod { call("RefUnit", .string(unit)) }

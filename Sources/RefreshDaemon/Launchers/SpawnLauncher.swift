@@ -22,25 +22,28 @@ final class SpawnLauncher: Launcher {
   private var tasks: [TaskKey: RunningTask] = [:]
   private var failing: [TaskKey] = []
   private var failures: TimerSource?
+  /// The units that a daemon may have left which had its tasks started by a service manager.
+  private let left: LeftUnits?
 
   /// Makes the launcher of the daemon whose socket this is, the value of `REFRESH_SOCKET` of its tasks.
   ///
   /// Must be made on the loop's thread, which is the process' first. Moves the process into a leaf of its cgroup if
   /// that is delegated, else makes it the reaper of its orphans; throws when neither can be done.
-  convenience init(on loop: EventLoop, socket: String) throws {
+  convenience init(on loop: EventLoop, socket: String, left: LeftUnits? = nil) throws {
     let trees: any ProcessTrees =
       if let directory = Cgroup.delegated() {
         try CgroupTrees(on: loop, directory: directory)
       } else {
         try SubreaperTrees(on: loop, socket: socket)
       }
-    try self.init(on: loop, socket: socket, trees: trees)
+    try self.init(on: loop, socket: socket, trees: trees, left: left)
   }
 
-  init(on loop: EventLoop, socket: String, trees: any ProcessTrees) throws {
+  init(on loop: EventLoop, socket: String, trees: any ProcessTrees, left: LeftUnits? = nil) throws {
     self.loop = loop
     self.socket = socket
     self.trees = trees
+    self.left = left
     spawner = try Spawner()
     fingerprints = try FingerprintReader(on: loop)
     failures = try loop.timer { [unowned self] in reportFailures() }
@@ -78,6 +81,7 @@ final class SpawnLauncher: Launcher {
     let bound = WaitBound(Self.cleanBound)
     trees.clean(until: bound)
     LeftProcesses(socket: socket, refreshes: refreshes).kill(until: bound)
+    left?.endAll()
   }
 
   func takeUp(_ left: [LeftTask], stored: [PassedDescriptor]) -> [TaskKey: FoundTask] {

@@ -26,8 +26,11 @@ final class SystemdLauncher: Launcher {
   private var restarts: BusListener?
   private var watch: BusWatch?
   private var hasBeenConnected = false
-  /// The units of tasks, all daemons', that were there at the start; none once it is over.
-  var leftUnits: [ListedUnit] = []
+  let calls = CallQueue()
+  /// The units that nobody knows, by their objects, until they have ended.
+  var strays: [String: String] = [:]
+  /// The names of the units that were there at the start; nil when nobody could say, and once it is over.
+  var leftUnits: [String]?
   /// The question what units there are, after the bus was away.
   var inventory: BusCall?
   /// The question whether the machine is being switched off.
@@ -61,7 +64,7 @@ final class SystemdLauncher: Launcher {
       if values.count == 3, values[2].text?.isEmpty == false { takeInventory() }
     }
     watch = bus.watch { [unowned self] state in
-      guard state == .connected else { return }
+      guard state == .connected else { return noteLoss() }
       hasBeenConnected = true
       takeInventory()
     }
@@ -137,21 +140,26 @@ final class SystemdLauncher: Launcher {
 
   // MARK: Tasks
 
-  /// Takes up a task, and begins to listen with the first.
+  /// Takes up a task.
   func add(_ task: SystemdTask) {
     tasks[task.key] = task
     paths[task.path] = task.key
-    if changes == nil {
-      changes = bus.listen(
-        toObjectsOf: .propertiesChanged(below: ServiceManager.unitPath, in: ServiceManager.name)
-      ) { [unowned self] path, values in
-        guard let key = paths[path], let task = tasks[key], values.count == 3, let news = values[1].entries else {
-          return
-        }
-        task.known.take(news)
-        // What is the service's is told first, then what every unit has: with that, the news is whole.
-        if values[0].text == ServiceManager.unit { look(at: task) }
-      }
+    listenIfNeeded()
+  }
+
+  /// Listens to what becomes of units while there are any.
+  func listenIfNeeded() {
+    guard !tasks.isEmpty || !strays.isEmpty else { return changes = nil }
+    guard changes == nil else { return }
+    changes = bus.listen(
+      toObjectsOf: .propertiesChanged(below: ServiceManager.unitPath, in: ServiceManager.name)
+    ) { [unowned self] path, values in
+      guard values.count == 3, let news = values[1].entries else { return }
+      if strays[path] != nil { return look(atStray: path, news) }
+      guard let key = paths[path], let task = tasks[key] else { return }
+      task.known.take(news)
+      // What is the service's is told first, then what every unit has: with that, the news is whole.
+      if values[0].text == ServiceManager.unit { look(at: task) }
     }
   }
 
@@ -159,7 +167,7 @@ final class SystemdLauncher: Launcher {
   func discard(_ task: SystemdTask) {
     tasks[task.key] = nil
     paths[task.path] = nil
-    if tasks.isEmpty { changes = nil }
+    listenIfNeeded()
     bus.send(
       task.known.activeState == "failed" ? ServiceManager.resetFailed(task.unit) : ServiceManager.stop(task.unit))
     bus.send(ServiceManager.unref(task.unit))
@@ -196,6 +204,7 @@ final class SystemdLauncher: Launcher {
   /// Has the end of a task that cannot start reported, when the loop turns.
   func fail(_ task: SystemdTask, _ sentence: String) {
     task.state = .failing(sentence)
+    task.call = nil
     failing.append(task.key)
     failures?.arm(at: 0, accuracy: 1)
   }
@@ -224,7 +233,7 @@ extension Bus {
     switch state {
     case .absent(let reason): reason
     case .connecting: "the \(address.name) does not answer yet"
-    case .connected: "it has just come"
+    case .connected: "it has not answered yet"
     }
   }
 }

@@ -10,7 +10,7 @@ extension SystemdLauncher {
     switch task.state {
     case .starting: if task.known.isOver { clear(task) }
     // What is known of one that was found again may be old until it was asked.
-    case .running: if task.known.isOver, task.question == nil { clear(task) }
+    case .running: if task.known.isOver, !task.isAsked { clear(task) }
     // One that is yet to fail must not be forgotten before: it would stay among the failed ones for good.
     case .told: if task.isReleased, task.known.isSettled { discard(task) }
     default: break
@@ -46,26 +46,13 @@ extension SystemdLauncher {
 
   /// Asks what a task took.
   private func count(_ task: SystemdTask) {
-    var left = 3
-    task.state = .counting([])
-    let ask = { [unowned self] (property: String, take: @escaping (Int64) -> Void) in
-      bus.call(.get(property, of: ServiceManager.service, at: task.path, in: ServiceManager.name)) { answer in
-        // What nobody counts is the largest number there is, or an error.
-        if case .success(let values) = answer, case .unsigned(let value)? = values.first,
-          let number = Int64(exactly: value)
-        {
-          take(number)
-        }
-        left -= 1
-        if left == 0 { self.conclude(task) }
-      }
+    task.state = .counting
+    task.call = calls.add { [unowned self, unowned task] in
+      bus.call(.getAll(of: ServiceManager.service, at: task.path, in: ServiceManager.name), handler: $0)
+    } answer: { [unowned self, unowned task] answer in
+      if case .success(let values) = answer { task.take(counters: values.first?.entries ?? [:]) }
+      conclude(task)
     }
-    let add = { (bytes: Int64) in task.bytes = (task.bytes ?? 0) &+ bytes }
-    let calls = [
-      ask("CPUUsageNSec") { task.processorTime = .nanoseconds($0) },
-      ask("IPIngressBytes", add), ask("IPEgressBytes", add),
-    ]
-    if case .counting = task.state { task.state = .counting(calls) }
   }
 
   private func conclude(_ task: SystemdTask) {

@@ -5,18 +5,16 @@ import Systemd
 // Finding units again: after the daemon's start, and after the bus or the manager was away.
 
 extension SystemdLauncher {
-  /// How long the daemon's start waits for what a daemon before it left, in seconds.
-  private static let cleanBound: Int64 = 5
-
   // MARK: Start
 
   func takeUp(_ left: [LeftTask], stored: [PassedDescriptor]) -> [TaskKey: FoundTask] {
-    leftUnits = list()
-    let units = Set(leftUnits.map(\.name))
+    leftUnits = LeftUnits(place: place).names()
+    let units = leftUnits.map(Set.init)
     var found: [TaskKey: FoundTask] = [:]
     for left in left {
       let task = SystemdTask(left, units: place.units, files: place.files)
-      guard units.contains(task.unit) else { continue }
+      // Where nobody can say, it is there as long as its file: whether it is will be known when somebody can.
+      guard units?.contains(task.unit) ?? task.file.isThere else { continue }
       let contents = task.file.read()
       task.before = contents.before
       task.hadPrinted = contents.hasPrinted
@@ -45,56 +43,12 @@ extension SystemdLauncher {
   }
 
   func clean(leftFrom refreshes: Set<RefreshID>) {
-    let bound = WaitBound(Self.cleanBound)
-    let known = Set(tasks.values.map(\.unit))
-    let left = leftUnits.map(\.name).filter { place.units.key(ofUnit: $0) != nil && !known.contains($0) }
-    leftUnits = []
-    let files = Set(tasks.values.flatMap { [$0.file.path, $0.file.output] })
-    for name in Processes.names(in: place.files) where !files.contains("\(place.files)/\(name)") {
-      unlink("\(place.files)/\(name)")
-    }
-    guard !left.isEmpty, let session = session() else { return }
-    for unit in left {
-      discard(unit) { method in
-        // A unit without a process has nobody to be killed, and one that has not failed cannot be reset.
-        do throws(BusError) { _ = try session.call(method) } catch { return }
-      }
-    }
-    for unit in left { wait(forEndOf: unit, until: bound) }
-  }
-
-  /// Waits until no process of a unit is left, whose app is not known any more.
-  private func wait(forEndOf unit: String, until bound: WaitBound) {
-    let slices = "\(place.cgroup)/refreshd.slice"
-    for slice in Processes.names(in: slices) {
-      let events = open("\(slices)/\(slice)/\(unit)/cgroup.events", O_RDONLY | O_CLOEXEC)
-      guard events >= 0 else { continue }
-      while Cgroup.isPopulated(events), bound.wait(for: Int16(POLLPRI), on: events) {}
-      close(events)
-    }
-  }
-
-  /// The units of tasks, asked for without the loop.
-  ///
-  /// None when nobody answers in time: the tasks count as lost then, and are ended as soon as the manager is found.
-  private func list() -> [ListedUnit] {
-    guard let session = session() else { return [] }
-    do throws(BusError) {
-      return ListedUnit.list(in: try session.call(ServiceManager.listTasks))
-    } catch {
-      return []
-    }
-  }
-
-  private func session() -> BusSession? {
-    do throws(SystemdError) { return try BusSession(place.bus) } catch { return nil }
-  }
-
-  /// Ends a unit that nobody knows, and has it forgotten.
-  private func discard(_ unit: String, by send: (BusMethod) -> Void) {
-    send(ServiceManager.kill(unit, .all, SIGKILL))
-    send(ServiceManager.stop(unit))
-    send(ServiceManager.resetFailed(unit))
+    // What nobody could tell of is ended when it is found.
+    guard let names = leftUnits else { return }
+    leftUnits = nil
+    let left = LeftUnits(place: place)
+    left.removeFiles(but: Set(tasks.values.flatMap { [$0.file.path, $0.file.output] }))
+    left.end(names.filter { !Set(tasks.values.map(\.unit)).contains($0) })
   }
 
   // MARK: Connection
@@ -117,7 +71,7 @@ extension SystemdLauncher {
 
   private func reconcile(_ units: [String: ListedUnit]) {
     let known = Set(tasks.values.map(\.unit))
-    for unit in units.keys.sorted() where !known.contains(unit) { discard(unit) { bus.send($0) } }
+    for unit in units.values.sorted(by: { $0.name < $1.name }) where !known.contains(unit.name) { end(stray: unit) }
     for task in tasks.values.sorted(by: { $0.unit < $1.unit }) {
       switch (task.state, units[task.unit]) {
       case (.awaitingBus, nil): run(task)
@@ -126,6 +80,7 @@ extension SystemdLauncher {
       case (.clearing, _): send(SIGKILL, to: task)
       case (.told, let unit?):
         task.known.take(unit)
+        reference(task)
         look(at: task)
       case (.told, nil) where task.isReleased: discard(task)
       default: break
@@ -137,15 +92,57 @@ extension SystemdLauncher {
   private func goOn(_ task: SystemdTask, _ unit: ListedUnit) {
     task.state = .running
     task.known.take(unit)
-    bus.send(ServiceManager.ref(task.unit))
+    reference(task)
     if let signal = task.asked { send(signal, to: task) }
-    task.question = bus.call(
-      .getAll(of: ServiceManager.everything, at: task.path, in: ServiceManager.name), timeout: Self.patience
-    ) { [unowned self] answer in
-      task.question = nil
+    task.call = calls.add { [unowned self, unowned task] in
+      bus.call(
+        .getAll(of: ServiceManager.everything, at: task.path, in: ServiceManager.name), timeout: Self.patience,
+        handler: $0)
+    } answer: { [unowned self, unowned task] answer in
       guard case .success(let values) = answer else { return takeInventoryAgain(answer) }
       task.known.take(values.first?.entries ?? [:])
       look(at: task)
     }
+  }
+
+  /// Has the manager keep a task's unit and tell of it, once on each connection: each time would have to be taken back.
+  private func reference(_ task: SystemdTask) {
+    guard !task.isReferenced else { return }
+    task.isReferenced = true
+    bus.send(ServiceManager.ref(task.unit))
+  }
+
+  /// What was kept for this connection is kept no more.
+  func noteLoss() {
+    for task in tasks.values { task.isReferenced = false }
+    strays = [:]
+    listenIfNeeded()
+  }
+
+  // MARK: Strays
+
+  /// Ends a unit that nobody knows, and follows it until it has ended.
+  private func end(stray unit: ListedUnit) {
+    TaskFile(of: unit.name, in: place.files).remove()
+    guard unit.activeState != "inactive", let path = BusPath.encoded(unit.name, below: ServiceManager.unitPath) else {
+      return
+    }
+    // One that was found before is referenced already.
+    if strays.updateValue(unit.name, forKey: path) == nil {
+      listenIfNeeded()
+      bus.send(ServiceManager.ref(unit.name))
+    }
+    for method in ServiceManager.end(unit.name) { bus.send(method) }
+  }
+
+  /// Has a unit forgotten that nobody knows, once it has ended.
+  func look(atStray path: String, _ news: [String: BusValue]) {
+    guard let unit = strays[path], let state = news["ActiveState"]?.text else { return }
+    // It fails of being killed, and would stay as one that has failed.
+    if state == "failed" { bus.send(ServiceManager.resetFailed(unit)) }
+    guard state == "inactive" || state == "failed" else { return }
+    bus.send(ServiceManager.unref(unit))
+    strays[path] = nil
+    listenIfNeeded()
   }
 }

@@ -16,10 +16,24 @@ extension SystemdLauncher {
 
   /// Starts a task, or has it wait for the bus.
   func run(_ task: SystemdTask) {
-    guard bus.state == .connected, let launch = task.launch else {
-      task.state = .awaitingBus
-      return
+    task.state = .awaitingBus
+    guard bus.state == .connected, let launch = task.launch else { return }
+    task.call = calls.add { [unowned self, unowned task] in
+      begin(task, launch, tell: $0)
+    } answer: { [unowned self, unowned task] answer in
+      guard case .starting = task.state else { return }
+      switch answer {
+      case .success:
+        task.isReferenced = true
+        task.state = .running
+      case .failure(let error): startFailed(task, error)
+      }
     }
+  }
+
+  private func begin(
+    _ task: SystemdTask, _ launch: TaskLaunch, tell: @escaping (BusCall.Answer) -> Void
+  ) -> BusCall? {
     do throws(StartError) {
       do throws(SystemCallError) {
         try task.file.write(launch.environment, before: task.before)
@@ -34,9 +48,13 @@ extension SystemdLauncher {
         try TaskStreams.input(bytes, for: task.program)
       }
       defer { if let input { close(input) } }
-      start(task, launch, output: pipe.writer, input: input)
+      let properties = properties(of: task, launch, output: pipe.writer, input: input)
+      task.known = UnitState()
+      task.state = .starting
+      return bus.call(ServiceManager.start(task.unit, properties), timeout: Self.patience, handler: tell)
     } catch {
       fail(task, error.sentence)
+      return nil
     }
   }
 
@@ -73,22 +91,9 @@ extension SystemdLauncher {
     }
   }
 
-  private func start(_ task: SystemdTask, _ launch: TaskLaunch, output: Int32, input: Int32?) {
-    let properties = properties(of: task, launch, output: output, input: input)
-    task.known = UnitState()
-    task.state = .awaitingBus
-    let call = bus.call(ServiceManager.start(task.unit, properties), timeout: Self.patience) { [unowned self] answer in
-      switch answer {
-      case .success: if case .starting = task.state { task.state = .running }
-      case .failure(let error): startFailed(task, error)
-      }
-    }
-    if case .awaitingBus = task.state { task.state = .starting(call) }
-  }
-
   private func startFailed(_ task: SystemdTask, _ error: BusError) {
-    guard !error.isWithoutAnswer else {
-      // It may have been started all the same: the list of units will say.
+    guard !error.isWithoutAnswer, !error.isNobodyThere else {
+      // It may have been started all the same: the list of units will say, also that of a manager that is to come back.
       task.state = .awaitingBus
       return takeInventory()
     }

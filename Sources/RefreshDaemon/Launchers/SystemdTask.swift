@@ -12,16 +12,16 @@ final class SystemdTask {
   enum State {
     /// The path whose change counts is looked at, before anything runs.
     case looking
-    /// It is started as soon as a service manager can be asked, unless it is found to have been.
+    /// It is started as soon as a service manager can be asked, and it is its turn, unless it is found to have been.
     case awaitingBus
     /// The service manager was asked to start it.
-    case starting(BusCall)
+    case starting
     /// Its unit is there.
     case running
     /// Its main process has ended; what it left is being killed.
     case clearing(IOSource?)
     /// Nothing of it is left; what it took is being asked for.
-    case counting([BusCall])
+    case counting
     /// The path is looked at again, then this is how it ended.
     case lookingAgain(TaskEnd)
     /// It cannot start, which is reported when the loop turns.
@@ -50,8 +50,10 @@ final class SystemdTask {
   var known = UnitState()
   /// The strongest signal that was asked for to end it, to be sent again when the bus was away.
   var asked: Int32?
-  /// The question how it is, after the bus was away.
-  var question: BusCall?
+  /// What the service manager is asked, or is to be asked, for it: one thing after the other.
+  var call: CallQueue.Place?
+  /// Whether the manager keeps its unit for us, on the connection that there is.
+  var isReferenced = false
   /// What was at the path before the start.
   var before: Fingerprint?
   /// Whether it printed something that another daemon read.
@@ -84,6 +86,9 @@ final class SystemdTask {
     self.init(task, launch: launch, units: units, files: files)
   }
 
+  /// Whether the service manager has yet to answer.
+  var isAsked: Bool { call.map { !$0.isAnswered } ?? false }
+
   /// Whether its end was told.
   var isTold: Bool { if case .told = state { true } else { false } }
 
@@ -93,6 +98,13 @@ final class SystemdTask {
     case .looking, .awaitingBus, .starting, .failing: false
     case .running, .clearing, .counting, .lookingAgain, .told: true
     }
+  }
+
+  /// Takes what its unit took, as far as that is counted: what is not is the largest number there is.
+  func take(counters: [String: BusValue]) {
+    let number = { (name: String) in counters[name]?.integer.map(Int64.init) }
+    if let time = number("CPUUsageNSec") { processorTime = .nanoseconds(time) }
+    for count in ["IPIngressBytes", "IPEgressBytes"].compactMap(number) { bytes = (bytes ?? 0) &+ count }
   }
 
   /// The name under which the service manager keeps the reading end of its output.

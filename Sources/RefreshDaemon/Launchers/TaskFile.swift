@@ -53,6 +53,9 @@ struct TaskFile {
     try put("# completed \(completion.text)\n", O_WRONLY | O_APPEND | O_CLOEXEC)
   }
 
+  /// Whether the task was not released yet.
+  var isThere: Bool { access(path, F_OK) == 0 }
+
   /// What it says; nothing when it is not there.
   func read() -> Contents {
     let text = String(decoding: Processes.contents(of: path), as: UTF8.self)
