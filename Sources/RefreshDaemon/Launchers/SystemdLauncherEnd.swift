@@ -47,11 +47,17 @@ extension SystemdLauncher {
   /// Asks what a task took.
   private func count(_ task: SystemdTask) {
     task.state = .counting
+    count(SystemdTask.counters[...], of: task)
+  }
+
+  /// One after the other: to have all properties of a service costs the manager more than these few.
+  private func count(_ counters: ArraySlice<String>, of task: SystemdTask) {
+    guard let counter = counters.first else { return conclude(task) }
     task.call = calls.add { [unowned self, unowned task] in
-      bus.call(.getAll(of: ServiceManager.service, at: task.path, in: ServiceManager.name), handler: $0)
+      bus.call(.get(counter, of: ServiceManager.service, at: task.path, in: ServiceManager.name), handler: $0)
     } answer: { [unowned self, unowned task] answer in
-      if case .success(let values) = answer { task.take(counters: values.first?.entries ?? [:]) }
-      conclude(task)
+      if case .success(let values) = answer, let value = values.first { task.take(value, of: counter) }
+      count(counters.dropFirst(), of: task)
     }
   }
 

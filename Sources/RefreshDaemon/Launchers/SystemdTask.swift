@@ -100,11 +100,13 @@ final class SystemdTask {
     }
   }
 
-  /// Takes what its unit took, as far as that is counted: what is not is the largest number there is.
-  func take(counters: [String: BusValue]) {
-    let number = { (name: String) in counters[name]?.integer.map(Int64.init) }
-    if let time = number("CPUUsageNSec") { processorTime = .nanoseconds(time) }
-    for count in ["IPIngressBytes", "IPEgressBytes"].compactMap(number) { bytes = (bytes ?? 0) &+ count }
+  /// The properties of its unit that say what it took.
+  static let counters = ["CPUUsageNSec", "IPIngressBytes", "IPEgressBytes"]
+
+  /// Takes the value of a counter; of what nobody counts it is the largest number there is.
+  func take(_ value: BusValue, of counter: String) {
+    guard let number = value.integer.map(Int64.init) else { return }
+    if counter == "CPUUsageNSec" { processorTime = .nanoseconds(number) } else { bytes = (bytes ?? 0) &+ number }
   }
 
   /// The name under which the service manager keeps the reading end of its output.
