@@ -71,8 +71,10 @@ static void perform(void) {
 static void take(int descriptor, const char *message) {
   /* A completion, or the message itself where it is only sent back. */
   if (strstr(message, "token")) {
+    static const char taken[] = "{\"parameters\":{}}";
     latencies[answered++] = now() - begin;
     if (answered < calls) perform();
+    if (descriptor != attached) say(descriptor, taken, sizeof taken);
     return;
   }
   for (size_t i = 0; i < sizeof answers / sizeof *answers; i++) {
