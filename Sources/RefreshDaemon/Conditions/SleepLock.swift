@@ -47,15 +47,17 @@ final class SleepLock {
     guard bus.state == .connected else { return }
     var method = Logind.call("Inhibit")
     method.arguments = ["sleep", "refreshd", "Apps are being refreshed", "delay"].map { .string($0) }
+    var isAnswered = false
     let call = bus.call(method) { [unowned self] answer in
+      isAnswered = true
       guard case .success(let values) = answer, case .descriptor(let lock)? = values.first else {
         state = .released
         return
       }
       state = .held(lock)
     }
-    // Without an answer yet, unless it has failed at once.
-    if case .released = state, bus.state == .connected { state = .asked(call) }
+    // What cannot be sent has failed by now.
+    if !isAnswered { state = .asked(call) }
     askDelay()
   }
 

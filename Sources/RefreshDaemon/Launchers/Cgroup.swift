@@ -3,6 +3,9 @@ import Glibc
 
 /// Directories of the one cgroup hierarchy (`cgroups(7)`, version 2).
 enum Cgroup {
+  /// Where the hierarchy may be; the second place is that of systems which still have version 1 beside it.
+  static let mounts = ["/sys/fs/cgroup", "/sys/fs/cgroup/unified"]
+
   /// The directory of the calling process' cgroup, if its manager has given it away to be divided.
   ///
   /// systemd marks what `Delegate=` gives away with an extended attribute; without the mark the cgroup is its
@@ -10,8 +13,7 @@ enum Cgroup {
   static func delegated() -> String? {
     let membership = String(decoding: Processes.contents(of: "/proc/self/cgroup"), as: UTF8.self)
     guard let line = membership.split(separator: "\n").first(where: { $0.hasPrefix("0::") }) else { return nil }
-    // The second place is that of systems which still have version 1 beside it.
-    for mount in ["/sys/fs/cgroup", "/sys/fs/cgroup/unified"] {
+    for mount in mounts {
       let directory = mount + line.dropFirst(3)
       guard ["user.delegate", "trusted.delegate"].contains(where: { hasMark($0, directory) }) else { continue }
       return access("\(directory)/cgroup.procs", W_OK) == 0 ? directory : nil

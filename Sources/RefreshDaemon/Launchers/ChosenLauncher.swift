@@ -108,12 +108,11 @@ struct ChosenLauncher {
     }
 
     func place(for settings: Settings) -> SystemdLauncher.Place {
-      // The second place is that of systems which still have version 1 beside it.
-      let mount = ["/sys/fs/cgroup", "/sys/fs/cgroup/unified"].first { access("\($0)/cgroup.procs", F_OK) == 0 }
+      let mount = Cgroup.mounts.first { access("\($0)/cgroup.procs", F_OK) == 0 }
       return SystemdLauncher.Place(
         bus: bus, isUserManager: settings.isUserDaemon,
         units: UnitNames(stateDirectory: settings.stateDirectory, isStandard: settings.hasStandardState),
-        files: "\(settings.socketDirectory)/tasks", cgroup: (mount ?? "/sys/fs/cgroup") + cgroup)
+        files: "\(settings.socketDirectory)/tasks", cgroup: (mount ?? Cgroup.mounts[0]) + cgroup)
     }
   }
 }
