@@ -120,8 +120,8 @@ final class Exchange {
   /// The end has come: tells it, and lets go of what was to be called.
   func finish(_ code: CURLcode) {
     guard handle != nil else { return }
-    // An answer without a body, or one that broke before it.
-    if let head, !isHeadTold, !tell(head) { isStopped = true }
+    // An answer without a body, or one that broke before it; a redirect that cannot be followed is none.
+    if let head, !isHeadTold, code == CURLE_OK || !(300..<400).contains(head.status), !tell(head) { isStopped = true }
     let end: End =
       if let head, isStopped {
         .stopped(head)
