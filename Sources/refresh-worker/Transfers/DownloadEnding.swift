@@ -37,7 +37,7 @@ extension Download {
   func end(_ trouble: Trouble) {
     let (bytes, total) = progress
     let report = Wire.TransferReport(id: id, trouble: trouble, bytes: bytes, total: total)
-    if case .failed = trouble.kind { part?.remove() }
+    if trouble.kind == .failed || bytes == 0 { part?.remove() }
     endKeeping(report, isKept: trouble.kind != .failed)
   }
 

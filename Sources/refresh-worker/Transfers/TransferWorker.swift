@@ -91,7 +91,7 @@ final class TransferWorker: TransferPlace {
     let transfer: any Transfer =
       switch assignment.direction {
       case .download: Download(id: id, assignment, in: self)
-      case .upload: Download(id: id, assignment, in: self)
+      case .upload: Upload(id: id, assignment, in: self)
       }
     transfers[id] = transfer
     share()
