@@ -32,7 +32,10 @@ let package = Package(
     .target(name: "Varlink", dependencies: ["CLinux"], swiftSettings: strict),
     .target(
       name: "RefreshAPI",
-      resources: [.embedInCode("org.refreshd.App.varlink"), .embedInCode("org.refreshd.Manager.varlink")],
+      resources: [
+        .embedInCode("org.refreshd.App.varlink"), .embedInCode("org.refreshd.Manager.varlink"),
+        .embedInCode("org.refreshd.Transfers.varlink"), .embedInCode("org.refreshd.Worker.varlink"),
+      ],
       swiftSettings: strict),
     .target(name: "Systemd", dependencies: ["CSystemd"], swiftSettings: strict),
     .target(
