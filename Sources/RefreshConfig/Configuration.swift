@@ -85,12 +85,17 @@ public struct Command: Hashable, Sendable {
   public let environment: [String]
   /// The group to run in; nil for the owner's own.
   public let group: UInt32?
+  /// What it fetches, which it is told on standard input; nil for all but the built-in kind `http`.
+  public let fetch: Fetch?
 
   /// Makes a command of its parts.
-  public init(arguments: [String], directory: String? = nil, environment: [String] = [], group: UInt32? = nil) {
+  public init(
+    arguments: [String], directory: String? = nil, environment: [String] = [], group: UInt32? = nil, fetch: Fetch? = nil
+  ) {
     self.arguments = arguments
     self.directory = directory
     self.environment = environment
     self.group = group
+    self.fetch = fetch
   }
 }

@@ -10,6 +10,8 @@ struct Reading {
   var defaults = Settings()
   var sessions = SessionSource.none
   var launcher = LauncherChoice.auto
+  /// The program of the built-in kinds; nil if it is not there.
+  lazy var worker = reader.worker
 
   init(reader: Reader) {
     self.reader = reader
@@ -85,7 +87,8 @@ struct Reading {
           arguments: sharing.one((task.arguments ?? []).map { sharing.one($0) }),
           directory: surroundings.directory.map { sharing.one(owner.path(of: $0)) },
           environment: sharing.one(surroundings.environmentList),
-          group: settings.group)
+          group: settings.group,
+          fetch: task.fetch?.fetch(for: owner, &sharing))
       })
   }
 }

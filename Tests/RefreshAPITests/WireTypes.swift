@@ -112,6 +112,7 @@ enum WireTypes {
     MessageType("org.refreshd.Manager.Interval", Wire.Interval.self),
     MessageType("org.refreshd.Manager.Intervals", Wire.Intervals.self),
     MessageType("org.refreshd.Manager.Task", Wire.Task.self),
+    MessageType("org.refreshd.Manager.Fetch", Wire.Fetch.self),
     MessageType("org.refreshd.Manager.Running", Wire.Running.self),
     MessageType("org.refreshd.Manager.AppDetails", Wire.AppDetails.self),
     MessageType("org.refreshd.Manager.Problem", Wire.Problem.self),

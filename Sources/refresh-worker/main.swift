@@ -1,0 +1,8 @@
+import Glibc
+
+// The built-in tasks, each by its name: see the files of these names.
+switch CommandLine.arguments.dropFirst() {
+default:
+  complain("usage: refresh-worker transfer|http|notify; it is started by refreshd")
+  exit(EX_USAGE)
+}
