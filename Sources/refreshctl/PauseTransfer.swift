@@ -17,7 +17,7 @@ struct PauseTransferCommand: ParsableCommand {
   }
 }
 
-/// What has become of transfers: `Transfer 12 is paused.`
+/// What has become of transfers, as in `Transfer 12 is paused.`.
 func sentence(_ ids: [Int64], _ became: String) -> String {
   let numbers = ids.map(String.init)
   guard let last = numbers.last, numbers.count > 1 else { return "Transfer \(numbers.joined()) is \(became)." }
