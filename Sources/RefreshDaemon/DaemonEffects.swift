@@ -26,6 +26,8 @@ extension Daemon {
       cancel(refresh, reason)
     case .kill(let refresh, _):
       kill(refresh)
+    // Nothing asks for transfers yet.
+    case .transfer, .stopTransfer: break
     case .tellStale(let id, _, let since):
       if let app = work.app { tellStale(id, app, since: since) }
     }

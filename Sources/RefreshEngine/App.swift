@@ -24,13 +24,19 @@ struct App: Sendable {
     var signal: Signal
   }
 
-  /// Intervals that were set at run time.
-  private indirect enum Changed: Hashable, Sendable {
-    case to(Overrides)
+  /// What few apps have.
+  private struct Rare: Hashable, Sendable {
+    var overrides = Overrides()
+    var freshUntil: Instant?
+    var drained: [DrainedSession] = []
+  }
 
-    var overrides: Overrides {
+  private indirect enum Boxed: Hashable, Sendable {
+    case holding(Rare)
+
+    var value: Rare {
       switch self {
-      case .to(let overrides): overrides
+      case .holding(let value): value
       }
     }
   }
@@ -62,12 +68,29 @@ struct App: Sendable {
   /// Whether the user came to the app while a retry was pending, which is for the foreground while the user stays.
   var isRetryAwaited = false
   var waiting: Waiting?
+  /// Intervals that were set at run time.
   var overrides: Overrides {
-    get { changed?.overrides ?? Overrides() }
-    set { changed = newValue == Overrides() ? nil : .to(newValue) }
+    get { rare?.value.overrides ?? Overrides() }
+    set { change { $0.overrides = newValue } }
   }
-  /// Boxed, because few apps have other intervals than their file's.
-  private var changed: Changed?
+  /// Until when a server said that there is nothing newer.
+  var freshUntil: Instant? {
+    get { rare?.value.freshUntil }
+    set { change { $0.freshUntil = newValue } }
+  }
+  /// The sessions of transfers of whose end the app is to be told, in the order in which they ended.
+  var drained: [DrainedSession] {
+    get { rare?.value.drained ?? [] }
+    set { change { $0.drained = newValue } }
+  }
+  /// Boxed, because few apps have any of it.
+  private var rare: Boxed?
+
+  private mutating func change(_ change: (inout Rare) -> Void) {
+    var value = rare?.value ?? Rare()
+    change(&value)
+    rare = value == Rare() ? nil : .holding(value)
+  }
 
   init() {}
 
@@ -89,6 +112,7 @@ struct App: Sendable {
     isStaleTold = state.isStaleTold
     waiting = state.waiting
     planned = state.planned
+    freshUntil = state.freshUntil
   }
 
   /// What is saved.
@@ -105,6 +129,7 @@ struct App: Sendable {
     state.isStaleTold = isStaleTold
     state.waiting = waiting
     state.planned = planned
+    state.freshUntil = freshUntil
     return state
   }
 

@@ -98,12 +98,15 @@ public struct Started: Hashable, Sendable {
   public var trigger: Trigger
   /// When it started, boot clock.
   public var at: Instant
+  /// The session of transfers whose end the app is told with it; nil for another trigger than `transfer`.
+  public var session: String?
 
   /// Makes a start.
-  public init(id: RefreshID, trigger: Trigger, at: Instant) {
+  public init(id: RefreshID, trigger: Trigger, at: Instant, session: String? = nil) {
     self.id = id
     self.trigger = trigger
     self.at = at
+    self.session = session
   }
 }
 
@@ -145,6 +148,8 @@ public struct AppState: Hashable, Sendable {
   public var waiting: Waiting?
   /// When the plan has the next background refresh, boot clock; nil while there is no plan (FEATURES C5).
   public var planned: Instant?
+  /// Until when a server said that there is nothing newer, boot clock; nil when none did (FEATURES C8).
+  public var freshUntil: Instant?
 
   /// The state of an app that nobody has heard of yet.
   public init(

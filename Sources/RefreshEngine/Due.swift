@@ -28,6 +28,7 @@ extension App {
     guard let spacing = spacing(in: phase, limits: limits) else { return nil }
     var due = lastStart.map { $0 + spacing } ?? now
     if let skippedUntil { due = max(due, skippedUntil) }
+    if let freshUntil, let lastStart { due = max(due, min(freshUntil, lastStart + maxStale)) }
     guard phase == .background, let lastStart else { return due }
     if let planned = plannedInForce { due = max(due, planned - planWindow.part(of: 8)) }
     if let rest = restsUntil, rest > now { due = max(due, min(rest, lastStart + maxStale)) }
@@ -49,7 +50,21 @@ extension App {
   /// What is due first, by request or by time; nil when nothing ever is.
   ///
   /// A request by time stands in for the instant that the interval would give: that is how a backlog is spread.
+  ///
+  /// A session of transfers that has ended stands before all but a person's word.
   func due(limits: Limits, spread: Spread, of id: AppID, at now: Instant) -> Due? {
+    let asked = dueApartFromSessions(limits: limits, spread: spread, of: id, at: now)
+    guard let earliest = nextDrained?.earliest else { return asked }
+    guard var asked, asked.earliest <= max(earliest, now) else { return Due(.transfer, at: earliest) }
+    if earliest <= now, asked.trigger != .manual { return Due(.transfer, at: earliest) }
+    asked.latest = min(asked.latest, max(earliest, asked.earliest))
+    return asked
+  }
+
+  /// The session of whose end the app is told next; nil when there is none.
+  var nextDrained: DrainedSession? { drained.min { $0.earliest < $1.earliest } }
+
+  private func dueApartFromSessions(limits: Limits, spread: Spread, of id: AppID, at now: Instant) -> Due? {
     let asked = dueApartFromOneShot(limits: limits, spread: spread, of: id, at: now)
     guard let oneShot else { return asked }
     guard var asked, asked.earliest <= oneShot.earliest else { return Due(.manual, at: oneShot.earliest) }

@@ -25,6 +25,8 @@ public struct Engine: Sendable {
   public internal(set) var conditions = Conditions()
   /// What holds for all apps.
   public internal(set) var device: DeviceState
+  /// Whether it is known which apps there are.
+  var isConfigured = false
   /// Whether the machine is going to sleep.
   var isSuspending = false
   /// The tasks of refreshes of the daemon before this one that are there still, until the first configuration.
@@ -33,6 +35,9 @@ public struct Engine: Sendable {
   var resumedAt: Instant?
   /// When the last app of the last backlog has its place, boot clock; nil before the first backlog.
   var backlogUntil: Instant?
+
+  /// What is moved for the apps.
+  var transfers = TransferQueue()
 
   let spread: Spread
   var apps: AppTable
@@ -64,9 +69,11 @@ public struct Engine: Sendable {
   ///   - zone: how local time follows from wall time.
   ///   - device: what is saved of the device.
   ///   - learned: what is saved of the learners of each app.
+  ///   - transfers: what is saved of each transfer, in instants of this boot.
   public init(
     start: UInt32, spread: Spread, states: [AppID: AppState], wallOffset: Duration, zone: Zone = .utc,
-    device: DeviceState = DeviceState(), learned: [AppID: Learned] = [:]
+    device: DeviceState = DeviceState(), learned: [AppID: Learned] = [:],
+    transfers: [TransferID: TransferState] = [:]
   ) {
     self.start = start
     self.zone = zone
@@ -74,11 +81,13 @@ public struct Engine: Sendable {
     self.spread = spread
     self.wallOffset = wallOffset
     apps = AppTable(restoring: states, learned: learned)
+    restore(transfers)
   }
 
   /// From when until when to come back; nil when there is nothing to do by time.
   public var nextWake: Window? {
-    agenda.wake(beside: roundWake)
+    let own = [roundWake, transfers.wakeAt.map { Window(earliest: $0, latest: $0) }].compactMap(\.self)
+    return agenda.wake(beside: own.min { $0.latest < $1.latest })
   }
 
   /// Takes one event and says what to save and to do.
@@ -95,6 +104,7 @@ public struct Engine: Sendable {
       if case .refreshing = apps[place].activity { advance(apps.id(at: place), &turn) }
     }
     apply(event, &turn)
+    runTransfers(&turn)
     for place in turn.touched.inOrder { line(place, at: now) }
     while hasPlace, let place = queue.first(where: hasPlace(of:)) {
       queue.set(place, to: nil)
@@ -188,11 +198,20 @@ public struct Engine: Sendable {
       changeRefreshing(refresh, &turn) {
         $0.retryAfter = max($0.retryAfter ?? .zero, min(wait, Self.longestRetryAfter))
       }
+    case .freshFor(let refresh, let span):
+      // Of several tasks the one whose data ages first counts.
+      changeRefreshing(refresh, &turn) { $0.freshFor = min($0.freshFor ?? span, span, Self.longestFreshFor) }
     case .taskEnded(let refresh, let task, let end): endTask(refresh, task, end, &turn)
     case .survived(let refresh, let tasks): survivors[refresh] = tasks
     case .attached(let id): attach(id, true, &turn)
     case .detached(let id): attach(id, false, &turn)
     case .suspending(let until): suspend(until: until, &turn)
+    case .enqueued(let enqueued): enqueue(enqueued, &turn)
+    case .transferPaused(let id, let isPaused): pause(id, isPaused, &turn)
+    case .transferCancelled(let id): cancel(id, &turn)
+    case .transferPrioritized(let id, let priority): prioritize(id, priority, &turn)
+    case .transferReported(let id, let report): self.report(id, report, &turn)
+    case .roomFound(let id): takeRoom(id, &turn)
     case .clockStepped(let offset):
       wallOffset = offset
       setClock(&turn)
@@ -202,20 +221,23 @@ public struct Engine: Sendable {
     }
   }
 
-  /// The next id of this start.
-  mutating func makeID() -> RefreshID {
+  /// The next id of this start, for a refresh or for another command that runs for an app.
+  public mutating func makeID() -> RefreshID {
     number += 1
     return RefreshID(start: start, number: number)
   }
 
   private mutating func begin(_ id: AppID, _ trigger: Trigger, _ turn: inout Turn) {
     guard let policy = apps[id]?.policy else { return }
-    let started = Started(id: makeID(), trigger: trigger, at: turn.now)
+    let drained = trigger == .transfer ? apps[id]?.nextDrained : nil
+    let started = Started(id: makeID(), trigger: trigger, at: turn.now, session: drained?.name)
+    if let drained { apps[id]?.drained.removeAll { $0 == drained } }
     let isAttached = apps[id]?.isAttached ?? false
     let refreshing = Refreshing(started, policy: policy, isAttached: isAttached)
     takePlace(refreshing, of: id)
     apps[id]?.lastStart = turn.now
-    apps[id]?.request = nil
+    // Who waits for a refresh waits for more than the word that a session has ended.
+    if drained == nil || apps[id]?.request?.trigger.isByTime == true { apps[id]?.request = nil }
     apps[id]?.skippedUntil = nil
     apps[id]?.isRetryAwaited = false
     if let oneShot = apps[id]?.oneShot, oneShot.earliest <= turn.now { apps[id]?.oneShot = nil }

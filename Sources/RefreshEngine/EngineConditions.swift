@@ -17,11 +17,12 @@ extension Engine {
     guard conditions != before else { return }
     if device.pause == .untilAC, conditions.power.value?.onBattery == false { setPause(nil, &turn) }
     turn.touched.insert(held.all)
+    if conditions.network != before.network { transfers.isTouched = true }
     if before.powerSaver.value != conditions.powerSaver.value, limits.powerSaver == .dearer {
       beginRound(.planning(everyApp: true), at: turn.now)
     }
     for id in running.values.sorted() {
-      guard let app = apps[id], app.policy != nil else { continue }
+      guard let app = apps[id], app.policy != nil, app.refreshing?.started.trigger != .transfer else { continue }
       // Idleness and calm are asked for at the start only: the refresh itself ends the one and may end the other. Long
       // work makes room for the user who returns (FEATURES B10).
       let kept: [Constraint] = app.policy?.isProcessing == true ? [.network, .power, .idle] : [.network, .power]
@@ -45,14 +46,14 @@ extension Engine {
     guard let constraints = app.policy?.constraints, constraints.asks(for: constraint) else { return true }
     let isMetUnrelaxed =
       switch constraint {
-      case .network: isMet(constraints, isRelaxed: false)
+      case .network: isNetworkMet(constraints)
       case .power: isMet(constraints.power)
       case .idle: isMet(conditions.idle) { $0 }
       case .calm: isMet(conditions.pressure) { !$0 }
       }
     // Last, because it is a look at the clock for each app, and most constraints are met.
     guard !isMetUnrelaxed, let relaxedAt = app.relaxedAt(constraint), relaxedAt <= now else { return isMetUnrelaxed }
-    return constraint != .network || isMet(constraints, isRelaxed: true)
+    return constraint != .network || isNetworkMet(constraints, isRelaxed: true)
   }
 
   private func isMet(_ constraint: PowerConstraint) -> Bool {
@@ -64,7 +65,7 @@ extension Engine {
   }
 
   /// Relaxing a network constraint is using a metered one; the lists of names and the reach always hold.
-  private func isMet(_ constraints: Constraints, isRelaxed: Bool) -> Bool {
+  func isNetworkMet(_ constraints: Constraints, isRelaxed: Bool = false) -> Bool {
     isMet(conditions.network) { network in
       if constraints.network != .none && network.reach != .full { return false }
       if network.medium == .wifi, let ssid = network.ssid {

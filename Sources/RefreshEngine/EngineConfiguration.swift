@@ -15,6 +15,8 @@ extension Engine {
       if policies[id] == nil { retire(id, &turn) }
     }
     survivors = [:]
+    let isFirst = !isConfigured
+    isConfigured = true
     if apps.add(policies.keys) { forgetPlaces() }
     var shared: [Policy: SharedPolicy] = [:]
     for (id, policy) in policies {
@@ -32,6 +34,7 @@ extension Engine {
     }
     replan(after: limitsBefore, &turn)
     catchUp(&turn)
+    takeUpTransfers(isFirst: isFirst, &turn)
     queue.openAll()
     turn.touched.insert(apps.allPlaces)
   }

@@ -25,7 +25,8 @@ extension Engine {
       if saves && app.phase == .background { holds.append(.powerSaver) }
     }
     if app.policy?.tasks.isEmpty == true && !app.isAttached { holds.append(.app) }
-    return holds + unmet(app, at: now)
+    // What was moved is here: the app needs nothing more to take it.
+    return trigger == .transfer ? holds : holds + unmet(app, at: now)
   }
 
   /// When quiet hours end that an instant lies in, boot clock; nil when it lies in none.
@@ -46,13 +47,7 @@ extension Engine {
 
   /// When time alone lifts the first of the holds or changes them, boot clock; nil when it never does.
   func wake(of holds: [Hold], on place: Place, at now: Instant) -> Instant? {
-    var lifted = holds.compactMap { hold -> Instant? in
-      switch hold {
-      case .quiet(let until), .settling(let until), .paused(.until(let until)): until
-      case .constraint(_, let relaxedAt): relaxedAt
-      default: nil
-      }
-    }
+    var lifted = holds.compactMap(\.liftedAt)
     guard holds.allSatisfy(\.isOfDue) else { return lifted.min() }
     if let oneShot = apps[place].oneShot, oneShot.earliest > now { lifted.append(oneShot.earliest) }
     guard let quiet = apps[place].policy?.quiet else { return lifted.min() }

@@ -51,6 +51,7 @@ extension Engine {
     }
     apps[id] = app
     if app.phase == .loggedOut { stop(id, .logout, &turn) }
+    if app.isLoggedOut != state.isLoggedOut { transfers.isTouched = true }
     touch(id, &turn)
     if app.state != state { turn.decision.changed.insert(id) }
   }

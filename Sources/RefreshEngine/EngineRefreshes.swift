@@ -22,6 +22,7 @@ extension Engine {
   /// Stops everything, in order of id, for good, but for what is left to the daemon after this one.
   mutating func stop(leaving left: Set<RefreshID>, _ turn: inout Turn) {
     isStopping = true
+    transfers.isTouched = true
     turn.touched.insert(apps.allPlaces)
     for (_, id) in running.filter({ !left.contains($0.key) }).sorted(by: { $0.value < $1.value }) {
       stop(id, .shutdown, &turn)
@@ -61,33 +62,41 @@ extension Engine {
     if record.outcome.isFresh { apps[id]?.freshAt = record.startedAt }
     // What a stopping daemon cut short is owed, what a lost condition did, and what sleep did: it runs again when it can.
     let isCutShort = record.tasks.contains(where: \.isCutShort)
-    if isCutShort { apps[id]?.ask(.retry, at: turn.now) }
     if record.stopReason == .deadline { strike(id, at: turn.now) }
-    takeFailure(id, record, isCutShort: isCutShort, after: refreshing.retryAfter, at: turn.now)
+    let retryAt = takeFailure(id, record, isCutShort: isCutShort, after: refreshing.retryAfter, at: turn.now)
+    if refreshing.started.session != nil {
+      takeWake(id, record, refreshing.started, retryAt: retryAt, &turn)
+    } else if let retryAt {
+      apps[id]?.ask(.retry, at: retryAt)
+    }
+    apps[id]?.freshUntil = record.outcome.isFresh ? refreshing.freshFor.map { record.endedAt + $0 } : nil
     learn(from: record, after: freshBefore, &turn)
     turn.decision.changed.insert(id)
     turn.decision.ended.append(record)
   }
 
-  /// Has a failure that is worth a retry tried again, each time after twice as long (FEATURES C6).
+  /// When to try again what was cut short, at once, or what failed in a way that is worth a retry, each time after twice
+  /// as long (FEATURES C6); nil for what is not tried again.
   ///
   /// What was cut short is neither a failure nor a success. A failure for which the app said when to try again is worth a
   /// retry whatever its cause.
   private mutating func takeFailure(
     _ id: AppID, _ record: RefreshRecord, isCutShort: Bool, after hint: Duration?, at now: Instant
-  ) {
-    guard !isCutShort, let app = apps[id] else { return }
-    guard record.outcome.isWorthRetry || hint != nil && !record.outcome.isFresh else {
+  ) -> Instant? {
+    guard !isCutShort else { return now }
+    guard let app = apps[id], record.outcome.isWorthRetry || hint != nil && !record.outcome.isFresh else {
       apps[id]?.failures = 0
-      return
+      return nil
     }
     let failures = min(app.failures + 1, Self.mostDoublings)
     apps[id]?.failures = failures
-    apps[id]?.ask(.retry, at: now + max(hint ?? .zero, Self.backOff(failures: failures, of: id, spread)))
+    return now + max(hint ?? .zero, Self.backOff(failures: failures, of: id, spread))
   }
 
   /// The longest wait that an app may ask for.
   static let longestRetryAfter = Duration.hours(24)
+  /// The longest time for which an app may say that there is nothing newer; the ceiling stands above it.
+  static let longestFreshFor = Duration.hours(24)
 
   /// The first wait before a retry, and how often it is doubled at most: 30 s to 4 h 16 min.
   private static let firstRetry = Duration.seconds(30)

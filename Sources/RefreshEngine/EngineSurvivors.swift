@@ -17,7 +17,7 @@ extension Engine {
   /// One that was such a retry is not tried a third time at once: it may be what brought the daemon down.
   private mutating func settleLost(_ id: AppID, _ started: Started, _ turn: inout Turn) {
     apps[id]?.activity = .waiting
-    if started.trigger != .retry { apps[id]?.ask(.retry, at: turn.now) }
+    if started.session == nil, started.trigger != .retry { apps[id]?.ask(.retry, at: turn.now) }
     turn.decision.changed.insert(id)
     turn.decision.ended.append(
       RefreshRecord(

@@ -7,6 +7,7 @@ extension Engine {
   mutating func disable(_ id: AppID, _ isDisabled: Bool, _ turn: inout Turn) {
     guard let app = apps[id], app.policy != nil, app.isDisabled != isDisabled else { return }
     apps[id]?.isDisabled = isDisabled
+    transfers.isTouched = true
     touch(id, &turn)
     turn.decision.changed.insert(id)
     guard isDisabled else { return }
@@ -45,6 +46,7 @@ extension Engine {
     if pause == .untilAC, conditions.power.value?.onBattery == false { pause = nil }
     guard device.pause != pause else { return }
     device.pause = pause
+    transfers.isTouched = true
     turn.decision.deviceChanged = true
     turn.touched.insert(held.all)
   }
@@ -60,6 +62,7 @@ extension Engine {
   /// Has what runs end before the machine sleeps, and starts nothing more until it is awake (FEATURES B9).
   mutating func suspend(until end: Instant, _ turn: inout Turn) {
     isSuspending = true
+    transfers.isTouched = true
     turn.touched.insert(apps.allPlaces)
     for id in running.values.sorted() {
       guard var refreshing = apps[id]?.refreshing else { continue }
@@ -72,6 +75,7 @@ extension Engine {
   mutating func resume(_ turn: inout Turn) {
     resumedAt = turn.now
     isSuspending = false
+    transfers.isTouched = true
     for id in running.values.sorted() {
       guard var refreshing = apps[id]?.refreshing else { continue }
       refreshing.stayAwake()

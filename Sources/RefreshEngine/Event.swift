@@ -35,6 +35,8 @@ public enum Event: Hashable, Sendable {
   case completed(RefreshID, task: Int, Outcome, message: String)
   /// A task said when to try again if its refresh fails: not before so long after its end (FEATURES C6).
   case retryAfter(RefreshID, Duration)
+  /// A task said that there is nothing newer for so long after its end (FEATURES C8).
+  case freshFor(RefreshID, Duration)
   /// All processes of a task are gone; `task` counts from 0.
   case taskEnded(RefreshID, task: Int, TaskEnd)
   /// Tasks of a refresh that was running when the daemon before this one ended are there still, or their ends are.
@@ -47,6 +49,18 @@ public enum Event: Hashable, Sendable {
   case detached(AppID)
   /// The machine goes to sleep at this instant, boot clock; `resumed` follows, also if it does not come to it.
   case suspending(until: Instant)
+  /// Somebody asks for transfers; each must have a number that none had before (FEATURES F1).
+  case enqueued([Enqueued])
+  /// The user pauses a transfer, or has it go on at once.
+  case transferPaused(TransferID, Bool)
+  /// The user cancels a transfer: nothing of it is kept.
+  case transferCancelled(TransferID)
+  /// A transfer is to stand before those of lower priority.
+  case transferPrioritized(TransferID, Int32)
+  /// Whoever was given a transfer says what came of it, or is gone.
+  case transferReported(TransferID, TransferReport)
+  /// There is room for a transfer that waits for it.
+  case roomFound(TransferID)
   /// Wall time minus boot time is this now.
   case clockStepped(wallOffset: Duration)
   /// The daemon stops: nothing starts any more, and what runs is told to end.
@@ -73,6 +87,10 @@ public struct Decision: Hashable, Sendable {
   public var deviceLearned = false
   /// Whether the rest of the ``DeviceState`` is no longer what was saved.
   public var deviceChanged = false
+  /// The transfers whose ``TransferState`` is no longer what was saved.
+  public var transfersChanged: Set<TransferID> = []
+  /// The transfers that are forgotten.
+  public var transfersRemoved: Set<TransferID> = []
   /// What to do when that is saved, in this order.
   public var effects: [Effect] = []
 
@@ -100,6 +118,15 @@ public enum Effect: Hashable, Sendable {
   case terminate(RefreshID, AppID, StopReason)
   /// End every process of the refresh: SIGKILL; give up on an attached one.
   case kill(RefreshID, AppID)
+  /// Give a transfer to the app's worker.
+  ///
+  /// Answered by exactly one `transferReported`, also if no worker can be started.
+  case transfer(TransferID, AppID)
+  /// Have a transfer stopped, and, for a reason that ``TransferStop/discards``, have removed what is there of it.
+  ///
+  /// Answered by the one `transferReported` of the transfer that runs. One that is to be discarded may be in no worker's
+  /// hands: a worker is started for it all the same, and the report is the answer to this.
+  case stopTransfer(TransferID, AppID, TransferStop)
   /// Tell that the app's data is older than it should be, once for each time that it becomes so (FEATURES D8).
   ///
   /// The data is that of `since`. The id names no refresh; it is there to call the command by that tells.

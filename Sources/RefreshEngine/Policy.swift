@@ -152,6 +152,8 @@ public struct Limits: Hashable, Sendable {
   public var profile = Profile.balanced
   /// How long nothing starts by time after boot and resume; 20 s by default (FEATURES A12).
   public var settle = Duration.seconds(20)
+  /// The bounds of transfers.
+  public var transfers = TransferLimits()
 
   /// Makes limits with the defaults of FEATURES A2 and B1.
   public init(

@@ -57,6 +57,8 @@ struct Refreshing: Hashable, Sendable {
   private var sleep: Sleep?
   /// How long after its end it is tried again at the earliest, if it fails; nil for what its failure says.
   var retryAfter: Duration?
+  /// For how long after its end there is nothing newer, if it does not fail; nil when nobody said so.
+  var freshFor: Duration?
 
   /// The way to sleep.
   private struct Sleep: Hashable, Sendable {

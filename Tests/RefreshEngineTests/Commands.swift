@@ -15,6 +15,9 @@ extension Timeline {
     case "schedule":
       let earliest = instant + (try duration(try rest.word(1)))
       handle(.scheduled(try appID(try rest.word(0)), OneShot(earliest: earliest, reason: "")))
+    case "enqueue", "pause-transfer", "resume-transfer", "cancel-transfer", "prioritize", "report", "room", "transfer":
+      try tellOfTransfers(command, rest)
+    case "fresh-for": handle(.freshFor(try rest.word(0).read { RefreshID($0) }, try duration(try rest.word(1))))
     case "retry-after":
       handle(.retryAfter(try rest.word(0).read { RefreshID($0) }, try duration(try rest.word(1))))
     case "network", "power", "idle", "calm": handle(.observed(try observation(command, try rest.word(0))))
@@ -108,6 +111,8 @@ extension Timeline {
       case "foreground": limits.foregroundFloor = try duration(value)
       case "background": limits.backgroundFloor = try duration(value)
       case "places": limits.maxConcurrent = try value.read { Int($0) }
+      case "transfers": limits.transfers.maxConcurrent = try value.read { Int($0) }
+      case "per-host": limits.transfers.maxPerHost = try value.read { Int($0) }
       case "places-per-user": limits.maxConcurrentPerUser = try value.read { Int($0) }
       default: throw ScriptError(text: "\(word) is no limit")
       }
@@ -162,10 +167,10 @@ extension Timeline {
 }
 
 extension [String] {
-  fileprivate func word(_ index: Int) throws -> String {
+  func word(_ index: Int) throws -> String {
     guard indices.contains(index) else { throw ScriptError(text: "\(self) has too few words") }
     return self[index]
   }
 
-  fileprivate func number(_ index: Int) throws -> UInt64 { try word(index).read { UInt64($0) } }
+  func number(_ index: Int) throws -> UInt64 { try word(index).read { UInt64($0) } }
 }

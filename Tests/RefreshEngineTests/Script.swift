@@ -7,7 +7,7 @@ import Testing
 ///
 ///     configure APP [KEY=VALUE…] [; APP …]   these are all the apps; keys are in `AppLine`
 ///     limits KEY=VALUE…                      of the next `configure`: the floors `foreground` and `background`,
-///                                            durations; `places` and `places-per-user`, numbers
+///                                            durations; `places` and `places-per-user`, `transfers` and `per-host`, numbers
 ///     launched|foreground|background|terminated|login|logout APP
 ///     lease N SIGNAL APP · lease-ends N APP
 ///     set APP KEY=INTERVAL… · reset APP      `foreground`, `background`
@@ -17,6 +17,10 @@ import Testing
 ///     pause · unpause · disable APP · enable APP · skip APP
 ///     schedule APP DURATION                  a one-shot, so much later
 ///     retry-after REFRESH DURATION           the task says when to try again if it fails
+///     fresh-for REFRESH DURATION             the task says how long there is nothing newer
+///     enqueue N APP [session=S] [host=H] [network=N] [priority=P]     somebody asks for transfer N
+///     report N done|failed|stopped|lost|no-space BYTES|retry [DURATION] [progressed]
+///     pause-transfer|resume-transfer|cancel-transfer|room N · prioritize N P · transfer N (ask)
 ///     network wired|wifi|metered|gone · power mains|battery · idle yes|no · calm yes|no     what the sources say
 ///     zone EAST [AT=EAST…]                   the zone, and when daylight saving changes it
 ///     clock ±DURATION                        somebody sets the wall clock

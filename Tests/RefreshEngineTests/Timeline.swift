@@ -20,6 +20,7 @@ struct Timeline {
   var limits = Limits()
   var processes: [Process] = []
   private var saved: [AppID: AppState] = [:]
+  private(set) var savedTransfers: [TransferID: TransferState] = [:]
   private var start: UInt32 = 0
   private var bootedAt = Duration.zero
   /// How wrong the wall clock is.
@@ -39,6 +40,8 @@ struct Timeline {
     let instant = instant
     guard let decision = engine?.handle(event, at: instant) else { return }
     for id in decision.changed { saved[id] = engine?.state(of: id) }
+    for id in decision.transfersChanged { savedTransfers[id] = engine?.transferState(of: id) }
+    for id in decision.transfersRemoved { savedTransfers[id] = nil }
     savedWallOffset = engine?.wallOffset ?? savedWallOffset
     for effect in decision.effects {
       if effect.isStart { continue }
@@ -62,7 +65,8 @@ struct Timeline {
 
   mutating func startDaemon(survivors: [RefreshID: Set<Int>] = [:]) {
     start += 1
-    engine = Engine(start: start, spread: Spread(machine: 1), states: saved, wallOffset: wallOffset)
+    engine = Engine(
+      start: start, spread: Spread(machine: 1), states: saved, wallOffset: wallOffset, transfers: savedTransfers)
     for (id, tasks) in survivors { handle(.survived(id, tasks: tasks)) }
     if !apps.isEmpty { handle(.configured(limits, apps.mapValues(\.policy))) }
   }
@@ -79,9 +83,12 @@ struct Timeline {
       state.freshAt = state.freshAt.map(mapped)
       state.seenAt = state.seenAt.map(mapped)
       state.request = state.request.map { Request(trigger: $0.trigger, earliest: mapped($0.earliest)) }
-      state.running = state.running.map { Started(id: $0.id, trigger: $0.trigger, at: mapped($0.at)) }
+      state.running = state.running.map {
+        Started(id: $0.id, trigger: $0.trigger, at: mapped($0.at), session: $0.session)
+      }
       return state
     }
+    savedTransfers = savedTransfers.mapValues { $0.moved(mapped) }
     startDaemon()
   }
 
@@ -110,7 +117,8 @@ struct Timeline {
   private mutating func perform(_ effect: Effect) {
     switch effect {
     case .start(let id, let app, let trigger, _):
-      write("start \(id) \(app.name) (\(trigger.rawValue))")
+      let session = engine?.started(of: id)?.session
+      write("start \(id) \(app.name) (\(trigger.rawValue)\(session.map { " \($0)" } ?? ""))")
       for (task, policy) in (apps[app]?.policy.tasks ?? []).enumerated() where policy.after.isEmpty {
         run(id, app, task: task)
       }
@@ -124,6 +132,8 @@ struct Timeline {
     case .terminate(let id, let app, let reason):
       write("terminate \(id) \(app.name) (\(reason.rawValue))")
       end(id, at: now + .seconds(1), exit: .signalled(15))
+    case .transfer(let id, let app): write("transfer \(id) \(app.name)")
+    case .stopTransfer(let id, let app, let reason): write("stop-transfer \(id) \(app.name) (\(reason.rawValue))")
     case .tellStale(_, let app, let since):
       write("tell-stale \(app.name) since \(timeText(since))")
     case .kill(let id, let app):

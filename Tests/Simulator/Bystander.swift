@@ -200,7 +200,7 @@ public struct Bystander: Sendable {
 
   private mutating func see(_ effect: Effect, at now: Instant) {
     switch effect {
-    case .start, .perform: break
+    case .start, .perform, .transfer, .stopTransfer: break
     case .tellStale(_, let app, _): apps[app]?.isStaleTold = true
     case .startTask(let id, let app, let task):
       if apps[app]?.run?.id == id { apps[app]?.run?.started.insert(task) }

@@ -46,7 +46,8 @@ extension Bystander {
     case .stopped: isStopping = true
     case .completed(let refresh, let task, let outcome, _): hear(outcome, from: task, refresh)
     case .taskEnded(let refresh, let task, let end): hear(end, of: task, refresh)
-    case .wokeUp, .forgotten, .retryAfter: break
+    case .wokeUp, .forgotten, .retryAfter, .freshFor: break
+    case .enqueued, .transferPaused, .transferCancelled, .transferPrioritized, .transferReported, .roomFound: break
     }
   }
 

@@ -66,8 +66,10 @@ extension Bystander.App {
 extension Bystander {
   /// What keeps it, in words; nil when nothing does.
   ///
-  /// With `byTime` it is of a refresh that nobody waits for.
-  func hold(on id: AppID, byTime: Bool, isManual: Bool = false, at now: Instant) -> String? {
+  /// With `byTime` it is of a refresh that nobody waits for; what was moved for an app is here, whatever the conditions.
+  func hold(
+    on id: AppID, byTime: Bool, isManual: Bool = false, isOfTransfers: Bool = false, at now: Instant
+  ) -> String? {
     guard let app = apps[id], let policy = app.policy else { return "it is not configured" }
     if app.isLoggedOut { return "it is logged out" }
     if app.isDisabled { return "it is disabled" }
@@ -82,7 +84,7 @@ extension Bystander {
         return "power is saved"
       }
     }
-    return unmet(app, at: now)
+    return isOfTransfers ? nil : unmet(app, at: now)
   }
 
   /// Whether something may keep it whatever it is for: quiet hours end up to five minutes later, app by app.

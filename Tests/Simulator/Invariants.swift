@@ -77,7 +77,8 @@ struct NoStartWhileHeld: Invariant {
     for new in turn.decision.beginnings {
       let (id, app, trigger) = (new.id, new.app, new.trigger)
       let byTime = trigger == .interval || trigger == .catchUp
-      let hold = world.book.hold(on: app, byTime: byTime, isManual: trigger == .manual, at: world.instant)
+      let hold = world.book.hold(
+        on: app, byTime: byTime, isManual: trigger == .manual, isOfTransfers: trigger == .transfer, at: world.instant)
       if let hold { return "\(id) of \(app) starts (\(trigger)) although \(hold)" }
     }
     return nil

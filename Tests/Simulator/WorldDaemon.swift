@@ -141,7 +141,7 @@ extension World {
             id, app, task: 0, deadline: max(.zero, instant.duration(to: deadline)), now: now,
             isHealed: healedAt != nil, &dice
           ).attached)
-      case .warn, .tellStale: break
+      case .warn, .tellStale, .transfer, .stopTransfer: break
       case .terminate(let id, _, _):
         for index in processes.indices where processes[index].refresh == id { processes[index].terminate(at: now) }
       case .kill(let id, _):

@@ -1,0 +1,141 @@
+// Sessions of transfers: when the last transfer of one has ended, the app is woken once (FEATURES F8).
+
+/// A session whose transfers have all ended and of which the app has not been told.
+public struct DrainedSession: Hashable, Sendable {
+  /// The session's name.
+  public var name: String
+  /// The app is woken not before this instant, boot clock.
+  public var earliest: Instant
+
+  /// Makes it of its parts.
+  public init(name: String, earliest: Instant) {
+    self.name = name
+    self.earliest = earliest
+  }
+}
+
+extension Engine {
+  /// The transfers that are known, in order of id.
+  public var transferIDs: [TransferID] { transfers.ids }
+
+  /// What is to be saved of a transfer; nil for one that is not there.
+  public func transferState(of id: TransferID) -> TransferState? { transfers[id] }
+
+  /// Whether all transfers of a session have ended; also of one that never had any.
+  public func isDrained(_ session: TransferSession) -> Bool { transfers.sessions[session]?.open ?? 0 == 0 }
+
+  /// How many transfers a worker has, and how many wait or are paused.
+  public var transferCounts: (running: Int, waiting: Int) {
+    let running = transfers.given.count
+    return (running, transfers.openOfApp.values.reduce(0, +) - running)
+  }
+
+  /// The start of a running refresh; nil if it is not there.
+  public func started(of refresh: RefreshID) -> Started? {
+    running[refresh].flatMap { apps[$0]?.refreshing?.started }
+  }
+
+  /// What a refresh tells the app about: the transfers of its session that had ended when it started, and of which the
+  /// app was not told before, in order of id.
+  public func transfers(toldBy started: Started, to app: AppID) -> [TransferID] {
+    guard let name = started.session else { return [] }
+    let session = TransferSession(app: app, name: name)
+    return transfers.ids.filter { id in
+      guard let state = transfers[id], state.policy.session == session, !state.isDelivered else { return false }
+      return state.endedAt.map { $0 <= started.at } ?? false
+    }
+  }
+
+  /// Owes the app a wake if the session has just drained.
+  mutating func noteDrained(_ session: TransferSession, _ turn: inout Turn) {
+    oweWake(for: session, at: turn.now)
+    touch(session.app, &turn)
+  }
+
+  /// Takes note that a session goes on: the app is told when that has ended too.
+  mutating func noteOpen(_ session: TransferSession, _ turn: inout Turn) {
+    guard let app = apps[session.app], app.drained.contains(where: { $0.name == session.name }) else { return }
+    apps[session.app]?.drained.removeAll { $0.name == session.name }
+    touch(session.app, &turn)
+  }
+
+  /// Owes the app a wake for a session that is drained and undelivered, unless it is owed already.
+  func isOwed(_ session: TransferSession) -> Bool {
+    guard let count = transfers.sessions[session] else { return false }
+    return count.open == 0 && count.undelivered > 0
+  }
+
+  mutating func oweWake(for session: TransferSession, at earliest: Instant) {
+    guard isOwed(session), var app = apps[session.app], app.refreshing?.started.session != session.name,
+      !app.drained.contains(where: { $0.name == session.name })
+    else { return }
+    app.drained.append(DrainedSession(name: session.name, earliest: earliest))
+    apps[session.app] = app
+  }
+
+  /// Takes note of how the app took the wake for a session: either it was told now, or it is owed it still.
+  ///
+  /// What was cut short is owed, and what failed in a way that is worth a retry is told again then.
+  mutating func takeWake(
+    _ id: AppID, _ record: RefreshRecord, _ started: Started, retryAt: Instant?, _ turn: inout Turn
+  ) {
+    guard let name = started.session else { return }
+    if retryAt == nil {
+      for transfer in transfers(toldBy: started, to: id) {
+        guard var state = transfers[transfer] else { continue }
+        state.isDelivered = true
+        set(state, of: transfer, &turn)
+      }
+      forgetOldTransfers(&turn)
+    }
+    oweWake(for: TransferSession(app: id, name: name), at: retryAt ?? turn.now)
+  }
+
+  /// How long a transfer is shown after the app was told of its end.
+  private static let remembered = Duration.hours(24)
+
+  private mutating func forgetOldTransfers(_ turn: inout Turn) {
+    for id in transfers.ids {
+      guard let state = transfers[id], state.isDelivered, let at = state.endedAt, at + Self.remembered <= turn.now
+      else {
+        continue
+      }
+      transfers[id] = nil
+      turn.decision.transfersChanged.remove(id)
+      turn.decision.transfersRemoved.insert(id)
+    }
+  }
+
+  /// Takes up the transfers that the daemon before this one saved: no worker has them now.
+  mutating func restore(_ saved: [TransferID: TransferState]) {
+    for (id, state) in saved {
+      var state = state
+      switch state.stage {
+      case .transferring: state.stage = .waiting(from: state.policy.enqueuedAt)
+      case .stopping(.paused): state.stage = .paused
+      case .stopping(let reason) where !reason.discards: state.stage = .waiting(from: state.policy.enqueuedAt)
+      case .waiting, .stopping, .paused, .noSpace, .ended: break
+      }
+      transfers[id] = state
+    }
+  }
+
+  /// Owes the wakes that are owed, once it is known which apps there are.
+  ///
+  /// - Parameter isFirst: whether nothing was known of any app before: what was to be discarded then is discarded now.
+  mutating func takeUpTransfers(isFirst: Bool, _ turn: inout Turn) {
+    transfers.giveUpAt = nil
+    for id in transfers.ids {
+      guard let state = transfers[id], state.endedAt == nil else { continue }
+      transfers.noteGiveUp(at: state.policy.enqueuedAt + limits.transfers.giveUp)
+      guard isFirst, case .stopping(let reason) = state.stage else { continue }
+      if apps[state.policy.app]?.policy == nil {
+        end(id, reason.result, &turn)
+      } else {
+        turn.decision.effects.append(.stopTransfer(id, state.policy.app, reason))
+      }
+    }
+    for session in transfers.sessions.keys.sorted() { oweWake(for: session, at: turn.now) }
+    transfers.isTouched = true
+  }
+}

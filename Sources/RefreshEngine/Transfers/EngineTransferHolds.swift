@@ -1,0 +1,67 @@
+// What keeps transfers from running.
+
+extension Engine {
+  /// The judgement about one transfer at one instant, boot clock; nil for one that is not there.
+  public func transferVerdict(on id: TransferID, at now: Instant) -> TransferVerdict? {
+    guard let state = transfers[id] else { return nil }
+    switch state.stage {
+    case .transferring: return .transferring
+    case .stopping(let reason): return .stopping(reason)
+    case .paused: return .paused
+    case .noSpace(let needed): return .noSpace(needed: needed)
+    case .ended(let result, _): return .ended(result)
+    case .waiting(let from):
+      let holds = lastingHolds(on: state.policy, at: now)
+      if !holds.isEmpty { return .held(holds) }
+      if from > now { return .notDue(until: from) }
+      return hasTransferPlace(with: state.policy.host) ? .ready : .held([.concurrency])
+    }
+  }
+
+  /// What keeps a transfer from running, due or not, places apart.
+  func lastingHolds(on policy: TransferPolicy, at now: Instant) -> [Hold] {
+    guard let app = apps[policy.app] else { return [.notConfigured] }
+    var holds = lastingHolds(on: app)
+    if let pause = device.pause { holds.append(.paused(pause)) }
+    if let end = settlingUntil, end > now { holds.append(.settling(until: end)) }
+    if !isNetworkMet(for: policy) { holds.append(.constraint(.network, relaxedAt: nil)) }
+    return holds
+  }
+
+  /// Why a transfer that runs may not go on; nil when it may.
+  ///
+  /// A network that nobody has told of yet is not lost.
+  func reasonToStop(_ state: TransferState, at now: Instant) -> TransferStop? {
+    if isStopping { return .shutdown }
+    if isSuspending { return .sleep }
+    guard let app = apps[state.policy.app], app.policy != nil, !app.isDisabled, device.pause == nil else {
+      return .user
+    }
+    if app.isLoggedOut { return .loggedOut }
+    return conditions.network.isAwaited || isNetworkMet(for: state.policy) ? nil : .network
+  }
+
+  /// Whether one more transfer with a server may run, as far as places go.
+  func hasTransferPlace(with host: String) -> Bool {
+    transfers.given.count < limits.transfers.maxConcurrent
+      && transfers.givenOfHost[host, default: 0] < limits.transfers.maxPerHost
+  }
+
+  private func isNetworkMet(for policy: TransferPolicy) -> Bool {
+    guard policy.network != .none else { return true }
+    var constraints = Constraints()
+    constraints.network = policy.network
+    return isNetworkMet(constraints)
+  }
+}
+
+extension Hold {
+  /// When time alone lifts it, boot clock; nil when it never does.
+  var liftedAt: Instant? {
+    switch self {
+    case .quiet(let until), .settling(let until), .paused(.until(let until)): until
+    case .constraint(_, let relaxedAt): relaxedAt
+    default: nil
+    }
+  }
+}

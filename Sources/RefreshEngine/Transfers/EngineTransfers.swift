@@ -1,0 +1,160 @@
+// Transfers: what happens to them, and which of them run (FEATURES F).
+
+extension Engine {
+  /// Takes transfers up for the queue; those that are there already stay as they are.
+  mutating func enqueue(_ enqueued: [Enqueued], _ turn: inout Turn) {
+    for transfer in enqueued where transfers[transfer.id] == nil {
+      set(TransferState(policy: transfer.policy), of: transfer.id, &turn)
+      transfers.noteGiveUp(at: transfer.policy.enqueuedAt + limits.transfers.giveUp)
+      noteOpen(transfer.policy.session, &turn)
+    }
+  }
+
+  /// Pauses a transfer, or has it go on.
+  mutating func pause(_ id: TransferID, _ isPaused: Bool, _ turn: inout Turn) {
+    guard var state = transfers[id] else { return }
+    switch (state.stage, isPaused) {
+    case (.waiting, true), (.noSpace, true): state.stage = .paused
+    case (.transferring, true): return stopTransfer(id, .paused, &turn)
+    // What discards is not taken back.
+    case (.stopping(let reason), true) where !reason.discards: state.stage = .stopping(.paused)
+    case (.stopping(.paused), false): state.stage = .stopping(.user)
+    case (.paused, false):
+      state.stage = .waiting(from: turn.now)
+      state.failures = 0
+    // Who says "go on" does not want to wait for the next try.
+    case (.waiting(let from), false) where from > turn.now: state.stage = .waiting(from: turn.now)
+    default: return
+    }
+    set(state, of: id, &turn)
+  }
+
+  /// Cancels a transfer: nothing of it is kept.
+  mutating func cancel(_ id: TransferID, _ turn: inout Turn) { discard(id, .cancelled, &turn) }
+
+  mutating func prioritize(_ id: TransferID, _ priority: Int32, _ turn: inout Turn) {
+    guard var state = transfers[id], state.policy.priority != priority else { return }
+    state.policy.priority = priority
+    set(state, of: id, &turn)
+  }
+
+  /// Takes note that there is room for a transfer that waited for it.
+  mutating func takeRoom(_ id: TransferID, _ turn: inout Turn) {
+    guard var state = transfers[id], case .noSpace = state.stage else { return }
+    state.stage = .waiting(from: turn.now)
+    set(state, of: id, &turn)
+  }
+
+  /// Takes what was said of a transfer by whoever was given it.
+  mutating func report(_ id: TransferID, _ report: TransferReport, _ turn: inout Turn) {
+    guard var state = transfers[id], state.isGiven else { return }
+    switch (report, state.stage) {
+    case (.done, _): return end(id, .done, &turn)
+    case (.failed, .stopping(let reason)) where reason.discards: return end(id, reason.result, &turn)
+    case (.failed, _): return end(id, .failed, &turn)
+    case (_, .stopping(let reason)) where reason.discards: return end(id, reason.result, &turn)
+    case (_, .stopping(.paused)): state.stage = .paused
+    case (_, .stopping), (.stopped, _): state.stage = .waiting(from: turn.now)
+    case (.noSpace(let needed), _): state.stage = .noSpace(needed: needed)
+    case (.retry(let after, let hasProgressed), _):
+      retry(&state, id, after: after, hasProgressed: hasProgressed, at: turn.now)
+    case (.lost(let hasProgressed), _): retry(&state, id, after: nil, hasProgressed: hasProgressed, at: turn.now)
+    }
+    set(state, of: id, &turn)
+  }
+
+  /// The longest wait that a server may ask for.
+  private static let longestWait = Duration.hours(24)
+  /// The first wait before a try that follows one that brought nothing; it doubles with each, 5 h at most.
+  private static let firstWait = Duration.seconds(1)
+  private static let mostDoublings: Int32 = 15
+
+  /// Has a transfer tried again: at once if this try brought it on, else after a wait that doubles (FEATURES F6).
+  private func retry(
+    _ state: inout TransferState, _ id: TransferID, after: Duration?, hasProgressed: Bool, at now: Instant
+  ) {
+    state.failures = hasProgressed ? 0 : min(state.failures + 1, Self.mostDoublings)
+    var wait = Duration.zero
+    if state.failures > 0 {
+      let doubled = Self.firstWait * (1 << Int(state.failures - 1))
+      wait = min(.hours(5), doubled + spread.offset(of: state.policy.app, within: doubled / 5, turn: id.number))
+    }
+    state.stage = .waiting(from: now + max(wait, min(after ?? .zero, Self.longestWait)))
+  }
+
+  /// Ends a transfer and keeps nothing of it: at once where nothing can be there, else when a worker has seen to it.
+  private mutating func discard(_ id: TransferID, _ reason: TransferStop, _ turn: inout Turn) {
+    guard let state = transfers[id], state.endedAt == nil else { return }
+    if case .stopping(let before) = state.stage, before.discards { return }
+    let mayBeThere = state.hasBegun && apps[state.policy.app]?.policy != nil
+    if state.isGiven || mayBeThere { stopTransfer(id, reason, &turn) } else { end(id, reason.result, &turn) }
+  }
+
+  private mutating func stopTransfer(_ id: TransferID, _ reason: TransferStop, _ turn: inout Turn) {
+    guard var state = transfers[id] else { return }
+    state.stage = .stopping(reason)
+    set(state, of: id, &turn)
+    turn.decision.effects.append(.stopTransfer(id, state.policy.app, reason))
+  }
+
+  mutating func end(_ id: TransferID, _ result: TransferResult, _ turn: inout Turn) {
+    guard var state = transfers[id] else { return }
+    state.stage = .ended(result, at: turn.now)
+    set(state, of: id, &turn)
+    noteDrained(state.policy.session, &turn)
+  }
+
+  /// Writes a transfer's state, to be saved.
+  mutating func set(_ state: TransferState, of id: TransferID, _ turn: inout Turn) {
+    transfers[id] = state
+    turn.decision.transfersChanged.insert(id)
+  }
+
+  /// Gives up those whose time is up; what the user paused waits for the user.
+  mutating func giveUpTransfers(_ turn: inout Turn) {
+    guard let at = transfers.giveUpAt, at <= turn.now else { return }
+    transfers.giveUpAt = nil
+    for id in transfers.ids {
+      guard let state = transfers[id], state.endedAt == nil, state.stage != .paused else { continue }
+      let end = state.policy.enqueuedAt + limits.transfers.giveUp
+      if end <= turn.now { discard(id, .expired, &turn) } else { transfers.noteGiveUp(at: end) }
+    }
+  }
+
+  /// Stops what may no longer run, starts what may as far as there are places, and derives when to look again.
+  mutating func runTransfers(_ turn: inout Turn) {
+    guard transfers.isTouched || transfers.wakeAt.map({ $0 <= turn.now }) == true else { return }
+    giveUpTransfers(&turn)
+    for id in transfers.given {
+      guard let state = transfers[id], state.stage == .transferring else { continue }
+      if let reason = reasonToStop(state, at: turn.now) { stopTransfer(id, reason, &turn) }
+    }
+    var holds: [HoldsKey: [Hold]] = [:]
+    var wakes: [Instant] = transfers.giveUpAt.map { [$0] } ?? []
+    for id in Array(transfers.waiting) {
+      guard var state = transfers[id], case .waiting(let from) = state.stage else { continue }
+      if from > turn.now {
+        wakes.append(from)
+        continue
+      }
+      let key = HoldsKey(app: state.policy.app, network: state.policy.network)
+      let found = holds[key] ?? lastingHolds(on: state.policy, at: turn.now)
+      holds[key] = found
+      if !found.isEmpty {
+        wakes += found.compactMap(\.liftedAt)
+      } else if hasTransferPlace(with: state.policy.host) {
+        state.stage = .transferring
+        state.hasBegun = true
+        set(state, of: id, &turn)
+        turn.decision.effects.append(.transfer(id, state.policy.app))
+      }
+    }
+    transfers.wakeAt = wakes.min()
+    transfers.isTouched = false
+  }
+
+  private struct HoldsKey: Hashable {
+    let app: AppID
+    let network: NetworkConstraint
+  }
+}

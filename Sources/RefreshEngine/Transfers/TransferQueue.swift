@@ -1,0 +1,82 @@
+/// The transfers, and what is counted of them so that no event need look at all.
+struct TransferQueue: Sendable {
+  /// What is counted of a session.
+  struct Count: Hashable, Sendable {
+    /// Those that have not ended.
+    var open = 0
+    /// Those that have ended, and for which the app has not been woken.
+    var undelivered = 0
+  }
+
+  /// One that waits, in the order in which they get a place.
+  private struct Entry: Hashable, Comparable {
+    let priority: Int32
+    let id: TransferID
+
+    static func < (left: Entry, right: Entry) -> Bool {
+      left.priority != right.priority ? left.priority > right.priority : left.id < right.id
+    }
+  }
+
+  private(set) var states: [TransferID: TransferState] = [:]
+  private(set) var sessions: [TransferSession: Count] = [:]
+  /// Those that a worker has, in order of id.
+  private(set) var given: [TransferID] = []
+  private(set) var givenOfHost: [String: Int] = [:]
+  /// How many of each app have not ended, where any have not.
+  private(set) var openOfApp: [AppID: Int] = [:]
+  private var line: [Entry] = []
+  /// The first instant at which one that has not ended is to be given up; too early where one has ended since.
+  var giveUpAt: Instant?
+  /// When to look at them again by time, boot clock.
+  var wakeAt: Instant?
+  /// Whether they must be looked at before the event is over.
+  var isTouched = false
+
+  /// Those that wait, in the order in which they get a place.
+  var waiting: some Sequence<TransferID> { line.lazy.map(\.id) }
+
+  /// Which there are, in order of id.
+  var ids: [TransferID] { states.keys.sorted() }
+
+  subscript(id: TransferID) -> TransferState? {
+    get { states[id] }
+    set {
+      count(states[id], of: id, by: -1)
+      states[id] = newValue
+      count(newValue, of: id, by: 1)
+      isTouched = true
+    }
+  }
+
+  /// Takes note of when one is to be given up, boot clock.
+  mutating func noteGiveUp(at instant: Instant) { giveUpAt = min(giveUpAt ?? instant, instant) }
+
+  private mutating func count(_ state: TransferState?, of id: TransferID, by one: Int) {
+    guard let state else { return }
+    let session = state.policy.session
+    if case .ended = state.stage {
+      if !state.isDelivered { sessions[session, default: Count()].undelivered += one }
+    } else {
+      sessions[session, default: Count()].open += one
+      openOfApp[state.policy.app, default: 0] += one
+      if openOfApp[state.policy.app] == 0 { openOfApp[state.policy.app] = nil }
+    }
+    if sessions[session] == Count() { sessions[session] = nil }
+    if state.isGiven {
+      givenOfHost[state.policy.host, default: 0] += one
+      if givenOfHost[state.policy.host] == 0 { givenOfHost[state.policy.host] = nil }
+      Self.move(id, in: &given, by: one)
+    }
+    if case .waiting = state.stage { Self.move(Entry(priority: state.policy.priority, id: id), in: &line, by: one) }
+  }
+
+  private static func move<Element: Comparable>(_ element: Element, in list: inout [Element], by one: Int) {
+    var range = list.indices
+    while !range.isEmpty {
+      let middle = range.lowerBound + range.count / 2
+      range = list[middle] < element ? middle + 1..<range.upperBound : range.lowerBound..<middle
+    }
+    if one > 0 { list.insert(element, at: range.lowerBound) } else { list.remove(at: range.lowerBound) }
+  }
+}
