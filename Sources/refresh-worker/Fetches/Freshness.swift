@@ -1,7 +1,7 @@
 /// How long an answer says that there will be nothing new (RFC 9111 section 4.2).
 enum Freshness {
   /// The longest that is taken at its word.
-  static let longest = Duration.seconds(7 * 24 * 3600)
+  static let longest = Duration.seconds(24 * 3600)
 
   /// From now on; nil where it does not say, or says that it must be asked each time.
   ///
