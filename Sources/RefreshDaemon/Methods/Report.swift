@@ -28,18 +28,17 @@ extension Daemon {
 
   private func take(_ report: Wire.TransferReport, of id: TransferID, by key: TaskKey, at now: Instant) {
     guard var known = transfers[id] else { return }
-    let isFirst = known.speed == nil
     if let total = report.total { known.progress.total = max(0, total) }
     if let bytes = report.bytes ?? report.resume?.durable { known.bytes = max(0, bytes) }
-    if isFirst { known.speed = Transfers.Speed(bytes: known.bytes, at: now) }
+    if known.speed == nil { known.speed = Transfers.Speed(bytes: known.bytes, at: now) }
     known.speed?.note(known.bytes, at: now)
     switch report.kind {
     case .progress, .fetched: break
     case .began:
       known.progress.resume = report.resume.map(ResumeData.init) ?? known.progress.resume
       known.progress.bytes = known.bytes
-      if isFirst {
-        known.bytesBefore = known.bytes
+      if !known.isBegunTold {
+        (known.isBegunTold, known.bytesBefore) = (true, known.bytes)
         journal.began(id, of: workers[key]?.app, known)
       }
       pending.transferProgress.insert(id)

@@ -11,7 +11,7 @@ extension Daemon {
     guard let app, var known = transfers[id] else { return handle(.transferReported(id, .lost(hasProgressed: false))) }
     known.progress.attempts += 1
     known.bytesBefore = known.bytes
-    known.speed = nil
+    (known.speed, known.isBegunTold) = (nil, false)
     transfers[id] = known
     pending.transferProgress.insert(id)
     order(Wire.Order(kind: .transfer, id: Int64(id.number), transfer: assignment(known)), of: id, app)

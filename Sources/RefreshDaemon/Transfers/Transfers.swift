@@ -13,6 +13,8 @@ struct Transfers {
     var bytes: Int64
     /// How many there were when its worker began with it this time.
     var bytesBefore: Int64
+    /// Whether it was told that this try moves bytes.
+    var isBegunTold = false
     /// How fast it is; nil while it is not transferring.
     var speed: Speed?
     /// Whether its end was told.
