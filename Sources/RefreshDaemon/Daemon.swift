@@ -37,6 +37,8 @@ actor Daemon {
   var attachments = Attachments()
   /// Who is logged in, where apps follow that.
   var sessions = Sessions()
+  /// What apps remember of what they fetched.
+  var fetches: Fetches
   /// The commands that tell of stale data.
   var tellings = Tellings()
   /// Who is told what happens.
@@ -103,6 +105,7 @@ actor Daemon {
       start: parts.loaded.start, spread: Machine.spread(), states: parts.loaded.states,
       wallOffset: parts.moment.wallOffset, device: parts.loaded.device, learned: parts.loaded.learned)
     configuration = InForce(parts.configuration, at: parts.moment)
+    fetches = Fetches(parts.loaded.validators)
   }
 
   /// Takes up what a daemon before this one left, puts the configuration in force, serves the socket, and tells the
@@ -123,6 +126,7 @@ actor Daemon {
     if hasRebooted { handle(.resumed) }
     beginToWatch()
     handle(configuration.event)
+    forgetOldFetches()
     for event in said { handle(event) }
     try serve(on: passed.filter { $0.kind == .listening })
     _ = try loop.watchdog()

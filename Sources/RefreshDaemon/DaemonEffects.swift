@@ -67,7 +67,8 @@ extension Daemon {
         key: TaskKey(refresh: refresh, task: task), app: app.id, command: app.commands[task], owner: app.owner,
         environment: variables, description: "\(app.name): \(app.policy.tasks[task].name) (refresh \(refresh))",
         timeLimit: max(.zero, Moment.now().instant.duration(to: running.deadline)), grace: app.policy.grace,
-        goodExits: [app.policy.tasks[task].noDataExit], properties: app.sandbox.map(UnitProperty.init), input: nil,
+        goodExits: [app.policy.tasks[task].noDataExit], properties: app.sandbox.map(UnitProperty.init),
+        input: input(of: app.commands[task], app.id),
         changedPath: app.policy.tasks[task].newData.path))
   }
 

@@ -32,6 +32,7 @@ extension Daemon {
       launcher.forget(apps.subtracting(configuration.apps.map(\.id)))
       watch()
       keepingRuns { handle(configuration.event) }
+      forgetOldFetches()
       for id in attachments.apps { settleAttachments(of: id) }
       follow(needsSessions ? sessions.users : nil)
       if configuration.launcher != choice.asked { journal.keepsLauncher(choice, until: configuration.launcher) }

@@ -12,7 +12,8 @@ extension Daemon {
     let service = ServiceInfo(
       vendor: "refreshd", product: "refreshd", version: refreshdVersion, url: "https://refreshd.example")
     let server = Server(
-      service, interfaces: [appInterface, managerInterface], bounds: Self.bounds, reactor: LoopReactor(loop: loop))
+      service, interfaces: [appInterface, managerInterface, workerInterface], bounds: Self.bounds,
+      reactor: LoopReactor(loop: loop))
     self.server = server
     for listener in passed { try server.listen(on: listener.descriptor) }
     guard passed.isEmpty else { return }
@@ -27,6 +28,12 @@ extension Daemon {
     interface.method("Signal") { self.signal($0) }
     interface.method("Attach") { self.attach($0) }
     interface.method("Complete") { self.complete($0) }
+    return interface
+  }
+
+  private var workerInterface: Interface {
+    var interface = Interface(WorkerInterface.name, description: WorkerInterface.description)
+    interface.method("Remember") { self.remember($0) }
     return interface
   }
 
@@ -101,6 +108,8 @@ extension AppInterface.NotLeasable: VarlinkError {}
 extension AppInterface.NoSuchToken: VarlinkError {}
 extension AppInterface.AlreadyCompleted: VarlinkError {}
 extension AppInterface.NotStored: VarlinkError {}
+extension WorkerInterface.NoSuchToken: VarlinkError {}
+extension WorkerInterface.NotStored: VarlinkError {}
 extension ManagerInterface.NoSuchApp: VarlinkError {}
 extension ManagerInterface.NotAllowed: VarlinkError {}
 extension ManagerInterface.Held: VarlinkError {}
