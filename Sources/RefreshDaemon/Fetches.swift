@@ -48,8 +48,8 @@ extension Daemon {
     if !pending.isEmpty { commitSoon() }
   }
 
-  /// What a task reads on standard input: its order, if it fetches.
-  func input(of command: Command, _ app: AppID) -> [UInt8]? {
+  /// The order that a task reads on standard input, if it fetches.
+  func order(of command: Command, _ app: AppID) -> [UInt8]? {
     guard let fetch = command.fetch else { return nil }
     let known = fetches[app, fetch.url]
     let order = Wire.FetchOrder(

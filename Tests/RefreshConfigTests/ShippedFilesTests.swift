@@ -30,6 +30,7 @@ import Testing
   func commented() throws {
     let configuration = try Self.load(try Self.text("refreshd.toml"))
     #expect(configuration.limits == Limits())
+    #expect(configuration.transfers == TransferSettings())
     #expect(configuration.apps[0].policy == Policy(tasks: [TaskPolicy(name: "true")]))
   }
 
@@ -37,11 +38,12 @@ import Testing
   func shownDefaults() throws {
     let configuration = try Self.load(try Self.uncommented())
     #expect(configuration.limits == Limits())
+    #expect(configuration.transfers == TransferSettings())
     #expect(configuration.apps[0].policy == Policy(tasks: [TaskPolicy(name: "true")]))
     #expect(configuration.apps[0].commands == [Command(arguments: ["/usr/bin/true"])])
   }
 
-  @Test("refreshd.toml shows every key that is known", arguments: ["", "[defaults]\n"])
+  @Test("refreshd.toml shows every key that is known", arguments: ["", "[defaults]\n", "[transfers]\n"])
   func everyKey(table: String) throws {
     let error = #expect(throws: ConfigurationError.self) { try Self.load(table + "no_key_is_like_this_one = 1") }
     let remedy = try #require(error?.problems.first?.remedy)

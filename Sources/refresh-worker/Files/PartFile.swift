@@ -3,7 +3,7 @@ import Glibc
 
 /// The file `NAME.part` beside a target, which holds what has come of it and is locked as long as it is open.
 ///
-/// Also the way of the target itself: a whole part takes its name, in one step.
+/// The ``Disk`` gives it the name of the target once it is whole.
 final class PartFile {
   let folder: Folder
   /// The name of the target.
