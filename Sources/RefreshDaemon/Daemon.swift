@@ -37,6 +37,8 @@ actor Daemon {
   var attachments = Attachments()
   /// Who is logged in, where apps follow that.
   var sessions = Sessions()
+  /// What apps remember of what they fetched.
+  var fetches: Fetches
   /// The commands that tell of something and change nothing.
   var tellings = Tellings()
   /// What is known of transfers beside what the engine knows.
@@ -119,6 +121,7 @@ actor Daemon {
     transfers = Transfers(parts.loaded.transfers, last: parts.loaded.lastTransfer)
     transfers.hasOpen = engine.transferCounts != (0, 0)
     configuration = InForce(parts.configuration, at: parts.moment)
+    fetches = Fetches(parts.loaded.validators)
   }
 
   /// Takes up what a daemon before this one left, puts the configuration in force, serves the socket, and tells the
@@ -141,6 +144,7 @@ actor Daemon {
     if hasRebooted { handle(.resumed) }
     beginToWatch()
     handle(configuration.event)
+    forgetOldFetches()
     for event in said { handle(event) }
     beginToLookForRoom()
     try serve(on: passed.filter { $0.kind == .listening })

@@ -75,6 +75,7 @@ extension Daemon {
     var batch = Batch(
       now: Moment.now().instant, wallOffset: engine.wallOffset, openings: turn.openings, records: turn.ended,
       waits: turn.waited)
+    batch.validators = turn.validators
     if turn.deviceChanged { batch.device = engine.device }
     for id in turn.changed { batch.states[id] = engine.state(of: id) }
     for id in turn.learned { batch.learned[id] = .some(engine.learned(of: id)) }
@@ -114,6 +115,7 @@ extension Daemon {
     guard problem.code == .corrupt else { return }
     pending.changed.formUnion(configuration.apps.map(\.id))
     pending.learned.formUnion(configuration.apps.map(\.id))
+    pending.validators = fetches.all
     pending.savesAllTransfers = true
     pending.deviceChanged = true
   }

@@ -71,7 +71,8 @@ extension Daemon {
         environment: variables, description: "\(app.name): \(app.policy.tasks[task].name) (refresh \(refresh))",
         timeLimit: max(.zero, Moment.now().instant.duration(to: running.deadline)), grace: app.policy.grace,
         goodExits: [app.policy.tasks[task].noDataExit], properties: app.sandbox.map(UnitProperty.init),
-        input: linesOfSession(toldBy: refresh, to: app.id).map { [UInt8]($0.utf8) },
+        input: order(of: app.commands[task], app.id)
+          ?? linesOfSession(toldBy: refresh, to: app.id).map { [UInt8]($0.utf8) },
         changedPath: app.policy.tasks[task].newData.path))
   }
 

@@ -33,6 +33,7 @@ extension Daemon {
       watch()
       shareBandwidth()
       keepingRuns { handle(configuration.event) }
+      forgetOldFetches()
       for id in attachments.apps { settleAttachments(of: id) }
       follow(needsSessions ? sessions.users : nil)
       if configuration.launcher != choice.asked { journal.keepsLauncher(choice, until: configuration.launcher) }

@@ -18,6 +18,8 @@ struct Pending {
   var deviceChanged = false
   /// The apps of which more was learnt.
   var learned: Set<AppID> = []
+  /// What apps remember of URLs, where that changed; nil for what is forgotten.
+  var validators: [AppID: [String: Validator?]] = [:]
   /// When apps were opened, for the history.
   var openings: [Opening] = []
   /// The refreshes for the history.
@@ -44,7 +46,7 @@ struct Pending {
   /// Whether there is anything to write.
   var isToBeSaved: Bool {
     !changed.isEmpty || deviceChanged || clockStepped || !learned.isEmpty || !openings.isEmpty || !ended.isEmpty
-      || !waited.isEmpty || !promises.isEmpty || changesTransfers
+      || !waited.isEmpty || !validators.isEmpty || !promises.isEmpty || changesTransfers
   }
 
   private var changesTransfers: Bool {

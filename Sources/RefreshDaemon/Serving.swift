@@ -75,6 +75,7 @@ extension Daemon {
 
   private var workerInterface: Interface {
     var interface = Interface(WorkerInterface.name, description: WorkerInterface.description)
+    interface.method("Remember") { self.remember($0) }
     interface.method("Work") { self.work($0) }
     interface.method("Report") { self.report($0) }
     return interface

@@ -67,4 +67,17 @@ import Testing
     #expect(app.policy.isProcessing == (id == "org.example.backup"))
     #expect(app.policy.tasks.allSatisfy { if case .changed = $0.newData { looksForChange } else { !looksForChange } })
   }
+
+  @Test("the example of a fetch is right, also with all that it can say")
+  func feed() throws {
+    let scratch = try Scratch()
+    let text = try Self.text("apps.d/org.example.feed.toml")
+    let all = text.split(separator: "\n").map { $0.hasPrefix("# ") && $0.contains(" = \"") ? $0.dropFirst(2) : $0 }
+    for text in [text, all.filter { !$0.hasPrefix("owner") }.joined(separator: "\n")] {
+      try scratch.write("apps.d/org.example.feed.toml", text)
+      let app = try #require(try scratch.load(as: FetchTests.reader).apps.first)
+      #expect(app.commands[0].fetch?.url == "https://example.org/feed.xml")
+    }
+    #expect(all.contains { $0.hasPrefix("credential_file") })
+  }
 }
