@@ -3,7 +3,7 @@ import Glibc
 
 /// The file `NAME.part` beside a target, which holds what has come of it and is locked as long as it is open.
 ///
-/// Also the way of the target itself: a whole part takes its name, in one step.
+/// The ``Disk`` gives it the name of the target once it is whole.
 final class PartFile {
   let folder: Folder
   /// The name of the target.
@@ -51,13 +51,6 @@ final class PartFile {
     guard count < length else { return }
     guard ftruncate(descriptor, off_t(count)) == 0 else { throw Trouble(errno: errno, "empty", path + Self.suffix) }
     length = count
-  }
-
-  /// Gives it the name of the target, in the place of what is there; durable only once the folder is.
-  func takePlace() throws(Trouble) {
-    guard renameat(folder.descriptor, name + Self.suffix, folder.descriptor, name) == 0 else {
-      throw Trouble(errno: errno, "replace", path)
-    }
   }
 
   /// Removes it, and with it all that has come.

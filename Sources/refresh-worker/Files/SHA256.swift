@@ -4,6 +4,8 @@ import Glibc
 /// A SHA-256 in the making, on libcrypto, which uses the processor's own instructions for it.
 final class SHA256 {
   private let context: OpaquePointer
+  /// How many bytes it is of.
+  private(set) var length: Int64 = 0
 
   /// Throws when there is no memory for it.
   init() throws(Trouble) {
@@ -18,6 +20,7 @@ final class SHA256 {
   /// Takes the next bytes.
   func append(_ bytes: UnsafeRawBufferPointer) {
     EVP_DigestUpdate(context, bytes.baseAddress, bytes.count)
+    length += Int64(bytes.count)
   }
 
   /// The digest of all that came, 64 hex digits in lower case; nothing can be appended after it.

@@ -25,6 +25,16 @@ final class Exchange {
     case ended
   }
 
+  /// What is there of the body that is sent.
+  enum Filling {
+    /// So many bytes of the room are filled.
+    case bytes(Int)
+    /// It is asked for again after ``ExchangeLoop/resume(_:)``.
+    case paused
+    /// The body cannot be had; the exchange ends.
+    case broken
+  }
+
   /// How it ended.
   enum End {
     /// The whole answer is there.
@@ -40,8 +50,8 @@ final class Exchange {
   var onHead: (ResponseHead) -> Bool = { _ in true }
   var onBody: (UnsafeRawBufferPointer) -> Use = { _ in .taken }
   var onEnd: (End) -> Void = { _ in }
-  /// Fills a part of the body that is sent and answers how much of it; nil if the body cannot be had.
-  var fill: (UnsafeMutableRawBufferPointer) -> Int? = { _ in 0 }
+  /// Fills a part of the body that is sent.
+  var fill: (UnsafeMutableRawBufferPointer) -> Filling = { _ in .broken }
   /// The body is sent again from this byte on; false if that cannot be.
   var rewind: (Int64) -> Bool = { _ in false }
 
@@ -53,7 +63,7 @@ final class Exchange {
   private var head: ResponseHead?
   private var isHeadTold = false
   private var isStopped = false
-  private var lines: UnsafeMutablePointer<curl_slist>?
+  var lines: UnsafeMutablePointer<curl_slist>?
   private let trouble = UnsafeMutablePointer<CChar>.allocate(capacity: Int(CURL_ERROR_SIZE))
 
   init(_ request: HTTPRequest) {
@@ -120,6 +130,7 @@ final class Exchange {
   /// The end has come: tells it, and lets go of what was to be called.
   func finish(_ code: CURLcode) {
     guard handle != nil else { return }
+    let head = judgedHead(code)
     // An answer without a body, or one that broke before it.
     if let head, !isHeadTold, !tell(head) { isStopped = true }
     let end: End =
@@ -137,17 +148,25 @@ final class Exchange {
   }
 
   func fail(_ failure: ExchangeFailure) {
+    let head = judgedHead(CURLE_OPERATION_TIMEDOUT)
     let told = onEnd
     letGo()
     told(.failed(failure, head))
     close()
   }
 
+  /// The head that counts; of an exchange that broke not one that others were to follow.
+  private func judgedHead(_ code: CURLcode) -> ResponseHead? {
+    guard let head, code == CURLE_OK || !(100..<200).contains(head.status) else { return nil }
+    let isToBeFollowed = request.followsRedirects && (300..<400).contains(head.status)
+    return code == CURLE_OK || !isToBeFollowed ? head : nil
+  }
+
   func letGo() {
     onHead = { _ in true }
     onBody = { _ in .taken }
     onEnd = { _ in }
-    fill = { _ in nil }
+    fill = { _ in .broken }
     rewind = { _ in false }
   }
 
@@ -181,72 +200,16 @@ final class Exchange {
     return use
   }
 
-  func wantsBody(_ room: UnsafeMutableRawBufferPointer) -> Int? {
+  func wantsBody(_ room: UnsafeMutableRawBufferPointer) -> Filling {
     lastProgress = .now
-    return fill(room)
+    let filling = fill(room)
+    if case .paused = filling { isPaused = true }
+    return filling
   }
 
   private func tell(_ head: ResponseHead) -> Bool {
     isHeadTold = true
     return onHead(head)
-  }
-
-  private func setOptions(of handle: UnsafeMutableRawPointer) {
-    curl_set_long(handle, CURLOPT_NOSIGNAL, 1)
-    curl_set_text(handle, CURLOPT_URL, request.url)
-    curl_set_text(handle, CURLOPT_PROTOCOLS_STR, "http,https")
-    curl_set_text(handle, CURLOPT_REDIR_PROTOCOLS_STR, "http,https")
-    curl_set_long(handle, CURLOPT_FOLLOWLOCATION, request.followsRedirects ? 1 : 0)
-    curl_set_long(handle, CURLOPT_MAXREDIRS, 20)
-    curl_set_long(handle, CURLOPT_SUPPRESS_CONNECT_HEADERS, 1)
-    curl_set_long(handle, CURLOPT_PIPEWAIT, 1)
-    curl_set_long(handle, CURLOPT_BUFFERSIZE, 512 << 10)
-    curl_set_long(handle, CURLOPT_CONNECTTIMEOUT_MS, Int(request.stall.components.seconds) * 1000)
-    curl_set_text(handle, CURLOPT_USERAGENT, "refreshd")
-    for line in request.headers { lines = curl_slist_append(lines, line) }
-    curl_set_list(handle, CURLOPT_HTTPHEADER, lines)
-    if request.takesCompressed { curl_set_text(handle, CURLOPT_ACCEPT_ENCODING, "") }
-    if !request.reusesConnection { curl_set_long(handle, CURLOPT_FRESH_CONNECT, 1) }
-    limit(to: request.maxRate)
-    setMethod(of: handle)
-    setLogin(of: handle)
-    setCertificates(of: handle)
-  }
-
-  private func setMethod(of handle: UnsafeMutableRawPointer) {
-    switch request.method {
-    case .get: break
-    case .head: curl_set_long(handle, CURLOPT_NOBODY, 1)
-    case .put, .patch, .post:
-      if let length = request.bodyLength {
-        curl_set_long(handle, CURLOPT_UPLOAD, 1)
-        curl_set_long(handle, CURLOPT_UPLOAD_BUFFERSIZE, 256 << 10)
-        curl_set_offset(handle, CURLOPT_INFILESIZE_LARGE, Int(length))
-      }
-      curl_set_text(handle, CURLOPT_CUSTOMREQUEST, request.method.rawValue)
-    }
-  }
-
-  private func setLogin(of handle: UnsafeMutableRawPointer) {
-    curl_set_long(handle, CURLOPT_HTTPAUTH, curl_auth_basic_or_digest)
-    switch request.login {
-    case .none: break
-    case .netrc: curl_set_long(handle, CURLOPT_NETRC, Int(CURL_NETRC_OPTIONAL.rawValue))
-    case .password(let name, let password):
-      curl_set_text(handle, CURLOPT_USERNAME, name)
-      curl_set_text(handle, CURLOPT_PASSWORD, password)
-    }
-  }
-
-  /// As curl(1) looks for them, in its order; else those that libcurl was built with, the system's.
-  private func setCertificates(of handle: UnsafeMutableRawPointer) {
-    for (variable, option) in [
-      ("CURL_CA_BUNDLE", CURLOPT_CAINFO), ("SSL_CERT_DIR", CURLOPT_CAPATH), ("SSL_CERT_FILE", CURLOPT_CAINFO),
-    ] {
-      guard let path = getenv(variable), path.pointee != 0 else { continue }
-      curl_set_text(handle, option, path)
-      if option == CURLOPT_CAINFO { return }
-    }
   }
 
   private func setCallbacks(of handle: UnsafeMutableRawPointer) {
@@ -271,8 +234,12 @@ final class Exchange {
       }
     }
     curl_set_bytes(handle, CURLOPT_READFUNCTION) { bytes, size, count, context in
-      Exchange.at(context)?.wantsBody(UnsafeMutableRawBufferPointer(start: bytes, count: size * count))
-        ?? curl_read_abort
+      let room = UnsafeMutableRawBufferPointer(start: bytes, count: size * count)
+      return switch Exchange.at(context)?.wantsBody(room) {
+      case .bytes(let count): count
+      case .paused: curl_read_pause
+      case .broken, nil: curl_read_abort
+      }
     }
     curl_set_seek(handle) { context, offset, origin in
       origin == SEEK_SET && Exchange.at(context)?.rewind(Int64(offset)) == true ? CURL_SEEKFUNC_OK : CURL_SEEKFUNC_FAIL
