@@ -1,14 +1,6 @@
 import RefreshConfig
 import RefreshEngine
 
-/// What the daemon must know of the configuration to have files moved.
-struct TransferTerms: Hashable, Sendable {
-  /// How many bytes all workers may move in a second; nil for no bound.
-  var bandwidth: Int64?
-  /// How long a transfer may be without progress.
-  var stallTimeout = Duration.seconds(60)
-}
-
 /// The configuration in force, and what is wrong with the one that was to replace it.
 struct InForce {
   /// The bounds for all apps.
@@ -19,8 +11,8 @@ struct InForce {
   let sessions: SessionSource
   /// Which launcher the daemon is to have from its next start on.
   let launcher: LauncherChoice
-  /// The terms of all transfers.
-  let transfers: TransferTerms
+  /// What all transfers go by.
+  let transfers: TransferSettings
   /// When it came into force, in microseconds of the wall clock.
   let sinceMicroseconds: Int64
   /// The mistakes for which the last reload was refused; empty when it was not.
@@ -33,7 +25,7 @@ struct InForce {
     apps = configuration.apps
     sessions = configuration.sessions
     launcher = configuration.launcher
-    transfers = TransferTerms()
+    transfers = configuration.transfers
     sinceMicroseconds = moment.instant.wallMicroseconds(at: moment.wallOffset)
   }
 
