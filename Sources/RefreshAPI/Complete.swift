@@ -26,7 +26,7 @@ extension AppInterface {
       ///
       /// False if absent.
       public let temporary: Bool?
-      /// Unless `failed`: how long from now on there will be nothing new, microseconds, 7 days at most.
+      /// Unless `failed`: how long from now on there will be nothing new, microseconds, 24 h at most.
       ///
       /// What a server's `Cache-Control: max-age` says. The app is not refreshed in the background before that.
       public let freshForMicroseconds: Int64?

@@ -13,16 +13,19 @@ public struct Configuration: Hashable, Sendable {
   public var sessions: SessionSource
   /// What starts the tasks.
   public var launcher: LauncherChoice
+  /// What `[transfers]` says and is not among the limits.
+  public var transfers: TransferSettings
 
   /// Makes a configuration; `apps` are sorted by id.
   public init(
     limits: Limits = Limits(), apps: [AppConfiguration] = [], sessions: SessionSource = .none,
-    launcher: LauncherChoice = .auto
+    launcher: LauncherChoice = .auto, transfers: TransferSettings = TransferSettings()
   ) {
     self.limits = limits
     self.apps = apps
     self.sessions = sessions
     self.launcher = launcher
+    self.transfers = transfers
   }
 }
 

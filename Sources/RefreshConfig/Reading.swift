@@ -10,6 +10,7 @@ struct Reading {
   var defaults = Settings()
   var sessions = SessionSource.none
   var launcher = LauncherChoice.auto
+  var transfers = TransferSettings()
   /// The program of the built-in kinds; nil if it is not there.
   lazy var worker = reader.worker
 
@@ -24,6 +25,7 @@ struct Reading {
     limits = Limits(from: &section)
     sessions = section.takeWord("sessions", example: .logind) ?? sessions
     launcher = section.takeWord("launcher", example: .spawn) ?? launcher
+    transfers = TransferSettings(from: &section, limits: &limits.transfers)
     if var inner = section.takeTable("defaults", example: "[defaults], a table") {
       defaults = Settings(from: &inner, in: &self)
       defaults.refuseEarlyStaleness(in: &inner, limits: limits)

@@ -136,6 +136,11 @@ struct App: Sendable {
   /// Whether neither time nor a person may start it: logged out, or disabled by the user.
   var isOff: Bool { isLoggedOut || isDisabled }
 
+  /// Whether a refresh may run whatever the conditions are: what was moved for the app is here.
+  ///
+  /// Long work stays out of the user's way all the same.
+  func needsNothing(for trigger: Trigger) -> Bool { trigger == .transfer && policy?.isProcessing != true }
+
   private var started: Started? {
     switch activity {
     case .waiting: nil

@@ -81,12 +81,12 @@ public struct Engine: Sendable {
     self.spread = spread
     self.wallOffset = wallOffset
     apps = AppTable(restoring: states, learned: learned)
-    restore(transfers)
+    for (id, state) in transfers { self.transfers[id] = state }
   }
 
   /// From when until when to come back; nil when there is nothing to do by time.
   public var nextWake: Window? {
-    let own = [roundWake, transfers.wakeAt.map { Window(earliest: $0, latest: $0) }].compactMap(\.self)
+    let own = [roundWake, transferWake.map { Window(earliest: $0, latest: $0) }].compactMap(\.self)
     return agenda.wake(beside: own.min { $0.latest < $1.latest })
   }
 

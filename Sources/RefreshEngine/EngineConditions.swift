@@ -22,7 +22,8 @@ extension Engine {
       beginRound(.planning(everyApp: true), at: turn.now)
     }
     for id in running.values.sorted() {
-      guard let app = apps[id], app.policy != nil, app.refreshing?.started.trigger != .transfer else { continue }
+      guard let app = apps[id], app.policy != nil, let refreshing = app.refreshing else { continue }
+      if app.needsNothing(for: refreshing.started.trigger) { continue }
       // Idleness and calm are asked for at the start only: the refresh itself ends the one and may end the other. Long
       // work makes room for the user who returns (FEATURES B10).
       let kept: [Constraint] = app.policy?.isProcessing == true ? [.network, .power, .idle] : [.network, .power]

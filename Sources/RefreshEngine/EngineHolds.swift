@@ -26,7 +26,7 @@ extension Engine {
     }
     if app.policy?.tasks.isEmpty == true && !app.isAttached { holds.append(.app) }
     // What was moved is here: the app needs nothing more to take it.
-    return trigger == .transfer ? holds : holds + unmet(app, at: now)
+    return app.needsNothing(for: trigger) ? holds : holds + unmet(app, at: now)
   }
 
   /// When quiet hours end that an instant lies in, boot clock; nil when it lies in none.
@@ -50,6 +50,7 @@ extension Engine {
     var lifted = holds.compactMap(\.liftedAt)
     guard holds.allSatisfy(\.isOfDue) else { return lifted.min() }
     if let oneShot = apps[place].oneShot, oneShot.earliest > now { lifted.append(oneShot.earliest) }
+    if let drained = apps[place].nextDrained?.earliest, drained > now { lifted.append(drained) }
     guard let quiet = apps[place].policy?.quiet else { return lifted.min() }
     guard due(place, at: now)?.trigger.isDeferrable == true else { return lifted.min() }
     return (lifted + [beginning(of: quiet, after: now)]).min()

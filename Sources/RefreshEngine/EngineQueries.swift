@@ -40,6 +40,8 @@ extension Engine {
     explanation.restsUntil = app.restsUntil.flatMap { $0 > now ? $0 : nil }
     explanation.skippedUntil = app.skippedUntil.flatMap { $0 > now ? $0 : nil }
     explanation.oneShot = app.oneShot
+    explanation.drained = app.drained
+    explanation.freshUntil = app.freshUntil.flatMap { $0 > now ? $0 : nil }
     explanation.tellsStale = tellsStale(app)
     explanation.waiting = app.waiting
     explanation.planning = planning(of: app, id, at: now)

@@ -60,6 +60,10 @@ public struct Explanation: Hashable, Sendable {
   public var skippedUntil: Instant?
   /// A refresh that somebody asked for at a later time.
   public var oneShot: OneShot?
+  /// The sessions of transfers of whose end the app is to be told.
+  public var drained: [DrainedSession] = []
+  /// Until when a server said that there is nothing newer, boot clock; nil when that has passed, or none did.
+  public var freshUntil: Instant?
   /// When it is told that the data is stale, unless it is fresh before, boot clock (FEATURES D8).
   public var tellsStale: Instant?
   /// Since when the app is due and held, and by what.

@@ -3,6 +3,8 @@ import RefreshAPI
 
 // The built-in tasks, each by its name.
 switch CommandLine.arguments.dropFirst() {
+case ["http"]:
+  exit(FetchTask.run())
 case ["transfer"]:
   if let trouble = Confinement.enter() {
     complain(trouble.message)

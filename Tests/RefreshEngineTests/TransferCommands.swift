@@ -1,7 +1,7 @@
 import RefreshEngine
 
 extension Timeline {
-  /// Takes a line about transfers: `enqueue 1 todo session=mail host=a network=any priority=2`, `report 1 retry 5min`, …
+  /// Takes a line about transfers.
   mutating func tellOfTransfers(_ command: String, _ rest: [String]) throws {
     let id = TransferID(UInt64(try rest.number(0)))
     switch command {

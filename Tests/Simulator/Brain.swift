@@ -9,7 +9,7 @@ public struct Brain: Sendable {
     let restored = fault?.restoring.map { store.states.mapValues($0) } ?? store.states
     engine = Engine(
       start: start, spread: Spread(machine: 42), states: restored, wallOffset: wallOffset, zone: zone,
-      device: store.device, learned: store.learned)
+      device: store.device, learned: store.learned, transfers: store.transfers)
     self.fault = fault
   }
 
@@ -25,6 +25,8 @@ public struct Brain: Sendable {
       decision.deviceLearned = decision.deviceLearned || part.deviceLearned
       decision.learned.formUnion(part.learned)
       decision.opened += part.opened
+      decision.transfersChanged.formUnion(part.transfersChanged)
+      decision.transfersRemoved.formUnion(part.transfersRemoved)
       decision.effects += part.effects
     }
     fault.deciding?(&decision, event)

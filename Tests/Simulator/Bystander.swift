@@ -189,9 +189,12 @@ public struct Bystander: Sendable {
       apps[app]?.lastStart = now
       apps[app]?.isAsked = false
       apps[app]?.countsFromEntry = false
-      apps[app]?.isAskedByHand = false
-      apps[app]?.mayRetryAtOnce = false
-      apps[app]?.retryFrom = nil
+      // Who was told of a session waits for what else was asked for.
+      if new.trigger != .transfer {
+        apps[app]?.isAskedByHand = false
+        apps[app]?.mayRetryAtOnce = false
+        apps[app]?.retryFrom = nil
+      }
       apps[app]?.skippedUntil = nil
       if let oneShot = apps[app]?.oneShot, oneShot.earliest <= now { apps[app]?.oneShot = nil }
       note("started", isShort ? "warned" : "running", "time")

@@ -154,7 +154,7 @@ extension Bystander.Run {
 
 extension Outcome {
   /// Whether it is a failure that may well be none the next time.
-  fileprivate var isTemporary: Bool {
+  var isTemporary: Bool {
     switch self {
     case .failed(.temporary), .failed(.lostClient): true
     default: false

@@ -84,7 +84,7 @@ extension Bystander {
         return "power is saved"
       }
     }
-    return isOfTransfers ? nil : unmet(app, at: now)
+    return isOfTransfers && !policy.isProcessing ? nil : unmet(app, at: now)
   }
 
   /// Whether something may keep it whatever it is for: quiet hours end up to five minutes later, app by app.

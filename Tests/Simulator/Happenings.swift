@@ -14,6 +14,8 @@ struct Happening: Comparable, Sendable {
     case boots
     /// The same of what came later.
     case more
+    /// The same of transfers.
+    case moves
     /// A process of the app finds the daemon's socket, and is gone again.
     case attaches(AppID)
     case detaches(AppID)
@@ -48,6 +50,7 @@ extension World {
     case .daemonStarts: startDaemon()
     case .boots: bootMachine()
     case .more: happenLater()
+    case .moves: happenToTransfers()
     case .attaches(let id): attach(id)
     case .detaches(let id): detach(id)
     case .idle(let isIdle): handle(.observed(weather.setIdle(isIdle)))
@@ -135,7 +138,10 @@ extension World {
   private mutating func reload(_ id: AppID) {
     switch chance.number(below: 5) {
     case 0, 4: policies[id] = nil
-    case 1: limits = Fleet.limits(&chance)
+    case 1:
+      let transfers = limits.transfers
+      limits = Fleet.limits(&chance)
+      limits.transfers = transfers
     case 2:
       for id in ids where chance.happens(30) {
         policies[id] = vary(Fleet.policy(hasQuiet: hasQuiet, planned: planned, &chance))

@@ -11,6 +11,7 @@ public enum Invariants {
       AskedDuringRun(), SavedBeforePerformed(), PlacesAreBounded(), UsersShareThePlaces(), RetriesBackOff(),
       LostIsNoFailure(), WaitsAreHonest(), OneShotsStartOnce(), ChainsAreInOrder(), StaleIsToldOnce(),
       NobodyStarves(), NightsPass(), AttachedServe(), SurvivorsGoOn(), SleepIsInTime(), LongWorkMakesRoom(),
+      OneWorkerAtATime(), TransfersWait(), TransfersWake(), TransfersEnd(), SessionsAreTold(),
     ]
   }
 }

@@ -8,6 +8,10 @@ struct MemoryIsDisk: Invariant {
     for id in world.ids where (brain.state(of: id) ?? AppState()) != (world.store.states[id] ?? AppState()) {
       return "\(id) is \(String(describing: brain.state(of: id))), not \(String(describing: world.store.states[id]))"
     }
+    for id in Set(brain.engine.transferIDs).union(world.store.transfers.keys) {
+      let (state, saved) = (brain.engine.transferState(of: id), world.store.transfers[id])
+      if state != saved { return "transfer \(id) is \(String(describing: state)), not \(String(describing: saved))" }
+    }
     let (device, saved) = (brain.engine.device, world.store.device)
     if device.pause != saved.pause { return "the pause is another one" }
     if device.day != saved.day { return "the last night is another one" }

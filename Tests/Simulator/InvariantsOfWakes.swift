@@ -23,6 +23,8 @@ struct WakeIsTheMinimum: Invariant {
         var ends = holds.compactMap(\.end)
         let oneShot = world.book.apps[id]?.oneShot?.earliest
         if holds.allSatisfy(\.isOfDue), let oneShot, oneShot > world.instant { ends.append(oneShot) }
+        let told = brain.explain(id, at: world.instant)?.drained.map(\.earliest).min()
+        if holds.allSatisfy(\.isOfDue), let told, told > world.instant { ends.append(told) }
         if holds.allSatisfy(\.isOfDue), brain.explain(id, at: world.instant)?.trigger.map(\.isDeferrable) ?? false,
           let quiet = world.book.apps[id]?.policy?.quiet
         {
@@ -38,7 +40,8 @@ struct WakeIsTheMinimum: Invariant {
         windows.append(Window(earliest: min(other.earliest, telling), latest: min(other.latest, telling)))
       }
     }
-    if let own = brain.engine.roundWake { windows.append(own) }
+    let own = [brain.engine.roundWake, brain.engine.transferWake.map { Window(earliest: $0, latest: $0) }]
+    if let first = own.compactMap(\.self).min(by: { $0.latest < $1.latest }) { windows.append(first) }
     let end = windows.map(\.latest).min()
     let wake = end.flatMap { end in
       windows.map(\.earliest).filter { $0 <= end }.max().map { Window(earliest: $0, latest: end) }

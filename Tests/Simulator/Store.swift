@@ -14,9 +14,11 @@ public struct Store: Sendable {
     public var device: DeviceState?
     /// What is learnt of apps, where more was learnt.
     public var learned: [AppID: Learned?] = [:]
+    /// The transfers that changed, as they are now; nil for those that are forgotten.
+    public var transfers: [TransferID: TransferState?] = [:]
 
     var isEmpty: Bool {
-      states.isEmpty && records.isEmpty && waits.isEmpty && device == nil && learned.isEmpty
+      transfers.isEmpty && states.isEmpty && records.isEmpty && waits.isEmpty && device == nil && learned.isEmpty
     }
   }
 
@@ -28,6 +30,8 @@ public struct Store: Sendable {
   public private(set) var device = DeviceState()
   /// What is learnt of the apps.
   public private(set) var learned: [AppID: Learned] = [:]
+  /// The transfers, in instants of the boot `boot`.
+  public private(set) var transfers: [TransferID: TransferState] = [:]
   /// Wall time minus boot time, as it was last saved.
   public private(set) var wallOffset = Duration.zero
   /// How often a daemon has started.
@@ -37,6 +41,7 @@ public struct Store: Sendable {
   mutating func save(_ batch: Batch, wallOffset: Duration) {
     states.merge(batch.states) { $1 }
     for (id, learned) in batch.learned { self.learned[id] = learned }
+    for (id, state) in batch.transfers { transfers[id] = state }
     records += batch.records
     device = batch.device ?? device
     self.wallOffset = wallOffset
@@ -52,6 +57,7 @@ public struct Store: Sendable {
     let shift = self.wallOffset - wallOffset
     let change = { (instant: Instant) in min(instant + shift, now) }
     states = states.mapValues { $0.mapped(change) { $0 + shift } }
+    transfers = transfers.mapValues { $0.moved(change) }
     if case .until(let end) = device.pause { device.pause = .until(end + shift) }
     self.boot = boot
     self.wallOffset = wallOffset
@@ -66,12 +72,13 @@ extension AppState {
     state.lastStart = lastStart.map(change)
     state.freshAt = freshAt.map(change)
     state.request = request.map { Request(trigger: $0.trigger, earliest: change($0.earliest)) }
-    state.running = running.map { Started(id: $0.id, trigger: $0.trigger, at: change($0.at)) }
+    state.running = running.map { Started(id: $0.id, trigger: $0.trigger, at: change($0.at), session: $0.session) }
     state.seenAt = seenAt.map(change)
     state.strikes = strikes.map(change)
     state.waiting = waiting.map { Waiting(since: change($0.since), holds: $0.holds) }
     state.skippedUntil = skippedUntil.map(changeAhead)
     state.planned = planned.map(changeAhead)
+    state.freshUntil = freshUntil.map(changeAhead)
     state.oneShot = oneShot.map { OneShot(earliest: changeAhead($0.earliest), reason: $0.reason) }
     return state
   }

@@ -56,6 +56,12 @@ public struct World: Sendable {
   /// The chance of what came later, so that it leaves all that was before where it was.
   var dice: Chance
 
+  /// What workers have in their hands.
+  var moving: [TransferID: Moving] = [:]
+  var lastTransfer: UInt64 = 0
+  /// The chance of transfers, for the same reason.
+  var luck: Chance
+
   private var agenda = Heap<Happening>()
   private var happenings: UInt64 = 0
   var lastLease: UInt64 = 0
@@ -92,6 +98,7 @@ public struct World: Sendable {
     let isOfFew = chance.happens(6)
     planned = isAdaptive == true ? 50 : isOfFew ? 10 : 0
     dice = Chance(seed: seed &* 0x9e37_79b9_7f4a_7c15)
+    luck = Chance(seed: seed &* 0xd134_2543_de82_ef95)
     (outlives, varied) = (dice.happens(50), dice.happens(50) ? 15 : 0)
     for id in ids where chance.happens(80) {
       policies[id] = Fleet.policy(hasQuiet: hasQuiet, planned: planned, &chance)
@@ -105,6 +112,8 @@ public struct World: Sendable {
     expect(.daemonStarts, in: .seconds(1))
     expect(.chance, in: .minutes(1))
     if varied > 0 { expect(.more, in: .minutes(2)) }
+    if luck.happens(50) { expect(.moves, in: .minutes(3)) }
+    boundTransfers()
   }
 
   /// The boot clock.
@@ -127,13 +136,17 @@ public struct World: Sendable {
     while turns < 10_000 && (fault == nil || violations.isEmpty) {
       let process = processes.indices.min { before(processes[$0].next, processes[$1].next) }
       let processAt = process.flatMap { processes[$0].next }
-      guard let next = [processAt, timer?.firesAt, agenda.min?.at].compactMap({ $0 }).min(), next <= end else {
+      let moving = nextMoving
+      guard let next = [processAt, timer?.firesAt, moving?.at, agenda.min?.at].compactMap({ $0 }).min(), next <= end
+      else {
         now = max(now, end)
         return
       }
       now = max(now, next)
       if let process, processAt == next {
         act(process)
+      } else if let moving, moving.at == next {
+        endMoving(moving.id)
       } else if timer?.firesAt == next {
         timer = nil
         handle(.wokeUp)
@@ -171,6 +184,9 @@ public struct World: Sendable {
     handle(.paused(nil))
     expect(.again(.paused(nil)), in: .minutes(1))
     if book.isSuspending { handle(.resumed) }
+    for id in moving.keys { moving[id]?.report = .done }
+    expect(.moves, in: .minutes(1))
+    expect(.moves, in: .hours(3))
     for id in clients.sorted() { expect(.attaches(id), in: .minutes(1)) }
     for (id, app) in book.apps.sorted(by: { $0.key < $1.key }) where app.phase == .foreground {
       for lease in app.leases.keys.sorted() { handle(.leaseEnded(lease, id)) }

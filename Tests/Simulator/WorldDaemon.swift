@@ -18,6 +18,8 @@ extension World {
     unsaved.records += decision.ended
     unsaved.waits += decision.waited
     for id in decision.learned { unsaved.learned[id] = .some(after.engine.learned(of: id)) }
+    for id in decision.transfersChanged { unsaved.transfers[id] = .some(after.engine.transferState(of: id)) }
+    for id in decision.transfersRemoved { unsaved.transfers[id] = .some(nil) }
     if decision.deviceChanged || decision.deviceLearned { unsaved.device = after.engine.device }
     save()
     if isDoomed(.beforePerforming) { return }
@@ -28,7 +30,11 @@ extension World {
     }
     if fault?.ofDaemon != .performsBeforeSaving { perform(decision.effects) }
     arm()
-    if after.engine.isStopping, after.engine.refreshes.allSatisfy(leaving.contains) { exit() }
+    if after.engine.isStopping, after.engine.transferCounts.running == 0,
+      after.engine.refreshes.allSatisfy(leaving.contains)
+    {
+      exit()
+    }
   }
 
   mutating func startDaemon() {
@@ -89,6 +95,7 @@ extension World {
     unsaved = Store.Batch()
     leaving = []
     processes.removeAll(where: \.isAttached)
+    moving = [:]
     book.loseUnsaved()
     observe(.daemonGone)
   }
@@ -141,7 +148,9 @@ extension World {
             id, app, task: 0, deadline: max(.zero, instant.duration(to: deadline)), now: now,
             isHealed: healedAt != nil, &dice
           ).attached)
-      case .warn, .tellStale, .transfer, .stopTransfer: break
+      case .warn, .tellStale: break
+      case .transfer(let id, let app): move(id, of: app)
+      case .stopTransfer(let id, let app, _): stopMoving(id, of: app)
       case .terminate(let id, _, _):
         for index in processes.indices where processes[index].refresh == id { processes[index].terminate(at: now) }
       case .kill(let id, _):

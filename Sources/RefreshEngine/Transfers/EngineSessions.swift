@@ -30,6 +30,9 @@ extension Engine {
     return (running, transfers.openOfApp.values.reduce(0, +) - running)
   }
 
+  /// When to look at the transfers again by time, boot clock; nil when there is nothing to do by time.
+  public var transferWake: Instant? { transfers.wakeAt }
+
   /// The start of a running refresh; nil if it is not there.
   public func started(of refresh: RefreshID) -> Started? {
     running[refresh].flatMap { apps[$0]?.refreshing?.started }
@@ -106,36 +109,33 @@ extension Engine {
     }
   }
 
-  /// Takes up the transfers that the daemon before this one saved: no worker has them now.
-  mutating func restore(_ saved: [TransferID: TransferState]) {
-    for (id, state) in saved {
-      var state = state
-      switch state.stage {
-      case .transferring: state.stage = .waiting(from: state.policy.enqueuedAt)
-      case .stopping(.paused): state.stage = .paused
-      case .stopping(let reason) where !reason.discards: state.stage = .waiting(from: state.policy.enqueuedAt)
-      case .waiting, .stopping, .paused, .noSpace, .ended: break
-      }
-      transfers[id] = state
-    }
-  }
-
-  /// Owes the wakes that are owed, once it is known which apps there are.
+  /// Goes on with the transfers that the daemon before this one saved, once it is known which apps there are, and owes the
+  /// wakes that are owed.
   ///
-  /// - Parameter isFirst: whether nothing was known of any app before: what was to be discarded then is discarded now.
+  /// - Parameter isFirst: whether nothing was known of any app before: no worker has any of them then, and what was to be
+  ///   discarded is discarded now.
   mutating func takeUpTransfers(isFirst: Bool, _ turn: inout Turn) {
     transfers.giveUpAt = nil
     for id in transfers.ids {
       guard let state = transfers[id], state.endedAt == nil else { continue }
       transfers.noteGiveUp(at: state.policy.enqueuedAt + limits.transfers.giveUp)
-      guard isFirst, case .stopping(let reason) = state.stage else { continue }
-      if apps[state.policy.app]?.policy == nil {
-        end(id, reason.result, &turn)
-      } else {
-        turn.decision.effects.append(.stopTransfer(id, state.policy.app, reason))
-      }
+      if isFirst { takeUp(id, state, &turn) }
     }
     for session in transfers.sessions.keys.sorted() { oweWake(for: session, at: turn.now) }
     transfers.isTouched = true
+  }
+
+  private mutating func takeUp(_ id: TransferID, _ state: TransferState, _ turn: inout Turn) {
+    var state = state
+    switch state.stage {
+    case .waiting, .paused, .noSpace, .ended: return
+    case .stopping(let reason) where reason.discards:
+      guard apps[state.policy.app]?.policy != nil else { return end(id, reason.result, &turn) }
+      turn.decision.effects.append(.stopTransfer(id, state.policy.app, reason))
+      return
+    case .stopping(.paused): state.stage = .paused
+    case .transferring, .stopping: state.stage = .waiting(from: turn.now)
+    }
+    set(state, of: id, &turn)
   }
 }

@@ -123,7 +123,8 @@ extension Engine {
 
   /// Stops what may no longer run, starts what may as far as there are places, and derives when to look again.
   mutating func runTransfers(_ turn: inout Turn) {
-    guard transfers.isTouched || transfers.wakeAt.map({ $0 <= turn.now }) == true else { return }
+    // Before the first configuration nobody knows which apps there are.
+    guard isConfigured, transfers.isTouched || transferWake.map({ $0 <= turn.now }) == true else { return }
     giveUpTransfers(&turn)
     for id in transfers.given {
       guard let state = transfers[id], state.stage == .transferring else { continue }

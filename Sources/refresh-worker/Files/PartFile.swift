@@ -53,6 +53,13 @@ final class PartFile {
     length = count
   }
 
+  /// Gives it the name of the target, in the place of what is there; durable only once the folder is.
+  func takePlace() throws(Trouble) {
+    guard renameat(folder.descriptor, name + Self.suffix, folder.descriptor, name) == 0 else {
+      throw Trouble(errno: errno, "replace", path)
+    }
+  }
+
   /// Removes it, and with it all that has come.
   func remove() {
     unlinkat(folder.descriptor, name + Self.suffix, 0)

@@ -60,8 +60,8 @@ final class ExchangeLoop {
     var waiting = descriptors.map { curl_waitfd(fd: $0, events: Int16(CURL_WAIT_POLLIN), revents: 0) }
     var active: Int32 = 0
     curl_multi_perform(multi, &active)
-    endFinished()
-    let patience = [timeout, untilNextAlarm].compactMap(\.self).min() ?? .seconds(3600)
+    // Whoever waited for that end may have nothing else to wait for.
+    let patience = endFinished() ? .zero : [timeout, untilNextAlarm].compactMap(\.self).min() ?? .seconds(3600)
     let milliseconds = patience.components.seconds * 1000 + patience.components.attoseconds / 1_000_000_000_000_000
     curl_multi_poll(multi, &waiting, UInt32(waiting.count), Int32(clamping: max(0, milliseconds)), nil)
     curl_multi_perform(multi, &active)
@@ -70,15 +70,20 @@ final class ExchangeLoop {
     return Set(waiting.filter { $0.revents != 0 }.map(\.fd))
   }
 
-  private func endFinished() {
+  /// Ends those that libcurl is done with, and answers whether there were any.
+  @discardableResult
+  private func endFinished() -> Bool {
     var left: Int32 = 0
+    var hasEnded = false
     while let message = curl_multi_info_read(multi, &left) {
       guard message.pointee.msg == CURLMSG_DONE, let handle = message.pointee.easy_handle else { continue }
       let code = curl_message_code(message)
       guard let exchange = exchanges.removeValue(forKey: handle) else { continue }
       curl_multi_remove_handle(multi, handle)
       exchange.finish(code)
+      hasEnded = true
     }
+    return hasEnded
   }
 
   private var untilNextAlarm: Duration? {

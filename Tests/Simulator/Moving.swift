@@ -1,0 +1,105 @@
+import RefreshEngine
+
+/// Transfers: who asks for them, the workers that have them, and what becomes of both.
+extension World {
+  /// A transfer in a worker's hands.
+  struct Moving: Sendable {
+    let app: AppID
+    /// When the worker says how it went, in time since the simulation began.
+    var endsAt: Duration
+    var report: TransferReport
+  }
+
+  /// The next one of which a worker has something to say.
+  var nextMoving: (id: TransferID, at: Duration)? {
+    moving.min { ($0.value.endsAt, $0.key) < ($1.value.endsAt, $1.key) }.map { ($0.key, $0.value.endsAt) }
+  }
+
+  /// Draws bounds that are reached within the simulation.
+  mutating func boundTransfers() {
+    limits.transfers.maxConcurrent = 1 + luck.number(below: 4)
+    limits.transfers.maxPerHost = 1 + luck.number(below: 3)
+    limits.transfers.giveUp = luck.duration(.hours(2) ... .hours(72))
+  }
+
+  mutating func happenToTransfers() {
+    guard healedAt == nil else { return healTransfers() }
+    expect(.moves, in: luck.duration(luck.pick([.zero ... .minutes(1), .zero ... .minutes(30), .zero ... .hours(4)])))
+    guard brain != nil else { return }
+    let known = brain?.engine.transferIDs ?? []
+    let id = known.isEmpty ? TransferID(1) : luck.pick(known)
+    switch luck.number(below: 20) {
+    case 0..<9: enqueue()
+    case 9..<11:
+      handle(.transferPaused(id, true))
+      expect(.again(.transferPaused(id, false)), in: luck.duration(.zero ... .hours(5)))
+    case 11: handle(.transferPaused(id, false))
+    case 12..<14: handle(.transferCancelled(id))
+    case 14: handle(.transferPrioritized(id, Int32(luck.number(below: 5)) - 2))
+    case 15..<17: loseWorker()
+    default:
+      for id in known where luck.happens(50) { handle(.roomFound(id)) }
+    }
+  }
+
+  private mutating func enqueue() {
+    var enqueued: [Enqueued] = []
+    let app = luck.pick(ids)
+    for _ in 0...luck.number(below: 3) {
+      lastTransfer += 1
+      let session = TransferSession(app: app, name: luck.pick(["mail", "news"]))
+      enqueued.append(
+        Enqueued(
+          id: TransferID(lastTransfer),
+          policy: TransferPolicy(
+            session: session, host: luck.pick(["a", "b"]), network: luck.pick([.none, .any, .unmetered, .wifi]),
+            priority: Int32(luck.number(below: 3)), enqueuedAt: instant)))
+    }
+    handle(.enqueued(enqueued))
+    if luck.happens(10) { handle(.enqueued(enqueued)) }
+  }
+
+  /// The worker of an app is killed, with all that it has.
+  private mutating func loseWorker() {
+    guard let app = moving.sorted(by: { $0.key < $1.key }).first?.value.app else { return }
+    let lost = moving.filter { $0.value.app == app }.keys.sorted()
+    for id in lost { moving[id] = nil }
+    for id in lost { handle(.transferReported(id, .lost(hasProgressed: luck.happens(50)))) }
+  }
+
+  /// A worker is given a transfer.
+  mutating func move(_ id: TransferID, of app: AppID) {
+    let reports: [TransferReport] = [
+      .done, .done, .done, .failed, .retry(after: nil, hasProgressed: true), .retry(after: nil, hasProgressed: false),
+      .retry(after: luck.duration(.zero ... .hours(3)), hasProgressed: false), .noSpace(needed: 1_000_000),
+      .lost(hasProgressed: false),
+    ]
+    let length = luck.duration(luck.pick([.zero ... .seconds(1), .zero ... .minutes(10), .zero ... .hours(9)]))
+    let isHealed = healedAt != nil
+    moving[id] = Moving(
+      app: app, endsAt: now + (isHealed ? .seconds(1) : length), report: isHealed ? .done : luck.pick(reports))
+  }
+
+  /// The worker is told to stop one, or a new one to remove what is there of it.
+  mutating func stopMoving(_ id: TransferID, of app: AppID) {
+    let end = now + luck.duration(luck.pick([.zero ... .zero, .zero ... .seconds(5)]))
+    if let moving = moving[id], moving.endsAt <= end { return }
+    moving[id] = Moving(app: app, endsAt: end, report: luck.happens(90) ? .stopped : .lost(hasProgressed: false))
+  }
+
+  /// A worker says how a transfer went.
+  mutating func endMoving(_ id: TransferID) {
+    guard let ended = moving.removeValue(forKey: id) else { return }
+    handle(.transferReported(id, ended.report))
+    // Late words of a worker that has it no more are not passed on once another one has it.
+    if healedAt == nil, moving[id] == nil, luck.happens(3) { handle(.transferReported(id, ended.report)) }
+  }
+
+  /// Nothing is in the way of transfers any more.
+  private mutating func healTransfers() {
+    for id in brain?.engine.transferIDs ?? [] {
+      handle(.transferPaused(id, false))
+      handle(.roomFound(id))
+    }
+  }
+}
