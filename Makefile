@@ -17,9 +17,9 @@ RELEASE_FLAGS := -c release --static-swift-stdlib
 PROGRAMS := refreshd refreshctl
 PYTHON := .build-python/bin/python
 
-BUILD_PACKAGES := libsystemd-dev libsqlite3-dev libtomlplusplus-dev pkg-config git
+BUILD_PACKAGES := libsystemd-dev libsqlite3-dev libtomlplusplus-dev libcurl4-openssl-dev libssl-dev pkg-config git
 TEST_PACKAGES := $(BUILD_PACKAGES) python3-venv systemd dbus dbus-user-session libpam-systemd \
-  libnss-systemd gcc libc6-dev util-linux procps python3-dbusmock iproute2
+  libnss-systemd gcc libc6-dev util-linux procps python3-dbusmock iproute2 nginx apache2-bin openssl curl
 
 .PHONY: run test bench score release install uninstall format check-format build-setup test-setup
 .PHONY: test-swift test-python test-service
@@ -44,6 +44,8 @@ test-swift: test-setup
 test-python: test-swift
 	BIN_DIR=$(abspath .build/debug) REFRESHCTL=$(abspath .build/debug)/refreshctl \
 	  $(PYTHON) -m pytest -q Tests/RefreshAPITests Tests/refreshctlTests Tests/VarlinkCertification Tests/DaemonTests
+	BIN_DIR=$(abspath .build/debug) REFRESHCTL=$(abspath .build/debug)/refreshctl \
+	  $(PYTHON) -m pytest -q Tests/TransferTests
 
 test-service: test-swift
 	BIN_DIR=$(abspath .build/debug) Tests/with-systemd -b $(abspath .) -- \
@@ -98,4 +100,4 @@ test-setup:
 	@demo/need $(TEST_PACKAGES)
 	@test -x $(PYTHON) || /usr/bin/python3 -m venv .build-python
 	@$(PYTHON) -m pip install --quiet --disable-pip-version-check 'pytest>=8,<10' 'varlink==31.0.0' \
-	  'prometheus_client>=0.20,<1'
+	  'prometheus_client>=0.20,<1' 'tuspyserver==4.4.3' 'fastapi==0.165.0' 'uvicorn==0.54.0'

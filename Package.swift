@@ -10,6 +10,7 @@ let package = Package(
   products: [
     .executable(name: "refreshd", targets: ["refreshd"]),
     .executable(name: "refreshctl", targets: ["refreshctl"]),
+    .executable(name: "refresh-worker", targets: ["refresh-worker"]),
     .library(name: "RefreshKit", targets: ["RefreshKit"]),
   ],
   dependencies: [
@@ -19,6 +20,8 @@ let package = Package(
   targets: [
     .systemLibrary(name: "CSystemd", pkgConfig: "libsystemd", providers: [.apt(["libsystemd-dev"])]),
     .systemLibrary(name: "CSQLite", pkgConfig: "sqlite3", providers: [.apt(["libsqlite3-dev"])]),
+    .systemLibrary(name: "CCurl", pkgConfig: "libcurl", providers: [.apt(["libcurl4-openssl-dev"])]),
+    .systemLibrary(name: "CCrypto", pkgConfig: "libcrypto", providers: [.apt(["libssl-dev"])]),
     .systemLibrary(name: "CLinux"),
     .systemLibrary(name: "CMath"),
     .target(name: "CTomlPlusPlus"),
@@ -32,7 +35,10 @@ let package = Package(
     .target(name: "Varlink", dependencies: ["CLinux"], swiftSettings: strict),
     .target(
       name: "RefreshAPI",
-      resources: [.embedInCode("org.refreshd.App.varlink"), .embedInCode("org.refreshd.Manager.varlink")],
+      resources: [
+        .embedInCode("org.refreshd.App.varlink"), .embedInCode("org.refreshd.Manager.varlink"),
+        .embedInCode("org.refreshd.Transfers.varlink"), .embedInCode("org.refreshd.Worker.varlink"),
+      ],
       swiftSettings: strict),
     .target(name: "Systemd", dependencies: ["CSystemd"], swiftSettings: strict),
     .target(
@@ -45,6 +51,9 @@ let package = Package(
       name: "attached-bench", dependencies: ["RefreshKit"], path: "bench/Attached", swiftSettings: strict),
     .target(name: "RefreshRehearsal", dependencies: ["RefreshEngine"], swiftSettings: strict),
     .executableTarget(name: "refreshd", dependencies: ["RefreshDaemon"], swiftSettings: strict),
+    .executableTarget(
+      name: "refresh-worker", dependencies: ["RefreshAPI", "Varlink", "CLinux", "CCurl", "CCrypto"],
+      swiftSettings: strict),
     .executableTarget(
       name: "refreshctl",
       dependencies: [
@@ -69,6 +78,7 @@ let package = Package(
       resources: [
         .embedInCode("Fixtures/schema-1.sql"), .embedInCode("Fixtures/schema-2.sql"),
         .embedInCode("Fixtures/schema-3.sql"), .embedInCode("Fixtures/schema-4.sql"),
+        .embedInCode("Fixtures/schema-5.sql"),
       ]),
     test("RefreshConfigTests", ["RefreshConfig"]),
     test("VarlinkTests", ["Varlink", "CLinux"]),
@@ -82,6 +92,7 @@ let package = Package(
       name: "conditions-probe", dependencies: ["RefreshDaemon", "RefreshEngine", "Systemd"],
       path: "Tests/ConditionsProbe", swiftSettings: strict),
     test("refreshctlTests", ["refreshctl", "RefreshAPI", "Varlink"], exclude: ["test_refreshctl.py"]),
+    test("refresh-workerTests", ["refresh-worker", "RefreshAPI"]),
     .executableTarget(
       name: "varlink-certification",
       dependencies: ["Varlink", "Systemd"],

@@ -61,12 +61,29 @@ extension Wire {
     public let command: [String]
     /// The names of the tasks that must have ended well before it starts; empty for one that starts with the refresh.
     public let after: [String]
+    /// What it fetches; absent for all but the built-in kind `http`.
+    public let fetch: Fetch?
 
     /// Makes it of its parts.
-    public init(name: String, command: [String], after: [String] = []) {
+    public init(name: String, command: [String], after: [String] = [], fetch: Fetch? = nil) {
       self.name = name
       self.command = command
       self.after = after
+      self.fetch = fetch
+    }
+  }
+
+  /// What a task of the built-in kind `http` fetches.
+  public struct Fetch: Codable, Hashable, Sendable {
+    /// The URL, without user and password, and with `?…` for its query: they may be secrets.
+    public let url: String
+    /// The whole path of the file that it replaces.
+    public let to: String
+
+    /// Makes it of its parts.
+    public init(url: String, to: String) {
+      self.url = url
+      self.to = to
     }
   }
 

@@ -14,6 +14,7 @@ extension Wire {
     /// - `started`: another than you, such as the command in the app's file, has begun to refresh the app.
     /// - `ended`: a refresh of the app has ended, also one that you performed.
     /// - `phase_changed`: the app is in another phase.
+    /// - `transfer_ended`: a transfer of the app has ended, well or badly.
     public let kind: String
     /// The phase that the app is in; with `attached` and `phase_changed`.
     public let phase: Phase?
@@ -25,13 +26,11 @@ extension Wire {
     public let trigger: Trigger?
     /// What Complete is called with; with `perform`.
     public let token: String?
-    /// What a push brought; with `perform`, if the trigger brought anything.
+    /// What the trigger brought; with `perform`.
     ///
-    /// Absent as yet: refreshd takes no pushes.
+    /// For `transfer` a line of JSON for each transfer of the session, which a command reads on standard input.
     public let payload: String?
-    /// The session whose transfers have ended; with `perform` for the trigger `transfer`.
-    ///
-    /// Absent as yet: refreshd has no transfers.
+    /// The session whose transfers have ended; with `perform` for the trigger `transfer`, and with `transfer_ended`.
     public let session: String?
     /// When the refresh is stopped, microseconds of the wall clock; with `perform` and `expiring`.
     public let deadlineMicroseconds: Int64?
@@ -43,12 +42,19 @@ extension Wire {
     public let cause: String?
     /// What its tasks said; with `ended`, absent if nothing.
     public let message: String?
+    /// The URL of the transfer, without its secrets; with `transfer_ended`.
+    public let url: String?
+    /// The file of the transfer; with `transfer_ended`.
+    public let path: String?
+    /// How the transfer ended; with `transfer_ended`.
+    public let result: TransferResult?
 
     /// Makes it of its parts.
     public init(
       kind: String, phase: Phase? = nil, refresh: String? = nil, trigger: Trigger? = nil, token: String? = nil,
       payload: String? = nil, session: String? = nil, deadlineMicroseconds: Int64? = nil, reason: StopReason? = nil,
-      outcome: Outcome? = nil, cause: String? = nil, message: String? = nil
+      outcome: Outcome? = nil, cause: String? = nil, message: String? = nil, url: String? = nil, path: String? = nil,
+      result: TransferResult? = nil
     ) {
       self.kind = kind
       self.phase = phase
@@ -62,6 +68,9 @@ extension Wire {
       self.outcome = outcome
       self.cause = cause
       self.message = message
+      self.url = url
+      self.path = path
+      self.result = result
     }
 
     /// Reads it, also if it is of a later version: what this one has no word for is nil, and the rest is as it says.
@@ -84,6 +93,9 @@ extension Wire {
       outcome = try known(.outcome)
       cause = try event.decodeIfPresent(String.self, forKey: .cause)
       message = try event.decodeIfPresent(String.self, forKey: .message)
+      url = try event.decodeIfPresent(String.self, forKey: .url)
+      path = try event.decodeIfPresent(String.self, forKey: .path)
+      result = try known(.result)
     }
 
     private enum CodingKeys: String, CodingKey {
@@ -99,6 +111,9 @@ extension Wire {
       case outcome
       case cause
       case message
+      case url
+      case path
+      case result
     }
   }
 }

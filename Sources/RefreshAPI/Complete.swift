@@ -22,13 +22,26 @@ extension AppInterface {
       ///
       /// What a server's `Retry-After` says. A failure with it is worth a retry.
       public let retryAfterMicroseconds: Int64?
+      /// With `failed`: whether it is worth a retry, although nobody said when.
+      ///
+      /// False if absent.
+      public let temporary: Bool?
+      /// Unless `failed`: how long from now on there will be nothing new, microseconds, 24 h at most.
+      ///
+      /// What a server's `Cache-Control: max-age` says. The app is not refreshed in the background before that.
+      public let freshForMicroseconds: Int64?
 
       /// Makes it of its parts.
-      public init(token: String, outcome: Wire.Outcome, message: String? = nil, retryAfterMicroseconds: Int64? = nil) {
+      public init(
+        token: String, outcome: Wire.Outcome, message: String? = nil, retryAfterMicroseconds: Int64? = nil,
+        temporary: Bool? = nil, freshForMicroseconds: Int64? = nil
+      ) {
         self.token = token
         self.outcome = outcome
         self.message = message
         self.retryAfterMicroseconds = retryAfterMicroseconds
+        self.temporary = temporary
+        self.freshForMicroseconds = freshForMicroseconds
       }
 
       private enum CodingKeys: String, CodingKey {
@@ -36,6 +49,8 @@ extension AppInterface {
         case outcome
         case message
         case retryAfterMicroseconds = "retry_after_us"
+        case temporary
+        case freshForMicroseconds = "fresh_for_us"
       }
     }
 

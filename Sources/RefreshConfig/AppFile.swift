@@ -68,6 +68,7 @@ struct AppFile {
     }
     // Who comes after whom can only be told once all names are known, and only if they all can be read.
     if sections.allSatisfy({ $0.problems.isEmpty }) { tasks.refuseWrongChains(in: &sections) }
+    tasks.refuseSharedTargets(in: &sections)
     for inner in sections { section.adopt(inner) }
     return tasks
   }

@@ -13,16 +13,19 @@ public struct Configuration: Hashable, Sendable {
   public var sessions: SessionSource
   /// What starts the tasks.
   public var launcher: LauncherChoice
+  /// What `[transfers]` says and is not among the limits.
+  public var transfers: TransferSettings
 
   /// Makes a configuration; `apps` are sorted by id.
   public init(
     limits: Limits = Limits(), apps: [AppConfiguration] = [], sessions: SessionSource = .none,
-    launcher: LauncherChoice = .auto
+    launcher: LauncherChoice = .auto, transfers: TransferSettings = TransferSettings()
   ) {
     self.limits = limits
     self.apps = apps
     self.sessions = sessions
     self.launcher = launcher
+    self.transfers = transfers
   }
 }
 
@@ -85,12 +88,17 @@ public struct Command: Hashable, Sendable {
   public let environment: [String]
   /// The group to run in; nil for the owner's own.
   public let group: UInt32?
+  /// What it fetches, which it is told on standard input; nil for all but the built-in kind `http`.
+  public let fetch: Fetch?
 
   /// Makes a command of its parts.
-  public init(arguments: [String], directory: String? = nil, environment: [String] = [], group: UInt32? = nil) {
+  public init(
+    arguments: [String], directory: String? = nil, environment: [String] = [], group: UInt32? = nil, fetch: Fetch? = nil
+  ) {
     self.arguments = arguments
     self.directory = directory
     self.environment = environment
     self.group = group
+    self.fetch = fetch
   }
 }

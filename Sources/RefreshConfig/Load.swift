@@ -38,7 +38,7 @@ extension Configuration {
     guard problems.isEmpty else { throw ConfigurationError(problems) }
     return Configuration(
       limits: reading.limits, apps: apps.sorted { $0.id < $1.id }, sessions: reading.sessions,
-      launcher: reading.launcher)
+      launcher: reading.launcher, transfers: reading.transfers)
   }
 }
 

@@ -10,6 +10,8 @@ public struct Reader: Sendable {
   let isProgram: @Sendable (String) -> Bool
   /// The directories that the daemon has for itself alone.
   let privateFolders: [String]
+  /// Where the program of the built-in kinds may be, the best place first.
+  let workers: [String]
 
   /// Describes the daemon that the configuration is for.
   ///
@@ -18,15 +20,17 @@ public struct Reader: Sendable {
   ///   - isProgram: tells whether a path is that of a program, by default an executable file. Examples can be checked
   ///     with it on a machine that does not have their programs.
   ///   - privateFolders: the directories in which the daemon does not see what tasks write.
+  ///   - workers: where `refresh-worker` may be, the best place first.
   public init(
     uid: UInt32 = geteuid(), isUserDaemon: Bool = false,
     isProgram: @escaping @Sendable (String) -> Bool = Reader.isExecutableFile,
-    privateFolders: [String] = Reader.privateFolders()
+    privateFolders: [String] = Reader.privateFolders(), workers: [String] = Reader.workers()
   ) {
     self.uid = uid
     self.isUserDaemon = isUserDaemon
     self.isProgram = isProgram
     self.privateFolders = privateFolders
+    self.workers = workers
   }
 
   /// Whether commands can run as other users and groups than the daemon's.

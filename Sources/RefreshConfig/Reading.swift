@@ -10,6 +10,9 @@ struct Reading {
   var defaults = Settings()
   var sessions = SessionSource.none
   var launcher = LauncherChoice.auto
+  var transfers = TransferSettings()
+  /// The program of the built-in kinds; nil if it is not there.
+  lazy var worker = reader.worker
 
   init(reader: Reader) {
     self.reader = reader
@@ -22,6 +25,7 @@ struct Reading {
     limits = Limits(from: &section)
     sessions = section.takeWord("sessions", example: .logind) ?? sessions
     launcher = section.takeWord("launcher", example: .spawn) ?? launcher
+    transfers = TransferSettings(from: &section, limits: &limits.transfers)
     if var inner = section.takeTable("defaults", example: "[defaults], a table") {
       defaults = Settings(from: &inner, in: &self)
       defaults.refuseEarlyStaleness(in: &inner, limits: limits)
@@ -85,7 +89,8 @@ struct Reading {
           arguments: sharing.one((task.arguments ?? []).map { sharing.one($0) }),
           directory: surroundings.directory.map { sharing.one(owner.path(of: $0)) },
           environment: sharing.one(surroundings.environmentList),
-          group: settings.group)
+          group: settings.group,
+          fetch: task.fetch?.fetch(for: owner, &sharing))
       })
   }
 }

@@ -4,6 +4,8 @@ import RefreshEngine
 struct TaskSection {
   var name: String?
   var arguments: [String]?
+  /// What the built-in kind `http` fetches, in the place of a program.
+  var fetch: FetchSection?
   var newData: NewData
   var noDataExit: Int32
   var retryExit: Int32
@@ -24,14 +26,19 @@ struct TaskSection {
       }
       return ["/bin/sh", "-c", text]
     }
-    if section.isWritten("run") == section.isWritten("shell") {
+    fetch = FetchSection(from: &section, in: &reading)
+    let commands = ["run", "shell", "http"].filter(section.isWritten)
+    if commands.count != 1 {
       section.refuse(
         nil,
         Unreadable(
-          message: section.isWritten("run") ? "cannot run both run and shell" : "cannot run a task without a command",
-          remedy: #"write one of run = ["PROGRAM", "ARGUMENT"] and shell = "COMMAND""#))
+          message: commands.isEmpty
+            ? "cannot run a task without a command" : "cannot run both \(commands.joined(separator: " and "))",
+          remedy:
+            #"write one of run = ["PROGRAM", "ARGUMENT"], shell = "COMMAND" and http = { url = "URL", to = "/PATH" }"#
+        ))
     }
-    arguments = run ?? shell
+    arguments = fetch == nil ? run ?? shell : reading.worker.map { [$0, "http"] }
     isShell = section.isWritten("shell")
     newData = section.takeText("new_data", example: "output", Self.newData) ?? standard.newData
     if case .changed(let path) = newData, let refusal = reading.reader.refusalToWatch(path) {
@@ -51,9 +58,10 @@ struct TaskSection {
     section.refuseUnknownKeys()
   }
 
-  /// The name of a task that has none: its program's, `shell` for a shell.
+  /// The name of a task that has none: its program's, `shell` for a shell, `http` for a fetch.
   var standardName: String {
     if isShell { return "shell" }
+    if fetch != nil { return "http" }
     return arguments?.first?.split(separator: "/").last.map(String.init) ?? "task"
   }
 

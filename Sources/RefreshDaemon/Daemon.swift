@@ -37,8 +37,19 @@ actor Daemon {
   var attachments = Attachments()
   /// Who is logged in, where apps follow that.
   var sessions = Sessions()
-  /// The commands that tell of stale data.
+  /// What apps remember of what they fetched.
+  var fetches: Fetches
+  /// The commands that tell of something and change nothing.
   var tellings = Tellings()
+  /// What is known of transfers beside what the engine knows.
+  var transfers: Transfers
+  /// The processes that move files.
+  var workers = TransferWorkers()
+  /// Who is told what becomes of transfers.
+  var transferWatchers = TransferWatchers()
+  /// The transfers that wait for room on a disk.
+  var waitingForRoom: Set<TransferID> = []
+  let roomReader = RoomReader()
   /// Who is told what happens.
   var watchers = Watchers()
   /// The last refresh of each app that has ended.
@@ -67,6 +78,10 @@ actor Daemon {
   var holdsSleep = false
   /// Lets the machine sleep although something still runs.
   var sleepTimer: TimerSource?
+  /// Looks whether there is room again for transfers that wait for it.
+  var roomTimer: TimerSource?
+  /// Tells who watches transfers what is new.
+  var newsTimer: TimerSource?
 
   private var wake: TimerSource?
   private var armedFor: Window?
@@ -101,8 +116,12 @@ actor Daemon {
     conditions = ConditionSources(on: parts.loop, settings: .init(of: parts.settings))
     engine = Engine(
       start: parts.loaded.start, spread: Machine.spread(), states: parts.loaded.states,
-      wallOffset: parts.moment.wallOffset, device: parts.loaded.device, learned: parts.loaded.learned)
+      wallOffset: parts.moment.wallOffset, device: parts.loaded.device, learned: parts.loaded.learned,
+      transfers: parts.loaded.transfers.mapValues(\.state))
+    transfers = Transfers(parts.loaded.transfers, last: parts.loaded.lastTransfer)
+    transfers.hasOpen = engine.transferCounts != (0, 0)
     configuration = InForce(parts.configuration, at: parts.moment)
+    fetches = Fetches(parts.loaded.validators)
   }
 
   /// Takes up what a daemon before this one left, puts the configuration in force, serves the socket, and tells the
@@ -111,6 +130,8 @@ actor Daemon {
     wake = try loop.timer { self.wakeUp() }
     commitTimer = try loop.timer { self.commitNow() }
     sleepTimer = try loop.timer { self.conditions.holdSleep(false) }
+    roomTimer = try loop.timer { self.lookForRoom() }
+    newsTimer = try loop.timer { self.tellNewsOfTransfers() }
     signals = [
       try loop.onSignal(SIGTERM) { self.stop() },
       try loop.onSignal(SIGINT) { self.stop() },
@@ -123,7 +144,9 @@ actor Daemon {
     if hasRebooted { handle(.resumed) }
     beginToWatch()
     handle(configuration.event)
+    forgetOldFetches()
     for event in said { handle(event) }
+    beginToLookForRoom()
     try serve(on: passed.filter { $0.kind == .listening })
     _ = try loop.watchdog()
     journal.starts(by: choice)
@@ -192,6 +215,7 @@ actor Daemon {
     pending.ended += decision.ended
     pending.waited += decision.waited
     for record in decision.ended { conclude(record) }
+    noteTransfers(decision, at: now)
     for effect in decision.effects {
       pending.work.append(Pending.Work(effect: effect, app: configuration[effect.app]))
     }

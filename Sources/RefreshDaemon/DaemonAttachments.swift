@@ -15,7 +15,7 @@ extension Attachments.Attachment {
 
 extension Daemon {
   /// The attachments of an app that may know of it: its file may have another owner than when they came, or be gone.
-  private func attached(to app: AppID) -> [Attachments.Attachment] {
+  func attached(to app: AppID) -> [Attachments.Attachment] {
     guard let configured = configuration[app] else { return [] }
     return attachments.of(app).filter { access.may($0.call.peer, about: configured) }
   }
@@ -50,6 +50,7 @@ extension Daemon {
     performer.tell(
       Wire.AttachEvent(
         kind: "perform", refresh: refresh.description, trigger: Wire.Trigger(trigger), token: token,
+        payload: linesOfSession(toldBy: refresh, to: app.id), session: session(toldBy: refresh),
         deadlineMicroseconds: deadline.wallMicroseconds(at: engine.wallOffset)))
   }
 

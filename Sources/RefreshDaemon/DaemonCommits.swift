@@ -67,6 +67,7 @@ extension Daemon {
   private func finish(_ turn: Pending) {
     for answer in turn.answers { answer() }
     for work in turn.work { perform(work) }
+    giveOrders()
   }
 
   private func save(_ turn: Pending) async -> StoreError? {
@@ -74,9 +75,11 @@ extension Daemon {
     var batch = Batch(
       now: Moment.now().instant, wallOffset: engine.wallOffset, openings: turn.openings, records: turn.ended,
       waits: turn.waited)
+    batch.validators = turn.validators
     if turn.deviceChanged { batch.device = engine.device }
     for id in turn.changed { batch.states[id] = engine.state(of: id) }
     for id in turn.learned { batch.learned[id] = .some(engine.learned(of: id)) }
+    batch.transfers = transferChanges(of: turn)
     let problem: StoreError?
     do throws(StoreError) {
       try await store.save(batch, durably: !turn.promises.isEmpty)
@@ -112,6 +115,8 @@ extension Daemon {
     guard problem.code == .corrupt else { return }
     pending.changed.formUnion(configuration.apps.map(\.id))
     pending.learned.formUnion(configuration.apps.map(\.id))
+    pending.validators = fetches.all
+    pending.savesAllTransfers = true
     pending.deviceChanged = true
   }
 }

@@ -33,7 +33,7 @@ extension Daemon {
 
   /// Has the machine wait before it sleeps while anything runs.
   func holdSleep() {
-    let isHeld = engine.refreshingCount > 0
+    let isHeld = engine.refreshingCount > 0 || engine.transferCounts.running > 0
     guard isHeld != holdsSleep else { return }
     holdsSleep = isHeld
     conditions.holdSleep(isHeld)
@@ -73,6 +73,7 @@ extension Daemon {
     case .stop: needs.insert(.powerSaver)
     }
     if engine.device.pause == .untilAC { needs.insert(.power) }
+    if transfers.hasOpen { needs.insert(.network) }
     if needsSessions { needs.insert(.sessions) }
     return needs
   }

@@ -26,8 +26,10 @@ extension Daemon {
       cancel(refresh, reason)
     case .kill(let refresh, _):
       kill(refresh)
-    // Nothing asks for transfers yet.
-    case .transfer, .stopTransfer: break
+    case .transfer(let id, _):
+      transfer(id, of: work.app)
+    case .stopTransfer(let id, _, let reason):
+      stopTransfer(id, of: work.app, for: reason)
     case .tellStale(let id, _, let since):
       if let app = work.app { tellStale(id, app, since: since) }
     }
@@ -61,13 +63,16 @@ extension Daemon {
     let app = running.app
     let variables = environment.variables(
       of: app.commands[task], app: app, refresh: refresh, trigger: running.trigger,
+      session: session(toldBy: refresh),
       deadline: running.deadline.wallMicroseconds(at: engine.wallOffset), token: running.tokens[task])
     launcher.start(
       TaskLaunch(
         key: TaskKey(refresh: refresh, task: task), app: app.id, command: app.commands[task], owner: app.owner,
         environment: variables, description: "\(app.name): \(app.policy.tasks[task].name) (refresh \(refresh))",
         timeLimit: max(.zero, Moment.now().instant.duration(to: running.deadline)), grace: app.policy.grace,
-        goodExits: [app.policy.tasks[task].noDataExit], properties: app.sandbox.map(UnitProperty.init), input: nil,
+        goodExits: [app.policy.tasks[task].noDataExit], properties: app.sandbox.map(UnitProperty.init),
+        input: order(of: app.commands[task], app.id)
+          ?? linesOfSession(toldBy: refresh, to: app.id).map { [UInt8]($0.utf8) },
         changedPath: app.policy.tasks[task].newData.path))
   }
 
@@ -86,7 +91,8 @@ extension Daemon {
 
   /// Hands a line that a task printed to the journal and to who watches.
   func takeOutput(_ key: TaskKey, _ line: String) {
-    if let app = tellings.app(of: key) { return journal.output(line, of: key.refresh, app, task: "on_stale") }
+    if let (app, telling) = tellings[key] { return journal.output(line, of: key.refresh, app, task: telling.name) }
+    if let worker = workers[key] { return journal.output(line, of: key.refresh, worker.app, task: "transfer") }
     guard let running = refreshes.running[key.refresh] else { return }
     let task = running.app.policy.tasks[key.task].name
     journal.output(line, of: key.refresh, running.app.id, task: task)

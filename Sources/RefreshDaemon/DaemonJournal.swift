@@ -92,10 +92,13 @@ struct DaemonJournal: Sendable {
       .dataStale, [Entry.Field("REFRESH_APP", app.description)])
   }
 
-  func cannotTellStale(_ app: AppID, _ reason: String) {
-    write(
-      "\(app): cannot tell of stale data by on_stale: \(reason)", .warning, nil,
-      [Entry.Field("REFRESH_APP", app.description)])
+  func cannotTell(_ telling: Tellings.Telling, _ app: AppID, _ reason: String) {
+    let what =
+      switch telling {
+      case .staleData: "tell of stale data by on_stale"
+      case .sessionEnded: "tell the desktop that a session of transfers has ended"
+      }
+    write("\(app): cannot \(what): \(reason)", .warning, nil, [Entry.Field("REFRESH_APP", app.description)])
   }
 
   func changedPhase(of app: AppID, to phase: Phase) {
@@ -148,7 +151,7 @@ struct DaemonJournal: Sendable {
     [Entry.Field("REFRESH_APP", app.description), Entry.Field("REFRESH_ID", refresh.description)]
   }
 
-  private func write(
+  func write(
     _ message: String, _ priority: Entry.Priority, _ id: MessageID? = nil, _ fields: [Entry.Field] = []
   ) {
     journal.write(Entry(message, priority: priority, messageID: id?.rawValue, fields: fields))

@@ -31,7 +31,9 @@ extension Daemon {
       launcher.forgetUsers()
       launcher.forget(apps.subtracting(configuration.apps.map(\.id)))
       watch()
+      shareBandwidth()
       keepingRuns { handle(configuration.event) }
+      forgetOldFetches()
       for id in attachments.apps { settleAttachments(of: id) }
       follow(needsSessions ? sessions.users : nil)
       if configuration.launcher != choice.asked { journal.keepsLauncher(choice, until: configuration.launcher) }
@@ -58,7 +60,7 @@ extension Daemon {
   func stop() {
     guard !engine.isStopping else {
       for refresh in engine.refreshes where !left.contains(refresh) { kill(refresh) }
-      return
+      return endWorkers(isUrgent: true)
     }
     launcher.askWhatStays { self.stop(leaving: $0) }
   }
@@ -68,17 +70,20 @@ extension Daemon {
     left = stays.intersection(engine.refreshes)
     handle(.stopped(leaving: left))
     for key in tellings.keys { launcher.kill(key) }
+    endWorkers(isUrgent: false)
     let ending = engine.refreshingCount - left.count
     journal.stopping(refreshing: ending, left: left.count)
     notify(.stopping)
-    if ending > 0 { notify(.extendTimeout(microseconds: Self.drainMargin + longestGrace)) }
+    if ending > 0 || !workers.isEmpty { notify(.extendTimeout(microseconds: Self.drainMargin + longestGrace)) }
     for id in refreshes.awaited { giveUpWaiting(for: id, .stopping) }
     commitSoon()
   }
 
   /// Ends the loop once nothing runs that is not left, and all is saved.
   func leaveIfDone() {
-    guard engine.isStopping, left.isSuperset(of: engine.refreshes), pending.isEmpty, tellings.keys.isEmpty, !isLeaving
+    guard engine.isStopping, left.isSuperset(of: engine.refreshes), pending.isEmpty, tellings.keys.isEmpty,
+      workers.isEmpty,
+      !isLeaving
     else { return }
     isLeaving = true
     server?.close()

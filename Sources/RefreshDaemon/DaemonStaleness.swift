@@ -2,14 +2,29 @@ import RefreshConfig
 import RefreshEngine
 import Systemd
 
-/// The commands that tell of stale data, while they run (FEATURES D8).
+/// The commands that tell of something, while they run: of stale data (FEATURES D8), of sessions that have ended (F8).
 struct Tellings {
+  /// What one tells of.
+  enum Telling {
+    case staleData
+    case sessionEnded
+
+    /// Its name in the journal.
+    var name: String {
+      switch self {
+      case .staleData: "on_stale"
+      case .sessionEnded: "notify"
+      }
+    }
+  }
+
   /// How long such a command may take before it is asked to end, and after that before it is killed.
   static let deadline = Duration.seconds(30)
   static let grace = Duration.seconds(5)
 
   private struct Running {
     let app: AppID
+    let telling: Telling
     let timer: TimerSource
     /// Whether it was asked to end.
     var isAsked = false
@@ -20,12 +35,12 @@ struct Tellings {
   /// What runs.
   var keys: [TaskKey] { Array(running.keys) }
 
-  /// Whose data a command tells of; nil for what is no such command.
-  func app(of key: TaskKey) -> AppID? { running[key]?.app }
+  /// Whose a command is, and what it tells of; nil for what is no such command.
+  subscript(key: TaskKey) -> (AppID, Telling)? { running[key].map { ($0.app, $0.telling) } }
 
   /// Takes up a command, and the timer that bounds it.
-  mutating func begin(_ key: TaskKey, _ app: AppID, _ timer: TimerSource) {
-    running[key] = Running(app: app, timer: timer)
+  mutating func begin(_ key: TaskKey, _ app: AppID, _ timer: TimerSource, _ telling: Telling) {
+    running[key] = Running(app: app, telling: telling, timer: timer)
   }
 
   /// Lets a command go on for so long.
@@ -40,11 +55,11 @@ struct Tellings {
     return isAsked
   }
 
-  /// Forgets a command that has ended, and gives whose it was; nil for what is no such command.
-  mutating func end(_ key: TaskKey) -> AppID? {
+  /// Forgets a command that has ended, and gives whose it was and what it told of; nil for what is no such command.
+  mutating func end(_ key: TaskKey) -> (AppID, Telling)? {
     guard let ended = running.removeValue(forKey: key) else { return nil }
     ended.timer.cancel()
-    return ended.app
+    return (ended.app, ended.telling)
   }
 }
 
@@ -57,10 +72,10 @@ extension Daemon {
     let key = TaskKey(refresh: id, task: 0)
     do throws(SystemdError) {
       let timer = try loop.timer { self.endTelling(key) }
-      tellings.begin(key, app.id, timer)
+      tellings.begin(key, app.id, timer, .staleData)
       tellings.arm(key, for: Tellings.deadline)
     } catch {
-      return journal.cannotTellStale(app.id, "\(error)")
+      return journal.cannotTell(.staleData, app.id, "\(error)")
     }
     launcher.start(
       TaskLaunch(
@@ -71,23 +86,26 @@ extension Daemon {
   }
 
   /// A command that tells has taken too long: first it is asked to end, then it is killed.
-  private func endTelling(_ key: TaskKey) {
+  func endTelling(_ key: TaskKey) {
     guard !tellings.passBound(key) else { return launcher.kill(key) }
     launcher.terminate(key)
     tellings.arm(key, for: Tellings.grace)
   }
 
-  /// Takes note of the end of a task, or of a command that tells of stale data.
+  /// Takes note of the end of a task, of a worker, or of a command that tells of something.
   func takeEnd(_ key: TaskKey, _ end: TaskEnd) {
-    guard let app = tellings.end(key) else { return handle(.taskEnded(key.refresh, task: key.task, end)) }
+    guard let (app, telling) = tellings.end(key) else {
+      if !takeEnd(ofWorker: key, end) { handle(.taskEnded(key.refresh, task: key.task, end)) }
+      return
+    }
     launcher.release(key.refresh)
     switch end.exit {
     case .exited(0): break
-    case .exited(let code): journal.cannotTellStale(app, "it ended with exit code \(code)")
-    case .signalled(let signal): journal.cannotTellStale(app, "it was ended by signal \(signal)")
-    case .notStarted(let reason): journal.cannotTellStale(app, reason)
-    case .outOfMemory: journal.cannotTellStale(app, "memory ran out")
-    case .timedOut, .lostClient: journal.cannotTellStale(app, "it took too long")
+    case .exited(let code): journal.cannotTell(telling, app, "it ended with exit code \(code)")
+    case .signalled(let signal): journal.cannotTell(telling, app, "it was ended by signal \(signal)")
+    case .notStarted(let reason): journal.cannotTell(telling, app, reason)
+    case .outOfMemory: journal.cannotTell(telling, app, "memory ran out")
+    case .timedOut, .lostClient: journal.cannotTell(telling, app, "it took too long")
     }
     leaveIfDone()
   }

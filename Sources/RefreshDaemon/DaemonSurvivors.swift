@@ -22,13 +22,13 @@ extension Daemon {
       handle(.survived(started.id, tasks: Set(tasks.map(\.key.task))))
       journal.tookOver(started.id, of: id)
     }
-    return found.sorted { $0.key.description < $1.key.description }.flatMap { Self.events(of: $0, $1.completion) }
+    return found.sorted { $0.key.description < $1.key.description }.flatMap { events(of: $0, $1.completion) }
   }
 
-  private static func events(of key: TaskKey, _ completion: Completion?) -> [Event] {
+  private func events(of key: TaskKey, _ completion: Completion?) -> [Event] {
     guard let completion else { return [] }
     let said = Event.completed(key.refresh, task: key.task, completion.outcome, message: completion.message)
-    return [said] + (completion.retryAfter.map { [.retryAfter(key.refresh, $0)] } ?? [])
+    return [said] + events(of: completion.hints, key.refresh)
   }
 
   private func tasks(of started: Started, _ id: AppID) -> [LeftTask] {

@@ -11,6 +11,8 @@ struct InForce {
   let sessions: SessionSource
   /// Which launcher the daemon is to have from its next start on.
   let launcher: LauncherChoice
+  /// What all transfers go by.
+  let transfers: TransferSettings
   /// When it came into force, in microseconds of the wall clock.
   let sinceMicroseconds: Int64
   /// The mistakes for which the last reload was refused; empty when it was not.
@@ -23,6 +25,7 @@ struct InForce {
     apps = configuration.apps
     sessions = configuration.sessions
     launcher = configuration.launcher
+    transfers = configuration.transfers
     sinceMicroseconds = moment.instant.wallMicroseconds(at: moment.wallOffset)
   }
 

@@ -36,6 +36,14 @@ public enum MessageID: UInt128, Hashable, Sendable, CaseIterable {
   case appLate = 0xc339bb5e95aa49b7900024ee73cd4416
   /// The data of an app is older than its file wants it to be.
   case dataStale = 0x7052ee8b4a5643a2be6b59964afd2124
+  /// A transfer is in the queue.
+  case transferEnqueued = 0xabe7610057294f02be049da5b35f3dc8
+  /// A transfer began to move its file, or went on where it was.
+  case transferBegan = 0xd45ff6cbc5754d85a38b45dfc92a9946
+  /// A try of a transfer has ended, and there will be another.
+  case transferRetried = 0x00ed4e314eab40958e3c11886e61ab02
+  /// A transfer has ended.
+  case transferEnded = 0x8e7390c4cccb404da36036c48d2f7485
   /// The store cannot be written; the daemon goes on in memory.
   case storeCannotWrite = 0xaf76eb1ad8fa448db74f8f8e6b3684cd
   /// The store can be written again; all changes are in it.

@@ -18,12 +18,24 @@ struct Pending {
   var deviceChanged = false
   /// The apps of which more was learnt.
   var learned: Set<AppID> = []
+  /// What apps remember of URLs, where that changed; nil for what is forgotten.
+  var validators: [AppID: [String: Validator?]] = [:]
   /// When apps were opened, for the history.
   var openings: [Opening] = []
   /// The refreshes for the history.
   var ended: [RefreshRecord] = []
   /// The waits for the history.
   var waited: [WaitRecord] = []
+  /// The transfers that are to be in the queue once they are saved.
+  var enqueued: [TransferID: StoredTransfer] = [:]
+  /// The transfers of which the engine decided something.
+  var transfersChanged: Set<TransferID> = []
+  /// The transfers of which a worker told something that is worth saving.
+  var transferProgress: Set<TransferID> = []
+  /// The transfers that are forgotten.
+  var transfersRemoved: Set<TransferID> = []
+  /// Whether all transfers are to be saved, because nothing of them is any more.
+  var savesAllTransfers = false
   /// What to do after the commit, in this order.
   var work: [Work] = []
   /// Told after the commit, whether it went well or not.
@@ -34,7 +46,12 @@ struct Pending {
   /// Whether there is anything to write.
   var isToBeSaved: Bool {
     !changed.isEmpty || deviceChanged || clockStepped || !learned.isEmpty || !openings.isEmpty || !ended.isEmpty
-      || !waited.isEmpty || !promises.isEmpty
+      || !waited.isEmpty || !validators.isEmpty || !promises.isEmpty || changesTransfers
+  }
+
+  private var changesTransfers: Bool {
+    !enqueued.isEmpty || !transfersChanged.isEmpty || !transferProgress.isEmpty || !transfersRemoved.isEmpty
+      || savesAllTransfers
   }
 
   /// Whether nobody waits for the commit: nothing is to be started or answered after it, and nothing has ended.

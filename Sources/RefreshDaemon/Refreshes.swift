@@ -56,7 +56,7 @@ struct Refreshes {
     _ refresh: RefreshID, of app: AppConfiguration, _ trigger: Trigger, deadline: Instant,
     performer: LeaseID? = nil, found: [Int: String] = [:]
   ) -> Running {
-    let tokens = (performer == nil ? app.commands.indices : 0..<1).map { found[$0] ?? Self.makeToken() }
+    let tokens = (performer == nil ? app.commands.indices : 0..<1).map { found[$0] ?? Token.make() }
     for (index, token) in tokens.enumerated() { tasks[token] = TaskKey(refresh: refresh, task: index) }
     // A refresh that the engine had begun when the call came may not have got here yet: its start is saved first.
     let calls = waiting.removeValue(forKey: app.id) ?? []
@@ -88,11 +88,4 @@ struct Refreshes {
 
   /// The apps that calls wait for, in order of id.
   var awaited: [AppID] { waiting.keys.sorted() }
-
-  private static func makeToken() -> String {
-    (0..<2).map { _ in
-      let half = String(UInt64.random(in: .min ... .max), radix: 16)
-      return String(repeating: "0", count: 16 - half.count) + half
-    }.joined()
-  }
 }

@@ -12,7 +12,8 @@ extension Daemon {
     let service = ServiceInfo(
       vendor: "refreshd", product: "refreshd", version: refreshdVersion, url: "https://refreshd.example")
     let server = Server(
-      service, interfaces: [appInterface, managerInterface], bounds: Self.bounds, reactor: LoopReactor(loop: loop))
+      service, interfaces: [appInterface, managerInterface, transfersInterface, workerInterface], bounds: Self.bounds,
+      reactor: LoopReactor(loop: loop))
     self.server = server
     for listener in passed { try server.listen(on: listener.descriptor) }
     guard passed.isEmpty else { return }
@@ -56,6 +57,27 @@ extension Daemon {
     interface.method("Check") { self.check($0) }
     interface.method("Reload") { self.reload($0) }
     interface.method("Version") { self.version($0) }
+    return interface
+  }
+
+  private var transfersInterface: Interface {
+    var interface = Interface(TransfersInterface.name, description: TransfersInterface.description)
+    interface.method("Enqueue") { self.enqueue($0) }
+    interface.method("List") { self.listTransfers($0) }
+    interface.method("Watch") { self.watchTransfers($0) }
+    interface.method("Pause") { self.pauseTransfers($0) }
+    interface.method("Resume") { self.resumeTransfers($0) }
+    interface.method("Cancel") { self.cancelTransfers($0) }
+    interface.method("SetPriority") { self.setPriority($0) }
+    interface.method("Rejoin") { self.rejoin($0) }
+    return interface
+  }
+
+  private var workerInterface: Interface {
+    var interface = Interface(WorkerInterface.name, description: WorkerInterface.description)
+    interface.method("Remember") { self.remember($0) }
+    interface.method("Work") { self.work($0) }
+    interface.method("Report") { self.report($0) }
     return interface
   }
 
@@ -108,3 +130,12 @@ extension ManagerInterface.InvalidInterval: VarlinkError {}
 extension ManagerInterface.BadConfiguration: VarlinkError {}
 extension ManagerInterface.NotStored: VarlinkError {}
 extension ManagerInterface.NotReadable: VarlinkError {}
+extension TransfersInterface.NoSuchApp: VarlinkError {}
+extension TransfersInterface.NoSuchTransfer: VarlinkError {}
+extension TransfersInterface.NotAllowed: VarlinkError {}
+extension TransfersInterface.InvalidRequest: VarlinkError {}
+extension TransfersInterface.SessionTaken: VarlinkError {}
+extension TransfersInterface.NotStored: VarlinkError {}
+extension TransfersInterface.QueueFull: VarlinkError {}
+extension WorkerInterface.NoSuchToken: VarlinkError {}
+extension WorkerInterface.NotStored: VarlinkError {}

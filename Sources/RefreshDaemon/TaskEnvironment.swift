@@ -36,12 +36,14 @@ struct TaskEnvironment {
   /// - Parameter deadline: when the refresh is asked to end, in microseconds of the wall clock. The task gets whole
   ///   seconds since 1970, rounded down, which `date +%s` compares with.
   func variables(
-    of command: Command, app: AppConfiguration, refresh: RefreshID, trigger: Trigger, deadline: Int64, token: String
+    of command: Command, app: AppConfiguration, refresh: RefreshID, trigger: Trigger, session: String?,
+    deadline: Int64, token: String
   ) -> [String] {
-    let refreshing = [
+    var refreshing = [
       "REFRESH_APP=\(app.id)", "REFRESH_ID=\(refresh)", "REFRESH_TRIGGER=\(trigger.rawValue)",
       "REFRESH_DEADLINE=\(deadline / 1_000_000)", "REFRESH_SOCKET=\(socket)", "REFRESH_TOKEN=\(token)",
     ]
+    if let session { refreshing.append("REFRESH_SESSION=\(session)") }
     return variables(of: command, app, refreshing)
   }
 
@@ -55,6 +57,25 @@ struct TaskEnvironment {
         "REFRESH_APP=\(app.id)", "REFRESH_ID=\(id)", "REFRESH_DATA_AGE=\(age.components.seconds)",
         "REFRESH_SOCKET=\(socket)",
       ])
+  }
+
+  /// The whole environment of a worker that moves files.
+  ///
+  /// The id is no refresh's; with the socket it marks the processes of the worker.
+  func variables(ofWorker command: Command, app: AppConfiguration, id: RefreshID, token: String) -> [String] {
+    variables(
+      of: command, app,
+      [
+        "REFRESH_APP=\(app.id)", "REFRESH_ID=\(id)", "REFRESH_SOCKET=\(socket)", "REFRESH_TOKEN=\(token)",
+      ])
+  }
+
+  /// The whole environment of a command that tells the owner's desktop, which it finds by the owner's session bus.
+  func variables(ofNotice command: Command, app: AppConfiguration, id: RefreshID) -> [String] {
+    let own = variables(
+      of: command, app, ["REFRESH_APP=\(app.id)", "REFRESH_ID=\(id)", "REFRESH_SOCKET=\(socket)"])
+    let runtime = "/run/user/\(app.owner.uid)"
+    return Self.merged([["XDG_RUNTIME_DIR=\(runtime)", "DBUS_SESSION_BUS_ADDRESS=unix:path=\(runtime)/bus"], own])
   }
 
   private func variables(of command: Command, _ app: AppConfiguration, _ own: [String]) -> [String] {

@@ -74,7 +74,9 @@ struct AppView {
   private var tasks: [Wire.Task] {
     let policies = app.policy.tasks
     return zip(policies, app.commands).map { policy, command in
-      Wire.Task(name: policy.name, command: command.arguments, after: policy.after.map { policies[$0].name })
+      Wire.Task(
+        name: policy.name, command: command.arguments, after: policy.after.map { policies[$0].name },
+        fetch: command.fetch.map { Wire.Fetch(url: $0.shownURL, to: $0.target) })
     }
   }
 

@@ -10,7 +10,7 @@ struct AppTable {
     "fresh_at_us", "request_trigger", "request_earliest_us", "running_id", "running_trigger", "running_at_us",
     "is_disabled", "skipped_until_us", "failures", "strikes_us", "one_shot_earliest_us", "one_shot_reason",
     "waiting_since_us", "waiting_holds", "seen_at_us", "planned_us",
-    "is_stale_told",
+    "is_stale_told", "running_session", "fresh_until_us",
   ]
 
   private let all: Statement
@@ -49,7 +49,8 @@ struct AppTable {
       .integer(state.isDisabled ? 1 : 0), Value(state.skippedUntil?.microseconds), .integer(Int64(state.failures)),
       .text(state.strikes.code), Value(state.oneShot?.earliest.microseconds), Value(state.oneShot?.reason),
       Value(state.waiting?.since.microseconds), Value(state.waiting?.holds.code), Value(state.seenAt?.microseconds),
-      Value(state.planned?.microseconds), .integer(state.isStaleTold ? 1 : 0))
+      Value(state.planned?.microseconds), .integer(state.isStaleTold ? 1 : 0),
+      Value(running?.session), Value(state.freshUntil?.microseconds))
   }
 
   /// Makes a row for an app that has none.
@@ -68,7 +69,7 @@ struct AppTable {
       },
       running: try row.optional(9) { column throws(StoreError) in
         Started(
-          id: row.refreshID(column), trigger: try row.code(10), at: try row.instant(11))
+          id: row.refreshID(column), trigger: try row.code(10), at: try row.instant(11), session: row.optionalText(23))
       })
     state.isDisabled = row.integer(12) != 0
     state.skippedUntil = try row.optional(13, row.instant)
@@ -83,6 +84,7 @@ struct AppTable {
     state.seenAt = try row.optional(20, row.instant)
     state.planned = try row.optional(21, row.instant)
     state.isStaleTold = row.integer(22) != 0
+    state.freshUntil = try row.optional(24, row.instant)
     return state
   }
 }
@@ -94,7 +96,7 @@ extension Row {
   }
 
   /// A count to which one may be added.
-  fileprivate func count(_ column: Int32) throws(StoreError) -> Int32 {
+  func count(_ column: Int32) throws(StoreError) -> Int32 {
     let count: Int32 = try exactly(column)
     guard (0 ..< .max).contains(count) else { throw unreadable(column) }
     return count

@@ -40,6 +40,10 @@ public struct Batch: Hashable, Sendable {
   public var records: [RefreshRecord]
   /// The waits that ended, in the order of their ends.
   public var waits: [WaitRecord]
+  /// What changed of transfers.
+  public var transfers = TransferChanges()
+  /// What apps remember of URLs, by app and URL, where that changed; nil for what is forgotten.
+  public var validators: [AppID: [String: Validator?]] = [:]
 
   /// Makes a batch; nothing has changed by default.
   public init(
@@ -66,6 +70,8 @@ public struct Batch: Hashable, Sendable {
     batch.openings = (earlier.openings + openings).suffix(Self.recordsKept)
     batch.records = (earlier.records + records).suffix(Self.recordsKept)
     batch.waits = (earlier.waits + waits).suffix(Self.recordsKept)
+    batch.transfers = transfers.following(earlier.transfers)
+    batch.validators.merge(earlier.validators) { later, earlier in later.merging(earlier) { later, _ in later } }
     return batch
   }
 }

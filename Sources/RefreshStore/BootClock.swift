@@ -46,7 +46,29 @@ extension AppState {
     state.oneShot?.earliest.advance(by: shift)
     state.waiting?.since.advance(by: shift)
     state.planned = planned?.advanced(by: shift)
+    state.freshUntil = freshUntil?.advanced(by: shift)
     return state
+  }
+}
+
+extension TransferState {
+  /// The state with every instant moved by `shift`.
+  func moved(by shift: Duration) -> TransferState {
+    var state = self
+    state.policy.enqueuedAt.advance(by: shift)
+    switch stage {
+    case .waiting(let from): state.stage = .waiting(from: from.advanced(by: shift))
+    case .ended(let result, let at): state.stage = .ended(result, at: at.advanced(by: shift))
+    case .transferring, .stopping, .paused, .noSpace: break
+    }
+    return state
+  }
+}
+
+extension StoredTransfer {
+  /// The transfer with every instant moved by `shift`.
+  func moved(by shift: Duration) -> StoredTransfer {
+    StoredTransfer(state: state.moved(by: shift), request: request, progress: progress)
   }
 }
 

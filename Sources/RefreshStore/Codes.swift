@@ -47,6 +47,24 @@ extension Hold.Name: DiskCode {
   var code: String { rawValue }
 }
 
+// These enums, too, have their words for the disk.
+
+extension NetworkConstraint: DiskCode {
+  var code: String { rawValue }
+}
+
+extension TransferStop: DiskCode {
+  var code: String { rawValue }
+}
+
+extension TransferResult: DiskCode {
+  var code: String { rawValue }
+}
+
+extension TransferRequest.Direction: DiskCode {
+  var code: String { rawValue }
+}
+
 extension [Hold.Name] {
   /// The names in their order, joined by commas.
   var code: String { map(\.code).joined(separator: ",") }

@@ -1,4 +1,5 @@
 import CSQLite
+import Glibc
 
 /// One connection to one SQLite file, used by one thread at a time.
 final class Connection {
@@ -33,6 +34,8 @@ final class Connection {
       throw StoreError(
         .open, path: path, sqliteCode: SQLITE_READONLY, systemError: 0, cause: "the file can only be read")
     }
+    // URLs have secrets. SQLite gives its log the mode of the file; where it cannot be changed, the directory must do.
+    for file in [path, "\(path)-wal"] { chmod(file, 0o600) }
     sqlite3_busy_timeout(handle, Int32(Self.busyTimeout / .milliseconds(1)))
     // First: the others read the file, and the first reading opens the index.
     if isExclusive { try execute("PRAGMA locking_mode = EXCLUSIVE", to: .open) }

@@ -22,6 +22,12 @@ public struct Loaded: Sendable {
   public let device: DeviceState
   /// What was learnt of the apps.
   public let learned: [AppID: Learned]
+  /// Every transfer, on this boot's clock.
+  public let transfers: [TransferID: StoredTransfer]
+  /// The greatest number that a transfer ever had, also one that is forgotten; 0 before the first.
+  public let lastTransfer: UInt64
+  /// What apps remember of what they fetched, by app and URL.
+  public let validators: [AppID: [String: Validator]]
   /// Why there is no more, if the file was damaged: it was set aside and a new one begun.
   public let damaged: StoreError?
   /// Why the start is not on the disk yet, if the disk is full: it is written with the next save that finds room.
@@ -140,11 +146,13 @@ public actor RefreshStore {
     let shift = saved.map { clock.shift(since: $0.clock) } ?? .zero
     let states = (saved?.states ?? [:]).mapValues { $0.moved(by: shift) }
     let device = (saved?.device ?? DeviceState()).moved(by: shift)
+    let transfers = (saved?.transfers ?? [:]).mapValues { $0.moved(by: shift) }
     let start = (saved?.start ?? 0) + 1
 
     // In the same boot the rows are right as they are.
     var batch = Batch(now: clock.now, wallOffset: clock.wallOffset)
     if previous == .otherBoot { (batch.states, batch.device) = (states, device) }
+    if previous == .otherBoot { batch.transfers.whole = transfers }
     var full: StoreError?
     do {
       try tables.save(batch, clock: clock, start: start, durably: true)
@@ -155,6 +163,7 @@ public actor RefreshStore {
       executor: executor, path: path, start: start, clock: clock, tables: tables, unsaved: full == nil ? nil : batch)
     let loaded = Loaded(
       start: start, previous: previous, states: states, device: device, learned: saved?.learned ?? [:],
+      transfers: transfers, lastTransfer: saved?.lastTransfer ?? 0, validators: saved?.validators ?? [:],
       damaged: damaged, unsaved: full)
     return (store, loaded)
   }

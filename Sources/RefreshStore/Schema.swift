@@ -1,7 +1,7 @@
 /// The tables, and how a file of an older release becomes one of this release.
 ///
 /// Read them with `sqlite3` while the daemon runs, `SELECT * FROM history` first, or `timeline`, which has the waits
-/// too. Instants in `app`, `device` and `clock` are microseconds of the boot clock of the boot in `clock`, and
+/// too. Instants in `app`, `device`, `transfer` and `clock` are microseconds of the boot clock of the boot in `clock`, and
 /// `clock.wall_offset_us` added to one gives Unix time; `refresh`, `wait` and `opening` have Unix time already.
 enum Schema {
   /// The version that this release writes, kept in `PRAGMA user_version`.
@@ -146,6 +146,66 @@ enum Schema {
     """,
     """
     ALTER TABLE task ADD COLUMN bytes INTEGER;   -- over the network; null when nobody counted
+
+    """,
+    """
+    ALTER TABLE app ADD COLUMN running_session TEXT;
+    ALTER TABLE app ADD COLUMN fresh_until_us INTEGER;
+
+    -- AUTOINCREMENT: a number is never given twice, also when the transfer that had it is forgotten.
+    CREATE TABLE transfer (
+      id INTEGER PRIMARY KEY AUTOINCREMENT,
+      app INTEGER NOT NULL,             -- app.key
+      session TEXT NOT NULL,
+      host TEXT NOT NULL,
+      network TEXT NOT NULL,            -- none, any, unmetered, wifi
+      enqueued_us INTEGER NOT NULL,
+      direction TEXT NOT NULL,          -- download, upload
+      url TEXT NOT NULL,                -- whole, with its secrets
+      path TEXT NOT NULL,
+      description TEXT,
+      sha256 TEXT,                      -- what it is to be
+      length INTEGER,                   -- what it is to be
+      max_rate INTEGER,                 -- bytes a second
+      is_post INTEGER NOT NULL,
+      is_tus INTEGER NOT NULL,
+      headers_file TEXT,
+      credential_file TEXT,
+      uses_netrc INTEGER NOT NULL,
+      notice TEXT,
+      priority INTEGER NOT NULL,
+      stage TEXT NOT NULL,              -- waiting, transferring, stopping, paused, no-space, ended
+      stage_word TEXT,                  -- why it is stopping, how it ended
+      stage_us INTEGER,                 -- from when it waits, when it ended
+      needed INTEGER,                   -- bytes that the disk must have
+      has_begun INTEGER NOT NULL,
+      failures INTEGER NOT NULL,
+      is_delivered INTEGER NOT NULL,
+      attempts INTEGER NOT NULL,
+      message TEXT,
+      bytes INTEGER NOT NULL,
+      total INTEGER,
+      checked_sha256 TEXT,
+      resume_url TEXT,
+      resume_etag TEXT,
+      resume_last_modified TEXT,
+      resume_date TEXT,
+      resume_total INTEGER,
+      durable INTEGER,                  -- bytes that have outlived a loss of power
+      resume_boot TEXT,                 -- the boot that wrote them
+      tus_url TEXT,
+      part_inode INTEGER
+    ) STRICT;
+
+    -- What fetches remember of what they got.
+    CREATE TABLE validator (
+      app INTEGER NOT NULL,             -- app.key
+      url TEXT NOT NULL,
+      etag TEXT,
+      last_modified TEXT,
+      digest TEXT,
+      PRIMARY KEY (app, url)
+    ) STRICT, WITHOUT ROWID;
 
     """,
   ]

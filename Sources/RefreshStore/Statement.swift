@@ -11,6 +11,7 @@ enum Value {
 
   init(_ number: Int64?) { self = number.map(Value.integer) ?? .null }
   init(_ text: String?) { self = text.map(Value.text) ?? .null }
+  init(_ isSo: Bool) { self = .integer(isSo ? 1 : 0) }
 }
 
 /// A statement that is compiled once and run often.
@@ -33,7 +34,10 @@ final class Statement {
   }
 
   /// Runs it to its end with these values for its parameters, in order.
-  func run(_ values: Value...) throws(StoreError) {
+  func run(_ values: Value...) throws(StoreError) { try run(values) }
+
+  /// Runs it to its end with these values for its parameters, in order.
+  func run(_ values: [Value]) throws(StoreError) {
     try step(values) { _ throws(StoreError) in }
   }
 
@@ -85,6 +89,14 @@ struct Row {
   func integer(_ column: Int32) -> Int64 { sqlite3_column_int64(handle, column) }
 
   func real(_ column: Int32) -> Double { sqlite3_column_double(handle, column) }
+
+  func optionalText(_ column: Int32) -> String? { isNull(column) ? nil : text(column) }
+
+  /// A column of bytes of a file.
+  func size(_ column: Int32) throws(StoreError) -> Int64 {
+    guard (0...Self.sane.upperBound).contains(integer(column)) else { throw unreadable(column) }
+    return integer(column)
+  }
 
   func blob(_ column: Int32) -> [UInt8] {
     // The bytes first: sqlite3_column_bytes counts what sqlite3_column_blob has made (c3ref/column_blob.html).

@@ -11,6 +11,8 @@ final class Tables {
   private var openings: OpeningTable
   private var history: History
   private var waits: WaitTable
+  private let transfers: TransferTable
+  private let validators: ValidatorTable
   /// What `PRAGMA synchronous` stands at.
   private var isDurable = false
 
@@ -35,6 +37,8 @@ final class Tables {
     openings = try OpeningTable(connection)
     history = try History(connection)
     waits = try WaitTable(connection)
+    transfers = try TransferTable(connection)
+    validators = try ValidatorTable(connection)
   }
 
   /// What was saved last.
@@ -46,13 +50,17 @@ final class Tables {
     let states: [AppID: AppState]
     let device: DeviceState
     let learned: [AppID: Learned]
+    let transfers: [TransferID: StoredTransfer]
+    let lastTransfer: UInt64
+    let validators: [AppID: [String: Validator]]
   }
 
   /// What was saved last; nothing in a new file.
   func load() throws(StoreError) -> Saved? {
     guard let (clock, start) = try clock.load() else { return nil }
     return Saved(
-      clock: clock, start: start, states: try apps.load(), device: try device.load(), learned: try learned.load())
+      clock: clock, start: start, states: try apps.load(), device: try device.load(), learned: try learned.load(),
+      transfers: try transfers.load(), lastTransfer: try transfers.last(), validators: try validators.load())
   }
 
   /// Saves in one transaction, and if `durably` returns only when the disk has it and all that was saved before.
@@ -84,7 +92,23 @@ final class Tables {
         if batch.states[record.app] == nil { try apps.add(record.app) }
         try waits.add(StoredWait(record, wallOffset: now.wallOffset))
       }
+      try save(batch.transfers, of: batch)
+      for (app, remembered) in batch.validators {
+        if batch.states[app] == nil { try apps.add(app) }
+        for (url, validator) in remembered { try validators.save(validator, of: app, url) }
+      }
     }
+  }
+
+  private func save(_ changes: TransferChanges, of batch: Batch) throws(StoreError) {
+    for id in changes.removed { try transfers.remove(id) }
+    for (id, transfer) in changes.whole.sorted(by: { $0.key < $1.key }) {
+      let app = transfer.state.policy.app
+      if batch.states[app] == nil { try apps.add(app) }
+      try transfers.save(transfer, id)
+    }
+    for (id, state) in changes.states { try transfers.save(state, of: id) }
+    for (id, progress) in changes.progress { try transfers.save(progress, of: id) }
   }
 
   /// The newest refreshes of an app, newest first.

@@ -31,7 +31,7 @@ extension Failure {
         status: .protocolError,
         text: "cannot read the daemon's answer (\(reason)); `refreshctl version` tells if its version differs")
     case .failed(let reply):
-      self = Self.declared.firstNonNil { $0(reply) } ?? Failure(unknown: reply)
+      self = (Self.declared + Self.declaredOfTransfers).firstNonNil { $0(reply) } ?? Failure(unknown: reply)
     }
   }
 
@@ -79,6 +79,31 @@ extension Failure {
     },
     on(InvalidParameter.name) { (error: InvalidParameter) in
       Failure(status: .usage, text: "cannot use the value of `\(error.parameter)`; see --help for what it may be")
+    },
+  ]
+
+  /// The same of the interface of transfers.
+  private static let declaredOfTransfers: [@Sendable (ErrorReply) -> Failure?] = [
+    on(TransfersInterface.NoSuchApp.name) { (error: TransfersInterface.NoSuchApp) in noSuchApp(error.app) },
+    on(TransfersInterface.NotAllowed.name) { (error: TransfersInterface.NotAllowed) in
+      notAllowed(error.app, error.remedy)
+    },
+    on(TransfersInterface.NotStored.name) { (error: TransfersInterface.NotStored) in notStored(error.problem) },
+    on(TransfersInterface.NoSuchTransfer.name) { (error: TransfersInterface.NoSuchTransfer) in
+      Failure(
+        status: .notFound,
+        text: "cannot find transfer \(error.id), so nothing is changed; `refreshctl transfers` shows those there are")
+    },
+    on(TransfersInterface.InvalidRequest.name) { (error: TransfersInterface.InvalidRequest) in
+      let field = error.field.map { $0 == "_" ? "-" : $0 }
+      return Failure(
+        status: .usage,
+        text: printable("cannot take the \(String(field)) of the transfer: \(error.reason); \(error.remedy)"))
+    },
+    on(TransfersInterface.QueueFull.name) { (error: TransfersInterface.QueueFull) in
+      Failure(
+        status: .heldOrNotStored,
+        text: "cannot queue more than \(error.limit) transfers; wait for some to end, or cancel them")
     },
   ]
 

@@ -38,12 +38,23 @@ struct Daemon {
   func stream<Method: InterfaceMethod>(
     _ method: Method.Type, _ parameters: Method.Parameters, _ each: (Method.Reply) throws(Failure) -> Void
   ) throws(Failure) {
+    try follow(method, parameters) { reply throws(Failure) in
+      try each(reply)
+      return true
+    }
+  }
+
+  /// Calls a method with `more` and hands each answer on, until one is enough.
+  ///
+  /// - Parameter each: tells whether to go on.
+  func follow<Method: InterfaceMethod>(
+    _ method: Method.Type, _ parameters: Method.Parameters, _ each: (Method.Reply) throws(Failure) -> Bool
+  ) throws(Failure) {
     var failure: Failure?
     do {
       try client.stream(Method.name, parameters, as: Method.Reply.self) { reply in
         do throws(Failure) {
-          try each(reply)
-          return true
+          return try each(reply)
         } catch {
           failure = error
           return false

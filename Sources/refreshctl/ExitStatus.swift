@@ -15,10 +15,10 @@ enum ExitStatus: Int32, CaseIterable {
   var meaning: String {
     switch self {
     case .done: "done; `run`: new data"
-    case .failed: "the refresh failed; the configuration has mistakes"
+    case .failed: "the refresh or the transfer failed; the configuration has mistakes"
     case .usage: "the command line is wrong"
     case .badInterval: "an interval cannot be set as it was written"
-    case .notFound: "no such app, or no such task to complete"
+    case .notFound: "no such app, transfer or file, or no such task to complete"
     case .noDaemon: "no daemon answers on the socket"
     case .protocolError: "the daemon answered something else than was asked"
     case .heldOrNotStored: "not now: the app is held, or the change cannot be stored"

@@ -32,6 +32,12 @@ struct RefreshCtl: ParsableCommand {
       CommandGroup(name: "Planning", subcommands: [RehearseCommand.self]),
       CommandGroup(name: "Refreshing", subcommands: [RunCommand.self, CompleteCommand.self]),
       CommandGroup(
+        name: "Background transfers",
+        subcommands: [
+          DownloadCommand.self, UploadCommand.self, TransfersCommand.self, PauseTransferCommand.self,
+          ResumeTransferCommand.self, CancelTransferCommand.self, PrioritizeTransferCommand.self,
+        ]),
+      CommandGroup(
         name: "The user's word",
         subcommands: [
           DisableCommand.self, EnableCommand.self, SkipCommand.self, PauseCommand.self, ResumeCommand.self,

@@ -10,6 +10,8 @@ struct Screen {
   let now: Int64
   /// Reads microseconds of the wall clock on the reader's calendar.
   let calendar: (Int64) -> CalendarTime
+  /// Lines of a terminal; nil where there is none, and what was shown stays as it was.
+  var height: Int?
 
   /// `in 12 min`, `3 h ago`, `now`.
   func relative(_ microseconds: Int64, brief: Bool = false) -> String {
@@ -49,7 +51,8 @@ extension Screen {
     clock_gettime(CLOCK_REALTIME, &time)
     self.init(
       width: isMeasured ? Int(size.ws_col) : nil, hasColours: isTerminal && !refusesColours,
-      now: Int64(time.tv_sec) * 1_000_000 + Int64(time.tv_nsec) / 1000, calendar: CalendarTime.local)
+      now: Int64(time.tv_sec) * 1_000_000 + Int64(time.tv_nsec) / 1000, calendar: CalendarTime.local,
+      height: isMeasured && size.ws_row > 0 ? Int(size.ws_row) : nil)
   }
 }
 

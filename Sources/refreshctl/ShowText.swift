@@ -54,7 +54,8 @@ extension Screen {
 
   private func task(_ task: Wire.Task) -> String {
     let after = task.after.isEmpty ? "" : ", after \(task.after.joined(separator: " and "))"
-    return printable("\(task.name)\(after)") + ": \(commandLine(task.command))"
+    let work = task.fetch.map { "fetch \(printable($0.url)) to \(commandLine([$0.to]))" }
+    return printable("\(task.name)\(after)") + ": \(work ?? commandLine(task.command))"
   }
 
   private func next(_ app: Wire.AppDetails) -> String {

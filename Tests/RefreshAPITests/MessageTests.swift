@@ -43,5 +43,7 @@ import Testing
   @Test func introspectionServesTheFilesThemselves() {
     #expect(AppInterface.description.contains("\ninterface \(AppInterface.name)\n"))
     #expect(ManagerInterface.description.contains("\ninterface \(ManagerInterface.name)\n"))
+    #expect(TransfersInterface.description.contains("\ninterface \(TransfersInterface.name)\n"))
+    #expect(WorkerInterface.description.contains("\ninterface \(WorkerInterface.name)\n"))
   }
 }

@@ -60,6 +60,17 @@ enum WireTypes {
     of(ManagerInterface.Check.self),
     of(ManagerInterface.Reload.self),
     of(ManagerInterface.Version.self),
+    of(TransfersInterface.Enqueue.self),
+    of(TransfersInterface.List.self),
+    of(TransfersInterface.Watch.self),
+    of(TransfersInterface.Pause.self),
+    of(TransfersInterface.Resume.self),
+    of(TransfersInterface.Cancel.self),
+    of(TransfersInterface.SetPriority.self),
+    of(TransfersInterface.Rejoin.self),
+    of(WorkerInterface.Work.self),
+    of(WorkerInterface.Report.self),
+    of(WorkerInterface.Remember.self),
   ].flatMap(\.self)
 
   private static let errors: [MessageType] = [
@@ -76,6 +87,15 @@ enum WireTypes {
     MessageType(ManagerInterface.BadConfiguration.name, ManagerInterface.BadConfiguration.self),
     MessageType(ManagerInterface.NotStored.name, ManagerInterface.NotStored.self),
     MessageType(ManagerInterface.NotReadable.name, ManagerInterface.NotReadable.self),
+    MessageType(TransfersInterface.NoSuchApp.name, TransfersInterface.NoSuchApp.self),
+    MessageType(TransfersInterface.NoSuchTransfer.name, TransfersInterface.NoSuchTransfer.self),
+    MessageType(TransfersInterface.NotAllowed.name, TransfersInterface.NotAllowed.self),
+    MessageType(TransfersInterface.InvalidRequest.name, TransfersInterface.InvalidRequest.self),
+    MessageType(TransfersInterface.SessionTaken.name, TransfersInterface.SessionTaken.self),
+    MessageType(TransfersInterface.NotStored.name, TransfersInterface.NotStored.self),
+    MessageType(TransfersInterface.QueueFull.name, TransfersInterface.QueueFull.self),
+    MessageType(WorkerInterface.NoSuchToken.name, WorkerInterface.NoSuchToken.self),
+    MessageType(WorkerInterface.NotStored.name, WorkerInterface.NotStored.self),
   ]
 
   private static let values: [MessageType] = [
@@ -92,6 +112,7 @@ enum WireTypes {
     MessageType("org.refreshd.Manager.Interval", Wire.Interval.self),
     MessageType("org.refreshd.Manager.Intervals", Wire.Intervals.self),
     MessageType("org.refreshd.Manager.Task", Wire.Task.self),
+    MessageType("org.refreshd.Manager.Fetch", Wire.Fetch.self),
     MessageType("org.refreshd.Manager.Running", Wire.Running.self),
     MessageType("org.refreshd.Manager.AppDetails", Wire.AppDetails.self),
     MessageType("org.refreshd.Manager.Problem", Wire.Problem.self),
@@ -115,6 +136,13 @@ enum WireTypes {
     MessageType("org.refreshd.Manager.ForecastRest", Wire.ForecastRest.self),
     MessageType("org.refreshd.Manager.WatchEvent", Wire.WatchEvent.self),
     MessageType("org.refreshd.Manager.RunEvent", Wire.RunEvent.self),
+    MessageType("org.refreshd.Transfers.Hold", Wire.Hold.self),
+    MessageType("org.refreshd.Transfers.Request", Wire.Request.self),
+    MessageType("org.refreshd.Transfers.Transfer", Wire.Transfer.self),
+    MessageType("org.refreshd.Worker.Resume", Wire.Resume.self),
+    MessageType("org.refreshd.Worker.Assignment", Wire.Assignment.self),
+    MessageType("org.refreshd.Worker.Order", Wire.Order.self),
+    MessageType("org.refreshd.Worker.TransferReport", Wire.TransferReport.self),
   ]
 
   static let enums: [EnumType] = [
@@ -132,6 +160,15 @@ enum WireTypes {
     EnumType("org.refreshd.Manager.OnForeground", Wire.OnForeground.self),
     EnumType("org.refreshd.Manager.WatchKind", Wire.WatchKind.self),
     EnumType("org.refreshd.Manager.RunEventKind", Wire.RunEventKind.self),
+    EnumType("org.refreshd.App.TransferResult", Wire.TransferResult.self),
+    EnumType("org.refreshd.Transfers.Direction", Wire.Direction.self),
+    EnumType("org.refreshd.Transfers.NetworkConstraint", Wire.NetworkConstraint.self),
+    EnumType("org.refreshd.Transfers.TransferState", Wire.TransferState.self),
+    EnumType("org.refreshd.Transfers.TransferResult", Wire.TransferResult.self),
+    EnumType("org.refreshd.Worker.Direction", Wire.Direction.self),
+    EnumType("org.refreshd.Worker.OrderKind", Wire.OrderKind.self),
+    EnumType("org.refreshd.Worker.ReportKind", Wire.ReportKind.self),
+    EnumType("org.refreshd.Worker.ReportEnd", Wire.ReportEnd.self),
   ]
 
   private static func of<Method: InterfaceMethod>(_ method: Method.Type) -> [MessageType] {

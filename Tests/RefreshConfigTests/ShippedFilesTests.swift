@@ -30,6 +30,7 @@ import Testing
   func commented() throws {
     let configuration = try Self.load(try Self.text("refreshd.toml"))
     #expect(configuration.limits == Limits())
+    #expect(configuration.transfers == TransferSettings())
     #expect(configuration.apps[0].policy == Policy(tasks: [TaskPolicy(name: "true")]))
   }
 
@@ -37,11 +38,12 @@ import Testing
   func shownDefaults() throws {
     let configuration = try Self.load(try Self.uncommented())
     #expect(configuration.limits == Limits())
+    #expect(configuration.transfers == TransferSettings())
     #expect(configuration.apps[0].policy == Policy(tasks: [TaskPolicy(name: "true")]))
     #expect(configuration.apps[0].commands == [Command(arguments: ["/usr/bin/true"])])
   }
 
-  @Test("refreshd.toml shows every key that is known", arguments: ["", "[defaults]\n"])
+  @Test("refreshd.toml shows every key that is known", arguments: ["", "[defaults]\n", "[transfers]\n"])
   func everyKey(table: String) throws {
     let error = #expect(throws: ConfigurationError.self) { try Self.load(table + "no_key_is_like_this_one = 1") }
     let remedy = try #require(error?.problems.first?.remedy)
@@ -64,5 +66,18 @@ import Testing
     #expect(app.sandbox.isEmpty == looksForChange)
     #expect(app.policy.isProcessing == (id == "org.example.backup"))
     #expect(app.policy.tasks.allSatisfy { if case .changed = $0.newData { looksForChange } else { !looksForChange } })
+  }
+
+  @Test("the example of a fetch is right, also with all that it can say")
+  func feed() throws {
+    let scratch = try Scratch()
+    let text = try Self.text("apps.d/org.example.feed.toml")
+    let all = text.split(separator: "\n").map { $0.hasPrefix("# ") && $0.contains(" = \"") ? $0.dropFirst(2) : $0 }
+    for text in [text, all.filter { !$0.hasPrefix("owner") }.joined(separator: "\n")] {
+      try scratch.write("apps.d/org.example.feed.toml", text)
+      let app = try #require(try scratch.load(as: FetchTests.reader).apps.first)
+      #expect(app.commands[0].fetch?.url == "https://example.org/feed.xml")
+    }
+    #expect(all.contains { $0.hasPrefix("credential_file") })
   }
 }

@@ -64,7 +64,9 @@ import Testing
     #expect(file.read() == TaskFile.Contents(token: "cafe", before: print))
     try file.notePrinted()
     #expect(file.read() == TaskFile.Contents(token: "cafe", before: print, hasPrinted: true))
-    let said = Completion(.failed(.reported("no\n\"route\"")), message: "no\n\"route\"", retryAfter: .seconds(90))
+    let said = Completion(
+      .failed(.reported("no\n\"route\"")), message: "no\n\"route\"",
+      hints: Completion.Hints(retryAfter: .seconds(90), freshFor: .seconds(5)))
     try file.note(said)
     #expect(
       file.read() == TaskFile.Contents(token: "cafe", before: print, hasPrinted: true, completion: said))

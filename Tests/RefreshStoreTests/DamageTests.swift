@@ -50,12 +50,23 @@ import Testing
     "UPDATE clock SET wall_offset_us = -9223372036854775808",
     "UPDATE clock SET start = 4294967295",
     "UPDATE clock SET start = -1",
+    "UPDATE transfer SET id = -1",
+    "UPDATE transfer SET stage = 'whim'",
+    "UPDATE transfer SET stage = 'ended', stage_word = 'whim', stage_us = 0",
+    "UPDATE transfer SET stage_us = 9223372036854775807",
+    "UPDATE transfer SET network = 'carrier pigeon'",
+    "UPDATE transfer SET direction = 'sideways'",
+    "UPDATE transfer SET failures = 2147483647",
+    "UPDATE transfer SET priority = 2147483648",
+    "UPDATE transfer SET bytes = -1",
+    "UPDATE transfer SET resume_boot = 'a', durable = -1",
   ])
   func `a row that no release wrote is damage, not a crash`(sql: String) async throws {
     let scratch = try ScratchDirectory()
     let (store, _) = try RefreshStore.open(scratch)
-    try await store.save(
-      Batch(.morning, states: [try app("todo"): AppState()], device: DeviceState(pause: .untilAC)), durably: false)
+    var batch = Batch(.morning, states: [try app("todo"): AppState()], device: DeviceState(pause: .untilAC))
+    batch.transfers.whole[TransferID(1)] = .made(of: try app("todo"))
+    try await store.save(batch, durably: false)
     try scratch.sql(sql)
     let (_, loaded) = try RefreshStore.open(scratch)
     #expect(loaded.damaged?.code == .corrupt)
@@ -119,7 +130,7 @@ import Testing
     #expect(error?.code == .newerSchema)
     #expect(
       error?.description
-        == "cannot use \(scratch.database): a newer refreshd wrote it (schema 99, this one knows 4); install that "
+        == "cannot use \(scratch.database): a newer refreshd wrote it (schema 99, this one knows 5); install that "
         + "version again, or move the file away to begin anew")
     #expect(try scratch.number("PRAGMA user_version") == 99)
     #expect(try scratch.number("SELECT count(*) FROM from_the_future") == 0)

@@ -57,6 +57,72 @@ import Testing
     return states
   }
 
+  /// The same states with what schema 5 has more.
+  static func statesOfSchema5() throws -> [AppID: AppState] {
+    var states = try statesOfSchema4()
+    states[try app("todo")]?.running?.session = "photos, the \"first\" 🛰️"
+    states[try app("mail")]?.freshUntil = Instant(microseconds: 95_000_000_000)
+    return states
+  }
+
+  /// One transfer for each stage, stop reason and result.
+  static func transfers() throws -> [TransferID: StoredTransfer] {
+    let stages: [TransferState.Stage] =
+      [.waiting(from: Instant(microseconds: -1)), .transferring, .paused, .noSpace(needed: 1 << 33)]
+      + TransferStop.allCases.map { .stopping($0) }
+      + TransferResult.allCases.map { .ended($0, at: Instant(microseconds: 96_000_000_000)) }
+    var transfers: [TransferID: StoredTransfer] = [:]
+    for (number, stage) in zip(1..., stages) {
+      var policy = TransferPolicy(
+        session: TransferSession(app: try app("todo"), name: "photos"), host: "example.org:8443",
+        network: NetworkConstraint.allCases[number % 4], enqueuedAt: Instant(microseconds: 97_000_000_000))
+      policy.priority = Int32(number) - 8
+      var state = TransferState(policy: policy, stage: stage)
+      state.hasBegun = number.isMultiple(of: 2)
+      state.failures = Int32(number)
+      state.isDelivered = number.isMultiple(of: 3)
+      transfers[TransferID(UInt64(number))] = StoredTransfer(
+        state: state, request: number.isMultiple(of: 2) ? fullRequest : plainRequest,
+        progress: number.isMultiple(of: 3) ? begunProgress : TransferProgress())
+    }
+    return transfers
+  }
+
+  static let plainRequest = TransferRequest(
+    .download, url: "https://anna:secret@example.org:8443/a?token=1", path: "/home/anna/it's")
+
+  static let fullRequest = {
+    var request = TransferRequest(.upload, url: "http://example.org:8443/a", path: "/home/anna/b")
+    request.description = "näher 🛰️"
+    request.sha256 = "9f86d081884c7d659a2feaa0c55ad015a3bf4f1b2b0b822cd15d6c15b0f00a08"
+    (request.length, request.maxRate) = (1 << 40, 1 << 20)
+    (request.isPost, request.isTus, request.usesNetrc) = (true, true, true)
+    (request.headersFile, request.credentialFile) = ("/home/anna/headers", "/home/anna/credential")
+    request.notice = "All is there"
+    return request
+  }()
+
+  static let begunProgress = {
+    var progress = TransferProgress()
+    (progress.attempts, progress.bytes, progress.total) = (3, 1 << 34, 1 << 35)
+    (progress.message, progress.sha256) = ("HTTP status 503", "00")
+    var resume = ResumeData(durable: 1 << 33, boot: clock.bootID)
+    (resume.url, resume.etag, resume.tusURL) = ("https://cdn.example.org/a", "\"5f3\"", "https://example.org/files/1")
+    (resume.lastModified, resume.date) = ("Sat, 21 Nov 2026 20:00:00 GMT", "Sat, 21 Nov 2026 22:00:00 GMT")
+    (resume.total, resume.partInode) = (1 << 35, -4_711)
+    progress.resume = resume
+    return progress
+  }()
+
+  static func validators() throws -> [AppID: [String: Validator]] {
+    [
+      try app("news"): [
+        "https://example.org/feed": Validator(etag: "W/\"1\"", lastModified: "Sat, 21 Nov 2026 20:00:00 GMT"),
+        "https://example.org/other": Validator(digest: "00"),
+      ]
+    ]
+  }
+
   /// The names of holds of schema 2 and 3.
   static let holds = Hold.Name.allCases.filter { ![.suspending, .app].contains($0) }
 
@@ -141,6 +207,8 @@ import Testing
     var openings: [Int64] = []
     var waits: @Sendable () throws -> [WaitRecord] = { [] }
     var records: @Sendable () throws -> [RefreshRecord] = { try ReleasedSchemaTests.records() }
+    var transfers: @Sendable () throws -> [TransferID: StoredTransfer] = { [:] }
+    var validators: @Sendable () throws -> [AppID: [String: Validator]] = { [:] }
   }
 
   static let releases = [
@@ -155,6 +223,10 @@ import Testing
       testDescription: "schema 4", dump: PackageResources.schema_4_sql, states: statesOfSchema4,
       device: deviceOfSchema3, learned: learned, openings: openings, waits: { try waits(for: Hold.Name.allCases) },
       records: recordsOfSchema4),
+    Release(
+      testDescription: "schema 5", dump: PackageResources.schema_5_sql, states: statesOfSchema5,
+      device: deviceOfSchema3, learned: learned, openings: openings, waits: { try waits(for: Hold.Name.allCases) },
+      records: recordsOfSchema4, transfers: transfers, validators: validators),
   ]
 
   @Test(arguments: releases)
@@ -171,6 +243,9 @@ import Testing
     #expect(loaded.states == (try release.states()))
     #expect(loaded.device == release.device)
     #expect(loaded.learned == (try release.learned()))
+    #expect(loaded.transfers == (try release.transfers()))
+    #expect(loaded.lastTransfer == UInt64(loaded.transfers.count))
+    #expect(loaded.validators == (try release.validators()))
     let todo = try app("todo")
     let walls = release.openings.reversed().map { Self.clock.wall(Instant(microseconds: $0)) }
     #expect(try await store.openings(of: todo) == walls)
@@ -184,12 +259,14 @@ import Testing
   @Test func `what is written today fits the newest fixture`() async throws {
     let (today, fixture) = (try ScratchDirectory(), try ScratchDirectory())
     let (store, _) = try RefreshStore.open(today, clock: Self.clock)
-    try await store.save(
-      Batch(
-        Self.clock, states: try Self.statesOfSchema4(), device: Self.deviceOfSchema3, learned: try Self.learned(),
-        openings: try Self.openings.map { Opening(app: try app("todo"), at: Instant(microseconds: $0)) },
-        records: try Self.recordsOfSchema4(), waits: try Self.waits(for: Hold.Name.allCases)), durably: true)
-    try fixture.sql(String(decoding: PackageResources.schema_4_sql, as: UTF8.self))
+    var batch = Batch(
+      Self.clock, states: try Self.statesOfSchema5(), device: Self.deviceOfSchema3, learned: try Self.learned(),
+      openings: try Self.openings.map { Opening(app: try app("todo"), at: Instant(microseconds: $0)) },
+      records: try Self.recordsOfSchema4(), waits: try Self.waits(for: Hold.Name.allCases))
+    batch.transfers.whole = try Self.transfers()
+    batch.validators = try Self.validators().mapValues { $0.mapValues(Optional.some) }
+    try await store.save(batch, durably: true)
+    try fixture.sql(String(decoding: PackageResources.schema_5_sql, as: UTF8.self))
     for query in [
       "SELECT group_concat(sql) FROM (SELECT sql FROM sqlite_schema ORDER BY name)",
       "SELECT group_concat(t) FROM (SELECT trigger || outcome || ifnull(cause, '-') || ifnull(stop_reason, '-') AS t FROM refresh ORDER BY id)",
@@ -199,6 +276,13 @@ import Testing
       "SELECT planned_us FROM app WHERE id = 'org.example.todo'",
       "SELECT group_concat(wall_us) FROM (SELECT wall_us FROM opening ORDER BY id)",
       "SELECT hex(data) FROM learned",
+      "SELECT group_concat(fresh_until_us) || group_concat(running_session) FROM app",
+      """
+      SELECT group_concat(id || stage || ifnull(stage_word, '-') || ifnull(stage_us, '-') || ifnull(needed, '-')
+        || network || ifnull(description, '-') || ifnull(resume_url || resume_etag || tus_url || durable, '-'))
+      FROM (SELECT * FROM transfer ORDER BY id)
+      """,
+      "SELECT group_concat(t) FROM (SELECT url || ifnull(etag, '-') || ifnull(digest, '-') AS t FROM validator ORDER BY url)",
       "SELECT group_concat(t) FROM (SELECT name || ifnull(bytes, '-') AS t FROM task ORDER BY refresh, position)",
     ] {
       #expect(try today.text(query) == fixture.text(query))

@@ -1,4 +1,5 @@
 import RefreshEngine
+import RefreshStore
 
 /// Values of every kind that the store keeps, drawn from a seed: the same seed gives the same values.
 struct SeededValues: RandomNumberGenerator {
@@ -21,7 +22,11 @@ struct SeededValues: RandomNumberGenerator {
       overrides: Overrides(foregroundInterval: maybe { $0.interval() }, backgroundInterval: maybe { $0.interval() }),
       lastStart: maybe { $0.instant() }, freshAt: maybe { $0.instant() },
       request: maybe { Request(trigger: $0.element(Trigger.allCases), earliest: $0.instant()) },
-      running: maybe { Started(id: $0.id(), trigger: $0.element(Trigger.allCases), at: $0.instant()) })
+      running: maybe { values in
+        Started(
+          id: values.id(), trigger: values.element(Trigger.allCases), at: values.instant(),
+          session: values.maybe { $0.text() })
+      })
     state.isDisabled = .random(using: &self)
     state.seenAt = maybe { $0.instant() }
     state.skippedUntil = maybe { $0.instant() }
@@ -31,8 +36,63 @@ struct SeededValues: RandomNumberGenerator {
     state.isStaleTold = .random(using: &self)
     state.planned = maybe { $0.instant() }
     state.waiting = maybe { Waiting(since: $0.instant(), holds: $0.holds()) }
+    state.freshUntil = maybe { $0.instant() }
     return state
   }
+
+  mutating func transfer(of app: AppID) -> StoredTransfer {
+    var request = TransferRequest(element(TransferRequest.Direction.allCases), url: text(), path: text())
+    request.description = maybe { $0.text() }
+    request.sha256 = maybe { $0.text() }
+    request.length = maybe { $0.size() }
+    request.maxRate = maybe { $0.size() }
+    request.isPost = .random(using: &self)
+    request.isTus = .random(using: &self)
+    request.headersFile = maybe { $0.text() }
+    request.credentialFile = maybe { $0.text() }
+    request.usesNetrc = .random(using: &self)
+    request.notice = maybe { $0.text() }
+    var policy = TransferPolicy(
+      session: TransferSession(app: app, name: text()), host: text(), network: element(NetworkConstraint.allCases),
+      enqueuedAt: instant())
+    policy.priority = .random(in: -100...100, using: &self)
+    return StoredTransfer(state: transferState(policy), request: request, progress: transferProgress())
+  }
+
+  mutating func transferState(_ policy: TransferPolicy) -> TransferState {
+    let stages: [TransferState.Stage] = [
+      .waiting(from: instant()), .transferring, .stopping(element(TransferStop.allCases)), .paused,
+      .noSpace(needed: size()), .ended(element(TransferResult.allCases), at: instant()),
+    ]
+    var state = TransferState(policy: policy, stage: element(stages))
+    state.hasBegun = .random(using: &self)
+    state.failures = .random(in: 0...15, using: &self)
+    state.isDelivered = .random(using: &self)
+    return state
+  }
+
+  mutating func transferProgress() -> TransferProgress {
+    var progress = TransferProgress()
+    progress.attempts = size()
+    progress.message = maybe { $0.text() }
+    progress.bytes = size()
+    progress.total = maybe { $0.size() }
+    progress.sha256 = maybe { $0.text() }
+    progress.resume = maybe { values in
+      var resume = ResumeData(durable: values.size(), boot: values.text())
+      resume.url = values.maybe { $0.text() }
+      resume.etag = values.maybe { $0.text() }
+      resume.lastModified = values.maybe { $0.text() }
+      resume.date = values.maybe { $0.text() }
+      resume.total = values.maybe { $0.size() }
+      resume.tusURL = values.maybe { $0.text() }
+      resume.partInode = values.maybe { Int64(bitPattern: $0.next()) }
+      return resume
+    }
+    return progress
+  }
+
+  private mutating func size() -> Int64 { .random(in: 0...(1 << 50), using: &self) }
 
   mutating func wait(of app: AppID) -> WaitRecord {
     let since = instant()

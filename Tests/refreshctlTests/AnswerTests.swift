@@ -59,6 +59,15 @@ import Testing
       ])
   }
 
+  @Test func aTaskThatFetchesIsShownWithWhatItFetches() {
+    let fetch = Wire.Fetch(url: "https://example.org/feed?…", to: "/srv/my feed.xml")
+    let app = details(tasks: [Wire.Task(name: "http", command: ["/usr/libexec/refresh-worker", "http"], fetch: fetch)])
+    #expect(
+      screen().text(app).filter { $0.hasPrefix("  tasks") } == [
+        "  tasks        http: fetch https://example.org/feed?… to '/srv/my feed.xml'"
+      ])
+  }
+
   @Test func anAppThatRefreshesItselfIsShownWithItsProcess() {
     let app = details(tasks: [], attachedPID: 4711)
     #expect(

@@ -34,6 +34,11 @@ import Testing
     ["resume"], ["metrics"], ["timeline"], ["timeline", "org.x.a", "--hours", "12", "--svg", "/x.svg"], ["forecast"],
     ["forecast", "org.x.a", "--hours", "168", "--json"],
     ["run", "org.x.a", "--after", "10min", "--reason", "before the train"],
+    ["download", "org.x.a", "https://h/f", "--to", "f", "--max-rate", "1.5MB", "--priority", "-5", "--wait"],
+    ["download", "org.x.a", "-", "--to", "f", "--network", "any", "--session", "s", "--sha256", "00", "--length", "1"],
+    ["upload", "org.x.a", "f", "https://h/f", "--tus", "--netrc"], ["transfers"], ["transfers", "org.x.a", "--watch"],
+    ["pause-transfer", "1"], ["resume-transfer", "1", "2"], ["cancel-transfer", "1"],
+    ["prioritize-transfer", "1", "2", "--to", "-5"],
   ])
   func isUnderstood(_ arguments: [String]) throws {
     _ = try RefreshCtl.parseAsRoot(arguments)
@@ -46,6 +51,9 @@ import Testing
     ["why"], ["disable"], ["forecast", "--hours", "0"], ["forecast", "--hours", "169"], ["timeline", "--hours", "0"],
     ["timeline", "--svg", "/x.svg", "--json"], ["pause", "--for", "2x"],
     ["pause", "--for", "2h", "--until-ac"],
+    ["download", "org.x.a", "https://h/f"], ["download", "org.x.a", "https://h/f", "--to", "f", "--max-rate", "fast"],
+    ["upload", "org.x.a", "f", "https://h/f", "--tus", "--post"], ["pause-transfer"], ["cancel-transfer", "all"],
+    ["prioritize-transfer", "1"],
     ["run", "org.x.a", "--reason", "x"], ["run", "org.x.a", "--after", "1min", "--trigger", "push"],
   ])
   func isRefusedAsUsage(_ arguments: [String]) {

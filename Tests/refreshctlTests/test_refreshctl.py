@@ -3,14 +3,17 @@
 The program is $REFRESHCTL, by default the debug build.
 """
 
+import fcntl
 import json
 import os
 import pathlib
 import queue
 import signal
 import socket
+import struct
 import subprocess
 import sys
+import termios
 import threading
 from xml.etree import ElementTree
 
@@ -98,6 +101,9 @@ def refreshctl(*arguments, path=None, **environment):
 
 
 APP_INTERFACE, MANAGER = "org.refreshd.App.", "org.refreshd.Manager."
+TRANSFERS = "org.refreshd.Transfers."
+URL = "https://example.org/a/b.iso"
+HERE = os.path.realpath(__file__)
 CALLS = [
     (["list"], MANAGER + "List", {}),
     (["status"], MANAGER + "Status", {}),
@@ -115,6 +121,26 @@ CALLS = [
     (["version"], MANAGER + "Version", {}),
     (["complete", "no-data", "--message", "none"], APP_INTERFACE + "Complete",
      {"token": "t", "outcome": "no_data", "message": "none"}),
+    (["download", APP, URL, "--to", "/usr/b.iso"], TRANSFERS + "Enqueue",
+     {"app": APP, "transfers": [{"url": URL, "path": "/usr/b.iso", "direction": "download"}]}),
+    (["download", APP, URL, "--to", "/usr", "--session", "s", "--sha256", "00", "--length", "5", "--description", "d",
+      "--network", "any", "--priority", "-5", "--max-rate", "1.5MB", "--headers-file", HERE, "--netrc", "--notify", "n"],
+     TRANSFERS + "Enqueue",
+     {"app": APP, "transfers": [{
+         "url": URL, "path": "/usr/b.iso", "direction": "download", "session": "s", "sha256": "00", "length": 5,
+         "description": "d", "network": "any", "priority": -5, "max_rate": 1_500_000, "headers_file": HERE,
+         "netrc": True, "notify": "n"}]}),
+    (["upload", APP, HERE, URL, "--tus", "--credential-file", HERE], TRANSFERS + "Enqueue",
+     {"app": APP, "transfers": [
+         {"url": URL, "path": HERE, "direction": "upload", "tus": True, "credential_file": HERE}]}),
+    (["upload", APP, HERE, URL, "--post"], TRANSFERS + "Enqueue",
+     {"app": APP, "transfers": [{"url": URL, "path": HERE, "direction": "upload", "method": "POST"}]}),
+    (["transfers"], TRANSFERS + "List", {}),
+    (["transfers", APP, "--session", "s"], TRANSFERS + "List", {"app": APP, "session": "s"}),
+    (["pause-transfer", "17", "18"], TRANSFERS + "Pause", {"ids": [17, 18]}),
+    (["resume-transfer", "17"], TRANSFERS + "Resume", {"ids": [17]}),
+    (["cancel-transfer", "17"], TRANSFERS + "Cancel", {"ids": [17]}),
+    (["prioritize-transfer", "17", "--to", "-5"], TRANSFERS + "SetPriority", {"ids": [17], "priority": -5}),
     *(
         ([name, APP], APP_INTERFACE + "Signal", {"app": APP, "signal": name})
         for name in MESSAGES["org.refreshd.App.LifecycleSignal"]
@@ -151,6 +177,12 @@ ERRORS = [
     (["complete", "failed"], APP_INTERFACE + "Complete", APP_INTERFACE + "NoSuchToken", 66, "has ended"),
     (["complete", "failed"], APP_INTERFACE + "Complete", APP_INTERFACE + "AlreadyCompleted", 1, "second time"),
     (["list"], MANAGER + "List", "org.varlink.service.MethodNotFound", 70, "MethodNotFound"),
+    (["download", APP, URL, "--to", "/b"], TRANSFERS + "Enqueue", TRANSFERS + "InvalidRequest", 64, "of the transfer: "),
+    (["download", APP, URL, "--to", "/b"], TRANSFERS + "Enqueue", TRANSFERS + "NoSuchApp", 66, APP),
+    (["download", APP, URL, "--to", "/b"], TRANSFERS + "Enqueue", TRANSFERS + "NotAllowed", 77, "not allowed"),
+    (["download", APP, URL, "--to", "/b"], TRANSFERS + "Enqueue", TRANSFERS + "NotStored", 75, "nothing is changed"),
+    (["download", APP, URL, "--to", "/b"], TRANSFERS + "Enqueue", TRANSFERS + "QueueFull", 75, "cannot queue more than"),
+    (["cancel-transfer", "17"], TRANSFERS + "Cancel", TRANSFERS + "NoSuchTransfer", 66, "cannot find transfer 17"),
 ]
 
 
@@ -249,6 +281,75 @@ def test_run_passes_output_on_and_ends_as_the_refresh_did(daemon, outcome, statu
     assert (result.returncode, result.stdout) == (status, "pull: 3 new items\n")
     result = refreshctl("run", APP, "--json", path=daemon.path)
     assert [json.loads(line)["event"] for line in result.stdout.splitlines()] == events
+
+
+def test_paths_become_whole_and_lose_their_links(daemon, tmp_path, monkeypatch):
+    (tmp_path / "real").mkdir()
+    (tmp_path / "link").symlink_to("real")
+    monkeypatch.chdir(tmp_path)
+    for given, path in [("x", "x"), ("link/x", "real/x"), ("link", "real/b.iso"), ("link/../y", "y")]:
+        assert refreshctl("download", APP, URL, "--to", given, path=daemon.path).returncode == 0
+        call = daemon.calls.get(timeout=PATIENCE)
+        assert call["parameters"]["transfers"][0]["path"] == os.path.realpath(tmp_path) + f"/{path}"
+    result = refreshctl("download", APP, URL, "--to", "none/x", path=daemon.path)
+    assert result.returncode == 66 and "cannot use none: No such file or directory" in result.stderr
+    result = refreshctl("upload", APP, "none", URL, path=daemon.path)
+    assert result.returncode == 66 and "cannot use none: No such file or directory" in result.stderr
+
+
+def test_a_url_of_standard_input_is_on_no_command_line(daemon):
+    result = subprocess.run(
+        [REFRESHCTL, "download", APP, "-", "--to", "/usr", "--socket", str(daemon.path)],
+        input=URL + "?token=secret\n", capture_output=True, text=True, timeout=PATIENCE,
+    )
+    assert result.returncode == 0
+    assert daemon.calls.get(timeout=PATIENCE)["parameters"]["transfers"][0] == {
+        "url": URL + "?token=secret", "path": "/usr/b.iso", "direction": "download",
+    }
+
+
+def going(**changes):
+    """An answer of Watch about one transfer."""
+    transfer = {**MESSAGES[TRANSFERS + "Transfer"], "state": "transferring", **changes}
+    for name in ("holds", "until_us", "message", "result", "ended_us"):
+        if name not in changes:
+            del transfer[name]
+    return {"parameters": {"transfers": [transfer]}, "continues": True}
+
+
+@pytest.mark.parametrize("outcome, status", [("done", 0), ("failed", 1), ("cancelled", 1)])
+def test_a_download_that_is_waited_for_ends_as_the_transfer_did(daemon, outcome, status):
+    daemon.answers[TRANSFERS + "Enqueue"] = [{"parameters": {"ids": [17]}}]
+    other = going(id=16, state="ended", result="failed")
+    daemon.answers[TRANSFERS + "Watch"] = [
+        other, going(state="waiting"), going(bytes=1), going(bytes=2), going(state="ended", result=outcome)]
+    result = refreshctl("download", APP, URL, "--to", "/b", "--wait", path=daemon.path)
+    assert (result.returncode, result.stdout) == (status, "")
+    lines = [line.split(": ")[1] for line in result.stderr.splitlines()]
+    assert [line.split(" (")[0] for line in lines] == ["waiting for its turn", "transferring", outcome]
+    result = refreshctl("download", APP, URL, "--to", "/b", "--wait", "--json", path=daemon.path)
+    states = [json.loads(line)["transfers"][0]["state"] for line in result.stdout.splitlines()]
+    assert (result.returncode, states) == (status, ["waiting", "transferring", "transferring", "ended"])
+
+
+def test_a_table_of_transfers_is_kept_in_place_on_a_terminal(daemon):
+    daemon.answers[TRANSFERS + "Watch"] = [
+        going(bytes=0, total=100), going(id=18, bytes=50, total=100), going(bytes=100, total=100), HANG_UP]
+    own, others = os.openpty()
+    fcntl.ioctl(others, termios.TIOCSWINSZ, struct.pack("HHHH", 24, 80, 0, 0))
+    result = subprocess.run(
+        [REFRESHCTL, "transfers", "--watch", "--socket", str(daemon.path)],
+        stdout=others, stderr=subprocess.PIPE, env={"NO_COLOR": "1"}, timeout=PATIENCE,
+    )
+    os.close(others)
+    shown = os.read(own, 65536).decode().replace("\r", "")
+    os.close(own)
+    assert result.returncode == 69
+    first, second, third = shown.split("\x1b[J")
+    assert first.endswith("\x1b[2F") and second.endswith("\x1b[3F") and "\x1b" not in third
+    assert [len(part.splitlines()) for part in (first, second, third)] == [3, 4, 3]
+    assert "░░░░░░   0 %" in first and "████░░░░  50 %" in second and "████████ 100 %" in third
+    assert all(len(line) <= 80 for line in shown.splitlines())
 
 
 def start_lease(daemon, *command):

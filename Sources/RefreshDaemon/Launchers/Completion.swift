@@ -6,19 +6,30 @@ struct Completion: Hashable, Sendable {
   let outcome: Outcome
   /// What it said, if anything.
   let message: String
-  /// When to try again at the earliest if the refresh fails, from its end on.
-  let retryAfter: Duration?
+  /// What it said of the next refresh.
+  let hints: Hints
 
-  init(_ outcome: Outcome, message: String, retryAfter: Duration?) {
-    (self.outcome, self.message, self.retryAfter) = (outcome, message, retryAfter)
+  /// What a task says of the next refresh.
+  struct Hints: Hashable, Sendable {
+    /// When to try again at the earliest if the refresh fails, from its end on.
+    var retryAfter: Duration?
+    /// For how long after the end of the refresh there will be nothing new, if it does not fail.
+    var freshFor: Duration?
+  }
+
+  init(_ outcome: Outcome, message: String, hints: Hints = Hints()) {
+    (self.outcome, self.message, self.hints) = (outcome, message, hints)
   }
 
   /// Reads the form that ``text`` writes; nothing for any other text.
   init?(text: some StringProtocol) {
     let parts = text.split(separator: " ", omittingEmptySubsequences: false)
-    guard parts.count == 3, let bytes = [UInt8](hexadecimal: parts[2]) else { return nil }
+    // Three from a daemon that knew no `freshFor`.
+    guard (3...4).contains(parts.count), let bytes = [UInt8](hexadecimal: parts[2]) else { return nil }
     message = String(decoding: bytes, as: UTF8.self)
-    retryAfter = Int64(parts[1]).map { .microseconds($0) }
+    hints = Hints(
+      retryAfter: Int64(parts[1]).map { .microseconds($0) },
+      freshFor: parts.count == 4 ? Int64(parts[3]).map { .microseconds($0) } : nil)
     switch parts[0] {
     case "new-data": outcome = .newData
     case "no-data": outcome = .noData
@@ -36,7 +47,8 @@ struct Completion: Hashable, Sendable {
       case .failed: "failed"
       }
     let digits = message.utf8.map { ($0 < 16 ? "0" : "") + String($0, radix: 16) }.joined()
-    return "\(word) \(retryAfter.map { String($0.inMicroseconds) } ?? "-") \(digits)"
+    let spans = [hints.retryAfter, hints.freshFor].map { $0.map { String($0.inMicroseconds) } ?? "-" }
+    return "\(word) \(spans[0]) \(digits) \(spans[1])"
   }
 }
 

@@ -11,16 +11,15 @@ extension Daemon {
       wakeLate(by: call.parameters.token, call.peer)
       return call.fail(AppInterface.NoSuchToken())
     }
-    let retryAfter = call.parameters.retryAfterMicroseconds
-    if let retryAfter, retryAfter < 0 { return call.fail(InvalidParameter(parameter: "retry_after_us")) }
+    let hints: Completion.Hints
+    do throws(InvalidParameter) { hints = try Completion.Hints(call.parameters) } catch { return call.fail(error) }
     let before = engine.outcome(of: key.refresh, task: key.task)
     let message = OutputLines.message(of: call.parameters.message ?? "")
     let outcome = Outcome(call.parameters.outcome, message: message)
     handle(.completed(key.refresh, task: key.task, outcome, message: message))
     if before == nil {
-      if let retryAfter { handle(.retryAfter(key.refresh, .microseconds(retryAfter))) }
-      launcher.keep(
-        Completion(outcome, message: message, retryAfter: retryAfter.map { .microseconds($0) }), of: key)
+      for event in events(of: hints, key.refresh) { handle(event) }
+      launcher.keep(Completion(outcome, message: message, hints: hints), of: key)
     }
     if refreshes.running[key.refresh]?.performer != nil {
       // There is no process whose end would be waited for.
@@ -31,6 +30,38 @@ extension Daemon {
     } else {
       call.reply(AppInterface.Complete.Reply())
     }
+  }
+}
+
+extension Daemon {
+  /// What the engine must hear of a task's hints.
+  ///
+  /// That there will be nothing new counts for the whole refresh, so each of several tasks has to say it: all of them
+  /// fetch, and one that says nothing says that there may be something new at once.
+  func events(of hints: Completion.Hints, _ refresh: RefreshID) -> [Event] {
+    var events = hints.retryAfter.map { [Event.retryAfter(refresh, $0)] } ?? []
+    guard let running = refreshes.running[refresh] else { return events }
+    let commands = running.performer == nil ? running.app.commands : []
+    if commands.count <= 1 {
+      if let freshFor = hints.freshFor { events.append(.freshFor(refresh, freshFor)) }
+    } else if commands.allSatisfy({ $0.fetch != nil }) {
+      events.append(.freshFor(refresh, hints.freshFor ?? .zero))
+    }
+    return events
+  }
+}
+
+extension Completion.Hints {
+  /// Throws for a span below zero.
+  fileprivate init(_ parameters: AppInterface.Complete.Parameters) throws(InvalidParameter) {
+    func span(_ microseconds: Int64?, _ name: String) throws(InvalidParameter) -> Duration? {
+      guard let microseconds else { return nil }
+      guard microseconds >= 0 else { throw InvalidParameter(parameter: name) }
+      return .microseconds(microseconds)
+    }
+    retryAfter = try span(parameters.retryAfterMicroseconds, "retry_after_us")
+    freshFor = try span(parameters.freshForMicroseconds, "fresh_for_us")
+    if retryAfter == nil, parameters.temporary == true { retryAfter = .zero }
   }
 }
 

@@ -9,6 +9,7 @@ extension Daemon {
     addDaemon(to: &text, created: created)
     tally.addRefreshes(to: &text, created: created)
     addState(to: &text, at: now)
+    addTransfers(to: &text, created: created)
     tally.addStore(to: &text, created: created)
     addApps(to: &text)
     return text.text
@@ -37,6 +38,24 @@ extension Daemon {
     for hold in Hold.Name.allCases where hold != .notConfigured {
       text.add("", [("hold", hold.rawValue)], count: held[hold] ?? 0)
     }
+  }
+
+  private func addTransfers(to text: inout OpenMetricsText, created: Int64) {
+    let counts = engine.transferCounts
+    text.begin("refreshd_running_transfers", .gauge, "The transfers that a worker has.")
+    text.add(count: counts.running)
+    text.begin("refreshd_waiting_transfers", .gauge, "The transfers that wait or are paused.")
+    text.add(count: counts.waiting)
+    text.begin("refreshd_transfers", .counter, "The transfers that have ended, since the daemon's start.")
+    for result in TransferResult.allCases {
+      text.add("_total", [("result", result.rawValue)], count: tally.transfers[result] ?? 0)
+      text.add("_created", [("result", result.rawValue)], microseconds: created)
+    }
+    text.begin(
+      "refreshd_transferred_bytes", .counter, unit: "bytes",
+      "The bytes of files that transfers have moved, since the daemon's start.")
+    text.add("_total", count: Int(tally.moved))
+    text.add("_created", microseconds: created)
   }
 
   // Without `_created`, which would be the same time for each app: a fleet's text is long enough.

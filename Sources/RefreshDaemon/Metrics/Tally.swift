@@ -39,6 +39,10 @@ struct Tally {
   private(set) var duration: Int64 = 0
   /// User and system time of their tasks, microseconds.
   private(set) var cpu: Int64 = 0
+  /// The transfers that have ended.
+  private(set) var transfers: [TransferResult: Int] = [:]
+  /// The bytes of files that workers have moved.
+  private(set) var moved: Int64 = 0
   /// How often the one timer has gone off.
   var wakes = 0
   /// How often the store was written.
@@ -57,6 +61,12 @@ struct Tally {
     cpu += record.tasks.reduce(0) { $0 + $1.cpu.inMicroseconds }
     for (index, bound) in Self.bounds.enumerated() where took <= bound.microseconds { within[index] += 1 }
   }
+
+  /// Counts a transfer that has ended.
+  mutating func note(_ result: TransferResult) { transfers[result, default: 0] += 1 }
+
+  /// Counts what a worker has moved of a file.
+  mutating func note(moved bytes: Int64) { moved += max(0, bytes) }
 
   /// Counts a write of the store, from when it was asked for to its answer.
   mutating func noteWrite(took duration: Duration, failed: Bool) {

@@ -1,0 +1,55 @@
+// What a process that works for a user gives up, and how its files become durable.
+#pragma once
+#include <fcntl.h>
+#include <linux/capability.h>
+#include <signal.h>
+#include <sys/file.h>
+#include <sys/prctl.h>
+#include <sys/resource.h>
+#include <sys/signalfd.h>
+#include <sys/statvfs.h>
+#include <sys/syscall.h>
+#include <unistd.h>
+
+// All capabilities, for ever: execve(2) brings none back (prctl(2), capabilities(7)). The bounding set can be lowered
+// only by who has CAP_SETPCAP, so that part may fail; no_new_privs makes up for it. -1 with errno if a privilege is left.
+static inline int linux_give_up_privileges(void) {
+  if (prctl(PR_SET_NO_NEW_PRIVS, 1, 0, 0, 0) < 0) return -1;
+  for (int capability = 0; capability < 64; capability++) prctl(PR_CAPBSET_DROP, capability, 0, 0, 0);
+  prctl(PR_CAP_AMBIENT, PR_CAP_AMBIENT_CLEAR_ALL, 0, 0, 0);
+  struct __user_cap_header_struct header = {.version = _LINUX_CAPABILITY_VERSION_3, .pid = 0};
+  const struct __user_cap_data_struct none[2] = {{0}};
+  return (int)syscall(SYS_capset, &header, none);
+}
+
+// No core dump and no ptrace(2) shows what it has in memory.
+static inline int linux_keep_memory_private(void) {
+  const struct rlimit none = {0, 0};
+  if (prctl(PR_SET_DUMPABLE, 0, 0, 0, 0) < 0) return -1;
+  return (int)syscall(SYS_prlimit64, 0, RLIMIT_CORE, &none, NULL);
+}
+
+// A descriptor that is readable once the signal has come, which from now on does nothing else.
+static inline int linux_signal_descriptor(int signal) {
+  sigset_t set;
+  sigemptyset(&set);
+  sigaddset(&set, signal);
+  if (sigprocmask(SIG_BLOCK, &set, NULL) < 0) return -1;
+  return signalfd(-1, &set, SFD_CLOEXEC | SFD_NONBLOCK);
+}
+
+// One step of a path that follows no symbolic link; openat(2) is variadic, and O_PATH is shown to _GNU_SOURCE only.
+static inline int linux_open_folder(int at, const char *name) {
+  return openat(at, name, __O_PATH | O_DIRECTORY | O_NOFOLLOW | O_CLOEXEC);
+}
+static inline int linux_open_at(int at, const char *name, int flags, mode_t mode) {
+  return openat(at, name, flags | O_NOFOLLOW | O_CLOEXEC | O_NONBLOCK, mode);
+}
+
+// Starts to write what was changed in a range, without waiting (sync_file_range(2)); -1 is no harm.
+static inline int linux_start_writing(int fd, off_t offset, off_t count) {
+  const unsigned write = 2;  // SYNC_FILE_RANGE_WRITE
+  return (int)syscall(SYS_sync_file_range, fd, offset, count, write);
+}
+static inline int linux_sync_file_system(int fd) { return (int)syscall(SYS_syncfs, fd); }
+static inline int linux_lock_now(int fd) { return flock(fd, LOCK_EX | LOCK_NB); }

@@ -1,0 +1,68 @@
+import RefreshAPI
+import RefreshConfig
+import RefreshEngine
+import RefreshStore
+
+/// What apps remember of the URLs that they fetched (FEATURES C8).
+struct Fetches {
+  private var remembered: [AppID: [String: Validator]]
+
+  init(_ remembered: [AppID: [String: Validator]] = [:]) {
+    self.remembered = remembered
+  }
+
+  /// What an app remembers of a URL; nil before the first answer.
+  subscript(app: AppID, url: String) -> Validator? {
+    get { remembered[app]?[url] }
+    set {
+      remembered[app, default: [:]][url] = newValue
+      if remembered[app]?.isEmpty == true { remembered[app] = nil }
+    }
+  }
+
+  /// All of it, to be saved anew.
+  var all: [AppID: [String: Validator?]] { remembered.mapValues { urls in urls.mapValues { .some($0) } } }
+
+  /// Forgets the URLs that no file names any more, and gives them back.
+  mutating func forgetAll(but configuration: InForce) -> [(app: AppID, url: String)] {
+    var forgotten: [(app: AppID, url: String)] = []
+    for (app, urls) in remembered {
+      let named = Set(configuration[app]?.commands.compactMap(\.fetch?.url) ?? [])
+      forgotten += urls.keys.filter { !named.contains($0) }.map { (app, $0) }
+    }
+    for (app, url) in forgotten { self[app, url] = nil }
+    return forgotten
+  }
+}
+
+extension Daemon {
+  /// Takes note of an answer, or forgets the URL, with the next commit.
+  func remember(_ validator: Validator?, of app: AppID, _ url: String) {
+    fetches[app, url] = validator
+    pending.validators[app, default: [:]].updateValue(validator, forKey: url)
+  }
+
+  /// Forgets the URLs that no file names any more.
+  func forgetOldFetches() {
+    for (app, url) in fetches.forgetAll(but: configuration) { remember(nil, of: app, url) }
+    if !pending.isEmpty { commitSoon() }
+  }
+
+  /// The order that a task reads on standard input, if it fetches.
+  func order(of command: Command, _ app: AppID) -> [UInt8]? {
+    guard let fetch = command.fetch else { return nil }
+    let known = fetches[app, fetch.url]
+    let order = Wire.FetchOrder(
+      url: fetch.url, to: fetch.target, headersFile: fetch.headersFile, credentialFile: fetch.credentialFile,
+      netrc: fetch.usesNetrc, mostBytes: fetch.mostBytes,
+      remembered: known.map {
+        Wire.FetchOrder.Remembered(etag: $0.etag, lastModified: $0.lastModified, digest: $0.digest)
+      })
+    do {
+      return Array(try order.jsonText(.line).utf8)
+    } catch {
+      // Texts and numbers always can be written; the worker says that there is no order.
+      return []
+    }
+  }
+}

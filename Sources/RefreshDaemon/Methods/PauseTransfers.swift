@@ -1,0 +1,56 @@
+import RefreshAPI
+import RefreshEngine
+import RefreshStore
+import Varlink
+
+extension Daemon {
+  /// Keeps transfers from going on until they are resumed (FEATURES F7).
+  func pauseTransfers(_ call: Call<TransfersInterface.Pause.Parameters>) {
+    guard let ids = transfers(call.parameters.ids, of: call) else { return }
+    let running = ids.filter { !isPaused($0) }
+    steer(
+      running.map { .transferPaused($0, true) }, undo: running.map { .transferPaused($0, false) }, for: call)
+  }
+
+  func isPaused(_ id: TransferID) -> Bool {
+    switch engine.transferState(of: id)?.stage {
+    case .paused, .stopping(.paused): true
+    default: false
+    }
+  }
+
+  /// The transfers of a call, if they are there and the caller may ask about each; else the call is answered.
+  func transfers<Parameters>(_ numbers: [Int64], of call: Call<Parameters>) -> [TransferID]? {
+    guard !numbers.isEmpty else {
+      call.fail(InvalidParameter(parameter: "ids"))
+      return nil
+    }
+    var ids: [TransferID] = []
+    for number in numbers {
+      guard let id = UInt64(exactly: number).map(TransferID.init),
+        let app = engine.transferState(of: id)?.policy.app
+      else {
+        call.fail(TransfersInterface.NoSuchTransfer(id: number))
+        return nil
+      }
+      guard may(call.peer, about: app) else {
+        call.fail(TransfersInterface.NotAllowed(app: app.description, remedy: remedy(for: app)))
+        return nil
+      }
+      ids.append(id)
+    }
+    return ids
+  }
+
+  /// Handles events about transfers and answers when that is on disk; what cannot be stored is taken back.
+  ///
+  /// While it is known that nothing can be stored, nothing is begun that could not be taken back.
+  func steer<Parameters>(_ events: [Event], undo: [Event], for call: Call<Parameters>) {
+    if let storeProblem { return call.fail(TransfersInterface.NotStored(problem: storeProblem.description)) }
+    handleDurably(events) { problem in
+      guard let problem else { return call.reply() }
+      for event in undo { self.handle(event) }
+      call.fail(TransfersInterface.NotStored(problem: problem.description))
+    }
+  }
+}

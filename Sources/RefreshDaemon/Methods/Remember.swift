@@ -1,0 +1,34 @@
+import RefreshAPI
+import RefreshEngine
+import RefreshStore
+import Varlink
+
+extension Daemon {
+  /// The most bytes of one thing that is remembered: a server may send any text.
+  private static let longestValidator = 4096
+
+  /// Keeps what a fetch must know the next time; answered when it is stored.
+  ///
+  /// Only of the URL that the task of the token fetches.
+  func remember(_ call: Call<WorkerInterface.Remember.Parameters>) {
+    let said = call.parameters
+    guard let key = refreshes.task(of: said.token), let running = refreshes.running[key.refresh],
+      running.performer == nil, let fetch = running.app.commands[key.task].fetch
+    else { return call.fail(WorkerInterface.NoSuchToken()) }
+    guard said.url == fetch.url else { return call.fail(InvalidParameter(parameter: "url")) }
+    for (name, text) in [("etag", said.etag), ("last_modified", said.lastModified), ("digest", said.digest)] {
+      if let text, text.utf8.count > Self.longestValidator || text.utf8.contains(where: { $0 < 0x20 }) {
+        return call.fail(InvalidParameter(parameter: name))
+      }
+    }
+    remember(
+      Validator(etag: said.etag, lastModified: said.lastModified, digest: said.digest), of: running.app.id, said.url)
+    handleDurably([]) { problem in
+      if let problem {
+        call.fail(WorkerInterface.NotStored(problem: problem.description))
+      } else {
+        call.reply(WorkerInterface.Remember.Reply())
+      }
+    }
+  }
+}

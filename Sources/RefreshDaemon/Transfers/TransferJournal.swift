@@ -1,0 +1,54 @@
+import RefreshEngine
+import RefreshStore
+import Systemd
+
+// What the journal is told of transfers; no URL in it has its secrets.
+
+extension DaemonJournal {
+  func enqueued(_ id: TransferID, of app: AppID, _ request: TransferRequest) {
+    let way =
+      switch request.direction {
+      case .download: "\(ShownURL.of(request.url)) to \(request.path)"
+      case .upload: "\(request.path) to \(ShownURL.of(request.url))"
+      }
+    write("\(app): transfer \(id) enqueued: \(way)", .info, .transferEnqueued, fields(app, id))
+  }
+
+  func began(_ id: TransferID, of app: AppID?, _ known: Transfers.Known) {
+    guard let app else { return }
+    let size = known.progress.total.map { " of \($0)" } ?? ""
+    let how = known.bytes > 0 ? "goes on at \(known.bytes)\(size) bytes" : "began"
+    write("\(app): transfer \(id) \(how)", .info, .transferBegan, fields(app, id))
+  }
+
+  func retries(_ id: TransferID, of app: AppID?, _ known: Transfers.Known) {
+    guard let app else { return }
+    let reason = known.progress.message.map { ": \($0)" } ?? ""
+    write(
+      "\(app): transfer \(id) is to be tried again, \(known.bytes) bytes are there\(reason)", .notice, .transferRetried,
+      fields(app, id))
+  }
+
+  func ended(_ id: TransferID, of app: AppID, _ result: TransferResult, _ known: Transfers.Known) {
+    let reason = known.progress.message.map { ": \($0)" } ?? ""
+    let text =
+      switch result {
+      case .done: "done, \(known.bytes) bytes"
+      case .failed: "failed\(reason)"
+      case .cancelled: "cancelled"
+      case .expired: "given up, it was tried for too long\(reason)"
+      }
+    let isTrouble = result == .failed || result == .expired
+    write(
+      "\(app): transfer \(id) \(text)", isTrouble ? .warning : .info, .transferEnded,
+      fields(app, id) + [Entry.Field("REFRESH_OUTCOME", result.rawValue)])
+  }
+
+  func workerEnded(of app: AppID, _ trouble: String) {
+    write("\(app): its transfers stopped: \(trouble)", .warning, nil, [Entry.Field("REFRESH_APP", app.description)])
+  }
+
+  private func fields(_ app: AppID, _ id: TransferID) -> [Entry.Field] {
+    [Entry.Field("REFRESH_APP", app.description), Entry.Field("REFRESH_TRANSFER", id.description)]
+  }
+}

@@ -1,0 +1,133 @@
+import RefreshAPI
+import RefreshConfig
+import RefreshEngine
+import RefreshStore
+
+/// A request for a transfer that was checked: all of it can be done, as far as anybody can say beforehand.
+struct TransferOrder {
+  /// Why a request cannot be taken: which field, what is wrong, and what is right.
+  struct Problem: Error {
+    let field: String
+    let reason: String
+    let remedy: String
+  }
+
+  /// The most bytes of a name, a description or a notice.
+  private static let longestText = 255
+  private static let longestNotice = 1_000
+  /// The most bytes that a file or a rate may have.
+  private static let mostBytes: Int64 = 1 << 60
+
+  let request: TransferRequest
+  private let session: String
+  private let host: String
+  private let network: NetworkConstraint
+  private let priority: Int32
+
+  init(_ asked: Wire.Request) throws(Problem) {
+    let url = try Self.read("url") { () throws(Unreadable) in try HTTPURL(asked.url) }
+    try Self.read("path") { () throws(Unreadable) in try TargetPath.check(asked.path) }
+    var request = TransferRequest(asked.direction == .upload ? .upload : .download, url: asked.url, path: asked.path)
+    host = url.host
+    session = try Self.text(asked.session, "session", most: Self.longestText) ?? "default"
+    request.description = try Self.text(asked.description, "description", most: Self.longestNotice)
+    request.notice = try Self.text(asked.notify, "notify", most: Self.longestNotice)
+    request.sha256 = try Self.digest(asked.sha256)
+    request.length = try Self.number(asked.length, "length", within: 0...Self.mostBytes)
+    request.maxRate = try Self.number(asked.maxRate, "max_rate", within: 1...Self.mostBytes)
+    network = asked.network.map(NetworkConstraint.init) ?? .unmetered
+    priority = Int32(try Self.number(asked.priority, "priority", within: -100...100) ?? 0)
+    request.headersFile = try Self.path(asked.headersFile, "headers_file")
+    request.credentialFile = try Self.path(asked.credentialFile, "credential_file")
+    request.usesNetrc = asked.netrc ?? false
+    request.isTus = try Self.forUpload(asked.tus ?? false, "tus", request)
+    request.isPost = try Self.isPost(asked.method, request)
+    if request.credentialFile != nil, request.usesNetrc {
+      throw Problem(
+        field: "netrc", reason: "cannot take user and password from two places", remedy: "leave one of them out")
+    }
+    self.request = request
+  }
+
+  /// What the engine must know of it, asked for by an app at an instant of the boot clock.
+  func policy(of app: AppID, at now: Instant) -> TransferPolicy {
+    TransferPolicy(
+      session: TransferSession(app: app, name: session), host: host, network: network, priority: priority,
+      enqueuedAt: now)
+  }
+
+  private static func read<Value>(_ field: String, _ body: () throws(Unreadable) -> Value) throws(Problem) -> Value {
+    do throws(Unreadable) { return try body() } catch {
+      throw Problem(field: field, reason: error.message, remedy: error.remedy)
+    }
+  }
+
+  private static func text(_ text: String?, _ field: String, most: Int) throws(Problem) -> String? {
+    guard let text else { return nil }
+    guard (1...most).contains(text.utf8.count), text.unicodeScalars.allSatisfy(\.isPrintable) else {
+      throw Problem(
+        field: field, reason: "cannot use a text that is empty, longer than \(most) bytes or has control characters",
+        remedy: "write 1 to \(most) bytes without control characters")
+    }
+    return text
+  }
+
+  private static func path(_ path: String?, _ field: String) throws(Problem) -> String? {
+    guard let path else { return nil }
+    try read(field) { () throws(Unreadable) in try TargetPath.check(path) }
+    return path
+  }
+
+  private static func number(
+    _ number: Int64?, _ field: String, within range: ClosedRange<Int64>
+  ) throws(Problem) -> Int64? {
+    guard let number else { return nil }
+    guard range.contains(number) else {
+      throw Problem(
+        field: field, reason: "cannot use \(number)",
+        remedy: "write a number from \(range.lowerBound) to \(range.upperBound)")
+    }
+    return number
+  }
+
+  private static func digest(_ digest: String?) throws(Problem) -> String? {
+    guard let digest else { return nil }
+    guard digest.utf8.count == 64, digest.allSatisfy({ $0.isASCII && $0.isHexDigit }) else {
+      throw Problem(
+        field: "sha256", reason: "cannot read this as a SHA-256",
+        remedy: "write 64 hexadecimal digits, as sha256sum does")
+    }
+    return digest.lowercased()
+  }
+
+  private static func isPost(_ method: String?, _ request: TransferRequest) throws(Problem) -> Bool {
+    switch method {
+    case nil, "PUT": return try forUpload(method != nil, "method", request) && false
+    case "POST" where request.isTus:
+      throw Problem(
+        field: "method", reason: "cannot choose the method of an upload by tus", remedy: "leave the method out")
+    case "POST": return try forUpload(true, "method", request)
+    case .some:
+      throw Problem(field: "method", reason: "cannot send a file with this method", remedy: "write PUT or POST")
+    }
+  }
+
+  private static func forUpload(_ isAsked: Bool, _ field: String, _ request: TransferRequest) throws(Problem) -> Bool {
+    guard !isAsked || request.direction == .upload else {
+      throw Problem(
+        field: field, reason: "cannot use this for a download",
+        remedy: "leave it out, or write \"upload\" as the direction")
+    }
+    return isAsked
+  }
+}
+
+extension Unicode.Scalar {
+  /// Whether it is no control character and breaks no line.
+  fileprivate var isPrintable: Bool {
+    switch properties.generalCategory {
+    case .control, .lineSeparator, .paragraphSeparator: false
+    default: true
+    }
+  }
+}

@@ -1,0 +1,88 @@
+import RefreshConfig
+import RefreshEngine
+import RefreshStore
+
+/// What is known of transfers beside what the engine knows of them.
+struct Transfers {
+  /// One of them.
+  struct Known {
+    let request: TransferRequest
+    /// As it is saved, or is to be.
+    var progress: TransferProgress
+    /// How many bytes of the file are moved, also those that are not saved.
+    var bytes: Int64
+    /// How many there were when its worker began with it this time.
+    var bytesBefore: Int64
+    /// Whether it was told that this try moves bytes.
+    var isBegunTold = false
+    /// How fast it is; nil while it is not transferring.
+    var speed: Speed?
+    /// Whether its end was told.
+    var isEndTold: Bool
+
+    init(_ stored: StoredTransfer) {
+      request = stored.request
+      progress = stored.progress
+      (bytes, bytesBefore) = (stored.progress.bytes, stored.progress.bytes)
+      isEndTold = if case .ended = stored.state.stage { true } else { false }
+    }
+
+    /// The URL as it may be shown.
+    var shownURL: String { ShownURL.of(request.url) }
+
+    /// Whether this try has brought it on by an amount that is worth having.
+    var hasProgressed: Bool { bytes - bytesBefore >= Self.worthHaving }
+
+    private static let worthHaving: Int64 = 64 * 1024
+  }
+
+  /// How fast a transfer is, as a person reads it: what it does on average over a few seconds.
+  struct Speed {
+    private var bytes: Int64
+    private var at: Instant
+    /// Bytes in a second; nil until it is known.
+    private(set) var rate: Int64?
+
+    /// Begins to measure at so many bytes.
+    init(bytes: Int64, at now: Instant) { (self.bytes, at) = (bytes, now) }
+
+    /// Takes note that it has come to so many bytes.
+    mutating func note(_ bytes: Int64, at now: Instant) {
+      let elapsed = at.duration(to: now).inMicroseconds
+      guard elapsed >= 200_000 else { return }
+      let latest = Int64(Double(max(0, bytes - self.bytes)) / Double(elapsed) * 1e6)
+      rate = rate.map { ($0 + latest) / 2 } ?? latest
+      (self.bytes, at) = (bytes, now)
+    }
+  }
+
+  private(set) var all: [TransferID: Known]
+  private var last: UInt64
+  /// Whether any has not ended.
+  var hasOpen = false
+
+  /// Takes up what was saved, and the greatest number that any ever had.
+  init(_ stored: [TransferID: StoredTransfer], last: UInt64) {
+    all = stored.mapValues(Known.init)
+    self.last = last
+  }
+
+  subscript(id: TransferID) -> Known? {
+    get { all[id] }
+    set { all[id] = newValue }
+  }
+
+  /// The number of one more, greater than any before.
+  mutating func makeID() -> TransferID {
+    last += 1
+    return TransferID(last)
+  }
+}
+
+/// A URL without its secrets.
+enum ShownURL {
+  /// What of a URL anybody may see: not user, password and query.
+  static func of(_ url: String) -> String {
+    do throws(Unreadable) { return try HTTPURL(url).shown } catch { return "?" }
+  }
+}

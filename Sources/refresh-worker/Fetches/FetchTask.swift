@@ -1,0 +1,88 @@
+import CLinux
+import Glibc
+import RefreshAPI
+import Varlink
+
+/// The built-in task `http`: reads its order, fetches, and tells the daemon how it went.
+enum FetchTask {
+  /// The most bytes that an order may have, which the bounds on URLs and paths leave room for.
+  private static let longestOrder = 256 << 10
+
+  /// Does all of it, and gives the exit code.
+  static func run() -> Int32 {
+    if let trouble = Confinement.enter() { return end(FetchResult(trouble)) }
+    let terminated = linux_signal_descriptor(SIGTERM)
+    let order: Wire.FetchOrder
+    do {
+      order = try Wire.FetchOrder(jsonText: readOrder())
+    } catch {
+      complain("cannot read what to fetch from standard input; refresh-worker http is started by refreshd")
+      return EX_USAGE
+    }
+    do throws(Trouble) {
+      guard let result = try Fetching(order).run(until: terminated) else { return EX_TEMPFAIL }
+      if let remembered = result.remembered { remember(remembered, of: order.url) }
+      return end(result)
+    } catch {
+      return end(FetchResult(error))
+    }
+  }
+
+  private static func readOrder() -> [UInt8] {
+    var bytes = [UInt8](repeating: 0, count: longestOrder)
+    var length = 0
+    while length < bytes.count {
+      let count = bytes.withUnsafeMutableBytes { all in
+        let rest = UnsafeMutableRawBufferPointer(rebasing: all[length...])
+        return read(STDIN_FILENO, rest.baseAddress, rest.count)
+      }
+      if count < 0, errno == EINTR { continue }
+      guard count > 0 else { break }
+      length += count
+    }
+    return Array(bytes[..<length])
+  }
+
+  /// Says it on standard error and to the daemon.
+  private static func end(_ result: FetchResult) -> Int32 {
+    if result.outcome == .failed { complain(result.message) }
+    guard let (socket, token) = daemon else { return result.exitCode }
+    do throws(ClientError) {
+      _ = try Client(path: socket).call(
+        AppInterface.Complete.name,
+        AppInterface.Complete.Parameters(
+          token: token, outcome: result.outcome, message: result.message,
+          retryAfterMicroseconds: result.retryAfter?.inMicroseconds, temporary: result.isTemporary ? true : nil,
+          freshForMicroseconds: result.freshFor?.inMicroseconds),
+        as: AppInterface.Complete.Reply.self)
+    } catch {
+      // The exit code says it too.
+      complain("cannot tell refreshd how it went: \(error)")
+    }
+    return result.exitCode
+  }
+
+  private static func remember(_ remembered: Wire.FetchOrder.Remembered, of url: String) {
+    guard let (socket, token) = daemon else { return }
+    do throws(ClientError) {
+      _ = try Client(path: socket).call(
+        WorkerInterface.Remember.name,
+        WorkerInterface.Remember.Parameters(
+          token: token, url: url, etag: remembered.etag, lastModified: remembered.lastModified,
+          digest: remembered.digest), as: WorkerInterface.Remember.Reply.self)
+    } catch {
+      complain("cannot have refreshd remember what came, so that all of it comes again: \(error)")
+    }
+  }
+
+  /// Where the daemon listens, and what it knows this process by; nil where no daemon started it.
+  private static var daemon: (socket: String, token: String)? {
+    guard let socket = getenv("REFRESH_SOCKET"), let token = getenv("REFRESH_TOKEN") else { return nil }
+    return (String(cString: socket), String(cString: token))
+  }
+}
+
+extension Duration {
+  /// Whole microseconds.
+  fileprivate var inMicroseconds: Int64 { components.seconds * 1_000_000 + components.attoseconds / 1_000_000_000_000 }
+}

@@ -1,0 +1,169 @@
+import RefreshAPI
+
+/// One conditional GET into a file, with the redirects on its way (FEATURES C8).
+///
+/// The redirects are followed here, because what logs in stays with the first origin: also header fields of the app,
+/// which libcurl would send to every host.
+final class Fetching {
+  private static let mostRedirects = 20
+
+  private let order: Wire.FetchOrder
+  private let target: FetchTarget
+  private let loop: ExchangeLoop
+  private let first: WebAddress
+  private let login: HTTPRequest.Login
+  private let ownHeaders: [String]
+  private let conditions: [String]
+
+  private var redirects = 0
+  /// Where it goes on; nil when it does not.
+  private var next: WebAddress?
+  private var body: FetchBody?
+  private var trouble: Trouble?
+  private var result: FetchResult?
+
+  /// Reads what the order names; asks nobody yet.
+  init(_ order: Wire.FetchOrder) throws(Trouble) {
+    self.order = order
+    guard let address = WebAddress(order.url) else {
+      throw Trouble(.failed, "cannot read the URL; correct it in the app's file")
+    }
+    first = address
+    target = try FetchTarget(path: order.to)
+    ownHeaders = try order.headersFile.map { (path) throws(Trouble) in try PrivateFile.headers(in: path) } ?? []
+    login =
+      try order.credentialFile.map { (path) throws(Trouble) in try PrivateFile.login(in: path) }
+      ?? (order.netrc ? .netrc : .none)
+    conditions = Self.conditions(order.remembered, content: target.content)
+    do throws(ExchangeFailure) { loop = try ExchangeLoop() } catch { throw Trouble(error) }
+  }
+
+  /// Fetches; nil if `terminated`, the descriptor, became readable before the end. Nothing half is left then.
+  func run(until terminated: Int32) -> FetchResult? {
+    next = first
+    while result == nil {
+      if let address = next {
+        next = nil
+        ask(address)
+      } else if loop.turn(watching: [terminated], timeout: nil).contains(terminated) {
+        body?.part.remove()
+        return nil
+      }
+    }
+    return result
+  }
+
+  /// What is asked beside the content: only for what has changed, if what came last is still there as it came.
+  static func conditions(_ remembered: Wire.FetchOrder.Remembered?, content: FetchTarget.Content?) -> [String] {
+    guard let remembered, let content, remembered.digest == content.digest else { return [] }
+    return [
+      remembered.etag.map { "If-None-Match: \($0)" }, remembered.lastModified.map { "If-Modified-Since: \($0)" },
+    ].compactMap(\.self)
+  }
+
+  private func ask(_ address: WebAddress) {
+    var request = HTTPRequest(url: address.text)
+    request.takesCompressed = true
+    request.followsRedirects = false
+    request.headers = conditions
+    if address.hasOrigin(of: first) {
+      request.headers += ownHeaders
+      request.login = login
+    }
+    let exchange = Exchange(request)
+    exchange.onHead = { [unowned self] in wantsBody(of: $0) }
+    exchange.onBody = { [unowned self] in take($0) }
+    exchange.onEnd = { [unowned self] in take($0, from: address) }
+    do throws(ExchangeFailure) { try loop.start(exchange) } catch { result = FetchResult(Trouble(error)) }
+  }
+
+  private func wantsBody(of head: ResponseHead) -> Bool {
+    guard FetchAnswer(head) == .content else { return false }
+    do throws(Trouble) {
+      body = try FetchBody(target, most: order.mostBytes)
+      return true
+    } catch {
+      trouble = error
+      return false
+    }
+  }
+
+  private func take(_ bytes: UnsafeRawBufferPointer) -> Exchange.Use {
+    do throws(Trouble) {
+      try body?.append(bytes)
+      return .taken
+    } catch {
+      trouble = error
+      return .ended
+    }
+  }
+
+  private func take(_ end: Exchange.End, from address: WebAddress) {
+    switch end {
+    case _ where trouble != nil:
+      if let trouble { fail(trouble) }
+    case .whole(let head), .stopped(let head):
+      settle(head, from: address)
+    // What is no content has said all with its head.
+    case .failed(_, let head?) where FetchAnswer(head) != .content:
+      settle(head, from: address)
+    case .failed(let failure, _):
+      fail(Trouble(failure))
+    }
+  }
+
+  private func settle(_ head: ResponseHead, from address: WebAddress) {
+    switch FetchAnswer(head) {
+    case .content:
+      do throws(Trouble) { try keep(head) } catch { fail(error) }
+    case .same where head.status == 304 && conditions.isEmpty:
+      fail(Trouble(.failed, "HTTP status 304, although nobody asked for changes only"))
+    case .same:
+      result = FetchResult(.noData, "HTTP status \(head.status)", freshFor: Freshness.remaining(of: head))
+    case .elsewhere(let place):
+      do throws(Trouble) { next = try redirected(to: place, from: address) } catch { fail(error) }
+    case .none(let isTemporary):
+      result = FetchResult(refusedBy: head, isTemporary: isTemporary, at: HTTPDate.now())
+    }
+  }
+
+  /// Puts the body in its place, unless it is what is there.
+  private func keep(_ head: ResponseHead) throws(Trouble) {
+    guard let body else { throw Trouble(.retry(after: nil), "cannot find what came") }
+    let remembered = Wire.FetchOrder.Remembered(
+      etag: head["etag"].flatMap(Self.usable), lastModified: head["last-modified"].flatMap(Self.usable),
+      digest: body.digest.finish())
+    let changes = remembered == order.remembered ? nil : remembered
+    let freshFor = Freshness.remaining(of: head)
+    guard remembered.digest != target.content?.digest else {
+      body.part.remove()
+      result = FetchResult(.noData, "the same content", freshFor: freshFor, remembered: changes)
+      return
+    }
+    try target.replace(by: body.part)
+    result = FetchResult(.newData, "\(body.part.length) bytes", freshFor: freshFor, remembered: changes)
+  }
+
+  /// What can be sent back to the server, and is no burden to keep.
+  private static func usable(_ validator: String) -> String? {
+    validator.utf8.count <= 1024 && validator.utf8.allSatisfy { $0 >= 0x20 } ? validator : nil
+  }
+
+  private func redirected(to place: String, from address: WebAddress) throws(Trouble) -> WebAddress {
+    redirects += 1
+    guard redirects <= Self.mostRedirects else {
+      throw Trouble(.failed, "cannot follow \(first.host): it redirects more than \(Self.mostRedirects) times")
+    }
+    guard let next = address.resolving(place), next.scheme == "https" || address.scheme == "http" else {
+      throw Trouble(
+        .failed,
+        "cannot follow \(address.host): only http and https are spoken, and no redirect leads from https to http")
+    }
+    return next
+  }
+
+  private func fail(_ trouble: Trouble) {
+    body?.part.remove()
+    result = FetchResult(trouble)
+  }
+}

@@ -1,0 +1,63 @@
+import CLinux
+import Glibc
+
+/// A directory that was reached without a symbolic link, and stays the same one whatever happens to its path.
+final class Folder {
+  let path: String
+  /// Open for reading, so that it can be made durable.
+  let descriptor: Int32
+
+  /// Walks to it from the root, one component after the other.
+  ///
+  /// `path` is absolute and has no empty component, no `.` and no `..`. Throws when a component is a symbolic link, is
+  /// missing, is no directory, or may not be searched.
+  init(path: String) throws(Trouble) {
+    self.path = path
+    var current = linux_open_folder(AT_FDCWD, "/")
+    var walked = ""
+    for component in path.split(separator: "/") {
+      guard current >= 0 else { break }
+      walked += "/\(component)"
+      let next = linux_open_folder(current, String(component))
+      let code = errno
+      let isLink = next < 0 && Self.isLink(component, in: current)
+      close(current)
+      if isLink { throw Trouble(.failed, "cannot use \(path): \(walked) is a symbolic link; give the real path") }
+      guard next >= 0 else { throw Trouble(errno: code, "open the folder", walked) }
+      current = next
+    }
+    descriptor = openat(current, ".", O_RDONLY | O_DIRECTORY | O_CLOEXEC)
+    let code = errno
+    close(current)
+    guard descriptor >= 0 else { throw Trouble(errno: code, "open the folder", path.isEmpty ? "/" : path) }
+  }
+
+  deinit { close(descriptor) }
+
+  /// The folder and the name of a file at an absolute path.
+  ///
+  /// Throws for a path that is relative, ends in no name, or has an empty component, `.`, `..` or a NUL.
+  static func split(_ path: String) throws(Trouble) -> (folder: String, name: String) {
+    let components = path.split(separator: "/", omittingEmptySubsequences: false)
+    guard components.count >= 2, components[0].isEmpty, let name = components.last,
+      !components.dropFirst().contains(where: { ["", ".", ".."].contains($0) }), !path.utf8.contains(0)
+    else {
+      throw Trouble(.failed, "cannot use the path \(path): give an absolute one of a file, without `.` and `..`")
+    }
+    return (components.dropLast().joined(separator: "/"), String(name))
+  }
+
+  /// How many bytes there is room for, to who is not root; nil if that cannot be told.
+  var room: Int64? {
+    var status = statvfs()
+    guard fstatvfs(descriptor, &status) == 0 else { return nil }
+    let (bytes, isTooLarge) = Int64(clamping: status.f_bavail).multipliedReportingOverflow(
+      by: Int64(clamping: status.f_frsize))
+    return isTooLarge ? nil : bytes
+  }
+
+  private static func isLink(_ name: Substring, in folder: Int32) -> Bool {
+    var status = stat()
+    return fstatat(folder, String(name), &status, AT_SYMLINK_NOFOLLOW) == 0 && status.st_mode & S_IFMT == S_IFLNK
+  }
+}

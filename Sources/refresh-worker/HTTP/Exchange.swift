@@ -1,0 +1,252 @@
+import CCurl
+import Glibc
+
+/// One request and its answer, on libcurl; an ``ExchangeLoop`` carries it out.
+///
+/// Make one, set what is to be called, and start it:
+///
+///     let exchange = Exchange(HTTPRequest(url: url))
+///     exchange.onHead = { head in head.status == 200 }
+///     exchange.onBody = { bytes in file.append(bytes) ? .taken : .ended }
+///     exchange.onEnd = { end in … }
+///     loop.start(exchange)
+///     while loop.isBusy { loop.turn(watching: [], timeout: nil) }
+///
+/// `onHead` is called once, for the answer that counts (after redirects and logins), before its body and also if it has
+/// none. `onEnd` is called once, last, out of ``ExchangeLoop/turn(watching:timeout:)``, unless the exchange is cancelled.
+/// What is called keeps the exchange alive only until then.
+final class Exchange {
+  /// What is done with a part of the body.
+  enum Use {
+    case taken
+    /// It is handed over again after ``ExchangeLoop/resume(_:)``.
+    case paused
+    /// No more is wanted; the exchange ends with ``End/stopped(_:)``.
+    case ended
+  }
+
+  /// What is there of the body that is sent.
+  enum Filling {
+    /// So many bytes of the room are filled.
+    case bytes(Int)
+    /// It is asked for again after ``ExchangeLoop/resume(_:)``.
+    case paused
+    /// The body cannot be had; the exchange ends.
+    case broken
+  }
+
+  /// How it ended.
+  enum End {
+    /// The whole answer is there.
+    case whole(ResponseHead)
+    /// It is not; the head is there if it had come, and `onHead` has been called for it.
+    case failed(ExchangeFailure, ResponseHead?)
+    /// What was called wanted no more.
+    case stopped(ResponseHead)
+  }
+
+  let request: HTTPRequest
+  /// Whether the body is wanted; if not, the exchange ends with ``End/stopped(_:)``.
+  var onHead: (ResponseHead) -> Bool = { _ in true }
+  var onBody: (UnsafeRawBufferPointer) -> Use = { _ in .taken }
+  var onEnd: (End) -> Void = { _ in }
+  /// Fills a part of the body that is sent.
+  var fill: (UnsafeMutableRawBufferPointer) -> Filling = { _ in .broken }
+  /// The body is sent again from this byte on; false if that cannot be.
+  var rewind: (Int64) -> Bool = { _ in false }
+
+  /// libcurl's handle, while the exchange goes on.
+  private(set) var handle: UnsafeMutableRawPointer?
+  /// When something last came or went.
+  private(set) var lastProgress = ContinuousClock.now
+  private(set) var isPaused = false
+  private var head: ResponseHead?
+  private var isHeadTold = false
+  private var isStopped = false
+  var lines: UnsafeMutablePointer<curl_slist>?
+  private let trouble = UnsafeMutablePointer<CChar>.allocate(capacity: Int(CURL_ERROR_SIZE))
+
+  init(_ request: HTTPRequest) {
+    self.request = request
+    trouble.initialize(repeating: 0, count: Int(CURL_ERROR_SIZE))
+  }
+
+  deinit {
+    close()
+    trouble.deallocate()
+  }
+
+  /// The host that is asked, for messages.
+  var host: String { WebAddress(request.url)?.host ?? "the server" }
+
+  /// Where the answer came from, after redirects; nil before it has come.
+  var effectiveURL: String? {
+    var text: UnsafePointer<CChar>?
+    guard let handle, curl_get_text(handle, CURLINFO_EFFECTIVE_URL, &text) == CURLE_OK, let text else { return nil }
+    return String(cString: text)
+  }
+
+  /// Whether the end of a body without a length can be told from a cut: it can over HTTP/2.
+  var endsAreExplicit: Bool {
+    var version = 0
+    guard let handle, curl_get_long(handle, CURLINFO_HTTP_VERSION, &version) == CURLE_OK else { return false }
+    return version >= Int(CURL_HTTP_VERSION_2_0)
+  }
+
+  /// Whether anything of the request may have reached the server.
+  var wasSent: Bool {
+    var bytes = 0
+    guard let handle, curl_get_long(handle, CURLINFO_REQUEST_SIZE, &bytes) == CURLE_OK else { return false }
+    return bytes > 0
+  }
+
+  /// Changes the bound on bytes a second, also while it goes on.
+  func limit(to rate: Int64?) {
+    guard let handle else { return }
+    curl_set_offset(handle, CURLOPT_MAX_RECV_SPEED_LARGE, Int(rate ?? 0))
+    curl_set_offset(handle, CURLOPT_MAX_SEND_SPEED_LARGE, Int(rate ?? 0))
+  }
+
+  // MARK: For the loop
+
+  /// Makes the handle; nil when there is no memory.
+  func open() -> UnsafeMutableRawPointer? {
+    guard handle == nil, let handle = curl_easy_init() else { return handle }
+    self.handle = handle
+    lastProgress = .now
+    isHeadTold = false
+    setOptions(of: handle)
+    setCallbacks(of: handle)
+    return handle
+  }
+
+  func close() {
+    if let handle { curl_easy_cleanup(handle) }
+    handle = nil
+    curl_slist_free_all(lines)
+    lines = nil
+  }
+
+  /// The end has come: tells it, and lets go of what was to be called.
+  func finish(_ code: CURLcode) {
+    guard handle != nil else { return }
+    let head = judgedHead(code)
+    // An answer without a body, or one that broke before it.
+    if let head, !isHeadTold, !tell(head) { isStopped = true }
+    let end: End =
+      if let head, isStopped {
+        .stopped(head)
+      } else if let head, code == CURLE_OK {
+        .whole(head)
+      } else {
+        .failed(ExchangeFailure(code: code, detail: String(cString: trouble), host: host), head)
+      }
+    let told = onEnd
+    letGo()
+    told(end)
+    close()
+  }
+
+  func fail(_ failure: ExchangeFailure) {
+    let head = judgedHead(CURLE_OPERATION_TIMEDOUT)
+    let told = onEnd
+    letGo()
+    told(.failed(failure, head))
+    close()
+  }
+
+  /// The head that counts; of an exchange that broke not one that others were to follow.
+  private func judgedHead(_ code: CURLcode) -> ResponseHead? {
+    guard let head, code == CURLE_OK || !(100..<200).contains(head.status) else { return nil }
+    let isToBeFollowed = request.followsRedirects && (300..<400).contains(head.status)
+    return code == CURLE_OK || !isToBeFollowed ? head : nil
+  }
+
+  func letGo() {
+    onHead = { _ in true }
+    onBody = { _ in .taken }
+    onEnd = { _ in }
+    fill = { _ in .broken }
+    rewind = { _ in false }
+  }
+
+  func resume() {
+    guard isPaused, let handle else { return }
+    isPaused = false
+    lastProgress = .now
+    curl_easy_pause(handle, CURLPAUSE_CONT)
+  }
+
+  // MARK: For libcurl
+
+  func tookHeader(_ line: Substring) {
+    lastProgress = .now
+    if line.hasPrefix("HTTP/"), !isHeadTold, let next = ResponseHead(statusLine: line) {
+      head = next
+      if WebAddress(effectiveURL ?? "")?.scheme == "https", let handle {
+        curl_set_text(handle, CURLOPT_REDIR_PROTOCOLS_STR, "https")
+      }
+    } else if !isHeadTold {
+      head?.append(line: line)
+    }
+  }
+
+  func tookBody(_ bytes: UnsafeRawBufferPointer) -> Use {
+    lastProgress = .now
+    guard let head else { return .ended }
+    let use = isHeadTold || tell(head) ? onBody(bytes) : .ended
+    isPaused = use == .paused
+    isStopped = use == .ended
+    return use
+  }
+
+  func wantsBody(_ room: UnsafeMutableRawBufferPointer) -> Filling {
+    lastProgress = .now
+    let filling = fill(room)
+    if case .paused = filling { isPaused = true }
+    return filling
+  }
+
+  private func tell(_ head: ResponseHead) -> Bool {
+    isHeadTold = true
+    return onHead(head)
+  }
+
+  private func setCallbacks(of handle: UnsafeMutableRawPointer) {
+    let context = Unmanaged.passUnretained(self).toOpaque()
+    curl_set_pointer(handle, CURLOPT_PRIVATE, context)
+    curl_set_pointer(handle, CURLOPT_ERRORBUFFER, trouble)
+    curl_set_pointer(handle, CURLOPT_HEADERDATA, context)
+    curl_set_pointer(handle, CURLOPT_WRITEDATA, context)
+    curl_set_pointer(handle, CURLOPT_READDATA, context)
+    curl_set_pointer(handle, CURLOPT_SEEKDATA, context)
+    curl_set_bytes(handle, CURLOPT_HEADERFUNCTION) { bytes, size, count, context in
+      let line = UnsafeRawBufferPointer(start: bytes, count: size * count)
+      Exchange.at(context)?.tookHeader(Substring(decoding: line, as: UTF8.self))
+      return size * count
+    }
+    curl_set_bytes(handle, CURLOPT_WRITEFUNCTION) { bytes, size, count, context in
+      switch Exchange.at(context)?.tookBody(UnsafeRawBufferPointer(start: bytes, count: size * count)) {
+      case .taken: size * count
+      case .paused: curl_write_pause
+      // Anything but all of it ends the exchange.
+      case .ended, nil: 0
+      }
+    }
+    curl_set_bytes(handle, CURLOPT_READFUNCTION) { bytes, size, count, context in
+      let room = UnsafeMutableRawBufferPointer(start: bytes, count: size * count)
+      return switch Exchange.at(context)?.wantsBody(room) {
+      case .bytes(let count): count
+      case .paused: curl_read_pause
+      case .broken, nil: curl_read_abort
+      }
+    }
+    curl_set_seek(handle) { context, offset, origin in
+      origin == SEEK_SET && Exchange.at(context)?.rewind(Int64(offset)) == true ? CURL_SEEKFUNC_OK : CURL_SEEKFUNC_FAIL
+    }
+  }
+
+  static func at(_ context: UnsafeMutableRawPointer?) -> Exchange? {
+    context.map { Unmanaged<Exchange>.fromOpaque($0).takeUnretainedValue() }
+  }
+}

@@ -1,0 +1,56 @@
+import CCurl
+
+/// Why there is no whole answer.
+struct ExchangeFailure: Error, Sendable {
+  /// What the failure means for whoever asks again.
+  enum Kind: Hashable, Sendable {
+    /// The network, the server or time: another try may go well.
+    case temporary
+    /// The request itself cannot be carried out.
+    case permanent
+    /// The connection ended before the body did; what came of it is right as far as it goes.
+    case cut
+    /// Nothing came or went for too long.
+    case stalled
+  }
+
+  let kind: Kind
+  /// What happened, to which host, in one line without secrets.
+  let message: String
+}
+
+extension ExchangeFailure {
+  /// Takes libcurl's code and the line that it wrote about it.
+  init(code: CURLcode, detail: String, host: String) {
+    // libcurl's own lines name hosts, ports and certificates, and never the path or the query of a URL.
+    let why = detail.isEmpty ? String(cString: curl_easy_strerror(code)) : detail
+    switch code {
+    case CURLE_URL_MALFORMAT: self.init(kind: .permanent, message: "cannot read the URL: \(why); correct it")
+    case CURLE_UNSUPPORTED_PROTOCOL:
+      self.init(
+        kind: .permanent,
+        message: "cannot follow \(host): only http and https are spoken, and no redirect leads from https to http")
+    case CURLE_TOO_MANY_REDIRECTS:
+      self.init(kind: .permanent, message: "cannot follow \(host): it redirects more than 20 times")
+    case CURLE_SSL_CACERT_BADFILE:
+      self.init(
+        kind: .permanent,
+        message: "cannot read the file of trusted certificates; see CURL_CA_BUNDLE and SSL_CERT_FILE")
+    case CURLE_LOGIN_DENIED: self.init(kind: .permanent, message: "cannot log in to \(host)")
+    case CURLE_COULDNT_RESOLVE_HOST: self.init(kind: .temporary, message: "cannot find the host \(host)")
+    case CURLE_COULDNT_RESOLVE_PROXY: self.init(kind: .temporary, message: "cannot find the proxy to \(host)")
+    case CURLE_COULDNT_CONNECT: self.init(kind: .temporary, message: "cannot connect to \(host)")
+    case CURLE_PEER_FAILED_VERIFICATION:
+      self.init(kind: .temporary, message: "cannot trust the certificate of \(host): \(why)")
+    case CURLE_OPERATION_TIMEDOUT: self.init(kind: .stalled, message: "cannot connect to \(host) in time")
+    case CURLE_PARTIAL_FILE, CURLE_RECV_ERROR, CURLE_SEND_ERROR, CURLE_GOT_NOTHING, CURLE_HTTP2, CURLE_HTTP2_STREAM:
+      self.init(kind: .cut, message: "the connection to \(host) broke")
+    default: self.init(kind: .temporary, message: "cannot finish with \(host): \(why)")
+    }
+  }
+
+  /// Nothing came or went for so long.
+  static func stalled(_ host: String, after time: Duration) -> ExchangeFailure {
+    ExchangeFailure(kind: .stalled, message: "nothing came from \(host) for \(time.components.seconds) s")
+  }
+}

@@ -1,0 +1,99 @@
+import CCurl
+import Glibc
+
+/// All exchanges of the process and whatever else it waits for, on one thread.
+///
+/// Connections are kept and used again, and over HTTP/2 shared.
+final class ExchangeLoop {
+  private let multi: UnsafeMutableRawPointer
+  private var exchanges: [UnsafeMutableRawPointer: Exchange] = [:]
+
+  /// Throws when the process has no memory for it.
+  init() throws(ExchangeFailure) {
+    guard curl_start() == CURLE_OK, let multi = curl_multi_init() else {
+      throw ExchangeFailure(kind: .temporary, message: "cannot start libcurl: there is no memory")
+    }
+    self.multi = multi
+    // The standard is four times the exchanges of the moment, which would close what the next one needs.
+    curl_multi_set_long(multi, CURLMOPT_MAXCONNECTS, 32)
+  }
+
+  deinit {
+    for exchange in exchanges.values { cancel(exchange) }
+    curl_multi_cleanup(multi)
+  }
+
+  /// Whether an exchange goes on.
+  var isBusy: Bool { !exchanges.isEmpty }
+
+  /// Begins an exchange, which is kept until it ends.
+  ///
+  /// Throws when the process has no memory for it; nothing has been called then.
+  func start(_ exchange: Exchange) throws(ExchangeFailure) {
+    guard let handle = exchange.open(), curl_multi_add_handle(multi, handle) == CURLM_OK else {
+      exchange.close()
+      throw ExchangeFailure(kind: .temporary, message: "cannot ask \(exchange.host): there is no memory")
+    }
+    exchanges[handle] = exchange
+  }
+
+  /// Ends an exchange at once; nothing of it is called any more.
+  ///
+  /// Not out of what an exchange calls, except its `onEnd`.
+  func cancel(_ exchange: Exchange) {
+    guard let handle = exchange.handle, exchanges.removeValue(forKey: handle) != nil else { return }
+    curl_multi_remove_handle(multi, handle)
+    exchange.letGo()
+    exchange.close()
+  }
+
+  /// Goes on with one that was paused.
+  func resume(_ exchange: Exchange) { exchange.resume() }
+
+  /// Waits until there is something to do, does it, and answers which of the descriptors can be read.
+  ///
+  /// Waits no longer than `timeout`, for ever if it is nil and no exchange needs to be looked at.
+  func turn(watching descriptors: [Int32], timeout: Duration?) -> Set<Int32> {
+    var waiting = descriptors.map { curl_waitfd(fd: $0, events: Int16(CURL_WAIT_POLLIN), revents: 0) }
+    var active: Int32 = 0
+    curl_multi_perform(multi, &active)
+    // Whoever waited for that end may have nothing else to wait for.
+    let patience = endFinished() ? .zero : [timeout, untilNextStall].compactMap(\.self).min() ?? .seconds(3600)
+    let milliseconds = patience.components.seconds * 1000 + patience.components.attoseconds / 1_000_000_000_000_000
+    curl_multi_poll(multi, &waiting, UInt32(waiting.count), Int32(clamping: max(0, milliseconds)), nil)
+    curl_multi_perform(multi, &active)
+    endFinished()
+    endStalled()
+    return Set(waiting.filter { $0.revents != 0 }.map(\.fd))
+  }
+
+  /// Ends those that libcurl is done with, and answers whether there were any.
+  @discardableResult
+  private func endFinished() -> Bool {
+    var left: Int32 = 0
+    var hasEnded = false
+    while let message = curl_multi_info_read(multi, &left) {
+      guard message.pointee.msg == CURLMSG_DONE, let handle = message.pointee.easy_handle else { continue }
+      let code = curl_message_code(message)
+      guard let exchange = exchanges.removeValue(forKey: handle) else { continue }
+      curl_multi_remove_handle(multi, handle)
+      exchange.finish(code)
+      hasEnded = true
+    }
+    return hasEnded
+  }
+
+  private var untilNextStall: Duration? {
+    exchanges.values.lazy.filter { !$0.isPaused }
+      .map { ContinuousClock.now.duration(to: $0.lastProgress + $0.request.stall) + .milliseconds(1) }.min()
+  }
+
+  private func endStalled() {
+    for (handle, exchange) in exchanges
+    where !exchange.isPaused && exchange.lastProgress + exchange.request.stall <= .now {
+      exchanges[handle] = nil
+      curl_multi_remove_handle(multi, handle)
+      exchange.fail(.stalled(exchange.host, after: exchange.request.stall))
+    }
+  }
+}

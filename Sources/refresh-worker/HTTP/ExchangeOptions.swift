@@ -1,0 +1,63 @@
+import CCurl
+import Glibc
+
+/// How libcurl is told what a request asks for.
+extension Exchange {
+  func setOptions(of handle: UnsafeMutableRawPointer) {
+    curl_set_long(handle, CURLOPT_NOSIGNAL, 1)
+    curl_set_text(handle, CURLOPT_URL, request.url)
+    curl_set_text(handle, CURLOPT_PROTOCOLS_STR, "http,https")
+    curl_set_text(handle, CURLOPT_REDIR_PROTOCOLS_STR, "http,https")
+    curl_set_long(handle, CURLOPT_FOLLOWLOCATION, request.followsRedirects ? 1 : 0)
+    curl_set_long(handle, CURLOPT_MAXREDIRS, 20)
+    curl_set_long(handle, CURLOPT_SUPPRESS_CONNECT_HEADERS, 1)
+    curl_set_long(handle, CURLOPT_PIPEWAIT, 1)
+    curl_set_long(handle, CURLOPT_BUFFERSIZE, 512 << 10)
+    curl_set_long(handle, CURLOPT_CONNECTTIMEOUT_MS, Int(request.stall.components.seconds) * 1000)
+    curl_set_text(handle, CURLOPT_USERAGENT, "refreshd")
+    for line in request.headers { lines = curl_slist_append(lines, line) }
+    curl_set_list(handle, CURLOPT_HTTPHEADER, lines)
+    if request.takesCompressed { curl_set_text(handle, CURLOPT_ACCEPT_ENCODING, "") }
+    if !request.reusesConnection { curl_set_long(handle, CURLOPT_FRESH_CONNECT, 1) }
+    limit(to: request.maxRate)
+    setMethod(of: handle)
+    setLogin(of: handle)
+    setCertificates(of: handle)
+  }
+
+  private func setMethod(of handle: UnsafeMutableRawPointer) {
+    switch request.method {
+    case .get: break
+    case .head: curl_set_long(handle, CURLOPT_NOBODY, 1)
+    case .put, .patch, .post:
+      if let length = request.bodyLength {
+        curl_set_long(handle, CURLOPT_UPLOAD, 1)
+        curl_set_long(handle, CURLOPT_UPLOAD_BUFFERSIZE, 256 << 10)
+        curl_set_offset(handle, CURLOPT_INFILESIZE_LARGE, Int(length))
+      }
+      curl_set_text(handle, CURLOPT_CUSTOMREQUEST, request.method.rawValue)
+    }
+  }
+
+  private func setLogin(of handle: UnsafeMutableRawPointer) {
+    curl_set_long(handle, CURLOPT_HTTPAUTH, curl_auth_basic_or_digest)
+    switch request.login {
+    case .none: break
+    case .netrc: curl_set_long(handle, CURLOPT_NETRC, Int(CURL_NETRC_OPTIONAL.rawValue))
+    case .password(let name, let password):
+      curl_set_text(handle, CURLOPT_USERNAME, name)
+      curl_set_text(handle, CURLOPT_PASSWORD, password)
+    }
+  }
+
+  /// As curl(1) looks for them, in its order; else those that libcurl was built with, the system's.
+  private func setCertificates(of handle: UnsafeMutableRawPointer) {
+    for (variable, option) in [
+      ("CURL_CA_BUNDLE", CURLOPT_CAINFO), ("SSL_CERT_DIR", CURLOPT_CAPATH), ("SSL_CERT_FILE", CURLOPT_CAINFO),
+    ] {
+      guard let path = getenv(variable), path.pointee != 0 else { continue }
+      curl_set_text(handle, option, path)
+      if option == CURLOPT_CAINFO { return }
+    }
+  }
+}

@@ -1,0 +1,274 @@
+import Glibc
+import RefreshAPI
+
+/// One file on its way from a server to its place.
+///
+/// ``DownloadAnswer`` and ``DownloadEnd`` judge what comes; this does what they say.
+final class Download: Transfer {
+  let id: Int64
+  let assignment: Wire.Assignment
+  unowned let place: any TransferPlace
+  var part: PartFile?
+  private var question: DownloadQuestion
+  var version: PartVersion?
+  private var exchange: Exchange?
+  /// What the answer that is coming in means.
+  private var answer: DownloadAnswer?
+  /// The digest of what is there, unless some of it came in an earlier exchange.
+  var digest: SHA256?
+  private var checkpoint = Checkpoint()
+  private var share: Int64?
+  /// The daemon may know of another version than the one that comes in; no byte counts until it does not.
+  private var awaitsSaving = false
+  var mayStartAnew = true
+  var isPlacing = false
+  var isOver = false
+  private var bytesAtAsking: Int64 = 0
+
+  init(id: Int64, _ assignment: Wire.Assignment, in place: any TransferPlace) {
+    self.id = id
+    self.assignment = assignment
+    self.place = place
+    question = DownloadQuestion(expected: assignment.length, hasDigest: assignment.sha256 != nil)
+  }
+
+  var progress: (bytes: Int64, total: Int64?) { (part?.length ?? 0, version?.total ?? assignment.length) }
+
+  func start() {
+    do throws(Trouble) {
+      let (folder, name) = try Folder.split(assignment.path)
+      let part = try PartFile(in: place.folder(folder), for: name)
+      self.part = part
+      if let resume = assignment.resume { try takeUp(resume, of: part) } else { try part.truncate(to: 0) }
+      if part.length > 0, part.length == question.total { return put(part) }
+      try ask()
+    } catch {
+      end(error)
+    }
+  }
+
+  func stop(discarding: Bool) {
+    guard !isPlacing, !isOver else { return }
+    cancelExchange()
+    if discarding { part?.remove() }
+    endKeeping(
+      Wire.TransferReport(id: id, kind: .ended, bytes: progress.bytes, total: progress.total, end: .stopped),
+      isKept: !discarding)
+  }
+
+  func limit(to share: Int64?) {
+    self.share = share
+    exchange?.limit(to: rate)
+  }
+
+  func keep() {
+    guard let part, !isPlacing else { return }
+    fdatasync(part.descriptor)
+  }
+
+  private var rate: Int64? { [share, assignment.maxRate].compactMap(\.self).min() }
+
+  // MARK: Asking
+
+  /// Goes on where it was, as far as that can be relied on.
+  private func takeUp(_ resume: Wire.Resume, of part: PartFile) throws(Trouble) {
+    let version = PartVersion(resume)
+    let kept = resume.kept(of: part, boot: place.boot)
+    let isWhole = kept == version.total
+    try part.truncate(to: version.validator != nil || isWhole ? kept : 0)
+    self.version = version
+    question.total = version.total
+    if part.length > 0, resume.boot != place.boot {
+      // From now on what is written counts again, durable or not.
+      tellBegan(durable: part.length)
+    }
+  }
+
+  /// Asks for what is not there yet.
+  private func ask() throws(Trouble) {
+    guard let part else { return }
+    question.from = part.length
+    question.validator = part.length > 0 ? version?.validator : nil
+    if part.length == 0 { question.total = nil }
+    if digest?.length != part.length { digest = part.length == 0 && assignment.sha256 != nil ? try SHA256() : nil }
+    bytesAtAsking = part.length
+    answer = nil
+    var request = try HTTPRequest(assignment, replacing: ["range", "if-range", "accept-encoding"])
+    // What is compressed on the way cannot be continued.
+    request.headers.append("Accept-Encoding: identity")
+    if let validator = question.validator {
+      request.headers += ["Range: bytes=\(question.from)-", "If-Range: \(validator.text)"]
+    }
+    request.maxRate = rate
+    let exchange = Exchange(request)
+    exchange.onHead = { [unowned self, unowned exchange] in takeHead($0, of: exchange) }
+    exchange.onBody = { [unowned self] in takeBody($0) }
+    exchange.onEnd = { [unowned self, unowned exchange] in takeEnd($0, isExplicit: exchange.endsAreExplicit) }
+    self.exchange = exchange
+    do throws(ExchangeFailure) {
+      try place.loop.start(exchange)
+    } catch {
+      throw Trouble(error)
+    }
+  }
+
+  /// Drops what is there and asks for the whole, once.
+  func startAnew() {
+    do throws(Trouble) {
+      guard mayStartAnew else {
+        throw Trouble(.retry(after: nil), "cannot complete the file: its server answers now so and now otherwise")
+      }
+      mayStartAnew = false
+      try part?.truncate(to: 0)
+      try ask()
+    } catch {
+      end(error)
+    }
+  }
+
+  private func cancelExchange() {
+    if let exchange { place.loop.cancel(exchange) }
+    exchange = nil
+  }
+
+  // MARK: What comes
+
+  private func takeHead(_ head: ResponseHead, of exchange: Exchange) -> Bool {
+    let url = exchange.effectiveURL
+    var answer = DownloadAnswer(head, to: question, now: HTTPDate.now())
+    if case .continues = answer, version?.mayContinue(from: url) == false { answer = .startsAnew }
+    do throws(Trouble) {
+      switch answer {
+      case .begins(let total): try begin(PartVersion(head, url: url, total: total))
+      case .continues(let total): try makeSureOfRoom(for: total)
+      case .isWhole, .startsAnew, .ends: break
+      }
+    } catch {
+      answer = .ends(error)
+    }
+    self.answer = answer
+    return switch answer {
+    case .begins, .continues: true
+    case .isWhole, .startsAnew, .ends: false
+    }
+  }
+
+  private func begin(_ version: PartVersion) throws(Trouble) {
+    let isKnownToDaemon = assignment.resume != nil || self.version != nil
+    try part?.truncate(to: 0)
+    self.version = version
+    question = DownloadQuestion(total: version.total, expected: question.expected, hasDigest: question.hasDigest)
+    bytesAtAsking = 0
+    if assignment.sha256 != nil { digest = try SHA256() }
+    try makeSureOfRoom(for: version.total)
+    checkpoint = Checkpoint()
+    // What is fetched in a moment is fetched again as fast as it would be continued.
+    guard isKnownToDaemon || version.total ?? .max > Checkpoint.least else { return }
+    awaitsSaving = isKnownToDaemon
+    tellBegan(durable: 0)
+  }
+
+  private func makeSureOfRoom(for total: Int64?) throws(Trouble) {
+    guard let part, let missing = total.map({ $0 - part.length }), missing > 0 else { return }
+    if let room = part.folder.room, room < missing {
+      throw Trouble(.noSpace(needed: missing), "cannot write \(part.path): \(missing) bytes are missing, \(room) fit")
+    }
+  }
+
+  func tellBegan(durable: Int64) {
+    guard let part, let version else { return }
+    let resume = version.resume(durable: durable, boot: place.boot, inode: part.inode)
+    place.reports.add(
+      Wire.TransferReport(id: id, kind: .began, resume: resume, bytes: part.length, total: version.total)
+    ) { [weak self] in
+      guard let self, awaitsSaving else { return }
+      awaitsSaving = false
+      if let exchange { place.loop.resume(exchange) }
+    }
+  }
+
+  private func takeBody(_ bytes: UnsafeRawBufferPointer) -> Exchange.Use {
+    guard let part, !awaitsSaving else { return .paused }
+    let total = version?.total ?? assignment.length
+    guard part.length + Int64(bytes.count) <= total ?? .max else {
+      answer = .startsAnew
+      return .ended
+    }
+    do throws(Trouble) {
+      try part.append(bytes, needed: total.map { $0 - part.length })
+    } catch {
+      answer = .ends(total == nil ? withoutEnd(error) : error)
+      return .ended
+    }
+    digest?.append(bytes)
+    if checkpoint.isDue(at: part.length, now: .now) { makeDurable(part) }
+    return .taken
+  }
+
+  /// A body of no known length that fills the disk may have no end; to wait for room would keep the disk full.
+  private func withoutEnd(_ trouble: Trouble) -> Trouble {
+    guard case .noSpace = trouble.kind else { return trouble }
+    part?.remove()
+    return Trouble(.failed, "\(trouble.message); the server gave no length, so nothing of it is kept; give a length")
+  }
+
+  private func makeDurable(_ part: PartFile) {
+    let bytes = part.length
+    let version = version
+    checkpoint.begin()
+    place.disk.run(.keep(descriptor: part.descriptor, path: part.path)) { [self] trouble in
+      checkpoint.end()
+      // A version that has gone meanwhile is of no use to anybody.
+      if trouble == nil, !isOver, self.version == version { tellBegan(durable: bytes) }
+    }
+  }
+
+  private func takeEnd(_ end: Exchange.End, isExplicit: Bool) {
+    exchange = nil
+    switch end {
+    case .stopped: act(on: answer)
+    case .failed(let failure, _):
+      // A broken connection says nothing against what was asked for and judged.
+      if case .ends? = answer { return act(on: answer) }
+      self.end(Trouble(failure))
+    case .whole(let head):
+      guard case .begins? = answer else {
+        if case .continues? = answer { return judgeEnd(isExplicit: true) }
+        return act(on: answer)
+      }
+      judgeEnd(isExplicit: isExplicit || head.isChunked || head.contentLength != nil)
+    }
+  }
+
+  private func act(on answer: DownloadAnswer?) {
+    guard let part else { return }
+    switch answer {
+    case .isWhole: put(part)
+    case .startsAnew: startAnew()
+    case .ends(let trouble): end(trouble)
+    case .begins, .continues, nil:
+      end(Trouble(.retry(after: nil), "cannot finish \(part.path): the answer ended before it began"))
+    }
+  }
+
+  private func judgeEnd(isExplicit: Bool) {
+    guard let part else { return }
+    let total = version?.total ?? question.total
+    switch DownloadEnd(have: part.length, total: total, isExplicit: isExplicit, question: question) {
+    case .isWhole: put(part)
+    case .startsAnew: startAnew()
+    case .ends(let trouble):
+      part.remove()
+      end(trouble)
+    case .lacksRest:
+      guard part.length > bytesAtAsking, version?.validator != nil else {
+        return end(Trouble(.retry(after: nil), "cannot finish \(part.path): the answer ended too early"))
+      }
+      do throws(Trouble) {
+        try ask()
+      } catch {
+        end(error)
+      }
+    }
+  }
+}

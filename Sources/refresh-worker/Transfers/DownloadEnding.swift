@@ -1,0 +1,59 @@
+import RefreshAPI
+
+/// How a download ends: with a whole file in its place, or with what is kept of it.
+extension Download {
+  /// Has the whole file checked, made durable and put into its place.
+  func put(_ part: PartFile) {
+    if let expected = assignment.length, part.length != expected {
+      part.remove()
+      return end(
+        Trouble(.failed, "cannot accept \(part.path): it has \(part.length) bytes, and \(expected) were to come"))
+    }
+    isPlacing = true
+    let wanted = assignment.sha256?.lowercased()
+    if let digest, let wanted, digest.finish() != wanted { return judgePlacing(.otherDigest(part.path), of: part) }
+    let placement = Disk.Placement(
+      descriptor: part.descriptor, folder: part.folder.descriptor, name: part.name, path: part.path,
+      length: part.length, digest: digest == nil ? wanted : nil)
+    place.reports.add(Wire.TransferReport(id: id, kind: .fetched, bytes: part.length, total: part.length))
+    place.disk.run(.place(placement)) { [self] in judgePlacing($0, of: part) }
+  }
+
+  func judgePlacing(_ trouble: Trouble?, of part: PartFile) {
+    guard let trouble else {
+      return over(
+        Wire.TransferReport(
+          id: id, kind: .ended, bytes: part.length, total: part.length, end: .done,
+          sha256: assignment.sha256?.lowercased()))
+    }
+    isPlacing = false
+    guard case .failed = trouble.kind else { return end(trouble) }
+    // Of a file that came in pieces the pieces may be at fault, whatever the server said of them.
+    if assignment.sha256 != nil, digest == nil, mayStartAnew { return startAnew() }
+    part.remove()
+    end(trouble)
+  }
+
+  func end(_ trouble: Trouble) {
+    let (bytes, total) = progress
+    let report = Wire.TransferReport(id: id, trouble: trouble, bytes: bytes, total: total)
+    if trouble.kind == .failed || bytes == 0 { part?.remove() }
+    endKeeping(report, isKept: trouble.kind != .failed)
+  }
+
+  /// Ends once what is there of it is durable, so that it is still there after days of waiting and a loss of power.
+  func endKeeping(_ report: Wire.TransferReport, isKept: Bool) {
+    guard isKept, let part, part.length > 0, version?.validator != nil else { return over(report) }
+    isOver = true
+    place.disk.run(.keep(descriptor: part.descriptor, path: part.path)) { [self] trouble in
+      if trouble == nil { tellBegan(durable: part.length) }
+      over(report)
+    }
+  }
+
+  func over(_ report: Wire.TransferReport) {
+    isOver = true
+    part = nil
+    place.ended(self, report)
+  }
+}

@@ -1,0 +1,22 @@
+/// How much of something is done, as a bar.
+enum ProgressBar {
+  /// A bar of so many columns: `██████▌░░░`.
+  ///
+  /// It is full only when all is done, and empty only when nothing is.
+  ///
+  /// - Parameter share: 0 to 1.
+  static func text(_ share: Double, columns: Int) -> String {
+    let halves = min(max(share, 0), 1) * Double(columns * 2)
+    let drawn = share < 1 && halves > 0 ? min(max(1, Int(halves)), columns * 2 - 1) : Int(halves)
+    let full = String(repeating: "█", count: drawn / 2)
+    let half = drawn % 2 == 1 ? "▌" : ""
+    return full + half + String(repeating: "░", count: columns - drawn / 2 - drawn % 2)
+  }
+
+  /// The share in percent, of which 100 is only for all: ` 52 %`.
+  static func percent(_ share: Double) -> String {
+    let percent = share >= 1 ? 100 : min(99, Int(max(share, 0) * 100))
+    let digits = "\(percent)"
+    return String(repeating: " ", count: 3 - digits.count) + digits + " %"
+  }
+}

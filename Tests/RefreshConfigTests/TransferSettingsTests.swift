@@ -1,0 +1,64 @@
+import RefreshConfig
+import RefreshEngine
+import Testing
+
+/// FEATURES F6 and F7: what the administrator bounds of background transfers.
+@Suite("Bounds of transfers") struct TransferSettingsTests {
+  private func load(_ text: String) throws -> Configuration {
+    let scratch = try Scratch()
+    try scratch.write("refreshd.toml", text)
+    return try scratch.load()
+  }
+
+  @Test("are those of the table, and the defaults where nothing is written")
+  func table() throws {
+    let configuration = try load(
+      """
+      max_concurrent = 3
+      [transfers]
+      max_concurrent = 2
+      max_per_host = 1
+      bandwidth = "1.5 MB"
+      stall_timeout = "5s"
+      give_up = "1d"
+      """)
+    var limits = TransferLimits()
+    (limits.maxConcurrent, limits.maxPerHost, limits.giveUp) = (2, 1, .hours(24))
+    #expect(configuration.limits.transfers == limits)
+    #expect(configuration.limits.maxConcurrent == 3)
+    #expect(configuration.transfers.bandwidth == 1_500_000)
+    #expect(configuration.transfers.stallTimeout == .seconds(5))
+    let some = try load("[transfers]\nbandwidth = \"none\"\nmax_per_host = 2")
+    #expect(some.transfers == TransferSettings())
+    #expect(some.limits.transfers.maxPerHost == 2)
+    #expect(some.limits.transfers.maxConcurrent == TransferLimits().maxConcurrent)
+  }
+
+  @Test("that cannot be are refused with their lines")
+  func mistakes() throws {
+    let scratch = try Scratch()
+    try scratch.write(
+      "refreshd.toml",
+      """
+      [transfers]
+      max_concurrent = 0
+      max_per_host = "6"
+      bandwidth = "fast"
+      stall_timeout = "2h"
+      give_up = "0s"
+      patience = "1d"
+      """)
+    #expect(
+      scratch.problems() == [
+        "refreshd.toml:2: transfers.max_concurrent: cannot take 0: it is out of bounds; write 1 to 1000",
+        "refreshd.toml:3: transfers.max_per_host: cannot take a string for this key; "
+          + "write for example max_per_host = 6",
+        "refreshd.toml:4: transfers.bandwidth: cannot take \"fast\" as an amount of data; "
+          + "write for example \"100MB\" or \"1GiB\"",
+        "refreshd.toml:5: transfers.stall_timeout: cannot take 2h: it is out of bounds; write 1s to 1h",
+        "refreshd.toml:6: transfers.give_up: cannot take 0: it is out of bounds; write 1s to 10y",
+        "refreshd.toml:7: transfers.patience: cannot use a key that is not known here; "
+          + "the keys here are bandwidth, give_up, max_concurrent, max_per_host, stall_timeout",
+      ])
+  }
+}

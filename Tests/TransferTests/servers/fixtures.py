@@ -1,0 +1,65 @@
+"""The servers as fixtures: one of each for all tests, because none of them remembers anything that another test would
+see. The misbehaving one remembers what was asked of it, and is each test's own."""
+
+import os
+import pathlib
+import shutil
+import tempfile
+
+import pytest
+
+from .apache import Apache
+from .certificates import Certificates
+from .misbehaving import Misbehaving
+from .nginx import Nginx
+
+
+@pytest.fixture(scope="session")
+def servers_directory():
+    """A directory that every user may enter, with a path short enough for a socket."""
+    directory = pathlib.Path(tempfile.mkdtemp(prefix="refreshd-servers-"))
+    directory.chmod(0o755)
+    yield directory
+    shutil.rmtree(directory)
+
+
+@pytest.fixture(scope="session")
+def certificates(servers_directory):
+    return Certificates(servers_directory / "certificates")
+
+
+@pytest.fixture(scope="session")
+def nginx_of_all(servers_directory, certificates):
+    server = Nginx(servers_directory / "nginx", certificates, os.geteuid() == 0)
+    yield server
+    server.close()
+
+
+@pytest.fixture
+def nginx(nginx_of_all):
+    """nginx, of which the requests of other tests are forgotten."""
+    nginx_of_all.requests()
+    return nginx_of_all
+
+
+@pytest.fixture(scope="session")
+def apache(servers_directory):
+    server = Apache(servers_directory / "apache", os.geteuid() == 0)
+    yield server
+    server.close()
+
+
+@pytest.fixture(scope="session")
+def tus(servers_directory):
+    from .tus import Tus
+
+    server = Tus(servers_directory / "tus")
+    yield server
+    server.close()
+
+
+@pytest.fixture
+def misbehaving():
+    server = Misbehaving()
+    yield server
+    server.close()

@@ -1,0 +1,235 @@
+"""How a server may misbehave: for each mode, what it answers to the n-th request for a file.
+
+A mode gets the request and says what is to be sent. The settings, from the query:
+    at     the first answer ends at this byte (default: the half)           every  every answer ends after so many bytes
+    times  so many answers are bad (default 1), the rest are good           hold   waits at this byte until it is let go
+    rate   bytes a second        etag, modified   another value, or "none"  header "Name: value", any number of them
+"""
+
+import dataclasses
+import email.utils
+import time
+
+from .body import Body
+
+DAY = 86400
+
+
+@dataclasses.dataclass
+class Answer:
+    """What is to be sent, and how it ends."""
+
+    status: int
+    headers: dict
+    body: Body
+    start: int = 0
+    end: int = 0
+    # "length", "chunked" (with its last chunk only if nothing cuts it), or "close": the end is the connection's.
+    framing: str = "length"
+    # The byte of the body at which it breaks off, and by what: "reset", "close" or "stall".
+    cut: int | None = None
+    by: str = "reset"
+
+    def cut_at(self, place, by="reset"):
+        if place < self.end:
+            self.cut, self.by = place, by
+        return self
+
+    def cut_short(self, by="reset"):
+        """Breaks off at its end, before the answer is whole."""
+        self.cut, self.by = self.end, by
+        return self
+
+
+def validators(asked, body):
+    headers = {"Accept-Ranges": "bytes", "Content-Type": "application/octet-stream"}
+    etag = asked.setting("etag", f'"{body.size}-{body.version}"')
+    modified = asked.setting("modified", email.utils.formatdate(time.time() // DAY * DAY - DAY, usegmt=True))
+    if etag != "none":
+        headers["ETag"] = etag
+    if modified != "none":
+        headers["Last-Modified"] = modified
+    return headers
+
+
+def whole(asked, body):
+    return Answer(200, validators(asked, body), body, 0, body.size)
+
+
+def part(asked, body, start, end):
+    answer = Answer(206, validators(asked, body), body, start, end)
+    answer.headers["Content-Range"] = f"bytes {start}-{end - 1}/{body.size}"
+    return answer
+
+
+def unsatisfiable(asked, body, headers=None):
+    return Answer(416, {**(headers or {}), "Content-Range": f"bytes */{body.size}"}, Body(0))
+
+
+def status(number, **headers):
+    return Answer(number, {name.replace("_", "-"): str(value) for name, value in headers.items()}, Body(0))
+
+
+def honest(asked, body):
+    """What the standard asks for (RFC 9110, sections 13 and 14)."""
+    own = validators(asked, body)
+    known = [own.get("ETag"), own.get("Last-Modified")]
+    seen = asked.headers.get("If-None-Match") or asked.headers.get("If-Modified-Since")
+    if seen and seen in known:
+        return Answer(304, own, Body(0))
+    if asked.start is None or asked.headers.get("If-Range", known[0] or known[1]) not in known:
+        return whole(asked, body)
+    if asked.start >= body.size:
+        return unsatisfiable(asked, body)
+    return part(asked, body, asked.start, min(asked.last + 1, body.size) if asked.last is not None else body.size)
+
+
+def first_cut(asked, body):
+    """The first request gets the first part and a reset; None for those after it."""
+    return whole(asked, body).cut_at(asked.number("at", body.size // 2)) if asked.hit == 1 else None
+
+
+def is_bad(asked):
+    return asked.hit <= asked.number("times", 1)
+
+
+def plain(asked, body):
+    return honest(asked, body)
+
+
+def cut(asked, body, by="reset"):
+    answer = honest(asked, body)
+    if "every" in asked.settings:
+        return answer.cut_at(answer.start + asked.number("every"), by)
+    return answer.cut_at(asked.number("at", body.size // 2), by) if is_bad(asked) else answer
+
+
+def cutclose(asked, body):
+    return cut(asked, body, "close")
+
+
+def ignore(asked, body):
+    return first_cut(asked, body) or whole(asked, body)
+
+
+def wrongstart(asked, body):
+    if asked.start is None:
+        return first_cut(asked, body) or whole(asked, body)
+    return part(asked, body, 0, body.size)
+
+
+def short206(asked, body):
+    if asked.start is None:
+        return first_cut(asked, body) or whole(asked, body)
+    return part(asked, body, asked.start, asked.start + max(1, (body.size - asked.start) // 2))
+
+
+def changed(asked, body):
+    return first_cut(asked, body) or honest(asked, Body(body.size, 2))
+
+
+def grown(asked, body):
+    """The ETag stays, the file does not."""
+    asked.settings.setdefault("etag", '"the same"')
+    return first_cut(asked, body) or honest(asked, Body(body.size + body.size // 4, 2))
+
+
+def stall(asked, body):
+    answer = honest(asked, body)
+    return answer.cut_at(asked.number("at", body.size // 2), "stall") if is_bad(asked) else answer
+
+
+def badchunk(asked, body):
+    answer = honest(asked, body)
+    if is_bad(asked):
+        answer.framing = "chunked"
+        answer.cut_at(asked.number("at", body.size // 2), "close")
+    return answer
+
+
+def chunked(asked, body):
+    answer = whole(asked, body)
+    answer.framing = "chunked"
+    return answer
+
+
+def noclen(asked, body):
+    """Nobody can tell where this should have ended."""
+    answer = whole(asked, body)
+    answer.framing = "close"
+    return answer.cut_at(asked.number("at"), "close") if "at" in asked.settings else answer
+
+
+def wronglength(asked, body):
+    """More is promised than there is."""
+    answer = honest(asked, Body(body.size + 1000))
+    answer.headers["ETag"] = '"wrong"'
+    return answer.cut_at(body.size, "close")
+
+
+def html200(asked, body):
+    """What a hotel's network answers until one has agreed to its terms."""
+    return Answer(200, {"Content-Type": "text/html"}, Body(317), 0, 317) if is_bad(asked) else honest(asked, body)
+
+
+def never416(asked, body):
+    return first_cut(asked, body) or (
+        whole(asked, body) if asked.start is None else unsatisfiable(asked, body, validators(asked, body))
+    )
+
+
+def complete416(asked, body):
+    """All bytes came, but not their end; whoever asks for the rest hears that there is none."""
+    if asked.hit > 1:
+        return honest(asked, body)
+    answer = whole(asked, body)
+    answer.framing = "chunked"
+    return answer.cut_short("close")
+
+
+def flaky(asked, body):
+    if asked.hit > asked.number("times", 2):
+        return honest(asked, body)
+    after = asked.setting("after", "1")
+    if after == "date":
+        after = email.utils.formatdate(time.time() + 1, usegmt=True)
+    return status(asked.number("status", 503), Retry_After=after)
+
+
+def hello(asked, body):
+    """A reset before a word is said."""
+    return Answer(0, {}, body) if is_bad(asked) else honest(asked, body)
+
+
+def endless(asked, body):
+    answer = Answer(200, {"Content-Type": "application/octet-stream"}, Body(1 << 50), 0, 1 << 50)
+    answer.framing = "chunked"
+    return answer
+
+
+def redirect(asked, body):
+    return status(asked.number("status", 302), Location=asked.setting("to", asked.target))
+
+
+# Uploads; what comes is read first, but by `early`.
+
+
+def put(asked, body):
+    return status(201)
+
+
+def early(asked, body):
+    return status(413)
+
+
+def lostanswer(asked, body):
+    return Answer(0, {}, body) if is_bad(asked) else status(201)
+
+
+MODES = {
+    mode.__name__.removeprefix("never"): mode
+    for mode in (
+        plain, cut, cutclose, ignore, wrongstart, short206, changed, grown, stall, badchunk, chunked, noclen,
+        wronglength, html200, never416, complete416, flaky, hello, endless, redirect, put, early, lostanswer,
+    )
+}  # fmt: skip

@@ -1,0 +1,72 @@
+"""A wire to another server that can be cut: whoever goes through it talks to the real server behind it."""
+
+import socket
+import struct
+import threading
+
+
+class Relay:
+    def __init__(self, port, every=None):
+        """Breaks each connection after so many bytes towards the server; None never does."""
+        self.target = port
+        self.every = every
+        self.connections = 0
+        self.cuts = 0
+        self.listener = socket.create_server(("127.0.0.1", 0))
+        self.port = self.listener.getsockname()[1]
+        self.open = set()
+        self.lock = threading.Lock()
+        self.threads = [threading.Thread(target=self.accept)]
+        self.threads[0].start()
+
+    def accept(self):
+        while True:
+            try:
+                near, _ = self.listener.accept()
+            except OSError:
+                return
+            far = socket.create_connection(("127.0.0.1", self.target))
+            with self.lock:
+                self.connections += 1
+                self.open |= {near, far}
+            for source, sink, limit in ((near, far, self.every), (far, near, None)):
+                thread = threading.Thread(target=self.copy, args=[source, sink, limit, (near, far)])
+                thread.start()
+                self.threads.append(thread)
+
+    def copy(self, source, sink, limit, both):
+        count = 0
+        try:
+            while piece := source.recv(16384):
+                sink.sendall(piece)
+                count += len(piece)
+                if limit and count >= limit:
+                    self.cuts += 1
+                    near, far = both
+                    near.setsockopt(socket.SOL_SOCKET, socket.SO_LINGER, struct.pack("ii", 1, 0))
+                    break
+            else:
+                sink.shutdown(socket.SHUT_WR)
+                return
+        except OSError:
+            pass
+        self.end(*both)
+
+    def end(self, *connections):
+        with self.lock:
+            for connection in connections:
+                if connection in self.open:
+                    self.open.discard(connection)
+                    try:
+                        connection.shutdown(socket.SHUT_RDWR)
+                    except OSError:
+                        pass
+                    connection.close()
+
+    def close(self):
+        self.listener.shutdown(socket.SHUT_RDWR)
+        self.listener.close()
+        self.threads[0].join()
+        self.end(*list(self.open))
+        for thread in self.threads[1:]:
+            thread.join()

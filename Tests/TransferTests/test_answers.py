@@ -1,0 +1,221 @@
+"""Whatever a server does, a download ends with the right file, or with none and the reason. What curl makes of the same
+servers is in test_servers.py: files that are none."""
+
+import email.utils
+import hashlib
+import time
+
+import pytest
+
+from servers.body import Body
+
+SIZE = 1_000_000
+HALF = SIZE // 2
+OLD = email.utils.formatdate(1_700_000_000, usegmt=True)
+
+
+def starts(server, mode):
+    """Where each request for a file began."""
+    return [asked.start for asked in server.of(mode)]
+
+
+@pytest.mark.parametrize(
+    "mode, settings, requests",
+    [
+        ("plain", {}, [None]),
+        ("chunked", {}, [None]),
+        ("cut", {"every": 400_000}, [None, 400_000, 800_000]),
+        ("cutclose", {"every": 400_000}, [None, 400_000, 800_000]),
+        # A server that ignores Range or has something else begins anew in the same answer.
+        ("ignore", {}, [None, HALF]),
+        # One that answers another range than was asked for is asked for all.
+        ("wrongstart", {}, [None, HALF, None]),
+        ("416", {}, [None, HALF, None]),
+        # A shorter range than was asked for is taken, and the rest asked for.
+        ("short206", {"at": 999_000}, [None, 999_000, 999_500, 999_750]),
+        ("stall", {}, [None, HALF]),
+        ("badchunk", {}, [None, HALF]),
+        ("complete416", {}, [None, SIZE]),
+        ("flaky", {"after": 1}, [None, None, None]),
+        ("flaky", {"after": "date", "times": 1}, [None, None]),
+        ("flaky", {"status": 429, "times": 1}, [None, None]),
+        ("hello", {}, [None, None]),
+    ],
+)
+def test_a_file_arrives_whole(running, misbehaving, mode, settings, requests):
+    id = running.download(misbehaving.url(mode, SIZE, **settings))
+    ended = running.done(id)
+    assert Body(SIZE).is_in(running.target())
+    assert not running.part().exists()
+    assert starts(misbehaving, mode)[: len(requests)] == requests
+    assert (ended["bytes"], ended["total"]) == (SIZE, SIZE)
+    for asked in misbehaving.of(mode):
+        assert asked.headers["Accept-Encoding"] == "identity"
+        assert asked.headers.get("If-Range") == (None if asked.start is None else f'"{SIZE}-1"')
+
+
+@pytest.mark.parametrize(
+    "mode, requests, body",
+    [("changed", [None, HALF], Body(SIZE, 2)), ("grown", [None, HALF, None], Body(SIZE + SIZE // 4, 2))],
+)
+def test_a_file_that_changes_meanwhile_is_never_spliced(running, misbehaving, mode, requests, body):
+    id = running.download(misbehaving.url(mode, SIZE))
+    running.done(id)
+    assert body.is_in(running.target())
+    assert starts(misbehaving, mode) == requests
+
+
+@pytest.mark.parametrize(
+    "validators, condition",
+    [
+        ({"etag": '"strong"', "modified": "none"}, '"strong"'),
+        ({"etag": 'W/"weak"', "modified": OLD}, OLD),
+        ({"etag": "none", "modified": OLD}, OLD),
+        # What may have changed within the second, or says nothing of its state, begins anew.
+        ({"etag": 'W/"weak"', "modified": "none"}, None),
+        ({"etag": "none", "modified": "none"}, None),
+        ({"etag": "none", "modified": "now"}, None),
+    ],
+)
+def test_what_is_there_counts_only_with_a_strong_validator(running, misbehaving, validators, condition):
+    if validators["modified"] == "now":
+        validators["modified"] = email.utils.formatdate(time.time(), usegmt=True)
+    running.done(running.download(misbehaving.url("cut", SIZE, **validators)))
+    assert Body(SIZE).is_in(running.target())
+    second = misbehaving.of("cut")[1]
+    assert second.headers.get("If-Range") == condition
+    assert second.start == (None if condition is None else HALF)
+
+
+@pytest.mark.parametrize("times", [1, 2])
+def test_a_page_of_the_networks_own_is_not_taken_for_the_file(running, misbehaving, times):
+    """A captive portal answers 200 with a page to whatever is asked."""
+    id = running.download(misbehaving.url("html200", SIZE, times=times), length=SIZE)
+    running.done(id)
+    assert Body(SIZE).is_in(running.target())
+
+
+def test_a_file_without_an_end_is_taken_only_if_it_can_be_checked(running, misbehaving):
+    url = misbehaving.url("noclen", SIZE)
+    ended = running.failed(running.download(url))
+    assert "sha256" in ended["message"] and "length" in ended["message"]
+    assert not running.target().exists() and not running.part().exists()
+    running.done(running.download(url, sha256=Body(SIZE).sha256))
+    assert Body(SIZE).is_in(running.target())
+    running.done(running.download(url, "other", length=SIZE))
+    assert Body(SIZE).is_in(running.target("other"))
+
+
+@pytest.mark.parametrize("fields, word", [({"sha256": "0" * 64}, "SHA-256"), ({"length": SIZE + 1}, "length")])
+@pytest.mark.parametrize("mode", ["plain", "cut"])
+def test_a_file_that_is_not_what_was_asked_for_is_not_kept(running, misbehaving, mode, fields, word):
+    running.target().write_text("before")
+    ended = running.failed(running.download(misbehaving.url(mode, SIZE), **fields))
+    assert word.lower() in ended["message"].lower()
+    assert running.target().read_text() == "before" and not running.part().exists()
+
+
+def test_a_checksum_is_told_when_it_was_checked(running, misbehaving):
+    sha256 = Body(SIZE).sha256
+    assert running.done(running.download(misbehaving.url("cut", SIZE), sha256=sha256.upper()))["sha256"] == sha256
+    assert "sha256" not in running.done(running.download(misbehaving.url("plain", SIZE), "other"))
+
+
+def test_more_is_promised_than_there_is_and_the_transfer_goes_on_until_somebody_ends_it(running, misbehaving):
+    id = running.download(misbehaving.url("wronglength", SIZE))
+    waiting = running.wait(id, "waiting again", lambda it: it["state"] == "waiting" and it["attempts"] > 1)
+    assert waiting["message"] and waiting["until_us"] > time.time() * 1e6
+    assert not running.target().exists()
+    running.cancel(id)
+    assert running.end(id)["result"] == "cancelled"
+    assert not running.part().exists()
+
+
+@pytest.mark.parametrize(
+    "path, words",
+    [("s404", "HTTP status 404"), ("s403", "HTTP status 403"), ("loop", "redirect"), ("auth/x.bin", "HTTP status 401")],
+)
+def test_what_cannot_be_had_has_failed_at_once(running, nginx, path, words):
+    nginx.file("x.bin", 1000)
+    ended = running.failed(running.download(nginx.url(path)))
+    assert words in ended["message"]
+    assert ended["attempts"] == 1
+    assert not running.target().exists() and not running.part().exists()
+
+
+def test_a_server_says_when_to_come_again(running, nginx):
+    id = running.download(nginx.url("s503"))
+    waiting = running.wait(id, "waiting again", lambda it: it["state"] == "waiting" and it["attempts"] == 1)
+    assert "503" in waiting["message"]
+    assert 1 < waiting["until_us"] / 1e6 - time.time() < 4
+    late = running.download(nginx.url("s429"), "late")
+    waiting = running.wait(late, "waiting again", lambda it: it["state"] == "waiting" and it["attempts"] == 1)
+    assert 3000 < waiting["until_us"] / 1e6 - time.time() < 3700
+
+
+@pytest.mark.parametrize("path", ["files", "norange", "noetag", "gzip", "r301", "r302"])
+def test_nginx_gives_its_files(running, nginx, path):
+    body = nginx.file("file.bin", SIZE)
+    running.done(running.download(nginx.url(f"{path}/file.bin"), sha256=body.sha256))
+    assert body.is_in(running.target())
+
+
+def test_apache_gives_its_files(running, apache):
+    body = apache.file("file.txt", SIZE)
+    running.done(running.download(apache.url("files/file.txt")))
+    assert body.is_in(running.target())
+
+
+def test_certificates_are_checked_and_http_2_is_spoken(transfers, nginx, certificates):
+    body = nginx.file("file.bin", SIZE)
+    transfers.daemon.start(environment={"SSL_CERT_FILE": str(certificates.authority)})
+    transfers.done(transfers.download(nginx.tls_url("files/file.bin")))
+    assert body.is_in(transfers.target()) and nginx.request().protocol == "HTTP/2.0"
+    transfers.daemon.stop()
+    transfers.daemon.start()
+    id = transfers.download(nginx.tls_url("files/file.bin"), "other")
+    waiting = transfers.wait(id, "refused", lambda it: it.get("message"))
+    assert "certificate" in waiting["message"]
+    assert not transfers.target("other").exists()
+
+
+def test_credentials_go_to_their_origin_only_and_are_shown_nowhere(running, nginx):
+    body = nginx.file("file.bin", SIZE)
+    secret = running.folder / "secret"
+    secret.write_text("ann:secret\n")
+    secret.chmod(0o600)
+    running.done(running.download(nginx.url("auth/file.bin"), credential_file=str(secret)))
+    assert body.is_in(running.target())
+    url = nginx.url("r302/file.bin?token=hidden", user="ann:secret@")
+    id = running.download(url, "other", description="of another origin")
+    running.done(id)
+    first, second = nginx.requests()[-2:]
+    assert first.authorization and not second.authorization
+    assert running.show(id)["url"] == nginx.url("r302/file.bin?…")
+    running.download(nginx.url("s404?token=hidden", user="ann:secret@"), "third")
+    assert running.failed(3)["message"]
+    told = str(running.wake()) + str(running.all()) + "\n".join(running.daemon.said)
+    assert "secret" not in told.replace(str(secret), "") and "hidden" not in told
+
+
+def test_secrets_in_a_file_that_others_read_are_refused(running, nginx):
+    secret = running.folder / "secret"
+    secret.write_text("ann:secret\n")
+    secret.chmod(0o644)
+    ended = running.failed(running.download(nginx.url("auth/x.bin"), credential_file=str(secret)))
+    assert str(secret) in ended["message"] and "0600" in ended["message"]
+    assert nginx.requests() == []
+
+
+def test_headers_come_from_a_file(running, misbehaving):
+    headers = running.folder / "headers"
+    headers.write_text("X-Key: abc\nX-Other: def\n")
+    headers.chmod(0o600)
+    running.done(running.download(misbehaving.url("cut", SIZE), headers_file=str(headers)))
+    for asked in misbehaving.of("cut"):
+        assert (asked.headers["X-Key"], asked.headers["X-Other"]) == ("abc", "def")
+
+
+def test_the_digest_of_bodies_is_that_of_their_bytes():
+    """What all tests here rest on."""
+    assert Body(SIZE).sha256 == hashlib.sha256(Body(SIZE).bytes()).hexdigest()

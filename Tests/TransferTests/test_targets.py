@@ -1,0 +1,149 @@
+"""Where a download may go: nowhere but where the app's owner says and may write."""
+
+import os
+import pwd
+
+import pytest
+
+from client import fails
+from daemon import TODO
+from servers.body import Body
+
+SIZE = 100_000
+
+
+def refused(running, **fields):
+    request = {**running.request("http://127.0.0.1:1/x"), **fields}
+    with fails("org.refreshd.Transfers.InvalidRequest") as error:
+        running.enqueue(running.request("http://127.0.0.1:1/y", "fine"), request)
+    assert error["index"] == 1 and error["reason"] and error["remedy"]
+    assert running.all() == []
+    return error["field"]
+
+
+@pytest.mark.parametrize(
+    "field, value",
+    [
+        ("url", ""),
+        ("url", "ftp://example.org/x"),
+        ("url", "file:///etc/passwd"),
+        ("url", "http://"),
+        ("url", "http://exa mple.org/"),
+        ("url", "http://example.org/\r\nHost: x"),
+        ("url", "http://example.org/" + "x" * 100_000),
+        ("path", "relative"),
+        ("path", "/srv/../etc/passwd"),
+        ("path", "/srv/./x"),
+        ("path", "/srv//x"),
+        ("path", "/srv/"),
+        ("path", "/srv/.."),
+        ("path", "/srv/\0x"),
+        ("path", "/" + "x" * 300),
+        ("sha256", "abc"),
+        ("sha256", "g" * 64),
+        ("length", -1),
+        ("session", ""),
+        ("session", "x" * 256),
+        ("session", "a\nb"),
+        ("description", "x" * 100_000),
+        ("priority", 101),
+        ("max_rate", 0),
+        ("method", "DELETE"),
+        ("headers_file", "relative"),
+        ("credential_file", "/srv/../x"),
+    ],
+)
+def test_what_cannot_be_a_transfer_is_refused_with_all_that_came_with_it(running, field, value):
+    assert refused(running, **{field: value}) == field
+
+
+def test_only_apps_that_are_there_have_transfers(running):
+    with fails("org.refreshd.Transfers.NoSuchApp", app="org.example.none"):
+        running.enqueue(running.request("http://127.0.0.1:1/x"), app="org.example.none")
+    with fails("org.refreshd.Transfers.NoSuchTransfer", id=7):
+        running.cancel(7)
+
+
+def test_a_link_on_the_way_is_not_followed(running, misbehaving):
+    (running.folder / "real").mkdir()
+    (running.folder / "link").symlink_to("real")
+    ended = running.failed(running.download(misbehaving.url("plain", SIZE), "link/file"))
+    assert str(running.folder / "link") in ended["message"] and "real path" in ended["message"]
+    assert list((running.folder / "real").iterdir()) == []
+
+
+def test_a_link_at_the_end_is_replaced_and_what_it_leads_to_is_left(running, misbehaving):
+    outside = running.folder / "outside"
+    outside.write_text("mine")
+    running.target().symlink_to(outside)
+    running.done(running.download(misbehaving.url("plain", SIZE)))
+    assert outside.read_text() == "mine"
+    assert not running.target().is_symlink() and Body(SIZE).is_in(running.target())
+
+
+@pytest.mark.parametrize("kind", ["symbolic", "hard"])
+def test_a_part_that_is_a_link_is_not_written_through(running, misbehaving, kind):
+    outside = running.folder / "outside"
+    outside.write_text("mine")
+    if kind == "hard":
+        os.link(outside, running.part())
+    else:
+        running.part().symlink_to(outside)
+    running.end(running.download(misbehaving.url("plain", SIZE)))
+    assert outside.read_text() == "mine"
+
+
+def test_a_file_that_was_there_stays_until_the_new_one_is_whole(running, misbehaving):
+    running.target().write_text("before")
+    running.target().chmod(0o640)
+    running.download(misbehaving.url("plain", SIZE, hold=SIZE // 2))
+    misbehaving.wait_until_held("plain")
+    assert running.target().read_text() == "before"
+    misbehaving.let_go()
+    running.done(1)
+    assert Body(SIZE).is_in(running.target())
+
+
+def test_a_folder_that_is_not_there_is_told(running, misbehaving):
+    ended = running.failed(running.download(misbehaving.url("plain", SIZE), "none/file"))
+    assert str(running.folder / "none") in ended["message"] and "No such file" in ended["message"]
+
+
+def test_a_folder_in_the_place_of_the_file_is_told(running, misbehaving):
+    running.target().mkdir()
+    ended = running.failed(running.download(misbehaving.url("plain", SIZE)))
+    assert str(running.target()) in ended["message"]
+
+
+@pytest.mark.skipif(os.geteuid() != 0, reason="only root may have apps of others")
+def test_files_are_written_as_the_owner_and_only_where_the_owner_may(transfers, misbehaving):
+    nobody = pwd.getpwnam("nobody")
+    transfers.daemon.app("cat > /dev/null", owner="nobody")
+    transfers.daemon.start()
+    running = transfers
+    running.done(running.download(misbehaving.url("cut", SIZE)))
+    status = running.target().stat()
+    assert (status.st_uid, status.st_gid) == (nobody.pw_uid, nobody.pw_gid)
+    assert status.st_mode & 0o777 == 0o666 & ~current_umask()
+    (running.folder / "locked").mkdir(mode=0o755)
+    ended = running.failed(running.download(misbehaving.url("plain", SIZE), "locked/file"))
+    assert str(running.folder / "locked") in ended["message"] and "Permission denied" in ended["message"]
+    assert list((running.folder / "locked").iterdir()) == []
+    assert TODO == running.show(1)["app"]
+
+
+def current_umask():
+    mask = os.umask(0o022)
+    os.umask(mask)
+    return mask
+
+
+def test_two_transfers_to_one_file_do_not_mix(running, misbehaving):
+    first = running.download(misbehaving.url("plain", SIZE, hold=1000))
+    misbehaving.wait_until_held("plain")
+    second = running.download(misbehaving.url("changed", SIZE, at=SIZE))
+    misbehaving.let_go()
+    running.done(first)
+    running.done(second)
+    assert Body(SIZE).is_in(running.target())
+    assert not running.part().exists()

@@ -1,0 +1,110 @@
+import Testing
+
+@testable import refresh_worker
+
+/// What each answer means for a file of which nothing, or the first 100 of 1000 bytes, are there.
+struct DownloadAnswerTests {
+  private let whole = DownloadQuestion()
+  private let rest = DownloadQuestion(from: 100, validator: .tag("\"a\""), total: 1000)
+
+  private func judge(_ status: Int, _ fields: [(String, String)] = [], to question: DownloadQuestion) -> DownloadAnswer
+  {
+    DownloadAnswer(
+      ResponseHead(status: status, fields: fields.map { (name: $0.0, value: $0.1) }), to: question, now: 0)
+  }
+
+  @Test func aPartThatFitsContinues() {
+    #expect(judge(206, [("content-range", "bytes 100-999/1000")], to: rest) == .continues(total: 1000))
+    #expect(
+      judge(206, [("content-range", "bytes 100-199/1000"), ("etag", "\"a\"")], to: rest) == .continues(total: 1000))
+  }
+
+  @Test(arguments: [
+    [("content-range", "bytes 0-999/1000")], [("content-range", "bytes 101-999/1000")],
+    [("content-range", "bytes 100-1099/1100")], [("content-range", "bytes 100-999/*")],
+    [("content-range", "bytes 100-999/1000"), ("etag", "\"b\"")],
+    [("content-range", "bytes 100-999/1000"), ("etag", "W/\"a\"")], [("content-range", "bytes */1000")],
+    [("content-range", "nonsense")], [], [("content-type", "multipart/byteranges; boundary=x")],
+    [("content-range", "bytes 100-999/1000"), ("content-range", "bytes 0-999/1000")],
+  ])
+  func aPartThatDoesNotFitStartsAnew(fields: [(String, String)]) {
+    #expect(judge(206, fields, to: rest) == .startsAnew)
+  }
+
+  @Test func aPartOfAnotherLengthThanTheAppSaysStartsAnew() {
+    var question = rest
+    question.total = nil
+    question.expected = 900
+    #expect(judge(206, [("content-range", "bytes 100-999/1000")], to: question) == .startsAnew)
+  }
+
+  @Test func theWholeBeginsAtZeroWhateverWasAsked() {
+    #expect(judge(200, [("content-length", "1000")], to: whole) == .begins(total: 1000))
+    #expect(judge(200, [("content-length", "50"), ("etag", "\"b\"")], to: rest) == .begins(total: 50))
+    #expect(judge(200, to: rest) == .begins(total: nil))
+    #expect(judge(200, [("content-length", "9"), ("transfer-encoding", "chunked")], to: rest) == .begins(total: nil))
+  }
+
+  @Test func aPageOfALoginNetworkCostsNothingThatIsThere() {
+    var question = rest
+    question.expected = 1000
+    guard case .ends(let trouble) = judge(200, [("content-length", "4711")], to: question) else {
+      Issue.record("the page was taken for the file")
+      return
+    }
+    #expect(trouble.kind == .retry(after: nil))
+  }
+
+  @Test func nothingLeftIsTheWholeOnlyIfItIsTheSameFile() {
+    var all = rest
+    all.from = 1000
+    #expect(judge(416, [("content-range", "bytes */1000")], to: all) == .isWhole)
+    #expect(judge(416, [("content-range", "bytes */1000"), ("etag", "\"b\"")], to: all) == .startsAnew)
+    #expect(judge(416, [("content-range", "bytes */1000")], to: rest) == .startsAnew)
+    #expect(judge(416, [("content-range", "bytes */50")], to: rest) == .startsAnew)
+    #expect(judge(416, to: all) == .startsAnew)
+  }
+
+  @Test(arguments: [408, 425, 429, 500, 502, 503, 504, 599])
+  func isWorthAnotherTry(status: Int) {
+    #expect(
+      judge(status, [("retry-after", "7")], to: rest)
+        == .ends(Trouble(.retry(after: .seconds(7)), "HTTP status \(status)")))
+    #expect(judge(status, to: rest) == .ends(Trouble(.retry(after: nil), "HTTP status \(status)")))
+  }
+
+  @Test(arguments: [204, 300, 304, 400, 401, 403, 404, 410, 412, 451, 416])
+  func hasFailed(status: Int) {
+    guard case .ends(let trouble) = judge(status, [("retry-after", "7")], to: whole) else {
+      Issue.record("status \(status) was taken for a file")
+      return
+    }
+    #expect(trouble.kind == .failed)
+    #expect(trouble.message.hasPrefix("HTTP status \(status)"))
+  }
+
+  @Test func aBodyWithALengthEndsThere() {
+    #expect(DownloadEnd(have: 1000, total: 1000, isExplicit: true, question: rest) == .isWhole)
+    // A legal short part (RFC 9110 section 15.3.7).
+    #expect(DownloadEnd(have: 600, total: 1000, isExplicit: true, question: rest) == .lacksRest)
+    #expect(DownloadEnd(have: 1001, total: 1000, isExplicit: true, question: rest) == .startsAnew)
+  }
+
+  @Test func aBodyWithoutALengthIsWholeIfItsEndCanBeTold() {
+    #expect(DownloadEnd(have: 77, total: nil, isExplicit: true, question: whole) == .isWhole)
+    let digest = DownloadQuestion(hasDigest: true)
+    #expect(DownloadEnd(have: 77, total: nil, isExplicit: false, question: digest) == .isWhole)
+    let length = DownloadQuestion(expected: 100)
+    #expect(DownloadEnd(have: 77, total: nil, isExplicit: false, question: length) == .lacksRest)
+    #expect(DownloadEnd(have: 100, total: nil, isExplicit: false, question: length) == .isWhole)
+  }
+
+  @Test func aBodyThatMayHaveBeenCutIsNoFile() {
+    guard case .ends(let trouble) = DownloadEnd(have: 77, total: nil, isExplicit: false, question: whole) else {
+      Issue.record("a body that may have been cut was taken for the whole")
+      return
+    }
+    #expect(trouble.kind == .failed)
+    #expect(trouble.message.contains("SHA-256"))
+  }
+}
