@@ -5,6 +5,8 @@ import RefreshAPI
 switch CommandLine.arguments.dropFirst() {
 case ["http"]:
   exit(FetchTask.run())
+case ["notify"]:
+  exit(Notification.run())
 case ["transfer"]:
   if let trouble = Confinement.enter() {
     complain(trouble.message)

@@ -14,7 +14,7 @@ enum FetchTask {
     let terminated = linux_signal_descriptor(SIGTERM)
     let order: Wire.FetchOrder
     do {
-      order = try Wire.FetchOrder(jsonText: readOrder())
+      order = try Wire.FetchOrder(jsonText: StandardInput.bytes(most: longestOrder))
     } catch {
       complain("cannot read what to fetch from standard input; refresh-worker http is started by refreshd")
       return EX_USAGE
@@ -28,21 +28,6 @@ enum FetchTask {
     }
   }
 
-  private static func readOrder() -> [UInt8] {
-    var bytes = [UInt8](repeating: 0, count: longestOrder)
-    var length = 0
-    while length < bytes.count {
-      let count = bytes.withUnsafeMutableBytes { all in
-        let rest = UnsafeMutableRawBufferPointer(rebasing: all[length...])
-        return read(STDIN_FILENO, rest.baseAddress, rest.count)
-      }
-      if count < 0, errno == EINTR { continue }
-      guard count > 0 else { break }
-      length += count
-    }
-    return Array(bytes[..<length])
-  }
-
   /// Says it on standard error and to the daemon.
   private static func end(_ result: FetchResult) -> Int32 {
     if result.outcome == .failed { complain(result.message) }
@@ -52,8 +37,8 @@ enum FetchTask {
         AppInterface.Complete.name,
         AppInterface.Complete.Parameters(
           token: token, outcome: result.outcome, message: result.message,
-          retryAfterMicroseconds: result.retryAfter?.inMicroseconds, temporary: result.isTemporary ? true : nil,
-          freshForMicroseconds: result.freshFor?.inMicroseconds),
+          retryAfterMicroseconds: result.retryAfter?.microseconds, temporary: result.isTemporary ? true : nil,
+          freshForMicroseconds: result.freshFor?.microseconds),
         as: AppInterface.Complete.Reply.self)
     } catch {
       // The exit code says it too.
@@ -80,9 +65,4 @@ enum FetchTask {
     guard let socket = getenv("REFRESH_SOCKET"), let token = getenv("REFRESH_TOKEN") else { return nil }
     return (String(cString: socket), String(cString: token))
   }
-}
-
-extension Duration {
-  /// Whole microseconds.
-  fileprivate var inMicroseconds: Int64 { components.seconds * 1_000_000 + components.attoseconds / 1_000_000_000_000 }
 }
