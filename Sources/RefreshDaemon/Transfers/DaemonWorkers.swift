@@ -25,7 +25,7 @@ extension Daemon {
     }
     armWorker(key)
     let command = Command(
-      arguments: [workerProgram, "transfer"], environment: app.commands.first?.environment ?? [])
+      arguments: [workerProgram, "transfer"], directory: "/", environment: app.commands.first?.environment ?? [])
     launcher.start(
       TaskLaunch(
         key: key, app: app.id, command: command, owner: app.owner,
