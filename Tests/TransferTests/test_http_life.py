@@ -11,10 +11,10 @@ def test_what_was_learnt_of_the_file_outlives_the_daemon(daemon, fetch, misbehav
     fetch.start(misbehaving.url("plain", SIZE))
     assert fetch.run() == ARRIVED
     daemon.restart()
-    assert fetch.run() == ("no_data", "HTTP status 304")
+    assert fetch.run() == ("no_data", "not modified")
     daemon.kill()
     daemon.start()
-    assert fetch.run() == ("no_data", "HTTP status 304")
+    assert fetch.run() == ("no_data", "not modified")
     assert misbehaving.sent("plain") == SIZE
 
 
