@@ -24,6 +24,7 @@ extension Daemon {
       return nil
     }
     armWorker(key)
+    // Not the owner's home, which accounts of the system often do not have.
     let command = Command(
       arguments: [workerProgram, "transfer"], directory: "/", environment: app.commands.first?.environment ?? [])
     launcher.start(

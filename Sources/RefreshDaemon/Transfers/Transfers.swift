@@ -13,8 +13,8 @@ struct Transfers {
     var bytes: Int64
     /// How many there were when its worker began with it this time.
     var bytesBefore: Int64
-    /// How many there were at most when a worker before this one had ended with it.
-    var reached: Int64
+    /// The most there ever were before this try.
+    var mostBefore: Int64
     /// Whether it was told that this try moves bytes.
     var isBegunTold = false
     /// How fast it is; nil while it is not transferring.
@@ -25,17 +25,18 @@ struct Transfers {
     init(_ stored: StoredTransfer) {
       request = stored.request
       progress = stored.progress
-      (bytes, bytesBefore, reached) = (stored.progress.bytes, stored.progress.bytes, stored.progress.bytes)
+      (bytes, bytesBefore, mostBefore) = (stored.progress.bytes, stored.progress.bytes, stored.progress.bytes)
       isEndTold = if case .ended = stored.state.stage { true } else { false }
     }
 
     /// The URL as it may be shown.
     var shownURL: String { ShownURL.of(request.url) }
 
-    /// Whether this try has brought it further than those before, by an amount that is worth having.
+    /// Whether this try has brought it on by an amount that is worth having.
     ///
-    /// What is fetched again from the beginning each time is not: that would be tried at once for ever.
-    var hasProgressed: Bool { bytes - reached >= Self.worthHaving }
+    /// Coming again to where an earlier try had come is no progress: a server that lets each begin anew and breaks off at
+    /// the same place would be asked without end or pause.
+    var hasProgressed: Bool { bytes - mostBefore >= Self.worthHaving }
 
     private static let worthHaving: Int64 = 64 * 1024
   }
