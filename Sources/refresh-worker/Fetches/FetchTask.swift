@@ -28,10 +28,12 @@ enum FetchTask {
     }
   }
 
-  /// Says it on standard error and to the daemon.
+  /// Says it to the daemon; on standard error, and as ever by the exit code, where nobody hears it.
   private static func end(_ result: FetchResult) -> Int32 {
-    if result.outcome == .failed { complain(result.message) }
-    guard let (socket, token) = daemon else { return result.exitCode }
+    guard let (socket, token) = daemon else {
+      complain(result.message)
+      return result.exitCode
+    }
     do throws(ClientError) {
       _ = try Client(path: socket).call(
         AppInterface.Complete.name,
@@ -41,8 +43,7 @@ enum FetchTask {
           freshForMicroseconds: result.freshFor?.microseconds),
         as: AppInterface.Complete.Reply.self)
     } catch {
-      // The exit code says it too.
-      complain("cannot tell refreshd how it went: \(error)")
+      complain("\(result.message) (cannot tell refreshd: \(error))")
     }
     return result.exitCode
   }

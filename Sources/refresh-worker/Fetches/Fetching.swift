@@ -31,9 +31,7 @@ final class Fetching {
     first = address
     target = try FetchTarget(path: order.to)
     ownHeaders = try order.headersFile.map { (path) throws(Trouble) in try PrivateFile.headers(in: path) } ?? []
-    login =
-      try order.credentialFile.map { (path) throws(Trouble) in try PrivateFile.login(in: path) }
-      ?? (order.netrc ? .netrc : .none)
+    login = try Self.login(order)
     conditions = Self.conditions(order.remembered, content: target.content)
     do throws(ExchangeFailure) { loop = try ExchangeLoop() } catch { throw Trouble(error) }
   }
@@ -53,6 +51,11 @@ final class Fetching {
       }
     }
     return result
+  }
+
+  private static func login(_ order: Wire.FetchOrder) throws(Trouble) -> HTTPRequest.Login {
+    if let path = order.credentialFile { return try PrivateFile.login(in: path) }
+    return order.netrc ? try PrivateFile.netrc() : .none
   }
 
   /// What is asked beside the content: only for what has changed, if what came last is still there as it came.
@@ -82,7 +85,7 @@ final class Fetching {
   private func wantsBody(of head: ResponseHead) -> Bool {
     guard FetchAnswer(head) == .content else { return false }
     do throws(Trouble) {
-      body = try FetchBody(target, most: order.mostBytes)
+      body = try FetchBody(target, most: order.mostBytes, announced: head.decodedLength)
       return true
     } catch {
       trouble = error
@@ -121,7 +124,8 @@ final class Fetching {
     case .same where head.status == 304 && conditions.isEmpty:
       fail(Trouble(.failed, "HTTP status 304, although nobody asked for changes only"))
     case .same:
-      result = FetchResult(.noData, "HTTP status \(head.status)", freshFor: Freshness.remaining(of: head))
+      result = FetchResult(
+        .noData, head.status == 304 ? "not modified" : "no content", freshFor: Freshness.remaining(of: head))
     case .elsewhere(let place):
       do throws(Trouble) { next = try redirected(to: place, from: address) } catch { fail(error) }
     case .none(let isTemporary):
