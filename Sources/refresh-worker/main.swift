@@ -5,6 +5,8 @@ import RefreshAPI
 switch CommandLine.arguments.dropFirst() {
 case ["http"]:
   exit(FetchTask.run())
+case ["enqueue"]:
+  exit(EnqueueTask.run())
 case ["transfer"]:
   if let trouble = Confinement.enter() {
     complain(trouble.message)
@@ -21,6 +23,6 @@ case ["transfer"]:
     exit(EX_TEMPFAIL)
   }
 default:
-  complain("usage: refresh-worker transfer|http|notify; it is started by refreshd")
+  complain("usage: refresh-worker transfer|http|enqueue|notify; it is started by refreshd")
   exit(EX_USAGE)
 }
