@@ -36,7 +36,9 @@ final class Fetching {
     do throws(ExchangeFailure) { loop = try ExchangeLoop() } catch { throw Trouble(error) }
   }
 
-  /// Fetches; nil if `terminated`, the descriptor, became readable before the end. Nothing half is left then.
+  /// Fetches; nil if the descriptor `terminated` became readable before the end.
+  ///
+  /// Nothing half is left then.
   func run(until terminated: Int32) -> TaskResult? {
     next = first
     while result == nil {
