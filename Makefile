@@ -31,6 +31,7 @@ run: release
 release: build-setup
 	$(SWIFT) build $(RELEASE_FLAGS) --product refreshd
 	$(SWIFT) build $(RELEASE_FLAGS) --product refreshctl
+	$(SWIFT) build $(RELEASE_FLAGS) --product refresh-worker
 
 test: test-swift test-python test-service
 
@@ -67,8 +68,9 @@ score: release test-setup
 install: release
 	install -d $(addprefix $(DESTDIR),$(PREFIX)/bin $(PREFIX)/lib/systemd/system $(PREFIX)/lib/systemd/user \
 	  $(PREFIX)/lib/systemd/catalog $(PREFIX)/lib/sysusers.d /etc/refreshd/apps.d \
-	  $(PREFIX)/share/doc/refreshd/examples $(PREFIX)/share/bash-completion/completions)
+	  $(PREFIX)/share/doc/refreshd/examples $(PREFIX)/share/bash-completion/completions $(PREFIX)/libexec/refreshd)
 	install -s -m 755 $(addprefix $(RELEASE)/,$(PROGRAMS)) $(DESTDIR)$(PREFIX)/bin
+	install -s -m 755 $(RELEASE)/refresh-worker $(DESTDIR)$(PREFIX)/libexec/refreshd
 	for unit in system user; do for type in service socket; do \
 	  sed 's,/usr/bin/,$(PREFIX)/bin/,' systemd/$$unit/refreshd.$$type \
 	    > $(DESTDIR)$(PREFIX)/lib/systemd/$$unit/refreshd.$$type || exit 1; done; done
@@ -85,7 +87,7 @@ uninstall:
 	  $(DESTDIR)$(PREFIX)/lib/systemd/system/refreshd.* $(DESTDIR)$(PREFIX)/lib/systemd/user/refreshd.* \
 	  $(DESTDIR)$(PREFIX)/lib/systemd/catalog/refreshd.catalog $(DESTDIR)$(PREFIX)/lib/sysusers.d/refreshd.conf \
 	  $(DESTDIR)$(PREFIX)/share/bash-completion/completions/refreshctl
-	rm -rf $(DESTDIR)$(PREFIX)/share/doc/refreshd
+	rm -rf $(DESTDIR)$(PREFIX)/share/doc/refreshd $(DESTDIR)$(PREFIX)/libexec/refreshd
 
 format:
 	$(SWIFT) format --in-place --recursive Sources Tests bench/Engine bench/Attached Package.swift

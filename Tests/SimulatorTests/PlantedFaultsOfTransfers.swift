@@ -22,8 +22,8 @@ let plantedFaultsOfTransfers = [
       return []
     }
   },
-  Planted("TransfersWake", "sleeps through its wakes") { fault in
-    fault.hearing = { event, _ in event == .wokeUp ? [] : [event] }
+  Planted("TransfersWake", "wakes an hour too late") { fault in
+    fault.waking = { Window(earliest: $0.earliest + .hours(1), latest: $0.latest + .hours(1)) }
   },
   Planted("TransfersEnd", "does not hear that there is room") { fault in
     fault.hearing = { event, _ in if case .roomFound = event { [] } else { [event] } }

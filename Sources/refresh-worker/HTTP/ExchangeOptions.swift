@@ -19,7 +19,6 @@ extension Exchange {
     curl_set_list(handle, CURLOPT_HTTPHEADER, lines)
     if request.takesCompressed { curl_set_text(handle, CURLOPT_ACCEPT_ENCODING, "") }
     if !request.reusesConnection { curl_set_long(handle, CURLOPT_FRESH_CONNECT, 1) }
-    limit(to: request.maxRate)
     setMethod(of: handle)
     setLogin(of: handle)
     setCertificates(of: handle)

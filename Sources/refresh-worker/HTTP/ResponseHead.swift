@@ -21,7 +21,7 @@ struct ResponseHead: Hashable, Sendable {
 
   /// Takes a line of the form `Name: value`; what is none is passed over.
   mutating func append(line: Substring) {
-    guard let colon = line.firstIndex(of: ":") else { return }
+    guard let colon = line.utf8.firstIndex(of: UInt8(ascii: ":")) else { return }
     let name = line[..<colon].lowercased()
     fields.append((name, Self.trimmed(line[line.index(after: colon)...])))
   }
@@ -49,10 +49,11 @@ struct ResponseHead: Hashable, Sendable {
     hasher.combine(fields.count)
   }
 
+  /// Without the white space of HTTP around it, which is all ASCII.
   private static func trimmed(_ text: Substring) -> String {
-    let isSpace = { (character: Character) in character.isWhitespace }
-    let start = text.drop(while: isSpace)
+    let isSpace = { (byte: UInt8) in byte == 0x20 || 0x09...0x0d ~= byte }
+    let start = text.utf8.drop(while: isSpace)
     guard let end = start.lastIndex(where: { !isSpace($0) }) else { return "" }
-    return String(start[...end])
+    return String(Substring(start[...end]))
   }
 }
