@@ -1,4 +1,3 @@
-import FoundationEssentials
 import Glibc
 import Systemd
 
@@ -17,12 +16,10 @@ struct Notification: Codable, Hashable, Sendable {
       complain(trouble.message)
       return EX_OSERR
     }
+    guard let notification = Surroundings.order(as: Notification.self) else { return EX_USAGE }
     do {
-      try JSONDecoder().decode(Notification.self, from: Data(StandardInput.bytes(most: 64 << 10))).show(on: .user)
+      try notification.show(on: .user)
       return EX_OK
-    } catch is DecodingError {
-      complain("cannot read what to show from standard input; refresh-worker notify is started by refreshd")
-      return EX_USAGE
     } catch {
       complain("cannot show a notification on the desktop: \(error)")
       return EX_UNAVAILABLE
