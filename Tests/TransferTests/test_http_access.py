@@ -57,9 +57,12 @@ def test_a_redirect_within_the_origin_keeps_the_header_fields(fetch, misbehaving
     assert misbehaving.of("plain")[0].headers["X-Token"] == "secret"
 
 
-@pytest.mark.parametrize("key", ["credential_file", "headers_file"])
-def test_a_file_with_secrets_that_others_may_read_is_not_used(fetch, misbehaving, secret, key):  # noqa: F811
-    fetch.start(misbehaving.url("plain", SIZE), {key: secret("a:b\n", mode=0o644)})
+@pytest.mark.parametrize("key", ["credential_file", "headers_file", "netrc"])
+def test_a_file_with_secrets_that_others_may_read_is_not_used(fetch, misbehaving, scratch, secret, key):  # noqa: F811
+    file = secret("a:b\n", ".netrc", mode=0o644)
+    fetch.start(
+        misbehaving.url("plain", SIZE), {key: True if key == "netrc" else file}, environment={"HOME": str(scratch)}
+    )
     outcome, said = fetch.run()
     assert outcome == "failed" and "mode 0600" in said
     assert misbehaving.requests == []

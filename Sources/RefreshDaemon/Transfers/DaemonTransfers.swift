@@ -11,6 +11,7 @@ extension Daemon {
     guard let app, var known = transfers[id] else { return handle(.transferReported(id, .lost(hasProgressed: false))) }
     known.progress.attempts += 1
     known.bytesBefore = known.bytes
+    known.mostBefore = max(known.mostBefore, known.bytes)
     (known.speed, known.isBegunTold) = (nil, false)
     transfers[id] = known
     pending.transferProgress.insert(id)

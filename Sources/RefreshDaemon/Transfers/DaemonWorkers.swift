@@ -24,8 +24,9 @@ extension Daemon {
       return nil
     }
     armWorker(key)
+    // Not the owner's home, which accounts of the system often do not have.
     let command = Command(
-      arguments: [workerProgram, "transfer"], environment: app.commands.first?.environment ?? [])
+      arguments: [workerProgram, "transfer"], directory: "/", environment: app.commands.first?.environment ?? [])
     launcher.start(
       TaskLaunch(
         key: key, app: app.id, command: command, owner: app.owner,

@@ -71,7 +71,7 @@ extension Daemon {
     else { return }
     let key = TaskKey(refresh: engine.makeID(), task: 0)
     let command = Command(
-      arguments: [workerProgram, "notify"], environment: app.commands.first?.environment ?? [])
+      arguments: [workerProgram, "notify"], directory: "/", environment: app.commands.first?.environment ?? [])
     do {
       let notice = try DesktopNotice(title: app.name, body: words).jsonText(.line)
       let timer = try loop.timer { self.endTelling(key) }

@@ -13,6 +13,8 @@ struct Transfers {
     var bytes: Int64
     /// How many there were when its worker began with it this time.
     var bytesBefore: Int64
+    /// The most there ever were before this try.
+    var mostBefore: Int64
     /// Whether it was told that this try moves bytes.
     var isBegunTold = false
     /// How fast it is; nil while it is not transferring.
@@ -23,7 +25,7 @@ struct Transfers {
     init(_ stored: StoredTransfer) {
       request = stored.request
       progress = stored.progress
-      (bytes, bytesBefore) = (stored.progress.bytes, stored.progress.bytes)
+      (bytes, bytesBefore, mostBefore) = (stored.progress.bytes, stored.progress.bytes, stored.progress.bytes)
       isEndTold = if case .ended = stored.state.stage { true } else { false }
     }
 
@@ -31,7 +33,10 @@ struct Transfers {
     var shownURL: String { ShownURL.of(request.url) }
 
     /// Whether this try has brought it on by an amount that is worth having.
-    var hasProgressed: Bool { bytes - bytesBefore >= Self.worthHaving }
+    ///
+    /// Coming again to where an earlier try had come is no progress: a server that lets each begin anew and breaks off at
+    /// the same place would be asked without end or pause.
+    var hasProgressed: Bool { bytes - mostBefore >= Self.worthHaving }
 
     private static let worthHaving: Int64 = 64 * 1024
   }

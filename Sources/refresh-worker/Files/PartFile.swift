@@ -39,7 +39,7 @@ final class PartFile {
       let count = pwrite(descriptor, rest.baseAddress, rest.count, off_t(length))
       if count < 0, errno == EINTR { continue }
       guard count > 0 else {
-        throw Trouble(errno: errno, "write", path + Self.suffix, needed: max(needed ?? 0, Self.leastRoom))
+        throw Trouble(errno: errno, "write", path + Self.suffix, needed: needed ?? Self.leastRoom)
       }
       length += Int64(count)
       rest = UnsafeRawBufferPointer(rebasing: rest[count...])

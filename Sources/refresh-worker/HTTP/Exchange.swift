@@ -60,6 +60,8 @@ final class Exchange {
   /// When something last came or went.
   private(set) var lastProgress = ContinuousClock.now
   private(set) var isPaused = false
+  private var pace: Pace
+  private var isPaced = false
   private var head: ResponseHead?
   private var isHeadTold = false
   private var isStopped = false
@@ -68,6 +70,7 @@ final class Exchange {
 
   init(_ request: HTTPRequest) {
     self.request = request
+    pace = Pace(rate: request.maxRate)
     trouble.initialize(repeating: 0, count: Int(CURL_ERROR_SIZE))
   }
 
@@ -101,11 +104,7 @@ final class Exchange {
   }
 
   /// Changes the bound on bytes a second, also while it goes on.
-  func limit(to rate: Int64?) {
-    guard let handle else { return }
-    curl_set_offset(handle, CURLOPT_MAX_RECV_SPEED_LARGE, Int(rate ?? 0))
-    curl_set_offset(handle, CURLOPT_MAX_SEND_SPEED_LARGE, Int(rate ?? 0))
-  }
+  func limit(to rate: Int64?) { pace.rate = rate }
 
   // MARK: For the loop
 
@@ -170,11 +169,31 @@ final class Exchange {
     rewind = { _ in false }
   }
 
-  func resume() {
-    guard isPaused, let handle else { return }
+  /// Hands over what was held back; the code is that of an exchange that has ended by it.
+  func resume() -> CURLcode {
+    guard isPaused || isPaced, let handle else { return CURLE_OK }
     isPaused = false
+    isPaced = false
     lastProgress = .now
-    curl_easy_pause(handle, CURLPAUSE_CONT)
+    return curl_easy_pause(handle, CURLPAUSE_CONT)
+  }
+
+  /// When the exchange is to be looked at again though nothing has come or gone; nil for never.
+  var alarm: ContinuousClock.Instant? {
+    if isPaused { return nil }
+    return isPaced ? pace.opens(after: .now) ?? .now : lastProgress + request.stall
+  }
+
+  /// What is to be done with it at its alarm.
+  func duty(at now: ContinuousClock.Instant) -> Duty? {
+    if isPaused { return nil }
+    if isPaced { return pace.opens(after: now) == nil ? .resume : nil }
+    return lastProgress + request.stall <= now ? .end : nil
+  }
+
+  enum Duty {
+    case resume
+    case end
   }
 
   // MARK: For libcurl
@@ -192,18 +211,33 @@ final class Exchange {
   }
 
   func tookBody(_ bytes: UnsafeRawBufferPointer) -> Use {
-    lastProgress = .now
+    let now = ContinuousClock.now
+    lastProgress = now
     guard let head else { return .ended }
+    guard pace.opens(after: now) == nil else {
+      isPaced = true
+      return .paused
+    }
     let use = isHeadTold || tell(head) ? onBody(bytes) : .ended
+    if use == .taken { pace.take(bytes.count, at: now) }
     isPaused = use == .paused
     isStopped = use == .ended
     return use
   }
 
   func wantsBody(_ room: UnsafeMutableRawBufferPointer) -> Filling {
-    lastProgress = .now
+    let now = ContinuousClock.now
+    lastProgress = now
+    guard pace.opens(after: now) == nil else {
+      isPaced = true
+      return .paused
+    }
     let filling = fill(room)
-    if case .paused = filling { isPaused = true }
+    switch filling {
+    case .bytes(let count): pace.take(count, at: now)
+    case .paused: isPaused = true
+    case .broken: break
+    }
     return filling
   }
 

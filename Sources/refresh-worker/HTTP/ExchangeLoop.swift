@@ -41,14 +41,17 @@ final class ExchangeLoop {
   ///
   /// Not out of what an exchange calls, except its `onEnd`.
   func cancel(_ exchange: Exchange) {
-    guard let handle = exchange.handle, exchanges.removeValue(forKey: handle) != nil else { return }
-    curl_multi_remove_handle(multi, handle)
+    guard remove(exchange) else { return }
     exchange.letGo()
     exchange.close()
   }
 
   /// Goes on with one that was paused.
-  func resume(_ exchange: Exchange) { exchange.resume() }
+  func resume(_ exchange: Exchange) {
+    let code = exchange.resume()
+    // libcurl hands over at once what it held back, and does not go on by itself with one that ends by that.
+    if code != CURLE_OK, remove(exchange) { exchange.finish(code) }
+  }
 
   /// Waits until there is something to do, does it, and answers which of the descriptors can be read.
   ///
@@ -58,12 +61,12 @@ final class ExchangeLoop {
     var active: Int32 = 0
     curl_multi_perform(multi, &active)
     // Whoever waited for that end may have nothing else to wait for.
-    let patience = endFinished() ? .zero : [timeout, untilNextStall].compactMap(\.self).min() ?? .seconds(3600)
+    let patience = endFinished() ? .zero : [timeout, untilNextAlarm].compactMap(\.self).min() ?? .seconds(3600)
     let milliseconds = patience.components.seconds * 1000 + patience.components.attoseconds / 1_000_000_000_000_000
     curl_multi_poll(multi, &waiting, UInt32(waiting.count), Int32(clamping: max(0, milliseconds)), nil)
     curl_multi_perform(multi, &active)
     endFinished()
-    endStalled()
+    lookAtAll()
     return Set(waiting.filter { $0.revents != 0 }.map(\.fd))
   }
 
@@ -83,17 +86,25 @@ final class ExchangeLoop {
     return hasEnded
   }
 
-  private var untilNextStall: Duration? {
-    exchanges.values.lazy.filter { !$0.isPaused }
-      .map { ContinuousClock.now.duration(to: $0.lastProgress + $0.request.stall) + .milliseconds(1) }.min()
+  private var untilNextAlarm: Duration? {
+    exchanges.values.lazy.compactMap(\.alarm).min().map { ContinuousClock.now.duration(to: $0) + .milliseconds(1) }
   }
 
-  private func endStalled() {
-    for (handle, exchange) in exchanges
-    where !exchange.isPaused && exchange.lastProgress + exchange.request.stall <= .now {
-      exchanges[handle] = nil
-      curl_multi_remove_handle(multi, handle)
-      exchange.fail(.stalled(exchange.host, after: exchange.request.stall))
+  private func remove(_ exchange: Exchange) -> Bool {
+    guard let handle = exchange.handle, exchanges.removeValue(forKey: handle) != nil else { return false }
+    curl_multi_remove_handle(multi, handle)
+    return true
+  }
+
+  /// Goes on with those that were to wait, and ends those that have stalled.
+  private func lookAtAll() {
+    let now = ContinuousClock.now
+    for exchange in exchanges.values {
+      switch exchange.duty(at: now) {
+      case .resume: resume(exchange)
+      case .end: if remove(exchange) { exchange.fail(.stalled(exchange.host, after: exchange.request.stall)) }
+      case nil: break
+      }
     }
   }
 }

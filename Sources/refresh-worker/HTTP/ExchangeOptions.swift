@@ -5,6 +5,8 @@ import Glibc
 extension Exchange {
   func setOptions(of handle: UnsafeMutableRawPointer) {
     curl_set_long(handle, CURLOPT_NOSIGNAL, 1)
+    // Who cancels does not wait for a name server.
+    curl_set_long(handle, CURLOPT_QUICK_EXIT, 1)
     curl_set_text(handle, CURLOPT_URL, request.url)
     curl_set_text(handle, CURLOPT_PROTOCOLS_STR, "http,https")
     curl_set_text(handle, CURLOPT_REDIR_PROTOCOLS_STR, "http,https")
@@ -19,7 +21,6 @@ extension Exchange {
     curl_set_list(handle, CURLOPT_HTTPHEADER, lines)
     if request.takesCompressed { curl_set_text(handle, CURLOPT_ACCEPT_ENCODING, "") }
     if !request.reusesConnection { curl_set_long(handle, CURLOPT_FRESH_CONNECT, 1) }
-    limit(to: request.maxRate)
     setMethod(of: handle)
     setLogin(of: handle)
     setCertificates(of: handle)

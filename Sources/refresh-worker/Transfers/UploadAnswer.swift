@@ -15,8 +15,7 @@ enum UploadAnswer: Hashable, Sendable {
     // 303: what came of it is to be seen elsewhere.
     case 200...299, 303: self = .isTaken
     case 307, 308: self = .isElsewhere
-    case 301,
-      302 where method == .post:
+    case 301...302 where method == .post:
       self = .ends(Trouble(.failed, "\(message): give the URL that it redirects to"))
     case 301...302: self = .isElsewhere
     case 500...599 where method == .post && head.status != 503:

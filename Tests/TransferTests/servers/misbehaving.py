@@ -3,6 +3,7 @@
     GET /MODE/SIZE?setting=value        modes.py has the modes and the settings
 """
 
+import base64
 import fcntl
 import hashlib
 import http.server
@@ -16,7 +17,7 @@ import time
 import urllib.parse
 
 from .body import Body
-from .modes import MODES
+from .modes import MODES, status
 
 # How long a test waits for what must come.
 BOUND = 15
@@ -56,6 +57,11 @@ class Asked:
 
     def number(self, name, otherwise=0):
         return int(self.settings.get(name, otherwise))
+
+
+def basic(credentials):
+    """The header of a user and a password (RFC 7617)."""
+    return "Basic " + base64.b64encode(credentials.encode()).decode()
 
 
 def span(range):
@@ -199,6 +205,8 @@ class Handler(http.server.BaseHTTPRequestHandler):
             self.take(asked, gate)
         size = asked.path.split("/")[2] if asked.path.count("/") > 1 else "0"
         answer = MODES[mode](asked, Body(int(size or 0)))
+        if "needs" in asked.settings and asked.headers["Authorization"] != basic(asked.settings["needs"]):
+            answer = status(401, WWW_Authenticate="Basic realm=files")
         asked.status = answer.status
         if answer.status == 0:
             self.reset()

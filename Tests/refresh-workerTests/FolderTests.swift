@@ -1,0 +1,58 @@
+import Glibc
+import Testing
+
+@testable import refresh_worker
+
+/// The way to a target, which no link may bend.
+struct FolderTests {
+  @Test(arguments: ["", "x", "a/b", "/", "/a/", "/a//b", "/a/./b", "/a/../b", "/..", "/a/..", "/a\0b"])
+  func isNoPathOfAFile(path: String) {
+    #expect(throws: Trouble.self) { try Folder.split(path) }
+  }
+
+  @Test func aPathIsAFolderAndAName() throws {
+    #expect(try Folder.split("/a/b.c") == ("/a", "b.c"))
+    #expect(try Folder.split("/b").folder == "")
+  }
+
+  @Test func aLinkOnTheWayIsNamed() throws {
+    let scratch = try ScratchFolder()
+    mkdir("\(scratch.path)/real", 0o700)
+    mkdir("\(scratch.path)/real/inner", 0o700)
+    symlink("real", "\(scratch.path)/link")
+    #expect(try Folder(path: "\(scratch.path)/real/inner").descriptor >= 0)
+    do throws(Trouble) {
+      _ = try Folder(path: "\(scratch.path)/link/inner")
+      Issue.record("a link was followed")
+    } catch {
+      #expect(error.kind == .failed)
+      #expect(error.message.contains("\(scratch.path)/link is a symbolic link; give the real path"))
+    }
+  }
+
+  @Test func whatIsMissingOrNoFolderIsNamed() throws {
+    let scratch = try ScratchFolder()
+    try scratch.write("", to: "file")
+    for name in ["missing", "file"] {
+      do throws(Trouble) {
+        _ = try Folder(path: "\(scratch.path)/\(name)/x")
+        Issue.record("\(name) was taken for a folder")
+      } catch {
+        #expect(error.kind == .failed)
+        #expect(error.message.contains("\(scratch.path)/\(name):"))
+      }
+    }
+  }
+
+  @Test func itStaysTheSameWhenItsPathBecomesALink() throws {
+    let scratch = try ScratchFolder()
+    mkdir("\(scratch.path)/real", 0o700)
+    mkdir("\(scratch.path)/other", 0o700)
+    let folder = try Folder(path: "\(scratch.path)/real")
+    rename("\(scratch.path)/real", "\(scratch.path)/moved")
+    symlink("other", "\(scratch.path)/real")
+    try PartFile(in: folder, for: "f").append("x")
+    #expect(scratch.text(of: "moved/f.part") == "x")
+    #expect(scratch.status(of: "other/f.part") == nil)
+  }
+}

@@ -1,0 +1,98 @@
+import Glibc
+import RefreshAPI
+import Testing
+
+@testable import refresh_worker
+
+/// What is written to while a file comes, and what never is.
+struct PartFileTests {
+  let scratch: ScratchFolder
+  let folder: Folder
+
+  init() throws {
+    scratch = try ScratchFolder()
+    folder = try Folder(path: scratch.path)
+  }
+
+  @Test func whatIsThereIsContinued() throws {
+    try PartFile(in: folder, for: "f").append("one ")
+    let part = try PartFile(in: folder, for: "f")
+    #expect(part.length == 4)
+    try part.append("two")
+    #expect(scratch.text(of: "f.part") == "one two")
+    try part.truncate(to: 3)
+    try part.append("!")
+    #expect(scratch.text(of: "f.part") == "one!")
+  }
+
+  @Test func nobodyElseWritesItMeanwhile() throws {
+    let part = try PartFile(in: folder, for: "f")
+    do throws(Trouble) {
+      _ = try PartFile(in: folder, for: "f")
+      Issue.record("two have it at once")
+    } catch {
+      #expect(error.kind == .retry(after: .seconds(1)))
+    }
+    #expect(part.length == 0)
+  }
+
+  @Test func nothingIsWrittenThroughALink() throws {
+    try scratch.write("precious", to: "victim")
+    symlink("victim", "\(scratch.path)/f.part")
+    try PartFile(in: folder, for: "f").append("x")
+    #expect(scratch.text(of: "victim") == "precious")
+    #expect(scratch.status(of: "f.part").map { $0.st_mode & S_IFMT } == S_IFREG)
+  }
+
+  @Test func nothingIsWrittenToAFileWithAnotherName() throws {
+    try scratch.write("precious", to: "victim")
+    link("\(scratch.path)/victim", "\(scratch.path)/f.part")
+    try PartFile(in: folder, for: "f").append("x")
+    #expect(scratch.text(of: "victim") == "precious")
+  }
+
+  @Test func aPipeIsReplacedAndNotWaitedFor() throws {
+    mkfifo("\(scratch.path)/f.part", 0o600)
+    try PartFile(in: folder, for: "f").append("x")
+    #expect(scratch.text(of: "f.part") == "x")
+  }
+
+  @Test func aFolderInItsPlaceIsAFailure() throws {
+    mkdir("\(scratch.path)/f.part", 0o700)
+    #expect(throws: Trouble.self) { try PartFile(in: folder, for: "f") }
+  }
+
+  @Test func aNameThatIsTooLongSaysSo() throws {
+    do throws(Trouble) {
+      _ = try PartFile(in: folder, for: String(repeating: "x", count: 252))
+      Issue.record("the part has a name of 257 bytes")
+    } catch {
+      #expect(error.kind == .failed)
+      #expect(error.message.contains("250 bytes"))
+    }
+  }
+
+  @Test func inItsOwnBootAllOfItCounts() throws {
+    let part = try PartFile(in: folder, for: "f")
+    try part.append("0123456789")
+    let resume = Wire.Resume(durable: 4, boot: "this", partInode: Int64(part.inode))
+    #expect(resume.kept(of: part, boot: "this") == 10)
+  }
+
+  @Test func afterACrashWhatWasMadeDurableCounts() throws {
+    let part = try PartFile(in: folder, for: "f")
+    try part.append("0123456789")
+    let inode = Int64(part.inode)
+    #expect(Wire.Resume(durable: 4, boot: "that", partInode: inode).kept(of: part, boot: "this") == 4)
+    // The file system has lost more than it said.
+    #expect(Wire.Resume(durable: 40, boot: "that", partInode: inode).kept(of: part, boot: "this") == 10)
+  }
+
+  @Test func ofAnotherFileNothingCounts() throws {
+    let part = try PartFile(in: folder, for: "f")
+    try part.append("0123456789")
+    let other = Wire.Resume(durable: 4, boot: "this", partInode: Int64(part.inode) + 1)
+    #expect(other.kept(of: part, boot: "this") == 0)
+    #expect(Wire.Resume(durable: 4, boot: "this").kept(of: part, boot: "this") == 0)
+  }
+}
