@@ -68,17 +68,12 @@ struct Surroundings {
       _ = try call(AppInterface.Complete.self) { token in
         AppInterface.Complete.Parameters(
           token: token, outcome: result.outcome, message: result.message,
-          retryAfterMicroseconds: result.retryAfter?.inMicroseconds, temporary: result.isTemporary ? true : nil,
-          freshForMicroseconds: result.freshFor?.inMicroseconds)
+          retryAfterMicroseconds: result.retryAfter?.microseconds, temporary: result.isTemporary ? true : nil,
+          freshForMicroseconds: result.freshFor?.microseconds)
       }
     } catch {
       complain("\(result.message) (cannot tell refreshd: \(error))")
     }
     return result.exitCode
   }
-}
-
-extension Duration {
-  /// Whole microseconds.
-  fileprivate var inMicroseconds: Int64 { components.seconds * 1_000_000 + components.attoseconds / 1_000_000_000_000 }
 }
