@@ -52,7 +52,7 @@ let package = Package(
     .target(name: "RefreshRehearsal", dependencies: ["RefreshEngine"], swiftSettings: strict),
     .executableTarget(name: "refreshd", dependencies: ["RefreshDaemon"], swiftSettings: strict),
     .executableTarget(
-      name: "refresh-worker", dependencies: ["RefreshAPI", "Varlink", "CLinux", "CCurl", "CCrypto"],
+      name: "refresh-worker", dependencies: ["RefreshAPI", "Varlink", "Systemd", "CLinux", "CCurl", "CCrypto"],
       swiftSettings: strict),
     .executableTarget(
       name: "refreshctl",

@@ -20,7 +20,7 @@ final class Fetching {
   private var next: WebAddress?
   private var body: FetchBody?
   private var trouble: Trouble?
-  private var result: FetchResult?
+  private var result: TaskResult?
 
   /// Reads what the order names; asks nobody yet.
   init(_ order: Wire.FetchOrder) throws(Trouble) {
@@ -36,8 +36,10 @@ final class Fetching {
     do throws(ExchangeFailure) { loop = try ExchangeLoop() } catch { throw Trouble(error) }
   }
 
-  /// Fetches; nil if `terminated`, the descriptor, became readable before the end. Nothing half is left then.
-  func run(until terminated: Int32) -> FetchResult? {
+  /// Fetches; nil if the descriptor `terminated` became readable before the end.
+  ///
+  /// Nothing half is left then.
+  func run(until terminated: Int32) -> TaskResult? {
     next = first
     while result == nil {
       if let address = next {
@@ -77,7 +79,7 @@ final class Fetching {
     exchange.onHead = { [unowned self] in wantsBody(of: $0) }
     exchange.onBody = { [unowned self] in take($0) }
     exchange.onEnd = { [unowned self] in take($0, from: address) }
-    do throws(ExchangeFailure) { try loop.start(exchange) } catch { result = FetchResult(Trouble(error)) }
+    do throws(ExchangeFailure) { try loop.start(exchange) } catch { result = TaskResult(Trouble(error)) }
   }
 
   private func wantsBody(of head: ResponseHead) -> Bool {
@@ -122,12 +124,12 @@ final class Fetching {
     case .same where head.status == 304 && conditions.isEmpty:
       fail(Trouble(.failed, "HTTP status 304, although nobody asked for changes only"))
     case .same:
-      result = FetchResult(
+      result = TaskResult(
         .noData, head.status == 304 ? "not modified" : "no content", freshFor: Freshness.remaining(of: head))
     case .elsewhere(let place):
       do throws(Trouble) { next = try redirected(to: place, from: address) } catch { fail(error) }
     case .none(let isTemporary):
-      result = FetchResult(refusedBy: head, isTemporary: isTemporary, at: HTTPDate.now())
+      result = TaskResult(refusedBy: head, isTemporary: isTemporary, at: HTTPDate.now())
     }
   }
 
@@ -141,11 +143,11 @@ final class Fetching {
     let freshFor = Freshness.remaining(of: head)
     guard remembered.digest != target.content?.digest else {
       body.part.remove()
-      result = FetchResult(.noData, "the same content", freshFor: freshFor, remembered: changes)
+      result = TaskResult(.noData, "the same content", freshFor: freshFor, remembered: changes)
       return
     }
     try target.replace(by: body.part)
-    result = FetchResult(.newData, "\(body.part.length) bytes", freshFor: freshFor, remembered: changes)
+    result = TaskResult(.newData, "\(body.part.length) bytes", freshFor: freshFor, remembered: changes)
   }
 
   /// What can be sent back to the server, and is no burden to keep.
@@ -168,6 +170,6 @@ final class Fetching {
 
   private func fail(_ trouble: Trouble) {
     body?.part.remove()
-    result = FetchResult(trouble)
+    result = TaskResult(trouble)
   }
 }
