@@ -52,7 +52,7 @@ let package = Package(
     .target(name: "RefreshRehearsal", dependencies: ["RefreshEngine"], swiftSettings: strict),
     .executableTarget(name: "refreshd", dependencies: ["RefreshDaemon"], swiftSettings: strict),
     .executableTarget(
-      name: "refresh-worker", dependencies: ["RefreshAPI", "Varlink", "CLinux", "CCurl", "CCrypto"],
+      name: "refresh-worker", dependencies: ["RefreshAPI", "Varlink", "Systemd", "CLinux", "CCurl", "CCrypto"],
       swiftSettings: strict),
     .executableTarget(
       name: "refreshctl",
@@ -85,7 +85,7 @@ let package = Package(
     test(
       "RefreshAPITests", ["RefreshAPI"], exclude: ["test_interfaces.py"], resources: [.embedInCode("messages.json")]),
     test("SystemdTests", ["Systemd"]),
-    test("RefreshDaemonTests", ["RefreshDaemon", "CLinux"]),
+    test("RefreshDaemonTests", ["RefreshDaemon", "RefreshAPI", "RefreshStore", "CLinux"]),
     test("RefreshKitTests", ["RefreshKit", "RefreshAPI", "Varlink", "refreshd"]),
     test("RefreshRehearsalTests", ["RefreshRehearsal", "RefreshEngine"]),
     .executableTarget(

@@ -63,17 +63,20 @@ extension Wire {
     public let after: [String]
     /// What it fetches; absent for all but the built-in kind `http`.
     public let fetch: Fetch?
+    /// What it has downloaded in the background; absent for all but the built-in kind `transfer`.
+    public let transfer: Fetch?
 
     /// Makes it of its parts.
-    public init(name: String, command: [String], after: [String] = [], fetch: Fetch? = nil) {
+    public init(name: String, command: [String], after: [String] = [], fetch: Fetch? = nil, transfer: Fetch? = nil) {
       self.name = name
       self.command = command
       self.after = after
       self.fetch = fetch
+      self.transfer = transfer
     }
   }
 
-  /// What a task of the built-in kind `http` fetches.
+  /// What a task of a built-in kind gets from a server.
   public struct Fetch: Codable, Hashable, Sendable {
     /// The URL, without user and password, and with `?…` for its query: they may be secrets.
     public let url: String

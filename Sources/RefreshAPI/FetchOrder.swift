@@ -1,5 +1,3 @@
-import FoundationEssentials
-
 extension Wire {
   /// What the daemon tells a fetch of kind `http` on its standard input, as one JSON object.
   ///
@@ -48,13 +46,6 @@ extension Wire {
       self.netrc = netrc
       self.mostBytes = mostBytes
       self.remembered = remembered
-    }
-
-    /// Reads the text that `jsonText` wrote.
-    ///
-    /// Throws `DecodingError` for any other.
-    public init(jsonText: [UInt8]) throws {
-      self = try JSONDecoder().decode(Self.self, from: Data(jsonText))
     }
   }
 }

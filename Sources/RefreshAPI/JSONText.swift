@@ -19,3 +19,12 @@ extension Encodable {
     return String(decoding: try encoder.encode(self), as: UTF8.self)
   }
 }
+
+extension Decodable {
+  /// Reads JSON text, such as `jsonText` writes.
+  ///
+  /// Throws `DecodingError` for any other.
+  public init(jsonText: [UInt8]) throws {
+    self = try JSONDecoder().decode(Self.self, from: Data(jsonText))
+  }
+}

@@ -88,17 +88,28 @@ public struct Command: Hashable, Sendable {
   public let environment: [String]
   /// The group to run in; nil for the owner's own.
   public let group: UInt32?
-  /// What it fetches, which it is told on standard input; nil for all but the built-in kind `http`.
-  public let fetch: Fetch?
+  /// The built-in kind that it is, whose order it reads on standard input; nil for all other commands.
+  public let builtIn: BuiltIn?
 
   /// Makes a command of its parts.
   public init(
-    arguments: [String], directory: String? = nil, environment: [String] = [], group: UInt32? = nil, fetch: Fetch? = nil
+    arguments: [String], directory: String? = nil, environment: [String] = [], group: UInt32? = nil,
+    builtIn: BuiltIn? = nil
   ) {
     self.arguments = arguments
     self.directory = directory
     self.environment = environment
     self.group = group
-    self.fetch = fetch
+    self.builtIn = builtIn
+  }
+
+  /// What it fetches within the refresh; nil for all but the built-in kind `http`.
+  public var fetch: Fetch? {
+    if case .http(let fetch) = builtIn { fetch } else { nil }
+  }
+
+  /// What it has downloaded in the background; nil for all but the built-in kind `transfer`.
+  public var download: Download? {
+    if case .transfer(let download) = builtIn { download } else { nil }
   }
 }

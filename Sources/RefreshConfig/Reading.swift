@@ -90,7 +90,7 @@ struct Reading {
           directory: surroundings.directory.map { sharing.one(owner.path(of: $0)) },
           environment: sharing.one(surroundings.environmentList),
           group: settings.group,
-          fetch: task.fetch?.fetch(for: owner, &sharing))
+          builtIn: task.builtIn?.builtIn(for: owner, &sharing))
       })
   }
 }

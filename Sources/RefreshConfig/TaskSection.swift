@@ -4,8 +4,8 @@ import RefreshEngine
 struct TaskSection {
   var name: String?
   var arguments: [String]?
-  /// What the built-in kind `http` fetches, in the place of a program.
-  var fetch: FetchSection?
+  /// The built-in kind, in the place of a program.
+  var builtIn: BuiltInSection?
   var newData: NewData
   var noDataExit: Int32
   var retryExit: Int32
@@ -26,8 +26,8 @@ struct TaskSection {
       }
       return ["/bin/sh", "-c", text]
     }
-    fetch = FetchSection(from: &section, in: &reading)
-    let commands = ["run", "shell", "http"].filter(section.isWritten)
+    builtIn = BuiltInSection(from: &section, in: &reading)
+    let commands = ["run", "shell", "http", "transfer"].filter(section.isWritten)
     if commands.count != 1 {
       section.refuse(
         nil,
@@ -35,10 +35,11 @@ struct TaskSection {
           message: commands.isEmpty
             ? "cannot run a task without a command" : "cannot run both \(commands.joined(separator: " and "))",
           remedy:
-            #"write one of run = ["PROGRAM", "ARGUMENT"], shell = "COMMAND" and http = { url = "URL", to = "/PATH" }"#
-        ))
+            #"write one of run = ["PROGRAM", "ARGUMENT"], shell = "COMMAND", http = { url = "URL", to = "/PATH" }"#
+            + #" and transfer = { url = "URL", to = "/PATH" }"#))
     }
-    arguments = fetch == nil ? run ?? shell : reading.worker.map { [$0, "http"] }
+    arguments = run ?? shell
+    if let word = builtIn.flatMap({ BuiltInSection.words[$0.key] }) { arguments = reading.worker.map { [$0, word] } }
     isShell = section.isWritten("shell")
     newData = section.takeText("new_data", example: "output", Self.newData) ?? standard.newData
     if case .changed(let path) = newData, let refusal = reading.reader.refusalToWatch(path) {
@@ -58,10 +59,10 @@ struct TaskSection {
     section.refuseUnknownKeys()
   }
 
-  /// The name of a task that has none: its program's, `shell` for a shell, `http` for a fetch.
+  /// The name of a task that has none: its program's, `shell` for a shell, the key of a built-in kind.
   var standardName: String {
     if isShell { return "shell" }
-    if fetch != nil { return "http" }
+    if let builtIn { return builtIn.key }
     return arguments?.first?.split(separator: "/").last.map(String.init) ?? "task"
   }
 

@@ -27,7 +27,7 @@ struct Fetches {
   mutating func forgetAll(but configuration: InForce) -> [(app: AppID, url: String)] {
     var forgotten: [(app: AppID, url: String)] = []
     for (app, urls) in remembered {
-      let named = Set(configuration[app]?.commands.compactMap(\.fetch?.url) ?? [])
+      let named = Set(configuration[app]?.commands.compactMap(\.fetch?.file.url) ?? [])
       forgotten += urls.keys.filter { !named.contains($0) }.map { (app, $0) }
     }
     for (app, url) in forgotten { self[app, url] = nil }
@@ -48,21 +48,38 @@ extension Daemon {
     if !pending.isEmpty { commitSoon() }
   }
 
-  /// The order that a task reads on standard input, if it fetches.
+  /// The order that a task of a built-in kind reads on standard input.
   func order(of command: Command, _ app: AppID) -> [UInt8]? {
-    guard let fetch = command.fetch else { return nil }
-    let known = fetches[app, fetch.url]
-    let order = Wire.FetchOrder(
-      url: fetch.url, to: fetch.target, headersFile: fetch.headersFile, credentialFile: fetch.credentialFile,
-      netrc: fetch.usesNetrc, mostBytes: fetch.mostBytes,
-      remembered: known.map {
-        Wire.FetchOrder.Remembered(etag: $0.etag, lastModified: $0.lastModified, digest: $0.digest)
-      })
     do {
-      return Array(try order.jsonText(.line).utf8)
+      switch command.builtIn {
+      case .http(let fetch):
+        return Array(try Wire.FetchOrder(fetch, fetches[app, fetch.file.url]).jsonText(.line).utf8)
+      case .transfer(let download): return Array(try Wire.Request(download).jsonText(.line).utf8)
+      case nil: return nil
+      }
     } catch {
       // Texts and numbers always can be written; the worker says that there is no order.
       return []
     }
+  }
+}
+
+extension Wire.FetchOrder {
+  fileprivate init(_ fetch: Fetch, _ known: Validator?) {
+    self.init(
+      url: fetch.file.url, to: fetch.file.target, headersFile: fetch.file.headersFile,
+      credentialFile: fetch.file.credentialFile, netrc: fetch.file.usesNetrc, mostBytes: fetch.mostBytes,
+      remembered: known.map { Remembered(etag: $0.etag, lastModified: $0.lastModified, digest: $0.digest) })
+  }
+}
+
+extension Wire.Request {
+  fileprivate init(_ download: Download) {
+    let (file, wishes) = (download.file, download.wishes)
+    self.init(
+      url: file.url, path: file.target, session: wishes.session, description: wishes.description,
+      sha256: wishes.sha256, network: wishes.network.map(Wire.NetworkConstraint.init),
+      priority: wishes.priority.map(Int64.init), maxRate: wishes.maxRate, headersFile: file.headersFile,
+      credentialFile: file.credentialFile, netrc: file.usesNetrc ? true : nil, notify: wishes.notify)
   }
 }

@@ -76,7 +76,7 @@ struct AppView {
     return zip(policies, app.commands).map { policy, command in
       Wire.Task(
         name: policy.name, command: command.arguments, after: policy.after.map { policies[$0].name },
-        fetch: command.fetch.map { Wire.Fetch(url: $0.shownURL, to: $0.target) })
+        fetch: command.fetch.map { Wire.Fetch($0.file) }, transfer: command.download.map { Wire.Fetch($0.file) })
     }
   }
 
@@ -153,5 +153,11 @@ extension Daemon {
       verdict: engine.verdict(on: app.id, at: now), limits: engine.limits, wallOffset: engine.wallOffset,
       last: lasts[app.id], staleSince: engine.staleSince(app.id, at: now),
       performer: performer(of: app.id)?.call.peer.pid)
+  }
+}
+
+extension Wire.Fetch {
+  fileprivate init(_ file: RemoteFile) {
+    self.init(url: file.shownURL, to: file.target)
   }
 }

@@ -1,26 +1,12 @@
 import Glibc
-import RefreshAPI
 
-// The built-in tasks, each by its name.
+// The built-in tasks, each by its name: the folder Tasks has a file for each.
 switch CommandLine.arguments.dropFirst() {
-case ["http"]:
-  exit(FetchTask.run())
-case ["transfer"]:
-  if let trouble = Confinement.enter() {
-    complain(trouble.message)
-    exit(EX_OSERR)
-  }
-  guard let socket = getenv("REFRESH_SOCKET"), let token = getenv("REFRESH_TOKEN") else {
-    complain("cannot work: REFRESH_SOCKET and REFRESH_TOKEN are not set; refreshd sets them")
-    exit(EX_USAGE)
-  }
-  do {
-    try TransferWorker(socket: String(cString: socket), token: String(cString: token)).run()
-  } catch {
-    complain("\(error)")
-    exit(EX_TEMPFAIL)
-  }
+case ["transfer"]: exit(TransferTask.run())
+case ["http"]: exit(FetchTask.run())
+case ["enqueue"]: exit(EnqueueTask.run())
+case ["notify"]: exit(Notification.run())
 default:
-  complain("usage: refresh-worker transfer|http|notify; it is started by refreshd")
+  complain("usage: refresh-worker transfer|http|enqueue|notify; it is started by refreshd")
   exit(EX_USAGE)
 }

@@ -54,7 +54,9 @@ extension Screen {
 
   private func task(_ task: Wire.Task) -> String {
     let after = task.after.isEmpty ? "" : ", after \(task.after.joined(separator: " and "))"
-    let work = task.fetch.map { "fetch \(printable($0.url)) to \(commandLine([$0.to]))" }
+    let work =
+      task.fetch.map { "fetch \(printable($0.url)) to \(commandLine([$0.to]))" }
+      ?? task.transfer.map { "download \(printable($0.url)) to \(commandLine([$0.to])) in the background" }
     return printable("\(task.name)\(after)") + ": \(work ?? commandLine(task.command))"
   }
 

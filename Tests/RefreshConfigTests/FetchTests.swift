@@ -30,8 +30,9 @@ import Testing
     #expect(
       fetch
         == Fetch(
-          url: "https://example.org/feed.xml", target: "/srv/feed.xml", headersFile: nil, credentialFile: nil,
-          usesNetrc: false, mostBytes: 100_000_000))
+          RemoteFile(
+            url: "https://example.org/feed.xml", target: "/srv/feed.xml", headersFile: nil, credentialFile: nil,
+            usesNetrc: false), mostBytes: 100_000_000))
   }
 
   @Test("all keys are taken, and ~/ is the home of the owner")
@@ -48,13 +49,13 @@ import Testing
       """)
     let fetch = try #require(app.commands[0].fetch)
     #expect(app.policy.tasks[0].name == "feed")
-    #expect(fetch.target == "\(app.owner.home)/feed.xml")
-    #expect(fetch.headersFile == "/etc/feed.headers")
-    #expect(fetch.credentialFile == "\(app.owner.home)/feed.credential")
+    #expect(fetch.file.target == "\(app.owner.home)/feed.xml")
+    #expect(fetch.file.headersFile == "/etc/feed.headers")
+    #expect(fetch.file.credentialFile == "\(app.owner.home)/feed.credential")
     #expect(fetch.mostBytes == 1_572_864)
-    #expect(fetch.shownURL == "https://example.org/feed?…")
+    #expect(fetch.file.shownURL == "https://example.org/feed?…")
     #expect(
-      try Self.load(#"http = { url = "http://[::1]:8080", to = "/a", netrc = true }"#).commands[0].fetch?.usesNetrc
+      try Self.load(#"http = { url = "http://[::1]:8080", to = "/a", netrc = true }"#).commands[0].fetch?.file.usesNetrc
         == true)
   }
 
@@ -72,7 +73,7 @@ import Testing
         max_size = "much"
         form = "x"
         """) == [
-          "3: task.new_data: cannot judge a fetch by new_data: it tells itself whether the file has changed; "
+          "3: task.new_data: cannot judge http by new_data: it tells itself whether there is something new; "
             + "remove the key",
           #"5: task.http.url: cannot use a URL of the scheme "ftp"; write http:// or https:// before the host"#,
           #"6: task.http.to: cannot use "/srv/../etc/passwd" as the path of a file: it has an empty part, "." or ".."; "#
@@ -96,8 +97,8 @@ import Testing
       ])
     #expect(
       try Self.problems("run = [\"/usr/bin/true\"]\n\(example)") == [
-        "2: cannot run both run and http; write one of run = [\"PROGRAM\", \"ARGUMENT\"], shell = \"COMMAND\" "
-          + "and http = { url = \"URL\", to = \"/PATH\" }"
+        "2: cannot run both run and http; write one of run = [\"PROGRAM\", \"ARGUMENT\"], shell = \"COMMAND\", "
+          + "http = { url = \"URL\", to = \"/PATH\" } and transfer = { url = \"URL\", to = \"/PATH\" }"
       ])
     #expect(
       try Self.problems("http = \"https://example.org/\"") == [
@@ -129,7 +130,7 @@ import Testing
       try Self.problems(
         #"http = { url = "https://example.org/", to = "/srv/feed.xml" }"#,
         as: Reader(uid: 0, isProgram: { _ in false }, workers: Reader.workers(besides: "/usr/bin/refreshd"))) == [
-          #"3: task.http: cannot find refresh-worker, which fetches, at "/usr/bin/refresh-worker" or "#
+          #"3: task.http: cannot find refresh-worker, which does it, at "/usr/bin/refresh-worker" or "#
             + #""/usr/libexec/refreshd/refresh-worker"; install it there"#
         ])
   }

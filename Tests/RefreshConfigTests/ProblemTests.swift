@@ -17,7 +17,8 @@ import Testing
   static let durations = #"write for example "15min" or "1h 30min""#
   static let intervals = durations + #", or "minimum", or "never""#
   static let oneOf =
-    #"write one of run = ["PROGRAM", "ARGUMENT"], shell = "COMMAND" and http = { url = "URL", to = "/PATH" }"#
+    #"write one of run = ["PROGRAM", "ARGUMENT"], shell = "COMMAND", http = { url = "URL", to = "/PATH" }"#
+    + #" and transfer = { url = "URL", to = "/PATH" }"#
 
   /// App files that have a right id in line 1 and a right task at the end.
   static let apps: [Row] = [

@@ -26,6 +26,8 @@ class Fetch:
     def again(self, url, keys=None, **app):
         self.of(url, keys, **app)
         self.daemon.call("Manager.Reload")
+        # Or the next start would take this notice for its own.
+        self.daemon.notices.wait("READY")
 
     def run(self):
         """Has it fetched, and gives the outcome and what was said of it."""

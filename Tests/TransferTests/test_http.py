@@ -5,7 +5,7 @@ import pytest
 from fetching import fetch  # noqa: F401
 
 SIZE = 300_000
-UNCHANGED = ("no_data", "HTTP status 304")
+UNCHANGED = ("no_data", "not modified")
 ARRIVED = ("new_data", f"{SIZE} bytes")
 
 
@@ -126,5 +126,7 @@ def test_more_than_it_may_have_is_a_failure(fetch, misbehaving):  # noqa: F811
     assert fetch.run() == ("failed", "cannot take more than 1000000 bytes; raise max_size if that is right")
     fetch.again(misbehaving.url("plain", 1_000_001), {"max_size": "1MB"})
     assert fetch.run()[0] == "failed"
+    # It was announced, and so did not have to come.
+    assert misbehaving.sent("plain") < 1_000_000
     fetch.again(misbehaving.url("plain", 1_000_000), {"max_size": "1MB"})
     assert fetch.run()[0] == "new_data"

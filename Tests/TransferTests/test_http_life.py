@@ -11,10 +11,10 @@ def test_what_was_learnt_of_the_file_outlives_the_daemon(daemon, fetch, misbehav
     fetch.start(misbehaving.url("plain", SIZE))
     assert fetch.run() == ARRIVED
     daemon.restart()
-    assert fetch.run() == ("no_data", "HTTP status 304")
+    assert fetch.run() == ("no_data", "not modified")
     daemon.kill()
     daemon.start()
-    assert fetch.run() == ("no_data", "HTTP status 304")
+    assert fetch.run() == ("no_data", "not modified")
     assert misbehaving.sent("plain") == SIZE
 
 
@@ -22,7 +22,8 @@ def test_what_was_learnt_of_a_url_goes_with_it(daemon, fetch, misbehaving):  # n
     fetch.start(misbehaving.url("plain", SIZE))
     assert fetch.run() == ARRIVED
     fetch.again(misbehaving.url("plain", SIZE, etag='"other"'))
-    fetch.again(misbehaving.url("plain", SIZE))
+    fetch.of(misbehaving.url("plain", SIZE))
+    daemon.restart()
     assert fetch.run() == ("no_data", "the same content")
     assert "If-None-Match" not in misbehaving.of("plain")[-1].headers
 
@@ -44,6 +45,18 @@ def test_a_daemon_that_is_killed_in_between(daemon, fetch, misbehaving):  # noqa
     misbehaving.let_go()
     assert fetch.run()[0] in ("new_data", "no_data")
     assert fetch.file.stat().st_size == SIZE
+
+
+def test_what_comes_after_it_finds_the_file(daemon, fetch, misbehaving):  # noqa: F811
+    count = daemon.pipe("count")
+    daemon.app(
+        {"name": "feed", "http": {"url": misbehaving.url("plain", SIZE), "to": str(fetch.file)}},
+        {"name": "count", "after": ["feed"], "shell": f"wc -c < {fetch.file} > {count}"},
+    )
+    daemon.start()
+    for _ in range(2):
+        assert daemon.refresh()["outcome"] == "new_data"
+        assert count.line() == str(SIZE)
 
 
 def test_two_apps_with_one_file_take_turns(daemon, fetch, misbehaving):  # noqa: F811

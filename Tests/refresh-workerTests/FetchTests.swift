@@ -76,11 +76,11 @@ import Testing
   @Test("a failure is worth a retry where the server is at fault, and when it says")
   func failures() {
     let refused = Self.head(503, ("retry-after", "7"))
-    let result = FetchResult(refusedBy: refused, isTemporary: true, at: 0)
+    let result = TaskResult(refusedBy: refused, isTemporary: true, at: 0)
     #expect((result.message, result.retryAfter, result.exitCode) == ("HTTP status 503", .seconds(7), 75))
-    let gone = FetchResult(refusedBy: Self.head(404, ("retry-after", "7")), isTemporary: false, at: 0)
+    let gone = TaskResult(refusedBy: Self.head(404, ("retry-after", "7")), isTemporary: false, at: 0)
     #expect((gone.message, gone.retryAfter, gone.exitCode) == ("HTTP status 404", nil, 1))
-    #expect(FetchResult(Trouble(.noSpace(needed: 1), "cannot write")).exitCode == 75)
+    #expect(TaskResult(Trouble(.noSpace(needed: 1), "cannot write")).exitCode == 75)
   }
 
   @Test("an order is read as it was written, and nothing else is one")

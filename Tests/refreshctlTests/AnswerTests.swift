@@ -61,10 +61,14 @@ import Testing
 
   @Test func aTaskThatFetchesIsShownWithWhatItFetches() {
     let fetch = Wire.Fetch(url: "https://example.org/feed?…", to: "/srv/my feed.xml")
-    let app = details(tasks: [Wire.Task(name: "http", command: ["/usr/libexec/refresh-worker", "http"], fetch: fetch)])
+    let app = details(tasks: [
+      Wire.Task(name: "http", command: ["/usr/libexec/refresh-worker", "http"], fetch: fetch),
+      Wire.Task(name: "transfer", command: ["/usr/libexec/refresh-worker", "enqueue"], transfer: fetch),
+    ])
     #expect(
-      screen().text(app).filter { $0.hasPrefix("  tasks") } == [
-        "  tasks        http: fetch https://example.org/feed?… to '/srv/my feed.xml'"
+      screen().text(app).filter { $0.contains("my feed.xml") } == [
+        "  tasks        http: fetch https://example.org/feed?… to '/srv/my feed.xml'",
+        "               transfer: download https://example.org/feed?… to '/srv/my feed.xml' in the background",
       ])
   }
 

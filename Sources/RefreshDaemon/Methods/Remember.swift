@@ -15,7 +15,7 @@ extension Daemon {
     guard let key = refreshes.task(of: said.token), let running = refreshes.running[key.refresh],
       running.performer == nil, let fetch = running.app.commands[key.task].fetch
     else { return call.fail(WorkerInterface.NoSuchToken()) }
-    guard said.url == fetch.url else { return call.fail(InvalidParameter(parameter: "url")) }
+    guard said.url == fetch.file.url else { return call.fail(InvalidParameter(parameter: "url")) }
     for (name, text) in [("etag", said.etag), ("last_modified", said.lastModified), ("digest", said.digest)] {
       if let text, text.utf8.count > Self.longestValidator || text.utf8.contains(where: { $0 < 0x20 }) {
         return call.fail(InvalidParameter(parameter: name))

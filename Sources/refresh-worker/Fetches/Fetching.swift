@@ -20,7 +20,7 @@ final class Fetching {
   private var next: WebAddress?
   private var body: FetchBody?
   private var trouble: Trouble?
-  private var result: FetchResult?
+  private var result: TaskResult?
 
   /// Reads what the order names; asks nobody yet.
   init(_ order: Wire.FetchOrder) throws(Trouble) {
@@ -31,15 +31,15 @@ final class Fetching {
     first = address
     target = try FetchTarget(path: order.to)
     ownHeaders = try order.headersFile.map { (path) throws(Trouble) in try PrivateFile.headers(in: path) } ?? []
-    login =
-      try order.credentialFile.map { (path) throws(Trouble) in try PrivateFile.login(in: path) }
-      ?? (order.netrc ? .netrc : .none)
+    login = try Self.login(order)
     conditions = Self.conditions(order.remembered, content: target.content)
     do throws(ExchangeFailure) { loop = try ExchangeLoop() } catch { throw Trouble(error) }
   }
 
-  /// Fetches; nil if `terminated`, the descriptor, became readable before the end. Nothing half is left then.
-  func run(until terminated: Int32) -> FetchResult? {
+  /// Fetches; nil if the descriptor `terminated` became readable before the end.
+  ///
+  /// Nothing half is left then.
+  func run(until terminated: Int32) -> TaskResult? {
     next = first
     while result == nil {
       if let address = next {
@@ -51,6 +51,11 @@ final class Fetching {
       }
     }
     return result
+  }
+
+  private static func login(_ order: Wire.FetchOrder) throws(Trouble) -> HTTPRequest.Login {
+    if let path = order.credentialFile { return try PrivateFile.login(in: path) }
+    return order.netrc ? try PrivateFile.netrc() : .none
   }
 
   /// What is asked beside the content: only for what has changed, if what came last is still there as it came.
@@ -74,13 +79,13 @@ final class Fetching {
     exchange.onHead = { [unowned self] in wantsBody(of: $0) }
     exchange.onBody = { [unowned self] in take($0) }
     exchange.onEnd = { [unowned self] in take($0, from: address) }
-    do throws(ExchangeFailure) { try loop.start(exchange) } catch { result = FetchResult(Trouble(error)) }
+    do throws(ExchangeFailure) { try loop.start(exchange) } catch { result = TaskResult(Trouble(error)) }
   }
 
   private func wantsBody(of head: ResponseHead) -> Bool {
     guard FetchAnswer(head) == .content else { return false }
     do throws(Trouble) {
-      body = try FetchBody(target, most: order.mostBytes)
+      body = try FetchBody(target, most: order.mostBytes, announced: head.decodedLength)
       return true
     } catch {
       trouble = error
@@ -119,11 +124,12 @@ final class Fetching {
     case .same where head.status == 304 && conditions.isEmpty:
       fail(Trouble(.failed, "HTTP status 304, although nobody asked for changes only"))
     case .same:
-      result = FetchResult(.noData, "HTTP status \(head.status)", freshFor: Freshness.remaining(of: head))
+      result = TaskResult(
+        .noData, head.status == 304 ? "not modified" : "no content", freshFor: Freshness.remaining(of: head))
     case .elsewhere(let place):
       do throws(Trouble) { next = try redirected(to: place, from: address) } catch { fail(error) }
     case .none(let isTemporary):
-      result = FetchResult(refusedBy: head, isTemporary: isTemporary, at: HTTPDate.now())
+      result = TaskResult(refusedBy: head, isTemporary: isTemporary, at: HTTPDate.now())
     }
   }
 
@@ -137,11 +143,11 @@ final class Fetching {
     let freshFor = Freshness.remaining(of: head)
     guard remembered.digest != target.content?.digest else {
       body.part.remove()
-      result = FetchResult(.noData, "the same content", freshFor: freshFor, remembered: changes)
+      result = TaskResult(.noData, "the same content", freshFor: freshFor, remembered: changes)
       return
     }
     try target.replace(by: body.part)
-    result = FetchResult(.newData, "\(body.part.length) bytes", freshFor: freshFor, remembered: changes)
+    result = TaskResult(.newData, "\(body.part.length) bytes", freshFor: freshFor, remembered: changes)
   }
 
   /// What can be sent back to the server, and is no burden to keep.
@@ -164,6 +170,6 @@ final class Fetching {
 
   private func fail(_ trouble: Trouble) {
     body?.part.remove()
-    result = FetchResult(trouble)
+    result = TaskResult(trouble)
   }
 }

@@ -51,6 +51,13 @@ enum PrivateFile {
     return .password(name: String(line[..<colon]), password: String(line[line.index(after: colon)...]))
   }
 
+  /// What the caller's ~/.netrc says, which is libcurl's to read, once it is sure that others may not.
+  static func netrc() throws(Trouble) -> HTTPRequest.Login {
+    guard let home = getenv("HOME") else { throw Trouble(.failed, "cannot find ~/.netrc: HOME is not set") }
+    _ = try text(of: "\(String(cString: home))/.netrc")
+    return .netrc
+  }
+
   private static func lines(of path: String) throws(Trouble) -> [Substring] {
     // A carriage return and a line feed are one character in Swift.
     try text(of: path).split(omittingEmptySubsequences: false) { $0 == "\n" || $0 == "\r\n" }

@@ -5,6 +5,8 @@ import Glibc
 extension Exchange {
   func setOptions(of handle: UnsafeMutableRawPointer) {
     curl_set_long(handle, CURLOPT_NOSIGNAL, 1)
+    // Who cancels does not wait for a name server.
+    curl_set_long(handle, CURLOPT_QUICK_EXIT, 1)
     curl_set_text(handle, CURLOPT_URL, request.url)
     curl_set_text(handle, CURLOPT_PROTOCOLS_STR, "http,https")
     curl_set_text(handle, CURLOPT_REDIR_PROTOCOLS_STR, "http,https")

@@ -1,8 +1,8 @@
 import Glibc
 import RefreshAPI
 
-/// How a fetch went.
-struct FetchResult: Hashable {
+/// How a task went.
+struct TaskResult: Hashable {
   let outcome: Wire.Outcome
   /// One line for the history, without secrets.
   let message: String

@@ -1,0 +1,46 @@
+import Glibc
+import RefreshAPI
+import Varlink
+
+/// The built-in task `transfer`: has a file downloaded by a background transfer, and does not wait for it.
+enum EnqueueTask {
+  /// Does it, and gives the exit code.
+  static func run() -> Int32 {
+    let trouble = Confinement.enter()
+    guard let surroundings = Surroundings(), let request = Surroundings.order(as: Wire.Request.self) else {
+      return EX_USAGE
+    }
+    if let trouble { return surroundings.end(TaskResult(trouble)) }
+    return surroundings.end(result(of: request, surroundings))
+  }
+
+  private static func result(of request: Wire.Request, _ surroundings: Surroundings) -> TaskResult {
+    // Or every end of the transfer would be the beginning of the next one.
+    guard surroundings.trigger != "transfer" else { return TaskResult(.noData, "woken because transfers have ended") }
+    do throws(ClientError) {
+      let queue = try surroundings.call(TransfersInterface.List.self) { _ in .init(app: surroundings.app) }
+      if let waiting = queue.transfers.first(where: { $0.path == request.path && $0.state != .ended }) {
+        return TaskResult(.noData, "transfer \(waiting.id) is under way")
+      }
+      let enqueued = try surroundings.call(TransfersInterface.Enqueue.self) { _ in
+        .init(app: surroundings.app, transfers: [request])
+      }
+      return TaskResult(.newData, enqueued.ids.first.map { "transfer \($0) is in the queue" } ?? "nothing to do")
+    } catch {
+      return TaskResult(trouble(error))
+    }
+  }
+
+  /// Why it is not in the queue; what cannot be taken now may be later.
+  private static func trouble(_ error: ClientError) -> Trouble {
+    guard case .failed(let reply) = error, reply.name == TransfersInterface.InvalidRequest.name else {
+      return Trouble(.retry(after: nil), "cannot have it downloaded: \(error)")
+    }
+    do throws(ClientError) {
+      let invalid = try reply.parameters(as: TransfersInterface.InvalidRequest.self)
+      return Trouble(.failed, "\(invalid.field): \(invalid.reason); \(invalid.remedy)")
+    } catch {
+      return Trouble(.failed, "cannot have it downloaded: \(error)")
+    }
+  }
+}

@@ -1,0 +1,71 @@
+import Glibc
+import RefreshAPI
+import Varlink
+
+/// What a task finds when it is started by refreshd: an order, and whom to tell how it went.
+struct Surroundings {
+  /// The most bytes that an order may have, which the bounds on URLs and paths leave room for.
+  private static let longestOrder = 256 << 10
+
+  /// The id of the app.
+  let app: String
+  /// Why its refresh was started.
+  let trigger: String
+  private let socket: String
+  private let token: String
+
+  /// Looks into the environment; nil where no daemon started this process.
+  init?() {
+    func variable(_ name: String) -> String? { getenv(name).map { String(cString: $0) } }
+    guard let app = variable("REFRESH_APP"), let trigger = variable("REFRESH_TRIGGER"),
+      let socket = variable("REFRESH_SOCKET"), let token = variable("REFRESH_TOKEN")
+    else {
+      complain("cannot work: REFRESH_SOCKET, REFRESH_TOKEN or others are not set; refreshd sets them")
+      return nil
+    }
+    (self.app, self.trigger, self.socket, self.token) = (app, trigger, socket, token)
+  }
+
+  /// Reads the order on standard input; nil if it is none.
+  static func order<Order: Decodable>(as type: Order.Type) -> Order? {
+    var bytes = [UInt8](repeating: 0, count: longestOrder)
+    var length = 0
+    while length < bytes.count {
+      let count = bytes.withUnsafeMutableBytes { all in
+        let rest = UnsafeMutableRawBufferPointer(rebasing: all[length...])
+        return read(STDIN_FILENO, rest.baseAddress, rest.count)
+      }
+      if count < 0, errno == EINTR { continue }
+      guard count > 0 else { break }
+      length += count
+    }
+    do {
+      return try Order(jsonText: Array(bytes[..<length]))
+    } catch {
+      complain("cannot read an order from standard input; refresh-worker is started by refreshd")
+      return nil
+    }
+  }
+
+  /// Calls a method of the daemon.
+  func call<Method: InterfaceMethod>(
+    _ method: Method.Type, _ parameters: (_ token: String) -> Method.Parameters
+  ) throws(ClientError) -> Method.Reply {
+    try Client(path: socket).call(Method.name, parameters(token), as: Method.Reply.self)
+  }
+
+  /// Tells the daemon how it went, and gives the exit code, which says it too.
+  func end(_ result: TaskResult) -> Int32 {
+    do throws(ClientError) {
+      _ = try call(AppInterface.Complete.self) { token in
+        AppInterface.Complete.Parameters(
+          token: token, outcome: result.outcome, message: result.message,
+          retryAfterMicroseconds: result.retryAfter?.microseconds, temporary: result.isTemporary ? true : nil,
+          freshForMicroseconds: result.freshFor?.microseconds)
+      }
+    } catch {
+      complain("\(result.message) (cannot tell refreshd: \(error))")
+    }
+    return result.exitCode
+  }
+}

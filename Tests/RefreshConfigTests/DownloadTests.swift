@@ -1,0 +1,70 @@
+import RefreshEngine
+import Testing
+
+@testable import RefreshConfig
+
+@Suite("transfer has a URL downloaded in the background") struct DownloadTests {
+  @Test("the shortest task runs the worker and asks for nothing beside the file")
+  func shortest() throws {
+    let app = try FetchTests.load(#"transfer = { url = "https://example.org/map", to = "/srv/map" }"#)
+    #expect(app.policy.tasks == [TaskPolicy(name: "transfer")])
+    #expect(app.commands[0].arguments == ["/usr/libexec/refresh-worker", "enqueue"])
+    #expect(app.commands[0].fetch == nil)
+    let download = try #require(app.commands[0].download)
+    #expect(download.file.target == "/srv/map")
+    #expect(download.wishes == Download.Wishes())
+  }
+
+  @Test("all keys are taken")
+  func all() throws {
+    let digest = String(repeating: "0123456789ABCDEF", count: 4)
+    let app = try FetchTests.load(
+      """
+      [task.transfer]
+      url = "https://example.org/map?token=secret"
+      to = "~/map"
+      session = "nightly"
+      description = "The map of the city"
+      notify = "The map is there"
+      sha256 = "\(digest)"
+      network = "any"
+      priority = -5
+      max_rate = "1MB"
+      netrc = true
+      """)
+    let download = try #require(app.commands[0].download)
+    #expect(download.file.shownURL == "https://example.org/map?…")
+    #expect(download.file.usesNetrc)
+    #expect(
+      download.wishes
+        == Download.Wishes(
+          session: "nightly", description: "The map of the city", sha256: digest.lowercased(), network: .any,
+          priority: -5, maxRate: 1_000_000, notify: "The map is there"))
+  }
+
+  @Test("each mistake has its line and key")
+  func mistakes() throws {
+    #expect(
+      try FetchTests.problems(
+        """
+        retry_exit = 3
+        [task.transfer]
+        url = "https://example.org/map"
+        to = "/srv/map"
+        session = ""
+        sha256 = "abc"
+        network = "metered"
+        priority = 101
+        max_rates = "1MB"
+        """) == [
+          "3: task.retry_exit: cannot judge transfer by retry_exit: it tells itself whether there is something new; "
+            + "remove the key",
+          "7: task.transfer.session: cannot take a text that is empty, too long or has control characters; "
+            + "write 1 to 255 bytes in one line",
+          #"8: task.transfer.sha256: cannot take "abc" as a SHA-256; write 64 hexadecimal digits, as sha256sum does"#,
+          #"9: task.transfer.network: cannot take "metered"; write "none", "any", "unmetered" or "wifi""#,
+          "10: task.transfer.priority: cannot take 101: it is out of bounds; write -100 to 100",
+          "11: task.transfer.max_rates: cannot use a key that is not known here; did you mean task.transfer.max_rate?",
+        ])
+  }
+}

@@ -1,0 +1,29 @@
+import FoundationEssentials
+import Testing
+
+@testable import refresh_worker
+
+/// What a desktop is asked to show.
+struct NotificationTests {
+  @Test func wordsAreShownAsTheyAre() {
+    #expect(Notification.escaped("a < b && c > d") == "a &lt; b &amp;&amp; c &gt; d")
+    #expect(Notification.escaped("fünf Dateien\nsind da") == "fünf Dateien\nsind da")
+  }
+
+  @Test func itIsReadAsTheDaemonWritesIt() throws {
+    let json = #"{"title":"Podcasts","body":"3 \"new\" episodes"}"#
+    #expect(
+      try JSONDecoder().decode(Notification.self, from: Data(json.utf8))
+        == Notification(title: "Podcasts", body: #"3 "new" episodes"#))
+  }
+
+  @Test func theCallHasTheTypesOfTheSpecification() {
+    let call = Notification(title: "t", body: "b").call
+    #expect(call.name == "Notify")
+    #expect(
+      call.arguments == [
+        .string("t"), .uint32(0), .string(""), .string("t"), .string("b"), .array(of: "s", []),
+        .array(of: "{sv}", []), .int32(-1),
+      ])
+  }
+}
