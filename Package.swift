@@ -85,7 +85,7 @@ let package = Package(
     test(
       "RefreshAPITests", ["RefreshAPI"], exclude: ["test_interfaces.py"], resources: [.embedInCode("messages.json")]),
     test("SystemdTests", ["Systemd"]),
-    test("RefreshDaemonTests", ["RefreshDaemon", "CLinux"]),
+    test("RefreshDaemonTests", ["RefreshDaemon", "RefreshAPI", "RefreshStore", "CLinux"]),
     test("RefreshKitTests", ["RefreshKit", "RefreshAPI", "Varlink", "refreshd"]),
     test("RefreshRehearsalTests", ["RefreshRehearsal", "RefreshEngine"]),
     .executableTarget(

@@ -28,7 +28,7 @@ extension AppInterface {
       public let temporary: Bool?
       /// Unless `failed`: how long from now on there will be nothing new, microseconds, 24 h at most.
       ///
-      /// What a server's `Cache-Control: max-age` says. The app is not refreshed in the background before that.
+      /// What a server's `Cache-Control: max-age` says. The app is not refreshed by its interval before that.
       public let freshForMicroseconds: Int64?
 
       /// Makes it of its parts.

@@ -105,6 +105,10 @@ extension Wire {
     public let apps: Int
     /// The number of refreshes that are running.
     public let refreshing: Int
+    /// The number of transfers that are being moved; absent from a daemon that knows no transfers.
+    public let transferring: Int?
+    /// The number of transfers that wait or are paused.
+    public let transfersWaiting: Int?
     /// The next refresh of all; absent when nothing is planned.
     public let next: NextRefresh?
     /// The pause of all apps, if there is one.
@@ -117,8 +121,8 @@ extension Wire {
     /// Makes it of its parts.
     public init(
       version: String, start: Int, sinceMicroseconds: Int64, isUserDaemon: Bool, socket: String, launcher: String,
-      launcherReason: String, apps: Int, refreshing: Int, next: NextRefresh? = nil, pause: PauseState? = nil,
-      configuration: ConfigurationState, store: StoreState
+      launcherReason: String, apps: Int, refreshing: Int, transferring: Int? = nil, transfersWaiting: Int? = nil,
+      next: NextRefresh? = nil, pause: PauseState? = nil, configuration: ConfigurationState, store: StoreState
     ) {
       self.version = version
       self.start = start
@@ -129,6 +133,8 @@ extension Wire {
       self.launcherReason = launcherReason
       self.apps = apps
       self.refreshing = refreshing
+      self.transferring = transferring
+      self.transfersWaiting = transfersWaiting
       self.next = next
       self.pause = pause
       self.configuration = configuration
@@ -145,6 +151,8 @@ extension Wire {
       case launcherReason = "launcher_reason"
       case apps
       case refreshing
+      case transferring
+      case transfersWaiting = "transfers_waiting"
       case next
       case pause
       case configuration

@@ -182,6 +182,7 @@ actor Daemon {
     arm()
     holdSleep()
     if decision.deviceChanged { watch() }
+    if !decision.transfersChanged.isEmpty { watchForTransfers() }
   }
 
   /// Gives the instant that it is, and lets the engine know first if the wall clock was set.

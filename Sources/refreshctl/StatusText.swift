@@ -8,6 +8,9 @@ extension Screen {
     facts.add("apps", daemon.refreshing == 0 ? "\(daemon.apps)" : "\(daemon.apps), \(running)")
     facts.add(
       "next", daemon.next.map { "\($0.app), \(relative($0.dueMicroseconds)), \(clock($0.dueMicroseconds))" } ?? "-")
+    if let transferring = daemon.transferring, let waiting = daemon.transfersWaiting, transferring + waiting > 0 {
+      facts.add("transfers", "\(transferring) being moved, \(waiting) waiting")
+    }
     if let pause = daemon.pause { facts.add("pause", end(pause)) }
     facts.add("configuration", configuration(daemon.configuration))
     facts.add("store", store(daemon.store))

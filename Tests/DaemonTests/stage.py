@@ -38,12 +38,15 @@ def daemon(scratch):
 def bounded(request):
     """Ends a test that hangs in spite of all bounds."""
 
+    marker = request.node.get_closest_marker("bound")
+    bound = marker.args[0] if marker else BOUND
+
     def give_up(number, frame):
         faulthandler.dump_traceback()
-        raise TimeoutError(f"{request.node.name} took more than {BOUND} s")
+        raise TimeoutError(f"{request.node.name} took more than {bound} s")
 
     before = signal.signal(signal.SIGALRM, give_up)
-    signal.alarm(BOUND)
+    signal.alarm(bound)
     yield
     signal.alarm(0)
     signal.signal(signal.SIGALRM, before)

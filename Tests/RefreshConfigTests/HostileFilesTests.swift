@@ -9,7 +9,9 @@ import Testing
     return problems.isEmpty || problems.allSatisfy { !$0.contains("\n") && $0.hasPrefix("apps.d/x.toml") }
   }
 
-  @Test("right files with bytes changed, added and taken away", arguments: ["org.example.mail", "org.example.mirror"])
+  @Test(
+    "right files with bytes changed, added and taken away",
+    arguments: ["org.example.mail", "org.example.mirror", "org.example.feed"])
   func mutated(id: String) throws {
     let scratch = try Scratch()
     let right = Array(try ShippedFilesTests.text("apps.d/\(id).toml").utf8)

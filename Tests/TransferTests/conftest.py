@@ -15,6 +15,10 @@ from stage import bounded, daemon, pytest_runtest_makereport, scratch  # noqa: E
 from transfers import Transfers  # noqa: E402
 
 
+def pytest_configure(config):
+    config.addinivalue_line("markers", "bound(seconds): the longest that the test may take")
+
+
 @pytest.fixture
 def transfers(daemon):
     """The transfers of an app of a daemon that is not started yet, in a folder of their own."""

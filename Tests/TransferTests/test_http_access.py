@@ -2,7 +2,9 @@
 
 import json
 import os
+import shutil
 import stat
+import subprocess
 
 import pytest
 
@@ -142,6 +144,41 @@ def test_a_folder_that_the_owner_may_not_write(fetch, misbehaving):  # noqa: F81
     outcome, said = fetch.run()
     assert outcome == "failed" and "let the app's owner write there" in said
     assert fetch.due()[0] is None
+
+
+@pytest.mark.skipif(os.geteuid() != 0, reason="only root may have apps of others")
+def test_it_is_fetched_as_the_owner(fetch, nginx, secret):  # noqa: F811
+    nginx.file("feed", SIZE)
+    password = secret("ann:secret\n")
+    fetch.start(nginx.url("auth/feed"), {"credential_file": password}, owner="nobody", directory="/")
+    outcome, said = fetch.run()
+    assert outcome == "failed" and f"cannot read {password}: Permission denied" in said
+    shutil.chown(password, "nobody")
+    outcome, said = fetch.run()
+    assert outcome == "failed" and "let the app's owner write there" in said
+    shutil.chown(fetch.folder, "nobody")
+    assert fetch.run() == ARRIVED
+    assert fetch.file.owner() == "nobody"
+
+
+@pytest.mark.skipif(os.geteuid() != 0, reason="only root may mount a small disk")
+def test_a_full_disk_keeps_what_is_there(fetch, misbehaving):  # noqa: F811
+    subprocess.run(["mount", "-t", "tmpfs", "-o", "size=100k", "refreshd-test", fetch.folder], check=True)
+    try:
+        fetch.file.write_text("what was there")
+        fetch.start(misbehaving.url("plain", 200_000))
+        outcome, said = fetch.run()
+        assert outcome == "failed" and "No space left on device" in said
+        assert fetch.due()[0] == "retry"
+        assert fetch.file.read_text() == "what was there"
+    finally:
+        subprocess.run(["umount", fetch.folder], check=True)
+
+
+def test_a_folder_that_is_not_there(fetch, misbehaving, scratch):  # noqa: F811
+    fetch.start(misbehaving.url("plain", SIZE), {"to": str(scratch / "none" / "feed")})
+    outcome, said = fetch.run()
+    assert outcome == "failed" and f"{scratch}/none: No such file or directory; make it first" in said
 
 
 def test_the_mode_of_the_file_is_kept(fetch, misbehaving):  # noqa: F811

@@ -47,6 +47,18 @@ def test_a_daemon_that_is_killed_in_between(daemon, fetch, misbehaving):  # noqa
     assert fetch.file.stat().st_size == SIZE
 
 
+def test_what_comes_after_it_finds_the_file(daemon, fetch, misbehaving):  # noqa: F811
+    count = daemon.pipe("count")
+    daemon.app(
+        {"name": "feed", "http": {"url": misbehaving.url("plain", SIZE), "to": str(fetch.file)}},
+        {"name": "count", "after": ["feed"], "shell": f"wc -c < {fetch.file} > {count}"},
+    )
+    daemon.start()
+    for _ in range(2):
+        assert daemon.refresh()["outcome"] == "new_data"
+        assert count.line() == str(SIZE)
+
+
 def test_two_apps_with_one_file_take_turns(daemon, fetch, misbehaving):  # noqa: F811
     """The second finds the part of the first locked, which is worth a retry."""
     other = "org.example.mail"

@@ -49,7 +49,7 @@ extension Daemon {
       )
     }
     for (id, transfer) in stored {
-      transfers[id] = Transfers.Known(transfer)
+      transfers.add(id, transfer)
       pending.enqueued[id] = transfer
     }
     pending.promises.append { problem in

@@ -19,7 +19,7 @@ extension Daemon {
       guard workers[worker.key]?.given.contains(id) == true else { continue }
       take(report, of: id, by: worker.key, at: now)
     }
-    armWorker(worker.key)
+    if workers[worker.key]?.stopping.isEmpty == true { armWorker(worker.key) }
     let isSaved = call.parameters.reports.allSatisfy { $0.kind == .progress || $0.kind == .fetched }
     guard !isSaved else { return call.reply() }
     pending.answers.append { call.reply() }
@@ -51,6 +51,7 @@ extension Daemon {
     tellTransferWatchers(of: id)
     guard report.kind == .ended else { return }
     workers[key]?.given.remove(id)
+    workers[key]?.stopping.remove(id)
     if report.end == .retry { journal.retries(id, of: workers[key]?.app, known) }
     handle(.transferReported(id, TransferReport(report, hasProgressed: known.hasProgressed)))
   }

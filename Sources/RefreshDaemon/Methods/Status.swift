@@ -16,7 +16,9 @@ extension Daemon {
           sinceMicroseconds: startedAt.instant.wallMicroseconds(at: engine.wallOffset),
           isUserDaemon: settings.isUserDaemon, socket: settings.socket, launcher: choice.name,
           launcherReason: launcherReason,
-          apps: configuration.apps.count, refreshing: engine.refreshingCount, next: next(after: now),
+          apps: configuration.apps.count, refreshing: engine.refreshingCount,
+          transferring: engine.transferCounts.running, transfersWaiting: engine.transferCounts.waiting,
+          next: next(after: now),
           pause: pauseState,
           configuration: Wire.ConfigurationState(
             directories: reader.sources.directories, sinceMicroseconds: configuration.sinceMicroseconds,

@@ -27,11 +27,19 @@ extension Daemon {
       : Wire.Order(kind: .stop, id: Int64(id.number), reason: reason.rawValue)
     if let holder = workers.holder(of: id) {
       workers[holder.key]?.orders.append(order)
+      noteStopping(id, by: holder)
     } else if let app, reason.discards {
       self.order(order, of: id, app)
+      if let holder = workers.holder(of: id) { noteStopping(id, by: holder) }
     } else {
       handle(.transferReported(id, .stopped))
     }
+  }
+
+  /// Bounds how long a worker may take to stop a transfer.
+  private func noteStopping(_ id: TransferID, by worker: TransferWorkers.Worker) {
+    workers[worker.key]?.stopping.insert(id)
+    if worker.stage == .working, worker.stopping.isEmpty { armWorker(worker.key) }
   }
 
   private func order(_ order: Wire.Order, of id: TransferID, _ app: AppConfiguration) {
@@ -40,8 +48,7 @@ extension Daemon {
     }
     workers[key]?.orders.append(order)
     workers[key]?.given.insert(id)
-    workers[key]?.timer.disarm()
-    if workers[key]?.call == nil { armWorker(key) }
+    if let worker = workers[key], worker.stage == .working, worker.stopping.isEmpty { armWorker(key) }
   }
 
   private func assignment(_ known: Transfers.Known) -> Wire.Assignment {
@@ -67,10 +74,13 @@ extension Daemon {
       tellTransferWatchers(of: id)
       if case .ended(let result, _) = stage, transfers[id]?.isEndTold == false { conclude(id, result) }
     }
+  }
+
+  /// Has the network watched while there are transfers that need to know of it, and no longer.
+  func watchForTransfers() {
     let hasOpen = engine.transferCounts != (0, 0)
     guard hasOpen != transfers.hasOpen else { return }
     transfers.hasOpen = hasOpen
-    // What the network is, is asked only while somebody needs to know.
     watch()
   }
 

@@ -12,6 +12,8 @@ extension Daemon {
   private static let linger = Duration.milliseconds(1500)
   /// How long a worker may take to end by itself, and after SIGTERM.
   private static let endBound = Duration.seconds(5)
+  /// How long a worker may take to stop a transfer: a disk may have much to write.
+  private static let stopBound = Duration.seconds(15)
 
   /// Starts a worker for an app, and gives its key; nil when it cannot be begun with.
   func startWorker(of app: AppConfiguration) -> TaskKey? {
@@ -49,11 +51,12 @@ extension Daemon {
     }
   }
 
-  /// Takes note that a worker has asked for work, or has one transfer less.
+  /// Bounds how long a worker may be silent, by what it has to do.
   func armWorker(_ key: TaskKey) {
     guard let worker = workers[key] else { return }
     switch worker.stage {
     case .starting: arm(worker, for: Self.startBound)
+    case .working where !worker.stopping.isEmpty: arm(worker, for: engine.isStopping ? Self.endBound : Self.stopBound)
     case .working where worker.given.isEmpty: arm(worker, for: Self.linger)
     case .working: worker.timer.disarm()
     case .finishing, .asked, .killed: arm(worker, for: Self.endBound)
@@ -80,8 +83,8 @@ extension Daemon {
     guard let worker = workers[key] else { return }
     switch worker.stage {
     case .working where worker.given.isEmpty: finish(key)
-    case .working: return
-    case .starting, .finishing: askToEnd(key)
+    case .working where worker.stopping.isEmpty: return
+    case .working, .starting, .finishing: askToEnd(key)
     case .asked, .killed:
       workers[key]?.stage = .killed
       launcher.kill(key)

@@ -66,9 +66,9 @@ extension Daemon {
 
   /// Tells the owner's desktop that a session has ended, in the words that the app gave for it, if it gave any.
   func tellDesktop(of session: TransferSession) {
-    guard let app = configuration[session.app], !engine.isStopping,
-      let words = engine.transferIDs.last(where: { isWorded($0, session) }).flatMap({ transfers[$0]?.request.notice })
-    else { return }
+    guard let words = transfers.takeWords(of: session), let app = configuration[session.app], !engine.isStopping else {
+      return
+    }
     let key = TaskKey(refresh: engine.makeID(), task: 0)
     let command = Command(
       arguments: [workerProgram, "notify"], directory: "/", environment: app.commands.first?.environment ?? [])
@@ -86,10 +86,5 @@ extension Daemon {
     } catch {
       journal.cannotTell(.sessionEnded, app.id, "\(error)")
     }
-  }
-
-  private func isWorded(_ id: TransferID, _ session: TransferSession) -> Bool {
-    guard transfers[id]?.request.notice != nil, let state = engine.transferState(of: id) else { return false }
-    return state.policy.session == session && !state.isDelivered
   }
 }

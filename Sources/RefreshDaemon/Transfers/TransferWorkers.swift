@@ -40,6 +40,8 @@ struct TransferWorkers {
     var orders: [Wire.Order] = []
     /// The transfers that it has, or is to stop.
     var given: Set<TransferID> = []
+    /// Those of them that it was told to stop.
+    var stopping: Set<TransferID> = []
     /// How many bytes it may move in a second, as it was told; nil when it was told nothing.
     var rate: Int64?
 

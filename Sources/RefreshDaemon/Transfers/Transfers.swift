@@ -62,6 +62,8 @@ struct Transfers {
   }
 
   private(set) var all: [TransferID: Known]
+  /// What the owner's desktop is told when a session has ended, where anybody gave words for it.
+  private var notices: [TransferSession: String] = [:]
   private var last: UInt64
   /// Whether any has not ended.
   var hasOpen = false
@@ -70,6 +72,21 @@ struct Transfers {
   init(_ stored: [TransferID: StoredTransfer], last: UInt64) {
     all = stored.mapValues(Known.init)
     self.last = last
+    for (_, transfer) in stored.sorted(by: { $0.key < $1.key }) { noteWords(of: transfer) }
+  }
+
+  /// Takes up one more that was saved.
+  mutating func add(_ id: TransferID, _ stored: StoredTransfer) {
+    all[id] = Known(stored)
+    noteWords(of: stored)
+  }
+
+  /// What is to be told of a session that has ended, once.
+  mutating func takeWords(of session: TransferSession) -> String? { notices.removeValue(forKey: session) }
+
+  private mutating func noteWords(of transfer: StoredTransfer) {
+    if case .ended = transfer.state.stage { return }
+    if let words = transfer.request.notice { notices[transfer.state.policy.session] = words }
   }
 
   subscript(id: TransferID) -> Known? {

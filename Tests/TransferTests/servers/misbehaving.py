@@ -73,12 +73,13 @@ def span(range):
 
 
 class Misbehaving:
-    def __init__(self):
+    def __init__(self, address="127.0.0.1"):
+        self.address = address
         self.requests = []
         self.has_changed = threading.Condition()
         self.gates = {}
         self.closing = os.eventfd(0, os.EFD_CLOEXEC)
-        self.listener = Listener(("127.0.0.1", 0), Handler)
+        self.listener = Listener((address, 0), Handler)
         self.listener.server = self
         self.port = self.listener.server_address[1]
         self.thread = threading.Thread(target=self.listener.serve_forever, args=[0.05])
@@ -86,7 +87,7 @@ class Misbehaving:
 
     def url(self, mode, size=0, **settings):
         query = urllib.parse.urlencode(settings, doseq=True)
-        return f"http://127.0.0.1:{self.port}/{mode}/{size}" + (f"?{query}" if query else "")
+        return f"http://{self.address}:{self.port}/{mode}/{size}" + (f"?{query}" if query else "")
 
     def of(self, mode):
         """The requests of a mode so far."""

@@ -1,0 +1,54 @@
+import RefreshEngine
+import RefreshStore
+import Testing
+
+@testable import RefreshDaemon
+
+/// What the daemon knows of transfers beside the engine.
+@Suite struct TransfersTests {
+  private let app: AppID
+
+  init() throws { app = try #require(AppID("org.example.todo")) }
+
+  private func stored(
+    session: String = "photos", notice: String? = nil, stage: TransferState.Stage = .transferring
+  ) -> StoredTransfer {
+    var request = TransferRequest(.download, url: "https://example.org/a", path: "/a")
+    request.notice = notice
+    let policy = TransferPolicy(
+      session: TransferSession(app: app, name: session), host: "example.org", enqueuedAt: Instant(microseconds: 0))
+    return StoredTransfer(state: TransferState(policy: policy, stage: stage), request: request)
+  }
+
+  @Test func theRateIsWhatWasMovedInASecondOfLate() {
+    var speed = Transfers.Speed(bytes: 0, at: Instant(microseconds: 0))
+    #expect(speed.rate == nil)
+    speed.note(1_000_000, at: Instant(microseconds: 1_000_000))
+    #expect(speed.rate == 1_000_000)
+    speed.note(4_000_000, at: Instant(microseconds: 2_000_000))
+    #expect(speed.rate == 2_000_000)
+    // A moment is too short to tell.
+    speed.note(9_000_000, at: Instant(microseconds: 2_000_001))
+    #expect(speed.rate == 2_000_000)
+  }
+
+  @Test func aNumberIsGreaterThanAllThatEverWere() {
+    var transfers = Transfers([TransferID(3): stored()], last: 7)
+    #expect([transfers.makeID(), transfers.makeID()] == [TransferID(8), TransferID(9)])
+  }
+
+  @Test func aSessionHasTheLastWordsThatWereGivenForItAndOnce() {
+    var transfers = Transfers(
+      [
+        TransferID(1): stored(notice: "first"), TransferID(2): stored(notice: "second"), TransferID(3): stored(),
+        TransferID(4): stored(
+          session: "old", notice: "told before", stage: .ended(.done, at: Instant(microseconds: 1))),
+      ], last: 4)
+    transfers.add(TransferID(5), stored(session: "songs", notice: "songs"))
+    let photos = TransferSession(app: app, name: "photos")
+    #expect(transfers.takeWords(of: photos) == "second")
+    #expect(transfers.takeWords(of: photos) == nil)
+    #expect(transfers.takeWords(of: TransferSession(app: app, name: "songs")) == "songs")
+    #expect(transfers.takeWords(of: TransferSession(app: app, name: "old")) == nil)
+  }
+}

@@ -1,0 +1,63 @@
+"""A disk without room: the transfer waits with a reason, and goes on when there is room."""
+
+import contextlib
+import os
+import subprocess
+
+import pytest
+
+from servers.body import Body
+
+pytestmark = pytest.mark.skipif(os.geteuid() != 0, reason="only root may mount a small disk")
+SIZE = 3_000_000
+
+
+@pytest.fixture
+def small(running):
+    """The folder of the files is a disk of 4 MiB."""
+    subprocess.run(["mount", "-t", "tmpfs", "-o", "size=4m,mode=777", "refreshd-test", running.folder], check=True)
+    yield running
+    running.daemon.end()
+    subprocess.run(["umount", "--lazy", running.folder], check=True)
+
+
+def fill(folder, room):
+    """Leaves so many bytes of room."""
+    status = os.statvfs(folder)
+    with open(folder / "filler", "wb") as file, contextlib.suppress(OSError):
+        os.posix_fallocate(file.fileno(), 0, max(1, status.f_bavail * status.f_frsize - room))
+
+
+@pytest.mark.parametrize("mode", ["plain", "chunked"])
+def test_a_download_waits_for_room_and_goes_on_when_there_is(small, misbehaving, mode):
+    fill(small.folder, 1_000_000)
+    id = small.download(misbehaving.url(mode, SIZE))
+    waiting = small.wait_until(id, "no_space")
+    assert "No space left" in waiting["message"] and not small.target().exists()
+    assert [hold["name"] for hold in waiting["holds"]] == ["space"] and waiting["holds"][0]["remedy"]
+    (small.folder / "filler").unlink()
+    small.done(id)
+    assert Body(SIZE).is_in(small.target())
+    assert small.wake()[2][0]["outcome"] == "done"
+
+
+def test_others_go_on_meanwhile_and_a_person_may_cancel(small, misbehaving):
+    fill(small.folder, 1_000_000)
+    id = small.download(misbehaving.url("plain", SIZE))
+    small.wait_until(id, "no_space")
+    little = small.download(misbehaving.url("chunked", 1000), "little")
+    small.done(little)
+    small.cancel(id)
+    assert small.end(id)["result"] == "cancelled"
+    assert sorted(path.name for path in small.folder.iterdir()) == ["filler", "little"]
+
+
+def test_what_waits_for_room_waits_also_in_the_next_daemon(small, misbehaving):
+    fill(small.folder, 1_000_000)
+    id = small.download(misbehaving.url("plain", SIZE))
+    small.wait_until(id, "no_space")
+    small.daemon.restart()
+    assert small.show(id)["state"] == "no_space"
+    (small.folder / "filler").unlink()
+    small.done(id)
+    assert Body(SIZE).is_in(small.target())

@@ -1,0 +1,268 @@
+"""A transfer goes on where it was after whatever interrupts it, and nothing of it is fetched twice that need not be."""
+
+import contextlib
+import os
+import random
+import shutil
+import signal
+import subprocess
+import uuid
+
+import pytest
+
+from processes import wait_for_end
+from servers.body import Body
+from servers.misbehaving import Misbehaving
+
+MEGA = 1_000_000
+SIZE = 4 * MEGA
+
+
+def kill_worker(transfers):
+    for pid in transfers.workers():
+        os.kill(pid, signal.SIGKILL)
+        wait_for_end(pid)
+
+
+@pytest.mark.parametrize("name", ["SIGKILL", "SIGTERM"])
+def test_a_worker_that_is_killed_costs_nothing_that_it_had(running, misbehaving, name):
+    id = running.download(misbehaving.url("plain", SIZE, hold=3 * MEGA))
+    misbehaving.wait_until_held("plain")
+    running.wait(id, "there", lambda it: it["bytes"] == 3 * MEGA)
+    misbehaving.let_go()
+    for pid in running.workers():
+        os.kill(pid, getattr(signal, name))
+    running.done(id)
+    assert Body(SIZE).is_in(running.target())
+    again = misbehaving.of("plain")[1:]
+    assert len(again) <= 1 and all(3 * MEGA <= asked.start for asked in again)
+    running.wake()
+    running.no_more_wakes()
+
+
+@pytest.mark.parametrize("way", ["kill", "stop"])
+def test_a_daemon_that_ends_has_its_transfers_go_on_in_the_next(running, misbehaving, way):
+    id = running.download(misbehaving.url("plain", SIZE, hold=3 * MEGA))
+    misbehaving.wait_until_held("plain")
+    running.wait(id, "there", lambda it: it["bytes"] == 3 * MEGA)
+    workers = running.workers()
+    getattr(running.daemon, way)()
+    for pid in workers:
+        wait_for_end(pid)
+    misbehaving.let_go()
+    assert running.part().stat().st_size == 3 * MEGA and not running.target().exists()
+    running.daemon.start()
+    running.done(id)
+    assert Body(SIZE).is_in(running.target())
+    assert [asked.start for asked in misbehaving.of("plain")] == [None, 3 * MEGA]
+    assert running.show(id)["attempts"] == 2
+
+
+def test_everything_is_killed_at_once(running, misbehaving):
+    id = running.download(misbehaving.url("plain", SIZE, hold=3 * MEGA))
+    misbehaving.wait_until_held("plain")
+    running.wait(id, "there", lambda it: it["bytes"] == 3 * MEGA)
+    os.kill(running.daemon.pid, signal.SIGSTOP)
+    kill_worker(running)
+    running.daemon.kill()
+    misbehaving.let_go()
+    running.daemon.start()
+    running.done(id)
+    assert Body(SIZE).is_in(running.target())
+    assert [asked.start for asked in misbehaving.of("plain")] == [None, 3 * MEGA]
+
+
+def test_a_part_of_before_a_reboot_counts_as_far_as_it_was_on_disk(transfers, misbehaving):
+    """Power was lost: what was not synced may be anything."""
+    transfers.daemon.start()
+    id = transfers.download(misbehaving.url("plain", SIZE, hold=3 * MEGA))
+    misbehaving.wait_until_held("plain")
+    transfers.wait(id, "there", lambda it: it["bytes"] == 3 * MEGA)
+    transfers.daemon.kill()
+    kill_worker(transfers)
+    misbehaving.let_go()
+    # As after a loss of power: the length is there, the bytes are not.
+    with open(transfers.part(), "r+b") as file:
+        file.seek(2 * MEGA)
+        file.write(b"\0" * MEGA)
+    boot = transfers.daemon.directory / "boot"
+    boot.write_text(f"{uuid.uuid4()}\n")
+    transfers.daemon.start(prefix=["unshare", "--mount", "sh", "-c", NEXT_BOOT, str(boot)])
+    transfers.done(id)
+    assert Body(SIZE).is_in(transfers.target())
+
+
+# Has the daemon, and all that it starts, see another boot id.
+NEXT_BOOT = 'mount --bind "$0" /proc/sys/kernel/random/boot_id && exec "$@"'
+
+
+def test_a_part_that_somebody_has_replaced_does_not_count(running, misbehaving):
+    id = running.download(misbehaving.url("plain", SIZE, hold=3 * MEGA))
+    misbehaving.wait_until_held("plain")
+    running.wait(id, "there", lambda it: it["bytes"] == 3 * MEGA)
+    running.daemon.kill()
+    kill_worker(running)
+    misbehaving.let_go()
+    other = running.folder / "other"
+    other.write_bytes(b"x" * 3 * MEGA)
+    other.rename(running.part())
+    running.daemon.start()
+    running.done(id)
+    assert Body(SIZE).is_in(running.target())
+
+
+def test_a_part_that_was_shortened_is_gone_on_from_where_it_ends(running, misbehaving):
+    id = running.download(misbehaving.url("plain", SIZE, hold=3 * MEGA))
+    misbehaving.wait_until_held("plain")
+    running.wait(id, "there", lambda it: it["bytes"] == 3 * MEGA)
+    running.daemon.kill()
+    kill_worker(running)
+    misbehaving.let_go()
+    os.truncate(running.part(), MEGA)
+    running.daemon.start()
+    running.done(id)
+    assert Body(SIZE).is_in(running.target())
+
+
+# The whole is `REFRESHD_TEST_GIB=1 pytest -k many`: 1 GiB and 200 interruptions; a sixteenth of it is enough every day.
+WHOLE = "REFRESHD_TEST_GIB" in os.environ
+LARGE = 1 << 30 if WHOLE else 64 << 20
+INTERRUPTIONS = 200 if WHOLE else 40
+
+
+@pytest.mark.bound(900 if WHOLE else 60)
+def test_many_interruptions_cost_little(running, misbehaving):
+    """The server cuts, the worker is killed, the daemon is killed and restarted, in turn: the file is right, and less
+    than two in a hundred bytes were sent twice."""
+    every = LARGE // INTERRUPTIONS
+    body = Body(LARGE)
+    rate = 40_000_000
+    id = running.download(misbehaving.url("cut", LARGE, every=2 * every, rate=rate), sha256=body.sha256)
+    chance = random.Random(5)
+    interruptions = 0
+    for number in range(INTERRUPTIONS // 2):
+        goal = min((2 * number + 1) * every + chance.randrange(every), LARGE - every)
+        seen = misbehaving.sent("cut")
+        if seen < goal:
+            misbehaving.wait(f"{goal} bytes", lambda _: misbehaving.sent("cut") >= goal, within=60)
+        if number % 5 == 4:
+            running.daemon.kill()
+            running.daemon.start()
+        elif number % 5 == 2:
+            running.daemon.restart()
+        else:
+            kill_worker(running)
+        interruptions += 1
+    running.wait(id, "ended", lambda it: it["state"] == "ended", within=120)
+    ended = running.show(id)
+    assert ended["result"] == "done" and body.is_in(running.target())
+    cuts = sum(asked.status == 206 and not asked.is_left for asked in misbehaving.of("cut"))
+    twice = misbehaving.sent("cut") - LARGE
+    print(f"{interruptions} kills, {cuts} cuts, {twice} bytes twice: {twice / LARGE:.3%}")
+    assert interruptions + cuts >= INTERRUPTIONS * 0.9
+    assert twice < 0.02 * LARGE
+    assert running.wake()[2][0]["outcome"] == "done"
+    running.no_more_wakes()
+
+
+@contextlib.contextmanager
+def still(*processes):
+    """Has processes stand still."""
+    for pid in processes:
+        os.kill(pid, signal.SIGSTOP)
+    yield
+    for pid in processes:
+        os.kill(pid, signal.SIGCONT)
+
+
+def test_a_copy_of_any_moment_ends_with_the_right_file_and_one_wake(running, misbehaving):
+    """As after a loss of power: state and files are copied while it runs, and a new daemon is started on each copy."""
+    url = misbehaving.url("plain", SIZE, rate=4 * MEGA)
+    running.download(url)
+    copies = []
+    for number in range(6):
+        goal = number * SIZE // 5 - 100_000
+        misbehaving.wait("progress", lambda _: misbehaving.sent("plain") >= min(goal, SIZE - 1))
+        copy = running.daemon.directory / f"copy{number}"
+        with still(running.daemon.pid, *running.workers()):
+            shutil.copytree(running.daemon.state, copy / "state")
+            shutil.copytree(running.folder, copy / "files")
+        copies.append(copy)
+    running.done(1)
+    running.daemon.stop()
+    for copy in copies:
+        # The paths are those of the machine that lost its power.
+        shutil.rmtree(running.folder)
+        shutil.copytree(copy / "files", running.folder)
+        shutil.rmtree(running.daemon.state)
+        shutil.copytree(copy / "state", running.daemon.state)
+        running.wakes.lines_so_far()
+        running.daemon.start()
+        running.done(1)
+        assert Body(SIZE).is_in(running.target()) and not running.part().exists()
+        assert running.wake()[2][0]["outcome"] == "done"
+        running.no_more_wakes()
+        running.daemon.stop()
+
+
+@pytest.fixture
+def cable():
+    """A network of its own for the daemon, with a cable to this one that can be pulled."""
+    cable = Cable()
+    try:
+        cable.lay()
+        yield cable
+    finally:
+        cable.close()
+
+
+class Cable:
+    NAME = f"refreshd{os.getpid()}"
+    # Of the networks for measurements (RFC 2544), which nobody is reached by.
+    NEAR, FAR = "198.18.53.1", "198.18.53.2"
+
+    def __init__(self):
+        self.near, self.far = f"rn{os.getpid()}", f"rf{os.getpid()}"
+
+    def lay(self):
+        self.ip("netns", "add", self.NAME)
+        self.ip("link", "add", self.near, "type", "veth", "peer", "name", self.far, "netns", self.NAME)
+        self.ip("address", "add", f"{self.NEAR}/30", "dev", self.near)
+        self.ip("-n", self.NAME, "address", "add", f"{self.FAR}/30", "dev", self.far)
+        self.ip("-n", self.NAME, "link", "set", "lo", "up")
+        self.ip("-n", self.NAME, "link", "set", self.far, "up")
+        self.plug()
+        self.ip("-n", self.NAME, "route", "add", "default", "via", self.NEAR)
+
+    def plug(self):
+        self.ip("link", "set", self.near, "up")
+
+    def pull(self):
+        self.ip("link", "set", self.near, "down")
+
+    def close(self):
+        self.ip("link", "delete", self.near, check=False)
+        self.ip("netns", "delete", self.NAME, check=False)
+
+    def ip(self, *words, check=True):
+        subprocess.run(["ip", *words], check=check, timeout=30)
+
+
+@pytest.mark.skipif(os.geteuid() != 0, reason="only root may make networks")
+@pytest.mark.parametrize("network", ["any", "none"])
+def test_a_cable_that_is_pulled_stops_the_transfer_and_the_rest_comes_when_it_is_back(transfers, cable, network):
+    server = Misbehaving(cable.NEAR)
+    try:
+        transfers.daemon.start(prefix=["ip", "netns", "exec", cable.NAME])
+        id = transfers.download(server.url("plain", SIZE, hold=3 * MEGA), network=network)
+        server.wait_until_held("plain")
+        transfers.wait(id, "there", lambda it: it["bytes"] == 3 * MEGA)
+        cable.pull()
+        server.let_go()
+        transfers.wait_until(id, "waiting")
+        cable.plug()
+        transfers.done(id)
+        assert Body(SIZE).is_in(transfers.target())
+        assert {asked.start for asked in server.of("plain")[1:]} == {3 * MEGA}
+    finally:
+        server.close()

@@ -1,0 +1,136 @@
+"""Uploads: by PUT and POST from the start, by tus where they were."""
+
+import os
+
+import pytest
+
+from servers.body import Body
+from servers.relay import Relay
+
+SIZE = 3_000_000
+
+
+def test_a_file_is_put(running, misbehaving):
+    body = Body(SIZE)
+    ended = running.done(running.upload(body, misbehaving.url("put")))
+    asked = misbehaving.of("put")[0]
+    assert (asked.method, asked.sha256, ended["bytes"], ended["total"]) == ("PUT", body.sha256, SIZE, SIZE)
+    assert ended["direction"] == "upload"
+    assert running.wake()[2][0]["outcome"] == "done"
+
+
+@pytest.mark.parametrize("server", ["nginx", "apache"])
+def test_servers_of_the_web_take_a_file(running, request, server):
+    server = request.getfixturevalue(server)
+    body = Body(SIZE)
+    running.done(running.upload(body, server.url("uploads/up.bin")))
+    assert body.is_in(server.uploads / "up.bin")
+
+
+def test_a_file_is_posted_when_that_is_asked_for(running, misbehaving):
+    running.done(running.upload(Body(SIZE), misbehaving.url("put"), method="POST"))
+    assert misbehaving.of("put")[0].method == "POST"
+
+
+@pytest.mark.parametrize("size", [0, 1])
+def test_small_files_are_files(running, misbehaving, size):
+    running.done(running.upload(Body(size), misbehaving.url("put")))
+    assert misbehaving.of("put")[0].sha256 == Body(size).sha256
+
+
+def test_a_put_that_is_interrupted_begins_anew(running, misbehaving):
+    running.done(running.upload(Body(SIZE), misbehaving.url("put", every=SIZE // 2)))
+    first, second = misbehaving.of("put")
+    assert first.received < SIZE and second.sha256 == Body(SIZE).sha256
+
+
+def test_a_lost_answer_is_asked_for_again_by_put_and_never_by_post(running, misbehaving):
+    running.done(running.upload(Body(SIZE), misbehaving.url("lostanswer")))
+    assert len(misbehaving.of("lostanswer")) == 2
+    ended = running.failed(running.upload(Body(SIZE), misbehaving.url("lostanswer", times=9), "b", method="POST"))
+    assert ended["message"] and len(misbehaving.of("lostanswer")) == 3
+
+
+def test_a_post_that_is_stopped_before_it_can_have_arrived_is_sent_again(running, misbehaving):
+    id = running.upload(Body(SIZE), misbehaving.url("put", hold=0), method="POST")
+    misbehaving.wait_until_held("put")
+    running.pause(id)
+    paused = running.wait(id, "paused or over", lambda it: it["state"] in ("paused", "ended"))
+    misbehaving.let_go()
+    if paused["state"] == "paused":
+        running.resume(id)
+        running.done(id)
+    assert sum(asked.sha256 is not None for asked in misbehaving.of("put")) <= 1
+
+
+def test_a_server_that_refuses_before_it_has_all_is_heard(running, misbehaving):
+    ended = running.failed(running.upload(Body(50_000_000), misbehaving.url("early")))
+    assert "HTTP status 413" in ended["message"]
+
+
+def test_a_file_that_is_not_there_has_failed(running, misbehaving):
+    id = running.enqueue(running.request(misbehaving.url("put"), "none", direction="upload"))[0]
+    ended = running.failed(id)
+    assert str(running.target("none")) in ended["message"] and misbehaving.of("put") == []
+
+
+def test_a_link_is_not_uploaded(running, misbehaving):
+    running.target("link").symlink_to("/etc/passwd")
+    id = running.enqueue(running.request(misbehaving.url("put"), "link", direction="upload"))[0]
+    assert str(running.target("link")) in running.failed(id)["message"] and misbehaving.of("put") == []
+
+
+def test_what_is_no_file_is_not_uploaded(running, misbehaving):
+    os.mkfifo(running.target("pipe"))
+    id = running.enqueue(running.request(misbehaving.url("put"), "pipe", direction="upload"))[0]
+    assert str(running.target("pipe")) in running.failed(id)["message"] and misbehaving.of("put") == []
+
+
+@pytest.mark.parametrize("by", ["put", "tus"])
+def test_a_file_that_changes_meanwhile_has_failed(running, misbehaving, tus, by):
+    with_wire = Relay(tus.port, every=500_000)
+    url = misbehaving.url("put", hold=100_000) if by == "put" else tus.url.replace(str(tus.port), str(with_wire.port))
+    id = running.upload(Body(SIZE), url, **({"tus": True} if by == "tus" else {}))
+    if by == "put":
+        misbehaving.wait_until_held("put")
+    else:
+        running.wait(id, "interrupted", lambda it: it["attempts"] > 1)
+    with open(running.target(), "ab") as file:
+        file.write(b"more")
+    misbehaving.let_go()
+    ended = running.failed(id)
+    with_wire.close()
+    assert "changed" in ended["message"]
+
+
+def test_tus_takes_a_file_whole(running, tus):
+    before = len(tus.completed)
+    body = Body(SIZE)
+    running.done(running.upload(body, tus.url, tus=True))
+    metadata, contents = tus.wait_for_completed(before + 1)
+    assert contents == body.bytes() and metadata["filename"] == "file"
+
+
+def test_tus_goes_on_where_it_was_after_every_cut(running, tus):
+    before = len(tus.completed)
+    wire = Relay(tus.port, every=500_000)
+    body = Body(SIZE)
+    ended = running.done(running.upload(body, tus.url.replace(str(tus.port), str(wire.port)), tus=True))
+    wire.close()
+    assert tus.wait_for_completed(before + 1)[1] == body.bytes()
+    assert len(tus.completed) == before + 1
+    assert wire.cuts >= 5 and ended["attempts"] >= 5
+
+
+def test_tus_goes_on_after_the_daemon_was_killed(running, tus):
+    before = len(tus.completed)
+    wire = Relay(tus.port, every=1_000_000)
+    body = Body(SIZE)
+    id = running.upload(body, tus.url.replace(str(tus.port), str(wire.port)), tus=True, max_rate=2_000_000)
+    running.wait(id, "under way", lambda it: it["bytes"] > 100_000)
+    running.daemon.kill()
+    running.daemon.start()
+    running.done(id)
+    wire.close()
+    assert tus.wait_for_completed(before + 1)[1] == body.bytes()
+    assert len(tus.completed) == before + 1
