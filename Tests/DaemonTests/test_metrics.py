@@ -104,7 +104,7 @@ def test_a_family_that_is_measured_says_its_unit_and_all_are_explained(daemon):
     daemon.start()
     for name, family in families(daemon).items():
         assert family.documentation
-        assert family.unit == next((unit for unit in ("seconds", "bytes") if name.endswith(f"_{unit}")), "")
+        assert family.unit == next((unit for unit in ["seconds", "bytes"] if name.endswith(f"_{unit}")), "")
 
 
 def test_the_older_format_takes_the_text_as_well(daemon):

@@ -95,4 +95,24 @@ struct PartFileTests {
     #expect(other.kept(of: part, boot: "this") == 0)
     #expect(Wire.Resume(durable: 4, boot: "this").kept(of: part, boot: "this") == 0)
   }
+
+  @Test func aPartThatHasTakenItsPlaceIsKnownAgain() throws {
+    let part = try PartFile(in: folder, for: "f")
+    try part.append("0123456789")
+    let resume = Wire.Resume(total: 10, durable: 0, boot: "this", partInode: Int64(part.inode))
+    #expect(PlacedFile(in: folder, named: "f", of: resume) == nil)
+    rename("\(scratch.path)/f.part", "\(scratch.path)/f")
+    #expect(PlacedFile(in: folder, named: "f", of: resume)?.length == 10)
+    #expect(PlacedFile(in: folder, named: "f", of: nil) == nil)
+    try scratch.write("01234", to: "f")
+    #expect(PlacedFile(in: folder, named: "f", of: resume) == nil, "it is shorter")
+  }
+
+  @Test func anotherFileOfTheSameLengthIsNotTheOne() throws {
+    let part = try PartFile(in: folder, for: "f")
+    try part.append("0123456789")
+    try scratch.write("9876543210", to: "f")
+    let resume = Wire.Resume(total: 10, durable: 0, boot: "this", partInode: Int64(part.inode))
+    #expect(PlacedFile(in: folder, named: "f", of: resume) == nil)
+  }
 }

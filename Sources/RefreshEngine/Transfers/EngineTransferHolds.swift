@@ -43,8 +43,8 @@ extension Engine {
 
   /// Whether one more transfer with a server may run, as far as places go.
   func hasTransferPlace(with host: String) -> Bool {
-    transfers.given.count < limits.transfers.maxConcurrent
-      && transfers.givenOfHost[host, default: 0] < limits.transfers.maxPerHost
+    var places = TransferPlaces(given: transfers, limits: limits.transfers)
+    return places.take(with: host)
   }
 
   private func isNetworkMet(for policy: TransferPolicy) -> Bool {
@@ -63,5 +63,28 @@ extension Hold {
     case .constraint(_, let relaxedAt): relaxedAt
     default: nil
     }
+  }
+}
+
+/// How many transfers may run beside those that do: so many in all, so many with each server (FEATURES F7).
+struct TransferPlaces {
+  private var count: Int
+  private var ofHost: [String: Int]
+  private let limits: TransferLimits
+
+  init(given queue: TransferQueue, limits: TransferLimits) {
+    (count, ofHost) = (queue.given.count, queue.givenOfHost)
+    self.limits = limits
+  }
+
+  /// Whether one more may run, with whatever server.
+  var hasAny: Bool { count < limits.maxConcurrent }
+
+  /// Takes a place, if there is one.
+  mutating func take(with host: String) -> Bool {
+    guard hasAny, ofHost[host, default: 0] < limits.maxPerHost else { return false }
+    count += 1
+    ofHost[host, default: 0] += 1
+    return true
   }
 }

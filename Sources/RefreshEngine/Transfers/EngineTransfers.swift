@@ -130,28 +130,36 @@ extension Engine {
       guard let state = transfers[id], state.stage == .transferring else { continue }
       if let reason = reasonToStop(state, at: turn.now) { stopTransfer(id, reason, &turn) }
     }
-    var holds: [HoldsKey: [Hold]] = [:]
-    var wakes: [Instant] = transfers.giveUpAt.map { [$0] } ?? []
-    for id in Array(transfers.waiting) {
-      guard var state = transfers[id], case .waiting(let from) = state.stage else { continue }
-      if from > turn.now {
-        wakes.append(from)
-        continue
-      }
-      let key = HoldsKey(app: state.policy.app, network: state.policy.network)
-      let found = holds[key] ?? lastingHolds(on: state.policy, at: turn.now)
-      holds[key] = found
-      if !found.isEmpty {
-        wakes += found.compactMap(\.liftedAt)
-      } else if hasTransferPlace(with: state.policy.host) {
-        state.stage = .transferring
-        state.hasBegun = true
-        set(state, of: id, &turn)
-        turn.decision.effects.append(.transfer(id, state.policy.app))
-      }
+    startTransfers(at: turn.now, &turn)
+    var wakes = [transfers.giveUpAt, transfers.nextTry(after: turn.now)]
+    if transfers.hasWaiting {
+      wakes.append(settlingUntil.flatMap { $0 > turn.now ? $0 : nil })
+      if case .until(let end) = device.pause { wakes.append(end) }
     }
-    transfers.wakeAt = wakes.min()
+    transfers.wakeAt = wakes.compactMap(\.self).min()
     transfers.isTouched = false
+  }
+
+  /// Gives those that may run to workers, the first in line first, until there is no place.
+  private mutating func startTransfers(at now: Instant, _ turn: inout Turn) {
+    var isHeld: [HoldsKey: Bool] = [:]
+    var starting: [TransferID] = []
+    var places = TransferPlaces(given: transfers, limits: limits.transfers)
+    for id in transfers.waiting {
+      guard places.hasAny else { break }
+      guard let state = transfers[id], case .waiting(let from) = state.stage, from <= now else { continue }
+      let key = HoldsKey(app: state.policy.app, network: state.policy.network)
+      let held = isHeld[key] ?? !lastingHolds(on: state.policy, at: now).isEmpty
+      isHeld[key] = held
+      if !held, places.take(with: state.policy.host) { starting.append(id) }
+    }
+    for id in starting {
+      guard var state = transfers[id] else { continue }
+      state.stage = .transferring
+      state.hasBegun = true
+      set(state, of: id, &turn)
+      turn.decision.effects.append(.transfer(id, state.policy.app))
+    }
   }
 
   private struct HoldsKey: Hashable {

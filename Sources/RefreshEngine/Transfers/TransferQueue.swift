@@ -18,6 +18,14 @@ struct TransferQueue: Sendable {
     }
   }
 
+  /// When one that waits may be tried, boot clock.
+  private struct Try: Hashable, Comparable {
+    let at: Instant
+    let id: TransferID
+
+    static func < (left: Try, right: Try) -> Bool { (left.at, left.id) < (right.at, right.id) }
+  }
+
   private(set) var states: [TransferID: TransferState] = [:]
   private(set) var sessions: [TransferSession: Count] = [:]
   /// Those that a worker has, in order of id.
@@ -26,6 +34,8 @@ struct TransferQueue: Sendable {
   /// How many of each app have not ended, where any have not.
   private(set) var openOfApp: [AppID: Int] = [:]
   private var line: [Entry] = []
+  /// Those that wait, by when they may be tried.
+  private var tries: [Try] = []
   /// The first instant at which one that has not ended is to be given up; too early where one has ended since.
   var giveUpAt: Instant?
   /// When to look at them again by time, boot clock.
@@ -35,6 +45,9 @@ struct TransferQueue: Sendable {
 
   /// Those that wait, in the order in which they get a place.
   var waiting: some Sequence<TransferID> { line.lazy.map(\.id) }
+
+  /// Whether any waits.
+  var hasWaiting: Bool { !line.isEmpty }
 
   /// Which there are, in order of id.
   var ids: [TransferID] { states.keys.sorted() }
@@ -68,15 +81,30 @@ struct TransferQueue: Sendable {
       if givenOfHost[state.policy.host] == 0 { givenOfHost[state.policy.host] = nil }
       Self.move(id, in: &given, by: one)
     }
-    if case .waiting = state.stage { Self.move(Entry(priority: state.policy.priority, id: id), in: &line, by: one) }
+    if case .waiting(let from) = state.stage {
+      Self.move(Entry(priority: state.policy.priority, id: id), in: &line, by: one)
+      Self.move(Try(at: from, id: id), in: &tries, by: one)
+    }
+  }
+
+  /// When the first of those that wait for their time may be tried; nil when none does.
+  func nextTry(after now: Instant) -> Instant? {
+    let first = Self.place(of: Try(at: now, id: TransferID(.max)), in: tries)
+    return first < tries.count ? tries[first].at : nil
   }
 
   private static func move<Element: Comparable>(_ element: Element, in list: inout [Element], by one: Int) {
+    let place = place(of: element, in: list)
+    if one > 0 { list.insert(element, at: place) } else { list.remove(at: place) }
+  }
+
+  /// Where an element is or belongs in a list that is in order.
+  private static func place<Element: Comparable>(of element: Element, in list: [Element]) -> Int {
     var range = list.indices
     while !range.isEmpty {
       let middle = range.lowerBound + range.count / 2
       range = list[middle] < element ? middle + 1..<range.upperBound : range.lowerBound..<middle
     }
-    if one > 0 { list.insert(element, at: range.lowerBound) } else { list.remove(at: range.lowerBound) }
+    return range.lowerBound
   }
 }

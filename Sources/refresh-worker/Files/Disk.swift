@@ -22,7 +22,8 @@ final class Disk: @unchecked Sendable {
   struct Placement: Sendable {
     let descriptor: Int32
     let folder: Int32
-    let name: String
+    /// The name of the target; nil if the file has it already.
+    let name: String?
     let path: String
     let length: Int64
     /// The SHA-256 that it is to have, 64 hex digits in lower case; nil if it is not to be checked (any more).
@@ -149,8 +150,8 @@ final class Disk: @unchecked Sendable {
       try check(placement.descriptor, placement.length, digest, placement.path)
     }
     guard isDurable || fsync(placement.descriptor) == 0 else { throw Trouble(errno: errno, "write", placement.path) }
-    let part = placement.name + PartFile.suffix
-    guard renameat(placement.folder, part, placement.folder, placement.name) == 0 else {
+    guard let name = placement.name else { return }
+    guard renameat(placement.folder, name + PartFile.suffix, placement.folder, name) == 0 else {
       throw Trouble(errno: errno, "replace", placement.path)
     }
   }

@@ -10,6 +10,8 @@ final class ExchangeLoop {
 
   /// Throws when the process has no memory for it.
   init() throws(ExchangeFailure) {
+    // A server that closes its end in the middle of a TLS record is an error, not the end of the process.
+    signal(SIGPIPE, SIG_IGN)
     guard curl_start() == CURLE_OK, let multi = curl_multi_init() else {
       throw ExchangeFailure(kind: .temporary, message: "cannot start libcurl: there is no memory")
     }

@@ -11,6 +11,7 @@ enum EnqueueTask {
       return EX_USAGE
     }
     if let trouble { return surroundings.end(TaskResult(trouble)) }
+    surroundings.endInTime()
     return surroundings.end(result(of: request, surroundings))
   }
 

@@ -12,6 +12,7 @@ enum FetchTask {
       return EX_USAGE
     }
     if let trouble { return surroundings.end(TaskResult(trouble)) }
+    surroundings.endInTime()
     let terminated = linux_signal_descriptor(SIGTERM)
     do throws(Trouble) {
       guard let result = try Fetching(order).run(until: terminated) else { return EX_TEMPFAIL }

@@ -26,6 +26,14 @@ struct Surroundings {
     (self.app, self.trigger, self.socket, self.token) = (app, trigger, socket, token)
   }
 
+  /// Has the process end a while after the deadline of its refresh, in case no daemon is there any more to see to it.
+  ///
+  /// The longest grace is a minute.
+  func endInTime() {
+    guard let text = getenv("REFRESH_DEADLINE"), let deadline = Int64(String(cString: text)) else { return }
+    alarm(UInt32(clamping: max(1, deadline + 60 - Int64(time(nil)))))
+  }
+
   /// Reads the order on standard input; nil if it is none.
   static func order<Order: Decodable>(as type: Order.Type) -> Order? {
     var bytes = [UInt8](repeating: 0, count: longestOrder)

@@ -36,8 +36,10 @@ final class Download: Transfer {
 
   func start() {
     do throws(Trouble) {
-      let (folder, name) = try Folder.split(assignment.path)
-      let part = try PartFile(in: place.folder(folder), for: name)
+      let (path, name) = try Folder.split(assignment.path)
+      let folder = try place.folder(path)
+      if let placed = PlacedFile(in: folder, named: name, of: assignment.resume) { return confirm(placed) }
+      let part = try PartFile(in: folder, for: name)
       self.part = part
       if let resume = assignment.resume { try takeUp(resume, of: part) } else { try part.truncate(to: 0) }
       if part.length > 0, part.length == question.total { return put(part) }
@@ -216,10 +218,11 @@ final class Download: Transfer {
     let bytes = part.length
     let version = version
     checkpoint.begin()
-    place.disk.run(.keep(descriptor: part.descriptor, path: part.path)) { [self] trouble in
+    // The part is named here so that its descriptor is open until then.
+    place.disk.run(.keep(descriptor: part.descriptor, path: part.path)) { [self, part] trouble in
       checkpoint.end()
       // A version that has gone meanwhile is of no use to anybody.
-      if trouble == nil, !isOver, self.version == version { tellBegan(durable: bytes) }
+      if trouble == nil, !isOver, self.part === part, self.version == version { tellBegan(durable: bytes) }
     }
   }
 

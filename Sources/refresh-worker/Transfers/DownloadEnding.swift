@@ -19,13 +19,27 @@ extension Download {
     place.disk.run(.place(placement)) { [self] in judgePlacing($0, of: part) }
   }
 
-  func judgePlacing(_ trouble: Trouble?, of part: PartFile) {
-    guard let trouble else {
-      return over(
-        Wire.TransferReport(
-          id: id, kind: .ended, bytes: part.length, total: part.length, end: .done,
-          sha256: assignment.sha256?.lowercased()))
+  /// Ends with a file that was put into place before its worker could tell.
+  func confirm(_ placed: PlacedFile) {
+    isPlacing = true
+    let placement = Disk.Placement(
+      descriptor: placed.descriptor, folder: placed.folder.descriptor, name: nil, path: assignment.path,
+      length: placed.length, digest: assignment.sha256?.lowercased())
+    place.disk.run(.place(placement)) { [self] trouble in
+      guard let trouble else { return tellDone(placed.length) }
+      isPlacing = false
+      end(trouble)
     }
+  }
+
+  private func tellDone(_ length: Int64) {
+    over(
+      Wire.TransferReport(
+        id: id, kind: .ended, bytes: length, total: length, end: .done, sha256: assignment.sha256?.lowercased()))
+  }
+
+  func judgePlacing(_ trouble: Trouble?, of part: PartFile) {
+    guard let trouble else { return tellDone(part.length) }
     isPlacing = false
     guard case .failed = trouble.kind else { return end(trouble) }
     // Of a file that came in pieces the pieces may be at fault, whatever the server said of them.

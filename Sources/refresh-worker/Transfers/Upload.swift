@@ -18,6 +18,8 @@ final class Upload: Transfer {
   var confirmed: Int64 = 0
   private var exchange: Exchange?
   private var share: Int64?
+  /// Where it was last sent to.
+  private var target: WebAddress?
   private var redirects = 0
   /// The daemon knows that a POST may have arrived, so that it will not be sent again if its answer is lost.
   private var isLossKnown = false
@@ -75,6 +77,10 @@ final class Upload: Transfer {
   func keep() {}
 
   static let mostPatience = 5
+  private static let ownHeaders: Set<String> = [
+    "content-length", "transfer-encoding", "expect", "tus-resumable", "upload-length", "upload-offset",
+    "upload-metadata",
+  ]
 
   private var rate: Int64? { [share, assignment.maxRate].compactMap(\.self).min() }
 
@@ -107,7 +113,9 @@ final class Upload: Transfer {
     guard first.scheme == "http" || address.scheme == "https" else {
       throw Trouble(.failed, "cannot follow \(first.host): it leads from https to http")
     }
-    var request = try HTTPRequest(assignment, replacing: ["content-length", "transfer-encoding", "expect"])
+    var request = try HTTPRequest(
+      assignment, replacing: Self.ownHeaders.union(assignment.tus == true ? ["content-type"] : []))
+    target = address
     request.url = url
     request.followsRedirects = false
     if !address.hasOrigin(of: first) {
@@ -185,7 +193,7 @@ final class Upload: Transfer {
       case .isTaken: return try finish(source)
       case .isElsewhere:
         redirects += 1
-        guard redirects <= 20, let here = WebAddress(assignment.url), let location = head["location"],
+        guard redirects <= 20, let here = target, let location = head["location"],
           let next = here.resolving(location)
         else { throw Trouble(.failed, "cannot follow \(head.status): it leads nowhere, or on and on") }
         try send(to: next.text)
