@@ -142,7 +142,11 @@ final class Download: Transfer {
     do throws(Trouble) {
       switch answer {
       case .begins(let total): try begin(PartVersion(head, url: url, total: total))
-      case .continues(let total): try makeSureOfRoom(for: total)
+      case .continues(let total):
+        // The first answer may not have told it.
+        question.total = total
+        version?.total = total
+        try makeSureOfRoom(for: total)
       case .isWhole, .startsAnew, .ends: break
       }
     } catch {
