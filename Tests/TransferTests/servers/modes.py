@@ -182,7 +182,7 @@ def wronglength(asked, body):
 
 def html200(asked, body):
     """What a hotel's network answers until one has agreed to its terms."""
-    return Answer(200, {"Content-Type": "text/html"}, Body(317), 0, 317) if is_bad(asked) else honest(asked, body)
+    return Answer(200, {"Content-Type": "text/html"}, Body(317, 2), 0, 317) if is_bad(asked) else honest(asked, body)
 
 
 def never416(asked, body):
