@@ -40,6 +40,7 @@ extension Download {
     case .startsAnew: startAnew()
     case .ends(let trouble):
       part.remove()
+      self.part = nil
       end(trouble)
     case .lacksRest:
       guard part.length > bytesAtAsking, version?.validator != nil else {
@@ -55,11 +56,6 @@ extension Download {
 
   /// Has the whole file checked, made durable and put into its place.
   func put(_ part: PartFile) {
-    if let expected = assignment.length, part.length != expected {
-      part.remove()
-      return end(
-        Trouble(.failed, "cannot accept \(part.path): it has \(part.length) bytes, and \(expected) were to come"))
-    }
     isPlacing = true
     let wanted = assignment.sha256?.lowercased()
     if let digest, let wanted, digest.finish() != wanted { return judgePlacing(.otherDigest(part.path), of: part) }
