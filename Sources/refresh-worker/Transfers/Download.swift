@@ -23,8 +23,16 @@ final class Download: Transfer {
   private var awaitsSaving = false
   var mayStartAnew = true
   var isPlacing = false
+  /// The stop that was ordered while the file was being checked; it counts only if the file is not right.
+  var lateStop: Stop?
   var isOver = false
   var bytesAtAsking: Int64 = 0
+
+  /// What is to become of what is there when it is stopped.
+  enum Stop {
+    case keeping
+    case discarding
+  }
 
   init(id: Int64, _ assignment: Wire.Assignment, in place: any TransferPlace) {
     self.id = id
@@ -56,12 +64,14 @@ final class Download: Transfer {
   }
 
   func stop(discarding: Bool) {
-    guard !isPlacing, !isOver else { return }
+    guard !isOver else { return }
+    let stop: Stop = discarding ? .discarding : .keeping
+    guard !isPlacing else {
+      lateStop = stop
+      return
+    }
     cancelExchange()
-    if discarding { part?.remove() }
-    endKeeping(
-      Wire.TransferReport(id: id, kind: .ended, bytes: progress.bytes, total: progress.total, end: .stopped),
-      isKept: !discarding)
+    end(stop)
   }
 
   func limit(to share: Int64?) {
