@@ -136,7 +136,7 @@ def test_many_interruptions_cost_little(running, misbehaving):
     than two in a hundred bytes were sent twice."""
     every = LARGE // INTERRUPTIONS
     body = Body(LARGE)
-    rate = 40_000_000
+    rate = 60_000_000
     id = running.download(misbehaving.url("cut", LARGE, every=2 * every, rate=rate), sha256=body.sha256)
     chance = random.Random(5)
     interruptions = 0
@@ -177,20 +177,21 @@ def still(*processes):
 
 def test_a_copy_of_any_moment_ends_with_the_right_file_and_one_wake(running, misbehaving):
     """As after a loss of power: state and files are copied while it runs, and a new daemon is started on each copy."""
-    url = misbehaving.url("plain", SIZE, rate=4 * MEGA)
+    url = misbehaving.url("plain", SIZE, rate=6 * MEGA)
     running.download(url)
     copies = []
-    for number in range(6):
-        goal = number * SIZE // 5 - 100_000
+    for number in range(5):
+        goal = number * SIZE // 4 - 100_000
         misbehaving.wait("progress", lambda _: misbehaving.sent("plain") >= min(goal, SIZE - 1))
         copy = running.daemon.directory / f"copy{number}"
         with still(running.daemon.pid, *running.workers()):
             shutil.copytree(running.daemon.state, copy / "state")
             shutil.copytree(running.folder, copy / "files")
-        copies.append(copy)
+            wakes = len(running.wakes.lines_so_far())
+        copies.append((copy, wakes))
     running.done(1)
     running.daemon.stop()
-    for copy in copies:
+    for copy, wakes in copies:
         # The paths are those of the machine that lost its power.
         shutil.rmtree(running.folder)
         shutil.copytree(copy / "files", running.folder)
@@ -200,8 +201,10 @@ def test_a_copy_of_any_moment_ends_with_the_right_file_and_one_wake(running, mis
         running.daemon.start()
         running.done(1)
         assert Body(SIZE).is_in(running.target()) and not running.part().exists()
-        assert running.wake()[2][0]["outcome"] == "done"
-        running.no_more_wakes()
+        # The app that was woken before the loss may be woken again, if nobody had written down that it was.
+        running.daemon.refresh()
+        told = [line.split(" ")[0] for line in running.wakes.lines_so_far()]
+        assert told == ["transfer", "manual"] or (wakes and told == ["manual"]), told
         running.daemon.stop()
 
 
