@@ -27,6 +27,9 @@ static inline CURLcode curl_set_bytes(CURL *handle, CURLoption option, curl_byte
 static inline CURLcode curl_set_seek(CURL *handle, curl_seek value) {
   return curl_easy_setopt(handle, CURLOPT_SEEKFUNCTION, value);
 }
+static inline CURLcode curl_set_socket(CURL *handle, curl_sockopt_callback value) {
+  return curl_easy_setopt(handle, CURLOPT_SOCKOPTFUNCTION, value);
+}
 static inline CURLcode curl_get_long(CURL *handle, CURLINFO info, long *value) {
   return curl_easy_getinfo(handle, info, value);
 }

@@ -241,6 +241,13 @@ final class Exchange {
     return filling
   }
 
+  /// Has the kernel take less ahead of a slow exchange than it would, because that is lost when the exchange is ended.
+  private func shrinkBuffer(of socket: Int32) {
+    guard let rate = pace.rate, rate < 4 << 20 else { return }
+    var size = Int32(max(rate / 8, 32 << 10))
+    setsockopt(socket, SOL_SOCKET, SO_RCVBUF, &size, socklen_t(MemoryLayout.size(ofValue: size)))
+  }
+
   private func tell(_ head: ResponseHead) -> Bool {
     isHeadTold = true
     return onHead(head)
@@ -254,6 +261,11 @@ final class Exchange {
     curl_set_pointer(handle, CURLOPT_WRITEDATA, context)
     curl_set_pointer(handle, CURLOPT_READDATA, context)
     curl_set_pointer(handle, CURLOPT_SEEKDATA, context)
+    curl_set_pointer(handle, CURLOPT_SOCKOPTDATA, context)
+    curl_set_socket(handle) { context, socket, _ in
+      Exchange.at(context)?.shrinkBuffer(of: socket)
+      return CURL_SOCKOPT_OK
+    }
     curl_set_bytes(handle, CURLOPT_HEADERFUNCTION) { bytes, size, count, context in
       let line = UnsafeRawBufferPointer(start: bytes, count: size * count)
       Exchange.at(context)?.tookHeader(Substring(decoding: line, as: UTF8.self))

@@ -14,7 +14,8 @@ extension Exchange {
     curl_set_long(handle, CURLOPT_MAXREDIRS, 20)
     curl_set_long(handle, CURLOPT_SUPPRESS_CONNECT_HEADERS, 1)
     curl_set_long(handle, CURLOPT_PIPEWAIT, 1)
-    curl_set_long(handle, CURLOPT_BUFFERSIZE, 512 << 10)
+    // What has been read and must wait for its turn is lost when the exchange is ended.
+    curl_set_long(handle, CURLOPT_BUFFERSIZE, request.maxRate == nil ? 512 << 10 : 32 << 10)
     curl_set_long(handle, CURLOPT_CONNECTTIMEOUT_MS, Int(request.stall.components.seconds) * 1000)
     curl_set_text(handle, CURLOPT_USERAGENT, "refreshd")
     for line in request.headers { lines = curl_slist_append(lines, line) }
