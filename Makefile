@@ -54,7 +54,7 @@ test-service: test-swift
 	BIN_DIR=$(abspath .build/debug) Tests/with-systemd -b $(abspath .) -- \
 	  $(abspath $(PYTHON)) -m pytest -q -p no:cacheprovider Tests/ServiceTests
 	BIN_DIR=$(abspath .build/debug) LAUNCHER=systemd Tests/with-systemd -b $(abspath .) -- \
-	  $(abspath $(PYTHON)) -m pytest -q -p no:cacheprovider Tests/DaemonTests
+	  $(abspath $(PYTHON)) -m pytest -q -n 3 --dist worksteal -p no:cacheprovider Tests/DaemonTests
 
 bench: release test-setup
 	$(SWIFT) build $(RELEASE_FLAGS) --product engine-bench
