@@ -133,6 +133,20 @@ def test_a_worker_has_no_privileges_and_none_can_read_its_memory(service, folder
     wait_for_end(service)
 
 
+def test_credentials_come_from_the_owners_netrc(service, folder, misbehaving):
+    netrc = folder.parent / ".netrc"
+    netrc.write_text("machine 127.0.0.1 login ann password secret\n")
+    netrc.chmod(0o600)
+    shutil.chown(netrc, "anna", "anna")
+    download(service, misbehaving.url("cut", SIZE, needs="ann:secret"), folder, "--network", "none", "--netrc")
+    assert wait_for_end(service)["result"] == "done"
+    assert Body(SIZE).is_in(folder / "file")
+    netrc.unlink()
+    service.refreshctl("download", TODO, misbehaving.url("plain", SIZE, needs="ann:secret"), "--to", f"{folder}/other",
+                       "--network", "none", "--netrc")  # fmt: skip
+    assert "401" in wait_for_end(service, 2)["message"]
+
+
 @pytest.fixture
 def desktop(anna, log_in):
     """Reads what anna's desktop is told, one after the other."""

@@ -72,6 +72,19 @@ def test_everything_is_killed_at_once(running, misbehaving):
     assert [asked.start for asked in misbehaving.of("plain")] == [None, 3 * MEGA]
 
 
+def test_what_was_answered_is_in_the_queue_whatever_comes_next(running, nginx):
+    body = nginx.file("small.bin", 1000)
+    ids = running.enqueue(*(running.request(nginx.url("files/small.bin"), str(number)) for number in range(1000)))
+    running.daemon.kill()
+    running.daemon.start()
+    assert [transfer["id"] for transfer in running.all()] == ids == list(range(1, 1001))
+    lines = running.wake()[2]
+    assert [line["path"] for line in lines] == [str(running.target(str(number))) for number in range(1000)]
+    assert {line["outcome"] for line in lines} == {"done"}
+    assert all(body.is_in(running.target(str(number))) for number in range(1000))
+    running.no_more_wakes()
+
+
 def test_a_part_of_before_a_reboot_counts_as_far_as_it_was_on_disk(transfers, misbehaving):
     """Power was lost: what was not synced may be anything."""
     transfers.daemon.start()
