@@ -42,17 +42,19 @@ test-swift: test-setup
 	$(SWIFT) test --skip-build --no-parallel --skip SimulatorTests --skip SystemdLauncherTests
 	$(SWIFT) test --skip-build --filter SimulatorTests
 
+# Three at once on two processors: most of what these tests do is to wait.
 test-python: test-swift
 	BIN_DIR=$(abspath .build/debug) REFRESHCTL=$(abspath .build/debug)/refreshctl \
-	  $(PYTHON) -m pytest -q Tests/RefreshAPITests Tests/refreshctlTests Tests/VarlinkCertification Tests/DaemonTests
+	  $(PYTHON) -m pytest -q -n 3 --dist worksteal \
+	  Tests/RefreshAPITests Tests/refreshctlTests Tests/VarlinkCertification Tests/DaemonTests
 	BIN_DIR=$(abspath .build/debug) REFRESHCTL=$(abspath .build/debug)/refreshctl \
-	  $(PYTHON) -m pytest -q Tests/TransferTests
+	  $(PYTHON) -m pytest -q -n 3 --dist worksteal Tests/TransferTests
 
 test-service: test-swift
 	BIN_DIR=$(abspath .build/debug) Tests/with-systemd -b $(abspath .) -- \
 	  $(abspath $(PYTHON)) -m pytest -q -p no:cacheprovider Tests/ServiceTests
 	BIN_DIR=$(abspath .build/debug) LAUNCHER=systemd Tests/with-systemd -b $(abspath .) -- \
-	  $(abspath $(PYTHON)) -m pytest -q -p no:cacheprovider Tests/DaemonTests
+	  $(abspath $(PYTHON)) -m pytest -q -n 3 --dist worksteal -p no:cacheprovider Tests/DaemonTests
 
 bench: release test-setup
 	$(SWIFT) build $(RELEASE_FLAGS) --product engine-bench
@@ -102,4 +104,4 @@ test-setup:
 	@demo/need $(TEST_PACKAGES)
 	@test -x $(PYTHON) || /usr/bin/python3 -m venv .build-python
 	@$(PYTHON) -m pip install --quiet --disable-pip-version-check 'pytest>=8,<10' 'varlink==31.0.0' \
-	  'prometheus_client>=0.20,<1' 'tuspyserver==4.4.3' 'fastapi==0.165.0' 'uvicorn==0.54.0'
+	  'prometheus_client>=0.20,<1' 'pytest-xdist>=3,<4' 'tuspyserver==4.4.3' 'fastapi==0.165.0' 'uvicorn==0.54.0'

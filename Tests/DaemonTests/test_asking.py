@@ -109,6 +109,8 @@ def test_the_status_of_the_daemon(daemon):
         "launcher": LAUNCHER,
         "launcher_reason": "refreshd.toml says so",
         "apps": 2,
+        "transferring": 0,
+        "transfers_waiting": 0,
         "refreshing": 0,
         "next": {"app": TODO, "due_us": refreshes[TODO]["started_us"] + HOUR},
         "configuration": {"directories": [str(daemon.config)], "problems": []},

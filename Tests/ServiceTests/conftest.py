@@ -7,13 +7,17 @@ import os
 import pathlib
 import shutil
 import subprocess
+import sys
 
 import pytest
 
-from journal import Journal
-from mock import POLICY, Mock, busctl
-from probe import Probe
-from service import Service, log_out
+sys.path.insert(1, str(pathlib.Path(__file__).resolve().parents[1] / "TransferTests"))
+
+from journal import Journal  # noqa: E402
+from mock import POLICY, Mock, busctl  # noqa: E402
+from probe import Probe  # noqa: E402
+from servers.misbehaving import Misbehaving  # noqa: E402
+from service import Service, log_out  # noqa: E402
 
 ROOT = pathlib.Path(__file__).resolve().parents[2]
 BIN_DIR = pathlib.Path(os.environ.get("BIN_DIR", ROOT / ".build/debug"))
@@ -33,6 +37,8 @@ def installed():
     """What `make install` and a package's scripts put on a machine, and a user."""
     for program in ("refreshd", "refreshctl"):
         shutil.copy(BIN_DIR / program, "/usr/bin")
+    os.makedirs("/usr/libexec/refreshd", exist_ok=True)
+    shutil.copy(BIN_DIR / "refresh-worker", "/usr/libexec/refreshd")
     for folder in ("system", "user"):
         shutil.copytree(ROOT / "systemd" / folder, f"/usr/lib/systemd/{folder}", dirs_exist_ok=True)
     os.makedirs("/usr/lib/systemd/catalog", exist_ok=True)
@@ -146,6 +152,14 @@ def mock(bus_policy):
     yield start
     for mock in mocks:
         mock.stop()
+
+
+@pytest.fixture
+def misbehaving():
+    """A server of files that can be held up."""
+    server = Misbehaving()
+    yield server
+    server.close()
 
 
 @pytest.fixture

@@ -1,5 +1,7 @@
-"""Transfers of a real daemon and its workers with real servers (servers/). The daemon and what waits for it are those of
-DaemonTests."""
+"""Transfers of a real daemon and its workers with real servers (servers/).
+
+The daemon and what waits for it are those of DaemonTests.
+"""
 
 import pathlib
 import sys

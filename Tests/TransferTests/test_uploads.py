@@ -86,21 +86,24 @@ def test_what_is_no_file_is_not_uploaded(running, misbehaving):
     assert str(running.target("pipe")) in running.failed(id)["message"] and misbehaving.of("put") == []
 
 
-@pytest.mark.parametrize("by", ["put", "tus"])
-def test_a_file_that_changes_meanwhile_has_failed(running, misbehaving, tus, by):
-    with_wire = Relay(tus.port, every=500_000)
-    url = misbehaving.url("put", hold=100_000) if by == "put" else tus.url.replace(str(tus.port), str(with_wire.port))
-    id = running.upload(Body(SIZE), url, **({"tus": True} if by == "tus" else {}))
-    if by == "put":
-        misbehaving.wait_until_held("put")
-    else:
-        running.wait(id, "interrupted", lambda it: it["attempts"] > 1)
+def test_a_file_that_changes_while_it_is_sent_has_failed(running, misbehaving):
+    id = running.upload(Body(SIZE), misbehaving.url("put", hold=100_000))
+    misbehaving.wait_until_held("put")
     with open(running.target(), "ab") as file:
         file.write(b"more")
     misbehaving.let_go()
-    ended = running.failed(id)
-    with_wire.close()
-    assert "changed" in ended["message"]
+    assert "changed" in running.failed(id)["message"]
+
+
+def test_a_file_that_changes_between_two_tries_is_never_spliced(running, tus):
+    before = len(tus.completed)
+    wire = Relay(tus.port, every=500_000)
+    id = running.upload(Body(SIZE), tus.url.replace(str(tus.port), str(wire.port)), tus=True)
+    running.wait(id, "waiting", lambda it: it["state"] == "waiting" and it["attempts"] == 1)
+    Body(SIZE + 4, 2).write(running.target())
+    running.done(id)
+    wire.close()
+    assert tus.wait_for_completed(before + 1)[1] == Body(SIZE + 4, 2).bytes()
 
 
 def test_tus_takes_a_file_whole(running, tus):

@@ -48,7 +48,7 @@ extension Daemon {
       pending.transferProgress.insert(id)
     }
     transfers[id] = known
-    tellTransferWatchers(of: id)
+    tellTransferWatchers(of: id, isProgress: true)
     guard report.kind == .ended else { return }
     workers[key]?.given.remove(id)
     workers[key]?.stopping.remove(id)

@@ -71,7 +71,7 @@ extension Daemon {
     for id in decision.transfersChanged.sorted() {
       guard let stage = engine.transferState(of: id)?.stage else { continue }
       noteRoom(id, stage)
-      tellTransferWatchers(of: id)
+      tellTransferWatchers(of: id, isProgress: false)
       if case .ended(let result, _) = stage, transfers[id]?.isEndTold == false { conclude(id, result) }
     }
   }

@@ -33,8 +33,8 @@ struct TransferWatchers {
   var news: Set<TransferID> = []
   /// When the last news was told, boot clock.
   var toldAt: Instant?
-  /// Whether they are to be told in a moment.
-  var isDue = false
+  /// When they are to be told the next news, boot clock; nil while there is none.
+  var dueAt: Instant?
 
   /// Takes up a call, and gives the number to remove it by.
   mutating func add(_ watcher: Watcher) -> Int {
@@ -53,24 +53,28 @@ struct TransferWatchers {
 }
 
 extension Daemon {
-  /// How long after the last news the next is told at the earliest, boot clock.
-  private static let newsInterval = Duration.milliseconds(500)
+  /// How long after the last news the next is told at the earliest, boot clock: of progress, and of all else.
+  private static let progressInterval = Duration.milliseconds(500)
+  private static let newsInterval = Duration.milliseconds(50)
 
   /// Has those who watch told that something is new about a transfer, with what else is.
-  func tellTransferWatchers(of id: TransferID) {
+  ///
+  /// Progress is told twice a second; that it begins, ends or waits is worth more than that.
+  func tellTransferWatchers(of id: TransferID, isProgress: Bool) {
     guard !transferWatchers.all.isEmpty else { return }
     transferWatchers.news.insert(id)
-    guard !transferWatchers.isDue else { return }
-    transferWatchers.isDue = true
     let now = Moment.now().instant
-    let at = max(now, transferWatchers.toldAt.map { $0 + Self.newsInterval } ?? now)
+    let interval = isProgress ? Self.progressInterval : Self.newsInterval
+    let at = max(now, transferWatchers.toldAt.map { $0 + interval } ?? now)
+    if let due = transferWatchers.dueAt, due <= at { return }
+    transferWatchers.dueAt = at
     newsTimer?.arm(at: at.microseconds, accuracy: 1000)
   }
 
   /// Tells those who watch all that is new.
   func tellNewsOfTransfers() {
     let now = readClocks()
-    transferWatchers.isDue = false
+    transferWatchers.dueAt = nil
     transferWatchers.toldAt = now
     let news = transferWatchers.news.sorted()
     transferWatchers.news = []

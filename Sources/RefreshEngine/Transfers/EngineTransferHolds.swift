@@ -43,8 +43,8 @@ extension Engine {
 
   /// Whether one more transfer with a server may run, as far as places go.
   func hasTransferPlace(with host: String) -> Bool {
-    var places = TransferPlaces(given: transfers, limits: limits.transfers)
-    return places.take(with: host)
+    transfers.given.count < limits.transfers.maxConcurrent
+      && transfers.givenOfHost[host, default: 0] < limits.transfers.maxPerHost
   }
 
   private func isNetworkMet(for policy: TransferPolicy) -> Bool {
@@ -70,21 +70,25 @@ extension Hold {
 struct TransferPlaces {
   private var count: Int
   private var ofHost: [String: Int]
+  /// The servers that are waited for and have a place.
+  private var openHosts: Set<String>
   private let limits: TransferLimits
 
   init(given queue: TransferQueue, limits: TransferLimits) {
     (count, ofHost) = (queue.given.count, queue.givenOfHost)
+    openHosts = Set(queue.waitingOfHost.keys.filter { queue.givenOfHost[$0, default: 0] < limits.maxPerHost })
     self.limits = limits
   }
 
-  /// Whether one more may run, with whatever server.
-  var hasAny: Bool { count < limits.maxConcurrent }
+  /// Whether one more of those that wait may run.
+  var hasAny: Bool { count < limits.maxConcurrent && !openHosts.isEmpty }
 
   /// Takes a place, if there is one.
   mutating func take(with host: String) -> Bool {
     guard hasAny, ofHost[host, default: 0] < limits.maxPerHost else { return false }
     count += 1
     ofHost[host, default: 0] += 1
+    if ofHost[host, default: 0] >= limits.maxPerHost { openHosts.remove(host) }
     return true
   }
 }

@@ -31,6 +31,8 @@ struct TransferQueue: Sendable {
   /// Those that a worker has, in order of id.
   private(set) var given: [TransferID] = []
   private(set) var givenOfHost: [String: Int] = [:]
+  /// How many wait for each server, where any do.
+  private(set) var waitingOfHost: [String: Int] = [:]
   /// How many of each app have not ended, where any have not.
   private(set) var openOfApp: [AppID: Int] = [:]
   private var line: [Entry] = []
@@ -84,6 +86,8 @@ struct TransferQueue: Sendable {
     if case .waiting(let from) = state.stage {
       Self.move(Entry(priority: state.policy.priority, id: id), in: &line, by: one)
       Self.move(Try(at: from, id: id), in: &tries, by: one)
+      waitingOfHost[state.policy.host, default: 0] += one
+      if waitingOfHost[state.policy.host] == 0 { waitingOfHost[state.policy.host] = nil }
     }
   }
 

@@ -66,7 +66,7 @@ final class Upload: Transfer {
     // Its answer is on the way, and lost it would be a failure.
     if exchange != nil, isLossKnown, !discarding { return }
     if let exchange { place.loop.cancel(exchange) }
-    over(Wire.TransferReport(id: id, kind: .ended, bytes: sent, total: source?.length, end: .stopped))
+    over(Wire.TransferReport(id: id, kind: .ended, bytes: confirmed, total: source?.length, end: .stopped))
   }
 
   func limit(to share: Int64?) {
@@ -226,7 +226,7 @@ final class Upload: Transfer {
   }
 
   func end(_ trouble: Trouble) {
-    over(Wire.TransferReport(id: id, trouble: trouble, bytes: sent, total: source?.length))
+    over(Wire.TransferReport(id: id, trouble: trouble, bytes: confirmed, total: source?.length))
   }
 
   private func over(_ report: Wire.TransferReport) {

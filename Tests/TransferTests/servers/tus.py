@@ -1,12 +1,17 @@
 """tuspyserver, a server of resumable uploads (tus 1.0.0), in a thread of the test's own process."""
 
+import functools
 import pathlib
 import socket
 import threading
 
 import fastapi
 import tuspyserver
+import tuspyserver.request
 import uvicorn
+
+# Its one thread waits for the lock that a request on the same thread holds, 30 s long: it had better say no at once.
+tuspyserver.request.acquire_upload_lock = functools.partial(tuspyserver.request.acquire_upload_lock, timeout=0.1)
 
 
 class Tus:

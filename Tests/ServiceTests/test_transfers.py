@@ -1,0 +1,132 @@
+"""Background transfers of the service: for a user, by either launcher, over a network that is metered now and then."""
+
+import json
+import pathlib
+import pwd
+import shutil
+import subprocess
+import time
+
+import pytest
+
+from servers.body import Body
+from service import TODO, app
+
+SIZE = 4_000_000
+THERE = 3_000_000
+
+
+@pytest.fixture
+def folder(anna):
+    """A folder of anna's, with nothing in it."""
+    folder = pathlib.Path(pwd.getpwnam("anna").pw_dir) / "files"
+    shutil.rmtree(folder, ignore_errors=True)
+    folder.mkdir()
+    shutil.chown(folder, "anna", "anna")
+    return folder
+
+
+@pytest.fixture
+def service(either, folder):
+    """The service with an app of anna's, which writes down what it is told of its transfers."""
+    either.launch_by(either.launcher, 'settle = "0s"\n')
+    either.configure(app(f"echo $REFRESH_TRIGGER $REFRESH_SESSION; cat >> {folder}/told", owner="anna"))
+    either.start()
+    return either
+
+
+def download(service, url, folder, *options):
+    service.refreshctl("download", TODO, url, "--to", str(folder / "file"), *options)
+
+
+def shown(service):
+    return json.loads(service.refreshctl("transfers", "--json").stdout)["transfers"][0]
+
+
+def wait_for_end(service, id=1):
+    """Waits until a transfer has ended, and gives it."""
+    command = ["refreshctl", "transfers", "--watch", "--json"]
+    with subprocess.Popen(command, stdout=subprocess.PIPE, text=True) as watching:
+        for line in watching.stdout:
+            for transfer in json.loads(line)["transfers"]:
+                if (transfer["id"], transfer["state"]) == (id, "ended"):
+                    watching.terminate()
+                    return transfer
+    raise AssertionError("the daemon ended")
+
+
+def told(folder, journal):
+    """Waits until the app was told of its transfers, and gives the lines."""
+    journal.wait("refreshFinished", REFRESH_APP=TODO, REFRESH_TRIGGER="transfer")
+    return [json.loads(line) for line in (folder / "told").read_text().splitlines()]
+
+
+def test_a_metered_network_stops_a_transfer_within_a_second_and_it_goes_on_where_it_was(
+    network_manager, service, folder, misbehaving, journal
+):
+    download(service, misbehaving.url("plain", SIZE, hold=THERE), folder)
+    for times in (1, 2, 3):
+        asked = misbehaving.wait_until_held("plain", times)
+        before = time.monotonic()
+        network_manager.set(Metered=("u", 1))
+        misbehaving.wait_for_end(asked)
+        assert asked.ended - before < 1
+        network_manager.set(Metered=("u", 2))
+    misbehaving.wait_until_held("plain", 4)
+    misbehaving.let_go()
+    assert wait_for_end(service)["result"] == "done"
+    assert Body(SIZE).is_in(folder / "file") and (folder / "file").owner() == "anna"
+    assert [(one.start, one.sent) for one in misbehaving.of("plain")] == [
+        (None, THERE), (THERE, 0), (THERE, 0), (THERE, SIZE - THERE),
+    ]
+    assert [line["outcome"] for line in told(folder, journal)] == ["done"]
+
+
+@pytest.fixture
+def metered(network_manager):
+    network_manager.set(Metered=("u", 1))
+
+
+def test_a_transfer_waits_for_an_unmetered_network_and_says_so(
+    metered, service, folder, network_manager, misbehaving, journal
+):
+    journal.wait("daemonReady")
+    download(service, misbehaving.url("plain", SIZE), folder)
+    waiting = shown(service)
+    assert (waiting["state"], [hold["name"] for hold in waiting["holds"]]) == ("waiting", ["network"])
+    assert "held: network" in service.refreshctl("transfers").stdout
+    service.refreshctl(
+        "download", TODO, misbehaving.url("chunked", SIZE), "--to", f"{folder}/any", "--network", "any", "--wait")
+    assert Body(SIZE).is_in(folder / "any") and misbehaving.of("plain") == []
+    network_manager.set(Metered=("u", 2))
+    assert wait_for_end(service)["result"] == "done"
+
+
+def test_a_restart_of_the_service_goes_on_where_it_was_and_wakes_once(service, folder, misbehaving, journal):
+    download(service, misbehaving.url("plain", SIZE, hold=THERE), folder, "--network", "none")
+    misbehaving.wait_until_held("plain")
+    service.systemctl("restart", "refreshd.service")
+    misbehaving.let_go()
+    assert wait_for_end(service)["result"] == "done"
+    assert Body(SIZE).is_in(folder / "file")
+    assert [one.start for one in misbehaving.of("plain")] == [None, THERE]
+    assert len(told(folder, journal)) == 1
+    service.systemctl("restart", "refreshd.service")
+    service.refreshctl("run", TODO)
+    assert len((folder / "told").read_text().splitlines()) == 1
+
+
+def test_a_worker_has_no_privileges_and_none_can_read_its_memory(service, folder, misbehaving):
+    download(service, misbehaving.url("plain", SIZE, hold=THERE), folder, "--network", "none")
+    misbehaving.wait_until_held("plain")
+    pids = subprocess.run(["pgrep", "--full", "refresh-worker transfer"], capture_output=True, text=True).stdout.split()
+    assert len(pids) == 1
+    status = dict(
+        line.split(":\t") for line in pathlib.Path(f"/proc/{pids[0]}/status").read_text().splitlines() if ":\t" in line
+    )
+    assert {status[name] for name in ("CapInh", "CapPrm", "CapEff", "CapAmb")} == {"0" * 16}
+    assert status["NoNewPrivs"] == "1"
+    assert set(status["Uid"].split()) == {str(pwd.getpwnam("anna").pw_uid)}
+    assert pathlib.Path(f"/proc/{pids[0]}/mem").owner() == "root"
+    misbehaving.let_go()
+    wait_for_end(service)
