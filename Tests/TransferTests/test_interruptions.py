@@ -85,6 +85,7 @@ def test_what_was_answered_is_in_the_queue_whatever_comes_next(running, nginx):
     running.no_more_wakes()
 
 
+@pytest.mark.spawned
 def test_a_part_of_before_a_reboot_counts_as_far_as_it_was_on_disk(transfers, misbehaving):
     """Power was lost: what was not synced may be anything."""
     transfers.daemon.start()
@@ -271,6 +272,7 @@ class Cable:
         subprocess.run(["ip", *words], check=check, timeout=30)
 
 
+@pytest.mark.spawned
 @pytest.mark.skipif(os.geteuid() != 0, reason="only root may make networks")
 @pytest.mark.parametrize("network", ["any", "none"])
 def test_a_cable_that_is_pulled_stops_the_transfer_and_the_rest_comes_when_it_is_back(transfers, cable, network):

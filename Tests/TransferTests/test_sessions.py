@@ -56,6 +56,7 @@ def test_a_wake_tells_only_of_what_ended_since_the_last(running, misbehaving):
     running.no_more_wakes()
 
 
+@pytest.mark.spawned
 def test_a_wake_that_is_owed_comes_after_a_crash_and_one_that_was_had_does_not(transfers, misbehaving):
     """The daemon is killed while the app is being woken: nobody knows whether it heard."""
     daemon = transfers.daemon
