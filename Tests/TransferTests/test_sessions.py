@@ -145,6 +145,17 @@ def test_a_wake_comes_for_a_session_that_ends_well_or_badly(running, misbehaving
     running.no_more_wakes()
 
 
+def test_nobody_speaks_for_a_worker_without_its_token(running, misbehaving):
+    running.download(misbehaving.url("plain", SIZE, hold=1000))
+    misbehaving.wait_until_held("plain")
+    report = {"id": 1, "kind": "ended", "end": "done"}
+    with fails("org.refreshd.Worker.NoSuchToken"):
+        running.daemon.call("Worker.Report", token="0" * 32, reports=[report])
+    with fails("org.refreshd.Worker.NoSuchToken"):
+        running.daemon.client.stream("Worker.Work", token="0" * 32)
+    assert running.show(1)["state"] == "transferring"
+
+
 def test_only_owner_and_root_have_files_moved(running, misbehaving):
     running.download(misbehaving.url("plain", SIZE, hold=1000))
     other = Client(running.daemon.socket)
