@@ -192,6 +192,15 @@ def test_certificates_are_checked_and_http_2_is_spoken(transfers, nginx, certifi
     assert not transfers.target("other").exists()
 
 
+def test_a_redirect_does_not_leave_encryption(transfers, nginx, certificates):
+    nginx.file("file.bin", SIZE)
+    transfers.daemon.app("cat", environment={"SSL_CERT_FILE": str(certificates.authority)})
+    transfers.daemon.start()
+    ended = transfers.failed(transfers.download(nginx.tls_url("plain/file.bin")))
+    assert ended["message"] and not transfers.target().exists()
+    assert [seen.status for seen in nginx.requests()] == [302]
+
+
 def test_credentials_go_to_their_origin_only_and_are_shown_nowhere(running, nginx, misbehaving):
     body = nginx.file("file.bin", SIZE)
     secret = running.folder / "secret"

@@ -56,6 +56,7 @@ def test_a_wake_tells_only_of_what_ended_since_the_last(running, misbehaving):
     running.no_more_wakes()
 
 
+@pytest.mark.spawned
 def test_a_wake_that_is_owed_comes_after_a_crash_and_one_that_was_had_does_not(transfers, misbehaving):
     """The daemon is killed while the app is being woken: nobody knows whether it heard."""
     daemon = transfers.daemon
@@ -142,6 +143,17 @@ def test_a_wake_comes_for_a_session_that_ends_well_or_badly(running, misbehaving
     running.download(misbehaving.url("plain", SIZE) if result == "done" else nginx.url("s404"))
     assert running.wake()[2][0]["outcome"] == result
     running.no_more_wakes()
+
+
+def test_nobody_speaks_for_a_worker_without_its_token(running, misbehaving):
+    running.download(misbehaving.url("plain", SIZE, hold=1000))
+    misbehaving.wait_until_held("plain")
+    report = {"id": 1, "kind": "ended", "end": "done"}
+    with fails("org.refreshd.Worker.NoSuchToken"):
+        running.daemon.call("Worker.Report", token="0" * 32, reports=[report])
+    with fails("org.refreshd.Worker.NoSuchToken"):
+        running.daemon.client.stream("Worker.Work", token="0" * 32)
+    assert running.show(1)["state"] == "transferring"
 
 
 def test_only_owner_and_root_have_files_moved(running, misbehaving):

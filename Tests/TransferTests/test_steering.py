@@ -98,10 +98,10 @@ def test_so_many_run_at_once_and_so_many_with_one_server(transfers, misbehaving,
     transfers.daemon.configure(HURRY + "[transfers]\nmax_concurrent = 4\nmax_per_host = 2\n")
     transfers.daemon.start()
     ids = [transfers.download(misbehaving.url("plain", SIZE, hold=1000), str(number)) for number in range(5)]
+    misbehaving.wait_until_held("plain", times=2)
     other = nginx.file("other.bin", SIZE)
     transfers.done(transfers.download(nginx.url("files/other.bin"), "other"))
     assert other.is_in(transfers.target("other"))
-    misbehaving.wait_until_held("plain", times=2)
     assert len(misbehaving.of("plain")) == 2
     waiting = transfers.show(ids[4])
     assert waiting["state"] == "waiting" and waiting["holds"][0]["name"] == "concurrency"

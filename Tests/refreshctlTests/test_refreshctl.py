@@ -177,7 +177,7 @@ ERRORS = [
     (["complete", "failed"], APP_INTERFACE + "Complete", APP_INTERFACE + "NoSuchToken", 66, "has ended"),
     (["complete", "failed"], APP_INTERFACE + "Complete", APP_INTERFACE + "AlreadyCompleted", 1, "second time"),
     (["list"], MANAGER + "List", "org.varlink.service.MethodNotFound", 70, "MethodNotFound"),
-    (["download", APP, URL, "--to", "/b"], TRANSFERS + "Enqueue", TRANSFERS + "InvalidRequest", 64, "of the transfer: "),
+    (["download", APP, URL, "--to", "/b"], TRANSFERS + "Enqueue", TRANSFERS + "InvalidRequest", 64, "ftp (url); write"),
     (["download", APP, URL, "--to", "/b"], TRANSFERS + "Enqueue", TRANSFERS + "NoSuchApp", 66, APP),
     (["download", APP, URL, "--to", "/b"], TRANSFERS + "Enqueue", TRANSFERS + "NotAllowed", 77, "not allowed"),
     (["download", APP, URL, "--to", "/b"], TRANSFERS + "Enqueue", TRANSFERS + "NotStored", 75, "nothing is changed"),
