@@ -216,7 +216,7 @@ final class Upload: Transfer {
         sha256: assignment.sha256?.lowercased()))
   }
 
-  func changed(_ source: SourceFile) -> Trouble {
+  private func changed(_ source: SourceFile) -> Trouble {
     Trouble(.failed, "cannot send \(source.path): it was changed meanwhile; send it again once it is finished")
   }
 

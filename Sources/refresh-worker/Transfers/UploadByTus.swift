@@ -5,11 +5,10 @@ import RefreshAPI
 extension Upload {
   func sendByTus() throws(Trouble) {
     guard let source else { return }
-    if let begun = assignment.resume {
-      // What is there cannot be completed, and was to be sent as it was.
-      guard begun.etag == source.signature else { throw changed(source) }
-    }
-    if let url = assignment.resume?.tusURL, let resource = WebAddress(url) {
+    // Of a file that has changed between two tries nothing that is there can be completed.
+    if let resume = assignment.resume, resume.etag == source.signature, let url = resume.tusURL,
+      let resource = WebAddress(url)
+    {
       self.resource = resource
       try askOffset()
     } else {
