@@ -35,12 +35,12 @@ extension Daemon {
         environment: environment.variables(ofWorker: command, app: app, id: key.refresh, token: token),
         description: "\(app.name): transfers", timeLimit: Duration.longest, grace: Self.endBound,
         properties: app.sandbox.map(UnitProperty.init), input: nil, changedPath: nil))
-    shareBandwidth()
     return key
   }
 
   /// Gives workers the orders of this turn of the loop, and those that have nothing left to do a moment for more.
   func giveOrders() {
+    shareBandwidth()
     for worker in workers.all.values {
       if !worker.orders.isEmpty, let call = worker.call {
         workers[worker.key]?.orders = []
@@ -75,7 +75,6 @@ extension Daemon {
     worker.call?.reply(
       WorkerInterface.Work.Reply(orders: worker.orders + [Wire.Order(kind: .finish)]), continues: false)
     workers[key]?.orders = []
-    shareBandwidth()
   }
 
   /// The time of a worker's stage is up.
@@ -128,7 +127,7 @@ extension Daemon {
       handle(.transferReported(id, .lost(hasProgressed: transfers[id]?.hasProgressed ?? false)))
     }
     if let trouble { journal.workerEnded(of: worker.app, trouble) }
-    shareBandwidth()
+    giveOrders()
     leaveIfDone()
     return true
   }
@@ -146,8 +145,8 @@ extension Daemon {
   }
 
   /// Shares the bandwidth of all transfers evenly among the workers that have work, where there is a bound.
-  func shareBandwidth() {
-    let busy = workers.all.values.filter(\.isOpen)
+  private func shareBandwidth() {
+    let busy = workers.all.values.filter { $0.isOpen && !$0.given.isEmpty }
     let share = configuration.transfers.bandwidth.map { max(1, $0 / Int64(max(1, busy.count))) }
     for worker in busy where worker.rate != share {
       workers[worker.key]?.rate = share
