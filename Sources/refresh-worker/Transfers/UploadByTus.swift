@@ -77,26 +77,19 @@ extension Upload {
         etag: source.signature, total: source.length, durable: 0, boot: place.boot, tusURL: resource.text)
       // Not a byte before, or it would be sent again if the machine stopped.
       place.reports.add(Wire.TransferReport(id: id, kind: .began, resume: resume, total: source.length)) {
-        [weak self] in self?.goOn()
+        [weak self] in
+        self?.goOn { () throws(Trouble) in try self?.sendRest() }
       }
     case .has(let offset):
       guard offset <= source.length else { return try create() }
+      // One that goes to and fro makes no progress.
       if offset > confirmed { patience = Self.mostPatience } else { try usePatience() }
-      confirmed = offset
+      confirmed = max(confirmed, offset)
       sent = offset
       try sendRest()
     case .isGone: try create()
     case .differs: try askOffset()
     case .ends(let trouble): throw trouble
-    }
-  }
-
-  private func goOn() {
-    guard !isOver else { return }
-    do throws(Trouble) {
-      try sendRest()
-    } catch {
-      end(error)
     }
   }
 
