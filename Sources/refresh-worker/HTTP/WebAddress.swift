@@ -2,6 +2,9 @@ import CCurl
 
 /// A URL as libcurl reads it, so that what is judged is what is asked.
 struct WebAddress: Hashable, Sendable {
+  /// The most bytes of one that is kept for later.
+  static let longest = 8192
+
   /// `http` or `https`, in lower case.
   let scheme: String
   /// The host and, unless it is the scheme's own, the port; in lower case.

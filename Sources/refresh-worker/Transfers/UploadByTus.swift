@@ -69,8 +69,11 @@ extension Upload {
     guard let source else { return }
     switch answer {
     case .isCreated(let location):
-      guard let resource = WebAddress(assignment.url)?.resolving(location) else {
-        throw Trouble(.failed, "cannot use the answer: it names no URL of http or https to send the file to")
+      guard let resource = WebAddress(assignment.url)?.resolving(location),
+        resource.text.utf8.count <= WebAddress.longest
+      else {
+        throw Trouble(
+          .failed, "cannot use the answer: it names no URL of http or https, or too long a one, to send the file to")
       }
       self.resource = resource
       let resume = Wire.Resume(
