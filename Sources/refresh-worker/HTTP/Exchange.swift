@@ -114,7 +114,7 @@ final class Exchange {
   }
 
   /// Changes the bound on bytes a second, also while it goes on.
-  func limit(to rate: Int64?) { pace.rate = rate }
+  func limit(to rate: Int64?) { pace.change(to: rate, at: .now) }
 
   // MARK: For the loop
 
@@ -262,7 +262,7 @@ final class Exchange {
       isPaced = true
       return .paused
     }
-    let filling = fill(room)
+    let filling = fill(UnsafeMutableRawBufferPointer(rebasing: room.prefix(pace.portion(of: room.count))))
     switch filling {
     case .bytes(let count):
       handedOver += Int64(count)
