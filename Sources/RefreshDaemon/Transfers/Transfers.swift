@@ -39,6 +39,12 @@ struct Transfers {
     var hasProgressed: Bool { bytes - mostBefore >= Self.worthHaving }
 
     private static let worthHaving: Int64 = 64 * 1024
+
+    /// Whether a loss of power must not take what is to be saved: that a POST may have arrived, where an upload goes on,
+    /// or that bytes are on the disk.
+    ///
+    /// A download that has just begun would only begin again, which is not worth waiting for a disk.
+    var mustLast: Bool { request.direction == .upload || progress.resume?.durable ?? 0 > 0 }
   }
 
   /// How fast a transfer is, as a person reads it: what it does on average over a few seconds.
@@ -55,8 +61,9 @@ struct Transfers {
     mutating func note(_ bytes: Int64, at now: Instant) {
       let elapsed = at.duration(to: now).inMicroseconds
       guard elapsed >= 200_000 else { return }
-      let latest = Int64(Double(max(0, bytes - self.bytes)) / Double(elapsed) * 1e6)
-      rate = rate.map { ($0 + latest) / 2 } ?? latest
+      let latest = Int64(exactly: (Double(max(0, bytes - self.bytes)) / Double(elapsed) * 1e6).rounded())
+      guard let latest else { return }
+      rate = rate.map { $0 / 2 + latest / 2 } ?? latest
       (self.bytes, at) = (bytes, now)
     }
   }
