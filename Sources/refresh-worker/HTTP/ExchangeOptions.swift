@@ -13,7 +13,9 @@ extension Exchange {
     curl_set_long(handle, CURLOPT_FOLLOWLOCATION, request.followsRedirects ? 1 : 0)
     curl_set_long(handle, CURLOPT_MAXREDIRS, 20)
     curl_set_long(handle, CURLOPT_SUPPRESS_CONNECT_HEADERS, 1)
-    curl_set_long(handle, CURLOPT_PIPEWAIT, 1)
+    // Only where the handshake tells whether one connection serves many: of a server that turns out to speak HTTP/1.1
+    // without one, libcurl 7.88 hears only when the first answer is over, and what waits for it waits that long.
+    if request.url.lowercased().hasPrefix("https:") { curl_set_long(handle, CURLOPT_PIPEWAIT, 1) }
     // What has been read and must wait for its turn is lost when the exchange is ended.
     curl_set_long(handle, CURLOPT_BUFFERSIZE, request.maxRate == nil ? 512 << 10 : 32 << 10)
     curl_set_long(handle, CURLOPT_CONNECTTIMEOUT_MS, Int(request.stall.components.seconds) * 1000)
