@@ -32,6 +32,7 @@ extension Daemon {
       launcher.forget(apps.subtracting(configuration.apps.map(\.id)))
       watch()
       shareBandwidth()
+      giveOrders()
       keepingRuns { handle(configuration.event) }
       forgetOldFetches()
       for id in attachments.apps { settleAttachments(of: id) }

@@ -19,7 +19,8 @@ extension Daemon {
       guard workers[worker.key]?.given.contains(id) == true else { continue }
       take(report.bounded, of: id, by: worker.key, at: now)
     }
-    if workers[worker.key]?.stopping.isEmpty == true { armWorker(worker.key) }
+    // One that was told to end does not live on by talking.
+    if worker.stage == .working, workers[worker.key]?.stopping.isEmpty == true { armWorker(worker.key) }
     let isSaved = call.parameters.reports.allSatisfy { $0.kind == .progress || $0.kind == .fetched }
     guard !isSaved else { return call.reply() }
     pending.answers.append { call.reply() }

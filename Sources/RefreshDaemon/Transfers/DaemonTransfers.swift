@@ -94,12 +94,14 @@ extension Daemon {
     pending.mustLast = true
     known.isEndTold = true
     known.speed = nil
-    if result == .done { known.progress.message = nil }
+    // What was in the way before is no reason of these.
+    if result == .done || result == .cancelled { known.progress.message = nil }
     transfers[id] = known
     pending.transferProgress.insert(id)
     tally.note(result)
     journal.ended(id, of: session.app, result, known)
     tellAttached(of: known, result, session)
+    transfers.noteEnd(in: session, result)
     if engine.isDrained(session) { tellDesktop(of: session) }
   }
 
