@@ -1,10 +1,12 @@
 """Transfers are paused, resumed, cancelled, put first, and bounded."""
 
 import os
+import signal
 import time
 
 import pytest
 
+from client import fails
 from daemon import HURRY
 from servers.body import Body
 from transfers import BOUNDS
@@ -62,11 +64,57 @@ def test_a_cancelled_transfer_leaves_nothing(running, misbehaving, state):
     assert running.wake()[2][0]["outcome"] == "cancelled"
 
 
-def test_what_is_over_is_not_cancelled(running, misbehaving):
+@pytest.mark.parametrize("method", ["Pause", "Resume", "Cancel"])
+def test_what_is_over_stays_as_it_is_and_who_asks_is_told(running, misbehaving, method):
     id = running.download(misbehaving.url("plain", SIZE))
     running.done(id)
-    running.cancel(id)
+    with fails("org.refreshd.Transfers.AlreadyEnded", id=id, result="done"):
+        running.daemon.call(f"Transfers.{method}", ids=[id])
     assert running.show(id)["result"] == "done" and Body(SIZE).is_in(running.target())
+
+
+def test_a_cancelled_transfer_has_no_trouble_to_tell_of(running, misbehaving):
+    id = running.download(misbehaving.url("plain", SIZE, hold=300_000))
+    misbehaving.wait_until_held("plain")
+    worker = running.workers()[0]
+    os.kill(worker, signal.SIGSTOP)
+    running.cancel(id)
+    os.kill(worker, signal.SIGKILL)
+    assert "message" not in running.end(id)
+    assert running.wake()[2][0]["message"] is None
+
+
+def test_a_slow_transfer_holds_up_no_other_with_its_server(transfers, misbehaving):
+    transfers.daemon.configure(HURRY)
+    transfers.daemon.start()
+    names = [str(number) for number in range(4)]
+    urls = [misbehaving.url("plain", SIZE, hold=1000)] * 3 + [misbehaving.url("chunked", SIZE)]
+    ids = transfers.enqueue(*[transfers.request(url, name) for url, name in zip(urls, names)])
+    misbehaving.wait_until_held("plain", times=3)
+    transfers.wait(ids[3], "ended", lambda it: it["state"] == "ended", within=10)
+    misbehaving.let_go()
+    for id in ids:
+        transfers.done(id)
+
+
+def test_a_bandwidth_that_is_lifted_is_lifted_at_once(transfers, misbehaving):
+    transfers.daemon.configure(HURRY + BOUNDS + 'bandwidth = "1MB"\n')
+    transfers.daemon.start()
+    id = transfers.download(misbehaving.url("plain", 60 * SIZE))
+    transfers.wait(id, "under way", lambda it: it["bytes"] > 0)
+    transfers.daemon.configure(HURRY + BOUNDS)
+    transfers.daemon.call("Manager.Reload")
+    transfers.wait(id, "ended", lambda it: it["state"] == "ended", within=6)
+
+
+def test_a_paused_upload_by_post_waits_for_its_slow_answer(transfers, misbehaving):
+    """Longer than a worker may take to stop anything else: whether a POST has arrived must be known."""
+    transfers.daemon.configure(HURRY)
+    transfers.daemon.start()
+    id = transfers.upload(Body(1000), misbehaving.url("put", late=25), method="POST")
+    misbehaving.wait("the file", lambda requests: [one for one in requests if one.received == 1000])
+    transfers.pause(id)
+    assert transfers.done(id)["attempts"] == 1
 
 
 def test_a_transfer_that_is_cancelled_while_the_daemon_dies_leaves_nothing(running, misbehaving):

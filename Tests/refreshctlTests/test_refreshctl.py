@@ -183,6 +183,7 @@ ERRORS = [
     (["download", APP, URL, "--to", "/b"], TRANSFERS + "Enqueue", TRANSFERS + "NotStored", 75, "nothing is changed"),
     (["download", APP, URL, "--to", "/b"], TRANSFERS + "Enqueue", TRANSFERS + "QueueFull", 75, "cannot queue more than"),
     (["cancel-transfer", "17"], TRANSFERS + "Cancel", TRANSFERS + "NoSuchTransfer", 66, "cannot find transfer 17"),
+    (["pause-transfer", "17"], TRANSFERS + "Pause", TRANSFERS + "AlreadyEnded", 1, "it has ended (done)"),
 ]
 
 

@@ -40,14 +40,15 @@ extension Daemon {
 
   /// Gives workers the orders of this turn of the loop, and those that have nothing left to do a moment for more.
   func giveOrders() {
+    // First, because it changes what the others may use.
+    for worker in workers.all.values where engine.isStopping && worker.given.isEmpty && worker.stage == .working {
+      finish(worker.key)
+    }
     shareBandwidth()
     for worker in workers.all.values {
-      if !worker.orders.isEmpty, let call = worker.call {
-        workers[worker.key]?.orders = []
-        call.reply(WorkerInterface.Work.Reply(orders: worker.orders), continues: true)
-      } else if worker.given.isEmpty, worker.stage == .working, engine.isStopping {
-        finish(worker.key)
-      }
+      guard !worker.orders.isEmpty, let call = worker.call else { continue }
+      workers[worker.key]?.orders = []
+      call.reply(WorkerInterface.Work.Reply(orders: worker.orders), continues: true)
     }
   }
 
@@ -56,11 +57,21 @@ extension Daemon {
     guard let worker = workers[key] else { return }
     switch worker.stage {
     case .starting: arm(worker, for: Self.startBound)
-    case .working where !worker.stopping.isEmpty: arm(worker, for: engine.isStopping ? Self.endBound : Self.stopBound)
+    case .working where !worker.stopping.isEmpty: arm(worker, for: bound(ofStopping: worker.stopping))
     case .working where worker.given.isEmpty: arm(worker, for: Self.linger)
     case .working: worker.timer.disarm()
     case .finishing, .asked, .killed: arm(worker, for: Self.endBound)
     }
+  }
+
+  /// How long a worker may take to stop transfers, boot clock.
+  ///
+  /// For a POST of which all was sent it is as long as a try may say nothing: it is not sent again, so its answer is waited
+  /// for.
+  private func bound(ofStopping stopping: Set<TransferID>) -> Duration {
+    if engine.isStopping { return Self.endBound }
+    let awaitsAnswer = stopping.contains { transfers[$0]?.mayHaveArrived ?? false }
+    return awaitsAnswer ? Self.stopBound + configuration.transfers.stallTimeout : Self.stopBound
   }
 
   private func arm(_ worker: TransferWorkers.Worker, for bound: Duration) {
@@ -81,7 +92,9 @@ extension Daemon {
   private func workerIsSilent(_ key: TaskKey) {
     guard let worker = workers[key] else { return }
     switch worker.stage {
-    case .working where worker.given.isEmpty: finish(key)
+    case .working where worker.given.isEmpty:
+      finish(key)
+      giveOrders()
     case .working where worker.stopping.isEmpty: return
     case .working, .starting, .finishing: askToEnd(key)
     case .asked, .killed:

@@ -4,7 +4,7 @@ A mode gets the request and says what is to be sent. The settings, from the quer
     at     the first answer ends at this byte (default: the half)           every  every answer ends after so many bytes
     times  so many answers are bad (default 1), the rest are good           hold   waits at this byte until it is let go
     rate   bytes a second        etag, modified   another value, or "none"  header "Name: value", any number of them
-    needs  user:password without which the answer is 401           late   so many seconds from the end of an upload on
+    needs  user:password without which the answer is 401          late  seconds from the end of an upload to the answer
 """
 
 import dataclasses
