@@ -33,6 +33,9 @@ def starts(server, mode):
         ("416", {}, [None, HALF, None]),
         # A shorter range than was asked for is taken, and the rest asked for.
         ("short206", {"at": 999_000}, [None, 999_000, 999_500, 999_750]),
+        # Also by who heard only with it how long the file is.
+        ("short206", {"at": 999_000, "framing": "chunked"}, [None, 999_000, 999_500, 999_750]),
+        ("unasked206", {}, [None, None]),
         ("stall", {}, [None, HALF]),
         ("badchunk", {}, [None, HALF]),
         ("complete416", {}, [None, SIZE]),
