@@ -1,5 +1,7 @@
 """When the last transfer of a session has ended, its app is woken: once, with what became of each."""
 
+import sqlite3
+
 import pytest
 
 from client import Client, as_user, fails
@@ -36,6 +38,21 @@ def test_an_app_is_woken_once_with_a_line_for_each_transfer(running, misbehaving
     }
     assert lines[1]["description"] == "The second" and "404" in lines[1]["message"]
     running.no_more_wakes()
+
+
+def test_who_watches_is_told_of_a_transfer_that_is_forgotten(running, misbehaving):
+    old = running.download(misbehaving.url("plain", SIZE), "old")
+    running.wake()
+    running.no_more_wakes()
+    running.daemon.stop()
+    with sqlite3.connect(running.daemon.state / "refreshd.sqlite") as store:
+        store.execute("UPDATE transfer SET stage_us = stage_us - 25 * 3600 * 1000000")
+    running.daemon.start()
+    stream = running.daemon.client.stream("Transfers.Watch", app=TODO)
+    assert [one["id"] for one in stream.first["transfers"]] == [old]
+    running.download(misbehaving.url("plain", SIZE), "new")
+    assert next(answer["forgotten"] for answer in iter(stream) if answer.get("forgotten")) == [old]
+    stream.close()
 
 
 def test_each_session_has_its_own_wake(running, misbehaving):

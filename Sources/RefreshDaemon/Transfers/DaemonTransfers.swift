@@ -67,7 +67,10 @@ extension Daemon {
     guard !decision.transfersChanged.isEmpty || !decision.transfersRemoved.isEmpty else { return }
     pending.transfersChanged.formUnion(decision.transfersChanged)
     pending.transfersRemoved.formUnion(decision.transfersRemoved)
-    for id in decision.transfersRemoved { transfers[id] = nil }
+    for id in decision.transfersRemoved {
+      if let known = transfers[id] { tellTransferWatchers(thatForgotten: id, of: known.session) }
+      transfers[id] = nil
+    }
     for id in decision.transfersChanged.sorted() {
       guard let state = engine.transferState(of: id) else { continue }
       let stage = state.stage

@@ -7,6 +7,9 @@ struct SessionNotice: Hashable, Sendable {
   private var done = 0
   private var failed = 0
 
+  /// That of a session of which nothing has ended.
+  init(words: String? = nil) { self.words = words }
+
   /// Takes note of how a transfer of the session has ended.
   mutating func note(_ result: TransferResult) {
     switch result {

@@ -31,6 +31,8 @@ struct TransferWatchers {
   private var last = 0
   /// The transfers that have changed since they were told of.
   var news: Set<TransferID> = []
+  /// Those that are not listed any more and were, with their sessions.
+  var forgotten: [TransferID: TransferSession] = [:]
   /// When the last news was told, boot clock.
   var toldAt: Instant?
   /// When they are to be told the next news, boot clock; nil while there is none.
@@ -71,16 +73,25 @@ extension Daemon {
     newsTimer?.arm(at: at.microseconds, accuracy: 1000)
   }
 
+  /// Has those who watch told that a transfer is not listed any more.
+  func tellTransferWatchers(thatForgotten id: TransferID, of session: TransferSession) {
+    guard !transferWatchers.all.isEmpty else { return }
+    transferWatchers.forgotten[id] = session
+    tellTransferWatchers(of: id, isProgress: false)
+  }
+
   /// Tells those who watch all that is new.
   func tellNewsOfTransfers() {
     let now = readClocks()
     transferWatchers.dueAt = nil
     transferWatchers.toldAt = now
     let news = transferWatchers.news.sorted()
-    transferWatchers.news = []
+    let forgotten = transferWatchers.forgotten.sorted { $0.key < $1.key }
+    (transferWatchers.news, transferWatchers.forgotten) = ([], [:])
     for watcher in transferWatchers.all.values {
       let found = news.compactMap { wire($0, for: watcher, at: now) }
-      if !found.isEmpty { tell(watcher, found) }
+      let gone = forgotten.filter { watcher.asks(about: $0.value) && may(watcher.peer, about: $0.value.app) }
+      if !found.isEmpty || !gone.isEmpty { tell(watcher, found, forgotten: gone.map { Int64($0.key.number) }) }
     }
   }
 
@@ -97,10 +108,12 @@ extension Daemon {
     return wire(id, at: now)
   }
 
-  private func tell(_ watcher: TransferWatchers.Watcher, _ found: [Wire.Transfer]) {
+  private func tell(_ watcher: TransferWatchers.Watcher, _ found: [Wire.Transfer], forgotten: [Int64] = []) {
     switch watcher {
     case .watch(let call, _):
-      call.reply(TransfersInterface.Watch.Reply(transfers: found), continues: true)
+      call.reply(
+        TransfersInterface.Watch.Reply(transfers: found, forgotten: forgotten.isEmpty ? nil : forgotten),
+        continues: true)
     case .rejoin(let call, let session):
       call.reply(
         TransfersInterface.Rejoin.Reply(transfers: found, drained: engine.isDrained(session)), continues: true)
