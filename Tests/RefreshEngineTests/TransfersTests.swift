@@ -61,6 +61,24 @@ import Testing
         """)
   }
 
+  @Test func `What only has to be put into place leaves its place to another`() throws {
+    try expect(
+      """
+      0s  limits transfers=1
+      0s  configure todo foreground=never background=never
+      1s  enqueue 1 todo network=none
+      1s  enqueue 2 todo network=none
+      1s  enqueue 3 todo network=none
+      2s  fetched 1
+      3s  report 1 done
+      4s  end
+      """,
+      gives: """
+        1s  transfer 1 todo
+        2s  transfer 2 todo
+        """)
+  }
+
   @Test func `Of two apps the one that has fewer running is next, however many the other one has`() throws {
     try expect(
       """
@@ -94,7 +112,7 @@ import Testing
       23h transfer 1
       25h transfer 1
       25h transfer 2
-      721h wake
+      721h pause
       721h transfer 2
       722h end
       """,

@@ -51,6 +51,7 @@ extension Daemon {
     }
     transfers[id] = known
     tellTransferWatchers(of: id, isProgress: true)
+    if report.kind == .fetched { handle(.transferFetched(id)) }
     guard report.kind == .ended else { return }
     workers[key]?.given.remove(id)
     workers[key]?.stopping.remove(id)

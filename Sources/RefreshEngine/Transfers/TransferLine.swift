@@ -41,7 +41,7 @@ struct TransferPlaces {
   private let limits: TransferLimits
 
   init(given queue: TransferQueue, limits: TransferLimits) {
-    (count, ofHost) = (queue.given.count, queue.givenOfHost)
+    (count, ofHost) = (queue.movingCount, queue.givenOfHost)
     self.limits = limits
   }
 

@@ -41,6 +41,10 @@ struct TransferQueue: Sendable {
   private(set) var given: [TransferID] = []
   private(set) var givenOfHost: [String: Int] = [:]
   private(set) var givenOfApp: [AppID: Int] = [:]
+  /// Those of them whose bytes are all here, and which only have to be put into place.
+  private var fetched: Set<TransferID> = []
+  /// How many of them are under way to or from their servers.
+  private(set) var movingCount = 0
   /// How many have not ended.
   private(set) var openCount = 0
   /// Those whose time has come, the first in line first.
@@ -71,6 +75,7 @@ struct TransferQueue: Sendable {
     get { states[id] }
     set {
       count(states[id], of: id, by: -1)
+      fetched.remove(id)
       states[id] = newValue
       count(newValue, of: id, by: 1)
       isTouched = true
@@ -79,6 +84,18 @@ struct TransferQueue: Sendable {
 
   /// Takes note of when one is to be given up, boot clock.
   mutating func noteGiveUp(at instant: Instant) { giveUpAt = min(giveUpAt ?? instant, instant) }
+
+  /// How many may be on their way into place at once, beside those that move.
+  private static let mostFetched = 64
+
+  /// Takes note that all bytes of one are here: its place is another one's.
+  mutating func noteFetched(_ id: TransferID) {
+    guard let state = states[id], state.stage == .transferring, fetched.count < Self.mostFetched,
+      fetched.insert(id).inserted
+    else { return }
+    countMoving(state.policy, by: -1)
+    isTouched = true
+  }
 
   /// Puts those into line whose time has come.
   mutating func ripen(at now: Instant) {
@@ -101,8 +118,7 @@ struct TransferQueue: Sendable {
     guard let state else { return }
     countSession(state, of: id, by: one)
     if state.isGiven {
-      givenOfHost.add(one, to: state.policy.host)
-      givenOfApp.add(one, to: state.policy.app)
+      if !fetched.contains(id) { countMoving(state.policy, by: one) }
       Self.move(id, in: &given, by: one)
     }
     switch state.stage {
@@ -111,6 +127,12 @@ struct TransferQueue: Sendable {
     case .ended(_, let at): Self.move(Moment(at: at, id: id), in: &ended, by: one)
     case .transferring, .stopping, .paused, .noSpace: break
     }
+  }
+
+  private mutating func countMoving(_ policy: TransferPolicy, by one: Int) {
+    givenOfHost.add(one, to: policy.host)
+    givenOfApp.add(one, to: policy.app)
+    movingCount += one
   }
 
   private mutating func countSession(_ state: TransferState, of id: TransferID, by one: Int) {
