@@ -3,6 +3,7 @@
 #include <fcntl.h>
 #include <fts.h>
 #include <linux/memfd.h>
+#include <linux/stat.h>
 #include <malloc.h>
 #include <sys/eventfd.h>
 #include <sys/syscall.h>
@@ -14,3 +15,12 @@ static inline int linux_memory_file(const char *name) { return (int)syscall(SYS_
 static inline int linux_pipe(int *ends) { return (int)syscall(SYS_pipe2, ends, O_CLOEXEC); }
 static inline void linux_malloc_trim(void) { malloc_trim(0); }
 static inline int linux_eventfd(void) { return eventfd(0, EFD_CLOEXEC | EFD_NONBLOCK); }
+
+// When an open file was made, ns since 1970; 0 where the file system does not keep that. statx(2) is shown to
+// _GNU_SOURCE only.
+static inline long long linux_birth(int fd) {
+  struct statx status;
+  const int empty_path = 0x1000;
+  if (syscall(SYS_statx, fd, "", empty_path, STATX_BTIME, &status) < 0 || !(status.stx_mask & STATX_BTIME)) return 0;
+  return status.stx_btime.tv_sec * 1000000000ll + status.stx_btime.tv_nsec;
+}

@@ -33,6 +33,9 @@ def starts(server, mode):
         ("416", {}, [None, HALF, None]),
         # A shorter range than was asked for is taken, and the rest asked for.
         ("short206", {"at": 999_000}, [None, 999_000, 999_500, 999_750]),
+        # Also by who heard only with it how long the file is.
+        ("short206", {"at": 999_000, "framing": "chunked"}, [None, 999_000, 999_500, 999_750]),
+        ("unasked206", {}, [None, None]),
         ("stall", {}, [None, HALF]),
         ("badchunk", {}, [None, HALF]),
         ("complete416", {}, [None, SIZE]),
@@ -192,6 +195,15 @@ def test_certificates_are_checked_and_http_2_is_spoken(transfers, nginx, certifi
     waiting = transfers.wait(id, "refused", lambda it: it.get("message"))
     assert "certificate" in waiting["message"]
     assert not transfers.target("other").exists()
+
+
+def test_a_redirect_does_not_leave_encryption(transfers, nginx, certificates):
+    nginx.file("file.bin", SIZE)
+    transfers.daemon.app("cat", environment={"SSL_CERT_FILE": str(certificates.authority)})
+    transfers.daemon.start()
+    ended = transfers.failed(transfers.download(nginx.tls_url("plain/file.bin")))
+    assert ended["message"] and not transfers.target().exists()
+    assert [seen.status for seen in nginx.requests()] == [302]
 
 
 def test_credentials_go_to_their_origin_only_and_are_shown_nowhere(running, nginx, misbehaving):

@@ -57,6 +57,12 @@ def test_what_cannot_be_a_transfer_is_refused_with_all_that_came_with_it(running
     assert refused(running, **{field: value}) == field
 
 
+def test_so_many_are_taken_in_one_call(running):
+    with fails("org.varlink.service.InvalidParameter", parameter="transfers"):
+        running.enqueue(*(running.request("http://127.0.0.1:1/x", str(number)) for number in range(1001)))
+    assert running.all() == []
+
+
 def test_only_apps_that_are_there_have_transfers(running):
     with fails("org.refreshd.Transfers.NoSuchApp", app="org.example.none"):
         running.enqueue(running.request("http://127.0.0.1:1/x"), app="org.example.none")
@@ -147,3 +153,59 @@ def test_two_transfers_to_one_file_do_not_mix(running, misbehaving):
     running.done(second)
     assert Body(SIZE).is_in(running.target())
     assert not running.part().exists()
+
+
+def paused_at(running, misbehaving, place, **fields):
+    """A transfer of which so much is there."""
+    id = running.download(misbehaving.url("plain", SIZE, hold=place), **fields)
+    misbehaving.wait_until_held("plain")
+    running.pause(id)
+    running.wait_until(id, "paused")
+    return id
+
+
+def test_what_another_transfer_has_written_is_not_continued(running, misbehaving):
+    """Two transfers to one file, both begun: each has its own, whole."""
+    first = paused_at(running, misbehaving, 60_000)
+    second = running.download(misbehaving.url("html200", SIZE, hold=300, times=9), "file")
+    misbehaving.wait_until_held("html200")
+    running.pause(second)
+    running.wait_until(second, "paused")
+    misbehaving.let_go()
+    running.resume(first)
+    running.done(first)
+    assert Body(SIZE).is_in(running.target())
+    running.resume(second)
+    running.done(second)
+    assert Body(317).is_in(running.target())
+
+
+@pytest.mark.parametrize("fields", [{}, {"sha256": Body(SIZE).sha256}], ids=["unchecked", "checked"])
+def test_the_file_of_another_transfer_is_not_taken_for_the_own(running, misbehaving, fields):
+    first = paused_at(running, misbehaving, 60_000, **fields)
+    running.done(running.download(misbehaving.url("changed", SIZE, at=SIZE, etag="none")))
+    running.target().write_bytes(b"x" * SIZE)
+    misbehaving.let_go()
+    running.resume(first)
+    running.done(first)
+    assert Body(SIZE).is_in(running.target())
+
+
+def test_a_part_that_somebody_has_removed_is_fetched_again(running, misbehaving):
+    id = running.download(misbehaving.url("plain", SIZE, hold=60_000))
+    misbehaving.wait_until_held("plain")
+    running.wait(id, "there", lambda it: it["bytes"] == 60_000)
+    running.part().unlink()
+    misbehaving.let_go()
+    running.done(id)
+    assert Body(SIZE).is_in(running.target())
+
+
+def test_a_file_of_the_users_that_has_the_name_of_the_part_is_left(running, misbehaving):
+    running.part().write_text("mine")
+    ended = running.failed(running.download(misbehaving.url("plain", SIZE)))
+    assert str(running.part()) in ended["message"] and "move it away" in ended["message"]
+    late = running.download(misbehaving.url("plain", SIZE), network="unmetered")
+    running.cancel(late)
+    assert running.end(late)["result"] == "cancelled"
+    assert running.part().read_text() == "mine" and misbehaving.requests == []

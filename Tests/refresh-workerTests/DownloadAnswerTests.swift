@@ -31,6 +31,11 @@ struct DownloadAnswerTests {
     #expect(judge(206, fields, to: rest) == .startsAnew)
   }
 
+  @Test func aPartThatNobodyAskedForStartsAnew() {
+    #expect(judge(206, [("content-range", "bytes 0-99/1000")], to: whole) == .startsAnew)
+    #expect(judge(206, [("content-range", "bytes 0-999/1000")], to: whole) == .startsAnew)
+  }
+
   @Test func aPartOfAnotherLengthThanTheAppSaysStartsAnew() {
     var question = rest
     question.total = nil

@@ -15,14 +15,77 @@ struct PartFileTests {
   }
 
   @Test func whatIsThereIsContinued() throws {
-    try PartFile(in: folder, for: "f").append("one ")
-    let part = try PartFile(in: folder, for: "f")
+    let mark = try begin("one ")
+    let part = try PartFile(in: folder, for: "f", marked: mark)
     #expect(part.length == 4)
     try part.append("two")
     #expect(scratch.text(of: "f.part") == "one two")
     try part.truncate(to: 3)
     try part.append("!")
     #expect(scratch.text(of: "f.part") == "one!")
+  }
+
+  /// Writes a part, lets go of it, and gives its mark.
+  private func begin(_ text: String) throws -> Int64 {
+    let part = try PartFile(in: folder, for: "f")
+    try part.append(text)
+    return part.mark
+  }
+
+  @Test func thePartOfAnotherIsReplacedAndNotContinued() throws {
+    let first = try begin("one ")
+    let second = try begin("two ")
+    #expect(first != second)
+    let part = try PartFile(in: folder, for: "f", marked: first)
+    #expect(part.length == 0)
+    #expect(![first, second].contains(part.mark))
+    #expect(scratch.text(of: "f.part") == "")
+  }
+
+  @Test func anEmptyPartOfAnotherIsReplacedToo() throws {
+    let first = try begin("")
+    #expect(try begin("") != first)
+  }
+
+  @Test func aFileThatIsNoneOfOursIsLeftAlone() throws {
+    try scratch.write("mine", to: "f.part")
+    do throws(Trouble) {
+      _ = try PartFile(in: folder, for: "f")
+      Issue.record("somebody's file was taken for a part")
+    } catch {
+      #expect(error.kind == .failed)
+      #expect(error.message.contains("move it away"))
+    }
+    try PartFile.discard(in: folder, for: "f", marked: nil)
+    #expect(scratch.text(of: "f.part") == "mine")
+  }
+
+  @Test func onlyTheOwnPartIsDiscarded() throws {
+    let mark = try begin("one ")
+    try PartFile.discard(in: folder, for: "f", marked: mark &+ 1)
+    #expect(scratch.text(of: "f.part") == "one ")
+    try PartFile.discard(in: folder, for: "f", marked: mark)
+    #expect(scratch.status(of: "f.part") == nil)
+    _ = try begin("two ")
+    try PartFile.discard(in: folder, for: "f", marked: nil)
+    #expect(scratch.status(of: "f.part") == nil)
+  }
+
+  @Test func aPartThatWasRemovedTakesNoPlace() throws {
+    let part = try PartFile(in: folder, for: "f")
+    try part.append("one ")
+    try scratch.write("mine", to: "other")
+    rename("\(scratch.path)/other", "\(scratch.path)/f.part")
+    do throws(Trouble) {
+      try part.takePlace()
+      Issue.record("another file took the place")
+    } catch {
+      #expect(error.kind == .retry(after: nil))
+      #expect(error.message.contains("removed meanwhile"))
+    }
+    part.remove()
+    #expect(scratch.text(of: "f.part") == "mine")
+    #expect(scratch.status(of: "f") == nil)
   }
 
   @Test func nobodyElseWritesItMeanwhile() throws {
@@ -75,23 +138,23 @@ struct PartFileTests {
   @Test func inItsOwnBootAllOfItCounts() throws {
     let part = try PartFile(in: folder, for: "f")
     try part.append("0123456789")
-    let resume = Wire.Resume(durable: 4, boot: "this", partInode: Int64(part.inode))
+    let resume = Wire.Resume(durable: 4, boot: "this", partInode: part.mark)
     #expect(resume.kept(of: part, boot: "this") == 10)
   }
 
   @Test func afterACrashWhatWasMadeDurableCounts() throws {
     let part = try PartFile(in: folder, for: "f")
     try part.append("0123456789")
-    let inode = Int64(part.inode)
-    #expect(Wire.Resume(durable: 4, boot: "that", partInode: inode).kept(of: part, boot: "this") == 4)
+    let mark = part.mark
+    #expect(Wire.Resume(durable: 4, boot: "that", partInode: mark).kept(of: part, boot: "this") == 4)
     // The file system has lost more than it said.
-    #expect(Wire.Resume(durable: 40, boot: "that", partInode: inode).kept(of: part, boot: "this") == 10)
+    #expect(Wire.Resume(durable: 40, boot: "that", partInode: mark).kept(of: part, boot: "this") == 10)
   }
 
   @Test func ofAnotherFileNothingCounts() throws {
     let part = try PartFile(in: folder, for: "f")
     try part.append("0123456789")
-    let other = Wire.Resume(durable: 4, boot: "this", partInode: Int64(part.inode) + 1)
+    let other = Wire.Resume(durable: 4, boot: "this", partInode: part.mark &+ 1)
     #expect(other.kept(of: part, boot: "this") == 0)
     #expect(Wire.Resume(durable: 4, boot: "this").kept(of: part, boot: "this") == 0)
   }
@@ -99,7 +162,7 @@ struct PartFileTests {
   @Test func aPartThatHasTakenItsPlaceIsKnownAgain() throws {
     let part = try PartFile(in: folder, for: "f")
     try part.append("0123456789")
-    let resume = Wire.Resume(total: 10, durable: 0, boot: "this", partInode: Int64(part.inode))
+    let resume = Wire.Resume(total: 10, durable: 0, boot: "this", partInode: part.mark)
     #expect(PlacedFile(in: folder, named: "f", of: resume) == nil)
     rename("\(scratch.path)/f.part", "\(scratch.path)/f")
     #expect(PlacedFile(in: folder, named: "f", of: resume)?.length == 10)
@@ -112,7 +175,7 @@ struct PartFileTests {
     let part = try PartFile(in: folder, for: "f")
     try part.append("0123456789")
     try scratch.write("9876543210", to: "f")
-    let resume = Wire.Resume(total: 10, durable: 0, boot: "this", partInode: Int64(part.inode))
+    let resume = Wire.Resume(total: 10, durable: 0, boot: "this", partInode: part.mark)
     #expect(PlacedFile(in: folder, named: "f", of: resume) == nil)
   }
 }

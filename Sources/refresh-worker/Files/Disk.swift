@@ -151,9 +151,7 @@ final class Disk: @unchecked Sendable {
     }
     guard isDurable || fsync(placement.descriptor) == 0 else { throw Trouble(errno: errno, "write", placement.path) }
     guard let name = placement.name else { return }
-    guard renameat(placement.folder, name + PartFile.suffix, placement.folder, name) == 0 else {
-      throw Trouble(errno: errno, "replace", placement.path)
-    }
+    try PartFile.takePlace(placement.descriptor, in: placement.folder, as: name, path: placement.path)
   }
 
   private static func check(

@@ -39,14 +39,19 @@ final class Download: Transfer {
       let (path, name) = try Folder.split(assignment.path)
       let folder = try place.folder(path)
       if let placed = PlacedFile(in: folder, named: name, of: assignment.resume) { return confirm(placed) }
-      let part = try PartFile(in: folder, for: name)
-      self.part = part
-      if let resume = assignment.resume { try takeUp(resume, of: part) } else { try part.truncate(to: 0) }
-      if part.length > 0, part.length == question.total { return put(part) }
-      try ask()
+      try fetch(name, into: folder)
     } catch {
       end(error)
     }
+  }
+
+  /// Has what is not there yet fetched.
+  func fetch(_ name: String, into folder: Folder) throws(Trouble) {
+    let part = try PartFile(in: folder, for: name, marked: assignment.resume?.partInode)
+    self.part = part
+    if let resume = assignment.resume { try takeUp(resume, of: part) }
+    if part.length > 0, part.length == question.total { return put(part) }
+    try ask()
   }
 
   func stop(discarding: Bool) {
@@ -142,7 +147,11 @@ final class Download: Transfer {
     do throws(Trouble) {
       switch answer {
       case .begins(let total): try begin(PartVersion(head, url: url, total: total))
-      case .continues(let total): try makeSureOfRoom(for: total)
+      case .continues(let total):
+        // The first answer may not have told it.
+        question.total = total
+        version?.total = total
+        try makeSureOfRoom(for: total)
       case .isWhole, .startsAnew, .ends: break
       }
     } catch {
@@ -173,13 +182,15 @@ final class Download: Transfer {
   private func makeSureOfRoom(for total: Int64?) throws(Trouble) {
     guard let part, let missing = total.map({ $0 - part.length }), missing > 0 else { return }
     if let room = part.folder.room, room < missing {
-      throw Trouble(.noSpace(needed: missing), "cannot write \(part.path): \(missing) bytes are missing, \(room) fit")
+      let why = String(cString: strerror(ENOSPC))
+      throw Trouble(
+        .noSpace(needed: missing), "cannot write \(part.path): \(why): \(missing) bytes are to come, \(room) fit")
     }
   }
 
   func tellBegan(durable: Int64) {
     guard let part, let version else { return }
-    let resume = version.resume(durable: durable, boot: place.boot, inode: part.inode)
+    let resume = version.resume(durable: durable, boot: place.boot, mark: part.mark)
     place.reports.add(
       Wire.TransferReport(id: id, kind: .began, resume: resume, bytes: part.length, total: version.total)
     ) { [weak self] in
@@ -207,11 +218,16 @@ final class Download: Transfer {
     return .taken
   }
 
-  /// A body of no known length that fills the disk may have no end; to wait for room would keep the disk full.
+  /// A body of no known length that fills the disk may have no end, so it keeps none of it, and needs twice the room.
   private func withoutEnd(_ trouble: Trouble) -> Trouble {
-    guard case .noSpace = trouble.kind else { return trouble }
-    part?.remove()
-    return Trouble(.failed, "\(trouble.message); the server gave no length, so nothing of it is kept; give a length")
+    guard case .noSpace = trouble.kind, let part else { return trouble }
+    let needed = part.length * 2
+    do throws(Trouble) {
+      try part.truncate(to: 0)
+    } catch {
+      return error
+    }
+    return Trouble(.noSpace(needed: needed), trouble.message)
   }
 
   private func makeDurable(_ part: PartFile) {

@@ -57,7 +57,9 @@ enum DownloadAnswer: Hashable, Sendable {
   }
 
   private static func part(_ head: ResponseHead, _ question: DownloadQuestion) -> DownloadAnswer {
-    guard case .part(let first, _, let total?)? = head["content-range"].flatMap(ContentRange.init),
+    // A part of what was asked for as a whole is none that anybody asked for.
+    guard question.from > 0,
+      case .part(let first, _, let total?)? = head["content-range"].flatMap(ContentRange.init),
       first == question.from, question.total.map({ $0 == total }) ?? true,
       question.expected.map({ $0 == total }) ?? true, question.validator?.isContradicted(by: head) != true
     else { return .startsAnew }

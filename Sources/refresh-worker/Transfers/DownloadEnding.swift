@@ -19,16 +19,21 @@ extension Download {
     place.disk.run(.place(placement)) { [self] in judgePlacing($0, of: part) }
   }
 
-  /// Ends with a file that was put into place before its worker could tell.
+  /// Ends with a file that was put into place before its worker could tell; if it is not right, it is fetched again.
   func confirm(_ placed: PlacedFile) {
     isPlacing = true
     let placement = Disk.Placement(
       descriptor: placed.descriptor, folder: placed.folder.descriptor, name: nil, path: assignment.path,
       length: placed.length, digest: assignment.sha256?.lowercased())
-    place.disk.run(.place(placement)) { [self] trouble in
-      guard let trouble else { return tellDone(placed.length) }
+    // The file is named here so that its descriptor is open until then.
+    place.disk.run(.place(placement)) { [self, placed] trouble in
+      guard trouble != nil else { return tellDone(placed.length) }
       isPlacing = false
-      end(trouble)
+      do throws(Trouble) {
+        try fetch(placed.name, into: placed.folder)
+      } catch {
+        end(error)
+      }
     }
   }
 

@@ -43,10 +43,10 @@ struct PartVersion: Hashable, Sendable {
   }
 
   /// What the daemon is to hand back with the next order.
-  func resume(durable: Int64, boot: String, inode: UInt64) -> Wire.Resume {
+  func resume(durable: Int64, boot: String, mark: Int64) -> Wire.Resume {
     Wire.Resume(
       url: url, etag: etag, lastModified: lastModified, date: date, total: total, durable: durable, boot: boot,
-      partInode: Int64(bitPattern: inode))
+      partInode: mark)
   }
 }
 
@@ -56,7 +56,7 @@ extension Wire.Resume {
   /// In the boot in which they were written all of them do: the kernel has them even if the worker was killed. After a
   /// crash of the machine only those that were made durable do. In another file none do.
   func kept(of part: PartFile, boot current: String) -> Int64 {
-    guard partInode == Int64(bitPattern: part.inode) else { return 0 }
+    guard partInode == part.mark else { return 0 }
     return boot == current ? part.length : min(durable, part.length)
   }
 }

@@ -5,7 +5,7 @@ import RefreshAPI
 extension Upload {
   func sendByTus() throws(Trouble) {
     guard let source else { return }
-    // Of a file that has changed since, nothing that is there can be completed.
+    // Of a file that has changed between two tries nothing that is there can be completed.
     if let resume = assignment.resume, resume.etag == source.signature, let url = resume.tusURL,
       let resource = WebAddress(url)
     {

@@ -4,7 +4,8 @@ A mode gets the request and says what is to be sent. The settings, from the quer
     at     the first answer ends at this byte (default: the half)           every  every answer ends after so many bytes
     times  so many answers are bad (default 1), the rest are good           hold   waits at this byte until it is let go
     rate   bytes a second        etag, modified   another value, or "none"  header "Name: value", any number of them
-    needs  user:password without which the answer is 401           late   so many seconds from the end of an upload on
+    needs  user:password without which the answer is 401          late  seconds from the end of an upload to the answer
+    framing  of a first answer that is cut
 """
 
 import dataclasses
@@ -87,7 +88,11 @@ def honest(asked, body):
 
 def first_cut(asked, body):
     """The first request gets the first part and a reset; None for those after it."""
-    return whole(asked, body).cut_at(asked.number("at", body.size // 2)) if asked.hit == 1 else None
+    if asked.hit > 1:
+        return None
+    answer = whole(asked, body)
+    answer.framing = asked.setting("framing", "length")
+    return answer.cut_at(asked.number("at", body.size // 2))
 
 
 def plain(asked, body):
@@ -119,6 +124,13 @@ def short206(asked, body):
     if asked.start is None:
         return first_cut(asked, body) or whole(asked, body)
     return part(asked, body, asked.start, asked.start + max(1, (body.size - asked.start) // 2))
+
+
+def unasked206(asked, body):
+    """A part for who asked for the whole."""
+    if asked.start is None and is_bad(asked):
+        return part(asked, body, 0, body.size // 10)
+    return honest(asked, body)
 
 
 def changed(asked, body):
@@ -242,7 +254,7 @@ def lostanswer(asked, body):
 MODES = {
     mode.__name__.removeprefix("never"): mode
     for mode in (
-        plain, cut, cutclose, ignore, wrongstart, short206, changed, grown, stall, badchunk, chunked, noclen,
+        plain, cut, cutclose, ignore, wrongstart, short206, unasked206, changed, grown, stall, badchunk, chunked, noclen,
         wronglength, html200, never416, complete416, flaky, hello, endless, redirect, put, early, hasty, seesaw,
         lostanswer,
     )
