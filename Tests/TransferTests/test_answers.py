@@ -8,6 +8,7 @@ import time
 import pytest
 
 from servers.body import Body
+from servers.misbehaving import Misbehaving
 
 SIZE = 1_000_000
 HALF = SIZE // 2
@@ -261,6 +262,29 @@ def test_headers_come_from_a_file(running, misbehaving):
     running.done(running.download(misbehaving.url("cut", SIZE), headers_file=str(headers)))
     for asked in misbehaving.of("cut"):
         assert (asked.headers["X-Key"], asked.headers["X-Other"]) == ("abc", "def")
+
+
+def test_what_is_in_the_file_of_headers_stays_with_its_origin(running, misbehaving):
+    other = Misbehaving("127.0.0.2")
+    try:
+        headers = running.folder / "headers"
+        headers.write_text("Private-Token: abc\nAuthorization: Bearer abc\nCookie: a=abc\n")
+        headers.chmod(0o600)
+        near = misbehaving.url("redirect", to=misbehaving.url("redirect", 1, to=other.url("cut", SIZE)))
+        running.done(running.download(near, headers_file=str(headers)))
+        assert Body(SIZE).is_in(running.target())
+        assert all(asked.headers["Private-Token"] == "abc" for asked in misbehaving.requests)
+        # Each try begins with the URL that was given.
+        assert len(misbehaving.requests) == 4 and len(other.requests) == 2
+        assert "abc" not in "".join(str(asked.headers) for asked in other.requests)
+    finally:
+        other.close()
+
+
+def test_a_login_of_the_url_goes_with_a_redirect_within_its_origin(running, misbehaving):
+    to = misbehaving.url("plain", SIZE, needs="ann:secret")
+    running.done(running.download(misbehaving.url("redirect", to=to).replace("//", "//ann:secret@", 1)))
+    assert Body(SIZE).is_in(running.target())
 
 
 def test_the_digest_of_bodies_is_that_of_their_bytes():

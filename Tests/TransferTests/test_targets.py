@@ -155,10 +155,10 @@ def test_two_transfers_to_one_file_do_not_mix(running, misbehaving):
     assert not running.part().exists()
 
 
-def paused_at(running, misbehaving, place, **fields):
+def paused_at(running, place, url, **fields):
     """A transfer of which so much is there."""
-    id = running.download(misbehaving.url("plain", SIZE, hold=place), **fields)
-    misbehaving.wait_until_held("plain")
+    id = running.download(url, **fields)
+    running.wait(id, "there", lambda it: it["bytes"] == place)
     running.pause(id)
     running.wait_until(id, "paused")
     return id
@@ -166,23 +166,20 @@ def paused_at(running, misbehaving, place, **fields):
 
 def test_what_another_transfer_has_written_is_not_continued(running, misbehaving):
     """Two transfers to one file, both begun: each has its own, whole."""
-    first = paused_at(running, misbehaving, 60_000)
-    second = running.download(misbehaving.url("html200", SIZE, hold=300, times=9), "file")
-    misbehaving.wait_until_held("html200")
-    running.pause(second)
-    running.wait_until(second, "paused")
+    first = paused_at(running, 60_000, misbehaving.url("plain", SIZE, hold=60_000))
+    second = paused_at(running, 300, misbehaving.url("html200", SIZE, hold=300, times=9))
     misbehaving.let_go()
     running.resume(first)
     running.done(first)
     assert Body(SIZE).is_in(running.target())
     running.resume(second)
     running.done(second)
-    assert Body(317).is_in(running.target())
+    assert Body(317, 2).is_in(running.target())
 
 
 @pytest.mark.parametrize("fields", [{}, {"sha256": Body(SIZE).sha256}], ids=["unchecked", "checked"])
 def test_the_file_of_another_transfer_is_not_taken_for_the_own(running, misbehaving, fields):
-    first = paused_at(running, misbehaving, 60_000, **fields)
+    first = paused_at(running, 60_000, misbehaving.url("plain", SIZE, hold=60_000), **fields)
     running.done(running.download(misbehaving.url("changed", SIZE, at=SIZE, etag="none")))
     running.target().write_bytes(b"x" * SIZE)
     misbehaving.let_go()

@@ -22,6 +22,7 @@ struct WebAddressTests {
 
   @Test(arguments: [
     ("/files/1", "http://h:1080/files/1"), ("2", "http://h:1080/files/2"), ("http://other/3", "http://other/3"),
+    ("/a b", "http://h:1080/a%20b"), ("/a%20b?c=d%26e", "http://h:1080/a%20b?c=d%26e"),
   ])
   func referencesAreRelativeToIt(reference: String, whole: String) throws {
     #expect(try #require(WebAddress("http://h:1080/files/new")).resolving(reference)?.text == whole)
@@ -32,5 +33,26 @@ struct WebAddressTests {
     #expect(one.hasOrigin(of: try #require(WebAddress("https://H:443/b"))))
     #expect(!one.hasOrigin(of: try #require(WebAddress("http://h/a"))))
     #expect(!one.hasOrigin(of: try #require(WebAddress("https://h:8443/a"))))
+  }
+
+  @Test func aLoginIsForTheFirstOriginOnly() throws {
+    var redirects = Redirects(from: try #require(WebAddress("http://anna:p%40ss@h/a")))
+    try redirects.follow("http://h/b")
+    guard case .password("anna", "p@ss") = redirects.login else {
+      Issue.record("\(redirects.login) logs nobody in")
+      return
+    }
+    try redirects.follow("http://other/c")
+    #expect(!redirects.isAtFirstOrigin)
+    guard case .none = redirects.login else {
+      Issue.record("another host hears who asks")
+      return
+    }
+  }
+
+  @Test(arguments: ["http://h/b", "ftp://h/b", "https://"])
+  func nobodyIsLedOutOfHTTPS(location: String) throws {
+    var redirects = Redirects(from: try #require(WebAddress("https://h/a")))
+    #expect(throws: Trouble.self) { try redirects.follow(location) }
   }
 }

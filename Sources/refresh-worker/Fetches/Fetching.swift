@@ -5,19 +5,16 @@ import RefreshAPI
 /// The redirects are followed here, because what logs in stays with the first origin: also header fields of the app,
 /// which libcurl would send to every host.
 final class Fetching {
-  private static let mostRedirects = 20
-
   private let order: Wire.FetchOrder
   private let target: FetchTarget
   private let loop: ExchangeLoop
-  private let first: WebAddress
   private let login: HTTPRequest.Login
   private let ownHeaders: [String]
   private let conditions: [String]
 
-  private var redirects = 0
-  /// Where it goes on; nil when it does not.
-  private var next: WebAddress?
+  private var redirects: Redirects
+  /// Whether somebody is to be asked.
+  private var isToAsk = true
   private var body: FetchBody?
   private var trouble: Trouble?
   private var result: TaskResult?
@@ -28,7 +25,7 @@ final class Fetching {
     guard let address = WebAddress(order.url) else {
       throw Trouble(.failed, "cannot read the URL; correct it in the app's file")
     }
-    first = address
+    redirects = Redirects(from: address)
     target = try FetchTarget(path: order.to)
     ownHeaders = try order.headersFile.map { (path) throws(Trouble) in try PrivateFile.headers(in: path) } ?? []
     login = try Self.login(order)
@@ -40,11 +37,10 @@ final class Fetching {
   ///
   /// Nothing half is left then.
   func run(until terminated: Int32) -> TaskResult? {
-    next = first
     while result == nil {
-      if let address = next {
-        next = nil
-        ask(address)
+      if isToAsk {
+        isToAsk = false
+        ask()
       } else if loop.turn(watching: [terminated], timeout: nil).contains(terminated) {
         body?.part.remove()
         return nil
@@ -66,19 +62,20 @@ final class Fetching {
     ].compactMap(\.self)
   }
 
-  private func ask(_ address: WebAddress) {
-    var request = HTTPRequest(url: address.text)
+  private func ask() {
+    var request = HTTPRequest(url: redirects.here.text)
     request.takesCompressed = true
     request.followsRedirects = false
     request.headers = conditions
-    if address.hasOrigin(of: first) {
+    if redirects.isAtFirstOrigin {
       request.headers += ownHeaders
       request.login = login
+      if case .none = login { request.login = redirects.login }
     }
     let exchange = Exchange(request)
     exchange.onHead = { [unowned self] in wantsBody(of: $0) }
     exchange.onBody = { [unowned self] in take($0) }
-    exchange.onEnd = { [unowned self] in take($0, from: address) }
+    exchange.onEnd = { [unowned self] in takeEnd($0) }
     do throws(ExchangeFailure) { try loop.start(exchange) } catch { result = TaskResult(Trouble(error)) }
   }
 
@@ -103,21 +100,21 @@ final class Fetching {
     }
   }
 
-  private func take(_ end: Exchange.End, from address: WebAddress) {
+  private func takeEnd(_ end: Exchange.End) {
     switch end {
     case _ where trouble != nil:
       if let trouble { fail(trouble) }
     case .whole(let head), .stopped(let head):
-      settle(head, from: address)
+      settle(head)
     // What is no content has said all with its head.
     case .failed(_, let head?) where FetchAnswer(head) != .content:
-      settle(head, from: address)
+      settle(head)
     case .failed(let failure, _):
       fail(Trouble(failure))
     }
   }
 
-  private func settle(_ head: ResponseHead, from address: WebAddress) {
+  private func settle(_ head: ResponseHead) {
     switch FetchAnswer(head) {
     case .content:
       do throws(Trouble) { try keep(head) } catch { fail(error) }
@@ -127,7 +124,12 @@ final class Fetching {
       result = TaskResult(
         .noData, head.status == 304 ? "not modified" : "no content", freshFor: Freshness.remaining(of: head))
     case .elsewhere(let place):
-      do throws(Trouble) { next = try redirected(to: place, from: address) } catch { fail(error) }
+      do throws(Trouble) {
+        try redirects.follow(place)
+        isToAsk = true
+      } catch {
+        fail(error)
+      }
     case .none(let isTemporary):
       result = TaskResult(refusedBy: head, isTemporary: isTemporary, at: HTTPDate.now())
     }
@@ -147,19 +149,6 @@ final class Fetching {
     }
     try target.replace(by: body.part)
     result = TaskResult(.newData, "\(body.part.length) bytes", freshFor: freshFor, remembered: changes)
-  }
-
-  private func redirected(to place: String, from address: WebAddress) throws(Trouble) -> WebAddress {
-    redirects += 1
-    guard redirects <= Self.mostRedirects else {
-      throw Trouble(.failed, "cannot follow \(first.host): it redirects more than \(Self.mostRedirects) times")
-    }
-    guard let next = address.resolving(place), next.scheme == "https" || address.scheme == "http" else {
-      throw Trouble(
-        .failed,
-        "cannot follow \(address.host): only http and https are spoken, and no redirect leads from https to http")
-    }
-    return next
   }
 
   private func fail(_ trouble: Trouble) {

@@ -13,6 +13,9 @@ struct WebAddress: Hashable, Sendable {
   let hasUser: Bool
   /// The whole, user, password and query included.
   let text: String
+  /// Who asks, as it was before it was encoded.
+  let user: String?
+  let password: String?
 
   /// Reads an absolute URL; nil if it is none or of another scheme than http and https.
   init?(_ text: String) {
@@ -27,7 +30,8 @@ struct WebAddress: Hashable, Sendable {
     guard let parts = curl_url() else { return nil }
     defer { curl_url_cleanup(parts) }
     guard curl_url_set(parts, CURLUPART_URL, text, 0) == CURLUE_OK,
-      curl_url_set(parts, CURLUPART_URL, reference, 0) == CURLUE_OK
+      // Many servers send a name with a space as it is.
+      curl_url_set(parts, CURLUPART_URL, reference, UInt32(CURLU_URLENCODE)) == CURLUE_OK
     else { return nil }
     return WebAddress(parts)
   }
@@ -46,11 +50,13 @@ struct WebAddress: Hashable, Sendable {
     let standard = scheme == "http" ? "80" : "443"
     self.host = port.map { $0 == standard ? host : "\(host):\($0)" } ?? host
     self.text = text
+    user = Self.part(CURLUPART_USER, of: parts, UInt32(CURLU_URLDECODE))
+    password = Self.part(CURLUPART_PASSWORD, of: parts, UInt32(CURLU_URLDECODE))
   }
 
-  private static func part(_ part: CURLUPart, of parts: OpaquePointer) -> String? {
+  private static func part(_ part: CURLUPart, of parts: OpaquePointer, _ flags: UInt32 = 0) -> String? {
     var value: UnsafeMutablePointer<CChar>?
-    guard curl_url_get(parts, part, &value, 0) == CURLUE_OK, let value else { return nil }
+    guard curl_url_get(parts, part, &value, flags) == CURLUE_OK, let value else { return nil }
     defer { curl_free(value) }
     return String(cString: value)
   }

@@ -3,17 +3,18 @@ import RefreshAPI
 
 /// One file on its way from a server to its place.
 ///
-/// ``DownloadAnswer`` and ``DownloadEnd`` judge what comes; this does what they say.
+/// ``DownloadAnswer`` and ``DownloadEnd`` judge what comes; this and `DownloadEnding.swift` do what they say.
 final class Download: Transfer {
   let id: Int64
   let assignment: Wire.Assignment
   unowned let place: any TransferPlace
   var part: PartFile?
-  private var question: DownloadQuestion
+  var question: DownloadQuestion
   var version: PartVersion?
   private var exchange: Exchange?
+  private var redirects: Redirects?
   /// What the answer that is coming in means.
-  private var answer: DownloadAnswer?
+  var answer: DownloadAnswer?
   /// The digest of what is there, unless some of it came in an earlier exchange.
   var digest: SHA256?
   private var checkpoint = Checkpoint()
@@ -23,7 +24,7 @@ final class Download: Transfer {
   var mayStartAnew = true
   var isPlacing = false
   var isOver = false
-  private var bytesAtAsking: Int64 = 0
+  var bytesAtAsking: Int64 = 0
 
   init(id: Int64, _ assignment: Wire.Assignment, in place: any TransferPlace) {
     self.id = id
@@ -92,15 +93,41 @@ final class Download: Transfer {
   }
 
   /// Asks for what is not there yet.
-  private func ask() throws(Trouble) {
+  func ask() throws(Trouble) {
     guard let part else { return }
     question.from = part.length
     question.validator = part.length > 0 ? version?.validator : nil
     if part.length == 0 { question.total = nil }
     if digest?.length != part.length { digest = part.length == 0 && assignment.sha256 != nil ? try SHA256() : nil }
     bytesAtAsking = part.length
+    guard let first = WebAddress(assignment.url) else {
+      throw Trouble(.failed, "cannot read the URL; give one of http or https")
+    }
+    try send(along: Redirects(from: first))
+  }
+
+  /// Goes on where a redirect leads.
+  func follow(_ location: String) {
+    guard var redirects else { return }
+    do throws(Trouble) {
+      try redirects.follow(location)
+      try send(along: redirects)
+    } catch {
+      end(error)
+    }
+  }
+
+  private func send(along redirects: Redirects) throws(Trouble) {
+    self.redirects = redirects
     answer = nil
     var request = try HTTPRequest(assignment, replacing: ["range", "if-range", "accept-encoding"])
+    request.url = redirects.here.text
+    request.followsRedirects = false
+    if case .none = request.login { request.login = redirects.login }
+    if !redirects.isAtFirstOrigin {
+      request.headers = []
+      if case .password = request.login { request.login = .none }
+    }
     // What is compressed on the way cannot be continued.
     request.headers.append("Accept-Encoding: identity")
     if let validator = question.validator {
@@ -110,7 +137,10 @@ final class Download: Transfer {
     let exchange = Exchange(request)
     exchange.onHead = { [unowned self, unowned exchange] in takeHead($0, of: exchange) }
     exchange.onBody = { [unowned self] in takeBody($0) }
-    exchange.onEnd = { [unowned self, unowned exchange] in takeEnd($0, isExplicit: exchange.endsAreExplicit) }
+    exchange.onEnd = { [unowned self, unowned exchange] in
+      self.exchange = nil
+      takeEnd($0, isExplicit: exchange.endsAreExplicit)
+    }
     self.exchange = exchange
     do throws(ExchangeFailure) {
       try place.loop.start(exchange)
@@ -152,7 +182,7 @@ final class Download: Transfer {
         question.total = total
         version?.total = total
         try makeSureOfRoom(for: total)
-      case .isWhole, .startsAnew, .ends: break
+      case .isWhole, .startsAnew, .isElsewhere, .ends: break
       }
     } catch {
       answer = .ends(error)
@@ -160,7 +190,7 @@ final class Download: Transfer {
     self.answer = answer
     return switch answer {
     case .begins, .continues: true
-    case .isWhole, .startsAnew, .ends: false
+    case .isWhole, .startsAnew, .isElsewhere, .ends: false
     }
   }
 
@@ -239,55 +269,6 @@ final class Download: Transfer {
       checkpoint.end()
       // A version that has gone meanwhile is of no use to anybody.
       if trouble == nil, !isOver, self.part === part, self.version == version { tellBegan(durable: bytes) }
-    }
-  }
-
-  private func takeEnd(_ end: Exchange.End, isExplicit: Bool) {
-    exchange = nil
-    switch end {
-    case .stopped: act(on: answer)
-    case .failed(let failure, _):
-      // A broken connection says nothing against what was asked for and judged.
-      if case .ends? = answer { return act(on: answer) }
-      self.end(Trouble(failure))
-    case .whole(let head):
-      guard case .begins? = answer else {
-        if case .continues? = answer { return judgeEnd(isExplicit: true) }
-        return act(on: answer)
-      }
-      judgeEnd(isExplicit: isExplicit || head.isChunked || head.contentLength != nil)
-    }
-  }
-
-  private func act(on answer: DownloadAnswer?) {
-    guard let part else { return }
-    switch answer {
-    case .isWhole: put(part)
-    case .startsAnew: startAnew()
-    case .ends(let trouble): end(trouble)
-    case .begins, .continues, nil:
-      end(Trouble(.retry(after: nil), "cannot finish \(part.path): the answer ended before it began"))
-    }
-  }
-
-  private func judgeEnd(isExplicit: Bool) {
-    guard let part else { return }
-    let total = version?.total ?? question.total
-    switch DownloadEnd(have: part.length, total: total, isExplicit: isExplicit, question: question) {
-    case .isWhole: put(part)
-    case .startsAnew: startAnew()
-    case .ends(let trouble):
-      part.remove()
-      end(trouble)
-    case .lacksRest:
-      guard part.length > bytesAtAsking, version?.validator != nil else {
-        return end(Trouble(.retry(after: nil), "cannot finish \(part.path): the answer ended too early"))
-      }
-      do throws(Trouble) {
-        try ask()
-      } catch {
-        end(error)
-      }
     }
   }
 }

@@ -22,6 +22,8 @@ enum DownloadAnswer: Hashable, Sendable {
   case isWhole
   /// What is there cannot be completed: it goes, and the whole is asked for.
   case startsAnew
+  /// It is elsewhere: the value of `Location`.
+  case isElsewhere(String)
   case ends(Trouble)
 
   /// Judges the head of an answer; `now` is seconds since 1970.
@@ -30,6 +32,8 @@ enum DownloadAnswer: Hashable, Sendable {
     case 200: self = Self.whole(head, question)
     case 206: self = Self.part(head, question)
     case 416: self = Self.nothing(head, question)
+    case 301, 302, 303, 307, 308:
+      self = head["location"].map(Self.isElsewhere) ?? .ends(Self.trouble(head, now: now))
     default: self = .ends(Self.trouble(head, now: now))
     }
   }

@@ -1,7 +1,58 @@
 import RefreshAPI
 
-/// How a download ends: with a whole file in its place, or with what is kept of it.
+/// How a download ends, when its server has said what it had to: with a whole file in its place, or with what is kept of it.
 extension Download {
+  func takeEnd(_ end: Exchange.End, isExplicit: Bool) {
+    switch end {
+    case .stopped: act(on: answer)
+    case .failed(let failure, _):
+      // A broken connection says nothing against what was asked for and judged.
+      switch answer {
+      case .ends, .isElsewhere: act(on: answer)
+      default: self.end(Trouble(failure))
+      }
+    case .whole(let head):
+      guard case .begins? = answer else {
+        if case .continues? = answer { return judgeEnd(isExplicit: true) }
+        return act(on: answer)
+      }
+      judgeEnd(isExplicit: isExplicit || head.isChunked || head.contentLength != nil)
+    }
+  }
+
+  private func act(on answer: DownloadAnswer?) {
+    guard let part else { return }
+    switch answer {
+    case .isWhole: put(part)
+    case .startsAnew: startAnew()
+    case .isElsewhere(let location): follow(location)
+    case .ends(let trouble): end(trouble)
+    case .begins, .continues, nil:
+      end(Trouble(.retry(after: nil), "cannot finish \(part.path): the answer ended before it began"))
+    }
+  }
+
+  private func judgeEnd(isExplicit: Bool) {
+    guard let part else { return }
+    let total = version?.total ?? question.total
+    switch DownloadEnd(have: part.length, total: total, isExplicit: isExplicit, question: question) {
+    case .isWhole: put(part)
+    case .startsAnew: startAnew()
+    case .ends(let trouble):
+      part.remove()
+      end(trouble)
+    case .lacksRest:
+      guard part.length > bytesAtAsking, version?.validator != nil else {
+        return end(Trouble(.retry(after: nil), "cannot finish \(part.path): the answer ended too early"))
+      }
+      do throws(Trouble) {
+        try ask()
+      } catch {
+        end(error)
+      }
+    }
+  }
+
   /// Has the whole file checked, made durable and put into its place.
   func put(_ part: PartFile) {
     if let expected = assignment.length, part.length != expected {

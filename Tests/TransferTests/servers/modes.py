@@ -128,7 +128,7 @@ def short206(asked, body):
 
 def unasked206(asked, body):
     """A part for who asked for the whole."""
-    if asked.start is None and is_bad(asked):
+    if asked.start is None and asked.is_bad:
         return part(asked, body, 0, body.size // 10)
     return honest(asked, body)
 
@@ -178,7 +178,7 @@ def wronglength(asked, body):
 
 def html200(asked, body):
     """What a hotel's network answers until one has agreed to its terms."""
-    return Answer(200, {"Content-Type": "text/html"}, Body(317), 0, 317) if asked.is_bad else honest(asked, body)
+    return Answer(200, {"Content-Type": "text/html"}, Body(317, 2), 0, 317) if asked.is_bad else honest(asked, body)
 
 
 def never416(asked, body):
