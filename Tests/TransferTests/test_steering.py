@@ -33,6 +33,25 @@ def test_a_paused_transfer_stops_at_once_and_goes_on_where_it_was(running, misbe
     assert Body(SIZE).is_in(running.target())
 
 
+def test_a_transfer_that_is_paused_while_it_is_checked_does_not_begin_anew(running, misbehaving):
+    large = 1 << 30
+    id = running.download(misbehaving.url("plain", large, hold=1000), sha256="0" * 64)
+    misbehaving.wait_until_held("plain")
+    running.wait(id, "there", lambda it: it["bytes"] == 1000)
+    running.pause(id)
+    running.wait_until(id, "paused")
+    # So that there is nothing left to be fetched, and much to be checked.
+    os.truncate(running.part(), large)
+    running.resume(id)
+    running.wait(id, "checked", lambda it: it["state"] == "transferring" and it["bytes"] == large)
+    running.pause(id)
+    running.wait(id, "stopped", lambda it: it["state"] in ("paused", "ended"))
+    assert running.show(id)["state"] == "paused" and len(misbehaving.requests) == 1
+    running.cancel(id)
+    assert running.end(id)["result"] == "cancelled"
+    assert list(running.folder.iterdir()) == []
+
+
 def test_a_transfer_may_be_paused_before_it_begins(transfers, misbehaving):
     transfers.daemon.configure(HURRY + "[transfers]\nmax_concurrent = 1\n")
     transfers.daemon.start()

@@ -101,13 +101,16 @@ def test_a_part_that_is_a_link_is_not_written_through(running, misbehaving, kind
 
 def test_a_file_that_was_there_stays_until_the_new_one_is_whole(running, misbehaving):
     running.target().write_text("before")
-    running.target().chmod(0o640)
+    running.target().chmod(0o600)
     running.download(misbehaving.url("plain", SIZE, hold=SIZE // 2))
     misbehaving.wait_until_held("plain")
     assert running.target().read_text() == "before"
+    # What is private is private from the first byte on.
+    assert running.part().stat().st_mode & 0o777 == 0o600
     misbehaving.let_go()
     running.done(1)
     assert Body(SIZE).is_in(running.target())
+    assert running.target().stat().st_mode & 0o777 == 0o600
 
 
 def test_a_folder_that_is_not_there_is_told(running, misbehaving):
@@ -118,7 +121,8 @@ def test_a_folder_that_is_not_there_is_told(running, misbehaving):
 def test_a_folder_in_the_place_of_the_file_is_told(running, misbehaving):
     running.target().mkdir()
     ended = running.failed(running.download(misbehaving.url("plain", SIZE)))
-    assert str(running.target()) in ended["message"]
+    assert str(running.target()) in ended["message"] and "folder" in ended["message"]
+    assert misbehaving.requests == [] and not running.part().exists()
 
 
 @pytest.mark.skipif(os.geteuid() != 0, reason="only root may have apps of others")

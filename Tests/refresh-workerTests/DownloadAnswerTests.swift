@@ -68,6 +68,8 @@ struct DownloadAnswerTests {
     #expect(judge(416, [("content-range", "bytes */1000")], to: rest) == .startsAnew)
     #expect(judge(416, [("content-range", "bytes */50")], to: rest) == .startsAnew)
     #expect(judge(416, to: all) == .startsAnew)
+    all.expected = 1001
+    #expect(judge(416, [("content-range", "bytes */1000")], to: all) == .startsAnew)
   }
 
   @Test(arguments: [408, 425, 429, 500, 502, 503, 504, 599])
@@ -102,6 +104,18 @@ struct DownloadAnswerTests {
     let length = DownloadQuestion(expected: 100)
     #expect(DownloadEnd(have: 77, total: nil, isExplicit: false, question: length) == .lacksRest)
     #expect(DownloadEnd(have: 100, total: nil, isExplicit: false, question: length) == .isWhole)
+  }
+
+  @Test func aPageInPiecesIsWorthAnotherTry() {
+    let question = DownloadQuestion(expected: 100, hasDigest: true)
+    for have: Int64 in [77, 101] {
+      guard case .ends(let trouble) = DownloadEnd(have: have, total: nil, isExplicit: true, question: question) else {
+        Issue.record("\(have) bytes were taken for 100")
+        continue
+      }
+      #expect(trouble.kind == .retry(after: nil))
+    }
+    #expect(DownloadEnd(have: 100, total: nil, isExplicit: true, question: question) == .isWhole)
   }
 
   @Test func aBodyThatMayHaveBeenCutIsNoFile() {

@@ -59,7 +59,7 @@ import Testing
 
   @Test("changes only are asked for while what came last is there as it came")
   func conditions() {
-    let here = FetchTarget.Content(digest: "aa", mode: 0o644)
+    let here = FetchTarget.Content(digest: "aa")
     func conditions(_ remembered: Remembered?, _ content: FetchTarget.Content?) -> [String] {
       Fetching.conditions(remembered, content: content)
     }

@@ -88,6 +88,22 @@ struct PartFileTests {
     #expect(scratch.status(of: "f") == nil)
   }
 
+  @Test(arguments: [0o600, 0o444, 0o640] as [mode_t])
+  func theModeOfWhatIsReplacedIsKept(mode: mode_t) throws {
+    try scratch.write("old", to: "f", mode: mode)
+    let mark = try begin("new")
+    #expect(scratch.status(of: "f.part").map { $0.st_mode & 0o777 } == mode | 0o600)
+    try PartFile(in: folder, for: "f", marked: mark).takePlace()
+    #expect(scratch.status(of: "f").map { $0.st_mode & 0o777 } == mode)
+    #expect(scratch.text(of: "f") == "new")
+  }
+
+  @Test func aFolderInThePlaceOfTheTargetIsAFailure() throws {
+    mkdir("\(scratch.path)/f", 0o700)
+    #expect(throws: Trouble.self) { try PartFile(in: folder, for: "f") }
+    #expect(scratch.status(of: "f.part") == nil)
+  }
+
   @Test func nobodyElseWritesItMeanwhile() throws {
     let part = try PartFile(in: folder, for: "f")
     do throws(Trouble) {

@@ -7,7 +7,6 @@ struct FetchTarget {
   struct Content {
     /// Its SHA-256, 64 hexadecimal digits.
     let digest: String
-    let mode: mode_t
   }
 
   private let folder: Folder
@@ -25,17 +24,8 @@ struct FetchTarget {
     content = try Self.content(of: name, in: folder, path: path)
   }
 
-  /// The file that takes what comes, empty, and for no other eyes than what is there.
-  func makePart() throws(Trouble) -> PartFile {
-    let part = try PartFile(in: folder, for: name)
-    try part.truncate(to: 0)
-    if let content, fchmod(part.descriptor, content.mode & 0o777) != 0 {
-      let code = errno
-      part.remove()
-      throw Trouble(errno: code, "set the mode of", part.path + PartFile.suffix)
-    }
-    return part
-  }
+  /// The file that takes what comes, empty.
+  func makePart() throws(Trouble) -> PartFile { try PartFile(in: folder, for: name) }
 
   /// Puts the part in the place of what is there, so that it outlives a loss of power.
   func replace(by part: PartFile) throws(Trouble) {
@@ -59,7 +49,6 @@ struct FetchTarget {
     guard descriptor >= 0 else { return nil }
     defer { close(descriptor) }
     guard fstat(descriptor, &status) == 0, status.st_mode & S_IFMT == S_IFREG else { return nil }
-    return Content(
-      digest: try SHA256.digest(of: descriptor, length: Int64(status.st_size), path: path), mode: status.st_mode)
+    return Content(digest: try SHA256.digest(of: descriptor, length: Int64(status.st_size), path: path))
   }
 }

@@ -16,13 +16,18 @@ final class PartFile {
 
   /// Opens the one that has this mark, with what is in it; else makes an empty one.
   ///
-  /// What else is there under its name is removed: the part of another transfer, or what is no plain file. Throws
-  /// `retry` when another process writes it, and `failed` for a file that is none of ours.
+  /// What else is there under its name is removed: the part of another transfer, or what is no plain file. It is for no
+  /// other eyes than the file that it will replace. Throws `retry` when another process writes it, and `failed` for a
+  /// file that is none of ours, and where the target is a folder.
   init(in folder: Folder, for name: String, marked mark: Int64? = nil) throws(Trouble) {
     self.folder = folder
     self.name = name
+    let mode = try Self.modeOfTarget(name, in: folder)
     let opened = try Self.open(in: folder, for: name, marked: mark)
     (descriptor, self.mark, length) = (opened.descriptor, opened.mark, opened.length)
+    // The owner must be able to go on with it, also if the file is for reading only.
+    guard let mode, fchmod(descriptor, mode | 0o600) != 0 else { return }
+    throw Trouble(errno: errno, "set the mode of", path + Self.suffix)
   }
 
   deinit { close(descriptor) }
@@ -67,6 +72,9 @@ final class PartFile {
     guard isNamed(descriptor, name + suffix, in: folder) else {
       throw Trouble(.retry(after: nil), "cannot replace \(path): \(path)\(suffix) was removed meanwhile")
     }
+    if let mode = permissions(mode(of: name, in: folder)), fchmod(descriptor, mode) != 0 {
+      throw Trouble(errno: errno, "set the mode of", path + suffix)
+    }
     guard renameat(folder, name + suffix, folder, name) == 0 else { throw Trouble(errno: errno, "replace", path) }
   }
 
@@ -86,6 +94,24 @@ final class PartFile {
   private static let leastRoom: Int64 = 16 << 20
 
   // MARK: Opening
+
+  /// The permissions of the plain file that will be replaced; nil if there is none.
+  private static func modeOfTarget(_ name: String, in folder: Folder) throws(Trouble) -> mode_t? {
+    let mode = mode(of: name, in: folder.descriptor)
+    guard mode.map({ $0 & S_IFMT != S_IFDIR }) ?? true else {
+      throw Trouble(.failed, "cannot replace \(folder.path)/\(name): it is a folder; give another path")
+    }
+    return permissions(mode)
+  }
+
+  private static func mode(of name: String, in folder: Int32) -> mode_t? {
+    var status = stat()
+    return fstatat(folder, name, &status, AT_SYMLINK_NOFOLLOW) == 0 ? status.st_mode : nil
+  }
+
+  private static func permissions(_ mode: mode_t?) -> mode_t? {
+    mode.flatMap { $0 & S_IFMT == S_IFREG ? $0 & 0o777 : nil }
+  }
 
   private enum Found {
     case nothing

@@ -19,12 +19,22 @@ final class Download: Transfer {
   var digest: SHA256?
   private var checkpoint = Checkpoint()
   private var share: Int64?
-  /// The daemon may know of another version than the one that comes in; no byte counts until it does not.
-  private var awaitsSaving = false
+  /// How often the daemon was told what the bytes are of.
+  private var timesTold = 0
+  /// Which time it was that must be saved before a byte counts, because the daemon knows of another version.
+  private var awaited: Int?
   var mayStartAnew = true
   var isPlacing = false
+  /// The stop that was ordered while the file was being checked; it counts only if the file is not right.
+  var lateStop: Stop?
   var isOver = false
   var bytesAtAsking: Int64 = 0
+
+  /// What is to become of what is there when it is stopped.
+  enum Stop {
+    case keeping
+    case discarding
+  }
 
   init(id: Int64, _ assignment: Wire.Assignment, in place: any TransferPlace) {
     self.id = id
@@ -56,12 +66,14 @@ final class Download: Transfer {
   }
 
   func stop(discarding: Bool) {
-    guard !isPlacing, !isOver else { return }
+    guard !isOver else { return }
+    let stop: Stop = discarding ? .discarding : .keeping
+    guard !isPlacing else {
+      lateStop = stop
+      return
+    }
     cancelExchange()
-    if discarding { part?.remove() }
-    endKeeping(
-      Wire.TransferReport(id: id, kind: .ended, bytes: progress.bytes, total: progress.total, end: .stopped),
-      isKept: !discarding)
+    end(stop)
   }
 
   func limit(to share: Int64?) {
@@ -205,8 +217,8 @@ final class Download: Transfer {
     checkpoint = Checkpoint()
     // What is fetched in a moment is fetched again as fast as it would be continued.
     guard isKnownToDaemon || version.total ?? .max > Checkpoint.least else { return }
-    awaitsSaving = isKnownToDaemon
     tellBegan(durable: 0)
+    awaited = isKnownToDaemon ? timesTold : nil
   }
 
   private func makeSureOfRoom(for total: Int64?) throws(Trouble) {
@@ -221,17 +233,18 @@ final class Download: Transfer {
   func tellBegan(durable: Int64) {
     guard let part, let version else { return }
     let resume = version.resume(durable: durable, boot: place.boot, mark: part.mark)
+    timesTold += 1
     place.reports.add(
       Wire.TransferReport(id: id, kind: .began, resume: resume, bytes: part.length, total: version.total)
-    ) { [weak self] in
-      guard let self, awaitsSaving else { return }
-      awaitsSaving = false
+    ) { [weak self, timesTold] in
+      guard let self, awaited == timesTold else { return }
+      awaited = nil
       if let exchange { place.loop.resume(exchange) }
     }
   }
 
   private func takeBody(_ bytes: UnsafeRawBufferPointer) -> Exchange.Use {
-    guard let part, !awaitsSaving else { return .paused }
+    guard let part, awaited == nil else { return .paused }
     let total = version?.total ?? assignment.length
     guard part.length + Int64(bytes.count) <= total ?? .max else {
       answer = .startsAnew

@@ -53,9 +53,8 @@ enum DownloadAnswer: Hashable, Sendable {
   private static func whole(_ head: ResponseHead, _ question: DownloadQuestion) -> DownloadAnswer {
     let total = head.contentLength
     if let total, let expected = question.expected, total != expected {
-      // Of a network that asks for a login first, most often; what is there already stays.
-      return .ends(
-        Trouble(.retry(after: nil), "cannot take the answer: it has \(total) bytes, and the file has \(expected)"))
+      // What is there already stays.
+      return .ends(.anotherLength(total, than: expected))
     }
     return .begins(total: total)
   }
@@ -73,7 +72,8 @@ enum DownloadAnswer: Hashable, Sendable {
   private static func nothing(_ head: ResponseHead, _ question: DownloadQuestion) -> DownloadAnswer {
     guard question.from > 0 else { return .ends(Trouble(.failed, "HTTP status 416")) }
     guard case .unsatisfied(let total)? = head["content-range"].flatMap(ContentRange.init), total == question.from,
-      question.total.map({ $0 == total }) ?? true, question.validator?.isContradicted(by: head) != true
+      question.total.map({ $0 == total }) ?? true, question.expected.map({ $0 == total }) ?? true,
+      question.validator?.isContradicted(by: head) != true
     else { return .startsAnew }
     return .isWhole
   }
@@ -95,11 +95,20 @@ enum DownloadEnd: Hashable, Sendable {
   init(have: Int64, total: Int64?, isExplicit: Bool, question: DownloadQuestion) {
     if let total = total ?? (isExplicit ? nil : question.expected) {
       self = have == total ? .isWhole : have < total ? .lacksRest : .startsAnew
+    } else if let expected = question.expected, have != expected {
+      self = .ends(.anotherLength(have, than: expected))
     } else if isExplicit || question.hasDigest {
       self = .isWhole
     } else {
       self = .ends(
         Trouble(.failed, "cannot tell whether this is all: the server gave no length; give a length or a SHA-256"))
     }
+  }
+}
+
+extension Trouble {
+  /// Of a network that asks for a login first, most often: a page in the place of the file.
+  fileprivate static func anotherLength(_ length: Int64, than expected: Int64) -> Trouble {
+    Trouble(.retry(after: nil), "cannot take the answer: it has \(length) bytes, and the file has \(expected)")
   }
 }

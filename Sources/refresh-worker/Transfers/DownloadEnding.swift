@@ -40,6 +40,7 @@ extension Download {
     case .startsAnew: startAnew()
     case .ends(let trouble):
       part.remove()
+      self.part = nil
       end(trouble)
     case .lacksRest:
       guard part.length > bytesAtAsking, version?.validator != nil else {
@@ -55,11 +56,6 @@ extension Download {
 
   /// Has the whole file checked, made durable and put into its place.
   func put(_ part: PartFile) {
-    if let expected = assignment.length, part.length != expected {
-      part.remove()
-      return end(
-        Trouble(.failed, "cannot accept \(part.path): it has \(part.length) bytes, and \(expected) were to come"))
-    }
     isPlacing = true
     let wanted = assignment.sha256?.lowercased()
     if let digest, let wanted, digest.finish() != wanted { return judgePlacing(.otherDigest(part.path), of: part) }
@@ -80,6 +76,7 @@ extension Download {
     place.disk.run(.place(placement)) { [self, placed] trouble in
       guard trouble != nil else { return tellDone(placed.length) }
       isPlacing = false
+      if let lateStop { return end(lateStop) }
       do throws(Trouble) {
         try fetch(placed.name, into: placed.folder)
       } catch {
@@ -97,6 +94,7 @@ extension Download {
   func judgePlacing(_ trouble: Trouble?, of part: PartFile) {
     guard let trouble else { return tellDone(part.length) }
     isPlacing = false
+    if let lateStop { return end(trouble.kind == .failed ? .discarding : lateStop) }
     guard case .failed = trouble.kind else { return end(trouble) }
     // Of a file that came in pieces the pieces may be at fault, whatever the server said of them.
     if assignment.sha256 != nil, digest == nil, mayStartAnew { return startAnew() }
@@ -109,6 +107,15 @@ extension Download {
     let report = Wire.TransferReport(id: id, trouble: trouble, bytes: bytes, total: total)
     if trouble.kind == .failed || bytes == 0 { part?.remove() }
     endKeeping(report, isKept: trouble.kind != .failed)
+  }
+
+  /// Ends as it was told to.
+  func end(_ stop: Stop) {
+    if stop == .discarding { part?.remove() }
+    let bytes = stop == .discarding ? 0 : progress.bytes
+    endKeeping(
+      Wire.TransferReport(id: id, kind: .ended, bytes: bytes, total: progress.total, end: .stopped),
+      isKept: stop == .keeping)
   }
 
   /// Ends once what is there of it is durable, so that it is still there after days of waiting and a loss of power.

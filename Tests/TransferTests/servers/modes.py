@@ -5,7 +5,7 @@ A mode gets the request and says what is to be sent. The settings, from the quer
     times  so many answers are bad (default 1), the rest are good           hold   waits at this byte until it is let go
     rate   bytes a second        etag, modified   another value, or "none"  header "Name: value", any number of them
     needs  user:password without which the answer is 401          late  seconds from the end of an upload to the answer
-    framing  of a first answer that is cut
+    framing  of a first answer that is cut, or of one of html200
 """
 
 import dataclasses
@@ -178,7 +178,9 @@ def wronglength(asked, body):
 
 def html200(asked, body):
     """What a hotel's network answers until one has agreed to its terms."""
-    return Answer(200, {"Content-Type": "text/html"}, Body(317, 2), 0, 317) if asked.is_bad else honest(asked, body)
+    if not asked.is_bad:
+        return honest(asked, body)
+    return Answer(200, {"Content-Type": "text/html"}, Body(317, 2), 0, 317, asked.setting("framing", "length"))
 
 
 def never416(asked, body):
