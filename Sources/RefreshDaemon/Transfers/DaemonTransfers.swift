@@ -39,7 +39,8 @@ extension Daemon {
   /// Bounds how long a worker may take to stop a transfer.
   private func noteStopping(_ id: TransferID, by worker: TransferWorkers.Worker) {
     workers[worker.key]?.stopping.insert(id)
-    if worker.stage == .working, worker.stopping.isEmpty { armWorker(worker.key) }
+    let takesLonger = transfers[id]?.mayHaveArrived ?? false
+    if worker.stage == .working, worker.stopping.isEmpty || takesLonger { armWorker(worker.key) }
   }
 
   private func order(_ order: Wire.Order, of id: TransferID, _ app: AppConfiguration) {
