@@ -55,6 +55,9 @@ test-service: test-swift
 	  $(abspath $(PYTHON)) -m pytest -q -p no:cacheprovider Tests/ServiceTests
 	BIN_DIR=$(abspath .build/debug) LAUNCHER=systemd Tests/with-systemd -b $(abspath .) -- \
 	  $(abspath $(PYTHON)) -m pytest -q -n 3 --dist worksteal -p no:cacheprovider Tests/DaemonTests
+	BIN_DIR=$(abspath .build/debug) LAUNCHER=systemd Tests/with-systemd -b $(abspath .) -- \
+	  $(abspath $(PYTHON)) -m pytest -q -n 3 --dist worksteal -p no:cacheprovider \
+	  $(addprefix Tests/TransferTests/test_,$(addsuffix .py,interruptions sessions steering))
 
 bench: release test-setup
 	$(SWIFT) build $(RELEASE_FLAGS) --product engine-bench

@@ -92,7 +92,7 @@ let package = Package(
       name: "conditions-probe", dependencies: ["RefreshDaemon", "RefreshEngine", "Systemd"],
       path: "Tests/ConditionsProbe", swiftSettings: strict),
     test("refreshctlTests", ["refreshctl", "RefreshAPI", "Varlink"], exclude: ["test_refreshctl.py"]),
-    test("refresh-workerTests", ["refresh-worker", "RefreshAPI"]),
+    test("refresh-workerTests", ["refresh-worker", "RefreshAPI", "Varlink"]),
     .executableTarget(
       name: "varlink-certification",
       dependencies: ["Varlink", "Systemd"],

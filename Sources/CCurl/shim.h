@@ -39,9 +39,6 @@ static inline CURLcode curl_get_offset(CURL *handle, CURLINFO info, curl_off_t *
 static inline CURLcode curl_get_text(CURL *handle, CURLINFO info, const char **value) {
   return curl_easy_getinfo(handle, info, value);
 }
-static inline CURLcode curl_get_pointer(CURL *handle, CURLINFO info, void **value) {
-  return curl_easy_getinfo(handle, info, value);
-}
 static inline CURLMcode curl_multi_set_long(CURLM *multi, CURLMoption option, long value) {
   return curl_multi_setopt(multi, option, value);
 }

@@ -46,10 +46,5 @@ static inline int linux_open_at(int at, const char *name, int flags, mode_t mode
   return openat(at, name, flags | O_NOFOLLOW | O_CLOEXEC | O_NONBLOCK, mode);
 }
 
-// Starts to write what was changed in a range, without waiting (sync_file_range(2)); -1 is no harm.
-static inline int linux_start_writing(int fd, off_t offset, off_t count) {
-  const unsigned write = 2;  // SYNC_FILE_RANGE_WRITE
-  return (int)syscall(SYS_sync_file_range, fd, offset, count, write);
-}
 static inline int linux_sync_file_system(int fd) { return (int)syscall(SYS_syncfs, fd); }
 static inline int linux_lock_now(int fd) { return flock(fd, LOCK_EX | LOCK_NB); }

@@ -25,6 +25,22 @@ extension TransfersInterface {
     }
   }
 
+  /// The transfer is over, so nothing can be changed of it.
+  public struct AlreadyEnded: Error, Codable, Hashable, Sendable {
+    /// The name of the error on the socket.
+    public static let name = "org.refreshd.Transfers.AlreadyEnded"
+    /// The number that was asked for.
+    public let id: Int64
+    /// How it ended.
+    public let result: Wire.TransferResult
+
+    /// Makes it of its parts.
+    public init(id: Int64, result: Wire.TransferResult) {
+      self.id = id
+      self.result = result
+    }
+  }
+
   /// The caller may not do this.
   public struct NotAllowed: Error, Codable, Hashable, Sendable {
     /// The name of the error on the socket.

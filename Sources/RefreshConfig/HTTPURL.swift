@@ -7,7 +7,7 @@ public struct HTTPURL: Hashable, Sendable {
 
   /// The whole URL, with its secrets, as it was written.
   public let text: String
-  /// The host in lower case, with a colon and the port where one is written: what limits per host go by.
+  /// The host in lower case, with a colon and the port where it is not the scheme's own: what limits per host go by.
   public let host: String
   /// The URL without user and password, fragment, and what its query says: `https://example.org/feed?…`.
   public let shown: String
@@ -40,7 +40,7 @@ public struct HTTPURL: Hashable, Sendable {
         message: "cannot tell the host of the URL", remedy: "write it as in https://example.org:8443/feed.xml")
     }
     self.text = text
-    host = place.lowercased()
+    host = Self.server(place.lowercased(), standardPort: scheme == "https" ? 443 : 80)
     let local = rest[authority.endIndex...].prefix { $0 != "#" }
     let path = local.prefix { $0 != "?" }
     shown = "\(scheme)://\(place)\(path)\(path.endIndex < local.endIndex ? "?…" : "")"
@@ -62,6 +62,18 @@ public struct HTTPURL: Hashable, Sendable {
     host = text.prefix { $0 != ":" }
     guard !host.isEmpty, host.allSatisfy({ $0.isLetter || $0.isNumber || "-._~%".contains($0) }) else { return false }
     return isPort(text[host.endIndex...])
+  }
+
+  /// One spelling of the many that a server has: without the scheme's own port and without the dot of the root
+  /// (RFC 9110, section 4.2; RFC 3986, section 3.2.2).
+  private static func server(_ place: String, standardPort: Int) -> String {
+    let colon = place.lastIndex(of: ":").flatMap { place[$0...].contains("]") ? nil : $0 }
+    let name = place[..<(colon ?? place.endIndex)]
+    let host = name.last == "." && name.count > 1 ? name.dropLast() : name
+    guard let port = colon.flatMap({ Int(place[place.index(after: $0)...]) }), port != standardPort else {
+      return String(host)
+    }
+    return "\(host):\(port)"
   }
 
   private static func isPort(_ text: Substring) -> Bool {

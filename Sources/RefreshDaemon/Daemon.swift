@@ -49,7 +49,9 @@ actor Daemon {
   var transferWatchers = TransferWatchers()
   /// The transfers that wait for room on a disk.
   var waitingForRoom: Set<TransferID> = []
-  let roomReader = RoomReader()
+  var roomReader = RoomReader()
+  /// The folders of which it is not known yet how much room there is.
+  var foldersLookedAt: Set<String> = []
   /// Who is told what happens.
   var watchers = Watchers()
   /// The last refresh of each app that has ended.

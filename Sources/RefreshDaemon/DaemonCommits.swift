@@ -82,7 +82,7 @@ extension Daemon {
     batch.transfers = transferChanges(of: turn)
     let problem: StoreError?
     do throws(StoreError) {
-      try await store.save(batch, durably: !turn.promises.isEmpty)
+      try await store.save(batch, durably: turn.mustLast || !turn.promises.isEmpty)
       problem = nil
     } catch {
       problem = error

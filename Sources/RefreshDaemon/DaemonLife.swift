@@ -31,7 +31,7 @@ extension Daemon {
       launcher.forgetUsers()
       launcher.forget(apps.subtracting(configuration.apps.map(\.id)))
       watch()
-      shareBandwidth()
+      giveOrders()
       keepingRuns { handle(configuration.event) }
       forgetOldFetches()
       for id in attachments.apps { settleAttachments(of: id) }

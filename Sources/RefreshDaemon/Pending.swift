@@ -36,6 +36,9 @@ struct Pending {
   var transfersRemoved: Set<TransferID> = []
   /// Whether all transfers are to be saved, because nothing of them is any more.
   var savesAllTransfers = false
+  /// Whether what it saves must outlive a loss of power although nobody is promised it: a file is in its place, or an app
+  /// was told.
+  var mustLast = false
   /// What to do after the commit, in this order.
   var work: [Work] = []
   /// Told after the commit, whether it went well or not.

@@ -32,6 +32,7 @@ public enum Service {
     let (store, loaded) = try openStore(settings, moment)
     let journal = DaemonJournal()
     if let damaged = loaded.damaged { journal.setAside(damaged) }
+    for (id, problem) in loaded.unreadableTransfers.sorted(by: { $0.key < $1.key }) { journal.forgot(id, problem) }
     let parts = Daemon.Parts(
       loop: loop, settings: settings, store: store, loaded: loaded, configuration: configuration,
       reader: ConfigurationReader(

@@ -137,5 +137,6 @@ extension TransfersInterface.InvalidRequest: VarlinkError {}
 extension TransfersInterface.SessionTaken: VarlinkError {}
 extension TransfersInterface.NotStored: VarlinkError {}
 extension TransfersInterface.QueueFull: VarlinkError {}
+extension TransfersInterface.AlreadyEnded: VarlinkError {}
 extension WorkerInterface.NoSuchToken: VarlinkError {}
 extension WorkerInterface.NotStored: VarlinkError {}

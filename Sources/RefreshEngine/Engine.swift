@@ -211,6 +211,7 @@ public struct Engine: Sendable {
     case .transferCancelled(let id): cancel(id, &turn)
     case .transferPrioritized(let id, let priority): prioritize(id, priority, &turn)
     case .transferReported(let id, let report): self.report(id, report, &turn)
+    case .transferFetched(let id): transfers.noteFetched(id)
     case .roomFound(let id): takeRoom(id, &turn)
     case .clockStepped(let offset):
       wallOffset = offset

@@ -57,6 +57,8 @@ public enum Event: Hashable, Sendable {
   case transferCancelled(TransferID)
   /// A transfer is to stand before those of lower priority.
   case transferPrioritized(TransferID, Int32)
+  /// All bytes of a transfer are here, and it has yet to be put into place: another one may have its place.
+  case transferFetched(TransferID)
   /// Whoever was given a transfer says what came of it, or is gone.
   case transferReported(TransferID, TransferReport)
   /// There is room for a transfer that waits for it.

@@ -24,6 +24,8 @@ public struct Loaded: Sendable {
   public let learned: [AppID: Learned]
   /// Every transfer, on this boot's clock.
   public let transfers: [TransferID: StoredTransfer]
+  /// The transfers that no release can have written so, with what is wrong with each: they are forgotten.
+  public let unreadableTransfers: [TransferID: StoreError]
   /// The greatest number that a transfer ever had, also one that is forgotten; 0 before the first.
   public let lastTransfer: UInt64
   /// What apps remember of what they fetched, by app and URL.
@@ -153,6 +155,7 @@ public actor RefreshStore {
     var batch = Batch(now: clock.now, wallOffset: clock.wallOffset)
     if previous == .otherBoot { (batch.states, batch.device) = (states, device) }
     if previous == .otherBoot { batch.transfers.whole = transfers }
+    batch.transfers.removed = Set((saved?.unreadableTransfers ?? [:]).keys)
     var full: StoreError?
     do {
       try tables.save(batch, clock: clock, start: start, durably: true)
@@ -163,7 +166,8 @@ public actor RefreshStore {
       executor: executor, path: path, start: start, clock: clock, tables: tables, unsaved: full == nil ? nil : batch)
     let loaded = Loaded(
       start: start, previous: previous, states: states, device: device, learned: saved?.learned ?? [:],
-      transfers: transfers, lastTransfer: saved?.lastTransfer ?? 0, validators: saved?.validators ?? [:],
+      transfers: transfers, unreadableTransfers: saved?.unreadableTransfers ?? [:],
+      lastTransfer: saved?.lastTransfer ?? 0, validators: saved?.validators ?? [:],
       damaged: damaged, unsaved: full)
     return (store, loaded)
   }

@@ -51,6 +51,7 @@ final class Tables {
     let device: DeviceState
     let learned: [AppID: Learned]
     let transfers: [TransferID: StoredTransfer]
+    let unreadableTransfers: [TransferID: StoreError]
     let lastTransfer: UInt64
     let validators: [AppID: [String: Validator]]
   }
@@ -58,9 +59,11 @@ final class Tables {
   /// What was saved last; nothing in a new file.
   func load() throws(StoreError) -> Saved? {
     guard let (clock, start) = try clock.load() else { return nil }
+    let (states, device, learned) = (try apps.load(), try device.load(), try learned.load())
+    let (read, unreadable) = try transfers.load()
     return Saved(
-      clock: clock, start: start, states: try apps.load(), device: try device.load(), learned: try learned.load(),
-      transfers: try transfers.load(), lastTransfer: try transfers.last(), validators: try validators.load())
+      clock: clock, start: start, states: states, device: device, learned: learned, transfers: read,
+      unreadableTransfers: unreadable, lastTransfer: try transfers.last(), validators: try validators.load())
   }
 
   /// Saves in one transaction, and if `durably` returns only when the disk has it and all that was saved before.

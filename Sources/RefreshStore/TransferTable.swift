@@ -46,21 +46,34 @@ struct TransferTable {
     remove = try Statement("DELETE FROM transfer WHERE id = ?", on: connection, to: .save)
   }
 
-  func load() throws(StoreError) -> [TransferID: StoredTransfer] {
+  /// All transfers, and those whose rows no release can have written, with what is wrong with each.
+  ///
+  /// One such row does not cost the file: what it holds came from a server at last.
+  func load() throws(StoreError) -> (read: [TransferID: StoredTransfer], unreadable: [TransferID: StoreError]) {
     var transfers: [TransferID: StoredTransfer] = [:]
+    var unreadable: [TransferID: StoreError] = [:]
     try all.rows { row throws(StoreError) in
-      guard let app = AppID(row.text(1)) else { throw row.unreadable(1) }
-      let states = Int32(2 + Self.requestColumns.count)
-      var state = TransferState(
-        policy: TransferPolicy(
-          session: TransferSession(app: app, name: row.text(2)), host: row.text(3), network: try row.code(4),
-          priority: try row.exactly(states), enqueuedAt: try row.instant(5)))
-      try row.read(&state, from: states + 1)
-      transfers[TransferID(try row.exactly(0))] = StoredTransfer(
-        state: state, request: try row.request(6),
-        progress: try row.progress(states + Int32(Self.stateColumns.count)))
+      let id = TransferID(UInt64(bitPattern: row.integer(0)))
+      do throws(StoreError) {
+        guard row.integer(0) > 0 else { throw row.unreadable(0) }
+        transfers[id] = try Self.transfer(in: row)
+      } catch {
+        unreadable[id] = error
+      }
     }
-    return transfers
+    return (transfers, unreadable)
+  }
+
+  private static func transfer(in row: Row) throws(StoreError) -> StoredTransfer {
+    guard let app = AppID(row.text(1)) else { throw row.unreadable(1) }
+    let states = Int32(2 + requestColumns.count)
+    var state = TransferState(
+      policy: TransferPolicy(
+        session: TransferSession(app: app, name: row.text(2)), host: row.text(3), network: try row.code(4),
+        priority: try row.exactly(states), enqueuedAt: try row.instant(5)))
+    try row.read(&state, from: states + 1)
+    return StoredTransfer(
+      state: state, request: try row.request(6), progress: try row.progress(states + Int32(stateColumns.count)))
   }
 
   /// The greatest number that a transfer ever had, also one that is forgotten; 0 before the first.

@@ -94,11 +94,15 @@ extension Failure {
         status: .notFound,
         text: "cannot find transfer \(error.id), so nothing is changed; `refreshctl transfers` shows those there are")
     },
+    on(TransfersInterface.AlreadyEnded.name) { (error: TransfersInterface.AlreadyEnded) in
+      Failure(
+        status: .failed,
+        text: "cannot change transfer \(error.id), so nothing is changed: it has ended (\(error.result.rawValue)); "
+          + "leave it out")
+    },
     on(TransfersInterface.InvalidRequest.name) { (error: TransfersInterface.InvalidRequest) in
-      let field = error.field.map { $0 == "_" ? "-" : $0 }
-      return Failure(
-        status: .usage,
-        text: printable("cannot take the \(String(field)) of the transfer: \(error.reason); \(error.remedy)"))
+      let field = String(error.field.map { $0 == "_" ? "-" : $0 })
+      return Failure(status: .usage, text: printable("\(error.reason) (\(field)); \(error.remedy)"))
     },
     on(TransfersInterface.QueueFull.name) { (error: TransfersInterface.QueueFull) in
       Failure(

@@ -13,10 +13,11 @@ struct TransferBoard {
     self.descriptor = descriptor
   }
 
-  /// Takes what has changed, and shows it.
-  mutating func show(_ changed: [Wire.Transfer]) {
+  /// Takes what has changed and the numbers of what is not listed any more, and shows it.
+  mutating func show(_ changed: [Wire.Transfer], without forgotten: [Int64] = []) {
     let screen = Screen(of: descriptor)
     var text = ""
+    for id in forgotten { transfers[id] = nil }
     if let height = screen.height {
       for transfer in changed { transfers[transfer.id] = transfer }
       let lines = screen.board(transfers.values.sorted { $0.id < $1.id }, height: height)

@@ -20,7 +20,8 @@ extension Screen {
   /// A bar where there is room for it, and the share.
   private func progress(_ transfer: Wire.Transfer) -> Cell {
     guard let share = transfer.share else { return "" }
-    let columns = min(24, ((width ?? 0) - 64) / 2)
+    // What keeps a transfer is worth more room than a long bar.
+    let columns = min(20, 8 + ((width ?? 0) - 80) / 4)
     let bar = columns < 6 ? "" : ProgressBar.text(share, columns: columns) + " "
     return Cell(bar + ProgressBar.percent(share), transfer.style)
   }
@@ -47,7 +48,8 @@ extension Screen {
     guard let total = transfer.total, total > transfer.bytes else { return speed }
     // Ten years are the longest that anybody waits; beyond them the product would overflow.
     let seconds = min((total - transfer.bytes) / rate + 1, 315_576_000)
-    return "\(speed), \(Elapsed.measured(seconds * 1_000_000)) left"
+    let left = seconds < 60 ? "\(seconds) s" : Elapsed.measured(seconds * 1_000_000)
+    return "\(speed), \(left) left"
   }
 
   private func waiting(_ transfer: Wire.Transfer) -> String {

@@ -14,6 +14,8 @@ struct TransferWait {
     var isDone = true
     var board = TransferBoard(descriptor: STDERR_FILENO)
     try Daemon(connection).follow(TransfersInterface.Watch.self, .init(app: app)) { reply throws(Failure) in
+      // How it ended is told to nobody any more.
+      if let forgotten = reply.forgotten, !left.isDisjoint(with: forgotten) { return false }
       let own = reply.transfers.filter { left.contains($0.id) }
       guard !own.isEmpty else { return true }
       if connection.json {

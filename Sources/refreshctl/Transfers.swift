@@ -30,8 +30,11 @@ struct TransfersCommand: ParsableCommand {
     var board = TransferBoard(descriptor: STDOUT_FILENO)
     try Daemon(connection).stream(TransfersInterface.Watch.self, .init(app: app)) { reply throws(Failure) in
       let transfers = reply.transfers.filter { session == nil || $0.session == session }
-      if connection.json { return try connection.showStep(TransfersInterface.Watch.Reply(transfers: transfers)) }
-      board.show(transfers)
+      if connection.json {
+        return try connection.showStep(
+          TransfersInterface.Watch.Reply(transfers: transfers, forgotten: reply.forgotten))
+      }
+      board.show(transfers, without: reply.forgotten ?? [])
     }
   }
 }

@@ -89,6 +89,7 @@ enum WireTypes {
     MessageType(ManagerInterface.NotReadable.name, ManagerInterface.NotReadable.self),
     MessageType(TransfersInterface.NoSuchApp.name, TransfersInterface.NoSuchApp.self),
     MessageType(TransfersInterface.NoSuchTransfer.name, TransfersInterface.NoSuchTransfer.self),
+    MessageType(TransfersInterface.AlreadyEnded.name, TransfersInterface.AlreadyEnded.self),
     MessageType(TransfersInterface.NotAllowed.name, TransfersInterface.NotAllowed.self),
     MessageType(TransfersInterface.InvalidRequest.name, TransfersInterface.InvalidRequest.self),
     MessageType(TransfersInterface.SessionTaken.name, TransfersInterface.SessionTaken.self),

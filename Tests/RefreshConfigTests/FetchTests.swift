@@ -142,7 +142,9 @@ import Testing
       ("HTTPS://u:p@Example.ORG:8443/a/b?c=d#e", "https://Example.ORG:8443/a/b?…", "example.org:8443"),
       ("http://u:p@h/@x", "http://h/@x", "h"), ("http://a:b@c@h/", "http://h/", "h"),
       ("http://[fe80::1%25eth0]:1/x?", "http://[fe80::1%25eth0]:1/x?…", "[fe80::1%25eth0]:1"),
-      ("http://h#top", "http://h", "h"),
+      ("http://h#top", "http://h", "h"), ("http://h.:80/", "http://h.:80/", "h"),
+      ("https://h:443/", "https://h:443/", "h"), ("https://h:80/", "https://h:80/", "h:80"),
+      ("http://[::1]/", "http://[::1]/", "[::1]"), ("http://[::1]:080/", "http://[::1]:080/", "[::1]"),
     ])
   func shown(text: String, shown: String, host: String) throws {
     let url = try HTTPURL(text)

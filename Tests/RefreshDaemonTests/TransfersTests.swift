@@ -45,10 +45,36 @@ import Testing
           session: "old", notice: "told before", stage: .ended(.done, at: Instant(microseconds: 1))),
       ], last: 4)
     transfers.add(TransferID(5), stored(session: "songs", notice: "songs"))
+    let sessions = ["photos", "songs", "old"].map { TransferSession(app: app, name: $0) }
+    for session in sessions { transfers.noteEnd(in: session, .done) }
+    #expect(transfers.takeWords(of: sessions[0]) == "second")
+    #expect(transfers.takeWords(of: sessions[0]) == nil)
+    #expect(transfers.takeWords(of: sessions[1]) == "songs")
+    #expect(transfers.takeWords(of: sessions[2]) == nil)
+  }
+
+  @Test func theWordsOfATransferThatHasEndedHoldForItsSession() {
+    let ended = stored(notice: "Photos are there", stage: .ended(.failed, at: Instant(microseconds: 1)))
+    var transfers = Transfers([TransferID(1): ended, TransferID(2): stored()], last: 2)
     let photos = TransferSession(app: app, name: "photos")
-    #expect(transfers.takeWords(of: photos) == "second")
-    #expect(transfers.takeWords(of: photos) == nil)
-    #expect(transfers.takeWords(of: TransferSession(app: app, name: "songs")) == "songs")
-    #expect(transfers.takeWords(of: TransferSession(app: app, name: "old")) == nil)
+    transfers.noteEnd(in: photos, .done)
+    #expect(transfers.takeWords(of: photos) == "Photos are there (1 of 2 failed)")
+  }
+
+  @Test(
+    arguments: [
+      ([.done], "Here"), ([.done, .cancelled], "Here"), ([.failed], "Here (failed)"),
+      ([.expired, .cancelled, .done, .failed], "Here (2 of 3 failed)"), ([.cancelled], nil),
+    ] as [([TransferResult], String?)])
+  func theDesktopHearsHowManyHaveFailed(results: [TransferResult], text: String?) {
+    var notice = SessionNotice(words: "Here")
+    for result in results { notice.note(result) }
+    #expect(notice.text == text)
+  }
+
+  @Test func whereNobodyCanTellWhetherThereIsRoomItIsTried() async {
+    let reader = RoomReader()
+    #expect(await reader.roomy([TransferID(1): 1], in: "/nonexistent") == [TransferID(1)])
+    #expect(await reader.roomy([TransferID(1): 1, TransferID(2): 1 << 60], in: "/dev/shm") == [TransferID(1)])
   }
 }

@@ -15,7 +15,8 @@ extension Timeline {
     case "schedule":
       let earliest = instant + (try duration(try rest.word(1)))
       handle(.scheduled(try appID(try rest.word(0)), OneShot(earliest: earliest, reason: "")))
-    case "enqueue", "pause-transfer", "resume-transfer", "cancel-transfer", "prioritize", "report", "room", "transfer":
+    case "enqueue", "pause-transfer", "resume-transfer", "cancel-transfer", "prioritize", "report", "fetched", "room",
+      "transfer":
       try tellOfTransfers(command, rest)
     case "fresh-for": handle(.freshFor(try rest.word(0).read { RefreshID($0) }, try duration(try rest.word(1))))
     case "retry-after":

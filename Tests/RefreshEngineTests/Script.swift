@@ -20,7 +20,7 @@ import Testing
 ///     fresh-for REFRESH DURATION             the task says how long there is nothing newer
 ///     enqueue N APP [session=S] [host=H] [network=N] [priority=P]     somebody asks for transfer N
 ///     report N done|failed|stopped|lost|no-space BYTES|retry [DURATION] [progressed]
-///     pause-transfer|resume-transfer|cancel-transfer|room N · prioritize N P · transfer N (ask)
+///     pause-transfer|resume-transfer|cancel-transfer|fetched|room N · prioritize N P · transfer N (ask)
 ///     network wired|wifi|metered|gone · power mains|battery · idle yes|no · calm yes|no     what the sources say
 ///     zone EAST [AT=EAST…]                   the zone, and when daylight saving changes it
 ///     clock ±DURATION                        somebody sets the wall clock

@@ -122,16 +122,18 @@ import Testing
       3s  down
       4s  up
       5s  report 1 lost
-      6s  transfer 1
-      7s  end
+      6s  report 1 stopped
+      7s  transfer 1
+      8s  end
       """,
       gives: """
         1s  transfer 1 todo
         2s  stop-transfer 1 todo (cancelled)
         4s  stop-transfer 1 todo (cancelled)
-        5s  start 2-1 todo (transfer default)
-        6s  end 2-1 todo new-data
-        6s  transfer 1: ended cancelled
+        5s  stop-transfer 1 todo (cancelled)
+        6s  start 2-1 todo (transfer default)
+        7s  end 2-1 todo new-data
+        7s  transfer 1: ended cancelled
         """)
   }
 }

@@ -61,6 +61,74 @@ import Testing
         """)
   }
 
+  @Test func `What only has to be put into place leaves its place to another`() throws {
+    try expect(
+      """
+      0s  limits transfers=1
+      0s  configure todo foreground=never background=never
+      1s  enqueue 1 todo network=none
+      1s  enqueue 2 todo network=none
+      1s  enqueue 3 todo network=none
+      2s  fetched 1
+      3s  report 1 done
+      4s  end
+      """,
+      gives: """
+        1s  transfer 1 todo
+        2s  transfer 2 todo
+        """)
+  }
+
+  @Test func `Of two apps the one that has fewer running is next, however many the other one has`() throws {
+    try expect(
+      """
+      0s  limits transfers=2
+      0s  configure todo foreground=never background=never ; mail foreground=never background=never
+      1s  pause
+      2s  enqueue 1 todo network=none
+      2s  enqueue 2 todo network=none
+      2s  enqueue 3 todo network=none
+      2s  enqueue 4 mail network=none
+      3s  unpause
+      4s  report 1 done
+      5s  end
+      """,
+      gives: """
+        3s  transfer 1 todo
+        3s  transfer 4 mail
+        4s  transfer 2 todo
+        """)
+  }
+
+  @Test func `What has ended is forgotten a day after, what is of no app any more after a month`() throws {
+    try expect(
+      """
+      0s  configure todo foreground=never background=never ; mail foreground=never background=never
+      1s  enqueue 1 todo network=none
+      1s  enqueue 2 mail network=none
+      2s  report 1 done
+      3s  configure todo foreground=never background=never
+      4s  report 2 failed
+      23h transfer 1
+      25h transfer 1
+      25h transfer 2
+      721h pause
+      721h transfer 2
+      722h end
+      """,
+      gives: """
+        1s  transfer 1 todo
+        1s  transfer 2 mail
+        2s  start 1-1 todo (transfer default)
+        3s  end 1-1 todo new-data
+        3s  stop-transfer 2 mail (user)
+        23h transfer 1: ended done
+        1d1h transfer 1: forgotten
+        1d1h transfer 2: ended failed
+        30d1h transfer 2: forgotten
+        """)
+  }
+
   @Test func `What did not get on is tried again later and later, what did at once, and what the server says counts`()
     throws
   {
@@ -96,12 +164,18 @@ import Testing
       2s  report 1 no-space 500
       3s  transfer 1
       1h  room 1
+      61min report 1 no-space 500
+      62min room 1
+      63min report 1 no-space 500
+      64min room 1
       2h  end
       """,
       gives: """
         1s  transfer 1 todo
         3s  transfer 1: waits for 500 bytes
         1h  transfer 1 todo
+        1h2min1s179ms259us transfer 1 todo
+        1h4min2s358ms519us transfer 1 todo
         """)
   }
 

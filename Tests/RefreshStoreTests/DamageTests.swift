@@ -50,6 +50,21 @@ import Testing
     "UPDATE clock SET wall_offset_us = -9223372036854775808",
     "UPDATE clock SET start = 4294967295",
     "UPDATE clock SET start = -1",
+  ])
+  func `a row that no release wrote is damage, not a crash`(sql: String) async throws {
+    let scratch = try ScratchDirectory()
+    let (store, _) = try RefreshStore.open(scratch)
+    let batch = Batch(.morning, states: [try app("todo"): AppState()], device: DeviceState(pause: .untilAC))
+    try await store.save(batch, durably: false)
+    try scratch.sql(sql)
+    let (_, loaded) = try RefreshStore.open(scratch)
+    #expect(loaded.damaged?.code == .corrupt)
+    #expect(loaded.states.isEmpty)
+    #expect(loaded.device == DeviceState())
+    #expect(scratch.names.contains("refreshd.db.corrupt-1749945600"))
+  }
+
+  @Test(arguments: [
     "UPDATE transfer SET id = -1",
     "UPDATE transfer SET stage = 'whim'",
     "UPDATE transfer SET stage = 'ended', stage_word = 'whim', stage_us = 0",
@@ -60,19 +75,25 @@ import Testing
     "UPDATE transfer SET priority = 2147483648",
     "UPDATE transfer SET bytes = -1",
     "UPDATE transfer SET resume_boot = 'a', durable = -1",
+    "UPDATE transfer SET stage = 'no-space', needed = 4611686018427387904",
+    "UPDATE transfer SET total = 9223372036854775807",
   ])
-  func `a row that no release wrote is damage, not a crash`(sql: String) async throws {
+  func `a transfer that no release wrote is forgotten and costs nothing else`(sql: String) async throws {
     let scratch = try ScratchDirectory()
     let (store, _) = try RefreshStore.open(scratch)
-    var batch = Batch(.morning, states: [try app("todo"): AppState()], device: DeviceState(pause: .untilAC))
-    batch.transfers.whole[TransferID(1)] = .made(of: try app("todo"))
+    let todo = try app("todo")
+    var batch = Batch(.morning, states: [todo: AppState(isForeground: true)])
+    batch.transfers.whole = [TransferID(1): .made(of: todo), TransferID(2): .made(of: todo)]
     try await store.save(batch, durably: false)
-    try scratch.sql(sql)
+    try scratch.sql(sql + " WHERE id = 1")
     let (_, loaded) = try RefreshStore.open(scratch)
-    #expect(loaded.damaged?.code == .corrupt)
-    #expect(loaded.states.isEmpty)
-    #expect(loaded.device == DeviceState())
-    #expect(scratch.names.contains("refreshd.db.corrupt-1749945600"))
+    #expect(loaded.damaged == nil)
+    #expect(loaded.states[todo]?.isForeground == true)
+    #expect(Array(loaded.transfers.keys) == [TransferID(2)])
+    #expect(loaded.unreadableTransfers.count == 1)
+    #expect(loaded.unreadableTransfers.values.first?.description.contains("its column") == true)
+    let (_, again) = try RefreshStore.open(scratch)
+    #expect(again.unreadableTransfers.isEmpty && again.transfers == loaded.transfers)
   }
 
   @Test(arguments: [

@@ -3,6 +3,7 @@
 import json
 import pathlib
 import pwd
+import select
 import shutil
 import subprocess
 import time
@@ -130,3 +131,60 @@ def test_a_worker_has_no_privileges_and_none_can_read_its_memory(service, folder
     assert pathlib.Path(f"/proc/{pids[0]}/mem").owner() == "root"
     misbehaving.let_go()
     wait_for_end(service)
+
+
+def test_credentials_come_from_the_owners_netrc(service, folder, misbehaving):
+    netrc = folder.parent / ".netrc"
+    netrc.write_text("machine 127.0.0.1 login ann password secret\n")
+    netrc.chmod(0o600)
+    shutil.chown(netrc, "anna", "anna")
+    download(service, misbehaving.url("cut", SIZE, needs="ann:secret"), folder, "--network", "none", "--netrc")
+    assert wait_for_end(service)["result"] == "done"
+    assert Body(SIZE).is_in(folder / "file")
+    netrc.unlink()
+    service.refreshctl("download", TODO, misbehaving.url("plain", SIZE, needs="ann:secret"), "--to", f"{folder}/other",
+                       "--network", "none", "--netrc")  # fmt: skip
+    assert "401" in wait_for_end(service, 2)["message"]
+
+
+@pytest.fixture
+def desktop(anna, log_in):
+    """Reads what anna's desktop is told, one after the other."""
+    log_in("anna")
+    # It is active once her bus is there.
+    subprocess.run(["systemctl", "start", f"user@{anna}.service"], check=True, timeout=60)
+    bus = f"/run/user/{anna}/bus"
+    command = ["/usr/bin/python3", pathlib.Path(__file__).parent / "mocks/notifications.py"]
+    desktop = subprocess.Popen(
+        ["setpriv", "--reuid=anna", "--regid=anna", "--init-groups", *command],
+        env={"DBUS_SESSION_BUS_ADDRESS": f"unix:path={bus}", "PATH": "/usr/bin"}, stdout=subprocess.PIPE, text=True,
+    )
+
+    def read():
+        readable, _, _ = select.select([desktop.stdout], [], [], 30)
+        assert readable, "the desktop was told nothing within 30 s"
+        return json.loads(desktop.stdout.readline())
+
+    assert read() == "ready"
+    yield read
+    desktop.terminate()
+    desktop.wait()
+
+
+def test_the_desktop_is_told_when_a_session_has_ended_and_once(desktop, service, folder, misbehaving, journal):
+    for mode in ("plain", "chunked"):
+        service.refreshctl(
+            "download", TODO, misbehaving.url(mode, SIZE, hold=THERE), "--to", f"{folder}/{mode}",
+            "--network", "none", "--notify", "Your songs are there",
+        )  # fmt: skip
+    misbehaving.wait_until_held("plain")
+    misbehaving.let_go()
+    wait_for_end(service, 2)
+    told(folder, journal)
+    heard = desktop()
+    assert "Your songs are there" in (heard["summary"], heard["body"])
+    service.refreshctl(
+        "download", TODO, misbehaving.url("cut", SIZE), "--to", f"{folder}/cut",
+        "--network", "none", "--notify", "Another",
+    )  # fmt: skip
+    assert "Another" in desktop().values()

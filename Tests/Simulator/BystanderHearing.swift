@@ -47,7 +47,9 @@ extension Bystander {
     case .completed(let refresh, let task, let outcome, _): hear(outcome, from: task, refresh)
     case .taskEnded(let refresh, let task, let end): hear(end, of: task, refresh)
     case .wokeUp, .forgotten, .retryAfter, .freshFor: break
-    case .enqueued, .transferPaused, .transferCancelled, .transferPrioritized, .transferReported, .roomFound: break
+    case .enqueued, .transferPaused, .transferCancelled, .transferPrioritized, .transferReported, .transferFetched,
+      .roomFound:
+      break
     }
   }
 

@@ -18,7 +18,10 @@ struct TransfersWait: Invariant {
     case .daemonGone: given = [:]
     case .handled(let turn):
       guard let engine = world.brain?.engine else { return nil }
-      if case .transferReported(let id, _) = turn.event { given[id] = nil }
+      switch turn.event {
+      case .transferReported(let id, _), .transferFetched(let id): given[id] = nil
+      default: break
+      }
       for effect in turn.decision.effects {
         guard case .transfer(let id, _) = effect, let state = engine.transferState(of: id) else { continue }
         given[id] = state.policy

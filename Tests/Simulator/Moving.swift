@@ -89,7 +89,13 @@ extension World {
 
   /// A worker says how a transfer went.
   mutating func endMoving(_ id: TransferID) {
-    guard let ended = moving.removeValue(forKey: id) else { return }
+    guard var ended = moving.removeValue(forKey: id) else { return }
+    if ended.report == .done, healedAt == nil, luck.happens(30) {
+      // It takes a moment to put it into place.
+      ended.endsAt = now + luck.duration(.zero ... .seconds(5))
+      moving[id] = ended
+      return handle(.transferFetched(id))
+    }
     handle(.transferReported(id, ended.report))
     // Late words of a worker that has it no more are not passed on once another one has it.
     if healedAt == nil, moving[id] == nil, luck.happens(3) { handle(.transferReported(id, ended.report)) }

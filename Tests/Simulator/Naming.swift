@@ -48,7 +48,9 @@ extension Event {
     case .forgotten(let app), .attached(let app), .detached(let app): app
     case .paused, .observed, .resumed, .zoneChanged: nil
     case .survived, .suspending, .freshFor: nil
-    case .enqueued, .transferPaused, .transferCancelled, .transferPrioritized, .transferReported, .roomFound: nil
+    case .enqueued, .transferPaused, .transferCancelled, .transferPrioritized, .transferReported, .transferFetched,
+      .roomFound:
+      nil
     case .configured, .completed, .taskEnded, .retryAfter, .clockStepped, .stopped, .wokeUp: nil
     }
   }

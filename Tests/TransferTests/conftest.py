@@ -1,5 +1,7 @@
-"""Transfers of a real daemon and its workers with real servers (servers/). The daemon and what waits for it are those of
-DaemonTests."""
+"""Transfers of a real daemon and its workers with real servers (servers/).
+
+The daemon and what waits for it are those of DaemonTests.
+"""
 
 import pathlib
 import sys
@@ -11,12 +13,20 @@ sys.path.insert(0, str(pathlib.Path(__file__).resolve().parents[1] / "DaemonTest
 from servers.fixtures import (  # noqa: E402, F401
     apache, certificates, misbehaving, nginx, nginx_of_all, servers_directory, tus,
 )  # fmt: skip
+from daemon import LAUNCHER  # noqa: E402
 from stage import bounded, daemon, pytest_runtest_makereport, scratch  # noqa: E402, F401
 from transfers import Transfers  # noqa: E402
 
 
 def pytest_configure(config):
     config.addinivalue_line("markers", "bound(seconds): the longest that the test may take")
+    config.addinivalue_line("markers", "spawned: of workers and tasks that are the daemon's own children")
+
+
+def pytest_collection_modifyitems(config, items):
+    """Under systemd, leaves out what is of spawned workers and tasks only."""
+    if LAUNCHER == "systemd":
+        items[:] = [item for item in items if not item.get_closest_marker("spawned")]
 
 
 @pytest.fixture

@@ -79,6 +79,8 @@ def test_a_file_that_changes_meanwhile_is_never_spliced(running, misbehaving, mo
         ({"etag": 'W/"weak"', "modified": "none"}, None),
         ({"etag": "none", "modified": "none"}, None),
         ({"etag": "none", "modified": "now"}, None),
+        # Nobody keeps a book for the server.
+        ({"etag": f'"{"x" * 2000}"', "modified": "none"}, None),
     ],
 )
 def test_what_is_there_counts_only_with_a_strong_validator(running, misbehaving, validators, condition):
@@ -198,6 +200,15 @@ def test_certificates_are_checked_and_http_2_is_spoken(transfers, nginx, certifi
     assert not transfers.target("other").exists()
 
 
+def test_a_redirect_does_not_leave_encryption(transfers, nginx, certificates):
+    nginx.file("file.bin", SIZE)
+    transfers.daemon.app("cat", environment={"SSL_CERT_FILE": str(certificates.authority)})
+    transfers.daemon.start()
+    ended = transfers.failed(transfers.download(nginx.tls_url("plain/file.bin")))
+    assert ended["message"] and not transfers.target().exists()
+    assert [seen.status for seen in nginx.requests()] == [302]
+
+
 def test_credentials_go_to_their_origin_only_and_are_shown_nowhere(running, nginx, misbehaving):
     body = nginx.file("file.bin", SIZE)
     secret = running.folder / "secret"
@@ -224,6 +235,26 @@ def test_secrets_in_a_file_that_others_read_are_refused(running, nginx):
     ended = running.failed(running.download(nginx.url("auth/x.bin"), credential_file=str(secret)))
     assert str(secret) in ended["message"] and "0600" in ended["message"]
     assert nginx.requests() == []
+
+
+def test_a_netrc_that_others_read_is_refused(transfers, misbehaving):
+    netrc = transfers.folder / ".netrc"
+    netrc.write_text("machine 127.0.0.1 login ann password secret\n")
+    netrc.chmod(0o644)
+    transfers.daemon.app("cat", environment={"HOME": str(transfers.folder)})
+    transfers.daemon.start()
+    url = misbehaving.url("plain", SIZE, needs="ann:secret")
+    ended = transfers.failed(transfers.download(url, netrc=True))
+    assert ".netrc" in ended["message"] and "0600" in ended["message"] and misbehaving.requests == []
+    netrc.chmod(0o600)
+    transfers.done(transfers.download(url, netrc=True))
+
+
+def test_a_connection_that_breaks_between_a_challenge_and_the_answer_is_tried_again(running, misbehaving):
+    url = misbehaving.url("hello", SIZE, times=2, needs="ann:secret", header="Connection: close")
+    running.done(running.download(url.replace("://", "://ann:secret@")))
+    assert [asked.status for asked in misbehaving.of("hello")] == [401, 0, 401, 200]
+    assert Body(SIZE).is_in(running.target())
 
 
 def test_headers_come_from_a_file(running, misbehaving):

@@ -57,3 +57,23 @@ def test_it_goes_on_when_there_is_room_also_in_the_next_daemon(small, misbehavin
     small.done(id)
     assert Body(SIZE).is_in(small.target())
     assert small.wake()[2][0]["outcome"] == "done"
+
+
+def test_a_size_that_no_disk_has_costs_neither_the_daemon_nor_its_store(running, misbehaving):
+    id = running.download(misbehaving.url("cut", 1 << 62, at=1000))
+    waiting = running.wait_until(id, "no_space")
+    assert waiting["message"]
+    running.daemon.restart()
+    assert running.show(id)["state"] == "no_space"
+    assert [path.name for path in running.daemon.state.iterdir() if "corrupt" in path.name] == []
+
+
+def test_where_nobody_can_tell_whether_there_is_room_it_is_tried(small, misbehaving):
+    folder = small.folder / "folder"
+    folder.mkdir()
+    folder.chmod(0o777)
+    fill(small.folder, 1_000_000)
+    id = small.download(misbehaving.url("plain", SIZE), "folder/file")
+    small.wait_until(id, "no_space")
+    folder.rename(small.folder / "elsewhere")
+    assert "folder" in small.failed(id)["message"]

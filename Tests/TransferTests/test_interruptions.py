@@ -5,6 +5,7 @@ import os
 import random
 import shutil
 import signal
+import sqlite3
 import subprocess
 import uuid
 
@@ -13,6 +14,7 @@ import pytest
 from processes import wait_for_end
 from servers.body import Body
 from servers.misbehaving import Misbehaving
+from waiting import Bound
 
 MEGA = 1_000_000
 SIZE = 4 * MEGA
@@ -72,6 +74,28 @@ def test_everything_is_killed_at_once(running, misbehaving):
     assert [asked.start for asked in misbehaving.of("plain")] == [None, 3 * MEGA]
 
 
+def test_what_was_answered_is_in_the_queue_whatever_comes_next(running, nginx):
+    body = nginx.file("small.bin", 1000)
+    ids = running.enqueue(*(running.request(nginx.url("files/small.bin"), str(number)) for number in range(1000)))
+    running.daemon.kill()
+    running.daemon.start()
+    assert [transfer["id"] for transfer in running.all()] == ids == list(range(1, 1001))
+    lines = running.wake()[2]
+    assert [line["path"] for line in lines] == [str(running.target(str(number))) for number in range(1000)]
+    assert {line["outcome"] for line in lines} == {"done"}
+    assert all(body.is_in(running.target(str(number))) for number in range(1000))
+    running.no_more_wakes()
+
+
+def start_after_reboot(daemon):
+    """Starts the daemon, which sees another boot id with all that it starts."""
+    boot = daemon.directory / "boot"
+    boot.write_text(f"{uuid.uuid4()}\n")
+    script = 'mount --bind "$0" /proc/sys/kernel/random/boot_id && exec "$@"'
+    daemon.start(prefix=["unshare", "--mount", "sh", "-c", script, str(boot)])
+
+
+@pytest.mark.spawned
 def test_a_part_of_before_a_reboot_counts_as_far_as_it_was_on_disk(transfers, misbehaving):
     """Power was lost: what was not synced may be anything."""
     transfers.daemon.start()
@@ -86,16 +110,41 @@ def test_a_part_of_before_a_reboot_counts_as_far_as_it_was_on_disk(transfers, mi
     with open(transfers.part(), "r+b") as file:
         file.seek(2 * MEGA)
         file.write(b"\0" * (length - 2 * MEGA))
-    boot = transfers.daemon.directory / "boot"
-    boot.write_text(f"{uuid.uuid4()}\n")
-    transfers.daemon.start(prefix=["unshare", "--mount", "sh", "-c", NEXT_BOOT, str(boot)])
+    start_after_reboot(transfers.daemon)
     transfers.done(id)
     assert Body(SIZE).is_in(transfers.target())
     assert [asked.start for asked in misbehaving.of("cut")] == [None, 2 * MEGA, 2 * MEGA]
 
 
-# Has the daemon, and all that it starts, see another boot id.
-NEXT_BOOT = 'mount --bind "$0" /proc/sys/kernel/random/boot_id && exec "$@"'
+@pytest.mark.spawned
+def test_what_was_synced_before_a_reboot_is_not_fetched_again(transfers, misbehaving):
+    """The disk is told to keep what there is every 32 MiB, but not twice in a second."""
+    size, there = 48 << 20, 46 << 20
+    transfers.daemon.start()
+    id = transfers.download(misbehaving.url("plain", size, hold=there, rate=34 << 20))
+    misbehaving.wait_until_held("plain")
+    transfers.wait(id, "there", lambda it: it["bytes"] == there)
+    bound = Bound()
+    while not (synced := durable(transfers)):
+        assert bound.left, "nothing was synced"
+        transfers.daemon.settle()
+    transfers.daemon.kill()
+    kill_worker(transfers)
+    misbehaving.let_go()
+    with open(transfers.part(), "r+b") as file:
+        file.seek(synced)
+        file.write(b"\0" * (there - synced))
+    start_after_reboot(transfers.daemon)
+    transfers.done(id)
+    assert Body(size).is_in(transfers.target())
+    assert [asked.start for asked in misbehaving.of("plain")] == [None, synced]
+
+
+def durable(transfers):
+    """How much of the one transfer the store says is on the disk."""
+    store = next(transfers.daemon.state.glob("*.sqlite"))
+    with contextlib.closing(sqlite3.connect(f"file:{store}?mode=ro", uri=True)) as connection:
+        return connection.execute("SELECT durable FROM transfer").fetchone()[0]
 
 
 def test_a_part_that_somebody_has_replaced_does_not_count(running, misbehaving):
@@ -138,7 +187,7 @@ def test_many_interruptions_cost_little(running, misbehaving):
     than two in a hundred bytes were sent twice."""
     every = LARGE // INTERRUPTIONS
     body = Body(LARGE)
-    rate = 40_000_000
+    rate = 60_000_000
     id = running.download(misbehaving.url("cut", LARGE, every=2 * every, rate=rate), sha256=body.sha256)
     chance = random.Random(5)
     interruptions = 0
@@ -191,8 +240,8 @@ def test_a_copy_of_any_moment_ends_with_the_right_file_and_one_wake(running, mis
     """As after a loss of power: state and files are copied while it runs, and a new daemon is started on each copy."""
     running.download(misbehaving.url("plain", SIZE, rate=3 * MEGA // 2))
     copies = []
-    for number in range(6):
-        goal = number * SIZE // 5 - 100_000
+    for number in range(5):
+        goal = number * SIZE // 4 - 100_000
         running.wait(1, "under way", lambda it: it["bytes"] >= goal)
         copy = running.daemon.directory / f"copy{number}"
         with still(running.daemon.pid, *running.workers()):
@@ -219,7 +268,7 @@ def test_a_copy_of_any_moment_ends_with_the_right_file_and_one_wake(running, mis
         # Woken by this daemon, or by the one before the copy was made; a wake that was cut off is none.
         assert [each["outcome"] for each in wakes(running) if not was_cut_off(each)] == ["new_data"]
         running.daemon.stop()
-    assert len(continued) >= 3 and all(continued)
+    assert len(continued) >= 2 and all(continued)
 
 
 @pytest.fixture
@@ -235,21 +284,21 @@ def cable():
 
 class Cable:
     NAME = f"refreshd{os.getpid()}"
-    # Of the networks for measurements (RFC 2544), which nobody is reached by.
-    NEAR, FAR = "198.18.53.1", "198.18.53.2"
-
     def __init__(self):
+        # Of the networks for measurements (RFC 2544), by which nobody is reached; another for each process of tests.
+        network, host = f"198.18.{os.getpid() % 256}", 4 * (os.getpid() // 256 % 63)
+        self.near_address, self.far_address = f"{network}.{host + 1}", f"{network}.{host + 2}"
         self.near, self.far = f"rn{os.getpid()}", f"rf{os.getpid()}"
 
     def lay(self):
         self.ip("netns", "add", self.NAME)
         self.ip("link", "add", self.near, "type", "veth", "peer", "name", self.far, "netns", self.NAME)
-        self.ip("address", "add", f"{self.NEAR}/30", "dev", self.near)
-        self.ip("-n", self.NAME, "address", "add", f"{self.FAR}/30", "dev", self.far)
+        self.ip("address", "add", f"{self.near_address}/30", "dev", self.near)
+        self.ip("-n", self.NAME, "address", "add", f"{self.far_address}/30", "dev", self.far)
         self.ip("-n", self.NAME, "link", "set", "lo", "up")
         self.ip("-n", self.NAME, "link", "set", self.far, "up")
         self.plug()
-        self.ip("-n", self.NAME, "route", "add", "default", "via", self.NEAR)
+        self.ip("-n", self.NAME, "route", "add", "default", "via", self.near_address)
 
     def plug(self):
         self.ip("link", "set", self.near, "up")
@@ -265,10 +314,11 @@ class Cable:
         subprocess.run(["ip", *words], check=check, timeout=30)
 
 
+@pytest.mark.spawned
 @pytest.mark.skipif(os.geteuid() != 0, reason="only root may make networks")
 @pytest.mark.parametrize("network", ["any", "none"])
 def test_a_cable_that_is_pulled_stops_the_transfer_and_the_rest_comes_when_it_is_back(transfers, cable, network):
-    server = Misbehaving(cable.NEAR)
+    server = Misbehaving(cable.near_address)
     try:
         transfers.daemon.start(prefix=["ip", "netns", "exec", cable.NAME])
         id = transfers.download(server.url("plain", SIZE, hold=3 * MEGA), network=network)

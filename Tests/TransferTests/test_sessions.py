@@ -1,5 +1,7 @@
 """When the last transfer of a session has ended, its app is woken: once, with what became of each."""
 
+import sqlite3
+
 import pytest
 
 from client import Client, as_user, fails
@@ -38,6 +40,21 @@ def test_an_app_is_woken_once_with_a_line_for_each_transfer(running, misbehaving
     running.no_more_wakes()
 
 
+def test_who_watches_is_told_of_a_transfer_that_is_forgotten(running, misbehaving):
+    old = running.download(misbehaving.url("plain", SIZE), "old")
+    running.wake()
+    running.no_more_wakes()
+    running.daemon.stop()
+    with sqlite3.connect(running.daemon.state / "refreshd.sqlite") as store:
+        store.execute("UPDATE transfer SET stage_us = stage_us - 25 * 3600 * 1000000")
+    running.daemon.start()
+    stream = running.daemon.client.stream("Transfers.Watch", app=TODO)
+    assert [one["id"] for one in stream.first["transfers"]] == [old]
+    running.download(misbehaving.url("plain", SIZE), "new")
+    assert next(answer["forgotten"] for answer in iter(stream) if answer.get("forgotten")) == [old]
+    stream.close()
+
+
 def test_each_session_has_its_own_wake(running, misbehaving):
     ids = [running.download(misbehaving.url("plain", SIZE), name, session=name) for name in ("a", "b", "c")]
     told = [running.wake() for _ in ids]
@@ -56,6 +73,7 @@ def test_a_wake_tells_only_of_what_ended_since_the_last(running, misbehaving):
     running.no_more_wakes()
 
 
+@pytest.mark.spawned
 def test_a_wake_that_is_owed_comes_after_a_crash_and_one_that_was_had_does_not(transfers, misbehaving):
     """The daemon is killed while the app is being woken: nobody knows whether it heard."""
     daemon = transfers.daemon
@@ -142,6 +160,17 @@ def test_a_wake_comes_for_a_session_that_ends_well_or_badly(running, misbehaving
     running.download(misbehaving.url("plain", SIZE) if result == "done" else nginx.url("s404"))
     assert running.wake()[2][0]["outcome"] == result
     running.no_more_wakes()
+
+
+def test_nobody_speaks_for_a_worker_without_its_token(running, misbehaving):
+    running.download(misbehaving.url("plain", SIZE, hold=1000))
+    misbehaving.wait_until_held("plain")
+    report = {"id": 1, "kind": "ended", "end": "done"}
+    with fails("org.refreshd.Worker.NoSuchToken"):
+        running.daemon.call("Worker.Report", token="0" * 32, reports=[report])
+    with fails("org.refreshd.Worker.NoSuchToken"):
+        running.daemon.client.stream("Worker.Work", token="0" * 32)
+    assert running.show(1)["state"] == "transferring"
 
 
 def test_only_owner_and_root_have_files_moved(running, misbehaving):

@@ -57,6 +57,12 @@ def test_what_cannot_be_a_transfer_is_refused_with_all_that_came_with_it(running
     assert refused(running, **{field: value}) == field
 
 
+def test_so_many_are_taken_in_one_call(running):
+    with fails("org.varlink.service.InvalidParameter", parameter="transfers"):
+        running.enqueue(*(running.request("http://127.0.0.1:1/x", str(number)) for number in range(1001)))
+    assert running.all() == []
+
+
 def test_only_apps_that_are_there_have_transfers(running):
     with fails("org.refreshd.Transfers.NoSuchApp", app="org.example.none"):
         running.enqueue(running.request("http://127.0.0.1:1/x"), app="org.example.none")

@@ -51,6 +51,27 @@ def test_a_lost_answer_is_asked_for_again_by_put_and_never_by_post(running, misb
     assert ended["message"] and len(misbehaving.of("lostanswer")) == 3
 
 
+def test_an_empty_file_is_posted_once_too(running, misbehaving):
+    running.failed(running.upload(Body(0), misbehaving.url("lostanswer", times=9), method="POST"))
+    assert len(misbehaving.of("lostanswer")) == 1
+    running.done(running.upload(Body(0), misbehaving.url("put"), "b", method="POST"))
+
+
+def test_what_a_server_takes_before_it_has_it_has_not_arrived(running, misbehaving):
+    body = Body(30_000_000)
+    running.done(running.upload(body, misbehaving.url("hasty")))
+    first, second = misbehaving.of("hasty")
+    assert second.sha256 == body.sha256
+    # What a POST has done by then nobody knows.
+    ended = running.failed(running.upload(body, misbehaving.url("hasty", times=9), "b", method="POST"))
+    assert "look there before" in ended["message"] and len(misbehaving.of("hasty")) == 3
+
+
+def test_a_server_may_take_its_time_with_what_it_has_got(running, misbehaving):
+    running.done(running.upload(Body(SIZE), misbehaving.url("put", late=2.5)))
+    assert len(misbehaving.of("put")) == 1
+
+
 def test_a_post_that_is_stopped_before_it_can_have_arrived_is_sent_again(running, misbehaving):
     id = running.upload(Body(SIZE), misbehaving.url("put", hold=0), method="POST")
     misbehaving.wait_until_held("put")
@@ -101,9 +122,16 @@ def test_a_file_that_changes_between_two_tries_is_never_spliced(running, tus):
     id = running.upload(Body(SIZE), tus.url.replace(str(tus.port), str(wire.port)), tus=True)
     running.wait(id, "waiting", lambda it: it["state"] == "waiting" and it["attempts"] == 1)
     Body(SIZE + 4, 2).write(running.target())
-    running.done(id)
+    ended = running.failed(id)
     wire.close()
-    assert tus.wait_for_completed(before + 1)[1] == Body(SIZE + 4, 2).bytes()
+    assert "changed" in ended["message"] and len(tus.completed) == before
+
+
+def test_a_tus_server_that_goes_to_and_fro_is_left_alone_for_a_while(running, misbehaving):
+    id = running.upload(Body(1000), misbehaving.url("seesaw"), tus=True)
+    waiting = running.wait(id, "waiting", lambda it: it["state"] == "waiting" and it["attempts"] == 1, within=10)
+    assert "forgets" in waiting["message"] and len(misbehaving.of("seesaw")) < 40
+    running.cancel(id)
 
 
 def test_tus_takes_a_file_whole(running, tus):

@@ -55,4 +55,14 @@ struct FolderTests {
     #expect(scratch.text(of: "moved/f.part") == "x")
     #expect(scratch.status(of: "other/f.part") == nil)
   }
+
+  /// As /proc has: nothing of it is on a disk.
+  @Test func aFolderThatHasNothingToMakeDurableIsNoTrouble() throws {
+    for path in ["/proc", "/var/tmp"] {
+      let folder = open(path, O_RDONLY | O_DIRECTORY)
+      defer { close(folder) }
+      #expect(FolderNames.makeDurable(in: folder) == nil)
+    }
+    #expect(FolderNames.makeDurable(in: -1) == EBADF)
+  }
 }

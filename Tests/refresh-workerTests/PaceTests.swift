@@ -37,8 +37,24 @@ struct PaceTests {
     var pace = Pace(rate: 1)
     pace.take(1000, at: start)
     #expect(pace.opens(after: start) == start + .seconds(1000))
-    pace.rate = nil
+    pace.change(to: nil, at: start)
     #expect(pace.opens(after: start) == nil)
+  }
+
+  @Test(arguments: [(1_000, 10), (10, 1_000)] as [(Int64, Int64)])
+  func whatIsOwedIsPaidForAtTheNewRate(old: Int64, new: Int64) {
+    var pace = Pace(rate: old)
+    pace.take(5_000, at: start)
+    pace.change(to: new, at: start)
+    let opens = pace.opens(after: start).map { start.duration(to: $0) }
+    #expect(opens == .seconds(5_000 / new))
+  }
+
+  @Test func noMoreGoesAtOnceThanInAQuarterOfASecond() {
+    #expect(Pace(rate: 1_000).portion(of: 262_144) == 250)
+    #expect(Pace(rate: 1).portion(of: 262_144) == 1)
+    #expect(Pace(rate: 1 << 30).portion(of: 262_144) == 262_144)
+    #expect(Pace(rate: nil).portion(of: 262_144) == 262_144)
   }
 
   @Test func timeThatWentUnusedIsNotMadeUpFor() {

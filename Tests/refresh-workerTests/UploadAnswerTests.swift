@@ -71,6 +71,7 @@ struct TusAnswerTests {
       #expect(judge(status, .head) == .isGone)
       #expect(judge(status, .patch) == .isGone)
     }
+    #expect(judge(403, .head) == .isGone)
     #expect(judge(409, .patch) == .differs)
     #expect(kind(judge(423, .patch)) == .retry(after: nil))
   }

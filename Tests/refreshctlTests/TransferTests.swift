@@ -47,8 +47,9 @@ private func transfer(
   }
 
   @Test func aTerminalHasBarsAsWideAsThereIsRoom() {
-    #expect(screen(width: 90).text(several)[1].contains("██████▌░░░░░░  50 %"))
-    #expect(screen(width: 70).text(several)[1].contains("debian.iso        50 %  "))
+    #expect(screen(width: 90).text(several)[1].contains("█████░░░░░  50 %"))
+    #expect(screen(width: 71).text(several)[1].contains("debian.iso       ███░░░  50 %  "))
+    #expect(screen(width: 60).text(several)[1].contains("debian.iso        50 %  "))
   }
 
   @Test(arguments: [40, 60, 80, 100, 140]) func noLineIsWiderThanTheTerminal(width: Int) {

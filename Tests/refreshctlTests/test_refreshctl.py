@@ -177,12 +177,13 @@ ERRORS = [
     (["complete", "failed"], APP_INTERFACE + "Complete", APP_INTERFACE + "NoSuchToken", 66, "has ended"),
     (["complete", "failed"], APP_INTERFACE + "Complete", APP_INTERFACE + "AlreadyCompleted", 1, "second time"),
     (["list"], MANAGER + "List", "org.varlink.service.MethodNotFound", 70, "MethodNotFound"),
-    (["download", APP, URL, "--to", "/b"], TRANSFERS + "Enqueue", TRANSFERS + "InvalidRequest", 64, "of the transfer: "),
+    (["download", APP, URL, "--to", "/b"], TRANSFERS + "Enqueue", TRANSFERS + "InvalidRequest", 64, "ftp (url); write"),
     (["download", APP, URL, "--to", "/b"], TRANSFERS + "Enqueue", TRANSFERS + "NoSuchApp", 66, APP),
     (["download", APP, URL, "--to", "/b"], TRANSFERS + "Enqueue", TRANSFERS + "NotAllowed", 77, "not allowed"),
     (["download", APP, URL, "--to", "/b"], TRANSFERS + "Enqueue", TRANSFERS + "NotStored", 75, "nothing is changed"),
     (["download", APP, URL, "--to", "/b"], TRANSFERS + "Enqueue", TRANSFERS + "QueueFull", 75, "cannot queue more than"),
     (["cancel-transfer", "17"], TRANSFERS + "Cancel", TRANSFERS + "NoSuchTransfer", 66, "cannot find transfer 17"),
+    (["pause-transfer", "17"], TRANSFERS + "Pause", TRANSFERS + "AlreadyEnded", 1, "it has ended (done)"),
 ]
 
 
@@ -317,6 +318,10 @@ def going(**changes):
     return {"parameters": {"transfers": [transfer]}, "continues": True}
 
 
+# The answer that transfer 17 is not listed any more.
+FORGOTTEN = {"parameters": {"transfers": [], "forgotten": [17]}, "continues": True}
+
+
 @pytest.mark.parametrize("outcome, status", [("done", 0), ("failed", 1), ("cancelled", 1)])
 def test_a_download_that_is_waited_for_ends_as_the_transfer_did(daemon, outcome, status):
     daemon.answers[TRANSFERS + "Enqueue"] = [{"parameters": {"ids": [17]}}]
@@ -330,6 +335,27 @@ def test_a_download_that_is_waited_for_ends_as_the_transfer_did(daemon, outcome,
     result = refreshctl("download", APP, URL, "--to", "/b", "--wait", "--json", path=daemon.path)
     states = [json.loads(line)["transfers"][0]["state"] for line in result.stdout.splitlines()]
     assert (result.returncode, states) == (status, ["waiting", "transferring", "transferring", "ended"])
+
+
+def test_a_download_that_is_forgotten_is_not_waited_for(daemon):
+    daemon.answers[TRANSFERS + "Enqueue"] = [{"parameters": {"ids": [17]}}]
+    daemon.answers[TRANSFERS + "Watch"] = [going(), FORGOTTEN]
+    result = refreshctl("download", APP, URL, "--to", "/b", "--wait", path=daemon.path)
+    assert result.returncode == 70 and "cannot tell how the transfer ended" in result.stderr
+
+
+def test_a_transfer_that_is_forgotten_leaves_the_table(daemon):
+    daemon.answers[TRANSFERS + "Watch"] = [going(), going(id=18), FORGOTTEN, HANG_UP]
+    own, others = os.openpty()
+    fcntl.ioctl(others, termios.TIOCSWINSZ, struct.pack("HHHH", 24, 80, 0, 0))
+    subprocess.run(
+        [REFRESHCTL, "transfers", "--watch", "--socket", str(daemon.path)],
+        stdout=others, stderr=subprocess.PIPE, env={"NO_COLOR": "1"}, timeout=PATIENCE,
+    )
+    os.close(others)
+    last = os.read(own, 65536).decode().replace("\r", "").split("\x1b[J")[-1]
+    os.close(own)
+    assert [line.split()[0] for line in last.splitlines()] == ["ID", "18"]
 
 
 def test_a_table_of_transfers_is_kept_in_place_on_a_terminal(daemon):

@@ -19,7 +19,8 @@ extension Daemon {
     }
   }
 
-  /// The transfers of a call, if they are there and the caller may ask about each; else the call is answered.
+  /// The transfers of a call, if they are there, are not over, and the caller may ask about each; else the call is
+  /// answered.
   func transfers<Parameters>(_ numbers: [Int64], of call: Call<Parameters>) -> [TransferID]? {
     guard !numbers.isEmpty else {
       call.fail(InvalidParameter(parameter: "ids"))
@@ -27,14 +28,17 @@ extension Daemon {
     }
     var ids: [TransferID] = []
     for number in numbers {
-      guard let id = UInt64(exactly: number).map(TransferID.init),
-        let app = engine.transferState(of: id)?.policy.app
-      else {
+      guard let id = UInt64(exactly: number).map(TransferID.init), let state = engine.transferState(of: id) else {
         call.fail(TransfersInterface.NoSuchTransfer(id: number))
         return nil
       }
+      let app = state.policy.app
       guard may(call.peer, about: app) else {
         call.fail(TransfersInterface.NotAllowed(app: app.description, remedy: remedy(for: app)))
+        return nil
+      }
+      if case .ended(let result, _) = state.stage {
+        call.fail(TransfersInterface.AlreadyEnded(id: number, result: Wire.TransferResult(result)))
         return nil
       }
       ids.append(id)

@@ -4,9 +4,6 @@ import RefreshStore
 import Varlink
 
 extension Daemon {
-  /// The most bytes of one thing that is remembered: a server may send any text.
-  private static let longestValidator = 4096
-
   /// Keeps what a fetch must know the next time; answered when it is stored.
   ///
   /// Only of the URL that the task of the token fetches.
@@ -17,7 +14,7 @@ extension Daemon {
     else { return call.fail(WorkerInterface.NoSuchToken()) }
     guard said.url == fetch.file.url else { return call.fail(InvalidParameter(parameter: "url")) }
     for (name, text) in [("etag", said.etag), ("last_modified", said.lastModified), ("digest", said.digest)] {
-      if let text, text.utf8.count > Self.longestValidator || text.utf8.contains(where: { $0 < 0x20 }) {
+      if let text, text.utf8.count > ReportBounds.longestValidator || text.utf8.contains(where: { $0 < 0x20 }) {
         return call.fail(InvalidParameter(parameter: name))
       }
     }

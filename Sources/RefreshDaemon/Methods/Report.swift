@@ -17,9 +17,10 @@ extension Daemon {
       let id = TransferID(UInt64(max(0, report.id)))
       // What it told of before is told twice.
       guard workers[worker.key]?.given.contains(id) == true else { continue }
-      take(report, of: id, by: worker.key, at: now)
+      take(report.bounded, of: id, by: worker.key, at: now)
     }
-    if workers[worker.key]?.stopping.isEmpty == true { armWorker(worker.key) }
+    // One that was told to end does not live on by talking.
+    if worker.stage == .working, workers[worker.key]?.stopping.isEmpty == true { armWorker(worker.key) }
     let isSaved = call.parameters.reports.allSatisfy { $0.kind == .progress || $0.kind == .fetched }
     guard !isSaved else { return call.reply() }
     pending.answers.append { call.reply() }
@@ -28,8 +29,8 @@ extension Daemon {
 
   private func take(_ report: Wire.TransferReport, of id: TransferID, by key: TaskKey, at now: Instant) {
     guard var known = transfers[id] else { return }
-    if let total = report.total { known.progress.total = max(0, total) }
-    if let bytes = report.bytes ?? report.resume?.durable { known.bytes = max(0, bytes) }
+    if let total = report.total { known.progress.total = total }
+    if let bytes = report.bytes ?? report.resume?.durable { known.bytes = bytes }
     if known.speed == nil { known.speed = Transfers.Speed(bytes: known.bytes, at: now) }
     known.speed?.note(known.bytes, at: now)
     switch report.kind {
@@ -42,13 +43,15 @@ extension Daemon {
         journal.began(id, of: workers[key]?.app, known)
       }
       pending.transferProgress.insert(id)
+      if known.mustLast { pending.mustLast = true }
     case .ended:
       tally.note(moved: known.bytes - known.bytesBefore)
       end(&known, by: report)
       pending.transferProgress.insert(id)
     }
     transfers[id] = known
-    tellTransferWatchers(of: id)
+    tellTransferWatchers(of: id, isProgress: true)
+    if report.kind == .fetched { handle(.transferFetched(id)) }
     guard report.kind == .ended else { return }
     workers[key]?.given.remove(id)
     workers[key]?.stopping.remove(id)
@@ -74,11 +77,10 @@ extension TransferReport {
       switch report.end {
       case .done: .done
       case .failed: .failed
-      case .noSpace: .noSpace(needed: max(0, report.needed ?? 0))
+      case .noSpace: .noSpace(needed: report.needed ?? 0)
       case .stopped: .stopped
       case .retry, nil:
-        .retry(
-          after: report.retryAfterMicroseconds.map { .microseconds(max(0, $0)) }, hasProgressed: hasProgressed)
+        .retry(after: report.retryAfterMicroseconds.map { .microseconds($0) }, hasProgressed: hasProgressed)
       }
   }
 }

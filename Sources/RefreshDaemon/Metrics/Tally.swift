@@ -66,7 +66,11 @@ struct Tally {
   mutating func note(_ result: TransferResult) { transfers[result, default: 0] += 1 }
 
   /// Counts what a worker has moved of a file.
-  mutating func note(moved bytes: Int64) { moved += max(0, bytes) }
+  mutating func note(moved bytes: Int64) {
+    // A worker may claim any number of bytes, any number of times.
+    let (sum, isTooMuch) = moved.addingReportingOverflow(max(0, bytes))
+    moved = isTooMuch ? .max : sum
+  }
 
   /// Counts a write of the store, from when it was asked for to its answer.
   mutating func noteWrite(took duration: Duration, failed: Bool) {

@@ -39,7 +39,8 @@ extension Daemon {
   /// Bounds how long a worker may take to stop a transfer.
   private func noteStopping(_ id: TransferID, by worker: TransferWorkers.Worker) {
     workers[worker.key]?.stopping.insert(id)
-    if worker.stage == .working, worker.stopping.isEmpty { armWorker(worker.key) }
+    let takesLonger = transfers[id]?.mayHaveArrived ?? false
+    if worker.stage == .working, worker.stopping.isEmpty || takesLonger { armWorker(worker.key) }
   }
 
   private func order(_ order: Wire.Order, of id: TransferID, _ app: AppConfiguration) {
@@ -67,11 +68,17 @@ extension Daemon {
     guard !decision.transfersChanged.isEmpty || !decision.transfersRemoved.isEmpty else { return }
     pending.transfersChanged.formUnion(decision.transfersChanged)
     pending.transfersRemoved.formUnion(decision.transfersRemoved)
-    for id in decision.transfersRemoved { transfers[id] = nil }
+    for id in decision.transfersRemoved {
+      if let known = transfers[id] { tellTransferWatchers(thatForgotten: id, of: known.session) }
+      transfers[id] = nil
+    }
     for id in decision.transfersChanged.sorted() {
-      guard let stage = engine.transferState(of: id)?.stage else { continue }
+      guard let state = engine.transferState(of: id) else { continue }
+      let stage = state.stage
+      // That an app was told, which would be told again.
+      if state.isDelivered { pending.mustLast = true }
       noteRoom(id, stage)
-      tellTransferWatchers(of: id)
+      tellTransferWatchers(of: id, isProgress: false)
       if case .ended(let result, _) = stage, transfers[id]?.isEndTold == false { conclude(id, result) }
     }
   }
@@ -87,14 +94,18 @@ extension Daemon {
   /// Tells everybody that a transfer has ended.
   private func conclude(_ id: TransferID, _ result: TransferResult) {
     guard var known = transfers[id], let session = engine.transferState(of: id)?.policy.session else { return }
+    // What the worker may forget then: it has the file in its place.
+    pending.mustLast = true
     known.isEndTold = true
     known.speed = nil
-    if result == .done { known.progress.message = nil }
+    // What was in the way before is no reason of these.
+    if result == .done || result == .cancelled { known.progress.message = nil }
     transfers[id] = known
     pending.transferProgress.insert(id)
     tally.note(result)
     journal.ended(id, of: session.app, result, known)
     tellAttached(of: known, result, session)
+    transfers.noteEnd(in: session, result)
     if engine.isDrained(session) { tellDesktop(of: session) }
   }
 
@@ -134,8 +145,8 @@ extension Wire.Resume {
 
 extension ResumeData {
   init(_ resume: Wire.Resume) {
-    self.init(durable: max(0, resume.durable), boot: resume.boot)
+    self.init(durable: resume.durable, boot: resume.boot)
     (url, etag, lastModified, date) = (resume.url, resume.etag, resume.lastModified, resume.date)
-    (total, tusURL, partInode) = (resume.total.map { max(0, $0) }, resume.tusURL, resume.partInode)
+    (total, tusURL, partInode) = (resume.total, resume.tusURL, resume.partInode)
   }
 }

@@ -35,19 +35,20 @@ extension Daemon {
         environment: environment.variables(ofWorker: command, app: app, id: key.refresh, token: token),
         description: "\(app.name): transfers", timeLimit: Duration.longest, grace: Self.endBound,
         properties: app.sandbox.map(UnitProperty.init), input: nil, changedPath: nil))
-    shareBandwidth()
     return key
   }
 
   /// Gives workers the orders of this turn of the loop, and those that have nothing left to do a moment for more.
   func giveOrders() {
+    // First, because it changes what the others may use.
+    for worker in workers.all.values where engine.isStopping && worker.given.isEmpty && worker.stage == .working {
+      finish(worker.key)
+    }
+    shareBandwidth()
     for worker in workers.all.values {
-      if !worker.orders.isEmpty, let call = worker.call {
-        workers[worker.key]?.orders = []
-        call.reply(WorkerInterface.Work.Reply(orders: worker.orders), continues: true)
-      } else if worker.given.isEmpty, worker.stage == .working, engine.isStopping {
-        finish(worker.key)
-      }
+      guard !worker.orders.isEmpty, let call = worker.call else { continue }
+      workers[worker.key]?.orders = []
+      call.reply(WorkerInterface.Work.Reply(orders: worker.orders), continues: true)
     }
   }
 
@@ -56,11 +57,21 @@ extension Daemon {
     guard let worker = workers[key] else { return }
     switch worker.stage {
     case .starting: arm(worker, for: Self.startBound)
-    case .working where !worker.stopping.isEmpty: arm(worker, for: engine.isStopping ? Self.endBound : Self.stopBound)
+    case .working where !worker.stopping.isEmpty: arm(worker, for: bound(ofStopping: worker.stopping))
     case .working where worker.given.isEmpty: arm(worker, for: Self.linger)
     case .working: worker.timer.disarm()
     case .finishing, .asked, .killed: arm(worker, for: Self.endBound)
     }
+  }
+
+  /// How long a worker may take to stop transfers, boot clock.
+  ///
+  /// For a POST of which all was sent it is as long as a try may say nothing: it is not sent again, so its answer is waited
+  /// for.
+  private func bound(ofStopping stopping: Set<TransferID>) -> Duration {
+    if engine.isStopping { return Self.endBound }
+    let awaitsAnswer = stopping.contains { transfers[$0]?.mayHaveArrived ?? false }
+    return awaitsAnswer ? Self.stopBound + configuration.transfers.stallTimeout : Self.stopBound
   }
 
   private func arm(_ worker: TransferWorkers.Worker, for bound: Duration) {
@@ -75,14 +86,15 @@ extension Daemon {
     worker.call?.reply(
       WorkerInterface.Work.Reply(orders: worker.orders + [Wire.Order(kind: .finish)]), continues: false)
     workers[key]?.orders = []
-    shareBandwidth()
   }
 
   /// The time of a worker's stage is up.
   private func workerIsSilent(_ key: TaskKey) {
     guard let worker = workers[key] else { return }
     switch worker.stage {
-    case .working where worker.given.isEmpty: finish(key)
+    case .working where worker.given.isEmpty:
+      finish(key)
+      giveOrders()
     case .working where worker.stopping.isEmpty: return
     case .working, .starting, .finishing: askToEnd(key)
     case .asked, .killed:
@@ -128,7 +140,7 @@ extension Daemon {
       handle(.transferReported(id, .lost(hasProgressed: transfers[id]?.hasProgressed ?? false)))
     }
     if let trouble { journal.workerEnded(of: worker.app, trouble) }
-    shareBandwidth()
+    giveOrders()
     leaveIfDone()
     return true
   }
@@ -146,8 +158,8 @@ extension Daemon {
   }
 
   /// Shares the bandwidth of all transfers evenly among the workers that have work, where there is a bound.
-  func shareBandwidth() {
-    let busy = workers.all.values.filter(\.isOpen)
+  private func shareBandwidth() {
+    let busy = workers.all.values.filter { $0.isOpen && !$0.given.isEmpty }
     let share = configuration.transfers.bandwidth.map { max(1, $0 / Int64(max(1, busy.count))) }
     for worker in busy where worker.rate != share {
       workers[worker.key]?.rate = share

@@ -8,15 +8,15 @@ actor RoomReader {
 
   nonisolated var unownedExecutor: UnownedSerialExecutor { executor.asUnownedSerialExecutor() }
 
-  /// Which of these files have room for so many bytes, and for a hundredth of their disk besides.
-  func roomy(_ needs: [TransferID: (path: String, needed: Int64)]) -> [TransferID] {
-    needs.filter { _, need in
-      let folder = need.path.lastIndex(of: "/").map { String(need.path[..<$0]) } ?? ""
-      var room = statvfs()
-      guard statvfs(folder.isEmpty ? "/" : folder, &room) == 0 else { return false }
-      let block = Double(room.f_frsize)
-      return Double(room.f_bavail) * block > Double(need.needed) + Double(room.f_blocks) * block / 100
-    }.keys.sorted()
+  /// Which transfers have room in a folder for so many bytes, and for a hundredth of its disk besides.
+  ///
+  /// All of them where nobody can tell: the worker sees more than the daemon, and its trouble says more than waiting.
+  func roomy(_ needs: [TransferID: Int64], in folder: String) -> [TransferID] {
+    var room = statvfs()
+    guard statvfs(folder, &room) == 0 else { return needs.keys.sorted() }
+    let block = Double(room.f_frsize)
+    let most = Double(room.f_bavail) * block - Double(room.f_blocks) * block / 100
+    return needs.filter { Double($0.value) < most }.keys.sorted()
   }
 }
 
@@ -45,17 +45,28 @@ extension Daemon {
     roomTimer?.arm(at: (Moment.now().instant + Self.roomInterval).microseconds, accuracy: 1_000_000)
   }
 
-  /// Looks whether there is room for those that wait for it.
+  /// Looks whether there is room for those that wait for it, folder by folder.
+  ///
+  /// A mount whose server is gone may never answer. It costs the transfers there and one thread: what is still unanswered
+  /// when it is time again is left to its thread, and the other folders are looked at on a new one.
   func lookForRoom() {
-    var needs: [TransferID: (path: String, needed: Int64)] = [:]
+    var needs: [String: [TransferID: Int64]] = [:]
     for id in waitingForRoom {
       guard case .noSpace(let needed) = engine.transferState(of: id)?.stage, let known = transfers[id] else { continue }
-      needs[id] = (known.request.path, needed)
+      let folder = known.request.path.lastIndex(of: "/").map { String(known.request.path[..<$0]) } ?? ""
+      needs[folder.isEmpty ? "/" : folder, default: [:]][id] = needed
     }
     guard !needs.isEmpty else { return }
-    Task { [needs] in
-      for id in await roomReader.roomy(needs) { handle(.roomFound(id)) }
-      if !waitingForRoom.isEmpty { armRoom() }
+    armRoom()
+    if !foldersLookedAt.isEmpty { roomReader = RoomReader() }
+    let reader = roomReader
+    let folders = needs.filter { !foldersLookedAt.contains($0.key) }.sorted { $0.key < $1.key }
+    Task {
+      for (folder, needed) in folders where foldersLookedAt.insert(folder).inserted {
+        let found = await reader.roomy(needed, in: folder)
+        foldersLookedAt.remove(folder)
+        for id in found { handle(.roomFound(id)) }
+      }
     }
   }
 }

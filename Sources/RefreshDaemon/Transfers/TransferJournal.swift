@@ -44,6 +44,12 @@ extension DaemonJournal {
       fields(app, id) + [Entry.Field("REFRESH_OUTCOME", result.rawValue)])
   }
 
+  func forgot(_ id: TransferID, _ problem: StoreError) {
+    write(
+      "cannot go on with transfer \(id), so it is forgotten; ask for it again: \(problem)", .error, nil,
+      [Entry.Field("REFRESH_TRANSFER", id.description)])
+  }
+
   func workerEnded(of app: AppID, _ trouble: String) {
     write("\(app): its transfers stopped: \(trouble)", .warning, nil, [Entry.Field("REFRESH_APP", app.description)])
   }

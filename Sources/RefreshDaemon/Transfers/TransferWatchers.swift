@@ -31,10 +31,12 @@ struct TransferWatchers {
   private var last = 0
   /// The transfers that have changed since they were told of.
   var news: Set<TransferID> = []
+  /// Those that are not listed any more and were, with their sessions.
+  var forgotten: [TransferID: TransferSession] = [:]
   /// When the last news was told, boot clock.
   var toldAt: Instant?
-  /// Whether they are to be told in a moment.
-  var isDue = false
+  /// When they are to be told the next news, boot clock; nil while there is none.
+  var dueAt: Instant?
 
   /// Takes up a call, and gives the number to remove it by.
   mutating func add(_ watcher: Watcher) -> Int {
@@ -53,30 +55,43 @@ struct TransferWatchers {
 }
 
 extension Daemon {
-  /// How long after the last news the next is told at the earliest, boot clock.
-  private static let newsInterval = Duration.milliseconds(500)
+  /// How long after the last news the next is told at the earliest, boot clock: of progress, and of all else.
+  private static let progressInterval = Duration.milliseconds(500)
+  private static let newsInterval = Duration.milliseconds(50)
 
   /// Has those who watch told that something is new about a transfer, with what else is.
-  func tellTransferWatchers(of id: TransferID) {
+  ///
+  /// Progress is told twice a second; that it begins, ends or waits is worth more than that.
+  func tellTransferWatchers(of id: TransferID, isProgress: Bool) {
     guard !transferWatchers.all.isEmpty else { return }
     transferWatchers.news.insert(id)
-    guard !transferWatchers.isDue else { return }
-    transferWatchers.isDue = true
     let now = Moment.now().instant
-    let at = max(now, transferWatchers.toldAt.map { $0 + Self.newsInterval } ?? now)
+    let interval = isProgress ? Self.progressInterval : Self.newsInterval
+    let at = max(now, transferWatchers.toldAt.map { $0 + interval } ?? now)
+    if let due = transferWatchers.dueAt, due <= at { return }
+    transferWatchers.dueAt = at
     newsTimer?.arm(at: at.microseconds, accuracy: 1000)
+  }
+
+  /// Has those who watch told that a transfer is not listed any more.
+  func tellTransferWatchers(thatForgotten id: TransferID, of session: TransferSession) {
+    guard !transferWatchers.all.isEmpty else { return }
+    transferWatchers.forgotten[id] = session
+    tellTransferWatchers(of: id, isProgress: false)
   }
 
   /// Tells those who watch all that is new.
   func tellNewsOfTransfers() {
     let now = readClocks()
-    transferWatchers.isDue = false
+    transferWatchers.dueAt = nil
     transferWatchers.toldAt = now
     let news = transferWatchers.news.sorted()
-    transferWatchers.news = []
+    let forgotten = transferWatchers.forgotten.sorted { $0.key < $1.key }
+    (transferWatchers.news, transferWatchers.forgotten) = ([], [:])
     for watcher in transferWatchers.all.values {
       let found = news.compactMap { wire($0, for: watcher, at: now) }
-      if !found.isEmpty { tell(watcher, found) }
+      let gone = forgotten.filter { watcher.asks(about: $0.value) && may(watcher.peer, about: $0.value.app) }
+      if !found.isEmpty || !gone.isEmpty { tell(watcher, found, forgotten: gone.map { Int64($0.key.number) }) }
     }
   }
 
@@ -93,10 +108,12 @@ extension Daemon {
     return wire(id, at: now)
   }
 
-  private func tell(_ watcher: TransferWatchers.Watcher, _ found: [Wire.Transfer]) {
+  private func tell(_ watcher: TransferWatchers.Watcher, _ found: [Wire.Transfer], forgotten: [Int64] = []) {
     switch watcher {
     case .watch(let call, _):
-      call.reply(TransfersInterface.Watch.Reply(transfers: found), continues: true)
+      call.reply(
+        TransfersInterface.Watch.Reply(transfers: found, forgotten: forgotten.isEmpty ? nil : forgotten),
+        continues: true)
     case .rejoin(let call, let session):
       call.reply(
         TransfersInterface.Rejoin.Reply(transfers: found, drained: engine.isDrained(session)), continues: true)

@@ -6,6 +6,7 @@ import RefreshStore
 struct Transfers {
   /// One of them.
   struct Known {
+    let session: TransferSession
     let request: TransferRequest
     /// As it is saved, or is to be.
     var progress: TransferProgress
@@ -23,6 +24,7 @@ struct Transfers {
     var isEndTold: Bool
 
     init(_ stored: StoredTransfer) {
+      session = stored.state.policy.session
       request = stored.request
       progress = stored.progress
       (bytes, bytesBefore, mostBefore) = (stored.progress.bytes, stored.progress.bytes, stored.progress.bytes)
@@ -39,6 +41,15 @@ struct Transfers {
     var hasProgressed: Bool { bytes - mostBefore >= Self.worthHaving }
 
     private static let worthHaving: Int64 = 64 * 1024
+
+    /// Whether it is a POST of which all may have been sent, so that it must not be sent again.
+    var mayHaveArrived: Bool { request.isPost && progress.resume?.url != nil }
+
+    /// Whether a loss of power must not take what is to be saved: that a POST may have arrived, where an upload goes on,
+    /// or that bytes are on the disk.
+    ///
+    /// A download that has just begun would only begin again, which is not worth waiting for a disk.
+    var mustLast: Bool { request.direction == .upload || progress.resume?.durable ?? 0 > 0 }
   }
 
   /// How fast a transfer is, as a person reads it: what it does on average over a few seconds.
@@ -55,15 +66,16 @@ struct Transfers {
     mutating func note(_ bytes: Int64, at now: Instant) {
       let elapsed = at.duration(to: now).inMicroseconds
       guard elapsed >= 200_000 else { return }
-      let latest = Int64(Double(max(0, bytes - self.bytes)) / Double(elapsed) * 1e6)
-      rate = rate.map { ($0 + latest) / 2 } ?? latest
+      let latest = Int64(exactly: (Double(max(0, bytes - self.bytes)) / Double(elapsed) * 1e6).rounded())
+      guard let latest else { return }
+      rate = rate.map { $0 / 2 + latest / 2 } ?? latest
       (self.bytes, at) = (bytes, now)
     }
   }
 
   private(set) var all: [TransferID: Known]
-  /// What the owner's desktop is told when a session has ended, where anybody gave words for it.
-  private var notices: [TransferSession: String] = [:]
+  /// What the owner's desktop is told when a session has ended, of sessions that have not.
+  private var notices: [TransferSession: SessionNotice] = [:]
   private var last: UInt64
   /// Whether any has not ended.
   var hasOpen = false
@@ -72,7 +84,13 @@ struct Transfers {
   init(_ stored: [TransferID: StoredTransfer], last: UInt64) {
     all = stored.mapValues(Known.init)
     self.last = last
-    for (_, transfer) in stored.sorted(by: { $0.key < $1.key }) { noteWords(of: transfer) }
+    for (_, transfer) in stored.sorted(by: { $0.key < $1.key }) where !transfer.state.isDelivered {
+      noteWords(of: transfer)
+      if case .ended(let result, _) = transfer.state.stage { noteEnd(in: transfer.state.policy.session, result) }
+    }
+    // Of a session that had ended the daemon before this one has told.
+    let open = Set(all.values.lazy.filter { !$0.isEndTold }.map(\.session))
+    notices = notices.filter { open.contains($0.key) }
   }
 
   /// Takes up one more that was saved.
@@ -81,12 +99,18 @@ struct Transfers {
     noteWords(of: stored)
   }
 
-  /// What is to be told of a session that has ended, once.
-  mutating func takeWords(of session: TransferSession) -> String? { notices.removeValue(forKey: session) }
+  /// What is to be told of a session that has ended, once; nil where nobody gave words or all was cancelled.
+  mutating func takeWords(of session: TransferSession) -> String? { notices.removeValue(forKey: session)?.text }
+
+  /// Takes note of how a transfer of a session has ended.
+  mutating func noteEnd(in session: TransferSession, _ result: TransferResult) {
+    notices[session, default: SessionNotice()].note(result)
+  }
 
   private mutating func noteWords(of transfer: StoredTransfer) {
-    if case .ended = transfer.state.stage { return }
-    if let words = transfer.request.notice { notices[transfer.state.policy.session] = words }
+    if let words = transfer.request.notice {
+      notices[transfer.state.policy.session, default: SessionNotice()].words = words
+    }
   }
 
   subscript(id: TransferID) -> Known? {

@@ -27,7 +27,7 @@ extension Engine {
   /// How many transfers a worker has, and how many wait or are paused.
   public var transferCounts: (running: Int, waiting: Int) {
     let running = transfers.given.count
-    return (running, transfers.openOfApp.values.reduce(0, +) - running)
+    return (running, transfers.openCount - running)
   }
 
   /// When to look at the transfers again by time, boot clock; nil when there is nothing to do by time.
@@ -42,11 +42,8 @@ extension Engine {
   /// app was not told before, in order of id.
   public func transfers(toldBy started: Started, to app: AppID) -> [TransferID] {
     guard let name = started.session else { return [] }
-    let session = TransferSession(app: app, name: name)
-    return transfers.ids.filter { id in
-      guard let state = transfers[id], state.policy.session == session, !state.isDelivered else { return false }
-      return state.endedAt.map { $0 <= started.at } ?? false
-    }
+    let undelivered = transfers.sessions[TransferSession(app: app, name: name)]?.undelivered ?? []
+    return undelivered.filter { id in (transfers[id]?.endedAt).map { $0 <= started.at } ?? false }.sorted()
   }
 
   /// Owes the app a wake if the session has just drained.
@@ -65,7 +62,7 @@ extension Engine {
   /// Owes the app a wake for a session that is drained and undelivered, unless it is owed already.
   func isOwed(_ session: TransferSession) -> Bool {
     guard let count = transfers.sessions[session] else { return false }
-    return count.open == 0 && count.undelivered > 0
+    return count.open == 0 && !count.undelivered.isEmpty
   }
 
   mutating func oweWake(for session: TransferSession, at earliest: Instant) {
@@ -89,24 +86,31 @@ extension Engine {
         state.isDelivered = true
         set(state, of: transfer, &turn)
       }
-      forgetOldTransfers(&turn)
     }
     oweWake(for: TransferSession(app: id, name: name), at: retryAt ?? turn.now)
   }
 
-  /// How long a transfer is shown after the app was told of its end.
+  /// How long a transfer is shown after its end.
   private static let remembered = Duration.hours(24)
+  /// How long an app that has gone from the configuration may come back to be told.
+  private static let owed = Duration.hours(30 * 24)
 
-  private mutating func forgetOldTransfers(_ turn: inout Turn) {
-    for id in transfers.ids {
-      guard let state = transfers[id], state.isDelivered, let at = state.endedAt, at + Self.remembered <= turn.now
-      else {
-        continue
-      }
+  /// Forgets those that ended long ago, and of which the app was told, or which are of no app any more.
+  mutating func forgetOldTransfers(_ turn: inout Turn) {
+    for id in transfers.ended(before: turn.now - Self.remembered) {
+      guard let state = transfers[id], let end = state.endedAt else { continue }
+      let isGone = apps[state.policy.app]?.policy == nil && end + Self.owed <= turn.now
+      guard state.isDelivered || isGone else { continue }
       transfers[id] = nil
       turn.decision.transfersChanged.remove(id)
       turn.decision.transfersRemoved.insert(id)
     }
+  }
+
+  /// When the next one is old enough to be forgotten, boot clock.
+  func nextForgetting(after now: Instant) -> Instant? {
+    // One more microsecond: those that ended before, not at, are forgotten.
+    transfers.firstEnd(from: now - Self.remembered).map { $0 + Self.remembered + .microseconds(1) }
   }
 
   /// Goes on with the transfers that the daemon before this one saved, once it is known which apps there are, and owes the

@@ -11,20 +11,21 @@ extension Engine {
     case .noSpace(let needed): return .noSpace(needed: needed)
     case .ended(let result, _): return .ended(result)
     case .waiting(let from):
-      let holds = lastingHolds(on: state.policy, at: now)
+      let holds = lastingHolds(on: state.policy.app, network: state.policy.network, at: now)
       if !holds.isEmpty { return .held(holds) }
       if from > now { return .notDue(until: from) }
-      return hasTransferPlace(with: state.policy.host) ? .ready : .held([.concurrency])
+      var places = TransferPlaces(given: transfers, limits: limits.transfers)
+      return places.take(with: state.policy.host) ? .ready : .held([.concurrency])
     }
   }
 
-  /// What keeps a transfer from running, due or not, places apart.
-  func lastingHolds(on policy: TransferPolicy, at now: Instant) -> [Hold] {
-    guard let app = apps[policy.app] else { return [.notConfigured] }
+  /// What keeps an app's transfers that ask for this of the network from running, due or not, places apart.
+  func lastingHolds(on id: AppID, network: NetworkConstraint, at now: Instant) -> [Hold] {
+    guard let app = apps[id] else { return [.notConfigured] }
     var holds = lastingHolds(on: app)
     if let pause = device.pause { holds.append(.paused(pause)) }
     if let end = settlingUntil, end > now { holds.append(.settling(until: end)) }
-    if !isNetworkMet(for: policy) { holds.append(.constraint(.network, relaxedAt: nil)) }
+    if !isMet(network) { holds.append(.constraint(.network, relaxedAt: nil)) }
     return holds
   }
 
@@ -38,19 +39,13 @@ extension Engine {
       return .user
     }
     if app.isLoggedOut { return .loggedOut }
-    return conditions.network.isAwaited || isNetworkMet(for: state.policy) ? nil : .network
+    return conditions.network.isAwaited || isMet(state.policy.network) ? nil : .network
   }
 
-  /// Whether one more transfer with a server may run, as far as places go.
-  func hasTransferPlace(with host: String) -> Bool {
-    var places = TransferPlaces(given: transfers, limits: limits.transfers)
-    return places.take(with: host)
-  }
-
-  private func isNetworkMet(for policy: TransferPolicy) -> Bool {
-    guard policy.network != .none else { return true }
+  private func isMet(_ network: NetworkConstraint) -> Bool {
+    guard network != .none else { return true }
     var constraints = Constraints()
-    constraints.network = policy.network
+    constraints.network = network
     return isNetworkMet(constraints)
   }
 }
@@ -63,28 +58,5 @@ extension Hold {
     case .constraint(_, let relaxedAt): relaxedAt
     default: nil
     }
-  }
-}
-
-/// How many transfers may run beside those that do: so many in all, so many with each server (FEATURES F7).
-struct TransferPlaces {
-  private var count: Int
-  private var ofHost: [String: Int]
-  private let limits: TransferLimits
-
-  init(given queue: TransferQueue, limits: TransferLimits) {
-    (count, ofHost) = (queue.given.count, queue.givenOfHost)
-    self.limits = limits
-  }
-
-  /// Whether one more may run, with whatever server.
-  var hasAny: Bool { count < limits.maxConcurrent }
-
-  /// Takes a place, if there is one.
-  mutating func take(with host: String) -> Bool {
-    guard hasAny, ofHost[host, default: 0] < limits.maxPerHost else { return false }
-    count += 1
-    ofHost[host, default: 0] += 1
-    return true
   }
 }

@@ -39,9 +39,11 @@ extension Engine {
   }
 
   /// Takes note that there is room for a transfer that waited for it.
+  ///
+  /// At once the first time; where there was none after all, as under a quota, after a wait that doubles.
   mutating func takeRoom(_ id: TransferID, _ turn: inout Turn) {
     guard var state = transfers[id], case .noSpace = state.stage else { return }
-    state.stage = .waiting(from: turn.now)
+    state.stage = .waiting(from: turn.now + wait(of: id, state.policy.app, after: state.failures - 1))
     set(state, of: id, &turn)
   }
 
@@ -52,12 +54,19 @@ extension Engine {
     case (.done, _): return end(id, .done, &turn)
     case (.failed, .stopping(let reason)) where reason.discards: return end(id, reason.result, &turn)
     case (.failed, _): return end(id, .failed, &turn)
+    case (.lost, .stopping(let reason)) where reason.discards && state.failures < Self.mostDiscards:
+      // Something of it may be there still.
+      state.failures += 1
+      turn.decision.effects.append(.stopTransfer(id, state.policy.app, reason))
     case (_, .stopping(let reason)) where reason.discards: return end(id, reason.result, &turn)
+    case (.retry(let after, let hasProgressed), let stage):
+      retry(&state, id, after: after, hasProgressed: hasProgressed, at: turn.now)
+      if stage == .stopping(.paused) { state.stage = .paused }
     case (_, .stopping(.paused)): state.stage = .paused
     case (_, .stopping), (.stopped, _): state.stage = .waiting(from: turn.now)
-    case (.noSpace(let needed), _): state.stage = .noSpace(needed: needed)
-    case (.retry(let after, let hasProgressed), _):
-      retry(&state, id, after: after, hasProgressed: hasProgressed, at: turn.now)
+    case (.noSpace(let needed), _):
+      state.failures = min(state.failures + 1, Self.mostDoublings)
+      state.stage = .noSpace(needed: needed)
     case (.lost(let hasProgressed), _): retry(&state, id, after: nil, hasProgressed: hasProgressed, at: turn.now)
     }
     set(state, of: id, &turn)
@@ -68,18 +77,23 @@ extension Engine {
   /// The first wait before a try that follows one that brought nothing; it doubles with each, 5 h at most.
   private static let firstWait = Duration.seconds(1)
   private static let mostDoublings: Int32 = 15
+  /// How often it is tried to remove what is there of a transfer, when workers do not come to it.
+  private static let mostDiscards: Int32 = 3
 
   /// Has a transfer tried again: at once if this try brought it on, else after a wait that doubles (FEATURES F6).
   private func retry(
     _ state: inout TransferState, _ id: TransferID, after: Duration?, hasProgressed: Bool, at now: Instant
   ) {
     state.failures = hasProgressed ? 0 : min(state.failures + 1, Self.mostDoublings)
-    var wait = Duration.zero
-    if state.failures > 0 {
-      let doubled = Self.firstWait * (1 << Int(state.failures - 1))
-      wait = min(.hours(5), doubled + spread.offset(of: state.policy.app, within: doubled / 5, turn: id.number))
-    }
+    let wait = wait(of: id, state.policy.app, after: state.failures)
     state.stage = .waiting(from: now + max(wait, min(after ?? .zero, Self.longestWait)))
+  }
+
+  /// How long one waits that has failed so often in a row.
+  private func wait(of id: TransferID, _ app: AppID, after failures: Int32) -> Duration {
+    guard failures > 0 else { return .zero }
+    let doubled = Self.firstWait * (1 << Int(min(failures, Self.mostDoublings) - 1))
+    return min(.hours(5), doubled + spread.offset(of: app, within: doubled / 5, turn: id.number))
   }
 
   /// Ends a transfer and keeps nothing of it: at once where nothing can be there, else when a worker has seen to it.
@@ -93,6 +107,7 @@ extension Engine {
   private mutating func stopTransfer(_ id: TransferID, _ reason: TransferStop, _ turn: inout Turn) {
     guard var state = transfers[id] else { return }
     state.stage = .stopping(reason)
+    if reason.discards { state.failures = 0 }
     set(state, of: id, &turn)
     turn.decision.effects.append(.stopTransfer(id, state.policy.app, reason))
   }
@@ -130,8 +145,10 @@ extension Engine {
       guard let state = transfers[id], state.stage == .transferring else { continue }
       if let reason = reasonToStop(state, at: turn.now) { stopTransfer(id, reason, &turn) }
     }
+    transfers.ripen(at: turn.now)
     startTransfers(at: turn.now, &turn)
-    var wakes = [transfers.giveUpAt, transfers.nextTry(after: turn.now)]
+    forgetOldTransfers(&turn)
+    var wakes = [transfers.giveUpAt, transfers.nextTry, nextForgetting(after: turn.now)]
     if transfers.hasWaiting {
       wakes.append(settlingUntil.flatMap { $0 > turn.now ? $0 : nil })
       if case .until(let end) = device.pause { wakes.append(end) }
@@ -140,30 +157,23 @@ extension Engine {
     transfers.isTouched = false
   }
 
-  /// Gives those that may run to workers, the first in line first, until there is no place.
-  private mutating func startTransfers(at now: Instant, _ turn: inout Turn) {
-    var isHeld: [HoldsKey: Bool] = [:]
-    var starting: [TransferID] = []
-    var places = TransferPlaces(given: transfers, limits: limits.transfers)
-    for id in transfers.waiting {
-      guard places.hasAny else { break }
-      guard let state = transfers[id], case .waiting(let from) = state.stage, from <= now else { continue }
-      let key = HoldsKey(app: state.policy.app, network: state.policy.network)
-      let held = isHeld[key] ?? !lastingHolds(on: state.policy, at: now).isEmpty
-      isHeld[key] = held
-      if !held, places.take(with: state.policy.host) { starting.append(id) }
+  private func nextInLine(at now: Instant) -> [TransferID] {
+    var line = TransferLine(transfers, limits: limits.transfers) { key in
+      lastingHolds(on: key.app, network: key.network, at: now).isEmpty
     }
-    for id in starting {
+    var next: [TransferID] = []
+    while let id = line.next() { next.append(id) }
+    return next
+  }
+
+  /// Gives those that may run to workers until there is no place.
+  private mutating func startTransfers(at now: Instant, _ turn: inout Turn) {
+    for id in nextInLine(at: now) {
       guard var state = transfers[id] else { continue }
       state.stage = .transferring
       state.hasBegun = true
       set(state, of: id, &turn)
       turn.decision.effects.append(.transfer(id, state.policy.app))
     }
-  }
-
-  private struct HoldsKey: Hashable {
-    let app: AppID
-    let network: NetworkConstraint
   }
 }

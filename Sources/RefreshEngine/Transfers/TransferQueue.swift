@@ -5,11 +5,20 @@ struct TransferQueue: Sendable {
     /// Those that have not ended.
     var open = 0
     /// Those that have ended, and for which the app has not been woken.
-    var undelivered = 0
+    var undelivered: Set<TransferID> = []
   }
 
-  /// One that waits, in the order in which they get a place.
-  private struct Entry: Hashable, Comparable {
+  /// Those that are held by the same and go to the same server: either all of them may run now, or none.
+  struct LaneKey: Hashable, Sendable {
+    let app: AppID
+    let network: NetworkConstraint
+    let host: String
+
+    init(_ policy: TransferPolicy) { (app, network, host) = (policy.app, policy.network, policy.host) }
+  }
+
+  /// One that may be tried, in the order in which they get a place.
+  struct Entry: Hashable, Comparable {
     let priority: Int32
     let id: TransferID
 
@@ -18,12 +27,12 @@ struct TransferQueue: Sendable {
     }
   }
 
-  /// When one that waits may be tried, boot clock.
-  private struct Try: Hashable, Comparable {
+  /// A moment in the life of one, boot clock.
+  private struct Moment: Hashable, Comparable {
     let at: Instant
     let id: TransferID
 
-    static func < (left: Try, right: Try) -> Bool { (left.at, left.id) < (right.at, right.id) }
+    static func < (left: Moment, right: Moment) -> Bool { (left.at, left.id) < (right.at, right.id) }
   }
 
   private(set) var states: [TransferID: TransferState] = [:]
@@ -31,11 +40,21 @@ struct TransferQueue: Sendable {
   /// Those that a worker has, in order of id.
   private(set) var given: [TransferID] = []
   private(set) var givenOfHost: [String: Int] = [:]
-  /// How many of each app have not ended, where any have not.
-  private(set) var openOfApp: [AppID: Int] = [:]
-  private var line: [Entry] = []
-  /// Those that wait, by when they may be tried.
-  private var tries: [Try] = []
+  private(set) var givenOfApp: [AppID: Int] = [:]
+  /// Those of them whose bytes are all here, and which only have to be put into place.
+  private var fetched: Set<TransferID> = []
+  /// How many of them are under way to or from their servers.
+  private(set) var movingCount = 0
+  /// How many have not ended.
+  private(set) var openCount = 0
+  /// Those whose time has come, the first in line first.
+  private(set) var lanes: [LaneKey: [Entry]] = [:]
+  /// Up to when the time of those in ``lanes`` has come; nil before the first look.
+  private var ripeUntil: Instant?
+  /// Those that wait for their time.
+  private var later: [Moment] = []
+  /// Those that have ended, by when.
+  private var ended: [Moment] = []
   /// The first instant at which one that has not ended is to be given up; too early where one has ended since.
   var giveUpAt: Instant?
   /// When to look at them again by time, boot clock.
@@ -43,19 +62,20 @@ struct TransferQueue: Sendable {
   /// Whether they must be looked at before the event is over.
   var isTouched = false
 
-  /// Those that wait, in the order in which they get a place.
-  var waiting: some Sequence<TransferID> { line.lazy.map(\.id) }
-
   /// Whether any waits.
-  var hasWaiting: Bool { !line.isEmpty }
+  var hasWaiting: Bool { !lanes.isEmpty || !later.isEmpty }
 
   /// Which there are, in order of id.
   var ids: [TransferID] { states.keys.sorted() }
+
+  /// When the first of those that wait for their time may be tried; nil when none does.
+  var nextTry: Instant? { later.first?.at }
 
   subscript(id: TransferID) -> TransferState? {
     get { states[id] }
     set {
       count(states[id], of: id, by: -1)
+      fetched.remove(id)
       states[id] = newValue
       count(newValue, of: id, by: 1)
       isTouched = true
@@ -65,32 +85,75 @@ struct TransferQueue: Sendable {
   /// Takes note of when one is to be given up, boot clock.
   mutating func noteGiveUp(at instant: Instant) { giveUpAt = min(giveUpAt ?? instant, instant) }
 
+  /// How many may be on their way into place at once, beside those that move.
+  private static let mostFetched = 64
+
+  /// Takes note that all bytes of one are here: its place is another one's.
+  mutating func noteFetched(_ id: TransferID) {
+    guard let state = states[id], state.stage == .transferring, fetched.count < Self.mostFetched,
+      fetched.insert(id).inserted
+    else { return }
+    countMoving(state.policy, by: -1)
+    isTouched = true
+  }
+
+  /// Puts those into line whose time has come.
+  mutating func ripen(at now: Instant) {
+    let ripe = later.prefix { $0.at <= now }.map(\.id)
+    later.removeFirst(ripe.count)
+    ripeUntil = now
+    for id in ripe { if let policy = states[id]?.policy { move(policy, id, inLaneBy: 1) } }
+  }
+
+  /// Those that ended before an instant, boot clock, the oldest first.
+  func ended(before instant: Instant) -> [TransferID] { ended.prefix { $0.at < instant }.map(\.id) }
+
+  /// When the first ended of those that did not do so before an instant, boot clock; nil when none did.
+  func firstEnd(from instant: Instant) -> Instant? {
+    let place = Self.place(of: Moment(at: instant, id: TransferID(0)), in: ended)
+    return place < ended.count ? ended[place].at : nil
+  }
+
   private mutating func count(_ state: TransferState?, of id: TransferID, by one: Int) {
     guard let state else { return }
-    let session = state.policy.session
-    if case .ended = state.stage {
-      if !state.isDelivered { sessions[session, default: Count()].undelivered += one }
-    } else {
-      sessions[session, default: Count()].open += one
-      openOfApp[state.policy.app, default: 0] += one
-      if openOfApp[state.policy.app] == 0 { openOfApp[state.policy.app] = nil }
-    }
-    if sessions[session] == Count() { sessions[session] = nil }
+    countSession(state, of: id, by: one)
     if state.isGiven {
-      givenOfHost[state.policy.host, default: 0] += one
-      if givenOfHost[state.policy.host] == 0 { givenOfHost[state.policy.host] = nil }
+      if !fetched.contains(id) { countMoving(state.policy, by: one) }
       Self.move(id, in: &given, by: one)
     }
-    if case .waiting(let from) = state.stage {
-      Self.move(Entry(priority: state.policy.priority, id: id), in: &line, by: one)
-      Self.move(Try(at: from, id: id), in: &tries, by: one)
+    switch state.stage {
+    case .waiting(let from) where ripeUntil.map { from <= $0 } ?? false: move(state.policy, id, inLaneBy: one)
+    case .waiting(let from): Self.move(Moment(at: from, id: id), in: &later, by: one)
+    case .ended(_, let at): Self.move(Moment(at: at, id: id), in: &ended, by: one)
+    case .transferring, .stopping, .paused, .noSpace: break
     }
   }
 
-  /// When the first of those that wait for their time may be tried; nil when none does.
-  func nextTry(after now: Instant) -> Instant? {
-    let first = Self.place(of: Try(at: now, id: TransferID(.max)), in: tries)
-    return first < tries.count ? tries[first].at : nil
+  private mutating func countMoving(_ policy: TransferPolicy, by one: Int) {
+    givenOfHost.add(one, to: policy.host)
+    givenOfApp.add(one, to: policy.app)
+    movingCount += one
+  }
+
+  private mutating func countSession(_ state: TransferState, of id: TransferID, by one: Int) {
+    var count = sessions.removeValue(forKey: state.policy.session) ?? Count()
+    if state.endedAt == nil {
+      count.open += one
+      openCount += one
+    } else if one > 0, !state.isDelivered {
+      count.undelivered.insert(id)
+    } else {
+      count.undelivered.remove(id)
+    }
+    if count != Count() { sessions[state.policy.session] = count }
+  }
+
+  private mutating func move(_ policy: TransferPolicy, _ id: TransferID, inLaneBy one: Int) {
+    let key = LaneKey(policy)
+    // Out of the dictionary while it is changed, so that it is changed in place.
+    var lane = lanes.removeValue(forKey: key) ?? []
+    Self.move(Entry(priority: policy.priority, id: id), in: &lane, by: one)
+    if !lane.isEmpty { lanes[key] = lane }
   }
 
   private static func move<Element: Comparable>(_ element: Element, in list: inout [Element], by one: Int) {
@@ -106,5 +169,12 @@ struct TransferQueue: Sendable {
       range = list[middle] < element ? middle + 1..<range.upperBound : range.lowerBound..<middle
     }
     return range.lowerBound
+  }
+}
+
+extension Dictionary where Value == Int {
+  fileprivate mutating func add(_ one: Int, to key: Key) {
+    let sum = self[key, default: 0] + one
+    self[key] = sum == 0 ? nil : sum
   }
 }

@@ -31,7 +31,7 @@ struct FetchTarget {
   func replace(by part: PartFile) throws(Trouble) {
     guard fsync(part.descriptor) == 0 else { throw Trouble(errno: errno, "write", part.path + PartFile.suffix) }
     try part.takePlace()
-    guard fsync(folder.descriptor) == 0 else { throw Trouble(errno: errno, "write", folder.path) }
+    if let code = FolderNames.makeDurable(in: folder.descriptor) { throw Trouble(errno: code, "write", folder.path) }
   }
 
   private static func content(of name: String, in folder: Folder, path: String) throws(Trouble) -> Content? {

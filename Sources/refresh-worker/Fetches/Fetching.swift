@@ -139,8 +139,7 @@ final class Fetching {
   private func keep(_ head: ResponseHead) throws(Trouble) {
     guard let body else { throw Trouble(.retry(after: nil), "cannot find what came") }
     let remembered = Wire.FetchOrder.Remembered(
-      etag: head["etag"].flatMap(Self.usable), lastModified: head["last-modified"].flatMap(Self.usable),
-      digest: body.digest.finish())
+      etag: head.validator("etag"), lastModified: head.validator("last-modified"), digest: body.digest.finish())
     let changes = remembered == order.remembered ? nil : remembered
     let freshFor = Freshness.remaining(of: head)
     guard remembered.digest != target.content?.digest else {
@@ -150,11 +149,6 @@ final class Fetching {
     }
     try target.replace(by: body.part)
     result = TaskResult(.newData, "\(body.part.length) bytes", freshFor: freshFor, remembered: changes)
-  }
-
-  /// What can be sent back to the server, and is no burden to keep.
-  private static func usable(_ validator: String) -> String? {
-    validator.utf8.count <= 1024 && validator.utf8.allSatisfy { $0 >= 0x20 } ? validator : nil
   }
 
   private func fail(_ trouble: Trouble) {

@@ -116,7 +116,7 @@ final class Disk: @unchecked Sendable {
       }
     }
     for (folder, members) in Dictionary(grouping: placed, by: \.placement.folder) {
-      let code = fsync(folder) == 0 ? nil : errno
+      let code = FolderNames.makeDurable(in: folder)
       for (number, placement) in members {
         results.append((number, code.map { Trouble(errno: $0, "make durable", placement.path) }))
       }

@@ -65,8 +65,11 @@ final class Exchange {
   private var head: ResponseHead?
   private var isHeadTold = false
   private var isStopped = false
+  /// How many bytes of the body that is sent libcurl has.
+  private var handedOver: Int64 = 0
   var lines: UnsafeMutablePointer<curl_slist>?
-  private let trouble = UnsafeMutablePointer<CChar>.allocate(capacity: Int(CURL_ERROR_SIZE))
+  /// Where libcurl writes what went wrong.
+  let trouble = UnsafeMutablePointer<CChar>.allocate(capacity: Int(CURL_ERROR_SIZE))
 
   init(_ request: HTTPRequest) {
     self.request = request
@@ -103,8 +106,15 @@ final class Exchange {
     return bytes > 0
   }
 
+  /// How many bytes of the body have left, the last time that it was sent.
+  var uploaded: Int64 {
+    var bytes = 0
+    guard let handle, curl_get_offset(handle, CURLINFO_SIZE_UPLOAD_T, &bytes) == CURLE_OK else { return 0 }
+    return Int64(bytes)
+  }
+
   /// Changes the bound on bytes a second, also while it goes on.
-  func limit(to rate: Int64?) { pace.rate = rate }
+  func limit(to rate: Int64?) { pace.change(to: rate, at: .now) }
 
   // MARK: For the loop
 
@@ -155,10 +165,20 @@ final class Exchange {
   }
 
   /// The head that counts; of an exchange that broke not one that others were to follow.
+  ///
+  /// What libcurl goes on from by itself is never told.
   private func judgedHead(_ code: CURLcode) -> ResponseHead? {
-    guard let head, code == CURLE_OK || !(100..<200).contains(head.status) else { return nil }
-    let isToBeFollowed = request.followsRedirects && (300..<400).contains(head.status)
-    return code == CURLE_OK || !isToBeFollowed ? head : nil
+    guard code != CURLE_OK, !isHeadTold, let head else { return head }
+    let isFollowed =
+      switch head.status {
+      case 100..<200: true
+      case 300..<400: request.followsRedirects
+      case 401: request.hasLogin
+      // Whether there is a password for the proxy only libcurl knows.
+      case 407: true
+      default: false
+      }
+    return isFollowed ? nil : head
   }
 
   func letGo() {
@@ -181,15 +201,25 @@ final class Exchange {
   /// When the exchange is to be looked at again though nothing has come or gone; nil for never.
   var alarm: ContinuousClock.Instant? {
     if isPaused { return nil }
-    return isPaced ? pace.opens(after: .now) ?? .now : lastProgress + request.stall
+    return isPaced ? pace.opens(after: .now) ?? .now : lastProgress + patience
   }
 
   /// What is to be done with it at its alarm.
   func duty(at now: ContinuousClock.Instant) -> Duty? {
     if isPaused { return nil }
     if isPaced { return pace.opens(after: now) == nil ? .resume : nil }
-    return lastProgress + request.stall <= now ? .end : nil
+    return lastProgress + patience <= now ? .end : nil
   }
+
+  /// How long nothing may come or go: long while a server may be busy with all that it was sent, because it would only
+  /// be sent the same again.
+  var patience: Duration {
+    guard let length = request.bodyLength, length > 0, handedOver >= length, !isHeadFinal else { return request.stall }
+    return request.stall * 10
+  }
+
+  /// Whether the answer has begun, and not just the word that more of the body is wanted.
+  private var isHeadFinal: Bool { head.map { $0.status >= 200 } ?? false }
 
   enum Duty {
     case resume
@@ -232,17 +262,24 @@ final class Exchange {
       isPaced = true
       return .paused
     }
-    let filling = fill(room)
+    let filling = fill(UnsafeMutableRawBufferPointer(rebasing: room.prefix(pace.portion(of: room.count))))
     switch filling {
-    case .bytes(let count): pace.take(count, at: now)
+    case .bytes(let count):
+      handedOver += Int64(count)
+      pace.take(count, at: now)
     case .paused: isPaused = true
     case .broken: break
     }
     return filling
   }
 
+  func rewinds(to offset: Int64) -> Bool {
+    handedOver = offset
+    return rewind(offset)
+  }
+
   /// Has the kernel take less ahead of a slow exchange than it would, because that is lost when the exchange is ended.
-  private func shrinkBuffer(of socket: Int32) {
+  func shrinkBuffer(of socket: Int32) {
     guard let rate = pace.rate, rate < 4 << 20 else { return }
     var size = Int32(max(rate / 8, 32 << 10))
     setsockopt(socket, SOL_SOCKET, SO_RCVBUF, &size, socklen_t(MemoryLayout.size(ofValue: size)))
@@ -251,48 +288,5 @@ final class Exchange {
   private func tell(_ head: ResponseHead) -> Bool {
     isHeadTold = true
     return onHead(head)
-  }
-
-  private func setCallbacks(of handle: UnsafeMutableRawPointer) {
-    let context = Unmanaged.passUnretained(self).toOpaque()
-    curl_set_pointer(handle, CURLOPT_PRIVATE, context)
-    curl_set_pointer(handle, CURLOPT_ERRORBUFFER, trouble)
-    curl_set_pointer(handle, CURLOPT_HEADERDATA, context)
-    curl_set_pointer(handle, CURLOPT_WRITEDATA, context)
-    curl_set_pointer(handle, CURLOPT_READDATA, context)
-    curl_set_pointer(handle, CURLOPT_SEEKDATA, context)
-    curl_set_pointer(handle, CURLOPT_SOCKOPTDATA, context)
-    curl_set_socket(handle) { context, socket, _ in
-      Exchange.at(context)?.shrinkBuffer(of: socket)
-      return CURL_SOCKOPT_OK
-    }
-    curl_set_bytes(handle, CURLOPT_HEADERFUNCTION) { bytes, size, count, context in
-      let line = UnsafeRawBufferPointer(start: bytes, count: size * count)
-      Exchange.at(context)?.tookHeader(Substring(decoding: line, as: UTF8.self))
-      return size * count
-    }
-    curl_set_bytes(handle, CURLOPT_WRITEFUNCTION) { bytes, size, count, context in
-      switch Exchange.at(context)?.tookBody(UnsafeRawBufferPointer(start: bytes, count: size * count)) {
-      case .taken: size * count
-      case .paused: curl_write_pause
-      // Anything but all of it ends the exchange.
-      case .ended, nil: 0
-      }
-    }
-    curl_set_bytes(handle, CURLOPT_READFUNCTION) { bytes, size, count, context in
-      let room = UnsafeMutableRawBufferPointer(start: bytes, count: size * count)
-      return switch Exchange.at(context)?.wantsBody(room) {
-      case .bytes(let count): count
-      case .paused: curl_read_pause
-      case .broken, nil: curl_read_abort
-      }
-    }
-    curl_set_seek(handle) { context, offset, origin in
-      origin == SEEK_SET && Exchange.at(context)?.rewind(Int64(offset)) == true ? CURL_SEEKFUNC_OK : CURL_SEEKFUNC_FAIL
-    }
-  }
-
-  static func at(_ context: UnsafeMutableRawPointer?) -> Exchange? {
-    context.map { Unmanaged<Exchange>.fromOpaque($0).takeUnretainedValue() }
   }
 }

@@ -8,10 +8,6 @@ struct ExchangeFailure: Error, Sendable {
     case temporary
     /// The request itself cannot be carried out.
     case permanent
-    /// The connection ended before the body did; what came of it is right as far as it goes.
-    case cut
-    /// Nothing came or went for too long.
-    case stalled
   }
 
   let kind: Kind
@@ -42,15 +38,15 @@ extension ExchangeFailure {
     case CURLE_COULDNT_CONNECT: self.init(kind: .temporary, message: "cannot connect to \(host)")
     case CURLE_PEER_FAILED_VERIFICATION:
       self.init(kind: .temporary, message: "cannot trust the certificate of \(host): \(why)")
-    case CURLE_OPERATION_TIMEDOUT: self.init(kind: .stalled, message: "cannot connect to \(host) in time")
+    case CURLE_OPERATION_TIMEDOUT: self.init(kind: .temporary, message: "cannot connect to \(host) in time")
     case CURLE_PARTIAL_FILE, CURLE_RECV_ERROR, CURLE_SEND_ERROR, CURLE_GOT_NOTHING, CURLE_HTTP2, CURLE_HTTP2_STREAM:
-      self.init(kind: .cut, message: "the connection to \(host) broke")
+      self.init(kind: .temporary, message: "the connection to \(host) broke")
     default: self.init(kind: .temporary, message: "cannot finish with \(host): \(why)")
     }
   }
 
   /// Nothing came or went for so long.
   static func stalled(_ host: String, after time: Duration) -> ExchangeFailure {
-    ExchangeFailure(kind: .stalled, message: "nothing came from \(host) for \(time.components.seconds) s")
+    ExchangeFailure(kind: .temporary, message: "nothing came from \(host) for \(time.components.seconds) s")
   }
 }

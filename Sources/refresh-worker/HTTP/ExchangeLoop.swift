@@ -104,7 +104,7 @@ final class ExchangeLoop {
     for exchange in exchanges.values {
       switch exchange.duty(at: now) {
       case .resume: resume(exchange)
-      case .end: if remove(exchange) { exchange.fail(.stalled(exchange.host, after: exchange.request.stall)) }
+      case .end: if remove(exchange) { exchange.fail(.stalled(exchange.host, after: exchange.patience)) }
       case nil: break
       }
     }

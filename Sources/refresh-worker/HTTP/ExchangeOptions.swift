@@ -13,7 +13,9 @@ extension Exchange {
     curl_set_long(handle, CURLOPT_FOLLOWLOCATION, request.followsRedirects ? 1 : 0)
     curl_set_long(handle, CURLOPT_MAXREDIRS, 20)
     curl_set_long(handle, CURLOPT_SUPPRESS_CONNECT_HEADERS, 1)
-    curl_set_long(handle, CURLOPT_PIPEWAIT, 1)
+    // Only TLS tells that a server speaks HTTP/2; without it there is nothing to wait for but another's answer.
+    let mayShare = request.url.prefix(6).lowercased() == "https:"
+    curl_set_long(handle, CURLOPT_PIPEWAIT, mayShare ? 1 : 0)
     // What has been read and must wait for its turn is lost when the exchange is ended.
     curl_set_long(handle, CURLOPT_BUFFERSIZE, request.maxRate == nil ? 512 << 10 : 32 << 10)
     curl_set_long(handle, CURLOPT_CONNECTTIMEOUT_MS, Int(request.stall.components.seconds) * 1000)

@@ -34,4 +34,10 @@ struct HTTPRequest: Sendable {
   var stall = Duration.seconds(60)
   /// The most bytes a second, either way; nil for no limit.
   var maxRate: Int64?
+
+  /// Whether there is anything to log in with.
+  var hasLogin: Bool {
+    if case .none = login { return WebAddress(url)?.hasUser ?? false }
+    return true
+  }
 }

@@ -41,3 +41,10 @@ enum Validator: Hashable, Sendable {
       && tag.utf8.dropFirst().dropLast().allSatisfy { $0 > 0x20 && $0 != UInt8(ascii: "\"") && $0 != 0x7f }
   }
 }
+
+extension ResponseHead {
+  /// The value of a field that tells a version, if it can be sent back to the server and is no burden to keep.
+  func validator(_ name: String) -> String? {
+    self[name].flatMap { $0.utf8.count <= 1024 && $0.utf8.allSatisfy { $0 >= 0x20 } ? $0 : nil }
+  }
+}

@@ -2,10 +2,15 @@ import CCurl
 
 /// A URL as libcurl reads it, so that what is judged is what is asked.
 struct WebAddress: Hashable, Sendable {
+  /// The most bytes of one that is kept for later.
+  static let longest = 8192
+
   /// `http` or `https`, in lower case.
   let scheme: String
   /// The host and, unless it is the scheme's own, the port; in lower case.
   let host: String
+  /// Whether it says who asks.
+  let hasUser: Bool
   /// The whole, user, password and query included.
   let text: String
   /// Who asks, as it was before it was encoded.
@@ -40,6 +45,7 @@ struct WebAddress: Hashable, Sendable {
       let text = Self.part(CURLUPART_URL, of: parts)
     else { return nil }
     self.scheme = scheme
+    hasUser = Self.part(CURLUPART_USER, of: parts) != nil
     let port = Self.part(CURLUPART_PORT, of: parts)
     let standard = scheme == "http" ? "80" : "443"
     self.host = port.map { $0 == standard ? host : "\(host):\($0)" } ?? host

@@ -32,10 +32,15 @@ enum EnqueueTask {
     }
   }
 
-  /// Why it is not in the queue; what cannot be taken now may be later.
+  /// Why it is not in the queue.
   private static func trouble(_ error: ClientError) -> Trouble {
-    guard case .failed(let reply) = error, reply.name == TransfersInterface.InvalidRequest.name else {
-      return Trouble(.retry(after: nil), "cannot have it downloaded: \(error)")
+    let sentence = "cannot have it downloaded: \(error)"
+    guard case .failed(let reply) = error else {
+      if case .malformed = error { return Trouble(.failed, sentence) }
+      return Trouble(.retry(after: nil), sentence)
+    }
+    guard reply.name == TransfersInterface.InvalidRequest.name else {
+      return Trouble(mayPass(reply.name) ? .retry(after: nil) : .failed, sentence)
     }
     do throws(ClientError) {
       let invalid = try reply.parameters(as: TransfersInterface.InvalidRequest.self)
@@ -43,5 +48,10 @@ enum EnqueueTask {
     } catch {
       return Trouble(.failed, "cannot have it downloaded: \(error)")
     }
+  }
+
+  /// Whether what cannot be taken now, as an error of the daemon says, may be later.
+  static func mayPass(_ error: String) -> Bool {
+    [TransfersInterface.NotStored.name, TransfersInterface.QueueFull.name].contains(error)
   }
 }

@@ -224,7 +224,9 @@ final class Download: Transfer {
   private func makeSureOfRoom(for total: Int64?) throws(Trouble) {
     guard let part, let missing = total.map({ $0 - part.length }), missing > 0 else { return }
     if let room = part.folder.room, room < missing {
-      throw Trouble(.noSpace(needed: missing), "cannot write \(part.path): \(missing) bytes are missing, \(room) fit")
+      let why = String(cString: strerror(ENOSPC))
+      throw Trouble(
+        .noSpace(needed: missing), "cannot write \(part.path): \(why): \(missing) bytes are to come, \(room) fit")
     }
   }
 
@@ -259,11 +261,16 @@ final class Download: Transfer {
     return .taken
   }
 
-  /// A body of no known length that fills the disk may have no end; to wait for room would keep the disk full.
+  /// A body of no known length that fills the disk may have no end, so it keeps none of it, and needs twice the room.
   private func withoutEnd(_ trouble: Trouble) -> Trouble {
-    guard case .noSpace = trouble.kind else { return trouble }
-    part?.remove()
-    return Trouble(.failed, "\(trouble.message); the server gave no length, so nothing of it is kept; give a length")
+    guard case .noSpace = trouble.kind, let part else { return trouble }
+    let needed = part.length * 2
+    do throws(Trouble) {
+      try part.truncate(to: 0)
+    } catch {
+      return error
+    }
+    return Trouble(.noSpace(needed: needed), trouble.message)
   }
 
   private func makeDurable(_ part: PartFile) {

@@ -43,7 +43,8 @@ enum DownloadAnswer: Hashable, Sendable {
     let message = "HTTP status \(head.status)"
     switch head.status {
     case 408, 425, 429, 500...599: return Trouble(.retry(after: head.retryAfter(now: now)), message)
-    case 401, 407: return Trouble(.failed, "\(message): give a netrc or a credential file that is right")
+    case 401: return Trouble(.failed, "\(message): give a netrc or a credential file that is right")
+    case 407: return Trouble(.failed, "\(message): give the proxy's user and password in its URL")
     case 403: return Trouble(.failed, "\(message): the URL may have expired, or needs a login")
     default: return Trouble(.failed, message)
     }

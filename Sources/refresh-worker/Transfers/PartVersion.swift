@@ -9,12 +9,12 @@ struct PartVersion: Hashable, Sendable {
   var date: String?
   var total: Int64?
 
-  /// The version that an answer brings.
+  /// The version that an answer brings; what is too long to be kept counts as not sent.
   init(_ head: ResponseHead, url: String?, total: Int64?) {
-    self.url = url
-    etag = head["etag"]
-    lastModified = head["last-modified"]
-    date = head["date"]
+    self.url = url.flatMap { $0.utf8.count <= WebAddress.longest ? $0 : nil }
+    etag = head.validator("etag")
+    lastModified = head.validator("last-modified")
+    date = head.validator("date")
     self.total = total
   }
 

@@ -70,7 +70,7 @@ extension HTTPRequest {
     if let file = assignment.credentialFile {
       login = try PrivateFile.login(in: file)
     } else if assignment.netrc == true {
-      login = .netrc
+      login = try PrivateFile.netrc()
     }
     stall = .microseconds(max(assignment.stallMicroseconds, 1_000_000))
     maxRate = assignment.maxRate

@@ -44,8 +44,9 @@ final class TransferWorker: TransferPlace {
           watching: [stopSignal, disk.bell, reports.descriptor, work.descriptor], timeout: untilProgress)
         if ready.contains(stopSignal) { return keep() }
         if ready.contains(disk.bell) { disk.takeAnswers() }
+        // Orders first: one to stop that crossed an end must find that end untold.
+        if ready.contains(work.descriptor) || ready.contains(reports.descriptor) { try takeOrders() }
         if ready.contains(reports.descriptor) { try reports.takeAnswer() }
-        if ready.contains(work.descriptor) { try takeOrders() }
         tellProgress()
         try reports.send()
       }
@@ -99,10 +100,9 @@ final class TransferWorker: TransferPlace {
   }
 
   private func stop(_ id: Int64) {
-    guard let transfer = transfers[id] else {
-      return reports.add(Wire.TransferReport(id: id, kind: .ended, end: .stopped))
-    }
-    transfer.stop(discarding: false)
+    if let transfer = transfers[id] { return transfer.stop(discarding: false) }
+    // An end that the order crossed answers it; the daemon would take a second one for that of its next order.
+    if !reports.hasEnd(of: id) { reports.add(Wire.TransferReport(id: id, kind: .ended, end: .stopped)) }
   }
 
   private func discard(_ id: Int64, _ assignment: Wire.Assignment?) {
@@ -116,6 +116,7 @@ final class TransferWorker: TransferPlace {
         complain(error.message)
       }
     }
+    // Also if an end is on its way: the daemon may have it already, and nothing comes after this.
     reports.add(Wire.TransferReport(id: id, kind: .ended, end: .stopped))
   }
 

@@ -17,7 +17,8 @@ enum TusAnswer: Hashable, Sendable {
     case (.post, 201): self = head["location"].map(Self.isCreated) ?? .ends(Self.noTus(head))
     case (.head, 200...299), (.patch, 200...299):
       self = head["upload-offset"].flatMap(ContentRange.number).map(Self.has) ?? .ends(Self.noTus(head))
-    case (.head, 404), (.head, 410), (.patch, 404), (.patch, 410): self = .isGone
+    // Some forbid what is not there (any more), as the protocol lets them.
+    case (.head, 403), (.head, 404), (.head, 410), (.patch, 404), (.patch, 410): self = .isGone
     case (.patch, 409): self = .differs
     // Another connection still holds it, which the server will notice.
     case (_, 423): self = .ends(Trouble(.retry(after: head.retryAfter(now: now)), "HTTP status 423"))

@@ -21,11 +21,20 @@ final class Upload: Transfer {
   /// Where it was last sent to.
   private var target: WebAddress?
   private var redirects = 0
-  /// The daemon knows that a POST may have arrived, so that it will not be sent again if its answer is lost.
-  private var isLossKnown = false
+  private var loss = Loss.impossible
   private(set) var isOver = false
   /// What broke the body.
   private var trouble: Trouble?
+
+  /// Whether the daemon will take a POST for one whose answer was lost, and not send it again.
+  private enum Loss {
+    /// It cannot have arrived.
+    case impossible
+    /// The daemon is being told, and until it knows the last bytes stay here.
+    case told
+    /// It may arrive at any moment.
+    case known
+  }
 
   init(id: Int64, _ assignment: Wire.Assignment, in place: any TransferPlace) {
     self.id = id
@@ -64,7 +73,7 @@ final class Upload: Transfer {
   func stop(discarding: Bool) {
     guard !isOver else { return }
     // Its answer is on the way, and lost it would be a failure.
-    if exchange != nil, isLossKnown, !discarding { return }
+    if exchange != nil, loss == .known, !discarding { return }
     if let exchange { place.loop.cancel(exchange) }
     over(Wire.TransferReport(id: id, kind: .ended, bytes: confirmed, total: source?.length, end: .stopped))
   }
@@ -95,6 +104,10 @@ final class Upload: Transfer {
   private func send(to url: String) throws(Trouble) {
     guard let source else { return }
     sent = 0
+    // Its head is all of it.
+    if method == .post, source.length == 0, loss == .impossible {
+      return tellMayArrive { [self] in goOn { () throws(Trouble) in try send(to: url) } }
+    }
     var request = try request(to: url)
     request.method = method
     request.bodyLength = source.length
@@ -126,9 +139,15 @@ final class Upload: Transfer {
     return request
   }
 
+  /// How much of a request has left.
+  struct Sending {
+    let hasBegun: Bool
+    let bytes: Int64
+  }
+
   /// Sends it; the body is the file from `sent` on.
   func start(
-    _ request: HTTPRequest, then take: @escaping (Exchange.End, _ wasSent: Bool) -> Void
+    _ request: HTTPRequest, then take: @escaping (Exchange.End, Sending) -> Void
   ) throws(Trouble) {
     let exchange = Exchange(request)
     let first = sent
@@ -138,10 +157,10 @@ final class Upload: Transfer {
       return true
     }
     exchange.onEnd = { [unowned self, unowned exchange] end in
-      let wasSent = exchange.wasSent
+      let sending = Sending(hasBegun: exchange.wasSent, bytes: exchange.uploaded)
       self.exchange = nil
       if let trouble { return self.end(trouble) }
-      take(end, wasSent)
+      take(end, sending)
     }
     self.exchange = exchange
     do throws(ExchangeFailure) {
@@ -154,12 +173,8 @@ final class Upload: Transfer {
   private func fill(_ room: UnsafeMutableRawBufferPointer) -> Exchange.Filling {
     guard let source else { return .broken }
     // A server does nothing with a body that is cut (RFC 9112 section 8), so only the last bytes matter.
-    if method == .post, assignment.tus != true, !isLossKnown, sent + Int64(room.count) >= source.length {
-      tellMayArrive(true) { [weak self] in
-        guard let self else { return }
-        isLossKnown = true
-        if let exchange { place.loop.resume(exchange) }
-      }
+    if method == .post, assignment.tus != true, loss != .known, sent + Int64(room.count) >= source.length {
+      tellMayArrive { [self] in if let exchange { place.loop.resume(exchange) } }
       return .paused
     }
     guard let count = source.fill(room, from: sent) else {
@@ -170,37 +185,46 @@ final class Upload: Transfer {
     return .bytes(count)
   }
 
-  private func tellMayArrive(_ mayArrive: Bool, onSaved: @escaping () -> Void = {}) {
-    let resume = Wire.Resume(
-      url: mayArrive ? assignment.url : nil, etag: source?.signature, total: source?.length, durable: 0,
-      boot: place.boot)
-    place.reports.add(Wire.TransferReport(id: id, kind: .began, resume: resume), onSaved: onSaved)
-  }
-
-  private func takeEnd(_ end: Exchange.End, _ wasSent: Bool) {
-    switch end {
-    case .whole(let head), .failed(_, let head?), .stopped(let head): judge(head)
-    case .failed(let failure, nil):
-      // Not if the last bytes never left, whatever became of the rest.
-      self.end(isLossKnown && wasSent ? lostAnswer : Trouble(failure))
+  private func tellMayArrive(then send: @escaping () -> Void) {
+    loss = .told
+    tell(url: assignment.url) { [weak self] in
+      guard let self, !isOver else { return }
+      loss = .known
+      send()
     }
   }
 
-  private func judge(_ head: ResponseHead) {
+  private func tell(url: String?, onSaved: @escaping () -> Void = {}) {
+    let resume = Wire.Resume(
+      url: url, etag: source?.signature, total: source?.length, durable: 0, boot: place.boot)
+    place.reports.add(Wire.TransferReport(id: id, kind: .began, resume: resume), onSaved: onSaved)
+  }
+
+  private func takeEnd(_ end: Exchange.End, _ sending: Sending) {
+    switch end {
+    case .whole(let head), .failed(_, let head?), .stopped(let head): judge(head, sending)
+    case .failed(let failure, nil):
+      // Not if the last bytes never left, whatever became of the rest.
+      let mayHaveArrived = loss == .known && sending.hasBegun && sent == source?.length
+      self.end(mayHaveArrived ? lostAnswer : Trouble(failure))
+    }
+  }
+
+  private func judge(_ head: ResponseHead, _ sending: Sending) {
     guard let source else { return }
     do throws(Trouble) {
       switch UploadAnswer(head, to: method, now: HTTPDate.now()) {
-      case .isTaken: return try finish(source)
+      case .isTaken:
+        // Of a network that asks for a login first, most often.
+        guard sent == source.length, sending.bytes == source.length else { throw earlyAnswer(source) }
+        try finish(source)
       case .isElsewhere:
         redirects += 1
         guard redirects <= 20, let here = target, let location = head["location"],
           let next = here.resolving(location)
         else { throw Trouble(.failed, "cannot follow \(head.status): it leads nowhere, or on and on") }
         try send(to: next.text)
-      case .ends(let trouble):
-        // The server has said what became of it.
-        if isLossKnown { tellMayArrive(false) }
-        throw trouble
+      case .ends(let trouble): throw trouble
       }
     } catch {
       end(error)
@@ -220,6 +244,12 @@ final class Upload: Transfer {
     Trouble(.failed, "cannot send \(source.path): it was changed meanwhile; send it again once it is finished")
   }
 
+  private func earlyAnswer(_ source: SourceFile) -> Trouble {
+    let sentence = "cannot tell whether \(source.path) has arrived: the server answered before it had all of it"
+    return method == .post
+      ? Trouble(.failed, "\(sentence); look there before you send it again") : Trouble(.retry(after: nil), sentence)
+  }
+
   private var lostAnswer: Trouble {
     Trouble(
       .failed, "cannot tell whether the file has arrived: the answer was lost; look there before you send it again")
@@ -229,10 +259,22 @@ final class Upload: Transfer {
     over(Wire.TransferReport(id: id, trouble: trouble, bytes: confirmed, total: source?.length))
   }
 
+  /// Does the next step, unless it is over.
+  func goOn(_ step: () throws(Trouble) -> Void) {
+    guard !isOver else { return }
+    do throws(Trouble) {
+      try step()
+    } catch {
+      end(error)
+    }
+  }
+
   private func over(_ report: Wire.TransferReport) {
     guard !isOver else { return }
     isOver = true
     exchange = nil
+    // What will be sent again has not arrived, whatever the daemon was told.
+    if loss != .impossible, report.end != .done, report.end != .failed { tell(url: nil) }
     place.ended(self, report)
   }
 }

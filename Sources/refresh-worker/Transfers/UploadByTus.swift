@@ -5,7 +5,7 @@ import RefreshAPI
 extension Upload {
   func sendByTus() throws(Trouble) {
     guard let source else { return }
-    // Of a file that has changed since, nothing that is there can be completed.
+    // Of a file that has changed between two tries nothing that is there can be completed.
     if let resume = assignment.resume, resume.etag == source.signature, let url = resume.tusURL,
       let resource = WebAddress(url)
     {
@@ -69,34 +69,30 @@ extension Upload {
     guard let source else { return }
     switch answer {
     case .isCreated(let location):
-      guard let resource = WebAddress(assignment.url)?.resolving(location) else {
-        throw Trouble(.failed, "cannot use the answer: it names no URL of http or https to send the file to")
+      guard let resource = WebAddress(assignment.url)?.resolving(location),
+        resource.text.utf8.count <= WebAddress.longest
+      else {
+        throw Trouble(
+          .failed, "cannot use the answer: it names no URL of http or https, or too long a one, to send the file to")
       }
       self.resource = resource
       let resume = Wire.Resume(
         etag: source.signature, total: source.length, durable: 0, boot: place.boot, tusURL: resource.text)
       // Not a byte before, or it would be sent again if the machine stopped.
       place.reports.add(Wire.TransferReport(id: id, kind: .began, resume: resume, total: source.length)) {
-        [weak self] in self?.goOn()
+        [weak self] in
+        self?.goOn { () throws(Trouble) in try self?.sendRest() }
       }
     case .has(let offset):
       guard offset <= source.length else { return try create() }
+      // One that goes to and fro makes no progress.
       if offset > confirmed { patience = Self.mostPatience } else { try usePatience() }
-      confirmed = offset
+      confirmed = max(confirmed, offset)
       sent = offset
       try sendRest()
     case .isGone: try create()
     case .differs: try askOffset()
     case .ends(let trouble): throw trouble
-    }
-  }
-
-  private func goOn() {
-    guard !isOver else { return }
-    do throws(Trouble) {
-      try sendRest()
-    } catch {
-      end(error)
     }
   }
 

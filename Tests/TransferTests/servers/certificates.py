@@ -12,8 +12,9 @@ class Certificates:
         self.certificate = directory / "certificate.pem"
         curve = ["-newkey", "ec", "-pkeyopt", "ec_paramgen_curve:prime256v1", "-nodes", "-days", "2"]
         self.openssl(
-            "req", "-x509", *curve, "-subj", "/CN=refreshd tests", "-keyout", "authority-key.pem", "-out", "authority.pem"
-        )
+            "req", "-x509", *curve, "-subj", "/CN=refreshd tests",
+            "-keyout", "authority-key.pem", "-out", "authority.pem",
+        )  # fmt: skip
         self.openssl(
             "req", "-x509", *curve, "-subj", "/CN=localhost", "-addext", "subjectAltName=IP:127.0.0.1,DNS:localhost",
             "-addext", "basicConstraints=critical,CA:FALSE", "-CA", "authority.pem", "-CAkey", "authority-key.pem",

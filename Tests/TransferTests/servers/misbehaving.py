@@ -17,7 +17,7 @@ import time
 import urllib.parse
 
 from .body import Body
-from .modes import MODES, status
+from .modes import HASTY, MODES, status
 
 # How long a test waits for what must come.
 BOUND = 15
@@ -51,6 +51,11 @@ class Asked:
         # time.monotonic() when it was over, and whether it was the other side that ended it.
         self.ended = None
         self.is_left = False
+
+    @property
+    def is_bad(self):
+        """Whether it is one of those that the mode is about."""
+        return self.hit <= self.number("times", 1)
 
     def setting(self, name, otherwise):
         return self.settings.get(name, otherwise)
@@ -198,12 +203,14 @@ class Handler(http.server.BaseHTTPRequestHandler):
             asked.ended = time.monotonic()
             server.changes()
 
-    do_HEAD = do_PUT = do_POST = do_GET
+    do_HEAD = do_PUT = do_POST = do_PATCH = do_GET
 
     def answer(self, asked, mode):
         gate = self.server.server.gate(mode)
-        if asked.method in ("PUT", "POST") and mode != "early":
+        if asked.method in ("PUT", "POST", "PATCH") and not (mode in HASTY and asked.is_bad):
             self.take(asked, gate)
+            if self.wait(asked.number("late"), gate=None) in ("left", "closing"):
+                raise ConnectionResetError
         size = asked.path.split("/")[2] if asked.path.count("/") > 1 else "0"
         answer = MODES[mode](asked, Body(int(size or 0)))
         if "needs" in asked.settings and asked.headers["Authorization"] != basic(asked.settings["needs"]):
@@ -220,6 +227,11 @@ class Handler(http.server.BaseHTTPRequestHandler):
             self.connection.shutdown(socket.SHUT_WR)
             while self.connection.recv(BUFFER):
                 pass
+        elif mode == "hasty" and asked.is_bad:
+            self.drain()
+            # The other side hears of the answer before it hears of the end.
+            self.wait(0.2, gate=None)
+            self.reset()
 
     def head(self, asked, answer):
         self.send_response(answer.status)
@@ -283,6 +295,8 @@ class Handler(http.server.BaseHTTPRequestHandler):
                 self.reset()
                 raise ConnectionResetError
         asked.sha256 = digest.hexdigest()
+        if self.wait(float(asked.setting("late", 0)), gate=None) in ("left", "closing"):
+            raise ConnectionResetError
 
     def hold(self, asked, gate):
         self.drain()

@@ -4,7 +4,7 @@ A mode gets the request and says what is to be sent. The settings, from the quer
     at     the first answer ends at this byte (default: the half)           every  every answer ends after so many bytes
     times  so many answers are bad (default 1), the rest are good           hold   waits at this byte until it is let go
     rate   bytes a second        etag, modified   another value, or "none"  header "Name: value", any number of them
-    needs  user:password without which the answer is 401
+    needs  user:password without which the answer is 401          late  seconds from the end of an upload to the answer
     framing  of a first answer that is cut, or of one of html200
 """
 
@@ -95,10 +95,6 @@ def first_cut(asked, body):
     return answer.cut_at(asked.number("at", body.size // 2))
 
 
-def is_bad(asked):
-    return asked.hit <= asked.number("times", 1)
-
-
 def plain(asked, body):
     return honest(asked, body)
 
@@ -107,7 +103,7 @@ def cut(asked, body, by="reset"):
     answer = honest(asked, body)
     if "every" in asked.settings:
         return answer.cut_at(answer.start + asked.number("every"), by)
-    return answer.cut_at(asked.number("at", body.size // 2), by) if is_bad(asked) else answer
+    return answer.cut_at(asked.number("at", body.size // 2), by) if asked.is_bad else answer
 
 
 def cutclose(asked, body):
@@ -132,7 +128,7 @@ def short206(asked, body):
 
 def unasked206(asked, body):
     """A part for who asked for the whole."""
-    if asked.start is None and is_bad(asked):
+    if asked.start is None and asked.is_bad:
         return part(asked, body, 0, body.size // 10)
     return honest(asked, body)
 
@@ -149,12 +145,12 @@ def grown(asked, body):
 
 def stall(asked, body):
     answer = honest(asked, body)
-    return answer.cut_at(asked.number("at", body.size // 2), "stall") if is_bad(asked) else answer
+    return answer.cut_at(asked.number("at", body.size // 2), "stall") if asked.is_bad else answer
 
 
 def badchunk(asked, body):
     answer = honest(asked, body)
-    if is_bad(asked):
+    if asked.is_bad:
         answer.framing = "chunked"
         answer.cut_at(asked.number("at", body.size // 2), "close")
     return answer
@@ -182,7 +178,7 @@ def wronglength(asked, body):
 
 def html200(asked, body):
     """What a hotel's network answers until one has agreed to its terms."""
-    if not is_bad(asked):
+    if not asked.is_bad:
         return honest(asked, body)
     return Answer(200, {"Content-Type": "text/html"}, Body(317, 2), 0, 317, asked.setting("framing", "length"))
 
@@ -213,7 +209,7 @@ def flaky(asked, body):
 
 def hello(asked, body):
     """A reset before a word is said."""
-    return Answer(0, {}, body) if is_bad(asked) else honest(asked, body)
+    return Answer(0, {}, body) if asked.is_bad else honest(asked, body)
 
 
 def endless(asked, body):
@@ -226,7 +222,8 @@ def redirect(asked, body):
     return status(asked.number("status", 302), Location=asked.setting("to", asked.target))
 
 
-# Uploads; what comes is read first, but by `early`.
+# Uploads; what comes is read first, but by the bad answers of these.
+HASTY = ("early", "hasty")
 
 
 def put(asked, body):
@@ -237,14 +234,30 @@ def early(asked, body):
     return status(413)
 
 
+def hasty(asked, body):
+    """Takes what has not come, as a network does that asks for a login first."""
+    return status(200 if asked.is_bad else 201)
+
+
+def seesaw(asked, body):
+    """A tus server that has taken a little and forgets it again."""
+    own = {"Tus_Resumable": "1.0.0"}
+    if asked.method == "POST":
+        return status(201, Location="/seesaw/0", **own)
+    if asked.method == "HEAD":
+        return status(200, Upload_Offset=0, **own)
+    return status(204, Upload_Offset=100, **own) if asked.headers["Upload-Offset"] == "0" else status(409, **own)
+
+
 def lostanswer(asked, body):
-    return Answer(0, {}, body) if is_bad(asked) else status(201)
+    return Answer(0, {}, body) if asked.is_bad else status(201)
 
 
 MODES = {
     mode.__name__.removeprefix("never"): mode
     for mode in (
         plain, cut, cutclose, ignore, wrongstart, short206, unasked206, changed, grown, stall, badchunk, chunked, noclen,
-        wronglength, html200, never416, complete416, flaky, hello, endless, redirect, put, early, lostanswer,
+        wronglength, html200, never416, complete416, flaky, hello, endless, redirect, put, early, hasty, seesaw,
+        lostanswer,
     )
 }  # fmt: skip

@@ -1,4 +1,4 @@
-"""nginx as Debian has it, on four ports: plain, plain as another origin, TLS with HTTP/2, and one that wants a password.
+"""nginx as Debian has it, on three ports: plain, plain as another origin, and TLS with HTTP/2.
 
 /files/       ranges, strong ETag                      /slow/     the same, 200 kB/s
 /norange/     Range is ignored                         /noetag/   Last-Modified only
