@@ -31,13 +31,13 @@ extension Wire {
     public let boot: String
     /// Where an upload by tus goes on.
     public let tusURL: String?
-    /// The number of the inode of the file that they are in.
-    public let partInode: Int64?
+    /// What tells the file that they are in from every other.
+    public let partMark: Int64?
 
     /// Makes it of its parts.
     public init(
       url: String? = nil, etag: String? = nil, lastModified: String? = nil, date: String? = nil, total: Int64? = nil,
-      durable: Int64, boot: String, tusURL: String? = nil, partInode: Int64? = nil
+      durable: Int64, boot: String, tusURL: String? = nil, partMark: Int64? = nil
     ) {
       self.url = url
       self.etag = etag
@@ -47,7 +47,7 @@ extension Wire {
       self.durable = durable
       self.boot = boot
       self.tusURL = tusURL
-      self.partInode = partInode
+      self.partMark = partMark
     }
 
     private enum CodingKeys: String, CodingKey {
@@ -59,7 +59,7 @@ extension Wire {
       case durable
       case boot
       case tusURL = "tus_url"
-      case partInode = "part_inode"
+      case partMark = "part_mark"
     }
   }
 

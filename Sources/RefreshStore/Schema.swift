@@ -194,7 +194,7 @@ enum Schema {
       durable INTEGER,                  -- bytes that have outlived a loss of power
       resume_boot TEXT,                 -- the boot that wrote them
       tus_url TEXT,
-      part_inode INTEGER
+      part_mark INTEGER
     ) STRICT;
 
     -- What fetches remember of what they got.

@@ -65,8 +65,8 @@ public struct ResumeData: Hashable, Sendable {
   public var boot: String
   /// Where an upload by tus goes on.
   public var tusURL: String?
-  /// The number of the inode of the file that they are in.
-  public var partInode: Int64?
+  /// What tells the file that they are in from every other.
+  public var partMark: Int64?
 
   /// Makes what is known of a file of which so many bytes are safe.
   public init(durable: Int64, boot: String) {

@@ -39,7 +39,7 @@ extension TransferProgress {
     [
       .integer(attempts), Value(message), .integer(bytes), Value(total), Value(sha256), Value(resume?.url),
       Value(resume?.etag), Value(resume?.lastModified), Value(resume?.date), Value(resume?.total),
-      Value(resume?.durable), Value(resume?.boot), Value(resume?.tusURL), Value(resume?.partInode),
+      Value(resume?.durable), Value(resume?.boot), Value(resume?.tusURL), Value(resume?.partMark),
     ]
   }
 }
@@ -93,7 +93,7 @@ extension Row {
     resume.date = optionalText(column + 8)
     resume.total = try optional(column + 9, size)
     resume.tusURL = optionalText(column + 12)
-    resume.partInode = isNull(column + 13) ? nil : integer(column + 13)
+    resume.partMark = isNull(column + 13) ? nil : integer(column + 13)
     progress.resume = resume
     return progress
   }

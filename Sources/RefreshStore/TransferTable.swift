@@ -14,7 +14,7 @@ struct TransferTable {
   /// What workers tell.
   private static let progressColumns = [
     "attempts", "message", "bytes", "total", "checked_sha256", "resume_url", "resume_etag", "resume_last_modified",
-    "resume_date", "resume_total", "durable", "resume_boot", "tus_url", "part_inode",
+    "resume_date", "resume_total", "durable", "resume_boot", "tus_url", "part_mark",
   ]
 
   private let all: Statement

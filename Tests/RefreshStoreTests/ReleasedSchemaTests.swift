@@ -109,7 +109,7 @@ import Testing
     var resume = ResumeData(durable: 1 << 33, boot: clock.bootID)
     (resume.url, resume.etag, resume.tusURL) = ("https://cdn.example.org/a", "\"5f3\"", "https://example.org/files/1")
     (resume.lastModified, resume.date) = ("Sat, 21 Nov 2026 20:00:00 GMT", "Sat, 21 Nov 2026 22:00:00 GMT")
-    (resume.total, resume.partInode) = (1 << 35, -4_711)
+    (resume.total, resume.partMark) = (1 << 35, -4_711)
     progress.resume = resume
     return progress
   }()

@@ -86,7 +86,7 @@ struct SeededValues: RandomNumberGenerator {
       resume.date = values.maybe { $0.text() }
       resume.total = values.maybe { $0.size() }
       resume.tusURL = values.maybe { $0.text() }
-      resume.partInode = values.maybe { Int64(bitPattern: $0.next()) }
+      resume.partMark = values.maybe { Int64(bitPattern: $0.next()) }
       return resume
     }
     return progress

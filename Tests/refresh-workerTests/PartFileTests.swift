@@ -154,7 +154,7 @@ struct PartFileTests {
   @Test func inItsOwnBootAllOfItCounts() throws {
     let part = try PartFile(in: folder, for: "f")
     try part.append("0123456789")
-    let resume = Wire.Resume(durable: 4, boot: "this", partInode: part.mark)
+    let resume = Wire.Resume(durable: 4, boot: "this", partMark: part.mark)
     #expect(resume.kept(of: part, boot: "this") == 10)
   }
 
@@ -162,15 +162,15 @@ struct PartFileTests {
     let part = try PartFile(in: folder, for: "f")
     try part.append("0123456789")
     let mark = part.mark
-    #expect(Wire.Resume(durable: 4, boot: "that", partInode: mark).kept(of: part, boot: "this") == 4)
+    #expect(Wire.Resume(durable: 4, boot: "that", partMark: mark).kept(of: part, boot: "this") == 4)
     // The file system has lost more than it said.
-    #expect(Wire.Resume(durable: 40, boot: "that", partInode: mark).kept(of: part, boot: "this") == 10)
+    #expect(Wire.Resume(durable: 40, boot: "that", partMark: mark).kept(of: part, boot: "this") == 10)
   }
 
   @Test func ofAnotherFileNothingCounts() throws {
     let part = try PartFile(in: folder, for: "f")
     try part.append("0123456789")
-    let other = Wire.Resume(durable: 4, boot: "this", partInode: part.mark &+ 1)
+    let other = Wire.Resume(durable: 4, boot: "this", partMark: part.mark &+ 1)
     #expect(other.kept(of: part, boot: "this") == 0)
     #expect(Wire.Resume(durable: 4, boot: "this").kept(of: part, boot: "this") == 0)
   }
@@ -178,7 +178,7 @@ struct PartFileTests {
   @Test func aPartThatHasTakenItsPlaceIsKnownAgain() throws {
     let part = try PartFile(in: folder, for: "f")
     try part.append("0123456789")
-    let resume = Wire.Resume(total: 10, durable: 0, boot: "this", partInode: part.mark)
+    let resume = Wire.Resume(total: 10, durable: 0, boot: "this", partMark: part.mark)
     #expect(PlacedFile(in: folder, named: "f", of: resume) == nil)
     rename("\(scratch.path)/f.part", "\(scratch.path)/f")
     #expect(PlacedFile(in: folder, named: "f", of: resume)?.length == 10)
@@ -191,7 +191,7 @@ struct PartFileTests {
     let part = try PartFile(in: folder, for: "f")
     try part.append("0123456789")
     try scratch.write("9876543210", to: "f")
-    let resume = Wire.Resume(total: 10, durable: 0, boot: "this", partInode: part.mark)
+    let resume = Wire.Resume(total: 10, durable: 0, boot: "this", partMark: part.mark)
     #expect(PlacedFile(in: folder, named: "f", of: resume) == nil)
   }
 }

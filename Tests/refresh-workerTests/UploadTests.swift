@@ -7,7 +7,7 @@ import Testing
 struct UploadTests {
   @Test(arguments: ["some text", ""])
   func aPostWaitsUntilTheDaemonKnowsThatItMayArrive(text: String) throws {
-    let place = try UploadPlace(file: text)
+    let place = try ScriptedPlace(file: text)
     let upload = place.upload("POST")
     upload.start()
     let told = try place.nextCall()
@@ -21,7 +21,7 @@ struct UploadTests {
 
   @Test(arguments: ["some text", ""])
   func aPostThatIsStoppedWhileTheDaemonIsToldMayBeSentAgain(text: String) throws {
-    let place = try UploadPlace(file: text)
+    let place = try ScriptedPlace(file: text)
     let upload = place.upload("POST")
     upload.start()
     _ = try place.nextCall()
@@ -34,7 +34,7 @@ struct UploadTests {
   }
 
   @Test func aPutWaitsForNobody() throws {
-    let place = try UploadPlace(file: "some text")
+    let place = try ScriptedPlace(file: "some text")
     let upload = place.upload("PUT")
     upload.start()
     for _ in 0..<1000 where upload.progress.bytes == 0 { _ = place.loop.turn(watching: [], timeout: .milliseconds(10)) }

@@ -139,7 +139,7 @@ extension Wire.Resume {
   init(_ resume: ResumeData) {
     self.init(
       url: resume.url, etag: resume.etag, lastModified: resume.lastModified, date: resume.date, total: resume.total,
-      durable: resume.durable, boot: resume.boot, tusURL: resume.tusURL, partInode: resume.partInode)
+      durable: resume.durable, boot: resume.boot, tusURL: resume.tusURL, partMark: resume.partMark)
   }
 }
 
@@ -147,6 +147,6 @@ extension ResumeData {
   init(_ resume: Wire.Resume) {
     self.init(durable: resume.durable, boot: resume.boot)
     (url, etag, lastModified, date) = (resume.url, resume.etag, resume.lastModified, resume.date)
-    (total, tusURL, partInode) = (resume.total, resume.tusURL, resume.partInode)
+    (total, tusURL, partMark) = (resume.total, resume.tusURL, resume.partMark)
   }
 }

@@ -25,7 +25,7 @@ extension Wire.Resume {
       total: total.map(ReportBounds.number), durable: ReportBounds.number(durable),
       // No boot has no name: what was written in an unknown one is not taken for durable.
       boot: ReportBounds.text(boot, most: 64) ?? "",
-      tusURL: tusURL.flatMap { ReportBounds.text($0, most: ReportBounds.longestURL) }, partInode: partInode)
+      tusURL: tusURL.flatMap { ReportBounds.text($0, most: ReportBounds.longestURL) }, partMark: partMark)
   }
 }
 

@@ -13,7 +13,7 @@ final class PlacedFile {
   ///
   /// It is the same file, by its mark and length: the part took the name of the target and stayed itself.
   init?(in folder: Folder, named name: String, of resume: Wire.Resume?) {
-    guard let resume, let mark = resume.partInode, let total = resume.total else { return nil }
+    guard let resume, let mark = resume.partMark, let total = resume.total else { return nil }
     let descriptor = linux_open_at(folder.descriptor, name, O_RDONLY, 0)
     guard descriptor >= 0 else { return nil }
     var status = stat()

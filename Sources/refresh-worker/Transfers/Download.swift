@@ -58,7 +58,7 @@ final class Download: Transfer {
 
   /// Has what is not there yet fetched.
   func fetch(_ name: String, into folder: Folder) throws(Trouble) {
-    let part = try PartFile(in: folder, for: name, marked: assignment.resume?.partInode)
+    let part = try PartFile(in: folder, for: name, marked: assignment.resume?.partMark)
     self.part = part
     if let resume = assignment.resume { try takeUp(resume, of: part) }
     if part.length > 0, part.length == question.total { return put(part) }

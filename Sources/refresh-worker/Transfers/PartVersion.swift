@@ -46,7 +46,7 @@ struct PartVersion: Hashable, Sendable {
   func resume(durable: Int64, boot: String, mark: Int64) -> Wire.Resume {
     Wire.Resume(
       url: url, etag: etag, lastModified: lastModified, date: date, total: total, durable: durable, boot: boot,
-      partInode: mark)
+      partMark: mark)
   }
 }
 
@@ -56,7 +56,7 @@ extension Wire.Resume {
   /// In the boot in which they were written all of them do: the kernel has them even if the worker was killed. After a
   /// crash of the machine only those that were made durable do. In another file none do.
   func kept(of part: PartFile, boot current: String) -> Int64 {
-    guard partInode == part.mark else { return 0 }
+    guard partMark == part.mark else { return 0 }
     return boot == current ? part.length : min(durable, part.length)
   }
 }

@@ -110,7 +110,7 @@ final class TransferWorker: TransferPlace {
     if let assignment, assignment.direction == .download {
       do throws(Trouble) {
         let (folder, name) = try Folder.split(assignment.path)
-        try PartFile.discard(in: self.folder(folder), for: name, marked: assignment.resume?.partInode)
+        try PartFile.discard(in: self.folder(folder), for: name, marked: assignment.resume?.partMark)
       } catch {
         // What is not there, or is another's by now, needs no removing; what may not be removed is told.
         complain(error.message)

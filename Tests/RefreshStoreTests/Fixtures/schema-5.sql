@@ -168,7 +168,7 @@ CREATE TABLE transfer (
   durable INTEGER,                  -- bytes that have outlived a loss of power
   resume_boot TEXT,                 -- the boot that wrote them
   tus_url TEXT,
-  part_inode INTEGER
+  part_mark INTEGER
 ) STRICT;
 INSERT INTO transfer VALUES(1,2,'photos','example.org:8443','any',97000000000,'download','https://anna:secret@example.org:8443/a?token=1','/home/anna/it''s',NULL,NULL,NULL,NULL,0,0,NULL,NULL,0,NULL,-7,'waiting',NULL,-1,NULL,0,1,0,0,NULL,0,NULL,NULL,NULL,NULL,NULL,NULL,NULL,NULL,NULL,NULL,NULL);
 INSERT INTO transfer VALUES(2,2,'photos','example.org:8443','unmetered',97000000000,'upload','http://example.org:8443/a','/home/anna/b','näher 🛰️','9f86d081884c7d659a2feaa0c55ad015a3bf4f1b2b0b822cd15d6c15b0f00a08',1099511627776,1048576,1,1,'/home/anna/headers','/home/anna/credential',1,'All is there',-6,'transferring',NULL,NULL,NULL,1,2,0,0,NULL,0,NULL,NULL,NULL,NULL,NULL,NULL,NULL,NULL,NULL,NULL,NULL);

@@ -6,14 +6,14 @@ import Varlink
 
 @testable import refresh_worker
 
-/// A place for one upload: a server that never says a word, and a daemon that says what a test has it say.
-final class UploadPlace: TransferPlace {
+/// A place for one transfer: a server and a daemon that say what a test has them say, and nothing before.
+final class ScriptedPlace: TransferPlace {
   let scratch: ScratchFolder
   let loop: ExchangeLoop
   let disk: Disk
   let reports: Reports
   let boot = "this one"
-  /// How the upload ended.
+  /// How the transfer ended.
   private(set) var end: Wire.ReportEnd?
   /// The server's port.
   let port: UInt16
@@ -44,6 +44,35 @@ final class UploadPlace: TransferPlace {
     return Upload(id: 1, order, in: self)
   }
 
+  func download(_ resume: Wire.Resume?) -> Download {
+    let order = Wire.Assignment(
+      direction: .download, url: "http://127.0.0.1:\(port)/", path: "\(scratch.path)/file",
+      stallMicroseconds: 60_000_000, resume: resume)
+    return Download(id: 1, order, in: self)
+  }
+
+  /// Lets the transfer go on until something is so, or for a while.
+  func go(until isSo: () -> Bool = { false }, turns: Int = 1000) {
+    for _ in 0..<turns where !isSo() {
+      if loop.turn(watching: [disk.bell], timeout: .milliseconds(10)).contains(disk.bell) { disk.takeAnswers() }
+    }
+  }
+
+  /// Has the server answer the next request.
+  func answer(_ text: String) throws {
+    var set = pollfd(fd: server, events: Int16(POLLIN), revents: 0)
+    go(until: { poll(&set, 1, 0) == 1 })
+    let connection = accept(server, nil, nil)
+    try #require(connection >= 0)
+    defer { close(connection) }
+    set.fd = connection
+    go(until: { poll(&set, 1, 0) == 1 })
+    var request = [UInt8](repeating: 0, count: 65536)
+    try #require(read(connection, &request, request.count) > 0)
+    let bytes = Array(text.utf8)
+    try #require(write(connection, bytes, bytes.count) == bytes.count)
+  }
+
   func folder(_ path: String) throws(Trouble) -> Folder { try Folder(path: path) }
 
   func ended(_ transfer: any Transfer, _ report: Wire.TransferReport) {
@@ -51,7 +80,7 @@ final class UploadPlace: TransferPlace {
     reports.add(report)
   }
 
-  /// Lets the upload go on until there is something to tell, and gives what the daemon is told in one call.
+  /// Lets the transfer go on until there is something to tell, and gives what the daemon is told in one call.
   func nextCall() throws -> [Wire.TransferReport] {
     for _ in 0..<1000 where reports.isEmpty { _ = loop.turn(watching: [], timeout: .milliseconds(10)) }
     try reports.send()
