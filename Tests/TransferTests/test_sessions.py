@@ -1,6 +1,7 @@
 """When the last transfer of a session has ended, its app is woken: once, with what became of each."""
 
 import sqlite3
+import time
 
 import pytest
 
@@ -46,11 +47,12 @@ def test_who_watches_is_told_of_a_transfer_that_is_forgotten(running, misbehavin
     running.no_more_wakes()
     running.daemon.stop()
     with sqlite3.connect(running.daemon.state / "refreshd.sqlite") as store:
-        store.execute("UPDATE transfer SET stage_us = stage_us - 25 * 3600 * 1000000")
+        # It ended a day ago but for a moment.
+        ended = time.clock_gettime_ns(time.CLOCK_BOOTTIME) // 1000 - 24 * 3600 * 1_000_000 + 3_000_000
+        store.execute("UPDATE transfer SET stage_us = ?", (ended,))
     running.daemon.start()
     stream = running.daemon.client.stream("Transfers.Watch", app=TODO)
     assert [one["id"] for one in stream.first["transfers"]] == [old]
-    running.download(misbehaving.url("plain", SIZE), "new")
     assert next(answer["forgotten"] for answer in iter(stream) if answer.get("forgotten")) == [old]
     stream.close()
 

@@ -209,8 +209,6 @@ class Handler(http.server.BaseHTTPRequestHandler):
         gate = self.server.server.gate(mode)
         if asked.method in ("PUT", "POST", "PATCH") and not (mode in HASTY and asked.is_bad):
             self.take(asked, gate)
-            if self.wait(float(asked.setting("late", 0)), gate=None) in ("left", "closing"):
-                raise ConnectionResetError
         size = asked.path.split("/")[2] if asked.path.count("/") > 1 else "0"
         answer = MODES[mode](asked, Body(int(size or 0)))
         if "needs" in asked.settings and asked.headers["Authorization"] != basic(asked.settings["needs"]):
@@ -295,6 +293,8 @@ class Handler(http.server.BaseHTTPRequestHandler):
                 self.reset()
                 raise ConnectionResetError
         asked.sha256 = digest.hexdigest()
+        if self.wait(float(asked.setting("late", 0)), gate=None) in ("left", "closing"):
+            raise ConnectionResetError
 
     def hold(self, asked, gate):
         self.drain()
