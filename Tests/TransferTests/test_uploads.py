@@ -27,6 +27,28 @@ def test_servers_of_the_web_take_a_file(running, request, server):
     assert body.is_in(server.uploads / "up.bin")
 
 
+def test_a_file_is_put_over_http_2(transfers, nginx, certificates):
+    transfers.daemon.app("cat", environment={"SSL_CERT_FILE": str(certificates.authority)})
+    transfers.daemon.start()
+    body = Body(SIZE)
+    assert transfers.done(transfers.upload(body, nginx.tls_url("uploads/http2.bin")))["attempts"] == 1
+    assert body.is_in(nginx.uploads / "http2.bin") and nginx.request().protocol == "HTTP/2.0"
+
+
+@pytest.mark.parametrize("method", ["PUT", "POST"])
+@pytest.mark.parametrize("size", [0, 1000, SIZE])
+def test_a_file_is_sent_again_to_who_asks_for_a_login(running, misbehaving, method, size):
+    url = misbehaving.url("put", needs="ann:secret").replace("://", "://ann:secret@")
+    assert running.done(running.upload(Body(size), url, method=method))["attempts"] == 1
+    assert misbehaving.of("put")[-1].sha256 == Body(size).sha256
+
+
+def test_a_file_is_sent_again_to_where_it_is_taken(running, misbehaving):
+    url = misbehaving.url("redirect", status=307, to=misbehaving.url("put"))
+    assert running.done(running.upload(Body(SIZE), url, method="POST"))["attempts"] == 1
+    assert misbehaving.of("put")[0].sha256 == Body(SIZE).sha256
+
+
 def test_a_file_is_posted_when_that_is_asked_for(running, misbehaving):
     running.done(running.upload(Body(SIZE), misbehaving.url("put"), method="POST"))
     assert misbehaving.of("put")[0].method == "POST"
@@ -119,9 +141,12 @@ def test_a_file_that_changes_while_it_is_sent_has_failed(running, misbehaving):
 def test_a_file_that_changes_between_two_tries_is_never_spliced(running, tus):
     before = len(tus.completed)
     wire = Relay(tus.port, every=500_000)
-    id = running.upload(Body(SIZE), tus.url.replace(str(tus.port), str(wire.port)), tus=True)
-    running.wait(id, "waiting", lambda it: it["state"] == "waiting" and it["attempts"] == 1)
+    id = running.upload(Body(SIZE), tus.url.replace(str(tus.port), str(wire.port)), tus=True, max_rate=1_000_000)
+    running.wait(id, "begun", lambda it: it["bytes"] > 0)
+    running.pause(id)
+    running.wait_until(id, "paused")
     Body(SIZE + 4, 2).write(running.target())
+    running.resume(id)
     running.done(id)
     wire.close()
     assert tus.wait_for_completed(before + 1)[1] == Body(SIZE + 4, 2).bytes()

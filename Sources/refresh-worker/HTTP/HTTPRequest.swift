@@ -37,7 +37,7 @@ struct HTTPRequest: Sendable {
 
   /// Whether there is anything to log in with.
   var hasLogin: Bool {
-    if case .none = login { return WebAddress(url)?.hasUser ?? false }
+    if case .none = login { return WebAddress(url)?.user != nil }
     return true
   }
 }

@@ -9,8 +9,6 @@ struct WebAddress: Hashable, Sendable {
   let scheme: String
   /// The host and, unless it is the scheme's own, the port; in lower case.
   let host: String
-  /// Whether it says who asks.
-  let hasUser: Bool
   /// The whole, user, password and query included.
   let text: String
   /// Who asks, as it was before it was encoded.
@@ -45,7 +43,6 @@ struct WebAddress: Hashable, Sendable {
       let text = Self.part(CURLUPART_URL, of: parts)
     else { return nil }
     self.scheme = scheme
-    hasUser = Self.part(CURLUPART_USER, of: parts) != nil
     let port = Self.part(CURLUPART_PORT, of: parts)
     let standard = scheme == "http" ? "80" : "443"
     self.host = port.map { $0 == standard ? host : "\(host):\($0)" } ?? host
