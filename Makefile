@@ -2,7 +2,7 @@
 #
 #   make run        build, and watch a demonstration keep a git mirror fresh
 #   make test       set up what the tests need, and run all of them
-#   make bench      measure, beside a yardstick in C and systemd's timers
+#   make bench      measure, beside a yardstick in C, systemd's timers, curl, wget and aria2
 #   make score      hold the plans against the best that are possible
 #   make install    build for release and install below $(DESTDIR)$(PREFIX)
 #   make uninstall  remove what install put there; configuration and state stay
@@ -65,6 +65,8 @@ bench: release test-setup
 	$(SWIFT) build $(RELEASE_FLAGS) --product attached-bench
 	$(RELEASE)/engine-bench
 	/usr/bin/python3 -B bench/bench.py --programs $(RELEASE) --with-systemd Tests/with-systemd
+	@demo/need nginx aria2 wget curl gcc
+	/usr/bin/python3 -B bench/transfers.py --programs $(RELEASE)
 
 score: release test-setup
 	@$(PYTHON) -m pip install --quiet --disable-pip-version-check 'numpy>=2,<3'
