@@ -88,6 +88,8 @@ extension Wire {
     /// Until when nothing starts by time because of Skip, microseconds of the wall clock; absent when nothing is
     /// skipped.
     public let skippedUntilMicroseconds: Int64?
+    /// Until when its server said that there is nothing newer; nil when none did, or that has passed.
+    public let freshUntilMicroseconds: Int64?
     /// A refresh that was asked for with Schedule.
     public let oneShot: OneShot?
     /// Since when it is due and held, and by what; absent when it is not.
@@ -108,7 +110,8 @@ extension Wire {
       floorMicroseconds: Int64? = nil, staleMicroseconds: Int64? = nil, isProcessing: Bool, terms: [Term],
       quiet: QuietHours? = nil,
       isDisabled: Bool, pause: PauseState? = nil, failures: Int, strikes: Int, restsUntilMicroseconds: Int64? = nil,
-      skippedUntilMicroseconds: Int64? = nil, oneShot: OneShot? = nil, waiting: Waiting? = nil,
+      skippedUntilMicroseconds: Int64? = nil, freshUntilMicroseconds: Int64? = nil, oneShot: OneShot? = nil,
+      waiting: Waiting? = nil,
       planning: Planning? = nil,
       conditions: Conditions, past: [Past]
     ) {
@@ -133,6 +136,7 @@ extension Wire {
       self.strikes = strikes
       self.restsUntilMicroseconds = restsUntilMicroseconds
       self.skippedUntilMicroseconds = skippedUntilMicroseconds
+      self.freshUntilMicroseconds = freshUntilMicroseconds
       self.oneShot = oneShot
       self.waiting = waiting
       self.planning = planning
@@ -162,6 +166,7 @@ extension Wire {
       case strikes
       case restsUntilMicroseconds = "rests_until_us"
       case skippedUntilMicroseconds = "skipped_until_us"
+      case freshUntilMicroseconds = "fresh_until_us"
       case oneShot = "one_shot"
       case waiting
       case planning

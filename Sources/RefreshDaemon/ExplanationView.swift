@@ -28,6 +28,7 @@ struct ExplanationView {
       failures: explanation.failures, strikes: view.state.strikes.count,
       restsUntilMicroseconds: explanation.restsUntil.map(wall),
       skippedUntilMicroseconds: explanation.skippedUntil.map(wall),
+      freshUntilMicroseconds: explanation.freshUntil.map(wall),
       oneShot: explanation.oneShot.map { Wire.OneShot($0, wallOffset: view.wallOffset) },
       waiting: explanation.waiting.map { Wire.Waiting($0, wallOffset: view.wallOffset) },
       planning: explanation.planning.map(planning), conditions: Wire.Conditions(conditions), past: past)

@@ -25,6 +25,8 @@ extension Screen {
   }
 
   private func because(_ why: Wire.Explanation) -> String {
+    let isServers = why.window.map { $0.earliestMicroseconds == why.freshUntilMicroseconds } ?? false
+    if why.trigger == .interval, isServers { return ", because its server has nothing newer before that" }
     if why.trigger == .interval, why.phase == .background, let planning = why.planning { return plan(planning, why) }
     guard why.trigger == .manual, let oneShot = why.oneShot, !oneShot.reason.isEmpty else {
       return reason(why.trigger, why.phase, why.interval)

@@ -26,6 +26,7 @@ extension Screen {
     add("switch", word(why), why.isDisabled || why.pause != nil ? .bad : .plain)
     if why.failures > 0 { add("retry", "\(count(why.failures, "failure")) in a row that were worth a retry") }
     if why.strikes > 0 { add("strikes", strikes(why)) }
+    if let until = why.freshUntilMicroseconds { add("fresh", "its server has nothing newer before \(clock(until))") }
     if let until = why.skippedUntilMicroseconds { add("skip", "nothing starts by time before \(clock(until))") }
     if let oneShot = why.oneShot { add("scheduled", text(oneShot)) }
     return wrapped(sentence(why)) + [""] + facts.lines(on: self) + (why.past.isEmpty ? [] : [""] + table(why.past))

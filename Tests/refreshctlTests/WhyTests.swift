@@ -24,6 +24,14 @@ import Testing
     ),
     (
       explanation(
+        trigger: .interval,
+        window: Wire.Window(earliestMicroseconds: noon + span(h: 1), latestMicroseconds: noon + span(h: 1)),
+        freshUntil: noon + span(h: 1)),
+      "Todo is in the background. It will be refreshed in 1 h (today 13:00), "
+        + "because its server has nothing newer before that."
+    ),
+    (
+      explanation(
         trigger: .manual,
         window: Wire.Window(earliestMicroseconds: noon + span(h: 1), latestMicroseconds: noon + span(h: 1)),
         oneShot: Wire.OneShot(earliestMicroseconds: noon + span(h: 1), reason: "before the train")),
@@ -136,7 +144,8 @@ private func explanation(
   trigger: Wire.Trigger? = nil, window: Wire.Window? = nil, holds: [String] = [], terms: [Wire.Term] = [],
   isProcessing: Bool = false, isDisabled: Bool = false, pause: Wire.PauseState? = nil, oneShot: Wire.OneShot? = nil,
   waiting: Int64? = nil,
-  failures: Int = 0, problem: String? = nil, powerProblem: String? = nil, past: [Wire.Past] = []
+  failures: Int = 0, problem: String? = nil, powerProblem: String? = nil, past: [Wire.Past] = [],
+  freshUntil: Int64? = nil
 ) -> Wire.Explanation {
   let unknown = Wire.Condition(source: "")
   let background = interval(holds == ["never"] ? "never" : "24h", span(h: 24))
@@ -146,7 +155,8 @@ private func explanation(
     interval: background, freshMicroseconds: noon - span(h: 6), floorMicroseconds: noon - span(m: 20),
     staleMicroseconds: noon + span(h: 18), isProcessing: isProcessing, terms: terms,
     quiet: Wire.QuietHours(fromMinutes: 1320, toMinutes: 420),
-    isDisabled: isDisabled, pause: pause, failures: failures, strikes: 0, oneShot: oneShot,
+    isDisabled: isDisabled, pause: pause, failures: failures, strikes: 0, freshUntilMicroseconds: freshUntil,
+    oneShot: oneShot,
     waiting: waiting.map { Wire.Waiting(sinceMicroseconds: $0, holds: holds) },
     conditions: Wire.Conditions(
       network: Wire.Condition(value: "wlan0, metered", source: "NetworkManager", problem: problem),
