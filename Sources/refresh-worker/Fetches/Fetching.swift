@@ -65,7 +65,6 @@ final class Fetching {
   private func ask() {
     var request = HTTPRequest(url: redirects.here.text)
     request.takesCompressed = true
-    request.followsRedirects = false
     request.headers = conditions
     if redirects.isAtFirstOrigin {
       request.headers += ownHeaders

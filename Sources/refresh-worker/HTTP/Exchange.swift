@@ -12,7 +12,7 @@ import Glibc
 ///     loop.start(exchange)
 ///     while loop.isBusy { loop.turn(watching: [], timeout: nil) }
 ///
-/// `onHead` is called once, for the answer that counts (after redirects and logins), before its body and also if it has
+/// `onHead` is called once, for the answer that counts (after logins), before its body and also if it has
 /// none. `onEnd` is called once, last, out of ``ExchangeLoop/turn(watching:timeout:)``, unless the exchange is cancelled.
 /// What is called keeps the exchange alive only until then.
 final class Exchange {
@@ -84,13 +84,6 @@ final class Exchange {
 
   /// The host that is asked, for messages.
   var host: String { WebAddress(request.url)?.host ?? "the server" }
-
-  /// Where the answer came from, after redirects; nil before it has come.
-  var effectiveURL: String? {
-    var text: UnsafePointer<CChar>?
-    guard let handle, curl_get_text(handle, CURLINFO_EFFECTIVE_URL, &text) == CURLE_OK, let text else { return nil }
-    return String(cString: text)
-  }
 
   /// Whether the end of a body without a length can be told from a cut: it can over HTTP/2.
   var endsAreExplicit: Bool {
@@ -164,7 +157,7 @@ final class Exchange {
     close()
   }
 
-  /// The head that counts; of an exchange that broke not one that others were to follow.
+  /// The head that counts; of an exchange that broke not one that others were to come after.
   ///
   /// What libcurl goes on from by itself is never told.
   private func judgedHead(_ code: CURLcode) -> ResponseHead? {
@@ -172,7 +165,6 @@ final class Exchange {
     let isFollowed =
       switch head.status {
       case 100..<200: true
-      case 300..<400: request.followsRedirects
       case 401: request.hasLogin
       // Whether there is a password for the proxy only libcurl knows.
       case 407: true
@@ -232,9 +224,6 @@ final class Exchange {
     lastProgress = .now
     if line.hasPrefix("HTTP/"), !isHeadTold, let next = ResponseHead(statusLine: line) {
       head = next
-      if WebAddress(effectiveURL ?? "")?.scheme == "https", let handle {
-        curl_set_text(handle, CURLOPT_REDIR_PROTOCOLS_STR, "https")
-      }
     } else if !isHeadTold {
       head?.append(line: line)
     }

@@ -23,11 +23,7 @@ extension ExchangeFailure {
     switch code {
     case CURLE_URL_MALFORMAT: self.init(kind: .permanent, message: "cannot read the URL: \(why); correct it")
     case CURLE_UNSUPPORTED_PROTOCOL:
-      self.init(
-        kind: .permanent,
-        message: "cannot follow \(host): only http and https are spoken, and no redirect leads from https to http")
-    case CURLE_TOO_MANY_REDIRECTS:
-      self.init(kind: .permanent, message: "cannot follow \(host): it redirects more than 20 times")
+      self.init(kind: .permanent, message: "cannot ask \(host): only http and https are spoken")
     case CURLE_SSL_CACERT_BADFILE:
       self.init(
         kind: .permanent,

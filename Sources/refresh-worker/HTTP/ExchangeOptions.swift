@@ -9,9 +9,6 @@ extension Exchange {
     curl_set_long(handle, CURLOPT_QUICK_EXIT, 1)
     curl_set_text(handle, CURLOPT_URL, request.url)
     curl_set_text(handle, CURLOPT_PROTOCOLS_STR, "http,https")
-    curl_set_text(handle, CURLOPT_REDIR_PROTOCOLS_STR, "http,https")
-    curl_set_long(handle, CURLOPT_FOLLOWLOCATION, request.followsRedirects ? 1 : 0)
-    curl_set_long(handle, CURLOPT_MAXREDIRS, 20)
     curl_set_long(handle, CURLOPT_SUPPRESS_CONNECT_HEADERS, 1)
     // Only TLS tells that a server speaks HTTP/2; without it there is nothing to wait for but another's answer.
     let mayShare = request.url.prefix(6).lowercased() == "https:"

@@ -22,8 +22,6 @@ struct HTTPRequest: Sendable {
   /// Lines of the form `Name: value`, which take the place of the standard ones.
   var headers: [String] = []
   var login = Login.none
-  /// Up to 20 redirects, never from https to http; what is sent to log in stays with the first origin.
-  var followsRedirects = true
   /// Whether the body may come compressed; it is handed over as it was before.
   var takesCompressed = false
   /// How many bytes the body has that is sent; nil for none.

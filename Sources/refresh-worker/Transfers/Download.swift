@@ -134,7 +134,6 @@ final class Download: Transfer {
     answer = nil
     var request = try HTTPRequest(assignment, replacing: ["range", "if-range", "accept-encoding"])
     request.url = redirects.here.text
-    request.followsRedirects = false
     if case .none = request.login { request.login = redirects.login }
     if !redirects.isAtFirstOrigin {
       request.headers = []
@@ -147,7 +146,7 @@ final class Download: Transfer {
     }
     request.maxRate = rate
     let exchange = Exchange(request)
-    exchange.onHead = { [unowned self, unowned exchange] in takeHead($0, of: exchange) }
+    exchange.onHead = { [unowned self] in takeHead($0) }
     exchange.onBody = { [unowned self] in takeBody($0) }
     exchange.onEnd = { [unowned self, unowned exchange] in
       self.exchange = nil
@@ -182,8 +181,8 @@ final class Download: Transfer {
 
   // MARK: What comes
 
-  private func takeHead(_ head: ResponseHead, of exchange: Exchange) -> Bool {
-    let url = exchange.effectiveURL
+  private func takeHead(_ head: ResponseHead) -> Bool {
+    let url = redirects?.here.text
     var answer = DownloadAnswer(head, to: question, now: HTTPDate.now())
     if case .continues = answer, version?.mayContinue(from: url) == false { answer = .startsAnew }
     do throws(Trouble) {

@@ -130,7 +130,6 @@ final class Upload: Transfer {
       assignment, replacing: Self.ownHeaders.union(assignment.tus == true ? ["content-type"] : []))
     target = address
     request.url = url
-    request.followsRedirects = false
     if !address.hasOrigin(of: first) {
       request.headers = []
       request.login = assignment.netrc == true && assignment.credentialFile == nil ? .netrc : .none
