@@ -108,7 +108,7 @@ extension TransfersInterface {
     }
   }
 
-  /// The queue has no room for these transfers.
+  /// The queue has no room for these transfers, or no more for those of this app.
   public struct QueueFull: Error, Codable, Hashable, Sendable {
     /// The name of the error on the socket.
     public static let name = "org.refreshd.Transfers.QueueFull"

@@ -8,7 +8,7 @@ import Testing
 
   /// As many as `SIMULATOR_SEEDS` says, from 1; the default takes well under a minute in a debug build.
   private static var seeds: ClosedRange<UInt64> {
-    1...(getenv("SIMULATOR_SEEDS").flatMap { UInt64(String(cString: $0)) } ?? 80)
+    1...(getenv("SIMULATOR_SEEDS").flatMap { UInt64(String(cString: $0)) } ?? 60)
   }
 
   @Test(arguments: seeds) func `All promises hold`(seed: UInt64) {

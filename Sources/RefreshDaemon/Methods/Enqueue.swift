@@ -7,8 +7,10 @@ import Varlink
 extension Daemon {
   /// How many transfers the queue holds, those that have ended and are still shown included.
   private static let queueLimit = 100_000
-  /// How many one call may ask for.
-  private static let callLimit = 1_000
+  /// How many of them one app may have, so that no app takes the whole queue.
+  private static let appLimit = 20_000
+  /// How many one call may ask for, or steer: the others wait meanwhile.
+  static let callLimit = 1_000
 
   /// Takes transfers of an app into the queue, and answers when they are on disk (FEATURES F1).
   ///
@@ -26,6 +28,12 @@ extension Daemon {
     }
     guard transfers.all.count + call.parameters.transfers.count <= Self.queueLimit else {
       return call.fail(TransfersInterface.QueueFull(limit: Int64(Self.queueLimit)))
+    }
+    // Counted only where it may be so: the queue may be long.
+    let isOfApp = { (id: TransferID) in self.engine.transferState(of: id)?.policy.app == app.id }
+    let before = transfers.all.count < Self.appLimit / 2 ? 0 : transfers.all.keys.count(where: isOfApp)
+    guard before + call.parameters.transfers.count <= Self.appLimit else {
+      return call.fail(TransfersInterface.QueueFull(limit: Int64(Self.appLimit)))
     }
     var asked: [TransferOrder] = []
     for (index, request) in call.parameters.transfers.enumerated() {

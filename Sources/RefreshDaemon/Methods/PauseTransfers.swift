@@ -22,7 +22,7 @@ extension Daemon {
   /// The transfers of a call, if they are there, are not over, and the caller may ask about each; else the call is
   /// answered.
   func transfers<Parameters>(_ numbers: [Int64], of call: Call<Parameters>) -> [TransferID]? {
-    guard !numbers.isEmpty else {
+    guard (1...Self.callLimit).contains(numbers.count) else {
       call.fail(InvalidParameter(parameter: "ids"))
       return nil
     }
