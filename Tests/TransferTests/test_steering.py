@@ -83,6 +83,14 @@ def test_a_cancelled_transfer_leaves_nothing(running, misbehaving, state):
     assert running.wake()[2][0]["outcome"] == "cancelled"
 
 
+def test_one_call_steers_a_thousand_at_most(running, misbehaving):
+    id = running.download(misbehaving.url("plain", SIZE, hold=300_000))
+    with fails("org.varlink.service.InvalidParameter", parameter="ids"):
+        running.pause(*[id] * 1001)
+    running.pause(*[id] * 1000)
+    running.wait_until(id, "paused")
+
+
 @pytest.mark.parametrize("method", ["Pause", "Resume", "Cancel"])
 def test_what_is_over_stays_as_it_is_and_who_asks_is_told(running, misbehaving, method):
     id = running.download(misbehaving.url("plain", SIZE))
