@@ -174,7 +174,7 @@ class Bench:
     def by_peer(self, work: str, column: str, arguments: list[str], names: list[str]) -> None:
         self.clear()
         begin = time.perf_counter()
-        process = subprocess.Popen(arguments, cwd=self.target)
+        process = subprocess.Popen(arguments, cwd=self.target, stdout=subprocess.DEVNULL)
         _, status, usage = os.wait4(process.pid, 0)
         taken = time.perf_counter() - begin
         if status:
