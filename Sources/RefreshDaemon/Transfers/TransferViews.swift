@@ -57,7 +57,7 @@ extension Hold {
       switch policy.network {
       case .none, .any: "a network that reaches the internet"
       case .unmetered: "a network that is not metered"
-      case .wifi: "a wireless network that is not metered"
+      case .wifi: "Wi-Fi that reaches the internet"
       }
     case .concurrency:
       "a place among the transfers that run; max_concurrent and max_per_host of [transfers] bound them"
