@@ -11,11 +11,11 @@ extension Wire {
   public enum NetworkConstraint: String, Codable, Hashable, Sendable, CaseIterable {
     /// Nothing: it is for a server on this machine.
     case none
-    /// That there is a network.
+    /// One that reaches the internet.
     case any
     /// One that nobody pays for by the byte.
     case unmetered
-    /// A wireless network that nobody pays for by the byte.
+    /// Wi-Fi that reaches the internet.
     case wifi
   }
 
