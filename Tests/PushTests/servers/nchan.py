@@ -65,6 +65,7 @@ class Nchan(WebServer):
                 key=certificates.key,
             )
         )
+        self.certificates = certificates
         self.start_command = ["nginx", "-p", directory, "-c", directory / "nginx.conf"]
         super().__init__(directory, self.start_command)
 
