@@ -38,6 +38,7 @@ let package = Package(
       resources: [
         .embedInCode("org.refreshd.App.varlink"), .embedInCode("org.refreshd.Manager.varlink"),
         .embedInCode("org.refreshd.Transfers.varlink"), .embedInCode("org.refreshd.Worker.varlink"),
+        .embedInCode("org.refreshd.Push.varlink"),
       ],
       swiftSettings: strict),
     .target(name: "HTTP", dependencies: ["CCurl"], swiftSettings: strict),
