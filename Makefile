@@ -17,9 +17,11 @@ RELEASE_FLAGS := -c release --static-swift-stdlib
 PROGRAMS := refreshd refreshctl
 PYTHON := .build-python/bin/python
 
-BUILD_PACKAGES := libsystemd-dev libsqlite3-dev libtomlplusplus-dev libcurl4-openssl-dev libssl-dev pkg-config git
+BUILD_PACKAGES := libsystemd-dev libsqlite3-dev libtomlplusplus-dev libcurl4-openssl-dev libssl-dev \
+  libmosquitto-dev pkg-config git
 TEST_PACKAGES := $(BUILD_PACKAGES) python3-venv systemd dbus dbus-user-session libpam-systemd \
-  libnss-systemd gcc libc6-dev util-linux procps python3-dbusmock iproute2 nginx apache2-bin openssl curl
+  libnss-systemd gcc libc6-dev util-linux procps python3-dbusmock iproute2 nginx apache2-bin openssl curl \
+  mosquitto mosquitto-clients
 
 .PHONY: run test bench score release install uninstall format check-format build-setup test-setup
 .PHONY: test-swift test-python test-service
