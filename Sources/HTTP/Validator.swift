@@ -1,5 +1,5 @@
 /// What tells one version of a file on a server from another, byte by byte, so that a part of one may be completed.
-enum Validator: Hashable, Sendable {
+package enum Validator: Hashable, Sendable {
   /// A strong entity tag, quotes included.
   case tag(String)
   /// The time of its last change, as the server wrote it.
@@ -9,7 +9,7 @@ enum Validator: Hashable, Sendable {
   ///
   /// A weak tag (`W/"…"`) says that two versions mean the same, not that they are the same. A date counts only when it
   /// is a minute older than the answer, because a file that changes twice in a second keeps it (RFC 9110 section 8.8.2.2).
-  init?(_ head: ResponseHead) {
+  package init?(_ head: ResponseHead) {
     if let tag = head["etag"], Self.isStrong(tag) {
       self = .tag(tag)
     } else if let changed = head["last-modified"], let then = HTTPDate.seconds(changed),
@@ -22,14 +22,14 @@ enum Validator: Hashable, Sendable {
   }
 
   /// What goes into `If-Range`.
-  var text: String {
+  package var text: String {
     switch self {
     case .tag(let text), .date(let text): text
     }
   }
 
   /// Whether an answer shows another version; one that says nothing shows none.
-  func isContradicted(by head: ResponseHead) -> Bool {
+  package func isContradicted(by head: ResponseHead) -> Bool {
     switch self {
     case .tag(let tag): head["etag"].map { $0 != tag } ?? false
     case .date(let date): head["last-modified"].map { $0 != date } ?? false
@@ -44,7 +44,7 @@ enum Validator: Hashable, Sendable {
 
 extension ResponseHead {
   /// The value of a field that tells a version, if it can be sent back to the server and is no burden to keep.
-  func validator(_ name: String) -> String? {
+  package func validator(_ name: String) -> String? {
     self[name].flatMap { $0.utf8.count <= 1024 && $0.utf8.allSatisfy { $0 >= 0x20 } ? $0 : nil }
   }
 }

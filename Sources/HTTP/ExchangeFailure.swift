@@ -1,18 +1,25 @@
 import CCurl
 
 /// Why there is no whole answer.
-struct ExchangeFailure: Error, Sendable {
+package struct ExchangeFailure: Error, Sendable {
   /// What the failure means for whoever asks again.
-  enum Kind: Hashable, Sendable {
+  package enum Kind: Hashable, Sendable {
     /// The network, the server or time: another try may go well.
     case temporary
     /// The request itself cannot be carried out.
     case permanent
   }
 
-  let kind: Kind
+  /// What it means for whoever asks again.
+  package let kind: Kind
   /// What happened, to which host, in one line without secrets.
-  let message: String
+  package let message: String
+
+  /// Makes it of its parts.
+  package init(kind: Kind, message: String) {
+    self.kind = kind
+    self.message = message
+  }
 }
 
 extension ExchangeFailure {

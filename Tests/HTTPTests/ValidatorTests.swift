@@ -1,6 +1,6 @@
 import Testing
 
-@testable import refresh_worker
+@testable import HTTP
 
 /// Which tags and dates a part is completed by.
 struct ValidatorTests {

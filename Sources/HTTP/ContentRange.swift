@@ -1,12 +1,12 @@
 /// The field `Content-Range` of an answer (RFC 9110 section 14.4).
-enum ContentRange: Hashable, Sendable {
+package enum ContentRange: Hashable, Sendable {
   /// The body is a part, from `first` to `last`, of `total` bytes; nil if the server does not know how many.
   case part(first: Int64, last: Int64, total: Int64?)
   /// None of what was asked for is there; there are so many bytes in all.
   case unsatisfied(total: Int64)
 
   /// Reads the field; nil for whatever is not exactly of its form.
-  init?(_ text: String) {
+  package init?(_ text: String) {
     let words = text.split(separator: " ", omittingEmptySubsequences: true)
     guard words.count == 2, words[0].lowercased() == "bytes" else { return nil }
     let sides = words[1].split(separator: "/", omittingEmptySubsequences: false)
@@ -29,7 +29,7 @@ enum ContentRange: Hashable, Sendable {
   }
 
   /// Digits only; `Int64.init` would take a sign.
-  static func number(_ text: some StringProtocol) -> Int64? {
+  package static func number(_ text: some StringProtocol) -> Int64? {
     guard !text.isEmpty, text.utf8.allSatisfy({ UInt8(ascii: "0")...UInt8(ascii: "9") ~= $0 }) else { return nil }
     return Int64(text)
   }

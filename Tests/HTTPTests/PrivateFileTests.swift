@@ -1,13 +1,13 @@
 import Glibc
 import Testing
 
-@testable import refresh_worker
+@testable import HTTP
 
 /// Secrets are read from files that only their owner can read.
 struct PrivateFileTests {
-  let scratch: ScratchFolder
+  let scratch: Scratch
 
-  init() throws { scratch = try ScratchFolder() }
+  init() throws { scratch = try Scratch() }
 
   private func path(_ name: String) -> String { "\(scratch.path)/\(name)" }
 
@@ -28,7 +28,7 @@ struct PrivateFileTests {
   @Test(arguments: ["no colon", ": empty", "Bad Name: x", "X: a\rY: b", "X\u{00e9}: y"])
   func isNoHeader(line: String) throws {
     try scratch.write("Good: 1\n\(line)\n", to: "headers")
-    do throws(Trouble) {
+    do throws(ExchangeFailure) {
       _ = try PrivateFile.headers(in: path("headers"))
       Issue.record("\(line) was taken for a header")
     } catch {
@@ -40,11 +40,11 @@ struct PrivateFileTests {
   @Test(arguments: [0o604, 0o640, 0o601, 0o666] as [mode_t])
   func whatOthersMayReadIsRefused(mode: mode_t) throws {
     try scratch.write("anna:geheim\n", to: "login", mode: mode)
-    do throws(Trouble) {
+    do throws(ExchangeFailure) {
       _ = try PrivateFile.login(in: path("login"))
       Issue.record("mode \(mode) was accepted")
     } catch {
-      #expect(error.kind == .failed)
+      #expect(error.kind == .permanent)
       #expect(error.message.contains("0600"))
       #expect(!error.message.contains("geheim"))
     }
@@ -52,9 +52,9 @@ struct PrivateFileTests {
 
   @Test func whatIsNoPlainFileIsRefused() throws {
     mkfifo(path("pipe"), 0o600)
-    #expect(throws: Trouble.self) { try PrivateFile.text(of: path("pipe")) }
-    #expect(throws: Trouble.self) { try PrivateFile.text(of: path("missing")) }
+    #expect(throws: ExchangeFailure.self) { try PrivateFile.text(of: path("pipe")) }
+    #expect(throws: ExchangeFailure.self) { try PrivateFile.text(of: path("missing")) }
     try scratch.write(String(repeating: "x", count: 65_537), to: "large")
-    #expect(throws: Trouble.self) { try PrivateFile.text(of: path("large")) }
+    #expect(throws: ExchangeFailure.self) { try PrivateFile.text(of: path("large")) }
   }
 }

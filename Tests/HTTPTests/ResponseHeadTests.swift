@@ -1,6 +1,6 @@
 import Testing
 
-@testable import refresh_worker
+@testable import HTTP
 
 /// What is read out of the lines of an answer.
 struct ResponseHeadTests {

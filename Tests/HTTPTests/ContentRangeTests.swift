@@ -1,6 +1,6 @@
 import Testing
 
-@testable import refresh_worker
+@testable import HTTP
 
 /// What a `Content-Range` is read as, and what is none.
 struct ContentRangeTests {

@@ -15,9 +15,10 @@ import Glibc
 /// `onHead` is called once, for the answer that counts (after logins), before its body and also if it has
 /// none. `onEnd` is called once, last, out of ``ExchangeLoop/turn(watching:timeout:)``, unless the exchange is cancelled.
 /// What is called keeps the exchange alive only until then.
-final class Exchange {
+package final class Exchange {
   /// What is done with a part of the body.
-  enum Use {
+  package enum Use {
+    /// Go on.
     case taken
     /// It is handed over again after ``ExchangeLoop/resume(_:)``.
     case paused
@@ -26,7 +27,7 @@ final class Exchange {
   }
 
   /// What is there of the body that is sent.
-  enum Filling {
+  package enum Filling {
     /// So many bytes of the room are filled.
     case bytes(Int)
     /// It is asked for again after ``ExchangeLoop/resume(_:)``.
@@ -36,7 +37,7 @@ final class Exchange {
   }
 
   /// How it ended.
-  enum End {
+  package enum End {
     /// The whole answer is there.
     case whole(ResponseHead)
     /// It is not; the head is there if it had come, and `onHead` has been called for it.
@@ -45,15 +46,18 @@ final class Exchange {
     case stopped(ResponseHead)
   }
 
-  let request: HTTPRequest
+  /// What is asked for.
+  package let request: HTTPRequest
   /// Whether the body is wanted; if not, the exchange ends with ``End/stopped(_:)``.
-  var onHead: (ResponseHead) -> Bool = { _ in true }
-  var onBody: (UnsafeRawBufferPointer) -> Use = { _ in .taken }
-  var onEnd: (End) -> Void = { _ in }
+  package var onHead: (ResponseHead) -> Bool = { _ in true }
+  /// What is done with each part of the body.
+  package var onBody: (UnsafeRawBufferPointer) -> Use = { _ in .taken }
+  /// How it ended: called once, last.
+  package var onEnd: (End) -> Void = { _ in }
   /// Fills a part of the body that is sent.
-  var fill: (UnsafeMutableRawBufferPointer) -> Filling = { _ in .broken }
+  package var fill: (UnsafeMutableRawBufferPointer) -> Filling = { _ in .broken }
   /// The body is sent again from this byte on; false if that cannot be.
-  var rewind: (Int64) -> Bool = { _ in false }
+  package var rewind: (Int64) -> Bool = { _ in false }
 
   /// libcurl's handle, while the exchange goes on.
   private(set) var handle: UnsafeMutableRawPointer?
@@ -71,7 +75,8 @@ final class Exchange {
   /// Where libcurl writes what went wrong.
   let trouble = UnsafeMutablePointer<CChar>.allocate(capacity: Int(CURL_ERROR_SIZE))
 
-  init(_ request: HTTPRequest) {
+  /// Makes one of what is asked for; nobody is asked before ``ExchangeLoop/start(_:)``.
+  package init(_ request: HTTPRequest) {
     self.request = request
     pace = Pace(rate: request.maxRate)
     trouble.initialize(repeating: 0, count: Int(CURL_ERROR_SIZE))
@@ -83,31 +88,31 @@ final class Exchange {
   }
 
   /// The host that is asked, for messages.
-  var host: String { WebAddress(request.url)?.host ?? "the server" }
+  package var host: String { WebAddress(request.url)?.host ?? "the server" }
 
   /// Whether the end of a body without a length can be told from a cut: it can over HTTP/2.
-  var endsAreExplicit: Bool {
+  package var endsAreExplicit: Bool {
     var version = 0
     guard let handle, curl_get_long(handle, CURLINFO_HTTP_VERSION, &version) == CURLE_OK else { return false }
     return version >= Int(CURL_HTTP_VERSION_2_0)
   }
 
   /// Whether anything of the request may have reached the server.
-  var wasSent: Bool {
+  package var wasSent: Bool {
     var bytes = 0
     guard let handle, curl_get_long(handle, CURLINFO_REQUEST_SIZE, &bytes) == CURLE_OK else { return false }
     return bytes > 0
   }
 
   /// How many bytes of the body have left, the last time that it was sent.
-  var uploaded: Int64 {
+  package var uploaded: Int64 {
     var bytes = 0
     guard let handle, curl_get_offset(handle, CURLINFO_SIZE_UPLOAD_T, &bytes) == CURLE_OK else { return 0 }
     return Int64(bytes)
   }
 
   /// Changes the bound on bytes a second, also while it goes on.
-  func limit(to rate: Int64?) { pace.change(to: rate, at: .now) }
+  package func limit(to rate: Int64?) { pace.change(to: rate, at: .now) }
 
   // MARK: For the loop
 

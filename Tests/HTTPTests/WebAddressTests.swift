@@ -1,6 +1,6 @@
 import Testing
 
-@testable import refresh_worker
+@testable import HTTP
 
 /// How URLs are read and compared.
 struct WebAddressTests {
@@ -53,6 +53,6 @@ struct WebAddressTests {
   @Test(arguments: ["http://h/b", "ftp://h/b", "https://"])
   func nobodyIsLedOutOfHTTPS(location: String) throws {
     var redirects = Redirects(from: try #require(WebAddress("https://h/a")))
-    #expect(throws: Trouble.self) { try redirects.follow(location) }
+    #expect(throws: ExchangeFailure.self) { try redirects.follow(location) }
   }
 }

@@ -1,15 +1,22 @@
 /// What a server is asked for; ``Exchange`` carries it out.
-struct HTTPRequest: Sendable {
-  enum Method: String, Sendable {
+package struct HTTPRequest: Sendable {
+  /// What is to be done with what the URL names.
+  package enum Method: String, Sendable {
+    /// Its content is wanted.
     case get = "GET"
+    /// Only what is said about it is wanted.
     case head = "HEAD"
+    /// The body is to take its place.
     case put = "PUT"
+    /// The body is for it.
     case post = "POST"
+    /// The body changes it.
     case patch = "PATCH"
   }
 
   /// Who the server takes the caller for, beside what the URL itself says.
-  enum Login: Sendable {
+  package enum Login: Sendable {
+    /// Nobody.
     case none
     /// What ~/.netrc says about the host, if anything.
     case netrc
@@ -17,21 +24,30 @@ struct HTTPRequest: Sendable {
     case password(name: String, password: String)
   }
 
-  var url: String
-  var method = Method.get
+  /// The whole URL, which may hold secrets.
+  package var url: String
+  /// What is to be done with it.
+  package var method = Method.get
   /// Lines of the form `Name: value`, which take the place of the standard ones.
-  var headers: [String] = []
-  var login = Login.none
+  package var headers: [String] = []
+  /// Who asks.
+  package var login = Login.none
   /// Whether the body may come compressed; it is handed over as it was before.
-  var takesCompressed = false
+  package var takesCompressed = false
   /// How many bytes the body has that is sent; nil for none.
-  var bodyLength: Int64?
+  package var bodyLength: Int64?
   /// Whether it may go over a connection that another exchange has left; such a one may be dead, and is then made again.
-  var reusesConnection = true
+  package var reusesConnection = true
   /// How long nothing may come or go before the exchange is given up.
-  var stall = Duration.seconds(60)
+  package var stall = Duration.seconds(60)
   /// The most bytes a second, either way; nil for no limit.
-  var maxRate: Int64?
+  package var maxRate: Int64?
+
+  /// Asks for the content of a URL.
+  package init(url: String, headers: [String] = []) {
+    self.url = url
+    self.headers = headers
+  }
 
   /// Whether there is anything to log in with.
   var hasLogin: Bool {

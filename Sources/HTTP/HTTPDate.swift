@@ -2,15 +2,15 @@ import CCurl
 import Glibc
 
 /// Points in time as HTTP writes them.
-enum HTTPDate {
+package enum HTTPDate {
   /// Seconds since 1970; nil for what is no date.
-  static func seconds(_ text: String) -> Int64? {
+  package static func seconds(_ text: String) -> Int64? {
     let seconds = curl_getdate(text, nil)
     return seconds >= 0 ? Int64(seconds) : nil
   }
 
   /// The seconds since 1970 of this machine's clock.
-  static func now() -> Int64 { Int64(time(nil)) }
+  package static func now() -> Int64 { Int64(time(nil)) }
 }
 
 extension ResponseHead {
@@ -18,7 +18,7 @@ extension ResponseHead {
   ///
   /// A date counts from the server's own `Date`, so that a wrong clock on either side does no harm; `now` is this
   /// machine's, in seconds since 1970, for a server that sends none.
-  func retryAfter(now: Int64) -> Duration? {
+  package func retryAfter(now: Int64) -> Duration? {
     guard let text = self["retry-after"] else { return nil }
     let longest: Int64 = 24 * 3600
     if let seconds = ContentRange.number(text) { return .seconds(min(seconds, longest)) }
@@ -29,10 +29,10 @@ extension ResponseHead {
   }
 
   /// How many bytes the body has on the wire; nil if only its end will show it.
-  var contentLength: Int64? {
+  package var contentLength: Int64? {
     fields.contains { $0.name == "transfer-encoding" } ? nil : self["content-length"].flatMap(ContentRange.number)
   }
 
   /// Whether the body is sent in chunks, the last of which says so.
-  var isChunked: Bool { list("transfer-encoding").last?.lowercased() == "chunked" }
+  package var isChunked: Bool { list("transfer-encoding").last?.lowercased() == "chunked" }
 }

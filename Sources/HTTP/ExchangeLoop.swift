@@ -4,12 +4,12 @@ import Glibc
 /// All exchanges of the process and whatever else it waits for, on one thread.
 ///
 /// Connections are kept and used again, and over HTTP/2 shared.
-final class ExchangeLoop {
+package final class ExchangeLoop {
   private let multi: UnsafeMutableRawPointer
   private var exchanges: [UnsafeMutableRawPointer: Exchange] = [:]
 
   /// Throws when the process has no memory for it.
-  init() throws(ExchangeFailure) {
+  package init() throws(ExchangeFailure) {
     // A server that closes its end in the middle of a TLS record is an error, not the end of the process.
     signal(SIGPIPE, SIG_IGN)
     guard curl_start() == CURLE_OK, let multi = curl_multi_init() else {
@@ -26,12 +26,12 @@ final class ExchangeLoop {
   }
 
   /// Whether an exchange goes on.
-  var isBusy: Bool { !exchanges.isEmpty }
+  package var isBusy: Bool { !exchanges.isEmpty }
 
   /// Begins an exchange, which is kept until it ends.
   ///
   /// Throws when the process has no memory for it; nothing has been called then.
-  func start(_ exchange: Exchange) throws(ExchangeFailure) {
+  package func start(_ exchange: Exchange) throws(ExchangeFailure) {
     guard let handle = exchange.open(), curl_multi_add_handle(multi, handle) == CURLM_OK else {
       exchange.close()
       throw ExchangeFailure(kind: .temporary, message: "cannot ask \(exchange.host): there is no memory")
@@ -42,14 +42,14 @@ final class ExchangeLoop {
   /// Ends an exchange at once; nothing of it is called any more.
   ///
   /// Not out of what an exchange calls, except its `onEnd`.
-  func cancel(_ exchange: Exchange) {
+  package func cancel(_ exchange: Exchange) {
     guard remove(exchange) else { return }
     exchange.letGo()
     exchange.close()
   }
 
   /// Goes on with one that was paused.
-  func resume(_ exchange: Exchange) {
+  package func resume(_ exchange: Exchange) {
     let code = exchange.resume()
     // libcurl hands over at once what it held back, and does not go on by itself with one that ends by that.
     if code != CURLE_OK, remove(exchange) { exchange.finish(code) }
@@ -58,7 +58,7 @@ final class ExchangeLoop {
   /// Waits until there is something to do, does it, and answers which of the descriptors can be read.
   ///
   /// Waits no longer than `timeout`, for ever if it is nil and no exchange needs to be looked at.
-  func turn(watching descriptors: [Int32], timeout: Duration?) -> Set<Int32> {
+  package func turn(watching descriptors: [Int32], timeout: Duration?) -> Set<Int32> {
     var waiting = descriptors.map { curl_waitfd(fd: $0, events: Int16(CURL_WAIT_POLLIN), revents: 0) }
     var active: Int32 = 0
     curl_multi_perform(multi, &active)

@@ -1,22 +1,23 @@
 import CCurl
 
 /// A URL as libcurl reads it, so that what is judged is what is asked.
-struct WebAddress: Hashable, Sendable {
+package struct WebAddress: Hashable, Sendable {
   /// The most bytes of one that is kept for later.
-  static let longest = 8192
+  package static let longest = 8192
 
   /// `http` or `https`, in lower case.
-  let scheme: String
+  package let scheme: String
   /// The host and, unless it is the scheme's own, the port; in lower case.
-  let host: String
+  package let host: String
   /// The whole, user, password and query included.
-  let text: String
+  package let text: String
   /// Who asks, as it was before it was encoded.
-  let user: String?
-  let password: String?
+  package let user: String?
+  /// The password that goes with it, as it was before it was encoded.
+  package let password: String?
 
   /// Reads an absolute URL; nil if it is none or of another scheme than http and https.
-  init?(_ text: String) {
+  package init?(_ text: String) {
     guard let parts = curl_url() else { return nil }
     defer { curl_url_cleanup(parts) }
     guard curl_url_set(parts, CURLUPART_URL, text, 0) == CURLUE_OK else { return nil }
@@ -24,7 +25,7 @@ struct WebAddress: Hashable, Sendable {
   }
 
   /// Reads a reference that is relative to this one, such as the value of `Location`.
-  func resolving(_ reference: String) -> WebAddress? {
+  package func resolving(_ reference: String) -> WebAddress? {
     guard let parts = curl_url() else { return nil }
     defer { curl_url_cleanup(parts) }
     guard curl_url_set(parts, CURLUPART_URL, text, 0) == CURLUE_OK,
@@ -35,7 +36,7 @@ struct WebAddress: Hashable, Sendable {
   }
 
   /// Whether a login for the one is one for the other (RFC 6454).
-  func hasOrigin(of other: WebAddress) -> Bool { scheme == other.scheme && host == other.host }
+  package func hasOrigin(of other: WebAddress) -> Bool { scheme == other.scheme && host == other.host }
 
   private init?(_ parts: OpaquePointer) {
     guard let scheme = Self.part(CURLUPART_SCHEME, of: parts)?.lowercased(), ["http", "https"].contains(scheme),

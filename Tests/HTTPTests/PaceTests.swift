@@ -1,6 +1,6 @@
 import Testing
 
-@testable import refresh_worker
+@testable import HTTP
 
 /// How a bound on bytes a second is kept.
 struct PaceTests {

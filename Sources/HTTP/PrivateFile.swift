@@ -1,64 +1,63 @@
-import CLinux
 import Glibc
 
 /// A file with secrets: a password, or header fields that hold a token.
-enum PrivateFile {
+package enum PrivateFile {
   /// Its text, of 64 KiB at most.
   ///
   /// Throws when others than its owner may read it, or when it belongs to another than the caller or root.
-  static func text(of path: String) throws(Trouble) -> String {
+  package static func text(of path: String) throws(ExchangeFailure) -> String {
     let descriptor = open(path, O_RDONLY | O_CLOEXEC | O_NONBLOCK | O_NOCTTY)
     guard descriptor >= 0 else {
-      throw Trouble(.failed, "cannot read \(path): \(String(cString: strerror(errno))); let the app's owner read it")
+      throw .unusable("cannot read \(path): \(String(cString: strerror(errno))); let user \(geteuid()) read it")
     }
     defer { close(descriptor) }
     var status = stat()
     guard fstat(descriptor, &status) == 0, status.st_mode & S_IFMT == S_IFREG else {
-      throw Trouble(.failed, "cannot read \(path): it is no plain file")
+      throw .unusable("cannot read \(path): it is no plain file")
     }
     guard status.st_uid == geteuid() || status.st_uid == 0, status.st_mode & 0o077 == 0 else {
-      throw Trouble(
-        .failed, "cannot use \(path): it holds secrets and others may read it; give it to the app's owner, mode 0600")
+      throw .unusable(
+        "cannot use \(path): it holds secrets and others may read it; give it to user \(geteuid()), mode 0600")
     }
     guard status.st_size <= limit else {
-      throw Trouble(.failed, "cannot use \(path): it has more than \(limit >> 10) KiB")
+      throw .unusable("cannot use \(path): it has more than \(limit >> 10) KiB")
     }
     var bytes = [UInt8](repeating: 0, count: limit)
     let count = read(descriptor, &bytes, bytes.count)
-    guard count >= 0 else { throw Trouble(errno: errno, "read", path) }
+    guard count >= 0 else { throw .unusable("cannot read \(path): \(String(cString: strerror(errno)))") }
     return String(decoding: bytes[..<count], as: UTF8.self)
   }
 
   /// Header fields, one line `Name: value` each; blank lines and lines that begin with `#` are passed over.
-  static func headers(in path: String) throws(Trouble) -> [String] {
+  package static func headers(in path: String) throws(ExchangeFailure) -> [String] {
     var headers: [String] = []
     for (number, line) in try lines(of: path).enumerated() {
       if line.allSatisfy(\.isWhitespace) || line.hasPrefix("#") { continue }
       guard let colon = line.firstIndex(of: ":"), colon > line.startIndex,
         line[..<colon].utf8.allSatisfy(isOfName), !line.utf8.contains(where: { $0 == 13 || $0 == 0 })
-      else { throw Trouble(.failed, "cannot use \(path): line \(number + 1) is not of the form `Name: value`") }
+      else { throw .unusable("cannot use \(path): line \(number + 1) is not of the form `Name: value`") }
       headers.append(String(line))
     }
     return headers
   }
 
   /// The first line, of the form `user:password`.
-  static func login(in path: String) throws(Trouble) -> HTTPRequest.Login {
+  package static func login(in path: String) throws(ExchangeFailure) -> HTTPRequest.Login {
     let line = try lines(of: path).first ?? ""
     guard let colon = line.firstIndex(of: ":"), !line.utf8.contains(0) else {
-      throw Trouble(.failed, "cannot use \(path): its first line is not of the form `user:password`")
+      throw .unusable("cannot use \(path): its first line is not of the form `user:password`")
     }
     return .password(name: String(line[..<colon]), password: String(line[line.index(after: colon)...]))
   }
 
   /// What the caller's ~/.netrc says, which is libcurl's to read, once it is sure that others may not.
-  static func netrc() throws(Trouble) -> HTTPRequest.Login {
-    guard let home = getenv("HOME") else { throw Trouble(.failed, "cannot find ~/.netrc: HOME is not set") }
+  package static func netrc() throws(ExchangeFailure) -> HTTPRequest.Login {
+    guard let home = getenv("HOME") else { throw .unusable("cannot find ~/.netrc: HOME is not set") }
     _ = try text(of: "\(String(cString: home))/.netrc")
     return .netrc
   }
 
-  private static func lines(of path: String) throws(Trouble) -> [Substring] {
+  private static func lines(of path: String) throws(ExchangeFailure) -> [Substring] {
     // A carriage return and a line feed are one character in Swift.
     try text(of: path).split(omittingEmptySubsequences: false) { $0 == "\n" || $0 == "\r\n" }
   }
@@ -73,5 +72,12 @@ enum PrivateFile {
       true
     default: "!#$%&'*+-.^_`|~".utf8.contains(byte)
     }
+  }
+}
+
+extension ExchangeFailure {
+  /// A file that the request cannot do without is not as it must be.
+  fileprivate static func unusable(_ message: String) -> ExchangeFailure {
+    ExchangeFailure(kind: .permanent, message: message)
   }
 }

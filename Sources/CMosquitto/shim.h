@@ -1,0 +1,21 @@
+// libmosquitto, a client of MQTT brokers.
+#pragma once
+#include <errno.h>
+#include <mosquitto.h>
+#include <mqtt_protocol.h>
+
+// The numbers of mosquitto_err_t and mqtt5_property as plain ones, which is what the functions take and return.
+static const int mosquitto_ok = MOSQ_ERR_SUCCESS;
+static const int mosquitto_protocol_error = MOSQ_ERR_PROTOCOL;
+static const int mosquitto_malformed = MOSQ_ERR_MALFORMED_PACKET;
+static const int mosquitto_no_address = MOSQ_ERR_EAI;
+static const int mosquitto_see_errno = MOSQ_ERR_ERRNO;
+static const int mosquitto_tls_error = MOSQ_ERR_TLS;
+static const int mosquitto_refused = MOSQ_ERR_CONN_REFUSED;
+static const int mosquitto_no_answer = MOSQ_ERR_KEEPALIVE;
+
+// Refuses to ask a terminal for the passphrase of a private key: nobody sits there.
+static inline int mosquitto_no_passphrase(char *text, int size, int is_writing, void *client) {
+  (void)text, (void)size, (void)is_writing, (void)client;
+  return 0;
+}
