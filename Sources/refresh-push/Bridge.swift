@@ -15,6 +15,8 @@ final class Bridge {
   let loop: ExchangeLoop
   /// Where each source goes on.
   let memory: Memory
+  /// The files that hold them.
+  let secrets: Secrets
   let journal = BridgeJournal()
   private let link: DaemonLink
   private nonisolated let main: MainQueue
@@ -28,8 +30,9 @@ final class Bridge {
   private var nextReport = Instant.now
 
   /// Makes it without sources.
-  init(_ socket: SocketPath, memory: Memory) throws {
+  init(_ socket: SocketPath, memory: Memory, secrets: Secrets) throws {
     self.memory = memory
+    self.secrets = secrets
     loop = try ExchangeLoop()
     main = try MainQueue()
     link = DaemonLink(socket)
