@@ -39,8 +39,10 @@ let package = Package(
       resources: [
         .embedInCode("org.refreshd.App.varlink"), .embedInCode("org.refreshd.Manager.varlink"),
         .embedInCode("org.refreshd.Transfers.varlink"), .embedInCode("org.refreshd.Worker.varlink"),
+        .embedInCode("org.refreshd.Push.varlink"),
       ],
       swiftSettings: strict),
+    .target(name: "HTTP", dependencies: ["CCurl"], swiftSettings: strict),
     .target(name: "Systemd", dependencies: ["CSystemd"], swiftSettings: strict),
     .target(
       name: "RefreshDaemon",
@@ -53,7 +55,7 @@ let package = Package(
     .target(name: "RefreshRehearsal", dependencies: ["RefreshEngine"], swiftSettings: strict),
     .executableTarget(name: "refreshd", dependencies: ["RefreshDaemon"], swiftSettings: strict),
     .executableTarget(
-      name: "refresh-worker", dependencies: ["RefreshAPI", "Varlink", "Systemd", "CLinux", "CCurl", "CCrypto"],
+      name: "refresh-worker", dependencies: ["RefreshAPI", "Varlink", "HTTP", "Systemd", "CLinux", "CCrypto"],
       swiftSettings: strict),
     .executableTarget(
       name: "refreshctl",
@@ -93,7 +95,8 @@ let package = Package(
       name: "conditions-probe", dependencies: ["RefreshDaemon", "RefreshEngine", "Systemd"],
       path: "Tests/ConditionsProbe", swiftSettings: strict),
     test("refreshctlTests", ["refreshctl", "RefreshAPI", "Varlink"], exclude: ["test_refreshctl.py"]),
-    test("refresh-workerTests", ["refresh-worker", "RefreshAPI", "Varlink"]),
+    test("HTTPTests", ["HTTP"]),
+    test("refresh-workerTests", ["refresh-worker", "RefreshAPI", "Varlink", "HTTP"]),
     .executableTarget(
       name: "varlink-certification",
       dependencies: ["Varlink", "Systemd"],
