@@ -40,7 +40,8 @@ class Flood:
             daemon.app(f"cat >> {self.told}/$REFRESH_APP; echo >> {self.told}/$REFRESH_APP", id=app)
         self.last = [App(daemon, f"org.example.last{number}") for number in range(2)]
         daemon.start()
-        topics = {app: f"up{app[-12:]}" for app in APPS if not by_mqtt(app)} | {self.last[0].id: "upLast0123456"}
+        topics = {app: f"upApp{number:08}" for number, app in enumerate(APPS) if not by_mqtt(app)}
+        topics[self.last[0].id] = "upLast0123456"
         self.topics = topics
         authority = str(ntfy.certificates.authority)
         bridge.configure(
