@@ -2,7 +2,7 @@
 
 extension Engine {
   /// How many pushes of an app may wait.
-  static let mostPushes = 64
+  public static let mostPushes = 64
 
   /// The pushes of an app, in the order in which it is told; that of a running refresh among them.
   public func pushes(of id: AppID) -> [Push] { apps[id]?.pushes ?? [] }
