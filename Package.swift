@@ -11,6 +11,7 @@ let package = Package(
     .executable(name: "refreshd", targets: ["refreshd"]),
     .executable(name: "refreshctl", targets: ["refreshctl"]),
     .executable(name: "refresh-worker", targets: ["refresh-worker"]),
+    .executable(name: "refresh-push", targets: ["refresh-push"]),
     .library(name: "RefreshKit", targets: ["RefreshKit"]),
   ],
   dependencies: [
@@ -58,6 +59,10 @@ let package = Package(
       name: "refresh-worker", dependencies: ["RefreshAPI", "Varlink", "HTTP", "Systemd", "CLinux", "CCrypto"],
       swiftSettings: strict),
     .executableTarget(
+      name: "refresh-push",
+      dependencies: ["RefreshAPI", "RefreshConfig", "Varlink", "HTTP", "Systemd", "CLinux", "CMosquitto"],
+      swiftSettings: strict),
+    .executableTarget(
       name: "refreshctl",
       dependencies: [
         "RefreshAPI", "Varlink", "RefreshConfig", "RefreshEngine", "RefreshRehearsal",
@@ -96,6 +101,7 @@ let package = Package(
       path: "Tests/ConditionsProbe", swiftSettings: strict),
     test("refreshctlTests", ["refreshctl", "RefreshAPI", "Varlink"], exclude: ["test_refreshctl.py"]),
     test("HTTPTests", ["HTTP"]),
+    test("refresh-pushTests", ["refresh-push", "RefreshAPI", "RefreshConfig", "Varlink", "HTTP"]),
     test("refresh-workerTests", ["refresh-worker", "RefreshAPI", "Varlink", "HTTP"]),
     .executableTarget(
       name: "varlink-certification",
