@@ -1,17 +1,16 @@
 // libmosquitto, a client of MQTT brokers.
 #pragma once
-#include <errno.h>
 #include <mosquitto.h>
 #include <mqtt_protocol.h>
 
-// The numbers of mosquitto_err_t and mqtt5_property as plain ones, which is what the functions take and return.
+// The numbers of mosq_err_t as plain ones, which is what the functions return.
 static const int mosquitto_ok = MOSQ_ERR_SUCCESS;
-static const int mosquitto_protocol_error = MOSQ_ERR_PROTOCOL;
-static const int mosquitto_malformed = MOSQ_ERR_MALFORMED_PACKET;
-static const int mosquitto_no_address = MOSQ_ERR_EAI;
-static const int mosquitto_see_errno = MOSQ_ERR_ERRNO;
-static const int mosquitto_tls_error = MOSQ_ERR_TLS;
+static const int mosquitto_bad_value = MOSQ_ERR_INVAL;
 static const int mosquitto_refused = MOSQ_ERR_CONN_REFUSED;
+static const int mosquitto_connection_lost = MOSQ_ERR_CONN_LOST;
+static const int mosquitto_tls_error = MOSQ_ERR_TLS;
+static const int mosquitto_see_errno = MOSQ_ERR_ERRNO;
+static const int mosquitto_no_address = MOSQ_ERR_EAI;
 static const int mosquitto_no_answer = MOSQ_ERR_KEEPALIVE;
 
 // Refuses to ask a terminal for the passphrase of a private key: nobody sits there.

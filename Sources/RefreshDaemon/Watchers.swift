@@ -97,6 +97,14 @@ extension Daemon {
         kind: .phaseChanged, atMicroseconds: at, app: app.description, phase: Wire.Phase(phase)))
   }
 
+  /// Tells those who watch that a push has come for an app.
+  func tellWatchers(ofPush contentID: String?, to app: AppID, _ fate: Wire.PushFate) {
+    guard !watchers.all.isEmpty else { return }
+    let at = readClocks().wallMicroseconds(at: engine.wallOffset)
+    tell(
+      Wire.WatchEvent(kind: .push, atMicroseconds: at, app: app.description, contentID: contentID, fate: fate))
+  }
+
   /// Tells each watcher what it asked for and may know.
   private func tell(_ event: Wire.WatchEvent) {
     let reply = ManagerInterface.Watch.Reply(event: event)

@@ -29,6 +29,8 @@ struct App: Sendable {
     var overrides = Overrides()
     var freshUntil: Instant?
     var drained: [DrainedSession] = []
+    var pushes: [Push] = []
+    var pushedAt: [Instant] = []
   }
 
   private indirect enum Boxed: Hashable, Sendable {
@@ -50,6 +52,8 @@ struct App: Sendable {
   var isForeground = false
   var isLoggedOut = false
   var isDisabled = false
+  /// Whether the user has ended it, and it has not been started since.
+  var isTerminated = false
   /// Whether a process of the app serves its refreshes.
   var isAttached = false
   var freshAt: Instant?
@@ -83,6 +87,16 @@ struct App: Sendable {
     get { rare?.value.drained ?? [] }
     set { change { $0.drained = newValue } }
   }
+  /// The pushes of which the app is to be told, in the order in which they came.
+  var pushes: [Push] {
+    get { rare?.value.pushes ?? [] }
+    set { change { $0.pushes = newValue } }
+  }
+  /// When the last pushes woke it, oldest first, boot clock.
+  var pushedAt: [Instant] {
+    get { rare?.value.pushedAt ?? [] }
+    set { change { $0.pushedAt = newValue } }
+  }
   /// Boxed, because few apps have any of it.
   private var rare: Boxed?
 
@@ -113,6 +127,8 @@ struct App: Sendable {
     waiting = state.waiting
     planned = state.planned
     freshUntil = state.freshUntil
+    isTerminated = state.isTerminated
+    if !state.pushedAt.isEmpty { pushedAt = state.pushedAt }
   }
 
   /// What is saved.
@@ -130,6 +146,8 @@ struct App: Sendable {
     state.waiting = waiting
     state.planned = planned
     state.freshUntil = freshUntil
+    state.isTerminated = isTerminated
+    state.pushedAt = pushedAt
     return state
   }
 
@@ -141,7 +159,8 @@ struct App: Sendable {
   /// Long work stays out of the user's way all the same.
   func needsNothing(for trigger: Trigger) -> Bool { trigger == .transfer && policy?.isProcessing != true }
 
-  private var started: Started? {
+  /// The refresh that is running, or that the daemon before this one lost.
+  var started: Started? {
     switch activity {
     case .waiting: nil
     case .lost(let started): started

@@ -100,13 +100,16 @@ public struct Started: Hashable, Sendable {
   public var at: Instant
   /// The session of transfers whose end the app is told with it; nil for another trigger than `transfer`.
   public var session: String?
+  /// The push that the app is told with it; nil when it tells none.
+  public var push: PushID?
 
   /// Makes a start.
-  public init(id: RefreshID, trigger: Trigger, at: Instant, session: String? = nil) {
+  public init(id: RefreshID, trigger: Trigger, at: Instant, session: String? = nil, push: PushID? = nil) {
     self.id = id
     self.trigger = trigger
     self.at = at
     self.session = session
+    self.push = push
   }
 }
 
@@ -150,6 +153,10 @@ public struct AppState: Hashable, Sendable {
   public var planned: Instant?
   /// Until when a server said that there is nothing newer, boot clock; nil when none did (FEATURES C8).
   public var freshUntil: Instant?
+  /// Whether the user has ended the app, and it has not been started since: no push wakes it (FEATURES E6).
+  public var isTerminated = false
+  /// When the last pushes woke the app, oldest first, boot clock: the window of the limit (FEATURES E2).
+  public var pushedAt: [Instant] = []
 
   /// The state of an app that nobody has heard of yet.
   public init(

@@ -10,6 +10,15 @@ struct Due: Hashable, Sendable {
   init(_ trigger: Trigger, at instant: Instant) {
     (self.trigger, earliest, latest) = (trigger, instant, instant)
   }
+
+  /// Puts what the app is to be told, once its time has come, before all that is asked for but a person's word.
+  fileprivate static func news(_ trigger: Trigger, at earliest: Instant?, before asked: Due?, _ now: Instant) -> Due? {
+    guard let earliest else { return asked }
+    guard var asked, asked.earliest <= max(earliest, now) else { return Due(trigger, at: earliest) }
+    if earliest <= now, asked.trigger != .manual { return Due(trigger, at: earliest) }
+    asked.latest = min(asked.latest, max(earliest, asked.earliest))
+    return asked
+  }
 }
 
 extension App {
@@ -52,19 +61,19 @@ extension App {
   /// A request by time stands in for the instant that the interval would give: that is how a backlog is spread.
   ///
   /// A session of transfers that has ended stands before all but a person's word.
-  func due(limits: Limits, spread: Spread, of id: AppID, at now: Instant) -> Due? {
-    let asked = dueApartFromSessions(limits: limits, spread: spread, of: id, at: now)
-    guard let earliest = nextDrained?.earliest else { return asked }
-    guard var asked, asked.earliest <= max(earliest, now) else { return Due(.transfer, at: earliest) }
-    if earliest <= now, asked.trigger != .manual { return Due(.transfer, at: earliest) }
-    asked.latest = min(asked.latest, max(earliest, asked.earliest))
-    return asked
+  /// After it stands a push.
+  ///
+  /// - Parameter push: when a push may wake the app, boot clock; nil when none does.
+  func due(limits: Limits, spread: Spread, of id: AppID, push: Instant?, at now: Instant) -> Due? {
+    let asked = dueApartFromNews(limits: limits, spread: spread, of: id, at: now)
+    let pushed = Due.news(.push, at: push, before: asked, now)
+    return Due.news(.transfer, at: nextDrained?.earliest, before: pushed, now)
   }
 
   /// The session of whose end the app is told next; nil when there is none.
   var nextDrained: DrainedSession? { drained.min { $0.earliest < $1.earliest } }
 
-  private func dueApartFromSessions(limits: Limits, spread: Spread, of id: AppID, at now: Instant) -> Due? {
+  private func dueApartFromNews(limits: Limits, spread: Spread, of id: AppID, at now: Instant) -> Due? {
     let asked = dueApartFromOneShot(limits: limits, spread: spread, of: id, at: now)
     guard let oneShot else { return asked }
     guard var asked, asked.earliest <= oneShot.earliest else { return Due(.manual, at: oneShot.earliest) }

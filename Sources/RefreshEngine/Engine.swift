@@ -70,10 +70,11 @@ public struct Engine: Sendable {
   ///   - device: what is saved of the device.
   ///   - learned: what is saved of the learners of each app.
   ///   - transfers: what is saved of each transfer, in instants of this boot.
+  ///   - pushes: the pushes that are saved of each app, in order of id, in instants of this boot.
   public init(
     start: UInt32, spread: Spread, states: [AppID: AppState], wallOffset: Duration, zone: Zone = .utc,
     device: DeviceState = DeviceState(), learned: [AppID: Learned] = [:],
-    transfers: [TransferID: TransferState] = [:]
+    transfers: [TransferID: TransferState] = [:], pushes: [AppID: [Push]] = [:]
   ) {
     self.start = start
     self.zone = zone
@@ -82,6 +83,7 @@ public struct Engine: Sendable {
     self.wallOffset = wallOffset
     apps = AppTable(restoring: states, learned: learned)
     for (id, state) in transfers { self.transfers[id] = state }
+    for (id, pushes) in pushes { apps[id]?.pushes = pushes }
   }
 
   /// From when until when to come back; nil when there is nothing to do by time.
@@ -131,7 +133,7 @@ public struct Engine: Sendable {
     if case .refreshing(let refreshing) = app.activity { return .refreshing(refreshing.started.id) }
     let lasting = lastingHolds(on: app)
     guard lasting.isEmpty else { return .held(lasting) }
-    guard let due = app.due(limits: limits, spread: spread, of: id, at: now) else { return .held([.never]) }
+    guard let due = due(app, id, at: now) else { return .held([.never]) }
     guard due.earliest <= now else { return .notDue(until: due.earliest) }
     let holds = holds(on: app, id, for: due.trigger, at: now)
     guard holds.isEmpty else { return .held(holds) }
@@ -151,7 +153,13 @@ public struct Engine: Sendable {
 
   /// What is due first of the app at a place.
   func due(_ place: Place, at now: Instant) -> Due? {
-    apps[place].due(limits: limits, spread: spread, of: apps.id(at: place), at: now)
+    due(apps[place], apps.id(at: place), at: now)
+  }
+
+  /// What is due first of an app.
+  func due(_ app: App, _ id: AppID, at now: Instant) -> Due? {
+    let push = app.pushes.isEmpty ? nil : nextPush(of: app, at: now)?.earliest
+    return app.due(limits: limits, spread: spread, of: id, push: push, at: now)
   }
 
   /// Brings the indexes, the record of waits and what is told of its data up to what has become of an app.
@@ -169,7 +177,7 @@ public struct Engine: Sendable {
       window = wake(of: holds, on: place, at: turn.now).map { Window(earliest: $0, latest: $0) }
     }
     if let telling = tellsStale(place) { window = Window(window, ending: telling) }
-    if case .held = verdict { held[place] = true } else { held[place] = false }
+    if case .held = verdict { held[place] = true } else { held[place] = awaitsConditions(apps[place]) }
     agenda.set(place, to: window)
   }
 
@@ -213,6 +221,7 @@ public struct Engine: Sendable {
     case .transferReported(let id, let report): self.report(id, report, &turn)
     case .transferFetched(let id): transfers.noteFetched(id)
     case .roomFound(let id): takeRoom(id, &turn)
+    case .pushed(let id, let push): take(push, for: id, &turn)
     case .clockStepped(let offset):
       wallOffset = offset
       setClock(&turn)
@@ -231,14 +240,18 @@ public struct Engine: Sendable {
   private mutating func begin(_ id: AppID, _ trigger: Trigger, _ turn: inout Turn) {
     guard let policy = apps[id]?.policy else { return }
     let drained = trigger == .transfer ? apps[id]?.nextDrained : nil
-    let started = Started(id: makeID(), trigger: trigger, at: turn.now, session: drained?.name)
+    let next = trigger == .push ? apps[id].flatMap { nextPush(of: $0, at: turn.now) } : nil
+    let push = next.flatMap { $0.earliest <= turn.now ? $0.push : nil }
+    let started = Started(id: makeID(), trigger: trigger, at: turn.now, session: drained?.name, push: push?.id)
     if let drained { apps[id]?.drained.removeAll { $0 == drained } }
+    if let push { begin(telling: push, of: id, &turn) }
     let isAttached = apps[id]?.isAttached ?? false
     let refreshing = Refreshing(started, policy: policy, isAttached: isAttached)
     takePlace(refreshing, of: id)
     apps[id]?.lastStart = turn.now
-    // Who waits for a refresh waits for more than the word that a session has ended.
-    if drained == nil || apps[id]?.request?.trigger.isByTime == true { apps[id]?.request = nil }
+    // Who waits for a refresh waits for more than the word that a session has ended, or that a push came.
+    let asked = apps[id]?.request?.trigger
+    if drained == nil && push == nil || asked?.isByTime == true || asked == trigger { apps[id]?.request = nil }
     apps[id]?.skippedUntil = nil
     apps[id]?.isRetryAwaited = false
     if let oneShot = apps[id]?.oneShot, oneShot.earliest <= turn.now { apps[id]?.oneShot = nil }

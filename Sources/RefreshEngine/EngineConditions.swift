@@ -57,7 +57,7 @@ extension Engine {
     return constraint != .network || isNetworkMet(constraints, isRelaxed: true)
   }
 
-  private func isMet(_ constraint: PowerConstraint) -> Bool {
+  func isMet(_ constraint: PowerConstraint) -> Bool {
     switch constraint {
     case .any: true
     case .ac: isMet(conditions.power) { !$0.onBattery }

@@ -104,7 +104,7 @@ extension Engine {
     let base = max(now, settlingUntil ?? now)
     var backlog = apps.ids.filter { id in
       guard let app = apps[id], app.refreshing == nil, app.phase == .background else { return false }
-      let due = app.due(limits: limits, spread: spread, of: id, at: now)
+      let due = due(app, id, at: now)
       guard let due, due.earliest <= base else { return false }
       return due.trigger.isDeferrable
     }

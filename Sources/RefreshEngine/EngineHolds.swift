@@ -51,6 +51,7 @@ extension Engine {
     guard holds.allSatisfy(\.isOfDue) else { return lifted.min() }
     if let oneShot = apps[place].oneShot, oneShot.earliest > now { lifted.append(oneShot.earliest) }
     if let drained = apps[place].nextDrained?.earliest, drained > now { lifted.append(drained) }
+    if let push = nextPush(of: apps[place], at: now)?.earliest, push > now { lifted.append(push) }
     guard let quiet = apps[place].policy?.quiet else { return lifted.min() }
     guard due(place, at: now)?.trigger.isDeferrable == true else { return lifted.min() }
     return (lifted + [beginning(of: quiet, after: now)]).min()

@@ -6,9 +6,10 @@ extension Engine {
     guard apps[id]?.policy != nil else { return }
     changePhase(id, &turn) { app in
       switch signal {
-      case .launched: break
-      case .foreground: app.isForeground = true
-      case .background, .terminated: app.isForeground = false
+      case .launched: app.isTerminated = false
+      case .foreground: (app.isForeground, app.isTerminated) = (true, false)
+      case .background: app.isForeground = false
+      case .terminated: (app.isForeground, app.isTerminated) = (false, true)
       case .login: app.isLoggedOut = false
       case .logout: app.isLoggedOut = true
       }
@@ -18,7 +19,10 @@ extension Engine {
   /// Takes a signal that holds until its lease ends.
   mutating func takeLease(_ lease: LeaseID, _ id: AppID, _ signal: Signal, _ turn: inout Turn) {
     guard apps[id]?.policy != nil else { return }
-    changePhase(id, &turn) { $0.leases.append(App.Lease(id: lease, signal: signal)) }
+    changePhase(id, &turn) { app in
+      app.leases.append(App.Lease(id: lease, signal: signal))
+      app.isTerminated = false
+    }
   }
 
   /// Undoes the signal of a lease.

@@ -22,7 +22,7 @@ extension Engine {
   /// Every term of the judgement about an app at an instant, boot clock; nil for one that is not configured.
   public func explain(_ id: AppID, at now: Instant) -> Explanation? {
     guard let app = apps[id], let policy = app.policy else { return nil }
-    let due = app.due(limits: limits, spread: spread, of: id, at: now)
+    let due = due(app, id, at: now)
     var explanation = Explanation(verdict: verdict(on: id, at: now))
     explanation.trigger = due?.trigger
     explanation.window = due.map { Window(earliest: $0.earliest, latest: $0.latest) }
@@ -41,6 +41,7 @@ extension Engine {
     explanation.skippedUntil = app.skippedUntil.flatMap { $0 > now ? $0 : nil }
     explanation.oneShot = app.oneShot
     explanation.drained = app.drained
+    explanation.pushes = waitingPushes(of: app, at: now)
     explanation.freshUntil = app.freshUntil.flatMap { $0 > now ? $0 : nil }
     explanation.tellsStale = tellsStale(app)
     explanation.waiting = app.waiting

@@ -55,7 +55,7 @@ extension Engine {
 
   /// Gives a refresh whose last task has ended its outcome.
   mutating func end(_ id: AppID, _ refreshing: Refreshing, _ turn: inout Turn) {
-    let record = refreshing.record(of: id, at: turn.now)
+    var record = refreshing.record(of: id, at: turn.now)
     leavePlace(refreshing)
     apps[id]?.activity = .waiting
     let freshBefore = apps[id]?.freshAt
@@ -66,6 +66,8 @@ extension Engine {
     let retryAt = takeFailure(id, record, isCutShort: isCutShort, after: refreshing.retryAfter, at: turn.now)
     if refreshing.started.session != nil {
       takeWake(id, record, refreshing.started, retryAt: retryAt, &turn)
+    } else if refreshing.started.push != nil {
+      record.push = takePush(id, refreshing.started, retryAt: retryAt, &turn)
     } else if let retryAt {
       apps[id]?.ask(.retry, at: retryAt)
     }

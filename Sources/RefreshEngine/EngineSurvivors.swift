@@ -16,12 +16,14 @@ extension Engine {
   ///
   /// One that was such a retry is not tried a third time at once: it may be what brought the daemon down.
   private mutating func settleLost(_ id: AppID, _ started: Started, _ turn: inout Turn) {
+    let push = takePush(id, started, retryAt: retryOfLostPush(id, started, at: turn.now), &turn)
     apps[id]?.activity = .waiting
-    if started.session == nil, started.trigger != .retry { apps[id]?.ask(.retry, at: turn.now) }
+    if started.session == nil, push == nil, started.trigger != .retry { apps[id]?.ask(.retry, at: turn.now) }
     turn.decision.changed.insert(id)
-    turn.decision.ended.append(
-      RefreshRecord(
-        id: started.id, app: id, trigger: started.trigger, startedAt: started.at, endedAt: turn.now,
-        outcome: .failed(.daemonCrashed)))
+    var record = RefreshRecord(
+      id: started.id, app: id, trigger: started.trigger, startedAt: started.at, endedAt: turn.now,
+      outcome: .failed(.daemonCrashed))
+    record.push = push
+    turn.decision.ended.append(record)
   }
 }

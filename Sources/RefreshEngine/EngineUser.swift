@@ -24,7 +24,7 @@ extension Engine {
       return
     }
     if let skippedUntil = app.skippedUntil, skippedUntil - spacing > turn.now { return }
-    let due = app.due(limits: limits, spread: spread, of: id, at: turn.now)
+    let due = due(app, id, at: turn.now)
     let next = due.flatMap { $0.trigger.isByTime ? $0.earliest : nil } ?? app.dueByTime(limits: limits, at: turn.now)
     apps[id]?.skippedUntil = max(next ?? turn.now, turn.now) + spacing
     if app.request?.trigger.isDeferrable == true { apps[id]?.request = nil }

@@ -63,6 +63,8 @@ public enum Event: Hashable, Sendable {
   case transferReported(TransferID, TransferReport)
   /// There is room for a transfer that waits for it.
   case roomFound(TransferID)
+  /// A push came for an app; it must have a number that none had before (FEATURES E1).
+  case pushed(AppID, Push)
   /// Wall time minus boot time is this now.
   case clockStepped(wallOffset: Duration)
   /// The daemon stops: nothing starts any more, and what runs is told to end.
@@ -93,6 +95,12 @@ public struct Decision: Hashable, Sendable {
   public var transfersChanged: Set<TransferID> = []
   /// The transfers that are forgotten.
   public var transfersRemoved: Set<TransferID> = []
+  /// The pushes that are no longer what was saved.
+  public var pushes: [PushID: PushChange] = [:]
+  /// The pushes that were dropped, for the history, in the same transaction.
+  public var pushesDropped: [DroppedPush] = []
+  /// How many payloads were merged into pushes that waited.
+  public var pushesMerged = 0
   /// What to do when that is saved, in this order.
   public var effects: [Effect] = []
 

@@ -62,6 +62,8 @@ public struct Explanation: Hashable, Sendable {
   public var oneShot: OneShot?
   /// The sessions of transfers of whose end the app is to be told.
   public var drained: [DrainedSession] = []
+  /// The pushes of which the app is to be told, in order.
+  public var pushes: [WaitingPush] = []
   /// Until when a server said that there is nothing newer, boot clock; nil when that has passed, or none did.
   public var freshUntil: Instant?
   /// When it is told that the data is stale, unless it is fresh before, boot clock (FEATURES D8).

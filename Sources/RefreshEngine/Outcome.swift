@@ -103,6 +103,8 @@ public struct RefreshRecord: Hashable, Sendable {
   public var extraCompletions: Int
   /// The tasks, in the order of the file; empty for a refresh that the daemon lost.
   public var tasks: [TaskRecord]
+  /// The push that the app was told with it; nil when it told none.
+  public var push: ToldPush?
 
   /// What all tasks sent and received over the network, in bytes; nil when nobody counted.
   public var bytes: Int64? {

@@ -104,6 +104,8 @@ public struct Policy: Hashable, Sendable {
   public var isAdaptive = true
   /// Numbers that take the place of learnt ones; none by default.
   public var pins = Pins()
+  /// How many pushes may wake it; 3 an hour, 5 one after the other, by default.
+  public var pushLimit = PushLimit()
 
   /// Makes a policy with the defaults of DESIGN section 4.
   public init(
@@ -154,6 +156,8 @@ public struct Limits: Hashable, Sendable {
   public var settle = Duration.seconds(20)
   /// The bounds of transfers.
   public var transfers = TransferLimits()
+  /// The network on which the bridge may be connected to its sources; any by default.
+  public var pushNetwork = NetworkConstraint.any
 
   /// Makes limits with the defaults of FEATURES A2 and B1.
   public init(

@@ -1,0 +1,194 @@
+// Pushes: which of them wakes the app next, and when (FEATURES E).
+
+extension Engine {
+  /// How many pushes of an app may wait.
+  public static let mostPushes = 64
+
+  /// The pushes of an app, in the order in which it is told; that of a running refresh among them.
+  public func pushes(of id: AppID) -> [Push] { apps[id]?.pushes ?? [] }
+
+  /// What a running refresh tells the app; nil for a refresh without a push, or one that is not there.
+  public func push(toldBy refresh: RefreshID) -> Push? {
+    guard let id = running[refresh], let app = apps[id], let push = app.refreshing?.started.push else { return nil }
+    return app.pushes.first { $0.id == push }
+  }
+
+  /// When the limit lets one more push wake the app, boot clock: the past when it does now (FEATURES E2).
+  public func pushOpens(for id: AppID) -> Instant? { apps[id].flatMap(\.pushOpens) }
+
+  /// How many pushes have woken the app in the window that the limit looks at.
+  public func pushesUsed(by id: AppID, at now: Instant) -> Int {
+    guard let app = apps[id], let limit = app.policy?.pushLimit else { return 0 }
+    return app.pushedAt.count { $0 + limit.span > now }
+  }
+
+  /// Whether the bridge may be connected to its sources: the network is what the configuration asks for, and stays.
+  public var mayBridge: Bool {
+    var constraints = Constraints()
+    constraints.network = limits.pushNetwork
+    return !isSuspending && !isStopping && isNetworkMet(constraints)
+  }
+
+  /// Takes a push, in the place of one that it makes worthless.
+  mutating func take(_ push: Push, for id: AppID, _ turn: inout Turn) {
+    guard let app = apps[id], app.policy != nil else { return }
+    let told = app.toldPush
+    touch(id, &turn)
+    if let index = app.pushes.firstIndex(where: { $0.id != told && $0.isReplaced(by: push) }) {
+      var kept = app.pushes[index]
+      kept.payload = push.payload
+      kept.urgency = max(kept.urgency, push.urgency)
+      kept.arrivedAt = push.arrivedAt
+      kept.merged += 1
+      set(kept, at: index, of: id, &turn)
+      turn.decision.pushesMerged += 1
+      return
+    }
+    apps[id]?.pushes.append(push)
+    turn.decision.pushes[push.id] = .kept(id, push)
+    dropOldest(of: id, &turn)
+  }
+
+  /// Makes room when more wait than may: the oldest is the likeliest to be outdated.
+  private mutating func dropOldest(of id: AppID, _ turn: inout Turn) {
+    guard let app = apps[id], app.waitingPushes.count > Self.mostPushes, let oldest = app.waitingPushes.first else {
+      return
+    }
+    forget(oldest, of: id, &turn)
+    turn.decision.pushesDropped.append(
+      DroppedPush(
+        id: oldest.id, app: id, contentID: oldest.contentID, arrivedAt: oldest.arrivedAt, droppedAt: turn.now,
+        merged: oldest.merged))
+  }
+
+  private mutating func set(_ push: Push, at index: Int, of id: AppID, _ turn: inout Turn) {
+    apps[id]?.pushes[index] = push
+    turn.decision.pushes[push.id] = .kept(id, push)
+  }
+
+  private mutating func forget(_ push: Push, of id: AppID, _ turn: inout Turn) {
+    apps[id]?.pushes.removeAll { $0.id == push.id }
+    turn.decision.pushes[push.id] = .gone
+  }
+
+  // MARK: - The next one
+
+  /// The push that wakes the app next, and when it may, boot clock; nil when none does by time alone.
+  func nextPush(of app: App, at now: Instant) -> (push: Push, earliest: Instant)? {
+    guard !app.isShut else { return nil }
+    var next: (push: Push, earliest: Instant)?
+    for push in app.waitingPushes where isMet(push.urgency) {
+      let earliest = app.earliest(of: push)
+      if earliest <= now { return (push, earliest) }
+      if next.map({ earliest < $0.earliest }) ?? true { next = (push, earliest) }
+    }
+    return next
+  }
+
+  /// Whether a push of the app waits for what only a change of the conditions brings.
+  func awaitsConditions(_ app: App) -> Bool {
+    app.pushes.contains { !isMet($0.urgency) }
+  }
+
+  private func isMet(_ urgency: Urgency) -> Bool {
+    switch urgency {
+    case .veryLow: isOnMains && isUnmetered
+    case .low: isOnMains || isUnmetered
+    case .normal: isMet(.notLow)
+    case .high: true
+    }
+  }
+
+  private var isOnMains: Bool { isMet(.ac) }
+
+  private var isUnmetered: Bool {
+    var constraints = Constraints()
+    constraints.network = .unmetered
+    return isNetworkMet(constraints)
+  }
+
+  /// What each push waits for of which the app was not told yet.
+  func waitingPushes(of app: App, at now: Instant) -> [WaitingPush] {
+    let next = nextPush(of: app, at: now)?.push.id
+    return app.waitingPushes.map { push in
+      let opens = app.pushOpens ?? now
+      let wait: WaitingPush.Wait =
+        if app.isShut {
+          .terminated
+        } else if !isMet(push.urgency) {
+          .urgency
+        } else if push.earliest > now {
+          .retry(until: push.earliest)
+        } else if push.id != next {
+          .turn
+        } else if push.attempts == 0, opens > now {
+          .limit(until: opens)
+        } else {
+          .ready
+        }
+      return WaitingPush(push: push, wait: wait)
+    }
+  }
+
+  // MARK: - Telling
+
+  /// Takes note that a refresh tells the app of a push; only its first counts for the limit.
+  mutating func begin(telling push: Push, of id: AppID, _ turn: inout Turn) {
+    guard let app = apps[id], let limit = app.policy?.pushLimit,
+      let index = app.pushes.firstIndex(where: { $0.id == push.id })
+    else { return }
+    if push.attempts == 0 { apps[id]?.pushedAt = (app.pushedAt + [turn.now]).suffix(limit.burst) }
+    var told = push
+    told.attempts += 1
+    set(told, at: index, of: id, &turn)
+  }
+
+  /// Takes note of how the app took the push that its refresh told: it has it now, or is told again then.
+  mutating func takePush(_ id: AppID, _ started: Started, retryAt: Instant?, _ turn: inout Turn) -> ToldPush? {
+    guard let app = apps[id], let index = app.pushes.firstIndex(where: { $0.id == started.push }) else { return nil }
+    var push = app.pushes[index]
+    let told = ToldPush(contentID: push.contentID, merged: push.merged)
+    if let retryAt {
+      push.earliest = retryAt
+      set(push, at: index, of: id, &turn)
+    } else {
+      forget(push, of: id, &turn)
+    }
+    return told
+  }
+
+  /// When to tell again what the daemon before this one was telling when it went down.
+  ///
+  /// At once the first time; later ones wait as retries do: it may be what brought the daemon down.
+  func retryOfLostPush(_ id: AppID, _ started: Started, at now: Instant) -> Instant {
+    let attempts = apps[id]?.pushes.first { $0.id == started.push }?.attempts ?? 0
+    return attempts < 2 ? now : now + Self.backOff(failures: attempts, of: id, spread)
+  }
+}
+
+extension App {
+  /// The push that the running refresh tells, or that one told which the daemon before this one lost.
+  var toldPush: PushID? { started?.push }
+
+  /// Those of which the app was not told yet.
+  var waitingPushes: [Push] {
+    guard !pushes.isEmpty else { return [] }
+    let told = toldPush
+    return pushes.filter { $0.id != told }
+  }
+
+  /// Whether no push may wake it: the user has ended it, and no process of it has shown up since.
+  var isShut: Bool { isTerminated && !isAttached }
+
+  /// When the limit lets one more push wake it, boot clock; nil when it has no end to wait for.
+  var pushOpens: Instant? {
+    guard let limit = policy?.pushLimit, pushedAt.count >= limit.burst else { return nil }
+    return pushedAt[pushedAt.count - limit.burst] + limit.span
+  }
+
+  /// When a push may wake it, boot clock.
+  func earliest(of push: Push) -> Instant {
+    guard push.attempts == 0, let pushOpens else { return push.earliest }
+    return max(push.earliest, pushOpens)
+  }
+}

@@ -1,0 +1,162 @@
+/// The number of a push, which no other one ever had.
+public struct PushID: Hashable, Comparable, Sendable, CustomStringConvertible {
+  /// The number, from 1 in the order in which pushes came.
+  public let number: UInt64
+
+  /// Names a push by its number.
+  public init(_ number: UInt64) { self.number = number }
+
+  /// The number as text.
+  public var description: String { "\(number)" }
+
+  /// Order of coming.
+  public static func < (left: PushID, right: PushID) -> Bool { left.number < right.number }
+}
+
+/// How much a push is worth to the machine (FEATURES E3; RFC 8030, section 5.3, as UnifiedPush has it).
+public enum Urgency: String, Hashable, Sendable, CaseIterable, Comparable {
+  /// On mains, and on a network that is not metered.
+  case veryLow = "very-low"
+  /// On mains, or on a network that is not metered.
+  case low
+  /// Unless the battery is low.
+  case normal
+  /// Always.
+  case high
+
+  /// Order of urgency.
+  public static func < (left: Urgency, right: Urgency) -> Bool { left.rank < right.rank }
+
+  private var rank: Int {
+    switch self {
+    case .veryLow: 0
+    case .low: 1
+    case .normal: 2
+    case .high: 3
+    }
+  }
+}
+
+/// A payload that wakes an app, from when it is taken until the app was told of it.
+public struct Push: Hashable, Sendable {
+  /// Its number.
+  public let id: PushID
+  /// What the app is told: the text as it came.
+  public var payload: String
+  /// What it is about, in the word of who sent it; nil when it says nothing.
+  public let contentID: String?
+  /// How much it is worth to the machine; of those that were merged the most.
+  public var urgency: Urgency
+  /// When the payload came, boot clock.
+  public var arrivedAt: Instant
+  /// The app is told not before this instant, boot clock: a refresh that was told it failed for a time.
+  public var earliest: Instant
+  /// How many refreshes were told it.
+  public var attempts: Int32 = 0
+  /// How many payloads it took the place of.
+  public var merged: Int32 = 0
+
+  /// Makes one that has just come; `now` is the boot clock's time.
+  public init(id: PushID, payload: String, contentID: String?, urgency: Urgency, at now: Instant) {
+    self.id = id
+    self.payload = payload
+    self.contentID = contentID
+    self.urgency = urgency
+    arrivedAt = now
+    earliest = now
+  }
+
+  /// Whether a newer one makes it worthless: it is about the same, or says the same where neither says what it is about.
+  func isReplaced(by newer: Push) -> Bool {
+    contentID == newer.contentID && (contentID != nil || payload == newer.payload)
+  }
+}
+
+/// How many pushes may wake an app (FEATURES E2).
+public struct PushLimit: Hashable, Sendable {
+  /// So many an hour in the long run; 3 by default, which is what Apple asks of those who send them.
+  public var perHour: Int
+  /// So many one after the other; 5 by default.
+  public var burst: Int
+
+  /// Makes a limit; each at least 1.
+  public init(perHour: Int = 3, burst: Int = 5) {
+    self.perHour = perHour
+    self.burst = burst
+  }
+
+  /// The length of the window in which `burst` may wake the app: 100 min for the defaults.
+  public var span: Duration { Duration.hours(1) * burst / max(1, perHour) }
+}
+
+/// What is to be saved of a push.
+public enum PushChange: Hashable, Sendable {
+  /// It is this now.
+  case kept(AppID, Push)
+  /// It is to be forgotten.
+  case gone
+}
+
+/// A push of which the app is never told, because newer ones took all the room: a line of the history.
+public struct DroppedPush: Hashable, Sendable {
+  /// Its number.
+  public var id: PushID
+  /// Its app.
+  public var app: AppID
+  /// What it was about; nil when it said nothing.
+  public var contentID: String?
+  /// When it came, boot clock.
+  public var arrivedAt: Instant
+  /// When it was dropped, boot clock.
+  public var droppedAt: Instant
+  /// How many payloads it had taken the place of.
+  public var merged: Int32
+
+  /// Makes a record of its parts.
+  public init(id: PushID, app: AppID, contentID: String?, arrivedAt: Instant, droppedAt: Instant, merged: Int32) {
+    self.id = id
+    self.app = app
+    self.contentID = contentID
+    self.arrivedAt = arrivedAt
+    self.droppedAt = droppedAt
+    self.merged = merged
+  }
+}
+
+/// What the history says of the push that a refresh told.
+public struct ToldPush: Hashable, Sendable {
+  /// What it was about; nil when it said nothing.
+  public var contentID: String?
+  /// How many payloads it had taken the place of.
+  public var merged: Int32
+
+  /// Makes it of its parts.
+  public init(contentID: String?, merged: Int32) {
+    self.contentID = contentID
+    self.merged = merged
+  }
+}
+
+/// A push of which the app was not told yet, and why not.
+public struct WaitingPush: Hashable, Sendable {
+  /// What it waits for, beside what holds any refresh of the app.
+  public enum Wait: Hashable, Sendable {
+    /// Nothing.
+    case ready
+    /// Those before it.
+    case turn
+    /// As many pushes have woken the app as may; until this instant, boot clock.
+    case limit(until: Instant)
+    /// Its last refresh failed for a time; until this instant, boot clock.
+    case retry(until: Instant)
+    /// The network or the power supply is not what its urgency asks for.
+    case urgency
+    /// The user has ended the app; its next start lifts it (FEATURES E6).
+    case terminated
+  }
+
+  /// The push.
+  public var push: Push
+  /// What it waits for.
+  public var wait: Wait
+}
