@@ -209,7 +209,9 @@ package final class Exchange {
   }
 
   /// How long nothing may come or go: long while a server may be busy with all that it was sent, because it would only
-  /// be sent the same again. Nil for ever.
+  /// be sent the same again.
+  ///
+  /// Nil for any time.
   var patience: Duration? {
     if let stream = request.stream, isHeadFinal { return stream.silence }
     guard let length = request.bodyLength, length > 0, handedOver >= length, !isHeadFinal else { return request.stall }

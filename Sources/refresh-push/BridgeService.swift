@@ -29,11 +29,13 @@ final class BridgeService {
     beat = Notify.watchdog().map { $0 / 2 }
     let configuration = try Self.load(settings)
     memory = try Memory(in: settings.stateDirectory)
+    let loop: ExchangeLoop
     do throws(ExchangeFailure) {
-      bridge = try Bridge(settings.socket, memory: memory, secrets: settings.secrets, loop: ExchangeLoop())
+      loop = try ExchangeLoop()
     } catch {
       throw PushError(.software, error.message)
     }
+    bridge = try Bridge(settings.socket, memory: memory, secrets: settings.secrets, loop: loop)
     try put(configuration)
   }
 
