@@ -60,7 +60,7 @@ let package = Package(
       swiftSettings: strict),
     .executableTarget(
       name: "refresh-push",
-      dependencies: ["RefreshAPI", "RefreshConfig", "Varlink", "HTTP", "Systemd", "CLinux", "CMosquitto"],
+      dependencies: ["RefreshAPI", "RefreshConfig", "Varlink", "HTTP", "Systemd", "CLinux", "CMosquitto", "CCrypto"],
       swiftSettings: strict),
     .executableTarget(
       name: "refreshctl",

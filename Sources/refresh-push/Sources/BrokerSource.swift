@@ -1,54 +1,77 @@
+import HTTP
 import RefreshAPI
+import RefreshConfig
 
 /// A broker of MQTT: the source that a table `[[mqtt]]` of push.toml describes.
 ///
 /// The connection is turned by a thread of its own (``BrokerConnection``), because libmosquitto connects blocking; what
 /// comes is handed to the bridge here, on the main thread, and the thread acknowledges it when it is told to.
 @MainActor
-final class Broker: Source {
+final class BrokerSource: Source {
   /// A broker that says nothing when it closes a connection this often in a row ...
   private static let silentEndsToBear = 3
   /// ... each so soon after it was made, is one that two clients with the same id throw each other out of. MQTT 3.1.1
   /// has no word for that, and mosquitto 2.0.11 does not say MQTT 5's.
   private static let soon = Duration.seconds(600)
 
-  let name: String
   let kind = Wire.SourceKind.mqtt
   private unowned let bridge: Bridge
-  private let options: BrokerOptions
-  private let topics: TopicTemplate
-  private let memory: Memory
+  private let settings: BrokerSettings
+  private let secrets: Secrets
   /// Remembered when a broker refuses MQTT 5, until push.toml is read again.
   private var version = BrokerOptions.Version.v5
-  /// Where the thread of the connection is spoken to; nil while there is none.
-  private var mailbox: BrokerMailbox?
+  /// The connection that is there or tried; nil while there is none.
+  private var current: (mailbox: BrokerMailbox, topics: TopicTemplate)?
   private var connectedAt: ContinuousClock.Instant?
   private var silentEnds = 0
 
-  init(_ name: String, _ options: BrokerOptions, topics: TopicTemplate, bridge: Bridge, memory: Memory) {
-    self.name = name
-    self.options = options
-    self.topics = topics
+  init(_ settings: BrokerSettings, secrets: Secrets, for bridge: Bridge) {
+    self.settings = settings
+    self.secrets = secrets
     self.bridge = bridge
-    self.memory = memory
   }
+
+  var name: String { settings.name }
 
   func connect() {
     do throws(BrokerEnd) {
+      let topics = TopicTemplate(settings.topic, machine: try BrokerIdentity.machine())
+      let options = try options(filter: topics.filter)
       let mailbox = try BrokerMailbox()
-      let session = memory[name].flatMap { BrokerSession($0) }
+      let session = bridge.memory[name].flatMap { BrokerSession($0) }
       try BrokerConnection.start(options, version: version, session: session, mailbox: mailbox) {
         [weak self, bridge] news in bridge.onMain { self?.hear(news, from: mailbox) }
       }
-      self.mailbox = mailbox
+      current = (mailbox, topics)
     } catch {
       bridge.lost(self, why: error.problem ?? "")
     }
   }
 
+  /// The options of push.toml, with what the files that it names say now.
+  private func options(filter: String) throws(BrokerEnd) -> BrokerOptions {
+    let clientID = if let chosen = settings.clientID { chosen } else { try BrokerIdentity.clientID(of: name) }
+    var options = BrokerOptions(
+      host: settings.host, port: settings.port, clientID: clientID, filter: filter,
+      sessionExpiry: UInt32(settings.sessionExpiry.components.seconds),
+      keepAlive: UInt16(settings.keepAlive.components.seconds), maxPacket: UInt32(settings.maxPacket))
+    do throws(ExchangeFailure) {
+      if let file = settings.credentialFile, case .password(let user, let password) = try secrets.login(in: file) {
+        options.login = BrokerOptions.Login(user: user, password: password)
+      }
+      guard settings.usesTLS else { return options }
+      let keyFile = try settings.keyFile.map { (name) throws(ExchangeFailure) in try secrets.path(of: name) }
+      options.tls = BrokerOptions.TLS(
+        caFile: settings.caFile, certificateFile: settings.certificateFile, keyFile: keyFile)
+      return options
+    } catch {
+      throw .unreachable(error.message)
+    }
+  }
+
   func disconnect() {
-    mailbox?.say(.stop)
-    mailbox = nil
+    current?.mailbox.say(.stop)
+    current = nil
     connectedAt = nil
   }
 
@@ -56,13 +79,13 @@ final class Broker: Source {
 
   private func hear(_ news: BrokerNews, from mailbox: BrokerMailbox) {
     // A thread that was told to end may still have said something.
-    guard mailbox === self.mailbox else { return }
+    guard let current, current.mailbox === mailbox else { return }
     switch news {
     case .session(let session): remember(session)
     case .connected:
       connectedAt = .now
       bridge.connected(self)
-    case .messages(let messages, let session): hand(messages, of: session, to: mailbox)
+    case .messages(let messages, let session): hand(messages, of: session, current.topics, to: mailbox)
     case .ended(let end, let version):
       self.version = version
       lose(end)
@@ -71,27 +94,29 @@ final class Broker: Source {
 
   private func remember(_ session: BrokerSession) {
     do throws(PushError) {
-      try memory.remember(session.line, of: name)
+      try bridge.memory.remember(session.line, of: name)
     } catch {
       // The session goes on: only a bridge that is started anew takes what was not acknowledged for something new.
       bridge.journal.cannot(error.description)
     }
   }
 
-  private func hand(_ messages: [BrokerMessage], of session: BrokerSession, to mailbox: BrokerMailbox) {
-    let taken = messages.compactMap { message(of: $0, session) }
+  private func hand(
+    _ messages: [BrokerMessage], of session: BrokerSession, _ topics: TopicTemplate, to mailbox: BrokerMailbox
+  ) {
+    let taken = messages.compactMap { message(of: $0, session, topics) }
     guard !taken.isEmpty else { return mailbox.say(.stored) }
     bridge.take(taken, from: self) { mailbox.say($0.contains(.later) ? .notStored : .stored) }
   }
 
   /// The message for the daemon; nil for one that is refused here, for ever.
-  private func message(of message: BrokerMessage, _ session: BrokerSession) -> Message? {
+  private func message(of message: BrokerMessage, _ session: BrokerSession, _ topics: TopicTemplate) -> Message? {
     guard let app = topics.app(of: message.topic) else {
       bridge.refuses("its topic is of an earlier subscription", from: self)
       return nil
     }
     // A broker of MQTT 3.1.1 does not know the bound.
-    guard message.payload.count <= Int(options.maxPacket) else {
+    guard message.payload.count <= Int(settings.maxPacket) else {
       bridge.refuses("it has \(message.payload.count) bytes, more than max_packet", app: app, from: self)
       return nil
     }
@@ -114,7 +139,7 @@ final class Broker: Source {
 
   private func lose(_ end: BrokerEnd) {
     let lasted = connectedAt.map { ContinuousClock.now - $0 }
-    mailbox = nil
+    current = nil
     connectedAt = nil
     if case .closed = end, let lasted {
       silentEnds = lasted < Self.soon ? silentEnds + 1 : 1
