@@ -198,19 +198,22 @@ package final class Exchange {
   /// When the exchange is to be looked at again though nothing has come or gone; nil for never.
   var alarm: ContinuousClock.Instant? {
     if isPaused { return nil }
-    return isPaced ? pace.opens(after: .now) ?? .now : lastProgress + patience
+    return isPaced ? pace.opens(after: .now) ?? .now : patience.map { lastProgress + $0 }
   }
 
   /// What is to be done with it at its alarm.
   func duty(at now: ContinuousClock.Instant) -> Duty? {
     if isPaused { return nil }
     if isPaced { return pace.opens(after: now) == nil ? .resume : nil }
-    return lastProgress + patience <= now ? .end : nil
+    return patience.map { lastProgress + $0 <= now } == true ? .end : nil
   }
 
   /// How long nothing may come or go: long while a server may be busy with all that it was sent, because it would only
   /// be sent the same again.
-  var patience: Duration {
+  ///
+  /// Nil for any time.
+  var patience: Duration? {
+    if let stream = request.stream, isHeadFinal { return stream.silence }
     guard let length = request.bodyLength, length > 0, handedOver >= length, !isHeadFinal else { return request.stall }
     return request.stall * 10
   }

@@ -104,7 +104,8 @@ package final class ExchangeLoop {
     for exchange in exchanges.values {
       switch exchange.duty(at: now) {
       case .resume: resume(exchange)
-      case .end: if remove(exchange) { exchange.fail(.stalled(exchange.host, after: exchange.patience)) }
+      case .end:
+        if remove(exchange) { exchange.fail(.stalled(exchange.host, after: exchange.patience ?? .zero)) }
       case nil: break
       }
     }

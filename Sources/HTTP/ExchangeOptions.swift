@@ -14,7 +14,8 @@ extension Exchange {
     let mayShare = request.url.prefix(6).lowercased() == "https:"
     curl_set_long(handle, CURLOPT_PIPEWAIT, mayShare ? 1 : 0)
     // What has been read and must wait for its turn is lost when the exchange is ended.
-    curl_set_long(handle, CURLOPT_BUFFERSIZE, request.maxRate == nil ? 512 << 10 : 32 << 10)
+    curl_set_long(handle, CURLOPT_BUFFERSIZE, bufferSize)
+    if request.stream != nil { setKeepAlive(of: handle) }
     curl_set_long(handle, CURLOPT_CONNECTTIMEOUT_MS, Int(request.stall.components.seconds) * 1000)
     curl_set_text(handle, CURLOPT_USERAGENT, "refreshd")
     for line in request.headers { lines = curl_slist_append(lines, line) }
@@ -24,6 +25,20 @@ extension Exchange {
     setMethod(of: handle)
     setLogin(of: handle)
     setCertificates(of: handle)
+  }
+
+  /// How much is read at once; what comes in a stream is little.
+  private var bufferSize: Int {
+    if request.stream != nil { return 16 << 10 }
+    return request.maxRate == nil ? 512 << 10 : 32 << 10
+  }
+
+  /// Has the kernel ask a silent peer after a minute whether it is there, and give it up after another.
+  private func setKeepAlive(of handle: UnsafeMutableRawPointer) {
+    curl_set_long(handle, CURLOPT_TCP_KEEPALIVE, 1)
+    curl_set_long(handle, CURLOPT_TCP_KEEPIDLE, 60)
+    // The kernel asks nine times.
+    curl_set_long(handle, CURLOPT_TCP_KEEPINTVL, 7)
   }
 
   private func setMethod(of handle: UnsafeMutableRawPointer) {
@@ -51,8 +66,13 @@ extension Exchange {
     }
   }
 
-  /// As curl(1) looks for them, in its order; else those that libcurl was built with, the system's.
+  /// What the request names; else as curl(1) looks for them, in its order; else those that libcurl was built with, the
+  /// system's.
   private func setCertificates(of handle: UnsafeMutableRawPointer) {
+    if let file = request.caFile {
+      curl_set_text(handle, CURLOPT_CAINFO, file)
+      return
+    }
     for (variable, option) in [
       ("CURL_CA_BUNDLE", CURLOPT_CAINFO), ("SSL_CERT_DIR", CURLOPT_CAPATH), ("SSL_CERT_FILE", CURLOPT_CAINFO),
     ] {

@@ -43,6 +43,22 @@ package struct HTTPRequest: Sendable {
   /// The most bytes a second, either way; nil for no limit.
   package var maxRate: Int64?
 
+  /// A file with the certificates that are trusted in the place of the system's; nil for those.
+  package var caFile: String?
+  /// Set for an answer that goes on for as long as the server will.
+  package var stream: Stream?
+
+  /// What is bound to an answer without end, in the place of ``HTTPRequest/stall``, once it has begun.
+  package struct Stream: Hashable, Sendable {
+    /// How long nothing may come; nil for any time.
+    ///
+    /// A peer that is gone without a word is found out by TCP's own questions all the same, within two minutes.
+    package var silence: Duration?
+
+    /// Makes it of its parts.
+    package init(silence: Duration?) { self.silence = silence }
+  }
+
   /// Asks for the content of a URL.
   package init(url: String, headers: [String] = []) {
     self.url = url

@@ -25,15 +25,17 @@ final class Bridge {
   /// What the daemon last said of the network.
   private var policy: DaemonLink.Policy?
   private var isDaemonThere = false
+  /// What the journal was last told that stands between the bridge and the daemon.
+  private var toldProblem: String?
   /// Whether the daemon is to be told anew how the sources are, and when at the earliest.
   private var isReportDue = false
   private var nextReport = Instant.now
 
   /// Makes it without sources.
-  init(_ socket: SocketPath, memory: Memory, secrets: Secrets) throws {
+  init(_ socket: SocketPath, memory: Memory, secrets: Secrets, loop: ExchangeLoop) throws(PushError) {
     self.memory = memory
     self.secrets = secrets
-    loop = try ExchangeLoop()
+    self.loop = loop
     main = try MainQueue()
     link = DaemonLink(socket)
   }
@@ -85,6 +87,12 @@ final class Bridge {
     refuse(reason, app: app, from: source)
   }
 
+  /// Remembers where a source goes on; a disk that takes nothing is told of, and costs messages that come twice.
+  func remember(_ place: Intake.Place, of name: String) {
+    let text: String? = if case .after(let id) = place { id } else { nil }
+    do throws(PushError) { try memory.remember(text, of: name) } catch { journal.cannot(error.description) }
+  }
+
   /// Has something done on the main thread; for any thread.
   nonisolated func onMain(_ action: @escaping @MainActor () -> Void) { main.add(action) }
 
@@ -98,13 +106,17 @@ final class Bridge {
 
   // MARK: Turning
 
-  /// The sources, in the order of push.toml.
-  var sources: [any Source] { records.map(\.source) }
-
   /// Takes other sources in the place of those that are there, which are disconnected.
   func replace(by sources: [any Source]) {
     disconnectAll()
-    records = sources.map { SourceRecord($0, at: .now) }
+    let old = records
+    records = sources.map { source in
+      let record = SourceRecord(source, at: .now)
+      if let before = old.first(where: { $0.source.name == source.name && $0.source.kind == source.kind }) {
+        (record.received, record.refused) = (before.received, before.refused)
+      }
+      return record
+    }
     isReportDue = true
     nextReport = .now
   }
@@ -159,8 +171,6 @@ final class Bridge {
     }
     reportSoon()
   }
-  private var toldProblem: String?
-
   private func disconnect(_ record: SourceRecord, _ why: String) {
     guard record.state.isEngaged else { return }
     record.source.disconnect()
@@ -180,10 +190,7 @@ final class Bridge {
   // MARK: What others are told
 
   /// Counts change with every message: they are told once a second.
-  private func reportSoon() {
-    guard !isReportDue else { return }
-    isReportDue = true
-  }
+  private func reportSoon() { isReportDue = true }
 
   private func report(at now: Instant) {
     guard isReportDue, link.isConnected, nextReport <= now else { return }
@@ -194,10 +201,11 @@ final class Bridge {
   }
 
   /// The line that `systemctl status` shows; it does not change by the second, because that wakes the service manager.
-  var statusLine: String {
+  func statusLine(refusedConfiguration: [String]) -> String {
     PushStatusLine.text(
       connected: records.count { $0.state.isConnected }, of: records.count,
       mayConnect: policy?.mayConnect ?? true, daemonProblem: link.problem,
-      problems: records.compactMap { record in record.state.problem.map { "\(record.source.name): \($0)" } })
+      problems: records.compactMap { record in record.state.problem.map { "\(record.source.name): \($0)" } },
+      refusedConfiguration: refusedConfiguration)
   }
 }

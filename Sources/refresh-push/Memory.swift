@@ -1,3 +1,4 @@
+import CLinux
 import FoundationEssentials
 import Glibc
 
@@ -18,6 +19,7 @@ final class Memory {
   init(in folder: String) throws(PushError) {
     self.folder = folder
     try Self.make(folder)
+    try Self.lock(folder)
     let descriptor = open(path, O_RDONLY | O_CLOEXEC)
     guard descriptor >= 0 else {
       guard errno == ENOENT else { throw Self.refusal("read", path, errno) }
@@ -76,6 +78,17 @@ final class Memory {
     let count = bytes.withUnsafeBytes { Glibc.write(descriptor, $0.baseAddress, $0.count) }
     guard count == bytes.count else { throw Self.refusal("write", new, count < 0 ? errno : ENOSPC) }
     guard fdatasync(descriptor) == 0, rename(new, path) == 0 else { throw Self.refusal("write", path, errno) }
+  }
+
+  /// Keeps others away until the process ends: two who are the same to a broker would throw each other out.
+  private static func lock(_ folder: String) throws(PushError) {
+    let descriptor = open(folder, O_RDONLY | O_DIRECTORY | O_CLOEXEC)
+    guard descriptor >= 0 else { throw refusal("open", folder, errno) }
+    guard linux_lock_now(descriptor) == 0 else {
+      throw PushError(
+        .temporary,
+        "cannot work in \(folder): another refresh-push does; stop it, or give another directory with --state")
+    }
   }
 
   private static func make(_ folder: String) throws(PushError) {

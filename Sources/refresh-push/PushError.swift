@@ -10,6 +10,8 @@ struct PushError: Error, Hashable, Sendable, CustomStringConvertible {
     case software = 70
     /// The state directory cannot be made or written.
     case cannotCreate = 73
+    /// Another bridge is at work on the same state.
+    case temporary = 75
     /// push.toml has mistakes.
     case configuration = 78
   }
