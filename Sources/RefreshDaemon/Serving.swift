@@ -90,8 +90,10 @@ extension Daemon {
     return interface
   }
 
-  /// What clients may take up; a lease is a connection, and one user may have hundreds of apps. A message may have as
-  /// many bytes as the most pushes that one call may hand in, each of the most bytes, and all of them to be escaped.
+  /// What clients may take up: a lease is a connection, and one user may have hundreds of apps.
+  ///
+  /// A message may have the bytes of as many pushes as one call may hand in, each as long as it may be, and twice that,
+  /// because JSON within JSON is escaped.
   private static var bounds: Bounds {
     var bounds = Bounds()
     bounds.connections = 4096

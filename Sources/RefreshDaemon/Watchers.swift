@@ -45,6 +45,10 @@ extension Daemon {
     case .detached(let id): tell(Wire.WatchEvent(kind: .detached, atMicroseconds: at, app: id.description))
     default: break
     }
+    if case .pushed(let id, let push) = event {
+      // What was merged into another has no change of its own.
+      tellWatchers(ofPush: push.contentID, to: id, decision.pushes[push.id] == nil ? .merged : .queued)
+    }
     if engine.device.pause != watchers.pause {
       watchers.pause = engine.device.pause
       tell(Wire.WatchEvent(kind: .switchChanged, atMicroseconds: at, pause: pauseState))

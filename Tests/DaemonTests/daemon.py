@@ -105,5 +105,5 @@ def finished(stream):
 def toml(value):
     """A value as TOML has it; its strings, numbers and arrays are those of JSON."""
     if isinstance(value, dict):
-        return "{ " + ", ".join(f"{key} = {toml(item)}" for key, item in value.items()) + " }"
+        return "{ " + ", ".join(f"{json.dumps(key)} = {toml(item)}" for key, item in value.items()) + " }"
     return json.dumps(value)

@@ -15,6 +15,7 @@ TESTS = pathlib.Path(__file__).resolve().parents[1]
 sys.path[1:1] = [str(TESTS / "TransferTests"), str(TESTS / "DaemonTests")]
 
 from bridge import App, Bridge  # noqa: E402
+from daemon import HURRY  # noqa: E402
 from servers.broker import Broker  # noqa: E402
 from servers.cable import cable  # noqa: E402, F401
 from servers.certificates import Certificates  # noqa: E402
@@ -30,8 +31,9 @@ def pytest_configure(config):
 
 @pytest.fixture
 def bridge(daemon):  # noqa: F811
-    """A bridge to the daemon that is not started yet."""
+    """A bridge to the daemon that is not started yet; its servers are on this machine, and need no network."""
     bridge = Bridge(daemon)
+    daemon.configure(HURRY + '[push]\nnetwork = "none"\n')
     yield bridge
     bridge.close()
 

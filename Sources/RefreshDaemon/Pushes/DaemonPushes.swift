@@ -9,7 +9,8 @@ extension Daemon {
   /// Takes pushes, and answers when they are on disk: what has become of each, or that none of them was taken.
   ///
   /// They are saved first and handed to the engine after that: what cannot be stored never was, and may be sent again.
-  /// A message whose id was taken before is left out by the store, in the same transaction (DESIGN section 7).
+  /// A message whose id was taken before is left out by the store, in the same transaction (DESIGN section 7). What the
+  /// engine made of them is saved as well before the answer, so that a crash right after it changes nothing of that.
   func take(_ orders: [PushOrder], then answer: @escaping (Result<[TakenPush], StoreError>) -> Void) {
     let now = readClocks()
     usePushes()
@@ -23,7 +24,10 @@ extension Daemon {
     guard isToBeSaved else { return answer(.success(conclude([]))) }
     pending.arrivals.append(
       Pending.Arrival(pushes: arrived) { problem, known in
-        if let problem { answer(.failure(problem)) } else { answer(.success(conclude(known))) }
+        if let problem { return answer(.failure(problem)) }
+        let taken = conclude(known)
+        self.pending.answers.append { answer(.success(taken)) }
+        self.commitSoon()
       })
     commitSoon()
   }
@@ -38,20 +42,17 @@ extension Daemon {
   private func take(_ order: PushOrder, _ push: Push?) -> TakenPush {
     guard let push else {
       tellAttached(of: order.payload, to: order.app)
+      tellWatchers(ofPush: order.payload.contentID, to: order.app, .told)
       return note(TakenPush(fate: .told, waiting: waitingPushes(of: order.app)), of: order)
     }
     guard configuration[order.app] != nil else {
       pending.pushes[push.id] = .gone
-      commitSoon()
       return TakenPush()
     }
     handle(.pushed(order.app, push))
     let isKept = engine.pushes(of: order.app).contains { $0.id == push.id }
     // What took the place of another is that one now, and needs no row of its own.
-    if !isKept {
-      pending.pushes[push.id] = .gone
-      commitSoon()
-    }
+    if !isKept { pending.pushes[push.id] = .gone }
     let told = engine.state(of: order.app)?.running?.push
     var taken = TakenPush(fate: isKept ? .queued : .merged, waiting: waitingPushes(of: order.app))
     if told == push.id {
@@ -66,7 +67,6 @@ extension Daemon {
     guard let fate = taken.fate else { return taken }
     tally.note(Tally.PushFate(fate))
     journal.took(order.payload.contentID, of: order.app, fate, waiting: taken.waiting)
-    tellWatchers(ofPush: order.payload.contentID, to: order.app, fate)
     return taken
   }
 

@@ -145,6 +145,12 @@ class Ntfy:
         assert found, f"{what} did not come within {within} s; asked: {seen}"
         return found
 
+    def is_asked_within(self, seconds):
+        """Whether somebody asks to subscribe within so many seconds."""
+        with self.has_changed:
+            seen = len(self.asked)
+            return self.has_changed.wait_for(lambda: len(self.asked) > seen, seconds)
+
     def wait_for_subscriber(self, times=1):
         """Waits until a stream is open, for the how manieth time, and gives what was asked for."""
         return self.wait(
