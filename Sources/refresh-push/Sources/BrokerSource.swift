@@ -8,10 +8,12 @@ import RefreshConfig
 /// comes is handed to the bridge here, on the main thread, and the thread acknowledges it when it is told to.
 @MainActor
 final class BrokerSource: Source {
-  /// A broker that says nothing when it closes a connection this often in a row ...
+  /// So many connections in a row that the broker closes without a word, each soon: two clients with the same id throw
+  /// each other out.
+  ///
+  /// MQTT 3.1.1 has no word for that, and mosquitto 2.0.11 does not say MQTT 5's.
   private static let silentEndsToBear = 3
-  /// ... each so soon after it was made, is one that two clients with the same id throw each other out of. MQTT 3.1.1
-  /// has no word for that, and mosquitto 2.0.11 does not say MQTT 5's.
+  /// Later than this after the connect, another end is no longer one of a row.
   private static let soon = Duration.seconds(600)
 
   let kind = Wire.SourceKind.mqtt
