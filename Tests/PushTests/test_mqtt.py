@@ -1,6 +1,7 @@
 """Apps that a broker of MQTT has messages for (FEATURES E4): a real mosquitto with TLS and a password, and a small broker
 for what mosquitto does not do when it is asked to."""
 
+import os
 import select
 import signal
 import socket
@@ -12,7 +13,6 @@ from bridge import App, push
 from daemon import MAIL, TODO
 from servers.broker import Broker, PASSWORD, USER
 from servers.mqtt import V311, V5, SmallBroker
-from servers.relay import Relay
 
 TOPIC = f"test/{TODO}"
 
@@ -89,7 +89,7 @@ def test_a_user_property_of_the_message_is_the_urgency_of_the_push(daemon, runni
     assert waiting["urgency"] == urgency
 
 
-@pytest.mark.parametrize("body", ["not JSON", '{"aps":{"content-available":2}}', ""], ids=["text", "wrong", "empty"])
+@pytest.mark.parametrize("body", ["not JSON", '{"aps":{"content-available":2}}'], ids=["text", "wrong"])
 def test_what_is_no_payload_is_refused_counted_and_not_sent_again(running, broker, app, body):
     broker.publish(TOPIC, body)
     broker.publish("test/org.example.nobody", push(1))
@@ -135,7 +135,7 @@ def test_what_came_while_the_bridge_was_away_comes_when_it_is_back(running, brok
 def test_what_came_while_the_daemon_was_away_comes_when_it_is_back(daemon, running, broker, app, end):
     broker.publish(TOPIC, push(1))
     assert app.ids() == ["1"]
-    daemon.settle()
+    app.no_more()
     getattr(daemon, end)()
     for number in range(2, 6):
         broker.publish(TOPIC, push(number))
@@ -220,7 +220,7 @@ def test_the_same_words_in_a_new_session_are_another_message(running_small, smal
 def test_everything_is_killed_at_once_and_nothing_is_lost(daemon, running, broker, app):
     broker.publish(TOPIC, push(1))
     assert app.ids() == ["1"]
-    daemon.settle()
+    app.no_more()
     running.kill()
     daemon.kill()
     broker.publish(TOPIC, push(2))
@@ -267,7 +267,7 @@ def test_another_topic_takes_the_place_of_the_one_that_was_there(running, broker
     broker.publish(TOPIC, push(1))
     broker.publish(f"other/{TODO}", push(2))
     assert app.ids() == ["2"]
-    source = running.source("broker")
+    source = running.wait_for("broker", "counting", lambda source: source["received"])
     assert (source["received"], source["refused"]) == (1, 0)
     app.no_more()
 
@@ -326,7 +326,7 @@ def test_the_other_port_of_the_broker_is_a_problem(daemon, app, bridge, broker, 
     keys = broker.source(tls=tls, port=getattr(broker, port))
     if not tls:
         del keys["ca_file"]
-    assert "check port and tls" in problem(daemon, bridge, **keys)
+    assert "check port" in problem(daemon, bridge, **keys)
 
 
 def test_a_certificate_of_its_own_lets_the_bridge_in(daemon, app, bridge, scratch, certificates):
@@ -369,18 +369,28 @@ def test_a_packet_that_is_too_large_is_refused_where_the_broker_does_not_know_th
     small.send(TOPIC, push(2), 2)
     assert app.ids() == ["2"]
     small.wait_for_acknowledgement(2)
-    source = running_small.wait_for("broker", "refusing", lambda source: source["refused"])
-    assert (source["received"], source["refused"]) == (2, 1)
+    source = running_small.wait_for("broker", "counting", lambda source: source["received"] == 2)
+    assert source["refused"] == 1
 
 
 def test_a_packet_that_is_too_large_is_not_sent_by_a_broker_that_knows_the_bound(running, broker, app):
     broker.publish(TOPIC, push(1, filling="x" * 9000))
     broker.publish(TOPIC, push(2))
     assert app.ids() == ["2"]
-    assert running.source("broker")["received"] == 1
+    source = running.wait_for("broker", "counting", lambda source: source["received"])
+    assert source["received"] == 1
 
 
 # Connections that end, or do not come about.
+
+
+def lives_on(bridge, seconds):
+    """Whether the bridge does not end within this time."""
+    end = os.pidfd_open(bridge.pid)
+    try:
+        return not select.select([end], [], [], seconds)[0]
+    finally:
+        os.close(end)
 
 
 def test_a_client_with_the_same_id_is_not_fought(running_small, small):
@@ -417,31 +427,19 @@ def test_a_broker_that_falls_silent_is_lost_after_two_keep_alives(daemon, app, b
 
 def test_an_idle_connection_costs_nothing(running, broker):
     before = running.cpu()
-    end_of = select.poll()
-    end_of.register(running.process.stdout, select.POLLHUP)
-    assert not end_of.poll(3000)
+    assert lives_on(running, 3)
     assert running.cpu() - before <= 0.05
 
 
 def test_a_broker_that_is_gone_is_asked_now_and_then(running, app, broker):
     """By the back-off it is asked about five times in the first seconds, and not more."""
-    relay = Relay(broker.port)
-    keys = broker.source(port=relay.port, tls=False)
-    del keys["ca_file"]
-    running.configure(mqtt=keys)
-    running.restart()
-    running.wait_until_connected("broker")
     broker.stop()
     running.wait_until_lost("broker")
     before = running.cpu()
-    end_of = select.poll()
-    end_of.register(running.process.stdout, select.POLLHUP)
-    assert not end_of.poll(5000)
-    assert running.cpu() - before < 0.5
-    broker.start()
-    broker.publish(TOPIC, push(1))
-    assert app.ids() == ["1"]
-    relay.close()
+    assert lives_on(running, 5)
+    assert running.cpu() - before < 0.2
+    # Nothing changed, so nothing is told again.
+    assert sum("Broker broker is not connected" in line for line in running.said) <= 2
 
 
 def test_the_bridge_ends_at_once_while_it_waits_for_a_connection(daemon, app, bridge):
