@@ -45,7 +45,7 @@ public struct Engine: Sendable {
   var running: [RefreshID: AppID] = [:]
   /// How many refreshes are running of each user's apps, where any are.
   var runningOfUser: [UInt32: Int] = [:]
-  /// The apps that are held by what may be lifted by another event than their own: a condition, a pause.
+  /// The apps whose verdict may change by another event than their own: those held by a condition or a pause, or with pushes.
   var held = Marks()
   /// What is left to do of a round through the apps, if one is under way.
   var round: Round?
@@ -177,7 +177,7 @@ public struct Engine: Sendable {
       window = wake(of: holds, on: place, at: turn.now).map { Window(earliest: $0, latest: $0) }
     }
     if let telling = tellsStale(place) { window = Window(window, ending: telling) }
-    if case .held = verdict { held[place] = true } else { held[place] = awaitsConditions(apps[place]) }
+    if case .held = verdict { held[place] = true } else { held[place] = apps[place].pushesFollowConditions }
     agenda.set(place, to: window)
   }
 

@@ -6,7 +6,7 @@ import RefreshEngine
 /// `tasks` (names, each after those that it names behind a `>`: `pull,index>pull`; or `none`), `judge` (`exit`, `output`,
 /// `changed`), `no-data-exit`, `retry-exit`, `quiet` (`FROM-TO`, since midnight), `stale-after` and `max-stale`
 /// (durations), `network`, `power` (words of the file), `idle`, `calm`, `metered-when-stale`, `processing` (`yes`), `adaptive`
-/// (`yes`; else the interval is the schedule); and of the behaviour `takes`
+/// (`yes`; else the interval is the schedule), `pushes` (`PER-HOUR/BURST`); and of the behaviour `takes`
 /// (a duration or `forever`), `exit` (a code) and `stubborn` (`yes`: SIGTERM is ignored).
 struct AppLine {
   var policy: Policy
@@ -49,6 +49,10 @@ struct AppLine {
       case "metered-when-stale": policy.meteredWhenStale = value == "yes"
       case "processing": policy.isProcessing = value == "yes"
       case "stale-after": policy.staleAfter = try duration(value)
+      case "pushes":
+        // PER-HOUR/BURST
+        let parts = try value.split(separator: "/").map { try String($0).read { Int($0) } }
+        policy.pushLimit = PushLimit(perHour: parts[0], burst: parts[parts.count - 1])
       case "takes": takes = value == "forever" ? nil : try duration(value)
       case "exit": exit = try value.read { Int32($0) }
       case "stubborn": isStubborn = value == "yes"

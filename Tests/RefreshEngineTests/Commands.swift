@@ -18,6 +18,7 @@ extension Timeline {
     case "enqueue", "pause-transfer", "resume-transfer", "cancel-transfer", "prioritize", "report", "fetched", "room",
       "transfer":
       try tellOfTransfers(command, rest)
+    case "push", "pushes": try tellOfPushes(command, rest)
     case "fresh-for": handle(.freshFor(try rest.word(0).read { RefreshID($0) }, try duration(try rest.word(1))))
     case "retry-after":
       handle(.retryAfter(try rest.word(0).read { RefreshID($0) }, try duration(try rest.word(1))))
@@ -127,7 +128,9 @@ extension Timeline {
         reach: word == "gone" ? .offline : .full, metered: word == "metered" ? .yes : .no,
         medium: word == "wifi" ? .wifi : .wired)
       return .network(Reading(network, source: "script"))
-    case "power": return .power(Reading(Power(onBattery: word == "battery", percent: 80), source: "script"))
+    case "power":
+      let power = Power(onBattery: word != "mains", percent: word == "low" ? 10 : 80)
+      return .power(Reading(power, source: "script"))
     case "idle": return .idle(Reading(word == "yes", source: "script"))
     default: return .pressure(Reading(word == "no", source: "script"))
     }

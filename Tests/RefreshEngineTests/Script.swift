@@ -21,7 +21,9 @@ import Testing
 ///     enqueue N APP [session=S] [host=H] [network=N] [priority=P]     somebody asks for transfer N
 ///     report N done|failed|stopped|lost|no-space BYTES|retry [DURATION] [progressed]
 ///     pause-transfer|resume-transfer|cancel-transfer|fetched|room N · prioritize N P · transfer N (ask)
-///     network wired|wifi|metered|gone · power mains|battery · idle yes|no · calm yes|no     what the sources say
+///     push N APP [ID] [urgency=U] [payload=P]     a push with the content id, told as `ID#N` or its payload
+///     pushes APP                             ask; the pushes that wait, and for what
+///     network wired|wifi|metered|gone · power mains|battery|low · idle yes|no · calm yes|no     what the sources say
 ///     zone EAST [AT=EAST…]                   the zone, and when daylight saving changes it
 ///     clock ±DURATION                        somebody sets the wall clock
 ///     suspend DURATION [resumed]             the machine sleeps: processes freeze, the boot clock runs; the end is told

@@ -21,6 +21,7 @@ struct Timeline {
   var processes: [Process] = []
   private var saved: [AppID: AppState] = [:]
   private(set) var savedTransfers: [TransferID: TransferState] = [:]
+  private var savedPushes: [PushID: (app: AppID, push: Push)] = [:]
   private var start: UInt32 = 0
   private var bootedAt = Duration.zero
   /// How wrong the wall clock is.
@@ -42,11 +43,15 @@ struct Timeline {
     for id in decision.changed { saved[id] = engine?.state(of: id) }
     for id in decision.transfersChanged { savedTransfers[id] = engine?.transferState(of: id) }
     for id in decision.transfersRemoved { savedTransfers[id] = nil }
+    for (id, change) in decision.pushes {
+      if case .kept(let app, let push) = change { savedPushes[id] = (app, push) } else { savedPushes[id] = nil }
+    }
     savedWallOffset = engine?.wallOffset ?? savedWallOffset
     for effect in decision.effects {
       if effect.isStart { continue }
       perform(effect)
     }
+    for dropped in decision.pushesDropped { write("drop \(dropped.app.name) \(dropped.contentID ?? "-")") }
     for record in decision.ended { write(text(of: record)) }
     for effect in decision.effects {
       if effect.isStart { perform(effect) }
@@ -66,7 +71,9 @@ struct Timeline {
   mutating func startDaemon(survivors: [RefreshID: Set<Int>] = [:]) {
     start += 1
     engine = Engine(
-      start: start, spread: Spread(machine: 1), states: saved, wallOffset: wallOffset, transfers: savedTransfers)
+      start: start, spread: Spread(machine: 1), states: saved, wallOffset: wallOffset, transfers: savedTransfers,
+      pushes: Dictionary(grouping: savedPushes.values) { $0.app }
+        .mapValues { $0.map(\.push).sorted { $0.id < $1.id } })
     for (id, tasks) in survivors { handle(.survived(id, tasks: tasks)) }
     if !apps.isEmpty { handle(.configured(limits, apps.mapValues(\.policy))) }
   }
@@ -84,11 +91,13 @@ struct Timeline {
       state.seenAt = state.seenAt.map(mapped)
       state.request = state.request.map { Request(trigger: $0.trigger, earliest: mapped($0.earliest)) }
       state.running = state.running.map {
-        Started(id: $0.id, trigger: $0.trigger, at: mapped($0.at), session: $0.session)
+        Started(id: $0.id, trigger: $0.trigger, at: mapped($0.at), session: $0.session, push: $0.push)
       }
+      state.pushedAt = state.pushedAt.map(mapped)
       return state
     }
     savedTransfers = savedTransfers.mapValues { $0.moved(mapped) }
+    savedPushes = savedPushes.mapValues { ($0.app, $0.push.moved(mapped)) }
     startDaemon()
   }
 
@@ -117,8 +126,7 @@ struct Timeline {
   private mutating func perform(_ effect: Effect) {
     switch effect {
     case .start(let id, let app, let trigger, _):
-      let session = engine?.started(of: id)?.session
-      write("start \(id) \(app.name) (\(trigger.rawValue)\(session.map { " \($0)" } ?? ""))")
+      write("start \(id) \(app.name) (\(trigger.rawValue)\(news(of: id)))")
       for (task, policy) in (apps[app]?.policy.tasks ?? []).enumerated() where policy.after.isEmpty {
         run(id, app, task: task)
       }

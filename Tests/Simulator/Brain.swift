@@ -9,7 +9,7 @@ public struct Brain: Sendable {
     let restored = fault?.restoring.map { store.states.mapValues($0) } ?? store.states
     engine = Engine(
       start: start, spread: Spread(machine: 42), states: restored, wallOffset: wallOffset, zone: zone,
-      device: store.device, learned: store.learned, transfers: store.transfers)
+      device: store.device, learned: store.learned, transfers: store.transfers, pushes: store.pushesOfApps)
     self.fault = fault
   }
 
@@ -27,6 +27,8 @@ public struct Brain: Sendable {
       decision.opened += part.opened
       decision.transfersChanged.formUnion(part.transfersChanged)
       decision.transfersRemoved.formUnion(part.transfersRemoved)
+      decision.pushes.merge(part.pushes) { $1 }
+      decision.pushesDropped += part.pushesDropped
       decision.effects += part.effects
     }
     fault.deciding?(&decision, event)

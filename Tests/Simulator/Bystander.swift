@@ -77,6 +77,8 @@ public struct Bystander: Sendable {
     var isAskedByHand = false
     /// A process of it serves its refreshes.
     var isAttached = false
+    /// The user has ended it, and it has not been started since.
+    var isTerminated = false
 
     /// The same while nothing is known of its refresh.
     var atRest: App {
@@ -190,7 +192,7 @@ public struct Bystander: Sendable {
       apps[app]?.isAsked = false
       apps[app]?.countsFromEntry = false
       // Who was told of a session waits for what else was asked for.
-      if new.trigger != .transfer {
+      if new.trigger != .transfer, !decision.tellsPush(to: new.app) {
         apps[app]?.isAskedByHand = false
         apps[app]?.mayRetryAtOnce = false
         apps[app]?.retryFrom = nil

@@ -9,6 +9,7 @@ extension Bystander {
     case .leased(let lease, let id, let signal):
       guard apps[id]?.policy != nil else { return }
       apps[id]?.leases[lease] = signal
+      apps[id]?.isTerminated = false
     case .leaseEnded(let lease, let id): apps[id]?.leases[lease] = nil
     case .overridden(let id, let overrides): apps[id]?.overrides = overrides
     case .requested(let id, let trigger):
@@ -47,6 +48,7 @@ extension Bystander {
     case .completed(let refresh, let task, let outcome, _): hear(outcome, from: task, refresh)
     case .taskEnded(let refresh, let task, let end): hear(end, of: task, refresh)
     case .wokeUp, .forgotten, .retryAfter, .freshFor: break
+    case .pushed: break
     case .enqueued, .transferPaused, .transferCancelled, .transferPrioritized, .transferReported, .transferFetched,
       .roomFound:
       break
@@ -85,9 +87,14 @@ extension Bystander {
   private mutating func hear(_ signal: Signal, of id: AppID) {
     guard apps[id]?.policy != nil else { return }
     switch signal {
-    case .launched: break
-    case .foreground: apps[id]?.isForeground = true
-    case .background, .terminated: apps[id]?.isForeground = false
+    case .launched: apps[id]?.isTerminated = false
+    case .foreground:
+      apps[id]?.isForeground = true
+      apps[id]?.isTerminated = false
+    case .background: apps[id]?.isForeground = false
+    case .terminated:
+      apps[id]?.isForeground = false
+      apps[id]?.isTerminated = true
     case .login: apps[id]?.isLoggedOut = false
     case .logout:
       apps[id]?.isLoggedOut = true
@@ -161,6 +168,13 @@ extension Outcome {
     case .failed(.temporary), .failed(.lostClient): true
     default: false
     }
+  }
+}
+
+extension Decision {
+  /// Whether the app is told of a push.
+  func tellsPush(to app: AppID) -> Bool {
+    pushes.values.contains { if case .kept(app, let push) = $0 { push.attempts > 0 } else { false } }
   }
 }
 

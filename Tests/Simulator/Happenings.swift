@@ -16,6 +16,8 @@ struct Happening: Comparable, Sendable {
     case more
     /// The same of transfers.
     case moves
+    /// The same of pushes.
+    case pushes
     /// A process of the app finds the daemon's socket, and is gone again.
     case attaches(AppID)
     case detaches(AppID)
@@ -51,6 +53,7 @@ extension World {
     case .boots: bootMachine()
     case .more: happenLater()
     case .moves: happenToTransfers()
+    case .pushes: happenToPushes()
     case .attaches(let id): attach(id)
     case .detaches(let id): detach(id)
     case .idle(let isIdle): handle(.observed(weather.setIdle(isIdle)))

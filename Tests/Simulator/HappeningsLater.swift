@@ -5,6 +5,7 @@ extension World {
   /// Makes some policies those of long work, and of apps that only an attached process refreshes.
   mutating func vary(_ policy: Policy) -> Policy {
     var policy = policy
+    policy.pushLimit = pushLimit
     if dice.happens(varied) { policy.tasks = [] }
     if dice.happens(varied) {
       policy.isProcessing = true

@@ -12,6 +12,7 @@ public enum Invariants {
       LostIsNoFailure(), WaitsAreHonest(), OneShotsStartOnce(), ChainsAreInOrder(), StaleIsToldOnce(),
       NobodyStarves(), NightsPass(), AttachedServe(), SurvivorsGoOn(), SleepIsInTime(), LongWorkMakesRoom(),
       OneWorkerAtATime(), TransfersWait(), TransfersWake(), TransfersEnd(), SessionsAreTold(),
+      PushesAreLimited(), PushesWait(), PushesAreTold(), PushesAreMerged(),
     ]
   }
 }

@@ -50,7 +50,7 @@ struct LostIsNoFailure: Invariant {
       guard let state = brain.state(of: record.app), let seen = world.book.apps[record.app] else { continue }
       if Int(state.failures) != seen.failures { return "\(record.app) has \(state.failures) failures" }
       if state.strikes.count != seen.strikes.count { return "\(record.app) has other strikes" }
-      if record.trigger == .transfer { continue }
+      if record.trigger == .transfer || record.push != nil { continue }
       guard record.stopReason == .constraintLost || record.stopReason == .sleep, record.isCutShort, seen.policy != nil,
         !seen.isOff
       else { continue }

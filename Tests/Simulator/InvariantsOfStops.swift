@@ -111,7 +111,7 @@ struct DuplicatesAddNothing: Invariant {
     }
     let (before, after) = (turn.before[app], world.book.apps[app])
     guard before?.phase == after?.phase, before?.overrides == after?.overrides else { return nil }
-    guard before?.isForeground == after?.isForeground else { return nil }
+    guard before?.isForeground == after?.isForeground, before?.isTerminated == after?.isTerminated else { return nil }
     return turn.decision.changed.isEmpty ? nil : "\(turn.event) changes \(turn.decision.changed)"
   }
 }

@@ -12,6 +12,10 @@ struct MemoryIsDisk: Invariant {
       let (state, saved) = (brain.engine.transferState(of: id), world.store.transfers[id])
       if state != saved { return "transfer \(id) is \(String(describing: state)), not \(String(describing: saved))" }
     }
+    for id in world.ids {
+      let saved = world.store.pushesOfApps[id] ?? []
+      if brain.engine.pushes(of: id) != saved { return "the pushes of \(id) are others" }
+    }
     let (device, saved) = (brain.engine.device, world.store.device)
     if device.pause != saved.pause { return "the pause is another one" }
     if device.day != saved.day { return "the last night is another one" }

@@ -25,6 +25,10 @@ struct WakeIsTheMinimum: Invariant {
         if holds.allSatisfy(\.isOfDue), let oneShot, oneShot > world.instant { ends.append(oneShot) }
         let told = brain.explain(id, at: world.instant)?.drained.map(\.earliest).min()
         if holds.allSatisfy(\.isOfDue), let told, told > world.instant { ends.append(told) }
+        let pushes = brain.explain(id, at: world.instant)?.pushes ?? []
+        if holds.allSatisfy(\.isOfDue), !pushes.contains(where: { $0.wait == .ready }) {
+          ends += pushes.compactMap(\.wait.end)
+        }
         if holds.allSatisfy(\.isOfDue), brain.explain(id, at: world.instant)?.trigger.map(\.isDeferrable) ?? false,
           let quiet = world.book.apps[id]?.policy?.quiet
         {
@@ -59,7 +63,8 @@ struct WakeIsTheMinimum: Invariant {
     // A plan waits a tenth of its wait, half of it before its moment; only the engine knows the moment.
     if app.policy?.isAdaptive == true { return .zero ... .minutes(15) }
     // One with its place in a backlog waits for nobody, and one that was put down for a time not longer.
-    let isPlaced = world.brain?.state(of: id)?.request != nil || app.oneShot != nil
+    let waitsForTold = world.brain?.engine.pushes(of: id).isEmpty == false
+    let isPlaced = world.brain?.state(of: id)?.request != nil || app.oneShot != nil || waitsForTold
     return (isPlaced ? .zero : half)...half * 2
   }
 }
@@ -68,6 +73,16 @@ extension [Hold] {
   /// The names that are worth a line of the history.
   var recorded: [Hold.Name] {
     map(\.name).filter { ![.notConfigured, .never, .stopping, .settling, .suspending, .concurrency].contains($0) }
+  }
+}
+
+extension WaitingPush.Wait {
+  /// When time lifts it, if it does.
+  fileprivate var end: Instant? {
+    switch self {
+    case .limit(let until), .retry(let until): until
+    case .ready, .turn, .urgency, .terminated: nil
+    }
   }
 }
 

@@ -16,9 +16,14 @@ public struct Store: Sendable {
     public var learned: [AppID: Learned?] = [:]
     /// The transfers that changed, as they are now; nil for those that are forgotten.
     public var transfers: [TransferID: TransferState?] = [:]
+    /// The pushes that changed.
+    public var pushes: [PushID: PushChange] = [:]
+    /// The pushes that were dropped, for the history.
+    public var dropped: [DroppedPush] = []
 
     var isEmpty: Bool {
-      transfers.isEmpty && states.isEmpty && records.isEmpty && waits.isEmpty && device == nil && learned.isEmpty
+      pushes.isEmpty && transfers.isEmpty && states.isEmpty && records.isEmpty && waits.isEmpty && device == nil
+        && learned.isEmpty
     }
   }
 
@@ -32,6 +37,8 @@ public struct Store: Sendable {
   public private(set) var learned: [AppID: Learned] = [:]
   /// The transfers, in instants of the boot `boot`.
   public private(set) var transfers: [TransferID: TransferState] = [:]
+  /// The pushes, in instants of the boot `boot`.
+  public private(set) var pushes: [PushID: (app: AppID, push: Push)] = [:]
   /// Wall time minus boot time, as it was last saved.
   public private(set) var wallOffset = Duration.zero
   /// How often a daemon has started.
@@ -42,6 +49,9 @@ public struct Store: Sendable {
     states.merge(batch.states) { $1 }
     for (id, learned) in batch.learned { self.learned[id] = learned }
     for (id, state) in batch.transfers { transfers[id] = state }
+    for (id, change) in batch.pushes {
+      if case .kept(let app, let push) = change { pushes[id] = (app, push) } else { pushes[id] = nil }
+    }
     records += batch.records
     device = batch.device ?? device
     self.wallOffset = wallOffset
@@ -58,6 +68,7 @@ public struct Store: Sendable {
     let change = { (instant: Instant) in min(instant + shift, now) }
     states = states.mapValues { $0.mapped(change) { $0 + shift } }
     transfers = transfers.mapValues { $0.moved(change) }
+    pushes = pushes.mapValues { ($0.app, $0.push.moved(change)) }
     if case .until(let end) = device.pause { device.pause = .until(end + shift) }
     self.boot = boot
     self.wallOffset = wallOffset
@@ -72,7 +83,10 @@ extension AppState {
     state.lastStart = lastStart.map(change)
     state.freshAt = freshAt.map(change)
     state.request = request.map { Request(trigger: $0.trigger, earliest: change($0.earliest)) }
-    state.running = running.map { Started(id: $0.id, trigger: $0.trigger, at: change($0.at), session: $0.session) }
+    state.running = running.map {
+      Started(id: $0.id, trigger: $0.trigger, at: change($0.at), session: $0.session, push: $0.push)
+    }
+    state.pushedAt = pushedAt.map(change)
     state.seenAt = seenAt.map(change)
     state.strikes = strikes.map(change)
     state.waiting = waiting.map { Waiting(since: change($0.since), holds: $0.holds) }
@@ -81,5 +95,21 @@ extension AppState {
     state.freshUntil = freshUntil.map(changeAhead)
     state.oneShot = oneShot.map { OneShot(earliest: changeAhead($0.earliest), reason: $0.reason) }
     return state
+  }
+}
+
+extension Store {
+  /// The pushes of each app, as a starting engine takes them.
+  var pushesOfApps: [AppID: [Push]] {
+    Dictionary(grouping: pushes.values) { $0.app }.mapValues { $0.map(\.push).sorted { $0.id < $1.id } }
+  }
+}
+
+extension Push {
+  /// The push with its instants changed.
+  fileprivate func moved(_ change: (Instant) -> Instant) -> Push {
+    var push = self
+    (push.arrivedAt, push.earliest) = (change(arrivedAt), change(earliest))
+    return push
   }
 }

@@ -62,6 +62,12 @@ public struct World: Sendable {
   /// The chance of transfers, for the same reason.
   var luck: Chance
 
+  var lastPush: UInt64 = 0
+  /// How many pushes may wake each app.
+  var pushLimit = PushLimit()
+  /// The chance of pushes, for the same reason.
+  var fortune: Chance
+
   private var agenda = Heap<Happening>()
   private var happenings: UInt64 = 0
   var lastLease: UInt64 = 0
@@ -99,6 +105,7 @@ public struct World: Sendable {
     planned = isAdaptive == true ? 50 : isOfFew ? 10 : 0
     dice = Chance(seed: seed &* 0x9e37_79b9_7f4a_7c15)
     luck = Chance(seed: seed &* 0xd134_2543_de82_ef95)
+    fortune = Chance(seed: seed &* 0xa076_1d64_78bd_642f)
     (outlives, varied) = (dice.happens(50), dice.happens(50) ? 15 : 0)
     for id in ids where chance.happens(80) {
       policies[id] = Fleet.policy(hasQuiet: hasQuiet, planned: planned, &chance)
@@ -108,11 +115,13 @@ public struct World: Sendable {
     self.fault = fault
     self.checks = checks
     trace = Trace(keepsLines: keepsTrace)
+    pushLimit = PushLimit(perHour: 3 + fortune.number(below: 3), burst: 1 + fortune.number(below: 6))
     for (id, policy) in policies.sorted(by: { $0.key < $1.key }) { policies[id] = vary(policy) }
     expect(.daemonStarts, in: .seconds(1))
     expect(.chance, in: .minutes(1))
     if varied > 0 { expect(.more, in: .minutes(2)) }
     if luck.happens(50) { expect(.moves, in: .minutes(3)) }
+    if fortune.happens(50) { expect(.pushes, in: .minutes(4)) }
     boundTransfers()
   }
 
@@ -187,6 +196,8 @@ public struct World: Sendable {
     for id in moving.keys { moving[id]?.report = .done }
     expect(.moves, in: .minutes(1))
     expect(.moves, in: .hours(3))
+    expect(.pushes, in: .minutes(1))
+    expect(.pushes, in: .hours(3))
     for id in clients.sorted() { expect(.attaches(id), in: .minutes(1)) }
     for (id, app) in book.apps.sorted(by: { $0.key < $1.key }) where app.phase == .foreground {
       for lease in app.leases.keys.sorted() { handle(.leaseEnded(lease, id)) }

@@ -20,6 +20,8 @@ extension World {
     for id in decision.learned { unsaved.learned[id] = .some(after.engine.learned(of: id)) }
     for id in decision.transfersChanged { unsaved.transfers[id] = .some(after.engine.transferState(of: id)) }
     for id in decision.transfersRemoved { unsaved.transfers[id] = .some(nil) }
+    unsaved.pushes.merge(decision.pushes) { $1 }
+    unsaved.dropped += decision.pushesDropped
     if decision.deviceChanged || decision.deviceLearned { unsaved.device = after.engine.device }
     save()
     if isDoomed(.beforePerforming) { return }

@@ -31,7 +31,7 @@ extension Engine {
 
   /// Takes a push, in the place of one that it makes worthless.
   mutating func take(_ push: Push, for id: AppID, _ turn: inout Turn) {
-    guard let app = apps[id], app.policy != nil else { return }
+    guard let app = apps[id], app.policy != nil, !app.pushes.contains(where: { $0.id == push.id }) else { return }
     let told = app.toldPush
     touch(id, &turn)
     if let index = app.pushes.firstIndex(where: { $0.id != told && $0.isReplaced(by: push) }) {
@@ -83,11 +83,6 @@ extension Engine {
       if next.map({ earliest < $0.earliest }) ?? true { next = (push, earliest) }
     }
     return next
-  }
-
-  /// Whether a push of the app waits for what only a change of the conditions brings.
-  func awaitsConditions(_ app: App) -> Bool {
-    app.pushes.contains { !isMet($0.urgency) }
   }
 
   private func isMet(_ urgency: Urgency) -> Bool {
@@ -176,6 +171,9 @@ extension App {
     let told = toldPush
     return pushes.filter { $0.id != told }
   }
+
+  /// Whether a change of the conditions may change which push wakes it next.
+  var pushesFollowConditions: Bool { pushes.contains { $0.urgency != .high } }
 
   /// Whether no push may wake it: the user has ended it, and no process of it has shown up since.
   var isShut: Bool { isTerminated && !isAttached }

@@ -1,0 +1,30 @@
+import RefreshEngine
+
+/// Pushes: who sends them, and how many may wake an app.
+extension World {
+  mutating func happenToPushes() {
+    guard healedAt == nil else { return healPushes() }
+    expect(
+      .pushes,
+      in: fortune.duration(fortune.pick([.zero ... .seconds(20), .zero ... .minutes(20), .zero ... .hours(4)])))
+    guard brain != nil else { return }
+    let app = fortune.pick(ids)
+    // Few of them are more than may wait.
+    for _ in 0..<(fortune.happens(2) ? 70 : 1 + fortune.number(below: 3)) { push(to: app) }
+    if fortune.happens(10) { handle(.signalled(app, fortune.pick([.terminated, .terminated, .launched]))) }
+  }
+
+  private mutating func push(to app: AppID) {
+    lastPush += 1
+    let contentID = fortune.happens(70) ? "\(fortune.number(below: fortune.happens(50) ? 3 : 1000))" : nil
+    let push = Push(
+      id: PushID(lastPush), payload: contentID == nil ? fortune.pick(["a", "b"]) : "\(lastPush)", contentID: contentID,
+      urgency: fortune.pick(Urgency.allCases), at: instant)
+    handle(.pushed(app, push))
+  }
+
+  /// Has every app run that the user has ended, so that nothing is in the way of pushes any more.
+  private mutating func healPushes() {
+    for id in ids { handle(.signalled(id, .launched)) }
+  }
+}
