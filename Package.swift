@@ -86,7 +86,7 @@ let package = Package(
       resources: [
         .embedInCode("Fixtures/schema-1.sql"), .embedInCode("Fixtures/schema-2.sql"),
         .embedInCode("Fixtures/schema-3.sql"), .embedInCode("Fixtures/schema-4.sql"),
-        .embedInCode("Fixtures/schema-5.sql"),
+        .embedInCode("Fixtures/schema-5.sql"), .embedInCode("Fixtures/schema-6.sql"),
       ]),
     test("RefreshConfigTests", ["RefreshConfig"]),
     test("VarlinkTests", ["Varlink", "CLinux"]),

@@ -23,31 +23,29 @@ public struct PushPayload: Hashable, Sendable {
         problem: "cannot take a payload of \(text.utf8.count) bytes",
         remedy: "Write \(Self.mostBytes) bytes at most, and have the app fetch the rest.")
     }
-    let fields = try Self.fields(of: text)
+    let members = try Self.members(of: text)
     self.text = text
-    contentID = try fields.contentID.map(Self.contentID)
-    isToWake = try fields.aps?.contentAvailable.map(Self.isToWake) ?? false
+    contentID = try members["content-id"].map(Self.contentID)
+    isToWake = try members["aps"].map(Self.isToWake) ?? false
   }
 
-  private static func fields(of text: String) throws(AppInterface.InvalidPayload) -> Fields {
-    do {
-      return try Fields(jsonText: [UInt8](text.utf8))
-    } catch DecodingError.typeMismatch(_, let context) {
-      throw context.codingPath.isEmpty
-        ? .init(problem: "cannot take JSON that is no object", remedy: "Put it into an object: {…}.")
-        : .init(
-          problem: "cannot read aps: it is no object", remedy: #"Write for example "aps": {"content-available": 1}."#)
-    } catch {
+  private static func members(of text: String) throws(AppInterface.InvalidPayload) -> [String: JSONValue] {
+    let value: JSONValue
+    do { value = try JSONValue(jsonText: [UInt8](text.utf8)) } catch {
       throw .init(problem: "cannot read the payload as JSON", remedy: "Write one object of JSON (RFC 8259).")
     }
+    guard case .object(let members) = value else {
+      throw .init(problem: "cannot take JSON that is no object", remedy: "Put it into an object: {…}.")
+    }
+    return members
   }
 
-  private static func contentID(_ value: Scalar) throws(AppInterface.InvalidPayload) -> String {
+  private static func contentID(_ value: JSONValue) throws(AppInterface.InvalidPayload) -> String {
     let text: String
     switch value {
     case .number(let number): text = "\(number)"
     case .text(let string): text = string
-    case .flag, .other:
+    case .null, .flag, .list, .object, .other:
       throw .init(
         problem: "cannot read content-id: it is neither a string nor a number",
         remedy: #"Write for example "content-id": 42."#)
@@ -61,12 +59,17 @@ public struct PushPayload: Hashable, Sendable {
     return text
   }
 
-  private static func isToWake(_ value: Scalar) throws(AppInterface.InvalidPayload) -> Bool {
-    switch value {
+  private static func isToWake(_ aps: JSONValue) throws(AppInterface.InvalidPayload) -> Bool {
+    guard case .object(let members) = aps else {
+      throw .init(
+        problem: "cannot read aps: it is no object", remedy: #"Write for example "aps": {"content-available": 1}."#)
+    }
+    switch members["content-available"] {
+    case nil: return false
     case .flag(let flag): return flag
     case .number(1): return true
     case .number(0): return false
-    case .number, .text, .other:
+    case .some:
       throw .init(
         problem: "cannot read aps.content-available: it is none of 1, 0, true and false",
         remedy: "Write 1 to wake the app, or leave it out.")
@@ -74,55 +77,62 @@ public struct PushPayload: Hashable, Sendable {
   }
 }
 
-/// What of a payload is refreshd's business; all other keys are the app's own.
-private struct Fields: Decodable {
-  let aps: Aps?
-  let contentID: Scalar?
-
-  struct Aps: Decodable {
-    let contentAvailable: Scalar?
-
-    enum CodingKeys: String, CodingKey {
-      case contentAvailable = "content-available"
-    }
-
-    init(from decoder: any Decoder) throws {
-      let aps = try decoder.container(keyedBy: CodingKeys.self)
-      contentAvailable = aps.contains(.contentAvailable) ? try aps.decode(Scalar.self, forKey: .contentAvailable) : nil
-    }
-  }
-
-  enum CodingKeys: String, CodingKey {
-    case aps
-    case contentID = "content-id"
-  }
-
-  // By hand, because a null is not the same as nothing: it was meant to be something.
-  init(from decoder: any Decoder) throws {
-    let payload = try decoder.container(keyedBy: CodingKeys.self)
-    aps = payload.contains(.aps) ? try payload.decode(Aps.self, forKey: .aps) : nil
-    contentID = payload.contains(.contentID) ? try payload.decode(Scalar.self, forKey: .contentID) : nil
-  }
-}
-
-/// A value of JSON, as far as a payload's own keys can be one.
-private enum Scalar: Decodable {
+/// A value of JSON with all that is in it.
+///
+/// `JSONDecoder` looks at a member only when it is asked for; this way nothing of a document is left unread.
+private enum JSONValue: Decodable {
+  case null
   case flag(Bool)
   case number(Decimal)
   case text(String)
+  case list([JSONValue])
+  case object([String: JSONValue])
+  /// A number beyond all that a computer counts with.
   case other
 
   init(from decoder: any Decoder) throws {
     let value = try decoder.singleValueContainer()
-    if let flag = try? value.decode(Bool.self) {
+    if value.decodeNil() {
+      self = .null
+    } else if let flag = try Self.read({ try value.decode(Bool.self) }) {
       self = .flag(flag)
+    } else if let text = try Self.read({ try value.decode(String.self) }) {
+      self = .text(text)
+    } else if let list = try Self.read({ try decoder.unkeyedContainer() }) {
+      self = .list(try Self.elements(of: list))
+    } else if let object = try Self.read({ try decoder.container(keyedBy: Key.self) }) {
+      self = .object(try Self.members(of: object))
     } else if let number = try? value.decode(Decimal.self) {
       self = .number(number)
-    } else if let text = try? value.decode(String.self) {
-      self = .text(text)
     } else {
       self = .other
     }
+  }
+
+  /// What `body` reads; nil if the value is of another type.
+  private static func read<Value>(_ body: () throws -> Value) throws -> Value? {
+    do { return try body() } catch DecodingError.typeMismatch { return nil }
+  }
+
+  private static func elements(of list: any UnkeyedDecodingContainer) throws -> [JSONValue] {
+    var list = list
+    var elements: [JSONValue] = []
+    while !list.isAtEnd { elements.append(try list.decode(JSONValue.self)) }
+    return elements
+  }
+
+  private static func members(of object: KeyedDecodingContainer<Key>) throws -> [String: JSONValue] {
+    var members: [String: JSONValue] = [:]
+    for key in object.allKeys { members[key.stringValue] = try object.decode(JSONValue.self, forKey: key) }
+    return members
+  }
+
+  private struct Key: CodingKey {
+    let stringValue: String
+    var intValue: Int? { nil }
+
+    init(stringValue: String) { self.stringValue = stringValue }
+    init?(intValue: Int) { nil }
   }
 }
 

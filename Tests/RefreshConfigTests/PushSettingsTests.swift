@@ -29,10 +29,10 @@ import Testing
     try scratch.write("apps.d/a.b.toml", "id = \"a.b\"\npush_per_hour = 0\npush_burst = 101")
     #expect(
       scratch.problems() == [
-        "refreshd.toml:2: push.network: cannot take \"lan\"; write \"none\", \"any\", \"unmetered\" or \"wifi\"",
-        "refreshd.toml:3: push.limit: cannot use a key that is not known here; the keys here are network",
         "apps.d/a.b.toml:2: push_per_hour: cannot take 0: it is out of bounds; write 1 to 3600",
         "apps.d/a.b.toml:3: push_burst: cannot take 101: it is out of bounds; write 1 to 100",
+        "refreshd.toml:2: push.network: cannot take \"lan\"; write \"none\", \"any\", \"unmetered\" or \"wifi\"",
+        "refreshd.toml:3: push.limit: cannot use a key that is not known here; the keys here are network",
       ])
   }
 }

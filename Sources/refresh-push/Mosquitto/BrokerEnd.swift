@@ -59,7 +59,7 @@ enum BrokerEnd: Error, Hashable, Sendable {
     case mosquitto_see_errno:
       self = .unreachable("cannot connect to \(place): \(String(cString: strerror(number)))")
     case mosquitto_tls_error:
-      self = .unreachable("cannot connect to \(place) by TLS: \(Self.reason(complaint)); check ca_file and tls")
+      self = .unreachable("cannot connect to \(place) by TLS: \(Self.reason(complaint)); check port, tls and ca_file")
     case mosquitto_no_answer:
       self = .unreachable("cannot hear from \(place): it was silent for longer than keep_alive")
     default:

@@ -6,8 +6,9 @@ struct BrokerMessage: Hashable, Sendable {
   var payload: [UInt8]
   /// The number by which the broker knows an acknowledgement; 0 at quality of service 0, which has none.
   var packet: UInt16
-  /// Whether the broker sent it before, as far as it remembers: the DUP flag. mosquitto sets it for what came while the
-  /// bridge was away, too.
+  /// Whether the broker sent it before, as far as it remembers: the DUP flag.
+  ///
+  /// mosquitto sets it for what came while the bridge was away, too.
   var isRepeated: Bool
   /// Whether it comes because it is the topic's last one, and not because somebody has just sent it.
   var isRetained: Bool

@@ -169,7 +169,9 @@ final class Mosquitto {
     }
   }
 
-  /// Takes a line of the library's log. It may hold a topic: nothing of it goes anywhere but as far as is said here.
+  /// Takes a line of the library's log.
+  ///
+  /// It may hold a topic: nothing of it goes anywhere but as far as is said here.
   private func hear(_ line: UnsafePointer<UInt8>, isError: Bool) {
     if isError {
       if complaint == nil { complaint = String(cString: line) }

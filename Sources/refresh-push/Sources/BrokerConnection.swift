@@ -101,7 +101,15 @@ final class BrokerConnection {
       if isEstablished { mosquitto.leave() }
       throw .stopped
     }
-    if wait(mosquitto) { try read(mosquitto) }
+    if wait(mosquitto) {
+      do throws(BrokerEnd) {
+        try read(mosquitto)
+      } catch {
+        // What the broker said before says more, and messages among it come again.
+        _ = try take(mosquitto)
+        throw error
+      }
+    }
     let messages = try take(mosquitto)
     if !messages.isEmpty, let session {
       tell(.messages(messages, of: session))

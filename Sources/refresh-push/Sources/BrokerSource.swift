@@ -8,16 +8,17 @@ import RefreshConfig
 /// comes is handed to the bridge here, on the main thread, and the thread acknowledges it when it is told to.
 @MainActor
 final class BrokerSource: Source {
-  /// A broker that says nothing when it closes a connection this often in a row ...
+  /// So many connections in a row that the broker closes without a word, each soon: two clients with the same id throw
+  /// each other out.
+  ///
+  /// MQTT 3.1.1 has no word for that, and mosquitto 2.0.11 does not say MQTT 5's.
   private static let silentEndsToBear = 3
-  /// ... each so soon after it was made, is one that two clients with the same id throw each other out of. MQTT 3.1.1
-  /// has no word for that, and mosquitto 2.0.11 does not say MQTT 5's.
+  /// Later than this after the connect, another end is no longer one of a row.
   private static let soon = Duration.seconds(600)
 
   let kind = Wire.SourceKind.mqtt
   private unowned let bridge: Bridge
   private let settings: BrokerSettings
-  private let secrets: Secrets
   /// Remembered when a broker refuses MQTT 5, until push.toml is read again.
   private var version = BrokerOptions.Version.v5
   /// The connection that is there or tried; nil while there is none.
@@ -25,9 +26,8 @@ final class BrokerSource: Source {
   private var connectedAt: ContinuousClock.Instant?
   private var silentEnds = 0
 
-  init(_ settings: BrokerSettings, secrets: Secrets, for bridge: Bridge) {
+  init(_ settings: BrokerSettings, for bridge: Bridge) {
     self.settings = settings
-    self.secrets = secrets
     self.bridge = bridge
   }
 
@@ -56,11 +56,12 @@ final class BrokerSource: Source {
       sessionExpiry: UInt32(settings.sessionExpiry.components.seconds),
       keepAlive: UInt16(settings.keepAlive.components.seconds), maxPacket: UInt32(settings.maxPacket))
     do throws(ExchangeFailure) {
-      if let file = settings.credentialFile, case .password(let user, let password) = try secrets.login(in: file) {
+      if let file = settings.credentialFile, case .password(let user, let password) = try bridge.secrets.login(in: file)
+      {
         options.login = BrokerOptions.Login(user: user, password: password)
       }
       guard settings.usesTLS else { return options }
-      let keyFile = try settings.keyFile.map { (name) throws(ExchangeFailure) in try secrets.path(of: name) }
+      let keyFile = try settings.keyFile.map { (name) throws(ExchangeFailure) in try bridge.secrets.path(of: name) }
       options.tls = BrokerOptions.TLS(
         caFile: settings.caFile, certificateFile: settings.certificateFile, keyFile: keyFile)
       return options
@@ -81,7 +82,7 @@ final class BrokerSource: Source {
     // A thread that was told to end may still have said something.
     guard let current, current.mailbox === mailbox else { return }
     switch news {
-    case .session(let session): remember(session)
+    case .session(let session): bridge.remember(.after(session.line), of: name)
     case .connected:
       connectedAt = .now
       bridge.connected(self)
@@ -89,15 +90,6 @@ final class BrokerSource: Source {
     case .ended(let end, let version):
       self.version = version
       lose(end)
-    }
-  }
-
-  private func remember(_ session: BrokerSession) {
-    do throws(PushError) {
-      try bridge.memory.remember(session.line, of: name)
-    } catch {
-      // The session goes on: only a bridge that is started anew takes what was not acknowledged for something new.
-      bridge.journal.cannot(error.description)
     }
   }
 

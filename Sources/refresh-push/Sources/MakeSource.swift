@@ -7,7 +7,7 @@ extension PushSource {
     switch self {
     case .ntfy(let settings): NtfySource(settings, for: bridge)
     case .sse(let settings): EventStreamSource(settings, for: bridge)
-    case .mqtt(let settings): BrokerSource(settings, secrets: bridge.secrets, for: bridge)
+    case .mqtt(let settings): BrokerSource(settings, for: bridge)
     }
   }
 }
