@@ -37,7 +37,7 @@ class Flood:
         self.told.mkdir()
         self.told.chmod(0o777)
         for app in APPS:
-            daemon.app(f"cat >> {self.told}/$REFRESH_APP; echo >> {self.told}/$REFRESH_APP", id=app)
+            daemon.app(f"printf '%s\\n' \"$(cat)\" >> {self.told}/$REFRESH_APP", id=app)
         self.last = [App(daemon, f"org.example.last{number}") for number in range(2)]
         daemon.start()
         topics = {app: f"upApp{number:08}" for number, app in enumerate(APPS) if not by_mqtt(app)}
@@ -147,10 +147,12 @@ def test_nothing_is_lost_and_everything_is_accounted_for(daemon, bridge, broker,
     flood.settle(lambda why: why["push_limit"]["used"] == BURST, "woken as often as it may be")
     for app in APPS:
         count, answer = flood.account(app)
-        assert count["wakes"] == BURST, (app, count)
+        # One that a kill cut short counts, and may wait for its repetition.
+        assert 0 <= BURST - count["wakes"] <= count["cut short"], (app, count)
         assert count["waiting"] + count["dropped"] + count["delivered"] == MESSAGES, (app, count)
         if app in VARIOUS:
-            assert len(answer["pushes_dropped"]) == MESSAGES - BURST - WAITING
+            # Some of those that were there when the last was dropped were told after that.
+            assert WAITING - BURST <= count["waiting"] <= WAITING and answer["pushes_dropped"], (app, count)
 
     # The limit is lifted: what waited comes, and nothing else.
     for app in APPS:

@@ -23,7 +23,7 @@ TOKEN = "tk_AgQdq7mVBoFD37zQVN29RhuMzNIz2"
 USER = "refresh-push"
 # Is there when the app was woken, with the payloads that it was woken with.
 TOLD = pathlib.Path("/run/told")
-TASK = f"cat >> {TOLD}; echo >> {TOLD}"
+TASK = f'printf "%s\\n" "$(cat)" >> {TOLD}'
 
 
 def push(number):
