@@ -126,20 +126,22 @@ final class Bridge {
     for record in records where record.state.isEngaged { disconnect(record, "") }
   }
 
-  /// Waits until there is something to do, does it, and answers which of the descriptors can be read.
+  /// Does what there is to do, waits until there is more, and answers which of the descriptors can be read.
   func turn(watching descriptors: [Int32], until moment: Instant?) -> Set<Int32> {
+    act(at: .now)
     let wake = [moment, nextMoment].compactMap(\.self).min()
     let timeout = wake.map { max(.zero, Instant.now.duration(to: $0)) + .milliseconds(1) }
     let ready = loop.turn(watching: descriptors + [main.bell] + link.descriptors, timeout: timeout)
     if ready.contains(main.bell) { main.run() }
-    let now = Instant.now
-    link.turn(at: now, isWanted: !records.isEmpty)
+    return ready
+  }
+
+  private func act(at now: Instant) {
+    link.hear(at: now, isWanted: !records.isEmpty)
     hearDaemon()
     connectDue(at: now)
     report(at: now)
-    // What came in this turn, and the report, go out before the next wait.
-    link.turn(at: now, isWanted: !records.isEmpty)
-    return ready
+    link.tell(at: now)
   }
 
   private var nextMoment: Instant? {
@@ -197,7 +199,7 @@ final class Bridge {
     isReportDue = false
     nextReport = now + .seconds(1)
     let wall = WallClock.microseconds()
-    link.tell(records.map { $0.wire(at: now, wall: wall) })
+    link.report(records.map { $0.wire(at: now, wall: wall) })
   }
 
   /// The line that `systemctl status` shows; it does not change by the second, because that wakes the service manager.

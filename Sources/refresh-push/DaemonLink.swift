@@ -59,10 +59,10 @@ final class DaemonLink {
   }
 
   /// Has the daemon told how the sources are, in the place of what it was to be told before.
-  func tell(_ sources: [Wire.Source]) { report = sources }
+  func report(_ sources: [Wire.Source]) { report = sources }
 
-  /// Does what can be done without waiting; `isWanted` says whether the daemon is needed at all.
-  func turn(at now: Instant, isWanted: Bool) {
+  /// Takes what the daemon says, without waiting; `isWanted` says whether it is needed at all.
+  func hear(at now: Instant, isWanted: Bool) {
     guard isWanted else { return close() }
     if let retry {
       guard retry <= now else { return }
@@ -70,12 +70,16 @@ final class DaemonLink {
     }
     do throws(ClientError) {
       try connect()
-      try hear()
+      try takePolicy()
       try takeAnswer(at: now)
-      try ask()
     } catch {
       fail(error, at: now)
     }
+  }
+
+  /// Asks the daemon what there is to ask, if the last call is answered.
+  func tell(at now: Instant) {
+    do throws(ClientError) { try ask() } catch { fail(error, at: now) }
   }
 
   private func connect() throws(ClientError) {
@@ -85,7 +89,7 @@ final class DaemonLink {
     self.connections = connections
   }
 
-  private func hear() throws(ClientError) {
+  private func takePolicy() throws(ClientError) {
     while let answer = try connections?.watch.nextAnswer(as: PushInterface.Watch.Reply.self) {
       policy = Policy(mayConnect: answer.parameters.mayConnect, network: answer.parameters.network)
       problem = nil
@@ -120,7 +124,7 @@ final class DaemonLink {
       guard case .failed(let reply) = error, reply.name == PushInterface.NotStored.name else { throw error }
       let refusal = try reply.parameters(as: PushInterface.NotStored.self)
       asked = nil
-      queue.takeBack()
+      queue.takeBack(mayBeStored: false)
       problem = "cannot store pushes: \(refusal.problem)"
       retry = now + backOff.next(&chance)
       return nil
@@ -153,7 +157,7 @@ final class DaemonLink {
     connections = nil
     asked = nil
     policy = nil
-    queue.takeBack()
+    queue.takeBack(mayBeStored: true)
   }
 
   private static func sentence(_ error: ClientError, _ socket: SocketPath) -> String {
