@@ -57,6 +57,10 @@ class Bridge(Program):
             self.daemon.settle()
         return source
 
+    def wait_for_count(self, name, **counts):
+        """Waits until the status has these counts of messages, which it is told once a second."""
+        self.wait_for(name, f"at {counts}", lambda source: counts.items() <= source.items())
+
     def wait_until_connected(self, name):
         return self.wait_for(name, "connected", lambda source: source["is_connected"])
 

@@ -22,7 +22,7 @@ def test_an_event_wakes_the_app(running, nchan, app):
     payload = push(42, news="3 new")
     nchan.publish("todo", payload)
     assert app.told() == [payload]
-    assert running.source("news")["received"] == 1
+    running.wait_for_count("news", received=1)
 
 
 def test_a_payload_of_several_lines_comes_as_it_is(running, nchan, app):
