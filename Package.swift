@@ -38,6 +38,7 @@ let package = Package(
       resources: [
         .embedInCode("org.refreshd.App.varlink"), .embedInCode("org.refreshd.Manager.varlink"),
         .embedInCode("org.refreshd.Transfers.varlink"), .embedInCode("org.refreshd.Worker.varlink"),
+        .embedInCode("org.refreshd.Push.varlink"),
       ],
       swiftSettings: strict),
     .target(name: "Systemd", dependencies: ["CSystemd"], swiftSettings: strict),
@@ -78,7 +79,7 @@ let package = Package(
       resources: [
         .embedInCode("Fixtures/schema-1.sql"), .embedInCode("Fixtures/schema-2.sql"),
         .embedInCode("Fixtures/schema-3.sql"), .embedInCode("Fixtures/schema-4.sql"),
-        .embedInCode("Fixtures/schema-5.sql"),
+        .embedInCode("Fixtures/schema-5.sql"), .embedInCode("Fixtures/schema-6.sql"),
       ]),
     test("RefreshConfigTests", ["RefreshConfig"]),
     test("VarlinkTests", ["Varlink", "CLinux"]),

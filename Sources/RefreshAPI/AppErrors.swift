@@ -66,7 +66,23 @@ extension AppInterface {
     }
   }
 
-  /// The switch cannot be stored, so it stays as it was.
+  /// The push cannot be taken as it is; sent again, it would not be either.
+  public struct InvalidPayload: Error, Codable, Hashable, Sendable {
+    /// The name of the error on the socket.
+    public static let name = "org.refreshd.App.InvalidPayload"
+    /// What is wrong with it, without anything of it.
+    public let problem: String
+    /// What to send instead, in one sentence.
+    public let remedy: String
+
+    /// Makes it of its parts.
+    public init(problem: String, remedy: String) {
+      self.problem = problem
+      self.remedy = remedy
+    }
+  }
+
+  /// What was told cannot be stored: a switch stays as it was, and a push is not taken.
   public struct NotStored: Error, Codable, Hashable, Sendable {
     /// The name of the error on the socket.
     public static let name = "org.refreshd.App.NotStored"

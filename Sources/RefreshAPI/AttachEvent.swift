@@ -15,6 +15,8 @@ extension Wire {
     /// - `ended`: a refresh of the app has ended, also one that you performed.
     /// - `phase_changed`: the app is in another phase.
     /// - `transfer_ended`: a transfer of the app has ended, well or badly.
+    /// - `push`: a push for the app that wakes nobody, because it has no `content-available`.
+    /// - `push_dropped`: a push that waited was dropped and wakes nobody, because too many came after it.
     public let kind: String
     /// The phase that the app is in; with `attached` and `phase_changed`.
     public let phase: Phase?
@@ -26,9 +28,9 @@ extension Wire {
     public let trigger: Trigger?
     /// What Complete is called with; with `perform`.
     public let token: String?
-    /// What the trigger brought; with `perform`.
+    /// What a command reads on standard input; with `perform`, and with `push`.
     ///
-    /// For `transfer` a line of JSON for each transfer of the session, which a command reads on standard input.
+    /// For the trigger `transfer` a line of JSON for each transfer of the session, for `push` the push's JSON.
     public let payload: String?
     /// The session whose transfers have ended; with `perform` for the trigger `transfer`, and with `transfer_ended`.
     public let session: String?
@@ -40,7 +42,7 @@ extension Wire {
     public let outcome: Outcome?
     /// Why it failed, in words; with `ended` and the outcome `failed`.
     public let cause: String?
-    /// What its tasks said; with `ended`, absent if nothing.
+    /// What its tasks said, absent if nothing, with `ended`; why, with `push_dropped`.
     public let message: String?
     /// The URL of the transfer, without its secrets; with `transfer_ended`.
     public let url: String?
@@ -48,13 +50,17 @@ extension Wire {
     public let path: String?
     /// How the transfer ended; with `transfer_ended`.
     public let result: TransferResult?
+    /// The `content-id` of the push, absent if it has none.
+    ///
+    /// With `perform` for the trigger `push`, with `push` and with `push_dropped`.
+    public let contentID: String?
 
     /// Makes it of its parts.
     public init(
       kind: String, phase: Phase? = nil, refresh: String? = nil, trigger: Trigger? = nil, token: String? = nil,
       payload: String? = nil, session: String? = nil, deadlineMicroseconds: Int64? = nil, reason: StopReason? = nil,
       outcome: Outcome? = nil, cause: String? = nil, message: String? = nil, url: String? = nil, path: String? = nil,
-      result: TransferResult? = nil
+      result: TransferResult? = nil, contentID: String? = nil
     ) {
       self.kind = kind
       self.phase = phase
@@ -71,6 +77,7 @@ extension Wire {
       self.url = url
       self.path = path
       self.result = result
+      self.contentID = contentID
     }
 
     /// Reads it, also if it is of a later version: what this one has no word for is nil, and the rest is as it says.
@@ -96,6 +103,7 @@ extension Wire {
       url = try event.decodeIfPresent(String.self, forKey: .url)
       path = try event.decodeIfPresent(String.self, forKey: .path)
       result = try known(.result)
+      contentID = try event.decodeIfPresent(String.self, forKey: .contentID)
     }
 
     private enum CodingKeys: String, CodingKey {
@@ -114,6 +122,7 @@ extension Wire {
       case url
       case path
       case result
+      case contentID = "content_id"
     }
   }
 }

@@ -117,12 +117,15 @@ extension Wire {
     public let configuration: ConfigurationState
     /// The store on disk.
     public let store: StoreState
+    /// The push bridge; absent while none is connected.
+    public let push: PushState?
 
     /// Makes it of its parts.
     public init(
       version: String, start: Int, sinceMicroseconds: Int64, isUserDaemon: Bool, socket: String, launcher: String,
       launcherReason: String, apps: Int, refreshing: Int, transferring: Int? = nil, transfersWaiting: Int? = nil,
-      next: NextRefresh? = nil, pause: PauseState? = nil, configuration: ConfigurationState, store: StoreState
+      next: NextRefresh? = nil, pause: PauseState? = nil, configuration: ConfigurationState, store: StoreState,
+      push: PushState? = nil
     ) {
       self.version = version
       self.start = start
@@ -139,6 +142,7 @@ extension Wire {
       self.pause = pause
       self.configuration = configuration
       self.store = store
+      self.push = push
     }
 
     private enum CodingKeys: String, CodingKey {
@@ -157,6 +161,7 @@ extension Wire {
       case pause
       case configuration
       case store
+      case push
     }
   }
 }

@@ -102,6 +102,12 @@ extension Wire {
     public let conditions: Conditions
     /// The last refreshes and waits, the newest first.
     public let past: [Past]
+    /// The pushes that wait, in the order in which the app gets them; absent from a daemon that knows no pushes.
+    public let pushes: [PushWaiting]?
+    /// The last ten that were dropped, the newest first.
+    public let pushesDropped: [DroppedPush]?
+    /// How often pushes may wake it, and did.
+    public let pushLimit: PushLimit?
 
     /// Makes it of its parts.
     public init(
@@ -113,7 +119,8 @@ extension Wire {
       skippedUntilMicroseconds: Int64? = nil, freshUntilMicroseconds: Int64? = nil, oneShot: OneShot? = nil,
       waiting: Waiting? = nil,
       planning: Planning? = nil,
-      conditions: Conditions, past: [Past]
+      conditions: Conditions, past: [Past], pushes: [PushWaiting]? = nil, pushesDropped: [DroppedPush]? = nil,
+      pushLimit: PushLimit? = nil
     ) {
       self.id = id
       self.name = name
@@ -142,6 +149,9 @@ extension Wire {
       self.planning = planning
       self.conditions = conditions
       self.past = past
+      self.pushes = pushes
+      self.pushesDropped = pushesDropped
+      self.pushLimit = pushLimit
     }
 
     private enum CodingKeys: String, CodingKey {
@@ -172,6 +182,9 @@ extension Wire {
       case planning
       case conditions
       case past
+      case pushes
+      case pushesDropped = "pushes_dropped"
+      case pushLimit = "push_limit"
     }
   }
 }

@@ -22,10 +22,19 @@ extension ManagerInterface {
     public struct Reply: Codable, Hashable, Sendable {
       /// The refreshes that have ended, the newest first.
       public let refreshes: [Wire.Refresh]
+      /// The pushes that were dropped since the oldest of them, the newest first; absent from a daemon that knows no
+      /// pushes.
+      public let pushesDropped: [Wire.DroppedPush]?
 
       /// Makes it of its parts.
-      public init(refreshes: [Wire.Refresh]) {
+      public init(refreshes: [Wire.Refresh], pushesDropped: [Wire.DroppedPush]? = nil) {
         self.refreshes = refreshes
+        self.pushesDropped = pushesDropped
+      }
+
+      private enum CodingKeys: String, CodingKey {
+        case refreshes
+        case pushesDropped = "pushes_dropped"
       }
     }
   }

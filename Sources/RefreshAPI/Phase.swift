@@ -11,7 +11,9 @@ extension Wire {
     case foreground
     /// The user no longer looks at the app.
     case background
-    /// The app has no process any more; it is in the background.
+    /// The user has ended the app; it is in the background.
+    ///
+    /// Pushes wait until it is `launched` again.
     case terminated
     /// The app may be refreshed (again).
     case login

@@ -162,12 +162,16 @@ extension Wire {
     public let extraCompletions: Int
     /// In the order of the file; empty for a refresh that the daemon lost in a crash.
     public let tasks: [RefreshTask]
+    /// The `content-id` of the push that it was given; absent if it was given none, or one without.
+    public let contentID: String?
+    /// How many pushes that push had taken the place of; absent for a refresh that was given no push.
+    public let merged: Int?
 
     /// Makes it of its parts.
     public init(
       id: String, app: String, trigger: Trigger, startedMicroseconds: Int64, durationMicroseconds: Int64,
       outcome: Outcome, cause: Cause? = nil, stopReason: StopReason? = nil, cpuMicroseconds: Int64,
-      extraCompletions: Int, tasks: [RefreshTask]
+      extraCompletions: Int, tasks: [RefreshTask], contentID: String? = nil, merged: Int? = nil
     ) {
       self.id = id
       self.app = app
@@ -180,6 +184,8 @@ extension Wire {
       self.cpuMicroseconds = cpuMicroseconds
       self.extraCompletions = extraCompletions
       self.tasks = tasks
+      self.contentID = contentID
+      self.merged = merged
     }
 
     /// What its tasks said, each behind the task's name where there are several; what is the cause already left out.
@@ -200,6 +206,8 @@ extension Wire {
       case cpuMicroseconds = "cpu_us"
       case extraCompletions = "extra_completions"
       case tasks
+      case contentID = "content_id"
+      case merged
     }
   }
 }

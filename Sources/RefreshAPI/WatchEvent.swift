@@ -23,6 +23,8 @@ extension Wire {
     case attached
     /// No process of an app performs its refreshes any more.
     case detached
+    /// A push for an app has come.
+    case push
   }
 
   /// Something that has happened.
@@ -55,12 +57,17 @@ extension Wire {
     public let pause: PauseState?
     /// How old the data is, from when on; microseconds of the wall clock; with `stale`.
     public let sinceMicroseconds: Int64?
+    /// The `content-id` of the push, absent if it has none; with `push`.
+    public let contentID: String?
+    /// What has become of it; with `push`.
+    public let fate: PushFate?
 
     /// Makes it of its parts.
     public init(
       kind: WatchKind, atMicroseconds: Int64, app: String? = nil, id: String? = nil, trigger: Trigger? = nil,
       refresh: Refresh? = nil, holds: [Hold]? = nil, wait: Wait? = nil, phase: Phase? = nil, condition: String? = nil,
-      state: Condition? = nil, isDisabled: Bool? = nil, pause: PauseState? = nil, sinceMicroseconds: Int64? = nil
+      state: Condition? = nil, isDisabled: Bool? = nil, pause: PauseState? = nil, sinceMicroseconds: Int64? = nil,
+      contentID: String? = nil, fate: PushFate? = nil
     ) {
       self.kind = kind
       self.atMicroseconds = atMicroseconds
@@ -76,6 +83,8 @@ extension Wire {
       self.isDisabled = isDisabled
       self.pause = pause
       self.sinceMicroseconds = sinceMicroseconds
+      self.contentID = contentID
+      self.fate = fate
     }
 
     private enum CodingKeys: String, CodingKey {
@@ -93,6 +102,8 @@ extension Wire {
       case isDisabled = "is_disabled"
       case pause
       case sinceMicroseconds = "since_us"
+      case contentID = "content_id"
+      case fate
     }
   }
 }

@@ -26,6 +26,7 @@ struct Reading {
     sessions = section.takeWord("sessions", example: .logind) ?? sessions
     launcher = section.takeWord("launcher", example: .spawn) ?? launcher
     transfers = TransferSettings(from: &section, limits: &limits.transfers)
+    limits.takePush(from: &section)
     if var inner = section.takeTable("defaults", example: "[defaults], a table") {
       defaults = Settings(from: &inner, in: &self)
       defaults.refuseEarlyStaleness(in: &inner, limits: limits)

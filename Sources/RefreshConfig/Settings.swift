@@ -15,6 +15,7 @@ struct Settings {
   var meteredWhenStale: Bool?
   var adaptive: Bool?
   var staleness = StalenessSettings()
+  var push = PushSettings()
   var surroundings = Surroundings()
   var sandbox = SandboxSettings()
 
@@ -51,6 +52,7 @@ struct Settings {
     meteredWhenStale = section.takeBoolean("metered_when_stale")
     adaptive = section.takeBoolean("adaptive")
     staleness = StalenessSettings(from: &section, &reading.programs)
+    push = PushSettings(from: &section)
     surroundings = Surroundings(from: &section)
     sandbox = SandboxSettings(from: &section, in: reading)
   }
@@ -70,6 +72,7 @@ struct Settings {
     settings.meteredWhenStale = meteredWhenStale ?? defaults.meteredWhenStale
     settings.adaptive = adaptive ?? defaults.adaptive
     settings.staleness = staleness.completed(by: defaults.staleness)
+    settings.push = push.completed(by: defaults.push)
     settings.surroundings = surroundings.completed(by: defaults.surroundings)
     settings.sandbox = sandbox.completed(by: defaults.sandbox)
     return settings
@@ -92,6 +95,7 @@ struct Settings {
     policy.meteredWhenStale = meteredWhenStale ?? policy.meteredWhenStale
     policy.isAdaptive = adaptive ?? policy.isAdaptive
     policy.staleAfter = staleness.after ?? policy.staleAfter
+    policy.pushLimit = push.limit
     return policy
   }
 

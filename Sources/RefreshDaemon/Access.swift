@@ -8,10 +8,14 @@ struct Access {
   let uid: uid_t
   /// The group `refreshd`, whose members may all, where it exists.
   let group: gid_t?
+  /// The user of the push bridge, who may hand in pushes and nothing else, where there is one.
+  let bridge: uid_t?
 
-  /// Reads who the daemon is and which group may ask it everything.
+  /// Reads who the daemon is, which group may ask it everything, and who the bridge is.
   static func current() -> Access {
-    Access(uid: getuid(), group: getgrnam("refreshd").map { $0.pointee.gr_gid })
+    Access(
+      uid: getuid(), group: getgrnam("refreshd").map { $0.pointee.gr_gid },
+      bridge: getpwnam("refresh-push").map { $0.pointee.pw_uid })
   }
 
   /// Whether the peer may ask about the daemon itself and about every app.
@@ -23,6 +27,12 @@ struct Access {
   func may(_ peer: Peer, about app: AppConfiguration) -> Bool {
     peer.uid == app.owner.uid || mayAll(peer)
   }
+
+  /// Whether the peer may hand in pushes for all apps, as the bridge does.
+  func mayPush(_ peer: Peer) -> Bool { peer.uid == bridge || mayAll(peer) }
+
+  /// What would help somebody who may not hand in pushes for all apps.
+  var remedyForPushes: String { "Ask as root, as the user refresh-push or as a member of the group refreshd." }
 
   /// What would help somebody who may not ask about the daemon.
   var remedy: String { "Ask as root or as a member of the group refreshd." }

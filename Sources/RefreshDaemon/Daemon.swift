@@ -52,6 +52,8 @@ actor Daemon {
   var roomReader = RoomReader()
   /// The folders of which it is not known yet how much room there is.
   var foldersLookedAt: Set<String> = []
+  /// What is known of pushes beside what the engine knows.
+  var pushes: Pushes
   /// Who is told what happens.
   var watchers = Watchers()
   /// The last refresh of each app that has ended.
@@ -119,7 +121,8 @@ actor Daemon {
     engine = Engine(
       start: parts.loaded.start, spread: Machine.spread(), states: parts.loaded.states,
       wallOffset: parts.moment.wallOffset, device: parts.loaded.device, learned: parts.loaded.learned,
-      transfers: parts.loaded.transfers.mapValues(\.state))
+      transfers: parts.loaded.transfers.mapValues(\.state), pushes: parts.loaded.pushes)
+    pushes = Pushes(parts.loaded.pushes, last: parts.loaded.lastPush)
     transfers = Transfers(parts.loaded.transfers, last: parts.loaded.lastTransfer)
     transfers.hasOpen = engine.transferCounts != (0, 0)
     configuration = InForce(parts.configuration, at: parts.moment)
@@ -185,6 +188,7 @@ actor Daemon {
     holdSleep()
     if decision.deviceChanged { watch() }
     if !decision.transfersChanged.isEmpty { watchForTransfers() }
+    tellBridge()
   }
 
   /// Gives the instant that it is, and lets the engine know first if the wall clock was set.
@@ -219,6 +223,7 @@ actor Daemon {
     pending.waited += decision.waited
     for record in decision.ended { conclude(record) }
     noteTransfers(decision, at: now)
+    notePushes(decision)
     for effect in decision.effects {
       pending.work.append(Pending.Work(effect: effect, app: configuration[effect.app]))
     }

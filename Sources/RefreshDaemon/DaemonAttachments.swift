@@ -47,11 +47,12 @@ extension Daemon {
     tellStarted(refresh, running)
     // It may have left since the engine decided.
     guard let performer, let token = running.tokens.first else { return lose(refresh) }
+    let push = engine.push(toldBy: refresh)
     performer.tell(
       Wire.AttachEvent(
         kind: "perform", refresh: refresh.description, trigger: Wire.Trigger(trigger), token: token,
-        payload: linesOfSession(toldBy: refresh, to: app.id), session: session(toldBy: refresh),
-        deadlineMicroseconds: deadline.wallMicroseconds(at: engine.wallOffset)))
+        payload: push?.payload ?? linesOfSession(toldBy: refresh, to: app.id), session: session(toldBy: refresh),
+        deadlineMicroseconds: deadline.wallMicroseconds(at: engine.wallOffset), contentID: push?.contentID))
   }
 
   /// Tells who performs a refresh that its deadline is near.

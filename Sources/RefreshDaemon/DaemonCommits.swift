@@ -43,7 +43,7 @@ extension Daemon {
     repeat {
       let turn = pending
       pending = Pending()
-      let problem = await save(turn)
+      let (problem, known) = await save(turn)
       note(problem)
       unreleased += turn.ended.map(\.id)
       if problem == nil {
@@ -51,6 +51,7 @@ extension Daemon {
         unreleased = []
       }
       for promise in turn.promises { promise(problem) }
+      for arrival in turn.arrivals { arrival.then(problem, known) }
       finish(turn)
     } while !pending.isEmpty
     isCommitting = false
@@ -70,8 +71,9 @@ extension Daemon {
     giveOrders()
   }
 
-  private func save(_ turn: Pending) async -> StoreError? {
-    guard turn.isToBeSaved || storeProblem != nil else { return nil }
+  /// Saves a turn; gives why it could not be, and the pushes that were taken before.
+  private func save(_ turn: Pending) async -> (StoreError?, Set<PushID>) {
+    guard turn.isToBeSaved || storeProblem != nil else { return (nil, []) }
     var batch = Batch(
       now: Moment.now().instant, wallOffset: engine.wallOffset, openings: turn.openings, records: turn.ended,
       waits: turn.waited)
@@ -80,15 +82,17 @@ extension Daemon {
     for id in turn.changed { batch.states[id] = engine.state(of: id) }
     for id in turn.learned { batch.learned[id] = .some(engine.learned(of: id)) }
     batch.transfers = transferChanges(of: turn)
-    let problem: StoreError?
+    batch.pushes = pushChanges(of: turn)
+    let isPromised = turn.mustLast || !turn.promises.isEmpty || !turn.arrivals.isEmpty
+    var problem: StoreError?
+    var known: Set<PushID> = []
     do throws(StoreError) {
-      try await store.save(batch, durably: turn.mustLast || !turn.promises.isEmpty)
-      problem = nil
+      known = try await store.save(batch, durably: isPromised)
     } catch {
       problem = error
     }
     tally.noteWrite(took: batch.now.duration(to: Moment.now().instant), failed: problem != nil)
-    return problem
+    return (problem, known)
   }
 
   /// Sees to the next try after a commit that failed, and says once when writing stops and when it works again.
@@ -116,7 +120,7 @@ extension Daemon {
     pending.changed.formUnion(configuration.apps.map(\.id))
     pending.learned.formUnion(configuration.apps.map(\.id))
     pending.validators = fetches.all
-    pending.savesAllTransfers = true
+    pending.savesAll = true
     pending.deviceChanged = true
   }
 }

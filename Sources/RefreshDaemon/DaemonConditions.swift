@@ -74,6 +74,7 @@ extension Daemon {
     }
     if engine.device.pause == .untilAC { needs.insert(.power) }
     if transfers.hasOpen { needs.insert(.network) }
+    if pushes.isInUse { needs.formUnion([.network, .power]) }
     if needsSessions { needs.insert(.sessions) }
     return needs
   }

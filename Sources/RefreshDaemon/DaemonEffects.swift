@@ -61,9 +61,10 @@ extension Daemon {
   /// Starts one task of a refresh that has begun.
   private func launch(_ task: Int, of refresh: RefreshID, _ running: Refreshes.Running) {
     let app = running.app
+    let push = engine.push(toldBy: refresh)
     let variables = environment.variables(
       of: app.commands[task], app: app, refresh: refresh, trigger: running.trigger,
-      session: session(toldBy: refresh),
+      session: session(toldBy: refresh), contentID: push?.contentID,
       deadline: running.deadline.wallMicroseconds(at: engine.wallOffset), token: running.tokens[task])
     launcher.start(
       TaskLaunch(
@@ -72,7 +73,7 @@ extension Daemon {
         timeLimit: max(.zero, Moment.now().instant.duration(to: running.deadline)), grace: app.policy.grace,
         goodExits: [app.policy.tasks[task].noDataExit], properties: app.sandbox.map(UnitProperty.init),
         input: order(of: app.commands[task], app.id)
-          ?? linesOfSession(toldBy: refresh, to: app.id).map { [UInt8]($0.utf8) },
+          ?? (push?.payload ?? linesOfSession(toldBy: refresh, to: app.id)).map { [UInt8]($0.utf8) },
         changedPath: app.policy.tasks[task].newData.path))
   }
 

@@ -1,6 +1,7 @@
 import RefreshAPI
 import RefreshConfig
 import RefreshEngine
+import RefreshStore
 
 /// The judgement about one app at one instant, term by term, as the socket shows it.
 struct ExplanationView {
@@ -9,6 +10,9 @@ struct ExplanationView {
   let conditions: Conditions
   let pause: Pause?
   let past: [Wire.Past]
+  /// How many pushes have woken the app in the window of the limit.
+  let pushesUsed: Int
+  let pushesDropped: [StoredDroppedPush]
 
   /// All of it.
   var wire: Wire.Explanation {
@@ -31,7 +35,14 @@ struct ExplanationView {
       freshUntilMicroseconds: explanation.freshUntil.map(wall),
       oneShot: explanation.oneShot.map { Wire.OneShot($0, wallOffset: view.wallOffset) },
       waiting: explanation.waiting.map { Wire.Waiting($0, wallOffset: view.wallOffset) },
-      planning: explanation.planning.map(planning), conditions: Wire.Conditions(conditions), past: past)
+      planning: explanation.planning.map(planning), conditions: Wire.Conditions(conditions), past: past,
+      pushes: explanation.pushes.map { Wire.PushWaiting($0, wallOffset: view.wallOffset) },
+      pushesDropped: pushesDropped.map(Wire.DroppedPush.init), pushLimit: pushLimit)
+  }
+
+  private var pushLimit: Wire.PushLimit {
+    let limit = view.app.policy.pushLimit
+    return Wire.PushLimit(perHour: limit.perHour, burst: limit.burst, used: pushesUsed)
   }
 
   private func planning(_ planning: Explanation.Planning) -> Wire.Planning {

@@ -44,6 +44,10 @@ public enum MessageID: UInt128, Hashable, Sendable, CaseIterable {
   case transferRetried = 0x00ed4e314eab40958e3c11886e61ab02
   /// A transfer has ended.
   case transferEnded = 0x8e7390c4cccb404da36036c48d2f7485
+  /// A push was taken.
+  case pushTaken = 0xe30e59510ca34c438cf8e1f0200376db
+  /// A push was dropped, because too many came after it.
+  case pushDropped = 0xeaa00066e4754603b64d4c42bc5bf41e
   /// The store cannot be written; the daemon goes on in memory.
   case storeCannotWrite = 0xaf76eb1ad8fa448db74f8f8e6b3684cd
   /// The store can be written again; all changes are in it.

@@ -10,6 +10,13 @@ struct Pending {
     let app: AppConfiguration?
   }
 
+  /// Pushes that came in one call, and who waits for them to be saved.
+  struct Arrival {
+    let pushes: [ArrivedPush]
+    /// Told after the commit why nothing of it was saved, or which pushes were left out, because they were taken before.
+    let then: (StoreError?, Set<PushID>) -> Void
+  }
+
   /// The apps to be saved.
   var changed: Set<AppID> = []
   /// Whether the wall clock was set: a later boot reads this boot's instants by the offset that was saved last.
@@ -34,8 +41,14 @@ struct Pending {
   var transferProgress: Set<TransferID> = []
   /// The transfers that are forgotten.
   var transfersRemoved: Set<TransferID> = []
-  /// Whether all transfers are to be saved, because nothing of them is any more.
-  var savesAllTransfers = false
+  /// The pushes that are to be taken once they are saved.
+  var arrivals: [Arrival] = []
+  /// What the engine decided of pushes.
+  var pushes: [PushID: PushChange] = [:]
+  /// The pushes that were dropped, for the history.
+  var pushesDropped: [DroppedPush] = []
+  /// Whether all transfers and pushes are to be saved, because nothing of them is any more.
+  var savesAll = false
   /// Whether what it saves must outlive a loss of power although nobody is promised it: a file is in its place, or an app
   /// was told.
   var mustLast = false
@@ -49,17 +62,19 @@ struct Pending {
   /// Whether there is anything to write.
   var isToBeSaved: Bool {
     !changed.isEmpty || deviceChanged || clockStepped || !learned.isEmpty || !openings.isEmpty || !ended.isEmpty
-      || !waited.isEmpty || !validators.isEmpty || !promises.isEmpty || changesTransfers
+      || !waited.isEmpty || !validators.isEmpty || !promises.isEmpty || changesTransfers || changesPushes
   }
 
   private var changesTransfers: Bool {
     !enqueued.isEmpty || !transfersChanged.isEmpty || !transferProgress.isEmpty || !transfersRemoved.isEmpty
-      || savesAllTransfers
+      || savesAll
   }
+
+  private var changesPushes: Bool { !arrivals.isEmpty || !pushes.isEmpty || !pushesDropped.isEmpty }
 
   /// Whether nobody waits for the commit: nothing is to be started or answered after it, and nothing has ended.
   var canWait: Bool {
-    !clockStepped && ended.isEmpty && work.isEmpty && answers.isEmpty && promises.isEmpty
+    !clockStepped && ended.isEmpty && work.isEmpty && answers.isEmpty && promises.isEmpty && arrivals.isEmpty
   }
 
   /// Whether there is nothing to do.

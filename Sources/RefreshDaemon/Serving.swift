@@ -12,8 +12,8 @@ extension Daemon {
     let service = ServiceInfo(
       vendor: "refreshd", product: "refreshd", version: refreshdVersion, url: "https://refreshd.example")
     let server = Server(
-      service, interfaces: [appInterface, managerInterface, transfersInterface, workerInterface], bounds: Self.bounds,
-      reactor: LoopReactor(loop: loop))
+      service, interfaces: [appInterface, managerInterface, pushInterface, transfersInterface, workerInterface],
+      bounds: Self.bounds, reactor: LoopReactor(loop: loop))
     self.server = server
     for listener in passed { try server.listen(on: listener.descriptor) }
     guard passed.isEmpty else { return }
@@ -28,6 +28,15 @@ extension Daemon {
     interface.method("Signal") { self.signal($0) }
     interface.method("Attach") { self.attach($0) }
     interface.method("Complete") { self.complete($0) }
+    interface.method("Push") { self.push($0) }
+    return interface
+  }
+
+  private var pushInterface: Interface {
+    var interface = Interface(PushInterface.name, description: PushInterface.description)
+    interface.method("Deliver") { self.deliver($0) }
+    interface.method("Report") { self.reportSources($0) }
+    interface.method("Watch") { self.watchBridge($0) }
     return interface
   }
 
@@ -81,11 +90,15 @@ extension Daemon {
     return interface
   }
 
-  /// What clients may take up; a lease is a connection, and one user may have hundreds of apps.
+  /// What clients may take up: a lease is a connection, and one user may have hundreds of apps.
+  ///
+  /// A message may have the bytes of as many pushes as one call may hand in, each as long as it may be, and twice that,
+  /// because JSON within JSON is escaped.
   private static var bounds: Bounds {
     var bounds = Bounds()
     bounds.connections = 4096
     bounds.connectionsPerUser = 1024
+    bounds.messageBytes = 4 << 20
     return bounds
   }
 
@@ -123,6 +136,9 @@ extension AppInterface.NotLeasable: VarlinkError {}
 extension AppInterface.NoSuchToken: VarlinkError {}
 extension AppInterface.AlreadyCompleted: VarlinkError {}
 extension AppInterface.NotStored: VarlinkError {}
+extension AppInterface.InvalidPayload: VarlinkError {}
+extension PushInterface.NotAllowed: VarlinkError {}
+extension PushInterface.NotStored: VarlinkError {}
 extension ManagerInterface.NoSuchApp: VarlinkError {}
 extension ManagerInterface.NotAllowed: VarlinkError {}
 extension ManagerInterface.Held: VarlinkError {}

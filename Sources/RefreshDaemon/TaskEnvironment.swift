@@ -37,13 +37,14 @@ struct TaskEnvironment {
   ///   seconds since 1970, rounded down, which `date +%s` compares with.
   func variables(
     of command: Command, app: AppConfiguration, refresh: RefreshID, trigger: Trigger, session: String?,
-    deadline: Int64, token: String
+    contentID: String?, deadline: Int64, token: String
   ) -> [String] {
     var refreshing = [
       "REFRESH_APP=\(app.id)", "REFRESH_ID=\(refresh)", "REFRESH_TRIGGER=\(trigger.rawValue)",
       "REFRESH_DEADLINE=\(deadline / 1_000_000)", "REFRESH_SOCKET=\(socket)", "REFRESH_TOKEN=\(token)",
     ]
     if let session { refreshing.append("REFRESH_SESSION=\(session)") }
+    if let contentID { refreshing.append("REFRESH_CONTENT_ID=\(contentID)") }
     return variables(of: command, app, refreshing)
   }
 

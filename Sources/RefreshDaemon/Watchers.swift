@@ -45,6 +45,10 @@ extension Daemon {
     case .detached(let id): tell(Wire.WatchEvent(kind: .detached, atMicroseconds: at, app: id.description))
     default: break
     }
+    if case .pushed(let id, let push) = event {
+      // What was merged into another has no change of its own.
+      tellWatchers(ofPush: push.contentID, to: id, decision.pushes[push.id] == nil ? .merged : .queued)
+    }
     if engine.device.pause != watchers.pause {
       watchers.pause = engine.device.pause
       tell(Wire.WatchEvent(kind: .switchChanged, atMicroseconds: at, pause: pauseState))
@@ -95,6 +99,14 @@ extension Daemon {
     tell(
       Wire.WatchEvent(
         kind: .phaseChanged, atMicroseconds: at, app: app.description, phase: Wire.Phase(phase)))
+  }
+
+  /// Tells those who watch that a push has come for an app.
+  func tellWatchers(ofPush contentID: String?, to app: AppID, _ fate: Wire.PushFate) {
+    guard !watchers.all.isEmpty else { return }
+    let at = readClocks().wallMicroseconds(at: engine.wallOffset)
+    tell(
+      Wire.WatchEvent(kind: .push, atMicroseconds: at, app: app.description, contentID: contentID, fate: fate))
   }
 
   /// Tells each watcher what it asked for and may know.

@@ -13,7 +13,8 @@ extension Wire.Refresh {
       outcome: Wire.Outcome(refresh.outcome), cause: Wire.Cause(refresh.outcome),
       stopReason: refresh.stopReason.map(Wire.StopReason.init),
       cpuMicroseconds: refresh.tasks.reduce(0) { $0 + $1.cpu.inMicroseconds },
-      extraCompletions: refresh.extraCompletions, tasks: refresh.tasks.map(Wire.RefreshTask.init))
+      extraCompletions: refresh.extraCompletions, tasks: refresh.tasks.map(Wire.RefreshTask.init),
+      contentID: refresh.push?.contentID, merged: refresh.push.map { Int($0.merged) })
   }
 }
 
@@ -40,6 +41,8 @@ struct AppView {
   let state: AppState
   let phase: Phase
   let verdict: Verdict
+  /// Why it is refreshed next, while nothing holds it.
+  let dueTrigger: Trigger?
   let limits: Limits
   let wallOffset: Duration
   let last: StoredRefresh?
@@ -118,14 +121,6 @@ struct AppView {
     if case .notDue(let until) = verdict { until } else { nil }
   }
 
-  private var dueTrigger: Trigger? {
-    switch verdict {
-    case .ready(let trigger): trigger
-    case .notDue: state.request?.trigger ?? .interval
-    case .held, .refreshing: nil
-    }
-  }
-
   /// The refresh that is running, if one is.
   var running: Wire.Running? {
     state.running.map {
@@ -150,7 +145,8 @@ extension Daemon {
     let now = readClocks()
     return AppView(
       app: app, state: engine.state(of: app.id) ?? AppState(), phase: engine.phase(of: app.id) ?? .background,
-      verdict: engine.verdict(on: app.id, at: now), limits: engine.limits, wallOffset: engine.wallOffset,
+      verdict: engine.verdict(on: app.id, at: now), dueTrigger: engine.dueTrigger(of: app.id, at: now),
+      limits: engine.limits, wallOffset: engine.wallOffset,
       last: lasts[app.id], staleSince: engine.staleSince(app.id, at: now),
       performer: performer(of: app.id)?.call.peer.pid)
   }

@@ -10,7 +10,7 @@ struct AppTable {
     "fresh_at_us", "request_trigger", "request_earliest_us", "running_id", "running_trigger", "running_at_us",
     "is_disabled", "skipped_until_us", "failures", "strikes_us", "one_shot_earliest_us", "one_shot_reason",
     "waiting_since_us", "waiting_holds", "seen_at_us", "planned_us",
-    "is_stale_told", "running_session", "fresh_until_us",
+    "is_stale_told", "running_session", "fresh_until_us", "running_push", "pushed_us", "is_terminated",
   ]
 
   private let all: Statement
@@ -50,7 +50,8 @@ struct AppTable {
       .text(state.strikes.code), Value(state.oneShot?.earliest.microseconds), Value(state.oneShot?.reason),
       Value(state.waiting?.since.microseconds), Value(state.waiting?.holds.code), Value(state.seenAt?.microseconds),
       Value(state.planned?.microseconds), .integer(state.isStaleTold ? 1 : 0),
-      Value(running?.session), Value(state.freshUntil?.microseconds))
+      Value(running?.session), Value(state.freshUntil?.microseconds), running?.push?.value ?? .null,
+      .text(state.pushedAt.code), Value(state.isTerminated))
   }
 
   /// Makes a row for an app that has none.
@@ -69,7 +70,8 @@ struct AppTable {
       },
       running: try row.optional(9) { column throws(StoreError) in
         Started(
-          id: row.refreshID(column), trigger: try row.code(10), at: try row.instant(11), session: row.optionalText(23))
+          id: row.refreshID(column), trigger: try row.code(10), at: try row.instant(11), session: row.optionalText(23),
+          push: try row.optional(25) { row.pushID($0) })
       })
     state.isDisabled = row.integer(12) != 0
     state.skippedUntil = try row.optional(13, row.instant)
@@ -85,6 +87,8 @@ struct AppTable {
     state.planned = try row.optional(21, row.instant)
     state.isStaleTold = row.integer(22) != 0
     state.freshUntil = try row.optional(24, row.instant)
+    state.pushedAt = try row.instants(26)
+    state.isTerminated = row.integer(27) != 0
     return state
   }
 }

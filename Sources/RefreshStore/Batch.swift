@@ -44,6 +44,8 @@ public struct Batch: Hashable, Sendable {
   public var transfers = TransferChanges()
   /// What apps remember of URLs, by app and URL, where that changed; nil for what is forgotten.
   public var validators: [AppID: [String: Validator?]] = [:]
+  /// What changed of pushes.
+  public var pushes = PushChanges()
 
   /// Makes a batch; nothing has changed by default.
   public init(
@@ -71,6 +73,7 @@ public struct Batch: Hashable, Sendable {
     batch.records = (earlier.records + records).suffix(Self.recordsKept)
     batch.waits = (earlier.waits + waits).suffix(Self.recordsKept)
     batch.transfers = transfers.following(earlier.transfers)
+    batch.pushes = pushes.following(earlier.pushes)
     batch.validators.merge(earlier.validators) { later, earlier in later.merging(earlier) { later, _ in later } }
     return batch
   }

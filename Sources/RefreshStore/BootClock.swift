@@ -47,7 +47,18 @@ extension AppState {
     state.waiting?.since.advance(by: shift)
     state.planned = planned?.advanced(by: shift)
     state.freshUntil = freshUntil?.advanced(by: shift)
+    state.pushedAt = pushedAt.map { $0.advanced(by: shift) }
     return state
+  }
+}
+
+extension Push {
+  /// The push with every instant moved by `shift`.
+  func moved(by shift: Duration) -> Push {
+    var push = self
+    push.arrivedAt.advance(by: shift)
+    push.earliest.advance(by: shift)
+    return push
   }
 }
 

@@ -20,13 +20,15 @@ public struct StoredRefresh: Hashable, Sendable {
   public var extraCompletions: Int
   /// The tasks, in the order of the file.
   public var tasks: [TaskRecord]
+  /// The push that the app was told with it; nil when it told none.
+  public var push: ToldPush?
 }
 
 /// The rows of `refresh` and `task`.
 struct History {
   private static let columns = """
     trigger, started_wall_us, duration_us, outcome, cause, cause_code, cause_text, stop_reason, \
-    extra_completions
+    extra_completions, content_id, merged
     """
   private static let taskColumns = """
     refresh, position, name, outcome, cause, cause_code, cause_text, duration_us, cpu_us, message, bytes
@@ -47,7 +49,7 @@ struct History {
     insert = try prepare(
       """
       INSERT INTO refresh (id, \(Self.columns), app)
-      VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?, \(AppTable.key)) ON CONFLICT DO NOTHING
+      VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, \(AppTable.key)) ON CONFLICT DO NOTHING
       """, to: .save)
     insertTask = try prepare(
       "INSERT INTO task (\(Self.taskColumns)) VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?) ON CONFLICT DO NOTHING",
@@ -71,7 +73,8 @@ struct History {
       id, .text(record.trigger.code), .integer(clock.wall(record.startedAt)),
       .integer(record.startedAt.duration(to: record.endedAt).inMicroseconds), .text(outcome.outcome),
       Value(outcome.cause), Value(outcome.causeCode), Value(outcome.causeText), Value(record.stopReason?.code),
-      .integer(Int64(record.extraCompletions)), .text(record.app.description))
+      .integer(Int64(record.extraCompletions)), Value(record.push?.contentID),
+      Value((record.push?.merged).map(Int64.init)), .text(record.app.description))
     for (position, task) in record.tasks.enumerated() {
       let outcome = OutcomeColumns(task.outcome)
       try insertTask.run(
@@ -95,7 +98,7 @@ struct History {
   func last() throws(StoreError) -> [AppID: StoredRefresh] {
     var found: [AppID: StoredRefresh] = [:]
     try selectLast.rows { row throws(StoreError) in
-      guard let app = AppID(row.text(10)) else { throw row.unreadable(10) }
+      guard let app = AppID(row.text(12)) else { throw row.unreadable(12) }
       found[app] = try refresh(row, of: app)
     }
     return found
@@ -106,7 +109,10 @@ struct History {
     return StoredRefresh(
       id: id, app: app, trigger: try row.code(1), startedWallMicroseconds: row.integer(2),
       duration: .microseconds(row.integer(3)), outcome: try row.outcome(4), stopReason: try row.optional(8, row.code),
-      extraCompletions: try row.exactly(9), tasks: try tasks(of: id))
+      extraCompletions: try row.exactly(9), tasks: try tasks(of: id),
+      push: try row.optional(11) { column throws(StoreError) in
+        ToldPush(contentID: row.optionalText(10), merged: try row.count(column))
+      })
   }
 
   private func tasks(of id: RefreshID) throws(StoreError) -> [TaskRecord] {

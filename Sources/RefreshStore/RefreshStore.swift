@@ -30,6 +30,10 @@ public struct Loaded: Sendable {
   public let lastTransfer: UInt64
   /// What apps remember of what they fetched, by app and URL.
   public let validators: [AppID: [String: Validator]]
+  /// The pushes that the apps are to be told, in order of their numbers, on this boot's clock.
+  public let pushes: [AppID: [Push]]
+  /// The greatest number that a push ever had, also one that is forgotten; 0 before the first.
+  public let lastPush: UInt64
   /// Why there is no more, if the file was damaged: it was set aside and a new one begun.
   public let damaged: StoreError?
   /// Why the start is not on the disk yet, if the disk is full: it is written with the next save that finds room.
@@ -87,19 +91,24 @@ public actor RefreshStore {
 
   /// Saves a batch in one transaction, with what earlier saves could not write.
   ///
+  /// Gives those of ``PushChanges/arrived`` that were not saved, because their messages were taken before.
+  ///
   /// With `durably` it returns when the disk has it (`synchronous = FULL`): for what somebody is promised. Without,
   /// it survives a crash of the daemon at once and a loss of power a little later.
   ///
-  /// When it throws, nothing of the batch is on the disk; it is kept in memory and is part of the next save. After
+  /// When it throws, nothing of the batch is on the disk; but for what arrived, it is kept in memory and is part of the
+  /// next save. After
   /// `corrupt`, here or from a reading, the file is a new one: save every state again, the device's too.
-  public func save(_ batch: Batch, durably: Bool) throws(StoreError) {
+  @discardableResult
+  public func save(_ batch: Batch, durably: Bool) throws(StoreError) -> Set<PushID> {
     let batch = unsaved.map(batch.following) ?? batch
     let clock = BootClock(bootID: clock.bootID, now: batch.now, wallOffset: batch.wallOffset)
     (unsaved, self.clock) = (batch, clock)
-    try withTables { tables throws(StoreError) in
+    let known = try withTables { tables throws(StoreError) in
       try tables.save(batch, clock: clock, start: start, durably: durably)
     }
     unsaved = nil
+    return known
   }
 
   /// The newest refreshes of an app that are on the disk, newest first, `limit` at most.
@@ -114,6 +123,13 @@ public actor RefreshStore {
   /// About 200 of an app are kept.
   public func waits(of app: AppID, limit: Int) throws(StoreError) -> [StoredWait] {
     try withTables { tables throws(StoreError) in try tables.newestWaits(limit, of: app) }
+  }
+
+  /// The newest pushes of which an app was never told that are on the disk, newest first, `limit` at most.
+  ///
+  /// About 200 of an app are kept.
+  public func droppedPushes(of app: AppID, limit: Int) throws(StoreError) -> [StoredDroppedPush] {
+    try withTables { tables throws(StoreError) in try tables.newestDroppedPushes(limit, of: app) }
   }
 
   /// When the user brought an app to the foreground, newest first: Unix time in microseconds, by the wall clock as it
@@ -149,12 +165,16 @@ public actor RefreshStore {
     let states = (saved?.states ?? [:]).mapValues { $0.moved(by: shift) }
     let device = (saved?.device ?? DeviceState()).moved(by: shift)
     let transfers = (saved?.transfers ?? [:]).mapValues { $0.moved(by: shift) }
+    let pushes = (saved?.pushes ?? [:]).mapValues { $0.map { $0.moved(by: shift) } }
     let start = (saved?.start ?? 0) + 1
 
     // In the same boot the rows are right as they are.
     var batch = Batch(now: clock.now, wallOffset: clock.wallOffset)
     if previous == .otherBoot { (batch.states, batch.device) = (states, device) }
-    if previous == .otherBoot { batch.transfers.whole = transfers }
+    if previous == .otherBoot {
+      batch.transfers.whole = transfers
+      for (app, pushes) in pushes { for push in pushes { batch.pushes.changed[push.id] = .kept(app, push) } }
+    }
     batch.transfers.removed = Set((saved?.unreadableTransfers ?? [:]).keys)
     var full: StoreError?
     do {
@@ -168,7 +188,7 @@ public actor RefreshStore {
       start: start, previous: previous, states: states, device: device, learned: saved?.learned ?? [:],
       transfers: transfers, unreadableTransfers: saved?.unreadableTransfers ?? [:],
       lastTransfer: saved?.lastTransfer ?? 0, validators: saved?.validators ?? [:],
-      damaged: damaged, unsaved: full)
+      pushes: pushes, lastPush: saved?.lastPush ?? 0, damaged: damaged, unsaved: full)
     return (store, loaded)
   }
 

@@ -1,8 +1,8 @@
 /// The tables, and how a file of an older release becomes one of this release.
 ///
 /// Read them with `sqlite3` while the daemon runs, `SELECT * FROM history` first, or `timeline`, which has the waits
-/// too. Instants in `app`, `device`, `transfer` and `clock` are microseconds of the boot clock of the boot in `clock`, and
-/// `clock.wall_offset_us` added to one gives Unix time; `refresh`, `wait` and `opening` have Unix time already.
+/// too. Instants in `app`, `device`, `transfer`, `push` and `clock` are microseconds of the boot clock of the boot in `clock`,
+/// and `clock.wall_offset_us` added to one gives Unix time; all others have Unix time already.
 enum Schema {
   /// The version that this release writes, kept in `PRAGMA user_version`.
   static var version: Int { migrations.count }
@@ -206,6 +206,50 @@ enum Schema {
       digest TEXT,
       PRIMARY KEY (app, url)
     ) STRICT, WITHOUT ROWID;
+
+    """,
+    """
+    ALTER TABLE app ADD COLUMN running_push INTEGER;
+    -- Oldest first, with a space between two.
+    ALTER TABLE app ADD COLUMN pushed_us TEXT NOT NULL DEFAULT '';
+    ALTER TABLE app ADD COLUMN is_terminated INTEGER NOT NULL DEFAULT 0;
+
+    ALTER TABLE refresh ADD COLUMN content_id TEXT;
+    ALTER TABLE refresh ADD COLUMN merged INTEGER;   -- pushes that its own took the place of; null when none woke it
+
+    -- The pushes that the apps are to be told. AUTOINCREMENT: a number is never given twice.
+    CREATE TABLE push (
+      id INTEGER PRIMARY KEY AUTOINCREMENT,
+      app INTEGER NOT NULL,             -- app.key
+      payload TEXT NOT NULL,
+      content_id TEXT,
+      urgency TEXT NOT NULL,            -- very-low, low, normal, high
+      arrived_us INTEGER NOT NULL,
+      earliest_us INTEGER NOT NULL,
+      attempts INTEGER NOT NULL,
+      merged INTEGER NOT NULL
+    ) STRICT;
+
+    -- Those that made room for others.
+    CREATE TABLE push_dropped (
+      id INTEGER PRIMARY KEY,           -- that of the push
+      app INTEGER NOT NULL,             -- app.key
+      content_id TEXT,
+      arrived_wall_us INTEGER NOT NULL,
+      dropped_wall_us INTEGER NOT NULL,
+      merged INTEGER NOT NULL
+    ) STRICT;
+
+    CREATE INDEX push_dropped_app ON push_dropped (app, id);
+
+    -- The messages that were taken, by their ids at their sources.
+    CREATE TABLE push_seen (
+      id INTEGER PRIMARY KEY,           -- in the order of time
+      app INTEGER NOT NULL,             -- app.key
+      message TEXT NOT NULL,
+      wall_us INTEGER NOT NULL,
+      UNIQUE (app, message)
+    ) STRICT;
 
     """,
   ]

@@ -9,6 +9,6 @@ extension StoredRefresh {
       id: record.id, app: record.app, trigger: record.trigger,
       startedWallMicroseconds: (record.startedAt + wallOffset).microseconds,
       duration: record.startedAt.duration(to: record.endedAt), outcome: record.outcome,
-      stopReason: record.stopReason, extraCompletions: record.extraCompletions, tasks: record.tasks)
+      stopReason: record.stopReason, extraCompletions: record.extraCompletions, tasks: record.tasks, push: record.push)
   }
 }

@@ -13,6 +13,9 @@ final class Tables {
   private var waits: WaitTable
   private let transfers: TransferTable
   private let validators: ValidatorTable
+  private let pushes: PushTable
+  private var droppedPushes: DroppedPushTable
+  private var seenMessages: SeenMessageTable
   /// What `PRAGMA synchronous` stands at.
   private var isDurable = false
 
@@ -39,6 +42,9 @@ final class Tables {
     waits = try WaitTable(connection)
     transfers = try TransferTable(connection)
     validators = try ValidatorTable(connection)
+    pushes = try PushTable(connection)
+    droppedPushes = try DroppedPushTable(connection)
+    seenMessages = try SeenMessageTable(connection)
   }
 
   /// What was saved last.
@@ -54,6 +60,8 @@ final class Tables {
     let unreadableTransfers: [TransferID: StoreError]
     let lastTransfer: UInt64
     let validators: [AppID: [String: Validator]]
+    let pushes: [AppID: [Push]]
+    let lastPush: UInt64
   }
 
   /// What was saved last; nothing in a new file.
@@ -63,17 +71,21 @@ final class Tables {
     let (read, unreadable) = try transfers.load()
     return Saved(
       clock: clock, start: start, states: states, device: device, learned: learned, transfers: read,
-      unreadableTransfers: unreadable, lastTransfer: try transfers.last(), validators: try validators.load())
+      unreadableTransfers: unreadable, lastTransfer: try transfers.last(), validators: try validators.load(),
+      pushes: try pushes.load(), lastPush: try pushes.last())
   }
 
   /// Saves in one transaction, and if `durably` returns only when the disk has it and all that was saved before.
-  func save(_ batch: Batch, clock now: BootClock, start: UInt32, durably: Bool) throws(StoreError) {
+  ///
+  /// Gives the pushes that were not saved, because their messages were taken before.
+  @discardableResult
+  func save(_ batch: Batch, clock now: BootClock, start: UInt32, durably: Bool) throws(StoreError) -> Set<PushID> {
     if durably != isDurable {
       // Not a prepared statement: this pragma acts when it is compiled.
       try connection.execute("PRAGMA synchronous = \(durably ? "FULL" : "NORMAL")", to: .save)
       isDurable = durably
     }
-    try connection.transaction(to: .save) { () throws(StoreError) in
+    return try connection.transaction(to: .save) { () throws(StoreError) in
       try clock.save(now, start: start)
       for (app, state) in batch.states {
         try apps.save(state, of: app)
@@ -100,7 +112,36 @@ final class Tables {
         if batch.states[app] == nil { try apps.add(app) }
         for (url, validator) in remembered { try validators.save(validator, of: app, url) }
       }
+      return try save(batch.pushes, of: batch, clock: now)
     }
+  }
+
+  private func save(_ changes: PushChanges, of batch: Batch, clock: BootClock) throws(StoreError) -> Set<PushID> {
+    for (id, change) in changes.changed {
+      switch change {
+      case .kept(let app, let push):
+        if batch.states[app] == nil { try apps.add(app) }
+        try pushes.save(push, of: app)
+      case .gone: try pushes.remove(id)
+      }
+    }
+    for push in changes.dropped {
+      if batch.states[push.app] == nil { try apps.add(push.app) }
+      try droppedPushes.add(StoredDroppedPush(push, wallOffset: clock.wallOffset))
+    }
+    var known: Set<PushID> = []
+    for arrived in changes.arrived {
+      if batch.states[arrived.app] == nil { try apps.add(arrived.app) }
+      let isFirst = try arrived.message.map { message throws(StoreError) in
+        try seenMessages.note(message, of: arrived.app, isNew: arrived.isNew, atWall: clock.wall(clock.now))
+      }
+      guard isFirst ?? true else {
+        known.insert(arrived.id)
+        continue
+      }
+      if let push = arrived.push { try pushes.save(push, of: arrived.app) }
+    }
+    return known
   }
 
   private func save(_ changes: TransferChanges, of batch: Batch) throws(StoreError) {
@@ -122,6 +163,11 @@ final class Tables {
   /// The newest waits of an app, newest first.
   func newestWaits(_ limit: Int, of app: AppID) throws(StoreError) -> [StoredWait] {
     try waits.newest(limit, of: app)
+  }
+
+  /// The newest pushes of an app that were dropped, newest first.
+  func newestDroppedPushes(_ limit: Int, of app: AppID) throws(StoreError) -> [StoredDroppedPush] {
+    try droppedPushes.newest(limit, of: app)
   }
 
   /// The openings of an app that are kept, newest first, in microseconds of Unix time.

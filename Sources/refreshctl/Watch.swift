@@ -45,6 +45,7 @@ extension Screen {
     case .stale: paint("stale", .bad) + (event.sinceMicroseconds.map { ": its data is of \(clock($0))" } ?? "")
     case .attached: "a process has attached"
     case .detached: "no process is attached any more"
+    case .push: push(event)
     }
   }
 
@@ -69,6 +70,17 @@ extension Screen {
   private func word(_ event: Wire.WatchEvent) -> String {
     if let isDisabled = event.isDisabled { return isDisabled ? paint("disabled", .bad) : paint("enabled", .good) }
     return event.pause.map { "all apps are paused \(end($0))" } ?? "the pause of all apps has ended"
+  }
+
+  private func push(_ event: Wire.WatchEvent) -> String {
+    let content = event.contentID.map { " with content \(printable($0))" } ?? ""
+    return switch event.fate {
+    case .queued: "a push\(content) has come"
+    case .merged: "a push\(content) has come, in the place of one that waited"
+    case .told: "a push\(content) has come that wakes nobody: what is attached is told"
+    case .known: "a push\(content) has come again"
+    case nil: "a push\(content)"
+    }
   }
 
   private func names(_ names: [String]?) -> String { printable((names ?? []).joined(separator: ", ")) }

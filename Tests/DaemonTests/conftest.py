@@ -17,7 +17,7 @@ OF_TASKS = {
     f"test_{name}"
     for name in (
         "asking chains complete crash deadline drain environment intervals outcomes places reload rest restart run "
-        "signals staleness"
+        "signals staleness push"
     ).split()
 }
 

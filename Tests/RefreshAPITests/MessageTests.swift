@@ -45,5 +45,6 @@ import Testing
     #expect(ManagerInterface.description.contains("\ninterface \(ManagerInterface.name)\n"))
     #expect(TransfersInterface.description.contains("\ninterface \(TransfersInterface.name)\n"))
     #expect(WorkerInterface.description.contains("\ninterface \(WorkerInterface.name)\n"))
+    #expect(PushInterface.description.contains("\ninterface \(PushInterface.name)\n"))
   }
 }

@@ -35,6 +35,7 @@ enum WireTypes {
   private static let methods: [MessageType] = [
     of(AppInterface.Signal.self),
     of(AppInterface.Attach.self),
+    of(AppInterface.Push.self),
     of(AppInterface.Complete.self),
     of(ManagerInterface.List.self),
     of(ManagerInterface.Show.self),
@@ -71,6 +72,9 @@ enum WireTypes {
     of(WorkerInterface.Work.self),
     of(WorkerInterface.Report.self),
     of(WorkerInterface.Remember.self),
+    of(PushInterface.Deliver.self),
+    of(PushInterface.Report.self),
+    of(PushInterface.Watch.self),
   ].flatMap(\.self)
 
   private static let errors: [MessageType] = [
@@ -79,6 +83,7 @@ enum WireTypes {
     MessageType(AppInterface.NotLeasable.name, AppInterface.NotLeasable.self),
     MessageType(AppInterface.NoSuchToken.name, AppInterface.NoSuchToken.self),
     MessageType(AppInterface.AlreadyCompleted.name, AppInterface.AlreadyCompleted.self),
+    MessageType(AppInterface.InvalidPayload.name, AppInterface.InvalidPayload.self),
     MessageType(AppInterface.NotStored.name, AppInterface.NotStored.self),
     MessageType(ManagerInterface.NoSuchApp.name, ManagerInterface.NoSuchApp.self),
     MessageType(ManagerInterface.NotAllowed.name, ManagerInterface.NotAllowed.self),
@@ -97,6 +102,8 @@ enum WireTypes {
     MessageType(TransfersInterface.QueueFull.name, TransfersInterface.QueueFull.self),
     MessageType(WorkerInterface.NoSuchToken.name, WorkerInterface.NoSuchToken.self),
     MessageType(WorkerInterface.NotStored.name, WorkerInterface.NotStored.self),
+    MessageType(PushInterface.NotAllowed.name, PushInterface.NotAllowed.self),
+    MessageType(PushInterface.NotStored.name, PushInterface.NotStored.self),
   ]
 
   private static let values: [MessageType] = [
@@ -121,6 +128,11 @@ enum WireTypes {
     MessageType("org.refreshd.Manager.ConfigurationState", Wire.ConfigurationState.self),
     MessageType("org.refreshd.Manager.StoreState", Wire.StoreState.self),
     MessageType("org.refreshd.Manager.DaemonStatus", Wire.DaemonStatus.self),
+    MessageType("org.refreshd.Manager.Source", Wire.Source.self),
+    MessageType("org.refreshd.Manager.PushState", Wire.PushState.self),
+    MessageType("org.refreshd.Manager.PushWaiting", Wire.PushWaiting.self),
+    MessageType("org.refreshd.Manager.DroppedPush", Wire.DroppedPush.self),
+    MessageType("org.refreshd.Manager.PushLimit", Wire.PushLimit.self),
     MessageType("org.refreshd.Manager.PauseState", Wire.PauseState.self),
     MessageType("org.refreshd.Manager.OneShot", Wire.OneShot.self),
     MessageType("org.refreshd.Manager.Window", Wire.Window.self),
@@ -144,6 +156,9 @@ enum WireTypes {
     MessageType("org.refreshd.Worker.Assignment", Wire.Assignment.self),
     MessageType("org.refreshd.Worker.Order", Wire.Order.self),
     MessageType("org.refreshd.Worker.TransferReport", Wire.TransferReport.self),
+    MessageType("org.refreshd.Push.Source", Wire.Source.self),
+    MessageType("org.refreshd.Push.Delivery", Wire.Delivery.self),
+    MessageType("org.refreshd.Push.DeliveryResult", Wire.DeliveryResult.self),
   ]
 
   static let enums: [EnumType] = [
@@ -152,6 +167,8 @@ enum WireTypes {
     EnumType("org.refreshd.App.Outcome", Wire.Outcome.self),
     EnumType("org.refreshd.App.Trigger", Wire.Trigger.self),
     EnumType("org.refreshd.App.StopReason", Wire.StopReason.self),
+    EnumType("org.refreshd.App.Urgency", Wire.Urgency.self),
+    EnumType("org.refreshd.App.PushFate", Wire.PushFate.self),
     EnumType("org.refreshd.Manager.Phase", Wire.Phase.self),
     EnumType("org.refreshd.Manager.Trigger", Wire.Trigger.self),
     EnumType("org.refreshd.Manager.Outcome", Wire.Outcome.self),
@@ -161,6 +178,9 @@ enum WireTypes {
     EnumType("org.refreshd.Manager.OnForeground", Wire.OnForeground.self),
     EnumType("org.refreshd.Manager.WatchKind", Wire.WatchKind.self),
     EnumType("org.refreshd.Manager.RunEventKind", Wire.RunEventKind.self),
+    EnumType("org.refreshd.Manager.Urgency", Wire.Urgency.self),
+    EnumType("org.refreshd.Manager.PushFate", Wire.PushFate.self),
+    EnumType("org.refreshd.Manager.SourceKind", Wire.SourceKind.self),
     EnumType("org.refreshd.App.TransferResult", Wire.TransferResult.self),
     EnumType("org.refreshd.Transfers.Direction", Wire.Direction.self),
     EnumType("org.refreshd.Transfers.NetworkConstraint", Wire.NetworkConstraint.self),
@@ -170,6 +190,9 @@ enum WireTypes {
     EnumType("org.refreshd.Worker.OrderKind", Wire.OrderKind.self),
     EnumType("org.refreshd.Worker.ReportKind", Wire.ReportKind.self),
     EnumType("org.refreshd.Worker.ReportEnd", Wire.ReportEnd.self),
+    EnumType("org.refreshd.Push.Urgency", Wire.Urgency.self),
+    EnumType("org.refreshd.Push.PushFate", Wire.PushFate.self),
+    EnumType("org.refreshd.Push.SourceKind", Wire.SourceKind.self),
   ]
 
   private static func of<Method: InterfaceMethod>(_ method: Method.Type) -> [MessageType] {

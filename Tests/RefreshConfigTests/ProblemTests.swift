@@ -78,7 +78,8 @@ import Testing
       #""we\nird" = 1"#,
       "2: we\u{FFFD}ird: cannot use a key that is not known here; the keys here are adaptive, background_interval, "
         + "calm, deadline, denied_ssids, directory, environment, foreground_interval, grace, group, id, idle, kind, max_stale, "
-        + "metered_when_stale, name, network, on_foreground, on_stale, owner, pin, power, quiet, sandbox, ssids, stale_after, task"
+        + "metered_when_stale, name, network, on_foreground, on_stale, owner, pin, power, push_burst, "
+        + "push_per_hour, quiet, sandbox, ssids, stale_after, task"
     ),
     Row(
       #"deadline = "1s"#,
@@ -201,7 +202,8 @@ import Testing
         "refreshd.toml:5: defaults.owner: cannot use a key that is not known here; write it into an app's file",
         "refreshd.toml:6: defaults.tusk: cannot use a key that is not known here; the keys here are "
           + "adaptive, background_interval, calm, deadline, denied_ssids, directory, environment, foreground_interval, grace, "
-          + "group, idle, max_stale, metered_when_stale, network, on_foreground, on_stale, power, quiet, sandbox, ssids, "
+          + "group, idle, max_stale, metered_when_stale, network, on_foreground, on_stale, power, push_burst, "
+          + "push_per_hour, quiet, sandbox, ssids, "
           + "stale_after",
       ])
   }

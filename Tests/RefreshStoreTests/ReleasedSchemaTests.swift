@@ -197,38 +197,6 @@ import Testing
     }
   }
 
-  /// A file of a released schema, and the values that its release wrote.
-  struct Release: CustomTestStringConvertible, Sendable {
-    let testDescription: String
-    let dump: [UInt8]
-    let states: @Sendable () throws -> [AppID: AppState]
-    var device = DeviceState()
-    var learned: @Sendable () throws -> [AppID: Learned] = { [:] }
-    var openings: [Int64] = []
-    var waits: @Sendable () throws -> [WaitRecord] = { [] }
-    var records: @Sendable () throws -> [RefreshRecord] = { try ReleasedSchemaTests.records() }
-    var transfers: @Sendable () throws -> [TransferID: StoredTransfer] = { [:] }
-    var validators: @Sendable () throws -> [AppID: [String: Validator]] = { [:] }
-  }
-
-  static let releases = [
-    Release(testDescription: "schema 1", dump: PackageResources.schema_1_sql, states: states),
-    Release(
-      testDescription: "schema 2", dump: PackageResources.schema_2_sql, states: statesOfSchema2, device: device,
-      waits: { try waits() }),
-    Release(
-      testDescription: "schema 3", dump: PackageResources.schema_3_sql, states: statesOfSchema3,
-      device: deviceOfSchema3, learned: learned, openings: openings, waits: { try waits() }),
-    Release(
-      testDescription: "schema 4", dump: PackageResources.schema_4_sql, states: statesOfSchema4,
-      device: deviceOfSchema3, learned: learned, openings: openings, waits: { try waits(for: Hold.Name.allCases) },
-      records: recordsOfSchema4),
-    Release(
-      testDescription: "schema 5", dump: PackageResources.schema_5_sql, states: statesOfSchema5,
-      device: deviceOfSchema3, learned: learned, openings: openings, waits: { try waits(for: Hold.Name.allCases) },
-      records: recordsOfSchema4, transfers: transfers, validators: validators),
-  ]
-
   @Test(arguments: releases)
   func `a released file loads with its exact values`(release: Release) async throws {
     let scratch = try ScratchDirectory()
@@ -246,6 +214,8 @@ import Testing
     #expect(loaded.transfers == (try release.transfers()))
     #expect(loaded.lastTransfer == UInt64(loaded.transfers.count))
     #expect(loaded.validators == (try release.validators()))
+    #expect(loaded.pushes == (try release.pushes()))
+    #expect(loaded.lastPush == loaded.pushes.values.joined().map(\.id.number).max() ?? 0)
     let todo = try app("todo")
     let walls = release.openings.reversed().map { Self.clock.wall(Instant(microseconds: $0)) }
     #expect(try await store.openings(of: todo) == walls)
@@ -253,6 +223,8 @@ import Testing
     #expect(try await store.history(of: todo, limit: .max) == refreshes)
     let waits = try release.waits().reversed().map { StoredWait($0, clock: Self.clock) }
     #expect(try await store.waits(of: todo, limit: .max) == waits)
+    let dropped = try release.dropped().reversed().map { StoredDroppedPush($0, wallOffset: Self.clock.wallOffset) }
+    #expect(try await store.droppedPushes(of: todo, limit: .max) == dropped)
     #expect(try scratch.number("PRAGMA user_version") == Int64(Schema.version))
   }
 
@@ -260,13 +232,17 @@ import Testing
     let (today, fixture) = (try ScratchDirectory(), try ScratchDirectory())
     let (store, _) = try RefreshStore.open(today, clock: Self.clock)
     var batch = Batch(
-      Self.clock, states: try Self.statesOfSchema5(), device: Self.deviceOfSchema3, learned: try Self.learned(),
+      Self.clock, states: try Self.statesOfSchema6(), device: Self.deviceOfSchema3, learned: try Self.learned(),
       openings: try Self.openings.map { Opening(app: try app("todo"), at: Instant(microseconds: $0)) },
-      records: try Self.recordsOfSchema4(), waits: try Self.waits(for: Hold.Name.allCases))
+      records: try Self.recordsOfSchema6(), waits: try Self.waits(for: Hold.Name.allCases))
     batch.transfers.whole = try Self.transfers()
     batch.validators = try Self.validators().mapValues { $0.mapValues(Optional.some) }
+    for (app, pushes) in try Self.pushes() {
+      for push in pushes { batch.pushes.changed[push.id] = .kept(app, push) }
+    }
+    (batch.pushes.dropped, batch.pushes.arrived) = (try Self.droppedPushes(), try Self.seen())
     try await store.save(batch, durably: true)
-    try fixture.sql(String(decoding: PackageResources.schema_5_sql, as: UTF8.self))
+    try fixture.sql(String(decoding: PackageResources.schema_6_sql, as: UTF8.self))
     for query in [
       "SELECT group_concat(sql) FROM (SELECT sql FROM sqlite_schema ORDER BY name)",
       "SELECT group_concat(t) FROM (SELECT trigger || outcome || ifnull(cause, '-') || ifnull(stop_reason, '-') AS t FROM refresh ORDER BY id)",
@@ -277,6 +253,17 @@ import Testing
       "SELECT group_concat(wall_us) FROM (SELECT wall_us FROM opening ORDER BY id)",
       "SELECT hex(data) FROM learned",
       "SELECT group_concat(fresh_until_us) || group_concat(running_session) FROM app",
+      "SELECT group_concat(t) FROM (SELECT ifnull(running_push, '-') || pushed_us || is_terminated AS t FROM app ORDER BY id)",
+      "SELECT group_concat(t) FROM (SELECT ifnull(content_id, '-') || ifnull(merged, '-') AS t FROM refresh ORDER BY id)",
+      """
+      SELECT group_concat(id || payload || ifnull(content_id, '-') || urgency || arrived_us || earliest_us || attempts || merged)
+      FROM (SELECT * FROM push ORDER BY id)
+      """,
+      """
+      SELECT group_concat(id || ifnull(content_id, '-') || arrived_wall_us || dropped_wall_us || merged)
+      FROM (SELECT * FROM push_dropped ORDER BY id)
+      """,
+      "SELECT group_concat(message || wall_us) FROM (SELECT * FROM push_seen ORDER BY id)",
       """
       SELECT group_concat(id || stage || ifnull(stage_word, '-') || ifnull(stage_us, '-') || ifnull(needed, '-')
         || network || ifnull(description, '-') || ifnull(resume_url || resume_etag || tus_url || durable, '-'))

@@ -25,7 +25,7 @@ struct SeededValues: RandomNumberGenerator {
       running: maybe { values in
         Started(
           id: values.id(), trigger: values.element(Trigger.allCases), at: values.instant(),
-          session: values.maybe { $0.text() })
+          session: values.maybe { $0.text() }, push: values.maybe { $0.pushID() })
       })
     state.isDisabled = .random(using: &self)
     state.seenAt = maybe { $0.instant() }
@@ -37,8 +37,21 @@ struct SeededValues: RandomNumberGenerator {
     state.planned = maybe { $0.instant() }
     state.waiting = maybe { Waiting(since: $0.instant(), holds: $0.holds()) }
     state.freshUntil = maybe { $0.instant() }
+    state.isTerminated = .random(using: &self)
+    state.pushedAt = (0..<Int.random(in: 0...3, using: &self)).map { _ in instant() }
     return state
   }
+
+  mutating func push(_ id: PushID) -> Push {
+    var push = Push(
+      id: id, payload: text(), contentID: maybe { $0.text() }, urgency: element(Urgency.allCases), at: instant())
+    push.earliest = instant()
+    push.attempts = .random(in: 0...9, using: &self)
+    push.merged = .random(in: 0...9, using: &self)
+    return push
+  }
+
+  private mutating func pushID() -> PushID { PushID(.random(in: 1...(1 << 60), using: &self)) }
 
   mutating func transfer(of app: AppID) -> StoredTransfer {
     var request = TransferRequest(element(TransferRequest.Direction.allCases), url: text(), path: text())
@@ -101,13 +114,15 @@ struct SeededValues: RandomNumberGenerator {
 
   mutating func record(of app: AppID, id: RefreshID) -> RefreshRecord {
     let start = instant()
-    return RefreshRecord(
+    var record = RefreshRecord(
       id: id, app: app, trigger: element(Trigger.allCases), startedAt: start, endedAt: start.advanced(by: duration()),
       outcome: outcome(), stopReason: maybe { $0.element(StopReason.allCases) },
       extraCompletions: .random(in: 0...3, using: &self),
       tasks: (0..<Int.random(in: 0...3, using: &self)).map { _ in
         TaskRecord(name: text(), outcome: outcome(), duration: duration(), cpu: duration(), message: text())
       })
+    record.push = maybe { ToldPush(contentID: $0.maybe { $0.text() }, merged: .random(in: 0...9, using: &$0)) }
+    return record
   }
 
   mutating func id() -> RefreshID {

@@ -9,8 +9,15 @@ extension Daemon {
     if let limit = call.parameters.limit, limit < 1 { return call.fail(InvalidParameter(parameter: "limit")) }
     Task {
       do throws(StoreError) {
-        let refreshes = try await store.history(of: app.id, limit: call.parameters.limit ?? .max)
-        call.reply(ManagerInterface.History.Reply(refreshes: refreshes.map(Wire.Refresh.init)))
+        let limit = call.parameters.limit ?? .max
+        let refreshes = try await store.history(of: app.id, limit: limit)
+        let dropped = try await store.droppedPushes(of: app.id, limit: limit)
+        // Of those before the first refresh that is shown, nothing else is told either.
+        let oldest = refreshes.count < limit ? nil : refreshes.last?.startedWallMicroseconds
+        let shown = dropped.filter { push in oldest.map { push.droppedWallMicroseconds >= $0 } ?? true }
+        call.reply(
+          ManagerInterface.History.Reply(
+            refreshes: refreshes.map(Wire.Refresh.init), pushesDropped: shown.map(Wire.DroppedPush.init)))
       } catch {
         notice(error)
         call.fail(ManagerInterface.NotReadable(problem: error.description))

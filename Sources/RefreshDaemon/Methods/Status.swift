@@ -23,7 +23,8 @@ extension Daemon {
           configuration: Wire.ConfigurationState(
             directories: reader.sources.directories, sinceMicroseconds: configuration.sinceMicroseconds,
             problems: configuration.refused.map(Wire.Problem.init)),
-          store: Wire.StoreState(directory: settings.stateDirectory, problem: storeProblem?.description))))
+          store: Wire.StoreState(directory: settings.stateDirectory, problem: storeProblem?.description),
+          push: pushState)))
   }
 
   private var launcherReason: String {

@@ -7,6 +7,8 @@ import Varlink
 extension Daemon {
   /// How many refreshes and waits an explanation goes back.
   private static let pastLimit = 20
+  /// How many pushes that were dropped it shows.
+  private static let droppedLimit = 10
 
   /// Explains the verdict on an app, term by term, and tells what was before (FEATURES H1).
   func why(_ call: Call<ManagerInterface.Why.Parameters>) {
@@ -14,8 +16,9 @@ extension Daemon {
     Task {
       do throws(StoreError) {
         let past = try await past(of: app.id, limit: Self.pastLimit)
+        let dropped = try await store.droppedPushes(of: app.id, limit: Self.droppedLimit)
         // The app may have gone while the store was read.
-        guard let app = configuration[app.id], let why = explanation(of: app, past: past) else {
+        guard let app = configuration[app.id], let why = explanation(of: app, past: past, dropped) else {
           return call.fail(ManagerInterface.NoSuchApp(app: call.parameters.app))
         }
         call.reply(ManagerInterface.Why.Reply(why: why))
@@ -36,11 +39,15 @@ extension Daemon {
     return all.sorted { $0.0 > $1.0 }.prefix(limit).map(\.1)
   }
 
-  private func explanation(of app: AppConfiguration, past: [Wire.Past]) -> Wire.Explanation? {
+  private func explanation(
+    of app: AppConfiguration, past: [Wire.Past], _ dropped: [StoredDroppedPush]
+  ) -> Wire.Explanation? {
     let view = view(of: app)
-    return engine.explain(app.id, at: readClocks()).map { explanation in
+    let now = readClocks()
+    return engine.explain(app.id, at: now).map { explanation in
       ExplanationView(
-        view: view, explanation: explanation, conditions: engine.conditions, pause: engine.device.pause, past: past
+        view: view, explanation: explanation, conditions: engine.conditions, pause: engine.device.pause, past: past,
+        pushesUsed: engine.pushesUsed(by: app.id, at: now), pushesDropped: dropped
       ).wire
     }
   }

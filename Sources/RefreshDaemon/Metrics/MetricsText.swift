@@ -10,6 +10,7 @@ extension Daemon {
     tally.addRefreshes(to: &text, created: created)
     addState(to: &text, at: now)
     addTransfers(to: &text, created: created)
+    tally.addPushes(to: &text, created: created)
     tally.addStore(to: &text, created: created)
     addApps(to: &text)
     return text.text
@@ -96,6 +97,15 @@ extension Tally {
       "User and system time of the tasks of refreshes that have ended, since the daemon's start.")
     text.add("_total", microseconds: cpu)
     text.add("_created", microseconds: created)
+  }
+
+  fileprivate func addPushes(to text: inout OpenMetricsText, created: Int64) {
+    text.begin(
+      "refreshd_pushes", .counter, "The pushes by what became of them, since the daemon's start; one counts for each.")
+    for fate in PushFate.allCases {
+      text.add("_total", [("fate", fate.rawValue)], count: pushes[fate] ?? 0)
+      text.add("_created", [("fate", fate.rawValue)], microseconds: created)
+    }
   }
 
   fileprivate func addStore(to text: inout OpenMetricsText, created: Int64) {

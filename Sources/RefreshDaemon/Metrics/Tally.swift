@@ -1,3 +1,4 @@
+import RefreshAPI
 import RefreshEngine
 
 /// What the daemon counts from its start on, for whoever draws curves of it (FEATURES H9).
@@ -22,6 +23,22 @@ struct Tally {
     }
   }
 
+  /// What becomes of a push: what it was answered with, and for one that was queued what came of that.
+  enum PushFate: String, CaseIterable {
+    case queued, merged, told, known, refused, dropped, delivered
+
+    /// What a push is answered with.
+    init(_ fate: Wire.PushFate) {
+      self =
+        switch fate {
+        case .queued: .queued
+        case .merged: .merged
+        case .told: .told
+        case .known: .known
+        }
+    }
+  }
+
   /// The upper bounds of the histogram of durations, in microseconds, with their spelling in seconds: from the quick
   /// look at a source over the default deadline (30 s) to the longest there may be (10 min).
   static let bounds: [(microseconds: Int64, spelling: String)] = [
@@ -41,6 +58,8 @@ struct Tally {
   private(set) var cpu: Int64 = 0
   /// The transfers that have ended.
   private(set) var transfers: [TransferResult: Int] = [:]
+  /// The pushes, by each thing that became of one.
+  private(set) var pushes: [PushFate: Int] = [:]
   /// The bytes of files that workers have moved.
   private(set) var moved: Int64 = 0
   /// How often the one timer has gone off.
@@ -61,6 +80,9 @@ struct Tally {
     cpu += record.tasks.reduce(0) { $0 + $1.cpu.inMicroseconds }
     for (index, bound) in Self.bounds.enumerated() where took <= bound.microseconds { within[index] += 1 }
   }
+
+  /// Counts a push.
+  mutating func note(_ fate: PushFate) { pushes[fate, default: 0] += 1 }
 
   /// Counts a transfer that has ended.
   mutating func note(_ result: TransferResult) { transfers[result, default: 0] += 1 }

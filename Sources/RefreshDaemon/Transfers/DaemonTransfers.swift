@@ -116,7 +116,7 @@ extension Daemon {
     changes.removed = turn.transfersRemoved
     for id in turn.transfersChanged { changes.states[id] = engine.transferState(of: id) }
     for id in turn.transferProgress { changes.progress[id] = transfers[id]?.progress }
-    guard turn.savesAllTransfers else { return changes }
+    guard turn.savesAll else { return changes }
     for (id, known) in transfers.all {
       guard let state = engine.transferState(of: id) else { continue }
       changes.whole[id] = StoredTransfer(state: state, request: known.request, progress: known.progress)

@@ -1,0 +1,16 @@
+import RefreshAPI
+import RefreshEngine
+import Varlink
+
+extension Daemon {
+  /// Tells the bridge whether it may connect, at once and whenever that changes, until the connection ends.
+  func watchBridge(_ call: Call<PushInterface.Watch.Parameters>) {
+    guard mayPush(call) else { return }
+    guard call.wantsMore else { return call.fail(ExpectedMore()) }
+    usePushes()
+    pushes.bridge.add(call, at: readClocks())
+    keepBridge(call.connection)
+    let now = bridgeReply()
+    if now == pushes.bridge.told { call.reply(now, continues: true) } else { tellBridge() }
+  }
+}

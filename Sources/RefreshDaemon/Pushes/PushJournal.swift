@@ -1,0 +1,31 @@
+import RefreshAPI
+import RefreshEngine
+import Systemd
+
+// What the journal is told of pushes: nothing of their payloads but the content id.
+
+extension DaemonJournal {
+  func took(_ contentID: String?, of app: AppID, _ fate: Wire.PushFate, waiting: Int) {
+    let what =
+      switch fate {
+      case .queued: waiting == 1 ? "is taken" : "is taken; \(waiting) wait"
+      case .merged: "is taken in the place of one that waited"
+      case .told: "wakes nobody; who is attached was told"
+      case .known: "was taken before"
+      }
+    write("\(app): a push\(Self.about(contentID)) \(what)", .info, .pushTaken, fields(app, contentID))
+  }
+
+  func dropped(_ push: DroppedPush) {
+    write(
+      "\(push.app): a push\(Self.about(push.contentID)) is dropped: more than \(Engine.mostPushes) wait, and it is the "
+        + "oldest", .warning, .pushDropped, fields(push.app, push.contentID))
+  }
+
+  private static func about(_ contentID: String?) -> String { contentID.map { " with content \($0)" } ?? "" }
+
+  private func fields(_ app: AppID, _ contentID: String?) -> [Entry.Field] {
+    [Entry.Field("REFRESH_APP", app.description)]
+      + (contentID.map { [Entry.Field("REFRESH_CONTENT_ID", $0)] } ?? [])
+  }
+}

@@ -1,0 +1,43 @@
+import RefreshAPI
+import RefreshEngine
+import RefreshStore
+
+// Pushes as the socket shows them, without their payloads.
+
+extension Wire.Urgency {
+  init(_ urgency: Urgency) {
+    self =
+      switch urgency {
+      case .veryLow: .veryLow
+      case .low: .low
+      case .normal: .normal
+      case .high: .high
+      }
+  }
+}
+
+extension Wire.PushWaiting {
+  init(_ waiting: WaitingPush, wallOffset: Duration) {
+    let (word, until): (String, Instant?) =
+      switch waiting.wait {
+      case .ready: ("ready", nil)
+      case .turn: ("turn", nil)
+      case .limit(let until): ("limit", until)
+      case .retry(let until): ("retry", until)
+      case .urgency: ("urgency", nil)
+      case .terminated: ("terminated", nil)
+      }
+    self.init(
+      contentID: waiting.push.contentID, urgency: Wire.Urgency(waiting.push.urgency),
+      arrivedMicroseconds: waiting.push.arrivedAt.wallMicroseconds(at: wallOffset),
+      merged: Int(waiting.push.merged), wait: word, untilMicroseconds: until?.wallMicroseconds(at: wallOffset))
+  }
+}
+
+extension Wire.DroppedPush {
+  init(_ push: StoredDroppedPush) {
+    self.init(
+      contentID: push.contentID, arrivedMicroseconds: push.arrivedWallMicroseconds,
+      droppedMicroseconds: push.droppedWallMicroseconds, merged: Int(push.merged))
+  }
+}

@@ -1,0 +1,48 @@
+import RefreshEngine
+
+/// A push that has come and is to be saved, unless its message was taken before.
+public struct ArrivedPush: Hashable, Sendable {
+  /// Its number.
+  public var id: PushID
+  /// Its app.
+  public var app: AppID
+  /// What wakes the app; nil for one that wakes nobody, of which only the message is saved.
+  public var push: Push?
+  /// The id of its message at its source; nil when it has none.
+  public var message: String?
+  /// Whether the source says that it gives the message for the first time, so that an id that is known is one that it
+  /// uses again.
+  public var isNew: Bool
+
+  /// Makes it of its parts.
+  public init(id: PushID, app: AppID, push: Push?, message: String? = nil, isNew: Bool = false) {
+    self.id = id
+    self.app = app
+    self.push = push
+    self.message = message
+    self.isNew = isNew
+  }
+}
+
+/// What changed of pushes, to be saved with a ``Batch``.
+public struct PushChanges: Hashable, Sendable {
+  /// Those that have come, in order.
+  ///
+  /// What of them cannot be saved never was: who sent it is told so, and it is no part of the next save.
+  public var arrived: [ArrivedPush] = []
+  /// What the engine decided of those that came before.
+  public var changed: [PushID: PushChange] = [:]
+  /// Those that were dropped, for the history, in the order of that.
+  public var dropped: [DroppedPush] = []
+
+  /// No changes.
+  public init() {}
+
+  /// These changes with what `earlier` holds and these do not replace.
+  func following(_ earlier: PushChanges) -> PushChanges {
+    var changes = self
+    changes.changed.merge(earlier.changed) { later, _ in later }
+    changes.dropped = (earlier.dropped + dropped).suffix(Batch.recordsKept)
+    return changes
+  }
+}

@@ -1,0 +1,40 @@
+import RefreshEngine
+
+/// The rows of `push_seen`: the messages that were taken, so that none is taken twice (FEATURES E4).
+struct SeenMessageTable {
+  /// How long a message is known: longer than any source keeps one for who is away.
+  static let memory = Duration.hours(30 * 24)
+  /// Messages of an app that are known.
+  static let depth = 1_000
+
+  private let forget: Statement
+  private let insert: Statement
+  private let changes: Statement
+  private var bound: HistoryBound
+
+  init(_ connection: Connection) throws(StoreError) {
+    forget = try Statement(
+      "DELETE FROM push_seen WHERE app = \(AppTable.key) AND message = ? AND (? OR wall_us < ?)", on: connection,
+      to: .save)
+    insert = try Statement(
+      "INSERT INTO push_seen (message, wall_us, app) VALUES (?, ?, \(AppTable.key)) ON CONFLICT DO NOTHING",
+      on: connection, to: .save)
+    changes = try Statement("SELECT changes()", on: connection, to: .save)
+    bound = try HistoryBound(of: "push_seen", depth: Self.depth, on: connection)
+  }
+
+  /// Takes note of a message for an app that has a row; false if it was taken before.
+  ///
+  /// - Parameters:
+  ///   - isNew: whether an id that is known is one that the source uses again.
+  ///   - wall: Unix time in microseconds.
+  mutating func note(_ message: String, of app: AppID, isNew: Bool, atWall wall: Int64) throws(StoreError) -> Bool {
+    let oldest = wall - Self.memory.inMicroseconds
+    try forget.run(.text(app.description), .text(message), Value(isNew), .integer(oldest))
+    try insert.run(.text(message), .integer(wall), .text(app.description))
+    var isNoted = false
+    try changes.rows { row in isNoted = row.integer(0) > 0 }
+    if isNoted { try bound.added(app) }
+    return isNoted
+  }
+}

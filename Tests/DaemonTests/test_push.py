@@ -1,0 +1,506 @@
+"""Pushes over the socket: what is taken, what the app is told, and what outlives what (FEATURES E1, E2, E6)."""
+
+import json
+import os
+import pwd
+
+import pytest
+
+from attaching import Attached
+from client import as_user, fails
+from daemon import HURRY, MAIL, TODO
+
+NOBODY = pwd.getpwnam("nobody").pw_uid
+STRANGER = 54321
+as_root = pytest.mark.skipif(os.geteuid() != 0, reason="only root may become another user")
+
+
+def payload(content=None, **more):
+    """A payload that wakes the app."""
+    about = {} if content is None else {"content-id": content}
+    return json.dumps({"aps": {"content-available": 1}, **about, **more})
+
+
+def push(daemon, text, app=TODO, **more):
+    return daemon.call("App.Push", app=app, payload=text, **more)
+
+
+def deliver(daemon, *deliveries):
+    return daemon.call("Push.Deliver", deliveries=list(deliveries))["results"]
+
+
+def why(daemon, app=TODO):
+    return daemon.call("Manager.Why", app=app)["why"]
+
+
+def waits(daemon, app=TODO):
+    """What each push that waits is about, and for what it waits."""
+    return [(push.get("content_id"), push["wait"]) for push in why(daemon, app)["pushes"]]
+
+
+def counts(daemon):
+    """How many pushes each fate had, as the metrics have it; without those that none had."""
+    lines = daemon.call("Manager.Metrics")["text"].splitlines()
+    found = [line for line in lines if line.startswith("refreshd_pushes_total")]
+    values = {line.split('"')[1]: int(line.rsplit(" ", 1)[1]) for line in found}
+    assert set(values) == {"queued", "merged", "told", "known", "refused", "dropped", "delivered"}
+    return {fate: count for fate, count in values.items() if count}
+
+
+# Writes what it was told into a pipe, in one line each.
+TELL = 'read -r said || :; echo "$REFRESH_TRIGGER ${{REFRESH_CONTENT_ID-none}} $said" > {events}'
+
+
+@pytest.fixture
+def told(daemon):
+    """A pipe with a line for each refresh of the app: its trigger, content id and payload."""
+    return daemon.pipe("told")
+
+
+def start(daemon, told, **keys):
+    daemon.app(TELL.format(events=told), **{"push_burst": 100, "push_per_hour": 3600, **keys})
+    daemon.start()
+
+
+# What the app is told.
+
+
+def test_a_push_wakes_the_app_with_its_payload(daemon, told):
+    start(daemon, told)
+    text = payload(42, title="näher 🛰️")
+    assert push(daemon, text) == {"fate": "queued", "waiting": 1}
+    assert told.line() == f"push 42 {text}"
+    daemon.wait_until_said("1-1 finished")
+    (refresh,) = daemon.history()
+    assert (refresh["trigger"], refresh["content_id"], refresh["merged"]) == ("push", "42", 0)
+    assert why(daemon)["pushes"] == []
+    assert counts(daemon) == {"queued": 1, "delivered": 1}
+
+
+def test_every_task_of_the_app_is_told(daemon, told):
+    daemon.app(TELL.format(events=told), TELL.format(events=told))
+    daemon.start()
+    push(daemon, payload("a"))
+    assert told.lines(2) == [f"push a {payload('a')}"] * 2
+
+
+def test_pushes_that_come_during_a_refresh_are_told_after_it_in_order(daemon, told):
+    go = daemon.pipe("go")
+    daemon.app(TELL.format(events=told) + f"; read _ < {go}")
+    daemon.start()
+    push(daemon, payload(0))
+    assert told.line().startswith("push 0")
+    assert push(daemon, payload(1)) == {"fate": "queued", "waiting": 1}
+    assert push(daemon, payload(2)) == {"fate": "queued", "waiting": 2}
+    assert push(daemon, payload(1, title="newer")) == {"fate": "merged", "waiting": 2}
+    # What a running refresh was told stands.
+    assert push(daemon, payload(0)) == {"fate": "queued", "waiting": 3}
+    assert waits(daemon) == [("1", "ready"), ("2", "turn"), ("0", "turn")]
+    for line in (f"push 1 {payload(1, title='newer')}", f"push 2 {payload(2)}", f"push 0 {payload(0)}"):
+        go.let_go()
+        assert told.line() == line
+    go.let_go()
+    daemon.wait_until_said("1-4 finished")
+    assert [(refresh["content_id"], refresh["merged"]) for refresh in daemon.history()] == [
+        ("0", 0), ("2", 0), ("1", 1), ("0", 0),
+    ]
+    assert counts(daemon) == {"queued": 4, "merged": 1, "delivered": 4}
+
+
+def test_an_attached_app_is_handed_the_push(daemon):
+    daemon.app()
+    daemon.start()
+    app = Attached(daemon)
+    push(daemon, payload("x"))
+    performed = app.perform()
+    assert (performed["trigger"], performed["payload"], performed["content_id"]) == ("push", payload("x"), "x")
+
+
+def test_a_push_without_content_available_is_told_to_who_is_attached(daemon, told):
+    start(daemon, told)
+    app = Attached(daemon)
+    for text in ('{"aps":{"content-available":0},"content-id":7}', '{"title":"hello"}'):
+        assert push(daemon, text) == {"fate": "told", "waiting": 0}
+    assert app.next("push") == {
+        "kind": "push", "payload": '{"aps":{"content-available":0},"content-id":7}', "content_id": "7"
+    }
+    assert app.next("push") == {"kind": "push", "payload": '{"title":"hello"}'}
+    assert daemon.history() == []
+    assert counts(daemon) == {"told": 2}
+
+
+def test_who_watches_is_told_of_pushes_without_their_payloads(daemon, told):
+    start(daemon, told)
+    stream = daemon.client.stream("Manager.Watch", apps=[TODO])
+    push(daemon, payload(42))
+    push(daemon, '{"t":1}')
+    events = []
+    while len(events) < 4:
+        event = next(stream)["event"]
+        # What urgencies ask for is watched from the first push on.
+        if event["kind"] != "condition_changed":
+            events.append(event)
+    assert [event["kind"] for event in events if event["kind"] != "push"] == ["started", "ended"]
+    queued, told = [event for event in events if event["kind"] == "push"]
+    assert events[0] == queued
+    del queued["at_us"], told["at_us"]
+    assert queued == {"kind": "push", "app": TODO, "content_id": "42", "fate": "queued"}
+    assert told == {"kind": "push", "app": TODO, "fate": "told"}
+    assert "content-available" not in json.dumps(events)
+
+
+# What is refused.
+
+REFUSED = {
+    "no JSON": "hello",
+    "half of it": '{"aps":',
+    "an array": "[]",
+    "a number": "42",
+    "nothing": "",
+    "too much": json.dumps({"text": "x" * 4096}),
+    "aps that is text": '{"aps":"1"}',
+    "a flag that is text": '{"aps":{"content-available":"1"}}',
+    "a content id that is a list": '{"content-id":[42]}',
+}
+
+
+@pytest.mark.parametrize("text", REFUSED.values(), ids=REFUSED)
+def test_what_is_no_payload_is_refused_with_the_reason(daemon, told, text):
+    start(daemon, told)
+    with fails("org.refreshd.App.InvalidPayload") as refused:
+        push(daemon, text)
+    assert refused["problem"].startswith("cannot ") and refused["remedy"]
+    (result,) = deliver(daemon, {"app": TODO, "payload": text})
+    assert result == {"refusal": refused["problem"]}
+    assert counts(daemon) == {"refused": 2}
+    assert (daemon.history(), why(daemon)["pushes"]) == ([], [])
+
+
+def test_a_delivery_is_taken_as_far_as_it_is_right(daemon, told):
+    start(daemon, told)
+    results = deliver(
+        daemon,
+        {"app": "org.example.nobody", "payload": payload(1)},
+        {"app": TODO, "payload": payload(2)},
+        {"app": TODO, "payload": payload(3), "id": "x" * 257},
+        {"app": TODO, "payload": '{"title":"hello"}'},
+    )
+    assert [result.get("fate", "refused") for result in results] == ["refused", "queued", "refused", "told"]
+    assert told.line().startswith("push 2")
+    for count in (0, 257):
+        with fails("org.varlink.service.InvalidParameter", parameter="deliveries"):
+            deliver(daemon, *[{"app": TODO, "payload": payload()}] * count)
+
+
+def test_the_most_that_a_call_may_hand_in_gets_through(daemon, told):
+    """As long as payloads may be, and all of it to be escaped."""
+    start(daemon, told, push_burst=1, push_per_hour=1)
+    text = '{"aps":{"content-available":1},"content-id":"%03d","t":[' + ",".join(['""'] * 1347) + "]}"
+    assert len(text % 0) > 4090
+    assert len(deliver(daemon, *[{"app": TODO, "payload": text % number} for number in range(256)])) == 256
+
+
+# Who may.
+
+
+@as_root
+def test_an_owner_may_push_to_his_own_app_only(daemon):
+    daemon.app("exit 100")
+    daemon.app("exit 100", id=MAIL, owner="nobody", directory="/")
+    daemon.start()
+    daemon.status(), push(daemon, '{"t":1}')
+    with as_user(NOBODY):
+        assert push(daemon, payload(), MAIL)["fate"] == "queued"
+        with fails("org.refreshd.App.NotAllowed", app=TODO):
+            push(daemon, payload())
+    with as_user(STRANGER), fails("org.refreshd.App.NotAllowed", app=MAIL):
+        push(daemon, payload(), MAIL)
+    with fails("org.refreshd.App.NoSuchApp", app="org.example.nobody"):
+        push(daemon, payload(), "org.example.nobody")
+
+
+@as_root
+def test_the_bridges_user_may_hand_in_pushes_and_nothing_else(daemon):
+    users = daemon.directory / "passwd"
+    users.write_text(open("/etc/passwd").read() + "refresh-push:x:54323:54323::/:/usr/sbin/nologin\n")
+    daemon.app("exit 100")
+    daemon.start(prefix=["unshare", "--mount", "sh", "-c", 'mount --bind "$0" /etc/passwd && exec "$@"', users])
+    daemon.status(), push(daemon, '{"t":1}'), deliver(daemon, {"app": TODO, "payload": '{"t":1}'})
+    with as_user(54323):
+        assert deliver(daemon, {"app": TODO, "payload": payload()}) == [{"fate": "queued"}]
+        daemon.call("Push.Report", sources=[])
+        assert daemon.client.stream("Push.Watch").first["network"] is not None
+        with fails("org.refreshd.App.NotAllowed"):
+            push(daemon, payload())
+        for method, parameters in {
+            "Manager.Status": {}, "Manager.Metrics": {}, "Manager.Why": {"app": TODO}, "Manager.Reload": {},
+            "Manager.Run": {"app": TODO}, "Manager.History": {"app": TODO},
+        }.items():
+            with fails("org.refreshd.Manager.NotAllowed"):
+                daemon.call(method, **parameters)
+        assert daemon.call("Manager.List")["apps"] == []
+    with as_user(STRANGER):
+        for method, parameters in {
+            "Push.Deliver": {"deliveries": [{"app": TODO, "payload": payload()}]}, "Push.Report": {"sources": []},
+            "Push.Watch": {},
+        }.items():
+            with fails("org.refreshd.Push.NotAllowed") as refused:
+                daemon.call(method, **parameters)
+            assert "refresh-push" in refused["remedy"]
+
+
+# The limit.
+
+
+def test_over_the_limit_pushes_wait_in_order_and_newer_ones_take_the_place_of_older_ones(daemon, told):
+    start(daemon, told, push_burst=2, push_per_hour=1)
+    for content in (1, 2):
+        push(daemon, payload(content))
+        assert told.line().startswith(f"push {content}")
+    daemon.wait_until_said("1-2 finished")
+    over = push(daemon, payload(3))
+    assert (over["fate"], over["waiting"]) == ("queued", 1)
+    opened = daemon.history()[1]["started_us"] + 2 * 3600 * 1_000_000
+    assert abs(over["earliest_us"] - opened) < 1_000_000
+    assert push(daemon, payload(4))["waiting"] == 2
+    assert push(daemon, payload(3, title="newer"))["fate"] == "merged"
+    assert waits(daemon) == [("3", "limit"), ("4", "turn")]
+    told_why = why(daemon)
+    assert told_why["push_limit"] == {"per_hour": 1, "burst": 2, "used": 2}
+    assert told_why["pushes"][0]["merged"] == 1
+    assert daemon.show()["due_trigger"] == "push"
+    # What a person asks for is no push and does not count; it does not take one along either.
+    assert daemon.refresh()["trigger"] == "manual"
+    assert told.line().startswith("manual none")
+    assert waits(daemon) == [("3", "limit"), ("4", "turn")]
+
+
+def test_the_limit_and_what_waits_outlive_a_restart(daemon, told):
+    start(daemon, told, push_burst=2, push_per_hour=1)
+    for content in (1, 2):
+        push(daemon, payload(content))
+        told.line()
+    for content in (3, 4):
+        earliest = push(daemon, payload(content))["earliest_us"]
+    for again in (daemon.stop, daemon.kill):
+        again()
+        daemon.start()
+        assert waits(daemon) == [("3", "limit"), ("4", "turn")]
+        assert push(daemon, payload(4))["earliest_us"] == pytest.approx(earliest, abs=1_000_000)
+    assert told.lines_so_far() == []
+    daemon.app(TELL.format(events=told), push_burst=4, push_per_hour=1)
+    daemon.call("Manager.Reload")
+    assert [told.line()[:6] for _ in range(2)] == ["push 3", "push 4"]
+
+
+def test_the_oldest_of_too_many_is_dropped_and_that_is_told(daemon, told):
+    """In the history, by why, in the journal and to who is attached; the counts add up."""
+    start(daemon, told)
+    app = Attached(daemon)
+    push(daemon, payload(0))
+    performed = app.next("perform")
+    results = deliver(daemon, *[{"app": TODO, "payload": payload(number)} for number in range(1, 65)])
+    assert results == [{"fate": "queued"}] * 64
+    assert push(daemon, payload(65)) == {"fate": "queued", "waiting": 64}
+    dropped = app.next("push_dropped")
+    assert dropped["content_id"] == "1" and "64" in dropped["message"]
+    # What a running refresh tells is none of them.
+    assert performed["content_id"] == "0"
+    daemon.wait_until_said(f"{TODO}: a push with content 1 is dropped")
+    assert why(daemon)["pushes"][0]["content_id"] == "2"
+    (line,) = why(daemon)["pushes_dropped"]
+    assert (line["content_id"], line["merged"]) == ("1", 0)
+    assert line["dropped_us"] > line["arrived_us"]
+    assert daemon.call("Manager.History", app=TODO)["pushes_dropped"] == [line]
+    assert counts(daemon) == {"queued": 66, "dropped": 1}
+    daemon.kill()
+    daemon.start()
+    assert why(daemon)["pushes_dropped"] == [line]
+
+
+# What holds a push.
+
+
+def test_an_app_that_its_user_has_ended_is_not_woken(daemon, told):
+    start(daemon, told)
+    daemon.tell("terminated")
+    push(daemon, payload(1))
+    assert waits(daemon) == [("1", "terminated")]
+    daemon.restart()
+    assert waits(daemon) == [("1", "terminated")]
+    daemon.tell("launched")
+    assert told.line().startswith("push 1")
+
+
+def test_an_app_that_crashed_is_woken(daemon, told):
+    start(daemon, told)
+    daemon.lease("launched").close()
+    push(daemon, payload(1))
+    assert told.line().startswith("push 1")
+
+
+HOLDS = {
+    "disabled": ("Manager.Disable", "Manager.Enable", {"apps": [TODO]}),
+    "paused": ("Manager.Pause", "Manager.Resume", {}),
+}
+
+
+@pytest.mark.parametrize("hold, release, parameters", HOLDS.values(), ids=HOLDS)
+def test_pushes_wait_while_the_user_holds_the_app(daemon, told, hold, release, parameters):
+    start(daemon, told)
+    daemon.call(hold, **parameters)
+    for text in (payload(1), payload(2), payload(1)):
+        push(daemon, text)
+    assert [push["content_id"] for push in why(daemon)["pushes"]] == ["1", "2"]
+    daemon.restart()
+    assert [push["content_id"] for push in why(daemon)["pushes"]] == ["1", "2"]
+    daemon.call(release, **parameters)
+    assert [told.line()[:6] for _ in range(2)] == ["push 1", "push 2"]
+
+
+def test_pushes_wait_for_login(daemon, told):
+    start(daemon, told)
+    daemon.tell("logout")
+    push(daemon, payload(1))
+    daemon.tell("login")
+    assert told.line().startswith("push 1")
+
+
+# What happens to a push once.
+
+
+def test_a_message_is_taken_once(daemon, told):
+    """By its id for the app, also across SIGKILL, and whatever became of it."""
+    start(daemon, told)
+    message = {"app": TODO, "payload": payload(1), "id": "ntfy/home/a"}
+    silent = {"app": TODO, "payload": '{"t":1}', "id": "ntfy/home/b"}
+    assert deliver(daemon, message, silent, message) == [{"fate": "queued"}, {"fate": "told"}, {"fate": "known"}]
+    daemon.kill()
+    daemon.start()
+    assert told.line().startswith("push 1")
+    assert deliver(daemon, silent, message) == [{"fate": "known"}] * 2
+    assert push(daemon, payload(2), id="ntfy/home/a")["fate"] == "known"
+    # Another message, though it says the same: of another id, or none.
+    assert deliver(daemon, {**message, "id": "ntfy/home/c"}, {"app": TODO, "payload": payload(9)}) == [
+        {"fate": "queued"}, {"fate": "queued"},
+    ]
+    daemon.settle()
+    assert counts(daemon)["known"] == 3
+
+
+def test_an_id_that_the_source_uses_again_is_of_another_message(daemon, told):
+    start(daemon, told)
+    message = {"app": TODO, "payload": payload(1), "id": "mqtt/broker/1/f00"}
+    assert deliver(daemon, message) == [{"fate": "queued"}]
+    assert told.line().startswith("push 1")
+    daemon.wait_until_said("1-1 finished")
+    assert deliver(daemon, {**message, "is_new": True}) == [{"fate": "queued"}]
+    assert told.line().startswith("push 1")
+    assert deliver(daemon, message) == [{"fate": "known"}]
+
+
+def test_the_id_of_one_app_is_not_that_of_another(daemon, told):
+    daemon.app("exit 100", id=MAIL)
+    start(daemon, told)
+    for app in (TODO, MAIL):
+        assert deliver(daemon, {"app": app, "payload": payload(), "id": "x"}) == [{"fate": "queued"}]
+
+
+def test_what_was_answered_outlives_a_crash(daemon, told):
+    """Killed right after the answer, again and again: each push is told, and none is lost."""
+    start(daemon, told, push_burst=100, push_per_hour=3600)
+    for number in range(5):
+        deliver(daemon, *[{"app": TODO, "payload": payload(f"{number}-{more}")} for more in range(4)])
+        daemon.kill()
+        daemon.start()
+    daemon.tell("launched")
+    expected = {f"{number}-{more}" for number in range(5) for more in range(4)}
+    seen = set()
+    while seen != expected:
+        seen.add(told.line().split()[1])
+    daemon.wait_until_said("finished")
+
+
+@pytest.mark.spawned
+def test_what_a_refresh_was_told_that_the_daemon_lost_is_told_again(daemon, told):
+    go = daemon.pipe("go")
+    daemon.app(TELL.format(events=told) + f"; read _ < {go}", push_burst=1, push_per_hour=1)
+    daemon.start()
+    push(daemon, payload(1))
+    assert told.line().startswith("push 1")
+    daemon.kill()
+    daemon.start()
+    # The limit was used by it already.
+    assert told.line() == f"push 1 {payload(1)}"
+    go.let_go()
+    daemon.wait_until_said("2-1 finished")
+    assert [(refresh["outcome"], refresh["content_id"]) for refresh in daemon.history()] == [
+        ("new_data", "1"), ("failed", "1"),
+    ]
+    assert counts(daemon) == {"delivered": 1}
+
+
+def test_a_refresh_that_fails_for_a_time_is_told_its_push_again(daemon, told):
+    failed = daemon.directory / "failed"
+    daemon.app(TELL.format(events=told) + f"; test -e {failed} || {{ : > {failed}; exit 75; }}")
+    daemon.start()
+    push(daemon, payload(1))
+    told.line()
+    daemon.wait_until_said("1-1 failed")
+    assert waits(daemon) == [("1", "retry")]
+    assert daemon.show()["due_trigger"] == "push"
+
+
+# The bridge.
+
+SOURCE = {"name": "home", "kind": "ntfy", "is_connected": True, "since_us": 1, "received": 3, "refused": 1}
+
+
+def test_status_shows_what_the_bridge_reports_until_it_leaves(daemon):
+    daemon.app("exit 100")
+    daemon.start()
+    assert "push" not in daemon.status()
+    bridge = daemon.client.open("Push")
+    bridge.Report(sources=[SOURCE])
+    assert daemon.status()["push"]["sources"] == [SOURCE]
+    bridge.Report(sources=[{**SOURCE, "is_connected": False, "problem": "cannot connect", "retry_us": 2}])
+    (source,) = daemon.status()["push"]["sources"]
+    assert (source["is_connected"], source["problem"], source["retry_us"]) == (False, "cannot connect", 2)
+    bridge.close()
+    while "push" in daemon.status():
+        pass
+
+
+def test_the_bridge_is_told_when_it_may_connect(daemon):
+    """At once, and when that changes: here because the configuration asks for another network."""
+    daemon.app("exit 100")
+    daemon.start()
+    stream = daemon.client.stream("Push.Watch")
+    answer = stream.first
+    while not answer["may_connect"]:
+        answer = next(stream)
+    assert daemon.status()["push"]["may_connect"] is True
+    daemon.configure(HURRY + '[push]\nnetwork = "wifi"\n')
+    daemon.call("Manager.Reload")
+    assert next(stream) == {"may_connect": False, "network": answer["network"]}
+    daemon.configure(HURRY + '[push]\nnetwork = "none"\n')
+    daemon.call("Manager.Reload")
+    assert next(stream) == answer
+    with fails("org.varlink.service.ExpectedMore"):
+        daemon.call("Push.Watch")
+
+
+# Secrets.
+
+
+def test_a_payload_is_told_to_the_app_and_to_nobody_else(daemon, told):
+    start(daemon, told, push_burst=1, push_per_hour=1)
+    secret = "5ECRET"
+    push(daemon, payload(1, token=secret))
+    assert secret in told.line()
+    daemon.wait_until_said("1-1 finished")
+    push(daemon, payload(2, token=secret))
+    with fails("org.refreshd.App.InvalidPayload") as refused:
+        push(daemon, '{"aps":"%s"}' % secret)
+    said = [refused, daemon.status(), daemon.show(), why(daemon), daemon.call("Manager.History", app=TODO), daemon.said]
+    assert secret not in json.dumps(said)
