@@ -6,13 +6,14 @@ public struct RefreshContext: Sendable {
   public let id: String
   /// Why it starts.
   public let trigger: RefreshTrigger
-  /// What a push brought; nil if nothing did.
+  /// What the trigger brought; nil unless ``trigger`` is `push` or `transfer`.
   ///
-  /// Always nil with a refreshd that takes no pushes yet, as the one of this version.
+  /// For `push` the JSON text of the push, as it was sent; for `transfer` a line of JSON for each transfer of the
+  /// session.
   public let payload: String?
+  /// The `content-id` of the push, a number as text; nil unless ``trigger`` is `push`, and for a push without one.
+  public let contentID: String?
   /// The session whose transfers have ended; nil unless ``trigger`` is `transfer`.
-  ///
-  /// Always nil with a refreshd that has no transfers yet, as the one of this version.
   public let session: String?
   let expiration: Expiration
 
@@ -20,6 +21,7 @@ public struct RefreshContext: Sendable {
     id = order.id
     trigger = order.trigger
     payload = order.payload
+    contentID = order.contentID
     session = order.session
     expiration = Expiration(deadline: order.deadline)
   }

@@ -14,6 +14,15 @@ public enum RefreshEvent: Hashable, Sendable {
   ///
   /// `message` is what its tasks said, or why it failed; nil if there is nothing to say.
   case ended(id: String, RefreshOutcome, message: String?)
+  /// A push has come that wakes nobody, because it has no `content-available`.
+  ///
+  /// The payload is its JSON text. Told only to a client with a handler. A push that does wake the app is not told here:
+  /// the handler is called with ``RefreshContext/payload``.
+  case push(payload: String, contentID: String?)
+  /// A push that waited to wake the app was dropped, because too many came after it.
+  ///
+  /// `reason` is that in words. Told only to a client with a handler.
+  case pushDropped(contentID: String?, reason: String?)
   /// The daemon is gone or refuses; the client connects anew in so long, without being asked.
   ///
   /// What it was told stays so: the handler, and the leases. Told for each attempt that failed.
@@ -24,6 +33,10 @@ extension RefreshEvent {
   /// What an attached app is told that is not for its handler; nil for what a later daemon has and this library has no word for.
   init?(_ event: Wire.AttachEvent) {
     switch (event.kind, event.refresh, event.outcome, event.phase) {
+    case ("push", _, _, _):
+      guard let payload = event.payload else { return nil }
+      self = .push(payload: payload, contentID: event.contentID)
+    case ("push_dropped", _, _, _): self = .pushDropped(contentID: event.contentID, reason: event.message)
     case ("started", let id?, _, _): self = .started(id: id, RefreshTrigger(event.trigger))
     case ("ended", let id?, let outcome?, _):
       self = .ended(id: id, RefreshOutcome(outcome), message: event.message ?? event.cause)

@@ -15,6 +15,7 @@ struct Serving: Sendable {
     let token: String
     let trigger: RefreshTrigger
     let payload: String?
+    let contentID: String?
     let session: String?
     let deadline: Instant
   }

@@ -206,8 +206,8 @@ extension Serving.Order {
   fileprivate init?(_ event: Wire.AttachEvent) {
     guard let refresh = event.refresh, let token = event.token, let deadline = event.deadline else { return nil }
     self.init(
-      id: refresh, token: token, trigger: RefreshTrigger(event.trigger), payload: event.payload, session: event.session,
-      deadline: deadline)
+      id: refresh, token: token, trigger: RefreshTrigger(event.trigger), payload: event.payload,
+      contentID: event.contentID, session: event.session, deadline: deadline)
   }
 }
 

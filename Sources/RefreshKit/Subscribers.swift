@@ -32,6 +32,9 @@ final class Subscribers: Sendable {
       case .disconnected:
         standing = event
         return event
+      case .push, .pushDropped:
+        // Only an attachment tells them, and a client has one.
+        return event
       case .started(let id, _):
         defer { started = id }
         return id == started ? nil : event

@@ -11,6 +11,7 @@ actor Load {
 
   /// Brings it up to date; a real app would ask its server.
   func refresh(_ context: RefreshContext) throws -> RefreshResult {
+    if let payload = context.payload { print("  a \(context.trigger) brought \(payload)") }
     context.onExpiration { print("  the deadline is near: keep what is done so far") }
     guard let file = fopen("/proc/loadavg", "r") else { throw RetryLater(after: .seconds(60), "there is no /proc") }
     defer { fclose(file) }
@@ -31,6 +32,8 @@ actor Load {
   case .phaseChanged(let phase): print("in the \(phase) now")
   case .started(let id, let trigger): print("refresh \(id) begins (\(trigger))")
   case .ended(let id, let outcome, let message): print("refresh \(id) ended: \(outcome) \(message ?? "")")
+  case .push(let payload, _): print("a push that asks for no refresh: \(payload)")
+  case .pushDropped(let content, _): print("a push\(content.map { " with content \($0)" } ?? "") was dropped")
   case .disconnected(let error, let pause): print("\(error); trying again in \(pause)")
   }
 }

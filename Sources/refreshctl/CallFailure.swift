@@ -50,6 +50,9 @@ extension Failure {
     on(ManagerInterface.NotAllowed.name) { (error: ManagerInterface.NotAllowed) in
       notAllowed(error.app, error.remedy)
     },
+    on(AppInterface.InvalidPayload.name) { (error: AppInterface.InvalidPayload) in
+      Failure(status: .badData, text: printable("\(error.problem). \(error.remedy)"))
+    },
     on(AppInterface.NoSuchToken.name) { (_: AppInterface.NoSuchToken) in
       Failure(
         status: .notFound,
@@ -65,7 +68,7 @@ extension Failure {
       return Failure(status: .heldOrNotStored, text: "cannot refresh \(error.app): it is held: \(holds)")
     },
     on(ManagerInterface.InvalidInterval.name) { (error: ManagerInterface.InvalidInterval) in
-      Failure(status: .badInterval, text: error.problem)
+      Failure(status: .badData, text: error.problem)
     },
     on(AppInterface.NotStored.name) { (error: AppInterface.NotStored) in notStored(error.problem) },
     on(ManagerInterface.NotStored.name) { (error: ManagerInterface.NotStored) in notStored(error.problem) },

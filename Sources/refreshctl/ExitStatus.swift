@@ -3,7 +3,7 @@ enum ExitStatus: Int32, CaseIterable {
   case done = 0
   case failed = 1
   case usage = 64
-  case badInterval = 65
+  case badData = 65
   case notFound = 66
   case noDaemon = 69
   case protocolError = 70
@@ -17,7 +17,7 @@ enum ExitStatus: Int32, CaseIterable {
     case .done: "done; `run`: new data"
     case .failed: "the refresh or the transfer failed; the configuration has mistakes"
     case .usage: "the command line is wrong"
-    case .badInterval: "an interval cannot be set as it was written"
+    case .badData: "an interval or a payload cannot be taken as it was written"
     case .notFound: "no such app, transfer or file, or no such task to complete"
     case .noDaemon: "no daemon answers on the socket"
     case .protocolError: "the daemon answered something else than was asked"

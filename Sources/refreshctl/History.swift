@@ -19,6 +19,6 @@ struct HistoryCommand: ParsableCommand {
 
   func run() throws {
     let reply = try Daemon(connection).call(ManagerInterface.History.self, .init(app: app, limit: limit))
-    try connection.show(reply) { $0.text(reply.refreshes, of: app) }
+    try connection.show(reply) { $0.text(reply, of: app) }
   }
 }

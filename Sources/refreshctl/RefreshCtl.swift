@@ -30,7 +30,7 @@ struct RefreshCtl: ParsableCommand {
           LoginCommand.self, LogoutCommand.self,
         ]),
       CommandGroup(name: "Planning", subcommands: [RehearseCommand.self]),
-      CommandGroup(name: "Refreshing", subcommands: [RunCommand.self, CompleteCommand.self]),
+      CommandGroup(name: "Refreshing", subcommands: [RunCommand.self, PushCommand.self, CompleteCommand.self]),
       CommandGroup(
         name: "Background transfers",
         subcommands: [

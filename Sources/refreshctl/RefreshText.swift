@@ -19,24 +19,39 @@ extension Screen {
     return "\(refresh.app): \(paint(refresh.outcome.words, refresh.outcome.style))\(cause) after \(spent)"
   }
 
-  /// The refreshes of an app, a line each.
-  func text(_ refreshes: [Wire.Refresh], of app: String) -> [String] {
-    guard !refreshes.isEmpty else { return ["\(app) has not been refreshed yet. `refreshctl run \(app)` does it now."] }
-    var table = Table(titles: ["STARTED", "ID", "TRIGGER", "OUTCOME", "TOOK", "CPU", "DETAIL"], prose: 6)
-    table.rows = refreshes.map { refresh in
-      [
-        Cell(clock(refresh.startedMicroseconds, seconds: true)), Cell(refresh.id, .faint),
-        Cell(refresh.trigger.spelled),
-        Cell(refresh.outcome.words, refresh.outcome.style), Cell(Elapsed.measured(refresh.durationMicroseconds)),
-        Cell(Elapsed.measured(refresh.cpuMicroseconds)), Cell(detail(refresh)),
-      ]
+  /// The refreshes of an app and the pushes that it was not told, a line each.
+  func text(_ history: ManagerInterface.History.Reply, of app: String) -> [String] {
+    let dropped = history.pushesDropped ?? []
+    guard !history.refreshes.isEmpty || !dropped.isEmpty else {
+      return ["\(app) has not been refreshed yet. `refreshctl run \(app)` does it now."]
     }
+    var table = Table(titles: ["STARTED", "ID", "TRIGGER", "OUTCOME", "TOOK", "CPU", "DETAIL"], prose: 6)
+    let rows =
+      history.refreshes.map { ($0.startedMicroseconds, row($0)) } + dropped.map { ($0.droppedMicroseconds, row($0)) }
+    table.rows = rows.sorted { $0.0 > $1.0 }.map(\.1)
     return table.lines(on: self)
+  }
+
+  private func row(_ refresh: Wire.Refresh) -> [Cell] {
+    [
+      Cell(clock(refresh.startedMicroseconds, seconds: true)), Cell(refresh.id, .faint), Cell(refresh.trigger.spelled),
+      Cell(refresh.outcome.words, refresh.outcome.style), Cell(Elapsed.measured(refresh.durationMicroseconds)),
+      Cell(Elapsed.measured(refresh.cpuMicroseconds)), Cell(detail(refresh)),
+    ]
+  }
+
+  private func row(_ push: Wire.DroppedPush) -> [Cell] {
+    let what = "\(content(push.contentID))\(others(push.merged)), came \(clock(push.arrivedMicroseconds))"
+    return [
+      Cell(clock(push.droppedMicroseconds, seconds: true)), "", Cell(Wire.Trigger.push.spelled), Cell("dropped", .bad),
+      "", "", Cell("\(what): \(push.reason)"),
+    ]
   }
 
   private func detail(_ refresh: Wire.Refresh) -> String {
     let late = refresh.extraCompletions == 0 ? [] : [count(refresh.extraCompletions, "completion") + " too many"]
-    return ([refresh.cause?.text].compactMap(\.self) + refresh.messages + late).joined(separator: "; ")
+    let push = refresh.merged.map { [content(refresh.contentID) + others($0)] } ?? []
+    return (push + [refresh.cause?.text].compactMap(\.self) + refresh.messages + late).joined(separator: "; ")
   }
 
   private func task(_ task: Wire.RefreshTask) -> String {

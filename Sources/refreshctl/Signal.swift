@@ -73,7 +73,7 @@ struct BackgroundCommand: ParsableCommand {
 
 struct TerminatedCommand: ParsableCommand {
   static let configuration = CommandConfiguration(
-    commandName: "terminated", abstract: "Tell that an app has no process any more.")
+    commandName: "terminated", abstract: "Tell that the user has ended an app: pushes wait for `launched`.")
 
   @OptionGroup var arguments: SignalArguments
 

@@ -11,6 +11,7 @@ extension Screen {
     if let transferring = daemon.transferring, let waiting = daemon.transfersWaiting, transferring + waiting > 0 {
       facts.add("transfers", "\(transferring) being moved, \(waiting) waiting")
     }
+    if let push = daemon.push { facts.add("push", text(push)) }
     if let pause = daemon.pause { facts.add("pause", end(pause)) }
     facts.add("configuration", configuration(daemon.configuration))
     facts.add("store", store(daemon.store))
@@ -31,6 +32,7 @@ extension Screen {
     if let problem = daemon.store.problem {
       troubles.append("The store cannot be written (\(printable(problem))); the daemon goes on in memory.")
     }
+    if let sources = daemon.push.flatMap(sentence) { troubles.append(sources) }
     if let pause = daemon.pause { troubles.append(sentence(pause)) }
     let state = troubles.isEmpty ? "All is well." : troubles.joined(separator: " ")
     return "refreshd \(printable(daemon.version)), \(whose), started \(since), start \(daemon.start). \(state)"

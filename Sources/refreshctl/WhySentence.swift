@@ -28,6 +28,9 @@ extension Screen {
     let isServers = why.window.map { $0.earliestMicroseconds == why.freshUntilMicroseconds } ?? false
     if why.trigger == .interval, isServers { return ", because its server has nothing newer before that" }
     if why.trigger == .interval, why.phase == .background, let planning = why.planning { return plan(planning, why) }
+    if why.trigger == .push, let limit = why.pushLimit, why.pushes?.contains(where: { $0.wait == "limit" }) == true {
+      return ", when one more push may wake it: \(limit.used) did in the last \(limit.span)"
+    }
     guard why.trigger == .manual, let oneShot = why.oneShot, !oneShot.reason.isEmpty else {
       return reason(why.trigger, why.phase, why.interval)
     }
@@ -44,7 +47,8 @@ extension Screen {
     return ", when that is worth most: it is usually opened around \(time(minute))"
   }
 
-  private func held(_ why: Wire.Explanation) -> String {
+  /// Why it is not refreshed, or what it waits for.
+  func held(_ why: Wire.Explanation) -> String {
     let names = why.holds.map(\.name)
     if names.contains("logged-out") { return "It is not refreshed until `refreshctl login \(why.id)`." }
     if names.contains("disabled") { return "It is disabled: not refreshed until `refreshctl enable \(why.id)`." }

@@ -29,6 +29,7 @@ extension Screen {
     if let until = why.freshUntilMicroseconds { add("fresh", "its server has nothing newer before \(clock(until))") }
     if let until = why.skippedUntilMicroseconds { add("skip", "nothing starts by time before \(clock(until))") }
     if let oneShot = why.oneShot { add("scheduled", text(oneShot)) }
+    tellPushes(of: why, in: &facts, width: factWidth)
     return wrapped(sentence(why)) + [""] + facts.lines(on: self) + (why.past.isEmpty ? [] : [""] + table(why.past))
   }
 
@@ -100,9 +101,10 @@ extension Screen {
     for entry in past.prefix(10) {
       if let refresh = entry.refresh {
         let cause = refresh.cause.map { ": \($0.text)" } ?? ""
+        let push = refresh.merged.map { " (\(content(refresh.contentID))\(others($0)))" } ?? ""
         table.rows.append([
           Cell(clock(refresh.startedMicroseconds)), Cell(refresh.outcome.words, refresh.outcome.style),
-          Cell(refresh.trigger.spelled + cause),
+          Cell(refresh.trigger.spelled + push + cause),
         ])
       }
       if let wait = entry.wait {

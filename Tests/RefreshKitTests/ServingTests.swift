@@ -10,7 +10,8 @@ struct ServingTests {
   /// A refresh whose deadline is in 30 s.
   private static func order(_ id: String) -> Serving.Order {
     Serving.Order(
-      id: id, token: "token-\(id)", trigger: .interval, payload: nil, session: nil, deadline: beginning + .seconds(30))
+      id: id, token: "token-\(id)", trigger: .interval, payload: nil, contentID: nil, session: nil,
+      deadline: beginning + .seconds(30))
   }
 
   private func trace(_ script: (second: Int, event: Serving.Event)...) -> [String] {

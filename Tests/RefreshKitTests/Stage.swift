@@ -30,6 +30,8 @@ extension RefreshEvent {
     case .phaseChanged(let phase): "phase \(phase)"
     case .started(let id, let trigger): "started \(id) \(trigger)"
     case .ended(let id, let outcome, let message): "ended \(id) \(outcome) \(message ?? "")"
+    case .push(let payload, let contentID): "push \(contentID ?? "") \(payload)"
+    case .pushDropped(let contentID, let reason): "dropped \(contentID ?? "") \(reason ?? "")"
     case .disconnected(let error, _): "disconnected \(error.code)"
     }
   }

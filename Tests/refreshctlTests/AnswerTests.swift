@@ -85,7 +85,8 @@ import Testing
     let cause = Wire.Cause(kind: .reported, text: "disk full")
     let failed = refresh(
       at: noon, .failed, cause: cause, tasks: [task("app", .failed, cause: cause, says: "disk full")])
-    #expect(screen().text([failed], of: "org.example.todo").last?.hasSuffix("300 ms  disk full") == true)
+    #expect(
+      screen().text(.init(refreshes: [failed]), of: "org.example.todo").last?.hasSuffix("300 ms  disk full") == true)
   }
 
   @Test func theHistoryHasALineForEachRefresh() {
@@ -95,7 +96,7 @@ import Testing
       refresh(at: noon - span(d: 1), tasks: [task("pull", .newData, says: "3 new items")], extraCompletions: 1),
     ]
     #expect(
-      screen().text(refreshes, of: "org.example.todo") == [
+      screen().text(.init(refreshes: refreshes), of: "org.example.todo") == [
         "STARTED             ID      TRIGGER   OUTCOME   TOOK   CPU     DETAIL",
         "today 11:59:00      12-345  interval  failed    1.8 s  300 ms  stopped at its deadline",
         "yesterday 12:00:00  12-345  interval  new data  1.8 s  300 ms  3 new items; 1 completion too many",

@@ -37,6 +37,7 @@ import Testing
     ["download", "org.x.a", "https://h/f", "--to", "f", "--max-rate", "1.5MB", "--priority", "-5", "--wait"],
     ["download", "org.x.a", "-", "--to", "f", "--network", "any", "--session", "s", "--sha256", "00", "--length", "1"],
     ["upload", "org.x.a", "f", "https://h/f", "--tus", "--netrc"], ["transfers"], ["transfers", "org.x.a", "--watch"],
+    ["push", "org.x.a", #"{"aps":{}}"#, "--urgency", "very-low", "--id", "a/1"], ["push", "org.x.a", "-"],
     ["pause-transfer", "1"], ["resume-transfer", "1", "2"], ["cancel-transfer", "1"],
     ["prioritize-transfer", "1", "2", "--to", "-5"],
   ])
@@ -53,7 +54,7 @@ import Testing
     ["pause", "--for", "2h", "--until-ac"],
     ["download", "org.x.a", "https://h/f"], ["download", "org.x.a", "https://h/f", "--to", "f", "--max-rate", "fast"],
     ["upload", "org.x.a", "f", "https://h/f", "--tus", "--post"], ["pause-transfer"], ["cancel-transfer", "all"],
-    ["prioritize-transfer", "1"],
+    ["prioritize-transfer", "1"], ["push", "org.x.a"], ["push", "org.x.a", "{}", "--urgency", "very_low"],
     ["run", "org.x.a", "--reason", "x"], ["run", "org.x.a", "--after", "1min", "--trigger", "push"],
   ])
   func isRefusedAsUsage(_ arguments: [String]) {

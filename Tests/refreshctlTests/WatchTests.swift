@@ -51,6 +51,14 @@ import Testing
       Wire.WatchEvent(kind: .switchChanged, atMicroseconds: noon, pause: Wire.PauseState(untilAC: true)),
       "all apps are paused until the machine is on mains power"
     ),
+    (
+      Wire.WatchEvent(kind: .push, atMicroseconds: noon, app: app, contentID: "42", fate: .merged),
+      "org.example.todo: a push with content 42 has come, in the place of one that waited"
+    ),
+    (
+      Wire.WatchEvent(kind: .push, atMicroseconds: noon, app: app, fate: .told),
+      "org.example.todo: a push has come that wakes nobody: what is attached is told"
+    ),
     (Wire.WatchEvent(kind: .switchChanged, atMicroseconds: noon), "the pause of all apps has ended"),
   ]
 

@@ -104,6 +104,7 @@ APP_INTERFACE, MANAGER = "org.refreshd.App.", "org.refreshd.Manager."
 TRANSFERS = "org.refreshd.Transfers."
 URL = "https://example.org/a/b.iso"
 HERE = os.path.realpath(__file__)
+PUSH = '{"aps":{"content-available":1},"content-id":42}'
 CALLS = [
     (["list"], MANAGER + "List", {}),
     (["status"], MANAGER + "Status", {}),
@@ -141,6 +142,9 @@ CALLS = [
     (["resume-transfer", "17"], TRANSFERS + "Resume", {"ids": [17]}),
     (["cancel-transfer", "17"], TRANSFERS + "Cancel", {"ids": [17]}),
     (["prioritize-transfer", "17", "--to", "-5"], TRANSFERS + "SetPriority", {"ids": [17], "priority": -5}),
+    (["push", APP, PUSH], APP_INTERFACE + "Push", {"app": APP, "payload": PUSH}),
+    (["push", APP, PUSH, "--urgency", "very-low", "--id", "a/1"], APP_INTERFACE + "Push",
+     {"app": APP, "payload": PUSH, "urgency": "very_low", "id": "a/1"}),
     *(
         ([name, APP], APP_INTERFACE + "Signal", {"app": APP, "signal": name})
         for name in MESSAGES["org.refreshd.App.LifecycleSignal"]
@@ -182,6 +186,9 @@ ERRORS = [
     (["download", APP, URL, "--to", "/b"], TRANSFERS + "Enqueue", TRANSFERS + "NotAllowed", 77, "not allowed"),
     (["download", APP, URL, "--to", "/b"], TRANSFERS + "Enqueue", TRANSFERS + "NotStored", 75, "nothing is changed"),
     (["download", APP, URL, "--to", "/b"], TRANSFERS + "Enqueue", TRANSFERS + "QueueFull", 75, "cannot queue more than"),
+    (["push", APP, "[]"], APP_INTERFACE + "Push", APP_INTERFACE + "InvalidPayload", 65, "as JSON. Send one JSON"),
+    (["push", APP, PUSH], APP_INTERFACE + "Push", APP_INTERFACE + "NoSuchApp", 66, APP),
+    (["push", APP, PUSH], APP_INTERFACE + "Push", APP_INTERFACE + "NotStored", 75, "nothing is changed"),
     (["cancel-transfer", "17"], TRANSFERS + "Cancel", TRANSFERS + "NoSuchTransfer", 66, "cannot find transfer 17"),
     (["pause-transfer", "17"], TRANSFERS + "Pause", TRANSFERS + "AlreadyEnded", 1, "it has ended (done)"),
 ]
@@ -307,6 +314,35 @@ def test_a_url_of_standard_input_is_on_no_command_line(daemon):
     assert daemon.calls.get(timeout=PATIENCE)["parameters"]["transfers"][0] == {
         "url": URL + "?token=secret", "path": "/usr/b.iso", "direction": "download",
     }
+
+
+def push_from_standard_input(daemon, text):
+    return subprocess.run(
+        [REFRESHCTL, "push", APP, "-", "--socket", str(daemon.path)],
+        input=text, capture_output=True, timeout=PATIENCE,
+    )
+
+
+def test_a_payload_of_standard_input_is_on_no_command_line(daemon):
+    result = push_from_standard_input(daemon, f"{PUSH}\n".encode())
+    assert (result.returncode, result.stderr) == (0, b"")
+    assert daemon.calls.get(timeout=PATIENCE)["parameters"] == {"app": APP, "payload": PUSH}
+
+
+@pytest.mark.parametrize("text, problem", [
+    (b"\n", "it is empty"), (b"\xff", "it is not UTF-8"), (b" " * 70_000, "it goes on beyond 65536 bytes"),
+])
+def test_what_is_no_payload_is_not_sent(daemon, text, problem):
+    result = push_from_standard_input(daemon, text)
+    assert (result.returncode, result.stdout) == (65, b"") and daemon.calls.empty()
+    assert f"cannot read a payload from standard input: {problem}" in result.stderr.decode()
+
+
+def test_a_push_is_a_success_also_when_nobody_says_what_becomes_of_it(daemon):
+    daemon.answers[MANAGER + "Why"] = [{"error": MANAGER + "NoSuchApp", "parameters": {"app": APP}}]
+    daemon.answers[APP_INTERFACE + "Push"] = [{"parameters": {"fate": "queued", "waiting": 1}}]
+    result = refreshctl("push", APP, PUSH, path=daemon.path)
+    assert (result.returncode, result.stdout) == (0, f"{APP} is woken with content 42 now.\n")
 
 
 def going(**changes):
