@@ -127,8 +127,8 @@ import Testing
       screen().text(state) == [
         "bridge since today 09:00",
         "home (ntfy): connected since today 11:00, 17 messages, 1 refused",
-        "broker (mqtt): not connected since today 10:00, 1 message: cannot connect: connection",
-        "refused; tried again in 12 min (today 12:12)",
+        "broker (mqtt): not connected since today 10:00, 1 message: cannot connect:",
+        "connection refused; tried again in 12 min (today 12:12)",
       ])
     #expect(screen().sentence(state) == "1 push source is not connected: broker.")
   }
