@@ -257,6 +257,20 @@ def test_a_stream_that_a_proxy_ends_is_opened_again(running, ntfy, app):
     app.no_more()
 
 
+def test_a_server_that_falls_silent_is_asked_again_and_one_that_says_that_it_is_alive_is_not(daemon, app, bridge, ntfy):
+    ntfy.keepalive = 0.2
+    daemon.start()
+    bridge.configure(ntfy=source(ntfy, silence="1s"))
+    bridge.start()
+    ntfy.wait_for_subscriber()
+    assert not ntfy.is_asked_within(3)
+    ntfy.be_silent()
+    ntfy.wait_for_subscriber(2)
+    ntfy.be_silent(False)
+    ntfy.publish(TOPICS[TODO], push(1))
+    assert app.ids() == ["1"]
+
+
 def test_other_sources_are_in_force_after_a_reload_and_a_wrong_file_changes_nothing(running, ntfy, app, mail):
     other = source(ntfy, topics={TODO: "upOther012345"})
     running.configure(ntfy=other)
