@@ -2,7 +2,7 @@
 #
 #   make run        build, and watch a demonstration keep a git mirror fresh
 #   make test       set up what the tests need, and run all of them
-#   make bench      measure, beside a yardstick in C, systemd's timers, curl, wget and aria2
+#   make bench      measure, beside a yardstick in C, systemd's timers, curl, wget, aria2 and mosquitto_sub
 #   make score      hold the plans against the best that are possible
 #   make install    build for release and install below $(DESTDIR)$(PREFIX)
 #   make uninstall  remove what install put there; configuration and state stay
@@ -14,12 +14,14 @@ PREFIX ?= /usr
 SWIFT ?= swift
 RELEASE := .build/release
 RELEASE_FLAGS := -c release --static-swift-stdlib
-PROGRAMS := refreshd refreshctl
+PROGRAMS := refreshd refreshctl refresh-push
 PYTHON := .build-python/bin/python
 
-BUILD_PACKAGES := libsystemd-dev libsqlite3-dev libtomlplusplus-dev libcurl4-openssl-dev libssl-dev pkg-config git
+BUILD_PACKAGES := libsystemd-dev libsqlite3-dev libtomlplusplus-dev libcurl4-openssl-dev libssl-dev \
+  libmosquitto-dev pkg-config git
 TEST_PACKAGES := $(BUILD_PACKAGES) python3-venv systemd dbus dbus-user-session libpam-systemd \
-  libnss-systemd gcc libc6-dev util-linux procps python3-dbusmock iproute2 nginx apache2-bin openssl curl
+  libnss-systemd gcc libc6-dev util-linux procps python3-dbusmock iproute2 nginx apache2-bin openssl curl \
+  mosquitto mosquitto-clients libnginx-mod-nchan
 
 .PHONY: run test bench score release install uninstall format check-format build-setup test-setup
 .PHONY: test-swift test-python test-service
@@ -32,6 +34,7 @@ release: build-setup
 	$(SWIFT) build $(RELEASE_FLAGS) --product refreshd
 	$(SWIFT) build $(RELEASE_FLAGS) --product refreshctl
 	$(SWIFT) build $(RELEASE_FLAGS) --product refresh-worker
+	$(SWIFT) build $(RELEASE_FLAGS) --product refresh-push
 
 test: test-swift test-python test-service
 
@@ -49,6 +52,8 @@ test-python: test-swift
 	  Tests/RefreshAPITests Tests/refreshctlTests Tests/VarlinkCertification Tests/DaemonTests
 	BIN_DIR=$(abspath .build/debug) REFRESHCTL=$(abspath .build/debug)/refreshctl \
 	  $(PYTHON) -m pytest -q -n 3 --dist worksteal Tests/TransferTests
+	BIN_DIR=$(abspath .build/debug) REFRESHCTL=$(abspath .build/debug)/refreshctl \
+	  $(PYTHON) -m pytest -q -n 3 --dist worksteal Tests/PushTests
 
 test-service: test-swift
 	BIN_DIR=$(abspath .build/debug) Tests/with-systemd -b $(abspath .) -- \
@@ -58,6 +63,8 @@ test-service: test-swift
 	BIN_DIR=$(abspath .build/debug) LAUNCHER=systemd Tests/with-systemd -b $(abspath .) -- \
 	  $(abspath $(PYTHON)) -m pytest -q -n 3 --dist worksteal -p no:cacheprovider \
 	  $(addprefix Tests/TransferTests/test_,$(addsuffix .py,interruptions sessions steering))
+	BIN_DIR=$(abspath .build/debug) LAUNCHER=systemd Tests/with-systemd -b $(abspath .) -- \
+	  $(abspath $(PYTHON)) -m pytest -q -p no:cacheprovider Tests/PushTests/test_example.py
 
 bench: release test-setup
 	$(SWIFT) build $(RELEASE_FLAGS) --product engine-bench
@@ -67,6 +74,8 @@ bench: release test-setup
 	/usr/bin/python3 -B bench/bench.py --programs $(RELEASE) --with-systemd Tests/with-systemd
 	@demo/need nginx aria2 wget curl gcc
 	/usr/bin/python3 -B bench/transfers.py --programs $(RELEASE)
+	@demo/need mosquitto mosquitto-clients
+	/usr/bin/python3 -B bench/push.py --programs $(RELEASE)
 
 score: release test-setup
 	@$(PYTHON) -m pip install --quiet --disable-pip-version-check 'numpy>=2,<3'
@@ -78,20 +87,21 @@ install: release
 	  $(PREFIX)/share/doc/refreshd/examples $(PREFIX)/share/bash-completion/completions $(PREFIX)/libexec/refreshd)
 	install -s -m 755 $(addprefix $(RELEASE)/,$(PROGRAMS)) $(DESTDIR)$(PREFIX)/bin
 	install -s -m 755 $(RELEASE)/refresh-worker $(DESTDIR)$(PREFIX)/libexec/refreshd
-	for unit in system user; do for type in service socket; do \
-	  sed 's,/usr/bin/,$(PREFIX)/bin/,' systemd/$$unit/refreshd.$$type \
-	    > $(DESTDIR)$(PREFIX)/lib/systemd/$$unit/refreshd.$$type || exit 1; done; done
+	for unit in system user; do for file in refreshd.service refreshd.socket refresh-push.service; do \
+	  sed 's,/usr/bin/,$(PREFIX)/bin/,' systemd/$$unit/$$file \
+	    > $(DESTDIR)$(PREFIX)/lib/systemd/$$unit/$$file || exit 1; done; done
 	install -m 644 systemd/refreshd.catalog $(DESTDIR)$(PREFIX)/lib/systemd/catalog
 	install -m 644 systemd/sysusers.d/refreshd.conf $(DESTDIR)$(PREFIX)/lib/sysusers.d
 	test -e $(DESTDIR)/etc/refreshd/refreshd.toml || install -m 644 config/refreshd.toml $(DESTDIR)/etc/refreshd
 	install -m 644 README.md $(DESTDIR)$(PREFIX)/share/doc/refreshd
-	install -m 644 config/apps.d/* systemd/spawn.conf $(DESTDIR)$(PREFIX)/share/doc/refreshd/examples
+	install -m 644 config/push.toml config/apps.d/* systemd/spawn.conf $(DESTDIR)$(PREFIX)/share/doc/refreshd/examples
 	$(RELEASE)/refreshctl --generate-completion-script bash \
 	  > $(DESTDIR)$(PREFIX)/share/bash-completion/completions/refreshctl
 
 uninstall:
 	rm -f $(addprefix $(DESTDIR)$(PREFIX)/bin/,$(PROGRAMS)) \
-	  $(DESTDIR)$(PREFIX)/lib/systemd/system/refreshd.* $(DESTDIR)$(PREFIX)/lib/systemd/user/refreshd.* \
+	  $(foreach scope,system user,$(addprefix $(DESTDIR)$(PREFIX)/lib/systemd/$(scope)/, \
+	    refreshd.service refreshd.socket refresh-push.service)) \
 	  $(DESTDIR)$(PREFIX)/lib/systemd/catalog/refreshd.catalog $(DESTDIR)$(PREFIX)/lib/sysusers.d/refreshd.conf \
 	  $(DESTDIR)$(PREFIX)/share/bash-completion/completions/refreshctl
 	rm -rf $(DESTDIR)$(PREFIX)/share/doc/refreshd $(DESTDIR)$(PREFIX)/libexec/refreshd

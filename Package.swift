@@ -11,6 +11,7 @@ let package = Package(
     .executable(name: "refreshd", targets: ["refreshd"]),
     .executable(name: "refreshctl", targets: ["refreshctl"]),
     .executable(name: "refresh-worker", targets: ["refresh-worker"]),
+    .executable(name: "refresh-push", targets: ["refresh-push"]),
     .library(name: "RefreshKit", targets: ["RefreshKit"]),
   ],
   dependencies: [
@@ -22,6 +23,7 @@ let package = Package(
     .systemLibrary(name: "CSQLite", pkgConfig: "sqlite3", providers: [.apt(["libsqlite3-dev"])]),
     .systemLibrary(name: "CCurl", pkgConfig: "libcurl", providers: [.apt(["libcurl4-openssl-dev"])]),
     .systemLibrary(name: "CCrypto", pkgConfig: "libcrypto", providers: [.apt(["libssl-dev"])]),
+    .systemLibrary(name: "CMosquitto", pkgConfig: "libmosquitto", providers: [.apt(["libmosquitto-dev"])]),
     .systemLibrary(name: "CLinux"),
     .systemLibrary(name: "CMath"),
     .target(name: "CTomlPlusPlus"),
@@ -41,6 +43,7 @@ let package = Package(
         .embedInCode("org.refreshd.Push.varlink"),
       ],
       swiftSettings: strict),
+    .target(name: "HTTP", dependencies: ["CCurl"], swiftSettings: strict),
     .target(name: "Systemd", dependencies: ["CSystemd"], swiftSettings: strict),
     .target(
       name: "RefreshDaemon",
@@ -53,7 +56,11 @@ let package = Package(
     .target(name: "RefreshRehearsal", dependencies: ["RefreshEngine"], swiftSettings: strict),
     .executableTarget(name: "refreshd", dependencies: ["RefreshDaemon"], swiftSettings: strict),
     .executableTarget(
-      name: "refresh-worker", dependencies: ["RefreshAPI", "Varlink", "Systemd", "CLinux", "CCurl", "CCrypto"],
+      name: "refresh-worker", dependencies: ["RefreshAPI", "Varlink", "HTTP", "Systemd", "CLinux", "CCrypto"],
+      swiftSettings: strict),
+    .executableTarget(
+      name: "refresh-push",
+      dependencies: ["RefreshAPI", "RefreshConfig", "Varlink", "HTTP", "Systemd", "CLinux", "CMosquitto", "CCrypto"],
       swiftSettings: strict),
     .executableTarget(
       name: "refreshctl",
@@ -93,7 +100,9 @@ let package = Package(
       name: "conditions-probe", dependencies: ["RefreshDaemon", "RefreshEngine", "Systemd"],
       path: "Tests/ConditionsProbe", swiftSettings: strict),
     test("refreshctlTests", ["refreshctl", "RefreshAPI", "Varlink"], exclude: ["test_refreshctl.py"]),
-    test("refresh-workerTests", ["refresh-worker", "RefreshAPI", "Varlink"]),
+    test("HTTPTests", ["HTTP"]),
+    test("refresh-pushTests", ["refresh-push", "RefreshAPI", "RefreshConfig", "Varlink", "HTTP"]),
+    test("refresh-workerTests", ["refresh-worker", "RefreshAPI", "Varlink", "HTTP"]),
     .executableTarget(
       name: "varlink-certification",
       dependencies: ["Varlink", "Systemd"],

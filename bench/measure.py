@@ -20,6 +20,12 @@ def percentile(values, share: float) -> float:
     return sorted(values)[math.ceil(len(values) * share) - 1]
 
 
+def free_port() -> int:
+    """A port of the loopback that nobody listens on."""
+    with socket.create_server(("127.0.0.1", 0)) as server:
+        return server.getsockname()[1]
+
+
 def median_ms(action, times: int) -> float:
     """How long `action` takes in milliseconds, the median of so many times."""
     taken = []

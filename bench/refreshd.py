@@ -40,6 +40,31 @@ def message(method: str, **parameters) -> str:
     return json.dumps({"method": f"org.refreshd.{method}", "parameters": parameters}, separators=(",", ":"))
 
 
+class Client:
+    """A connection to refreshd."""
+
+    def __init__(self, path: Path):
+        self.connection = socket.socket(socket.AF_UNIX)
+        self.connection.settimeout(30)
+        self.connection.connect(str(path))
+
+    def call(self, method: str, **parameters) -> dict:
+        self.connection.sendall(message(method, **parameters).encode() + b"\0")
+        answer = b""
+        while not answer.endswith(b"\0"):
+            part = self.connection.recv(1 << 20)
+            if not part:
+                raise EOFError("refreshd closed the connection")
+            answer += part
+        decoded = json.loads(answer[:-1])
+        if "error" in decoded:
+            raise RuntimeError(f"refreshd answered {method} with {decoded}")
+        return decoded.get("parameters", {})
+
+    def close(self) -> None:
+        self.connection.close()
+
+
 class Refreshd(Service):
     LAUNCHER = "spawn"
 
@@ -50,30 +75,21 @@ class Refreshd(Service):
         arguments = ["--config", str(directory / "config"), "--state", str(directory / "state"), "--socket", str(path)]
         super().__init__(name, [str(binary), *arguments], path, starts, notify)
         self.apps = [app(number) for number in range(apps)]
-        self.connection: socket.socket | None = None
+        self.client: Client | None = None
 
     def call(self, method: str, **parameters) -> dict:
         """One call on a connection that stays open."""
-        if self.connection is None:
-            self.connection = socket.socket(socket.AF_UNIX)
-            self.connection.settimeout(30)
-            self.connection.connect(str(self.socket))
-        self.connection.sendall(message(method, **parameters).encode() + b"\0")
-        answer = b""
-        while not answer.endswith(b"\0"):
-            part = self.connection.recv(1 << 20)
-            if not part:
-                raise RuntimeError(f"{self.name} closed the connection; {self.last_words()}")
-            answer += part
-        decoded = json.loads(answer[:-1])
-        if "error" in decoded:
-            raise RuntimeError(f"{self.name} answered {method} with {decoded}")
-        return decoded.get("parameters", {})
+        if self.client is None:
+            self.client = Client(self.socket)
+        try:
+            return self.client.call(method, **parameters)
+        except EOFError as reason:
+            raise RuntimeError(f"{reason}; {self.last_words()}") from reason
 
     def stop(self) -> None:
-        if self.connection is not None:
-            self.connection.close()
-            self.connection = None
+        if self.client is not None:
+            self.client.close()
+            self.client = None
         super().stop()
 
     def set_interval(self, apps: list[str], interval: str) -> None:

@@ -20,7 +20,6 @@ import argparse
 import hashlib
 import itertools
 import os
-import socket
 import statistics
 import subprocess
 import sys
@@ -99,7 +98,7 @@ class Bench:
         options = ["-static", "-nostdlib", "-fno-stack-protector"]
         subprocess.run(["cc", "-O2", *options, "-o", str(task), str(HERE / "task.c")], check=True)
         self.starts = measure.Starts(scratch / "starts")
-        self.nginx = Nginx(scratch / "nginx", free_port())
+        self.nginx = Nginx(scratch / "nginx", measure.free_port())
         command = [str(task), str(self.starts.path), "%04d"]
         notify = measure.Notify(scratch / "notify.socket")
         self.refreshd = Refreshd(programs / "refreshd", scratch, "refreshd", 1, command, self.starts, notify)
@@ -204,11 +203,6 @@ class Bench:
     def stop(self) -> None:
         self.refreshd.stop()
         self.nginx.stop()
-
-
-def free_port() -> int:
-    with socket.create_server(("127.0.0.1", 0)) as server:
-        return server.getsockname()[1]
 
 
 def own_cpu(process: int) -> float:

@@ -19,9 +19,9 @@ class Units(Refreshd):
         return 0
 
     def stop(self) -> None:
-        if self.connection is not None:
-            self.connection.close()
-            self.connection = None
+        if self.client is not None:
+            self.client.close()
+            self.client = None
             self.timers.ask("unserve")
 
     def cpu_us(self) -> int:

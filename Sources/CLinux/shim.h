@@ -20,6 +20,11 @@ static inline ssize_t linux_receive_now(int fd, void *bytes, size_t count) {
   return recv(fd, bytes, count, MSG_DONTWAIT);
 }
 
+/* Leaves there what it tells. */
+static inline ssize_t linux_peek_now(int fd, void *bytes, size_t count) {
+  return recv(fd, bytes, count, MSG_PEEK | MSG_DONTWAIT);
+}
+
 /* Who is at the other end of a connected Unix socket: unix(7), SO_PEERCRED. */
 static inline int linux_peer_credentials(int fd, pid_t *pid, uid_t *uid, gid_t *gid) {
   struct { pid_t pid; uid_t uid; gid_t gid; } credentials = {0};
@@ -36,3 +41,6 @@ static inline int linux_peer_credentials(int fd, pid_t *pid, uid_t *uid, gid_t *
 static inline int linux_peer_groups(int fd, gid_t *groups, socklen_t *bytes) {
   return getsockopt(fd, SOL_SOCKET, SO_PEERGROUPS, groups, bytes);
 }
+
+// The event of poll(2) that the other end writes no more: POLLRDHUP, which <poll.h> shows to GNU sources only.
+static const short linux_poll_closed = 0x2000;

@@ -32,6 +32,12 @@ struct ConfigurationFile {
     return try entries(of: descriptor, size: Int(status.st_size))
   }
 
+  /// Whether every user of the machine may read it.
+  var isReadableByAll: Bool {
+    var status = stat()
+    return stat(path, &status) == 0 && status.st_mode & 0o004 != 0
+  }
+
   private func entries(of descriptor: Int32, size: Int) throws(Problem) -> [Node.Entry]? {
     let bytes = UnsafeMutableBufferPointer<CChar>.allocate(capacity: size)
     defer { bytes.deallocate() }
@@ -63,8 +69,11 @@ struct ConfigurationFile {
 
 extension ConfigurationSources {
   /// The `refreshd.toml` that is in force, if there is one.
-  func mainFile() -> ConfigurationFile? {
-    directories.reversed().map { ConfigurationFile(folder: $0, name: "refreshd.toml") }
+  func mainFile() -> ConfigurationFile? { file(named: "refreshd.toml") }
+
+  /// The file of that name that is in force, if there is one.
+  func file(named name: String) -> ConfigurationFile? {
+    directories.reversed().map { ConfigurationFile(folder: $0, name: name) }
       .first { file in
         var status = stat()
         return lstat(file.path, &status) == 0

@@ -46,6 +46,12 @@ public struct HTTPURL: Hashable, Sendable {
     shown = "\(scheme)://\(place)\(path)\(path.endIndex < local.endIndex ? "?…" : "")"
   }
 
+  /// Whether it has a user, and with it perhaps a password, in it.
+  public var hasLogin: Bool {
+    (text.split(separator: "/", maxSplits: 2, omittingEmptySubsequences: false).last ?? "")
+      .prefix { !"/?#".contains($0) }.contains("@")
+  }
+
   /// Whether it is a host, or an address in brackets, with a port behind it or none.
   private static func isPlace(_ text: Substring) -> Bool {
     let host: Substring

@@ -10,6 +10,8 @@ public enum Notify: Hashable, Sendable {
   ///
   /// Microseconds of ``EventLoop/monotonicMicroseconds()``, by which the manager tells this reload from an earlier one.
   case reloading(monotonicMicroseconds: Int64)
+  /// The service is at work, for the watchdog of its unit (`WatchdogSec=`); see ``watchdog()``.
+  case alive
   /// The service is ending.
   case stopping
   /// Give the start or the stop that is in progress this many microseconds more from now.
@@ -23,9 +25,19 @@ public enum Notify: Hashable, Sendable {
     case .ready: "READY=1"
     case .status(let status): "STATUS=" + String(status.map { $0.isNewline ? " " : $0 })
     case .reloading(let microseconds): "RELOADING=1\nMONOTONIC_USEC=\(microseconds)"
+    case .alive: "WATCHDOG=1"
     case .stopping: "STOPPING=1"
     case .extendTimeout(let microseconds): "EXTEND_TIMEOUT_USEC=\(microseconds)"
     }
+  }
+
+  /// How long the manager lets pass without ``alive`` before it believes that the service hangs; nil for any time
+  /// (sd_watchdog_enabled(3)).
+  ///
+  /// For a service that does not run on an ``EventLoop``, which sees to it by itself.
+  public static func watchdog() -> Duration? {
+    var microseconds: UInt64 = 0
+    return sd_watchdog_enabled(0, &microseconds) > 0 ? .microseconds(Int64(clamping: microseconds)) : nil
   }
 
   /// Tells the manager all of `notices` in one message, and whether there is a manager.

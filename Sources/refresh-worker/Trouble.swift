@@ -1,4 +1,5 @@
 import Glibc
+import HTTP
 
 /// Why a file did not get where it was to go, and what that means for another try.
 struct Trouble: Error, Hashable, Sendable {

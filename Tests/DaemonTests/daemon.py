@@ -3,15 +3,10 @@
 import json
 import os
 import pathlib
-import signal
-import subprocess
-import threading
 
 from client import Client
-from notices import NotifySocket
 from pipes import Pipe
-from processes import wait_for_end
-from waiting import BOUND, Bound, wait_for
+from program import Program
 
 REPOSITORY = pathlib.Path(__file__).resolve().parents[2]
 REFRESHD = pathlib.Path(os.environ.get("BIN_DIR", REPOSITORY / ".build/debug")).absolute() / "refreshd"
@@ -23,20 +18,21 @@ MAIL = "org.example.mail"
 HURRY = 'foreground_floor = "1ms"\nbackground_floor = "1ms"\nsettle = "0s"\n'
 
 
-class Daemon:
+class Daemon(Program):
     def __init__(self, directory):
         self.directory = directory
         self.config = directory / "config"
         self.state = directory / "state"
         self.socket = directory / "socket"
-        self.notices = NotifySocket(directory / "notify")
+        super().__init__(directory / "notify")
         self.pipes = []
-        self.said = []
-        self.has_said = threading.Condition()
-        self.process = None
         self.client = Client(self.socket)
         (self.config / "apps.d").mkdir(parents=True)
         self.configure(HURRY)
+
+    @property
+    def command(self):
+        return [REFRESHD, "--config", self.config, "--state", self.state, "--socket", self.socket]
 
     # Its files.
 
@@ -62,89 +58,10 @@ class Daemon:
         self.pipes.append(pipe)
         return pipe
 
-    # Its process.
-
-    def launch(self, *options, prefix=(), environment=None):
-        """Starts the process and waits for nothing."""
-        command = [*prefix, REFRESHD, "--config", self.config, "--state", self.state, "--socket", self.socket]
-        own = {"PATH": os.environ["PATH"], "NOTIFY_SOCKET": str(self.notices.path), **(environment or {})}
-        self.process = subprocess.Popen(
-            [*command, *options], env=own, stdin=subprocess.DEVNULL, stdout=subprocess.PIPE, stderr=subprocess.STDOUT
-        )
-        threading.Thread(target=self.listen, args=[self.process.stdout], daemon=True).start()
-
-    def start(self, *options, **surroundings):
-        """Starts the process, waits until it is ready, and gives the message that says so."""
-        self.launch(*options, **surroundings)
-        end = os.pidfd_open(self.process.pid)
-        try:
-            ready = self.notices.wait("READY", or_end_of=end)
-        finally:
-            os.close(end)
-        assert ready, "refreshd ended before it was ready"
-        self.pid = ready.pid
-        return ready
-
-    def refuse(self, *options, **surroundings):
-        """Starts the process where it must not start, and gives its exit code and what it said."""
-        said = len(self.said)
-        self.launch(*options, **surroundings)
-        code = self.wait()
-        return code, "\n".join(self.said[said:])
-
-    def signal(self, number):
-        os.kill(self.pid, number)
-
-    def wait(self):
-        """Waits for the process to end and for its last line, and gives its exit code."""
-        code = self.process.wait(timeout=BOUND)
-        with self.has_said:
-            assert self.has_said.wait_for(lambda: self.process.stdout.closed, BOUND)
-        return code
-
-    def stop(self):
-        self.signal(signal.SIGTERM)
-        return self.wait()
-
-    def kill(self):
-        """Kills it with SIGKILL, as the kernel does when memory runs out."""
-        self.signal(signal.SIGKILL)
-        wait_for_end(self.pid)
-        self.wait()
-
-    def restart(self):
-        assert self.stop() == 0
-        self.start()
-
-    def end(self):
-        """Ends it whatever it does, when a test is over."""
-        if self.process and self.process.poll() is None:
-            self.process.kill()
-            self.wait()
-
     def close(self):
-        self.end()
-        self.notices.close()
+        super().close()
         for pipe in self.pipes:
             pipe.close()
-
-    # What it says.
-
-    def listen(self, stream):
-        for line in stream:
-            with self.has_said:
-                self.said.append(line.decode(errors="replace").rstrip("\n"))
-                self.has_said.notify_all()
-        with self.has_said:
-            stream.close()
-            self.has_said.notify_all()
-
-    def wait_until_said(self, text, times=1):
-        """Waits until the daemon has told the journal this, so many times in all."""
-        with self.has_said:
-            assert self.has_said.wait_for(
-                lambda: sum(text in line for line in self.said) >= times, BOUND
-            ), f"refreshd did not say {text!r} {times} times"
 
     # Its socket.
 
@@ -188,5 +105,5 @@ def finished(stream):
 def toml(value):
     """A value as TOML has it; its strings, numbers and arrays are those of JSON."""
     if isinstance(value, dict):
-        return "{ " + ", ".join(f"{key} = {toml(item)}" for key, item in value.items()) + " }"
+        return "{ " + ", ".join(f"{json.dumps(key)} = {toml(item)}" for key, item in value.items()) + " }"
     return json.dumps(value)

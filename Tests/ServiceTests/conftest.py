@@ -11,7 +11,8 @@ import sys
 
 import pytest
 
-sys.path.insert(1, str(pathlib.Path(__file__).resolve().parents[1] / "TransferTests"))
+TESTS = pathlib.Path(__file__).resolve().parents[1]
+sys.path[1:1] = [str(TESTS / "PushTests"), str(TESTS / "TransferTests")]
 
 from journal import Journal  # noqa: E402
 from mock import POLICY, Mock, busctl  # noqa: E402
@@ -35,7 +36,7 @@ def pytest_sessionstart(session):
 @pytest.fixture(scope="session")
 def installed():
     """What `make install` and a package's scripts put on a machine, and a user."""
-    for program in ("refreshd", "refreshctl"):
+    for program in ("refreshd", "refreshctl", "refresh-push"):
         shutil.copy(BIN_DIR / program, "/usr/bin")
     os.makedirs("/usr/libexec/refreshd", exist_ok=True)
     shutil.copy(BIN_DIR / "refresh-worker", "/usr/libexec/refreshd")

@@ -10,6 +10,7 @@ import pytest
 
 sys.path.insert(0, str(pathlib.Path(__file__).resolve().parents[1] / "DaemonTests"))
 
+from servers.cable import cable  # noqa: E402, F401
 from servers.fixtures import (  # noqa: E402, F401
     apache, certificates, misbehaving, nginx, nginx_of_all, servers_directory, tus,
 )  # fmt: skip

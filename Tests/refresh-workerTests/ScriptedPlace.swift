@@ -1,5 +1,6 @@
 import FoundationEssentials
 import Glibc
+import HTTP
 import RefreshAPI
 import Testing
 import Varlink

@@ -1,3 +1,5 @@
+import HTTP
+
 /// What the answer to a conditional GET means (RFC 9110 section 15).
 enum FetchAnswer: Hashable {
   /// The content follows.

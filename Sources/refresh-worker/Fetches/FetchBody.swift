@@ -1,3 +1,5 @@
+import HTTP
+
 /// The content of an answer on its way into a file, within bounds.
 final class FetchBody {
   let part: PartFile

@@ -1,3 +1,4 @@
+import HTTP
 import RefreshAPI
 
 /// One conditional GET into a file, with the redirects on its way (FEATURES C8).
@@ -27,10 +28,15 @@ final class Fetching {
     }
     redirects = Redirects(from: address)
     target = try FetchTarget(path: order.to)
-    ownHeaders = try order.headersFile.map { (path) throws(Trouble) in try PrivateFile.headers(in: path) } ?? []
-    login = try Self.login(order)
     conditions = Self.conditions(order.remembered, content: target.content)
-    do throws(ExchangeFailure) { loop = try ExchangeLoop() } catch { throw Trouble(error) }
+    do throws(ExchangeFailure) {
+      ownHeaders =
+        try order.headersFile.map { (path) throws(ExchangeFailure) in try PrivateFile.headers(in: path) } ?? []
+      login = try Self.login(order)
+      loop = try ExchangeLoop()
+    } catch {
+      throw Trouble(error)
+    }
   }
 
   /// Fetches; nil if the descriptor `terminated` became readable before the end.
@@ -49,7 +55,7 @@ final class Fetching {
     return result
   }
 
-  private static func login(_ order: Wire.FetchOrder) throws(Trouble) -> HTTPRequest.Login {
+  private static func login(_ order: Wire.FetchOrder) throws(ExchangeFailure) -> HTTPRequest.Login {
     if let path = order.credentialFile { return try PrivateFile.login(in: path) }
     return order.netrc ? try PrivateFile.netrc() : .none
   }
@@ -123,11 +129,11 @@ final class Fetching {
       result = TaskResult(
         .noData, head.status == 304 ? "not modified" : "no content", freshFor: Freshness.remaining(of: head))
     case .elsewhere(let place):
-      do throws(Trouble) {
+      do throws(ExchangeFailure) {
         try redirects.follow(place)
         isToAsk = true
       } catch {
-        fail(error)
+        fail(Trouble(error))
       }
     case .none(let isTemporary):
       result = TaskResult(refusedBy: head, isTemporary: isTemporary, at: HTTPDate.now())

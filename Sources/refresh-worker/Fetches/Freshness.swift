@@ -1,3 +1,5 @@
+import HTTP
+
 /// How long an answer says that there will be nothing new (RFC 9111 section 4.2).
 enum Freshness {
   /// The longest that is taken at its word.

@@ -1,4 +1,5 @@
 import Glibc
+import HTTP
 import RefreshAPI
 
 /// How a task went.

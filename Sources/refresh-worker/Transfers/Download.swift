@@ -1,4 +1,5 @@
 import Glibc
+import HTTP
 import RefreshAPI
 
 /// One file on its way from a server to its place.
@@ -121,12 +122,8 @@ final class Download: Transfer {
   /// Goes on where a redirect leads.
   func follow(_ location: String) {
     guard var redirects else { return }
-    do throws(Trouble) {
-      try redirects.follow(location)
-      try send(along: redirects)
-    } catch {
-      end(error)
-    }
+    do throws(ExchangeFailure) { try redirects.follow(location) } catch { return end(Trouble(error)) }
+    do throws(Trouble) { try send(along: redirects) } catch { end(error) }
   }
 
   private func send(along redirects: Redirects) throws(Trouble) {

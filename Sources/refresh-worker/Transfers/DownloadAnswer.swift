@@ -1,3 +1,5 @@
+import HTTP
+
 /// What was asked of a server about a file, and what is there of it already.
 struct DownloadQuestion: Hashable, Sendable {
   /// How many bytes are there; with 0 the whole is asked for.

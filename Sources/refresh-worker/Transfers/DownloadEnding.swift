@@ -1,3 +1,4 @@
+import HTTP
 import RefreshAPI
 
 /// How a download ends, when its server has said what it had to: with a whole file in its place, or with what is kept of it.

@@ -1,3 +1,4 @@
+import HTTP
 import RefreshAPI
 
 /// Which version of a file on a server the bytes of a part are of.

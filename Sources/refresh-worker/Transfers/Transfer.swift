@@ -1,3 +1,4 @@
+import HTTP
 import RefreshAPI
 
 /// One file on its way.
@@ -62,15 +63,19 @@ extension HTTPRequest {
   /// What an order says about how to ask; `replaced` are the names of header fields that are not the app's to set.
   init(_ assignment: Wire.Assignment, replacing replaced: Set<String> = []) throws(Trouble) {
     self.init(url: assignment.url)
-    if let file = assignment.headersFile {
-      headers = try PrivateFile.headers(in: file).filter { line in
-        !replaced.contains(line.prefix { $0 != ":" }.lowercased())
+    do throws(ExchangeFailure) {
+      if let file = assignment.headersFile {
+        headers = try PrivateFile.headers(in: file).filter { line in
+          !replaced.contains(line.prefix { $0 != ":" }.lowercased())
+        }
       }
-    }
-    if let file = assignment.credentialFile {
-      login = try PrivateFile.login(in: file)
-    } else if assignment.netrc == true {
-      login = try PrivateFile.netrc()
+      if let file = assignment.credentialFile {
+        login = try PrivateFile.login(in: file)
+      } else if assignment.netrc == true {
+        login = try PrivateFile.netrc()
+      }
+    } catch {
+      throw Trouble(error)
     }
     stall = .microseconds(max(assignment.stallMicroseconds, 1_000_000))
     maxRate = assignment.maxRate

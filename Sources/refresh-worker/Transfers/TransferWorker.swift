@@ -1,5 +1,6 @@
 import CLinux
 import Glibc
+import HTTP
 import RefreshAPI
 import Varlink
 

@@ -1,3 +1,5 @@
+import HTTP
+
 /// What an answer of a tus server means (<https://tus.io/protocols/resumable-upload>, version 1.0.0).
 enum TusAnswer: Hashable, Sendable {
   /// It was asked to take a file, and takes it at this reference.

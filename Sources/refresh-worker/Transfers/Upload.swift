@@ -1,3 +1,4 @@
+import HTTP
 import RefreshAPI
 
 /// One file on its way to a server.

@@ -1,3 +1,5 @@
+import HTTP
+
 /// What an answer to a file that was sent means.
 enum UploadAnswer: Hashable, Sendable {
   /// The server has it.

@@ -1,4 +1,5 @@
 import FoundationEssentials
+import HTTP
 import RefreshAPI
 
 /// The way of a file to a tus server: create, ask how much is there, send the rest.

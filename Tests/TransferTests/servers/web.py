@@ -20,6 +20,10 @@ class WebServer:
         self.uploads.mkdir()
         # Servers that are started by root drop it.
         self.uploads.chmod(0o777)
+        self.run(start)
+
+    @staticmethod
+    def run(start):
         subprocess.run(
             start, check=True, stdin=subprocess.DEVNULL, stdout=subprocess.DEVNULL, stderr=subprocess.PIPE, timeout=30
         )

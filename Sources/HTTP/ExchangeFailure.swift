@@ -1,0 +1,55 @@
+import CCurl
+
+/// Why there is no whole answer.
+package struct ExchangeFailure: Error, Sendable {
+  /// What the failure means for whoever asks again.
+  package enum Kind: Hashable, Sendable {
+    /// The network, the server or time: another try may go well.
+    case temporary
+    /// The request itself cannot be carried out.
+    case permanent
+  }
+
+  /// What it means for whoever asks again.
+  package let kind: Kind
+  /// What happened, to which host, in one line without secrets.
+  package let message: String
+
+  /// Makes it of its parts.
+  package init(kind: Kind, message: String) {
+    self.kind = kind
+    self.message = message
+  }
+}
+
+extension ExchangeFailure {
+  /// Takes libcurl's code and the line that it wrote about it.
+  init(code: CURLcode, detail: String, host: String) {
+    // libcurl's own lines name hosts, ports and certificates, and never the path or the query of a URL.
+    let why = detail.isEmpty ? String(cString: curl_easy_strerror(code)) : detail
+    switch code {
+    case CURLE_URL_MALFORMAT: self.init(kind: .permanent, message: "cannot read the URL: \(why); correct it")
+    case CURLE_UNSUPPORTED_PROTOCOL:
+      self.init(kind: .permanent, message: "cannot ask \(host): only http and https are spoken")
+    case CURLE_SSL_CACERT_BADFILE:
+      self.init(
+        kind: .permanent,
+        message: "cannot read the file of trusted certificates; see CURL_CA_BUNDLE and SSL_CERT_FILE")
+    case CURLE_LOGIN_DENIED: self.init(kind: .permanent, message: "cannot log in to \(host)")
+    case CURLE_COULDNT_RESOLVE_HOST: self.init(kind: .temporary, message: "cannot find the host \(host)")
+    case CURLE_COULDNT_RESOLVE_PROXY: self.init(kind: .temporary, message: "cannot find the proxy to \(host)")
+    case CURLE_COULDNT_CONNECT: self.init(kind: .temporary, message: "cannot connect to \(host)")
+    case CURLE_PEER_FAILED_VERIFICATION:
+      self.init(kind: .temporary, message: "cannot trust the certificate of \(host): \(why)")
+    case CURLE_OPERATION_TIMEDOUT: self.init(kind: .temporary, message: "cannot connect to \(host) in time")
+    case CURLE_PARTIAL_FILE, CURLE_RECV_ERROR, CURLE_SEND_ERROR, CURLE_GOT_NOTHING, CURLE_HTTP2, CURLE_HTTP2_STREAM:
+      self.init(kind: .temporary, message: "the connection to \(host) broke")
+    default: self.init(kind: .temporary, message: "cannot finish with \(host): \(why)")
+    }
+  }
+
+  /// Nothing came or went for so long.
+  static func stalled(_ host: String, after time: Duration) -> ExchangeFailure {
+    ExchangeFailure(kind: .temporary, message: "nothing came from \(host) for \(time.components.seconds) s")
+  }
+}

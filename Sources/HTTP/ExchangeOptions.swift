@@ -1,0 +1,84 @@
+import CCurl
+import Glibc
+
+/// How libcurl is told what a request asks for.
+extension Exchange {
+  func setOptions(of handle: UnsafeMutableRawPointer) {
+    curl_set_long(handle, CURLOPT_NOSIGNAL, 1)
+    // Who cancels does not wait for a name server.
+    curl_set_long(handle, CURLOPT_QUICK_EXIT, 1)
+    curl_set_text(handle, CURLOPT_URL, request.url)
+    curl_set_text(handle, CURLOPT_PROTOCOLS_STR, "http,https")
+    curl_set_long(handle, CURLOPT_SUPPRESS_CONNECT_HEADERS, 1)
+    // Only TLS tells that a server speaks HTTP/2; without it there is nothing to wait for but another's answer.
+    let mayShare = request.url.prefix(6).lowercased() == "https:"
+    curl_set_long(handle, CURLOPT_PIPEWAIT, mayShare ? 1 : 0)
+    // What has been read and must wait for its turn is lost when the exchange is ended.
+    curl_set_long(handle, CURLOPT_BUFFERSIZE, bufferSize)
+    if request.stream != nil { setKeepAlive(of: handle) }
+    curl_set_long(handle, CURLOPT_CONNECTTIMEOUT_MS, Int(request.stall.components.seconds) * 1000)
+    curl_set_text(handle, CURLOPT_USERAGENT, "refreshd")
+    for line in request.headers { lines = curl_slist_append(lines, line) }
+    curl_set_list(handle, CURLOPT_HTTPHEADER, lines)
+    if request.takesCompressed { curl_set_text(handle, CURLOPT_ACCEPT_ENCODING, "") }
+    if !request.reusesConnection { curl_set_long(handle, CURLOPT_FRESH_CONNECT, 1) }
+    setMethod(of: handle)
+    setLogin(of: handle)
+    setCertificates(of: handle)
+  }
+
+  /// How much is read at once; what comes in a stream is little.
+  private var bufferSize: Int {
+    if request.stream != nil { return 16 << 10 }
+    return request.maxRate == nil ? 512 << 10 : 32 << 10
+  }
+
+  /// Has the kernel ask a silent peer after a minute whether it is there, and give it up after another.
+  private func setKeepAlive(of handle: UnsafeMutableRawPointer) {
+    curl_set_long(handle, CURLOPT_TCP_KEEPALIVE, 1)
+    curl_set_long(handle, CURLOPT_TCP_KEEPIDLE, 60)
+    // The kernel asks nine times.
+    curl_set_long(handle, CURLOPT_TCP_KEEPINTVL, 7)
+  }
+
+  private func setMethod(of handle: UnsafeMutableRawPointer) {
+    switch request.method {
+    case .get: break
+    case .head: curl_set_long(handle, CURLOPT_NOBODY, 1)
+    case .put, .patch, .post:
+      if let length = request.bodyLength {
+        curl_set_long(handle, CURLOPT_UPLOAD, 1)
+        curl_set_long(handle, CURLOPT_UPLOAD_BUFFERSIZE, 256 << 10)
+        curl_set_offset(handle, CURLOPT_INFILESIZE_LARGE, Int(length))
+      }
+      curl_set_text(handle, CURLOPT_CUSTOMREQUEST, request.method.rawValue)
+    }
+  }
+
+  private func setLogin(of handle: UnsafeMutableRawPointer) {
+    curl_set_long(handle, CURLOPT_HTTPAUTH, curl_auth_basic_or_digest)
+    switch request.login {
+    case .none: break
+    case .netrc: curl_set_long(handle, CURLOPT_NETRC, Int(CURL_NETRC_OPTIONAL.rawValue))
+    case .password(let name, let password):
+      curl_set_text(handle, CURLOPT_USERNAME, name)
+      curl_set_text(handle, CURLOPT_PASSWORD, password)
+    }
+  }
+
+  /// What the request names; else as curl(1) looks for them, in its order; else those that libcurl was built with, the
+  /// system's.
+  private func setCertificates(of handle: UnsafeMutableRawPointer) {
+    if let file = request.caFile {
+      curl_set_text(handle, CURLOPT_CAINFO, file)
+      return
+    }
+    for (variable, option) in [
+      ("CURL_CA_BUNDLE", CURLOPT_CAINFO), ("SSL_CERT_DIR", CURLOPT_CAPATH), ("SSL_CERT_FILE", CURLOPT_CAINFO),
+    ] {
+      guard let path = getenv(variable), path.pointee != 0 else { continue }
+      curl_set_text(handle, option, path)
+      if option == CURLOPT_CAINFO { return }
+    }
+  }
+}

@@ -1,0 +1,172 @@
+import Glibc
+import RefreshAPI
+import Varlink
+
+/// The connections to the daemon: one that hears what may be done, and one for what it is told, one call at a time.
+///
+/// It knows no clock but what it is given; where the daemon is gone or cannot store, it waits 5 s at the most.
+@MainActor
+final class DaemonLink {
+  typealias Instant = ContinuousClock.Instant
+
+  /// What the daemon says of the network.
+  struct Policy: Hashable, Sendable {
+    let mayConnect: Bool
+    let network: String
+  }
+
+  /// What the last call asked.
+  private enum Asked {
+    case deliver
+    case report
+  }
+
+  private struct Connections {
+    let watch: Client
+    let work: Client
+  }
+
+  private let socket: SocketPath
+  private var connections: Connections?
+  private var asked: Asked?
+  private var queue = DeliveryQueue()
+  private var report: [Wire.Source]?
+  private var backOff = BackOff(longest: .seconds(5))
+  private var chance = SystemRandomNumberGenerator()
+  /// When the daemon is to be asked again; nil while nothing stands against it.
+  private(set) var retry: Instant?
+  /// What it last said; nil while it is not there.
+  private(set) var policy: Policy?
+  /// Why it cannot be asked; nil if it can.
+  private(set) var problem: String?
+
+  init(_ socket: SocketPath) { self.socket = socket }
+
+  /// To wait on in poll(2).
+  var descriptors: [Int32] { connections.map { [$0.watch.descriptor, $0.work.descriptor] } ?? [] }
+
+  /// Whether the daemon is there: what it is told of the sources it forgets when it is not.
+  var isConnected: Bool { policy != nil }
+
+  /// Takes messages, which it keeps until the daemon has them.
+  func add(_ messages: [Message], from source: ObjectIdentifier, then: @escaping ([Acceptance]) -> Void) {
+    queue.add(messages, from: source, then: then)
+  }
+
+  /// Forgets what the daemon was not given yet of a source.
+  func forget(_ source: ObjectIdentifier) {
+    for action in queue.forget(source) { action() }
+  }
+
+  /// Has the daemon told how the sources are, in the place of what it was to be told before.
+  func report(_ sources: [Wire.Source]) { report = sources }
+
+  /// Takes what the daemon says, without waiting; `isWanted` says whether it is needed at all.
+  func hear(at now: Instant, isWanted: Bool) {
+    guard isWanted else { return close() }
+    if let retry {
+      guard retry <= now else { return }
+      self.retry = nil
+    }
+    do throws(ClientError) {
+      try connect()
+      try takePolicy()
+      try takeAnswer(at: now)
+    } catch {
+      fail(error, at: now)
+    }
+  }
+
+  /// Asks the daemon what there is to ask, if the last call is answered.
+  func tell(at now: Instant) {
+    do throws(ClientError) { try ask() } catch { fail(error, at: now) }
+  }
+
+  private func connect() throws(ClientError) {
+    guard connections == nil else { return }
+    let connections = Connections(watch: try Client(path: socket.path), work: try Client(path: socket.path))
+    try connections.watch.begin(PushInterface.Watch.name, PushInterface.Watch.Parameters(), more: true)
+    self.connections = connections
+  }
+
+  private func takePolicy() throws(ClientError) {
+    while let answer = try connections?.watch.nextAnswer(as: PushInterface.Watch.Reply.self) {
+      policy = Policy(mayConnect: answer.parameters.mayConnect, network: answer.parameters.network)
+      problem = nil
+      backOff.reset()
+      guard answer.continues else { throw .disconnected }
+    }
+  }
+
+  private func takeAnswer(at now: Instant) throws(ClientError) {
+    guard let asked, let work = connections?.work else { return }
+    switch asked {
+    case .report:
+      guard try work.nextAnswer(as: PushInterface.Report.Reply.self) != nil else { return }
+      self.asked = nil
+    case .deliver:
+      guard let reply = try deliveryAnswer(of: work, at: now) else { return }
+      self.asked = nil
+      guard let actions = queue.takeAnswer(reply.results) else {
+        throw .malformed("it has \(reply.results.count) results, which is another number than that of the messages")
+      }
+      backOff.reset()
+      problem = nil
+      for action in actions { action() }
+    }
+  }
+
+  /// The answer to what was delivered; nil if it has not come, or if nothing could be stored.
+  private func deliveryAnswer(of work: Client, at now: Instant) throws(ClientError) -> PushInterface.Deliver.Reply? {
+    do throws(ClientError) {
+      return try work.nextAnswer(as: PushInterface.Deliver.Reply.self)?.parameters
+    } catch {
+      guard case .failed(let reply) = error, reply.name == PushInterface.NotStored.name else { throw error }
+      let refusal = try reply.parameters(as: PushInterface.NotStored.self)
+      asked = nil
+      queue.takeBack()
+      problem = "cannot store pushes: \(refusal.problem)"
+      retry = now + backOff.next(&chance)
+      return nil
+    }
+  }
+
+  private func ask() throws(ClientError) {
+    // Nobody is asked before it is known that this is a daemon that takes pushes.
+    guard let work = connections?.work, policy != nil, asked == nil, retry == nil else { return }
+    if let sources = report {
+      try work.begin(PushInterface.Report.name, PushInterface.Report.Parameters(sources: sources), more: false)
+      report = nil
+      asked = .report
+      return
+    }
+    let deliveries = queue.takeCall()
+    guard !deliveries.isEmpty else { return }
+    asked = .deliver
+    try work.begin(
+      PushInterface.Deliver.name, PushInterface.Deliver.Parameters(deliveries: deliveries), more: false)
+  }
+
+  private func fail(_ error: ClientError, at now: Instant) {
+    close()
+    problem = Self.sentence(error, socket)
+    retry = now + backOff.next(&chance)
+  }
+
+  private func close() {
+    connections = nil
+    asked = nil
+    policy = nil
+    queue.takeBack()
+  }
+
+  private static func sentence(_ error: ClientError, _ socket: SocketPath) -> String {
+    switch error {
+    case .unreachable: "\(error.description); \(socket.remedy)"
+    case .disconnected: "refreshd has closed the connection"
+    case .failed(let reply) where reply.name == PushInterface.NotAllowed.name:
+      "cannot push: refreshd does not allow it to user \(geteuid()); run refresh-push as the user refresh-push"
+    default: error.description
+    }
+  }
+}

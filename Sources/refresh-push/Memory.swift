@@ -1,0 +1,109 @@
+import CLinux
+import FoundationEssentials
+import Glibc
+
+/// Where each source goes on: the id of the last message that the daemon has, in a file of the state directory.
+///
+/// Written only after the daemon has stored what came before, so that at worst a message comes twice, which the daemon
+/// knows by its id. An id is no secret; topics and payloads are not kept.
+@MainActor
+final class Memory {
+  private let folder: String
+  private var path: String { "\(folder)/sources.json" }
+  private var places: [String: String] = [:]
+
+  /// Reads what is remembered in a directory, which is made where it is missing.
+  ///
+  /// Throws when that cannot be, or when the file is damaged: to begin anew could lose messages, and is for a person to
+  /// decide.
+  init(in folder: String) throws(PushError) {
+    self.folder = folder
+    try Self.make(folder)
+    try Self.lock(folder)
+    let descriptor = open(path, O_RDONLY | O_CLOEXEC)
+    guard descriptor >= 0 else {
+      guard errno == ENOENT else { throw Self.refusal("read", path, errno) }
+      return
+    }
+    defer { close(descriptor) }
+    var status = stat()
+    guard fstat(descriptor, &status) == 0, status.st_size <= 1 << 20 else {
+      throw Self.refusal("read", path, EFBIG)
+    }
+    var bytes = [UInt8](repeating: 0, count: Int(status.st_size))
+    let count = Glibc.read(descriptor, &bytes, bytes.count)
+    guard count >= 0 else { throw Self.refusal("read", path, errno) }
+    do {
+      places = try JSONDecoder().decode([String: String].self, from: Data(bytes[..<count]))
+    } catch {
+      throw PushError(
+        .cannotCreate, "cannot read \(path): it is damaged; remove it to begin with the messages from now on")
+    }
+  }
+
+  /// Where a source goes on; nil if it has not begun.
+  subscript(name: String) -> String? { places[name] }
+
+  /// Remembers where a source goes on, and writes it to the disk in one step.
+  ///
+  /// Throws when it cannot be written; it is known until the end of the process all the same.
+  func remember(_ place: String?, of name: String) throws(PushError) {
+    guard places[name] != place else { return }
+    places[name] = place
+    try write()
+  }
+
+  /// Forgets all sources but these.
+  func keep(_ names: some Sequence<String>) throws(PushError) {
+    let names = Set(names)
+    guard !names.isSuperset(of: places.keys) else { return }
+    places = places.filter { names.contains($0.key) }
+    try write()
+  }
+
+  private func write() throws(PushError) {
+    let bytes: Data
+    do {
+      let encoder = JSONEncoder()
+      encoder.outputFormatting = [.sortedKeys, .withoutEscapingSlashes]
+      bytes = try encoder.encode(places)
+    } catch {
+      throw PushError(.software, "cannot write \(path): \(error)")
+    }
+    let new = "\(path).new"
+    // 0600: the ids are nobody else's business.
+    let descriptor = open(new, O_WRONLY | O_CREAT | O_TRUNC | O_CLOEXEC, 0o600)
+    guard descriptor >= 0 else { throw Self.refusal("write", new, errno) }
+    defer { close(descriptor) }
+    let count = bytes.withUnsafeBytes { Glibc.write(descriptor, $0.baseAddress, $0.count) }
+    guard count == bytes.count else { throw Self.refusal("write", new, count < 0 ? errno : ENOSPC) }
+    guard fdatasync(descriptor) == 0, rename(new, path) == 0 else { throw Self.refusal("write", path, errno) }
+  }
+
+  /// Keeps others away until the process ends: two who are the same to a broker would throw each other out.
+  private static func lock(_ folder: String) throws(PushError) {
+    let descriptor = open(folder, O_RDONLY | O_DIRECTORY | O_CLOEXEC)
+    guard descriptor >= 0 else { throw refusal("open", folder, errno) }
+    guard linux_lock_now(descriptor) == 0 else {
+      throw PushError(
+        .temporary,
+        "cannot work in \(folder): another refresh-push does; stop it, or give another directory with --state")
+    }
+  }
+
+  private static func make(_ folder: String) throws(PushError) {
+    if mkdir(folder, 0o700) == 0 || errno == EEXIST { return }
+    guard errno == ENOENT, let slash = folder.lastIndex(of: "/"), slash != folder.startIndex else {
+      throw refusal("make", folder, errno)
+    }
+    try make(String(folder[..<slash]))
+    guard mkdir(folder, 0o700) == 0 || errno == EEXIST else { throw refusal("make", folder, errno) }
+  }
+
+  private static func refusal(_ what: String, _ path: String, _ code: Int32) -> PushError {
+    PushError(
+      .cannotCreate,
+      "cannot \(what) \(path): \(String(cString: strerror(code))); let user \(geteuid()) write there, or give another "
+        + "directory with --state")
+  }
+}

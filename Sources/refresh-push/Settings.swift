@@ -1,0 +1,113 @@
+import Glibc
+import RefreshAPI
+import RefreshConfig
+
+/// What the command line and the environment say of this bridge.
+struct Settings: Sendable {
+  /// What was asked for.
+  enum Purpose: Hashable, Sendable {
+    case run
+    case help
+    case version
+  }
+
+  private(set) var purpose = Purpose.run
+  /// Whether it is a user's bridge (`--user`).
+  private(set) var isOfUser = false
+  let sources: ConfigurationSources
+  let socket: SocketPath
+  let stateDirectory: String
+  /// The directory for which `~` stands.
+  let home: String
+  let secrets: Secrets
+
+  /// What `refresh-push --help` prints.
+  static let help = """
+    Usage: refresh-push [--user] [--config DIR] [--state DIR] [--socket PATH]
+
+    Brings messages of ntfy servers, event streams and MQTT brokers to refreshd, as push.toml says. Runs in the
+    foreground until SIGTERM; SIGHUP reads push.toml again.
+
+      --user         serve one user: configuration, state and socket below the user's own directories
+      --config DIR   read DIR/push.toml and nothing else
+      --state DIR    keep the place in each stream here (else $STATE_DIRECTORY, /var/lib/refresh-push or
+                     ~/.local/state/refresh-push)
+      --socket PATH  where refreshd listens (else /run/refreshd/org.refreshd or
+                     $XDG_RUNTIME_DIR/refreshd/org.refreshd)
+      --version      print the version
+      --help         print this
+
+    Exit codes: 0 stopped as told; 64 wrong usage; 70 the machine lacks something; 73 the state cannot be written;
+    75 another refresh-push is at work on it; 78 push.toml has mistakes.
+
+    """
+
+  /// Reads the command line, `arguments[0]` being the program's name, and the environment, in which a variable that is
+  /// empty counts as not set.
+  init(
+    arguments: [String], environment: (String) -> String? = { getenv($0).map { String(cString: $0) } }
+  ) throws(PushError) {
+    func variable(_ name: String) -> String? { environment(name).flatMap { $0.isEmpty ? nil : $0 } }
+    var options = Options()
+    try options.read(arguments)
+    (purpose, isOfUser) = (options.purpose, options.isOfUser)
+    home = variable("HOME") ?? "/"
+    if let directory = options.config {
+      sources = .directory(directory)
+    } else {
+      sources = isOfUser ? .user(home: home, environment: environment) : .system
+    }
+    let standardState =
+      isOfUser ? "\(variable("XDG_STATE_HOME") ?? "\(home)/.local/state")/refresh-push" : "/var/lib/refresh-push"
+    stateDirectory = options.state ?? variable("STATE_DIRECTORY") ?? standardState
+    secrets = Secrets(isOfMachine: !isOfUser, credentials: variable("CREDENTIALS_DIRECTORY"))
+    if let path = options.socket {
+      socket = SocketPath(path: path, daemon: .named)
+    } else if !isOfUser {
+      socket = SocketPath(path: "/run/refreshd/org.refreshd", daemon: .system)
+    } else if let runtime = variable("XDG_RUNTIME_DIR") {
+      socket = SocketPath(path: "\(runtime)/refreshd/org.refreshd", daemon: .user)
+    } else if purpose == .run {
+      throw PushError(
+        .usage, "cannot tell where refreshd listens: $XDG_RUNTIME_DIR is not set; log in as the user, or give --socket")
+    } else {
+      socket = SocketPath(path: "", daemon: .user)
+    }
+  }
+}
+
+/// The options of the command line, `--name`, `--name VALUE` or `--name=VALUE`.
+///
+/// By hand, as refreshd's are: what is always there carries nothing for a few words at its start.
+private struct Options {
+  var purpose = Settings.Purpose.run
+  var isOfUser = false
+  var config: String?
+  var state: String?
+  var socket: String?
+
+  mutating func read(_ arguments: [String]) throws(PushError) {
+    var words = arguments.dropFirst()[...]
+    while let word = words.popFirst() {
+      let parts = word.split(separator: "=", maxSplits: 1, omittingEmptySubsequences: false).map(String.init)
+      var given = parts.count > 1 ? parts[1] : nil
+      func value() throws(PushError) -> String {
+        guard let value = given ?? words.popFirst(), !value.isEmpty else {
+          throw PushError(.usage, "cannot use \(parts[0]) without a value; see refresh-push --help")
+        }
+        given = nil
+        return value
+      }
+      switch parts[0] {
+      case "--user": isOfUser = true
+      case "--config": config = try value()
+      case "--state": state = try value()
+      case "--socket": socket = try value()
+      case "--help", "-h": purpose = .help
+      case "--version": purpose = .version
+      default: throw PushError(.usage, "cannot use the argument \(word); see refresh-push --help")
+      }
+      if given != nil { throw PushError(.usage, "cannot use a value with \(parts[0]); see refresh-push --help") }
+    }
+  }
+}

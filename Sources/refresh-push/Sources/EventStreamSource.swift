@@ -1,0 +1,109 @@
+import HTTP
+import RefreshAPI
+import RefreshConfig
+
+/// A stream of server-sent events, all of them for one app (WHATWG HTML, section 9.2).
+///
+/// It goes on after the last event that the daemon has, by `Last-Event-ID`.
+final class EventStreamSource: Source {
+  let name: String
+  let kind = Wire.SourceKind.sse
+  private let settings: EventStreamSettings
+  private unowned let bridge: Bridge
+  private let intake: Intake
+  private var stream: HTTPStream?
+  private var parser = EventStreamParser()
+  /// How long the server wants its clients to wait before they connect again.
+  private var retry: Duration?
+
+  init(_ settings: EventStreamSettings, for bridge: Bridge) {
+    (name, self.settings, self.bridge) = (settings.name, settings, bridge)
+    intake = Intake(bridge)
+    intake.onRoom = { [unowned self] in stream?.resume() }
+  }
+
+  func connect() {
+    parser = EventStreamParser(lastID: bridge.memory[name] ?? "")
+    intake.beginConnection()
+    do throws(ExchangeFailure) {
+      let stream = try HTTPStream(try question(), in: bridge.loop)
+      stream.onHead = { [unowned self] in takeHead($0) }
+      stream.onBytes = { [unowned self] in take($0) }
+      stream.onEnd = { [unowned self] in end($0) }
+      self.stream = stream
+      try stream.start()
+    } catch {
+      end(.failed(error))
+    }
+  }
+
+  func disconnect() {
+    stream?.cancel()
+    stream = nil
+  }
+
+  private func question() throws(ExchangeFailure) -> HTTPStream.Question {
+    var question = HTTPStream.Question(url: settings.url.text)
+    question.headers = ["Accept: text/event-stream", "Cache-Control: no-store"]
+    if let id = bridge.memory[name] { question.headers.append("Last-Event-ID: \(id)") }
+    question.caFile = settings.caFile
+    question.silence = settings.silence
+    if let file = settings.headersFile { question.ownHeaders = try bridge.secrets.headers(in: file) }
+    if let file = settings.credentialFile { question.ownHeaders.append(try bridge.secrets.authorization(in: file)) }
+    return question
+  }
+
+  private func takeHead(_ head: ResponseHead) -> Bool {
+    guard head.status == 200, head.isEventStream else { return false }
+    bridge.connected(self)
+    return true
+  }
+
+  private func take(_ bytes: UnsafeRawBufferPointer) -> Exchange.Use {
+    if intake.isFull { return .paused }
+    let passedOver = parser.passedOver
+    let events = parser.take(bytes)
+    retry = parser.retry ?? retry
+    for _ in passedOver..<parser.passedOver {
+      bridge.refuses("it has more than \(EventStreamParser.limit >> 10) KiB", app: settings.app, from: self)
+    }
+    intake.add(events.map(item), from: self)
+    return .taken
+  }
+
+  private func item(_ event: EventStreamParser.Event) -> Intake.Item {
+    let place = event.id.map { $0.isEmpty ? Intake.Place.anywhere : .after($0) }
+    // What has no data only sets the id, and other types are for others.
+    guard !event.data.isEmpty, event.type == settings.event else { return Intake.Item(place: place) }
+    // An id that came with an event before says nothing of this one.
+    let id = event.id.flatMap { id in id.isEmpty || id.utf8.count > 200 ? nil : "sse/\(name)/\(id)" }
+    return Intake.Item(message: Message(app: settings.app, payload: event.data, id: id), place: place)
+  }
+
+  private func end(_ end: HTTPStream.End) {
+    stream = nil
+    let loss = loss(end)
+    bridge.lost(self, why: loss.why, next: loss.next)
+  }
+
+  private func loss(_ end: HTTPStream.End) -> (why: String, next: NextTry) {
+    switch end {
+    case .refused(let head, _) where head.status == 204:
+      ("the server has nothing more to say: HTTP status 204", .never)
+    case .refused(let head, let host) where head.status == 200:
+      ("what answers at \(host) is no event stream; correct the url, or log in to the network", .longest)
+    case .closed, .failed:
+      // The server's own word goes before the first steps of the back-off.
+      (end.loss.why, end.loss.next == .backOff ? retry.map(NextTry.notBefore) ?? .backOff : end.loss.next)
+    case .refused: end.loss
+    }
+  }
+}
+
+extension ResponseHead {
+  /// Whether its body is a stream of events.
+  fileprivate var isEventStream: Bool {
+    let type = self["content-type"]?.prefix { $0 != ";" } ?? ""
+    return type.lowercased().filter { $0 != " " } == "text/event-stream"
+  }
+}

@@ -1,0 +1,19 @@
+import Glibc
+import RefreshAPI
+import Systemd
+
+// Wiring only: the command line to the bridge, and its end to an exit code.
+
+do throws(PushError) {
+  let settings = try Settings(arguments: CommandLine.arguments)
+  switch settings.purpose {
+  case .run: try BridgeService(settings).run()
+  case .help: print(Settings.help, terminator: "")
+  case .version: print("refresh-push \(refreshdVersion)")
+  }
+} catch {
+  for line in error.description.split(separator: "\n") {
+    Journal(identifier: "refresh-push").write(Entry(String(line), priority: .error))
+  }
+  exit(error.code.rawValue)
+}

@@ -1,0 +1,109 @@
+"""The bridge under test: its push.toml, its process, and what it costs."""
+
+import os
+import pathlib
+
+from daemon import REFRESHD, TODO, toml
+from program import Program
+from waiting import Bound
+
+REFRESH_PUSH = REFRESHD.with_name("refresh-push")
+# Of an app that is told at once whatever comes.
+UNLIMITED = {"push_burst": 100, "push_per_hour": 3600}
+
+
+def push(id=None, **more):
+    """A payload that wakes an app, as JSON without a blank."""
+    aps = '{"aps":{"content-available":1}'
+    if id is not None:
+        aps += f',"content-id":{id}' if isinstance(id, int) else f',"content-id":"{id}"'
+    return aps + "".join(f',"{key}":{toml(value)}' for key, value in more.items()) + "}"
+
+
+class Bridge(Program):
+    """It has the daemon's directory of configuration, and a state of its own."""
+
+    def __init__(self, daemon):
+        self.daemon = daemon
+        self.state = daemon.directory / "bridge"
+        super().__init__(daemon.directory / "notify.bridge")
+
+    @property
+    def command(self):
+        daemon = self.daemon
+        return [REFRESH_PUSH, "--config", daemon.config, "--socket", daemon.socket, "--state", self.state]
+
+    def configure(self, **sources):
+        """Writes push.toml: for each kind, the table of a source or a list of them."""
+        lines = []
+        for kind, tables in sources.items():
+            for table in tables if isinstance(tables, list) else [tables]:
+                lines += [f"[[{kind}]]"] + [f"{key} = {toml(value)}" for key, value in table.items()]
+        file = self.daemon.config / "push.toml"
+        file.write_text("\n".join(lines) + "\n")
+        file.chmod(0o600)
+
+    def source(self, name):
+        """What the daemon's status says of a source, None if it says nothing."""
+        sources = self.daemon.status().get("push", {}).get("sources", [])
+        return next((source for source in sources if source["name"] == name), None)
+
+    def wait_for(self, name, what, condition, within=15):
+        """Waits until the status says this of a source, and gives what it says."""
+        bound = Bound(within)
+        while not (condition(source) if (source := self.source(name)) else False):
+            assert bound.left, f"the source {name} is not {what} within {within} s: {source}"
+            # The answer comes when all that happened so far is on the disk, and gives others the processor.
+            self.daemon.settle()
+        return source
+
+    def wait_for_count(self, name, **counts):
+        """Waits until the status has these counts of messages, which it is told once a second."""
+        self.wait_for(name, f"at {counts}", lambda source: counts.items() <= source.items())
+
+    def wait_until_connected(self, name):
+        return self.wait_for(name, "connected", lambda source: source["is_connected"])
+
+    def wait_until_lost(self, name):
+        return self.wait_for(name, "lost", lambda source: not source["is_connected"] and source.get("problem"))
+
+    def cpu(self):
+        """The processor time that it has taken, in seconds."""
+        return cpu(self.pid)
+
+
+def cpu(pid):
+    fields = pathlib.Path(f"/proc/{pid}/stat").read_text().rpartition(")")[2].split()
+    return (int(fields[11]) + int(fields[12])) / os.sysconf("SC_CLK_TCK")
+
+
+class App:
+    """An app that is woken by pushes, and tells the test what it was told."""
+
+    def __init__(self, daemon, id=TODO, **keys):
+        self.daemon = daemon
+        self.id = id
+        self.wakes = daemon.pipe(f"wakes.{id}")
+        task = f"printf '%s %s %s\\n' $REFRESH_TRIGGER \"${{REFRESH_CONTENT_ID:--}}\" \"$(cat)\" > {self.wakes}"
+        daemon.app(task, id=id, **{**UNLIMITED, **keys})
+
+    def told(self, count=1):
+        """Waits for the next wakes by push, and gives the payload of each."""
+        payloads = []
+        for line in self.wakes.lines(count):
+            trigger, _, payload = line.split(" ", 2)
+            assert trigger == "push", line
+            payloads.append(payload)
+        return payloads
+
+    def ids(self, count=1):
+        """Waits for the next wakes by push, and gives the content id of each."""
+        lines = [line.split(" ", 2) for line in self.wakes.lines(count)]
+        assert {trigger for trigger, *_ in lines} == {"push"}, lines
+        return [id for _, id, _ in lines]
+
+    def no_more(self):
+        """Asserts that all that was owed has come: a refresh that is asked for now ends after them."""
+        self.daemon.refresh(self.id)
+        lines = self.wakes.lines_so_far()
+        assert [line.split(" ")[0] for line in lines] == ["manual"], lines

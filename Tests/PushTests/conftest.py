@@ -1,0 +1,81 @@
+"""The real daemon and the real bridge, with servers that have messages for apps (servers/).
+
+The daemon and what waits for it are those of DaemonTests. BIN_DIR says where the programs are.
+"""
+
+import os
+import pathlib
+import shutil
+import sys
+import tempfile
+
+import pytest
+
+TESTS = pathlib.Path(__file__).resolve().parents[1]
+sys.path[1:1] = [str(TESTS / "TransferTests"), str(TESTS / "DaemonTests")]
+
+from bridge import App, Bridge  # noqa: E402
+from daemon import HURRY  # noqa: E402
+from servers.broker import Broker  # noqa: E402
+from servers.cable import cable  # noqa: E402, F401
+from servers.certificates import Certificates  # noqa: E402
+from servers.nchan import Nchan  # noqa: E402
+from servers.ntfy import Ntfy  # noqa: E402
+from stage import bounded, daemon, pytest_runtest_makereport, scratch  # noqa: E402, F401
+
+
+def pytest_configure(config):
+    config.addinivalue_line("markers", "bound(seconds): the longest that the test may take")
+    config.addinivalue_line("markers", "spawned: of tasks that are the daemon's own children")
+
+
+@pytest.fixture
+def bridge(daemon):  # noqa: F811
+    """A bridge to the daemon that is not started yet; its servers are on this machine, and need no network."""
+    bridge = Bridge(daemon)
+    daemon.configure(HURRY + '[push]\nnetwork = "none"\n')
+    yield bridge
+    bridge.close()
+
+
+@pytest.fixture
+def app(daemon):  # noqa: F811
+    """An app that tells what it is woken with."""
+    return App(daemon)
+
+
+@pytest.fixture(scope="session")
+def servers_directory():
+    """A directory that every user may enter, with a path short enough for a socket."""
+    directory = pathlib.Path(tempfile.mkdtemp(prefix="refreshd-servers-"))
+    directory.chmod(0o755)
+    yield directory
+    shutil.rmtree(directory)
+
+
+@pytest.fixture(scope="session")
+def certificates(servers_directory):
+    return Certificates(servers_directory / "certificates")
+
+
+@pytest.fixture
+def broker(scratch, certificates):  # noqa: F811
+    """A broker that runs and knows nobody yet."""
+    broker = Broker(scratch / "broker", certificates)
+    broker.start()
+    yield broker
+    broker.close()
+
+
+@pytest.fixture
+def nchan(scratch, certificates):  # noqa: F811
+    server = Nchan(scratch / "nchan", certificates, os.geteuid() == 0)
+    yield server
+    server.close()
+
+
+@pytest.fixture
+def ntfy(certificates):
+    server = Ntfy(certificates)
+    yield server
+    server.close()

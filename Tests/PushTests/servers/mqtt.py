@@ -1,0 +1,196 @@
+"""A broker of MQTT as far as a subscriber meets it, for what mosquitto does not do when it is asked to: speak 3.1.1 only,
+forget what was acknowledged, send too much, refuse a topic, throw a client out, say nothing."""
+
+import collections
+import contextlib
+import socket
+import struct
+import threading
+import time
+
+BOUND = 15
+CONNECT, CONNACK, PUBLISH, PUBACK, SUBSCRIBE, SUBACK, PINGREQ, PINGRESP, DISCONNECT = 1, 2, 3, 4, 8, 9, 12, 13, 14
+V311, V5 = 4, 5
+
+Connect = collections.namedtuple("Connect", "version client at")
+
+
+class SmallBroker:
+    def __init__(self, versions=(V311, V5), grants=1):
+        """`grants` is the answer to a subscription: a quality of service, or from 128 on a refusal."""
+        self.versions = versions
+        self.grants = grants
+        # Who asked to connect, in order, whether it was let in or not.
+        self.connects = []
+        # The numbers of the packets that were acknowledged.
+        self.acknowledged = []
+        self.subscriptions = []
+        self.sessions = set()
+        # Reads what comes and answers nothing.
+        self.is_silent = False
+        self.client = None
+        self.has_changed = threading.Condition()
+        self.listener = socket.create_server(("127.0.0.1", 0))
+        self.port = self.listener.getsockname()[1]
+        self.threads = [threading.Thread(target=self.accept)]
+        self.threads[0].start()
+
+    def source(self, **keys):
+        """The table [[mqtt]] of push.toml."""
+        return {
+            "name": "broker", "host": "127.0.0.1", "port": self.port, "tls": False, "topic": "test/{app}", **keys,
+        }  # fmt: skip
+
+    # What a test has it do.
+
+    def send(self, topic, payload, packet, repeated=False):
+        """Sends a message with quality of service 1 to the client that is subscribed."""
+        self.wait(lambda: self.client, "a client")
+        head = PUBLISH << 4 | repeated << 3 | 1 << 1
+        properties = b"\0" if self.connects[-1].version == V5 else b""
+        self.write(self.client, head, text(topic) + struct.pack(">H", packet) + properties + payload.encode())
+
+    def dismiss(self, code):
+        """Ends the connection with the reason code of MQTT 5."""
+        client = self.forget()
+        self.write(client, DISCONNECT << 4, bytes([code, 0]))
+        self.end(client)
+
+    def hang_up(self):
+        """Ends the connection without a word."""
+        self.end(self.forget())
+
+    def wait_for_acknowledgement(self, count=1):
+        self.wait(lambda: len(self.acknowledged) >= count, f"{count} acknowledgements")
+
+    def wait_for_connects(self, count):
+        self.wait(lambda: len(self.connects) >= count, f"{count} connects")
+
+    def wait_for_client(self):
+        self.wait(lambda: self.client, "a client")
+
+    def wait(self, condition, what):
+        with self.has_changed:
+            assert self.has_changed.wait_for(condition, BOUND), f"{what} did not come: {self.connects}"
+
+    def close(self):
+        self.listener.shutdown(socket.SHUT_RDWR)
+        self.listener.close()
+        self.threads[0].join()
+        for thread, connection in self.connections:
+            self.end(connection)
+            thread.join()
+
+    # What it does.
+
+    def accept(self):
+        self.connections = []
+        while True:
+            try:
+                connection, _ = self.listener.accept()
+            except OSError:
+                return
+            thread = threading.Thread(target=self.serve, args=[connection])
+            self.connections.append((thread, connection))
+            thread.start()
+
+    def serve(self, connection):
+        with contextlib.suppress(OSError, EOFError), connection.makefile("rb") as stream:
+            while True:
+                kind, body = read(stream)
+                if not self.answer(connection, kind, body):
+                    break
+        with self.has_changed:
+            if self.client is connection:
+                self.client = None
+        self.end(connection)
+
+    def answer(self, connection, kind, body):
+        if self.is_silent:
+            return True
+        if kind == CONNECT:
+            return self.let_in(connection, body)
+        if kind == SUBSCRIBE:
+            self.subscribe(connection, body)
+        elif kind == PUBACK:
+            with self.has_changed:
+                self.acknowledged.append(struct.unpack(">H", body[:2])[0])
+                self.has_changed.notify_all()
+        elif kind == PINGREQ:
+            self.write(connection, PINGRESP << 4, b"")
+        return kind != DISCONNECT
+
+    def let_in(self, connection, body):
+        version = body[6]
+        rest = body[10:]
+        if version == V5:
+            rest = rest[1 + rest[0] :]
+        client = rest[2 : 2 + struct.unpack(">H", rest[:2])[0]].decode()
+        is_known = client in self.sessions
+        is_spoken = version in self.versions
+        if is_spoken:
+            self.sessions.add(client)
+            self.write(connection, CONNACK << 4, bytes([is_known, 0]) + (b"\0" if version == V5 else b""))
+        else:
+            # As MQTT 3.1.1 has it (3.2.2.3): the level of the protocol is not supported.
+            self.write(connection, CONNACK << 4, bytes([0, 1]))
+        with self.has_changed:
+            self.connects.append(Connect(version, client, time.monotonic()))
+            if is_spoken and is_known:
+                self.client = connection
+            self.has_changed.notify_all()
+        return is_spoken
+
+    def subscribe(self, connection, body):
+        properties = b"\0" if self.connects[-1].version == V5 else b""
+        self.write(connection, SUBACK << 4, body[:2] + properties + bytes([self.grants]))
+        with self.has_changed:
+            self.subscriptions.append(body[4 + len(properties) : -1].decode())
+            self.client = connection
+            self.has_changed.notify_all()
+
+    def forget(self):
+        with self.has_changed:
+            client, self.client = self.client, None
+        return client
+
+    def write(self, connection, head, body):
+        connection.sendall(bytes([head]) + length(len(body)) + body)
+
+    def end(self, connection):
+        with contextlib.suppress(OSError):
+            connection.shutdown(socket.SHUT_RDWR)
+        connection.close()
+
+
+def text(string):
+    return struct.pack(">H", len(string)) + string.encode()
+
+
+def length(count):
+    """Seven bits a byte, the lowest first (MQTT 3.1.1, 2.2.3)."""
+    digits = []
+    while True:
+        count, digit = divmod(count, 128)
+        digits.append(digit | (128 if count else 0))
+        if not count:
+            return bytes(digits)
+
+
+def read(stream):
+    """The kind and the body of the next packet."""
+    head = exactly(stream, 1)[0]
+    count = shift = 0
+    while True:
+        byte = exactly(stream, 1)[0]
+        count |= (byte & 127) << shift
+        shift += 7
+        if byte < 128:
+            return head >> 4, exactly(stream, count)
+
+
+def exactly(stream, count):
+    bytes = stream.read(count)
+    if len(bytes) < count:
+        raise EOFError
+    return bytes

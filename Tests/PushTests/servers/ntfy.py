@@ -1,0 +1,277 @@
+"""An ntfy server, as far as a subscriber and a publisher meet it: what an ntfy 2 says on the wire, and its cache.
+
+    GET /TOPIC,TOPIC/json    JSON lines: `open`, then what `since=` asks for, then messages and a `keepalive` now and then
+    POST /TOPIC              a message; the headers Priority and X-UnifiedPush
+
+`since=` is `all`, `none`, `latest`, a time, a duration or the id of a message; all messages are newer than an id that the
+server does not know. A message of more than 4,096 bytes, or one that is no text, becomes an attachment; with
+X-UnifiedPush, what is no text comes in base64.
+"""
+
+import base64
+import http.server
+import json
+import re
+import secrets
+import socket
+import ssl
+import string
+import threading
+import time
+import urllib.parse
+
+BOUND = 15
+LONGEST = 4096
+UNITS = {"s": 1, "m": 60, "h": 3600, "d": 86400}
+
+
+class Asked:
+    """A request to subscribe, and when (time.monotonic())."""
+
+    def __init__(self, topics, since, authorization):
+        self.topics = topics
+        self.since = since
+        self.authorization = authorization
+        self.at = time.monotonic()
+        self.status = None
+
+
+class Ntfy:
+    def __init__(self, certificates=None, address="127.0.0.1", keepalive=45):
+        self.certificates = certificates
+        self.address = address
+        self.port = 0
+        self.keepalive = keepalive
+        self.messages = []
+        self.asked = []
+        # Who may subscribe, as the header says it; everybody while there is none.
+        self.accounts = set()
+        # The answers that the next subscribers get: a status and headers.
+        self.refusals = []
+        self.is_silent = False
+        self.has_changed = threading.Condition()
+        self.streams = set()
+        self.start()
+
+    # Its life. What it was told is in its cache, and outlives a restart.
+
+    def start(self):
+        self.listener = Listener((self.address, self.port), Handler)
+        self.listener.ntfy = self
+        self.port = self.listener.server_address[1]
+        if self.certificates:
+            context = ssl.SSLContext(ssl.PROTOCOL_TLS_SERVER)
+            context.load_cert_chain(self.certificates.certificate, self.certificates.key)
+            self.listener.context = context
+        self.is_open = True
+        self.thread = threading.Thread(target=self.listener.serve_forever, args=[0.02])
+        self.thread.start()
+
+    def stop(self):
+        with self.has_changed:
+            self.is_open = False
+            self.has_changed.notify_all()
+        self.listener.shutdown()
+        self.thread.join()
+        self.hang_up()
+        self.listener.server_close()
+
+    def close(self):
+        if self.is_open:
+            self.stop()
+
+    def hang_up(self):
+        """Ends all streams, as a proxy does at its time limit."""
+        with self.has_changed:
+            for stream in self.streams:
+                stream.shutdown(socket.SHUT_RDWR)
+
+    @property
+    def url(self):
+        return f"{'https' if self.certificates else 'http'}://{self.address}:{self.port}"
+
+    def refuse(self, *answers):
+        """Answers the next subscribers so: each is a status, and headers if need be."""
+        self.refusals += [answer if isinstance(answer, tuple) else (answer, {}) for answer in answers]
+
+    def be_silent(self, is_silent=True):
+        """Says nothing more on any stream, not even that it is alive; connections stay."""
+        with self.has_changed:
+            self.is_silent = is_silent
+            self.has_changed.notify_all()
+
+    def forget(self):
+        """What is in its cache expires."""
+        with self.has_changed:
+            self.messages.clear()
+
+    # What others do with it.
+
+    def publish(self, topic, body, priority=None, unified_push=False):
+        """Takes a message and gives it as subscribers get it."""
+        body = body if isinstance(body, bytes) else body.encode()
+        message = {"id": identifier(), "time": int(time.time()), "event": "message", "topic": topic}
+        message["expires"] = message["time"] + 43200
+        try:
+            text = body.decode()
+        except UnicodeDecodeError:
+            text = None
+        if len(body) <= LONGEST and text is not None:
+            message["message"] = text
+        elif len(body) <= LONGEST and unified_push:
+            message |= {"message": base64.b64encode(body).decode(), "encoding": "base64"}
+        else:
+            name = "attachment.txt" if text is not None else "attachment.bin"
+            file = {"name": name, "type": "text/plain", "size": len(body), "url": f"{self.url}/file/{message['id']}"}
+            message |= {"message": f"You received a file: {name}", "attachment": file}
+        if priority is not None:
+            message["priority"] = priority
+        with self.has_changed:
+            self.messages.append(message)
+            self.has_changed.notify_all()
+        return message
+
+    def repeat(self, message):
+        """Gives a message once more, with the id that it has."""
+        with self.has_changed:
+            self.messages.append(message)
+            self.has_changed.notify_all()
+
+    def wait(self, what, condition, within=BOUND):
+        """Waits until a condition on the requests to subscribe is true, and gives what it gave."""
+        with self.has_changed:
+            found = self.has_changed.wait_for(lambda: condition(self.asked), within)
+            seen = [(asked.status, len(asked.topics), asked.since) for asked in self.asked]
+        assert found, f"{what} did not come within {within} s; asked: {seen}"
+        return found
+
+    def is_asked_within(self, seconds):
+        """Whether somebody asks to subscribe within so many seconds."""
+        with self.has_changed:
+            seen = len(self.asked)
+            return self.has_changed.wait_for(lambda: len(self.asked) > seen, seconds)
+
+    def wait_for_subscriber(self, times=1):
+        """Waits until a stream is open, for the how manieth time, and gives what was asked for."""
+        return self.wait(
+            f"subscriber {times}", lambda asked: [one for one in asked if one.status == 200][times - 1 : times]
+        )[0]
+
+    # What its streams read.
+
+    def first(self, topics, since):
+        """Where in the cache the messages begin that a subscriber is to get."""
+        count = len(self.messages)
+        if since in (None, "none"):
+            return count
+        if since == "all":
+            return 0
+        if since == "latest":
+            return max((at for at, one in enumerate(self.messages) if one["topic"] in topics), default=count)
+        if re.fullmatch(r"[-_A-Za-z0-9]{12}", since):
+            return next((at + 1 for at, one in enumerate(self.messages) if one["id"] == since), 0)
+        if duration := re.fullmatch(r"(\d+)([smhd])", since):
+            since = int(time.time()) - int(duration[1]) * UNITS[duration[2]]
+        return next((at for at, one in enumerate(self.messages) if one["time"] >= int(since)), count)
+
+
+class Listener(http.server.ThreadingHTTPServer):
+    request_queue_size = 128
+    context = None
+
+    def finish_request(self, request, client_address):
+        """In the thread of the connection, so that a client that stops in the handshake holds up nobody."""
+        if not self.context:
+            super().finish_request(request, client_address)
+            return
+        with self.context.wrap_socket(request, server_side=True) as secured:
+            super().finish_request(secured, client_address)
+
+    def handle_error(self, request, client_address):
+        """Connections that break are what this is about."""
+
+
+class Handler(http.server.BaseHTTPRequestHandler):
+    protocol_version = "HTTP/1.1"
+    disable_nagle_algorithm = True
+
+    def log_message(self, *words):
+        pass
+
+    @property
+    def ntfy(self):
+        return self.server.ntfy
+
+    def do_POST(self):
+        body = self.rfile.read(int(self.headers.get("Content-Length", 0)))
+        priority = self.headers.get("Priority") or self.headers.get("X-Priority")
+        message = self.ntfy.publish(
+            self.path.strip("/"), body, priority and int(priority), self.headers.get("X-UnifiedPush") == "1"
+        )
+        self.answer(200, json.dumps(message))
+
+    def do_GET(self):
+        parts = urllib.parse.urlsplit(self.path)
+        topics, _, kind = parts.path.strip("/").partition("/")
+        query = urllib.parse.parse_qs(parts.query)
+        asked = Asked(topics.split(","), query.get("since", [None])[0], self.headers.get("Authorization"))
+        with self.ntfy.has_changed:
+            status, headers = self.ntfy.refusals.pop(0) if self.ntfy.refusals else (200, {})
+            if self.ntfy.accounts and asked.authorization not in self.ntfy.accounts:
+                status = 403 if asked.authorization is None else 401
+            asked.status = status if kind == "json" else 404
+            self.ntfy.asked.append(asked)
+            self.ntfy.has_changed.notify_all()
+        if asked.status == 200:
+            self.stream(asked)
+        else:
+            error = {"code": asked.status * 100 + 1, "http": asked.status, "error": "refused"}
+            self.answer(asked.status, json.dumps(error), headers)
+
+    def answer(self, status, text, headers={}):
+        self.send_response(status)
+        for name, value in {**headers, "Content-Type": "application/json", "Content-Length": len(text) + 1}.items():
+            self.send_header(name, str(value))
+        self.end_headers()
+        self.wfile.write(text.encode() + b"\n")
+
+    def stream(self, asked):
+        ntfy = self.ntfy
+        self.send_response(200)
+        self.send_header("Content-Type", "application/x-ndjson; charset=utf-8")
+        self.send_header("Transfer-Encoding", "chunked")
+        self.end_headers()
+        with ntfy.has_changed:
+            place = ntfy.first(asked.topics, asked.since)
+            ntfy.streams.add(self.connection)
+        try:
+            self.say("open", asked)
+            while ntfy.is_open:
+                with ntfy.has_changed:
+                    changed = ntfy.has_changed.wait_for(
+                        lambda: not ntfy.is_open or (len(ntfy.messages) > place and not ntfy.is_silent), ntfy.keepalive
+                    )
+                    new = [] if ntfy.is_silent else ntfy.messages[place:]
+                    place += len(new)
+                for message in new:
+                    if message["topic"] in asked.topics:
+                        self.chunk(message)
+                if not changed and not ntfy.is_silent:
+                    self.say("keepalive", asked)
+        except OSError:
+            pass
+        finally:
+            with ntfy.has_changed:
+                ntfy.streams.discard(self.connection)
+            self.close_connection = True
+
+    def say(self, event, asked):
+        self.chunk({"id": identifier(), "time": int(time.time()), "event": event, "topic": ",".join(asked.topics)})
+
+    def chunk(self, message):
+        line = json.dumps(message).encode() + b"\n"
+        self.wfile.write(b"%x\r\n%s\r\n" % (len(line), line))
+
+
+def identifier():
+    return "".join(secrets.choice(string.ascii_letters + string.digits) for _ in range(12))

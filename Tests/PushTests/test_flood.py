@@ -1,0 +1,187 @@
+"""10,000 messages to 100 apps, with bridge and daemon killed again and again in between: nothing is lost, nothing is told
+twice but what a kill cut short, no app is woken more often than it may be, and all counts add up (FEATURES E2 and E4)."""
+
+import collections
+import contextlib
+import json
+import sqlite3
+import threading
+from concurrent.futures import ThreadPoolExecutor
+
+import pytest
+from prometheus_client.openmetrics import parser
+
+from bridge import UNLIMITED, App, push
+from waiting import Bound
+
+APPS = [f"org.example.app{number:02}" for number in range(100)]
+MESSAGES, BATCHES = 100, 5
+# Ten apps get a hundred contents, more than may wait; the others ten contents, ten times each.
+VARIOUS = APPS[::10]
+BURST, WAITING = 5, 64
+
+
+def by_mqtt(app):
+    """Every other app has its messages from the broker, the others from the ntfy server."""
+    return APPS.index(app) % 2 == 1
+
+
+def content(app, number):
+    return number if app in VARIOUS else number % 10
+
+
+class Flood:
+    def __init__(self, daemon, bridge, broker, ntfy):
+        self.daemon, self.bridge, self.broker, self.ntfy = daemon, bridge, broker, ntfy
+        self.told = daemon.directory / "told"
+        self.told.mkdir()
+        self.told.chmod(0o777)
+        for app in APPS:
+            daemon.app(f"printf '%s\\n' \"$(cat)\" >> {self.told}/$REFRESH_APP", id=app)
+        self.last = [App(daemon, f"org.example.last{number}") for number in range(2)]
+        daemon.start()
+        topics = {app: f"upApp{number:08}" for number, app in enumerate(APPS) if not by_mqtt(app)}
+        topics[self.last[0].id] = "upLast0123456"
+        self.topics = topics
+        authority = str(ntfy.certificates.authority)
+        bridge.configure(
+            ntfy={"name": "home", "url": ntfy.url, "topics": topics, "ca_file": authority}, mqtt=broker.source()
+        )
+        bridge.start()
+        broker.wait_for_bridge()
+        bridge.wait_until_connected("home")
+        bridge.wait_until_connected("broker")
+
+    def publish(self, batch):
+        """Sends each app its share of one batch."""
+        share = MESSAGES // BATCHES
+        numbers = range(batch * share, (batch + 1) * share)
+        with ThreadPoolExecutor(4) as senders:
+            for app in APPS:
+                payloads = [push(content(app, number), number=number) for number in numbers]
+                if by_mqtt(app):
+                    senders.submit(self.broker.publish, f"test/{app}", *payloads)
+                else:
+                    for payload in payloads:
+                        self.ntfy.publish(self.topics[app], payload)
+
+    def finish(self):
+        """Waits until the last message of each source is told: by then all before it are taken."""
+        self.ntfy.publish("upLast0123456", push("last"))
+        self.broker.publish(f"test/{self.last[1].id}", push("last"))
+        for app in self.last:
+            assert app.ids() == ["last"]
+
+    def waiting(self):
+        """The pushes in the store, which nobody writes to."""
+        store = next(self.daemon.state.glob("*.sqlite"))
+        with contextlib.closing(sqlite3.connect(f"file:{store}?mode=ro", uri=True)) as connection:
+            return connection.execute("SELECT count(*) FROM push").fetchone()[0]
+
+    def settle(self, is_settled, what):
+        """Waits until this is true of every app, and gives what is known of each: waiting, dropped, refreshes."""
+        bound = Bound(60)
+        for app in APPS:
+            while True:
+                why = self.daemon.call("Manager.Why", app=app)["why"]
+                if is_settled(why) and "running" not in self.daemon.show(app):
+                    break
+                assert bound.left, f"{app} is not {what}: {why['push_limit']}, {len(why['pushes'])} waiting"
+                self.daemon.settle(app)
+
+    def account(self, app):
+        """How many of its messages waited, were dropped, were delivered, and how many were told by a refresh that was
+        cut short."""
+        count = collections.Counter()
+        for waiting in self.daemon.call("Manager.Why", app=app)["why"]["pushes"]:
+            count["waiting"] += 1 + waiting["merged"]
+        answer = self.daemon.call("Manager.History", app=app)
+        for dropped in answer["pushes_dropped"]:
+            count["dropped"] += 1 + dropped["merged"]
+        for refresh in answer["refreshes"]:
+            assert refresh["trigger"] in ("push", "retry"), refresh
+            if refresh["outcome"] == "new_data":
+                count["delivered"] += 1 + refresh["merged"]
+                count["wakes"] += 1
+            else:
+                assert refresh["cause"]["kind"] == "daemon_crashed", refresh
+                count["cut short"] += 1
+        return count, answer
+
+    def payloads(self, app):
+        """What the app was told: how often which message."""
+        file = self.told / app
+        lines = file.read_text().splitlines() if file.exists() else []
+        return collections.Counter(json.loads(line)["number"] for line in lines)
+
+
+def metrics(daemon):
+    text = daemon.call("Manager.Metrics")["text"]
+    families = {family.name: family for family in parser.text_string_to_metric_families(text)}
+    return {
+        sample.labels["fate"]: sample.value for sample in families["refreshd_pushes"].samples if "_total" in sample.name
+    }
+
+
+@pytest.mark.bound(240)
+def test_nothing_is_lost_and_everything_is_accounted_for(daemon, bridge, broker, ntfy):
+    flood = Flood(daemon, bridge, broker, ntfy)
+    for batch in range(BATCHES):
+        sending = threading.Thread(target=flood.publish, args=[batch])
+        sending.start()
+        if batch % 2 == 0:
+            daemon.kill()
+            daemon.start()
+        bridge.kill()
+        bridge.start()
+        sending.join()
+        bridge.kill()
+        if batch == BATCHES - 1:
+            daemon.kill()
+            before = flood.waiting()
+            daemon.start()
+        bridge.start()
+    flood.finish()
+
+    # Each app was woken as often as it may be, and no more often.
+    flood.settle(lambda why: why["push_limit"]["used"] == BURST, "woken as often as it may be")
+    for app in APPS:
+        count, answer = flood.account(app)
+        # One that a kill cut short counts, and may wait for its repetition.
+        assert 0 <= BURST - count["wakes"] <= count["cut short"], (app, count)
+        assert count["waiting"] + count["dropped"] + count["delivered"] == MESSAGES, (app, count)
+        if app in VARIOUS:
+            # Some of those that were there when the last was dropped were told after that.
+            assert WAITING - BURST <= count["waiting"] <= WAITING and answer["pushes_dropped"], (app, count)
+
+    # The limit is lifted: what waited comes, and nothing else.
+    for app in APPS:
+        text = daemon.file(app).read_text()
+        keys = "".join(f"{key} = {value}\n" for key, value in UNLIMITED.items())
+        daemon.file(app).write_text(text.replace("[[task]]", f"{keys}[[task]]", 1))
+    daemon.call("Manager.Reload")
+    flood.settle(lambda why: why["pushes"] == [], "told of all that waited")
+    wakes = drops = 0
+    for app in APPS:
+        count, answer = flood.account(app)
+        assert count["dropped"] + count["delivered"] == MESSAGES, (app, count)
+        got = flood.payloads(app)
+        # Who was told twice was told by a refresh that a kill had cut short.
+        assert got.total() - len(got) <= count["cut short"], (app, got, count)
+        assert len(got) >= count["wakes"]
+        if app in VARIOUS:
+            missing = {number for number in range(MESSAGES) if number not in got}
+            assert missing <= {int(dropped["content_id"]) for dropped in answer["pushes_dropped"]}, app
+        else:
+            # Of each content the newest was told.
+            assert {number for number in got if number >= MESSAGES - 10} == set(range(MESSAGES - 10, MESSAGES)), app
+        start = answer["refreshes"][0]["id"].split("-")[0]
+        wakes += sum(
+            refresh["id"].startswith(f"{start}-") and refresh["outcome"] == "new_data" for refresh in answer["refreshes"]
+        )
+        drops += sum(dropped["dropped_us"] >= daemon.status()["since_us"] for dropped in answer["pushes_dropped"])
+    fates = metrics(daemon)
+    assert fates["delivered"] == wakes + len(flood.last)
+    assert fates["dropped"] == drops
+    # What waited at the start and what came went one of these ways, and nothing is left.
+    assert before + fates["queued"] == fates["delivered"] + fates["dropped"], fates

@@ -1,0 +1,461 @@
+"""Apps that a broker of MQTT has messages for (FEATURES E4): a real mosquitto with TLS and a password, and a small broker
+for what mosquitto does not do when it is asked to."""
+
+import os
+import select
+import signal
+import socket
+import subprocess
+
+import pytest
+
+from bridge import App, push
+from daemon import MAIL, TODO
+from servers.broker import Broker, PASSWORD, USER
+from servers.mqtt import V311, V5, SmallBroker
+
+TOPIC = f"test/{TODO}"
+
+
+@pytest.fixture
+def running(daemon, app, bridge, broker):
+    """The daemon and the bridge, which listens to the broker."""
+    daemon.start()
+    bridge.configure(mqtt=broker.source())
+    bridge.start()
+    bridge.wait_until_connected("broker")
+    return bridge
+
+
+@pytest.fixture
+def small(request):
+    broker = SmallBroker(**getattr(request, "param", {}))
+    yield broker
+    broker.close()
+
+
+@pytest.fixture
+def running_small(daemon, app, bridge, small):
+    """The daemon and the bridge, which listens to the small broker."""
+    daemon.start()
+    bridge.configure(mqtt=small.source())
+    bridge.start()
+    bridge.wait_until_connected("broker")
+    return bridge
+
+
+# What comes.
+
+
+def test_the_topic_says_for_which_app_a_message_is(daemon, app, bridge, broker):
+    mail = App(daemon, MAIL)
+    daemon.start()
+    bridge.configure(mqtt=broker.source())
+    bridge.start()
+    bridge.wait_until_connected("broker")
+    payload = push(42, news="3 new")
+    broker.publish(TOPIC, payload)
+    broker.publish(f"test/{MAIL}", push("a"))
+    assert app.told() == [payload]
+    assert mail.ids() == ["a"]
+    assert bridge.source("broker")["kind"] == "mqtt"
+
+
+def test_the_machine_in_the_topic_is_the_one_that_systemd_prints(daemon, app, bridge, broker):
+    use = "664f30f6843842368c6bd98e13dd28ba"
+    machine = subprocess.run(
+        ["systemd-id128", "machine-id", f"--app-specific={use}"], check=True, capture_output=True, text=True
+    ).stdout.strip()
+    keys = broker.source()
+    del keys["topic"]
+    daemon.start()
+    bridge.configure(mqtt=keys)
+    bridge.start()
+    bridge.wait_until_connected("broker")
+    broker.publish(f"refreshd/{machine}/{TODO}", push(1))
+    assert app.ids() == ["1"]
+
+
+@pytest.mark.parametrize("word, urgency", [("very-low", "very_low"), ("high", "high"), ("nonsense", "normal")])
+def test_a_user_property_of_the_message_is_the_urgency_of_the_push(daemon, running, broker, word, urgency):
+    daemon.tell("logout")
+    stream = daemon.client.stream("Manager.Watch")
+    properties = ["-V", "5", "-D", "publish", "user-property", "colour", "red"]
+    properties += ["-D", "publish", "user-property", "urgency", word]
+    broker.publish(TOPIC, push(1), options=properties)
+    next(answer for answer in iter(stream) if answer["event"]["kind"] == "push")
+    stream.close()
+    [waiting] = daemon.call("Manager.Why", app=TODO)["why"]["pushes"]
+    assert waiting["urgency"] == urgency
+
+
+@pytest.mark.parametrize("body", ["not JSON", '{"aps":{"content-available":2}}'], ids=["text", "wrong"])
+def test_what_is_no_payload_is_refused_counted_and_not_sent_again(running, broker, app, body):
+    broker.publish(TOPIC, body)
+    broker.publish("test/org.example.nobody", push(1))
+    broker.publish(TOPIC, push(2))
+    assert app.ids() == ["2"]
+    source = running.wait_for("broker", "refusing", lambda source: source["refused"] == 2)
+    assert source["received"] == 3
+    running.restart()
+    broker.publish(TOPIC, push(3))
+    assert app.ids() == ["3"]
+    assert running.source("broker")["refused"] == 0
+    app.no_more()
+
+
+def test_topics_payloads_and_passwords_are_in_no_log_and_no_status(daemon, running, broker, app):
+    broker.publish(TOPIC, push(1, secret="hunter3"))
+    broker.publish(TOPIC, "hunter3")
+    broker.publish(TOPIC, push(2))
+    app.told(2)
+    command = open(f"/proc/{running.pid}/cmdline").read()
+    shown = [str(daemon.call(f"Manager.{method}", **more)) for method, more in [
+        ("Status", {}), ("Why", {"app": TODO}), ("History", {"app": TODO}), ("Metrics", {})]]  # fmt: skip
+    for secret in ["hunter3", PASSWORD, TOPIC]:
+        assert secret not in "\n".join([command, *shown, *running.said, *daemon.said])
+
+
+# What comes back.
+
+
+@pytest.mark.parametrize("end", ["stop", "kill"])
+def test_what_came_while_the_bridge_was_away_comes_when_it_is_back(running, broker, app, end):
+    broker.publish(TOPIC, push(1))
+    assert app.ids() == ["1"]
+    getattr(running, end)()
+    for number in range(2, 6):
+        broker.publish(TOPIC, push(number))
+    running.start()
+    assert app.ids(4) == ["2", "3", "4", "5"]
+    app.no_more()
+
+
+@pytest.mark.parametrize("end", ["stop", "kill"])
+def test_what_came_while_the_daemon_was_away_comes_when_it_is_back(daemon, running, broker, app, end):
+    broker.publish(TOPIC, push(1))
+    assert app.ids() == ["1"]
+    app.no_more()
+    getattr(daemon, end)()
+    for number in range(2, 6):
+        broker.publish(TOPIC, push(number))
+    daemon.start()
+    assert app.ids(4) == ["2", "3", "4", "5"]
+    app.no_more()
+
+
+def test_what_waits_at_the_broker_outlives_it(running, broker, app):
+    broker.publish(TOPIC, push(1))
+    assert app.ids() == ["1"]
+    running.stop()
+    for number in range(2, 6):
+        broker.publish(TOPIC, push(number))
+    broker.restart()
+    running.start()
+    assert app.ids(4) == ["2", "3", "4", "5"]
+    app.no_more()
+
+
+def test_a_broker_that_was_away_is_connected_to_again(running, broker, app):
+    broker.publish(TOPIC, push(1))
+    assert app.ids() == ["1"]
+    broker.stop()
+    assert running.wait_until_lost("broker")["retry_us"]
+    broker.start()
+    broker.publish(TOPIC, push(2))
+    assert app.ids() == ["2"]
+    app.no_more()
+
+
+def test_a_message_that_is_not_stored_is_not_acknowledged(daemon, running, broker, app):
+    """The bridge has it, the daemon does not answer, and then both are killed: the broker sends it again."""
+    daemon.signal(signal.SIGSTOP)
+    for number in range(1, 4):
+        broker.publish(TOPIC, push(number))
+    broker.wait_until_said("Sending PUBLISH to refreshd-", 3)
+    daemon.kill()
+    running.kill()
+    assert not any("PUBACK from refreshd-" in line for line in broker.said)
+    daemon.start()
+    running.start()
+    assert app.ids(3) == ["1", "2", "3"]
+    broker.wait_until_said("PUBACK from refreshd-", 3)
+    app.no_more()
+
+
+def test_a_message_that_is_stored_and_not_acknowledged_comes_once(running_small, small, app):
+    """The acknowledgement is lost with the connection: the broker sends it again, and says so."""
+    for packet in (1, 2):
+        small.send(TOPIC, push(packet), packet)
+    small.wait_for_acknowledgement(2)
+    small.hang_up()
+    small.send(TOPIC, push(2), 2, repeated=True)
+    small.send(TOPIC, push(3), 3)
+    assert app.ids(3) == ["1", "2", "3"]
+    small.wait_for_acknowledgement(4)
+    app.no_more()
+
+
+def test_a_number_that_the_broker_uses_again_is_another_message(running_small, small, app):
+    for count in (1, 2):
+        small.send(TOPIC, push(1), 1)
+        assert app.ids() == ["1"]
+        small.wait_for_acknowledgement(count)
+
+
+def test_the_same_words_in_a_new_session_are_another_message(running_small, small, app):
+    """The broker has lost its sessions and counts from one again; what came while the bridge was away it marks as sent
+    before, as mosquitto does."""
+    small.send(TOPIC, push(1), 1)
+    assert app.ids() == ["1"]
+    small.wait_for_acknowledgement()
+    small.sessions.clear()
+    small.hang_up()
+    small.wait_for_client()
+    small.hang_up()
+    small.send(TOPIC, push(1), 1, repeated=True)
+    assert app.ids() == ["1"]
+
+
+def test_everything_is_killed_at_once_and_nothing_is_lost(daemon, running, broker, app):
+    broker.publish(TOPIC, push(1))
+    assert app.ids() == ["1"]
+    app.no_more()
+    running.kill()
+    daemon.kill()
+    broker.publish(TOPIC, push(2))
+    broker.restart()
+    running.start()
+    daemon.start()
+    assert app.ids() == ["2"]
+    app.no_more()
+
+
+@pytest.mark.parametrize("small", [{"versions": [V311]}, {}], indirect=True, ids=["3.1.1", "5"])
+def test_a_subscription_that_the_broker_still_has_is_not_made_again(running_small, small, app):
+    """It would bring the retained messages of the topics once more."""
+    small.hang_up()
+    small.send(TOPIC, push(1), 1)
+    assert app.ids() == ["1"]
+    assert small.subscriptions == ["test/+"]
+
+
+def test_a_retained_message_comes_once(running, broker, app):
+    broker.publish(TOPIC, push(1), options=["-r"])
+    assert app.ids() == ["1"]
+    for _ in range(2):
+        running.restart()
+        running.wait_until_connected("broker")
+    app.no_more()
+
+
+def test_a_retained_message_of_before_the_first_start_comes_once(daemon, app, bridge, broker):
+    broker.publish(TOPIC, push(1), options=["-r"])
+    daemon.start()
+    bridge.configure(mqtt=broker.source())
+    bridge.start()
+    assert app.ids() == ["1"]
+    bridge.restart()
+    bridge.wait_until_connected("broker")
+    app.no_more()
+
+
+def test_another_topic_takes_the_place_of_the_one_that_was_there(running, broker, app):
+    running.configure(mqtt=broker.source(topic="other/{app}"))
+    running.restart()
+    running.wait_until_connected("broker")
+    broker.publish(TOPIC, push(1))
+    broker.publish(f"other/{TODO}", push(2))
+    assert app.ids() == ["2"]
+    source = running.wait_for("broker", "counting", lambda source: source["received"])
+    assert (source["received"], source["refused"]) == (1, 0)
+    app.no_more()
+
+
+# Who may, and what does not work.
+
+
+def problem(daemon, bridge, **keys):
+    """Starts the bridge with these keys and gives what is wrong with them."""
+    daemon.start()
+    bridge.configure(mqtt=keys)
+    bridge.start()
+    return bridge.wait_until_lost("broker")["problem"]
+
+
+def test_a_broker_with_a_certificate_of_nobody_is_a_problem(daemon, app, bridge, broker):
+    keys = broker.source()
+    del keys["ca_file"]
+    said = problem(daemon, bridge, **keys)
+    assert "certificate verify failed" in said and "ca_file" in said
+    assert not any(" as refreshd-" in line for line in broker.said)
+
+
+def test_a_wrong_password_is_a_problem(daemon, app, bridge, broker, scratch):
+    file = scratch / "wrong"
+    file.write_text(f"{USER}:hunter1\n")
+    file.chmod(0o600)
+    said = problem(daemon, bridge, **broker.source(credential_file=str(file)))
+    assert "credential_file" in said and "hunter1" not in said
+
+
+def test_a_password_file_that_others_may_read_is_a_problem(daemon, app, bridge, broker):
+    keys = broker.source()
+    file = broker.configuration.parent / "credential"
+    file.chmod(0o644)
+    assert str(file) in problem(daemon, bridge, **keys)
+
+
+@pytest.mark.parametrize("small", [{"grants": 0x87}, {"versions": [V311], "grants": 0x80}], indirect=True)
+def test_a_topic_that_the_broker_refuses_is_a_problem(daemon, app, bridge, small):
+    said = problem(daemon, bridge, **small.source())
+    assert "check topic" in said and "test/" not in said
+
+
+@pytest.mark.parametrize("small", [{"grants": 0}], indirect=True)
+def test_a_broker_that_may_lose_messages_is_a_problem(daemon, app, bridge, small):
+    assert "quality of service 0" in problem(daemon, bridge, **small.source())
+
+
+def test_a_host_that_has_no_address_is_a_problem(daemon, app, bridge, broker):
+    assert "address of broker.invalid" in problem(daemon, bridge, **broker.source(host="broker.invalid"))
+
+
+@pytest.mark.parametrize("tls, port", [(True, "port"), (False, "tls_port")], ids=["TLS at plain", "plain at TLS"])
+def test_the_other_port_of_the_broker_is_a_problem(daemon, app, bridge, broker, tls, port):
+    keys = broker.source(tls=tls, port=getattr(broker, port))
+    if not tls:
+        del keys["ca_file"]
+    assert "check port" in problem(daemon, bridge, **keys)
+
+
+def test_a_certificate_of_its_own_lets_the_bridge_in(daemon, app, bridge, scratch, certificates):
+    broker = Broker(scratch / "strict", certificates, f"cafile {certificates.authority}\nrequire_certificate true\n")
+    broker.start()
+    try:
+        key = scratch / "client.key"
+        key.write_bytes(certificates.key.read_bytes())
+        key.chmod(0o600)
+        daemon.start()
+        bridge.configure(mqtt=broker.source())
+        bridge.start()
+        assert bridge.wait_until_lost("broker")["problem"]
+        own = {"certificate_file": str(certificates.certificate), "key_file": str(key)}
+        bridge.configure(mqtt=broker.source(**own))
+        bridge.restart()
+        bridge.wait_until_connected("broker")
+        broker.publish(TOPIC, push(1))
+        assert app.ids() == ["1"]
+    finally:
+        broker.close()
+
+
+# Other brokers.
+
+
+@pytest.mark.parametrize("small", [{"versions": [V311]}], indirect=True)
+def test_a_broker_of_3_1_1_is_asked_for_5_once(running_small, small, app):
+    small.send(TOPIC, push(1), 1)
+    assert app.ids() == ["1"]
+    small.hang_up()
+    small.send(TOPIC, push(2), 2)
+    assert app.ids() == ["2"]
+    assert [connect.version for connect in small.connects] == [V5, V311, V311]
+
+
+@pytest.mark.parametrize("small", [{"versions": [V311]}], indirect=True)
+def test_a_packet_that_is_too_large_is_refused_where_the_broker_does_not_know_the_bound(running_small, small, app):
+    small.send(TOPIC, push(1, filling="x" * 9000), 1)
+    small.send(TOPIC, push(2), 2)
+    assert app.ids() == ["2"]
+    small.wait_for_acknowledgement(2)
+    source = running_small.wait_for("broker", "counting", lambda source: source["received"] == 2)
+    assert source["refused"] == 1
+
+
+def test_a_packet_that_is_too_large_is_not_sent_by_a_broker_that_knows_the_bound(running, broker, app):
+    broker.publish(TOPIC, push(1, filling="x" * 9000))
+    broker.publish(TOPIC, push(2))
+    assert app.ids() == ["2"]
+    source = running.wait_for("broker", "counting", lambda source: source["received"])
+    assert source["received"] == 1
+
+
+# Connections that end, or do not come about.
+
+
+def lives_on(bridge, seconds):
+    """Whether the bridge does not end within this time."""
+    end = os.pidfd_open(bridge.pid)
+    try:
+        return not select.select([end], [], [], seconds)[0]
+    finally:
+        os.close(end)
+
+
+def test_a_client_with_the_same_id_is_not_fought(running_small, small):
+    small.dismiss(0x8E)
+    source = running_small.wait_until_lost("broker")
+    assert "client_id" in source["problem"]
+    # The longest back-off: half of 5 min at the least.
+    assert source["retry_us"] - source["since_us"] > 140_000_000
+    assert len(small.connects) == 1
+
+
+def test_a_broker_that_closes_every_connection_without_a_word_is_left_alone(running_small, small):
+    """As one of MQTT 3.1.1 does when another client comes with the same id."""
+    for _ in range(3):
+        small.wait_for_client()
+        small.hang_up()
+    source = running_small.wait_for(
+        "broker", "left alone", lambda source: source.get("retry_us", 0) - source["since_us"] > 140_000_000)
+    assert "client_id" in source["problem"]
+    assert len(small.connects) == 3
+
+
+@pytest.mark.bound(90)
+def test_a_broker_that_falls_silent_is_lost_after_two_keep_alives(daemon, app, bridge, small):
+    daemon.start()
+    bridge.configure(mqtt=small.source(keep_alive="5s"))
+    bridge.start()
+    bridge.wait_until_connected("broker")
+    small.is_silent = True
+    source = bridge.wait_for("broker", "lost", lambda source: not source["is_connected"], within=30)
+    assert "keep_alive" in source["problem"]
+    assert bridge.cpu() < 1
+
+
+def test_an_idle_connection_costs_nothing(running, broker):
+    before = running.cpu()
+    assert lives_on(running, 3)
+    assert running.cpu() - before <= 0.05
+
+
+def test_a_broker_that_is_gone_is_asked_now_and_then(running, app, broker):
+    """By the back-off it is asked about five times in the first seconds, and not more."""
+    broker.stop()
+    running.wait_until_lost("broker")
+    before = running.cpu()
+    assert lives_on(running, 5)
+    assert running.cpu() - before < 0.2
+    # Nothing changed, so nothing is told again.
+    assert sum("Broker broker is not connected" in line for line in running.said) <= 2
+
+
+def test_the_bridge_ends_at_once_while_it_waits_for_a_connection(daemon, app, bridge):
+    """A listener that takes no more: the system goes on trying for minutes."""
+    with socket.socket() as full:
+        full.bind(("127.0.0.1", 0))
+        full.listen(0)
+        waiting = [socket.socket() for _ in range(4)]
+        for one in waiting:
+            one.setblocking(False)
+            one.connect_ex(full.getsockname())
+        daemon.start()
+        bridge.configure(
+            mqtt={"name": "broker", "host": "127.0.0.1", "port": full.getsockname()[1], "tls": False})
+        bridge.start()
+        bridge.wait_for("broker", "trying", lambda source: not source["is_connected"] and not source.get("problem"))
+        assert bridge.stop() == 0
+        for one in waiting:
+            one.close()

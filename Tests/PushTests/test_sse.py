@@ -1,0 +1,102 @@
+"""Apps that an event stream has messages for: nginx with nchan (FEATURES E4)."""
+
+import pytest
+
+from bridge import push
+
+
+def source(nchan, **keys):
+    return {"name": "news", "url": nchan.url("events/todo"), "app": "org.example.todo", **keys}
+
+
+@pytest.fixture
+def running(daemon, app, bridge, nchan):
+    daemon.start()
+    bridge.configure(sse=source(nchan))
+    bridge.start()
+    bridge.wait_until_connected("news")
+    return bridge
+
+
+def test_an_event_wakes_the_app(running, nchan, app):
+    payload = push(42, news="3 new")
+    nchan.publish("todo", payload)
+    assert app.told() == [payload]
+    running.wait_for_count("news", received=1)
+
+
+def test_a_payload_of_several_lines_comes_as_it_is(running, nchan, app):
+    nchan.publish("todo", '{"aps":{"content-available":1},\n "content-id":42}')
+    assert app.wakes.lines(2) == ['push 42 {"aps":{"content-available":1},', ' "content-id":42}']
+
+
+@pytest.mark.parametrize("end", ["stop", "kill"])
+def test_what_came_while_the_bridge_was_away_comes_when_it_is_back(running, nchan, app, end):
+    nchan.publish("todo", push(1))
+    assert app.ids() == ["1"]
+    getattr(running, end)()
+    for number in range(2, 6):
+        nchan.publish("todo", push(number))
+    running.start()
+    assert app.ids(4) == ["2", "3", "4", "5"]
+    app.no_more()
+
+
+@pytest.mark.parametrize("end", ["stop", "kill"])
+def test_what_came_while_the_daemon_was_away_comes_when_it_is_back(daemon, running, nchan, app, end):
+    nchan.publish("todo", push(1))
+    assert app.ids() == ["1"]
+    daemon.settle()
+    getattr(daemon, end)()
+    for number in range(2, 6):
+        nchan.publish("todo", push(number))
+    daemon.start()
+    assert app.ids(4) == ["2", "3", "4", "5"]
+    app.no_more()
+
+
+def test_a_server_that_was_restarted_is_listened_to_again(running, nchan, app):
+    nchan.publish("todo", push(1))
+    assert app.ids() == ["1"]
+    nchan.restart()
+    # Its channels are empty, and so is what came before the bridge was back but for its Last-Event-ID.
+    nchan.publish("todo", push(2))
+    assert app.ids() == ["2"]
+    app.no_more()
+
+
+def test_with_tls_and_a_password_after_a_redirect(daemon, scratch, app, bridge, nchan):
+    credential = scratch / "credential"
+    credential.write_text("ann:secret\n")
+    credential.chmod(0o600)
+    ca = {"ca_file": str(nchan.certificates.authority)}
+    daemon.start()
+    bridge.configure(
+        sse=[
+            source(nchan, url=nchan.tls_url("private/todo"), credential_file=str(credential), **ca),
+            source(nchan, name="moved", url=nchan.tls_url("moved/other"), **ca),
+        ]
+    )
+    bridge.start()
+    bridge.wait_until_connected("news")
+    bridge.wait_until_connected("moved")
+    nchan.publish("todo", push(1))
+    assert app.ids() == ["1"]
+    nchan.publish("other", push(2))
+    assert app.ids() == ["2"]
+
+
+def test_a_stream_that_says_no_more_is_not_asked_again(daemon, app, bridge, nchan):
+    """204, by the standard of event streams."""
+    daemon.start()
+    bridge.configure(sse=source(nchan, url=nchan.url("none")))
+    bridge.start()
+    said = bridge.wait_until_lost("news")
+    assert "204" in said["problem"] and "retry_us" not in said
+
+
+def test_a_wrong_password_is_a_problem(daemon, app, bridge, nchan):
+    daemon.start()
+    bridge.configure(sse=source(nchan, url=nchan.url("private/todo")))
+    bridge.start()
+    assert "401" in bridge.wait_until_lost("news")["problem"]

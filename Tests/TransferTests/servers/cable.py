@@ -1,0 +1,50 @@
+"""A network of its own for what is tested, with a cable that can be pulled: only root may make networks."""
+
+import os
+import subprocess
+
+import pytest
+
+
+@pytest.fixture
+def cable():
+    """A network of its own for the daemon, with a cable to this one that can be pulled."""
+    cable = Cable()
+    try:
+        cable.lay()
+        yield cable
+    finally:
+        cable.close()
+
+
+class Cable:
+    NAME = f"refreshd{os.getpid()}"
+
+    def __init__(self):
+        # Of the networks for measurements (RFC 2544), by which nobody is reached; another for each process of tests.
+        network, host = f"198.18.{os.getpid() % 256}", 4 * (os.getpid() // 256 % 63)
+        self.near_address, self.far_address = f"{network}.{host + 1}", f"{network}.{host + 2}"
+        self.near, self.far = f"rn{os.getpid()}", f"rf{os.getpid()}"
+
+    def lay(self):
+        self.ip("netns", "add", self.NAME)
+        self.ip("link", "add", self.near, "type", "veth", "peer", "name", self.far, "netns", self.NAME)
+        self.ip("address", "add", f"{self.near_address}/30", "dev", self.near)
+        self.ip("-n", self.NAME, "address", "add", f"{self.far_address}/30", "dev", self.far)
+        self.ip("-n", self.NAME, "link", "set", "lo", "up")
+        self.ip("-n", self.NAME, "link", "set", self.far, "up")
+        self.plug()
+        self.ip("-n", self.NAME, "route", "add", "default", "via", self.near_address)
+
+    def plug(self):
+        self.ip("link", "set", self.near, "up")
+
+    def pull(self):
+        self.ip("link", "set", self.near, "down")
+
+    def close(self):
+        self.ip("link", "delete", self.near, check=False)
+        self.ip("netns", "delete", self.NAME, check=False)
+
+    def ip(self, *words, check=True):
+        subprocess.run(["ip", *words], check=check, timeout=30)
