@@ -101,7 +101,7 @@ let package = Package(
       path: "Tests/ConditionsProbe", swiftSettings: strict),
     test("refreshctlTests", ["refreshctl", "RefreshAPI", "Varlink"], exclude: ["test_refreshctl.py"]),
     test("HTTPTests", ["HTTP"]),
-    test("refresh-pushTests", ["refresh-push", "RefreshAPI", "RefreshConfig", "Varlink", "HTTP"]),
+    test("refresh-pushTests", ["refresh-push", "RefreshAPI", "RefreshConfig", "Varlink", "HTTP", "CMosquitto"]),
     test("refresh-workerTests", ["refresh-worker", "RefreshAPI", "Varlink", "HTTP"]),
     .executableTarget(
       name: "varlink-certification",

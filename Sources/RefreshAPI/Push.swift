@@ -3,11 +3,11 @@ extension AppInterface {
   ///
   /// The answer comes when it is stored.
   ///
-  /// The payload is an object with the member `aps`. With `aps.content-available` 1 or true the app is woken: a refresh
-  /// with the trigger `push` is given the payload and its `content-id`, which is a string or a number. One push a
-  /// refresh, and no more than the limit of the app lets through; the rest wait, in order, and one that waits makes room
-  /// for a newer one of the same content. At most 64 wait for an app: then the oldest is dropped, and that is told.
-  /// Without `content-available` those who are attached are told, and nothing is started.
+  /// With `aps.content-available` 1 or true in the payload the app is woken: a refresh with the trigger `push` is given
+  /// the payload and its `content-id`, which is a string or a number. One push a refresh, and no more than the limit of
+  /// the app lets through; the rest wait, in order, and one that waits makes room for a newer one of the same content. At
+  /// most 64 wait for an app: then the oldest is dropped, and that is told. Without `content-available` those who are
+  /// attached are told, and nothing is started.
   public enum Push: InterfaceMethod {
     /// The name of the method on the socket.
     public static let name = "org.refreshd.App.Push"

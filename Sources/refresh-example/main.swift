@@ -33,7 +33,7 @@ actor Load {
   case .started(let id, let trigger): print("refresh \(id) begins (\(trigger))")
   case .ended(let id, let outcome, let message): print("refresh \(id) ended: \(outcome) \(message ?? "")")
   case .push(let payload, _): print("a push that asks for no refresh: \(payload)")
-  case .pushDropped(let content, _): print("a push was dropped, with content \(content ?? "of no id")")
+  case .pushDropped(let content, _): print("a push\(content.map { " with content \($0)" } ?? "") was dropped")
   case .disconnected(let error, let pause): print("\(error); trying again in \(pause)")
   }
 }

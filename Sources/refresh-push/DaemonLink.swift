@@ -124,7 +124,7 @@ final class DaemonLink {
       guard case .failed(let reply) = error, reply.name == PushInterface.NotStored.name else { throw error }
       let refusal = try reply.parameters(as: PushInterface.NotStored.self)
       asked = nil
-      queue.takeBack()
+      queue.takeBack(mayBeStored: false)
       problem = "cannot store pushes: \(refusal.problem)"
       retry = now + backOff.next(&chance)
       return nil
@@ -157,7 +157,7 @@ final class DaemonLink {
     connections = nil
     asked = nil
     policy = nil
-    queue.takeBack()
+    queue.takeBack(mayBeStored: true)
   }
 
   private static func sentence(_ error: ClientError, _ socket: SocketPath) -> String {

@@ -33,7 +33,7 @@ struct DeliveryQueue {
   }
 
   private struct Entry {
-    let message: Message
+    var message: Message
     let batch: Batch
     let index: Int
   }
@@ -83,7 +83,13 @@ struct DeliveryQueue {
   }
 
   /// The last call has no answer and gets none: what it gave is given again first.
-  mutating func takeBack() {
+  ///
+  /// - Parameter mayBeStored: whether the daemon may have taken it all the same. Then it is not told that it is new,
+  ///   which the source said of its own first giving: under the same id it is the same message.
+  mutating func takeBack(mayBeStored: Bool) {
+    if mayBeStored {
+      for index in given.indices { given[index].message.isNew = false }
+    }
     waiting.replaceSubrange(..<taken, with: given)
     taken = 0
     given = []

@@ -51,7 +51,7 @@ extension Failure {
       notAllowed(error.app, error.remedy)
     },
     on(AppInterface.InvalidPayload.name) { (error: AppInterface.InvalidPayload) in
-      Failure(status: .badData, text: printable("\(error.problem); \(error.remedy)"))
+      Failure(status: .badData, text: printable("\(error.problem). \(error.remedy)"))
     },
     on(AppInterface.NoSuchToken.name) { (_: AppInterface.NoSuchToken) in
       Failure(

@@ -35,7 +35,9 @@ struct PushCommand: ParsableCommand {
     let daemon = try Daemon(connection)
     let reply = try daemon.call(
       AppInterface.Push.self, .init(app: app, payload: payload, urgency: urgency?.word, id: id))
-    let sent = SentPush(app: app, contentID: PushedContent(of: payload)?.id, reply: reply)
+    // The daemon has taken it, so it can be read.
+    let contentID = (try? PushPayload(payload))?.contentID
+    let sent = SentPush(app: app, contentID: contentID, reply: reply)
     try connection.show(reply) { $0.wrapped($0.sentence(sent, explanation(by: daemon))) }
   }
 
@@ -49,34 +51,10 @@ struct PushCommand: ParsableCommand {
   }
 }
 
-/// What a payload is about, so far as it can be read: its `content-id`.
-private struct PushedContent: Decodable {
-  let id: String?
-
-  /// Reads it; nil for what is no JSON, which is the daemon's to refuse.
-  init?(of payload: String) {
-    guard let content = try? Self(jsonText: Array(payload.utf8)) else { return nil }
-    self = content
-  }
-
-  init(from decoder: any Decoder) throws {
-    let content = try decoder.container(keyedBy: CodingKeys.self)
-    if let number = try? content.decode(Int64.self, forKey: .id) {
-      id = "\(number)"
-    } else {
-      id = try content.decodeIfPresent(String.self, forKey: .id)
-    }
-  }
-
-  private enum CodingKeys: String, CodingKey {
-    case id = "content-id"
-  }
-}
-
 /// Reads all of standard input: one payload, with a line end behind it or without.
 private func readPayload() throws(Failure) -> String {
-  // The daemon takes 4,096 bytes and says so; this only keeps an endless input from filling the memory.
-  let most = 1 << 16
+  // What is larger than a payload may be is the daemon's to refuse; this keeps an endless input out of the memory.
+  let most = 16 * PushPayload.mostBytes
   var bytes: [UInt8] = []
   var chunk = [UInt8](repeating: 0, count: 4096)
   while bytes.count <= most {
@@ -88,7 +66,9 @@ private func readPayload() throws(Failure) -> String {
     if count == 0 { break }
     bytes += chunk.prefix(count)
   }
-  guard bytes.count <= most else { throw unreadable("it goes on beyond \(most) bytes; a payload has at most 4,096") }
+  guard bytes.count <= most else {
+    throw unreadable("it goes on beyond \(most) bytes; a payload has at most \(PushPayload.mostBytes)")
+  }
   guard let text = String(validating: bytes, as: UTF8.self) else { throw unreadable("it is not UTF-8") }
   let payload = String(text.reversed().drop { $0.isNewline }.reversed())
   guard !payload.isEmpty else { throw unreadable("it is empty; write one JSON object") }

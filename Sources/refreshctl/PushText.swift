@@ -40,13 +40,20 @@ extension Screen {
     case "ready":
       if let running = why.running { return ": when the refresh that is running has ended (\(running.id))" }
       return why.verdict == .held ? ". " + held(why).dropLast() : nil
-    case "turn": return ": \(count(index, "push waits", "pushes wait")) before it"
+    case "turn": return ": \(count(index, "push waits", "pushes wait")) before it" + opening(of: pushes)
     case "limit":
       let next = push.untilMicroseconds.map { ", next \(clock($0)) (\(relative($0)))" } ?? ""
       guard let limit = why.pushLimit else { return ": too many pushes\(next)" }
       return ": \(count(limit.used, "push", "pushes")) in the last \(limit.span)\(next)"
+    case "terminated": return ": the user has ended it; its next start lifts that, or `refreshctl launched \(why.id)`"
     default: return ": it \(words(push, of: why))"
     }
+  }
+
+  /// When the limit lets one more through, of pushes that wait for it.
+  private func opening(of pushes: [Wire.PushWaiting]) -> String {
+    guard let until = pushes.first(where: { $0.wait == "limit" })?.untilMicroseconds else { return "" }
+    return ", and the next one wakes it \(clock(until)) (\(relative(until)))"
   }
 
   /// What is to be known of the pushes of an app, if there is anything.
@@ -61,7 +68,7 @@ extension Screen {
     if let limit = why.pushLimit, limit.used > 0 || !waiting.isEmpty || !dropped.isEmpty {
       facts.add("push limit", "\(limit.used) of \(limit.burst) in the last \(limit.span), \(limit.perHour) an hour")
     }
-    let drops = dropped.map { "\(title($0)), came \(clock($0.arrivedMicroseconds)), \($0.reason)" }
+    let drops = dropped.map { "\(title($0)), came \(clock($0.arrivedMicroseconds)): \($0.reason)" }
     facts.add("dropped", drops.flatMap { wrapped($0, within: width) }.map { paint($0, .bad) })
   }
 
@@ -84,7 +91,7 @@ extension Screen {
     case "limit": "waits for the limit until\(until)"
     case "retry": "is told again\(until), because its refresh failed"
     case "urgency": "waits for \(push.urgency.need)"
-    case "terminated": "waits for `refreshctl launched \(why.id)`, because the user has ended the app"
+    case "terminated": "waits for the app, which the user has ended"
     default: "waits for \(printable(push.wait))\(until)"
     }
   }
@@ -98,7 +105,7 @@ func others(_ merged: Int) -> String { merged == 0 ? "" : ", in the place of \(c
 
 extension Wire.DroppedPush {
   /// Why it was dropped.
-  var reason: String { "dropped because too many newer ones waited" }
+  var reason: String { "too many newer ones waited" }
 }
 
 extension Wire.PushLimit {

@@ -44,7 +44,7 @@ extension Screen {
     let what = "\(content(push.contentID))\(others(push.merged)), came \(clock(push.arrivedMicroseconds))"
     return [
       Cell(clock(push.droppedMicroseconds, seconds: true)), "", Cell(Wire.Trigger.push.spelled), Cell("dropped", .bad),
-      "", "", Cell("\(what); \(push.reason)"),
+      "", "", Cell("\(what): \(push.reason)"),
     ]
   }
 

@@ -1,12 +1,12 @@
 import RefreshAPI
 
 extension Screen {
-  /// The push bridge and its sources, a line each.
+  /// The push bridge and its sources, one below the other.
   func text(_ push: Wire.PushState) -> [String] {
     let since = "bridge since \(clock(push.sinceMicroseconds))"
     let network = push.mayConnect ? "" : "; it waits for a network that it may use"
     guard !push.sources.isEmpty else { return ["\(since), without a source; push.toml names them"] }
-    return [since + network] + push.sources.map { line($0, push) }
+    return [since + network] + push.sources.flatMap { lines($0, push) }
   }
 
   /// The sources that are not connected although they may be, in a sentence; nil if there are none.
@@ -17,7 +17,13 @@ extension Screen {
     return "\(count(gone.count, "push source is", "push sources are")) not connected: \(names)."
   }
 
-  private func line(_ source: Wire.Source, _ push: Wire.PushState) -> String {
+  /// How a source stands, broken where it stands beside the names of the status.
+  private func lines(_ source: Wire.Source, _ push: Wire.PushState) -> [String] {
+    let isTrouble = push.mayConnect && !source.isConnected && source.problem != nil
+    return wrapped(words(source), within: max(20, readableWidth - 18)).map { paint($0, isTrouble ? .bad : .plain) }
+  }
+
+  private func words(_ source: Wire.Source) -> String {
     let name = "\(printable(source.name)) (\(source.kind.rawValue))"
     let refused = source.refused == 0 ? "" : ", \(source.refused) refused"
     let messages = "\(count(source.received, "message"))\(refused)"
@@ -25,7 +31,6 @@ extension Screen {
     if source.isConnected { return "\(name): connected since \(since), \(messages)" }
     let problem = source.problem.map { ": \(printable($0))" } ?? ""
     let retry = source.retryMicroseconds.map { "; tried again \(relative($0)) (\(clock($0)))" } ?? ""
-    let style = push.mayConnect && source.problem != nil ? Style.bad : .plain
-    return paint("\(name): not connected since \(since), \(messages)\(problem)\(retry)", style)
+    return "\(name): not connected since \(since), \(messages)\(problem)\(retry)"
   }
 }

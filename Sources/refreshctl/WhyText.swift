@@ -101,9 +101,10 @@ extension Screen {
     for entry in past.prefix(10) {
       if let refresh = entry.refresh {
         let cause = refresh.cause.map { ": \($0.text)" } ?? ""
+        let push = refresh.merged.map { " (\(content(refresh.contentID))\(others($0)))" } ?? ""
         table.rows.append([
           Cell(clock(refresh.startedMicroseconds)), Cell(refresh.outcome.words, refresh.outcome.style),
-          Cell(refresh.trigger.spelled + cause),
+          Cell(refresh.trigger.spelled + push + cause),
         ])
       }
       if let wait = entry.wait {

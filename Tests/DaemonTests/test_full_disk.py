@@ -101,3 +101,32 @@ def test_a_daemon_starts_on_a_full_disk(daemon, disk):
     history = daemon.history()
     assert (history[0], history[-1]) == (last, before)
     assert daemon.call("Manager.Version")["start"] == 3
+
+
+def test_a_push_that_cannot_be_stored_is_refused_and_taken_once_when_it_is_sent_again(daemon, disk):
+    """Nothing of it stays in memory: the app is not woken by what somebody was told is not there."""
+    events = daemon.pipe("events")
+    daemon.app(f'echo "$REFRESH_TRIGGER $REFRESH_CONTENT_ID" > {events}')
+    daemon.start()
+    disk.fill()
+    while not daemon.status()["store"].get("problem"):
+        daemon.refresh()
+    events.lines_so_far()
+    delivery = {"app": TODO, "payload": '{"aps":{"content-available":1},"content-id":42}', "id": "ntfy/home/a"}
+    for _ in range(2):
+        with fails("org.refreshd.Push.NotStored") as refused:
+            daemon.call("Push.Deliver", deliveries=[delivery])
+        assert refused["problem"].startswith("cannot ")
+    with fails("org.refreshd.App.NotStored"):
+        daemon.call("App.Push", app=TODO, payload=delivery["payload"])
+    disk.free()
+    number = int(daemon.refresh()["id"].split("-")[1])
+    assert events.line() == "manual "
+    assert daemon.call("Push.Deliver", deliveries=[delivery])["results"] == [{"fate": "queued"}]
+    assert events.line() == "push 42"
+    daemon.wait_until_said(f"1-{number + 1} finished")
+    assert daemon.call("Push.Deliver", deliveries=[delivery])["results"] == [{"fate": "known"}]
+    daemon.kill()
+    daemon.start()
+    assert daemon.call("Push.Deliver", deliveries=[delivery])["results"] == [{"fate": "known"}]
+    assert events.lines_so_far() == []

@@ -79,6 +79,7 @@ def test_what_came_while_the_bridge_was_away_comes_when_it_is_back(running, ntfy
 def test_what_came_while_the_daemon_was_away_comes_when_it_is_back(daemon, running, ntfy, app, end):
     ntfy.publish(TOPICS[TODO], push(1))
     assert app.ids() == ["1"]
+    daemon.wait_until_said("finished")
     daemon.settle()
     getattr(daemon, end)()
     for number in range(2, 6):
@@ -103,6 +104,7 @@ def test_what_came_while_the_server_was_unreachable_comes_when_it_is_back(runnin
 def test_everything_is_killed_at_once_and_nothing_is_lost(daemon, running, ntfy, app):
     ntfy.publish(TOPICS[TODO], push(1))
     assert app.ids() == ["1"]
+    daemon.wait_until_said("finished")
     daemon.settle()
     running.kill()
     daemon.kill()
@@ -288,6 +290,7 @@ def test_its_memory_is_bounded_while_the_daemon_is_away(daemon, running, ntfy, a
     ntfy.publish(TOPICS[TODO], push(1))
     assert app.ids() == ["1"]
     before = status(running.pid, "VmRSS")
+    daemon.wait_until_said("finished")
     daemon.settle()
     daemon.kill()
     # 40 MB, which a bridge that kept all would have.

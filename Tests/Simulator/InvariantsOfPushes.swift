@@ -35,10 +35,14 @@ struct PushesAreLimited: Invariant {
 struct PushesWait: Invariant {
   static let promise = "A push wakes no app that the user has ended, nor where its urgency has it wait."
 
-  func observe(_ observation: Observation, in world: borrowing World) -> String? {
+  private var urgencies: [PushID: Urgency] = [:]
+
+  mutating func observe(_ observation: Observation, in world: borrowing World) -> String? {
     guard case .handled(let turn) = observation else { return nil }
+    if case .pushed(_, let push) = turn.event { urgencies[push.id] = push.urgency }
     for new in turn.decision.beginnings {
       guard let push = world.push(toldBy: new), let app = world.book.apps[new.app] else { continue }
+      if push.merged == 0, push.urgency != urgencies[push.id] { return "\(push.id) is of another urgency than it came" }
       if app.isTerminated, !app.isAttached { return "\(new.app) is woken for \(push.id) though the user has ended it" }
       if !world.book.allows(push.urgency) { return "\(new.app) is woken for \(push.id), which is \(push.urgency)" }
       if push.earliest > world.instant { return "\(new.app) is told of \(push.id) too early" }

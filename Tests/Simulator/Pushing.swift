@@ -9,14 +9,21 @@ extension World {
       in: fortune.duration(fortune.pick([.zero ... .seconds(20), .zero ... .minutes(20), .zero ... .hours(4)])))
     guard brain != nil else { return }
     let app = fortune.pick(ids)
-    // Few of them are more than may wait.
-    for _ in 0..<(fortune.happens(2) ? 70 : 1 + fortune.number(below: 3)) { push(to: app) }
+    if fortune.happens(4) {
+      // More than may wait, each about something else.
+      for _ in 0..<70 { push(to: app, about: "\(lastPush)") }
+    } else {
+      for _ in 0...fortune.number(below: 3) { push(to: app, about: subject()) }
+    }
     if fortune.happens(10) { handle(.signalled(app, fortune.pick([.terminated, .terminated, .launched]))) }
   }
 
-  private mutating func push(to app: AppID) {
+  private mutating func subject() -> String? {
+    fortune.happens(70) ? "\(fortune.number(below: fortune.happens(50) ? 3 : 1000))" : nil
+  }
+
+  private mutating func push(to app: AppID, about contentID: String?) {
     lastPush += 1
-    let contentID = fortune.happens(70) ? "\(fortune.number(below: fortune.happens(50) ? 3 : 1000))" : nil
     let push = Push(
       id: PushID(lastPush), payload: contentID == nil ? fortune.pick(["a", "b"]) : "\(lastPush)", contentID: contentID,
       urgency: fortune.pick(Urgency.allCases), at: instant)

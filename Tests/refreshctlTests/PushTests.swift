@@ -31,7 +31,8 @@ import Testing
     ),
     (
       .queued, "43", pushed([atLimit, waiting("43", wait: "turn")]),
-      "Todo is woken with content 43 later: 1 push waits before it."
+      "Todo is woken with content 43 later: 1 push waits before it, "
+        + "and the next one wakes it today 12:12 (in 12 min)."
     ),
     (
       .queued, nil, pushed([waiting(nil, wait: "urgency", urgency: .veryLow)]),
@@ -39,7 +40,7 @@ import Testing
     ),
     (
       .queued, nil, pushed([waiting(nil, wait: "terminated")]),
-      "Todo is woken later: it waits for `refreshctl launched org.example.todo`, because the user has ended the app."
+      "Todo is woken later: the user has ended it; its next start lifts that, or `refreshctl launched org.example.todo`."
     ),
     (.queued, nil, pushed([waiting(nil, wait: "luck")]), "Todo is woken later: it waits for luck."),
     (
@@ -76,7 +77,7 @@ import Testing
         "               no content id, low, in the place of 2 others, came today 11:30: waits for those",
         "               before it",
         "  push limit   5 of 5 in the last 100 min, 3 an hour",
-        "  dropped      content 7, came today 10:00, dropped because too many newer ones waited",
+        "  dropped      content 7, came today 10:00: too many newer ones waited",
       ])
   }
 
@@ -109,8 +110,8 @@ import Testing
     #expect(
       screen().text(.init(refreshes: [told], pushesDropped: [dropped]), of: "org.example.todo") == [
         "STARTED         ID      TRIGGER  OUTCOME   TOOK   CPU     DETAIL",
-        "today 11:00:00          push     dropped                  no content id, came today 09:00; "
-          + "dropped because too many newer ones waited",
+        "today 11:00:00          push     dropped                  no content id, came today 09:00: "
+          + "too many newer ones waited",
         "today 10:00:00  12-345  push     new data  1.8 s  300 ms  content 42, in the place of 1 other",
       ])
   }
@@ -126,8 +127,8 @@ import Testing
       screen().text(state) == [
         "bridge since today 09:00",
         "home (ntfy): connected since today 11:00, 17 messages, 1 refused",
-        "broker (mqtt): not connected since today 10:00, 1 message: cannot connect: connection refused; "
-          + "tried again in 12 min (today 12:12)",
+        "broker (mqtt): not connected since today 10:00, 1 message: cannot connect:",
+        "connection refused; tried again in 12 min (today 12:12)",
       ])
     #expect(screen().sentence(state) == "1 push source is not connected: broker.")
   }

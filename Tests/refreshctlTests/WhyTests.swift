@@ -99,6 +99,15 @@ import Testing
       ])
   }
 
+  @Test func aRefreshThatToldAPushSaysWhichOne() {
+    let told = Wire.Refresh(
+      id: "12-345", app: "org.example.todo", trigger: .push, startedMicroseconds: noon, durationMicroseconds: 1,
+      outcome: .noData, cpuMicroseconds: 1, extraCompletions: 0, tasks: [], contentID: "42", merged: 2)
+    #expect(
+      screen().text(explanation(past: [Wire.Past(refresh: told)])).last
+        == "today 12:00:00  no data  push (content 42, in the place of 2 others)")
+  }
+
   @Test func longWorkSaysWhatItAsksFor() {
     let lines = screen(width: 120).text(explanation(terms: [Self.unknownIdle], isProcessing: true))
     #expect(

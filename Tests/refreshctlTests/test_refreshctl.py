@@ -186,7 +186,7 @@ ERRORS = [
     (["download", APP, URL, "--to", "/b"], TRANSFERS + "Enqueue", TRANSFERS + "NotAllowed", 77, "not allowed"),
     (["download", APP, URL, "--to", "/b"], TRANSFERS + "Enqueue", TRANSFERS + "NotStored", 75, "nothing is changed"),
     (["download", APP, URL, "--to", "/b"], TRANSFERS + "Enqueue", TRANSFERS + "QueueFull", 75, "cannot queue more than"),
-    (["push", APP, "[]"], APP_INTERFACE + "Push", APP_INTERFACE + "InvalidPayload", 65, "as JSON; send one JSON object"),
+    (["push", APP, "[]"], APP_INTERFACE + "Push", APP_INTERFACE + "InvalidPayload", 65, "as JSON. Send one JSON"),
     (["push", APP, PUSH], APP_INTERFACE + "Push", APP_INTERFACE + "NoSuchApp", 66, APP),
     (["push", APP, PUSH], APP_INTERFACE + "Push", APP_INTERFACE + "NotStored", 75, "nothing is changed"),
     (["cancel-transfer", "17"], TRANSFERS + "Cancel", TRANSFERS + "NoSuchTransfer", 66, "cannot find transfer 17"),

@@ -42,23 +42,19 @@ extension Engine {
       kept.merged += 1
       set(kept, at: index, of: id, &turn)
       turn.decision.pushesMerged += 1
-      return
+    } else {
+      apps[id]?.pushes.append(push)
+      turn.decision.pushes[push.id] = .kept(id, push)
     }
-    apps[id]?.pushes.append(push)
-    turn.decision.pushes[push.id] = .kept(id, push)
-    dropOldest(of: id, &turn)
+    while let oldest = apps[id]?.oldestTooMany { drop(oldest, of: id, &turn) }
   }
 
-  /// Makes room when more wait than may: the oldest is the likeliest to be outdated.
-  private mutating func dropOldest(of id: AppID, _ turn: inout Turn) {
-    guard let app = apps[id], app.waitingPushes.count > Self.mostPushes, let oldest = app.waitingPushes.first else {
-      return
-    }
-    forget(oldest, of: id, &turn)
+  private mutating func drop(_ push: Push, of id: AppID, _ turn: inout Turn) {
+    forget(push, of: id, &turn)
     turn.decision.pushesDropped.append(
       DroppedPush(
-        id: oldest.id, app: id, contentID: oldest.contentID, arrivedAt: oldest.arrivedAt, droppedAt: turn.now,
-        merged: oldest.merged))
+        id: push.id, app: id, contentID: push.contentID, arrivedAt: push.arrivedAt, droppedAt: turn.now,
+        merged: push.merged))
   }
 
   private mutating func set(_ push: Push, at index: Int, of id: AppID, _ turn: inout Turn) {
@@ -170,6 +166,12 @@ extension App {
     guard !pushes.isEmpty else { return [] }
     let told = toldPush
     return pushes.filter { $0.id != told }
+  }
+
+  /// The one that makes room where more wait than may: the oldest, which is the likeliest to be outdated.
+  var oldestTooMany: Push? {
+    let waiting = waitingPushes
+    return waiting.count > Engine.mostPushes ? waiting.first : nil
   }
 
   /// Whether a change of the conditions may change which push wakes it next.

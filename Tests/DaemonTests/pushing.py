@@ -1,0 +1,54 @@
+"""Pushes, as the tests hand them in, and an app that says what it was told."""
+
+import json
+
+import pytest
+
+from daemon import TODO
+
+
+def payload(content=None, **more):
+    """A payload that wakes the app."""
+    about = {} if content is None else {"content-id": content}
+    return json.dumps({"aps": {"content-available": 1}, **about, **more})
+
+
+def push(daemon, text, app=TODO, **more):
+    return daemon.call("App.Push", app=app, payload=text, **more)
+
+
+def deliver(daemon, *deliveries):
+    return daemon.call("Push.Deliver", deliveries=list(deliveries))["results"]
+
+
+def why(daemon, app=TODO):
+    return daemon.call("Manager.Why", app=app)["why"]
+
+
+def waits(daemon, app=TODO):
+    """What each push that waits is about, and for what it waits."""
+    return [(push.get("content_id"), push["wait"]) for push in why(daemon, app)["pushes"]]
+
+
+def counts(daemon):
+    """How many pushes each fate had, as the metrics have it; without those that none had."""
+    lines = daemon.call("Manager.Metrics")["text"].splitlines()
+    found = [line for line in lines if line.startswith("refreshd_pushes_total")]
+    values = {line.split('"')[1]: int(line.rsplit(" ", 1)[1]) for line in found}
+    assert set(values) == {"queued", "merged", "told", "known", "refused", "dropped", "delivered"}
+    return {fate: count for fate, count in values.items() if count}
+
+
+# Writes what it was told into a pipe, in one line each.
+TELL = 'read -r said || :; echo "$REFRESH_TRIGGER ${{REFRESH_CONTENT_ID-none}} $said" > {events}'
+
+
+@pytest.fixture
+def told(daemon):
+    """A pipe with a line for each refresh of the app: its trigger, content id and payload."""
+    return daemon.pipe("told")
+
+
+def start(daemon, told, **keys):
+    daemon.app(TELL.format(events=told), **{"push_burst": 100, "push_per_hour": 3600, **keys})
+    daemon.start()

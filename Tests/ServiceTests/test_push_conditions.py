@@ -1,0 +1,81 @@
+"""Pushes against the machine: what their urgency asks of power and network, and when the bridge may connect."""
+
+import json
+
+import pytest
+import varlink
+
+from service import SOCKET, TODO, app
+
+# Says what it was told.
+TASK = "echo told $REFRESH_CONTENT_ID"
+DISPLAY = "/org/freedesktop/UPower/devices/DisplayDevice"
+DEVICE = "org.freedesktop.UPower.Device"
+
+
+@pytest.fixture
+def client():
+    with varlink.Client(address=f"unix:{SOCKET}") as client:
+        yield client
+
+
+def push(client, content, urgency):
+    payload = json.dumps({"aps": {"content-available": 1}, "content-id": content})
+    with client.open("org.refreshd.App") as connection:
+        return connection.Push(app=TODO, payload=payload, urgency=urgency)["fate"]
+
+
+def told(journal, count):
+    """What the app was told, once it was so many times."""
+    journal.wait("refreshFinished", count, REFRESH_APP=TODO)
+    lines = [entry["MESSAGE"] for entry in journal.entries(REFRESH_APP=TODO) if "told" in entry["MESSAGE"]]
+    return [line.split()[-1] for line in lines]
+
+
+def waits(refreshd):
+    why = json.loads(refreshd.refreshctl("why", TODO, "--json").stdout)["why"]
+    return [(push["content_id"], push["wait"]) for push in why["pushes"]]
+
+
+def test_urgency_against_the_battery_and_the_network(upower, network_manager, refreshd, journal, client):
+    """A battery that is low, one that is not, mains, and mains with a network that is not metered; the app itself asks
+    for nothing."""
+    upower.set(DISPLAY, DEVICE, IsPresent=("b", "true"), Percentage=("d", 10.0))
+    upower.set(OnBattery=("b", "true"))
+    network_manager.set(Metered=("u", 1))
+    refreshd.configure(app(TASK))
+    refreshd.start()
+    journal.wait("daemonReady")
+    for urgency in ("very_low", "low", "normal", "high"):
+        assert push(client, urgency, urgency) == "queued"
+    assert told(journal, 1) == ["high"]
+    assert waits(refreshd) == [(urgency, "urgency") for urgency in ("very_low", "low", "normal")]
+    upower.set(DISPLAY, DEVICE, Percentage=("d", 60.0))
+    assert told(journal, 2) == ["high", "normal"]
+    upower.set(OnBattery=("b", "false"))
+    assert told(journal, 3) == ["high", "normal", "low"]
+    assert waits(refreshd) == [("very_low", "urgency")]
+    network_manager.set(Metered=("u", 2))
+    assert told(journal, 4) == ["high", "normal", "low", "very_low"]
+
+
+def test_the_bridge_may_connect_while_the_network_is_there(network_manager, refreshd, journal, client):
+    """And is told of another one, because its connections do not go on there."""
+    refreshd.launch_by("systemd", '[push]\nnetwork = "unmetered"\n')
+    refreshd.configure(app(TASK))
+    refreshd.start()
+    with client.open("org.refreshd.Push") as connection:
+        answers = connection.Watch(_more=True)
+        answer = next(answers)
+        if not answer["may_connect"]:
+            answer = next(answers)
+        assert answer["may_connect"]
+        network_manager.set(Metered=("u", 1))
+        assert next(answers) == {**answer, "may_connect": False}
+        network_manager.set(Metered=("u", 2))
+        assert next(answers) == answer
+        network_manager.set(PrimaryConnectionType=("s", "802-3-ethernet"))
+        other = next(answers)
+        assert other["may_connect"] and other["network"] != answer["network"]
+        network_manager.set(State=("u", 20), Connectivity=("u", 1))
+        assert next(answers)["may_connect"] is False

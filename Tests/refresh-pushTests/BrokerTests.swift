@@ -1,0 +1,111 @@
+import CMosquitto
+import Glibc
+import RefreshConfig
+import Testing
+
+@testable import refresh_push
+
+/// What the bridge knows of a broker's topics, sessions and messages.
+struct BrokerTests {
+  @Test(
+    "the filter matches all apps, and the app is read back from a topic",
+    arguments: [
+      ("refreshd/{machine}/{app}", "refreshd/m1/+", "refreshd/m1/org.example.todo", "org.example.todo"),
+      ("{app}", "+", "org.example.todo", "org.example.todo"),
+      ("/{app}/push", "/+/push", "/org.example.todo/push", "org.example.todo"),
+      ("home-{machine}/{app}/", "home-m1/+/", "home-m1/a/", "a"),
+    ])
+  func topics(_ text: String, _ filter: String, _ topic: String, _ app: String) {
+    let topics = TopicTemplate(text, machine: "m1")
+    #expect(topics.filter == filter)
+    #expect(topics.app(of: topic) == app)
+  }
+
+  @Test(
+    "another topic is for no app",
+    arguments: ["refreshd/m1", "refreshd/m2/app", "refreshd/m1/app/more", "refreshd/m1/app/", "/refreshd/m1/app", ""])
+  func otherTopics(_ topic: String) {
+    #expect(TopicTemplate("refreshd/{machine}/{app}", machine: "m1").app(of: topic) == nil)
+  }
+
+  @Test func aSessionIsReadBackFromItsLine() {
+    var session = BrokerSession(beganAt: 0x1234)
+    #expect(BrokerSession(session.line) == session)
+    session.filter = "a topic/with blanks/+"
+    #expect(session.line == "1234 a topic/with blanks/+")
+    #expect(BrokerSession(session.line) == session)
+    for line in ["", " ", "x1 topic", " topic"] { #expect(BrokerSession(line) == nil) }
+  }
+
+  @Test func aTopicIsAskedForOnceAndTheOneBeforeItGivenUp() {
+    var session = BrokerSession(beganAt: 1)
+    #expect(session.steps(toward: "a/+") == [.subscribe("a/+")])
+    session.filter = "a/+"
+    #expect(session.steps(toward: "a/+") == [])
+    #expect(session.steps(toward: "b/+") == [.unsubscribe("a/+"), .subscribe("b/+")])
+  }
+
+  private static let message = BrokerMessage(
+    topic: "a/b", payload: Array("{}".utf8), packet: 7, isRepeated: false, isRetained: false)
+
+  private func id(_ change: (inout BrokerMessage) -> Void = { _ in }, session: Int64 = 1) -> String? {
+    var message = Self.message
+    change(&message)
+    return BrokerMessageID.id(of: message, source: "home", session: BrokerSession(beganAt: session))
+  }
+
+  @Test func anIdIsOfTheSessionTheNumberTheTopicAndThePayload() {
+    let first = id()
+    #expect(first == id { $0.isRepeated = true })
+    #expect(first?.hasPrefix("mqtt/home/1/7/") == true && first?.utf8.count == 14 + 32)
+    #expect(first != id(session: 2))
+    #expect(first != id { $0.packet = 8 })
+    #expect(first != id { $0.topic = "a/c" })
+    #expect(first != id { $0.payload = [] })
+  }
+
+  @Test func aRetainedMessageIsKnownByWhatItSaysAndOneWithoutANumberNotAtAll() {
+    let retained = id { $0.isRetained = true }
+    #expect(retained == id({ ($0.isRetained, $0.packet) = (true, 9) }, session: 2))
+    #expect(retained != id { ($0.isRetained, $0.payload) = (true, []) })
+    #expect(id { $0.packet = 0 } == nil)
+  }
+
+  @Test(
+    "what libmosquitto returns becomes a sentence with the place",
+    arguments: [
+      (mosquitto_no_address, EAI_NONAME, "cannot find the address of host: Name or service not known"),
+      (mosquitto_see_errno, ECONNREFUSED, "cannot connect to host:8883: Connection refused"),
+      (mosquitto_see_errno, EPROTO, "cannot stay connected to host:8883: it closed the connection"),
+      (mosquitto_connection_lost, 0, "cannot stay connected to host:8883: it closed the connection"),
+      (mosquitto_no_answer, 0, "cannot hear from host:8883: it was silent for longer than keep_alive"),
+    ])
+  func ends(_ code: Int32, _ number: Int32, _ sentence: String) {
+    #expect(BrokerEnd(code, errno: number, complaint: nil, host: "host", port: 8883).problem == sentence)
+  }
+
+  @Test func theReasonOfTLSIsSaid() {
+    let line = "OpenSSL Error[0]: error:0A000086:SSL routines::certificate verify failed"
+    let end = BrokerEnd(mosquitto_tls_error, errno: 0, complaint: line, host: "host", port: 1)
+    #expect(
+      end.problem == "cannot connect to host:1 by TLS: certificate verify failed; check port, tls and ca_file")
+  }
+
+  @Test func aRefusalOfTheVersionIsToldInEitherVersion() {
+    #expect(BrokerEnd.refused(code: 0x84, by: "host").isOfVersion)
+    #expect(BrokerEnd.refused(code: 1, by: "host").isOfVersion)
+    #expect(!BrokerEnd.refused(code: 0x87, by: "host").isOfVersion)
+  }
+
+  @Test func theLastWordInTheMailboxIsToStop() throws {
+    let mailbox = try BrokerMailbox()
+    #expect(mailbox.take() == nil)
+    mailbox.say(.stored)
+    #expect(mailbox.take() == .stored)
+    #expect(mailbox.take() == nil)
+    mailbox.say(.stop)
+    mailbox.say(.notStored)
+    #expect(mailbox.take() == .stop)
+    #expect(mailbox.take() == .stop)
+  }
+}
