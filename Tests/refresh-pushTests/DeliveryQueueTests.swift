@@ -55,7 +55,7 @@ struct DeliveryQueueTests {
     #expect(told.acceptances["many"]?.count == 1000)
     add(messages(1...20, size: 16_000), "large", to: &queue)
     #expect(queue.takeCall().count == 2)
-    queue.takeBack()
+    queue.takeBack(mayBeStored: true)
     add(messages(1...1, size: 200_000), "larger", to: &queue)
     while queue.count > 1 {
       let call = queue.takeCall()
@@ -70,14 +70,14 @@ struct DeliveryQueueTests {
     for _ in 0..<3 {
       let call = queue.takeCall()
       #expect(call.first?.id == "1")
-      queue.takeBack()
+      queue.takeBack(mayBeStored: true)
     }
     var ids: [String?] = []
     while queue.count > 0 {
       let call = queue.takeCall()
       ids += call.map(\.id)
       try answer(call, in: &queue)
-      queue.takeBack()
+      queue.takeBack(mayBeStored: true)
     }
     #expect(ids == (1...300).map { "\($0)" })
     #expect(told.acceptances["all"] == Array(repeating: .stored, count: 300))
@@ -97,7 +97,7 @@ struct DeliveryQueueTests {
     add(messages(1...2), "two", to: &queue)
     _ = queue.takeCall()
     #expect(queue.takeAnswer([Wire.DeliveryResult(fate: .queued)]) == nil)
-    queue.takeBack()
+    queue.takeBack(mayBeStored: true)
     #expect(queue.takeCall().map(\.id) == ["1", "2"])
   }
 
