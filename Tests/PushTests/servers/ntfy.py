@@ -9,6 +9,7 @@ X-UnifiedPush, what is no text comes in base64.
 """
 
 import base64
+import contextlib
 import http.server
 import json
 import re
@@ -86,7 +87,9 @@ class Ntfy:
         """Ends all streams, as a proxy does at its time limit."""
         with self.has_changed:
             for stream in self.streams:
-                stream.shutdown(socket.SHUT_RDWR)
+                # The other side may have gone in this moment.
+                with contextlib.suppress(OSError):
+                    stream.shutdown(socket.SHUT_RDWR)
 
     @property
     def url(self):
