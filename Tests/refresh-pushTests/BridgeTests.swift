@@ -59,6 +59,16 @@ struct BridgeTests {
     #expect(source.disconnects == 1)
   }
 
+  @Test func aNetworkThatBecomesKnownIsNoOther() throws {
+    stage.daemon.policy = .init(mayConnect: true, network: "")
+    try connect()
+    stage.daemon.policy = .init(mayConnect: true, network: "home")
+    stage.settle()
+    #expect((source.connects, source.disconnects) == (1, 0))
+    stage.daemon.policy = .init(mayConnect: true, network: "cafe")
+    try stage.turn { source.connects == 2 }
+  }
+
   @Test func aLostConnectionIsMadeAgain() throws {
     try connect()
     stage.bridge.lost(source, why: "the connection broke")
