@@ -19,4 +19,7 @@ actor ConfigurationReader {
   func read() throws(ConfigurationError) -> Configuration {
     try Configuration.load(from: sources, as: reader)
   }
+
+  /// Every mistake on disk, those of the bridge's file among them, which is not the daemon's to put in force.
+  func problems() -> [Problem] { Configuration.problems(in: sources, as: reader) }
 }

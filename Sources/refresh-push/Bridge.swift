@@ -166,7 +166,8 @@ final class Bridge {
     for record in records {
       if !heard.mayConnect {
         disconnect(record, "the network may not be used")
-      } else if let last, last.network != heard.network {
+      } else if let last, last.network != heard.network, !last.network.isEmpty {
+        // A daemon that has just learnt which network it is has no other.
         disconnect(record, "the network is another one")
         record.state.changesNetwork()
       }

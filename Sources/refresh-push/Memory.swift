@@ -9,6 +9,7 @@ import Glibc
 @MainActor
 final class Memory {
   private let folder: String
+  private let lock: Int32
   private var path: String { "\(folder)/sources.json" }
   private var places: [String: String] = [:]
 
@@ -19,7 +20,7 @@ final class Memory {
   init(in folder: String) throws(PushError) {
     self.folder = folder
     try Self.make(folder)
-    try Self.lock(folder)
+    lock = try Self.lock(folder)
     let descriptor = open(path, O_RDONLY | O_CLOEXEC)
     guard descriptor >= 0 else {
       guard errno == ENOENT else { throw Self.refusal("read", path, errno) }
@@ -40,6 +41,8 @@ final class Memory {
         .cannotCreate, "cannot read \(path): it is damaged; remove it to begin with the messages from now on")
     }
   }
+
+  deinit { close(lock) }
 
   /// Where a source goes on; nil if it has not begun.
   subscript(name: String) -> String? { places[name] }
@@ -80,15 +83,17 @@ final class Memory {
     guard fdatasync(descriptor) == 0, rename(new, path) == 0 else { throw Self.refusal("write", path, errno) }
   }
 
-  /// Keeps others away until the process ends: two who are the same to a broker would throw each other out.
-  private static func lock(_ folder: String) throws(PushError) {
+  /// Keeps others away: two who are the same to a broker would throw each other out.
+  private static func lock(_ folder: String) throws(PushError) -> Int32 {
     let descriptor = open(folder, O_RDONLY | O_DIRECTORY | O_CLOEXEC)
     guard descriptor >= 0 else { throw refusal("open", folder, errno) }
     guard linux_lock_now(descriptor) == 0 else {
+      close(descriptor)
       throw PushError(
         .temporary,
         "cannot work in \(folder): another refresh-push does; stop it, or give another directory with --state")
     }
+    return descriptor
   }
 
   private static func make(_ folder: String) throws(PushError) {

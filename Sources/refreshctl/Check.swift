@@ -27,15 +27,10 @@ struct CheckCommand: ParsableCommand {
   }
 
   private func problems(in directory: String) -> [Wire.Problem] {
-    do {
-      _ = try Configuration.load(from: .directory(directory), as: Reader())
-      return []
-    } catch {
-      return error.problems.map { problem in
-        Wire.Problem(
-          file: problem.file, line: problem.line, column: problem.column, key: problem.key, message: problem.message,
-          remedy: problem.remedy)
-      }
+    Configuration.problems(in: .directory(directory), as: Reader()).map { problem in
+      Wire.Problem(
+        file: problem.file, line: problem.line, column: problem.column, key: problem.key, message: problem.message,
+        remedy: problem.remedy)
     }
   }
 }

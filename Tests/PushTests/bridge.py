@@ -53,16 +53,27 @@ class Bridge(Program):
         bound = Bound(within)
         while not (condition(source) if (source := self.source(name)) else False):
             assert bound.left, f"the source {name} is not {what} within {within} s: {source}"
-            # The answer comes when all that happened so far is on the disk, and gives others the processor.
-            self.daemon.settle()
+            self.turn()
         return source
 
     def wait_for_count(self, name, **counts):
         """Waits until the status has these counts of messages, which it is told once a second."""
         self.wait_for(name, f"at {counts}", lambda source: counts.items() <= source.items())
 
+    def turn(self):
+        """Waits until it tells the service manager something, or a moment."""
+        if self.notices.is_waiting(0.05):
+            self.notices.next()
+
     def wait_until_connected(self, name):
         return self.wait_for(name, "connected", lambda source: source["is_connected"])
+
+    def wait_until_remembered(self, name):
+        """Waits until the bridge would go on after a message of this source."""
+        file, bound = self.state / "sources.json", Bound()
+        while not file.exists() or name not in file.read_text():
+            assert bound.left, f"nothing of {name} is remembered"
+            self.turn()
 
     def wait_until_lost(self, name):
         return self.wait_for(name, "lost", lambda source: not source["is_connected"] and source.get("problem"))

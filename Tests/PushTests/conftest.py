@@ -16,17 +16,29 @@ sys.path[1:1] = [str(TESTS / "TransferTests"), str(TESTS / "DaemonTests")]
 
 from bridge import App, Bridge  # noqa: E402
 from daemon import HURRY  # noqa: E402
+from program import Program  # noqa: E402
 from servers.broker import Broker  # noqa: E402
 from servers.cable import cable  # noqa: E402, F401
 from servers.certificates import Certificates  # noqa: E402
 from servers.nchan import Nchan  # noqa: E402
 from servers.ntfy import Ntfy  # noqa: E402
-from stage import bounded, daemon, pytest_runtest_makereport, scratch  # noqa: E402, F401
+from stage import bounded, daemon, scratch  # noqa: E402, F401
 
 
 def pytest_configure(config):
     config.addinivalue_line("markers", "bound(seconds): the longest that the test may take")
     config.addinivalue_line("markers", "spawned: of tasks that are the daemon's own children")
+
+
+@pytest.hookimpl(wrapper=True)
+def pytest_runtest_makereport(item, call):
+    """Shows of a test that failed what its programs said."""
+    report = yield
+    if report.failed:
+        for program in item.funcargs.values():
+            if isinstance(program, Program):
+                report.sections.append((program.name, "\n".join(program.said[-100:])))
+    return report
 
 
 @pytest.fixture

@@ -79,6 +79,7 @@ def test_what_came_while_the_bridge_was_away_comes_when_it_is_back(running, ntfy
 def test_what_came_while_the_daemon_was_away_comes_when_it_is_back(daemon, running, ntfy, app, end):
     ntfy.publish(TOPICS[TODO], push(1))
     assert app.ids() == ["1"]
+    daemon.wait_until_said("finished")
     daemon.settle()
     getattr(daemon, end)()
     for number in range(2, 6):
@@ -103,6 +104,7 @@ def test_what_came_while_the_server_was_unreachable_comes_when_it_is_back(runnin
 def test_everything_is_killed_at_once_and_nothing_is_lost(daemon, running, ntfy, app):
     ntfy.publish(TOPICS[TODO], push(1))
     assert app.ids() == ["1"]
+    daemon.wait_until_said("finished")
     daemon.settle()
     running.kill()
     daemon.kill()
@@ -255,6 +257,20 @@ def test_a_stream_that_a_proxy_ends_is_opened_again(running, ntfy, app):
     app.no_more()
 
 
+def test_a_server_that_falls_silent_is_asked_again_and_one_that_says_that_it_is_alive_is_not(daemon, app, bridge, ntfy):
+    ntfy.keepalive = 0.2
+    daemon.start()
+    bridge.configure(ntfy=source(ntfy, silence="1s"))
+    bridge.start()
+    ntfy.wait_for_subscriber()
+    assert not ntfy.is_asked_within(3)
+    ntfy.be_silent()
+    ntfy.wait_for_subscriber(2)
+    ntfy.be_silent(False)
+    ntfy.publish(TOPICS[TODO], push(1))
+    assert app.ids() == ["1"]
+
+
 def test_other_sources_are_in_force_after_a_reload_and_a_wrong_file_changes_nothing(running, ntfy, app, mail):
     other = source(ntfy, topics={TODO: "upOther012345"})
     running.configure(ntfy=other)
@@ -288,6 +304,7 @@ def test_its_memory_is_bounded_while_the_daemon_is_away(daemon, running, ntfy, a
     ntfy.publish(TOPICS[TODO], push(1))
     assert app.ids() == ["1"]
     before = status(running.pid, "VmRSS")
+    daemon.wait_until_said("finished")
     daemon.settle()
     daemon.kill()
     # 40 MB, which a bridge that kept all would have.

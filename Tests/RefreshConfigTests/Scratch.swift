@@ -54,6 +54,29 @@ final class Scratch {
   }
 }
 
+extension Scratch {
+  /// Writes a `push.toml` that its owner alone may read, or whoever `mode` lets.
+  func writePush(_ text: String, mode: Int = 0o600) throws {
+    try write("push.toml", text)
+    try FileManager.default.setAttributes([.posixPermissions: mode], ofItemAtPath: "\(path)/push.toml")
+  }
+
+  /// The sources of `push.toml`.
+  func sources() throws(ConfigurationError) -> [PushSource] {
+    try PushConfiguration.load(from: .directory(path), home: "/home/ann").sources
+  }
+
+  /// The problems that `push.toml` is refused with, as ``problems(as:)`` gives them.
+  func pushProblems() -> [String] {
+    do throws(ConfigurationError) {
+      _ = try sources()
+      return []
+    } catch {
+      return error.problems.map { "\($0)".replacing("\(path)/", with: "") }
+    }
+  }
+}
+
 extension Reader {
   /// The system's daemon as root, on a machine that has the programs below `/usr/bin` and no others.
   static let anybody = Reader(uid: 0, isProgram: { $0.hasPrefix("/usr/bin/") })

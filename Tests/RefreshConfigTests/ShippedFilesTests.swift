@@ -21,8 +21,8 @@ import Testing
   }
 
   /// The shipped file with every default switched on.
-  static func uncommented() throws -> String {
-    try text("refreshd.toml").split(separator: "\n", omittingEmptySubsequences: false)
+  static func uncommented(_ file: String = "refreshd.toml") throws -> String {
+    try text(file).split(separator: "\n", omittingEmptySubsequences: false)
       .map { $0.hasPrefix("#") && !$0.hasPrefix("# ") ? $0.dropFirst() : $0 }.joined(separator: "\n")
   }
 

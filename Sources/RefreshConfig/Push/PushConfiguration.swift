@@ -35,6 +35,21 @@ public struct PushConfiguration: Hashable, Sendable {
   }
 }
 
+extension Configuration {
+  /// Every mistake of all files on disk: of this configuration, and of the bridge's `push.toml` beside it.
+  public static func problems(in sources: ConfigurationSources, as reader: Reader) -> [Problem] {
+    var problems: [Problem] = []
+    do throws(ConfigurationError) { _ = try load(from: sources, as: reader) } catch { problems += error.problems }
+    let home = Accounts().user(numbered: reader.uid).home
+    do throws(ConfigurationError) {
+      _ = try PushConfiguration.load(from: sources, home: home)
+    } catch {
+      problems += error.problems
+    }
+    return problems
+  }
+}
+
 /// One source of pushes.
 public enum PushSource: Hashable, Sendable {
   /// A server of ntfy.

@@ -16,12 +16,15 @@ struct OutputLines {
   var message: String { Self.message(of: String(decoding: last, as: UTF8.self)) }
 
   /// The beginning of a text of any length that a refresh keeps: ``messageBound`` bytes of UTF-8, whole characters.
-  static func message(of text: String) -> String {
+  static func message(of text: String) -> String { beginning(of: text, most: messageBound) }
+
+  /// The beginning of a text of any length: so many bytes of UTF-8, whole characters.
+  static func beginning(of text: String, most bound: Int) -> String {
     // A broken byte becomes three, so the bound is on the text.
-    guard text.utf8.count > messageBound else { return text }
+    guard text.utf8.count > bound else { return text }
     var message = ""
     for character in text {
-      guard message.utf8.count + character.utf8.count <= messageBound else { break }
+      guard message.utf8.count + character.utf8.count <= bound else { break }
       message.append(character)
     }
     return message

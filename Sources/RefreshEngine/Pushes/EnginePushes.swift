@@ -26,7 +26,7 @@ extension Engine {
   public var mayBridge: Bool {
     var constraints = Constraints()
     constraints.network = limits.pushNetwork
-    return !isSuspending && !isStopping && isNetworkMet(constraints)
+    return !isSuspending && isNetworkMet(constraints)
   }
 
   /// Takes a push, in the place of one that it makes worthless.

@@ -9,6 +9,7 @@ X-UnifiedPush, what is no text comes in base64.
 """
 
 import base64
+import contextlib
 import http.server
 import json
 import re
@@ -34,6 +35,8 @@ class Asked:
         self.authorization = authorization
         self.at = time.monotonic()
         self.status = None
+        # Where in the cache the messages begin that it gets.
+        self.place = None
 
 
 class Ntfy:
@@ -84,7 +87,9 @@ class Ntfy:
         """Ends all streams, as a proxy does at its time limit."""
         with self.has_changed:
             for stream in self.streams:
-                stream.shutdown(socket.SHUT_RDWR)
+                # The other side may have gone in this moment.
+                with contextlib.suppress(OSError):
+                    stream.shutdown(socket.SHUT_RDWR)
 
     @property
     def url(self):
@@ -220,6 +225,8 @@ class Handler(http.server.BaseHTTPRequestHandler):
             if self.ntfy.accounts and asked.authorization not in self.ntfy.accounts:
                 status = 403 if asked.authorization is None else 401
             asked.status = status if kind == "json" else 404
+            # Who sees that somebody listens may publish.
+            asked.place = self.ntfy.first(asked.topics, asked.since)
             self.ntfy.asked.append(asked)
             self.ntfy.has_changed.notify_all()
         if asked.status == 200:
@@ -241,8 +248,8 @@ class Handler(http.server.BaseHTTPRequestHandler):
         self.send_header("Content-Type", "application/x-ndjson; charset=utf-8")
         self.send_header("Transfer-Encoding", "chunked")
         self.end_headers()
+        place = asked.place
         with ntfy.has_changed:
-            place = ntfy.first(asked.topics, asked.since)
             ntfy.streams.add(self.connection)
         try:
             self.say("open", asked)

@@ -1,0 +1,22 @@
+import RefreshAPI
+
+// What the bridge tells of a source comes from a server in part, which may say anything: here it is bounded, before it is
+// kept for status.
+
+extension Wire.Source {
+  /// The most sources that one connection may tell of.
+  static let most = 256
+  /// The most bytes of the name of one, and of what is wrong with it.
+  private static let longestName = 64
+  private static let longestProblem = 1_000
+
+  /// The same with every number within its bounds, and no more than the beginning of a text of any length.
+  var bounded: Wire.Source {
+    Wire.Source(
+      name: OutputLines.beginning(of: name, most: Self.longestName), kind: kind, isConnected: isConnected,
+      sinceMicroseconds: ReportBounds.number(sinceMicroseconds),
+      problem: problem.map { OutputLines.beginning(of: $0, most: Self.longestProblem) },
+      retryMicroseconds: retryMicroseconds.map(ReportBounds.number), received: max(0, received),
+      refused: max(0, refused))
+  }
+}

@@ -1,0 +1,182 @@
+import RefreshConfig
+import RefreshEngine
+import Testing
+
+/// FEATURES E4: where the bridge gets pushes from.
+@Suite("push.toml") struct PushTests {
+  static let ntfy = "[[ntfy]]\nname = \"home\"\nurl = \"https://ntfy.example.org\"\n"
+  static let topics = "topics = { \"org.example.mail\" = \"upSecret01\" }\n"
+
+  private func sources(_ text: String) throws -> [PushSource] {
+    let scratch = try Scratch()
+    try scratch.writePush(text)
+    return try scratch.sources()
+  }
+
+  private func problems(_ text: String, mode: Int = 0o600) throws -> [String] {
+    let scratch = try Scratch()
+    try scratch.writePush(text, mode: mode)
+    return scratch.pushProblems()
+  }
+
+  @Test("that is not there, is empty or only has comments names no source", arguments: [nil, "", "# nothing\n"])
+  func none(text: String?) throws {
+    let scratch = try Scratch()
+    if let text { try scratch.writePush(text) }
+    #expect(try scratch.sources() == [])
+  }
+
+  @Test("may name any number of each kind, in any order")
+  func order() throws {
+    let sources = try sources(
+      """
+      [[sse]]
+      name = "news"
+      url = "https://example.org/events?topic=1"
+      app = "org.example.feed"
+      [[ntfy]]
+      name = "home"
+      url = "https://ntfy.example.org"
+      topics = { "org.example.mail" = "upMail", "org.example.todo" = "upTodo" }
+      [[sse]]
+      name = "more"
+      url = "http://localhost/"
+      app = "org.example.feed"
+      silence = "5min"
+      event = "update"
+      headers_file = "~/more.headers"
+      [[mqtt]]
+      name = "broker"
+      host = "broker.example.org"
+      """)
+    #expect(sources.map(\.name) == ["news", "home", "more", "broker"])
+    guard case .ntfy(let ntfy) = sources[1], case .sse(let more) = sources[2], case .mqtt(let broker) = sources[3]
+    else {
+      Issue.record("\(sources) are of other kinds")
+      return
+    }
+    #expect(ntfy.topics == ["upMail": "org.example.mail", "upTodo": "org.example.todo"])
+    #expect((ntfy.silence, ntfy.credentialFile, ntfy.caFile) == (.seconds(100), nil, nil))
+    #expect((more.silence, more.event, more.headersFile) == (.minutes(5), "update", "/home/ann/more.headers"))
+    #expect((broker.port, broker.usesTLS, broker.topic) == (8883, true, "refreshd/{machine}/{app}"))
+    #expect((broker.sessionExpiry, broker.keepAlive, broker.maxPacket) == (.hours(168), .seconds(60), 8192))
+  }
+
+  @Test("names files by whole paths, by ~/ and credentials by their bare names")
+  func files() throws {
+    let written = ["/etc/x", "~/x", "ntfy.token"]
+    let read = try written.map { file in
+      guard case .ntfy(let ntfy) = try sources(Self.ntfy + Self.topics + "credential_file = \"\(file)\"\n")[0] else {
+        return ""
+      }
+      return ntfy.credentialFile ?? ""
+    }
+    #expect(read == ["/etc/x", "/home/ann/x", "ntfy.token"])
+    #expect(
+      try problems(Self.ntfy + Self.topics + "ca_file = \"ca.pem\"\n")
+        == [
+          "push.toml:5: ntfy.ca_file: cannot use \"ca.pem\" as the path of a file: it is not a whole path; "
+            + "begin with a slash"
+        ])
+  }
+
+  @Test("with topics or a password is for its owner and group alone", arguments: [0o604, 0o644, 0o666])
+  func mode(mode: Int) throws {
+    let secret = try problems(Self.ntfy + Self.topics, mode: mode)
+    #expect(secret.count == 1)
+    #expect(secret.first?.contains("ntfy: cannot keep topics, which are secrets, in a file that all may read") == true)
+    let events = "[[sse]]\nname = \"a\"\napp = \"a.b\"\nurl = \"https://"
+    #expect(try problems(events + "ann:secret@h/\"\n", mode: mode).count == 1)
+    #expect(try problems(events + "h/a@b\"\n", mode: mode) == [])
+    #expect(try problems(Self.ntfy + Self.topics, mode: 0o640) == [])
+  }
+
+  @Test("shows nothing of a topic in what it says of it", arguments: ["up Secret01", "up/Secret01", "Secret01+"])
+  func topicsAreSecrets(topic: String) throws {
+    let problems = try problems(Self.ntfy + "topics = { \"org.example.mail\" = \"\(topic)\" }\n")
+    #expect(
+      problems == [
+        "push.toml:4: ntfy.topics.org.example.mail: cannot use this as a topic of ntfy; "
+          + "write 1 to 64 letters, digits, _ and -"
+      ])
+  }
+
+  @Test("cannot have two sources of a name, or two apps with a topic")
+  func twice() throws {
+    #expect(
+      try problems(Self.ntfy + Self.topics + "[[mqtt]]\nname = \"home\"\nhost = \"b\"\n")
+        == ["push.toml:6: mqtt.name: cannot have two sources \"home\"; give each source a name of its own"])
+    #expect(
+      try problems(Self.ntfy + "topics = { \"a.b\" = \"up\", \"a.c\" = \"up\" }\n")
+        == ["push.toml:4: ntfy.topics.a.c: cannot give two apps the same topic; give each app a topic of its own"])
+  }
+
+  static let broker = "[[mqtt]]\nname = \"a\"\nhost = \"h\"\n"
+
+  static let mistakes: [(text: String, problem: String)] = [
+    ("[[ntfy]]\nurl = \"https://h\"\n\(topics)", "1: ntfy.name: cannot listen to a source without name"),
+    ("[[ntfy]]\nname = \"Home\"\nurl = \"https://h\"\n\(topics)", "2: ntfy.name: cannot call a source \"Home\""),
+    ("[[ntfy]]\nname = \"a\"\n\(topics)", "1: ntfy.url: cannot listen to a source without url"),
+    (
+      "[[ntfy]]\nname = \"a\"\nurl = \"https://ann:pw@h\"\n\(topics)",
+      "3: ntfy.url: cannot use the URL of a server with a query, a fragment or a user in it"
+    ),
+    (ntfy, "1: ntfy.topics: cannot listen to a source without topics"),
+    ("\(ntfy)topics = {}\n", "4: ntfy.topics: cannot listen to 0 topics"),
+    ("\(ntfy)topics = { \"mail\" = \"up\" }\n", "4: ntfy.topics.mail: cannot take \"mail\" as the id of an app"),
+    ("\(ntfy)\(topics)silence = \"never\"\n", "5: ntfy.silence: cannot read \"never\" as a duration"),
+    ("\(ntfy)\(topics)topic = \"up\"\n", "5: ntfy.topic: cannot use a key that is not known here"),
+    ("[[sse]]\nname = \"a\"\nurl = \"https://h\"\n", "1: sse.app: cannot listen to a source without app"),
+    ("[[mqtt]]\nname = \"a\"\n", "1: mqtt.host: cannot listen to a source without host"),
+    ("[[mqtt]]\nname = \"a\"\nhost = \"mqtt://h\"\n", "3: mqtt.host: cannot take \"mqtt://h\" as a host"),
+    ("\(broker)topic = \"a/#\"\n", "4: mqtt.topic: cannot tell the app of a message by this topic"),
+    ("\(broker)topic = \"a/x{app}\"\n", "4: mqtt.topic: cannot tell the app of a message by this topic"),
+    ("\(broker)topic = \"{app}/{app}\"\n", "4: mqtt.topic: cannot tell the app of a message by this topic"),
+    ("\(broker)topic = \"{app}/#\"\n", "4: mqtt.topic: cannot listen to this topic"),
+    ("\(broker)tls = false\nca_file = \"/c\"\n", "5: mqtt.ca_file: cannot use certificates without TLS"),
+    ("\(broker)key_file = \"/c\"\n", "4: mqtt.key_file: cannot use key_file without certificate_file"),
+    ("\(broker)port = 0\n", "4: mqtt.port: cannot take 0: it is out of bounds"),
+    ("\(broker)max_packet = \"1GB\"\n", "4: mqtt.max_packet: cannot take 1GB: it is out of bounds"),
+    ("[ntfy]\nname = \"a\"\n", "1: ntfy: cannot take a table for this key"),
+    ("[[gotify]]\nname = \"a\"\n", "1: gotify: cannot use a key that is not known here"),
+  ]
+
+  @Test("says of each mistake what it is and where", arguments: mistakes)
+  func isRefused(text: String, problem: String) throws {
+    let problems = try problems(text)
+    #expect(problems.count == 1, "\(problems)")
+    #expect(problems.first?.hasPrefix("push.toml:\(problem)") == true, "\(problems)")
+  }
+
+  @Test("is checked with the other files, and says its mistakes beside theirs")
+  func checked() throws {
+    let scratch = try Scratch()
+    try scratch.write("refreshd.toml", "colour = 1\n")
+    try scratch.writePush("colour = 1\n")
+    let files = Configuration.problems(in: .directory(scratch.path), as: .anybody).map(\.file)
+    #expect(files == ["\(scratch.path)/refreshd.toml", "\(scratch.path)/push.toml"])
+    // What keeps the bridge from its work keeps the daemon from nothing.
+    try scratch.write("refreshd.toml", "")
+    #expect(scratch.problems() == [])
+  }
+
+  @Test("as it is shipped names no source, and shows every key")
+  func shipped() throws {
+    #expect(try sources(try ShippedFilesTests.text("push.toml")) == [])
+    let sources = try sources(try ShippedFilesTests.uncommented("push.toml"))
+    #expect(sources.map(\.name) == ["home", "news", "broker"])
+    for (kind, source) in zip(["ntfy", "sse", "mqtt"], ["home", "news", "broker"]) {
+      let problem = try #require(problems("[[\(kind)]]\nname = \"\(source)\"\nno_key_is_like_this_one = 1").last)
+      let keys = problem.split(separator: "the keys here are ").last?.split(separator: ", ") ?? []
+      #expect(keys.count >= 6)
+      let shown = try ShippedFilesTests.uncommented("push.toml").split(separator: "[[\(kind)]]\n").last ?? ""
+      let table = shown.prefix { $0 != "[" }
+      for key in keys { #expect("\n\(table)".contains("\n\(key) = "), "\(kind).\(key)") }
+    }
+    guard case .ntfy(let ntfy) = sources[0], case .sse(let stream) = sources[1], case .mqtt(let broker) = sources[2]
+    else { return }
+    // What is shown as a default is one.
+    #expect((ntfy.silence, stream.silence, stream.event) == (.seconds(100), nil, "message"))
+    #expect((broker.sessionExpiry, broker.keepAlive, broker.maxPacket) == (.hours(168), .seconds(60), 8192))
+  }
+}

@@ -1,0 +1,209 @@
+import Dispatch
+import RefreshAPI
+import Testing
+
+@testable import refresh_push
+
+/// What the bridge does between its sources and the daemon.
+@MainActor
+struct BridgeTests {
+  let source = ScriptedSource()
+  let stage: Stage
+
+  init() throws { stage = try Stage([source]) }
+
+  private func messages(_ ids: ClosedRange<Int>) -> [Message] {
+    ids.map { Message(app: "a.b", payload: "{}", id: "\($0)") }
+  }
+
+  /// Starts the daemon and connects the source.
+  private func connect() throws {
+    try stage.daemon.start()
+    try stage.turn { source.connects == 1 }
+    stage.bridge.connected(source)
+  }
+
+  @Test func nothingConnectsBeforeTheDaemonSaysThatItMay() throws {
+    stage.settle()
+    #expect(source.connects == 0)
+    stage.daemon.policy = .init(mayConnect: false, network: "none")
+    try stage.daemon.start()
+    stage.settle()
+    #expect(source.connects == 0)
+    stage.daemon.policy = .init(mayConnect: true, network: "home")
+    try stage.turn { source.connects == 1 }
+    stage.settle()
+    #expect(source.connects == 1)
+  }
+
+  @Test func whenTheNetworkMayNotBeUsedTheSourceIsDisconnected() throws {
+    try connect()
+    stage.daemon.policy = .init(mayConnect: false, network: "home")
+    try stage.turn { source.disconnects == 1 }
+    stage.settle()
+    #expect(source.connects == 1)
+    stage.daemon.policy = .init(mayConnect: true, network: "home")
+    try stage.turn { source.connects == 2 }
+  }
+
+  @Test func onAnotherNetworkItConnectsAgainAtOnce() throws {
+    try connect()
+    stage.daemon.policy = .init(mayConnect: true, network: "cafe")
+    try stage.turn { source.disconnects == 1 && source.connects == 2 }
+    // Also if it was to wait for minutes.
+    stage.bridge.lost(source, why: "gone", next: .longest)
+    stage.settle()
+    #expect(source.connects == 2)
+    stage.daemon.policy = .init(mayConnect: true, network: "home")
+    try stage.turn { source.connects == 3 }
+    #expect(source.disconnects == 1)
+  }
+
+  @Test func aNetworkThatBecomesKnownIsNoOther() throws {
+    stage.daemon.policy = .init(mayConnect: true, network: "")
+    try connect()
+    stage.daemon.policy = .init(mayConnect: true, network: "home")
+    stage.settle()
+    #expect((source.connects, source.disconnects) == (1, 0))
+    stage.daemon.policy = .init(mayConnect: true, network: "cafe")
+    try stage.turn { source.connects == 2 }
+  }
+
+  @Test func aLostConnectionIsMadeAgain() throws {
+    try connect()
+    stage.bridge.lost(source, why: "the connection broke")
+    try stage.turn { source.connects == 2 }
+    #expect(source.disconnects == 0)
+  }
+
+  @Test func messagesAreStoredInOrderAndThenTold() throws {
+    try connect()
+    var acceptances: [Acceptance] = []
+    stage.bridge.take(messages(1...3), from: source) { acceptances += $0 }
+    stage.bridge.take(messages(4...5), from: source) { acceptances += $0 }
+    #expect(acceptances.isEmpty)
+    try stage.turn { acceptances.count == 5 }
+    #expect(acceptances.allSatisfy { $0 == .stored })
+    #expect(stage.daemon.stored.map(\.id) == ["1", "2", "3", "4", "5"])
+  }
+
+  @Test func messagesWaitForADaemonThatIsGone() throws {
+    try connect()
+    var acceptances: [Acceptance] = []
+    stage.daemon.kill()
+    stage.bridge.take(messages(1...300), from: source) { acceptances += $0 }
+    stage.settle()
+    #expect(acceptances.isEmpty)
+    #expect(source.disconnects == 0)
+    try stage.daemon.start()
+    try stage.turn { acceptances.count == 300 }
+    #expect(stage.daemon.stored.map(\.id) == (1...300).map { "\($0)" })
+    #expect(source.connects == 1)
+  }
+
+  @Test func aDaemonThatDiesBeforeItsAnswerIsGivenTheSameAgain() throws {
+    try connect()
+    var acceptances: [Acceptance] = []
+    var hasDied = false
+    stage.daemon.answer = { [daemon = stage.daemon] deliveries in
+      if !hasDied {
+        hasDied = true
+        daemon.kill()
+      }
+      return deliveries.map { _ in Wire.DeliveryResult(fate: .known) }
+    }
+    stage.bridge.take(messages(1...2), from: source) { acceptances += $0 }
+    try stage.turn { hasDied }
+    stage.settle()
+    #expect(acceptances.isEmpty)
+    try stage.daemon.start()
+    try stage.turn { acceptances == [.stored, .stored] }
+  }
+
+  @Test func aDiskThatIsFullIsTriedAgainLaterAndNotAtOnce() throws {
+    try connect()
+    var acceptances: [Acceptance] = []
+    stage.daemon.answer = { _ in nil }
+    stage.bridge.take(messages(1...2), from: source) { acceptances += $0 }
+    try stage.turn { stage.daemon.calls == 3 }
+    #expect(acceptances.isEmpty)
+    #expect(stage.bridge.statusLine(refusedConfiguration: []).contains("the disk is full"))
+    stage.settle()
+    #expect(stage.daemon.calls < 20)
+    stage.daemon.answer = { $0.map { _ in Wire.DeliveryResult(fate: .queued) } }
+    try stage.turn { acceptances == [.stored, .stored] }
+    #expect(!stage.bridge.statusLine(refusedConfiguration: []).contains("full"))
+  }
+
+  @Test func whatIsRefusedIsCountedAndTold() throws {
+    try connect()
+    var acceptances: [Acceptance] = []
+    stage.daemon.answer = { $0.map { _ in Wire.DeliveryResult(refusal: "cannot push: there is no such app") } }
+    stage.bridge.take(messages(1...2), from: source) { acceptances += $0 }
+    stage.bridge.refuses("it has an attachment", from: source)
+    try stage.turn { acceptances.count == 2 }
+    #expect(acceptances[0] == .refused("cannot push: there is no such app"))
+    try stage.turn { stage.daemon.reports.last?.first.map { ($0.received, $0.refused) == (3, 3) } == true }
+  }
+
+  @Test func theDaemonIsToldHowSourcesAreAndAgainAfterItsRestart() throws {
+    try connect()
+    try stage.turn { stage.daemon.reports.last?.first?.isConnected == true }
+    stage.bridge.lost(source, why: "the connection broke", next: .longest)
+    try stage.turn { stage.daemon.reports.last?.first?.isConnected == false }
+    let lost = try #require(stage.daemon.reports.last?.first)
+    #expect((lost.name, lost.kind, lost.problem) == ("home", .ntfy, "the connection broke"))
+    #expect(try #require(lost.retryMicroseconds) > lost.sinceMicroseconds)
+    stage.daemon.kill()
+    stage.settle()
+    let count = stage.daemon.reports.count
+    try stage.daemon.start()
+    try stage.turn { stage.daemon.reports.count > count }
+  }
+
+  @Test func whatADisconnectedSourceHasHandedOverIsForLater() throws {
+    try connect()
+    stage.daemon.kill()
+    stage.settle()
+    var acceptances: [Acceptance] = []
+    stage.bridge.take(messages(1...2), from: source) { acceptances += $0 }
+    stage.daemon.policy = .init(mayConnect: false, network: "home")
+    stage.daemon.answer = { _ in nil }
+    try stage.daemon.start()
+    try stage.turn { source.disconnects == 1 }
+    stage.settle()
+    #expect(acceptances == [.later, .later])
+  }
+
+  @Test func otherThreadsHaveThingsDoneOnTheMainOne() throws {
+    let bridge = stage.bridge
+    let done = Done()
+    for number in 0..<10 {
+      DispatchQueue.global().async { bridge.onMain { done.numbers.insert(number) } }
+    }
+    try stage.turn { done.numbers.count == 10 }
+  }
+
+  @Test func countsStayWhenSourcesAreReadAgain() throws {
+    try connect()
+    stage.bridge.refuses("it is empty", from: source)
+    let next = ScriptedSource()
+    stage.bridge.replace(by: [next, ScriptedSource("other")])
+    #expect(source.disconnects == 1)
+    try stage.turn { stage.daemon.reports.last?.count == 2 && next.connects == 1 }
+    #expect(stage.daemon.reports.last?.map(\.refused) == [1, 0])
+  }
+
+  @Test func withoutASourceTheDaemonIsLeftAlone() throws {
+    stage.bridge.replace(by: [])
+    try stage.daemon.start()
+    stage.settle()
+    #expect(stage.daemon.reports.isEmpty)
+    #expect(stage.bridge.statusLine(refusedConfiguration: []) == "No source is configured.")
+  }
+}
+
+@MainActor
+private final class Done {
+  var numbers: Set<Int> = []
+}

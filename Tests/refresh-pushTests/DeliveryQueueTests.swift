@@ -1,0 +1,123 @@
+import RefreshAPI
+import Testing
+
+@testable import refresh_push
+
+/// What the daemon is given, in which order, and when a source hears of it.
+struct DeliveryQueueTests {
+  private final class Told {
+    var acceptances: [String: [Acceptance]] = [:]
+  }
+
+  private final class Sender {}
+
+  private let told = Told()
+  private let one = Sender()
+  private let other = Sender()
+
+  private func messages(_ range: ClosedRange<Int>, size: Int = 10) -> [Message] {
+    range.map { Message(app: "a.b", payload: String(repeating: "x", count: size), id: "\($0)") }
+  }
+
+  private func add(_ messages: [Message], _ name: String, from sender: Sender? = nil, to queue: inout DeliveryQueue) {
+    queue.add(messages, from: ObjectIdentifier(sender ?? one)) { [told] in told.acceptances[name] = $0 }
+  }
+
+  private func answer(_ call: [Wire.Delivery], in queue: inout DeliveryQueue) throws {
+    let actions = queue.takeAnswer(call.map { _ in Wire.DeliveryResult(fate: .queued) })
+    for action in try #require(actions) { action() }
+  }
+
+  @Test func oneCallAtATimeInOrder() throws {
+    var queue = DeliveryQueue()
+    add(messages(1...3), "first", to: &queue)
+    let call = queue.takeCall()
+    #expect(call.map(\.id) == ["1", "2", "3"])
+    add(messages(4...5), "second", to: &queue)
+    #expect(queue.takeCall().isEmpty)
+    #expect(told.acceptances.isEmpty)
+    try answer(call, in: &queue)
+    #expect(told.acceptances == ["first": [.stored, .stored, .stored]])
+    #expect(queue.takeCall().map(\.id) == ["4", "5"])
+  }
+
+  @Test func callsAreBoundedInNumberAndBytes() throws {
+    var queue = DeliveryQueue()
+    add(messages(1...1000), "many", to: &queue)
+    var calls: [Int] = []
+    while queue.count > 0 {
+      let call = queue.takeCall()
+      calls.append(call.count)
+      try answer(call, in: &queue)
+    }
+    #expect(calls.allSatisfy { $0 <= DeliveryQueue.mostMessages })
+    #expect(calls.reduce(0, +) == 1000)
+    #expect(told.acceptances["many"]?.count == 1000)
+    add(messages(1...20, size: 16_000), "large", to: &queue)
+    #expect(queue.takeCall().count == 2)
+    queue.takeBack(mayBeStored: true)
+    add(messages(1...1, size: 200_000), "larger", to: &queue)
+    while queue.count > 1 {
+      let call = queue.takeCall()
+      try answer(call, in: &queue)
+    }
+    #expect(queue.takeCall().count == 1)
+  }
+
+  @Test func whatHasNoAnswerIsGivenAgainFirst() throws {
+    var queue = DeliveryQueue()
+    add(messages(1...300), "all", to: &queue)
+    for _ in 0..<3 {
+      let call = queue.takeCall()
+      #expect(call.first?.id == "1")
+      queue.takeBack(mayBeStored: true)
+    }
+    var ids: [String?] = []
+    while queue.count > 0 {
+      let call = queue.takeCall()
+      ids += call.map(\.id)
+      try answer(call, in: &queue)
+      queue.takeBack(mayBeStored: true)
+    }
+    #expect(ids == (1...300).map { "\($0)" })
+    #expect(told.acceptances["all"] == Array(repeating: .stored, count: 300))
+  }
+
+  @Test func aRefusalIsToldWithItsReason() throws {
+    var queue = DeliveryQueue()
+    add(messages(1...2), "two", to: &queue)
+    _ = queue.takeCall()
+    let actions = queue.takeAnswer([Wire.DeliveryResult(refusal: "no such app"), Wire.DeliveryResult(fate: .known)])
+    for action in try #require(actions) { action() }
+    #expect(told.acceptances == ["two": [.refused("no such app"), .stored]])
+  }
+
+  @Test func anAnswerToAnotherNumberOfMessagesIsNone() {
+    var queue = DeliveryQueue()
+    add(messages(1...2), "two", to: &queue)
+    _ = queue.takeCall()
+    #expect(queue.takeAnswer([Wire.DeliveryResult(fate: .queued)]) == nil)
+    queue.takeBack(mayBeStored: true)
+    #expect(queue.takeCall().map(\.id) == ["1", "2"])
+  }
+
+  @Test func whatASourceIsDisconnectedWithIsForLater() throws {
+    var queue = DeliveryQueue()
+    add(messages(1...1), "given", to: &queue)
+    let call = queue.takeCall()
+    add(messages(2...3), "waiting", to: &queue)
+    add(messages(4...4), "other", from: other, to: &queue)
+    for action in queue.forget(ObjectIdentifier(one)) { action() }
+    #expect(told.acceptances == ["waiting": [.later, .later]])
+    try answer(call, in: &queue)
+    #expect(told.acceptances["given"] == [.stored])
+    #expect(queue.takeCall().map(\.id) == ["4"])
+  }
+
+  @Test func noMessagesAreAnsweredAtOnce() {
+    var queue = DeliveryQueue()
+    add([], "none", to: &queue)
+    #expect(told.acceptances == ["none": []])
+    #expect(queue.takeCall().isEmpty)
+  }
+}

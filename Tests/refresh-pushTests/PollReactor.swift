@@ -1,0 +1,45 @@
+import Glibc
+import Varlink
+
+/// The smallest event loop that a server can be driven by: poll(2), one turn at a time.
+final class PollReactor: Reactor {
+  private var watches: [Int32: PollWatch] = [:]
+
+  func watch(
+    _ descriptor: Int32, for events: Readiness, handler: @escaping (Readiness) -> Void
+  ) throws -> any Watch {
+    let watch = PollWatch(events, handler: handler) { [weak self] in self?.watches[descriptor] = nil }
+    watches[descriptor] = watch
+    return watch
+  }
+
+  /// Handles once what is ready; false when nothing is.
+  func turn() -> Bool {
+    // poll(2) and epoll(7) have the same bits.
+    var set = watches.map { descriptor, watch in
+      pollfd(fd: descriptor, events: Int16(truncatingIfNeeded: watch.events.rawValue), revents: 0)
+    }
+    guard poll(&set, nfds_t(set.count), 0) > 0 else { return false }
+    for entry in set where entry.revents != 0 {
+      watches[entry.fd]?.handler?(Readiness(rawValue: UInt32(UInt16(bitPattern: entry.revents))))
+    }
+    return true
+  }
+}
+
+private final class PollWatch: Watch {
+  var events: Readiness
+  private(set) var handler: ((Readiness) -> Void)?
+  private let forget: () -> Void
+
+  init(_ events: Readiness, handler: @escaping (Readiness) -> Void, forget: @escaping () -> Void) {
+    self.events = events
+    self.handler = handler
+    self.forget = forget
+  }
+
+  func cancel() {
+    handler = nil
+    forget()
+  }
+}

@@ -1,0 +1,100 @@
+import Testing
+
+@testable import refresh_push
+
+/// When a source tries again, in virtual time.
+struct SourceStateTests {
+  private let start = ContinuousClock.now
+
+  /// Has a source whose server is gone try as often as it is due, for so long, and gives when it did.
+  private func tries(_ state: inout SourceState, for time: Duration, seed: UInt64, next: NextTry = .backOff)
+    -> [Duration]
+  {
+    var chance = Seeded(state: seed)
+    var now = start
+    var tries: [Duration] = []
+    while now < start + time {
+      guard state.isDue(at: now) else {
+        guard let retry = state.retry else { break }
+        now = max(now, retry)
+        continue
+      }
+      tries.append(start.duration(to: now))
+      state.tries()
+      #expect(!state.isDue(at: now))
+      state.loses("cannot connect", next: next, at: now, &chance)
+    }
+    return tries
+  }
+
+  @Test(arguments: 0..<50 as Range<UInt64>)
+  func aServerThatIsGoneForAnHourIsAskedSeldom(seed: UInt64) {
+    var state = SourceState(at: start)
+    let tries = tries(&state, for: .seconds(3600), seed: seed)
+    // Nine until the bound is 5 min, and then one in 150 s on average.
+    #expect((12...60).contains(tries.count), "\(tries.count) tries")
+    #expect(tries.first == .zero)
+    #expect(state.problem == "cannot connect")
+    #expect(state.since == start)
+  }
+
+  @Test func aConnectionOfAMinuteMakesTheNextWaitAFirstOne() {
+    var chance = Seeded(state: 1)
+    for (lasted, isFirst) in [(Duration.seconds(60), true), (.seconds(59), false)] {
+      var state = SourceState(at: start)
+      _ = tries(&state, for: .seconds(3600), seed: 5)
+      let connected = start + .seconds(4000)
+      state.tries()
+      state.connects(at: connected)
+      #expect(state.isConnected && state.problem == nil && state.since == connected)
+      var waits: [Duration] = []
+      for _ in 0..<20 {
+        var copy = state
+        copy.loses("broke", next: .backOff, at: connected + lasted, &chance)
+        if let retry = copy.retry { waits.append((connected + lasted).duration(to: retry)) }
+      }
+      #expect(waits.allSatisfy { $0 <= .seconds(1) } == isFirst)
+    }
+  }
+
+  @Test func theWordOfTheServerGoesBeforeTheBackOff() {
+    var chance = Seeded(state: 1)
+    var state = SourceState(at: start)
+    state.tries()
+    state.loses("asked too often", next: .notBefore(.seconds(42)), at: start, &chance)
+    #expect(state.retry == start + .seconds(42))
+    state.tries()
+    state.loses("another has its id", next: .longest, at: start, &chance)
+    #expect(state.retry.map { $0 >= start + .seconds(150) } == true)
+    state.tries()
+    state.loses("no more to say", next: .never, at: start, &chance)
+    #expect(state.retry == nil)
+    #expect(!state.isDue(at: start + .seconds(100_000)))
+    // Nor on another network.
+    state.changesNetwork()
+    #expect(!state.isDue(at: start + .seconds(100_000)))
+  }
+
+  @Test func onAnotherNetworkItTriesAtOnce() {
+    var state = SourceState(at: start)
+    _ = tries(&state, for: .seconds(3600), seed: 9)
+    #expect(!state.isDue(at: start))
+    state.changesNetwork()
+    #expect(state.isDue(at: start))
+    // And what it learnt of the old one counts no more.
+    var chance = Seeded(state: 2)
+    state.tries()
+    state.loses("cannot connect", next: .backOff, at: start, &chance)
+    #expect(state.retry.map { $0 <= start + .seconds(1) } == true)
+  }
+
+  @Test func whatRestsIsDueWhenItMay() {
+    var state = SourceState(at: start)
+    state.tries()
+    state.connects(at: start)
+    state.rests("the network may not be used", at: start + .seconds(5))
+    #expect(!state.isConnected && state.since == start + .seconds(5))
+    #expect(state.problem == "the network may not be used")
+    #expect(state.isDue(at: start + .seconds(5)))
+  }
+}
