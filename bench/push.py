@@ -8,7 +8,8 @@ first instruction ran.
 
 - Broker: from the line to `mosquitto_pub -l -q 1` to the first instruction: broker, bridge, commit to the disk, daemon.
   The yardstick is a shell that reads the lines of `mosquitto_sub -q 1` and starts the command for each; it keeps nothing.
-- Socket: from the call of org.refreshd.App.Push, on a connection that is open, to the first instruction.
+- Socket: from the call of org.refreshd.App.Push, on a connection that is open, to the first instruction, beside the same
+  yardstick.
 - Accepted: messages that are on the disk when they are answered (or acknowledged), a second, for apps that are logged
   out, so that nothing is started meanwhile: one client that calls App.Push, sixteen of them, one that calls Deliver with
   256 messages at a time, and the bridge from a broker that has 10,000.
@@ -92,14 +93,16 @@ class Bench:
         (self.scratch / "mosquitto.conf").write_text(BROKER.format(port=self.port))
         self.notify.expect_ready()
         self.run_beside(
-            ["mosquitto", "-c", str(self.scratch / "mosquitto.conf")], env=os.environ | {"NOTIFY_SOCKET": str(self.notify.path)}
-        )
+            ["mosquitto", "-c", str(self.scratch / "mosquitto.conf")],
+            env=os.environ | {"NOTIFY_SOCKET": str(self.notify.path)}, stderr=subprocess.DEVNULL,
+        )  # fmt: skip
         if not self.notify.is_ready(patience=10):
             raise RuntimeError("cannot measure: mosquitto does not serve")
         self.refreshd.start()
         self.bridge.start()
-        where = f"mosquitto_sub -h 127.0.0.1 -p {self.port} -q 1 -t yardstick"
-        self.shell = self.run_beside(["sh", "-c", f"{where} | while read -r line; do {self.task} {self.starts.path} 0000; done"])
+        listen = f"mosquitto_sub -h 127.0.0.1 -p {self.port} -q 1 -t yardstick"
+        start = f"while read -r line; do {self.task} {self.starts.path} 0000; done"
+        self.shell = self.run_beside(["sh", "-c", f"{listen} | {start}"])
         # Both listen when a message of each has come.
         for topic in [f"bench/{self.refreshd.apps[0]}", "yardstick"]:
             self.open_publisher(topic)
@@ -156,6 +159,7 @@ class Bench:
                 late["broker", REFRESHD].append(self.late_ms(lambda: self.publish(f"bench/{next(apps)}")))
                 late["broker", YARDSTICK].append(self.late_ms(lambda: self.publish("yardstick")))
                 late["socket", REFRESHD].append(self.late_ms(lambda: self.push(next(apps))))
+        late["socket", YARDSTICK] = late["broker", YARDSTICK]
         for (way, column), taken in late.items():
             for share, name in ((0.5, "p50"), (0.99, "p99")):
                 self.values[f"{way}: publish to the app's first instruction {name}, ms"][column].append(
