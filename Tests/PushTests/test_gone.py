@@ -15,6 +15,8 @@ from servers.ports import free_port
 # The back-off is any part of 1 s, 2 s, 4 s and so on. Twelve attempts at once in so many seconds would have to hit the first
 # eighth of each of the longer waits.
 SECONDS, ATTEMPTS = 10, 12
+# Processor time of bridge and daemon meanwhile, in seconds: an attempt by TLS takes some 20 ms of it, and waiting nothing.
+COST = 0.3
 
 
 class Door:
@@ -103,7 +105,7 @@ def test_a_server_that_turns_everybody_away_is_asked_ever_less(daemon, app, brid
     assert door.comes_to(2, within=15), "it did not try again"
     spent, seen = cpu(bridge.pid) + cpu(daemon.pid), door.count
     assert not door.comes_to(seen + ATTEMPTS, within=SECONDS), f"{ATTEMPTS} attempts in {SECONDS} s"
-    assert cpu(bridge.pid) + cpu(daemon.pid) - spent < 0.5
+    assert cpu(bridge.pid) + cpu(daemon.pid) - spent < COST
     source = bridge.wait_until_lost("gone")
     assert source["received"] == 0 and source["problem"]
 
@@ -117,7 +119,7 @@ def test_a_port_that_nobody_listens_on_is_tried_ever_less(daemon, app, bridge, d
     bridge.wait_until_lost("gone")
     spent = cpu(bridge.pid) + cpu(daemon.pid)
     door.comes_to(1, within=SECONDS)
-    assert cpu(bridge.pid) + cpu(daemon.pid) - spent < 0.5
+    assert cpu(bridge.pid) + cpu(daemon.pid) - spent < COST
 
 
 @KINDS
@@ -133,7 +135,7 @@ def test_a_server_that_answers_nothing_costs_nothing_and_holds_up_nobody(daemon,
     ntfy.wait_for_subscriber()
     spent = cpu(bridge.pid) + cpu(daemon.pid)
     assert not ntfy.is_asked_within(SECONDS)
-    assert cpu(bridge.pid) + cpu(daemon.pid) - spent < 0.5
+    assert cpu(bridge.pid) + cpu(daemon.pid) - spent < COST
     ntfy.publish("upTodo0123456", push(1))
     assert app.ids() == ["1"]
     # It does not wait for the answer that it does not get.
@@ -164,7 +166,7 @@ def test_a_cable_that_is_pulled_costs_nothing_and_what_came_comes_when_it_is_bac
         server.publish("upTodo0123456", push(2))
         spent = cpu(bridge.pid) + cpu(daemon.pid)
         assert not server.is_asked_within(SECONDS / 2)
-        assert cpu(bridge.pid) + cpu(daemon.pid) - spent < 0.5
+        assert cpu(bridge.pid) + cpu(daemon.pid) - spent < COST
         cable.plug()
         assert app.ids() == ["2"]
         app.no_more()
