@@ -2,10 +2,11 @@ import CLinux
 import FoundationEssentials
 import Glibc
 
-/// Where each source goes on: the id of the last message that the daemon has, in a file of the state directory.
+/// Where each source goes on, in a file of the state directory: the id of the last message that the daemon has, or the
+/// session with a broker.
 ///
-/// Written only after the daemon has stored what came before, so that at worst a message comes twice, which the daemon
-/// knows by its id. An id is no secret; topics and payloads are not kept.
+/// An id is written only after the daemon has stored what came before, so that at worst a message comes twice, which the
+/// daemon knows by its id. Neither is a secret; topics of ntfy and payloads are not kept.
 @MainActor
 final class Memory {
   private let folder: String

@@ -4,7 +4,6 @@ for what mosquitto does not do when it is asked to."""
 import os
 import select
 import signal
-import socket
 import subprocess
 
 import pytest
@@ -13,6 +12,7 @@ from bridge import App, push
 from daemon import MAIL, TODO
 from servers.broker import Broker, PASSWORD, USER
 from servers.mqtt import V311, V5, SmallBroker
+from servers.relay import Relay
 
 TOPIC = f"test/{TODO}"
 
@@ -42,6 +42,14 @@ def running_small(daemon, app, bridge, small):
     bridge.start()
     bridge.wait_until_connected("broker")
     return bridge
+
+
+@pytest.fixture
+def line(broker):
+    """A line to the broker that can be bad."""
+    line = Relay(broker.port)
+    yield line
+    line.close()
 
 
 # What comes.
@@ -193,6 +201,36 @@ def test_a_message_that_is_stored_and_not_acknowledged_comes_once(running_small,
     small.send(TOPIC, push(3), 3)
     assert app.ids(3) == ["1", "2", "3"]
     small.wait_for_acknowledgement(4)
+    app.no_more()
+
+
+def test_acknowledgements_that_are_lost_on_a_bad_line_wake_nobody_twice(daemon, app, bridge, broker, line):
+    keys = broker.source(port=line.port, tls=False)
+    del keys["ca_file"]
+    daemon.start()
+    bridge.configure(mqtt=keys)
+    bridge.start()
+    bridge.wait_until_connected("broker")
+    line.is_losing = True
+    for number in range(10):
+        broker.publish(TOPIC, push(number))
+    assert app.ids(10) == [str(number) for number in range(10)]
+    line.is_losing = False
+    line.cut()
+    broker.wait_until_said("PUBACK from refreshd-", 10)
+    assert sum("Sending PUBLISH to refreshd-" in line for line in broker.said) == 20
+    app.no_more()
+
+
+def test_a_broker_that_was_killed_has_lost_the_session_and_the_same_words_are_another_message(running, broker, app):
+    broker.publish(TOPIC, push(1))
+    assert app.ids() == ["1"]
+    broker.kill()
+    running.wait_until_lost("broker")
+    broker.start()
+    running.wait_until_connected("broker")
+    broker.publish(TOPIC, push(1))
+    assert app.ids() == ["1"]
     app.no_more()
 
 
@@ -440,22 +478,3 @@ def test_a_broker_that_is_gone_is_asked_now_and_then(running, app, broker):
     assert running.cpu() - before < 0.2
     # Nothing changed, so nothing is told again.
     assert sum("Broker broker is not connected" in line for line in running.said) <= 2
-
-
-def test_the_bridge_ends_at_once_while_it_waits_for_a_connection(daemon, app, bridge):
-    """A listener that takes no more: the system goes on trying for minutes."""
-    with socket.socket() as full:
-        full.bind(("127.0.0.1", 0))
-        full.listen(0)
-        waiting = [socket.socket() for _ in range(4)]
-        for one in waiting:
-            one.setblocking(False)
-            one.connect_ex(full.getsockname())
-        daemon.start()
-        bridge.configure(
-            mqtt={"name": "broker", "host": "127.0.0.1", "port": full.getsockname()[1], "tls": False})
-        bridge.start()
-        bridge.wait_for("broker", "trying", lambda source: not source["is_connected"] and not source.get("problem"))
-        assert bridge.stop() == 0
-        for one in waiting:
-            one.close()

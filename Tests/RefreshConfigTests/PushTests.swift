@@ -133,6 +133,7 @@ import Testing
     ("\(broker)topic = \"a/x{app}\"\n", "4: mqtt.topic: cannot tell the app of a message by this topic"),
     ("\(broker)topic = \"{app}/{app}\"\n", "4: mqtt.topic: cannot tell the app of a message by this topic"),
     ("\(broker)topic = \"{app}/#\"\n", "4: mqtt.topic: cannot listen to this topic"),
+    ("\(broker)topic = \"{host}/{app}\"\n", "4: mqtt.topic: cannot tell what stands in braces in this topic"),
     ("\(broker)tls = false\nca_file = \"/c\"\n", "5: mqtt.ca_file: cannot use certificates without TLS"),
     ("\(broker)key_file = \"/c\"\n", "4: mqtt.key_file: cannot use key_file without certificate_file"),
     ("\(broker)port = 0\n", "4: mqtt.port: cannot take 0: it is out of bounds"),

@@ -93,6 +93,10 @@ public struct BrokerSettings: Hashable, Sendable {
       throw Unreadable(
         message: "cannot listen to this topic", remedy: "write 255 bytes at most, without + and #")
     }
+    guard !text.replacing(machine, with: "").replacing(app, with: "").contains(where: { "{}".contains($0) }) else {
+      throw Unreadable(
+        message: "cannot tell what stands in braces in this topic", remedy: "write {machine} and {app}, and no others")
+    }
     return text
   }
 

@@ -11,6 +11,8 @@ class Relay:
         self.every = every
         self.connections = 0
         self.cuts = 0
+        # Whether what goes to the server is lost.
+        self.is_losing = False
         self.listener = socket.create_server(("127.0.0.1", 0))
         self.port = self.listener.getsockname()[1]
         self.open = set()
@@ -37,6 +39,8 @@ class Relay:
         count = 0
         try:
             while piece := source.recv(16384):
+                if self.is_losing and sink is both[1]:
+                    continue
                 sink.sendall(piece)
                 count += len(piece)
                 if limit and count >= limit:
@@ -61,10 +65,14 @@ class Relay:
                         pass
                     connection.close()
 
+    def cut(self):
+        """Ends all connections."""
+        self.end(*list(self.open))
+
     def close(self):
         self.listener.shutdown(socket.SHUT_RDWR)
         self.listener.close()
         self.threads[0].join()
-        self.end(*list(self.open))
+        self.cut()
         for thread in self.threads[1:]:
             thread.join()
