@@ -16,7 +16,7 @@ struct WeightTests {
       .joined(separator: "/")
   }
 
-  @Test(arguments: ["refreshd", "refreshctl"])
+  @Test(arguments: ["refreshd", "refreshctl", "refresh-push"])
   func noProgramLinksAllOfFoundation(program: String) throws {
     let bytes = try Data(contentsOf: URL(filePath: "\(try programs())/\(program)"))
     for (library, isLinked) in [("libFoundationEssentials.so", true), ("libFoundation.so", false), ("ICU.so", false)] {
