@@ -82,6 +82,9 @@ final class Bridge {
     }
   }
 
+  /// Forgets what the daemon was not given yet of a source that gets it again.
+  func forget(_ source: any Source) { link.forget(ObjectIdentifier(source)) }
+
   /// Counts a message that the source itself refuses for ever, and why: one line with nothing of the message.
   func refuses(_ reason: String, app: String? = nil, from source: any Source) {
     record(of: source)?.received += 1

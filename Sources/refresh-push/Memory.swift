@@ -65,6 +65,14 @@ final class Memory {
     try write()
   }
 
+  /// Has what is remembered outlive a loss of power as well.
+  ///
+  /// Where streams go on need not: an id that is older brings messages that the daemon knows.
+  func settle() throws(PushError) {
+    // Some file systems have nothing to do for that and say EINVAL (fsync(2)).
+    guard fsync(lock) == 0 || errno == EINVAL else { throw Self.refusal("write", folder, errno) }
+  }
+
   private func write() throws(PushError) {
     let bytes: Data
     do {

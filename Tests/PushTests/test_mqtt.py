@@ -234,11 +234,31 @@ def test_a_broker_that_was_killed_has_lost_the_session_and_the_same_words_are_an
     app.no_more()
 
 
+@pytest.mark.parametrize("small", [{"versions": [V311]}, {}], indirect=True, ids=["3.1.1", "5"])
 def test_a_number_that_the_broker_uses_again_is_another_message(running_small, small, app):
+    """It is told from one that is sent again by the flag that libmosquitto gives in its log only."""
     for count in (1, 2):
         small.send(TOPIC, push(1), 1)
         assert app.ids() == ["1"]
         small.wait_for_acknowledgement(count)
+
+
+def test_a_number_that_is_used_again_is_another_message_for_a_daemon_that_was_killed_with_it(
+    daemon, running_small, small, app
+):
+    small.send(TOPIC, push(1), 1)
+    assert app.ids() == ["1"]
+    small.wait_for_acknowledgement()
+    app.no_more()
+    daemon.signal(signal.SIGSTOP)
+    small.send(TOPIC, push(1), 1)
+    # The daemon has the call, and ends without having read it.
+    assert lives_on(running_small, 1)
+    daemon.kill()
+    daemon.start()
+    assert app.ids() == ["1"]
+    small.wait_for_acknowledgement(2)
+    app.no_more()
 
 
 def test_the_same_words_in_a_new_session_are_another_message(running_small, small, app):
@@ -270,12 +290,33 @@ def test_everything_is_killed_at_once_and_nothing_is_lost(daemon, running, broke
 
 
 @pytest.mark.parametrize("small", [{"versions": [V311]}, {}], indirect=True, ids=["3.1.1", "5"])
-def test_a_subscription_that_the_broker_still_has_is_not_made_again(running_small, small, app):
-    """It would bring the retained messages of the topics once more."""
+def test_each_connection_asks_for_the_topic(running_small, small, app):
     small.hang_up()
     small.send(TOPIC, push(1), 1)
     assert app.ids() == ["1"]
-    assert small.subscriptions == ["test/+"]
+    small.wait(lambda: small.subscriptions == ["test/+"] * 2, "another subscription")
+
+
+def test_a_broker_that_is_back_with_an_older_session_is_asked_for_the_topic_again(daemon, app, bridge, broker):
+    daemon.start()
+    bridge.configure(mqtt=broker.source(topic="old/{app}"))
+    bridge.start()
+    bridge.wait_until_connected("broker")
+    bridge.stop()
+    # It writes its sessions to the disk when it stops, and not when it is killed.
+    broker.restart()
+    bridge.configure(mqtt=broker.source())
+    bridge.start()
+    bridge.wait_until_connected("broker")
+    broker.publish(TOPIC, push(1))
+    assert app.ids() == ["1"]
+    broker.kill()
+    bridge.wait_until_lost("broker")
+    broker.start()
+    broker.wait_until_said("test/+ (QoS 1)", times=2)
+    broker.publish(TOPIC, push(2))
+    assert app.ids() == ["2"]
+    app.no_more()
 
 
 def test_a_retained_message_comes_once(running, broker, app):
@@ -401,6 +442,23 @@ def test_a_broker_of_3_1_1_is_asked_for_5_once(running_small, small, app):
     assert [connect.version for connect in small.connects] == [V5, V311, V311]
 
 
+@pytest.mark.parametrize("small", [{"versions": [V311], "says_no": False}], indirect=True)
+def test_a_broker_that_hangs_up_on_5_is_asked_for_3_1_1(running_small, small, app):
+    small.send(TOPIC, push(1), 1)
+    assert app.ids() == ["1"]
+    small.hang_up()
+    small.send(TOPIC, push(2), 2)
+    assert app.ids() == ["2"]
+    assert [connect.version for connect in small.connects] == [V5, V311, V311]
+
+
+@pytest.mark.parametrize("small", [{"versions": [], "says_no": False}], indirect=True)
+def test_a_broker_that_hangs_up_on_every_version_is_a_problem(daemon, app, bridge, small):
+    assert "closes the connection without an answer" in problem(daemon, bridge, **small.source())
+    small.wait_for_connects(4)
+    assert [connect.version for connect in small.connects[:4]] == [V5, V311] * 2
+
+
 @pytest.mark.parametrize("small", [{"versions": [V311]}], indirect=True)
 def test_a_packet_that_is_too_large_is_refused_where_the_broker_does_not_know_the_bound(running_small, small, app):
     small.send(TOPIC, push(1, filling="x" * 9000), 1)
@@ -449,6 +507,22 @@ def test_a_broker_that_closes_every_connection_without_a_word_is_left_alone(runn
         "broker", "left alone", lambda source: source.get("retry_us", 0) - source["since_us"] > 140_000_000)
     assert "client_id" in source["problem"]
     assert len(small.connects) == 3
+
+
+def test_a_broker_that_closes_connections_while_nothing_is_stored_is_connected_to_again(
+    daemon, running_small, small, app
+):
+    daemon.signal(signal.SIGSTOP)
+    for count in range(3):
+        small.send(TOPIC, push(1), 1, repeated=count > 0)
+        assert lives_on(running_small, 0.5)
+        small.hang_up()
+    small.wait_for_connects(4)
+    daemon.signal(signal.SIGCONT)
+    small.send(TOPIC, push(1), 1, repeated=True)
+    small.wait_for_acknowledgement()
+    assert app.ids() == ["1"]
+    app.no_more()
 
 
 @pytest.mark.bound(90)

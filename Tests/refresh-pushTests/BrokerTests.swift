@@ -37,21 +37,24 @@ struct BrokerTests {
     for line in ["", " ", "x1 topic", " topic"] { #expect(BrokerSession(line) == nil) }
   }
 
-  @Test func aTopicIsAskedForOnceAndTheOneBeforeItGivenUp() {
+  @Test func aTopicIsAskedForEachTimeAndTheOneBeforeItGivenUp() {
     var session = BrokerSession(beganAt: 1)
     #expect(session.steps(toward: "a/+") == [.subscribe("a/+")])
     session.filter = "a/+"
-    #expect(session.steps(toward: "a/+") == [])
+    #expect(session.steps(toward: "a/+") == [.subscribe("a/+")])
     #expect(session.steps(toward: "b/+") == [.unsubscribe("a/+"), .subscribe("b/+")])
   }
 
   private static let message = BrokerMessage(
     topic: "a/b", payload: Array("{}".utf8), packet: 7, isRepeated: false, isRetained: false)
 
-  private func id(_ change: (inout BrokerMessage) -> Void = { _ in }, session: Int64 = 1) -> String? {
+  private func id(
+    _ change: (inout BrokerMessage) -> Void = { _ in }, session: Int64 = 1, reception: Int = 0
+  ) -> String? {
     var message = Self.message
     change(&message)
-    return BrokerMessageID.id(of: message, source: "home", session: BrokerSession(beganAt: session))
+    return BrokerMessageID.id(
+      of: message, source: "home", session: BrokerSession(beganAt: session), reception: reception)
   }
 
   @Test func anIdIsOfTheSessionTheNumberTheTopicAndThePayload() {
@@ -59,6 +62,8 @@ struct BrokerTests {
     #expect(first == id { $0.isRepeated = true })
     #expect(first?.hasPrefix("mqtt/home/1/7/") == true && first?.utf8.count == 14 + 32)
     #expect(first != id(session: 2))
+    #expect(first != id(reception: 1))
+    #expect(id(reception: 1) != id(reception: 2))
     #expect(first != id { $0.packet = 8 })
     #expect(first != id { $0.topic = "a/c" })
     #expect(first != id { $0.payload = [] })
@@ -69,6 +74,38 @@ struct BrokerTests {
     #expect(retained == id({ ($0.isRetained, $0.packet) = (true, 9) }, session: 2))
     #expect(retained != id { ($0.isRetained, $0.payload) = (true, []) })
     #expect(id { $0.packet = 0 } == nil)
+  }
+
+  @Test func aNumberThatIsUsedAgainIsCountedAndOneThatIsSentAgainIsNot() {
+    var receptions = BrokerReceptions()
+    let session = BrokerSession(beganAt: 1)
+    let other = BrokerMessage(topic: "a/b", payload: [], packet: 8, isRepeated: false, isRetained: false)
+    var again = Self.message
+    again.isRepeated = true
+    let counts = [again, Self.message, again, Self.message, other, again].map { receptions.count($0, of: session) }
+    #expect(counts == [0, 1, 1, 2, 0, 2])
+    #expect(receptions.count(Self.message, of: BrokerSession(beganAt: 2)) == 0)
+  }
+
+  @Test func aPayloadThatIsTooLargeIsNotCopied() {
+    var bytes = Array("123456".utf8)
+    let sizes = bytes.withUnsafeMutableBytes { bytes in
+      let message = mosquitto_message(
+        mid: 1, topic: nil, payload: bytes.baseAddress, payloadlen: 6, qos: 1, retain: false)
+      return [5, 6].map { BrokerMessage(message, nil, isRepeated: false, largest: $0) }
+    }
+    #expect(sizes.map(\.payload.count) == [0, 6])
+    #expect(sizes.map(\.excessiveSize) == [6, nil])
+  }
+
+  @Test func noMoreAttemptsAreMadeThanSystemAndBrokerCanBear() {
+    let began = (0..<10).map { _ in BrokerAttempts.begin("one") }
+    #expect(began.count { $0 } == BrokerAttempts.most)
+    #expect(BrokerAttempts.begin("other"))
+    BrokerAttempts.end("one")
+    #expect(BrokerAttempts.begin("one"))
+    for _ in 0..<BrokerAttempts.most { BrokerAttempts.end("one") }
+    BrokerAttempts.end("other")
   }
 
   @Test(

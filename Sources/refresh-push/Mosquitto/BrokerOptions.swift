@@ -40,4 +40,7 @@ struct BrokerOptions: Hashable, Sendable {
   var keepAlive: UInt16
   /// The largest packet that is taken, bytes.
   var maxPacket: UInt32
+
+  /// The largest payload that is taken, bytes: refreshd takes 4,096, and says so of what has not many more.
+  var largestPayload: Int { min(Int(maxPacket), 16 << 10) }
 }

@@ -71,7 +71,7 @@ final class Mosquitto {
 
   /// Asks for the messages of a topic filter with quality of service 1.
   ///
-  /// Retained messages come if the subscription is new, as far as the broker knows MQTT 5.
+  /// Retained messages come if the subscription is new; each time, if the broker speaks MQTT 3.1.1.
   func subscribe(to filter: String) throws(BrokerEnd) {
     let onlyIfNew = Int32(MQTT_SUB_OPT_SEND_RETAIN_NEW.rawValue)
     try check(mosquitto_subscribe_v5(client, nil, filter, 1, version == .v5 ? onlyIfNew : 0, nil))
@@ -160,7 +160,10 @@ final class Mosquitto {
     mosquitto_message_v5_callback_set(client) { _, context, message, properties in
       guard let message, let mosquitto = Mosquitto.of(context) else { return }
       mosquitto.arrivals.append(
-        .message(BrokerMessage(message.pointee, properties, isRepeated: mosquitto.isRepeated ?? true)))
+        .message(
+          BrokerMessage(
+            message.pointee, properties, isRepeated: mosquitto.isRepeated ?? true,
+            largest: mosquitto.options.largestPayload)))
       mosquitto.isRepeated = nil
     }
     mosquitto_log_callback_set(client) { _, context, level, line in

@@ -26,6 +26,7 @@ final class BrokerConnection {
   private var version: BrokerOptions.Version
   private var session: BrokerSession?
   private var keepAlive: UInt16
+  private var isConnecting = true
   private var isAnswered = false
   private var isEstablished = false
   private var deadline = ContinuousClock.now
@@ -45,13 +46,18 @@ final class BrokerConnection {
   /// Starts the thread, which tells its news from there; throws when the process has no thread left.
   ///
   /// - Parameters:
-  ///   - version: the one to try; after 5 is refused, 3.1.1 is tried at once.
+  ///   - version: the one to try; after 5 is refused, or hung up on, 3.1.1 is tried at once.
   ///   - session: what is remembered of the last connection.
   static func start(
     _ options: BrokerOptions, version: BrokerOptions.Version, session: BrokerSession?, mailbox: BrokerMailbox,
     tell: @escaping @Sendable (BrokerNews) -> Void
   ) throws(BrokerEnd) {
-    let retained = Unmanaged.passRetained(BrokerConnection(options, version, session, mailbox, tell))
+    let connection = BrokerConnection(options, version, session, mailbox, tell)
+    guard BrokerAttempts.begin(connection.client) else {
+      throw .unreachable(
+        "cannot connect to \(connection.place): \(BrokerAttempts.most) earlier attempts still wait for it")
+    }
+    let retained = Unmanaged.passRetained(connection)
     var thread = pthread_t()
     let result = pthread_create(
       &thread, nil,
@@ -62,12 +68,14 @@ final class BrokerConnection {
       }, retained.toOpaque())
     guard result == 0 else {
       retained.release()
+      BrokerAttempts.end(connection.client)
       throw .unreachable("cannot start a thread: \(String(cString: strerror(result))); raise the limit on processes")
     }
     pthread_detach(thread)
   }
 
   private var place: String { "\(options.host):\(options.port)" }
+  private var client: String { "\(place) \(options.clientID)" }
 
   private func run() {
     // Signals belong to the bridge's own thread.
@@ -75,22 +83,43 @@ final class BrokerConnection {
     sigfillset(&all)
     pthread_sigmask(SIG_BLOCK, &all, nil)
     var end = turn()
-    if end.isOfVersion, version == .v5 {
+    if version == .v5, end.isOfVersion || isHungUpOn(end) {
+      let isSaid = isAnswered
       version = .v311
+      isAnswered = false
       end = turn()
+      // A broker that answers neither is asked for 5 again.
+      if !isSaid, !isAnswered { version = .v5 }
     }
+    if isHungUpOn(end) {
+      end = .unreachable("cannot connect to \(place): it closes the connection without an answer; check port and tls")
+    }
+    settle()
     tell(.ended(end, version))
+  }
+
+  /// It no longer looks up or connects.
+  private func settle() {
+    guard isConnecting else { return }
+    isConnecting = false
+    BrokerAttempts.end(client)
+  }
+
+  /// Whether the broker closed the connection instead of answering; some do that to a version that they do not know.
+  private func isHungUpOn(_ end: BrokerEnd) -> Bool {
+    guard !isAnswered, case .closed = end else { return false }
+    return true
   }
 
   private func turn() -> BrokerEnd {
     do throws(BrokerEnd) {
       let mosquitto = try Mosquitto(options, version: version)
       try mosquitto.connect()
+      settle()
       deadline = .now + Self.patience
       while true { try turn(mosquitto) }
     } catch {
-      guard !isAnswered, case .closed = error else { return error }
-      return .unreachable("cannot connect to \(place): it closes the connection without an answer; check port and tls")
+      return error
     }
   }
 
@@ -114,6 +143,7 @@ final class BrokerConnection {
     if !messages.isEmpty, let session {
       tell(.messages(messages, of: session))
       try waitUntilStored(mosquitto)
+      deadline = .now + Self.patience
     }
     // From here on all that was read is stored.
     if mosquitto.wantsToWrite { try mosquitto.write() }
@@ -178,8 +208,8 @@ final class BrokerConnection {
   }
 
   private func answered(_ code: Int32, _ isSessionPresent: Bool, _ mosquitto: Mosquitto) throws(BrokerEnd) {
-    guard code == 0 else { throw .refused(code: code, by: place) }
     isAnswered = true
+    guard code == 0 else { throw .refused(code: code, by: place) }
     if !isSessionPresent || session == nil {
       var now = timespec()
       clock_gettime(CLOCK_REALTIME, &now)
@@ -187,17 +217,18 @@ final class BrokerConnection {
       session = begun
       tell(.session(begun))
     }
-    let steps = session?.steps(toward: options.filter) ?? []
-    for step in steps {
+    for step in session?.steps(toward: options.filter) ?? [] {
       switch step {
       case .subscribe(let filter): try mosquitto.subscribe(to: filter)
       case .unsubscribe(let filter): try mosquitto.unsubscribe(from: filter)
       }
     }
-    if steps.isEmpty { establish() }
+    // The session gives its messages already.
+    if session?.filter == options.filter { establish() }
   }
 
   private func establish() {
+    guard !isEstablished else { return }
     isEstablished = true
     if session?.filter != options.filter {
       session?.filter = options.filter
@@ -220,8 +251,9 @@ final class BrokerConnection {
         pollfd(fd: mailbox.bell, events: Int16(POLLIN), revents: 0),
         pollfd(fd: mosquitto.socket, events: linux_poll_closed, revents: 0),
       ]
+      // Of a broker that ends it now, because it hears nothing, this is the reason.
       guard poll(&set, 2, -1) > 0, set[1].revents != 0 else { continue }
-      throw .closed(by: place)
+      throw .notStored
     }
   }
 }

@@ -2,8 +2,8 @@
 ///
 /// A broker numbers the packets of a session from 1, and a session that it lost (it expired, the broker was started
 /// anew without its files) begins anew, so the packet's number tells two messages apart within a session only.
-/// mosquitto marks what came while the bridge was away as sent before (DUP), whether it was or not: without the
-/// session in a message's id, a new message that says the same as an old one of the same number would be taken for it.
+/// Brokers may mark what came while the bridge was away as sent before (DUP), though it was not: without the session in a
+/// message's id, a new message that says the same as an old one of the same number would be taken for it.
 struct BrokerSession: Hashable, Sendable {
   /// Tells this session from earlier ones: when it began, in hexadecimal.
   let id: String
@@ -26,12 +26,12 @@ struct BrokerSession: Hashable, Sendable {
   /// The line of it.
   var line: String { filter.map { "\(id) \($0)" } ?? id }
 
-  /// What to ask of a broker that has the session, so that it gives the messages of `wanted`: nothing if it does.
+  /// What to ask of a broker that has the session, so that it gives the messages of `wanted` and no others.
   ///
-  /// To subscribe anew would bring the retained messages of the topics once more (MQTT 3.1.1).
+  /// It is asked even for what it has given before: a broker that lost power may be back with an older session.
   func steps(toward wanted: String) -> [Step] {
-    guard filter != wanted else { return [] }
-    return (filter.map { [.unsubscribe($0)] } ?? []) + [.subscribe(wanted)]
+    let other = filter.flatMap { $0 == wanted ? nil : Step.unsubscribe($0) }
+    return (other.map { [$0] } ?? []) + [.subscribe(wanted)]
   }
 
   /// A thing to ask of the broker.

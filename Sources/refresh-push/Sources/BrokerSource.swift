@@ -25,6 +25,7 @@ final class BrokerSource: Source {
   private var current: (mailbox: BrokerMailbox, topics: TopicTemplate)?
   private var connectedAt: ContinuousClock.Instant?
   private var silentEnds = 0
+  private var receptions = BrokerReceptions()
 
   init(_ settings: BrokerSettings, for bridge: Bridge) {
     self.settings = settings
@@ -82,7 +83,10 @@ final class BrokerSource: Source {
     // A thread that was told to end may still have said something.
     guard let current, current.mailbox === mailbox else { return }
     switch news {
-    case .session(let session): bridge.remember(.after(session.line), of: name)
+    case .session(let session):
+      bridge.remember(.after(session.line), of: name)
+      // An older session would stand for the numbers of other messages.
+      do throws(PushError) { try bridge.memory.settle() } catch { bridge.journal.cannot(error.description) }
     case .connected:
       connectedAt = .now
       bridge.connected(self)
@@ -108,8 +112,8 @@ final class BrokerSource: Source {
       return nil
     }
     // A broker of MQTT 3.1.1 does not know the bound.
-    guard message.payload.count <= Int(settings.maxPacket) else {
-      bridge.refuses("it has \(message.payload.count) bytes, more than max_packet", app: app, from: self)
+    if let size = message.excessiveSize {
+      bridge.refuses("it has \(size) bytes, more than is taken", app: app, from: self)
       return nil
     }
     guard let payload = String(validating: message.payload, as: UTF8.self) else {
@@ -118,7 +122,8 @@ final class BrokerSource: Source {
     }
     return Message(
       app: app, payload: payload, urgency: message.urgency.flatMap(Self.urgency),
-      id: BrokerMessageID.id(of: message, source: name, session: session),
+      id: BrokerMessageID.id(
+        of: message, source: name, session: session, reception: receptions.count(message, of: session)),
       isNew: !message.isRepeated && !message.isRetained)
   }
 
@@ -131,6 +136,8 @@ final class BrokerSource: Source {
 
   private func lose(_ end: BrokerEnd) {
     let lasted = connectedAt.map { ContinuousClock.now - $0 }
+    // The broker gives it again, and more often than it could be handed on while nothing is stored.
+    bridge.forget(self)
     current = nil
     connectedAt = nil
     if case .closed = end, let lasted {

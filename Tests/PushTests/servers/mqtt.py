@@ -16,9 +16,11 @@ Connect = collections.namedtuple("Connect", "version client at")
 
 
 class SmallBroker:
-    def __init__(self, versions=(V311, V5), grants=1):
-        """`grants` is the answer to a subscription: a quality of service, or from 128 on a refusal."""
+    def __init__(self, versions=(V311, V5), grants=1, says_no=True):
+        """`grants` is the answer to a subscription: a quality of service, or from 128 on a refusal; `says_no` whether it
+        answers a version that it does not speak."""
         self.versions = versions
+        self.says_no = says_no
         self.grants = grants
         # Who asked to connect, in order, whether it was let in or not.
         self.connects = []
@@ -131,7 +133,7 @@ class SmallBroker:
         if is_spoken:
             self.sessions.add(client)
             self.write(connection, CONNACK << 4, bytes([is_known, 0]) + (b"\0" if version == V5 else b""))
-        else:
+        elif self.says_no:
             # As MQTT 3.1.1 has it (3.2.2.3): the level of the protocol is not supported.
             self.write(connection, CONNACK << 4, bytes([0, 1]))
         with self.has_changed:
