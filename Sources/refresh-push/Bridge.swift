@@ -73,7 +73,8 @@ final class Bridge {
     guard let record = record(of: source) else { return then(messages.map { _ in .later }) }
     record.received += messages.count
     reportSoon()
-    link.add(messages, from: ObjectIdentifier(source)) { [weak self, unowned source] acceptances in
+    // The source stays until the answer, also when other sources are in force by then: it remembers what is stored.
+    link.add(messages, from: ObjectIdentifier(source)) { [weak self] acceptances in
       for case (let message, .refused(let reason)) in zip(messages, acceptances) {
         self?.refuse(reason, app: message.app, from: source)
       }
@@ -169,6 +170,9 @@ final class Bridge {
       } else if let last, last.network != heard.network, !last.network.isEmpty {
         // A daemon that has just learnt which network it is has no other.
         disconnect(record, "the network is another one")
+        record.state.changesNetwork()
+      } else if last?.mayConnect == false {
+        // The network is back.
         record.state.changesNetwork()
       }
     }

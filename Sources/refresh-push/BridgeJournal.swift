@@ -35,7 +35,7 @@ final class BridgeJournal {
   }
 
   func daemonIsGone(_ problem: String) {
-    journal.write(Entry("\(problem); messages wait until it is there", priority: .warning))
+    journal.write(Entry("\(problem); messages wait", priority: .warning))
   }
 
   func daemonIsThere() { journal.write(Entry("refreshd takes messages")) }

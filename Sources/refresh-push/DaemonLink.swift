@@ -163,7 +163,7 @@ final class DaemonLink {
   private static func sentence(_ error: ClientError, _ socket: SocketPath) -> String {
     switch error {
     case .unreachable: "\(error.description); \(socket.remedy)"
-    case .disconnected: "refreshd has closed the connection"
+    case .disconnected: "cannot go on with refreshd: it has closed the connection"
     case .failed(let reply) where reply.name == PushInterface.NotAllowed.name:
       "cannot push: refreshd does not allow it to user \(geteuid()); run refresh-push as the user refresh-push"
     default: error.description

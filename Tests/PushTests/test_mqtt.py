@@ -463,6 +463,25 @@ def test_a_broker_that_falls_silent_is_lost_after_two_keep_alives(daemon, app, b
     assert bridge.cpu() < 1
 
 
+@pytest.mark.bound(90)
+def test_a_daemon_that_takes_longer_than_the_broker_waits_gets_each_message_once(daemon, app, bridge, broker):
+    """No ping goes out before the acknowledgements, so the broker ends the connection, and gives it all again."""
+    daemon.start()
+    bridge.configure(mqtt=broker.source(keep_alive="5s"))
+    bridge.start()
+    bridge.wait_until_connected("broker")
+    daemon.signal(signal.SIGSTOP)
+    for number in (1, 2):
+        broker.publish(TOPIC, push(number))
+    broker.wait_until_said("has exceeded timeout")
+    daemon.signal(signal.SIGCONT)
+    assert app.ids(2) == ["1", "2"]
+    bridge.wait_until_connected("broker")
+    broker.publish(TOPIC, push(3))
+    assert app.ids() == ["3"]
+    app.no_more()
+
+
 def test_an_idle_connection_costs_nothing(running, broker):
     before = running.cpu()
     assert lives_on(running, 3)

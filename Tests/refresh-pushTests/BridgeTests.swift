@@ -46,6 +46,16 @@ struct BridgeTests {
     try stage.turn { source.connects == 2 }
   }
 
+  @Test func whenTheNetworkIsBackNobodyWaits() throws {
+    try connect()
+    stage.bridge.lost(source, why: "the connection broke", next: .longest)
+    stage.daemon.policy = .init(mayConnect: false, network: "home")
+    stage.settle()
+    #expect(source.connects == 1)
+    stage.daemon.policy = .init(mayConnect: true, network: "home")
+    try stage.turn { source.connects == 2 }
+  }
+
   @Test func onAnotherNetworkItConnectsAgainAtOnce() throws {
     try connect()
     stage.daemon.policy = .init(mayConnect: true, network: "cafe")
@@ -192,6 +202,29 @@ struct BridgeTests {
     #expect(source.disconnects == 1)
     try stage.turn { stage.daemon.reports.last?.count == 2 && next.connects == 1 }
     #expect(stage.daemon.reports.last?.map(\.refused) == [1, 0])
+  }
+
+  @Test func whatIsOnItsWayWhenSourcesAreReadAgainIsAnsweredToTheOldOne() throws {
+    try connect()
+    var acceptances: [Acceptance] = []
+    var hasCome = false
+    stage.daemon.answer = { deliveries in
+      hasCome = true
+      return deliveries.map { _ in Wire.DeliveryResult(refusal: "cannot push: there is no such app") }
+    }
+    do {
+      let old = ScriptedSource("old")
+      stage.bridge.replace(by: [old])
+      try stage.turn { old.connects == 1 }
+      stage.bridge.take(messages(1...1), from: old) { acceptances += $0 }
+      // The call is on its way, and its answer is not read.
+      _ = stage.bridge.turn(watching: [], until: .now)
+      stage.daemon.turn()
+      try #require(hasCome)
+      stage.bridge.replace(by: [source])
+    }
+    try stage.turn { acceptances.count == 1 }
+    #expect(acceptances == [.refused("cannot push: there is no such app")])
   }
 
   @Test func withoutASourceTheDaemonIsLeftAlone() throws {

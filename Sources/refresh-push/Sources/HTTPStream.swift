@@ -32,6 +32,8 @@ final class HTTPStream {
   private let question: Question
   private var redirects: Redirects
   private var exchange: Exchange?
+  /// Whether the answer that came last is the one that is wanted.
+  private var isWanted = false
   /// Whether the answer is the one that is wanted.
   var onHead: (ResponseHead) -> Bool = { _ in false }
   /// Takes a part of it; with `paused` it has the same again after ``resume()``.
@@ -53,6 +55,7 @@ final class HTTPStream {
 
   /// Asks.
   func start() throws(ExchangeFailure) {
+    isWanted = false
     var request = HTTPRequest(url: redirects.here.text, headers: question.headers)
     request.stream = HTTPRequest.Stream(silence: question.silence)
     request.caFile = question.caFile
@@ -62,7 +65,10 @@ final class HTTPStream {
       if case .none = question.login { request.login = redirects.login }
     }
     let exchange = Exchange(request)
-    exchange.onHead = { [unowned self] in onHead($0) }
+    exchange.onHead = { [unowned self] head in
+      isWanted = onHead(head)
+      return isWanted
+    }
     exchange.onBody = { [unowned self] in onBytes($0) }
     exchange.onEnd = { [unowned self] in takeEnd($0) }
     self.exchange = exchange
@@ -88,13 +94,15 @@ final class HTTPStream {
     switch end {
     case .whole(let head), .stopped(let head): settle(head, host)
     // What is not wanted has said all with its head.
-    case .failed(_, let head?) where head.status != 200: settle(head, host)
+    case .failed(_, let head?) where !isWanted: settle(head, host)
     case .failed(let failure, _): onEnd(.failed(failure))
     }
   }
 
   private func settle(_ head: ResponseHead, _ host: String) {
-    if [301, 302, 303, 307, 308].contains(head.status), let location = head["location"] {
+    if isWanted {
+      onEnd(.closed)
+    } else if [301, 302, 303, 307, 308].contains(head.status), let location = head["location"] {
       do throws(ExchangeFailure) {
         try redirects.follow(location)
         try start()
@@ -102,7 +110,7 @@ final class HTTPStream {
         onEnd(.failed(error))
       }
     } else {
-      onEnd(head.status == 200 ? .closed : .refused(head, host: host))
+      onEnd(.refused(head, host: host))
     }
   }
 }

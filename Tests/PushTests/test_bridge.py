@@ -1,0 +1,180 @@
+"""The bridge itself: where secrets go, what a daemon that hangs costs, and what the command line says."""
+
+import http.server
+import signal
+import subprocess
+import threading
+
+import pytest
+
+from bridge import REFRESH_PUSH, push
+from daemon import TODO
+from servers.ntfy import Ntfy
+from waiting import Bound
+
+TOPIC = "upTodo0123456"
+TOKEN = "tk_AgQdq7mVBoFD37zQVN29RhuMzNIz2"
+
+
+def source(ntfy, **keys):
+    return {"name": "home", "url": ntfy.url, "topics": {TODO: TOPIC}, "ca_file": str(ntfy.certificates.authority), **keys}
+
+
+@pytest.fixture
+def credential(scratch):
+    file = scratch / "credential"
+    file.write_text(TOKEN + "\n")
+    file.chmod(0o600)
+    return file
+
+
+def test_a_redirect_is_followed_and_secrets_stay_with_the_first_server(
+    daemon, app, bridge, ntfy, certificates, credential
+):
+    other = Ntfy(certificates)
+    try:
+        daemon.start()
+        bridge.configure(ntfy=source(ntfy, credential_file=str(credential)))
+        ntfy.refuse((307, {"Location": f"{other.url}/{TOPIC}/json"}), (307, {"Location": f"/{TOPIC}/json"}))
+        bridge.start()
+        bridge.wait_until_connected("home")
+        other.publish(TOPIC, push(1))
+        assert app.ids() == ["1"]
+        assert [asked.authorization for asked in ntfy.asked] == [f"Bearer {TOKEN}"]
+        assert [asked.authorization for asked in other.asked] == [None]
+        # The next time the first is asked again: it may have thought better of it, and leads back to itself.
+        other.stop()
+        ntfy.wait_for_subscriber()
+        assert [asked.authorization for asked in ntfy.asked] == [f"Bearer {TOKEN}"] * 3
+        ntfy.publish(TOPIC, push(2))
+        assert app.ids() == ["2"]
+    finally:
+        other.close()
+
+
+def test_nobody_is_led_from_https_to_http(daemon, app, bridge, ntfy):
+    other = Ntfy()
+    try:
+        daemon.start()
+        bridge.configure(ntfy=source(ntfy))
+        ntfy.refuse((307, {"Location": f"{other.url}/{TOPIC}/json"}))
+        bridge.start()
+        problem = bridge.wait_until_lost("home")["problem"]
+        assert "no redirect leads from https to http" in problem and TOPIC not in problem
+        assert other.asked == []
+    finally:
+        other.close()
+
+
+def test_a_page_that_asks_for_a_login_is_no_ntfy_server(daemon, app, bridge):
+    class Portal(http.server.BaseHTTPRequestHandler):
+        def do_GET(self):
+            self.send_response(200)
+            self.send_header("Content-Type", "text/html")
+            self.end_headers()
+            self.wfile.write(b"<html>\nWelcome to our cafe.\n</html>\n")
+
+        def log_message(self, *words):
+            pass
+
+    portal = http.server.HTTPServer(("127.0.0.1", 0), Portal)
+    thread = threading.Thread(target=portal.serve_forever)
+    thread.start()
+    try:
+        url = f"http://127.0.0.1:{portal.server_address[1]}"
+        daemon.start()
+        bridge.configure(
+            ntfy={"name": "home", "url": url, "topics": {TODO: TOPIC}}, sse={"name": "news", "url": url, "app": TODO}
+        )
+        bridge.start()
+        assert "no ntfy server" in bridge.wait_until_lost("home")["problem"]
+        assert "no event stream" in bridge.wait_until_lost("news")["problem"]
+    finally:
+        portal.shutdown()
+        thread.join()
+        portal.server_close()
+
+
+def test_a_credential_that_others_may_read_is_not_used(daemon, app, bridge, ntfy, credential):
+    credential.chmod(0o644)
+    daemon.start()
+    bridge.configure(ntfy=source(ntfy, credential_file=str(credential)))
+    bridge.start()
+    problem = bridge.wait_until_lost("home")["problem"]
+    assert str(credential) in problem and "0600" in problem
+    assert TOKEN not in problem + "\n".join(bridge.said)
+    assert ntfy.asked == []
+
+
+def test_a_daemon_that_hangs_holds_nobody_up(daemon, app, bridge, ntfy):
+    daemon.start()
+    bridge.configure(ntfy=source(ntfy))
+    bridge.start()
+    bridge.wait_until_connected("home")
+    daemon.signal(signal.SIGSTOP)
+    # More than it takes in while they wait for the daemon.
+    for number in range(1, 61):
+        ntfy.publish(TOPIC, push(number, filling="x" * 3900))
+    # It reads what a signal asks, and ends at once.
+    bridge.configure(ntfy=source(ntfy), sse={"name": "news", "colour": 1})
+    bridge.signal(signal.SIGHUP)
+    bridge.wait_until_said("colour")
+    bridge.configure(ntfy=source(ntfy))
+    assert bridge.stop() == 0
+    daemon.signal(signal.SIGCONT)
+    bridge.start()
+    assert app.ids(60) == [str(number) for number in range(1, 61)]
+    app.no_more()
+
+
+def test_two_bridges_do_not_work_on_one_state(daemon, bridge, ntfy):
+    daemon.start()
+    bridge.configure(ntfy=source(ntfy))
+    bridge.start()
+    ended = subprocess.run(bridge.command, capture_output=True, text=True, timeout=30)
+    assert ended.returncode == 75
+    assert "another refresh-push" in ended.stderr
+
+
+@pytest.mark.parametrize(
+    "words, code, said",
+    [
+        (["--help"], 0, "Usage: refresh-push"),
+        (["--version"], 0, "refresh-push 0."),
+        (["--colour"], 64, "cannot use the argument --colour"),
+        (["--config"], 64, "cannot use --config without a value"),
+        (["--config", "/nowhere", "--state", "/proc/nowhere"], 73, "--state"),
+    ],
+)
+def test_the_command_line(words, code, said):
+    ended = subprocess.run([REFRESH_PUSH, *words], capture_output=True, text=True, timeout=30)
+    assert (ended.returncode, said in ended.stdout + ended.stderr) == (code, True), ended
+
+
+def test_a_wrong_file_ends_it_with_every_mistake(daemon, bridge):
+    bridge.configure(ntfy={"name": "Home", "topics": {}})
+    ended = subprocess.run(bridge.command, capture_output=True, text=True, timeout=30)
+    assert ended.returncode == 78
+    for part in ["push.toml:2: ntfy.name", "ntfy.url", "push.toml:3: ntfy.topics"]:
+        assert part in ended.stderr
+
+
+def test_without_a_source_it_says_so_and_waits_for_one(daemon, app, bridge, ntfy):
+    daemon.start()
+    bridge.configure()
+    bridge.start()
+    bridge.wait_until_said("No source is configured")
+    assert daemon.status().get("push") is None
+    bridge.configure(ntfy=source(ntfy))
+    bridge.signal(signal.SIGHUP)
+    bridge.wait_until_connected("home")
+    ntfy.publish(TOPIC, push(1))
+    assert app.ids() == ["1"]
+    # And back again.
+    bridge.configure()
+    bridge.signal(signal.SIGHUP)
+    bridge.wait_until_said("No source is configured", times=2)
+    bound = Bound(15)
+    while daemon.status().get("push"):
+        assert bound.left, "the bridge stays with the daemon without a source"
+        daemon.settle()
