@@ -35,6 +35,7 @@ extension Engine {
     replan(after: limitsBefore, &turn)
     catchUp(&turn)
     takeUpTransfers(isFirst: isFirst, &turn)
+    if isFirst { takeUpPushes(&turn) }
     queue.openAll()
     turn.touched.insert(apps.allPlaces)
   }

@@ -67,7 +67,8 @@ extension Engine {
     if refreshing.started.session != nil {
       takeWake(id, record, refreshing.started, retryAt: retryAt, &turn)
     } else if refreshing.started.push != nil {
-      record.push = takePush(id, refreshing.started, retryAt: retryAt, &turn)
+      let again = retryOfPush(id, refreshing.started, record, retryAt: retryAt, at: turn.now)
+      record.push = takePush(id, refreshing.started, retryAt: again, &turn)
     } else if let retryAt {
       apps[id]?.ask(.retry, at: retryAt)
     }

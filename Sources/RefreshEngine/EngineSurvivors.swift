@@ -16,8 +16,8 @@ extension Engine {
   ///
   /// One that was such a retry is not tried a third time at once: it may be what brought the daemon down.
   private mutating func settleLost(_ id: AppID, _ started: Started, _ turn: inout Turn) {
-    let push = takePush(id, started, retryAt: retryOfLostPush(id, started, at: turn.now), &turn)
     apps[id]?.activity = .waiting
+    let push = takePush(id, started, retryAt: retryOfLostPush(id, started, at: turn.now), &turn)
     if started.session == nil, push == nil, started.trigger != .retry { apps[id]?.ask(.retry, at: turn.now) }
     turn.decision.changed.insert(id)
     var record = RefreshRecord(

@@ -99,8 +99,8 @@ public struct Decision: Hashable, Sendable {
   public var pushes: [PushID: PushChange] = [:]
   /// The pushes that were dropped, for the history, in the same transaction.
   public var pushesDropped: [DroppedPush] = []
-  /// How many payloads were merged into pushes that waited.
-  public var pushesMerged = 0
+  /// The pushes whose place another one, which waited before, has taken; they are to be forgotten.
+  public var pushesMerged: Set<PushID> = []
   /// What to do when that is saved, in this order.
   public var effects: [Effect] = []
 

@@ -2,7 +2,7 @@
 
 import os
 
-from waiting import wait_for
+from waiting import BOUND, wait_for
 
 
 class Pipe:
@@ -23,10 +23,10 @@ class Pipe:
     def close(self):
         os.close(self.descriptor)
 
-    def line(self):
-        """Waits for the next line."""
+    def line(self, within=BOUND):
+        """Waits for the next line, for so many seconds."""
         while b"\n" not in self.rest:
-            wait_for([self.descriptor], f"a line in {self.path.name}")
+            wait_for([self.descriptor], f"a line in {self.path.name}", within)
             self.rest += os.read(self.descriptor, 65536)
         line, _, self.rest = self.rest.partition(b"\n")
         return line.decode()

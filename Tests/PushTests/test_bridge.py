@@ -127,6 +127,23 @@ def test_a_daemon_that_hangs_holds_nobody_up(daemon, app, bridge, ntfy):
     app.no_more()
 
 
+def test_a_daemon_that_is_away_costs_nothing_while_messages_wait(daemon, app, bridge, ntfy):
+    daemon.start()
+    bridge.configure(ntfy=source(ntfy))
+    bridge.start()
+    bridge.wait_until_connected("home")
+    daemon.kill()
+    # More than it takes in.
+    for number in range(1, 201):
+        ntfy.publish(TOPIC, push(number, filling="x" * 3900))
+    bridge.wait_until_said("messages wait")
+    spent = bridge.cpu()
+    assert not ntfy.is_asked_within(4)
+    assert bridge.cpu() - spent < 0.2
+    daemon.start()
+    assert app.ids(3) == ["1", "2", "3"]
+
+
 def test_two_bridges_do_not_work_on_one_state(daemon, bridge, ntfy):
     daemon.start()
     bridge.configure(ntfy=source(ntfy))

@@ -137,7 +137,7 @@ import Testing
     ("\(broker)tls = false\nca_file = \"/c\"\n", "5: mqtt.ca_file: cannot use certificates without TLS"),
     ("\(broker)key_file = \"/c\"\n", "4: mqtt.key_file: cannot use key_file without certificate_file"),
     ("\(broker)port = 0\n", "4: mqtt.port: cannot take 0: it is out of bounds"),
-    ("\(broker)max_packet = \"1GB\"\n", "4: mqtt.max_packet: cannot take 1GB: it is out of bounds"),
+    ("\(broker)max_packet = \"65K\"\n", "4: mqtt.max_packet: cannot take 65K: it is out of bounds"),
     ("[ntfy]\nname = \"a\"\n", "1: ntfy: cannot take a table for this key"),
     ("[[gotify]]\nname = \"a\"\n", "1: gotify: cannot use a key that is not known here"),
   ]

@@ -230,6 +230,67 @@ import Testing
         """, only: ["start", "end", "pushes"])
   }
 
+  @Test func `An older payload that comes back is not told after a newer one about the same`() throws {
+    try expect(
+      """
+      0s    configure todo foreground=never background=never takes=10s exit=75
+      0s    power mains
+      1s    push 1 todo a
+      2s    push 2 todo a
+      3s    push 3 todo b
+      20s   configure todo foreground=never background=never takes=10s
+      5min  end
+      """,
+      gives: """
+        1s  start 1-1 todo (push a#1)
+        11s start 1-2 todo (push a#2)
+        21s start 1-3 todo (push b#3)
+        1min27s171ms990us start 1-4 todo (push a#2)
+        """, only: ["start"])
+  }
+
+  @Test func `A push that the user's word cut off is told when that holds no more`() throws {
+    try expect(
+      """
+      0s   configure todo foreground=never background=never takes=10s
+      0s   power mains
+      1s   push 1 todo a
+      2s   disable todo
+      1min enable todo
+      2min push 2 todo b
+      121s logout todo
+      3min login todo
+      4min push 3 todo c
+      241s configure mail foreground=never background=never
+      5min configure todo foreground=never background=never takes=10s
+      6min end
+      """,
+      gives: """
+        1s   start 1-1 todo (push a#1)
+        1min start 1-2 todo (push a#1)
+        2min start 1-3 todo (push b#2)
+        3min start 1-4 todo (push b#2)
+        4min start 1-5 todo (push c#3)
+        5min start 1-6 todo (push c#3)
+        """, only: ["start"])
+  }
+
+  @Test func `A refresh that could not be started has told nothing`() throws {
+    try expect(
+      """
+      0s    configure todo foreground=never background=never takes=forever
+      0s    power mains
+      1s    push 1 todo a
+      1s    ends 1-1 0 not-started
+      1min  end
+      """,
+      gives: """
+        1s start 1-1 todo (push a#1)
+        1s end 1-1 todo failed spawn: no such program
+        36s377ms791us start 1-2 todo (push a#1)
+        """, only: ["start", "end"])
+  }
+
   @Test func `A push leaves what else was asked for, and begins the interval anew`() throws {
     try expect(
       """

@@ -42,7 +42,10 @@ struct PushesWait: Invariant {
     if case .pushed(_, let push) = turn.event { urgencies[push.id] = push.urgency }
     for new in turn.decision.beginnings {
       guard let push = world.push(toldBy: new), let app = world.book.apps[new.app] else { continue }
-      if push.merged == 0, push.urgency != urgencies[push.id] { return "\(push.id) is of another urgency than it came" }
+      // What came just before a daemon's end nobody heard of.
+      if let came = urgencies[push.id], push.merged == 0, push.urgency != came {
+        return "\(push.id) is of another urgency than it came"
+      }
       if app.isTerminated, !app.isAttached { return "\(new.app) is woken for \(push.id) though the user has ended it" }
       if !world.book.allows(push.urgency) { return "\(new.app) is woken for \(push.id), which is \(push.urgency)" }
       if push.earliest > world.instant { return "\(new.app) is told of \(push.id) too early" }
@@ -57,10 +60,14 @@ struct PushesAreTold: Invariant {
   private var telling: [RefreshID: PushID] = [:]
   private var told: Set<PushID> = []
   private var dropped: Set<PushID> = []
+  private var merged: Set<PushID> = []
 
   mutating func observe(_ observation: Observation, in world: borrowing World) -> String? {
     switch observation {
+    case .daemonStarted:
+      for (id, kept) in world.store.pushes { taken[id] = kept.app }
     case .handled(let turn):
+      merged.formUnion(turn.decision.pushesMerged)
       for new in turn.decision.beginnings {
         guard let push = world.push(toldBy: new) else { continue }
         telling[new.id] = push.id
@@ -70,12 +77,12 @@ struct PushesAreTold: Invariant {
         if case .kept(let app, _) = change { taken[id] = app }
       }
       for drop in batch.dropped where !dropped.insert(drop.id).inserted { return "\(drop.id) is dropped twice" }
-      for record in batch.records where !record.isCutShort && !record.outcome.isTemporary {
+      for record in batch.records where record.hasTold {
         guard let id = telling[record.id] else { continue }
         if !told.insert(id).inserted { return "\(record.app) is told twice of \(id)" }
       }
       for id in taken.keys.sorted() where world.store.pushes[id] == nil {
-        if !told.contains(id), !dropped.contains(id) { return "\(id) is lost" }
+        if !told.contains(id), !dropped.contains(id), !merged.contains(id) { return "\(id) is lost" }
         taken[id] = nil
       }
     case .finished:
@@ -91,22 +98,49 @@ struct PushesAreTold: Invariant {
 
 struct PushesAreMerged: Invariant {
   static let promise =
-    "What came last of what is about the same is told or waits, once; and no more pushes of an app wait than may."
+    "Of the pushes of an app that wait no two are about the same, no more wait than may, and the newest is told last."
+  /// The newest payload of which an app was told, of each content id; payloads count up.
+  private var newest: [AppID: [String: UInt64]] = [:]
 
-  func observe(_ observation: Observation, in world: borrowing World) -> String? {
-    guard case .handled(let turn) = observation, case .pushed(let app, let new) = turn.event,
-      let brain = world.brain, world.book.apps[app]?.policy != nil
-    else { return nil }
-    let telling = brain.state(of: app)?.running?.push
-    let waiting = brain.engine.pushes(of: app).filter { $0.id != telling }
-    if waiting.count > 64 { return "\(waiting.count) pushes of \(app) wait" }
-    if waiting.count(where: { isSame($0, new) }) > 1 { return "two pushes of \(app) that wait are about the same" }
-    let isThere = brain.engine.pushes(of: app).contains { isSame($0, new) && $0.payload == new.payload }
-    return isThere ? nil : "what came for \(app) last is not what it is told of \(new.contentID ?? "it")"
+  mutating func observe(_ observation: Observation, in world: borrowing World) -> String? {
+    guard case .handled(let turn) = observation, let brain = world.brain else { return nil }
+    // Before the first configuration nothing is looked at.
+    if case .survived = turn.event { return nil }
+    for app in world.ids {
+      let telling = brain.state(of: app)?.running?.push
+      let waiting = brain.engine.pushes(of: app).filter { $0.id != telling }
+      if waiting.count > 64 { return "\(waiting.count) pushes of \(app) wait" }
+      for (place, push) in waiting.enumerated() where waiting[..<place].contains(where: { isSame($0, push) }) {
+        return "two pushes of \(app) that wait are about the same"
+      }
+    }
+    for new in turn.decision.beginnings {
+      guard let push = world.push(toldBy: new), let about = push.contentID, let number = UInt64(push.payload) else {
+        continue
+      }
+      if let last = newest[new.app]?[about], last > number { return "\(new.app) is told of \(number) after \(last)" }
+      newest[new.app, default: [:]][about] = number
+    }
+    guard case .pushed(let app, let push) = turn.event, world.book.apps[app]?.policy != nil else { return nil }
+    let isThere = brain.engine.pushes(of: app).contains { isSame($0, push) && $0.payload == push.payload }
+    return isThere ? nil : "what came for \(app) last is not what it is told of \(push.contentID ?? "it")"
   }
 
   private func isSame(_ left: Push, _ right: Push) -> Bool {
     left.contentID == right.contentID && (left.contentID != nil || left.payload == right.payload)
+  }
+}
+
+extension RefreshRecord {
+  /// Whether the app was told what the refresh was for: a task has run to its end, or to its deadline.
+  fileprivate var hasTold: Bool {
+    if isCutShort || outcome.isTemporary || stopReason == .user || stopReason == .logout { return false }
+    return !tasks.allSatisfy { task in
+      switch task.outcome {
+      case .failed(.spawn), .failed(.notRun): true
+      default: false
+      }
+    }
   }
 }
 

@@ -22,12 +22,15 @@ extension World {
     fortune.happens(70) ? "\(fortune.number(below: fortune.happens(50) ? 3 : 1000))" : nil
   }
 
+  /// A push is saved first, and handed to the engine after that; what cannot be saved is not taken.
   private mutating func push(to app: AppID, about contentID: String?) {
+    guard brain != nil, !isDiskFull, book.apps[app]?.policy != nil else { return }
     lastPush += 1
     let push = Push(
       id: PushID(lastPush), payload: contentID == nil ? fortune.pick(["a", "b"]) : "\(lastPush)", contentID: contentID,
       urgency: fortune.pick(Urgency.allCases), at: instant)
-    handle(.pushed(app, push))
+    store.take(push, for: app)
+    if fortune.happens(3) { kill() } else { handle(.pushed(app, push)) }
   }
 
   /// Has every app run that the user has ended, so that nothing is in the way of pushes any more.

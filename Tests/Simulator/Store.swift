@@ -38,7 +38,7 @@ public struct Store: Sendable {
   /// The transfers, in instants of the boot `boot`.
   public private(set) var transfers: [TransferID: TransferState] = [:]
   /// The pushes, in instants of the boot `boot`.
-  public private(set) var pushes: [PushID: (app: AppID, push: Push)] = [:]
+  public internal(set) var pushes: [PushID: (app: AppID, push: Push)] = [:]
   /// Wall time minus boot time, as it was last saved.
   public private(set) var wallOffset = Duration.zero
   /// How often a daemon has started.
@@ -99,6 +99,9 @@ extension AppState {
 }
 
 extension Store {
+  /// Saves a push that has just come, before the engine knows of it.
+  mutating func take(_ push: Push, for app: AppID) { pushes[push.id] = (app, push) }
+
   /// The pushes of each app, as a starting engine takes them.
   var pushesOfApps: [AppID: [Push]] {
     Dictionary(grouping: pushes.values) { $0.app }.mapValues { $0.map(\.push).sorted { $0.id < $1.id } }

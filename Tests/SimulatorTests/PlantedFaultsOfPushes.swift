@@ -34,6 +34,15 @@ let plantedFaultsOfPushes = [
   Planted("PushesAreTold", "drops a push without a word") { fault in
     fault.deciding = { decision, _ in decision.pushesDropped = [] }
   },
+  Planted("PushesAreTold", "takes one that was stopped by the user for told") { fault in
+    fault.deciding = { decision, _ in
+      for record in decision.ended where record.stopReason == .user && record.push != nil {
+        for case (let id, .kept(record.app, let push)) in decision.pushes where push.attempts > 0 {
+          decision.pushes[id] = .gone
+        }
+      }
+    }
+  },
   Planted("PushesAreMerged", "takes no push for the same as another") { fault in
     fault.hearing = { event, _ in
       guard case .pushed(let app, let push) = event else { return [event] }

@@ -110,7 +110,8 @@ public struct BrokerSettings: Hashable, Sendable {
 
   private static func checkedPacket(_ text: String) throws(Unreadable) -> Int64 {
     let bytes = try ByteSizes.bytes(text)
-    guard (1 << 10...1 << 20).contains(bytes) else { throw .outOfBounds(text, "1K", "1M") }
+    // A payload has 4,096 at most, and what is handed to the daemon must stay far below the bound of a call.
+    guard (1 << 10...64 << 10).contains(bytes) else { throw .outOfBounds(text, "1K", "64K") }
     return bytes
   }
 }

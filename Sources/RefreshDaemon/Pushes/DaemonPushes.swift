@@ -88,8 +88,8 @@ extension Daemon {
     guard !decision.pushes.isEmpty else { return }
     pending.pushes.merge(decision.pushes) { _, later in later }
     pending.pushesDropped += decision.pushesDropped
-    let dropped = Set(decision.pushesDropped.map(\.id))
-    for (id, change) in decision.pushes where change == .gone && !dropped.contains(id) {
+    let untold = decision.pushesMerged.union(decision.pushesDropped.map(\.id))
+    for (id, change) in decision.pushes where change == .gone && !untold.contains(id) {
       // The app was told, and would be told again.
       pending.mustLast = true
       tally.note(Tally.PushFate.delivered)

@@ -32,21 +32,35 @@ extension Engine {
   /// Takes a push, in the place of one that it makes worthless.
   mutating func take(_ push: Push, for id: AppID, _ turn: inout Turn) {
     guard let app = apps[id], app.policy != nil, !app.pushes.contains(where: { $0.id == push.id }) else { return }
-    let told = app.toldPush
     touch(id, &turn)
-    if let index = app.pushes.firstIndex(where: { $0.id != told && $0.isReplaced(by: push) }) {
-      var kept = app.pushes[index]
-      kept.payload = push.payload
-      kept.urgency = max(kept.urgency, push.urgency)
-      kept.arrivedAt = push.arrivedAt
-      kept.merged += 1
-      set(kept, at: index, of: id, &turn)
-      turn.decision.pushesMerged += 1
-    } else {
-      apps[id]?.pushes.append(push)
-      turn.decision.pushes[push.id] = .kept(id, push)
-    }
+    apps[id]?.pushes.append(push)
+    turn.decision.pushes[push.id] = .kept(id, push)
+    tidy(id, &turn)
+  }
+
+  /// Merges and drops what waits: what came, what comes back from a refresh that was cut short, and what the daemon before
+  /// this one saved and did not come to look at.
+  mutating func tidy(_ id: AppID, _ turn: inout Turn) {
+    while let (older, newer) = apps[id]?.pushesToMerge { merge(newer, into: older, of: id, &turn) }
     while let oldest = apps[id]?.oldestTooMany { drop(oldest, of: id, &turn) }
+  }
+
+  /// Tidies the pushes of all apps, those that are not configured among them.
+  mutating func takeUpPushes(_ turn: inout Turn) {
+    for id in apps.ids where apps[id]?.pushes.isEmpty == false { tidy(id, &turn) }
+  }
+
+  /// Puts what came later in the place of what it makes worthless; nobody was told of it yet, so the limit counts it.
+  private mutating func merge(_ newer: Push, into older: Push, of id: AppID, _ turn: inout Turn) {
+    guard let index = apps[id]?.pushes.firstIndex(where: { $0.id == older.id }) else { return }
+    var kept = older
+    kept.payload = newer.payload
+    kept.urgency = max(older.urgency, newer.urgency)
+    (kept.arrivedAt, kept.earliest, kept.attempts) = (newer.arrivedAt, newer.earliest, newer.attempts)
+    kept.merged = Int32(clamping: Int64(older.merged) + Int64(newer.merged) + 1)
+    forget(newer, of: id, &turn)
+    set(kept, at: index, of: id, &turn)
+    turn.decision.pushesMerged.insert(newer.id)
   }
 
   private mutating func drop(_ push: Push, of id: AppID, _ turn: inout Turn) {
@@ -134,6 +148,19 @@ extension Engine {
     set(told, at: index, of: id, &turn)
   }
 
+  /// When to tell again what a refresh told; nil when the app has it.
+  ///
+  /// Who was stopped by the user's word is told when that no longer holds, and who could not be started was told nothing.
+  func retryOfPush(
+    _ id: AppID, _ started: Started, _ record: RefreshRecord, retryAt: Instant?, at now: Instant
+  ) -> Instant? {
+    if let retryAt { return retryAt }
+    if record.stopReason == .user || record.stopReason == .logout { return now }
+    guard !record.tasks.isEmpty, record.tasks.allSatisfy(\.isUnstarted) else { return nil }
+    let attempts = apps[id]?.pushes.first { $0.id == started.push }?.attempts ?? 1
+    return now + Self.backOff(failures: attempts, of: id, spread)
+  }
+
   /// Takes note of how the app took the push that its refresh told: it has it now, or is told again then.
   mutating func takePush(_ id: AppID, _ started: Started, retryAt: Instant?, _ turn: inout Turn) -> ToldPush? {
     guard let app = apps[id], let index = app.pushes.firstIndex(where: { $0.id == started.push }) else { return nil }
@@ -142,6 +169,7 @@ extension Engine {
     if let retryAt {
       push.earliest = retryAt
       set(push, at: index, of: id, &turn)
+      tidy(id, &turn)
     } else {
       forget(push, of: id, &turn)
     }
@@ -168,6 +196,15 @@ extension App {
     return pushes.filter { $0.id != told }
   }
 
+  /// Two that are about the same, the later of which makes the other one worthless; nil when there are none.
+  var pushesToMerge: (older: Push, newer: Push)? {
+    let waiting = waitingPushes
+    for (place, newer) in waiting.enumerated() {
+      if let older = waiting[..<place].first(where: { $0.isReplaced(by: newer) }) { return (older, newer) }
+    }
+    return nil
+  }
+
   /// The one that makes room where more wait than may: the oldest, which is the likeliest to be outdated.
   var oldestTooMany: Push? {
     let waiting = waitingPushes
@@ -190,5 +227,15 @@ extension App {
   func earliest(of push: Push) -> Instant {
     guard push.attempts == 0, let pushOpens else { return push.earliest }
     return max(push.earliest, pushOpens)
+  }
+}
+
+extension TaskRecord {
+  /// Whether nothing of it ran.
+  fileprivate var isUnstarted: Bool {
+    switch outcome {
+    case .failed(.spawn), .failed(.notRun): true
+    default: false
+    }
   }
 }
