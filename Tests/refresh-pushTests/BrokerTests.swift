@@ -48,13 +48,10 @@ struct BrokerTests {
   private static let message = BrokerMessage(
     topic: "a/b", payload: Array("{}".utf8), packet: 7, isRepeated: false, isRetained: false)
 
-  private func id(
-    _ change: (inout BrokerMessage) -> Void = { _ in }, session: Int64 = 1, reception: Int = 0
-  ) -> String? {
+  private func id(_ change: (inout BrokerMessage) -> Void = { _ in }, session: Int64 = 1) -> String? {
     var message = Self.message
     change(&message)
-    return BrokerMessageID.id(
-      of: message, source: "home", session: BrokerSession(beganAt: session), reception: reception)
+    return BrokerMessageID.id(of: message, source: "home", session: BrokerSession(beganAt: session))
   }
 
   @Test func anIdIsOfTheSessionTheNumberTheTopicAndThePayload() {
@@ -62,8 +59,6 @@ struct BrokerTests {
     #expect(first == id { $0.isRepeated = true })
     #expect(first?.hasPrefix("mqtt/home/1/7/") == true && first?.utf8.count == 14 + 32)
     #expect(first != id(session: 2))
-    #expect(first != id(reception: 1))
-    #expect(id(reception: 1) != id(reception: 2))
     #expect(first != id { $0.packet = 8 })
     #expect(first != id { $0.topic = "a/c" })
     #expect(first != id { $0.payload = [] })
@@ -76,15 +71,13 @@ struct BrokerTests {
     #expect(id { $0.packet = 0 } == nil)
   }
 
-  @Test func aNumberThatIsUsedAgainIsCountedAndOneThatIsSentAgainIsNot() {
+  @Test func anIdThatIsUsedAgainIsAnotherAndThatOfWhatIsSentAgainIsNot() {
     var receptions = BrokerReceptions()
-    let session = BrokerSession(beganAt: 1)
-    let other = BrokerMessage(topic: "a/b", payload: [], packet: 8, isRepeated: false, isRetained: false)
-    var again = Self.message
-    again.isRepeated = true
-    let counts = [again, Self.message, again, Self.message, other, again].map { receptions.count($0, of: session) }
-    #expect(counts == [0, 1, 1, 2, 0, 2])
-    #expect(receptions.count(Self.message, of: BrokerSession(beganAt: 2)) == 0)
+    let messages = [("a", true), ("a", false), ("a", true), ("b", false), ("a", false), ("a", true), ("b", true)]
+    let ids = messages.map { receptions.id($0, isRepeated: $1) }
+    #expect(ids == ["a", "a/1", "a/1", "b", "a/2", "a/2", "b"])
+    for number in 1..<BrokerReceptions.fewestKnown { _ = receptions.id("\(number)", isRepeated: false) }
+    #expect(receptions.id("a", isRepeated: true) == "a/2")
   }
 
   @Test func aPayloadThatIsTooLargeIsNotCopied() {

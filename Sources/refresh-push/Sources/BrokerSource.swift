@@ -122,9 +122,13 @@ final class BrokerSource: Source {
     }
     return Message(
       app: app, payload: payload, urgency: message.urgency.flatMap(Self.urgency),
-      id: BrokerMessageID.id(
-        of: message, source: name, session: session, reception: receptions.count(message, of: session)),
+      id: id(of: message, session),
       isNew: !message.isRepeated && !message.isRetained)
+  }
+
+  private func id(of message: BrokerMessage, _ session: BrokerSession) -> String? {
+    let id = BrokerMessageID.id(of: message, source: name, session: session)
+    return message.isRetained ? id : id.map { receptions.id($0, isRepeated: message.isRepeated) }
   }
 
   /// The urgency of a word such as `very-low`; nil for another, which is as if there were none.
