@@ -60,7 +60,9 @@ let package = Package(
       swiftSettings: strict),
     .executableTarget(
       name: "refresh-push",
-      dependencies: ["RefreshAPI", "RefreshConfig", "Varlink", "HTTP", "Systemd", "CLinux", "CMosquitto", "CCrypto"],
+      dependencies: [
+        "RefreshAPI", "RefreshConfig", "RefreshEngine", "Varlink", "HTTP", "Systemd", "CLinux", "CMosquitto", "CCrypto",
+      ],
       swiftSettings: strict),
     .executableTarget(
       name: "refreshctl",

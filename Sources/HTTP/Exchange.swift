@@ -13,7 +13,7 @@ import Glibc
 ///     while loop.isBusy { loop.turn(watching: [], timeout: nil) }
 ///
 /// `onHead` is called once, for the answer that counts (after logins), before its body and also if it has
-/// none. `onEnd` is called once, last, out of ``ExchangeLoop/turn(watching:timeout:)``, unless the exchange is cancelled.
+/// none; for one that goes on for ever, as soon as the head is whole. `onEnd` is called once, last, out of ``ExchangeLoop/turn(watching:timeout:)``, unless the exchange is cancelled.
 /// What is called keeps the exchange alive only until then.
 package final class Exchange {
   /// What is done with a part of the body.
@@ -228,13 +228,20 @@ package final class Exchange {
 
   // MARK: For libcurl
 
-  func tookHeader(_ line: Substring) {
+  /// Takes a line of a head, and answers whether to go on.
+  func tookHeader(_ line: Substring) -> Bool {
     lastProgress = .now
     if line.hasPrefix("HTTP/"), !isHeadTold, let next = ResponseHead(statusLine: line) {
       head = next
     } else if !isHeadTold {
       head?.append(line: line)
     }
+    // The body of such an answer may not begin for hours.
+    guard request.stream != nil, !isHeadTold, line.allSatisfy(\.isNewline), let head, head.status == 200 else {
+      return true
+    }
+    isStopped = !tell(head)
+    return !isStopped
   }
 
   func tookBody(_ bytes: UnsafeRawBufferPointer) -> Use {

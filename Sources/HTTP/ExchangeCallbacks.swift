@@ -18,8 +18,8 @@ extension Exchange {
     }
     curl_set_bytes(handle, CURLOPT_HEADERFUNCTION) { bytes, size, count, context in
       let line = UnsafeRawBufferPointer(start: bytes, count: size * count)
-      Exchange.at(context)?.tookHeader(Substring(decoding: line, as: UTF8.self))
-      return size * count
+      // Anything but all of it ends the exchange.
+      return Exchange.at(context)?.tookHeader(Substring(decoding: line, as: UTF8.self)) == true ? size * count : 0
     }
     curl_set_bytes(handle, CURLOPT_WRITEFUNCTION) { bytes, size, count, context in
       switch Exchange.at(context)?.tookBody(UnsafeRawBufferPointer(start: bytes, count: size * count)) {

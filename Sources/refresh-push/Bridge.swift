@@ -25,6 +25,10 @@ final class Bridge {
   /// What the daemon last said of the network.
   private var policy: DaemonLink.Policy?
   private var isDaemonThere = false
+  /// The last network that it had a word for; empty if there was none yet.
+  private var network = ""
+  /// Whether the journal was last told that the daemon takes messages.
+  private var isTaking = false
   /// What the journal was last told that stands between the bridge and the daemon.
   private var toldProblem: String?
   /// Whether the daemon is to be told anew how the sources are, and when at the earliest.
@@ -73,8 +77,12 @@ final class Bridge {
     guard let record = record(of: source) else { return then(messages.map { _ in .later }) }
     record.received += messages.count
     reportSoon()
+    // A call that is too large would end the connection, and with it every source's way to the daemon, again and again.
+    let fits = messages.map(\.fits)
     // The source stays until the answer, also when other sources are in force by then: it remembers what is stored.
-    link.add(messages, from: ObjectIdentifier(source)) { [weak self] acceptances in
+    link.add(messages.filter(\.fits), from: ObjectIdentifier(source)) { [weak self] answers in
+      var rest = answers[...]
+      let acceptances = fits.map { $0 ? rest.popFirst() ?? .later : Acceptance.refused(Message.tooLarge) }
       for case (let message, .refused(let reason)) in zip(messages, acceptances) {
         self?.refuse(reason, app: message.app, from: source)
       }
@@ -147,28 +155,34 @@ final class Bridge {
 
   private var nextMoment: Instant? {
     let retries = policy?.mayConnect == true && link.isConnected ? records.compactMap(\.state.retry) : []
-    return (retries + [link.retry, isReportDue && link.isConnected ? nextReport : nil].compactMap(\.self)).min()
+    return (retries + [link.retry, link.alarm, isReportDue && link.isConnected ? nextReport : nil].compactMap(\.self))
+      .min()
   }
 
   /// Follows what the daemon says, and whether it is there.
   private func hearDaemon() {
     if link.isConnected != isDaemonThere {
       isDaemonThere = link.isConnected
-      if isDaemonThere { journal.daemonIsThere() }
       isReportDue = true
       nextReport = .now
     }
     if let problem = link.problem, problem != toldProblem { journal.daemonIsGone(problem) }
     toldProblem = link.problem
+    if (link.isConnected && link.problem == nil) != isTaking {
+      isTaking.toggle()
+      if isTaking { journal.daemonIsThere() }
+    }
     guard let heard = link.policy, heard != policy else { return }
     let last = policy
     policy = heard
+    // A daemon that has just started may not know the network yet: that is no other one, nor is it when it does.
+    let isOther = !network.isEmpty && !heard.network.isEmpty && heard.network != network
+    if !heard.network.isEmpty { network = heard.network }
     if heard.mayConnect != last?.mayConnect ?? true { journal.mayConnect(heard.mayConnect) }
     for record in records {
       if !heard.mayConnect {
         disconnect(record, "the network may not be used")
-      } else if let last, last.network != heard.network, !last.network.isEmpty {
-        // A daemon that has just learnt which network it is has no other.
+      } else if isOther {
         disconnect(record, "the network is another one")
         record.state.changesNetwork()
       } else if last?.mayConnect == false {
@@ -178,6 +192,7 @@ final class Bridge {
     }
     reportSoon()
   }
+
   private func disconnect(_ record: SourceRecord, _ why: String) {
     guard record.state.isEngaged else { return }
     record.source.disconnect()

@@ -1,4 +1,5 @@
 import RefreshAPI
+import RefreshEngine
 import Systemd
 
 /// What the bridge tells the journal: sources and how they are, and nothing of messages.
@@ -30,7 +31,8 @@ final class BridgeJournal {
     }
     refusals[source.name] = (now, 0)
     let others = untold > 0 ? " (and \(untold) more since the last such line)" : ""
-    let app = app.map { " for \($0)" } ?? ""
+    // What a topic names may be anything, and of any length.
+    let app = app.flatMap(AppID.init).map { " for \($0)" } ?? ""
     write("\(source.label) had a message\(app) that is refused: \(reason)\(others)", source, priority: .warning)
   }
 

@@ -9,6 +9,8 @@ struct DeliveryQueue {
   static let mostMessages = 256
   /// The most bytes of one call, about; a single message is given whatever it has.
   static let mostBytes = 64 << 10
+  /// The most messages of a source that are kept though it was disconnected.
+  static let mostKept = 256
 
   /// Messages that a source handed over together, and is told of together.
   private final class Batch {
@@ -36,7 +38,13 @@ struct DeliveryQueue {
     var message: Message
     let batch: Batch
     let index: Int
+    /// Whether its source has it again when it connects again: it does not ask for what has no id.
+    let comesAgain: Bool
   }
+
+  /// Begins the ids of messages that came without, by which the daemon knows them if a call has to be made again.
+  private let ownID = "bridge/\(String(UInt64.random(in: .min ... .max), radix: 16))"
+  private var named = 0
 
   private var waiting: [Entry] = []
   /// How many of `waiting` are out of it already, because the first of an array are dear to remove.
@@ -52,8 +60,16 @@ struct DeliveryQueue {
     guard !messages.isEmpty else { return then([]) }
     let batch = Batch(messages.count, from: source, then: then)
     for (index, message) in messages.enumerated() {
-      waiting.append(Entry(message: message, batch: batch, index: index))
+      waiting.append(Entry(message: named(message), batch: batch, index: index, comesAgain: message.id != nil))
     }
+  }
+
+  private mutating func named(_ message: Message) -> Message {
+    guard message.id == nil else { return message }
+    var message = message
+    named += 1
+    message.id = "\(ownID)/\(named)"
+    return message
   }
 
   /// What the next call gives; empty while the last one has no answer, or if there is nothing to give.
@@ -95,12 +111,17 @@ struct DeliveryQueue {
     given = []
   }
 
-  /// Forgets what the daemon was not given yet of a source; gives what is to be called because of it.
+  /// Forgets what the daemon was not given yet of a source and what it brings again; gives what is to be called because
+  /// of it.
   mutating func forget(_ source: ObjectIdentifier) -> [() -> Void] {
     var actions: [() -> Void] = []
     var kept: [Entry] = []
+    var left = Self.mostKept
     for entry in waiting[taken...] {
       if entry.batch.source != source {
+        kept.append(entry)
+      } else if !entry.comesAgain, left > 0 {
+        left -= 1
         kept.append(entry)
       } else if let action = entry.batch.take(.later, at: entry.index) {
         actions.append(action)

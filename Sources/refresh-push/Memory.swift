@@ -39,7 +39,7 @@ final class Memory {
       places = try JSONDecoder().decode([String: String].self, from: Data(bytes[..<count]))
     } catch {
       throw PushError(
-        .cannotCreate, "cannot read \(path): it is damaged; remove it to begin with the messages from now on")
+        .damaged, "cannot read \(path): it is damaged; remove it to begin with the messages from now on")
     }
   }
 
@@ -54,18 +54,19 @@ final class Memory {
   func remember(_ place: String?, of name: String) throws(PushError) {
     guard places[name] != place else { return }
     places[name] = place
-    try write()
+    try write(places)
   }
 
-  /// Forgets all sources but these.
+  /// Forgets all sources but these, or none of them if that cannot be written.
   func keep(_ names: some Sequence<String>) throws(PushError) {
     let names = Set(names)
     guard !names.isSuperset(of: places.keys) else { return }
-    places = places.filter { names.contains($0.key) }
-    try write()
+    let kept = places.filter { names.contains($0.key) }
+    try write(kept)
+    places = kept
   }
 
-  private func write() throws(PushError) {
+  private func write(_ places: [String: String]) throws(PushError) {
     let bytes: Data
     do {
       let encoder = JSONEncoder()

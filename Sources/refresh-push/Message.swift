@@ -17,6 +17,14 @@ struct Message: Hashable, Sendable {
     (self.app, self.payload, self.urgency, self.id, self.isNew) = (app, payload, urgency, id, isNew)
   }
 
+  /// The most bytes of a payload and the name of its app that are handed on; the daemon takes a quarter of it.
+  private static let mostBytes = 16 << 10
+  /// Why one that has more is refused.
+  static let tooLarge = "it has more than \(mostBytes >> 10) KiB"
+
+  /// Whether the daemon is asked at all.
+  var fits: Bool { app.utf8.count + payload.utf8.count <= Self.mostBytes }
+
   /// How many bytes it has as JSON, about: a quotation mark of the payload becomes two.
   var bytesAbout: Int { 200 + app.utf8.count + 2 * payload.utf8.count + (id?.utf8.count ?? 0) }
 }

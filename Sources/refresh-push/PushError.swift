@@ -6,6 +6,8 @@ struct PushError: Error, Hashable, Sendable, CustomStringConvertible {
   enum ExitCode: Int32, Sendable {
     /// The command line is wrong.
     case usage = 64
+    /// What it remembers is damaged: a person has to look at it.
+    case damaged = 65
     /// Something that it counts on in the machine is not there.
     case software = 70
     /// The state directory cannot be made or written.

@@ -1,6 +1,7 @@
 """The bridge itself: where secrets go, what a daemon that hangs costs, and what the command line says."""
 
 import http.server
+import pathlib
 import signal
 import subprocess
 import threading
@@ -9,6 +10,7 @@ import pytest
 
 from bridge import REFRESH_PUSH, push
 from daemon import TODO
+from servers.mqtt import SmallBroker
 from servers.ntfy import Ntfy
 from waiting import Bound
 
@@ -166,6 +168,33 @@ def test_two_bridges_do_not_work_on_one_state(daemon, bridge, ntfy):
 def test_the_command_line(words, code, said):
     ended = subprocess.run([REFRESH_PUSH, *words], capture_output=True, text=True, timeout=30)
     assert (ended.returncode, said in ended.stdout + ended.stderr) == (code, True), ended
+
+
+def test_a_damaged_memory_is_for_a_person_to_look_at(daemon, bridge, ntfy):
+    bridge.configure(ntfy=source(ntfy))
+    bridge.state.mkdir()
+    (bridge.state / "sources.json").write_text("[1, 2")
+    ended = subprocess.run(bridge.command, capture_output=True, text=True, timeout=30)
+    assert (ended.returncode, "remove it" in ended.stderr) == (65, True), ended
+    units = pathlib.Path(__file__).resolve().parents[2] / "systemd"
+    for manager in ["system", "user"]:
+        unit = (units / manager / "refresh-push.service").read_text()
+        assert "RestartPreventExitStatus=64 65 78\n" in unit
+
+
+def test_what_a_topic_names_is_told_only_if_it_is_an_app(daemon, app, bridge):
+    small = SmallBroker()
+    try:
+        daemon.start()
+        bridge.configure(mqtt=small.source())
+        bridge.start()
+        bridge.wait_until_connected("broker")
+        small.wait_for_client()
+        small.send("test/" + "word " * 100, push(1), 1)
+        bridge.wait_until_said("had a message that is refused")
+        assert "word word" not in "\n".join(bridge.said)
+    finally:
+        small.close()
 
 
 def test_a_wrong_file_ends_it_with_every_mistake(daemon, bridge):

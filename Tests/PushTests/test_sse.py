@@ -1,5 +1,6 @@
 """Apps that an event stream has messages for: nginx with nchan (FEATURES E4)."""
 
+import socket
 import time
 
 import pytest
@@ -108,3 +109,35 @@ def test_a_wrong_password_is_a_problem(daemon, app, bridge, nchan):
     bridge.configure(sse=source(nchan, url=nchan.url("private/todo")))
     bridge.start()
     assert "401" in bridge.wait_until_lost("news")["problem"]
+
+
+def test_a_stream_that_says_nothing_yet_is_connected_and_a_long_id_is_not_sent_back(daemon, app, bridge):
+    with socket.create_server(("127.0.0.1", 0)) as listener:
+        listener.settimeout(30)
+        daemon.start()
+        url = f"http://127.0.0.1:{listener.getsockname()[1]}/events"
+        bridge.configure(sse={"name": "news", "url": url, "app": "org.example.todo"})
+        bridge.start()
+        for number, id in enumerate(["short", "long" * 300, "short"]):
+            with listener.accept()[0] as stream:
+                asked = stream.recv(8192).decode()
+                assert ("Last-Event-ID: short\r\n" in asked) == (number > 0), asked
+                stream.sendall(b"HTTP/1.1 200 OK\r\nContent-Type: text/event-stream\r\n\r\n")
+                bridge.wait_until_connected("news")
+                stream.sendall(f"id: {id}\ndata: {push(number)}\n\n".encode())
+                if number < 2:
+                    assert app.ids() == [str(number)]
+                bridge.wait_until_remembered("news")
+
+
+def test_what_is_no_stream_is_not_waited_for(daemon, app, bridge):
+    with socket.create_server(("127.0.0.1", 0)) as listener:
+        listener.settimeout(30)
+        daemon.start()
+        url = f"http://127.0.0.1:{listener.getsockname()[1]}/events"
+        bridge.configure(sse={"name": "news", "url": url, "app": "org.example.todo"})
+        bridge.start()
+        with listener.accept()[0] as page:
+            page.recv(8192)
+            page.sendall(b"HTTP/1.1 200 OK\r\nContent-Type: text/html\r\n\r\n")
+            assert "no event stream" in bridge.wait_until_lost("news")["problem"]

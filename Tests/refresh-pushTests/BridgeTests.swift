@@ -185,6 +185,56 @@ struct BridgeTests {
     #expect(acceptances == [.later, .later])
   }
 
+  @Test func whatNoServerBringsAgainIsKeptWhenItsSourceIsDisconnected() throws {
+    try connect()
+    stage.daemon.kill()
+    stage.settle()
+    var acceptances: [Acceptance] = []
+    stage.bridge.take([Message(app: "a.b", payload: "{}")], from: source) { acceptances += $0 }
+    stage.bridge.replace(by: [])
+    try stage.daemon.start()
+    try stage.turn { acceptances == [.stored] }
+    // And then nobody is left who needs the daemon.
+    try stage.turn { stage.bridge.statusLine(refusedConfiguration: []) == "No source is configured." }
+  }
+
+  @Test func aMessageThatIsTooLargeForTheDaemonStopsNoOther() throws {
+    try connect()
+    var acceptances: [Acceptance] = []
+    var messages = messages(1...3)
+    messages[1].payload = String(repeating: "x", count: 17 << 10)
+    stage.bridge.take(messages, from: source) { acceptances += $0 }
+    try stage.turn { acceptances.count == 3 }
+    #expect(acceptances == [.stored, .refused(Message.tooLarge), .stored])
+    #expect(stage.daemon.stored.map(\.id) == ["1", "3"])
+    try stage.turn { stage.daemon.reports.last?.first.map { ($0.received, $0.refused) == (3, 1) } == true }
+  }
+
+  @Test func aDaemonThatDoesNotKnowTheNetworkYetHasNoOther() throws {
+    try connect()
+    stage.settle()
+    for network in ["", "home", ""] {
+      stage.daemon.policy = .init(mayConnect: true, network: network)
+      stage.settle()
+    }
+    #expect(source.disconnects == 0)
+    stage.daemon.policy = .init(mayConnect: true, network: "cafe")
+    try stage.turn { source.disconnects == 1 }
+  }
+
+  @Test func withoutASourceAndADaemonItRests() throws {
+    stage.settle()
+    stage.bridge.replace(by: [])
+    // Later than the daemon would have been asked again.
+    let end = ContinuousClock.now + .milliseconds(1200)
+    var turns = 0
+    while .now < end {
+      turns += 1
+      _ = stage.bridge.turn(watching: [], until: end)
+    }
+    #expect(turns < 10)
+  }
+
   @Test func otherThreadsHaveThingsDoneOnTheMainOne() throws {
     let bridge = stage.bridge
     let done = Done()

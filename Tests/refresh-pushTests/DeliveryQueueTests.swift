@@ -114,6 +114,26 @@ struct DeliveryQueueTests {
     #expect(queue.takeCall().map(\.id) == ["4"])
   }
 
+  @Test func whatHasNoIDGetsOneByWhichItIsKnownAgain() {
+    var queue = DeliveryQueue()
+    add([Message(app: "a.b", payload: "{}"), Message(app: "a.b", payload: "{}")], "two", to: &queue)
+    let ids = queue.takeCall().map(\.id)
+    #expect(ids[0] != nil && ids[0] != ids[1])
+    queue.takeBack(mayBeStored: true)
+    #expect(queue.takeCall().map(\.id) == ids)
+  }
+
+  @Test func whatNobodyBringsAgainIsKeptWithinBounds() {
+    var queue = DeliveryQueue()
+    let count = DeliveryQueue.mostKept + 10
+    add(messages(1...5), "named", to: &queue)
+    add((1...count).map { _ in Message(app: "a.b", payload: "{}") }, "nameless", to: &queue)
+    for action in queue.forget(ObjectIdentifier(one)) { action() }
+    #expect(told.acceptances["named"] == Array(repeating: .later, count: 5))
+    #expect(told.acceptances["nameless"] == nil)
+    #expect(queue.count == DeliveryQueue.mostKept)
+  }
+
   @Test func noMessagesAreAnsweredAtOnce() {
     var queue = DeliveryQueue()
     add([], "none", to: &queue)

@@ -41,7 +41,18 @@ struct MemoryTests {
     _ = try Memory(in: folder)
     try "[1, 2".write(toFile: "\(folder)/sources.json", atomically: false, encoding: .utf8)
     let error = #expect(throws: PushError.self) { try Memory(in: folder) }
+    #expect(error?.code == .damaged)
     #expect(error?.description.contains("remove it") == true)
+  }
+
+  @Test func whatCannotBeWrittenIsNotForgotten() throws {
+    let memory = try Memory(in: folder)
+    try memory.remember("a", of: "home")
+    try memory.remember("b", of: "news")
+    // In the way of the new file.
+    try #require(mkdir("\(folder)/sources.json.new", 0o700) == 0)
+    #expect(throws: PushError.self) { try memory.keep(["home"]) }
+    #expect(memory["news"] == "b")
   }
 
   @Test func nobodyElseMayReadIt() throws {

@@ -6,6 +6,9 @@ import RefreshConfig
 ///
 /// It goes on after the last event that the daemon has, by `Last-Event-ID`.
 final class EventStreamSource: Source {
+  /// The most bytes of an id that is remembered.
+  private static let longestID = 1024
+
   let name: String
   let kind = Wire.SourceKind.sse
   private let settings: EventStreamSettings
@@ -72,13 +75,19 @@ final class EventStreamSource: Source {
   }
 
   private func item(_ event: EventStreamParser.Event) -> Intake.Item {
-    let place = event.id.map { $0.isEmpty ? Intake.Place.anywhere : .after($0) }
+    // The server gets it back in a header field, and servers take no large ones.
+    let place: Intake.Place? = event.id.flatMap { id in
+      id.utf8.count > Self.longestID ? nil : id.isEmpty ? .anywhere : .after(id)
+    }
     // What has no data only sets the id, and other types are for others.
     guard !event.data.isEmpty, event.type == settings.event else { return Intake.Item(place: place) }
     // An id that came with an event before says nothing of this one.
-    let id = event.id.flatMap { id in id.isEmpty || id.utf8.count > 200 ? nil : "sse/\(name)/\(id)" }
+    let id = place == nil || place == .anywhere ? nil : event.id.flatMap(knowable).map { "sse/\(name)/\($0)" }
     return Intake.Item(message: Message(app: settings.app, payload: event.data, id: id), place: place)
   }
+
+  /// The id itself, or what stands for one that is too long for the daemon.
+  private func knowable(_ id: String) -> String? { id.utf8.count > 200 ? Digest.digits(64, of: id.utf8) : id }
 
   private func end(_ end: HTTPStream.End) {
     stream = nil
@@ -91,7 +100,7 @@ final class EventStreamSource: Source {
     case .refused(let head, _) where head.status == 204:
       ("the server has nothing more to say: HTTP status 204", .never)
     case .refused(let head, let host) where head.status == 200:
-      ("what answers at \(host) is no event stream; correct the url, or log in to the network", .longest)
+      ("what answers at \(host) is no event stream; correct the url, or log in to the network", .backOff)
     case .closed, .failed:
       // The server's own word goes before the first steps of the back-off.
       (end.loss.why, end.loss.next == .backOff ? retry.map(NextTry.notBefore) ?? .backOff : end.loss.next)
