@@ -25,14 +25,21 @@ public struct PushPayload: Hashable, Sendable {
     }
     let members = try Self.members(of: text)
     self.text = text
-    contentID = try members["content-id"].map(Self.contentID)
-    isToWake = try members["aps"].map(Self.isToWake) ?? false
+    contentID = try Self.value(of: "content-id", in: members).map(Self.contentID)
+    isToWake = try Self.value(of: "aps", in: members).map(Self.isToWake) ?? false
   }
 
-  private static func members(of text: String) throws(AppInterface.InvalidPayload) -> [String: JSONValue] {
+  private static func members(of text: String) throws(AppInterface.InvalidPayload) -> [JSONValue.Member] {
     let value: JSONValue
-    do { value = try JSONValue(jsonText: [UInt8](text.utf8)) } catch {
-      throw .init(problem: "cannot read the payload as JSON", remedy: "Write one object of JSON (RFC 8259).")
+    do throws(JSONValue.Problem) { value = try JSONValue(reading: text) } catch {
+      switch error {
+      case .malformed:
+        throw .init(problem: "cannot read the payload as JSON", remedy: "Write one object of JSON (RFC 8259).")
+      case .tooDeep:
+        throw .init(
+          problem: "cannot take JSON that is more than \(JSONValue.mostLevels) levels deep",
+          remedy: "Write it flatter, or have the app fetch the rest.")
+      }
     }
     guard case .object(let members) = value else {
       throw .init(problem: "cannot take JSON that is no object", remedy: "Put it into an object: {…}.")
@@ -40,21 +47,30 @@ public struct PushPayload: Hashable, Sendable {
     return members
   }
 
+  /// What an object says under a name; nil when it does not have it.
+  ///
+  /// Of two, one reader takes the first and another the last: the app could be told another thing than was decided by.
+  private static func value(
+    of name: String, in members: [JSONValue.Member]
+  ) throws(AppInterface.InvalidPayload) -> JSONValue? {
+    let found = members.filter { $0.name == name }
+    guard found.count <= 1 else {
+      throw .init(problem: "cannot read \(name): it is there twice", remedy: "Write it once.")
+    }
+    return found.first?.value
+  }
+
   private static func contentID(_ value: JSONValue) throws(AppInterface.InvalidPayload) -> String {
-    let text: String
-    switch value {
-    case .number(let number): text = "\(number)"
-    case .text(let string): text = string
-    case .null, .flag, .list, .object, .other:
+    guard let text = value.word else {
       throw .init(
-        problem: "cannot read content-id: it is neither a string nor a number",
+        problem: "cannot read content-id: it is neither a string nor a number that can be told in digits",
         remedy: #"Write for example "content-id": 42."#)
     }
     // It becomes a variable, a field of the journal and a word on terminals.
     guard (1...mostContentIDBytes).contains(text.utf8.count), text.unicodeScalars.allSatisfy(\.isPrintable) else {
       throw .init(
-        problem: "cannot take a content-id that is empty, longer than \(mostContentIDBytes) bytes or has control "
-          + "characters", remedy: "Write 1 to \(mostContentIDBytes) bytes without control characters.")
+        problem: "cannot take a content-id that is empty, longer than \(mostContentIDBytes) bytes or has control or "
+          + "format characters", remedy: "Write 1 to \(mostContentIDBytes) bytes without such characters.")
     }
     return text
   }
@@ -64,12 +80,12 @@ public struct PushPayload: Hashable, Sendable {
       throw .init(
         problem: "cannot read aps: it is no object", remedy: #"Write for example "aps": {"content-available": 1}."#)
     }
-    switch members["content-available"] {
-    case nil: return false
-    case .flag(let flag): return flag
-    case .number(1): return true
-    case .number(0): return false
-    case .some:
+    guard let value = try value(of: "content-available", in: members) else { return false }
+    if case .flag(let flag) = value { return flag }
+    switch value.decimal {
+    case 1: return true
+    case 0: return false
+    default:
       throw .init(
         problem: "cannot read aps.content-available: it is none of 1, 0, true and false",
         remedy: "Write 1 to wake the app, or leave it out.")
@@ -77,71 +93,29 @@ public struct PushPayload: Hashable, Sendable {
   }
 }
 
-/// A value of JSON with all that is in it.
-///
-/// `JSONDecoder` looks at a member only when it is asked for; this way nothing of a document is left unread.
-private enum JSONValue: Decodable {
-  case null
-  case flag(Bool)
-  case number(Decimal)
-  case text(String)
-  case list([JSONValue])
-  case object([String: JSONValue])
-  /// A number beyond all that a computer counts with.
-  case other
-
-  init(from decoder: any Decoder) throws {
-    let value = try decoder.singleValueContainer()
-    if value.decodeNil() {
-      self = .null
-    } else if let flag = try Self.read({ try value.decode(Bool.self) }) {
-      self = .flag(flag)
-    } else if let text = try Self.read({ try value.decode(String.self) }) {
-      self = .text(text)
-    } else if let list = try Self.read({ try decoder.unkeyedContainer() }) {
-      self = .list(try Self.elements(of: list))
-    } else if let object = try Self.read({ try decoder.container(keyedBy: Key.self) }) {
-      self = .object(try Self.members(of: object))
-    } else if let number = try? value.decode(Decimal.self) {
-      self = .number(number)
-    } else {
-      self = .other
-    }
+extension JSONValue {
+  /// The number, as exactly as it is written; nil for anything else, and for one beyond what is counted with.
+  fileprivate var decimal: Decimal? {
+    guard case .number(let digits) = self else { return nil }
+    do { return try Decimal(jsonText: Array(digits.utf8)) } catch { return nil }
   }
 
-  /// What `body` reads; nil if the value is of another type.
-  private static func read<Value>(_ body: () throws -> Value) throws -> Value? {
-    do { return try body() } catch DecodingError.typeMismatch { return nil }
-  }
-
-  private static func elements(of list: any UnkeyedDecodingContainer) throws -> [JSONValue] {
-    var list = list
-    var elements: [JSONValue] = []
-    while !list.isAtEnd { elements.append(try list.decode(JSONValue.self)) }
-    return elements
-  }
-
-  private static func members(of object: KeyedDecodingContainer<Key>) throws -> [String: JSONValue] {
-    var members: [String: JSONValue] = [:]
-    for key in object.allKeys { members[key.stringValue] = try object.decode(JSONValue.self, forKey: key) }
-    return members
-  }
-
-  private struct Key: CodingKey {
-    let stringValue: String
-    var intValue: Int? { nil }
-
-    init(stringValue: String) { self.stringValue = stringValue }
-    init?(intValue: Int) { nil }
+  /// A text, or a number as people write it: 42.0 is `42`.
+  fileprivate var word: String? {
+    if case .text(let text) = self { return text }
+    return decimal.map { "\($0)" }
   }
 }
 
 extension Unicode.Scalar {
-  /// Whether it is no control character and breaks no line.
+  /// Whether it can be told to an app, and shows as what it is: it moves no cursor, breaks and turns round no line.
+  ///
+  /// systemd refuses an environment with a noncharacter. Of what is seen by its neighbours alone, what joins emoji may be.
   fileprivate var isPrintable: Bool {
     switch properties.generalCategory {
     case .control, .lineSeparator, .paragraphSeparator: false
-    default: true
+    case .format: self == "\u{200D}"
+    default: !properties.isNoncharacterCodePoint
     }
   }
 }

@@ -32,7 +32,13 @@ struct Access {
   func mayPush(_ peer: Peer) -> Bool { peer.uid == bridge || mayAll(peer) }
 
   /// What would help somebody who may not hand in pushes for all apps.
-  var remedyForPushes: String { "Ask as root, as the user refresh-push or as a member of the group refreshd." }
+  ///
+  /// Users are looked up once: where they are kept on another machine, the loop would wait for that.
+  var remedyForPushes: String {
+    let late =
+      bridge == nil ? " There was no such user when refreshd started; if there is one now, restart refreshd." : ""
+    return "Ask as root, as the user refresh-push or as a member of the group refreshd." + late
+  }
 
   /// What would help somebody who may not ask about the daemon.
   var remedy: String { "Ask as root or as a member of the group refreshd." }

@@ -45,6 +45,8 @@ struct Pending {
   var arrivals: [Arrival] = []
   /// What the engine decided of pushes.
   var pushes: [PushID: PushChange] = [:]
+  /// The messages of pushes that were refused after they were saved.
+  var messagesUnseen: [AppID: Set<String>] = [:]
   /// The pushes that were dropped, for the history.
   var pushesDropped: [DroppedPush] = []
   /// Whether all transfers and pushes are to be saved, because nothing of them is any more.
@@ -70,7 +72,9 @@ struct Pending {
       || savesAll
   }
 
-  private var changesPushes: Bool { !arrivals.isEmpty || !pushes.isEmpty || !pushesDropped.isEmpty }
+  private var changesPushes: Bool {
+    !arrivals.isEmpty || !pushes.isEmpty || !messagesUnseen.isEmpty || !pushesDropped.isEmpty
+  }
 
   /// Whether nobody waits for the commit: nothing is to be started or answered after it, and nothing has ended.
   var canWait: Bool {

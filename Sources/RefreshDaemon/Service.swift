@@ -33,6 +33,7 @@ public enum Service {
     let journal = DaemonJournal()
     if let damaged = loaded.damaged { journal.setAside(damaged) }
     for (id, problem) in loaded.unreadableTransfers.sorted(by: { $0.key < $1.key }) { journal.forgot(id, problem) }
+    for (id, problem) in loaded.unreadablePushes.sorted(by: { $0.key < $1.key }) { journal.forgot(id, problem) }
     let parts = Daemon.Parts(
       loop: loop, settings: settings, store: store, loaded: loaded, configuration: configuration,
       reader: ConfigurationReader(

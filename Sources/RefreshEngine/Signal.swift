@@ -8,7 +8,7 @@ public enum Signal: String, Hashable, Sendable, CaseIterable {
   case foreground
   /// The user no longer looks at the app.
   case background
-  /// The app has no process any more; it is in the background.
+  /// The user has ended the app: it is in the background, and no push wakes it before its next start (FEATURES E6).
   case terminated
   /// The app's account may be refreshed (again).
   case login

@@ -32,6 +32,8 @@ public struct PushChanges: Hashable, Sendable {
   public var arrived: [ArrivedPush] = []
   /// What the engine decided of those that came before.
   public var changed: [PushID: PushChange] = [:]
+  /// Messages that count as never taken, of each app: what came with them was refused after all.
+  public var unseen: [AppID: Set<String>] = [:]
   /// Those that were dropped, for the history, in the order of that.
   public var dropped: [DroppedPush] = []
 
@@ -42,6 +44,7 @@ public struct PushChanges: Hashable, Sendable {
   func following(_ earlier: PushChanges) -> PushChanges {
     var changes = self
     changes.changed.merge(earlier.changed) { later, _ in later }
+    changes.unseen.merge(earlier.unseen) { $0.union($1) }
     changes.dropped = (earlier.dropped + dropped).suffix(Batch.recordsKept)
     return changes
   }

@@ -34,21 +34,33 @@ struct PushTable {
     remove = try Statement("DELETE FROM push WHERE id = ?", on: connection, to: .save)
   }
 
-  /// The pushes of each app, in order of their numbers.
-  func load() throws(StoreError) -> [AppID: [Push]] {
+  /// The pushes of each app, in order of their numbers, and those whose rows no release can have written, with what is
+  /// wrong with each.
+  ///
+  /// One such row does not cost the file, as with transfers.
+  func load() throws(StoreError) -> (read: [AppID: [Push]], unreadable: [PushID: StoreError]) {
     var pushes: [AppID: [Push]] = [:]
+    var unreadable: [PushID: StoreError] = [:]
     try all.rows { row throws(StoreError) in
-      guard row.integer(0) > 0 else { throw row.unreadable(0) }
-      guard let app = AppID(row.text(8)) else { throw row.unreadable(8) }
-      var push = Push(
-        id: row.pushID(0), payload: row.text(1), contentID: row.optionalText(2), urgency: try row.code(3),
-        at: try row.instant(4))
-      push.earliest = try row.instant(5)
-      push.attempts = try row.count(6)
-      push.merged = try row.count(7)
-      pushes[app, default: []].append(push)
+      do throws(StoreError) {
+        guard let app = AppID(row.text(8)) else { throw row.unreadable(8) }
+        pushes[app, default: []].append(try Self.push(in: row))
+      } catch {
+        unreadable[row.pushID(0)] = error
+      }
     }
-    return pushes
+    return (pushes, unreadable)
+  }
+
+  private static func push(in row: Row) throws(StoreError) -> Push {
+    guard row.integer(0) > 0 else { throw row.unreadable(0) }
+    var push = Push(
+      id: row.pushID(0), payload: row.text(1), contentID: row.optionalText(2), urgency: try row.code(3),
+      at: try row.instant(4))
+    push.earliest = try row.instant(5)
+    push.attempts = try row.count(6)
+    push.merged = try row.count(7)
+    return push
   }
 
   /// The greatest number that a push ever had, also one that is forgotten; 0 before the first.

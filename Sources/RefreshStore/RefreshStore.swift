@@ -32,6 +32,8 @@ public struct Loaded: Sendable {
   public let validators: [AppID: [String: Validator]]
   /// The pushes that the apps are to be told, in order of their numbers, on this boot's clock.
   public let pushes: [AppID: [Push]]
+  /// The pushes that no release can have written so, with what is wrong with each: they are forgotten.
+  public let unreadablePushes: [PushID: StoreError]
   /// The greatest number that a push ever had, also one that is forgotten; 0 before the first.
   public let lastPush: UInt64
   /// Why there is no more, if the file was damaged: it was set aside and a new one begun.
@@ -176,6 +178,7 @@ public actor RefreshStore {
       for (app, pushes) in pushes { for push in pushes { batch.pushes.changed[push.id] = .kept(app, push) } }
     }
     batch.transfers.removed = Set((saved?.unreadableTransfers ?? [:]).keys)
+    for id in (saved?.unreadablePushes ?? [:]).keys { batch.pushes.changed[id] = .gone }
     var full: StoreError?
     do {
       try tables.save(batch, clock: clock, start: start, durably: true)
@@ -188,7 +191,8 @@ public actor RefreshStore {
       start: start, previous: previous, states: states, device: device, learned: saved?.learned ?? [:],
       transfers: transfers, unreadableTransfers: saved?.unreadableTransfers ?? [:],
       lastTransfer: saved?.lastTransfer ?? 0, validators: saved?.validators ?? [:],
-      pushes: pushes, lastPush: saved?.lastPush ?? 0, damaged: damaged, unsaved: full)
+      pushes: pushes, unreadablePushes: saved?.unreadablePushes ?? [:], lastPush: saved?.lastPush ?? 0,
+      damaged: damaged, unsaved: full)
     return (store, loaded)
   }
 

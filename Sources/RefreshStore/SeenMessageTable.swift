@@ -37,4 +37,9 @@ struct SeenMessageTable {
     if isNoted { try bound.added(app) }
     return isNoted
   }
+
+  /// Forgets that a message was taken.
+  func remove(_ message: String, of app: AppID) throws(StoreError) {
+    try forget.run(.text(app.description), .text(message), Value(true), .integer(0))
+  }
 }

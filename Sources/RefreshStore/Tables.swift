@@ -61,6 +61,7 @@ final class Tables {
     let lastTransfer: UInt64
     let validators: [AppID: [String: Validator]]
     let pushes: [AppID: [Push]]
+    let unreadablePushes: [PushID: StoreError]
     let lastPush: UInt64
   }
 
@@ -69,10 +70,11 @@ final class Tables {
     guard let (clock, start) = try clock.load() else { return nil }
     let (states, device, learned) = (try apps.load(), try device.load(), try learned.load())
     let (read, unreadable) = try transfers.load()
+    let (readPushes, unreadablePushes) = try pushes.load()
     return Saved(
       clock: clock, start: start, states: states, device: device, learned: learned, transfers: read,
       unreadableTransfers: unreadable, lastTransfer: try transfers.last(), validators: try validators.load(),
-      pushes: try pushes.load(), lastPush: try pushes.last())
+      pushes: readPushes, unreadablePushes: unreadablePushes, lastPush: try pushes.last())
   }
 
   /// Saves in one transaction, and if `durably` returns only when the disk has it and all that was saved before.
@@ -124,6 +126,9 @@ final class Tables {
         try pushes.save(push, of: app)
       case .gone: try pushes.remove(id)
       }
+    }
+    for (app, messages) in changes.unseen {
+      for message in messages { try seenMessages.remove(message, of: app) }
     }
     for push in changes.dropped {
       if batch.states[push.app] == nil { try apps.add(push.app) }

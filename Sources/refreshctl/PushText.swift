@@ -40,7 +40,9 @@ extension Screen {
     case "ready":
       if let running = why.running { return ": when the refresh that is running has ended (\(running.id))" }
       return why.verdict == .held ? ". " + held(why).dropLast() : nil
-    case "turn": return ": \(count(index, "push waits", "pushes wait")) before it" + opening(of: pushes)
+    case "turn":
+      let end = why.verdict == .held ? ". " + held(why).dropLast() : opening(of: pushes)
+      return ": \(count(index, "push waits", "pushes wait")) before it" + end
     case "limit":
       let next = push.untilMicroseconds.map { ", next \(clock($0)) (\(relative($0)))" } ?? ""
       guard let limit = why.pushLimit else { return ": too many pushes\(next)" }

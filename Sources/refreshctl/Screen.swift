@@ -15,7 +15,7 @@ struct Screen {
 
   /// `in 12 min`, `3 h ago`, `now`.
   func relative(_ microseconds: Int64, brief: Bool = false) -> String {
-    let distance = microseconds - now
+    let distance = distance(of: microseconds)
     if abs(distance) < 1_000_000 { return "now" }
     let span = Elapsed.rough(abs(distance), brief: brief)
     return distance > 0 ? "in \(span)" : "\(span) ago"
@@ -23,12 +23,18 @@ struct Screen {
 
   /// `today 11:48`; with seconds where they matter, within ten minutes of now.
   func clock(_ microseconds: Int64) -> String {
-    clock(microseconds, seconds: abs(microseconds - now) < 600_000_000)
+    clock(microseconds, seconds: abs(distance(of: microseconds)) < 600_000_000)
   }
 
   /// `today 11:48` or `today 11:48:05`.
   func clock(_ microseconds: Int64, seconds: Bool) -> String {
     calendar(microseconds).text(today: calendar(now), seconds: seconds)
+  }
+
+  /// How far away it is; what is further than a calendar goes may come from another program, and is as far as counts.
+  private func distance(of microseconds: Int64) -> Int64 {
+    let furthest: Int64 = 1 << 60
+    return min(max(-furthest, microseconds), furthest) - now
   }
 
   /// `text` in the colours of `style`, if there are colours.

@@ -48,11 +48,13 @@ func count(_ number: Int, _ one: String, _ many: String? = nil) -> String {
   "\(number) \(number == 1 ? one : many ?? one + "s")"
 }
 
-/// Text of another program, safe to show: a control character could move the cursor or change the terminal's title.
+/// Text of another program, safe to show: a control character could move the cursor or change the terminal's title, and
+/// one that turns the direction of writing round shows a line as another one.
 func printable(_ text: String) -> String {
   String(
     String.UnicodeScalarView(
       text.unicodeScalars.map { scalar in
-        scalar.properties.generalCategory == .control ? scalar == "\t" ? " " : "\u{FFFD}" : scalar
+        let isShown = scalar.properties.generalCategory != .control && !scalar.properties.isBidiControl
+        return isShown ? scalar : scalar == "\t" ? " " : "\u{FFFD}"
       }))
 }

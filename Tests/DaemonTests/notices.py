@@ -29,10 +29,12 @@ class NotifySocket:
         self.unread = []
         # Counts the messages that are unread, and is readable while there are any.
         self.count = os.eventfd(0, os.EFD_SEMAPHORE | os.EFD_CLOEXEC)
-        threading.Thread(target=self.receive, daemon=True).start()
+        self.thread = threading.Thread(target=self.receive, daemon=True)
+        self.thread.start()
 
     def close(self):
         self.socket.shutdown(socket.SHUT_RDWR)
+        self.thread.join()
         self.socket.close()
         os.unlink(self.path)
 

@@ -64,7 +64,8 @@ def test_who_pushes_hears_of_a_refresh_that_runs_and_of_what_holds_the_app(daemo
     daemon.wait_until_said("1-2 started")
     refreshctl(daemon, "disable", TODO)
     said = refreshctl(daemon, "push", TODO, payload(3))
-    assert said.startswith("Todo is woken with content 3 later. It is disabled: not refreshed until `refreshctl enable")
+    disabled = "It is disabled: not refreshed until `refreshctl enable"
+    assert said.startswith(f"Todo is woken with content 3 later: 1 push waits before it. {disabled}")
 
 
 def test_who_pushes_nothing_that_wakes_hears_so(daemon):

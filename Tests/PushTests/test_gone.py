@@ -15,8 +15,9 @@ from servers.ports import free_port
 # The back-off is any part of 1 s, 2 s, 4 s and so on. Twelve attempts at once in so many seconds would have to hit the first
 # eighth of each of the longer waits.
 SECONDS, ATTEMPTS = 10, 12
-# Processor time of bridge and daemon meanwhile, in seconds: an attempt by TLS takes some 20 ms of it, and waiting nothing.
-COST = 0.3
+# Processor time of bridge and daemon meanwhile, in seconds: an attempt by TLS takes some 20 ms of it, more on a machine that
+# is busy, and waiting takes none. A loop that turns takes all of it.
+COST = 0.6
 
 
 class Door:

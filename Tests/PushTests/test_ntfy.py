@@ -260,10 +260,10 @@ def test_a_stream_that_a_proxy_ends_is_opened_again(running, ntfy, app):
 def test_a_server_that_falls_silent_is_asked_again_and_one_that_says_that_it_is_alive_is_not(daemon, app, bridge, ntfy):
     ntfy.keepalive = 0.2
     daemon.start()
-    bridge.configure(ntfy=source(ntfy, silence="1s"))
+    bridge.configure(ntfy=source(ntfy, silence="3s"))
     bridge.start()
     ntfy.wait_for_subscriber()
-    assert not ntfy.is_asked_within(3)
+    assert not ntfy.is_asked_within(6)
     ntfy.be_silent()
     ntfy.wait_for_subscriber(2)
     ntfy.be_silent(False)

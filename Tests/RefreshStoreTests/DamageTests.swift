@@ -97,6 +97,35 @@ import Testing
   }
 
   @Test(arguments: [
+    "UPDATE push SET id = -1",
+    "UPDATE push SET urgency = 'whim'",
+    "UPDATE push SET arrived_us = 9223372036854775807",
+    "UPDATE push SET earliest_us = -9223372036854775808",
+    "UPDATE push SET attempts = -1",
+    "UPDATE push SET merged = 2147483648",
+  ])
+  func `a push that no release wrote is forgotten and costs nothing else`(sql: String) async throws {
+    let scratch = try ScratchDirectory()
+    let (store, _) = try RefreshStore.open(scratch)
+    let todo = try app("todo")
+    var batch = Batch(.morning, states: [todo: AppState(isForeground: true)])
+    for number in UInt64(1)...2 {
+      let push = Push(
+        id: PushID(number), payload: "{}", contentID: nil, urgency: .normal, at: BootClock.morning.now)
+      batch.pushes.changed[push.id] = .kept(todo, push)
+    }
+    try await store.save(batch, durably: false)
+    try scratch.sql(sql + " WHERE id = 1")
+    let (_, loaded) = try RefreshStore.open(scratch)
+    #expect(loaded.damaged == nil)
+    #expect(loaded.states[todo]?.isForeground == true)
+    #expect(loaded.pushes[todo]?.map(\.id) == [PushID(2)])
+    #expect(loaded.unreadablePushes.count == 1)
+    let (_, again) = try RefreshStore.open(scratch)
+    #expect(again.unreadablePushes.isEmpty && again.pushes == loaded.pushes)
+  }
+
+  @Test(arguments: [
     "UPDATE wait SET holds = 'network,whim'",
     "UPDATE wait SET since_wall_us = 9223372036854775807",
     "UPDATE wait SET until_wall_us = -9223372036854775808",

@@ -89,6 +89,18 @@ import Testing
     #expect(loaded.pushes[mail]?.map(\.id) == [PushID(9)])
   }
 
+  @Test func `a message whose push was refused after all counts as never taken`() async throws {
+    let scratch = try ScratchDirectory()
+    let todo = try app("todo")
+    let (store, _) = try RefreshStore.open(scratch)
+    var batch = Batch(.morning)
+    batch.pushes.arrived = [ArrivedPush(.made(1), of: todo, "a"), ArrivedPush(.made(2), of: todo, "b")]
+    #expect(try await store.save(batch, durably: true).isEmpty)
+    batch.pushes.unseen = [todo: ["a"]]
+    batch.pushes.arrived = [ArrivedPush(.made(3), of: todo, "a"), ArrivedPush(.made(4), of: todo, "b")]
+    #expect(try await store.save(batch, durably: true) == [PushID(4)])
+  }
+
   @Test func `a message is known for thirty days, and the last thousand of an app at least`() async throws {
     let scratch = try ScratchDirectory()
     let todo = try app("todo")
@@ -138,13 +150,16 @@ import Testing
     var refused = PushChanges()
     refused.arrived = [ArrivedPush(.made(3), of: todo, "a")]
     refused.changed = [PushID(1): .kept(todo, .made(1)), PushID(2): .kept(todo, .made(2))]
+    refused.unseen = [todo: ["b"]]
     refused.dropped = [
       DroppedPush(id: PushID(0), app: todo, contentID: nil, arrivedAt: .zero, droppedAt: .zero, merged: 0)
     ]
     var later = PushChanges()
     later.arrived = [ArrivedPush(.made(4), of: todo, "a")]
     later.changed = [PushID(2): .gone]
+    later.unseen = [todo: ["c"]]
     let both = later.following(refused)
+    #expect(both.unseen == [todo: ["b", "c"]])
     #expect(both.arrived.map(\.id) == [PushID(4)])
     #expect(both.changed == [PushID(1): .kept(todo, .made(1)), PushID(2): .gone])
     #expect(both.dropped == refused.dropped)

@@ -53,5 +53,6 @@ import Testing
 
   @Test func controlCharactersOfOthersDoNotReachTheTerminal() {
     #expect(printable("a\u{1B}[2Jb\tc\u{7F}\u{9B}ü") == "a\u{FFFD}[2Jb c\u{FFFD}\u{FFFD}ü")
+    #expect(printable("a\u{202E}b\u{2066}c\u{200F}👩‍🚀") == "a\u{FFFD}b\u{FFFD}c\u{FFFD}👩‍🚀")
   }
 }

@@ -14,6 +14,12 @@ import Testing
     #expect(screen().relative(noon + distance) == text)
   }
 
+  /// As another program may tell them, which is no reason to stop.
+  @Test(arguments: [Int64.min, -1 << 61, 1 << 61, .max]) func aPointBeyondAllCalendarsIsFarAway(_ point: Int64) {
+    #expect(screen().relative(point).hasSuffix(" d ago") == (point < 0))
+    #expect(!screen().clock(point).isEmpty)
+  }
+
   private static let briefDistances: [(Int64, String)] = [
     (span(h: 2, m: 12), "in 2 h"), (span(h: 2, m: 40), "in 3 h"), (-span(d: 3, h: 13), "4 d ago"),
     (span(s: 90), "in 2 min"),

@@ -24,7 +24,7 @@ extension Daemon {
     }
     take(orders) { outcome in
       switch outcome {
-      case .failure(let problem): call.fail(PushInterface.NotStored(problem: problem.description))
+      case .failure(let reason): call.fail(PushInterface.NotStored(problem: reason.problem))
       case .success(let taken):
         var rest = taken[...]
         let results = refusals.map { refusal in

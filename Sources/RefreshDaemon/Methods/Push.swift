@@ -21,7 +21,7 @@ extension Daemon {
     }
     take([PushOrder(app: app.id, payload: payload, urgency: asked.urgency, message: asked.id)]) { outcome in
       switch outcome {
-      case .failure(let problem): call.fail(AppInterface.NotStored(problem: problem.description))
+      case .failure(let reason): call.fail(AppInterface.NotStored(problem: reason.problem))
       case .success(let taken):
         guard let taken = taken.first, let fate = taken.fate else {
           return call.fail(AppInterface.NoSuchApp(app: asked.app))

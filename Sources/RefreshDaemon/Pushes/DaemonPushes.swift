@@ -11,7 +11,7 @@ extension Daemon {
   /// They are saved first and handed to the engine after that: what cannot be stored never was, and may be sent again.
   /// A message whose id was taken before is left out by the store, in the same transaction (DESIGN section 7). What the
   /// engine made of them is saved as well before the answer, so that a crash right after it changes nothing of that.
-  func take(_ orders: [PushOrder], then answer: @escaping (Result<[TakenPush], StoreError>) -> Void) {
+  func take(_ orders: [PushOrder], then answer: @escaping (Result<[TakenPush], NotTaken>) -> Void) {
     let now = readClocks()
     usePushes()
     let arrived = orders.map { $0.arrived(as: pushes.makeID(), at: now) }
@@ -22,9 +22,12 @@ extension Daemon {
       }
     }
     guard isToBeSaved else { return answer(.success(conclude([]))) }
+    let bytes = arrived.reduce(0) { $0 + ($1.push?.payload.utf8.count ?? 0) }
+    guard pushes.reserve(bytes) else { return answer(.failure(.full)) }
     pending.arrivals.append(
       Pending.Arrival(pushes: arrived) { problem, known in
-        if let problem { return answer(.failure(problem)) }
+        self.pushes.leave(bytes)
+        if let problem { return answer(.failure(NotTaken(problem))) }
         let taken = conclude(known)
         self.pending.answers.append { answer(.success(taken)) }
         self.commitSoon()
@@ -40,14 +43,15 @@ extension Daemon {
 
   /// Hands a push that is saved to the engine, or tells who is attached of one that wakes nobody.
   private func take(_ order: PushOrder, _ push: Push?) -> TakenPush {
+    guard configuration[order.app] != nil else {
+      if let message = order.message { pending.messagesUnseen[order.app, default: []].insert(message) }
+      if let push { pending.pushes[push.id] = .gone }
+      return TakenPush()
+    }
     guard let push else {
       tellAttached(of: order.payload, to: order.app)
       tellWatchers(ofPush: order.payload.contentID, to: order.app, .told)
       return note(TakenPush(fate: .told, waiting: waitingPushes(of: order.app)), of: order)
-    }
-    guard configuration[order.app] != nil else {
-      pending.pushes[push.id] = .gone
-      return TakenPush()
     }
     handle(.pushed(order.app, push))
     let isKept = engine.pushes(of: order.app).contains { $0.id == push.id }
@@ -89,7 +93,9 @@ extension Daemon {
     pending.pushes.merge(decision.pushes) { _, later in later }
     pending.pushesDropped += decision.pushesDropped
     let untold = decision.pushesMerged.union(decision.pushesDropped.map(\.id))
-    for (id, change) in decision.pushes where change == .gone && !untold.contains(id) {
+    for (id, change) in decision.pushes {
+      let before = pushes.note(change, of: id)
+      guard change == .gone, before?.isTold == true, !untold.contains(id) else { continue }
       // The app was told, and would be told again.
       pending.mustLast = true
       tally.note(Tally.PushFate.delivered)
@@ -106,10 +112,12 @@ extension Daemon {
     var changes = PushChanges()
     changes.arrived = turn.arrivals.flatMap(\.pushes)
     changes.changed = turn.pushes
+    changes.unseen = turn.messagesUnseen
     changes.dropped = turn.pushesDropped
     guard turn.savesAll else { return changes }
-    for app in configuration.apps {
-      for push in engine.pushes(of: app.id) { changes.changed[push.id] = .kept(app.id, push) }
+    // Also of those whose file is gone for now.
+    for app in pushes.apps {
+      for push in engine.pushes(of: app) { changes.changed[push.id] = .kept(app, push) }
     }
     return changes
   }

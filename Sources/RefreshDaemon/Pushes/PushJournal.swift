@@ -1,5 +1,6 @@
 import RefreshAPI
 import RefreshEngine
+import RefreshStore
 import Systemd
 
 // What the journal is told of pushes: nothing of their payloads but the content id.
@@ -20,6 +21,10 @@ extension DaemonJournal {
     write(
       "\(push.app): a push\(Self.about(push.contentID)) is dropped: more than \(Engine.mostPushes) wait, and it is the "
         + "oldest", .warning, .pushDropped, fields(push.app, push.contentID))
+  }
+
+  func forgot(_ id: PushID, _ problem: StoreError) {
+    write("cannot tell of push \(id), so it is forgotten; have it sent again: \(problem)", .error, nil, [])
   }
 
   private static func about(_ contentID: String?) -> String { contentID.map { " with content \($0)" } ?? "" }

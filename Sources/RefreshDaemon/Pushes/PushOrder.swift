@@ -62,6 +62,19 @@ struct PushOrder {
   }
 }
 
+/// Why none of some pushes was taken, which may go well later.
+struct NotTaken: Error {
+  let problem: String
+
+  /// They could not be saved.
+  init(_ problem: StoreError) { self.problem = problem.description }
+
+  private init(problem: String) { self.problem = problem }
+
+  /// As much waits as may.
+  static let full = NotTaken(problem: "cannot take the push: \(Pushes.mostBytes >> 20) MiB of pushes wait")
+}
+
 /// A push that was taken.
 struct TakenPush {
   /// What has become of it; nil when its app left the configuration meanwhile.

@@ -4,11 +4,11 @@ import RefreshAPI
 // kept for status.
 
 extension Wire.Source {
-  /// The most sources that one connection may tell of.
-  static let most = 256
+  /// The most sources that one connection may tell of: as many as `push.toml` may have, 64 of each kind.
+  static let most = 64 * Wire.SourceKind.allCases.count
   /// The most bytes of the name of one, and of what is wrong with it.
-  private static let longestName = 64
-  private static let longestProblem = 1_000
+  private static let longestName = 32
+  private static let longestProblem = 512
 
   /// The same with every number within its bounds, and no more than the beginning of a text of any length.
   var bounded: Wire.Source {

@@ -35,14 +35,18 @@ extension Engine {
     touch(id, &turn)
     apps[id]?.pushes.append(push)
     turn.decision.pushes[push.id] = .kept(id, push)
-    tidy(id, &turn)
+    tidy(id, most: Self.mostPushes, &turn)
   }
 
   /// Merges and drops what waits: what came, what comes back from a refresh that was cut short, and what the daemon before
   /// this one saved and did not come to look at.
-  mutating func tidy(_ id: AppID, _ turn: inout Turn) {
+  ///
+  /// - Parameter most: how many may wait: one more than else where one may have come back.
+  private mutating func tidy(_ id: AppID, most: Int = mostPushes + 1, _ turn: inout Turn) {
     while let (older, newer) = apps[id]?.pushesToMerge { merge(newer, into: older, of: id, &turn) }
-    while let oldest = apps[id]?.oldestTooMany { drop(oldest, of: id, &turn) }
+    while let waiting = apps[id]?.waitingPushes, waiting.count > most, let oldest = waiting.first {
+      drop(oldest, of: id, &turn)
+    }
   }
 
   /// Tidies the pushes of all apps, those that are not configured among them.
@@ -203,12 +207,6 @@ extension App {
       if let older = waiting[..<place].first(where: { $0.isReplaced(by: newer) }) { return (older, newer) }
     }
     return nil
-  }
-
-  /// The one that makes room where more wait than may: the oldest, which is the likeliest to be outdated.
-  var oldestTooMany: Push? {
-    let waiting = waitingPushes
-    return waiting.count > Engine.mostPushes ? waiting.first : nil
   }
 
   /// Whether a change of the conditions may change which push wakes it next.
