@@ -211,6 +211,12 @@ struct App: Sendable {
     let isStronger = asked.trigger.endsWithPhase || trigger == .manual || trigger.isAwaited && !asked.trigger.isAwaited
     request = Request(trigger: isStronger ? trigger : asked.trigger, earliest: min(asked.earliest, instant))
   }
+
+  /// Has a retry that is asked for wait as long as the newest failure says.
+  mutating func delayRetry(until instant: Instant) {
+    guard let asked = request, asked.trigger == .retry else { return }
+    request?.earliest = max(asked.earliest, instant)
+  }
 }
 
 extension Trigger {

@@ -64,6 +64,7 @@ extension Engine {
     let isCutShort = record.tasks.contains(where: \.isCutShort)
     if record.stopReason == .deadline { strike(id, at: turn.now) }
     let retryAt = takeFailure(id, record, isCutShort: isCutShort, after: refreshing.retryAfter, at: turn.now)
+    if let retryAt, !isCutShort { apps[id]?.delayRetry(until: retryAt) }
     if refreshing.started.session != nil {
       takeWake(id, record, refreshing.started, retryAt: retryAt, &turn)
     } else if refreshing.started.push != nil {
