@@ -16,7 +16,8 @@ extension Bystander {
       guard let app = apps[id], app.policy != nil, !app.isOff else { return }
       apps[id]?.mayRetryAtOnce = true
       if trigger == .manual { apps[id]?.isAskedByHand = true }
-      if app.run != nil { apps[id]?.isAsked = true }
+      // A retry waits for its back-off, which the run that goes on may make longer.
+      if app.run != nil, trigger != .retry { apps[id]?.isAsked = true }
     case .disabled(let id, let isDisabled):
       guard apps[id]?.policy != nil else { return }
       apps[id]?.isDisabled = isDisabled
