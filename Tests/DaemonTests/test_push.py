@@ -266,9 +266,12 @@ def test_what_was_answered_outlives_a_crash(daemon, told):
         daemon.start()
     daemon.tell("launched")
     expected = {f"{number}-{more}" for number in range(5) for more in range(4)}
+    # A push whose refresh two crashes in a row have cut short waits for its back-off, a minute or more.
+    late = {content for content, hold in waits(daemon) if hold == "retry"}
     seen = set()
-    while seen != expected:
+    while not seen >= expected - late:
         seen.add(told.line().split()[1])
+    assert seen <= expected
     daemon.wait_until_said("finished")
 
 
