@@ -330,7 +330,7 @@ def test_a_payload_of_standard_input_is_on_no_command_line(daemon):
 
 
 @pytest.mark.parametrize("text, problem", [
-    (b"\n", "it is empty"), (b"\xff", "it is not UTF-8"), (b" " * 70_000, "it goes on beyond 65536 bytes"),
+    (b"\n", "it is empty"), (b"\xff", "it is not UTF-8"), (b" " * 70_000, "it is longer than 65536 bytes"),
 ])
 def test_what_is_no_payload_is_not_sent(daemon, text, problem):
     result = push_from_standard_input(daemon, text)
