@@ -48,7 +48,7 @@ struct RefreshCtl: ParsableCommand {
     ])
 }
 
-/// The entry point. ArgumentParser prints the errors of the command line, this program prints all others.
+/// The entry point: ArgumentParser prints the errors of the command line, this program prints all others.
 @main enum Main {
   static func main() {
     do {

@@ -5,7 +5,6 @@ import Testing
 
 /// Pushes in the output of `push`, `why`, `history` and `status`.
 @Suite struct PushTests {
-  private static let limit = Wire.PushLimit(perHour: 3, burst: 5, used: 5)
   private static let atLimit = waiting("42", wait: "limit", until: noon + span(m: 12))
 
   private static let fates: [(Wire.PushFate, String?, Wire.Explanation?, String)] = [
@@ -13,7 +12,7 @@ import Testing
     (.queued, nil, pushed(), "Todo is woken now."),
     (.queued, "42", pushed([waiting("42")]), "Todo is woken with content 42 now."),
     (
-      .queued, "42", pushed([waiting("42")], running: true),
+      .queued, "42", pushed([waiting("42")], isRunning: true),
       "Todo is woken with content 42 later: after the refresh that is running (12-346)."
     ),
     (
@@ -77,12 +76,12 @@ import Testing
         "               no content id, low, instead of 2 others, came today 11:30: waits for the pushes",
         "               before it",
         "  push limit   5 of 5 in the last 100 min, 3 an hour",
-        "  dropped      content 7, came today 10:00: too many newer ones waited",
+        "  dropped      content 7, came today 10:00: too many newer pushes waited",
       ])
   }
 
   @Test func whyDoesNotMentionPushesIfThereWereNone() {
-    let lines = screen().text(pushed(limit: Wire.PushLimit(perHour: 3, burst: 5, used: 0)))
+    let lines = screen().text(pushed(used: 0))
     #expect(!lines.contains { $0.contains("push") })
   }
 
@@ -111,7 +110,7 @@ import Testing
       screen().text(.init(refreshes: [pushed], pushesDropped: [dropped]), of: "org.example.todo") == [
         "STARTED         ID      TRIGGER  OUTCOME   TOOK   CPU     DETAIL",
         "today 11:00:00          push     dropped                  no content id, came today 09:00: "
-          + "too many newer ones waited",
+          + "too many newer pushes waited",
         "today 10:00:00  12-345  push     new data  1.8 s  300 ms  content 42, instead of 1 other",
       ])
   }
@@ -152,17 +151,10 @@ private func waiting(
 }
 
 private func pushed(
-  _ pushes: [Wire.PushWaiting] = [], dropped: [Wire.DroppedPush] = [], holds: [String] = [], running: Bool = false,
-  trigger: Wire.Trigger? = nil, window: Wire.Window? = nil,
-  limit: Wire.PushLimit = Wire.PushLimit(perHour: 3, burst: 5, used: 5)
+  _ pushes: [Wire.PushWaiting] = [], dropped: [Wire.DroppedPush] = [], holds: [String] = [], isRunning: Bool = false,
+  trigger: Wire.Trigger? = nil, window: Wire.Window? = nil, used: Int = 5
 ) -> Wire.Explanation {
-  let unknown = Wire.Condition(source: "")
-  return Wire.Explanation(
-    id: "org.example.todo", name: "Todo", phase: .background, verdict: holds.isEmpty ? .notDue : .held,
-    trigger: trigger, window: window, holds: holds.map { Wire.Hold(name: $0, remedy: "wait") },
-    running: running ? Wire.Running(id: "12-346", trigger: .interval, startedMicroseconds: noon) : nil,
-    interval: interval("24h", span(h: 24)), isProcessing: false, terms: [], isDisabled: false, failures: 0, strikes: 0,
-    conditions: Wire.Conditions(
-      network: unknown, power: unknown, powerSaver: unknown, idle: unknown, pressure: unknown),
-    past: [], pushes: pushes, pushesDropped: dropped, pushLimit: limit)
+  explanation(
+    trigger: trigger, window: window, holds: holds, isRunning: isRunning, pushes: pushes, dropped: dropped,
+    limit: Wire.PushLimit(perHour: 3, burst: 5, used: used))
 }

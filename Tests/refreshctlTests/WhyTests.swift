@@ -92,7 +92,7 @@ import Testing
     }
     #expect(
       facts == [
-        "  network    unmetered: wlan0, metered (NetworkManager), not met, asked for until tomorrow 06:00",
+        "  network    unmetered: wlan0, metered (NetworkManager), not met, required until tomorrow 06:00",
         "             NetworkManager does not answer",
         "  power      ac: on battery, 64 % (UPower), not met",
         "             UPower is not on the bus",
@@ -134,7 +134,7 @@ import Testing
         "",
         "  last refresh   today 06:00, no data, took 1.8 s, 300 ms CPU (interval)",
         "  data age       6 h, floor today 11:40, ceiling tomorrow 06:00",
-        "  network        unmetered: wlan0, metered (NetworkManager), not met, asked for",
+        "  network        unmetered: wlan0, metered (NetworkManager), not met, required",
         "                 until tomorrow 06:00",
         "                 NetworkManager is not on the bus; rtnetlink cannot tell whether",
         "                 a network is metered",
@@ -147,29 +147,4 @@ import Testing
         "today 05:00  waited 1 h  held: network, power",
       ])
   }
-}
-
-private func explanation(
-  trigger: Wire.Trigger? = nil, window: Wire.Window? = nil, holds: [String] = [], terms: [Wire.Term] = [],
-  isProcessing: Bool = false, isDisabled: Bool = false, pause: Wire.PauseState? = nil, oneShot: Wire.OneShot? = nil,
-  waiting: Int64? = nil,
-  failures: Int = 0, problem: String? = nil, powerProblem: String? = nil, past: [Wire.Past] = [],
-  freshUntil: Int64? = nil
-) -> Wire.Explanation {
-  let unknown = Wire.Condition(source: "")
-  let background = interval(holds == ["never"] ? "never" : "24h", span(h: 24))
-  return Wire.Explanation(
-    id: "org.example.todo", name: "Todo", phase: .background, verdict: holds.isEmpty ? .notDue : .held,
-    trigger: trigger, window: window, holds: holds.map { Wire.Hold(name: $0, remedy: "wait") },
-    interval: background, freshMicroseconds: noon - span(h: 6), floorMicroseconds: noon - span(m: 20),
-    staleMicroseconds: noon + span(h: 18), isProcessing: isProcessing, terms: terms,
-    quiet: Wire.QuietHours(fromMinutes: 1320, toMinutes: 420),
-    isDisabled: isDisabled, pause: pause, failures: failures, strikes: 0, freshUntilMicroseconds: freshUntil,
-    oneShot: oneShot,
-    waiting: waiting.map { Wire.Waiting(sinceMicroseconds: $0, holds: holds) },
-    conditions: Wire.Conditions(
-      network: Wire.Condition(value: "wlan0, metered", source: "NetworkManager", problem: problem),
-      power: Wire.Condition(source: "", problem: powerProblem),
-      powerSaver: unknown, idle: unknown, pressure: unknown),
-    past: past)
 }

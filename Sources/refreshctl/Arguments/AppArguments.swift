@@ -28,4 +28,11 @@ struct TransfersArguments: ParsableArguments {
   var ids: [Int64]
 
   @OptionGroup var connection: ConnectionOptions
+
+  /// Calls a method about the transfers, and prints their new state.
+  func change<Method: InterfaceMethod>(
+    _ method: Method.Type, _ parameters: Method.Parameters, to state: String
+  ) throws {
+    try connection.ask(method, parameters) { _, _ in [sentence(ids, state)] }
+  }
 }

@@ -14,7 +14,7 @@ extension CompletionKind {
     }
   }
 
-  /// Completes words that the daemon knows. The shell's completion script runs this program for them.
+  /// Completes words that the daemon knows; the shell's completion script runs this program for them.
   private static func answered(
     _ words: @escaping @Sendable (DaemonClient) throws(Failure) -> [String]
   ) -> CompletionKind {

@@ -5,7 +5,7 @@ import RefreshAPI
 struct LeaseArguments: ParsableArguments {
   @Flag(
     name: .customLong("while"),
-    help: "Send the signal only while a command runs. Write the command after `--`; its exit code is passed on.")
+    help: "Hold the signal for as long as a command runs. Write the command after `--`; its exit code is passed on.")
   var isLease = false
 
   @Argument(parsing: .postTerminator, help: "The command of --while and its arguments.")

@@ -2,7 +2,7 @@
 
 /// Absolute paths without symbolic links, because the daemon follows no links on behalf of others.
 enum WholePath {
-  /// The path of a download's target. In a folder, the target has the file name of the URL.
+  /// The path of a download's target; in a folder, the target has the file name of the URL.
   static func target(_ path: String, of url: String) throws(Failure) -> String {
     var status = stat()
     if path.hasSuffix("/") || (stat(path, &status) == 0 && status.st_mode & S_IFMT == S_IFDIR) {

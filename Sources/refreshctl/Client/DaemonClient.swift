@@ -64,7 +64,7 @@ struct DaemonClient {
     if let failure { throw failure }
   }
 
-  /// Calls a method with `more` and returns its first reply. The connection stays open as long as this value lives.
+  /// Calls a method with `more` and returns its first reply; the connection stays open as long as this value lives.
   func first<Method: InterfaceMethod>(
     _ method: Method.Type, _ parameters: Method.Parameters
   ) throws(Failure) -> Method.Reply {
@@ -84,7 +84,7 @@ struct DaemonClient {
     _ = fcntl(descriptor, F_SETFL, fcntl(descriptor, F_GETFL) | O_ASYNC | O_NONBLOCK)
   }
 
-  /// Whether the connection has ended. Drops data that has arrived.
+  /// Whether the connection has ended; drops data that has arrived.
   ///
   /// Call ``reportBySignal()`` first: it makes the descriptor non-blocking.
   func isAtEnd() -> Bool {

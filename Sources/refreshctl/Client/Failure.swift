@@ -4,7 +4,7 @@
 struct Failure: Error, Hashable {
   /// The exit status of the process.
   let status: ExitStatus
-  /// The message: an act that failed, its object, and a remedy. It begins with "cannot".
+  /// The message: an act that failed, its object, and a remedy; it begins with "cannot".
   let text: String
 }
 

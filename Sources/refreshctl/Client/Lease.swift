@@ -18,7 +18,7 @@ struct Lease {
 
   /// The time between two attempts to reach a daemon that has ended.
   private static let pause = timespec(tv_sec: 1, tv_nsec: 0)
-  /// The timeout of the daemon's reply. This process does not notice the end of the command while it waits.
+  /// The timeout of the daemon's reply; while this process waits, it does not notice the end of the command.
   private static let secondsToAnswer = 5
 
   /// Takes the lease, runs the command, and exits with the exit code of the command.

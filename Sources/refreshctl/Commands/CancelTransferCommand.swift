@@ -8,9 +8,6 @@ struct CancelTransferCommand: ParsableCommand {
   @OptionGroup var arguments: TransfersArguments
 
   func run() throws {
-    let ids = arguments.ids
-    try arguments.connection.ask(TransfersInterface.Cancel.self, .init(ids: ids)) { _, _ in
-      [sentence(ids, "cancelled")]
-    }
+    try arguments.change(TransfersInterface.Cancel.self, .init(ids: arguments.ids), to: "cancelled")
   }
 }

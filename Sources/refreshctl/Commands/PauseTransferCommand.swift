@@ -9,7 +9,6 @@ struct PauseTransferCommand: ParsableCommand {
   @OptionGroup var arguments: TransfersArguments
 
   func run() throws {
-    let ids = arguments.ids
-    try arguments.connection.ask(TransfersInterface.Pause.self, .init(ids: ids)) { _, _ in [sentence(ids, "paused")] }
+    try arguments.change(TransfersInterface.Pause.self, .init(ids: arguments.ids), to: "paused")
   }
 }

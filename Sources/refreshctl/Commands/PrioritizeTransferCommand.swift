@@ -13,9 +13,7 @@ struct PrioritizeTransferCommand: ParsableCommand {
   @OptionGroup var arguments: TransfersArguments
 
   func run() throws {
-    let ids = arguments.ids
-    try arguments.connection.ask(TransfersInterface.SetPriority.self, .init(ids: ids, priority: priority)) { _, _ in
-      [sentence(ids, "of priority \(priority)")]
-    }
+    try arguments.change(
+      TransfersInterface.SetPriority.self, .init(ids: arguments.ids, priority: priority), to: "of priority \(priority)")
   }
 }

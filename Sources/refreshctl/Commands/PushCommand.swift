@@ -43,7 +43,7 @@ struct PushCommand: ParsableCommand {
     try connection.show(reply) { $0.wrapped($0.sentence(sent, explanation(by: daemon))) }
   }
 
-  /// The state of the app after the push; nil if the daemon does not report it. The push has succeeded all the same.
+  /// The state of the app after the push; nil if the daemon does not report it, which is no failure of the push.
   private func explanation(by daemon: DaemonClient) -> Wire.Explanation? {
     do throws(Failure) {
       return try daemon.call(ManagerInterface.Why.self, .init(app: app)).why

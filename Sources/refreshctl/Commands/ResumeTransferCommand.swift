@@ -8,9 +8,6 @@ struct ResumeTransferCommand: ParsableCommand {
   @OptionGroup var arguments: TransfersArguments
 
   func run() throws {
-    let ids = arguments.ids
-    try arguments.connection.ask(TransfersInterface.Resume.self, .init(ids: ids)) { _, _ in
-      [sentence(ids, "in the queue again")]
-    }
+    try arguments.change(TransfersInterface.Resume.self, .init(ids: arguments.ids), to: "in the queue again")
   }
 }

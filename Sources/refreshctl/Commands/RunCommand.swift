@@ -45,8 +45,7 @@ struct RunCommand: ParsableCommand {
     try connection.ask(
       ManagerInterface.Schedule.self, .init(app: app, earliestMicroseconds: earliest, reason: reason)
     ) { screen, reply in
-      let earliest = reply.oneShot.earliestMicroseconds
-      return ["\(app) will be refreshed \(screen.relative(earliest)) (\(screen.clock(earliest)))."]
+      ["\(app) will be refreshed \(screen.relativeAndClock(reply.oneShot.earliestMicroseconds))."]
     }
   }
 
@@ -77,7 +76,7 @@ struct RunCommand: ParsableCommand {
     if !connection.json { fputs(text + "\n", stderr) }
   }
 
-  /// Prints a line of a task's output. On a terminal, without control characters.
+  /// Prints a line of a task's output; on a terminal, without control characters.
   private func printOutput(_ line: String, of task: String) {
     guard !connection.json else { return }
     print("\(task): \(isatty(STDOUT_FILENO) == 1 ? printable(line) : line)")

@@ -32,8 +32,7 @@ extension Screen {
   }
 
   private func words(_ wait: Wire.Wait) -> String {
-    let span = Elapsed.rough(max(0, wait.untilMicroseconds - wait.sinceMicroseconds))
-    return "no longer held by \(printable(wait.holds.joined(separator: ", "))), after \(span)"
+    "no longer held by \(printable(wait.holds.joined(separator: ", "))), after \(wait.span)"
   }
 
   private func condition(_ event: Wire.WatchEvent) -> String {

@@ -17,7 +17,7 @@ extension Screen {
   }
 
   private func age(_ app: Wire.App) -> Cell {
-    let age = app.freshMicroseconds.map { Elapsed.rough(max(0, now - $0), brief: true) }
+    let age = app.freshMicroseconds.map { self.age(of: $0, brief: true) }
     guard app.staleSinceMicroseconds != nil else { return Cell(age ?? "-") }
     return Cell(age.map { "\($0), stale" } ?? "stale", .bad)
   }

@@ -34,7 +34,7 @@ extension Screen {
     guard let why, let pushes = why.pushes, let index = pushes.lastIndex(where: { $0.contentID == sent.contentID })
     else {
       return sent.reply.earliestMicroseconds.map {
-        ": its limit lets the next push through \(clock($0)) (\(relative($0)))"
+        ": its limit lets the next push through \(clockAndRelative($0))"
       }
     }
     let push = pushes[index]
@@ -46,7 +46,7 @@ extension Screen {
       let end = why.verdict == .held ? ". " + held(why).dropLast() : opening(of: pushes)
       return ": \(count(index, "push waits", "pushes wait")) before it" + end
     case "limit":
-      let next = push.untilMicroseconds.map { ", next \(clock($0)) (\(relative($0)))" } ?? ""
+      let next = push.untilMicroseconds.map { ", next \(clockAndRelative($0))" } ?? ""
       guard let limit = why.pushLimit else { return ": too many pushes\(next)" }
       return ": \(count(limit.used, "push", "pushes")) in the last \(limit.span)\(next)"
     case "terminated": return ": the user has quit it; start it, or run `refreshctl launched \(why.id)`"
@@ -57,7 +57,7 @@ extension Screen {
   /// The time at which the limit lets the next push through, as the end of a sentence.
   private func opening(of pushes: [Wire.PushWaiting]) -> String {
     guard let until = pushes.first(where: { $0.wait == "limit" })?.untilMicroseconds else { return "" }
-    return ", and the next one wakes it \(clock(until)) (\(relative(until)))"
+    return ", and the next one wakes it \(clockAndRelative(until))"
   }
 
   /// Adds the pushes of an app, its push limit and its dropped pushes.
@@ -90,7 +90,7 @@ extension Screen {
     let until = push.untilMicroseconds.map { " \(clock($0))" } ?? ""
     return switch push.wait {
     case "ready" where why.running != nil: "waits for the end of the refresh that is running"
-    case "ready": why.holds.isEmpty ? "is the next one" : "waits with the app"
+    case "ready": why.holds.isEmpty ? "is the next one" : "waits until the app is no longer held"
     case "turn": "waits for the pushes before it"
     case "limit": "waits for the limit until\(until)"
     case "retry": "is retried\(until), because its refresh failed"
@@ -109,7 +109,7 @@ func others(_ merged: Int) -> String { merged == 0 ? "" : ", instead of \(count(
 
 extension Wire.DroppedPush {
   /// The reason for the drop.
-  var reason: String { "too many newer ones waited" }
+  var reason: String { "too many newer pushes waited" }
 }
 
 extension Wire.PushLimit {

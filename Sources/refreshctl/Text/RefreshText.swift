@@ -6,8 +6,8 @@ extension Screen {
     let result = result(refresh.outcome, refresh.cause)
     let spent = "took \(Elapsed.measured(refresh.durationMicroseconds)), \(refresh.spent)"
     let line = "\(clock(refresh.startedMicroseconds)), \(result), \(spent) (\(refresh.trigger.hyphenated))"
-    let says = refresh.tasks.contains { !$0.message.isEmpty || $0.cause != nil }
-    guard refresh.tasks.count > 1 || says else { return [line] }
+    let hasDetails = refresh.tasks.contains { !$0.message.isEmpty || $0.cause != nil }
+    guard refresh.tasks.count > 1 || hasDetails else { return [line] }
     return [line] + refresh.tasks.map(task)
   }
 

@@ -21,6 +21,17 @@ struct Screen {
     return distance > 0 ? "in \(span)" : "\(span) ago"
   }
 
+  /// A time, its distance first: `in 12 min (today 12:12)`.
+  func relativeAndClock(_ microseconds: Int64) -> String { "\(relative(microseconds)) (\(clock(microseconds)))" }
+
+  /// A time, its distance last: `today 12:12 (in 12 min)`.
+  func clockAndRelative(_ microseconds: Int64) -> String { "\(clock(microseconds)) (\(relative(microseconds)))" }
+
+  /// The age of data: `5 h 58 min`.
+  func age(of microseconds: Int64, brief: Bool = false) -> String {
+    Elapsed.rough(max(0, now - microseconds), brief: brief)
+  }
+
   /// `today 11:48`; with seconds within ten minutes of now.
   func clock(_ microseconds: Int64) -> String {
     clock(microseconds, seconds: abs(distance(of: microseconds)) < 600_000_000)
@@ -31,7 +42,7 @@ struct Screen {
     calendar(microseconds).text(today: calendar(now), seconds: seconds)
   }
 
-  /// The distance from now. A value from another program may be out of range, so it is bounded.
+  /// The distance from now, bounded, because a value from another program may be out of range.
   private func distance(of microseconds: Int64) -> Int64 {
     let furthest: Int64 = 1 << 60
     return min(max(-furthest, microseconds), furthest) - now
@@ -45,7 +56,7 @@ struct Screen {
 }
 
 extension Screen {
-  /// The device of a descriptor. A terminal has colours unless `NO_COLOR` or `TERM` says otherwise.
+  /// The device of a descriptor; a terminal has colours unless `NO_COLOR` or `TERM` says otherwise.
   ///
   /// `NO_COLOR` counts when it is set and not empty (no-color.org).
   init(of descriptor: Int32) {

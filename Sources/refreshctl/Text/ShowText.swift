@@ -6,7 +6,7 @@ extension Screen {
     var facts = Facts()
     facts.add("next", next(app))
     if let last = app.last { facts.add("last refresh", summary(last)) }
-    facts.add("data age", (app.freshMicroseconds.map { Elapsed.rough(max(0, now - $0)) } ?? "no data yet") + stale(app))
+    facts.add("data age", (app.freshMicroseconds.map { age(of: $0) } ?? "no data yet") + stale(app))
     facts.add("foreground", interval(app.foregroundInterval) + entering(app))
     facts.add("background", interval(app.backgroundInterval))
     let (deadline, grace) = (app.deadlineMicroseconds, app.graceMicroseconds)
@@ -31,11 +31,11 @@ extension Screen {
       guard let due = app.dueMicroseconds else { return "\(state). No refresh is planned." }
       let interval = app.phase == .foreground ? app.foregroundInterval : app.backgroundInterval
       let reason = reason(app.dueTrigger, app.phase, interval)
-      return "\(state). It will be refreshed \(relative(due)) (\(clock(due)))\(reason)."
+      return "\(state). It will be refreshed \(relativeAndClock(due))\(reason)."
     }
   }
 
-  /// `Todo is in the background and is being refreshed: 12-346, manual, started 3 s ago.`
+  /// A sentence about a running refresh, after the state of its app.
   func sentence(_ state: String, _ running: Wire.Running) -> String {
     let start = relative(running.startedMicroseconds)
     return "\(state) and is being refreshed: \(running.id), \(running.trigger.hyphenated), started \(start)."

@@ -30,7 +30,7 @@ extension Screen {
     let since = clock(source.sinceMicroseconds)
     if source.isConnected { return "\(name): connected since \(since), \(messages)" }
     let problem = source.problem.map { ": \(printable($0))" } ?? ""
-    let retry = source.retryMicroseconds.map { "; next attempt \(relative($0)) (\(clock($0)))" } ?? ""
+    let retry = source.retryMicroseconds.map { "; next attempt \(relativeAndClock($0))" } ?? ""
     return "\(name): not connected since \(since), \(messages)\(problem)\(retry)"
   }
 }

@@ -22,8 +22,8 @@ extension Screen {
 
   /// The daemon, the time of its start, and its problems.
   func sentence(_ daemon: Wire.DaemonStatus) -> String {
+    let since = relativeAndClock(daemon.sinceMicroseconds)
     let whose = daemon.isUserDaemon ? "your own daemon" : "the system's daemon"
-    let since = "\(relative(daemon.sinceMicroseconds)) (\(clock(daemon.sinceMicroseconds)))"
     var troubles: [String] = []
     if !daemon.configuration.problems.isEmpty {
       let mistakes = count(daemon.configuration.problems.count, "mistake")

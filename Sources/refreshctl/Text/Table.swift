@@ -42,7 +42,7 @@ struct Table {
   private static let gap = 2
   private static let least = 6
 
-  /// The width of each column: its longest text, or less until the row fits. The prose is cut first, then the widest.
+  /// The width of each column: its longest text, cut until the row fits, first the prose, then the widest column.
   private func widths(of rows: [[Cell]], within limit: Int?) -> [Int] {
     var widths = titles.indices.map { column in rows.map { $0[column].text.count }.max() ?? 0 }
     guard let limit else { return widths }

@@ -129,7 +129,7 @@ struct TimelinePicture {
     document.text("tick", x: x + 20, y: y + 4, "waiting")
   }
 
-  /// The stylesheet. It uses no custom properties, because converters do not support them.
+  /// The stylesheet, without custom properties, because converters do not support them.
   private static let style = """
     text{font-family:system-ui,"Segoe UI","Noto Sans","DejaVu Sans",sans-serif;font-size:12px;fill:#1f2328}
     .heading{font-size:15px}.strong{font-weight:bold}.tick,.note{fill:#59636e}.note{font-style:italic}
@@ -148,7 +148,7 @@ extension Timeline.Mark.Kind {
   /// The kind as a class of the stylesheet.
   fileprivate var name: String { String(words.map { $0 == " " ? "-" : $0 }) }
 
-  /// The path of the mark around a point. The shapes differ, for readers who do not see the colours.
+  /// The path of the mark around a point; the shapes differ, for readers who do not see the colours.
   fileprivate func shape(x: Double, y: Double) -> String {
     let start = "M\(pixels(x)) \(pixels(y))"
     return switch self {

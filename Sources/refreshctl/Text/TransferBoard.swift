@@ -42,7 +42,7 @@ struct TransferBoard {
 }
 
 extension Screen {
-  /// A table that fits the lines of a terminal. It leaves out ended transfers first.
+  /// A table that fits the lines of a terminal; ended transfers are left out first.
   func board(_ transfers: [Wire.Transfer], height: Int) -> [String] {
     // Three lines are for the titles, the number of hidden transfers, and the cursor.
     let room = max(1, height - 3)

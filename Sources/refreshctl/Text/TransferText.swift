@@ -61,7 +61,7 @@ extension Screen {
   }
 }
 
-/// A result for transfers: `Transfer 12 is paused.`, `Transfers 12, 13 and 14 are paused.`
+/// The new state of transfers, such as `Transfers 12, 13 and 14 are paused.`
 func sentence(_ ids: [Int64], _ result: String) -> String {
   let numbers = ids.map(String.init)
   guard let last = numbers.last, numbers.count > 1 else { return "Transfer \(numbers.joined()) is \(result)." }

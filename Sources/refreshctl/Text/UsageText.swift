@@ -20,6 +20,6 @@ extension Screen {
     return ["Expected openings, by the half hour:"] + facts.lines(on: self)
   }
 
-  /// `6.5 times a day`
+  /// A rate: 6.5 is `6.5 times a day`.
   private func timesADay(_ number: Double) -> String { "\(Decimal.text(number)) times a day" }
 }

@@ -17,7 +17,7 @@ extension Screen {
   /// `in 2 h 12 min (today 14:12)`, or `between today 14:12 and today 14:19` for a window of a minute or more.
   private func time(_ window: Wire.Window) -> String {
     let (earliest, latest) = (window.earliestMicroseconds, window.latestMicroseconds)
-    guard latest - earliest >= 60_000_000 else { return "\(relative(earliest)) (\(clock(earliest)))" }
+    guard latest - earliest >= 60_000_000 else { return relativeAndClock(earliest) }
     return "between \(clock(earliest)) and \(clock(latest)) (\(relative(earliest)))"
   }
 

@@ -27,14 +27,14 @@ extension Screen {
     if why.failures > 0 { add("retry", "\(count(why.failures, "failure")) in a row that allow a retry") }
     if why.strikes > 0 { add("strikes", strikes(why)) }
     if let until = why.freshUntilMicroseconds { add("fresh", "its server has nothing newer before \(clock(until))") }
-    if let until = why.skippedUntilMicroseconds { add("skip", "nothing starts by time before \(clock(until))") }
+    if let until = why.skippedUntilMicroseconds { add("skip", "no scheduled refresh before \(clock(until))") }
     if let oneShot = why.oneShot { add("scheduled", text(oneShot)) }
     addPushes(of: why, to: &facts, width: factWidth)
     return wrapped(sentence(why)) + [""] + facts.lines(on: self) + (why.past.isEmpty ? [] : [""] + table(why.past))
   }
 
   private func age(_ why: Wire.Explanation) -> String {
-    let age = why.freshMicroseconds.map { Elapsed.rough(max(0, now - $0)) } ?? "no data yet"
+    let age = why.freshMicroseconds.map { self.age(of: $0) } ?? "no data yet"
     let floor = why.floorMicroseconds.map { ["floor \(clock($0))"] } ?? []
     let ceiling = why.staleMicroseconds.map { ["ceiling \(clock($0))"] } ?? []
     return ([age] + floor + ceiling).joined(separator: ", ")
@@ -43,8 +43,8 @@ extension Screen {
   private func plan(_ planning: Wire.Planning) -> String {
     let (worth, price) = (Decimal.text(planning.worth), Decimal.text(planning.price))
     let expected = Decimal.text(planning.openingsExpected)
-    return "refresh \(clock(planning.plannedMicroseconds)), \(expected) openings expected before; one now would spare "
-      + "\(worth) min of age, worth it from \(price) min (price \(Decimal.text(planning.machinePrice)) × cost "
+    return "refresh \(clock(planning.plannedMicroseconds)), \(expected) openings expected before it; a refresh now "
+      + "would save \(worth) min of age, and is worth it from \(price) min (price \(Decimal.text(planning.machinePrice)) × cost "
       + "\(Decimal.text(planning.cost)))"
   }
 
@@ -56,9 +56,9 @@ extension Screen {
   private func text(_ term: Wire.Term) -> String {
     let has = term.has.map(printable) ?? "unknown"
     let source = term.source.isEmpty ? "" : " (\(printable(term.source)))"
-    let met = term.isRelaxed ? "no longer asked for" : term.isMet ? "met" : "not met"
+    let met = term.isRelaxed ? "no longer required" : term.isMet ? "met" : "not met"
     var relaxed = ""
-    if !term.isRelaxed, let from = term.relaxedMicroseconds { relaxed = ", asked for until \(clock(from))" }
+    if !term.isRelaxed, let from = term.relaxedMicroseconds { relaxed = ", required until \(clock(from))" }
     return "\(printable(term.needs)): \(has)\(source), \(met)\(relaxed)"
   }
 
@@ -91,9 +91,7 @@ extension Screen {
   }
 
   /// A minute of the day: `07:30`.
-  func time(_ minutes: Int) -> String {
-    CalendarTime.clock(of: [minutes / 60, minutes % 60])
-  }
+  func time(_ minutes: Int) -> String { CalendarTime.clock(of: [minutes / 60, minutes % 60]) }
 
   /// The last refreshes and waits, a line each.
   private func table(_ past: [Wire.Past]) -> [String] {
@@ -108,9 +106,8 @@ extension Screen {
         ])
       }
       if let wait = entry.wait {
-        let span = Elapsed.rough(max(0, wait.untilMicroseconds - wait.sinceMicroseconds))
         table.rows.append([
-          Cell(clock(wait.sinceMicroseconds)), Cell("waited \(span)"),
+          Cell(clock(wait.sinceMicroseconds)), Cell("waited \(wait.span)"),
           Cell("held: " + wait.holds.joined(separator: ", "), .faint),
         ])
       }

@@ -28,11 +28,16 @@ extension Wire.Phase {
 }
 
 extension [Wire.Hold] {
-  /// `network, power`
+  /// The names of the holds: `network, power`.
   var names: String { map { printable($0.name) }.joined(separator: ", ") }
 
-  /// `logged-out (refreshctl login org.example.todo)`
+  /// The holds and their remedies: `logged-out (refreshctl login org.example.todo)`.
   var namesAndRemedies: String { map { printable("\($0.name) (\($0.remedy))") }.joined(separator: ", ") }
+}
+
+extension Wire.Wait {
+  /// The length of the wait: `2 h`.
+  var span: String { Elapsed.rough(max(0, untilMicroseconds - sinceMicroseconds)) }
 }
 
 /// A number of things: `1 app`, `2 apps`.
