@@ -2,7 +2,6 @@ import ArgumentParser
 @preconcurrency import Glibc
 import RefreshAPI
 
-/// The root command.
 struct RefreshCtl: ParsableCommand {
   static let configuration = CommandConfiguration(
     commandName: "refreshctl",

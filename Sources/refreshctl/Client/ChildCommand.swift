@@ -8,7 +8,6 @@ struct ChildCommand {
   private static let notFound: Int32 = 127
   private static let notExecutable: Int32 = 126
 
-  /// The command did not start.
   struct NotStarted: Error {
     let text: String
     let exitCode: Int32
@@ -34,7 +33,6 @@ struct ChildCommand {
     self.pid = pid
   }
 
-  /// Passes a signal on.
   func send(_ signal: Int32) { kill(pid, signal) }
 
   /// The exit code of the command after its end: 128 plus the signal number if a signal ended it.

@@ -2,7 +2,6 @@
 
 /// An error of the command: the message for standard error, and the exit status.
 struct Failure: Error, Hashable {
-  /// The exit status of the process.
   let status: ExitStatus
   /// The message: an act that failed, its object, and a remedy; it begins with "cannot".
   let text: String

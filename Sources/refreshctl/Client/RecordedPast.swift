@@ -6,7 +6,6 @@ import RefreshRehearsal
 
 /// The past that the daemon has recorded, to be rehearsed under another configuration.
 struct RecordedPast {
-  /// The past as a trace.
   let trace: Trace
   /// The configuration that the daemon reads.
   let sources: ConfigurationSources
@@ -16,7 +15,6 @@ struct RecordedPast {
   /// The days before the measured ones, from which the engine learns.
   private static let warmUp = 28
 
-  /// Requests the recorded past from the daemon.
   init(_ daemon: DaemonClient, days: Int, now: Int64, calendar: (Int64) -> CalendarTime) throws(Failure) {
     let status = try daemon.call(ManagerInterface.Status.self, .init()).status
     reader = Reader(uid: status.isUserDaemon ? geteuid() : 0, isUserDaemon: status.isUserDaemon)

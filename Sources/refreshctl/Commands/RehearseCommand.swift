@@ -45,7 +45,6 @@ struct RehearseCommand: ParsableCommand {
     if let trace { try rehearse(try Self.read(trace)) } else { try rehearsePast() }
   }
 
-  /// Rehearses a trace.
   private func rehearse(_ trace: Trace) throws {
     let schedule = Rehearsal.run(trace, try policies(from: config.map(ConfigurationSources.directory), as: Reader()))
     guard !connection.json else {

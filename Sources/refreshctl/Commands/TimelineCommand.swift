@@ -68,7 +68,6 @@ struct TimelineCommand: ParsableCommand {
 
 /// The daemon's replies about the hours before and after now.
 struct TimelineAnswers: Encodable {
-  /// The history of one app.
   struct App: Encodable {
     let app: String
     let timeline: ManagerInterface.Timeline.Reply

@@ -1,4 +1,3 @@
-/// Decimal numbers for people.
 enum Decimal {
   /// About three significant digits: `0.03`, `6.5`, `120`.
   static func text(_ number: Double) -> String {

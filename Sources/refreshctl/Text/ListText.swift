@@ -1,7 +1,6 @@
 import RefreshAPI
 
 extension Screen {
-  /// The apps, a line each.
   func text(_ apps: [Wire.App]) -> [String] {
     guard !apps.isEmpty else {
       return ["No apps are configured. `refreshctl status` shows the directories that the daemon reads."]

@@ -2,11 +2,9 @@ import RefreshAPI
 
 /// A push that the daemon has accepted.
 struct SentPush {
-  /// The id of the app.
   let app: String
   /// The `content-id` of the payload.
   let contentID: String?
-  /// The daemon's reply.
   let reply: AppInterface.Push.Reply
 }
 

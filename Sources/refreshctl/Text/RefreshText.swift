@@ -68,7 +68,6 @@ extension Screen {
 }
 
 extension Wire.Outcome {
-  /// The colour of the outcome.
   var style: Style {
     switch self {
     case .newData: .good

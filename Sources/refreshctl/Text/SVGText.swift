@@ -7,7 +7,6 @@ struct SVGText {
 
   private var lines: [String]
 
-  /// The whole document.
   var text: String { lines.joined(separator: "\n") + "\n</svg>\n" }
 
   /// Begins a document with its title, its description for screen readers, and its stylesheet.
@@ -22,13 +21,11 @@ struct SVGText {
     ]
   }
 
-  /// Adds a line from a point to a point.
   mutating func line(_ name: String, from: (x: Double, y: Double), to: (x: Double, y: Double)) {
     lines.append(
       #"<path class="\#(name)" d="M\#(pixels(from.x)) \#(pixels(from.y))L\#(pixels(to.x)) \#(pixels(to.y))"/>"#)
   }
 
-  /// Adds a rectangle.
   mutating func rectangle(
     _ name: String, x: Double, y: Double, width: Double, height: Double, tooltip: String? = nil
   ) {
@@ -36,12 +33,10 @@ struct SVGText {
     add(#"rect class="\#(name)" x="\#(pixels(x))" y="\#(pixels(y))" \#(size)"#, "rect", tooltip)
   }
 
-  /// Adds a path.
   mutating func path(_ name: String, _ path: String, tooltip: String? = nil) {
     add(#"path class="\#(name)" d="\#(path)""#, "path", tooltip)
   }
 
-  /// Adds a text.
   mutating func text(
     _ name: String, x: Double, y: Double, _ text: String, anchor: Anchor = .start, tooltip: String? = nil
   ) {

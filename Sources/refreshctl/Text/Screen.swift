@@ -4,7 +4,6 @@
 struct Screen {
   /// The columns of a terminal; nil for a file or a pipe, where a line may have any length.
   let width: Int?
-  /// Whether to use colours.
   let hasColours: Bool
   /// Microseconds of the wall clock.
   let now: Int64

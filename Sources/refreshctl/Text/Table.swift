@@ -69,7 +69,6 @@ struct Facts {
     if !lines.isEmpty { rows.append((name, lines)) }
   }
 
-  /// Adds a fact of one line.
   mutating func add(_ name: String, _ line: String) { add(name, [line]) }
 
   /// The lines, indented, the names in one column.

@@ -25,7 +25,6 @@ struct Timeline {
     let holds: [String]
   }
 
-  /// The row of one app.
   struct Row {
     let app: String
     /// The marks in order of time.
@@ -71,7 +70,6 @@ extension Timeline {
       leftOut: answers.leftOut, isCut: answers.forecast.isCut)
   }
 
-  /// A summary of the timeline.
   func sentence(on screen: Screen) -> String {
     let marks = rows.flatMap(\.marks)
     func number(_ kind: Mark.Kind) -> Int { marks.count { $0.kind == kind } }
@@ -105,7 +103,6 @@ extension Timeline.Mark {
 }
 
 extension Timeline.Mark.Kind {
-  /// The name of the kind.
   var words: String {
     switch self {
     case .planned: "planned"

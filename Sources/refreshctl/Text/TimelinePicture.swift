@@ -18,13 +18,11 @@ struct TimelinePicture {
   private let timeline: Timeline
   private let screen: Screen
 
-  /// Makes a picture of a timeline, with the calendar of a screen.
   init(_ timeline: Timeline, _ screen: Screen) {
     self.timeline = timeline
     self.screen = screen
   }
 
-  /// The whole document.
   var text: String {
     var document = SVGText(
       width: Self.width, height: height, title: "What refreshd did and will do",

@@ -3,7 +3,6 @@ import RefreshAPI
 
 /// A live view of transfers: on a terminal a table that is updated in place, elsewhere a line for each change.
 struct TransferBoard {
-  /// The descriptor to write to.
   let descriptor: Int32
   private var transfers: [Int64: Wire.Transfer] = [:]
   private var drawn = 0

@@ -61,7 +61,7 @@ extension Screen {
   }
 }
 
-/// The new state of transfers, such as `Transfers 12, 13 and 14 are paused.`
+/// A sentence about transfers, such as "Transfers 12, 13 and 14 are paused".
 func sentence(_ ids: [Int64], _ result: String) -> String {
   let numbers = ids.map(String.init)
   guard let last = numbers.last, numbers.count > 1 else { return "Transfer \(numbers.joined()) is \(result)." }
@@ -88,7 +88,6 @@ extension Wire.Transfer {
     return "\(ByteCount.text(bytes)) of \(ByteCount.text(total))"
   }
 
-  /// The colour of the state.
   var style: Style {
     switch state {
     case .transferring: .good
