@@ -2,53 +2,52 @@ import ArgumentParser
 @preconcurrency import Glibc
 import RefreshAPI
 
-/// The root command.
 struct RefreshCtl: ParsableCommand {
   static let configuration = CommandConfiguration(
     commandName: "refreshctl",
-    abstract: "Ask and tell refreshd, which keeps the data of apps fresh.",
+    abstract: "Control refreshd, the daemon that keeps the data of apps fresh.",
     discussion: """
-      The daemon is found by --socket, else $REFRESH_SOCKET, else the user's own daemon, else the system's.
+      The socket of the daemon is that of --socket, else $REFRESH_SOCKET, else the user's own daemon, else the \
+      system's daemon.
 
-      Ends with:
+      Exit status:
       \(ExitStatus.list)
       """,
     version: refreshdVersion,
     subcommands: [],
     groupedSubcommands: [
       CommandGroup(
-        name: "Asking",
+        name: "Query",
         subcommands: [
           ListCommand.self, StatusCommand.self, WhyCommand.self, UsageCommand.self, ForecastCommand.self,
-          HistoryCommand.self,
-          WatchCommand.self, TimelineCommand.self, MetricsCommand.self, VersionCommand.self,
+          HistoryCommand.self, WatchCommand.self, TimelineCommand.self, MetricsCommand.self, VersionCommand.self,
         ]),
       CommandGroup(
-        name: "Signals",
+        name: "Signal",
         subcommands: [
           LaunchedCommand.self, ForegroundCommand.self, BackgroundCommand.self, TerminatedCommand.self,
           LoginCommand.self, LogoutCommand.self,
         ]),
       CommandGroup(name: "Planning", subcommands: [RehearseCommand.self]),
-      CommandGroup(name: "Refreshing", subcommands: [RunCommand.self, PushCommand.self, CompleteCommand.self]),
+      CommandGroup(name: "Refresh", subcommands: [RunCommand.self, PushCommand.self, CompleteCommand.self]),
       CommandGroup(
-        name: "Background transfers",
+        name: "Background transfer",
         subcommands: [
           DownloadCommand.self, UploadCommand.self, TransfersCommand.self, PauseTransferCommand.self,
           ResumeTransferCommand.self, CancelTransferCommand.self, PrioritizeTransferCommand.self,
         ]),
       CommandGroup(
-        name: "The user's word",
+        name: "Switch",
         subcommands: [
           DisableCommand.self, EnableCommand.self, SkipCommand.self, PauseCommand.self, ResumeCommand.self,
         ]),
       CommandGroup(
-        name: "Configuring",
+        name: "Configuration",
         subcommands: [SetCommand.self, ResetCommand.self, CheckCommand.self, ReloadCommand.self]),
     ])
 }
 
-/// Where the process starts: the errors of the command line are ArgumentParser's to tell, all others are ours.
+/// The entry point: ArgumentParser prints the errors of the command line, this program prints all others.
 @main enum Main {
   static func main() {
     do {

@@ -1,4 +1,4 @@
-"""Processes of apps that attach to the daemon, in the test itself or on their own."""
+"""Processes of apps that attach to the daemon, in the test's own process or in another."""
 
 import json
 import subprocess
@@ -6,7 +6,7 @@ import sys
 
 from daemon import TODO
 
-# Attaches in a process of its own, prints each event, and completes what it performs when it reads a line.
+# A process that attaches, prints each event, and completes its refresh when it reads a line.
 APP = """
 import json, sys, varlink
 client = varlink.Client(address="unix:" + sys.argv[1])
@@ -25,7 +25,7 @@ with client.open("org.refreshd.App") as events:
 
 
 class Attached:
-    """A connection of the test that is attached; the first event has come."""
+    """An attached connection of the test; its first event has arrived."""
 
     def __init__(self, daemon, app=TODO):
         self.daemon = daemon
@@ -33,7 +33,7 @@ class Attached:
         self.first = self.stream.first["event"]
 
     def next(self, kind):
-        """The next event, which is of this kind."""
+        """The next event; asserts its kind."""
         event = next(self.stream)["event"]
         assert event["kind"] == kind, event
         return event
@@ -42,7 +42,7 @@ class Attached:
         self.daemon.call("App.Complete", token=performed["token"], outcome=outcome, **more)
 
     def perform(self, outcome="new_data"):
-        """Takes up the next refresh and completes it."""
+        """Accepts the next refresh and completes it."""
         performed = self.next("perform")
         self.complete(performed, outcome)
         return performed
@@ -52,7 +52,7 @@ class Attached:
 
 
 class AttachedProcess:
-    """A process of its own that is attached; the first event has come."""
+    """An attached process of its own; its first event has arrived."""
 
     def __init__(self, daemon, app=TODO):
         self.process = subprocess.Popen(
@@ -65,13 +65,13 @@ class AttachedProcess:
         self.next("attached")
 
     def next(self, kind):
-        """The next event, which is of this kind."""
+        """The next event; asserts its kind."""
         event = json.loads(self.process.stdout.readline())
         assert event["kind"] == kind, event
         return event
 
     def complete(self):
-        """Lets it complete what it performs."""
+        """Makes the process complete its refresh."""
         self.process.stdin.write("\n")
         self.process.stdin.flush()
 

@@ -12,14 +12,14 @@ from waiting import BOUND
 
 
 class Client:
-    """Calls methods by their short names, `Manager.Show`, on connections of their own."""
+    """Calls methods by their short names, such as `Manager.Show`, each on a new connection."""
 
     def __init__(self, path):
         self.path = str(path)
         self.client = varlink.Client(address=f"unix:{path}")
 
     def connect(self):
-        """A plain connection, on which no answer is waited for longer than the bound."""
+        """A plain connection; reading from it times out."""
         connection = socket.socket(socket.AF_UNIX)
         connection.settimeout(BOUND)
         connection.connect(self.path)
@@ -29,31 +29,31 @@ class Client:
         return self.client.open(f"org.refreshd.{interface}", connection=self.connect())
 
     def call(self, method, **parameters):
-        """The answer, in dictionaries."""
+        """The reply as dictionaries."""
         interface, _, name = method.partition(".")
         with self.open(interface) as connection:
             return getattr(connection, name)(**parameters)
 
     def send(self, *calls):
-        """Sends raw calls, each a method and its parameters, in one go, and gives the connection."""
+        """Sends raw calls, each a method and its parameters, in one write; returns the connection."""
         connection = self.connect()
         connection.sendall(b"".join(message(*call) for call in calls))
         return connection
 
     def stream(self, method, **parameters):
-        """The answers of a call with `more`."""
+        """The replies to a call with `more`."""
         interface, _, name = method.partition(".")
         return Stream(self.open(interface), name, parameters)
 
 
 def message(method, parameters=None, **flags):
-    """A call as it is on the wire."""
+    """The bytes of a call on the wire."""
     call = {"method": method, "parameters": parameters or {}, **flags}
     return json.dumps(call).encode() + b"\0"
 
 
 def answers(connection, count=1):
-    """So many messages from a plain connection; fewer if it ends before."""
+    """A number of messages from a plain connection; fewer if the connection ends before."""
     data = b""
     while data.count(b"\0") < count and (piece := connection.recv(65536)):
         data += piece
@@ -61,7 +61,7 @@ def answers(connection, count=1):
 
 
 class Stream:
-    """A call with `more`: answers as they come, until the connection is closed. The first has come already."""
+    """A call with `more`: its replies, until the connection is closed. The first reply has arrived."""
 
     def __init__(self, connection, name, parameters):
         self.connection = connection
@@ -81,7 +81,7 @@ class Stream:
 
 @contextlib.contextmanager
 def fails(error, **parameters):
-    """Expects a declared error with at least these parameters; gives all of them."""
+    """Expects a declared error with at least these parameters; returns all of them."""
     details = {}
     with pytest.raises(varlink.VarlinkError) as caught:
         yield details
@@ -92,7 +92,7 @@ def fails(error, **parameters):
 
 @contextlib.contextmanager
 def as_user(uid, groups=()):
-    """Connects as another user meanwhile: the socket's credentials are those at connect(2) (unix(7))."""
+    """Connects as another user inside the block: the socket has the credentials of connect(2) (unix(7))."""
     own_groups = os.getgroups()
     os.setgroups(list(groups))
     os.setegid(uid)

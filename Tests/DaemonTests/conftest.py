@@ -1,7 +1,7 @@
-"""A real daemon process over a real socket, asked by a client that is not ours: the PyPI package `varlink`.
+"""A real daemon process on a real socket. The client is not ours: it is the PyPI package `varlink`.
 
-BIN_DIR says where refreshd is; the default is the debug build. Nothing here sleeps: a test waits for what it expects
-(an answer, a notice, a line of a task or of the journal), and each wait has a bound that fails the test.
+BIN_DIR names the folder of refreshd; the default is the debug build. No test sleeps: each waits for an event (a reply,
+a notice, a line of a task or of the journal), and a timeout fails the test.
 """
 
 from daemon import LAUNCHER
@@ -12,7 +12,7 @@ def pytest_configure(config):
     config.addinivalue_line("markers", "spawned: of tasks that end with the daemon")
 
 
-# What is about tasks, and so about what starts them; the rest is the same however they are started.
+# The test files about tasks, and so about launchers; the other tests do not depend on the launcher.
 OF_TASKS = {
     f"test_{name}"
     for name in (
@@ -23,8 +23,8 @@ OF_TASKS = {
 
 
 def pytest_collection_modifyitems(config, items):
-    """Under systemd, leaves out what is not about tasks or is of spawned tasks only, and machines with a boot of their
-    own in a machine that may not set clocks."""
+    """Under systemd, deselects tests that do not run tasks, tests of spawned tasks only, and tests that need their own
+    boot on a machine that may not set clocks."""
     if LAUNCHER == "systemd":
         items[:] = [
             item

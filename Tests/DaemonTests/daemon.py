@@ -1,4 +1,4 @@
-"""The daemon under test: its files, its process, its socket, and what it says."""
+"""The daemon under test: its files, its process, its socket and its output."""
 
 import json
 import os
@@ -10,11 +10,11 @@ from program import Program
 
 REPOSITORY = pathlib.Path(__file__).resolve().parents[2]
 REFRESHD = pathlib.Path(os.environ.get("BIN_DIR", REPOSITORY / ".build/debug")).absolute() / "refreshd"
-# What starts the tasks; "systemd" only under one that is not the machine's (`make test-service`).
+# The launcher of the tasks. Use "systemd" only in a throwaway machine (`make test-service`).
 LAUNCHER = os.environ.get("LAUNCHER", "spawn")
 TODO = "org.example.todo"
 MAIL = "org.example.mail"
-# Tests are in a hurry: every interval that they ask for is allowed.
+# Tests use short intervals, so there is no minimum.
 HURRY = 'foreground_floor = "1ms"\nbackground_floor = "1ms"\nsettle = "0s"\n'
 
 
@@ -34,14 +34,14 @@ class Daemon(Program):
     def command(self):
         return [REFRESHD, "--config", self.config, "--state", self.state, "--socket", self.socket]
 
-    # Its files.
+    # Files.
 
     def configure(self, text):
         (self.config / "refreshd.toml").write_text(f'launcher = "{LAUNCHER}"\n{text}')
 
     def app(self, *tasks, id=TODO, **keys):
-        """Writes the file of an app. A task is a shell command or its table; nothing runs unless `keys` say so,
-        and the interval is the schedule."""
+        """Writes the file of an app. A task is a shell command or a table. The app has no schedule unless `keys` set
+        one, and `adaptive` is off."""
         keys = {"id": id, "foreground_interval": "never", "background_interval": "never", "adaptive": False, **keys}
         lines = [f"{key} = {toml(value)}" for key, value in keys.items()]
         for number, task in enumerate(tasks):
@@ -53,7 +53,7 @@ class Daemon(Program):
         return self.config / "apps.d" / f"{id}.toml"
 
     def pipe(self, name):
-        """A pipe to hear of tasks by, or to hold them up with."""
+        """A named pipe that tells the test about tasks, or blocks them."""
         pipe = Pipe(self.directory / name)
         self.pipes.append(pipe)
         return pipe
@@ -63,13 +63,13 @@ class Daemon(Program):
         for pipe in self.pipes:
             pipe.close()
 
-    # Its socket.
+    # The socket.
 
     def call(self, method, **parameters):
         return self.client.call(method, **parameters)
 
     def tell(self, signal, app=TODO):
-        """Sends a lifecycle signal and gives the phase."""
+        """Sends a lifecycle signal and returns the phase."""
         return self.call("App.Signal", app=app, signal=signal)["phase"]
 
     def lease(self, signal, app=TODO):
@@ -85,25 +85,25 @@ class Daemon(Program):
         return self.call("Manager.History", app=app, **limit)["refreshes"]
 
     def settle(self, app=TODO):
-        """Waits until all that has happened so far is on disk: setting nothing is answered only then."""
+        """Waits until all changes so far are on disk: the reply to an empty Set comes after them."""
         self.call("Manager.Set", apps=[app])
 
     def refresh(self, app=TODO, **trigger):
-        """Has the app refreshed and gives what the refresh did."""
+        """Refreshes the app and returns the refresh."""
         return self.call("Manager.Run", app=app, **trigger)["event"]["refresh"]
 
     def run(self, app=TODO, **trigger):
-        """Has the app refreshed and gives the stream of events; the first has come."""
+        """Refreshes the app and returns the stream of events; the first has arrived."""
         return self.client.stream("Manager.Run", app=app, **trigger)
 
 
 def finished(stream):
-    """Waits for the end of a stream of Run, and gives what the refresh did."""
+    """Waits for the end of a stream of Run and returns the refresh."""
     return [answer["event"] for answer in stream][-1]["refresh"]
 
 
 def toml(value):
-    """A value as TOML has it; its strings, numbers and arrays are those of JSON."""
+    """A value in TOML. Its strings, numbers and arrays are those of JSON."""
     if isinstance(value, dict):
         return "{ " + ", ".join(f"{json.dumps(key)} = {toml(item)}" for key, item in value.items()) + " }"
     return json.dumps(value)

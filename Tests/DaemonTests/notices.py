@@ -1,4 +1,4 @@
-"""What a service tells its manager, read as the manager reads it (sd_notify(3))."""
+"""The messages of a service to its manager, read as the manager reads them (sd_notify(3))."""
 
 import os
 import select
@@ -12,7 +12,7 @@ CREDENTIALS = struct.Struct("iii")
 
 
 class Notice(dict):
-    """One message: its assignments, and the process that sent it."""
+    """One message: its assignments, and the process that sent the message."""
 
     def __init__(self, text, pid):
         super().__init__(line.split("=", 1) for line in text.splitlines())
@@ -27,7 +27,7 @@ class NotifySocket:
         self.socket.bind(str(path))
         self.seen = []
         self.unread = []
-        # Counts the messages that are unread, and is readable while there are any.
+        # Counts the unread messages, and is readable while there are any.
         self.count = os.eventfd(0, os.EFD_SEMAPHORE | os.EFD_CLOEXEC)
         self.thread = threading.Thread(target=self.receive, daemon=True)
         self.thread.start()
@@ -39,7 +39,8 @@ class NotifySocket:
         os.unlink(self.path)
 
     def receive(self):
-        """Takes messages as a manager does, at once: a sender waits when ten are unread. What it would keep is let go."""
+        """Receives messages at once, as a manager does: the eleventh unread one would block its sender. Ignores stored
+        descriptors."""
         while message := self.socket.recvmsg(65536, socket.CMSG_SPACE(CREDENTIALS.size))[:2]:
             data, ancillary = message
             if not data:
@@ -50,13 +51,13 @@ class NotifySocket:
                 os.eventfd_write(self.count, 1)
 
     def is_waiting(self, seconds):
-        """Whether a message is there or comes within so many seconds."""
+        """Whether a message is there or arrives within this number of seconds."""
         poll = select.poll()
         poll.register(self.count, select.POLLIN)
         return bool(poll.poll(seconds * 1000))
 
     def next(self, bound=None, or_end_of=None):
-        """Waits for the next message; gives None if the process with the pidfd `or_end_of` ended without one."""
+        """Waits for the next message; returns None if the process with the pidfd `or_end_of` ended without one."""
         descriptors = [self.count] + ([or_end_of] if or_end_of is not None else [])
         ready = wait_for(descriptors, "a notice of the daemon", (bound or Bound()).left)
         if self.count not in ready:
@@ -67,7 +68,7 @@ class NotifySocket:
         return notice
 
     def wait(self, name, within=15, or_end_of=None):
-        """Waits for the next message that assigns `name`; gives None if the process ended before."""
+        """Waits for the next message that assigns `name`; returns None if the process ended before."""
         bound = Bound(within)
         while (notice := self.next(bound, or_end_of)) is not None:
             if name in notice:

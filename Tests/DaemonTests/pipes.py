@@ -1,4 +1,4 @@
-"""Named pipes between a test and the tasks that it has the daemon run."""
+"""Named pipes between a test and the tasks of its daemon."""
 
 import os
 
@@ -6,14 +6,14 @@ from waiting import BOUND, wait_for
 
 
 class Pipe:
-    """Lines from tasks to the test (`echo started > PATH`), or leave to go on from the test to a task."""
+    """Lines from tasks to the test (`echo started > PATH`), or permission from the test for tasks to go on."""
 
     def __init__(self, path):
         self.path = path
         os.mkfifo(path)
         # Tasks may run as any user.
         os.chmod(path, 0o666)
-        # Both ends, so that the pipe is never at its end and no one waits in open(2).
+        # Open both ends, so that the pipe never reaches its end and nobody blocks in open(2).
         self.descriptor = os.open(path, os.O_RDWR | os.O_NONBLOCK | os.O_CLOEXEC)
         self.rest = b""
 
@@ -24,7 +24,7 @@ class Pipe:
         os.close(self.descriptor)
 
     def line(self, within=BOUND):
-        """Waits for the next line, for so many seconds."""
+        """Waits for the next line, for at most this number of seconds."""
         while b"\n" not in self.rest:
             wait_for([self.descriptor], f"a line in {self.path.name}", within)
             self.rest += os.read(self.descriptor, 65536)
@@ -35,7 +35,7 @@ class Pipe:
         return [self.line() for _ in range(count)]
 
     def lines_so_far(self):
-        """What has been written and not been read; waits for nothing."""
+        """The unread bytes; does not wait."""
         try:
             self.rest += os.read(self.descriptor, 65536)
         except BlockingIOError:
@@ -44,5 +44,5 @@ class Pipe:
         return [line.decode() for line in lines]
 
     def let_go(self, count=1):
-        """Lets as many tasks go on that wait with `read _ < PATH`."""
+        """Lets this number of tasks go on that wait with `read _ < PATH`."""
         os.write(self.descriptor, b"\n" * count)

@@ -1,4 +1,4 @@
-"""Processes of the machine, as /proc shows them."""
+"""Processes of the machine, read from /proc."""
 
 import os
 import pathlib
@@ -8,9 +8,9 @@ from waiting import Bound, wait_for
 
 
 def alive(*marks):
-    """The processes that have all the marks in their environment or command line, as it was when they began.
+    """The processes with all these marks in the environment or command line that they started with.
 
-    What has ended and merely waits to be reaped has neither.
+    A zombie has neither.
     """
     found = []
     for directory in pathlib.Path("/proc").iterdir():
@@ -26,7 +26,7 @@ def alive(*marks):
 
 
 def wait_for_end(pid):
-    """Waits until a process has ended, whoever's child it is."""
+    """Waits for the end of a process, which may be the child of any process."""
     try:
         descriptor = os.pidfd_open(pid)
     except ProcessLookupError:
@@ -38,7 +38,7 @@ def wait_for_end(pid):
 
 
 def end_all(mark):
-    """Kills all processes with the mark, so that a test that failed leaves none."""
+    """Kills all processes with the mark, so that a failed test leaves none."""
     bound = Bound()
     while found := alive(mark):
         assert bound.left, f"cannot end {found}"

@@ -1,4 +1,4 @@
-"""A program under test: its process, what it tells the service manager, and what it says."""
+"""A program under test: its process, its messages to the service manager, and its output."""
 
 import os
 import signal
@@ -11,7 +11,7 @@ from waiting import BOUND
 
 
 class Program:
-    """A program that tells at the path `notify` when it is ready (sd_notify(3))."""
+    """A program that reports its readiness to the socket `notify` (sd_notify(3))."""
 
     def __init__(self, notify):
         self.notices = NotifySocket(notify)
@@ -21,7 +21,7 @@ class Program:
 
     @property
     def command(self):
-        """The program and the options that it is started with."""
+        """The program and its options."""
         raise NotImplementedError
 
     @property
@@ -29,7 +29,7 @@ class Program:
         return os.path.basename(self.command[0])
 
     def launch(self, *options, prefix=(), environment=None):
-        """Starts the process and waits for nothing."""
+        """Starts the process; does not wait."""
         own = {"PATH": os.environ["PATH"], "NOTIFY_SOCKET": str(self.notices.path), **(environment or {})}
         self.process = subprocess.Popen(
             [*prefix, *self.command, *options],
@@ -38,7 +38,7 @@ class Program:
         threading.Thread(target=self.listen, args=[self.process.stdout], daemon=True).start()
 
     def start(self, *options, **surroundings):
-        """Starts the process, waits until it is ready, and gives the message that says so."""
+        """Starts the process, waits until it is ready, and returns the message that reports it."""
         self.launch(*options, **surroundings)
         end = os.pidfd_open(self.process.pid)
         try:
@@ -50,7 +50,7 @@ class Program:
         return ready
 
     def refuse(self, *options, **surroundings):
-        """Starts the process where it must not start, and gives its exit code and what it said."""
+        """Starts the process, which must refuse to start, and returns its exit code and its output."""
         said = len(self.said)
         self.launch(*options, **surroundings)
         code = self.wait()
@@ -60,7 +60,7 @@ class Program:
         os.kill(self.pid, number)
 
     def wait(self):
-        """Waits for the process to end and for its last line, and gives its exit code."""
+        """Waits for the end of the process and for its last line; returns its exit code."""
         code = self.process.wait(timeout=BOUND)
         with self.has_said:
             assert self.has_said.wait_for(lambda: self.process.stdout.closed, BOUND)
@@ -71,7 +71,7 @@ class Program:
         return self.wait()
 
     def kill(self):
-        """Kills it with SIGKILL, as the kernel does when memory runs out."""
+        """Sends SIGKILL, as the kernel does when memory runs out."""
         self.signal(signal.SIGKILL)
         wait_for_end(self.pid)
         self.wait()
@@ -81,7 +81,7 @@ class Program:
         self.start()
 
     def end(self):
-        """Ends it whatever it does, when a test is over."""
+        """Ends the process in any case, after a test."""
         if self.process and self.process.poll() is None:
             self.process.kill()
             self.wait()
@@ -90,7 +90,7 @@ class Program:
         self.end()
         self.notices.close()
 
-    # What it says.
+    # Output.
 
     def listen(self, stream):
         for line in stream:
@@ -102,7 +102,7 @@ class Program:
             self.has_said.notify_all()
 
     def wait_until_said(self, text, times=1):
-        """Waits until the program has told the journal this, so many times in all."""
+        """Waits until the program has written this text to the journal, this number of times in all."""
         with self.has_said:
             assert self.has_said.wait_for(
                 lambda: sum(text in line for line in self.said) >= times, BOUND

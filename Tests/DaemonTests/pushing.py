@@ -1,4 +1,4 @@
-"""Pushes, as the tests hand them in, and an app that says what it was told."""
+"""Pushes for tests, and an app that reports the pushes it receives."""
 
 import json
 
@@ -26,12 +26,12 @@ def why(daemon, app=TODO):
 
 
 def waits(daemon, app=TODO):
-    """What each push that waits is about, and for what it waits."""
+    """The content of each waiting push, and what the push waits for."""
     return [(push.get("content_id"), push["wait"]) for push in why(daemon, app)["pushes"]]
 
 
 def counts(daemon):
-    """How many pushes each fate had, as the metrics have it; without those that none had."""
+    """The number of pushes for each fate, from the metrics; fates without a push are left out."""
     lines = daemon.call("Manager.Metrics")["text"].splitlines()
     found = [line for line in lines if line.startswith("refreshd_pushes_total")]
     values = {line.split('"')[1]: int(line.rsplit(" ", 1)[1]) for line in found}
@@ -39,7 +39,7 @@ def counts(daemon):
     return {fate: count for fate, count in values.items() if count}
 
 
-# Writes what it was told into a pipe, in one line each.
+# Writes trigger, content id and payload into a pipe, in one line.
 TELL = 'read -r said || :; echo "$REFRESH_TRIGGER ${{REFRESH_CONTENT_ID-none}} $said" > {events}'
 
 

@@ -1,4 +1,4 @@
-"""What every test of a daemon stands on: a directory, the daemon, a bound, and what it said if the test fails."""
+"""The base of every test of a daemon: a folder, the daemon, a time limit, and the daemon's output after a failure."""
 
 import faulthandler
 import pathlib
@@ -11,23 +11,23 @@ import pytest
 from daemon import LAUNCHER, Daemon
 from processes import end_all
 
-# The longest that one test may take, in seconds; the slowest waits for a deadline and a grace.
+# The time limit of one test, in seconds; the slowest test waits for a deadline and a grace period.
 BOUND = 60
 
 
 @pytest.fixture
 def scratch():
-    """A directory that every user may enter, with a path short enough for a socket."""
+    """A folder that every user may enter, with a path short enough for a socket."""
     directory = pathlib.Path(tempfile.mkdtemp(prefix="refreshd-"))
     directory.chmod(0o755)
     yield directory
-    # A unit that was only being started when the daemon was killed may still write into it.
+    # A unit that was still starting when the daemon was killed may write into the folder later.
     shutil.rmtree(directory, ignore_errors=LAUNCHER == "systemd")
 
 
 @pytest.fixture
 def daemon(scratch):
-    """A daemon that is not started yet; in the end neither it nor anything that it started is left."""
+    """A daemon that is not started yet. At the end, the daemon and all its processes are killed."""
     daemon = Daemon(scratch)
     yield daemon
     daemon.close()
@@ -36,7 +36,7 @@ def daemon(scratch):
 
 @pytest.fixture(autouse=True)
 def bounded(request):
-    """Ends a test that hangs in spite of all bounds."""
+    """Ends a test that hangs in spite of all timeouts."""
 
     marker = request.node.get_closest_marker("bound")
     bound = marker.args[0] if marker else BOUND

@@ -1,4 +1,4 @@
-"""Who may ask what, by the credentials of the socket (DESIGN section 5)."""
+"""The permissions of callers, by the credentials of the socket."""
 
 import os
 import pwd
@@ -25,17 +25,17 @@ ABOUT_THE_DAEMON = ["Manager.Status", "Manager.Check", "Manager.Reload"]
 
 @pytest.fixture
 def apps(daemon):
-    """An app of root's and one of nobody's."""
+    """An app of root and one of nobody."""
     daemon.app("exit 100")
     daemon.app("exit 100", id=MAIL, owner="nobody", directory="/")
     daemon.start()
-    # The descriptions of the interfaces are read once.
+    # Warm up: a connection reads the descriptions of the interfaces once.
     daemon.status(), daemon.tell("background")
 
 
 @pytest.mark.parametrize("method, parameters", ABOUT_AN_APP)
 def test_another_users_app_is_not_ones_own(daemon, apps, method, parameters):
-    """The error says whom to ask; nothing is changed, not even one's own app in the same call."""
+    """The error names the user to ask. Nothing is changed, not even the caller's own app in the same call."""
     interface = method.partition(".")[0]
     with as_user(NOBODY), fails(f"org.refreshd.{interface}.NotAllowed", app=TODO) as refused:
         daemon.call(method, **parameters)
@@ -72,7 +72,7 @@ def test_everybody_sees_his_own_apps_and_the_version(daemon, apps):
 
 
 def test_a_token_is_enough_to_complete(daemon, apps):
-    """Whoever was given it speaks for the task."""
+    """The holder of a token may complete the task, as any user."""
     tokens, go = daemon.pipe("tokens"), daemon.pipe("go")
     daemon.app(f"echo $REFRESH_TOKEN > {tokens}; read _ < {go}")
     daemon.call("Manager.Reload")
@@ -84,7 +84,7 @@ def test_a_token_is_enough_to_complete(daemon, apps):
 
 
 def test_a_member_of_the_group_refreshd_may_all(daemon):
-    """By any of his groups, as they are when he connects."""
+    """Any group of the caller counts, as it is at connect(2)."""
     groups = daemon.directory / "group"
     groups.write_text(open("/etc/group").read() + "refreshd:x:54322:\n")
     script = 'mount --bind "$0" /etc/group && exec "$@"'

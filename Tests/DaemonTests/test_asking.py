@@ -1,4 +1,4 @@
-"""What a client is told: List, Show, Status, Version, History (FEATURES H2, H4)."""
+"""The replies of List, Show, Status, Version and History."""
 
 import os
 import time
@@ -132,7 +132,7 @@ def test_the_history_is_newest_first_and_as_long_as_asked_for(daemon):
 
 
 def test_the_history_is_bounded(daemon):
-    """About 200 of an app are kept, the newest."""
+    """The daemon keeps the newest 200 or so refreshes of an app."""
     daemon.app({"run": ["/bin/true"]})
     daemon.start()
     with daemon.client.open("Manager") as manager:
@@ -144,7 +144,7 @@ def test_the_history_is_bounded(daemon):
 
 
 def test_the_service_describes_itself(daemon):
-    """org.varlink.service, as any Varlink client expects it."""
+    """The interface org.varlink.service, which any Varlink client expects."""
     daemon.start()
     with daemon.client.client.open("org.varlink.service", connection=daemon.client.connect()) as service:
         info = service.GetInfo()

@@ -1,4 +1,4 @@
-"""Attach: an app performs its own refreshes (FEATURES B6)."""
+"""Attach: an app performs its own refreshes."""
 
 import os
 import pwd
@@ -23,7 +23,7 @@ def causes(refresh):
 
 # From perform to Complete.
 
-# What the app says, and the outcome and the words of the history.
+# The app's report, then the outcome and the text in the history.
 SAID = [
     ({"outcome": "new_data", "message": "two letters"}, {"outcome": "new_data", "message": "two letters"}),
     ({"outcome": "no_data"}, {"outcome": "no_data"}),
@@ -33,7 +33,7 @@ SAID = [
 
 @pytest.mark.parametrize("said, ended", SAID)
 def test_an_app_performs_its_refresh(daemon, said, ended):
-    """It is handed what a command finds in its environment, and its word is the outcome."""
+    """The app receives what a command finds in its environment, and the outcome is the app's."""
     daemon.app("exit 75", deadline="30s")
     daemon.start()
     app = Attached(daemon)
@@ -70,7 +70,7 @@ def test_a_failure_is_tried_again_when_the_app_says(daemon):
 
 
 def test_the_command_runs_before_and_after(daemon):
-    """Both serve the same app; while a process of it is attached the command is not run."""
+    """Both serve the same app. While a process is attached, the command does not run."""
     events = daemon.pipe("events")
     daemon.app(f"echo $REFRESH_ID > {events}; exit 100")
     daemon.start()
@@ -118,7 +118,7 @@ def test_an_app_is_told_five_seconds_before_the_deadline(daemon):
 
 
 def test_a_refresh_is_cancelled_at_its_deadline(daemon):
-    """An app that has stopped in time says so, which ends the refresh and changes nothing of its outcome."""
+    """An app that stops in time completes; this ends the refresh but does not change its outcome."""
     daemon.app("exit 0", deadline="1s", grace="1min")
     daemon.start()
     app = Attached(daemon)
@@ -136,7 +136,7 @@ def test_a_refresh_is_cancelled_at_its_deadline(daemon):
 
 
 def test_an_app_that_is_late_is_given_no_more_refreshes(daemon):
-    """The next one is the command's, until the app answers: too late for that refresh, in time for others."""
+    """The command runs the next refresh, until the app replies: too late for that refresh, in time for later ones."""
     daemon.app("exit 100", deadline="1s", grace="100ms")
     daemon.start()
     app = Attached(daemon)
@@ -165,11 +165,11 @@ def test_an_app_that_was_late_may_attach_anew(daemon):
         late.next(kind)
 
 
-# Clients that go away or stand still.
+# Clients that end or hang.
 
 
 def test_a_client_that_is_killed_has_failed_at_once(daemon):
-    """And what comes next is the command's."""
+    """The command runs the next refresh."""
     daemon.app("exit 100", deadline="10min")
     daemon.start()
     with AttachedProcess(daemon) as app:
@@ -183,7 +183,7 @@ def test_a_client_that_is_killed_has_failed_at_once(daemon):
 
 
 def test_a_client_that_stands_still_costs_only_itself(daemon):
-    """Stopped by SIGSTOP it is late; others are served meanwhile, and it is too, once it goes on and says so."""
+    """A client that is stopped by SIGSTOP is late. Others are served meanwhile; so is the client once it goes on."""
     daemon.app("exit 100", deadline="1s", grace="100ms")
     daemon.app("exit 0", id=MAIL)
     daemon.start()
@@ -206,7 +206,7 @@ def test_a_client_that_stands_still_costs_only_itself(daemon):
 
 
 def test_a_client_that_never_reads_is_disconnected(daemon):
-    """What waits for it is bounded; beyond that it is gone, and the command serves again."""
+    """The queue of a client is bounded. Beyond that the client is disconnected, and the command serves again."""
     daemon.app("exit 100")
     daemon.start()
     app, other = daemon.client.connect(), daemon.client.connect()
@@ -223,7 +223,7 @@ def test_a_client_that_never_reads_is_disconnected(daemon):
 
 
 def test_nothing_is_owed_to_a_client_that_left_before(daemon):
-    """It attaches and leaves with nothing running: the command serves, as before."""
+    """A client attaches and leaves with no refresh running; the command serves as before."""
     daemon.app("exit 100")
     daemon.start()
     for _ in range(3):
@@ -236,7 +236,7 @@ def test_nothing_is_owed_to_a_client_that_left_before(daemon):
 
 
 def test_a_refresh_is_completed_once(daemon):
-    """Nothing runs on after the first completion, so the token ends with it; the first word stands."""
+    """The token ends with the first completion; a second one does not change the outcome."""
     daemon.app("exit 0")
     daemon.start()
     app = Attached(daemon)
@@ -249,7 +249,8 @@ def test_a_refresh_is_completed_once(daemon):
 
 @as_root
 def test_a_token_is_for_the_user_of_the_app_alone(daemon):
-    """Whoever came by it cannot complete what an app performs; the app can, over any connection of its user."""
+    """Another user with the token cannot complete a refresh that an app performs. The app's user can, on any
+    connection."""
     daemon.app("exit 0", id=MAIL, owner="nobody", directory="/")
     daemon.start()
     with as_user(NOBODY):
@@ -282,7 +283,7 @@ def test_a_token_of_one_app_completes_no_other(daemon):
 
 
 def test_an_app_without_a_command_waits_until_it_attaches(daemon):
-    """It is due and held, and starts in the moment of attaching."""
+    """The app is due and held, and starts as soon as a process attaches."""
     daemon.app(background_interval="1ms")
     daemon.start()
     why = daemon.call("Manager.Why", app=TODO)["why"]
@@ -328,7 +329,7 @@ def test_who_attached_first_performs_until_it_leaves(daemon):
 
 
 def test_an_app_hears_of_its_phase_and_of_no_other_apps(daemon):
-    """A lease of the foreground is beside: it changes the phase, which also refreshes old data."""
+    """A lease of the foreground is independent: it changes the phase, which refreshes old data."""
     daemon.app("exit 0", foreground_interval="1h")
     daemon.app("exit 0", id=MAIL)
     daemon.start()
@@ -347,7 +348,7 @@ def test_an_app_hears_of_its_phase_and_of_no_other_apps(daemon):
 
 
 def test_an_app_stays_attached_when_its_file_changes(daemon):
-    """Also when the file goes and comes back; what it performs when it goes is stopped."""
+    """Also if the file is removed and comes back; a removal stops the refresh that the app performs."""
     daemon.app("exit 100", grace="1min")
     daemon.start()
     app = Attached(daemon)
@@ -383,7 +384,7 @@ def test_an_app_that_has_another_owner_now_is_told_nothing_more(daemon):
 
 
 def test_a_stopping_daemon_cancels_what_an_app_performs(daemon):
-    """It waits for the app, and runs the refresh again after the next start."""
+    """The daemon waits for the app, and runs the refresh again after the next start."""
     daemon.app("exit 100", grace="1min")
     daemon.start()
     app = Attached(daemon)
@@ -401,7 +402,7 @@ def test_a_stopping_daemon_cancels_what_an_app_performs(daemon):
 
 @pytest.mark.parametrize("grace, signals", [("100ms", 1), ("1min", 2)])
 def test_a_stopping_daemon_waits_no_longer_than_the_grace(daemon, grace, signals):
-    """Nor at all when it is asked a second time."""
+    """A second SIGTERM ends the wait at once."""
     daemon.app("exit 100", grace=grace)
     daemon.start()
     app = Attached(daemon)
@@ -434,7 +435,7 @@ def test_what_an_app_performed_for_a_daemon_that_was_killed_is_run_again(daemon)
 
 
 def test_the_example_in_the_readme_refreshes_an_app(daemon):
-    """As it stands there, against the daemon as it is."""
+    """The example of the documentation, unchanged, against the daemon."""
     program = REPOSITORY / "examples" / "attach.py"
     assert f"```python\n{program.read_text()}```" in (REPOSITORY / "README.md").read_text()
     daemon.app()
@@ -450,7 +451,7 @@ def test_the_example_in_the_readme_refreshes_an_app(daemon):
     assert "attached_pid" not in daemon.show()
 
 
-# Who may.
+# Permissions.
 
 
 def test_only_an_app_that_is_configured_may_be_attached_to(daemon):

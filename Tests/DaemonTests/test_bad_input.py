@@ -1,4 +1,4 @@
-"""What a client may send that no client should: a typed error or the end of the connection, and nobody else notices."""
+"""Input that no client should send: a typed error or the end of the connection, and no effect on other clients."""
 
 import contextlib
 import resource
@@ -18,7 +18,7 @@ MEGABYTE = 1 << 20
 
 @pytest.fixture
 def served(daemon):
-    """A daemon that must be as good after the test as before: it answers within a second, and has not grown."""
+    """A daemon that replies within a second before and after the test, and has not grown."""
     daemon.app("exit 100")
     daemon.start()
     daemon.refresh()
@@ -30,7 +30,7 @@ def served(daemon):
 
 
 def is_served(daemon):
-    """Whether another client gets its answer in a second."""
+    """Whether another client gets its reply within a second."""
     start = time.monotonic()
     with contextlib.closing(daemon.client.connect()) as connection:
         connection.sendall(message("org.refreshd.Manager.Version"))
@@ -39,14 +39,14 @@ def is_served(daemon):
 
 
 def ends(connection):
-    """Whether the other end closes the connection without an answer."""
+    """Whether the other end closes the connection without a reply."""
     try:
         return connection.recv(65536) == b""
     except ConnectionError:
         return True
 
 
-# What is no message of the protocol.
+# Bytes that are no message of the protocol.
 MALFORMED = {
     "nothing": b"\0",
     "no JSON": b"hello\0",
@@ -71,7 +71,7 @@ MALFORMED = {
 
 @pytest.mark.parametrize("data", MALFORMED.values(), ids=MALFORMED)
 def test_what_is_no_call_ends_the_connection(served, data):
-    """Or is answered with an error of the protocol; never with a result."""
+    """The daemon may also reply with an error of the protocol; it never replies with a result."""
     with contextlib.closing(served.client.connect()) as connection:
         with contextlib.suppress(ConnectionError):
             connection.sendall(data)
@@ -80,7 +80,7 @@ def test_what_is_no_call_ends_the_connection(served, data):
                 assert answer.get("error", "").startswith(("org.varlink.service.", f"{MANAGER}.NoSuchApp")), answer
 
 
-# The method, its parameters, and the unknown name that the error is about.
+# The method, its parameters, and the unknown name in the error.
 UNKNOWN = [
     ("org.example.Nothing.List", {}, "org.varlink.service.InterfaceNotFound", "interface", "org.example.Nothing"),
     (f"{MANAGER}.Nothing", {}, "org.varlink.service.MethodNotFound", "method", f"{MANAGER}.Nothing"),
@@ -97,7 +97,7 @@ def test_an_unknown_name_is_answered_with_its_error(served, method, parameters, 
     assert first_of_two(served, method, parameters) == (error, {kind: name})
 
 
-# The method, its parameters, and the one that is wrong.
+# The method, its parameters, and the parameter that is wrong.
 WRONG = [
     (SHOW, {}, "app"),
     (SHOW, {"app": 42}, "app"),
@@ -119,7 +119,7 @@ def test_a_wrong_parameter_is_named(served, method, parameters, wrong):
 
 
 def first_of_two(daemon, method, parameters):
-    """The error of a call, on a connection that goes on to serve the next one."""
+    """The error of a call, on a connection that serves the next call."""
     with contextlib.closing(daemon.client.send((method, parameters), (f"{MANAGER}.List",))) as connection:
         mistaken, next_one = answers(connection, 2)
     assert next_one["parameters"]["apps"][0]["id"] == TODO
@@ -127,7 +127,7 @@ def first_of_two(daemon, method, parameters):
 
 
 def test_unknown_fields_are_passed_over(served):
-    """As Varlink asks, so that older daemons serve newer clients."""
+    """Varlink asks for this, so that older daemons serve newer clients."""
     with contextlib.closing(served.client.send((SHOW, {"app": TODO, "colour": [{"deep": {}}]}))) as connection:
         (answer,) = answers(connection)
     assert answer["parameters"]["app"]["id"] == TODO
@@ -142,7 +142,7 @@ def test_a_megabyte_without_an_end_is_not_kept(served):
 
 
 def test_many_unfinished_messages_are_not_kept(served):
-    """What one user makes the daemon hold is bounded, however many connections he opens for it."""
+    """The memory for one user is bounded, over any number of connections."""
     with contextlib.ExitStack() as stack:
         for _ in range(1000):
             connection = stack.enter_context(contextlib.closing(served.client.connect()))
@@ -153,7 +153,7 @@ def test_many_unfinished_messages_are_not_kept(served):
 
 
 def test_ten_thousand_silent_connections(served):
-    """The silent give way to who asks, and cost next to nothing."""
+    """Silent connections are closed in favour of new calls, and cost next to nothing."""
     limit = resource.getrlimit(resource.RLIMIT_NOFILE)
     wanted = 10_500
     assert limit[1] >= wanted or limit[1] == resource.RLIM_INFINITY, "cannot open 10,000 sockets: raise `ulimit -Hn`"
@@ -170,7 +170,7 @@ def test_ten_thousand_silent_connections(served):
 
 
 def test_a_client_that_asks_and_does_not_read(served):
-    """Its answers wait for it in bounds, and nobody waits with it."""
+    """The queue of replies is bounded, and no other client waits."""
     with contextlib.closing(served.client.connect()) as connection:
         connection.settimeout(0.2)
         with contextlib.suppress(TimeoutError, ConnectionError):
@@ -180,7 +180,7 @@ def test_a_client_that_asks_and_does_not_read(served):
 
 
 def test_a_watcher_that_does_not_read_is_disconnected(served):
-    """A task that prints without end, watched by one who sleeps: the refresh ends as ever."""
+    """A task prints without end and the watcher does not read; the refresh ends as usual."""
     served.app({"run": ["/usr/bin/yes", "a line that nobody reads"]}, deadline="1s", grace="0")
     served.call("Manager.Reload")
     with contextlib.closing(served.client.connect()) as connection:
@@ -198,7 +198,7 @@ def test_a_watcher_that_does_not_read_is_disconnected(served):
 
 
 def test_calls_that_want_no_answer_get_none(served):
-    """Oneway: also when they are mistaken."""
+    """Also for a oneway call that is malformed."""
     with contextlib.closing(served.client.connect()) as connection:
         for method in ["org.refreshd.Manager.List", "org.refreshd.Manager.Nothing", SHOW]:
             connection.sendall(message(method, oneway=True))
@@ -223,7 +223,7 @@ def test_many_calls_in_one_piece_are_answered_in_order(served):
 
 
 def test_clients_that_leave_at_once(served):
-    """Before, in the middle of and after a call."""
+    """A client leaves before, during and after a call."""
     for data in [b"", b"{", message(SHOW, {"app": TODO}), message(f"{MANAGER}.Run", {"app": TODO}, more=True)]:
         for _ in range(100):
             with contextlib.closing(served.client.connect()) as connection:

@@ -1,4 +1,4 @@
-"""What may be pushed by whom, and what the push bridge and the daemon tell each other (FEATURES E1, E4)."""
+"""The permissions to push, and the messages between the push bridge and the daemon."""
 
 import json
 import os
@@ -15,7 +15,7 @@ NOBODY = pwd.getpwnam("nobody").pw_uid
 STRANGER = 54321
 as_root = pytest.mark.skipif(os.geteuid() != 0, reason="only root may become another user")
 
-# What is refused.
+# Refused pushes.
 
 REFUSED = {
     "no JSON": "hello",
@@ -59,14 +59,14 @@ def test_a_delivery_is_taken_as_far_as_it_is_right(daemon, told):
 
 
 def test_the_most_that_a_call_may_hand_in_gets_through(daemon, told):
-    """As long as payloads may be, and all of it to be escaped."""
+    """The longest payloads, in which every character must be escaped."""
     start(daemon, told, push_burst=1, push_per_hour=1)
     text = '{"aps":{"content-available":1},"content-id":"%03d","t":[' + ",".join(['""'] * 1347) + "]}"
     assert len(text % 0) > 4090
     assert len(deliver(daemon, *[{"app": TODO, "payload": text % number} for number in range(256)])) == 256
 
 
-# Who may.
+# Permissions.
 
 
 @as_root
@@ -141,7 +141,7 @@ def test_status_shows_what_the_bridge_reports_until_it_leaves(daemon):
 
 
 def test_the_bridge_is_told_when_it_may_connect(daemon):
-    """At once, and when that changes, which a stop of the daemon does not: the bridge stays connected meanwhile."""
+    """At once, and on every change. A stop of the daemon changes nothing: the bridge stays connected meanwhile."""
     started, go = daemon.pipe("started"), daemon.pipe("go")
     daemon.configure(HURRY + '[push]\nnetwork = "none"\n')
     daemon.app(f"echo > {started}; trap 'read _ < {go}; exit' TERM; read _ < {go}")
@@ -150,7 +150,7 @@ def test_the_bridge_is_told_when_it_may_connect(daemon):
         daemon.call("Push.Watch")
     stream = daemon.client.stream("Push.Watch")
     answer = stream.first
-    # The first reading of the network is a moment away.
+    # The first reading of the network arrives a moment later.
     while not answer["may_connect"]:
         answer = next(stream)
     assert daemon.status()["push"]["may_connect"] is True

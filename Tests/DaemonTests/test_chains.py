@@ -1,4 +1,4 @@
-"""Tasks that come after others, under one deadline (FEATURES B7)."""
+"""Tasks that run after other tasks, under one deadline."""
 
 import signal
 
@@ -18,7 +18,7 @@ def outcomes(refresh):
 
 
 def test_a_task_runs_after_another(daemon):
-    """What the first has left is there for the second, which has a token and an environment of its own."""
+    """The second task finds the files of the first, and has its own token and environment."""
     log = daemon.directory / "log"
     report = f"echo $REFRESH_ID $REFRESH_TOKEN >> {log}"
     daemon.app(after("pull", shell=f"test -s {log} && {report}"), {"name": "pull", "shell": report})
@@ -31,7 +31,7 @@ def test_a_task_runs_after_another(daemon):
 
 
 def test_what_comes_after_a_failure_is_not_run(daemon):
-    """The failure is the outcome of the refresh, also where it stands behind in the file; others go on."""
+    """The failure is the outcome of the refresh, also if its task stands later in the file. Other tasks go on."""
     log = daemon.directory / "log"
     daemon.app(
         after("index", name="notify", shell=f"echo >> {log}"),
@@ -72,7 +72,7 @@ def test_one_deadline_holds_for_the_whole_chain(daemon):
 
 @pytest.mark.spawned
 def test_a_stop_starts_nothing_more(daemon):
-    """The first task ends well in spite of the stop; the second is not run, and the refresh is owed."""
+    """The first task ends well in spite of the stop. The second does not run, so the refresh runs again later."""
     log = daemon.directory / "log"
     there = daemon.pipe("there")
     pull = f"trap 'exit 0' TERM; echo > {there}; while :; do sleep 0.1; done"
@@ -89,7 +89,7 @@ def test_a_stop_starts_nothing_more(daemon):
 
 
 def test_a_reload_in_the_middle_changes_nothing_of_what_runs(daemon):
-    """The chain goes on as it was configured at its start."""
+    """The chain goes on with the configuration of its start."""
     there, go = daemon.pipe("there"), daemon.pipe("go")
     daemon.app({"name": "pull", "shell": f"echo > {there}; read _ < {go}"}, after("pull", shell="exit 0"))
     daemon.start()

@@ -1,7 +1,7 @@
-"""The wall clock may be set at any time, and a boot may come between (FEATURES A11).
+"""The wall clock may be set at any time, and the machine may reboot.
 
-wall.c sets the wall clock of the daemon alone and leaves the boot clock as it is; a time namespace
-(time_namespaces(7)) and another boot id make a reboot.
+wall.c sets the wall clock of the daemon alone and leaves its boot clock; a time namespace (time_namespaces(7)) and
+another boot id stand for a reboot.
 """
 
 import os
@@ -17,14 +17,14 @@ from daemon import TODO
 SECOND = 1_000_000
 HOUR = 3600 * SECOND
 DAY = 24 * HOUR
-# What the reading of two clocks and the way of an answer may come to.
+# The tolerance for reading two clocks and for the round trip of a call.
 ROUGHLY = 2 * SECOND
 needs_root = pytest.mark.skipif(os.geteuid() != 0, reason="only root may make a time namespace")
 
 
 @pytest.fixture(scope="session")
 def library(tmp_path_factory):
-    """wall.c, built."""
+    """The built wall.c."""
     library = tmp_path_factory.mktemp("wall") / "wall.so"
     source = pathlib.Path(__file__).with_name("wall.c")
     subprocess.run(["gcc", "-Wall", "-Werror", "-O", "-shared", "-fPIC", "-o", library, source], check=True)
@@ -32,7 +32,7 @@ def library(tmp_path_factory):
 
 
 class Wall:
-    """The wall clock as the daemon sees it."""
+    """The wall clock of the daemon."""
 
     def __init__(self, daemon, library):
         self.file = daemon.directory / "wall"
@@ -40,7 +40,7 @@ class Wall:
         self.set_off(0)
 
     def set_off(self, days):
-        """Sets the clock so many days off the machine's."""
+        """Sets the clock this number of days away from the machine's."""
         self.days = days
         part = self.file.with_suffix(".part")
         part.write_text(f"{days * DAY // SECOND}\n")
@@ -57,7 +57,7 @@ def wall(daemon, library):
 
 
 def remaining(daemon, wall):
-    """How long it is until the app is due, as a client reads it off the wall clock."""
+    """The time until the app is due, computed by a client from the wall clock."""
     return daemon.show()["due_us"] - wall.now
 
 
@@ -66,7 +66,7 @@ STEPS = [+10, -10, +400, -400]
 
 @pytest.mark.parametrize("days", STEPS)
 def test_setting_the_wall_clock_moves_nothing(daemon, wall, days):
-    """What was due in an hour is still due in an hour, whatever the clock says now."""
+    """A refresh that was due in an hour is still due in an hour."""
     daemon.app("exit 100", background_interval="1h")
     daemon.start(environment=wall.environment)
     daemon.refresh()
@@ -81,7 +81,7 @@ def test_setting_the_wall_clock_moves_nothing(daemon, wall, days):
 
 @pytest.mark.parametrize("days", STEPS)
 def test_the_next_refresh_comes_when_it_would_have(daemon, wall, days):
-    """On the boot clock: neither at once nor in ten days."""
+    """The boot clock decides: not at once, and not in ten days."""
     events = daemon.pipe("events")
     daemon.app(f"echo run > {events}", background_interval="1s")
     daemon.start(environment=wall.environment)
@@ -113,7 +113,7 @@ def test_a_clock_that_was_set_while_the_daemon_was_off_moves_nothing(daemon, wal
 
 
 class Machine:
-    """Boots of a machine, as a daemon sees them: the boot clock begins anew, and the boot has another id."""
+    """Boots of a machine, as the daemon sees them: the boot clock starts at zero, and the boot id changes."""
 
     SCRIPT = 'mount --bind "$0" /proc/sys/kernel/random/boot_id && exec "$@"'
 
@@ -177,7 +177,7 @@ def test_a_clock_that_was_set_back_meanwhile_holds_up_nothing_for_longer_than_an
 
 @needs_root
 def test_a_power_loss_in_the_middle_of_a_refresh(daemon, wall, machine):
-    """One outcome, and the app runs again in the next boot; the logout of another is kept."""
+    """The refresh has one outcome, and the app runs again after the boot. The logout of another app is kept."""
     events, go = daemon.pipe("events"), daemon.pipe("go")
     daemon.app(f"echo $REFRESH_ID > {events}; read _ < {go}")
     daemon.app("exit 100", id="org.example.mail")

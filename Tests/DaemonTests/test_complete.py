@@ -1,4 +1,4 @@
-"""Complete: a task says itself how it went (FEATURES B2)."""
+"""Complete: a task reports its own outcome."""
 
 import pytest
 
@@ -9,7 +9,7 @@ from processes import alive
 
 @pytest.fixture
 def task(daemon):
-    """A task that hands its token to the test and ends when it may."""
+    """A task that passes its token to the test, and ends when the test allows it."""
     return Task(daemon)
 
 
@@ -20,7 +20,7 @@ class Task:
         self.start = f"echo $REFRESH_TOKEN > {self.tokens}; "
 
     def run(self, shell, **keys):
-        """Runs it as far as the token, and gives the stream."""
+        """Runs the task until it passes its token; returns the stream."""
         self.daemon.app({"name": "work", "shell": self.start + shell}, **keys)
         self.daemon.start()
         stream = self.daemon.run()
@@ -31,7 +31,7 @@ class Task:
         self.daemon.call("App.Complete", token=self.token, outcome=outcome, **message)
 
 
-# What it says, how it exits then, and how it went.
+# The reported outcome, the exit code, and the recorded outcome.
 SAID = [
     ("new_data", 100, "new_data", None),
     ("no_data", 0, "no_data", None),
@@ -87,7 +87,7 @@ def test_a_token_ends_with_its_refresh(daemon, task):
 
 
 def test_a_word_outlives_the_deadline(daemon, task):
-    """The outcome was told in time; what went on after it is killed."""
+    """The task reported its outcome in time; the processes that went on are killed."""
     stream = task.run("exec sleep 100", deadline="1s")
     task.complete("new_data")
     refresh = finished(stream)

@@ -1,12 +1,12 @@
-"""SIGKILL of the daemon, in the middle of everything (DESIGN section 7)."""
+"""SIGKILL of the daemon at any moment."""
 
 import pytest
 
 from daemon import LAUNCHER, MAIL, TODO, Daemon, finished
 from processes import alive
 
-# A task that has forked out of its session and its parents' sight; it takes a lock that its processes hold as long as
-# they live, and tells when somebody else has it.
+# A task that forks into another session and out of its parent's sight. Its processes hold a lock as long as they
+# live, and report if another process has the lock.
 LOCKED = """
 exec 9> {lock}; flock -n 9 || echo overlap > {events}
 (setsid sh -c 'trap "" TERM; echo $REFRESH_ID > {events}; while :; do sleep 100; done' &)
@@ -16,7 +16,7 @@ read _ < {go}
 
 @pytest.mark.spawned
 def test_a_refresh_that_the_daemon_lost_has_one_outcome(daemon):
-    """It is recorded as such, nothing of it is left, no copy runs beside it, and the app runs again."""
+    """The refresh is recorded as crashed, no process of it is left, no copy runs beside it, and the app runs again."""
     events, go = daemon.pipe("events"), daemon.pipe("go")
     daemon.app(LOCKED.format(lock=daemon.directory / "lock", events=events, go=go))
     daemon.start()
@@ -56,7 +56,7 @@ def test_what_brings_the_daemon_down_twice_is_not_tried_a_third_time_at_once(dae
 
 
 def test_every_refresh_of_many_has_one_outcome(daemon):
-    """Killed again and again while ten apps refresh as fast as they can: no id is lost and none comes twice."""
+    """The daemon is killed again and again while ten apps refresh as fast as they can. No id is lost or used twice."""
     ticks = daemon.pipe("ticks")
     apps = [f"org.example.app{number}" for number in range(10)]
     for app in apps:
@@ -73,14 +73,14 @@ def test_every_refresh_of_many_has_one_outcome(daemon):
     if LAUNCHER == "spawn":
         crashed = [refresh for refresh in refreshes if refresh.get("cause", {}).get("kind") == "daemon_crashed"]
         assert crashed, "no kill hit one"
-    # The ids of a start are counted from 1, so what is missing was never begun, or is not concluded yet.
+    # Each start counts ids from 1. A missing id never began, or is not concluded yet.
     for start in range(1, 5):
         numbers = {int(refresh["id"].split("-")[1]) for refresh in refreshes if refresh["id"].startswith(f"{start}-")}
         assert numbers == set(range(1, len(numbers) + 1))
 
 
 def test_what_was_answered_outlives_a_crash(daemon):
-    """Intervals, a logout and a history, killed right after the answer."""
+    """Intervals, a logout and a history, with SIGKILL right after the reply."""
     daemon.app("exit 100")
     daemon.app("exit 100", id=MAIL)
     daemon.start()
@@ -112,7 +112,7 @@ def test_a_lease_does_not_outlive_the_daemon(daemon):
 
 @pytest.mark.spawned
 def test_processes_of_another_daemon_are_left_alone(daemon, scratch):
-    """A crash of one daemon kills nothing of another's, though the ids of their refreshes are the same."""
+    """The cleanup after a crash spares another daemon's processes, although the ids of their refreshes are equal."""
     (scratch / "other").mkdir()
     other = Daemon(scratch / "other")
     try:

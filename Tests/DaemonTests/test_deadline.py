@@ -1,10 +1,10 @@
-"""The deadline: SIGTERM, the grace, SIGKILL, and nothing of the task is left (FEATURES B1)."""
+"""The deadline: SIGTERM, the grace period, SIGKILL, and no process of the task is left."""
 
 from daemon import finished
 from processes import alive
 
-# Four kinds of processes that do not want to end: a child, one that left the session, its child that left again with
-# a parent that is gone, and one that has thrown its environment away as well. Each says when it is there.
+# Four processes that resist: a child, one in a new session, a grandchild of that in a session of its own whose
+# parent has ended, and one that has also cleared its environment. Each reports that it runs.
 CLINGING = """
 trap '' TERM INT HUP
 stay() {{ echo up > {events}; while :; do sleep 100; done; }}
@@ -26,7 +26,7 @@ def is_deadline(refresh):
 
 
 def test_nothing_is_left_of_a_task_that_clings(daemon):
-    """It forks, double-forks with setsid, ignores SIGTERM, hides its environment: all of it ends."""
+    """The task forks, double-forks with setsid, ignores SIGTERM and hides its environment; all its processes end."""
     events = daemon.pipe("events")
     daemon.app(CLINGING.format(events=events), deadline="1s", grace="300ms")
     daemon.start()
@@ -40,7 +40,7 @@ def test_nothing_is_left_of_a_task_that_clings(daemon):
 
 
 def test_what_a_task_leaves_behind_ends_with_it(daemon):
-    """Also when it ends by itself and in time: nothing runs on unseen."""
+    """Also if the task ends by itself and in time: no process goes on unseen."""
     events, go = daemon.pipe("events"), daemon.pipe("go")
     daemon.app(f"(setsid sh -c 'trap \"\" TERM; echo up > {events}; while :; do sleep 100; done' &); read _ < {go}")
     daemon.start()
@@ -52,7 +52,7 @@ def test_what_a_task_leaves_behind_ends_with_it(daemon):
 
 
 def test_a_task_may_use_the_grace_to_end_well(daemon):
-    """SIGTERM comes first, and alone if it is obeyed; what the exit code says then does not count."""
+    """SIGTERM comes first, and no SIGKILL follows if the task obeys. Its exit code then does not count."""
     events = daemon.pipe("events")
     daemon.app(f"trap 'echo told > {events}; exit 0' TERM; while :; do sleep 0.1; done", deadline="1s", grace="1min")
     daemon.start()
@@ -63,7 +63,7 @@ def test_a_task_may_use_the_grace_to_end_well(daemon):
 
 
 def test_a_stopped_process_hears_of_the_deadline(daemon):
-    """SIGTERM reaches a task that stands still by SIGSTOP: it is woken for it."""
+    """SIGTERM reaches a task that is stopped by SIGSTOP: the daemon continues the task."""
     events = daemon.pipe("events")
     daemon.app(f"trap 'echo told > {events}; exit 0' TERM; kill -STOP $$", deadline="1s", grace="1min")
     daemon.start()
@@ -72,7 +72,7 @@ def test_a_stopped_process_hears_of_the_deadline(daemon):
 
 
 def test_a_deadline_stops_only_the_tasks_that_run(daemon):
-    """What has ended before keeps its outcome, and counts for the refresh."""
+    """A task that has ended before keeps its outcome, which counts for the refresh."""
     daemon.app({"name": "quick", "shell": "exit 0"}, {"name": "slow", "run": ["/bin/sleep", "100"]}, deadline="1s")
     daemon.start()
     refresh = daemon.refresh()

@@ -1,4 +1,4 @@
-"""SIGTERM of the daemon: what runs is asked to end, then killed; nothing is lost (issue 2, item 8)."""
+"""SIGTERM of the daemon: running tasks are asked to end, then killed; nothing is lost."""
 
 import signal
 
@@ -20,7 +20,7 @@ CLINGS = "trap '' TERM; echo $REFRESH_ID > {events}; while :; do sleep 100; done
 
 @pytest.fixture
 def running(daemon):
-    """Starts a daemon in the middle of a refresh; gives the pipe that the task tells its steps by, and its leave."""
+    """Starts a daemon in the middle of a refresh; returns the pipe with the task's steps and the task's gate."""
 
     def start(shell, **keys):
         events, go = daemon.pipe("events"), daemon.pipe("go")
@@ -70,7 +70,7 @@ def test_a_second_signal_kills_at_once(daemon, running):
 
 
 def test_sigint_drains_as_well(daemon, running):
-    """As Ctrl-C does in a terminal."""
+    """Ctrl-C in a terminal sends SIGINT."""
     events, go = running(OBEYS, grace="1min")
     daemon.signal(signal.SIGINT)
     assert events.line() == "told"
@@ -79,7 +79,7 @@ def test_sigint_drains_as_well(daemon, running):
 
 
 def test_nothing_starts_while_the_daemon_drains(daemon, running):
-    """Neither by time nor when asked; questions are still answered."""
+    """Neither by time nor on request; other calls are still served."""
     events, go = running(OBEYS, grace="1min", background_interval="10ms")
     queued = daemon.run()
     daemon.signal(signal.SIGTERM)

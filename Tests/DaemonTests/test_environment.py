@@ -1,4 +1,4 @@
-"""What a task finds: variables, directory, user, standard input (FEATURES B3)."""
+"""The environment of a task: variables, directory, user, standard input."""
 
 import os
 import pwd
@@ -12,7 +12,7 @@ needs_root = pytest.mark.skipif(os.geteuid() != 0, reason="only root may run a t
 
 
 def said(daemon, shell, **keys):
-    """The last line that a task of the app prints."""
+    """The last line of output of the app's task."""
     daemon.app({"name": "say", "shell": shell}, **keys)
     daemon.start()
     return daemon.refresh()["tasks"][0]["message"]
@@ -52,13 +52,13 @@ def test_standard_input_is_empty(daemon):
 
 
 def test_nothing_of_the_daemon_is_open_in_a_task(daemon):
-    """Neither its socket nor its store; what ls itself opens, the directory that it lists, is the last."""
+    """Neither its socket nor its store. The last descriptor is the folder that ls itself lists."""
     assert said(daemon, "exec ls /proc/self/fd") == "3"
 
 
 def test_a_task_has_the_signals_of_a_fresh_process(daemon):
-    """Neither blocked nor ignored, whatever the daemon does with them; the two that libc keeps to itself are as the
-    machine's first process had them (signal(7), "Real-time signals")."""
+    """No signal is blocked or ignored, whatever the daemon does with signals. The two that libc reserves are as in the
+    machine's first process (signal(7), "Real-time signals")."""
     masks = said(daemon, "exec grep -E '^Sig(Blk|Ign)' /proc/self/status | cut -f 2 | paste -s -d ' '")
     blocked, ignored = (int(mask, 16) for mask in masks.split())
     assert blocked == 0 and ignored & ~(0b11 << 31) == 0
@@ -84,7 +84,7 @@ def test_a_directory_that_is_not_there_is_a_failure_to_start(daemon):
 
 
 def test_a_command_is_no_shell(daemon):
-    """Arguments arrive as they are written."""
+    """Arguments arrive unchanged."""
     daemon.app({"run": ["/bin/echo", "$HOME; *", "a  b"]})
     daemon.start()
     assert daemon.refresh()["tasks"][0]["message"] == "$HOME; * a  b"
@@ -92,7 +92,7 @@ def test_a_command_is_no_shell(daemon):
 
 @needs_root
 def test_a_task_runs_as_the_owner_of_its_app(daemon):
-    """With the owner's groups and none of the daemon's."""
+    """With the owner's groups, and none of the daemon's."""
     text = said(daemon, "echo $(id -u):$(id -g):$(id -G) $USER $LOGNAME $HOME", owner="nobody", directory="/")
     user, groups = NOBODY.pw_uid, " ".join(map(str, sorted(os.getgrouplist("nobody", NOBODY.pw_gid))))
     assert text == f"{user}:{NOBODY.pw_gid}:{groups} nobody nobody {NOBODY.pw_dir}"
@@ -105,7 +105,7 @@ def test_a_task_runs_in_the_group_of_its_file(daemon):
 
 @needs_root
 def test_an_owner_gains_nothing_by_a_setuid_program(daemon):
-    """What a task may not do it cannot do to the daemon: signal it, for one."""
+    """A task may not harm the daemon: it cannot signal it, for example."""
     daemon.app("kill -0 $PPID && exit 0; exit 100", owner="nobody", directory="/")
     daemon.start()
     assert daemon.refresh()["outcome"] == "no_data"

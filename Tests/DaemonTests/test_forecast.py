@@ -1,4 +1,4 @@
-"""Forecast: what would start when, and what would not and why (FEATURES H5)."""
+"""Forecast: which refreshes would start when, and why other apps have none."""
 
 import os
 import pwd

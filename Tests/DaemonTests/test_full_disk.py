@@ -1,4 +1,4 @@
-"""A full disk: the daemon goes on in memory, says so, and writes when there is room (DESIGN section 7)."""
+"""A full disk: the daemon goes on in memory, reports it, and writes when there is space."""
 
 import contextlib
 import os
@@ -14,7 +14,7 @@ pytestmark = pytest.mark.skipif(os.geteuid() != 0, reason="only root may mount a
 
 @pytest.fixture
 def disk(daemon):
-    """A disk of a megabyte for the state."""
+    """A disk of one megabyte for the state."""
     daemon.state.mkdir()
     subprocess.run(["mount", "-t", "tmpfs", "-o", "size=1m,mode=700", "refreshd-test", daemon.state], check=True)
     yield Disk(daemon.state)
@@ -40,7 +40,7 @@ def test_the_daemon_goes_on_in_memory_and_writes_when_there_is_room(daemon, disk
     daemon.start()
     daemon.refresh()
     disk.fill()
-    # The log of the store has room left for some.
+    # The log of the store still has space for some changes.
     refreshes = []
     while not daemon.status()["store"].get("problem"):
         refreshes.append(daemon.refresh())
@@ -84,7 +84,7 @@ def test_what_cannot_be_stored_is_refused_and_not_done(daemon, disk):
 
 
 def test_a_daemon_starts_on_a_full_disk(daemon, disk):
-    """Apps are kept fresh all the same, and what happened is written when there is room."""
+    """Apps are refreshed all the same, and the daemon writes the results when there is space."""
     daemon.app("exit 100")
     daemon.start()
     before = daemon.refresh()
@@ -104,7 +104,7 @@ def test_a_daemon_starts_on_a_full_disk(daemon, disk):
 
 
 def test_a_push_that_cannot_be_stored_is_refused_and_taken_once_when_it_is_sent_again(daemon, disk):
-    """Nothing of it stays in memory: the app is not woken by what somebody was told is not there."""
+    """The daemon does not keep the push in memory: a refused push must not wake the app."""
     events = daemon.pipe("events")
     daemon.app(f'echo "$REFRESH_TRIGGER $REFRESH_CONTENT_ID" > {events}')
     daemon.start()

@@ -1,4 +1,4 @@
-"""Set and Reset: other intervals at run time (FEATURES A2, A8)."""
+"""Set and Reset: other intervals at run time."""
 
 import pytest
 
@@ -16,7 +16,7 @@ def intervals(daemon, app=TODO):
 
 
 def test_defaults(daemon):
-    """5 min in the foreground, 24 h in the background (A1)."""
+    """5 min in the foreground, 24 h in the background."""
     daemon.configure("")
     daemon.file().write_text(f'id = "{TODO}"\n[[task]]\nshell = "exit 100"\n')
     daemon.start()
@@ -24,7 +24,7 @@ def test_defaults(daemon):
 
 
 def test_set_and_reset_of_many_apps(daemon):
-    """All answered in the order of the call; what is not named is left as it is."""
+    """The replies are in the order of the call; an interval that is not named stays."""
     daemon.app("exit 100", foreground_interval="1min", background_interval="1h")
     daemon.app("exit 100", id=MAIL, foreground_interval="2min", background_interval="never")
     daemon.start()
@@ -43,7 +43,7 @@ def test_set_and_reset_of_many_apps(daemon):
 
 
 def test_another_interval_keeps_the_schedule(daemon):
-    """Next is the last start plus the new interval (A8)."""
+    """The next refresh is due one new interval after the last start."""
     daemon.app("exit 100", foreground_interval="1h")
     daemon.start()
     started = daemon.refresh()["started_us"]
@@ -65,7 +65,7 @@ def test_a_shorter_interval_that_has_passed_starts_at_once(daemon):
     assert events.line() == "interval"
 
 
-# The limits, the keyword, the text, and what the error names as right.
+# The bounds, the keyword, the text, and the values that the error names.
 REFUSED = [
     ("", "background_interval", "14min", "15min"),
     ("", "foreground_interval", "4s", "5s"),
@@ -79,7 +79,7 @@ REFUSED = [
 
 @pytest.mark.parametrize("limits, name, text, right", REFUSED)
 def test_what_is_no_interval_or_out_of_bounds_is_refused(daemon, limits, name, text, right):
-    """With what is right instead; no app is changed."""
+    """The error names valid values; no app is changed."""
     daemon.configure(limits + '\n[defaults]\nforeground_interval = "1h"\n')
     daemon.file().write_text(f'id = "{TODO}"\n[[task]]\nshell = "exit 100"\n')
     daemon.start()

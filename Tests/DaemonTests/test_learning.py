@@ -1,4 +1,4 @@
-"""What is learnt of apps, and the plans that follow, as a client sees them."""
+"""The learnt numbers of apps, and the plans that follow from them, as a client sees them."""
 
 import pytest
 

@@ -1,4 +1,4 @@
-"""Leases: signals that hold as long as a connection."""
+"""Leases: signals that last as long as a connection."""
 
 import subprocess
 import sys
@@ -10,7 +10,7 @@ from client import fails
 from daemon import MAIL, TODO, finished
 from processes import wait_for_end
 
-# Holds a lease in a process of its own, and says so once it has it.
+# Holds a lease in its own process, and reports when it has the lease.
 HOLDER = """
 import sys, varlink
 connection = varlink.Client(address="unix:" + sys.argv[1]).open("org.refreshd.App")
@@ -28,7 +28,7 @@ def hold(daemon, app=TODO):
 
 
 def test_a_lease_breaks_with_the_process_that_holds_it(daemon):
-    """Killed with SIGKILL, it cannot say `background`; it is in the background all the same."""
+    """A process that is killed cannot send `background`; the app is in the background all the same."""
     daemon.app("exit 100", foreground_interval="1h", background_interval="2h")
     daemon.start()
     daemon.refresh()
@@ -53,7 +53,7 @@ def test_a_lease_ends_with_its_connection(daemon):
 
 
 def test_an_app_is_in_the_foreground_as_long_as_one_lease_holds(daemon):
-    """Each lease undoes its own signal and no other, whatever is signalled beside it."""
+    """Each lease undoes its own signal only, independent of other signals."""
     daemon.app("exit 100")
     daemon.app("exit 100", id=MAIL)
     daemon.start()
@@ -114,7 +114,7 @@ def test_a_lease_needs_more(daemon):
 
 
 def test_app_and_lease_are_told_five_seconds_before_the_deadline(daemon):
-    """The task by SIGURG, the holder of a lease by a notice (B1); another app's lease hears nothing."""
+    """SIGURG warns the task, a notice warns the holder of a lease; a lease on another app gets nothing."""
     events = daemon.pipe("events")
     daemon.app(f"trap 'echo urged > {events}; exit 0' URG; while :; do sleep 0.1; done", deadline="6s")
     daemon.app("exit 100", id=MAIL)

@@ -1,4 +1,4 @@
-"""Metrics: OpenMetrics text (FEATURES H9), read by a parser that is not ours: the PyPI package `prometheus_client`."""
+"""Metrics: OpenMetrics text, read by a parser that is not ours: the PyPI package `prometheus_client`."""
 
 import os
 import pwd
@@ -83,7 +83,7 @@ def test_counters_begin_with_the_daemon_and_starts_do_not(daemon):
 
 
 def test_wakes_and_writes_are_counted(daemon):
-    # Longer than a refresh takes, or its end would bring the next one.
+    # Longer than a refresh takes, so that no other refresh follows.
     daemon.app("exit 100", foreground_interval="200ms")
     daemon.start()
     events = daemon.client.stream("Manager.Watch")
@@ -108,7 +108,7 @@ def test_a_family_that_is_measured_says_its_unit_and_all_are_explained(daemon):
 
 
 def test_the_older_format_takes_the_text_as_well(daemon):
-    """node_exporter reads files in the format that OpenMetrics came from; one type unknown to it would spoil the file."""
+    """node_exporter reads files in the format before OpenMetrics; one unknown type would make it reject the file."""
     daemon.app("exit 100")
     daemon.start()
     daemon.refresh()

@@ -1,4 +1,4 @@
-"""What the daemon tells a service manager (sd_notify(3), issue 2 item 8)."""
+"""The daemon's messages to a service manager (sd_notify(3))."""
 
 import os
 import signal
@@ -10,7 +10,7 @@ from daemon import MAIL
 
 
 def test_ready_means_that_the_socket_answers(daemon):
-    """At the very moment of the message, with the configuration in force."""
+    """At the moment of the message, and with the configuration in force."""
     daemon.app("exit 100")
     ready = daemon.start()
     assert ready["STATUS"] == "Keeping 1 app fresh."
@@ -21,7 +21,7 @@ def test_ready_means_that_the_socket_answers(daemon):
 
 @pytest.mark.parametrize("is_good", [True, False])
 def test_a_reload_is_told_from_its_beginning_to_its_end(daemon, is_good):
-    """RELOADING=1 with the instant of its beginning, then READY=1, also when nothing came of it."""
+    """RELOADING=1 with the time of its beginning, then READY=1, also if the reload failed."""
     daemon.app("exit 100")
     daemon.start()
     daemon.app("exit 100", id=MAIL, **({} if is_good else {"colour": "blue"}))
@@ -66,7 +66,7 @@ def watchdog(pid, seconds):
 
 
 def test_the_watchdog_is_kept_quiet_while_the_loop_turns(daemon):
-    """At about half of its time; and the refreshes go on."""
+    """At about half of its time; refreshes go on."""
     daemon.app("exit 100")
     daemon.start(environment=watchdog(None, 1))
     begin = time.monotonic()
@@ -77,7 +77,7 @@ def test_the_watchdog_is_kept_quiet_while_the_loop_turns(daemon):
 
 
 def test_a_daemon_that_hangs_is_silent(daemon):
-    """Stopped by SIGSTOP it does not keep the watchdog quiet: that is what the watchdog is for."""
+    """A daemon that is stopped by SIGSTOP sends nothing, so that the watchdog ends it."""
     daemon.start(environment=watchdog(None, 0.4))
     daemon.notices.wait("WATCHDOG")
     daemon.signal(signal.SIGSTOP)
@@ -90,7 +90,7 @@ def test_a_daemon_that_hangs_is_silent(daemon):
 
 
 def test_a_watchdog_for_another_process_is_not_ours(daemon):
-    """WATCHDOG_PID says whose it is (sd_watchdog_enabled(3))."""
+    """WATCHDOG_PID names the process that the watchdog is for (sd_watchdog_enabled(3))."""
     daemon.start(environment=watchdog(os.getpid(), 0.2))
     assert not daemon.notices.is_waiting(1)
 

@@ -1,10 +1,10 @@
-"""What the end of a task means (FEATURES B2, B4)."""
+"""The outcome of a task, from the way it ends."""
 
 import pytest
 
 from daemon import REFRESHD, TODO
 
-# Keys of the task, its command, outcome, kind of cause, its code.
+# Keys of the task, its command, the outcome, the kind of the cause, its code.
 ENDS = [
     ({}, "exit 0", "new_data", None, None),
     ({}, "exit 100", "no_data", None, None),
@@ -38,7 +38,7 @@ def test_an_exit_means(daemon, keys, command, outcome, kind, code):
     assert ("fresh_us" in daemon.show()) == (outcome != "failed")
 
 
-# What a task does to a tree that has data/inbox/one in it, and whether that is a change of data/.
+# A change in a tree with data/inbox/one, and whether it is a change of data/.
 CHANGES = [
     ("echo more >> inbox/one", "new_data"),
     ("touch inbox/two", "new_data"),
@@ -66,7 +66,7 @@ def test_a_change_below_the_path_is_new_data(daemon, command, outcome):
 
 
 def test_a_change_of_one_file_is_new_data(daemon):
-    """It may come, change and go."""
+    """The file may be created, changed and removed."""
     file = daemon.directory / "file"
     daemon.app({"shell": f"cat {file}.next > {file} 2>&1 || rm -f {file}", "new_data": f"changed:{file}"})
     daemon.start()
@@ -78,7 +78,7 @@ def test_a_change_of_one_file_is_new_data(daemon):
     assert outcomes == ["new_data", "new_data", "new_data", "no_data"]
 
 
-# The exit codes of the tasks of a group, its outcome, and the code of the cause.
+# The exit codes of a group's tasks, the group's outcome, and the code of the cause.
 GROUPS = [
     ([0, 0], "new_data", None),
     ([100, 0], "new_data", None),
@@ -92,7 +92,7 @@ GROUPS = [
 
 @pytest.mark.parametrize("codes, outcome, code", GROUPS)
 def test_a_group_means(daemon, codes, outcome, code):
-    """Any new data, else the first failure, else no data; each task's own outcome is kept."""
+    """Any new data, else the first failure, else no data. Each task keeps its own outcome."""
     daemon.app(*[f"exit {code}" for code in codes])
     daemon.start()
     refresh = daemon.refresh()
@@ -102,7 +102,7 @@ def test_a_group_means(daemon, codes, outcome, code):
 
 
 def test_the_tasks_of_a_group_run_side_by_side(daemon):
-    """Each waits for the other."""
+    """Each task waits for the other."""
     there, back = daemon.pipe("there"), daemon.pipe("back")
     daemon.app(f"echo > {there}; read _ < {back}", f"read _ < {there}; echo > {back}")
     daemon.start()
@@ -130,7 +130,7 @@ def test_the_last_line_is_kept_as_the_message(daemon):
 
 
 def test_what_a_task_costs_is_counted(daemon):
-    """With all its processes, in user and system time."""
+    """User and system time of all processes of the task."""
     daemon.app("i=0; while [ $i -lt 100000 ]; do i=$((i+1)); done & wait", "exit 0")
     daemon.start()
     refresh = daemon.refresh()

@@ -1,4 +1,4 @@
-"""So many refreshes at once, in all and of each user (FEATURES B8)."""
+"""The limits on concurrent refreshes, for all users and for each one."""
 
 import os
 

@@ -1,4 +1,4 @@
-"""Pushes over the socket: what the app is told and when, and what outlives what (FEATURES E1, E2, E6)."""
+"""Pushes over the socket: when an app receives which push, and what survives a crash."""
 
 import json
 
@@ -9,7 +9,7 @@ from client import fails
 from daemon import LAUNCHER, MAIL, TODO
 from pushing import TELL, counts, deliver, payload, push, start, told, waits, why  # noqa: F401
 
-# What the app is told.
+# Delivery.
 
 
 def test_a_push_wakes_the_app_with_its_payload(daemon, told):
@@ -25,7 +25,7 @@ def test_a_push_wakes_the_app_with_its_payload(daemon, told):
 
 
 def test_every_task_of_the_app_is_told(daemon, told):
-    """Also one that comes after another."""
+    """Also a task that runs after another."""
     first = {"name": "first", "shell": TELL.format(events=told)}
     daemon.app(first, TELL.format(events=told), {**first, "name": "last", "after": ["first"]})
     daemon.start()
@@ -42,7 +42,7 @@ def test_pushes_that_come_during_a_refresh_are_told_after_it_in_order(daemon, to
     assert push(daemon, payload(1)) == {"fate": "queued", "waiting": 1}
     assert push(daemon, payload(2)) == {"fate": "queued", "waiting": 2}
     assert push(daemon, payload(1, title="newer")) == {"fate": "merged", "waiting": 2}
-    # What a running refresh was told stands.
+    # A running refresh keeps its push.
     assert push(daemon, payload(0)) == {"fate": "queued", "waiting": 3}
     assert waits(daemon) == [("1", "ready"), ("2", "turn"), ("0", "turn")]
     for line in (f"push 1 {payload(1, title='newer')}", f"push 2 {payload(2)}", f"push 0 {payload(0)}"):
@@ -86,7 +86,7 @@ def test_who_watches_is_told_of_pushes_without_their_payloads(daemon, told):
     events = []
     while len(events) < 4:
         event = next(stream)["event"]
-        # What urgencies ask for is watched from the first push on.
+        # The first push makes the daemon watch the conditions that urgencies ask for.
         if event["kind"] != "condition_changed":
             events.append(event)
     assert [event["kind"] for event in events if event["kind"] != "push"] == ["started", "ended"]
@@ -118,7 +118,7 @@ def test_over_the_limit_pushes_wait_in_order_and_newer_ones_take_the_place_of_ol
     assert told_why["push_limit"] == {"per_hour": 1, "burst": 2, "used": 2}
     assert told_why["pushes"][0]["merged"] == 1
     assert daemon.show()["due_trigger"] == "push"
-    # What a person asks for is no push and does not count; it does not take one along either.
+    # A manual refresh is no push: it does not count, and does not deliver a waiting push.
     assert daemon.refresh()["trigger"] == "manual"
     assert told.line().startswith("manual none")
     assert waits(daemon) == [("3", "limit"), ("4", "turn")]
@@ -145,7 +145,7 @@ def test_the_limit_and_what_waits_outlive_a_restart(daemon, told):
 
 
 def test_the_oldest_of_too_many_is_dropped_and_that_is_told(daemon, told):
-    """In the history, by why, in the journal and to who is attached; the counts add up."""
+    """In the history, by `why`, in the journal and to attached processes; the counts add up."""
     start(daemon, told)
     app = Attached(daemon)
     push(daemon, payload(0))
@@ -155,7 +155,7 @@ def test_the_oldest_of_too_many_is_dropped_and_that_is_told(daemon, told):
     assert push(daemon, payload(65)) == {"fate": "queued", "waiting": 64}
     dropped = app.next("push_dropped")
     assert dropped["content_id"] == "1" and "64" in dropped["message"]
-    # What a running refresh tells is none of them.
+    # The push of the running refresh is none of them.
     assert performed["content_id"] == "0"
     daemon.wait_until_said(f"{TODO}: a push with content 1 is dropped")
     assert why(daemon)["pushes"][0]["content_id"] == "2"
@@ -169,7 +169,7 @@ def test_the_oldest_of_too_many_is_dropped_and_that_is_told(daemon, told):
     assert why(daemon)["pushes_dropped"] == [line]
 
 
-# What holds a push.
+# Holds.
 
 
 def test_an_app_that_its_user_has_ended_is_not_woken(daemon, told):
@@ -217,11 +217,11 @@ def test_pushes_wait_for_login(daemon, told):
     assert told.line().startswith("push 1")
 
 
-# What happens to a push once.
+# A push is delivered once.
 
 
 def test_a_message_is_taken_once(daemon, told):
-    """By its id for the app, also across SIGKILL, and whatever became of it."""
+    """An id counts for its app, also after SIGKILL, and whatever became of the first push."""
     start(daemon, told)
     message = {"app": TODO, "payload": payload(1), "id": "ntfy/home/a"}
     silent = {"app": TODO, "payload": '{"t":1}', "id": "ntfy/home/b"}
@@ -231,7 +231,7 @@ def test_a_message_is_taken_once(daemon, told):
     assert told.line().startswith("push 1")
     assert deliver(daemon, silent, message) == [{"fate": "known"}] * 2
     assert push(daemon, payload(2), id="ntfy/home/a")["fate"] == "known"
-    # Another message, though it says the same: of another id, or none.
+    # The same payload with another id, or with none, is another message.
     assert deliver(daemon, {**message, "id": "ntfy/home/c"}, {"app": TODO, "payload": payload(9)}) == [
         {"fate": "queued"}, {"fate": "queued"},
     ]
@@ -258,7 +258,7 @@ def test_the_id_of_one_app_is_not_that_of_another(daemon, told):
 
 
 def test_what_was_answered_outlives_a_crash(daemon, told):
-    """Killed right after the answer, again and again: each push is told, and none is lost."""
+    """SIGKILL right after the reply, again and again: each push is delivered, and none is lost."""
     start(daemon, told, push_burst=100, push_per_hour=3600)
     for number in range(5):
         deliver(daemon, *[{"app": TODO, "payload": payload(f"{number}-{more}")} for more in range(4)])
@@ -276,7 +276,7 @@ def test_what_was_answered_outlives_a_crash(daemon, told):
 
 
 def test_what_was_being_told_when_the_daemon_crashed(daemon, told):
-    """A refresh that went on without the daemon has told it; with one that was lost it is told again."""
+    """A refresh that survived the daemon has delivered its push; the push of a lost refresh is delivered again."""
     go = daemon.pipe("go")
     daemon.app(TELL.format(events=told) + f"; read _ < {go}", push_burst=1, push_per_hour=1)
     daemon.start()
@@ -285,7 +285,7 @@ def test_what_was_being_told_when_the_daemon_crashed(daemon, told):
     daemon.kill()
     daemon.start()
     if LAUNCHER == "spawn":
-        # Though its limit was used up by it.
+        # The push has already used up the limit.
         assert told.line() == f"push 1 {payload(1)}"
     go.let_go()
     daemon.wait_until_said(" finished")

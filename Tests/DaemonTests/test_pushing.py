@@ -1,15 +1,15 @@
-"""What people are told of pushes: refreshctl against the real daemon."""
+"""The output of refreshctl about pushes, against the real daemon."""
 
 import json
 import subprocess
 
 from daemon import REFRESHD, TODO
 
-PATIENCE = 20  # seconds; for what happens at once on a machine that is not overloaded
+PATIENCE = 20  # seconds; for an event that is due at once on a machine that is not overloaded
 
 
 def refreshctl(daemon, *arguments, status=0, text=None):
-    """What refreshctl says, in one line: the lines of a sentence depend on the width."""
+    """The output of refreshctl in one line, because the wrapping depends on the width."""
     result = subprocess.run(
         [REFRESHD.parent / "refreshctl", *arguments, "--socket", daemon.socket],
         input=text, capture_output=True, text=True, timeout=PATIENCE, env={"TZ": "UTC"},
@@ -42,15 +42,15 @@ def test_who_pushes_hears_for_what_the_push_waits(daemon):
     said = refreshctl(daemon, "push", TODO, payload("b"))
     assert said.startswith("Todo is woken with content b later: 1 push in the last 60 min, next t")
     said = refreshctl(daemon, "push", TODO, payload("b"))
-    assert said.startswith("Todo is woken with content b later, in the place of one that waited: 1 push in the last")
+    assert said.startswith("Todo is woken with content b later, instead of one that waited: 1 push in the last")
     said = refreshctl(daemon, "push", TODO, payload("c"))
     assert said.startswith("Todo is woken with content c later: 1 push waits before it, and the next one wakes it t")
     why = refreshctl(daemon, "why", TODO)
     assert "push limit 1 of 1 in the last 60 min, 1 an hour" in why
-    assert "pushes content b, in the place of 1 other, came t" in why and ": waits for the limit until t" in why
+    assert "pushes content b, instead of 1 other, came t" in why and ": waits for the limit until t" in why
     said = refreshctl(daemon, "terminated", TODO) and refreshctl(daemon, "push", TODO, payload("d"))
-    assert said.startswith("Todo is woken with content d later: the user has ended it")
-    assert "waits for the app, which the user has ended" in refreshctl(daemon, "why", TODO)
+    assert said.startswith("Todo is woken with content d later: the user has quit it")
+    assert "waits for the next start of the app, which the user has quit" in refreshctl(daemon, "why", TODO)
 
 
 def test_who_pushes_hears_of_a_refresh_that_runs_and_of_what_holds_the_app(daemon):
@@ -59,7 +59,7 @@ def test_who_pushes_hears_of_a_refresh_that_runs_and_of_what_holds_the_app(daemo
     refreshctl(daemon, "push", TODO, payload(1))
     daemon.wait_until_said("1-1 started")
     said = refreshctl(daemon, "push", TODO, payload(2))
-    assert said == "Todo is woken with content 2 later: when the refresh that is running has ended (1-1)."
+    assert said == "Todo is woken with content 2 later: after the refresh that is running (1-1)."
     gate.let_go()
     daemon.wait_until_said("1-2 started")
     refreshctl(daemon, "disable", TODO)
@@ -73,7 +73,7 @@ def test_who_pushes_nothing_that_wakes_hears_so(daemon):
     assert refreshctl(daemon, "push", TODO, '{"aps":{}}').startswith("Todo is not woken, because")
     assert refreshctl(daemon, "push", TODO, payload(1), "--id", "a/1") == "Todo is woken with content 1 now."
     said = refreshctl(daemon, "push", TODO, payload(1), "--id", "a/1")
-    assert said == "Todo is not told again: a push with this id was taken before."
+    assert said == "Todo is not woken again: a push with this id was accepted before."
 
 
 def test_a_payload_that_is_refused_is_told_with_what_to_do(daemon):
@@ -102,11 +102,11 @@ def test_the_status_shows_the_sources_for_as_long_as_the_bridge_is_there(daemon)
     with daemon.client.open("Push") as bridge:
         bridge.Report(sources=[home, broker])
         status = refreshctl(daemon, "status")
-        # The network of the machine decides whether the bridge may use it, and the status rests on that.
+        # The network of the machine decides whether the bridge may connect, and the status depends on it.
         state = daemon.call("Manager.Status")["status"]["push"]
     assert "home (ntfy): connected since 1 Jan 1970 00:00, 17 messages, 1 refused" in status
     assert "broker (mqtt): not connected since 1 Jan 1970 00:00, 0 messages: cannot connect: connection r" in status
     assert ("1 push source is not connected: broker." in status) == state["may_connect"]
     while "push" in daemon.call("Manager.Status")["status"]:
-        pass  # The daemon hears of the end of a connection when it comes to it.
+        pass  # The daemon notices the end of a connection a moment later.
     assert "broker" not in refreshctl(daemon, "status")

@@ -1,4 +1,4 @@
-"""Reload, Check and SIGHUP: all of a configuration or nothing (FEATURES H8)."""
+"""Reload, Check and SIGHUP: all of a configuration or nothing."""
 
 import signal
 
@@ -15,7 +15,7 @@ def apps(daemon):
 
 
 def test_apps_come_change_and_go(daemon):
-    """What is known of them stays: the schedule of one that changed, the running refresh of one that did not."""
+    """The state of the apps stays: the schedule of a changed app, the running refresh of an unchanged one."""
     daemon.app("exit 100", background_interval="2h")
     daemon.start()
     started = daemon.refresh()["started_us"]
@@ -48,7 +48,7 @@ def test_a_refresh_goes_on_under_the_configuration_that_it_started_with(daemon):
 
 
 def test_the_refresh_of_an_app_that_goes_is_stopped(daemon):
-    """And what waits for its next one is answered; when the file is back, its history is there."""
+    """The caller that waits for its next refresh gets a reply. When the file is back, its history is back."""
     events = daemon.pipe("events")
     daemon.app(f"trap 'echo told > {events}; exit 0' TERM; echo started > {events}; while :; do sleep 0.1; done")
     daemon.start()
@@ -68,7 +68,7 @@ def test_the_refresh_of_an_app_that_goes_is_stopped(daemon):
 
 
 def test_a_bad_configuration_changes_nothing(daemon):
-    """Every mistake of every file is answered, and stays in the status until a good one is read."""
+    """The reply has every mistake of every file, and so has the status until a good configuration is loaded."""
     daemon.app("exit 100", background_interval="2h")
     daemon.start()
     daemon.refresh()
@@ -94,7 +94,7 @@ def test_a_bad_configuration_changes_nothing(daemon):
 
 
 def test_sighup_reloads(daemon):
-    """As a service manager tells old daemons to; the answer is in the journal and in the status."""
+    """Service managers tell older daemons to reload by SIGHUP. The result is in the journal and in the status."""
     daemon.app("exit 100")
     daemon.start()
     daemon.app("exit 100", id=MAIL)

@@ -1,4 +1,4 @@
-"""A daemon with nothing to do does nothing (DESIGN section 6: an always-on daemon is judged by that)."""
+"""A daemon with nothing to do does not wake."""
 
 import os
 
@@ -7,13 +7,13 @@ import pytest
 from daemon import TODO
 from processes import status, threads
 
-# The store keeps its thread for a second after its last work.
+# The thread of the store ends a second after its last work.
 SETTLED = 2
 
 
 @pytest.mark.parametrize("apps", [1, 100])
 def test_an_idle_daemon_has_one_thread_and_does_not_wake(daemon, apps):
-    """With apps that are due in an hour, a lease that is held, and a client that is silent."""
+    """With apps that are due in an hour, a lease, and a silent client."""
     for number in range(apps):
         daemon.app({"run": ["/bin/true"]}, id=f"org.example.app{number}", foreground_interval="1h")
     daemon.app("exit 100", background_interval="1h")
@@ -29,7 +29,7 @@ def test_an_idle_daemon_has_one_thread_and_does_not_wake(daemon, apps):
 
 
 def test_what_ran_leaves_nothing_open(daemon):
-    """A hundred refreshes later there are as many descriptors, and no child, as after the first."""
+    """After a hundred refreshes there are as many descriptors as after the first, and no child."""
     daemon.app({"run": ["/bin/echo", "hello"], "new_data": f"changed:{daemon.directory}"}, {"shell": "(sleep 100 &)"})
     daemon.start()
     counts = []

@@ -1,12 +1,12 @@
-"""A restart: everything goes on as before it (DESIGN section 4)."""
+"""A restart: everything goes on as before."""
 
 import pytest
 
 from daemon import MAIL, TODO
 
-# Wall times are instants of the boot clock and one reading of both clocks at each start, microseconds.
+# Wall times are times of the boot clock plus one offset per start; the tolerance in microseconds.
 CLOCK_READING = 1_000
-# How a daemon may end.
+# The ways in which a daemon ends.
 ENDS = ["stop", "kill"]
 
 
@@ -16,7 +16,7 @@ def end(daemon, how):
 
 @pytest.mark.parametrize("how", ENDS)
 def test_a_restart_moves_nothing(daemon, how):
-    """What is due stays due at the same instant, in either phase."""
+    """The due times stay the same, in either phase."""
     daemon.app("exit 0", background_interval="2h")
     daemon.app("exit 0", id=MAIL, foreground_interval="1h")
     daemon.start()
@@ -53,7 +53,7 @@ def test_the_next_refresh_is_neither_earlier_nor_later(daemon, how):
 
 
 def test_what_was_missed_is_caught_up_once_and_not_all_at_once(daemon):
-    """Apps that are overdue together each run once, spread over a second for each, and then go on as ever (A11)."""
+    """Overdue apps run once each, spread over a second per app, and then go on by their intervals."""
     events = daemon.pipe("events")
     for app in (TODO, MAIL):
         daemon.app(f"echo $REFRESH_APP $REFRESH_TRIGGER > {events}", id=app)
@@ -62,7 +62,7 @@ def test_what_was_missed_is_caught_up_once_and_not_all_at_once(daemon):
         daemon.refresh(app)
     events.lines(2)
     daemon.stop()
-    # A shorter interval, long past: as after a night that the machine was off.
+    # A shorter interval, long past, as after a night with the machine off.
     for app in (TODO, MAIL):
         daemon.app(f"echo $REFRESH_APP $REFRESH_TRIGGER > {events}; sleep 2", id=app, background_interval="1ms")
     daemon.start()
@@ -107,7 +107,7 @@ def test_starts_are_counted_and_ids_never_come_again(daemon):
 
 
 def test_what_is_known_of_an_app_outlives_its_file(daemon):
-    """A file that is taken away and comes back finds its schedule, its history and its intervals."""
+    """An app whose file is removed and comes back keeps its schedule, its history and its intervals."""
     daemon.app("exit 0", background_interval="1h")
     daemon.start()
     daemon.wait_until_said("finished")

@@ -1,4 +1,4 @@
-"""Run: a refresh now, shown step by step (FEATURES A10, H3)."""
+"""Run: a refresh now, with its steps."""
 
 import pytest
 
@@ -40,7 +40,7 @@ def test_a_task_is_told_the_trigger_of_the_call(daemon, trigger):
 
 
 def test_calls_during_a_refresh_share_one_more(daemon):
-    """Never two at once, and one more at most, after it (A10)."""
+    """Never two at once, and at most one more afterwards."""
     events, go = daemon.pipe("events"), daemon.pipe("go")
     daemon.app(f"echo $REFRESH_ID > {events}; read _ < {go}; echo over > {events}")
     daemon.start()
@@ -58,7 +58,7 @@ def test_calls_during_a_refresh_share_one_more(daemon):
 
 
 def test_a_call_is_shown_the_refresh_that_it_asked_for(daemon):
-    """Not one that began a moment before the call and is not saved yet (A10)."""
+    """Not a refresh that began just before the call and is not saved yet."""
     daemon.app("exit 100", on_foreground="always")
     daemon.start()
     with daemon.client.send(

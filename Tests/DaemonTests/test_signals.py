@@ -1,4 +1,4 @@
-"""Lifecycle signals: phase, interval, and what entering the foreground does (FEATURES A1, A3, A4, A9)."""
+"""Lifecycle signals: the phase, the interval, and a refresh on entering the foreground."""
 
 import pytest
 
@@ -9,7 +9,7 @@ HOUR = 3_600_000_000
 
 
 def test_each_signal_leads_to_its_phase_from_every_other(daemon):
-    """Also twice, late and out of order; `login` finds the app where it was."""
+    """Also twice, late and out of order; `login` restores the phase of before."""
     daemon.app("exit 100")
     daemon.start()
     script = [
@@ -42,7 +42,7 @@ def test_a_signal_to_an_app_that_is_not_there(daemon):
 
 
 def test_a_switch_keeps_the_anchor_and_changes_the_interval(daemon):
-    """Next is the last start plus the interval of the phase (A3)."""
+    """The next refresh is due one interval of the phase after the last start."""
     daemon.app("exit 0", foreground_interval="1h", background_interval="3h")
     daemon.start()
     started = finished(daemon.run())["started_us"]
@@ -54,7 +54,7 @@ def test_a_switch_keeps_the_anchor_and_changes_the_interval(daemon):
 
 
 def test_the_timer_runs_at_the_interval_of_the_phase(daemon):
-    """Also at the first launch, without a second signal (A4)."""
+    """Also at the first launch, without a second signal."""
     events = daemon.pipe("events")
     daemon.app(f"echo $REFRESH_TRIGGER > {events}", foreground_interval="300ms")
     daemon.start()
@@ -67,7 +67,7 @@ def test_the_timer_runs_at_the_interval_of_the_phase(daemon):
 
 
 def test_a_signal_sent_many_times_starts_no_second_timer(daemon):
-    """Two starts are never nearer than the interval, and the duplicates bring no refresh (A4)."""
+    """Two starts are never closer than the interval, and repeated signals start no refresh."""
     events = daemon.pipe("events")
     daemon.app(f"echo $REFRESH_TRIGGER > {events}", foreground_interval="400ms", on_foreground="always")
     daemon.start()
@@ -80,8 +80,8 @@ def test_a_signal_sent_many_times_starts_no_second_timer(daemon):
     assert all(later - earlier >= 400_000 for earlier, later in zip(starts, starts[1:]))
 
 
-# What on_foreground says; the outcome of the refresh before, if there was one; the trigger of the refresh that entering
-# the foreground starts, if it starts one; when the next is due after the last start, or after entering.
+# on_foreground; the outcome of the refresh before, if any; the trigger of the refresh that entering the foreground
+# starts, if any; when the next one is due after the last start, or after entering.
 ENTERING = [
     ("stale", None, "foreground"),
     ("stale", "exit 1", "foreground"),
@@ -97,7 +97,7 @@ ENTERING = [
 
 @pytest.mark.parametrize("on_foreground, before, trigger", ENTERING)
 def test_entering_the_foreground(daemon, on_foreground, before, trigger):
-    """Refreshes at once if the data is older than the interval, always, or never (A4)."""
+    """Entering refreshes at once if the data is older than the interval, or always, or never."""
     go = daemon.pipe("go")
     wait = f'test "$REFRESH_TRIGGER" = manual || read _ < {go};'
     daemon.app(f"{wait} {before or 'exit 0'}", on_foreground=on_foreground, foreground_interval="1h")
@@ -118,7 +118,7 @@ def test_entering_the_foreground(daemon, on_foreground, before, trigger):
 
 
 def test_a_switch_stops_no_refresh(daemon):
-    """What runs when the app leaves the foreground, or enters it, runs to its end (A3)."""
+    """A running refresh goes on to its end when the app enters or leaves the foreground."""
     events, go = daemon.pipe("events"), daemon.pipe("go")
     daemon.app(f"echo started > {events}; read _ < {go}", foreground_interval="1h")
     daemon.start()
@@ -133,7 +133,7 @@ def test_a_switch_stops_no_refresh(daemon):
 
 
 def test_logout_stops_the_refresh_that_runs(daemon):
-    """It is told, stopped, and recorded as such; that is no fault of the app's."""
+    """The refresh is stopped and recorded as such; this is no failure of the app."""
     events = daemon.pipe("events")
     daemon.app(f"trap 'echo told > {events}; exit 0' TERM; echo started > {events}; while :; do sleep 1; done")
     daemon.start()
@@ -147,7 +147,7 @@ def test_logout_stops_the_refresh_that_runs(daemon):
 
 
 def test_nothing_runs_between_logout_and_login(daemon):
-    """However often it would be due, and whoever asks; then it goes on at once (A9)."""
+    """Neither by time nor on request; `login` starts the refreshes again at once."""
     events, ticks = daemon.pipe("events"), daemon.pipe("ticks")
     daemon.app(f"echo run > {events}", background_interval="10ms", foreground_interval="10ms")
     daemon.app(f"echo tick > {ticks}", id=MAIL, background_interval="10ms")
@@ -155,7 +155,7 @@ def test_nothing_runs_between_logout_and_login(daemon):
     events.line()
     watched = daemon.client.stream("Manager.Watch", apps=[TODO])
     daemon.tell("logout")
-    # What was running then has ended when the app is held.
+    # The refresh that was running has ended by the time the app is held.
     while next(watched)["event"]["kind"] != "held":
         pass
     with fails("org.refreshd.Manager.Held", app=TODO) as held:

@@ -1,17 +1,17 @@
-"""Data that grows older than the app's file wants: listed first, and told of once (FEATURES D8)."""
+"""Data that is older than the app's file allows: listed first, and reported once."""
 
 from daemon import MAIL, TODO
 from test_clock import DAY, library, machine, needs_root, wall  # noqa: F401 (fixtures)
 
 
 def tells(pipe):
-    """A command that tells the test what it is told."""
+    """A command that reports its input to the test."""
     return ["/bin/sh", "-c", f"echo $REFRESH_APP $REFRESH_DATA_AGE ${{REFRESH_TOKEN:-none}} > {pipe}; echo aloud"]
 
 
 @needs_root
 def test_stale_data_is_told_of_and_listed_first(daemon, wall, machine):
-    """The command is no refresh, and has nothing to complete."""
+    """The command is not a refresh, and has no token to complete."""
     told = daemon.pipe("told")
     daemon.app("exit 100", id=MAIL)
     daemon.app("exit 100", stale_after="1h", on_stale=tells(told))
@@ -40,7 +40,7 @@ def test_stale_data_is_told_of_and_listed_first(daemon, wall, machine):
 
 @needs_root
 def test_an_app_that_is_off_is_not_told_of(daemon, wall, machine):
-    """One that never had data is, from when it was seen first."""
+    """An app without any data is stale from its first sighting on."""
     told = daemon.pipe("told")
     daemon.app("exit 100", stale_after="1h", on_stale=tells(told))
     daemon.app("exit 100", id=MAIL, stale_after="1h", on_stale=tells(told))
@@ -68,7 +68,7 @@ def test_a_command_that_cannot_tell_is_a_warning(daemon, wall, machine):
 
 @needs_root
 def test_a_daemon_that_stops_takes_the_command_with_it(daemon, wall, machine):
-    """Nobody waits for it, and it is no orphan."""
+    """Nobody waits for the command, and it does not outlive the daemon."""
     told, go = daemon.pipe("told"), daemon.pipe("go")
     daemon.app(
         "exit 100", stale_after="1h", on_stale=["/bin/sh", "-c", f"trap '' TERM; echo > {told}; read _ < {go}; echo > {told}"]

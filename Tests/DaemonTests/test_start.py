@@ -1,4 +1,4 @@
-"""How the daemon starts, and how it says why it does not (exit codes of sysexits.h)."""
+"""The start of the daemon, and its messages if it refuses to start (exit codes of sysexits.h)."""
 
 import os
 import pathlib
@@ -20,7 +20,7 @@ def test_a_wrong_command_line_is_said(daemon, argument):
 
 
 def test_a_second_daemon_on_the_same_state_is_refused(daemon, scratch):
-    """It says so and changes nothing; the first goes on."""
+    """The second daemon reports it and changes nothing; the first goes on."""
     daemon.app("exit 100")
     daemon.start()
     first = daemon.process
@@ -44,7 +44,7 @@ def test_a_socket_that_another_daemon_serves_is_left_to_it(daemon, scratch):
 
 
 def test_a_socket_that_nobody_serves_is_taken_over(daemon):
-    """A daemon that was killed leaves it behind."""
+    """A daemon that was killed leaves its socket behind."""
     with socket.socket(socket.AF_UNIX) as left:
         left.bind(str(daemon.socket))
     daemon.start()
@@ -75,7 +75,7 @@ def test_the_state_directory_is_made_for_its_owner_alone(daemon):
 
 
 def test_every_mistake_of_the_configuration_is_said(daemon):
-    """With the file, the line or key, and what to do; nothing is started."""
+    """With the file, the line or key, and the remedy; the daemon does not start."""
     daemon.app("exit 0", background_interval="soon", deadline="-1s")
     daemon.app({"run": ["/missing/program"]}, id="org.example.broken", colour="blue")
     code, said = daemon.refuse()
@@ -108,7 +108,7 @@ def test_help_and_version_are_for_standard_output(option):
 
 
 def test_a_user_has_a_daemon_of_his_own(daemon, scratch):
-    """Configuration, state and socket are below his directories; his tasks have his environment."""
+    """Configuration, state and socket are in the user's folders; tasks have the user's environment."""
     home, runtime = scratch / "home", scratch / "run"
     apps = home / ".config/refreshd/apps.d"
     apps.mkdir(parents=True)

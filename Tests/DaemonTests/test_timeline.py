@@ -1,4 +1,4 @@
-"""Timeline: what became of an app since a moment (FEATURES H7)."""
+"""Timeline: the history of an app since a moment."""
 
 import os
 import pwd

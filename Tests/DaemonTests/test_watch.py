@@ -1,4 +1,4 @@
-"""Watch: what happens, as it happens (FEATURES H7)."""
+"""Watch: events, as they happen."""
 
 import os
 import pwd
@@ -12,7 +12,7 @@ NOBODY = pwd.getpwnam("nobody").pw_uid
 
 
 def watch(daemon, **apps):
-    """The events from now on: the first, which has come, says that the call is in force."""
+    """The events from now on. The first has arrived: it confirms the call."""
     stream = daemon.client.stream("Manager.Watch", **apps)
     assert stream.first["event"]["kind"] == "watching"
     return stream

@@ -1,4 +1,4 @@
-"""Why: every term of the judgement, and what was before (FEATURES H1)."""
+"""Why: every term of the verdict, and the history."""
 
 from client import fails
 from daemon import MAIL, TODO

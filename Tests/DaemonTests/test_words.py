@@ -1,4 +1,4 @@
-"""The user's word: Disable, Enable, Skip, Pause, Resume, Schedule (FEATURES A13, D7)."""
+"""The user's switches: Disable, Enable, Skip, Pause, Resume, Schedule."""
 
 import os
 import pwd
@@ -52,7 +52,7 @@ def test_who_waits_for_an_app_is_told_that_it_is_disabled(daemon):
 
 
 def test_a_skipped_refresh_is_passed_over(daemon):
-    """One interval later is the next; a person may ask all the same."""
+    """The next refresh is one interval later; a user may start one all the same."""
     daemon.app("exit 100", background_interval="1h")
     daemon.start()
     first = daemon.refresh()["started_us"]
@@ -153,7 +153,7 @@ def test_a_disabled_app_is_not_scheduled(daemon):
 
 
 def test_a_run_that_is_held_says_so_and_waits(daemon):
-    """For a network that is nowhere, until the file no longer asks for it."""
+    """For a network that does not exist, until the file no longer asks for it."""
     daemon.configure('foreground_floor = "1ms"\nbackground_floor = "1ms"\nunknown_conditions = "unmet"\n')
     daemon.app("exit 0", network="wifi", ssids=["no such network"])
     daemon.start()

@@ -1,14 +1,14 @@
-"""Waiting for events, with a bound that fails the test."""
+"""Waiting for events, with a timeout that fails the test."""
 
 import select
 import time
 
-# How long an event may take that is due at once, in seconds: long enough for a busy machine.
+# The timeout of an event that is due at once, in seconds: long enough for a busy machine.
 BOUND = 15
 
 
 def wait_for(descriptors, what, within=BOUND):
-    """Waits until one of the descriptors can be read, and gives those that can."""
+    """Waits until one of the descriptors is readable, and returns the readable ones."""
     poll = select.poll()
     for descriptor in descriptors:
         poll.register(descriptor, select.POLLIN)
@@ -18,7 +18,7 @@ def wait_for(descriptors, what, within=BOUND):
 
 
 class Bound:
-    """What is left of the time for several waits."""
+    """The rest of a timeout that several waits share."""
 
     def __init__(self, within=BOUND):
         self.end = time.monotonic() + within

@@ -1,6 +1,6 @@
-"""The real daemon and the real bridge, with servers that have messages for apps (servers/).
+"""The real daemon and the real bridge, with servers that send messages to apps (servers/).
 
-The daemon and what waits for it are those of DaemonTests. BIN_DIR says where the programs are.
+The fixtures of the daemon are those of DaemonTests. BIN_DIR names the folder of the programs.
 """
 
 import os
@@ -32,7 +32,7 @@ def pytest_configure(config):
 
 @pytest.hookimpl(wrapper=True)
 def pytest_runtest_makereport(item, call):
-    """Shows of a test that failed what its programs said."""
+    """Shows the output of the programs of a failed test."""
     report = yield
     if report.failed:
         for program in item.funcargs.values():
@@ -43,7 +43,7 @@ def pytest_runtest_makereport(item, call):
 
 @pytest.fixture
 def bridge(daemon):  # noqa: F811
-    """A bridge to the daemon that is not started yet; its servers are on this machine, and need no network."""
+    """A bridge to a daemon that is not started yet. Its servers are on this machine, and need no network."""
     bridge = Bridge(daemon)
     daemon.configure(HURRY + '[push]\nnetwork = "none"\n')
     yield bridge
@@ -52,13 +52,13 @@ def bridge(daemon):  # noqa: F811
 
 @pytest.fixture
 def app(daemon):  # noqa: F811
-    """An app that tells what it is woken with."""
+    """An app that reports the payload of each wake."""
     return App(daemon)
 
 
 @pytest.fixture(scope="session")
 def servers_directory():
-    """A directory that every user may enter, with a path short enough for a socket."""
+    """A folder that every user may enter, with a path short enough for a socket."""
     directory = pathlib.Path(tempfile.mkdtemp(prefix="refreshd-servers-"))
     directory.chmod(0o755)
     yield directory
@@ -72,7 +72,7 @@ def certificates(servers_directory):
 
 @pytest.fixture
 def broker(scratch, certificates):  # noqa: F811
-    """A broker that runs and knows nobody yet."""
+    """A running broker without sessions."""
     broker = Broker(scratch / "broker", certificates)
     broker.start()
     yield broker

@@ -1,4 +1,4 @@
-"""The bridge itself: where secrets go, what a daemon that hangs costs, and what the command line says."""
+"""The bridge itself: its handling of secrets, the cost of a daemon that hangs, and its command line."""
 
 import http.server
 import pathlib
@@ -44,7 +44,7 @@ def test_a_redirect_is_followed_and_secrets_stay_with_the_first_server(
         assert app.ids() == ["1"]
         assert [asked.authorization for asked in ntfy.asked] == [f"Bearer {TOKEN}"]
         assert [asked.authorization for asked in other.asked] == [None]
-        # The next time the first is asked again: it may have thought better of it, and leads back to itself.
+        # At the next attempt the first server is asked again: it may redirect to itself this time.
         other.stop()
         ntfy.wait_for_subscriber()
         assert [asked.authorization for asked in ntfy.asked] == [f"Bearer {TOKEN}"] * 3
@@ -114,10 +114,10 @@ def test_a_daemon_that_hangs_holds_nobody_up(daemon, app, bridge, ntfy):
     bridge.start()
     bridge.wait_until_connected("home")
     daemon.signal(signal.SIGSTOP)
-    # More than it takes in while they wait for the daemon.
+    # More than the bridge accepts while they wait for the daemon.
     for number in range(1, 61):
         ntfy.publish(TOPIC, push(number, filling="x" * 3900))
-    # It reads what a signal asks, and ends at once.
+    # The bridge handles the signal, and ends at once.
     bridge.configure(ntfy=source(ntfy), sse={"name": "news", "colour": 1})
     bridge.signal(signal.SIGHUP)
     bridge.wait_until_said("colour")
@@ -135,7 +135,7 @@ def test_a_daemon_that_is_away_costs_nothing_while_messages_wait(daemon, app, br
     bridge.start()
     bridge.wait_until_connected("home")
     daemon.kill()
-    # More than it takes in.
+    # More than the bridge accepts.
     for number in range(1, 201):
         ntfy.publish(TOPIC, push(number, filling="x" * 3900))
     bridge.wait_until_said("messages wait")

@@ -1,4 +1,4 @@
-"""Apps that an event stream has messages for: nginx with nchan (FEATURES E4)."""
+"""Apps with messages on an event stream: nginx with nchan."""
 
 import socket
 import time
@@ -64,7 +64,7 @@ def test_a_server_that_was_restarted_is_listened_to_again(running, nchan, app):
     nchan.publish("todo", push(1))
     assert app.ids() == ["1"]
     running.wait_until_remembered("news")
-    # The ids of nchan are seconds, and it forgets with its channels that it has used one.
+    # The ids of nchan are seconds, and nchan forgets used ids with its channels.
     second = int(time.time())
     nchan.restart()
     while int(time.time()) == second:
@@ -96,7 +96,7 @@ def test_with_tls_and_a_password_after_a_redirect(daemon, scratch, app, bridge, 
 
 
 def test_a_stream_that_says_no_more_is_not_asked_again(daemon, app, bridge, nchan):
-    """204, by the standard of event streams."""
+    """The standard of event streams asks for this after status 204."""
     daemon.start()
     bridge.configure(sse=source(nchan, url=nchan.url("none")))
     bridge.start()

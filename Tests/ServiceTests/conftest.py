@@ -1,6 +1,6 @@
-"""The service under a real systemd as PID 1, which Tests/with-systemd boots: never on the machine itself.
+"""The service under a real systemd as PID 1, in the throwaway machine that Tests/with-systemd boots.
 
-BIN_DIR says where refreshd and refreshctl are; the default is the debug build.
+BIN_DIR names the folder of refreshd and refreshctl; the default is the debug build.
 """
 
 import os
@@ -35,7 +35,7 @@ def pytest_sessionstart(session):
 
 @pytest.fixture(scope="session")
 def installed():
-    """What `make install` and a package's scripts put on a machine, and a user."""
+    """Installs the files of `make install` and of a package's scripts, and creates a user."""
     for program in ("refreshd", "refreshctl", "refresh-push"):
         shutil.copy(BIN_DIR / program, "/usr/bin")
     os.makedirs("/usr/libexec/refreshd", exist_ok=True)
@@ -55,13 +55,13 @@ def installed():
 
 @pytest.fixture
 def anna(installed):
-    """The id of a user, and nobody is logged in."""
+    """The id of a user; nobody is logged in."""
     return int(subprocess.run(["id", "-u", "anna"], check=True, capture_output=True, text=True).stdout)
 
 
 @pytest.fixture
 def log_in():
-    """Opens a session for a user, as a login does, and gives the unit to stop for its end."""
+    """Opens a session for a user, as a login does, and returns the unit to stop for its end."""
     units = []
 
     def start(user, kind="user"):
@@ -78,7 +78,7 @@ def log_in():
 
 @pytest.fixture
 def journal():
-    """The journal from here on."""
+    """The journal from this moment on."""
     return Journal()
 
 
@@ -93,14 +93,14 @@ def refreshd(installed, journal):
 
 @pytest.fixture
 def spawned(refreshd):
-    """The service, which starts tasks as its children."""
+    """The service with the launcher that starts tasks as its children."""
     refreshd.launch_by("spawn")
     return refreshd
 
 
 @pytest.fixture(params=["systemd", "spawn"])
 def either(request, refreshd):
-    """The service with one launcher, and then with the other: what tests see of it must be the same."""
+    """The service, with one launcher and then with the other: tests must see the same behaviour."""
     refreshd.launch_by(request.param)
     refreshd.launcher = request.param
     return refreshd
@@ -122,14 +122,14 @@ def probe():
 
 @pytest.fixture(scope="session")
 def bus_policy():
-    """Lets root have every name on the system bus, and everybody speak with it."""
+    """Lets root own every name on the system bus, and lets everybody call it."""
     pathlib.Path("/etc/dbus-1/system.d/mock.conf").write_text(POLICY)
     busctl("call", "org.freedesktop.DBus", "/", "org.freedesktop.DBus", "ReloadConfig")
 
 
 @pytest.fixture
 def bus():
-    """Takes the system's bus away, and brings it back."""
+    """Takes the system bus away, and brings it back."""
 
     def take(action):
         command = ["systemctl", action, "dbus.socket", "dbus.service"]
@@ -137,7 +137,7 @@ def bus():
 
     yield take
     take("start")
-    # It does not come back to a bus by itself, and other tests ask it.
+    # It does not reconnect to a bus by itself, and other tests call it.
     subprocess.run(["systemctl", "restart", "systemd-logind.service"], check=True, capture_output=True, timeout=60)
 
 
@@ -157,7 +157,7 @@ def mock(bus_policy):
 
 @pytest.fixture
 def misbehaving():
-    """A server of files that can be held up."""
+    """A file server that a test can block."""
     server = Misbehaving()
     yield server
     server.close()
@@ -175,7 +175,7 @@ def upower(mock):
 
 @pytest.fixture
 def sleepless():
-    """A machine that goes through all of suspending but the sleep itself."""
+    """A machine that goes through all of a suspend except the sleep itself."""
     power = pathlib.Path("/run/fakepower")
     power.mkdir(exist_ok=True)
     (power / "state").write_text("freeze mem disk\n")

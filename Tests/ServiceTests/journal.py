@@ -1,4 +1,4 @@
-"""systemd's journal, from one moment on."""
+"""systemd's journal, from a moment on."""
 
 import json
 import pathlib
@@ -18,19 +18,19 @@ MESSAGE_ID = dict(
 
 
 class Journal:
-    # Matches are not left to journalctl: together with --after-cursor= it passes over the first entry that matches.
+    # journalctl does not filter: with --after-cursor= it skips the first entry that matches.
 
     def __init__(self):
         self.cursor = self._newest()
 
     def entries(self, **fields):
-        """All entries since then that have these fields, each a dictionary."""
+        """All entries since then with these fields, as dictionaries."""
         subprocess.run(["journalctl", "--sync"], check=True)
         lines = subprocess.run(self._command(), check=True, capture_output=True, text=True).stdout.splitlines()
         return [entry for entry in map(json.loads, lines) if fields.items() <= entry.items()]
 
     def wait(self, kind, count=1, seconds=30, **fields):
-        """The entry number `count` of a kind of the catalogue that has these fields; waits until it is there."""
+        """The entry number `count` of a kind of the catalogue with these fields; waits for it."""
         fields["MESSAGE_ID"] = MESSAGE_ID[kind]
         end = time.monotonic() + seconds
         command = self._command("--follow", "--no-tail")
@@ -46,7 +46,7 @@ class Journal:
         raise AssertionError(f"no entry {kind} with {fields} in {seconds} s")
 
     def text(self):
-        """All since then as a person reads it."""
+        """The text of all entries since then."""
         command = ["journalctl", "--output=short-precise", f"--after-cursor={self.cursor}"]
         return subprocess.run(command, capture_output=True, text=True).stdout
 

@@ -1,4 +1,4 @@
-"""What the daemon would see of the machine's conditions: the program conditions-probe."""
+"""The conditions of the machine as the daemon sees them: the program conditions-probe."""
 
 import json
 import pathlib
@@ -9,7 +9,7 @@ import time
 
 
 class Probe:
-    """The program at work; `state` has what it said last of each fact."""
+    """The running program; `state` has its last line about each fact."""
 
     def __init__(self, program, *arguments, **options):
         self.started = time.monotonic()
@@ -17,7 +17,7 @@ class Probe:
         self.process = subprocess.Popen([program, *map(str, arguments)], stdout=subprocess.PIPE, bufsize=0, **options)
 
     def next(self, seconds=10):
-        """The next line, a dictionary; None if there is none in time."""
+        """The next line as a dictionary; None after the timeout."""
         if not select.select([self.process.stdout], [], [], max(0, seconds))[0]:
             return None
         line = json.loads(self.process.stdout.readline())
@@ -25,7 +25,7 @@ class Probe:
         return line
 
     def wait(self, event, seconds=10, **wanted):
-        """Waits until a fact is said to be so: `source`, `value`, a `problem` that has these words, or parts of it."""
+        """Waits until a fact has these values: `source`, `value`, a `problem` with these words, or some of them."""
         end = time.monotonic() + seconds
         while not self._is(event, **wanted):
             assert self.next(end - time.monotonic()), f"{event} is {self.state.get(event)}, and not {wanted}"
@@ -41,7 +41,7 @@ class Probe:
         return problem in line.get("problem", "") and all(said.get(key) == wanted[key] for key in wanted)
 
     def wait_line(self, seconds=10, **fields):
-        """Waits for a line that has these fields."""
+        """Waits for a line with these fields."""
         end = time.monotonic() + seconds
         while line := self.next(end - time.monotonic()):
             if fields.items() <= line.items():
@@ -49,11 +49,11 @@ class Probe:
         raise AssertionError(f"no line {fields} in {seconds} s; the last ones: {self.state}")
 
     def said_nothing(self, seconds):
-        """Whether nothing is said for so long."""
+        """Whether no line arrives for this long."""
         return self.next(seconds) is None
 
     def sources(self):
-        """What `refreshctl status` would say of the sources: (fact, name) to text."""
+        """The text of `refreshctl status` about the sources: (fact, name) to text."""
         self.process.send_signal(signal.SIGUSR1)
         sources = {}
         while (line := self.next()) and line["event"] != "sources":
@@ -62,11 +62,11 @@ class Probe:
         return sources
 
     def reload_without_needs(self):
-        """Goes on as a daemon does whose apps ask for nothing any more."""
+        """Behaves as a daemon whose apps no longer have constraints."""
         self.process.send_signal(signal.SIGHUP)
 
     def wakes(self):
-        """How often the process has waited for something, since it was started."""
+        """The number of waits of the process since its start."""
         status = pathlib.Path(f"/proc/{self.process.pid}/status").read_text()
         return int(status.split("voluntary_ctxt_switches:")[1].split()[0])
 

@@ -16,7 +16,7 @@ TODO = "org.example.todo"
 
 
 def app(shell, id=TODO, **keys):
-    """The file of an app with one task; it is refreshed only when asked, unless `keys` say otherwise."""
+    """The file of an app with one task; the app has no schedule unless `keys` set one."""
     keys = {"id": id, "background_interval": "never", "adaptive": False, **keys}
     lines = [f"{key} = {json.dumps(value)}" for key, value in keys.items()]
     return "\n".join([*lines, "[[task]]", 'name = "work"', f"shell = '''{shell}'''", ""])
@@ -29,7 +29,7 @@ class Service:
     # The unit.
 
     def systemctl(self, *arguments, check=True):
-        """Runs systemctl, which waits for the result; bounded, because what is tested may hang."""
+        """Runs systemctl, which waits for the result; with a timeout, because the tested service may hang."""
         return subprocess.run(["systemctl", *arguments], check=check, capture_output=True, text=True, timeout=120)
 
     def start(self):
@@ -39,7 +39,7 @@ class Service:
         self.systemctl("stop", "refreshd.service")
 
     def show(self, name):
-        """A property of the unit as systemd holds it."""
+        """A property of the unit, from systemd."""
         return self.systemctl("show", "--value", f"--property={name}", "refreshd.service").stdout.strip()
 
     @property
@@ -47,13 +47,13 @@ class Service:
         return int(self.show("MainPID"))
 
     def drop_in(self, text, name="test"):
-        """Changes the unit as an administrator does."""
+        """Changes the unit with a drop-in, as an administrator does."""
         DROP_INS.mkdir(parents=True, exist_ok=True)
         (DROP_INS / f"{name}.conf").write_text(text)
         self.systemctl("daemon-reload")
 
     def processes(self):
-        """The ids of all processes of the service, its tasks included."""
+        """The ids of all processes of the service, with its tasks."""
         group = self.show("ControlGroup")
         if not group:
             return []
@@ -61,7 +61,7 @@ class Service:
         return [int(line) for file in files for line in file.read_text().splitlines()]
 
     def clear(self):
-        # With the slice all tasks that were left running.
+        # The slice has all tasks that are still running.
         self.systemctl("stop", "refreshd.service", "refreshd.socket", "refreshd.slice", check=False)
         self.systemctl("reset-failed", "refreshd-task-*.service", check=False)
         self.systemctl("reset-failed", "refreshd.service", "refreshd.socket", check=False)
@@ -69,26 +69,26 @@ class Service:
             shutil.rmtree(directory, ignore_errors=True)
         self.systemctl("daemon-reload")
 
-    # Its files.
+    # Files.
 
     def configure(self, *apps):
-        """Writes these apps' files, in place of all that were there."""
+        """Writes these apps' files, and removes all others."""
         shutil.rmtree(APPS, ignore_errors=True)
         APPS.mkdir(parents=True)
         for number, text in enumerate(apps):
             (APPS / f"{number}.toml").write_text(text)
 
     def launch_by(self, launcher, more=""):
-        """Has tasks be started by this launcher, from the next start on."""
+        """Sets the launcher from the next start on."""
         pathlib.Path("/etc/refreshd").mkdir(exist_ok=True)
         pathlib.Path("/etc/refreshd/refreshd.toml").write_text(f'launcher = "{launcher}"\n{more}')
         if launcher == "spawn":
             self.drop_in(SPAWN.read_text(), "spawn")
 
-    # Its socket.
+    # The socket.
 
     def call(self, method, **parameters):
-        """Calls a method of org.refreshd.Manager and gives its answer, in dictionaries."""
+        """Calls a method of org.refreshd.Manager and returns its reply, in dictionaries."""
         with varlink.Client(address=f"unix:{SOCKET}") as client, client.open("org.refreshd.Manager") as manager:
             return getattr(manager, method)(**parameters)
 
@@ -104,7 +104,7 @@ class Service:
         )
 
     def run_in_background(self, id=TODO):
-        """Asks for a refresh and waits until its task printed something, by when it is at work."""
+        """Starts a refresh and waits until its task has printed something, so that it is running."""
         process = subprocess.Popen(
             ["refreshctl", "run", id], stdout=subprocess.DEVNULL, stderr=subprocess.DEVNULL
         )
@@ -113,7 +113,7 @@ class Service:
 
 
 def is_alive(pid):
-    """Whether the process is there and not merely waiting to be reaped."""
+    """Whether the process runs; false for a zombie."""
     try:
         status = pathlib.Path(f"/proc/{pid}/stat").read_text()
     except FileNotFoundError:
@@ -122,14 +122,14 @@ def is_alive(pid):
 
 
 def as_user(name, *command):
-    """Runs a command as a user, in his home."""
+    """Runs a command as a user, in the user's home."""
     return subprocess.run(
         ["runuser", "--login", name, "--command", " ".join(command)], capture_output=True, text=True, timeout=60
     )
 
 
 def log_out(unit):
-    """Ends a session by the unit that the fixture `log_in` gave."""
+    """Ends a session by the unit that the fixture `log_in` returned."""
     subprocess.run(["systemctl", "stop", unit], capture_output=True, timeout=60)
 
 

@@ -1,4 +1,4 @@
-"""The socket is systemd's."""
+"""Socket activation: systemd owns the socket."""
 
 import os
 

@@ -1,4 +1,4 @@
-"""The bus goes away and comes back: what runs goes on, what is to start waits, and each has its one outcome."""
+"""The bus goes away and comes back: running tasks go on, new tasks wait, and each refresh has one outcome."""
 
 import subprocess
 
@@ -10,7 +10,7 @@ from service import app
 WAITS, ENDS, FAILS, OVERDUE, LATER, LATE = (
     f"org.example.{name}" for name in ("waits", "ends", "fails", "overdue", "later", "late")
 )
-# Ends when it is asked to, and nothing else asks it so soon: the manager's own bound is after the grace.
+# It ends when it is asked to; only the daemon asks so early, because the manager's timeout comes after the grace.
 OBEYS = "trap 'echo told; exit 0' TERM; echo at work; while :; do sleep 0.1; done"
 
 
@@ -34,15 +34,15 @@ def test_a_bus_that_goes_and_comes_costs_no_refresh(refreshd, journal, gates, bu
 
     bus("stop")
     clients += [subprocess.Popen(["refreshctl", "run", id], stdout=subprocess.DEVNULL) for id in (LATER, LATE)]
-    # One that cannot be started by its deadline has failed, and says why.
+    # A refresh that cannot start before its deadline fails, with the reason.
     journal.wait("refreshFailed", REFRESH_APP=LATE)
     [late] = refreshd.history(LATE)
     assert "systemd cannot be asked at present: " in refreshd.call("Status")["status"]["launcher_reason"]
-    # Two end while nobody tells us.
+    # Two tasks end while the bus is away.
     gates[ENDS].open()
     gates[FAILS].open()
     assert refreshd.history(LATER) == []
-    # One is to be stopped, and nobody can do it.
+    # A task reaches its deadline, and the daemon cannot stop it.
     journal.wait("deadlinePassed", REFRESH_APP=OVERDUE)
     bus("start")
 

@@ -1,4 +1,4 @@
-"""What needs no bus: pressure, the time zone, and a machine without a bus."""
+"""Conditions without a bus: pressure, the time zone, and a machine without a bus."""
 
 import multiprocessing
 import os
@@ -12,13 +12,13 @@ LOCALTIME = pathlib.Path("/etc/localtime")
 
 @pytest.fixture
 def pressed(tmp_path):
-    """A cgroup whose pressure is its own, so that it is calm whatever else the machine does; gives what tells of it."""
+    """A cgroup with a pressure of its own, independent of the rest of the machine; returns the probe of it."""
     cgroup = pathlib.Path("/sys/fs/cgroup/pressed")
     cgroup.mkdir()
     for resource in ("cpu", "memory", "io"):
         (tmp_path / resource).symlink_to(cgroup / f"{resource}.pressure")
     yield tmp_path, cgroup
-    # Who has ended leaves its cgroup a moment after it was waited for.
+    # A process that has ended leaves its cgroup a moment after wait(2) returns.
     end = time.monotonic() + 10
     while cgroup.exists():
         try:
@@ -37,7 +37,7 @@ def test_pressure_is_told_when_it_comes_and_when_it_is_over(pressed, probe):
     directory, cgroup = pressed
     seen = probe("pressure", "--pressure", directory)
     seen.wait("pressure", source="PSI", value=False, problem="")
-    # Longer than the silence after which pressure is over: it goes on for as long as they do.
+    # Longer than the time without a pressure event after which pressure counts as over.
     until = time.monotonic() + 8
     workers = [multiprocessing.Process(target=spin, args=[cgroup, until]) for _ in range(4 * os.cpu_count())]
     for worker in workers:

@@ -1,4 +1,4 @@
-"""What systemd-logind tells, the real one: sleep, sessions and idleness."""
+"""Signals of the real systemd-logind: sleep, sessions and idleness."""
 
 import subprocess
 

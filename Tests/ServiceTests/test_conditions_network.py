@@ -14,7 +14,7 @@ def ip(*words):
 
 @pytest.fixture
 def uplink():
-    """A cable with a route to the internet, which leads nowhere."""
+    """A cable with a default route, which leads nowhere."""
     ip("link", "add", "uplink0", "type", "veth", "peer", "name", "far0")
     ip("address", "add", "203.0.113.2/24", "dev", "uplink0")
     for name in ("far0", "uplink0"):
@@ -117,7 +117,7 @@ def test_the_kernels_routes_come_and_go(probe):
         assert seen.said_nothing(0.3)
         ip("route", "add", "default", "via", "203.0.113.1")
         seen.wait("network", reach="full", interface="uplink0", problem=NOT_CHECKED)
-        # The carrier is gone, and the route is not.
+        # The carrier is gone, the route is still there.
         ip("link", "set", "far0", "down")
         seen.wait("network", reach="offline")
         ip("link", "set", "far0", "up")

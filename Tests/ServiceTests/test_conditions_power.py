@@ -1,4 +1,4 @@
-"""The power supply and its profile as the daemon sees them: UPower, else the kernel; power-profiles-daemon."""
+"""The power supply and the power profile as the daemon sees them: UPower, else the kernel; power-profiles-daemon."""
 
 import pathlib
 import socket
@@ -9,7 +9,7 @@ import pytest
 
 @pytest.fixture
 def supplies(tmp_path):
-    """Makes what the kernel shows of a power supply."""
+    """Creates the files of a power supply in a stand-in for /sys."""
 
     def write(name, **attributes):
         (tmp_path / name).mkdir(exist_ok=True)
@@ -22,7 +22,7 @@ def supplies(tmp_path):
 
 @pytest.fixture
 def udev():
-    """What libsystemd knows udevd by; it does not run where /sys is read-only."""
+    """The sign by which libsystemd recognizes a running udevd, which does not run where /sys is read-only."""
     control = pathlib.Path("/run/udev/control")
     control.parent.mkdir(exist_ok=True)
     control.touch()
@@ -31,7 +31,7 @@ def udev():
 
 
 def hash_of(text):
-    """MurmurHash2 with the seed 0: what udev names a subsystem by, so that the kernel can compare it."""
+    """MurmurHash2 with seed 0: udev hashes subsystem names so, for the kernel's filter."""
     data, wrap, factor = text.encode(), 0xFFFFFFFF, 0x5BD1E995
     result = len(data)
     while len(data) >= 4:
@@ -45,7 +45,7 @@ def hash_of(text):
 
 
 def announce(subsystem):
-    """Says what udevd says to all when a device of a subsystem has changed."""
+    """Broadcasts a change of a device, as udevd does."""
     fields = {"ACTION": "change", "DEVPATH": "/devices/virtual/test/probe", "SUBSYSTEM": subsystem, "SEQNUM": "1"}
     body = b"".join(f"{name}={value}\0".encode() for name, value in fields.items())
     head = struct.pack("=8sIIII", b"libudev\0", socket.htonl(0xFEEDCAFE), 40, 40, len(body))
@@ -64,7 +64,7 @@ def test_upower_tells_of_the_battery_and_its_charge(upower, probe):
     upower.set(OnBattery=("b", "true"))
     seen.wait("power", onBattery=True, percent=63)
     assert seen.said_nothing(0.3)
-    # A change that is less than a percent is none.
+    # A change of less than a percent is ignored.
     upower.set(device, "org.freedesktop.UPower.Device", Percentage=("d", 63.2))
     assert seen.said_nothing(0.3)
 

@@ -1,4 +1,4 @@
-"""What an app asks of the machine, from the system bus to its refresh: held, explained, started at the edge, stopped."""
+"""Constraints from the system bus to the refresh: held, explained, started at the edge, stopped."""
 
 import json
 

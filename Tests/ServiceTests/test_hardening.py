@@ -1,4 +1,4 @@
-"""The options of the daemon's own unit are in force, tasks inherit nothing of them, and all works the same."""
+"""The options of the daemon's unit are in force, tasks inherit none of them, and everything works."""
 
 import pathlib
 import subprocess
@@ -14,7 +14,7 @@ FIELDS = ("NoNewPrivs", "CapBnd", "Seccomp")
 
 
 def rights(text):
-    """What /proc/PID/status says: no new privileges, the capabilities, the system call filter."""
+    """The security fields of /proc/PID/status: no new privileges, the capabilities, the system call filter."""
     status = dict(line.split(":\t") for line in text.splitlines() if ":\t" in line)
     return [int(status[field], 16) for field in FIELDS]
 
@@ -30,7 +30,7 @@ def test_a_task_is_its_owner_in_his_home(either):
 
 @pytest.fixture
 def private_home(installed):
-    """A home that is its owner's alone, with a program in it that is, too: what CAP_DAC_READ_SEARCH is for."""
+    """A home that only its owner may enter, with a program that only its owner may run: this needs CAP_DAC_READ_SEARCH."""
     home = pathlib.Path("/home/anna")
     home.chmod(0o700)
     tool = home / "tool"
@@ -65,7 +65,7 @@ def test_the_daemon_hears_of_the_machine_within_its_bounds(refreshd):
     refreshd.configure(app("exit 0", network="any", power="not-low", idle=True, calm=True))
     refreshd.start()
     end = time.monotonic() + 20
-    # The sources have two seconds to answer.
+    # The sources have two seconds to reply.
     while not all(
         (conditions := refreshd.call("Why", app=TODO)["why"]["conditions"])[fact]["source"]
         for fact in ("idle", "network", "pressure")
@@ -73,7 +73,7 @@ def test_the_daemon_hears_of_the_machine_within_its_bounds(refreshd):
         assert time.monotonic() < end, conditions
     assert conditions["idle"]["source"] == "systemd-logind"
     assert (conditions["pressure"]["source"], conditions["pressure"].get("problem")) == ("PSI", None)
-    # Which of the two it is hangs on the tests before.
+    # The value depends on the tests before.
     assert conditions["network"]["source"] in ("rtnetlink", "systemd-networkd")
 
 
@@ -128,7 +128,7 @@ def test_the_units_are_without_a_fault(refreshd):
 
 
 def test_the_exposure_of_the_daemon_is_at_most_one_and_a_half(refreshd):
-    """Tenths of systemd's own scale, on which 10 is a service without any bounds."""
+    """The score in tenths; 100 is a service without any restriction."""
     answer = subprocess.run(
         ["systemd-analyze", "security", "--threshold=15", "refreshd.service"], capture_output=True, text=True, timeout=60,
     )

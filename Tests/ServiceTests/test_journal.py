@@ -1,4 +1,4 @@
-"""What the journal holds of a refresh."""
+"""The journal entries of a refresh."""
 
 import subprocess
 
@@ -24,7 +24,7 @@ def test_entries_carry_the_fields(refreshd, journal):
         entry = by_kind[MESSAGE_ID[kind]]
         for name, value in {**everything, **fields, "PRIORITY": "6"}.items():
             assert entry[name] == value, (kind, name)
-        # Filed under the service although the daemon is in a cgroup below it, and where it was written.
+        # The entry belongs to the service, although the daemon is in a sub-cgroup of it, and has its code location.
         assert entry["_SYSTEMD_UNIT"] == "refreshd.service"
         assert entry["CODE_FILE"].endswith(".swift") and int(entry["CODE_LINE"]) > 0
     assert "fetched 3 messages" in by_kind[MESSAGE_ID["taskOutput"]]["MESSAGE"]

@@ -1,4 +1,4 @@
-"""The launcher by itself: what no file of an app leads to yet, such as standard input."""
+"""The launcher alone, for features that no app's file uses yet, such as standard input."""
 
 import subprocess
 

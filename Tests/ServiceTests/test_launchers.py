@@ -1,4 +1,4 @@
-"""What a task is and what becomes of it is the same with both launchers (FEATURES B5)."""
+"""Tasks and their outcomes are the same with both launchers."""
 
 import json
 import pathlib
@@ -12,20 +12,20 @@ from service import TODO, app, is_alive, owner_of
 
 REPORT = pathlib.Path("/run/report")
 
-# The shell's command, the exit code of `refreshctl run`, the outcome, its cause.
+# The shell command, the exit code of `refreshctl run`, the outcome, its cause.
 ENDS = [
     ("exit 0", "new_data", None),
     ("exit 100", "no_data", None),
     ("exit 75", "failed", ("temporary", 75)),
     ("exit 3", "failed", ("exit", 3)),
-    # What systemd itself says with this code: but here the program ran.
+    # systemd itself reports a failed start by this code, but here the program ran.
     ("exit 203", "failed", ("exit", 203)),
     ("kill -SEGV $$", "failed", ("signal", 11)),
 ]
 
 
 def run(refreshd, check=False):
-    """Has the app refreshed, and gives what the refresh did."""
+    """Refreshes the app and returns the refresh."""
     refreshd.refreshctl("run", TODO, check=check)
     return refreshd.history()[0]
 
@@ -76,7 +76,7 @@ def test_a_directory_that_is_not_there_is_named(either):
 
 
 def test_at_the_deadline_the_whole_tree_ends(either):
-    """A child that hears nothing, a grandchild that left by two forks, and one that threw its environment away."""
+    """A child that ignores signals, a grandchild of a double fork, and one with a cleared environment."""
     stay = "trap \"\" TERM HUP INT; echo $$ >> /run/report; while :; do sleep 100; done"
     either.configure(
         app(
@@ -128,7 +128,7 @@ def test_a_task_has_its_own_environment_and_nobody_else_sees_it(either):
 
 @pytest.fixture
 def mates(installed):
-    """A group that anna is in beside her own."""
+    """A supplementary group of anna."""
     subprocess.run(["groupadd", "mates"], check=True)
     subprocess.run(["usermod", "--append", "--groups", "mates", "anna"], check=True)
     yield

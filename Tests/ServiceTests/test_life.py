@@ -15,7 +15,7 @@ def test_start_returns_when_the_socket_answers_and_the_configuration_is_in_force
 
 
 def test_start_waits_for_ready_and_for_nothing_else(refreshd):
-    # The same daemon, but it cannot tell: systemd must not take its being there for a success.
+    # A daemon that cannot report its readiness: systemd must not take the running process for a success.
     refreshd.configure(app("exit 0"))
     refreshd.drop_in(
         "[Service]\nTimeoutStartSec=2s\nRestart=no\n"
@@ -45,7 +45,7 @@ def test_mistakes_in_the_configuration_end_the_start_with_78_and_no_restart(refr
     refreshd.configure('id = "org.example.todo"\nbakground_interval = "1h"\n')
     assert refreshd.systemctl("start", "refreshd.service", check=False).returncode != 0
     assert refreshd.show("ExecMainStatus") == "78"
-    # "activating" would be waiting for the next try.
+    # "activating" would mean that systemd waits to start it again.
     assert refreshd.show("ActiveState") == "failed"
     assert "bakground_interval" in refreshd.journal.text()
 

@@ -1,4 +1,4 @@
-"""systemd does not answer in time, or executes itself anew: no task is lost, killed or refused for that (FEATURES B5)."""
+"""systemd does not reply in time, or re-executes itself: no task is lost, killed or refused because of it."""
 
 import contextlib
 import os
@@ -17,7 +17,7 @@ from service import SOCKET, app
 
 IDS = [f"org.example.app{number}" for number in range(10)]
 STRAY = "refreshd-task-99-1-0.service"
-# Has much to give back when it ends, so that it is not gone at once.
+# It has much memory to free at its end, so that it takes a moment to exit.
 SLOW = """
 import os, signal, socket
 memory = bytearray(os.urandom(1 << 20)) * 300
@@ -37,7 +37,7 @@ def gates():
 
 @contextlib.contextmanager
 def silent_bus():
-    """The system's bus takes what is sent to it, and does nothing."""
+    """The system bus accepts messages, and does not reply."""
     bus = int(property_of("dbus.service", "MainPID"))
     os.kill(bus, signal.SIGSTOP)
     try:
@@ -96,7 +96,7 @@ def test_a_bus_that_is_slow_at_the_start_does_not_make_tasks_children(refreshd, 
 
 @pytest.fixture
 def nameless(bus):
-    """systemd is on the bus, where it may not have its name until it executes itself anew."""
+    """systemd is on the bus, possibly without its name until it re-executes itself."""
     policy = pathlib.Path("/etc/dbus-1/system.d/nameless.conf")
     policy.write_text(
         '<busconfig><policy context="mandatory"><deny own="org.freedesktop.systemd1"/></policy></busconfig>'
@@ -137,7 +137,7 @@ def test_two_hundred_refreshes_may_start_and_end_at_once(refreshd, journal):
     refreshd.configure(*[app("exit 100", id=id, deadline="5min") for id in ids])
     refreshd.start()
     with silent_bus(), varlink.Client(address=f"unix:{SOCKET}") as client:
-        # One connection each: the calls of one are answered in order.
+        # Each call has its own connection, because the calls of one connection are served in order.
         for id in ids:
             with client.open("org.refreshd.Manager") as manager:
                 manager.Run(app=id, _oneway=True)
@@ -155,7 +155,7 @@ def test_a_unit_has_one_reference_however_often_systemd_executes_itself_anew(ref
     [unit] = units()
     for _ in range(2):
         execute_anew()
-    # What is asked for after it is answered after it.
+    # A later call gets its reply later.
     refreshd.refreshctl("run", IDS[1], check=False)
     assert len(property_of(unit, "Refs").split()) == 1
     gates[id].open()

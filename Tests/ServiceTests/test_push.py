@@ -1,4 +1,4 @@
-"""The push bridge as a service beside the daemon's: its unit, its user, its rights and its credentials."""
+"""The push bridge as a service next to the daemon: its unit, its user, its rights and its credentials."""
 
 import os
 import pathlib
@@ -21,7 +21,7 @@ DROP_INS = pathlib.Path("/run/systemd/system/refresh-push.service.d")
 TOPIC = "upTodo0123456"
 TOKEN = "tk_AgQdq7mVBoFD37zQVN29RhuMzNIz2"
 USER = "refresh-push"
-# Is there when the app was woken, with the payloads that it was woken with.
+# A file that exists once the app was woken, with the payloads of the wakes.
 TOLD = pathlib.Path("/run/told")
 TASK = f'printf "%s\\n" "$(cat)" >> {TOLD}'
 
@@ -42,7 +42,7 @@ class Bridge:
         TOLD.unlink(missing_ok=True)
 
     def configure(self, ntfy, topic=TOPIC, **keys):
-        """Writes push.toml as an administrator does: its secrets are for root and the bridge alone."""
+        """Writes push.toml as an administrator does: its secrets are for root and the bridge only."""
         keys = {"name": "home", "url": ntfy.url, "ca_file": str(ntfy.certificates.authority), **keys}
         lines = ["[[ntfy]]", *[f'{key} = "{value}"' for key, value in keys.items()], f'topics = {{ "{TODO}" = "{topic}" }}']
         file = ETC / "push.toml"
@@ -67,7 +67,7 @@ class Bridge:
         self.refreshd.systemctl("daemon-reload")
 
     def is_connected(self):
-        """Whether the status says that its one source is."""
+        """Whether the status shows its only source as connected."""
         sources = self.refreshd.call("Status")["status"].get("push", {}).get("sources", [])
         return [source["is_connected"] for source in sources] == [True]
 
@@ -78,7 +78,7 @@ class Bridge:
             self.refreshd.systemctl("is-active", "refresh-push.service", check=False)
 
     def told(self, *numbers):
-        """Waits until the app was woken by these, in this order."""
+        """Waits until these payloads have woken the app, in this order."""
         lines = [push(number) for number in numbers]
         self.wait_for(f"pushes {numbers}", lambda: TOLD.exists() and TOLD.read_text().splitlines() == lines)
 
@@ -101,7 +101,7 @@ def scratch_certificates():
 
 @pytest.fixture
 def bridge(refreshd, ntfy):
-    """The bridge, stopped, with an app that it wakes, whose daemon runs; this machine has no network but itself."""
+    """The bridge, stopped, with an app and its running daemon. This machine has no network but the loopback."""
     bridge = Bridge(refreshd)
     bridge.clear()
     refreshd.configure(app(TASK, push_burst=100, push_per_hour=3600))
@@ -206,7 +206,7 @@ def test_a_credential_comes_from_the_service_manager(bridge, ntfy):
     bridge.told(1)
 
 
-# Calls a method as the user that it runs as, and prints the error, or that there was none.
+# Calls a method as the user of the bridge, and prints the error or its absence.
 CALL = """
 import json, sys, varlink
 client = varlink.Client(address="unix:" + sys.argv[1])
@@ -247,7 +247,7 @@ def test_its_user_may_push_and_nothing_else(bridge):
         ("Transfers.List", one, "Transfers"),
     ]:
         assert call_as(USER, method, parameters) == f"org.refreshd.{interface}.NotAllowed", method
-    # Who may ask about nothing sees nothing.
+    # A user without permission for any app sees none.
     assert call_as(USER, "Manager.List", "{}") == 'answered {"apps": []}'
 
 
@@ -270,7 +270,7 @@ def test_the_units_are_without_a_fault(refreshd):
 
 
 def test_the_exposure_of_the_bridge_is_at_most_two(refreshd):
-    """Tenths of systemd's own scale, on which 10 is a service without any bounds; the network is one and a half of it."""
+    """The score in tenths; 100 is a service without any restriction. The network accounts for 15."""
     answer = subprocess.run(
         ["systemd-analyze", "security", "--threshold=20", "refresh-push.service"],
         capture_output=True, text=True, timeout=60,

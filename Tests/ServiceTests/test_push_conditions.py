@@ -1,4 +1,4 @@
-"""Pushes against the machine: what their urgency asks of power and network, and when the bridge may connect."""
+"""Pushes and the conditions of the machine: power and network for each urgency, and when the bridge may connect."""
 
 import json
 
@@ -7,7 +7,7 @@ import varlink
 
 from service import SOCKET, TODO, app
 
-# Says what it was told.
+# Reports its input.
 TASK = "echo told $REFRESH_CONTENT_ID"
 DISPLAY = "/org/freedesktop/UPower/devices/DisplayDevice"
 DEVICE = "org.freedesktop.UPower.Device"
@@ -26,7 +26,7 @@ def push(client, content, urgency):
 
 
 def told(journal, count):
-    """What the app was told, once it was so many times."""
+    """The payloads that the app received, once there are this many."""
     journal.wait("refreshFinished", count, REFRESH_APP=TODO)
     lines = [entry["MESSAGE"] for entry in journal.entries(REFRESH_APP=TODO) if "told" in entry["MESSAGE"]]
     return [line.split()[-1] for line in lines]
@@ -38,8 +38,8 @@ def waits(refreshd):
 
 
 def test_urgency_against_the_battery_and_the_network(upower, network_manager, refreshd, journal, client):
-    """A battery that is low, one that is not, mains, and mains with a network that is not metered; the app itself asks
-    for nothing."""
+    """A low battery, a charged one, mains power, and mains power with an unmetered network. The app itself has no
+    constraints."""
     upower.set(DISPLAY, DEVICE, IsPresent=("b", "true"), Percentage=("d", 10.0))
     upower.set(OnBattery=("b", "true"))
     network_manager.set(Metered=("u", 1))
@@ -60,7 +60,7 @@ def test_urgency_against_the_battery_and_the_network(upower, network_manager, re
 
 
 def test_the_bridge_may_connect_while_the_network_is_there(network_manager, refreshd, journal, client):
-    """And is told of another one, because its connections do not go on there."""
+    """The bridge is also notified of another network, because its connections do not survive the change."""
     refreshd.launch_by("systemd", '[push]\nnetwork = "unmetered"\n')
     refreshd.configure(app(TASK))
     refreshd.start()

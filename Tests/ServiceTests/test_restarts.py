@@ -1,4 +1,4 @@
-"""The daemon is restarted, killed or away while tasks run: they do not notice, and each has one outcome (FEATURES B5)."""
+"""The daemon is restarted or killed while tasks run: they go on, and each has one outcome."""
 
 import os
 import pathlib
@@ -14,7 +14,7 @@ from service import app, is_alive
 IDS = [f"org.example.app{number}" for number in range(20)]
 STARTED = pathlib.Path("/run/started")
 
-# Notes that it was started, and waits at its app's gate.
+# It records its start, and waits at its app's gate.
 TASK = """
 echo $REFRESH_APP >> /run/started
 echo at work
@@ -37,7 +37,7 @@ def gates():
 
 @pytest.fixture
 def running(refreshd, gates, journal):
-    """The service with twenty refreshes in the middle of their work."""
+    """The service with twenty running refreshes."""
     refreshd.launch_by("systemd", "max_concurrent = 20\n")
     refreshd.configure(*[app(TASK, id=id, deadline="5min") for id in IDS])
     refreshd.start()
@@ -52,7 +52,7 @@ def running(refreshd, gates, journal):
 
 
 def units(state="active"):
-    """The units of tasks, as systemd has them."""
+    """The units of tasks, from systemd."""
     command = ["systemctl", "list-units", "--all", "--plain", "--no-legend", f"--state={state}", "refreshd-task-*"]
     lines = subprocess.run(command, check=True, capture_output=True, text=True).stdout.splitlines()
     return [line.split()[0] for line in lines]
@@ -69,7 +69,7 @@ def main_pid(unit):
 
 
 def end_unseen(gates, units):
-    """Lets tasks end that no daemon looks at; `units` has the unit of each app."""
+    """Lets tasks end while no daemon runs; `units` has the unit of each app."""
     processes = [os.pidfd_open(main_pid(unit)) for unit in units.values()]
     for id in units:
         gates[id].open()
@@ -86,7 +86,7 @@ def check_outcomes(refreshd, journal, gates, ended=()):
     for id in IDS:
         [refresh] = refreshd.history(id)
         assert (refresh["id"].split("-")[0], refresh["outcome"], refresh["tasks"][0]["message"]) == ("1", "no_data", "done")
-    # None ran twice.
+    # No task ran twice.
     assert sorted(STARTED.read_text().split()) == sorted(IDS)
     assert units() == units("failed") == []
     assert list(pathlib.Path("/run/refreshd/tasks").iterdir()) == []
@@ -118,7 +118,7 @@ def test_what_ended_while_nobody_looked_has_the_outcome_that_it_had(running, jou
 
 
 def test_what_failed_while_the_daemon_was_dead_has_said_why(running, journal, gates):
-    """The manager keeps the pipe of a task while the daemon restarts, also when the task is gone."""
+    """The manager keeps the pipe of a task while the daemon restarts, also after the task has ended."""
     running.drop_in("[Service]\nRestartSec=4s\n")
     failing = {id: unit_of(running, id) for id in IDS[:2]}
     for id in failing:
@@ -134,10 +134,10 @@ def test_what_failed_while_the_daemon_was_dead_has_said_why(running, journal, ga
         pathlib.Path(f"/run/fails.{id}").unlink()
 
 
-# What a task does before the restart, and its keys; after the restart it only ends with 0.
+# The output of a task before the restart, and its keys; after the restart it only exits with 0.
 BEFORE = [
     ("echo news", 'new_data = "output"', "new_data"),
-    # Not a whole line.
+    # A line without its end.
     ("printf new", 'new_data = "output"', "new_data"),
     ("true", 'new_data = "output"', "no_data"),
     ("date +%N > /run/data", 'new_data = "changed:/run/data"', "new_data"),

@@ -1,4 +1,4 @@
-"""`[sandbox]` of an app's file: what it takes away is away for the app's tasks, and only for them."""
+"""`[sandbox]` of an app's file restricts the app's tasks, and nothing else."""
 
 import pathlib
 import socket
@@ -14,7 +14,7 @@ CONNECT = (
     "&& echo connected || echo refused"
 )
 
-# The table, a command, and what it prints without the table and with it.
+# The table, a command, and its output without and with the table.
 EFFECTS = {
     "ProtectSystem": (
         'ProtectSystem = "strict"\nReadWritePaths = ["/srv/sandbox"]',
@@ -89,7 +89,7 @@ def folder():
 
 
 def printed(refreshd):
-    """The words that the app's task prints when it is refreshed."""
+    """The words that the app's task prints."""
     for probe in ("/usr/probe", "/etc/probe", "/srv/sandbox/probe"):
         pathlib.Path(probe).unlink(missing_ok=True)
     lines = refreshd.refreshctl("run", TODO).stdout.splitlines()

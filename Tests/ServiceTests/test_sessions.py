@@ -8,7 +8,7 @@ import pytest
 from service import TODO, app, log_out
 
 ROOTS = "org.example.roots"
-# Another app of anna's, and one of berta's, which show that what had to happen has happened.
+# Another app of anna's and one of berta's. Their changes show that the tested one had its turn.
 SECOND = "org.example.second"
 BERTAS = "org.example.bertas"
 
@@ -35,13 +35,13 @@ def following(refreshd):
 
 
 def wait_for_phase(refreshd, phase, id=TODO, times=1):
-    """Waits until the app has come to this phase so often."""
+    """Waits until the app has entered this phase this many times."""
     refreshd.journal.wait("appPhaseChanged", count=times, REFRESH_APP=id, REFRESH_PHASE=phase)
     assert refreshd.app(id)["phase"] == phase.replace("-", "_")
 
 
 def test_an_app_is_logged_in_while_its_owner_has_a_session(anna, log_in, following):
-    """From the first to the last; the system's own apps are in nobody's session."""
+    """From the first session to the last. The system's own apps do not depend on sessions."""
     refreshd = following()
     wait_for_phase(refreshd, "logged-out")
     first, second = log_in("anna"), log_in("anna")

@@ -1,4 +1,4 @@
-"""Refreshes on the way to sleep, with the real logind: its delay lock, what is told, what is cut off (FEATURES B9)."""
+"""Refreshes and suspend, with the real logind: the delay lock, the warning, the stopped refreshes."""
 
 import json
 import pathlib
@@ -8,12 +8,12 @@ import time
 from service import TODO, app
 from test_conditions_logind import MANAGER
 
-# Says that it was told, and goes on.
+# It reports the warning, and goes on.
 DEAF = "trap 'echo told' URG; trap '' TERM; echo at work; while :; do sleep 0.1; done"
 
 
 def locks():
-    """The sleep locks of refreshd, as logind has them."""
+    """The sleep locks of refreshd, from logind."""
     answer = subprocess.run(
         ["busctl", "call", "--json=short", *MANAGER, "ListInhibitors"], check=True, capture_output=True, timeout=60
     )

@@ -1,4 +1,4 @@
-"""Refreshes that are running when the daemon goes whose children they are: asked to, or killed."""
+"""Refreshes that run as children of the daemon when the daemon ends, by a stop or by SIGKILL."""
 
 import os
 import pathlib
@@ -6,7 +6,7 @@ import signal
 
 from service import TODO, app, is_alive
 
-# Says its own and a grandchild's process ids; the grandchild is out of its process group and hears no signal.
+# It prints its own process id and a grandchild's, which is in another process group and ignores signals.
 STUBBORN = """
 trap '' TERM
 setsid sh -c 'trap "" TERM; while :; do sleep 100; done' &
@@ -82,7 +82,7 @@ def test_a_killed_daemon_that_does_not_come_back_leaves_no_orphan_either(spawned
     spawned.run_in_background()
     tree = pids()
     os.kill(spawned.main_pid, signal.SIGKILL)
-    # Waits until systemd has done what it does for a service that is gone.
+    # Waits until systemd has cleaned up after the service.
     spawned.stop()
     assert spawned.show("Result") == "signal"
     assert not any(is_alive(each) for each in tree)

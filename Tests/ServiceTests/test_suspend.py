@@ -1,4 +1,4 @@
-"""Suspend with the real daemon, from logind's signals to the refreshes that were missed (FEATURES A12)."""
+"""Suspend with the real daemon, from logind's signals to the refreshes that were missed."""
 
 import pathlib
 import subprocess
@@ -23,7 +23,7 @@ def test_after_a_suspend_the_machine_settles_and_what_was_missed_is_spread_the_s
         journal.wait("refreshFinished", REFRESH_APP=id)
     refreshd.refreshctl("pause")
     end = time.monotonic() + 30
-    # Due, and kept by the pause: what a sleep leaves behind.
+    # The app is due and paused, as a suspended app would be.
     while any([hold["name"] for hold in refreshd.app(id)["holds"]] != ["paused"] for id in APPS):
         assert time.monotonic() < end
     last = {id: refreshd.history(id)[0]["started_us"] for id in APPS}

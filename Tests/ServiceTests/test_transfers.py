@@ -1,4 +1,4 @@
-"""Background transfers of the service: for a user, by either launcher, over a network that is metered now and then."""
+"""Background transfers of the service: for a user, by either launcher, over a network that becomes metered."""
 
 import json
 import pathlib
@@ -29,7 +29,7 @@ def folder(anna):
 
 @pytest.fixture
 def service(either, folder):
-    """The service with an app of anna's, which writes down what it is told of its transfers."""
+    """The service with an app of anna's, which records the reports about its transfers."""
     either.launch_by(either.launcher, 'settle = "0s"\n')
     either.configure(app(f"echo $REFRESH_TRIGGER $REFRESH_SESSION; cat >> {folder}/told", owner="anna"))
     either.start()
@@ -45,7 +45,7 @@ def shown(service):
 
 
 def wait_for_end(service, id=1):
-    """Waits until a transfer has ended, and gives it."""
+    """Waits until a transfer has ended, and returns it."""
     command = ["refreshctl", "transfers", "--watch", "--json"]
     with subprocess.Popen(command, stdout=subprocess.PIPE, text=True) as watching:
         for line in watching.stdout:
@@ -57,7 +57,7 @@ def wait_for_end(service, id=1):
 
 
 def told(folder, journal):
-    """Waits until the app was told of its transfers, and gives the lines."""
+    """Waits for the report about the app's transfers, and returns its lines."""
     journal.wait("refreshFinished", REFRESH_APP=TODO, REFRESH_TRIGGER="transfer")
     return [json.loads(line) for line in (folder / "told").read_text().splitlines()]
 
@@ -149,9 +149,9 @@ def test_credentials_come_from_the_owners_netrc(service, folder, misbehaving):
 
 @pytest.fixture
 def desktop(anna, log_in):
-    """Reads what anna's desktop is told, one after the other."""
+    """Reads the notifications on anna's desktop, in order."""
     log_in("anna")
-    # It is active once her bus is there.
+    # It is active once her session bus exists.
     subprocess.run(["systemctl", "start", f"user@{anna}.service"], check=True, timeout=60)
     bus = f"/run/user/{anna}/bus"
     command = ["/usr/bin/python3", pathlib.Path(__file__).parent / "mocks/notifications.py"]

@@ -1,4 +1,4 @@
-"""Tasks as units of the service manager: their names, bounds and ends, and what happens to them from outside."""
+"""Tasks as units of the service manager: their names, limits and ends, and changes from outside."""
 
 import pathlib
 import subprocess
@@ -57,13 +57,13 @@ def test_a_task_is_a_unit_in_the_slice_of_its_app(daemon, gate):
         "WorkingDirectory": "/home/anna",
         "KillMode": "control-group",
         "TimeoutStopUSec": "7s",
-        # The deadline, the grace, and a second; not all of the deadline is left when the unit is made.
+        # The deadline, the grace, and a second. Part of the deadline has passed when the unit is made.
         "RuntimeMaxUSec": show(unit, "RuntimeMaxUSec")["RuntimeMaxUSec"],
         **dict.fromkeys(["CPUAccounting", "MemoryAccounting", "IOAccounting", "IPAccounting"], "yes"),
     }
     assert show(unit, "RuntimeMaxUSec")["RuntimeMaxUSec"].startswith("37.") or \
         show(unit, "RuntimeMaxUSec")["RuntimeMaxUSec"] in ("38s", "37s")
-    # A program that is not loaded for as long is given up as well.
+    # A unit whose program is never loaded has the same timeout.
     assert show(unit, "TimeoutStartUSec")["TimeoutStartUSec"] == show(unit, "RuntimeMaxUSec")["RuntimeMaxUSec"]
     gate.open()
     daemon.journal.wait("refreshFinished")
@@ -78,7 +78,7 @@ def test_the_slice_of_an_app_that_is_taken_away_goes(daemon):
     assert show(f"refreshd-{ids[0]}.slice", "ActiveState") == {"ActiveState": "active"}
     daemon.configure(app("exit 100", id=ids[1]))
     daemon.systemctl("reload", "refreshd.service")
-    # What is asked for after it is done after it.
+    # systemd handles a later call later.
     daemon.refreshctl("run", ids[1], check=False)
     assert show(f"refreshd-{ids[0]}.slice", "ActiveState") == {"ActiveState": "inactive"}
     assert show(f"refreshd-{ids[1]}.slice", "ActiveState") == {"ActiveState": "active"}
@@ -106,7 +106,7 @@ def test_a_unit_is_gone_with_its_refresh(daemon):
     daemon.start()
     for id in (TODO, "org.example.fails", "org.example.idle"):
         daemon.refreshctl("run", id, check=False)
-    # The manager takes calls in order: when this one is answered, the ones before it are done.
+    # The manager handles calls in order: this reply comes after the earlier calls are done.
     command = ["systemctl", "list-units", "--all", "--no-legend", "refreshd-task-*"]
     assert subprocess.run(command, check=True, capture_output=True, text=True).stdout == ""
 
@@ -158,7 +158,7 @@ def test_a_daemon_reload_changes_nothing_of_what_runs(daemon, gate):
     daemon.run_in_background()
     unit = unit_of(daemon)
     subprocess.run(["systemctl", "daemon-reload"], check=True, timeout=60)
-    # Nothing is in the unit's file that systemd would not take again.
+    # systemd accepts every line of the unit's file again.
     assert show(unit, "LoadState", "SubState") == {"LoadState": "loaded", "SubState": "running"}
     gate.open()
     daemon.journal.wait("refreshFinished")
@@ -177,7 +177,7 @@ def test_a_manager_that_executes_itself_anew_changes_nothing_of_what_runs(daemon
 
 
 def test_two_daemons_under_one_manager_never_meet(daemon, gate):
-    """The second has a state of its own; each ends what it left itself, and nothing else."""
+    """Each daemon has its own state, and ends only its own tasks."""
     daemon.configure(app(f"echo at work; {GATE}"))
     daemon.start()
     daemon.run_in_background()
@@ -204,7 +204,7 @@ def test_two_daemons_under_one_manager_never_meet(daemon, gate):
 
 
 def test_memory_that_runs_out_is_the_cause(daemon):
-    """Gated: without the controller systemd takes the property and nothing is bounded."""
+    """It needs the memory controller: without it, systemd accepts the property and bounds nothing."""
     controllers = pathlib.Path("/sys/fs/cgroup/cgroup.controllers").read_text().split()
     drop_in = pathlib.Path("/run/systemd/system/refreshd-task-.service.d")
     drop_in.mkdir(parents=True)

@@ -25,7 +25,7 @@ class UserService:
         return subprocess.run(command, check=True, capture_output=True, text=True, timeout=60).stdout.strip()
 
     def write(self, path, text):
-        """Writes a file of hers below her configuration."""
+        """Writes a file into her configuration folder."""
         file = HOME / ".config/refreshd" / path
         write = f"mkdir -p {file.parent} && cat > {file}"
         subprocess.run(["runuser", "--login", "anna", "--command", write], input=text, check=True, text=True)
@@ -122,7 +122,7 @@ def test_a_restart_interrupts_nothing(anna, journal, gates, how):
 
 
 def test_the_end_of_the_users_session_asks_tasks_to_end_and_they_run_again(anna, journal, gates):
-    """What is true of a user's manager is true of the machine's when it is switched off: nothing is left running."""
+    """The end of a user's manager is like the shutdown of a machine: no task is left running."""
     anna.write("apps.d/todo.toml", app("trap 'echo told; exit 1' TERM; echo at work; read _ < /run/gate.org.example.todo"))
     anna.systemctl("start", "refreshd.socket")
     client = subprocess.Popen(

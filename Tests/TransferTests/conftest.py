@@ -1,6 +1,6 @@
 """Transfers of a real daemon and its workers with real servers (servers/).
 
-The daemon and what waits for it are those of DaemonTests.
+The fixtures of the daemon are those of DaemonTests.
 """
 
 import pathlib
@@ -25,19 +25,19 @@ def pytest_configure(config):
 
 
 def pytest_collection_modifyitems(config, items):
-    """Under systemd, leaves out what is of spawned workers and tasks only."""
+    """Under systemd, deselects the tests of spawned workers and tasks."""
     if LAUNCHER == "systemd":
         items[:] = [item for item in items if not item.get_closest_marker("spawned")]
 
 
 @pytest.fixture
 def transfers(daemon):
-    """The transfers of an app of a daemon that is not started yet, in a folder of their own."""
+    """The transfers of an app, in a folder of their own. The daemon is not started yet."""
     return Transfers(daemon)
 
 
 @pytest.fixture
 def running(transfers):
-    """The transfers of an app of a daemon that runs."""
+    """The transfers of an app of a running daemon."""
     transfers.daemon.start()
     return transfers

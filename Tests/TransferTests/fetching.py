@@ -1,4 +1,4 @@
-"""An app whose one task fetches a URL into a file, and what becomes of it."""
+"""An app with one task that fetches a URL into a file."""
 
 import time
 
@@ -15,7 +15,7 @@ class Fetch:
         self.file = self.folder / "feed"
 
     def of(self, url, keys=None, **app):
-        """Writes the app's file: `keys` are those of the table `http`, the others the app's."""
+        """Writes the app's file: `keys` belong to the table `http`, the others to the app."""
         table = {"url": url, "to": str(self.file), **(keys or {})}
         self.daemon.app({"name": "feed", "http": table}, **app)
 
@@ -26,21 +26,21 @@ class Fetch:
     def again(self, url, keys=None, **app):
         self.of(url, keys, **app)
         self.daemon.call("Manager.Reload")
-        # Or the next start would take this notice for its own.
+        # Otherwise the next start would take this notice for its own.
         self.daemon.notices.wait("READY")
 
     def run(self):
-        """Has it fetched, and gives the outcome and what was said of it."""
+        """Runs the task, and returns the outcome and the message."""
         refresh = self.daemon.refresh()
         self.left()
         return refresh["outcome"], refresh["tasks"][0].get("message", refresh.get("cause", {}).get("text"))
 
     def left(self):
-        """Whatever happened, there is the file or there is none, and nothing else."""
+        """Asserts that the folder has the file or nothing, but no partial file."""
         assert [file.name for file in self.folder.iterdir()] in ([], [self.file.name])
 
     def due(self):
-        """Why and in how many seconds it is refreshed next."""
+        """The reason for the next refresh, and the seconds until then."""
         app = self.daemon.show(TODO)
         return app.get("due_trigger"), app.get("due_us", 0) / 1e6 - time.time()
 

@@ -1,5 +1,5 @@
-"""Whatever a server does, a download ends with the right file, or with none and the reason. What curl makes of the same
-servers is in test_servers.py: files that are none."""
+"""For any reply of a server, a download ends with the right file, or with no file and a reason. test_servers.py shows
+the result of curl for the same servers: files that are wrong."""
 
 import email.utils
 import hashlib
@@ -16,7 +16,7 @@ OLD = email.utils.formatdate(1_700_000_000, usegmt=True)
 
 
 def starts(server, mode):
-    """Where each request for a file began."""
+    """The first byte of each request for a file."""
     return [asked.start for asked in server.of(mode)]
 
 
@@ -27,14 +27,14 @@ def starts(server, mode):
         ("chunked", {}, [None]),
         ("cut", {"every": 400_000}, [None, 400_000, 800_000]),
         ("cutclose", {"every": 400_000}, [None, 400_000, 800_000]),
-        # A server that ignores Range or has something else begins anew in the same answer.
+        # A server that ignores Range, or has another file, sends the whole file in the same reply.
         ("ignore", {}, [None, HALF]),
-        # One that answers another range than was asked for is asked for all.
+        # If a server sends another range than requested, the worker requests the whole file.
         ("wrongstart", {}, [None, HALF, None]),
         ("416", {}, [None, HALF, None]),
-        # A shorter range than was asked for is taken, and the rest asked for.
+        # The worker keeps a range that is too short, and requests the rest.
         ("short206", {"at": 999_000}, [None, 999_000, 999_500, 999_750]),
-        # Also by who heard only with it how long the file is.
+        # Also if the length of the file becomes known only then.
         ("short206", {"at": 999_000, "framing": "chunked"}, [None, 999_000, 999_500, 999_750]),
         ("unasked206", {}, [None, None]),
         ("stall", {}, [None, HALF]),
@@ -75,11 +75,11 @@ def test_a_file_that_changes_meanwhile_is_never_spliced(running, misbehaving, mo
         ({"etag": '"strong"', "modified": "none"}, '"strong"'),
         ({"etag": 'W/"weak"', "modified": OLD}, OLD),
         ({"etag": "none", "modified": OLD}, OLD),
-        # What may have changed within the second, or says nothing of its state, begins anew.
+        # A file that may have changed within the second, or has no validator, starts from byte 0.
         ({"etag": 'W/"weak"', "modified": "none"}, None),
         ({"etag": "none", "modified": "none"}, None),
         ({"etag": "none", "modified": "now"}, None),
-        # Nobody keeps a book for the server.
+        # A server whose bytes need no record here.
         ({"etag": f'"{"x" * 2000}"', "modified": "none"}, None),
     ],
 )
@@ -96,7 +96,7 @@ def test_what_is_there_counts_only_with_a_strong_validator(running, misbehaving,
 @pytest.mark.parametrize("framing", ["length", "chunked"])
 @pytest.mark.parametrize("times", [1, 2])
 def test_a_page_of_the_networks_own_is_not_taken_for_the_file(running, misbehaving, times, framing):
-    """A captive portal answers 200 with a page to whatever is asked."""
+    """A captive portal replies to any request with 200 and a page."""
     id = running.download(misbehaving.url("html200", SIZE, times=times, framing=framing), length=SIZE)
     running.done(id)
     assert Body(SIZE).is_in(running.target())
@@ -124,7 +124,7 @@ def test_a_file_of_another_checksum_is_not_kept(running, misbehaving, mode):
 @pytest.mark.parametrize("mode", ["plain", "chunked"])
 @pytest.mark.parametrize("length", [SIZE - 1, SIZE + 1])
 def test_a_file_of_another_length_is_not_kept(running, misbehaving, mode, length):
-    """It may be a page of the network's own, as of a hotel: the transfer waits for another answer."""
+    """The reply may be a captive portal's page, so the transfer is retried."""
     running.target().write_text("before")
     id = running.download(misbehaving.url(mode, SIZE), length=length)
     seen = running.wait(id, "waiting again", lambda it: it["state"] == "waiting" and it.get("message"))
@@ -275,7 +275,7 @@ def test_what_is_in_the_file_of_headers_stays_with_its_origin(running, misbehavi
         running.done(running.download(near, headers_file=str(headers)))
         assert Body(SIZE).is_in(running.target())
         assert all(asked.headers["Private-Token"] == "abc" for asked in misbehaving.requests)
-        # Each try begins with the URL that was given.
+        # Each attempt begins with the configured URL.
         assert len(misbehaving.requests) == 4 and len(other.requests) == 2
         assert "abc" not in "".join(str(asked.headers) for asked in other.requests)
     finally:
@@ -289,5 +289,5 @@ def test_a_login_of_the_url_goes_with_a_redirect_within_its_origin(running, misb
 
 
 def test_the_digest_of_bodies_is_that_of_their_bytes():
-    """What all tests here rest on."""
+    """All tests here depend on it."""
     assert Body(SIZE).sha256 == hashlib.sha256(Body(SIZE).bytes()).hexdigest()

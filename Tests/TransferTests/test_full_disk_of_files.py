@@ -1,4 +1,4 @@
-"""A disk without room: the transfer waits with a reason, and goes on when there is room."""
+"""A full disk: the transfer waits with a reason, and resumes when there is space."""
 
 import contextlib
 import os
@@ -22,7 +22,7 @@ def small(running):
 
 
 def fill(folder, room):
-    """Leaves so many bytes of room."""
+    """Leaves this many bytes of free space."""
     status = os.statvfs(folder)
     with open(folder / "filler", "wb") as file, contextlib.suppress(OSError):
         os.posix_fallocate(file.fileno(), 0, max(1, status.f_bavail * status.f_frsize - room))

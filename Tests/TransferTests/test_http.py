@@ -1,4 +1,4 @@
-"""The kind `http` with real servers: what is new, what is not, and what is a failure (FEATURES C8)."""
+"""The task kind `http` with real servers: new data, no data, and failures."""
 
 import pytest
 
@@ -11,7 +11,7 @@ ARRIVED = ("new_data", f"{SIZE} bytes")
 
 @pytest.mark.parametrize("place", ["files", "gzip", "noetag", "r301"])
 def test_nginx_is_asked_for_changes_only(fetch, nginx, place):  # noqa: F811
-    """With a strong ETag, a weak one that compression makes, Last-Modified alone, and behind a redirect."""
+    """With a strong ETag, a weak ETag of a compressed reply, Last-Modified alone, and behind a redirect."""
     body = nginx.file("feed", SIZE)
     fetch.start(nginx.url(f"{place}/feed"))
     assert fetch.run() == ARRIVED and body.is_in(fetch.file)
@@ -126,7 +126,7 @@ def test_more_than_it_may_have_is_a_failure(fetch, misbehaving):  # noqa: F811
     assert fetch.run() == ("failed", "cannot take more than 1000000 bytes; raise max_size if that is right")
     fetch.again(misbehaving.url("plain", 1_000_001), {"max_size": "1MB"})
     assert fetch.run()[0] == "failed"
-    # It was announced, and so did not have to come.
+    # The announced length was too large, so the body did not have to arrive.
     assert misbehaving.sent("plain") < 1_000_000
     fetch.again(misbehaving.url("plain", 1_000_000), {"max_size": "1MB"})
     assert fetch.run()[0] == "new_data"

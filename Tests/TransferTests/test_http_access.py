@@ -1,4 +1,4 @@
-"""The kind `http`: passwords, certificates, proxies, and files that are none of its business."""
+"""The task kind `http`: passwords, certificates, proxies, and files that it must not touch."""
 
 import json
 import os

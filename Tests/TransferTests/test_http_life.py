@@ -1,4 +1,4 @@
-"""The kind `http`: deadlines, crashes and restarts."""
+"""The task kind `http`: deadlines, crashes and restarts."""
 
 from daemon import finished
 from fetching import fetch  # noqa: F401
@@ -60,7 +60,7 @@ def test_what_comes_after_it_finds_the_file(daemon, fetch, misbehaving):  # noqa
 
 
 def test_two_apps_with_one_file_take_turns(daemon, fetch, misbehaving):  # noqa: F811
-    """The second finds the part of the first locked, which is worth a retry."""
+    """The second app finds the partial file of the first locked, and retries."""
     other = "org.example.mail"
     fetch.of(misbehaving.url("plain", SIZE, hold=1000))
     daemon.app({"http": {"url": misbehaving.url("chunked", SIZE), "to": str(fetch.file)}}, id=other)

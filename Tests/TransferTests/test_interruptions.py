@@ -1,4 +1,4 @@
-"""A transfer goes on where it was after whatever interrupts it, and nothing of it is fetched twice that need not be."""
+"""A transfer resumes after any interruption, and fetches no byte twice that is safe on disk."""
 
 import contextlib
 import os
@@ -87,7 +87,7 @@ def test_what_was_answered_is_in_the_queue_whatever_comes_next(running, nginx):
 
 
 def start_after_reboot(daemon):
-    """Starts the daemon, which sees another boot id with all that it starts."""
+    """Starts the daemon with another boot id for itself and its tasks."""
     boot = daemon.directory / "boot"
     boot.write_text(f"{uuid.uuid4()}\n")
     script = 'mount --bind "$0" /proc/sys/kernel/random/boot_id && exec "$@"'
@@ -96,16 +96,16 @@ def start_after_reboot(daemon):
 
 @pytest.mark.spawned
 def test_a_part_of_before_a_reboot_counts_as_far_as_it_was_on_disk(transfers, misbehaving):
-    """Power was lost: what was not synced may be anything."""
+    """After a loss of power, bytes that were not synced may have any value."""
     transfers.daemon.start()
-    # What is there when a try ends is synced; what comes in the next one is not for seconds.
+    # The end of an attempt syncs its bytes; the bytes of the next attempt stay unsynced for seconds.
     id = transfers.download(misbehaving.url("cut", SIZE, at=2 * MEGA, rate=MEGA))
     transfers.wait(id, "there", lambda it: it["bytes"] >= 3 * MEGA)
     transfers.daemon.kill()
     kill_worker(transfers)
     length = transfers.part().stat().st_size
     assert 3 * MEGA <= length < SIZE
-    # As after a loss of power: the length is there, the bytes are not.
+    # As after a loss of power: the file has its length, but not its bytes.
     with open(transfers.part(), "r+b") as file:
         file.seek(2 * MEGA)
         file.write(b"\0" * (length - 2 * MEGA))
@@ -117,7 +117,7 @@ def test_a_part_of_before_a_reboot_counts_as_far_as_it_was_on_disk(transfers, mi
 
 @pytest.mark.spawned
 def test_what_was_synced_before_a_reboot_is_not_fetched_again(transfers, misbehaving):
-    """The disk is told to keep what there is every 32 MiB, but not twice in a second."""
+    """The worker syncs the file every 32 MiB, but at most once a second."""
     size, there = 48 << 20, 46 << 20
     transfers.daemon.start()
     id = transfers.download(misbehaving.url("plain", size, hold=there, rate=34 << 20))
@@ -140,7 +140,7 @@ def test_what_was_synced_before_a_reboot_is_not_fetched_again(transfers, misbeha
 
 
 def durable(transfers):
-    """How much of the one transfer the store says is on the disk."""
+    """The bytes of the one transfer that are on disk by the store."""
     store = next(transfers.daemon.state.glob("*.sqlite"))
     with contextlib.closing(sqlite3.connect(f"file:{store}?mode=ro", uri=True)) as connection:
         return connection.execute("SELECT durable FROM transfer").fetchone()[0]
@@ -174,7 +174,7 @@ def test_a_part_that_was_shortened_is_gone_on_from_where_it_ends(running, misbeh
     assert Body(SIZE).is_in(running.target())
 
 
-# The whole is `REFRESHD_TEST_GIB=1 pytest -k many`: 1 GiB and 200 interruptions; a sixteenth of it is enough every day.
+# `REFRESHD_TEST_GIB=1 pytest -k many` runs all of it: 1 GiB and 200 interruptions. The default is a sixteenth.
 WHOLE = "REFRESHD_TEST_GIB" in os.environ
 LARGE = 1 << 30 if WHOLE else 64 << 20
 INTERRUPTIONS = 200 if WHOLE else 40
@@ -182,8 +182,8 @@ INTERRUPTIONS = 200 if WHOLE else 40
 
 @pytest.mark.bound(900 if WHOLE else 60)
 def test_many_interruptions_cost_little(running, misbehaving):
-    """The server cuts, the worker is killed, the daemon is killed and restarted, in turn: the file is right, and less
-    than two in a hundred bytes were sent twice."""
+    """The server cuts, the worker is killed, the daemon is killed and restarted, in turn. The file is right, and less
+    than 2 % of the bytes were sent twice."""
     every = LARGE // INTERRUPTIONS
     body = Body(LARGE)
     rate = 60_000_000
@@ -217,7 +217,7 @@ def test_many_interruptions_cost_little(running, misbehaving):
 
 @contextlib.contextmanager
 def still(*processes):
-    """Has processes stand still."""
+    """Stops processes with SIGSTOP."""
     for pid in processes:
         os.kill(pid, signal.SIGSTOP)
     yield
@@ -226,7 +226,7 @@ def still(*processes):
 
 
 def wakes(running):
-    """The refreshes of the app that told it of a session."""
+    """The refreshes that reported a session to the app."""
     running.daemon.refresh()
     return [refresh for refresh in running.daemon.history() if refresh["trigger"] == "transfer"]
 
@@ -236,7 +236,8 @@ def was_cut_off(refresh):
 
 
 def test_a_copy_of_any_moment_ends_with_the_right_file_and_one_wake(running, misbehaving):
-    """As after a loss of power: state and files are copied while it runs, and a new daemon is started on each copy."""
+    """As after a loss of power: the test copies state and files while the transfer runs, and starts a daemon on each
+    copy."""
     running.download(misbehaving.url("plain", SIZE, rate=3 * MEGA // 2))
     copies = []
     for number in range(5):
@@ -251,7 +252,7 @@ def test_a_copy_of_any_moment_ends_with_the_right_file_and_one_wake(running, mis
     running.daemon.stop()
     continued = []
     for number, copy in enumerate(copies):
-        # The paths are those of the machine that lost its power.
+        # The copied paths are those of the original folder.
         shutil.rmtree(running.folder)
         shutil.copytree(copy / "files", running.folder)
         shutil.rmtree(running.daemon.state)
@@ -262,9 +263,9 @@ def test_a_copy_of_any_moment_ends_with_the_right_file_and_one_wake(running, mis
         running.daemon.start()
         running.done(1)
         assert Body(SIZE).is_in(running.target()) and not running.part().exists()
-        # Nothing that is there comes again, but what is so young that the daemon does not know of it yet.
+        # Bytes on disk are not fetched again, except recent ones that the store does not know of yet.
         continued += [asked.start == there for asked in misbehaving.requests[before:] if number and there]
-        # Woken by this daemon, or by the one before the copy was made; a wake that was cut off is none.
+        # Woken by this daemon, or by the one before the copy; an interrupted wake does not count.
         assert [each["outcome"] for each in wakes(running) if not was_cut_off(each)] == ["new_data"]
         running.daemon.stop()
     assert len(continued) >= 2 and all(continued)

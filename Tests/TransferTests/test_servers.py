@@ -1,5 +1,5 @@
-"""The servers do what the tests of transfers believe of them, as curl sees it; and what curl itself gets wrong with
-them is what ours must not."""
+"""The servers behave as the tests of transfers assume, seen with curl; and the mistakes that curl itself makes with
+them."""
 
 import subprocess
 
@@ -13,7 +13,7 @@ SIZE = 300_000
 
 @pytest.fixture
 def curl(tmp_path):
-    """Runs curl for a file in this folder; gives its exit code, and the file."""
+    """Runs curl for a file in this folder; returns its exit code and the file."""
 
     def run(*words):
         command = ["curl", "--silent", "--show-error", "--output", "file", *words]
@@ -24,7 +24,7 @@ def curl(tmp_path):
 
 
 def resume(curl, url, times=5):
-    """Takes up the file until curl says that it is whole."""
+    """Resumes the file until curl reports that it is complete."""
     for _ in range(times):
         code, file = curl("--continue-at", "-", url)
         if code == 0:

@@ -1,4 +1,4 @@
-"""When the last transfer of a session has ended, its app is woken: once, with what became of each."""
+"""When the last transfer of a session has ended, its app is woken once, with the result of each transfer."""
 
 import sqlite3
 import time
@@ -47,7 +47,7 @@ def test_who_watches_is_told_of_a_transfer_that_is_forgotten(running, misbehavin
     running.no_more_wakes()
     running.daemon.stop()
     with sqlite3.connect(running.daemon.state / "refreshd.sqlite") as store:
-        # It ended a day ago but for a moment.
+        # It ended almost a day ago.
         ended = time.clock_gettime_ns(time.CLOCK_BOOTTIME) // 1000 - 24 * 3600 * 1_000_000 + 3_000_000
         store.execute("UPDATE transfer SET stage_us = ?", (ended,))
     running.daemon.start()
@@ -77,7 +77,7 @@ def test_a_wake_tells_only_of_what_ended_since_the_last(running, misbehaving):
 
 @pytest.mark.spawned
 def test_a_wake_that_is_owed_comes_after_a_crash_and_one_that_was_had_does_not(transfers, misbehaving):
-    """The daemon is killed while the app is being woken: nobody knows whether it heard."""
+    """The daemon is killed while it wakes the app, so it cannot know whether the app was notified."""
     daemon = transfers.daemon
     gate = daemon.pipe("gate")
     daemon.app(f"echo $REFRESH_TRIGGER $REFRESH_SESSION $(cat) > {transfers.wakes}; read _ < {gate}")

@@ -1,4 +1,4 @@
-"""What the apps' workers share: the bandwidth of all transfers."""
+"""The workers share the bandwidth for all transfers."""
 
 from daemon import HURRY, MAIL
 

@@ -1,4 +1,4 @@
-"""Transfers are paused, resumed, cancelled, put first, and bounded."""
+"""Pausing, resuming, cancelling and prioritizing transfers, and their limits."""
 
 import os
 import signal
@@ -40,7 +40,7 @@ def test_a_transfer_that_is_paused_while_it_is_checked_does_not_begin_anew(runni
     running.wait(id, "there", lambda it: it["bytes"] == 1000)
     running.pause(id)
     running.wait_until(id, "paused")
-    # So that there is nothing left to be fetched, and much to be checked.
+    # So that nothing is left to fetch, and much to check.
     os.truncate(running.part(), large)
     running.resume(id)
     running.wait(id, "checked", lambda it: it["state"] == "transferring" and it["bytes"] == large)
@@ -135,7 +135,7 @@ def test_a_bandwidth_that_is_lifted_is_lifted_at_once(transfers, misbehaving):
 
 
 def test_a_paused_upload_by_post_waits_for_its_slow_answer(transfers, misbehaving):
-    """Longer than a worker may take to stop anything else: whether a POST has arrived must be known."""
+    """A worker that sends a POST gets more time to stop, because the outcome of the POST must be known."""
     transfers.daemon.configure(HURRY)
     transfers.daemon.start()
     id = transfers.upload(Body(1000), misbehaving.url("put", late=25), method="POST")
@@ -193,7 +193,7 @@ def test_no_more_than_the_bandwidth_is_used(transfers, misbehaving, bound):
     transfers.daemon.start()
     fields = {"max_rate": rate} if bound == "transfer" else {}
     before = time.monotonic()
-    # As fast as a network may be: what is there already when it is looked at is taken in one go.
+    # On a fast network, the worker reads all bytes that have arrived in one go.
     transfers.done(transfers.download(misbehaving.url("plain", 2 * rate, rate=4 * rate), **fields))
     assert 1.4 < time.monotonic() - before < 4
 

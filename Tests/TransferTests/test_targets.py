@@ -1,4 +1,4 @@
-"""Where a download may go: nowhere but where the app's owner says and may write."""
+"""The target of a download: only a path that the app's owner chose and may write."""
 
 import os
 import pwd
@@ -105,7 +105,7 @@ def test_a_file_that_was_there_stays_until_the_new_one_is_whole(running, misbeha
     running.download(misbehaving.url("plain", SIZE, hold=SIZE // 2))
     misbehaving.wait_until_held("plain")
     assert running.target().read_text() == "before"
-    # What is private is private from the first byte on.
+    # A private file is private from its first byte on.
     assert running.part().stat().st_mode & 0o777 == 0o600
     misbehaving.let_go()
     running.done(1)
@@ -160,7 +160,7 @@ def test_two_transfers_to_one_file_do_not_mix(running, misbehaving):
 
 
 def paused_at(running, place, url, **fields):
-    """A transfer of which so much is there."""
+    """A transfer with this many bytes on disk."""
     id = running.download(url, **fields)
     running.wait(id, "there", lambda it: it["bytes"] == place)
     running.pause(id)
@@ -169,7 +169,7 @@ def paused_at(running, place, url, **fields):
 
 
 def test_what_another_transfer_has_written_is_not_continued(running, misbehaving):
-    """Two transfers to one file, both begun: each has its own, whole."""
+    """Two transfers to one file, both begun: each produces its own complete file."""
     first = paused_at(running, 60_000, misbehaving.url("plain", SIZE, hold=60_000))
     second = paused_at(running, 300, misbehaving.url("html200", SIZE, hold=300, times=9))
     misbehaving.let_go()
@@ -208,6 +208,6 @@ def test_a_file_of_the_users_that_has_the_name_of_the_part_is_left(running, misb
     assert str(running.part()) in ended["message"] and "move it away" in ended["message"]
     again = running.download(misbehaving.url("plain", SIZE))
     running.cancel(again)
-    # Whether it was tried before or not.
+    # Whether or not it was tried before.
     assert running.end(again)["result"] in ("cancelled", "failed")
     assert running.part().read_text() == "mine" and misbehaving.requests == []

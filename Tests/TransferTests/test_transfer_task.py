@@ -1,4 +1,4 @@
-"""A task that has a file downloaded in the background (the kind `transfer`), and is done with that."""
+"""A task that queues a background download (the kind `transfer`), and then ends."""
 
 from daemon import TODO
 from servers.body import Body
@@ -32,7 +32,7 @@ def test_it_ends_at_once_and_the_app_is_woken_when_the_file_is_there(daemon, tra
     assert transfers.wakes.line() == "transfer nightly"
     assert Body(SIZE).is_in(transfers.target())
     daemon.settle()
-    # The wake itself asks for nothing.
+    # The wake itself queues nothing.
     assert len(transfers.all(app=TODO)) == 1
     assert not [line for line in daemon.said if "sesame" in line]
     assert run(daemon) == ("new_data", "transfer 2 is in the queue")

@@ -1,4 +1,4 @@
-"""Uploads: by PUT and POST from the start, by tus where they were."""
+"""Uploads: by PUT and POST from the first byte, by tus from the last stored byte."""
 
 import os
 
@@ -84,7 +84,7 @@ def test_what_a_server_takes_before_it_has_it_has_not_arrived(running, misbehavi
     running.done(running.upload(body, misbehaving.url("hasty")))
     first, second = misbehaving.of("hasty")
     assert second.sha256 == body.sha256
-    # What a POST has done by then nobody knows.
+    # Nobody knows what the server did with the POST by then.
     ended = running.failed(running.upload(body, misbehaving.url("hasty", times=9), "b", method="POST"))
     assert "look there before" in ended["message"] and len(misbehaving.of("hasty")) == 3
 

@@ -7,9 +7,9 @@ from daemon import HURRY, TODO
 from processes import alive
 from waiting import Bound
 
-# A server of this machine asks nothing of the network.
+# A server on this machine needs no network.
 LOCAL = {"network": "none"}
-# What a transfer of the tests is tried by: a stall is seen soon.
+# Settings for tests: a stall is noticed soon.
 BOUNDS = '[transfers]\nstall_timeout = "1s"\n'
 
 
@@ -21,7 +21,7 @@ class Transfers:
         self.folder.chmod(0o777)
         self.wakes = daemon.pipe("wakes")
         daemon.configure(HURRY + BOUNDS)
-        # Each wake is one line: trigger, session, and what came on standard input, in which no line has a tab.
+        # Each wake is one line: trigger, session, and standard input, in which no line has a tab.
         daemon.app(f"printf '%s %s %s\\n' $REFRESH_TRIGGER $REFRESH_SESSION \"$(tr '\\n' '\\t')\" > {self.wakes}")
 
     def target(self, name="file"):
@@ -37,11 +37,11 @@ class Transfers:
         return self.daemon.call("Transfers.Enqueue", app=app, transfers=list(requests))["ids"]
 
     def download(self, url, name="file", **fields):
-        """Has a file downloaded into the folder, and gives the number of the transfer."""
+        """Queues a download into the folder, and returns the number of the transfer."""
         return self.enqueue(self.request(url, name, **fields))[0]
 
     def upload(self, body, url, name="file", **fields):
-        """Has a file uploaded that is made in the folder."""
+        """Queues an upload of a file that is created in the folder."""
         body.write(self.target(name))
         return self.enqueue(self.request(url, name, direction="upload", **fields))[0]
 
@@ -52,7 +52,7 @@ class Transfers:
         return next(transfer for transfer in self.all() if transfer["id"] == id)
 
     def wait(self, id, what, condition, within=60):
-        """Waits until a transfer is so, and gives it as it is then."""
+        """Waits until a transfer has these values, and returns it."""
         bound = Bound(within)
         stream = self.daemon.client.stream("Transfers.Watch", app=TODO)
         try:
@@ -72,11 +72,11 @@ class Transfers:
         return self.wait(id, state, lambda transfer: transfer["state"] == state)
 
     def end(self, id):
-        """Waits until a transfer has ended, and gives it."""
+        """Waits until a transfer has ended, and returns it."""
         return self.wait_until(id, "ended")
 
     def done(self, id):
-        """Waits until a transfer has ended well, and gives it."""
+        """Waits until a transfer has succeeded, and returns it."""
         ended = self.end(id)
         assert ended["result"] == "done", ended
         return ended
@@ -101,11 +101,11 @@ class Transfers:
         return trigger, session, [json.loads(line) for line in text.split("\t") if line]
 
     def no_more_wakes(self):
-        """Asserts that all that was owed has come: a refresh that is asked for now ends after them."""
+        """Asserts that no wake is pending: a refresh that starts now ends after them."""
         self.daemon.refresh()
         lines = self.wakes.lines_so_far()
         assert [line.split(" ")[0] for line in lines] == ["manual"], lines
 
     def workers(self):
-        """The processes that have the transfers of this daemon."""
+        """The worker processes of this daemon's transfers."""
         return alive("refresh-worker\0transfer", f"REFRESH_SOCKET={self.daemon.socket}")

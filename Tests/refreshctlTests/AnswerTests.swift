@@ -3,7 +3,7 @@ import Testing
 
 @testable import refreshctl
 
-/// Whole answers as a person sees them.
+/// Whole answers as text.
 @Suite struct AnswerTests {
   @Test func theListHasALineForEachApp() {
     let failed = Wire.LastRefresh(outcome: .failed, cause: "exit code 3", endedMicroseconds: noon - span(h: 3))
@@ -50,7 +50,7 @@ import Testing
         "                 push: failed: exit code 3 after 1.2 s",
         "  data age       5 h 58 min",
         "  foreground     5min",
-        "  background     1h, set at run time; the file says 24h",
+        "  background     1h, set by `refreshctl set`; the file says 24h",
         "  deadline       30 s, then a grace of 5 s",
         "  tasks          pull: /usr/bin/mbsync inbox",
         "                 push: /usr/bin/todo-sync --to 'my list'",
@@ -76,12 +76,12 @@ import Testing
     let app = details(tasks: [], attachedPID: 4711)
     #expect(
       screen().text(app).filter { $0.hasPrefix("  tasks") || $0.hasPrefix("  attached") } == [
-        "  tasks        none: it refreshes itself while it is attached",
+        "  tasks        none: the app refreshes itself while a process is attached",
         "  attached     process 4711, which performs the refreshes",
       ])
   }
 
-  @Test func aFailureThatATaskReportedIsSaidOnce() {
+  @Test func aFailureThatATaskReportedIsShownOnce() {
     let cause = Wire.Cause(kind: .reported, text: "disk full")
     let failed = refresh(
       at: noon, .failed, cause: cause, tasks: [task("app", .failed, cause: cause, says: "disk full")])

@@ -66,7 +66,7 @@ import Testing
     }
   }
 
-  @Test func theCommandOfALeaseIsTakenAsItIs() throws {
+  @Test func theCommandOfALeaseIsNotParsed() throws {
     let command = try RefreshCtl.parseAsRoot([
       "foreground", "org.x.a", "--while", "--", "sh", "-c", "--json", "--", "x",
     ])

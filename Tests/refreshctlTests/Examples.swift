@@ -63,3 +63,27 @@ func task(_ name: String, _ outcome: Wire.Outcome, cause: Wire.Cause? = nil, say
     name: name, outcome: outcome, cause: cause, durationMicroseconds: 1_200_000, cpuMicroseconds: 150_000,
     message: message)
 }
+
+func explanation(
+  trigger: Wire.Trigger? = nil, window: Wire.Window? = nil, holds: [String] = [], isRunning: Bool = false,
+  terms: [Wire.Term] = [], isProcessing: Bool = false, isDisabled: Bool = false, pause: Wire.PauseState? = nil,
+  oneShot: Wire.OneShot? = nil, waiting: Int64? = nil, failures: Int = 0, problem: String? = nil,
+  powerProblem: String? = nil, past: [Wire.Past] = [], freshUntil: Int64? = nil, pushes: [Wire.PushWaiting]? = nil,
+  dropped: [Wire.DroppedPush]? = nil, limit: Wire.PushLimit? = nil
+) -> Wire.Explanation {
+  let unknown = Wire.Condition(source: "")
+  let background = interval(holds == ["never"] ? "never" : "24h", span(h: 24))
+  return Wire.Explanation(
+    id: "org.example.todo", name: "Todo", phase: .background, verdict: holds.isEmpty ? .notDue : .held,
+    trigger: trigger, window: window, holds: holds.map { Wire.Hold(name: $0, remedy: "wait") },
+    running: isRunning ? Wire.Running(id: "12-346", trigger: .interval, startedMicroseconds: noon) : nil,
+    interval: background, freshMicroseconds: noon - span(h: 6), floorMicroseconds: noon - span(m: 20),
+    staleMicroseconds: noon + span(h: 18), isProcessing: isProcessing, terms: terms,
+    quiet: Wire.QuietHours(fromMinutes: 1320, toMinutes: 420), isDisabled: isDisabled, pause: pause,
+    failures: failures, strikes: 0, freshUntilMicroseconds: freshUntil, oneShot: oneShot,
+    waiting: waiting.map { Wire.Waiting(sinceMicroseconds: $0, holds: holds) },
+    conditions: Wire.Conditions(
+      network: Wire.Condition(value: "wlan0, metered", source: "NetworkManager", problem: problem),
+      power: Wire.Condition(source: "", problem: powerProblem), powerSaver: unknown, idle: unknown, pressure: unknown),
+    past: past, pushes: pushes, pushesDropped: dropped, pushLimit: limit)
+}

@@ -3,7 +3,7 @@ import Testing
 
 @testable import refreshctl
 
-/// What `forecast` says to a person.
+/// The output of `forecast`.
 @Suite struct ForecastTests {
   private static func wake(at start: Int64, _ starts: (String, Wire.Trigger)...) -> Wire.ForecastWake {
     Wire.ForecastWake(
@@ -44,18 +44,18 @@ import Testing
         "                       org.example.photos says which)",
         "  org.example.backup   due in 3 d, Tue 24 Nov 12:00",
         "",
-        "If nobody opens or leaves an app, nothing is pushed, network and power stay as",
-        "they are, and each refresh ends at once with no data. A wake may be as late as",
-        "its window allows.",
+        "The forecast assumes that nobody opens or leaves an app, nothing is pushed,",
+        "network and power stay as they are, and each refresh ends at once with no data.",
+        "A wake may be as late as its window allows.",
       ])
   }
 
-  @Test func nothingToComeIsSaidFirst() {
+  @Test func theFirstLineSaysThatNothingIsPlanned() {
     #expect(screen().text(Self.reply([], [Self.later])).first == "Nothing will be refreshed in the next 24 h.")
   }
 
   @Test func aForecastThatIsCutSaysSo() {
     let text = screen().text(Self.reply([Self.wake(at: noon, ("org.example.mail", .interval))], isCut: true))
-    #expect(text[0...1].joined(separator: " ").contains("It reaches no further"))
+    #expect(text[0...1].joined(separator: " ").contains("More refreshes follow"))
   }
 }

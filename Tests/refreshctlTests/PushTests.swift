@@ -3,9 +3,8 @@ import Testing
 
 @testable import refreshctl
 
-/// What `push` says of a push, and what `why`, `history` and `status` say of pushes.
+/// Pushes in the output of `push`, `why`, `history` and `status`.
 @Suite struct PushTests {
-  private static let limit = Wire.PushLimit(perHour: 3, burst: 5, used: 5)
   private static let atLimit = waiting("42", wait: "limit", until: noon + span(m: 12))
 
   private static let fates: [(Wire.PushFate, String?, Wire.Explanation?, String)] = [
@@ -13,8 +12,8 @@ import Testing
     (.queued, nil, pushed(), "Todo is woken now."),
     (.queued, "42", pushed([waiting("42")]), "Todo is woken with content 42 now."),
     (
-      .queued, "42", pushed([waiting("42")], running: true),
-      "Todo is woken with content 42 later: when the refresh that is running has ended (12-346)."
+      .queued, "42", pushed([waiting("42")], isRunning: true),
+      "Todo is woken with content 42 later: after the refresh that is running (12-346)."
     ),
     (
       .queued, "42", pushed([waiting("42")], holds: ["paused"]),
@@ -26,7 +25,7 @@ import Testing
     ),
     (
       .merged, "42", pushed([atLimit]),
-      "Todo is woken with content 42 later, in the place of one that waited: "
+      "Todo is woken with content 42 later, instead of one that waited: "
         + "5 pushes in the last 100 min, next today 12:12 (in 12 min)."
     ),
     (
@@ -40,29 +39,29 @@ import Testing
     ),
     (
       .queued, nil, pushed([waiting(nil, wait: "terminated")]),
-      "Todo is woken later: the user has ended it; its next start lifts that, or `refreshctl launched org.example.todo`."
+      "Todo is woken later: the user has quit it; start it, or run `refreshctl launched org.example.todo`."
     ),
     (.queued, nil, pushed([waiting(nil, wait: "luck")]), "Todo is woken later: it waits for luck."),
     (
       .told, "42", pushed(),
-      "Todo is not woken, because the payload has no `content-available`: what is attached to it is told."
+      "Todo is not woken, because the payload has no `content-available`; attached processes receive it."
     ),
-    (.known, "42", pushed(), "Todo is not told again: a push with this id was taken before."),
+    (.known, "42", pushed(), "Todo is not woken again: a push with this id was accepted before."),
     (.queued, "42", nil, "org.example.todo is woken with content 42 now."),
   ]
 
-  @Test(arguments: fates) func aPushIsToldInASentence(
+  @Test(arguments: fates) func theResultOfAPushIsASentence(
     _ fate: Wire.PushFate, _ content: String?, _ why: Wire.Explanation?, _ sentence: String
   ) {
     let sent = SentPush(app: "org.example.todo", contentID: content, reply: .init(fate: fate, waiting: 1))
     #expect(screen().sentence(sent, why) == sentence)
   }
 
-  @Test func whoOnlyKnowsWhenTheLimitOpensSaysSo() {
+  @Test func withoutAnExplanationTheTimeComesFromTheReply() {
     let reply = AppInterface.Push.Reply(fate: .queued, waiting: 1, earliestMicroseconds: noon + span(m: 12))
     #expect(
       screen().sentence(SentPush(app: "org.example.todo", contentID: nil, reply: reply), nil)
-        == "org.example.todo is woken later: one more push may wake it today 12:12 (in 12 min).")
+        == "org.example.todo is woken later: its limit lets the next push through today 12:12 (in 12 min).")
   }
 
   @Test func whySaysWhatEachPushWaitsForAndHowMuchOfTheLimitIsUsed() {
@@ -74,21 +73,21 @@ import Testing
     #expect(
       Array(lines[first...]) == [
         "  pushes       content 42, came today 11:30: waits for the limit until today 12:12",
-        "               no content id, low, in the place of 2 others, came today 11:30: waits for those",
+        "               no content id, low, instead of 2 others, came today 11:30: waits for the pushes",
         "               before it",
         "  push limit   5 of 5 in the last 100 min, 3 an hour",
-        "  dropped      content 7, came today 10:00: too many newer ones waited",
+        "  dropped      content 7, came today 10:00: too many newer pushes waited",
       ])
   }
 
-  @Test func whyIsSilentAboutPushesWhereThereWereNone() {
-    let lines = screen().text(pushed(limit: Wire.PushLimit(perHour: 3, burst: 5, used: 0)))
+  @Test func whyDoesNotMentionPushesIfThereWereNone() {
+    let lines = screen().text(pushed(used: 0))
     #expect(!lines.contains { $0.contains("push") })
   }
 
-  @Test func aQueueThatIsLongIsCut() {
+  @Test func aLongQueueIsCut() {
     let lines = screen().text(pushed((1...64).map { waiting("\($0)", wait: "turn") }))
-    #expect(lines.count { $0.contains("waits for those before it") } == 10)
+    #expect(lines.count { $0.contains("waits for the pushes before it") } == 10)
     #expect(lines.contains { $0.hasSuffix("and 54 more") })
   }
 
@@ -97,22 +96,22 @@ import Testing
     #expect(
       screen().sentence(pushed([Self.atLimit], trigger: .push, window: window))
         == "Todo is in the background. It will be refreshed in 12 min (today 12:12), "
-        + "when one more push may wake it: 5 did in the last 100 min.")
+        + "when its limit lets the next push through: 5 pushes in the last 100 min.")
   }
 
-  @Test func theHistoryHasWhatWasToldAndWhatWasDropped() {
-    let told = Wire.Refresh(
+  @Test func theHistoryHasRefreshesAndDroppedPushes() {
+    let pushed = Wire.Refresh(
       id: "12-345", app: "org.example.todo", trigger: .push, startedMicroseconds: noon - span(h: 2),
       durationMicroseconds: 1_800_000, outcome: .newData, cpuMicroseconds: 300_000, extraCompletions: 0, tasks: [],
       contentID: "42", merged: 1)
     let dropped = Wire.DroppedPush(
       arrivedMicroseconds: noon - span(h: 3), droppedMicroseconds: noon - span(h: 1), merged: 0)
     #expect(
-      screen().text(.init(refreshes: [told], pushesDropped: [dropped]), of: "org.example.todo") == [
+      screen().text(.init(refreshes: [pushed], pushesDropped: [dropped]), of: "org.example.todo") == [
         "STARTED         ID      TRIGGER  OUTCOME   TOOK   CPU     DETAIL",
         "today 11:00:00          push     dropped                  no content id, came today 09:00: "
-          + "too many newer ones waited",
-        "today 10:00:00  12-345  push     new data  1.8 s  300 ms  content 42, in the place of 1 other",
+          + "too many newer pushes waited",
+        "today 10:00:00  12-345  push     new data  1.8 s  300 ms  content 42, instead of 1 other",
       ])
   }
 
@@ -128,12 +127,12 @@ import Testing
         "bridge since today 09:00",
         "home (ntfy): connected since today 11:00, 17 messages, 1 refused",
         "broker (mqtt): not connected since today 10:00, 1 message: cannot connect:",
-        "connection refused; tried again in 12 min (today 12:12)",
+        "connection refused; next attempt in 12 min (today 12:12)",
       ])
     #expect(screen().sentence(state) == "1 push source is not connected: broker.")
   }
 
-  @Test func aSourceThatMayNotConnectIsNoTrouble() {
+  @Test func aSourceThatMayNotConnectIsNoProblem() {
     let home = Wire.Source(
       name: "home", kind: .sse, isConnected: false, sinceMicroseconds: noon, problem: "cannot reach the server",
       received: 0, refused: 0)
@@ -152,17 +151,10 @@ private func waiting(
 }
 
 private func pushed(
-  _ pushes: [Wire.PushWaiting] = [], dropped: [Wire.DroppedPush] = [], holds: [String] = [], running: Bool = false,
-  trigger: Wire.Trigger? = nil, window: Wire.Window? = nil,
-  limit: Wire.PushLimit = Wire.PushLimit(perHour: 3, burst: 5, used: 5)
+  _ pushes: [Wire.PushWaiting] = [], dropped: [Wire.DroppedPush] = [], holds: [String] = [], isRunning: Bool = false,
+  trigger: Wire.Trigger? = nil, window: Wire.Window? = nil, used: Int = 5
 ) -> Wire.Explanation {
-  let unknown = Wire.Condition(source: "")
-  return Wire.Explanation(
-    id: "org.example.todo", name: "Todo", phase: .background, verdict: holds.isEmpty ? .notDue : .held,
-    trigger: trigger, window: window, holds: holds.map { Wire.Hold(name: $0, remedy: "wait") },
-    running: running ? Wire.Running(id: "12-346", trigger: .interval, startedMicroseconds: noon) : nil,
-    interval: interval("24h", span(h: 24)), isProcessing: false, terms: [], isDisabled: false, failures: 0, strikes: 0,
-    conditions: Wire.Conditions(
-      network: unknown, power: unknown, powerSaver: unknown, idle: unknown, pressure: unknown),
-    past: [], pushes: pushes, pushesDropped: dropped, pushLimit: limit)
+  explanation(
+    trigger: trigger, window: window, holds: holds, isRunning: isRunning, pushes: pushes, dropped: dropped,
+    limit: Wire.PushLimit(perHour: 3, burst: 5, used: used))
 }

@@ -39,21 +39,23 @@ import Testing
     (details(verdict: .ready), "Todo is in the background. It is refreshed now."),
   ]
 
-  @Test(arguments: apps) func anAppIsToldInASentence(_ app: Wire.AppDetails, _ sentence: String) {
+  @Test(arguments: apps) func theStateOfAnAppIsASentence(_ app: Wire.AppDetails, _ sentence: String) {
     #expect(screen().sentence(app) == sentence)
   }
 
-  @Test func theDaemonTellsThatAllIsWell() {
+  @Test func theStatusSaysThatAllIsWell() {
     #expect(
       screen().sentence(status())
         == "refreshd 0.1.0, the system's daemon, started 2 h ago (today 10:00), start 12. All is well.")
   }
 
-  @Test func theDaemonTellsWhatIsWrong() {
+  @Test func theStatusNamesProblems() {
     let problem = Wire.Problem(file: "/etc/refreshd/refreshd.toml", line: 7, message: "cannot x", remedy: "y")
     let sentence = screen().sentence(status(problems: [problem], store: "no space left on device"))
-    #expect(sentence.contains("The last reload was refused for 1 mistake; the configuration before it is in force."))
-    #expect(sentence.contains("The store cannot be written (no space left on device); the daemon goes on in memory."))
+    #expect(sentence.contains("The last reload was rejected for 1 mistake; the previous configuration stays in force."))
+    #expect(
+      sentence.contains(
+        "The store cannot be written (no space left on device); the daemon keeps its state in memory only."))
   }
 
   @Test func aSentenceIsBrokenBetweenWords() {

@@ -51,7 +51,7 @@ import Testing
     #expect(table.lines(on: screen()) == ["A  B  C", "1", "1     3"])
   }
 
-  @Test func controlCharactersOfOthersDoNotReachTheTerminal() {
+  @Test func controlCharactersDoNotReachTheTerminal() {
     #expect(printable("a\u{1B}[2Jb\tc\u{7F}\u{9B}ü") == "a\u{FFFD}[2Jb c\u{FFFD}\u{FFFD}ü")
     #expect(printable("a\u{202E}b\u{2066}c\u{200F}👩‍🚀") == "a\u{FFFD}b\u{FFFD}c\u{FFFD}👩‍🚀")
   }

@@ -10,11 +10,11 @@ import Testing
     (span(h: 23, m: 59, s: 50), "in 1 d"), (span(d: 3, h: 4), "in 3 d 4 h"), (-span(d: 34, h: 1), "34 d ago"),
   ]
 
-  @Test(arguments: distances) func aPointInTimeIsToldFromNow(_ distance: Int64, _ text: String) {
+  @Test(arguments: distances) func aPointInTimeIsRelativeToNow(_ distance: Int64, _ text: String) {
     #expect(screen().relative(noon + distance) == text)
   }
 
-  /// As another program may tell them, which is no reason to stop.
+  /// Another program may send such times; the arithmetic must not overflow.
   @Test(arguments: [Int64.min, -1 << 61, 1 << 61, .max]) func aPointBeyondAllCalendarsIsFarAway(_ point: Int64) {
     #expect(screen().relative(point).hasSuffix(" d ago") == (point < 0))
     #expect(!screen().clock(point).isEmpty)
@@ -34,7 +34,7 @@ import Testing
     (span(s: 30), "30 s"), (span(m: 2, s: 5), "2 min 5 s"), (span(h: 1, m: 3), "1 h 3 min"),
   ]
 
-  @Test(arguments: durations) func aDurationIsToldAsPreciselyAsItMatters(_ duration: Int64, _ text: String) {
+  @Test(arguments: durations) func aDurationIsRoundedToTheUnitsThatMatter(_ duration: Int64, _ text: String) {
     #expect(Elapsed.measured(duration) == text)
   }
 

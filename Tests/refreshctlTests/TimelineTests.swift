@@ -3,7 +3,7 @@ import Testing
 
 @testable import refreshctl
 
-/// What `timeline` draws, in characters and as a picture.
+/// The output of `timeline`, in characters and as a picture.
 @Suite struct TimelineTests {
   private static let mail = TimelineAnswers.App(
     app: "org.example.mail",
@@ -78,10 +78,10 @@ import Testing
 
   @Test func appsThatAreLeftOutAreCounted() {
     let timeline = Timeline(Self.answers([Self.mail], leftOut: 7), now: noon)
-    #expect(timeline.sentence(on: screen()).hasSuffix("7 apps more: name one to see it."))
+    #expect(timeline.sentence(on: screen()).hasSuffix("7 apps more: run `refreshctl timeline APP` to see one."))
   }
 
-  @Test func aPictureSaysOfEachMarkWhatItIs() {
+  @Test func eachMarkOfAPictureHasATooltip() {
     let picture = TimelinePicture(Self.all, screen()).text
     for tooltip in [
       "today 10:00: new data (interval, 1.8 s)", "today 08:00: no data (interval, 1.8 s)",
@@ -96,7 +96,7 @@ import Testing
     #expect(picture.contains("prefers-color-scheme:dark"))
   }
 
-  @Test func marksOnOnePlaceAreOneMarkThatSaysHowMany() {
+  @Test func marksAtOnePositionAreOneMarkWithTheirNumber() {
     let close = TimelineAnswers.App(
       app: "org.example.mail",
       timeline: .init(past: (0..<5).map { Wire.Past(refresh: refresh(at: noon - span(h: 1, s: 10 * $0), .noData)) }))
@@ -105,7 +105,7 @@ import Testing
     #expect(picture.split(separator: "class=\"no-data\"").count == 3)
   }
 
-  @Test func whatAnotherProgramSaysCannotBreakThePicture() {
+  @Test func textOfAnotherProgramCannotBreakThePicture() {
     let odd = refresh(at: noon - span(h: 1), .failed, cause: Wire.Cause(kind: .reported, text: "<b>&\u{1B}[31m</b>"))
     let app = TimelineAnswers.App(app: "org.example.mail", timeline: .init(past: [Wire.Past(refresh: odd)]))
     let picture = TimelinePicture(Timeline(Self.answers([app]), now: noon), screen()).text

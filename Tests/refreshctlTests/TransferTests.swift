@@ -30,14 +30,14 @@ private func transfer(
     transfer(14, .ended, message: "HTTP status 404", result: .failed, ended: noon - span(m: 5)),
   ]
 
-  @Test func eachTransferIsALineThatSaysHowFarItIsOrWhatKeepsIt() {
+  @Test func eachTransferIsALineWithItsProgressOrItsHold() {
     #expect(
       screen().text(several)
         == [
           "ID     WHAT             PROGRESS  BYTES             STATE",
           "8   ↓  debian.iso        50 %     1.2 GB of 2.4 GB  12 MB/s, 1 min 41 s left",
-          "9   ↑  a.tar                      3.4 MB            beginning",
-          "10  ↓  Song of the day   50 %     500 B of 1.0 kB   tried again today 12:04:00: HTTP status 503",
+          "9   ↑  a.tar                      3.4 MB            starting",
+          "10  ↓  Song of the day   50 %     500 B of 1.0 kB   next attempt today 12:04:00: HTTP status 503",
           "11  ↓  debian.iso                                   held: network (wait for a network that is not metered)",
           "12  ↓  debian.iso        25 %     1.0 kB of 4.0 kB  paused; `refreshctl resume-transfer 12`",
           "13  ↓  debian.iso       100 %     3.4 MB            done 2 h ago",
@@ -46,7 +46,7 @@ private func transfer(
     #expect(screen().text([Wire.Transfer]()) == ["There are no transfers."])
   }
 
-  @Test func aTerminalHasBarsAsWideAsThereIsRoom() {
+  @Test func aBarFitsTheWidthOfTheTerminal() {
     #expect(screen(width: 90).text(several)[1].contains("█████░░░░░  50 %"))
     #expect(screen(width: 71).text(several)[1].contains("debian.iso       ███░░░  50 %  "))
     #expect(screen(width: 60).text(several)[1].contains("debian.iso        50 %  "))
@@ -56,7 +56,7 @@ private func transfer(
     for line in screen(width: width).text(several) { #expect(line.count <= width) }
   }
 
-  @Test func theAppIsToldWhereThereAreMany() {
+  @Test func theAppIsShownIfThereAreSeveral() {
     let lines = screen().text([transfer(1, .waiting), transfer(2, .waiting, app: "org.x.b")])
     #expect(
       lines == [
@@ -79,7 +79,7 @@ private func transfer(
     #expect(ProgressBar.percent(share) == text)
   }
 
-  @Test func aTableThatIsKeptInPlaceFitsTheTerminalAndShowsWhatGoesOn() {
+  @Test func aTableThatIsUpdatedInPlaceFitsTheTerminalAndShowsActiveTransfers() {
     let many = (1...20).map { transfer($0, $0 == 7 ? .transferring : .ended, result: $0 == 7 ? nil : .done) }
     let lines = screen(width: 80).board(many, height: 8)
     #expect(lines.count == 7)
@@ -87,7 +87,7 @@ private func transfer(
     #expect(lines.map { $0.prefix(2) } == ["ID", "7 ", "17", "18", "19", "20", "an"])
   }
 
-  @Test func aLineOfOneTransferHasTheTimeAndWhatIsNew() {
+  @Test func aLineOfOneTransferHasTheTimeAndTheState() {
     #expect(screen().line(several[6]) == "today 12:00:00  14 debian.iso: failed: HTTP status 404")
     #expect(screen().line(several[0]) == "today 12:00:00  8 debian.iso: transferring (1.2 GB of 2.4 GB)")
   }

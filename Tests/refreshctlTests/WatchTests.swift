@@ -3,7 +3,7 @@ import Testing
 
 @testable import refreshctl
 
-/// What `watch` says of an event, in one line.
+/// The lines of `watch`.
 @Suite struct WatchTests {
   private static let wait = Wire.Wait(
     sinceMicroseconds: noon - span(h: 2), untilMicroseconds: noon, holds: ["network", "power"])
@@ -53,11 +53,11 @@ import Testing
     ),
     (
       Wire.WatchEvent(kind: .push, atMicroseconds: noon, app: app, contentID: "42", fate: .merged),
-      "org.example.todo: a push with content 42 has come, in the place of one that waited"
+      "org.example.todo: a push with content 42 has arrived, instead of one that waited"
     ),
     (
       Wire.WatchEvent(kind: .push, atMicroseconds: noon, app: app, fate: .told),
-      "org.example.todo: a push has come that wakes nobody: what is attached is told"
+      "org.example.todo: a push has arrived that wakes no app; attached processes receive it"
     ),
     (Wire.WatchEvent(kind: .switchChanged, atMicroseconds: noon), "the pause of all apps has ended"),
   ]

@@ -3,7 +3,7 @@ import Testing
 
 @testable import refreshctl
 
-/// What `why` says to a person.
+/// The output of `why`.
 @Suite struct WhyTests {
   private static let metered = Wire.Term(
     constraint: "network", needs: "unmetered", has: "wlan0, metered", source: "NetworkManager", isMet: false,
@@ -52,7 +52,7 @@ import Testing
     ),
     (
       explanation(holds: ["idle"], terms: [unknownIdle], waiting: noon - span(m: 20)),
-      "Todo is in the background. It is due since today 11:40 but waits for an idle user (nobody knows what there is)."
+      "Todo is in the background. It is due since today 11:40 but waits for an idle user (unknown)."
     ),
     (
       explanation(
@@ -73,7 +73,7 @@ import Testing
     (
       explanation(holds: ["never"]),
       "Todo is in the background. It is not refreshed by time, because its background interval is never; "
-        + "`refreshctl run org.example.todo` does it now."
+        + "`refreshctl run org.example.todo` refreshes it now."
     ),
     (explanation(), "Todo is in the background. No refresh is planned."),
   ]
@@ -82,7 +82,7 @@ import Testing
     #expect(screen().sentence(why) == sentence)
   }
 
-  @Test func theReasonForASourceStandsBelowItsTerm() {
+  @Test func theProblemOfASourceIsBelowItsTerm() {
     let why = explanation(
       holds: ["network", "power"], terms: [Self.metered, Self.onBattery], problem: "NetworkManager does not answer",
       powerProblem: "UPower is not on the bus")
@@ -92,23 +92,23 @@ import Testing
     }
     #expect(
       facts == [
-        "  network    unmetered: wlan0, metered (NetworkManager), not met, asked for until tomorrow 06:00",
+        "  network    unmetered: wlan0, metered (NetworkManager), not met, required until tomorrow 06:00",
         "             NetworkManager does not answer",
         "  power      ac: on battery, 64 % (UPower), not met",
         "             UPower is not on the bus",
       ])
   }
 
-  @Test func aRefreshThatToldAPushSaysWhichOne() {
-    let told = Wire.Refresh(
+  @Test func aRefreshForAPushNamesThePush() {
+    let pushed = Wire.Refresh(
       id: "12-345", app: "org.example.todo", trigger: .push, startedMicroseconds: noon, durationMicroseconds: 1,
       outcome: .noData, cpuMicroseconds: 1, extraCompletions: 0, tasks: [], contentID: "42", merged: 2)
     #expect(
-      screen().text(explanation(past: [Wire.Past(refresh: told)])).last
-        == "today 12:00:00  no data  push (content 42, in the place of 2 others)")
+      screen().text(explanation(past: [Wire.Past(refresh: pushed)])).last
+        == "today 12:00:00  no data  push (content 42, instead of 2 others)")
   }
 
-  @Test func longWorkSaysWhatItAsksFor() {
+  @Test func aProcessingTaskSaysWhatItNeeds() {
     let lines = screen(width: 120).text(explanation(terms: [Self.unknownIdle], isProcessing: true))
     #expect(
       lines.filter { $0.contains("kind  ") || $0.contains("idle  ") } == [
@@ -117,7 +117,7 @@ import Testing
       ])
   }
 
-  @Test func theTermsAndThePastFitIntoEightyColumns() {
+  @Test func theTermsAndThePastFitInEightyColumns() {
     let wait = Wire.Wait(
       sinceMicroseconds: noon - span(h: 7), untilMicroseconds: noon - span(h: 6), holds: ["network", "power"])
     let why = explanation(
@@ -134,42 +134,17 @@ import Testing
         "",
         "  last refresh   today 06:00, no data, took 1.8 s, 300 ms CPU (interval)",
         "  data age       6 h, floor today 11:40, ceiling tomorrow 06:00",
-        "  network        unmetered: wlan0, metered (NetworkManager), not met, asked for",
+        "  network        unmetered: wlan0, metered (NetworkManager), not met, required",
         "                 until tomorrow 06:00",
         "                 NetworkManager is not on the bus; rtnetlink cannot tell whether",
         "                 a network is metered",
         "  quiet          22:00 to 07:00",
         "  switch         enabled, all apps paused until the machine is on mains power",
-        "  retry          2 failures in a row that were worth a retry",
+        "  retry          2 failures in a row that allow a retry",
         "",
         "WHEN         WHAT        WHY",
         "today 06:00  no data     interval",
         "today 05:00  waited 1 h  held: network, power",
       ])
   }
-}
-
-private func explanation(
-  trigger: Wire.Trigger? = nil, window: Wire.Window? = nil, holds: [String] = [], terms: [Wire.Term] = [],
-  isProcessing: Bool = false, isDisabled: Bool = false, pause: Wire.PauseState? = nil, oneShot: Wire.OneShot? = nil,
-  waiting: Int64? = nil,
-  failures: Int = 0, problem: String? = nil, powerProblem: String? = nil, past: [Wire.Past] = [],
-  freshUntil: Int64? = nil
-) -> Wire.Explanation {
-  let unknown = Wire.Condition(source: "")
-  let background = interval(holds == ["never"] ? "never" : "24h", span(h: 24))
-  return Wire.Explanation(
-    id: "org.example.todo", name: "Todo", phase: .background, verdict: holds.isEmpty ? .notDue : .held,
-    trigger: trigger, window: window, holds: holds.map { Wire.Hold(name: $0, remedy: "wait") },
-    interval: background, freshMicroseconds: noon - span(h: 6), floorMicroseconds: noon - span(m: 20),
-    staleMicroseconds: noon + span(h: 18), isProcessing: isProcessing, terms: terms,
-    quiet: Wire.QuietHours(fromMinutes: 1320, toMinutes: 420),
-    isDisabled: isDisabled, pause: pause, failures: failures, strikes: 0, freshUntilMicroseconds: freshUntil,
-    oneShot: oneShot,
-    waiting: waiting.map { Wire.Waiting(sinceMicroseconds: $0, holds: holds) },
-    conditions: Wire.Conditions(
-      network: Wire.Condition(value: "wlan0, metered", source: "NetworkManager", problem: problem),
-      power: Wire.Condition(source: "", problem: powerProblem),
-      powerSaver: unknown, idle: unknown, pressure: unknown),
-    past: past)
 }

@@ -1,4 +1,4 @@
-"""Runs the built refreshctl against a daemon of a few lines, which answers with RefreshAPITests/messages.json.
+"""Runs the built refreshctl against a small fake daemon, which replies with RefreshAPITests/messages.json.
 
 The program is $REFRESHCTL, by default the debug build.
 """
@@ -23,12 +23,12 @@ ROOT = pathlib.Path(__file__).resolve().parent.parent.parent
 REFRESHCTL = os.environ.get("REFRESHCTL", str(ROOT / ".build" / "debug" / "refreshctl"))
 MESSAGES = json.loads((ROOT / "Tests" / "RefreshAPITests" / "messages.json").read_text())
 APP = "org.example.todo"
-PATIENCE = 20  # seconds; for what happens at once on a machine that is not overloaded
+PATIENCE = 20  # seconds; for an event that is due at once on a machine that is not overloaded
 HANG_UP = object()
 
 
 class Daemon:
-    """Answers every call as `answers` says, else with the example of the method's reply."""
+    """Replies to each call from `answers`, else with the example of the method's reply."""
 
     def __init__(self, path):
         self.path = path
@@ -54,7 +54,7 @@ class Daemon:
         try:
             self.converse(connection)
         except OSError:
-            pass  # The client is gone, with or without a farewell.
+            pass  # The client has closed the connection.
         connection.close()
         self.ended.put(True)
 
@@ -89,13 +89,15 @@ def daemon(tmp_path):
     daemon.stop()
 
 
-def refreshctl(*arguments, path=None, **environment):
-    arguments = [REFRESHCTL, *arguments]
+def refreshctl(*arguments, path=None, text=None, **environment):
+    """Runs refreshctl with `text` on standard input; a byte that is not UTF-8 is written as a surrogate."""
     return subprocess.run(
-        arguments,
+        [REFRESHCTL, *arguments],
         env={"PATH": os.environ["PATH"], "TZ": "UTC", "REFRESH_SOCKET": str(path or ""), **environment},
+        input=text,
         capture_output=True,
-        text=True,
+        encoding="utf-8",
+        errors="surrogateescape",
         timeout=PATIENCE,
     )
 
@@ -306,36 +308,26 @@ def test_paths_become_whole_and_lose_their_links(daemon, tmp_path, monkeypatch):
 
 
 def test_a_url_of_standard_input_is_on_no_command_line(daemon):
-    result = subprocess.run(
-        [REFRESHCTL, "download", APP, "-", "--to", "/usr", "--socket", str(daemon.path)],
-        input=URL + "?token=secret\n", capture_output=True, text=True, timeout=PATIENCE,
-    )
+    result = refreshctl("download", APP, "-", "--to", "/usr", path=daemon.path, text=URL + "?token=secret\n")
     assert result.returncode == 0
     assert daemon.calls.get(timeout=PATIENCE)["parameters"]["transfers"][0] == {
         "url": URL + "?token=secret", "path": "/usr/b.iso", "direction": "download",
     }
 
 
-def push_from_standard_input(daemon, text):
-    return subprocess.run(
-        [REFRESHCTL, "push", APP, "-", "--socket", str(daemon.path)],
-        input=text, capture_output=True, timeout=PATIENCE,
-    )
-
-
 def test_a_payload_of_standard_input_is_on_no_command_line(daemon):
-    result = push_from_standard_input(daemon, f"{PUSH}\n".encode())
-    assert (result.returncode, result.stderr) == (0, b"")
+    result = refreshctl("push", APP, "-", path=daemon.path, text=f"{PUSH}\n")
+    assert (result.returncode, result.stderr) == (0, "")
     assert daemon.calls.get(timeout=PATIENCE)["parameters"] == {"app": APP, "payload": PUSH}
 
 
 @pytest.mark.parametrize("text, problem", [
-    (b"\n", "it is empty"), (b"\xff", "it is not UTF-8"), (b" " * 70_000, "it goes on beyond 65536 bytes"),
+    ("\n", "it is empty"), ("\udcff", "it is not UTF-8"), (" " * 70_000, "it is longer than 65536 bytes"),
 ])
 def test_what_is_no_payload_is_not_sent(daemon, text, problem):
-    result = push_from_standard_input(daemon, text)
-    assert (result.returncode, result.stdout) == (65, b"") and daemon.calls.empty()
-    assert f"cannot read a payload from standard input: {problem}" in result.stderr.decode()
+    result = refreshctl("push", APP, "-", path=daemon.path, text=text)
+    assert (result.returncode, result.stdout) == (65, "") and daemon.calls.empty()
+    assert f"cannot read a payload from standard input: {problem}" in result.stderr
 
 
 def test_a_push_is_a_success_also_when_nobody_says_what_becomes_of_it(daemon):
@@ -346,7 +338,7 @@ def test_a_push_is_a_success_also_when_nobody_says_what_becomes_of_it(daemon):
 
 
 def going(**changes):
-    """An answer of Watch about one transfer."""
+    """A reply of Watch about one transfer."""
     transfer = {**MESSAGES[TRANSFERS + "Transfer"], "state": "transferring", **changes}
     for name in ("holds", "until_us", "message", "result", "ended_us"):
         if name not in changes:
@@ -354,7 +346,7 @@ def going(**changes):
     return {"parameters": {"transfers": [transfer]}, "continues": True}
 
 
-# The answer that transfer 17 is not listed any more.
+# The reply when the daemon has forgotten transfer 17.
 FORGOTTEN = {"parameters": {"transfers": [], "forgotten": [17]}, "continues": True}
 
 
@@ -380,23 +372,9 @@ def test_a_download_that_is_forgotten_is_not_waited_for(daemon):
     assert result.returncode == 70 and "cannot tell how the transfer ended" in result.stderr
 
 
-def test_a_transfer_that_is_forgotten_leaves_the_table(daemon):
-    daemon.answers[TRANSFERS + "Watch"] = [going(), going(id=18), FORGOTTEN, HANG_UP]
-    own, others = os.openpty()
-    fcntl.ioctl(others, termios.TIOCSWINSZ, struct.pack("HHHH", 24, 80, 0, 0))
-    subprocess.run(
-        [REFRESHCTL, "transfers", "--watch", "--socket", str(daemon.path)],
-        stdout=others, stderr=subprocess.PIPE, env={"NO_COLOR": "1"}, timeout=PATIENCE,
-    )
-    os.close(others)
-    last = os.read(own, 65536).decode().replace("\r", "").split("\x1b[J")[-1]
-    os.close(own)
-    assert [line.split()[0] for line in last.splitlines()] == ["ID", "18"]
-
-
-def test_a_table_of_transfers_is_kept_in_place_on_a_terminal(daemon):
-    daemon.answers[TRANSFERS + "Watch"] = [
-        going(bytes=0, total=100), going(id=18, bytes=50, total=100), going(bytes=100, total=100), HANG_UP]
+def watch_transfers_on_a_terminal(daemon, *answers):
+    """Runs `transfers --watch` on a terminal of 80 columns; returns its exit status and its output."""
+    daemon.answers[TRANSFERS + "Watch"] = [*answers, HANG_UP]
     own, others = os.openpty()
     fcntl.ioctl(others, termios.TIOCSWINSZ, struct.pack("HHHH", 24, 80, 0, 0))
     result = subprocess.run(
@@ -406,7 +384,19 @@ def test_a_table_of_transfers_is_kept_in_place_on_a_terminal(daemon):
     os.close(others)
     shown = os.read(own, 65536).decode().replace("\r", "")
     os.close(own)
-    assert result.returncode == 69
+    return result.returncode, shown
+
+
+def test_a_transfer_that_is_forgotten_leaves_the_table(daemon):
+    _, shown = watch_transfers_on_a_terminal(daemon, going(), going(id=18), FORGOTTEN)
+    last = shown.split("\x1b[J")[-1]
+    assert [line.split()[0] for line in last.splitlines()] == ["ID", "18"]
+
+
+def test_a_table_of_transfers_is_kept_in_place_on_a_terminal(daemon):
+    status, shown = watch_transfers_on_a_terminal(
+        daemon, going(bytes=0, total=100), going(id=18, bytes=50, total=100), going(bytes=100, total=100))
+    assert status == 69
     first, second, third = shown.split("\x1b[J")
     assert first.endswith("\x1b[2F") and second.endswith("\x1b[3F") and "\x1b" not in third
     assert [len(part.splitlines()) for part in (first, second, third)] == [3, 4, 3]
@@ -415,7 +405,7 @@ def test_a_table_of_transfers_is_kept_in_place_on_a_terminal(daemon):
 
 
 def start_lease(daemon, *command):
-    """Starts `--while` with a lease that the daemon grants, and gives the process once the daemon was asked."""
+    """Starts `--while` with a lease that the daemon grants; returns the process after the daemon's reply."""
     daemon.answers[APP_INTERFACE + "Signal"] = [{"parameters": {"phase": "foreground"}, "continues": True}]
     process = subprocess.Popen(
         [REFRESHCTL, "foreground", APP, "--socket", str(daemon.path), "--while", "--", *command],

@@ -1,5 +1,5 @@
-"""Servers that have messages for apps, on free ports of the loopback, each started and ended by its fixture; and those of
-TransferTests/servers, with which they are one package."""
+"""Servers with messages for apps, on free ports of the loopback, each started and stopped by its fixture. They form one
+package with TransferTests/servers."""
 
 import pkgutil
 

@@ -1,5 +1,5 @@
-"""mosquitto as Debian has it, on two ports, plain and TLS, both with a password. Sessions and what waits in them outlive
-it, and it says in its log whatever it gets and sends."""
+"""mosquitto as Debian packages it, on two ports, plain and TLS, both with a password. Sessions and their queues survive
+a restart, and its log has every packet."""
 
 import pathlib
 import subprocess
@@ -30,7 +30,7 @@ log_dest stderr
 
 class Broker(Program):
     def __init__(self, directory, certificates, more=""):
-        """`more` are further lines of mosquitto.conf(5); they belong to the listener with TLS where they are about one."""
+        """`more` are further lines of mosquitto.conf(5); options of a listener belong to the one with TLS."""
         directory.mkdir()
         self.port, self.tls_port = free_port(), free_port()
         self.certificates = certificates
@@ -54,11 +54,11 @@ class Broker(Program):
         return ["mosquitto", "-c", self.configuration]
 
     def wait_for_bridge(self, times=1):
-        """Waits until the bridge has connected, so many times in all."""
+        """Waits until the bridge has connected this many times in all."""
         self.wait_until_said(" as refreshd-", times)
 
     def source(self, **keys):
-        """The table [[mqtt]] of push.toml for the port with TLS; the file of the password is made beside it."""
+        """The table [[mqtt]] of push.toml for the port with TLS; writes the password file next to it."""
         credential = self.configuration.parent / "credential"
         credential.write_text(f"{USER}:{PASSWORD}\n")
         credential.chmod(0o600)

@@ -70,7 +70,7 @@ class Nchan(WebServer):
         super().__init__(directory, self.start_command)
 
     def restart(self):
-        """What channels had is in its memory, and gone."""
+        """The messages of channels are in memory only, so they are lost."""
         self.close()
         self.run(self.start_command)
 

@@ -1,4 +1,4 @@
-"""NetworkManager for python-dbusmock, as far as refreshd looks at it: connected by Wi-Fi, and not metered.
+"""NetworkManager for python-dbusmock, as far as refreshd reads it: connected by Wi-Fi, and not metered.
 
 dbusmock's own template has neither Metered nor PrimaryConnection.
 """

@@ -1,4 +1,4 @@
-"""A desktop that says what it is told: `org.freedesktop.Notifications` on the session bus, a line of JSON each."""
+"""A desktop that prints its notifications: `org.freedesktop.Notifications` on the session bus, a line of JSON each."""
 
 import json
 

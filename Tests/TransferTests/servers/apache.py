@@ -1,4 +1,4 @@
-"""Apache as Debian has it: a second opinion about ranges, and about ETags of compressed answers ("...-gzip").
+"""Apache as Debian packages it: a second implementation of ranges, and of ETags for compressed replies ("...-gzip").
 
 /files/ ranges, strong ETag; gzip where it is accepted        /uploads/ WebDAV
 """

@@ -1,5 +1,4 @@
-"""Bodies that anybody can make again: any piece of one is known from its place, so that whatever arrived can be judged
-without keeping it."""
+"""Reproducible bodies: each byte follows from its position, so that a test can check any part without keeping it."""
 
 import hashlib
 import mmap
@@ -8,7 +7,7 @@ BLOCK = 65536
 
 
 class Body:
-    """So many bytes, of which each version has its own."""
+    """A body of this length; each version has other bytes."""
 
     def __init__(self, size, version=1):
         self.size = size
@@ -19,7 +18,7 @@ class Body:
         return hashlib.shake_128(seed).digest(min(BLOCK, self.size - number * BLOCK))
 
     def pieces(self, start=0, end=None):
-        """The bytes from `start` until before `end`, in pieces."""
+        """The bytes from `start` until before `end`, in chunks."""
         end = self.size if end is None else min(end, self.size)
         while start < end:
             number, skipped = divmod(start, BLOCK)
@@ -43,11 +42,11 @@ class Body:
                 file.write(piece)
 
     def is_in(self, path):
-        """Whether the file holds this, and nothing else."""
+        """Whether the file holds this body, and nothing else."""
         return path.stat().st_size == self.size and self.begins(path)
 
     def begins(self, path):
-        """Whether the file holds nothing but the first bytes of this, however many."""
+        """Whether the file holds only the first bytes of this body, however many."""
         with open(path, "rb") as file:
             size = file.seek(0, 2)
             if size == 0:

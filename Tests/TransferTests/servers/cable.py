@@ -1,4 +1,4 @@
-"""A network of its own for what is tested, with a cable that can be pulled: only root may make networks."""
+"""A network namespace for the test, with a cable that can be pulled. It needs root."""
 
 import os
 import subprocess
@@ -8,7 +8,7 @@ import pytest
 
 @pytest.fixture
 def cable():
-    """A network of its own for the daemon, with a cable to this one that can be pulled."""
+    """A network namespace for the daemon, with a cable to this one that can be pulled."""
     cable = Cable()
     try:
         cable.lay()
@@ -21,7 +21,7 @@ class Cable:
     NAME = f"refreshd{os.getpid()}"
 
     def __init__(self):
-        # Of the networks for measurements (RFC 2544), by which nobody is reached; another for each process of tests.
+        # A network for measurements (RFC 2544), which reaches nobody; another one for each process of tests.
         network, host = f"198.18.{os.getpid() % 256}", 4 * (os.getpid() // 256 % 63)
         self.near_address, self.far_address = f"{network}.{host + 1}", f"{network}.{host + 2}"
         self.near, self.far = f"rn{os.getpid()}", f"rf{os.getpid()}"

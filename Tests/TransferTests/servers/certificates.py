@@ -1,4 +1,4 @@
-"""A certificate authority of one's own, which no machine trusts, and a certificate of it for the loopback."""
+"""A private certificate authority, which no machine trusts, and a certificate for the loopback."""
 
 import subprocess
 

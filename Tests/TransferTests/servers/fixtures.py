@@ -1,5 +1,5 @@
-"""The servers as fixtures: one of each for all tests, because none of them remembers anything that another test would
-see. The misbehaving one remembers what was asked of it, and is each test's own."""
+"""The servers as fixtures. All tests share one of each, because no server keeps state that another test would see. The
+misbehaving server records its requests, so each test has its own."""
 
 import os
 import pathlib
@@ -16,7 +16,7 @@ from .nginx import Nginx
 
 @pytest.fixture(scope="session")
 def servers_directory():
-    """A directory that every user may enter, with a path short enough for a socket."""
+    """A folder that every user may enter, with a path short enough for a socket."""
     directory = pathlib.Path(tempfile.mkdtemp(prefix="refreshd-servers-"))
     directory.chmod(0o755)
     yield directory
@@ -37,7 +37,7 @@ def nginx_of_all(servers_directory, certificates):
 
 @pytest.fixture
 def nginx(nginx_of_all):
-    """nginx, of which the requests of other tests are forgotten."""
+    """nginx, without the requests of other tests."""
     nginx_of_all.requests()
     return nginx_of_all
 

@@ -1,11 +1,11 @@
-"""How a server may misbehave: for each mode, what it answers to the n-th request for a file.
+"""The modes of a misbehaving server: for each mode, its reply to the n-th request for a file.
 
-A mode gets the request and says what is to be sent. The settings, from the query:
-    at     the first answer ends at this byte (default: the half)           every  every answer ends after so many bytes
-    times  so many answers are bad (default 1), the rest are good           hold   waits at this byte until it is let go
+A mode gets the request and returns the reply to send. The settings, from the query:
+    at     the first reply ends at this byte (default: the half)           every  every reply ends after this many bytes
+    times  the number of bad replies (default 1), the rest are good        hold   waits at this byte for its gate
     rate   bytes a second        etag, modified   another value, or "none"  header "Name: value", any number of them
-    needs  user:password without which the answer is 401          late  seconds from the end of an upload to the answer
-    framing  of a first answer that is cut, or of one of html200
+    needs  user:password without which the reply is 401          late  seconds from the end of an upload to the reply
+    framing  of a first reply that is cut, or of one of html200
 """
 
 import dataclasses
@@ -19,16 +19,16 @@ DAY = 86400
 
 @dataclasses.dataclass
 class Answer:
-    """What is to be sent, and how it ends."""
+    """A reply, and the way it ends."""
 
     status: int
     headers: dict
     body: Body
     start: int = 0
     end: int = 0
-    # "length", "chunked" (with its last chunk only if nothing cuts it), or "close": the end is the connection's.
+    # "length", "chunked" (the last chunk only if nothing cuts the reply), or "close": the connection ends the reply.
     framing: str = "length"
-    # The byte of the body at which it breaks off, and by what: "reset", "close" or "stall".
+    # The byte of the body at which the reply breaks off, and how: "reset", "close" or "stall".
     cut: int | None = None
     by: str = "reset"
 
@@ -38,7 +38,7 @@ class Answer:
         return self
 
     def cut_short(self, by="reset"):
-        """Breaks off at its end, before the answer is whole."""
+        """Breaks off before the reply is complete."""
         self.cut, self.by = self.end, by
         return self
 
@@ -73,7 +73,7 @@ def status(number, **headers):
 
 
 def honest(asked, body):
-    """What the standard asks for (RFC 9110, sections 13 and 14)."""
+    """A reply by the standard (RFC 9110, sections 13 and 14)."""
     own = validators(asked, body)
     known = [own.get("ETag"), own.get("Last-Modified")]
     seen = asked.headers.get("If-None-Match") or asked.headers.get("If-Modified-Since")
@@ -87,7 +87,7 @@ def honest(asked, body):
 
 
 def first_cut(asked, body):
-    """The first request gets the first part and a reset; None for those after it."""
+    """The first request gets the first part and a reset; None for later requests."""
     if asked.hit > 1:
         return None
     answer = whole(asked, body)
@@ -127,7 +127,7 @@ def short206(asked, body):
 
 
 def unasked206(asked, body):
-    """A part for who asked for the whole."""
+    """A part of the file, although the client asked for all of it."""
     if asked.start is None and asked.is_bad:
         return part(asked, body, 0, body.size // 10)
     return honest(asked, body)
@@ -138,7 +138,7 @@ def changed(asked, body):
 
 
 def grown(asked, body):
-    """The ETag stays, the file does not."""
+    """The ETag stays, the file changes."""
     asked.settings.setdefault("etag", '"the same"')
     return first_cut(asked, body) or honest(asked, Body(body.size + body.size // 4, 2))
 
@@ -163,21 +163,21 @@ def chunked(asked, body):
 
 
 def noclen(asked, body):
-    """Nobody can tell where this should have ended."""
+    """The end of the body cannot be told from a broken connection."""
     answer = whole(asked, body)
     answer.framing = "close"
     return answer.cut_at(asked.number("at"), "close") if "at" in asked.settings else answer
 
 
 def wronglength(asked, body):
-    """More is promised than there is."""
+    """The announced length is longer than the body."""
     answer = honest(asked, Body(body.size + 1000))
     answer.headers["ETag"] = '"wrong"'
     return answer.cut_at(body.size, "close")
 
 
 def html200(asked, body):
-    """What a hotel's network answers until one has agreed to its terms."""
+    """The page of a captive portal, as in a hotel's network."""
     if not asked.is_bad:
         return honest(asked, body)
     return Answer(200, {"Content-Type": "text/html"}, Body(317, 2), 0, 317, asked.setting("framing", "length"))
@@ -190,7 +190,7 @@ def never416(asked, body):
 
 
 def complete416(asked, body):
-    """All bytes came, but not their end; whoever asks for the rest hears that there is none."""
+    """All bytes arrive, but not the end; a request for the rest gets "range not satisfiable"."""
     if asked.hit > 1:
         return honest(asked, body)
     answer = whole(asked, body)
@@ -208,7 +208,7 @@ def flaky(asked, body):
 
 
 def hello(asked, body):
-    """A reset before a word is said."""
+    """A reset before the reply begins."""
     return Answer(0, {}, body) if asked.is_bad else honest(asked, body)
 
 
@@ -222,7 +222,7 @@ def redirect(asked, body):
     return status(asked.number("status", 302), Location=asked.setting("to", asked.target))
 
 
-# Uploads; what comes is read first, but by the bad answers of these.
+# Uploads. The server reads the body first, except for the bad replies of these modes.
 HASTY = ("early", "hasty")
 
 
@@ -235,12 +235,12 @@ def early(asked, body):
 
 
 def hasty(asked, body):
-    """Takes what has not come, as a network does that asks for a login first."""
+    """Replies before the upload has arrived, as a captive portal does."""
     return status(200 if asked.is_bad else 201)
 
 
 def seesaw(asked, body):
-    """A tus server that has taken a little and forgets it again."""
+    """A tus server that has stored a little and forgets the upload again."""
     own = {"Tus_Resumable": "1.0.0"}
     if asked.method == "POST":
         return status(201, Location="/seesaw/0", **own)

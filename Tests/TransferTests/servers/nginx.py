@@ -79,7 +79,7 @@ class Nginx(WebServer):
     def __init__(self, directory, certificates, is_root):
         directory.mkdir()
         self.port, self.other_port, self.tls_port = free_port(), free_port("127.0.0.2"), free_port()
-        # Each request comes as a datagram when it has been answered, so that a test can wait for it.
+        # nginx sends each finished request as a datagram, so that a test can wait for it.
         self.log = socket.socket(socket.AF_UNIX, socket.SOCK_DGRAM)
         self.log.bind(str(directory / "log"))
         (directory / "log").chmod(0o666)
@@ -110,12 +110,12 @@ class Nginx(WebServer):
         return f"https://127.0.0.1:{self.tls_port}/{path}"
 
     def request(self, within=15):
-        """Waits for the next request that has been answered."""
+        """Waits for the next finished request."""
         self.log.settimeout(within)
         return Request(self.log.recv(65536).decode())
 
     def requests(self):
-        """Those that have been answered so far and were not asked for yet."""
+        """The finished requests that no test has taken yet."""
         found = []
         self.log.setblocking(False)
         try:

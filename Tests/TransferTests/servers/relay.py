@@ -1,4 +1,4 @@
-"""A wire to another server that can be cut: whoever goes through it talks to the real server behind it."""
+"""A relay to another server, which a test can cut. The client talks to the real server behind the relay."""
 
 import socket
 import threading
@@ -6,12 +6,12 @@ import threading
 
 class Relay:
     def __init__(self, port, every=None):
-        """Breaks each connection after so many bytes towards the server; None never does."""
+        """Breaks each connection after this many bytes towards the server; None never does."""
         self.target = port
         self.every = every
         self.connections = 0
         self.cuts = 0
-        # Whether what goes to the server is lost.
+        # Whether to drop the bytes towards the server.
         self.is_losing = False
         self.listener = socket.create_server(("127.0.0.1", 0))
         self.port = self.listener.getsockname()[1]
@@ -46,7 +46,7 @@ class Relay:
                 if limit and count >= limit:
                     self.cuts += 1
                     break
-            # The server hears of a cut first, and the other copy ends both when it has let go of the connection.
+            # The server sees a cut first. The other copy ends both connections when it lets go.
             sink.shutdown(socket.SHUT_WR)
             if sink is both[1]:
                 return

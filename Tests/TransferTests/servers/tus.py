@@ -1,4 +1,4 @@
-"""tuspyserver, a server of resumable uploads (tus 1.0.0), in a thread of the test's own process."""
+"""tuspyserver, a server of resumable uploads (tus 1.0.0), in a thread of the test process."""
 
 import functools
 import pathlib
@@ -10,14 +10,14 @@ import tuspyserver
 import tuspyserver.request
 import uvicorn
 
-# Its one thread waits for the lock that a request on the same thread holds, 30 s long: it had better say no at once.
+# Its only thread would wait 30 s for a lock that a request on the same thread holds, so it must refuse at once.
 tuspyserver.request.acquire_upload_lock = functools.partial(tuspyserver.request.acquire_upload_lock, timeout=0.1)
 
 
 class Tus:
     def __init__(self, directory):
         directory.mkdir()
-        # Name and contents of each upload that was completed, in order.
+        # Name and contents of each complete upload, in order.
         self.completed = []
         self.has_changed = threading.Condition()
         app = fastapi.FastAPI()
@@ -25,7 +25,7 @@ class Tus:
             tuspyserver.create_tus_router(
                 prefix="files",
                 files_dir=str(directory),
-                # It copies what it is given, which a function survives and a method's object does not.
+                # The server copies its callback; a function survives that, a bound method does not.
                 on_upload_complete=lambda path, metadata: self.complete(path, metadata),
             )
         )

@@ -1,4 +1,4 @@
-"""What the web servers of the distribution have in common: files to give, a configuration of their own, an end."""
+"""The common parts of the distribution's web servers: files, a configuration of their own, an end."""
 
 import os
 import select
@@ -9,7 +9,7 @@ from .body import Body
 
 
 class WebServer:
-    """A server that puts itself into the background once its ports are open, so that its start is an event."""
+    """A server that goes into the background once its ports are open, so that the test can wait for its start."""
 
     def __init__(self, directory, start):
         self.directory = directory
@@ -18,7 +18,7 @@ class WebServer:
         self.pid_file = directory / "pid"
         self.files.mkdir(parents=True)
         self.uploads.mkdir()
-        # Servers that are started by root drop it.
+        # Servers that root starts drop to this user.
         self.uploads.chmod(0o777)
         self.run(start)
 
@@ -29,7 +29,7 @@ class WebServer:
         )
 
     def file(self, name, size, version=1, age=86400):
-        """Puts a file there, changed so many seconds ago, and gives its body. Another version replaces it."""
+        """Writes a file, modified this many seconds ago, and returns its body. Another version replaces it."""
         body = Body(size, version)
         new = self.files / f".{name}"
         body.write(new)

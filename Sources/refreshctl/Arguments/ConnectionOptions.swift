@@ -1,0 +1,35 @@
+import ArgumentParser
+@preconcurrency import Glibc
+import RefreshAPI
+
+/// The options of every command that calls the daemon.
+struct ConnectionOptions: ParsableArguments {
+  @Option(help: ArgumentHelp("The daemon's socket.", valueName: "path"), completion: .file())
+  var socket: String?
+
+  @Flag(help: "Print the answer as JSON.")
+  var json = false
+
+  /// Prints an answer: as one JSON document, or as lines for a person.
+  func show(_ answer: some Encodable, lines: (Screen) -> [String]) throws(Failure) {
+    if json {
+      print(try Self.json(answer, .document))
+    } else {
+      for line in lines(Screen(of: STDOUT_FILENO)) { print(line) }
+    }
+  }
+
+  /// Prints one of several answers as one line of JSON, without buffering, so that a reader sees it at once.
+  func showStep(_ answer: some Encodable) throws(Failure) {
+    print(try Self.json(answer, .line))
+    fflush(stdout)
+  }
+
+  private static func json(_ answer: some Encodable, _ layout: JSONLayout) throws(Failure) -> String {
+    do {
+      return try answer.jsonText(layout)
+    } catch {
+      throw Failure(status: .protocolError, text: "cannot write the answer as JSON: \(error)")
+    }
+  }
+}

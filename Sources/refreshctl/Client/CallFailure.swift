@@ -1,0 +1,152 @@
+@preconcurrency import Glibc
+import RefreshAPI
+import Varlink
+
+extension Failure {
+  /// A failed connection, with the command that starts the daemon.
+  init(_ error: ClientError, _ socket: SocketPath) {
+    guard case .unreachable(let reason) = error else {
+      self.init(error)
+      return
+    }
+    switch reason.code {
+    case EACCES, EPERM:
+      self.init(
+        status: .notAllowed, text: "\(reason); ask the owner of the socket, or name another daemon with --socket")
+    default:
+      self.init(status: .noDaemon, text: "\(reason); \(socket.remedy)")
+    }
+  }
+
+  /// A failed call.
+  init(_ error: ClientError) {
+    switch error {
+    case .unreachable(let reason):
+      self.init(status: .noDaemon, text: "\(reason)")
+    case .disconnected:
+      self.init(
+        status: .noDaemon,
+        text:
+          "cannot get an answer: the daemon closed the connection; read the daemon's journal for the reason, then try again"
+      )
+    case .malformed(let reason):
+      self.init(
+        status: .protocolError,
+        text: "cannot read the daemon's answer (\(reason)); compare the versions with `refreshctl version`")
+    case .failed(let reply):
+      self = (Self.declared + Self.declaredOfTransfers).firstNonNil { $0(reply) } ?? Failure(unknown: reply)
+    }
+  }
+
+  private init(unknown reply: ErrorReply) {
+    self.init(
+      status: .protocolError,
+      text: "cannot do this: the daemon answered \(printable(reply.name)); compare the versions with "
+        + "`refreshctl version`")
+  }
+
+  /// The errors of the App and Manager interfaces.
+  private static let declared: [@Sendable (ErrorReply) -> Failure?] = [
+    on(AppInterface.NoSuchApp.name) { (error: AppInterface.NoSuchApp) in noSuchApp(error.app) },
+    on(ManagerInterface.NoSuchApp.name) { (error: ManagerInterface.NoSuchApp) in noSuchApp(error.app) },
+    on(AppInterface.NotAllowed.name) { (error: AppInterface.NotAllowed) in notAllowed(error.app, error.remedy) },
+    on(ManagerInterface.NotAllowed.name) { (error: ManagerInterface.NotAllowed) in
+      notAllowed(error.app, error.remedy)
+    },
+    on(AppInterface.InvalidPayload.name) { (error: AppInterface.InvalidPayload) in
+      Failure(status: .badData, text: printable("\(error.problem). \(error.remedy)"))
+    },
+    on(AppInterface.NoSuchToken.name) { (_: AppInterface.NoSuchToken) in
+      Failure(
+        status: .notFound,
+        text: "cannot complete the task: it has ended; complete it while it runs, before its deadline")
+    },
+    on(AppInterface.AlreadyCompleted.name) { (error: AppInterface.AlreadyCompleted) in
+      Failure(
+        status: .failed,
+        text: "cannot complete the task a second time: its outcome is \(error.outcome.words); complete it once")
+    },
+    on(ManagerInterface.Held.name) { (error: ManagerInterface.Held) in
+      let holds = error.holds.map { "\($0.name) (\($0.remedy))" }.joined(separator: ", ")
+      return Failure(status: .heldOrNotStored, text: "cannot refresh \(error.app): it is held: \(holds)")
+    },
+    on(ManagerInterface.InvalidInterval.name) { (error: ManagerInterface.InvalidInterval) in
+      Failure(status: .badData, text: error.problem)
+    },
+    on(AppInterface.NotStored.name) { (error: AppInterface.NotStored) in notStored(error.problem) },
+    on(ManagerInterface.NotStored.name) { (error: ManagerInterface.NotStored) in notStored(error.problem) },
+    on(ManagerInterface.NotReadable.name) { (error: ManagerInterface.NotReadable) in
+      Failure(status: .failed, text: "cannot read the history: \(error.problem)")
+    },
+    on(ManagerInterface.BadConfiguration.name) { (error: ManagerInterface.BadConfiguration) in
+      let lines = error.problems.map { $0.line() }.joined(separator: "\n")
+      return Failure(
+        status: .failed, text: "cannot apply the configuration, so the previous one stays in force:\n\(lines)")
+    },
+    on(InvalidParameter.name) { (error: InvalidParameter) in
+      Failure(
+        status: .usage, text: "cannot use the value of `\(error.parameter)`; see --help for the values it accepts")
+    },
+  ]
+
+  /// The errors of the Transfers interface.
+  private static let declaredOfTransfers: [@Sendable (ErrorReply) -> Failure?] = [
+    on(TransfersInterface.NoSuchApp.name) { (error: TransfersInterface.NoSuchApp) in noSuchApp(error.app) },
+    on(TransfersInterface.NotAllowed.name) { (error: TransfersInterface.NotAllowed) in
+      notAllowed(error.app, error.remedy)
+    },
+    on(TransfersInterface.NotStored.name) { (error: TransfersInterface.NotStored) in notStored(error.problem) },
+    on(TransfersInterface.NoSuchTransfer.name) { (error: TransfersInterface.NoSuchTransfer) in
+      Failure(
+        status: .notFound,
+        text: "cannot find transfer \(error.id), so nothing is changed; `refreshctl transfers` lists them")
+    },
+    on(TransfersInterface.AlreadyEnded.name) { (error: TransfersInterface.AlreadyEnded) in
+      Failure(
+        status: .failed,
+        text: "cannot change transfer \(error.id), so nothing is changed: it has ended (\(error.result.rawValue)); "
+          + "leave it out")
+    },
+    on(TransfersInterface.InvalidRequest.name) { (error: TransfersInterface.InvalidRequest) in
+      let field = String(error.field.map { $0 == "_" ? "-" : $0 })
+      return Failure(status: .usage, text: printable("\(error.reason) (\(field)); \(error.remedy)"))
+    },
+    on(TransfersInterface.QueueFull.name) { (error: TransfersInterface.QueueFull) in
+      Failure(
+        status: .heldOrNotStored,
+        text: "cannot queue more than \(error.limit) transfers; wait for some to end, or cancel them")
+    },
+  ]
+
+  private static func notStored(_ problem: String) -> Failure {
+    Failure(status: .heldOrNotStored, text: "cannot keep the change, so nothing is changed: \(problem)")
+  }
+
+  private static func noSuchApp(_ app: String) -> Failure {
+    Failure(
+      status: .notFound,
+      text: "cannot find the app \(app): no configuration file defines it; `refreshctl list` shows the apps"
+    )
+  }
+
+  private static func notAllowed(_ app: String?, _ remedy: String) -> Failure {
+    Failure(status: .notAllowed, text: "cannot do this\(app.map { " for \($0)" } ?? ""): not allowed. \(remedy)")
+  }
+
+  private static func on<Parameters: Decodable & SendableMetatype>(
+    _ name: String, _ told: @escaping @Sendable (Parameters) -> Failure
+  ) -> @Sendable (ErrorReply) -> Failure? {
+    { reply in
+      guard reply.name == name else { return nil }
+      // If the parameters cannot be read, the caller reports the name of the error.
+      guard let parameters = try? reply.parameters(as: Parameters.self) else { return nil }
+      return told(parameters)
+    }
+  }
+}
+
+extension Array {
+  fileprivate func firstNonNil<Result>(_ transform: (Element) -> Result?) -> Result? {
+    lazy.compactMap(transform).first
+  }
+}

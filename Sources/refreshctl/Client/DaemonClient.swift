@@ -1,0 +1,108 @@
+import ArgumentParser
+@preconcurrency import Glibc
+import RefreshAPI
+import Varlink
+
+/// A connection to the daemon, with errors that a person can act on.
+struct DaemonClient {
+  private let client: Client
+
+  /// Connects to the daemon that the options name.
+  ///
+  /// - Parameter seconds: the timeout of a reply; nil waits without end, because a refresh may take long.
+  init(_ options: ConnectionOptions, waitingAtMost seconds: Int? = nil) throws(Failure) {
+    let socket = SocketPath.find(named: options.socket)
+    do {
+      client = try Client(path: socket.path)
+    } catch {
+      throw Failure(error, socket)
+    }
+    if let seconds {
+      var limit = timeval(tv_sec: seconds, tv_usec: 0)
+      setsockopt(client.descriptor, SOL_SOCKET, SO_RCVTIMEO, &limit, socklen_t(MemoryLayout<timeval>.size))
+    }
+  }
+
+  /// Calls a method that replies once.
+  func call<Method: InterfaceMethod>(
+    _ method: Method.Type, _ parameters: Method.Parameters
+  ) throws(Failure) -> Method.Reply {
+    do {
+      return try client.call(Method.name, parameters, as: Method.Reply.self)
+    } catch {
+      throw Failure(error)
+    }
+  }
+
+  /// Calls a method with `more` and passes each reply to `receive`.
+  func stream<Method: InterfaceMethod>(
+    _ method: Method.Type, _ parameters: Method.Parameters, _ receive: (Method.Reply) throws(Failure) -> Void
+  ) throws(Failure) {
+    try follow(method, parameters) { reply throws(Failure) in
+      try receive(reply)
+      return true
+    }
+  }
+
+  /// Calls a method with `more` and passes each reply to `receive` until `receive` returns false.
+  func follow<Method: InterfaceMethod>(
+    _ method: Method.Type, _ parameters: Method.Parameters, _ receive: (Method.Reply) throws(Failure) -> Bool
+  ) throws(Failure) {
+    var failure: Failure?
+    do {
+      try client.stream(Method.name, parameters, as: Method.Reply.self) { reply in
+        do throws(Failure) {
+          return try receive(reply)
+        } catch {
+          failure = error
+          return false
+        }
+      }
+    } catch {
+      throw Failure(error)
+    }
+    if let failure { throw failure }
+  }
+
+  /// Calls a method with `more` and returns its first reply; the connection stays open as long as this value lives.
+  func first<Method: InterfaceMethod>(
+    _ method: Method.Type, _ parameters: Method.Parameters
+  ) throws(Failure) -> Method.Reply {
+    var first: Method.Reply?
+    try follow(method, parameters) { reply throws(Failure) in
+      first = reply
+      return false
+    }
+    guard let first else { throw Failure(status: .protocolError, text: "cannot call \(Method.name): no answer came") }
+    return first
+  }
+
+  /// Makes the kernel send SIGIO to this process when data arrives or the connection ends (fcntl(2), `O_ASYNC`).
+  func reportBySignal() {
+    let descriptor = client.descriptor
+    _ = fcntl(descriptor, F_SETOWN, getpid())
+    _ = fcntl(descriptor, F_SETFL, fcntl(descriptor, F_GETFL) | O_ASYNC | O_NONBLOCK)
+  }
+
+  /// Whether the connection has ended; drops data that has arrived.
+  ///
+  /// Call ``reportBySignal()`` first: it makes the descriptor non-blocking.
+  func isAtEnd() -> Bool {
+    var dropped = [UInt8](repeating: 0, count: 4096)
+    while true {
+      let count = read(client.descriptor, &dropped, dropped.count)
+      if count == 0 { return true }
+      if count < 0, errno != EINTR { return errno != EAGAIN }
+    }
+  }
+}
+
+extension ConnectionOptions {
+  /// Calls a method that replies once, and prints the reply.
+  func ask<Method: InterfaceMethod>(
+    _ method: Method.Type, _ parameters: Method.Parameters, lines: (Screen, Method.Reply) -> [String]
+  ) throws(Failure) {
+    let reply = try DaemonClient(self).call(method, parameters)
+    try show(reply) { screen in lines(screen, reply) }
+  }
+}

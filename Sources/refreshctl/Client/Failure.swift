@@ -1,0 +1,16 @@
+@preconcurrency import Glibc
+
+/// An error of the command: the message for standard error, and the exit status.
+struct Failure: Error, Hashable {
+  let status: ExitStatus
+  /// The message: an act that failed, its object, and a remedy; it begins with "cannot".
+  let text: String
+}
+
+/// Writes a message about the command itself to standard error; standard output holds only results.
+func warn(_ text: String) {
+  fputs("refreshctl: \(text)\n", stderr)
+}
+
+/// The C library's description of an error number, such as `No such file or directory`.
+func errorText(_ code: Int32) -> String { String(cString: strerror(code)) }

@@ -1,0 +1,94 @@
+import ArgumentParser
+@preconcurrency import Glibc
+import RefreshAPI
+
+/// A signal that lasts as long as a command runs: the daemon revokes it when the connection ends.
+///
+/// A restarted daemon has no leases, so this process takes the lease again as soon as the daemon answers.
+struct Lease {
+  let app: String
+  let signal: Wire.LifecycleSignal
+
+  /// Whether the daemon has granted the lease.
+  private enum Grant {
+    case held(DaemonClient)
+    case lost
+    case refused
+  }
+
+  /// The time between two attempts to reach a daemon that has ended.
+  private static let pause = timespec(tv_sec: 1, tv_nsec: 0)
+  /// The timeout of the daemon's reply; while this process waits, it does not notice the end of the command.
+  private static let secondsToAnswer = 5
+
+  /// Takes the lease, runs the command, and exits with the exit code of the command.
+  ///
+  /// The terminal sends its signals to the command as well, because the command is in the same process group. Signals
+  /// sent to this process alone are passed on. The kernel reports the end of the connection by SIGIO, so that
+  /// sigwaitinfo(2) waits for everything.
+  func hold(whileRunning command: [String], over options: ConnectionOptions) throws {
+    var grant = Grant.held(try acquire(options))
+    let (awaited, mask) = Self.block()
+    let child: ChildCommand
+    do throws(ChildCommand.NotStarted) {
+      child = try ChildCommand(command, signalMask: mask)
+    } catch {
+      warn(error.text)
+      throw ExitCode(error.exitCode)
+    }
+    while true {
+      grant = renewed(grant, over: options)
+      var information = siginfo_t()
+      switch Self.wait(for: awaited, grant, &information) {
+      case SIGCHLD: if let code = child.exitCode() { throw ExitCode(code) }
+      case SIGIO, -1: break
+      // The kernel (si_code above 0) sends signals of the terminal to the whole group, so the command has this one.
+      case let signal: if information.si_code <= 0 { child.send(signal) }
+      }
+    }
+  }
+
+  /// Checks the connection, and takes a lost lease again.
+  private func renewed(_ grant: Grant, over options: ConnectionOptions) -> Grant {
+    switch grant {
+    case .held(let daemon):
+      daemon.reportBySignal()
+      if !daemon.isAtEnd() { return grant }
+      warn("lost the lease on \(app): the daemon closed the connection; trying again until the daemon answers")
+      return .lost
+    case .lost:
+      do throws(Failure) {
+        return renewed(.held(try acquire(options)), over: options)
+      } catch {
+        if error.status == .noDaemon { return .lost }
+        warn("cannot take the lease on \(app) again, and the command runs without it: \(error.text)")
+        return .refused
+      }
+    case .refused: return .refused
+    }
+  }
+
+  /// Opens a connection that holds the lease.
+  private func acquire(_ options: ConnectionOptions) throws(Failure) -> DaemonClient {
+    let daemon = try DaemonClient(options, waitingAtMost: Self.secondsToAnswer)
+    _ = try daemon.first(AppInterface.Signal.self, .init(app: app, signal: signal, lease: true))
+    return daemon
+  }
+
+  /// Blocks the awaited signals; returns them, and the mask before.
+  private static func block() -> (awaited: sigset_t, before: sigset_t) {
+    var (awaited, before) = (sigset_t(), sigset_t())
+    sigemptyset(&awaited)
+    for signal in [SIGCHLD, SIGIO, SIGINT, SIGTERM, SIGHUP, SIGQUIT] { sigaddset(&awaited, signal) }
+    sigprocmask(SIG_BLOCK, &awaited, &before)
+    return (awaited, before)
+  }
+
+  /// The number of the next signal; -1 when the next attempt to reach the daemon is due.
+  private static func wait(for signals: sigset_t, _ grant: Grant, _ information: inout siginfo_t) -> Int32 {
+    var signals = signals
+    guard case .lost = grant else { return sigwaitinfo(&signals, &information) }
+    var pause = Self.pause
+    return sigtimedwait(&signals, &information, &pause)
+  }
+}

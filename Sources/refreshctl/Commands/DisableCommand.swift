@@ -1,0 +1,14 @@
+import ArgumentParser
+import RefreshAPI
+
+struct DisableCommand: ParsableCommand {
+  static let configuration = CommandConfiguration(
+    commandName: "disable", abstract: "Stop refreshing apps until `enable`.",
+    discussion: "The daemon stops refreshes that are running. `run` does not refresh a disabled app either.")
+
+  @OptionGroup var arguments: AppsArguments
+
+  func run() throws {
+    try arguments.connection.ask(ManagerInterface.Disable.self, .init(apps: arguments.apps)) { $0.text($1.apps) }
+  }
+}

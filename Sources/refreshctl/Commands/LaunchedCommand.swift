@@ -1,0 +1,11 @@
+import ArgumentParser
+
+struct LaunchedCommand: ParsableCommand {
+  static let configuration = CommandConfiguration(
+    commandName: "launched", abstract: "Report that a process of an app has started in the background.")
+
+  @OptionGroup var arguments: AppArguments
+  @OptionGroup var lease: LeaseArguments
+
+  func run() throws { try lease.send(.launched, arguments) }
+}

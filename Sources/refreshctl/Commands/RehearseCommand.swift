@@ -1,0 +1,151 @@
+import ArgumentParser
+@preconcurrency import Glibc
+import RefreshAPI
+import RefreshConfig
+import RefreshEngine
+import RefreshRehearsal
+
+struct RehearseCommand: ParsableCommand {
+  static let configuration = CommandConfiguration(
+    commandName: "rehearse", abstract: "Replay the past under another configuration, and compare the results.",
+    discussion: """
+      Runs the scheduler over the last days that the daemon has recorded; the four weeks before them train it. The \
+      table compares the configuration in force with that of --config: the number of refreshes, and how often the user \
+      found current data.
+
+      With --trace it needs no daemon. Each app of the file is then refreshed as often as the system allows, unless \
+      --config defines it, and --json prints the schedule of each app on one line.
+      """)
+
+  @Option(
+    help: ArgumentHelp("Events of sources and users, one JSON object a line.", valueName: "file"), completion: .file())
+  var trace: String?
+
+  @Option(help: ArgumentHelp("The configuration to rehearse.", valueName: "dir"), completion: .directory)
+  var config: String?
+
+  @Option(help: "The budget instead of the configuration's: fresh, balanced or thrifty.")
+  var profile: Profile?
+
+  @Option(help: "How many days of the past to compare, 1 to 60.")
+  var days = 7
+
+  @OptionGroup var connection: ConnectionOptions
+
+  func validate() throws {
+    guard (1...60).contains(days) else {
+      throw ValidationError("cannot compare \(days) days; give --days from 1 to 60")
+    }
+    if trace == nil, config == nil, profile == nil {
+      throw ValidationError("cannot rehearse nothing; give --config, --profile or --trace")
+    }
+  }
+
+  func run() throws {
+    if let trace { try rehearse(try Self.read(trace)) } else { try rehearsePast() }
+  }
+
+  private func rehearse(_ trace: Trace) throws {
+    let schedule = Rehearsal.run(trace, try policies(from: config.map(ConfigurationSources.directory), as: Reader()))
+    guard !connection.json else {
+      for app in trace.apps {
+        let line = ScheduleLine(app: app.id.description, refreshes: schedule.refreshes[app.id] ?? [])
+        print(try line.jsonText(.line))
+      }
+      return
+    }
+    for line in Screen(of: STDOUT_FILENO).text([("rehearsed", Freshness(schedule, on: trace))]) { print(line) }
+  }
+
+  /// Rehearses the recorded past under the configuration in force and under the other one.
+  private func rehearsePast() throws {
+    let screen = Screen(of: STDOUT_FILENO)
+    let past = try RecordedPast(
+      try DaemonClient(connection), days: days, now: screen.now, calendar: screen.calendar)
+    let inForce = try Self.load(past.sources, as: past.reader)
+    let other = try policies(from: config.map(ConfigurationSources.directory) ?? past.sources, as: past.reader)
+    let results = [("in force", inForce), ("rehearsed", other)].map { name, policies in
+      (name, Freshness(Rehearsal.run(past.trace, policies), on: past.trace))
+    }
+    try connection.show(results.map { RehearsalLine($0.0, $0.1) }) { $0.text(results) }
+  }
+
+  private struct ScheduleLine: Encodable {
+    var app: String
+    var refreshes: [Double]
+  }
+
+  private struct RehearsalLine: Encodable {
+    var name: String
+    var refreshesPerAppAndDay, wakesPerDay, waste, fresh, age: Double
+
+    init(_ name: String, _ freshness: Freshness) {
+      (self.name, age) = (name, freshness.age)
+      (refreshesPerAppAndDay, wakesPerDay) = (freshness.refreshesPerAppAndDay, freshness.wakesPerDay)
+      (waste, fresh) = (freshness.waste, freshness.fresh)
+    }
+
+    private enum CodingKeys: String, CodingKey {
+      case name
+      case refreshesPerAppAndDay = "refreshes_per_app_and_day"
+      case wakesPerDay = "wakes_per_day"
+      case waste
+      case fresh
+      case age = "age_min"
+    }
+  }
+
+  private static func read(_ trace: String) throws(Failure) -> Trace {
+    do throws(TraceError) {
+      return try Trace(contentsOf: trace)
+    } catch {
+      throw Failure(status: .failed, text: "cannot rehearse \(trace): \(error)")
+    }
+  }
+
+  private func policies(
+    from sources: ConfigurationSources?, as reader: Reader
+  ) throws(Failure) -> Rehearsal.Policies {
+    var policies = try sources.map { (sources) throws(Failure) in try Self.load(sources, as: reader) } ?? .init()
+    if let profile { policies.limits.profile = profile }
+    return policies
+  }
+
+  private static func load(
+    _ sources: ConfigurationSources, as reader: Reader
+  ) throws(Failure) -> Rehearsal.Policies {
+    do {
+      let configuration = try Configuration.load(from: sources, as: reader)
+      let apps = configuration.apps.map { ($0.id, $0.policy) }
+      return Rehearsal.Policies(limits: configuration.limits, apps: Dictionary(apps) { first, _ in first })
+    } catch {
+      let problems = error.problems.map(\.description).joined(separator: "\n")
+      throw Failure(
+        status: .failed,
+        text: "cannot rehearse the configuration in \(sources.directories.joined(separator: ", ")):\n\(problems)")
+    }
+  }
+}
+
+extension Profile: ExpressibleByArgument {}
+
+extension Screen {
+  /// The results and the costs of schedules, a line each.
+  fileprivate func text(_ results: [(name: String, freshness: Freshness)]) -> [String] {
+    var table = Table(titles: ["", "REFRESHES", "FOUND NOTHING", "WAKES", "OPENED FRESH", "AGE MET"], prose: 0)
+    table.rows = results.map { name, freshness in
+      [
+        Cell(name), Cell(Decimal.text(freshness.refreshesPerAppAndDay)), Cell(percent(freshness.waste)),
+        Cell(Decimal.text(freshness.wakesPerDay)), Cell(freshness.openings > 0 ? percent(freshness.fresh) : "-"),
+        Cell(freshness.openings > 0 ? "\(Decimal.text(freshness.age)) min" : "-"),
+      ]
+    }
+    return table.lines(on: self) + [
+      "",
+      paint("REFRESHES are those in the background, an app and day. WAKES are those of the machine, a day.", .faint),
+      paint("OPENED FRESH is the share of openings with current data. AGE MET is the mean age of missed data.", .faint),
+    ]
+  }
+
+  private func percent(_ share: Double) -> String { "\(Int((share * 100).rounded())) %" }
+}

@@ -1,0 +1,13 @@
+import ArgumentParser
+import RefreshAPI
+
+struct ReloadCommand: ParsableCommand {
+  static let configuration = CommandConfiguration(
+    commandName: "reload", abstract: "Apply the configuration on disk; a single mistake rejects all of it.")
+
+  @OptionGroup var connection: ConnectionOptions
+
+  func run() throws {
+    try connection.ask(ManagerInterface.Reload.self, .init()) { _, _ in ["The configuration on disk is in force."] }
+  }
+}

@@ -1,0 +1,14 @@
+import ArgumentParser
+import RefreshAPI
+
+struct ResetCommand: ParsableCommand {
+  static let configuration = CommandConfiguration(
+    commandName: "reset", abstract: "Return to the intervals of the apps' files, and forget what the daemon has learnt."
+  )
+
+  @OptionGroup var arguments: AppsArguments
+
+  func run() throws {
+    try arguments.connection.ask(ManagerInterface.Reset.self, .init(apps: arguments.apps)) { $0.text($1.apps) }
+  }
+}

@@ -1,0 +1,35 @@
+import ArgumentParser
+import RefreshAPI
+
+struct SetCommand: ParsableCommand {
+  static let configuration = CommandConfiguration(
+    commandName: "set", abstract: "Override the intervals of the apps' files, until `reset`.",
+    discussion: """
+      An interval is a duration in systemd's format, such as 5min or "1h 30min", or `never`, or `minimum` for as often \
+      as the system allows. The next refresh is due one new interval after the start of the last one.
+      """)
+
+  @Argument(help: "The ids of the apps.", completion: .apps)
+  var apps: [String]
+
+  @Option(help: ArgumentHelp("The interval in the foreground.", valueName: "interval"))
+  var foreground: String?
+
+  @Option(help: ArgumentHelp("The interval in the background.", valueName: "interval"))
+  var background: String?
+
+  @OptionGroup var connection: ConnectionOptions
+
+  func validate() throws {
+    if foreground == nil && background == nil {
+      throw ValidationError("cannot set nothing; give --foreground or --background, as in `--background 1h`")
+    }
+  }
+
+  func run() throws {
+    try connection.ask(
+      ManagerInterface.Set.self,
+      .init(apps: apps, foregroundInterval: foreground, backgroundInterval: background)
+    ) { $0.text($1.apps) }
+  }
+}

@@ -1,0 +1,89 @@
+import ArgumentParser
+@preconcurrency import Glibc
+import RefreshAPI
+
+struct TimelineCommand: ParsableCommand {
+  static let configuration = CommandConfiguration(
+    commandName: "timeline", abstract: "Draw the past and the planned refreshes on a time line.",
+    discussion: """
+      The hours before now come from the history, the hours after it from a forecast. --svg writes a picture for a \
+      browser into a file; each of its marks has a tooltip.
+      """)
+
+  /// The most rows that a reader can take in.
+  static let mostApps = 50
+
+  @Argument(help: "The id of the app; all apps if absent.", completion: .apps)
+  var app: String?
+
+  @Option(help: ArgumentHelp("How far to look back and ahead, 1 to 168.", valueName: "number"))
+  var hours = 24
+
+  @Option(help: ArgumentHelp("Write an SVG picture into this file.", valueName: "file"), completion: .file())
+  var svg: String?
+
+  @OptionGroup var connection: ConnectionOptions
+
+  func validate() throws {
+    try checkHours(hours)
+    if svg != nil, connection.json {
+      throw ValidationError("cannot write a picture as JSON; leave out --svg or --json")
+    }
+  }
+
+  func run() throws {
+    let answers = try answers()
+    guard let svg else { return try connection.show(answers) { $0.text(Timeline(answers, now: $0.now)) } }
+    let screen = Screen(of: STDOUT_FILENO)
+    try Self.write(TimelinePicture(Timeline(answers, now: screen.now), screen).text, into: svg)
+    if isatty(STDOUT_FILENO) == 1 { print("The picture is in \(svg).") }
+  }
+
+  private func answers() throws -> TimelineAnswers {
+    let daemon = try DaemonClient(connection)
+    let now = Screen(of: STDOUT_FILENO).now
+    let all = try app.map { [$0] } ?? daemon.call(ManagerInterface.List.self, .init()).apps.map(\.id)
+    let since = now - Int64(hours) * 3_600_000_000
+    let apps = try all.prefix(Self.mostApps).map { app in
+      let timeline = try daemon.call(ManagerInterface.Timeline.self, .init(app: app, sinceMicroseconds: since))
+      return TimelineAnswers.App(app: app, timeline: timeline)
+    }
+    return TimelineAnswers(
+      sinceMicroseconds: since, apps: apps, leftOut: all.count - apps.count,
+      forecast: try daemon.call(ManagerInterface.Forecast.self, .init(hours: hours, app: app)))
+  }
+
+  private static func write(_ text: String, into path: String) throws(Failure) {
+    guard let file = fopen(path, "we") else { throw refusal(path) }
+    let isWritten = fputs(text, file) >= 0
+    guard fclose(file) == 0, isWritten else { throw refusal(path) }
+  }
+
+  private static func refusal(_ path: String) -> Failure {
+    Failure(
+      status: .failed,
+      text: "cannot write the picture to \(path): \(errorText(errno)); name another file with --svg")
+  }
+}
+
+/// The daemon's replies about the hours before and after now.
+struct TimelineAnswers: Encodable {
+  struct App: Encodable {
+    let app: String
+    let timeline: ManagerInterface.Timeline.Reply
+  }
+
+  /// The beginning, in microseconds of the wall clock.
+  let sinceMicroseconds: Int64
+  let apps: [App]
+  /// The number of apps beyond ``TimelineCommand/mostApps``.
+  let leftOut: Int
+  let forecast: ManagerInterface.Forecast.Reply
+
+  private enum CodingKeys: String, CodingKey {
+    case sinceMicroseconds = "since_us"
+    case apps
+    case leftOut = "left_out"
+    case forecast
+  }
+}

@@ -1,0 +1,78 @@
+import RefreshAPI
+
+extension Screen {
+  /// A refresh that has ended, and its tasks if they add anything to its outcome.
+  func summary(_ refresh: Wire.Refresh) -> [String] {
+    let result = result(refresh.outcome, refresh.cause)
+    let spent = "took \(Elapsed.measured(refresh.durationMicroseconds)), \(refresh.spent)"
+    let line = "\(clock(refresh.startedMicroseconds)), \(result), \(spent) (\(refresh.trigger.hyphenated))"
+    let hasDetails = refresh.tasks.contains { !$0.message.isEmpty || $0.cause != nil }
+    guard refresh.tasks.count > 1 || hasDetails else { return [line] }
+    return [line] + refresh.tasks.map(task)
+  }
+
+  /// The end of a refresh in one line, for `run`.
+  func ending(_ refresh: Wire.Refresh) -> String {
+    let spent = "\(Elapsed.measured(refresh.durationMicroseconds)), \(refresh.spent)"
+    return "\(refresh.app): \(result(refresh.outcome, refresh.cause)) after \(spent)"
+  }
+
+  /// The outcome in its colour, and its cause: `failed: exit code 3`.
+  func result(_ outcome: Wire.Outcome, _ cause: Wire.Cause?) -> String {
+    paint(outcome.words, outcome.style) + (cause.map { ": " + printable($0.text) } ?? "")
+  }
+
+  /// The refreshes of an app and its dropped pushes, a line each.
+  func text(_ history: ManagerInterface.History.Reply, of app: String) -> [String] {
+    let dropped = history.pushesDropped ?? []
+    guard !history.refreshes.isEmpty || !dropped.isEmpty else {
+      return ["\(app) has not been refreshed yet. `refreshctl run \(app)` refreshes it now."]
+    }
+    var table = Table(titles: ["STARTED", "ID", "TRIGGER", "OUTCOME", "TOOK", "CPU", "DETAIL"], prose: 6)
+    let rows =
+      history.refreshes.map { ($0.startedMicroseconds, row($0)) } + dropped.map { ($0.droppedMicroseconds, row($0)) }
+    table.rows = rows.sorted { $0.0 > $1.0 }.map(\.1)
+    return table.lines(on: self)
+  }
+
+  private func row(_ refresh: Wire.Refresh) -> [Cell] {
+    [
+      Cell(clock(refresh.startedMicroseconds, seconds: true)), Cell(refresh.id, .faint),
+      Cell(refresh.trigger.hyphenated),
+      Cell(refresh.outcome.words, refresh.outcome.style), Cell(Elapsed.measured(refresh.durationMicroseconds)),
+      Cell(Elapsed.measured(refresh.cpuMicroseconds)), Cell(detail(refresh)),
+    ]
+  }
+
+  private func row(_ push: Wire.DroppedPush) -> [Cell] {
+    let what = "\(content(push.contentID))\(others(push.merged)), came \(clock(push.arrivedMicroseconds))"
+    return [
+      Cell(clock(push.droppedMicroseconds, seconds: true)), "", Cell(Wire.Trigger.push.hyphenated),
+      Cell("dropped", .bad),
+      "", "", Cell("\(what): \(push.reason)"),
+    ]
+  }
+
+  private func detail(_ refresh: Wire.Refresh) -> String {
+    let late = refresh.extraCompletions == 0 ? [] : [count(refresh.extraCompletions, "completion") + " too many"]
+    let push = refresh.merged.map { [content(refresh.contentID) + others($0)] } ?? []
+    return (push + [refresh.cause?.text].compactMap(\.self) + refresh.messages + late).joined(separator: "; ")
+  }
+
+  private func task(_ task: Wire.RefreshTask) -> String {
+    if let cause = task.cause, cause.kind == .notRun { return "\(printable(task.name)): \(printable(cause.text))" }
+    let message = task.message.isEmpty ? "" : ", “\(printable(task.message))”"
+    return "\(printable(task.name)): \(result(task.outcome, task.cause)) after "
+      + "\(Elapsed.measured(task.durationMicroseconds))\(message)"
+  }
+}
+
+extension Wire.Outcome {
+  var style: Style {
+    switch self {
+    case .newData: .good
+    case .noData: .plain
+    case .failed: .bad
+    }
+  }
+}

@@ -1,0 +1,117 @@
+import RefreshAPI
+
+extension Screen {
+  /// The state of an app: a summary sentence, then the facts.
+  func text(_ app: Wire.AppDetails) -> [String] {
+    var facts = Facts()
+    facts.add("next", next(app))
+    if let last = app.last { facts.add("last refresh", summary(last)) }
+    facts.add("data age", (app.freshMicroseconds.map { age(of: $0) } ?? "no data yet") + stale(app))
+    facts.add("foreground", interval(app.foregroundInterval) + entering(app))
+    facts.add("background", interval(app.backgroundInterval))
+    let (deadline, grace) = (app.deadlineMicroseconds, app.graceMicroseconds)
+    facts.add("deadline", "\(Elapsed.rough(deadline)), then a grace of \(Elapsed.rough(grace))")
+    facts.add(
+      "tasks", app.tasks.isEmpty ? ["none: the app refreshes itself while a process is attached"] : app.tasks.map(task))
+    if let process = app.attachedPID { facts.add("attached", "process \(process), which performs the refreshes") }
+    facts.add("owner", printable(app.owner))
+    facts.add("file", printable(app.file))
+    return wrapped(sentence(app)) + [""] + facts.lines(on: self)
+  }
+
+  /// The phase of the app, and when and why it is refreshed next.
+  func sentence(_ app: Wire.AppDetails) -> String {
+    let state = "\(printable(app.name)) is \(app.phase.words)"
+    if let running = app.running { return sentence(state, running) }
+    switch app.verdict {
+    case .refreshing, .ready: return "\(state). It is refreshed now."
+    case .held:
+      return "\(state). It is not refreshed by itself, because it is held: \(app.holds.namesAndRemedies)."
+    case .notDue:
+      guard let due = app.dueMicroseconds else { return "\(state). No refresh is planned." }
+      let interval = app.phase == .foreground ? app.foregroundInterval : app.backgroundInterval
+      let reason = reason(app.dueTrigger, app.phase, interval)
+      return "\(state). It will be refreshed \(relativeAndClock(due))\(reason)."
+    }
+  }
+
+  /// A sentence about a running refresh, after the state of its app.
+  func sentence(_ state: String, _ running: Wire.Running) -> String {
+    let start = relative(running.startedMicroseconds)
+    return "\(state) and is being refreshed: \(running.id), \(running.trigger.hyphenated), started \(start)."
+  }
+
+  /// The reason for the next refresh, as the end of a sentence.
+  func reason(_ trigger: Wire.Trigger?, _ phase: Wire.Phase, _ interval: Wire.Interval?) -> String {
+    switch trigger {
+    case nil: return ""
+    case .interval: return interval.map { ", because its \(phase.hyphenated) interval is \(inForce($0))" } ?? ""
+    case .foreground: return ", because it came to the foreground with data that was too old"
+    case .push: return ", because of a push"
+    case .transfer: return ", because its transfers have ended"
+    case .retry: return ", because the last one failed and is retried"
+    case .catchUp: return ", because one was missed while the machine or the daemon was off"
+    case .manual: return ", because somebody asked for it"
+    }
+  }
+
+  private func task(_ task: Wire.Task) -> String {
+    let after = task.after.isEmpty ? "" : ", after \(task.after.joined(separator: " and "))"
+    let work =
+      task.fetch.map { "fetch \(printable($0.url)) to \(commandLine([$0.to]))" }
+      ?? task.transfer.map { "download \(printable($0.url)) to \(commandLine([$0.to])) in the background" }
+    return printable("\(task.name)\(after)") + ": \(work ?? commandLine(task.command))"
+  }
+
+  private func next(_ app: Wire.AppDetails) -> String {
+    switch app.verdict {
+    case .refreshing, .ready: return "now"
+    case .held: return "held: \(app.holds.names)"
+    case .notDue:
+      guard let due = app.dueMicroseconds else { return "-" }
+      return "\(relative(due)), \(clock(due))" + (app.dueTrigger.map { " (\($0.hyphenated))" } ?? "")
+    }
+  }
+
+  /// The age limit of the file, and since when the data is older.
+  private func stale(_ app: Wire.AppDetails) -> String {
+    let most = app.staleAfterMicroseconds.map { "; stale after \(Elapsed.rough($0))" } ?? ""
+    return most + (app.staleSinceMicroseconds.map { ", \(paint("stale", .bad)) since \(clock($0))" } ?? "")
+  }
+
+  private func entering(_ app: Wire.AppDetails) -> String {
+    switch app.onForeground {
+    case .stale: ""
+    case .always: ", and on every entry"
+    case .never: ", not on entry"
+    }
+  }
+
+  /// An interval in force, and the file's interval if `set` has overridden it.
+  func interval(_ interval: Wire.Interval) -> String {
+    let text = inForce(interval)
+    return interval.overridden ? "\(text), set by `refreshctl set`; the file says \(interval.configured)" : text
+  }
+
+  private func inForce(_ interval: Wire.Interval) -> String {
+    guard interval.inForce == "minimum", let least = interval.inForceMicroseconds else { return interval.inForce }
+    return "minimum (\(Elapsed.rough(least)))"
+  }
+
+  /// Both intervals of apps, after a change.
+  func text(_ apps: [Wire.Intervals]) -> [String] {
+    var table = Table(titles: ["APP", "FOREGROUND", "BACKGROUND"], prose: 2)
+    table.rows = apps.map { [Cell($0.app), Cell(interval($0.foreground)), Cell(interval($0.background))] }
+    return table.lines(on: self)
+  }
+}
+
+/// The arguments as a shell reads them, quoted where needed.
+func commandLine(_ arguments: [String]) -> String {
+  let plain = Set("abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ0123456789_-+=./:,@%")
+  return arguments.map { argument in
+    if !argument.isEmpty, argument.allSatisfy(plain.contains) { return argument }
+    return "'" + printable(argument).split(separator: "'", omittingEmptySubsequences: false).joined(separator: #"'\''"#)
+      + "'"
+  }.joined(separator: " ")
+}

@@ -1,0 +1,98 @@
+import RefreshAPI
+
+extension Screen {
+  /// The state of the daemon: a summary sentence, then the facts.
+  func text(_ daemon: Wire.DaemonStatus) -> [String] {
+    var facts = Facts()
+    let running = daemon.refreshing == 1 ? "1 is being refreshed" : "\(daemon.refreshing) are being refreshed"
+    facts.add("apps", daemon.refreshing == 0 ? "\(daemon.apps)" : "\(daemon.apps), \(running)")
+    facts.add(
+      "next", daemon.next.map { "\($0.app), \(relative($0.dueMicroseconds)), \(clock($0.dueMicroseconds))" } ?? "-")
+    if let transferring = daemon.transferring, let waiting = daemon.transfersWaiting, transferring + waiting > 0 {
+      facts.add("transfers", "\(transferring) in progress, \(waiting) waiting")
+    }
+    if let push = daemon.push { facts.add("push", text(push)) }
+    if let pause = daemon.pause { facts.add("pause", end(pause)) }
+    facts.add("configuration", configuration(daemon.configuration))
+    facts.add("store", store(daemon.store))
+    facts.add("launcher", "\(printable(daemon.launcher)) (\(printable(daemon.launcherReason)))")
+    facts.add("socket", printable(daemon.socket))
+    return wrapped(sentence(daemon)) + [""] + facts.lines(on: self)
+  }
+
+  /// The daemon, the time of its start, and its problems.
+  func sentence(_ daemon: Wire.DaemonStatus) -> String {
+    let since = relativeAndClock(daemon.sinceMicroseconds)
+    let whose = daemon.isUserDaemon ? "your own daemon" : "the system's daemon"
+    var troubles: [String] = []
+    if !daemon.configuration.problems.isEmpty {
+      let mistakes = count(daemon.configuration.problems.count, "mistake")
+      troubles.append("The last reload was rejected for \(mistakes); the previous configuration stays in force.")
+    }
+    if let problem = daemon.store.problem {
+      troubles.append("The store cannot be written (\(printable(problem))); the daemon keeps its state in memory only.")
+    }
+    if let sources = daemon.push.flatMap(sentence) { troubles.append(sources) }
+    if let pause = daemon.pause { troubles.append(sentence(pause)) }
+    let state = troubles.isEmpty ? "All is well." : troubles.joined(separator: " ")
+    return "refreshd \(printable(daemon.version)), \(whose), started \(since), start \(daemon.start). \(state)"
+  }
+
+  /// Whether all apps are paused, and until when.
+  func sentence(_ pause: Wire.PauseState?) -> String {
+    guard let pause else { return "Nothing is paused: the machine is on mains power." }
+    return "All apps are paused \(end(pause))."
+  }
+
+  /// The end of a pause: `until today 14:00, in 2 h`.
+  func end(_ pause: Wire.PauseState) -> String {
+    if let until = pause.untilMicroseconds { return "until \(clock(until)), \(relative(until))" }
+    return pause.untilAC ? "until the machine is on mains power" : "until `refreshctl resume`"
+  }
+
+  private func configuration(_ state: Wire.ConfigurationState) -> [String] {
+    let since = "in force since \(clock(state.sinceMicroseconds))"
+    return [since] + state.directories.map { "from \(printable($0))" }
+      + state.problems.map { paint($0.line(), .bad) }
+  }
+
+  private func store(_ store: Wire.StoreState) -> [String] {
+    [printable(store.directory)] + (store.problem.map { [paint(printable($0), .bad)] } ?? [])
+  }
+
+  /// The mistakes of a configuration, a line each, and their number.
+  func text(_ problems: [Wire.Problem]) -> [String] {
+    guard !problems.isEmpty else { return ["No mistakes."] }
+    let files = Set(problems.map(\.file)).count
+    return problems.map { $0.line() } + ["\(count(problems.count, "mistake")) in \(count(files, "file"))."]
+  }
+
+  /// Text broken between words, at ``readableWidth``.
+  func wrapped(_ text: String) -> [String] {
+    wrapped(text, within: readableWidth)
+  }
+
+  /// The width of the screen, at most 100 columns: longer lines are hard to read.
+  var readableWidth: Int { min(width ?? 100, 100) }
+
+  /// Text broken between words, at a given number of columns.
+  func wrapped(_ text: String, within limit: Int) -> [String] {
+    var lines: [String] = []
+    for word in text.split(separator: " ") {
+      if let line = lines.last, line.count + 1 + word.count <= limit {
+        lines[lines.count - 1] = line + " " + word
+      } else {
+        lines.append(String(word))
+      }
+    }
+    return lines
+  }
+}
+
+extension Wire.Problem {
+  /// The problem in one line, after its location in the form `file:line:column` that editors know.
+  func line() -> String {
+    let location = [file, line.map(String.init), column.map(String.init)].compactMap(\.self).joined(separator: ":")
+    return printable([location, key, "\(message); \(remedy)"].compactMap(\.self).joined(separator: ": "))
+  }
+}

@@ -1,0 +1,160 @@
+import RefreshAPI
+
+/// The timeline as an SVG document: a row for each app, now in the middle, and a tooltip for each mark.
+///
+/// SVG 1.1 with one stylesheet, so that browsers, viewers and converters draw the same picture. The stylesheet has a
+/// light and a dark scheme.
+struct TimelinePicture {
+  private static let width = 1080.0
+  private static let left = 230.0
+  private static let right = 1060.0
+  private static let top = 92.0
+  private static let rowHeight = 30.0
+  /// The least distance between two tick labels.
+  private static let tickDistance = 70.0
+  /// Marks that are closer together than this become one.
+  private static let closeness = 2.0
+
+  private let timeline: Timeline
+  private let screen: Screen
+
+  init(_ timeline: Timeline, _ screen: Screen) {
+    self.timeline = timeline
+    self.screen = screen
+  }
+
+  var text: String {
+    var document = SVGText(
+      width: Self.width, height: height, title: "What refreshd did and will do",
+      description: timeline.sentence(on: screen), style: Self.style)
+    draw(into: &document)
+    return document.text
+  }
+
+  private var height: Double { bottom + 54 }
+
+  private var bottom: Double { Self.top + Double(timeline.rows.count) * Self.rowHeight }
+
+  private func x(_ at: Int64) -> Double {
+    let part = Double(at - timeline.from) / Double(max(1, timeline.until - timeline.from))
+    return Self.left + min(max(part, 0), 1) * (Self.right - Self.left)
+  }
+
+  private func draw(into document: inout SVGText) {
+    document.rectangle("page", x: 0, y: 0, width: Self.width, height: height)
+    let now = x(timeline.now)
+    document.rectangle("future", x: now, y: Self.top, width: Self.right - now, height: bottom - Self.top)
+    document.text("heading", x: 20, y: 34, timeline.sentence(on: screen))
+    drawScale(into: &document)
+    document.line("now", from: (now, Self.top - 6), to: (now, bottom))
+    document.text("tick strong", x: now, y: Self.top - 14, "now", anchor: .middle)
+    for (index, row) in timeline.rows.enumerated() {
+      draw(row, y: Self.top + (Double(index) + 0.5) * Self.rowHeight, into: &document)
+    }
+    drawLegend(into: &document)
+  }
+
+  private func drawScale(into document: inout SVGText) {
+    let perPixel = Double(timeline.until - timeline.from) / (Self.right - Self.left)
+    let axis = TimeAxis(
+      from: timeline.from, until: timeline.until, distance: Int64(perPixel * Self.tickDistance), on: screen)
+    for tick in axis.ticks {
+      document.line("grid", from: (x(tick.at), Self.top), to: (x(tick.at), bottom))
+      if abs(x(tick.at) - x(timeline.now)) > 34 {
+        document.text("tick", x: x(tick.at), y: Self.top - 14, tick.text, anchor: .middle)
+      }
+    }
+    for index in 0...timeline.rows.count {
+      let y = Self.top + Double(index) * Self.rowHeight
+      document.line("grid", from: (20, y), to: (Self.right, y))
+    }
+  }
+
+  private func draw(_ row: Timeline.Row, y: Double, into document: inout SVGText) {
+    let name = printable(row.app)
+    let label = name.count <= 30 ? name : "…" + name.suffix(29)
+    document.text("label", x: 20, y: y + 4, label, tooltip: name)
+    for wait in row.waits {
+      let (from, until) = (x(wait.from), max(x(wait.until), x(wait.from) + 2))
+      let tooltip =
+        "\(screen.clock(wait.from)): waited \(Elapsed.rough(max(0, wait.until - wait.from))), held: "
+        + wait.holds.joined(separator: ", ")
+      document.rectangle("wait", x: from, y: y - 5, width: until - from, height: 10, tooltip: tooltip)
+    }
+    for kind in Timeline.Mark.Kind.allCases {
+      for group in groups(of: row.marks.filter { $0.kind == kind }) {
+        document.path(kind.name, kind.shape(x: x(group.first.at), y: y), tooltip: tooltip(of: group))
+      }
+    }
+    if let note = row.note { document.text("note", x: x(timeline.now) + 12, y: y + 4, note) }
+  }
+
+  /// Marks of one kind at one position.
+  private struct Group {
+    let first: Timeline.Mark
+    var last: Timeline.Mark
+    var count = 1
+  }
+
+  private func groups(of marks: [Timeline.Mark]) -> [Group] {
+    var groups: [Group] = []
+    for mark in marks {
+      if let group = groups.last, x(mark.at) - x(group.first.at) < Self.closeness {
+        groups[groups.count - 1].last = mark
+        groups[groups.count - 1].count += 1
+      } else {
+        groups.append(Group(first: mark, last: mark))
+      }
+    }
+    return groups
+  }
+
+  private func tooltip(of group: Group) -> String {
+    let (first, words) = (group.first, group.first.kind.words)
+    guard group.count > 1 else { return "\(screen.clock(first.at)): \(words) (\(first.detail))" }
+    return "\(screen.clock(first.at)) to \(screen.clock(group.last.at)): \(group.count) times \(words)"
+  }
+
+  private func drawLegend(into document: inout SVGText) {
+    let y = bottom + 28
+    var x = Self.left + 6
+    for kind in [Timeline.Mark.Kind.newData, .noData, .failed, .refreshing, .planned] {
+      document.path(kind.name, kind.shape(x: x, y: y))
+      document.text("tick", x: x + 12, y: y + 4, kind.words)
+      x += 110
+    }
+    document.rectangle("wait", x: x - 6, y: y - 5, width: 20, height: 10)
+    document.text("tick", x: x + 20, y: y + 4, "waiting")
+  }
+
+  /// The stylesheet, without custom properties, because converters do not support them.
+  private static let style = """
+    text{font-family:system-ui,"Segoe UI","Noto Sans","DejaVu Sans",sans-serif;font-size:12px;fill:#1f2328}
+    .heading{font-size:15px}.strong{font-weight:bold}.tick,.note{fill:#59636e}.note{font-style:italic}
+    .page{fill:#fff}.future{fill:#f6f8fa}.grid{stroke:#d1d9e0}.now{stroke:#1f2328;stroke-width:1.5}
+    .new-data,.refreshing{fill:#1a7f37;stroke:#fff}.no-data{fill:#fff;stroke:#59636e;stroke-width:1.5}
+    .failed{fill:none;stroke:#d1242f;stroke-width:2.5;stroke-linecap:round}
+    .planned{fill:#fff;stroke:#0969da;stroke-width:1.5}.wait{fill:#d4a72c;fill-opacity:.45}
+    @media (prefers-color-scheme:dark){
+    text{fill:#f0f6fc}.tick,.note{fill:#9198a1}.page{fill:#0d1117}.future{fill:#151b23}.grid{stroke:#2a313a}
+    .now{stroke:#f0f6fc}.new-data,.refreshing{fill:#3fb950;stroke:#0d1117}.no-data{fill:#0d1117;stroke:#9198a1}
+    .failed{stroke:#f85149}.planned{fill:#0d1117;stroke:#4493f8}.wait{fill:#d29922}}
+    """
+}
+
+extension Timeline.Mark.Kind {
+  /// The kind as a class of the stylesheet.
+  fileprivate var name: String { String(words.map { $0 == " " ? "-" : $0 }) }
+
+  /// The path of the mark around a point; the shapes differ, for readers who do not see the colours.
+  fileprivate func shape(x: Double, y: Double) -> String {
+    let start = "M\(pixels(x)) \(pixels(y))"
+    return switch self {
+    case .newData: "\(start)m-5 0a5 5 0 1 0 10 0a5 5 0 1 0-10 0z"
+    case .noData: "\(start)m-4 0a4 4 0 1 0 8 0a4 4 0 1 0-8 0z"
+    case .failed: "\(start)m-4-4l8 8m0-8l-8 8"
+    case .planned: "\(start)m0-5l5 5l-5 5l-5-5z"
+    case .refreshing: "\(start)m-4-5l9 5l-9 5z"
+    }
+  }
+}

@@ -1,0 +1,85 @@
+import RefreshAPI
+
+extension Screen {
+  /// The timeline in characters: a row for each app, a column for each span of time, now in the middle.
+  func text(_ timeline: Timeline) -> [String] {
+    guard !timeline.rows.isEmpty else { return text([Wire.App]()) }
+    let columns = TimelineColumns(timeline, width: width ?? 100)
+    let axis = TimeAxis(
+      from: timeline.from, until: timeline.until, distance: columns.stretch * Int64(TimelineColumns.tickDistance),
+      on: self)
+    let margin = String(repeating: " ", count: columns.margin)
+    let scale = [paint(margin + columns.labels(of: axis), .faint), paint(margin + columns.ruler(of: axis), .faint)]
+    let rows = timeline.rows.map { row in
+      let label = columns.label(row.app)
+      return label + String(repeating: " ", count: columns.margin - label.count) + cells(of: row, columns)
+    }
+    return wrapped(timeline.sentence(on: self)) + [""] + scale + rows + [""] + legend(columns, timeline)
+  }
+
+  private func cells(of row: Timeline.Row, _ columns: TimelineColumns) -> String {
+    var cells = [(glyph: String, style: Style)](repeating: ("·", .faint), count: columns.count)
+    for wait in row.waits {
+      for column in columns.columns(from: wait.from, until: wait.until) { cells[column] = ("━", .wait) }
+    }
+    for kind in Timeline.Mark.Kind.allCases {
+      for mark in row.marks where mark.kind == kind {
+        cells[columns.column(of: mark.at)] = (kind.glyph, kind.style)
+      }
+    }
+    if let note = row.note {
+      let room = columns.count - columns.now - 2
+      for (index, character) in note.prefix(max(0, room)).enumerated() {
+        cells[columns.now + 2 + index] = (character == " " ? " " : String(character), .faint)
+      }
+    }
+    cells[columns.now] = ("│", .title)
+    return painted(cells)
+  }
+
+  /// Joins the cells, with one colour sequence for each run of a style.
+  private func painted(_ cells: [(glyph: String, style: Style)]) -> String {
+    var line = ""
+    var run = ""
+    for (index, cell) in cells.enumerated() {
+      run += cell.glyph
+      if index + 1 == cells.count || cells[index + 1].style != cell.style {
+        line += paint(run, cell.style)
+        run = ""
+      }
+    }
+    return line
+  }
+
+  private func legend(_ columns: TimelineColumns, _ timeline: Timeline) -> [String] {
+    let kinds = Set(timeline.rows.flatMap { $0.marks.map(\.kind) })
+    var parts = Timeline.Mark.Kind.allCases.reversed().filter { kinds.contains($0) }.map { kind in
+      (kind.glyph, kind.words, kind.style)
+    }
+    if timeline.rows.contains(where: { !$0.waits.isEmpty }) { parts.append(("━", "waiting", .wait)) }
+    parts.append(("│", "now", .title))
+    let marks = parts.map { glyph, words, style in "\(paint(glyph, style)) \(words)" }.joined(separator: "   ")
+    return [marks, "Each column is \(Elapsed.rough(columns.stretch))."]
+  }
+}
+
+extension Timeline.Mark.Kind {
+  fileprivate var glyph: String {
+    switch self {
+    case .planned: "◇"
+    case .noData: "○"
+    case .newData: "●"
+    case .failed: "×"
+    case .refreshing: "▶"
+    }
+  }
+
+  fileprivate var style: Style {
+    switch self {
+    case .planned: .plan
+    case .noData: .plain
+    case .newData, .refreshing: .good
+    case .failed: .bad
+    }
+  }
+}

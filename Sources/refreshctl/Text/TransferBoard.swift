@@ -1,0 +1,73 @@
+@preconcurrency import Glibc
+import RefreshAPI
+
+/// A live view of transfers: on a terminal a table that is updated in place, elsewhere a line for each change.
+struct TransferBoard {
+  let descriptor: Int32
+  private var transfers: [Int64: Wire.Transfer] = [:]
+  private var drawn = 0
+
+  /// An empty board on a descriptor of this process.
+  init(descriptor: Int32) {
+    self.descriptor = descriptor
+  }
+
+  /// Shows changed transfers, and removes those that the daemon has forgotten.
+  mutating func show(_ changed: [Wire.Transfer], without forgotten: [Int64] = []) {
+    let screen = Screen(of: descriptor)
+    var text = ""
+    for id in forgotten { transfers[id] = nil }
+    if let height = screen.height {
+      for transfer in changed { transfers[transfer.id] = transfer }
+      let lines = screen.board(transfers.values.sorted { $0.id < $1.id }, height: height)
+      // Move to the first line of the previous table and erase everything below (ECMA-48: CPL, ED).
+      text = (drawn > 0 ? "\u{1B}[\(drawn)F\u{1B}[J" : "") + lines.joined(separator: "\n") + "\n"
+      drawn = lines.count
+    } else {
+      for transfer in changed {
+        let before = transfers.updateValue(transfer, forKey: transfer.id)
+        guard before == nil || before.map(screen.news) != screen.news(transfer) else { continue }
+        text += screen.line(transfer) + "\n"
+      }
+    }
+    write(text)
+  }
+
+  private func write(_ text: String) {
+    let stream = descriptor == STDERR_FILENO ? stderr : stdout
+    fputs(text, stream)
+    fflush(stream)
+  }
+}
+
+extension Screen {
+  /// A table that fits the lines of a terminal; ended transfers are left out first.
+  func board(_ transfers: [Wire.Transfer], height: Int) -> [String] {
+    // Three lines are for the titles, the number of hidden transfers, and the cursor.
+    let room = max(1, height - 3)
+    guard transfers.count > room else { return text(transfers) }
+    let going = transfers.filter { $0.state != .ended }
+    let ended = transfers.filter { $0.state == .ended }
+    let shown = (going.prefix(room) + ended.suffix(max(0, room - going.count))).sorted { $0.id < $1.id }
+    return text(shown) + [paint("and \(transfers.count - shown.count) more", .faint)]
+  }
+
+  /// A transfer in one line, after the time.
+  func line(_ transfer: Wire.Transfer) -> String {
+    let amount = transfer.amount.isEmpty ? "" : " (\(transfer.amount))"
+    let time = paint(clock(now, seconds: true), .faint)
+    return
+      "\(time)  \(transfer.id) \(printable(transfer.title)): \(paint(printable(news(transfer)), transfer.style))\(amount)"
+  }
+
+  /// The state of a transfer without its progress: only a change of this text prints a new line.
+  fileprivate func news(_ transfer: Wire.Transfer) -> String {
+    switch transfer.state {
+    case .transferring: "transferring"
+    case .ended:
+      (transfer.result?.rawValue ?? "ended")
+        + (transfer.result == .done ? "" : transfer.message.map { ": \($0)" } ?? "")
+    default: state(transfer)
+    }
+  }
+}

@@ -1,0 +1,99 @@
+import RefreshAPI
+
+extension Screen {
+  /// Transfers, a line each: their progress, or the reason why they wait.
+  func text(_ transfers: [Wire.Transfer]) -> [String] {
+    guard !transfers.isEmpty else { return ["There are no transfers."] }
+    let hasManyApps = Set(transfers.map(\.app)).count > 1
+    var table = Table(
+      titles: ["ID"] + (hasManyApps ? ["APP"] : []) + ["", "WHAT", "PROGRESS", "BYTES", "STATE"],
+      prose: hasManyApps ? 6 : 5)
+    table.rows = transfers.map { transfer in
+      [Cell("\(transfer.id)")] + (hasManyApps ? [Cell(transfer.app)] : []) + [
+        Cell(transfer.direction == .upload ? "↑" : "↓", .faint), Cell(transfer.title), progress(transfer),
+        Cell(transfer.amount), Cell(state(transfer), transfer.style),
+      ]
+    }
+    return table.lines(on: self)
+  }
+
+  /// The share, and a bar if the screen is wide enough.
+  private func progress(_ transfer: Wire.Transfer) -> Cell {
+    guard let share = transfer.share else { return "" }
+    // A long bar would cut the STATE column, which says more.
+    let columns = min(20, 8 + ((width ?? 0) - 80) / 4)
+    let bar = columns < 6 ? "" : ProgressBar.text(share, columns: columns) + " "
+    return Cell(bar + ProgressBar.percent(share), transfer.style)
+  }
+
+  /// The state of a transfer: `12 MB/s, 1 min 30 s left`, `held: network`, `next attempt today 12:04: …`.
+  func state(_ transfer: Wire.Transfer) -> String {
+    let trouble = transfer.message.map { ": \($0)" } ?? ""
+    switch transfer.state {
+    case .transferring: return pace(transfer)
+    case .stopping: return "stopping"
+    case .paused: return "paused; `refreshctl resume-transfer \(transfer.id)`"
+    case .noSpace: return "no space on the disk" + trouble
+    case .waiting: return waiting(transfer) + trouble
+    case .ended:
+      let ending = transfer.result?.rawValue ?? "ended"
+      let when = transfer.endedMicroseconds.map { " " + relative($0, brief: true) } ?? ""
+      return ending + when + (transfer.result == .done ? "" : trouble)
+    }
+  }
+
+  private func pace(_ transfer: Wire.Transfer) -> String {
+    guard let rate = transfer.rate, rate > 0 else { return transfer.attempts > 1 ? "resuming" : "starting" }
+    let speed = "\(ByteCount.text(rate))/s"
+    guard let total = transfer.total, total > transfer.bytes else { return speed }
+    // At most ten years, so that the product does not overflow.
+    let seconds = min((total - transfer.bytes) / rate + 1, 315_576_000)
+    let left = seconds < 60 ? "\(seconds) s" : Elapsed.measured(seconds * 1_000_000)
+    return "\(speed), \(left) left"
+  }
+
+  private func waiting(_ transfer: Wire.Transfer) -> String {
+    if let holds = transfer.holds, !holds.isEmpty {
+      return "held: \(holds.namesAndRemedies)"
+    }
+    guard let until = transfer.untilMicroseconds, until > now else { return "waiting for its turn" }
+    return "next attempt \(clock(until))"
+  }
+}
+
+/// A sentence about transfers, such as "Transfers 12, 13 and 14 are paused".
+func sentence(_ ids: [Int64], _ result: String) -> String {
+  let numbers = ids.map(String.init)
+  guard let last = numbers.last, numbers.count > 1 else { return "Transfer \(numbers.joined()) is \(result)." }
+  return "Transfers \(numbers.dropLast().joined(separator: ", ")) and \(last) are \(result)."
+}
+
+extension Wire.Transfer {
+  /// The description of the transfer, else the name of its file.
+  var title: String {
+    if let description, !description.isEmpty { return description }
+    return path.split(separator: "/").last.map(String.init) ?? path
+  }
+
+  /// The done share, 0 to 1; nil if unknown.
+  var share: Double? {
+    if result == .done { return 1 }
+    guard let total, total > 0 else { return nil }
+    return Double(bytes) / Double(total)
+  }
+
+  /// `1.2 GB of 2.3 GB`, or the bytes so far if the total is unknown.
+  var amount: String {
+    guard let total, total != bytes else { return bytes == 0 && total == nil ? "" : ByteCount.text(bytes) }
+    return "\(ByteCount.text(bytes)) of \(ByteCount.text(total))"
+  }
+
+  var style: Style {
+    switch state {
+    case .transferring: .good
+    case .waiting, .paused, .stopping: holds?.isEmpty == false || state != .waiting || message != nil ? .wait : .plain
+    case .noSpace: .bad
+    case .ended: result == .done ? .plain : result == .cancelled ? .faint : .bad
+    }
+  }
+}

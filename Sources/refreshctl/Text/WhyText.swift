@@ -1,0 +1,117 @@
+import RefreshAPI
+
+extension Screen {
+  /// The columns for the facts, after their names.
+  private var factWidth: Int { max(20, readableWidth - 17) }
+
+  /// An explanation: a sentence, the facts behind it, and the last refreshes and waits.
+  func text(_ why: Wire.Explanation) -> [String] {
+    var facts = Facts()
+    func add(_ name: String, _ text: String, _ style: Style = .plain) {
+      facts.add(name, wrapped(text, within: factWidth).map { paint($0, style) })
+    }
+    if let last = why.past.lazy.compactMap(\.refresh).first { facts.add("last refresh", summary(last)) }
+    add("data age", age(why))
+    if let planning = why.planning {
+      add("plan", plan(planning))
+      add("learnt", learnt(planning))
+    }
+    if why.isProcessing { add("kind", "long work: only while nobody uses the machine and it is on mains power") }
+    for term in why.terms {
+      let state = wrapped(text(term), within: factWidth).map { paint($0, term.isMet ? .plain : .bad) }
+      let note = problem(of: term, why.conditions).map { wrapped($0, within: factWidth) } ?? []
+      facts.add(printable(term.constraint), state + note.map { paint($0, .faint) })
+    }
+    if let quiet = why.quiet { add("quiet", "\(time(quiet.fromMinutes)) to \(time(quiet.toMinutes))") }
+    add("switch", switches(why), why.isDisabled || why.pause != nil ? .bad : .plain)
+    if why.failures > 0 { add("retry", "\(count(why.failures, "failure")) in a row that allow a retry") }
+    if why.strikes > 0 { add("strikes", strikes(why)) }
+    if let until = why.freshUntilMicroseconds { add("fresh", "its server has nothing newer before \(clock(until))") }
+    if let until = why.skippedUntilMicroseconds { add("skip", "no scheduled refresh before \(clock(until))") }
+    if let oneShot = why.oneShot { add("scheduled", text(oneShot)) }
+    addPushes(of: why, to: &facts, width: factWidth)
+    return wrapped(sentence(why)) + [""] + facts.lines(on: self) + (why.past.isEmpty ? [] : [""] + table(why.past))
+  }
+
+  private func age(_ why: Wire.Explanation) -> String {
+    let age = why.freshMicroseconds.map { self.age(of: $0) } ?? "no data yet"
+    let floor = why.floorMicroseconds.map { ["floor \(clock($0))"] } ?? []
+    let ceiling = why.staleMicroseconds.map { ["ceiling \(clock($0))"] } ?? []
+    return ([age] + floor + ceiling).joined(separator: ", ")
+  }
+
+  private func plan(_ planning: Wire.Planning) -> String {
+    let (worth, price) = (Decimal.text(planning.worth), Decimal.text(planning.price))
+    let expected = Decimal.text(planning.openingsExpected)
+    return "refresh \(clock(planning.plannedMicroseconds)), \(expected) openings expected before it; a refresh now "
+      + "would save \(worth) min of age, and is worth it from \(price) min (price \(Decimal.text(planning.machinePrice)) × cost "
+      + "\(Decimal.text(planning.cost)))"
+  }
+
+  private func learnt(_ planning: Wire.Planning) -> String {
+    "new data \(Decimal.text(planning.newDataPerDay)) times a day, opened \(Decimal.text(planning.openingsPerDay)) times "
+      + "a day (`usage` shows when)"
+  }
+
+  private func text(_ term: Wire.Term) -> String {
+    let has = term.has.map(printable) ?? "unknown"
+    let source = term.source.isEmpty ? "" : " (\(printable(term.source)))"
+    let met = term.isRelaxed ? "no longer required" : term.isMet ? "met" : "not met"
+    var relaxed = ""
+    if !term.isRelaxed, let from = term.relaxedMicroseconds { relaxed = ", required until \(clock(from))" }
+    return "\(printable(term.needs)): \(has)\(source), \(met)\(relaxed)"
+  }
+
+  /// The reason why a better source of the term's condition did not answer.
+  private func problem(of term: Wire.Term, _ conditions: Wire.Conditions) -> String? {
+    let problem: String? =
+      switch term.constraint {
+      case "network": conditions.network.problem
+      case "power": conditions.power.problem
+      case "idle": conditions.idle.problem
+      case "calm": conditions.pressure.problem
+      default: nil
+      }
+    return problem.map(printable)
+  }
+
+  private func switches(_ why: Wire.Explanation) -> String {
+    let app = why.isDisabled ? "disabled" : "enabled"
+    return "\(app), " + (why.pause.map { "all apps paused \(end($0))" } ?? "nothing paused")
+  }
+
+  private func strikes(_ why: Wire.Explanation) -> String {
+    let rest = why.restsUntilMicroseconds.map { "; it rests until \(clock($0))" } ?? ""
+    return "\(count(why.strikes, "refresh", "refreshes")) overran the deadline within a day\(rest)"
+  }
+
+  private func text(_ oneShot: Wire.OneShot) -> String {
+    let reason = oneShot.reason.isEmpty ? "" : ", “\(printable(oneShot.reason))”"
+    return "once, not before \(clock(oneShot.earliestMicroseconds))\(reason)"
+  }
+
+  /// A minute of the day: `07:30`.
+  func time(_ minutes: Int) -> String { CalendarTime.clock(of: [minutes / 60, minutes % 60]) }
+
+  /// The last refreshes and waits, a line each.
+  private func table(_ past: [Wire.Past]) -> [String] {
+    var table = Table(titles: ["WHEN", "WHAT", "WHY"], prose: 2)
+    for entry in past.prefix(10) {
+      if let refresh = entry.refresh {
+        let cause = refresh.cause.map { ": \($0.text)" } ?? ""
+        let push = refresh.merged.map { " (\(content(refresh.contentID))\(others($0)))" } ?? ""
+        table.rows.append([
+          Cell(clock(refresh.startedMicroseconds)), Cell(refresh.outcome.words, refresh.outcome.style),
+          Cell(refresh.trigger.hyphenated + push + cause),
+        ])
+      }
+      if let wait = entry.wait {
+        table.rows.append([
+          Cell(clock(wait.sinceMicroseconds)), Cell("waited \(wait.span)"),
+          Cell("held: " + wait.holds.joined(separator: ", "), .faint),
+        ])
+      }
+    }
+    return table.lines(on: self)
+  }
+}

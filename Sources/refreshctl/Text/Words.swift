@@ -1,0 +1,64 @@
+import RefreshAPI
+
+extension RawRepresentable<String> {
+  /// The word with hyphens, as people read and write it: `new-data` for `new_data` on the wire.
+  var hyphenated: String { String(rawValue.map { $0 == "_" ? "-" : $0 }) }
+}
+
+extension Wire.Outcome {
+  /// The outcome in a sentence.
+  var words: String {
+    switch self {
+    case .newData: "new data"
+    case .noData: "no data"
+    case .failed: "failed"
+    }
+  }
+}
+
+extension Wire.Phase {
+  /// The phase, to follow "is".
+  var words: String {
+    switch self {
+    case .foreground: "in the foreground"
+    case .background: "in the background"
+    case .loggedOut: "logged out"
+    }
+  }
+}
+
+extension [Wire.Hold] {
+  /// The names of the holds: `network, power`.
+  var names: String { map { printable($0.name) }.joined(separator: ", ") }
+
+  /// The holds and their remedies: `logged-out (refreshctl login org.example.todo)`.
+  var namesAndRemedies: String { map { printable("\($0.name) (\($0.remedy))") }.joined(separator: ", ") }
+}
+
+extension Wire.Wait {
+  /// The length of the wait: `2 h`.
+  var span: String { Elapsed.rough(max(0, untilMicroseconds - sinceMicroseconds)) }
+}
+
+/// A number of things: `1 app`, `2 apps`.
+func count(_ number: Int, _ one: String, _ many: String? = nil) -> String {
+  "\(number) \(number == 1 ? one : many ?? one + "s")"
+}
+
+/// Text with spaces before it, up to a number of columns.
+func rightAligned(_ text: String, columns: Int) -> String {
+  String(repeating: " ", count: max(0, columns - text.count)) + text
+}
+
+/// Text of another program, safe for a terminal.
+///
+/// Control characters could move the cursor or change the terminal's title. Characters that change the direction of
+/// writing could make a line look like another one.
+func printable(_ text: String) -> String {
+  String(
+    String.UnicodeScalarView(
+      text.unicodeScalars.map { scalar in
+        let isShown = scalar.properties.generalCategory != .control && !scalar.properties.isBidiControl
+        return isShown ? scalar : scalar == "\t" ? " " : "\u{FFFD}"
+      }))
+}
