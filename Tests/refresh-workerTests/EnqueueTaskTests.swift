@@ -3,7 +3,7 @@ import Testing
 
 @testable import refresh_worker
 
-/// When a task asks again that could not have a file downloaded.
+/// Which errors of the daemon make the task ask for a retry.
 struct EnqueueTaskTests {
   @Test func onlyWhatMayPassIsAskedForAgain() {
     for name in [TransfersInterface.NotStored.name, TransfersInterface.QueueFull.name] {
