@@ -18,8 +18,8 @@ figure is the median over the rounds:
 The figures:
 
 - Memory: of a refreshd alone, on its second start, after 100 calls of five methods and a reload (weight.py). No other
-  process may run its program then, because shared pages would count in part only. "File" has pages of the program and of
-  libraries, "anonymous" has all others.
+  process may run its program then, because shared pages would count in part only. "File" has pages of the program and
+  of libraries, "anonymous" has all others.
 - Bytes an app: the difference in PSS between 1,000 apps and one, by 999, configuration included.
 - PSS idle: at rest after the second start, before the first call.
 - Wakes: voluntary context switches of all threads in 60 seconds without a due refresh, less the watchdog's keep-alives
@@ -35,7 +35,7 @@ The figures:
 - Sustained: all 1,000 apps due ten times a second, more than the machine can do; starts a second over two seconds. For
   systemd: 1,000 by the time from their due instant to the last start. The task has 9 kB and no C library, or is `sh -c`
   with a built-in command that appends one byte, by which starts are counted.
-- Change: a Set of another interval until the reply, so until the commit. For systemd: the files, daemon-reload, restart.
+- Change: a Set of another interval until the reply, so until the commit. For systemd: files, daemon-reload, restart.
 - Calls: client.c, the same against all; the yardstick echoes a Signal. Signals alternate between foreground and
   background, so that each changes the app's phase and is saved. With one client, both ends share a processor.
 - Status as a process: `refreshctl status APP` against `systemctl show UNIT`, from posix_spawn to exit.

@@ -3,7 +3,7 @@
  * A single thread makes CALLS calls over CONNECTIONS connections, with always one call in flight on each connection. A
  * message and its answer end with a NUL byte (the framing of Varlink). Each connection sends the messages in turn. The
  * first "%04d" of a message is replaced by the number of the connection, so that each can ask for its own app.
- * The program prints "P50_US P99_US CALLS_PER_SECOND". It prints an answer that contains "error" and ends with status 1.
+ * The program prints "P50_US P99_US CALLS_PER_SECOND". An answer with "error" is printed and ends it with status 1.
  */
 #define _GNU_SOURCE
 #include <err.h>

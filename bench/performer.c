@@ -1,11 +1,11 @@
 /* A daemon that only asks its client to perform: `performer SOCKET CALLS`
  *
  * The program serves one app on SOCKET. It sends CALLS times `perform` to the attached connection, and waits for the
- * completion on any connection. Then it prints "P50_US P99_US", the time between the two, which measures the client: its
- * side of the socket, its loop and its handler. A message ends with a NUL byte (the framing of Varlink). The program
+ * completion on any connection. Then it prints "P50_US P99_US", the time between the two, which measures the client:
+ * its side of the socket, its loop and its handler. A message ends with a NUL byte (the framing of Varlink). The program
  * answers leases and a watch as refreshd does, because a client of refreshd needs them.
  *
- * `performer SOCKET` is the smallest possible client, for comparison: it attaches and sends back each message unchanged,
+ * `performer SOCKET` is the smallest possible client, for comparison: it attaches and sends each message back unchanged
  * on the same connection.
  */
 #define _GNU_SOURCE

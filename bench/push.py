@@ -7,7 +7,7 @@ to both in alternating rounds. Each message starts the same command, of 9 kB wit
 of its first instruction.
 
 - Broker: from the line to `mosquitto_pub -l -q 1` to the first instruction: broker, bridge, commit to the disk, daemon.
-  The yardstick is a shell that reads the lines of `mosquitto_sub -q 1` and starts the command for each; it stores nothing.
+  The yardstick is a shell that reads the lines of `mosquitto_sub -q 1` and starts the command; it stores nothing.
 - Socket: from the call of org.refreshd.App.Push, on an open connection, to the first instruction; the same yardstick.
 - Accepted: messages a second that are on disk when they are acknowledged. The apps are logged out, so that no task
   starts meanwhile. One client calls App.Push, then sixteen do, then one calls Deliver with 256 messages at a time, and

@@ -101,7 +101,7 @@ class Refreshd(Service):
             self.call("App.Signal", app=each, signal="foreground")
 
     def make_due(self, count: int, in_us: int) -> dict[str, int]:
-        """Makes apps due at one instant: an app is due one interval after its last start, so each gets its own interval."""
+        """Makes apps due at one instant. Each gets its own interval, because that begins at the app's last start."""
         apps = self.apps[:count]
         at = measure.now_us() + in_us
         for each in apps:
@@ -116,7 +116,7 @@ class Refreshd(Service):
         self.set_interval(self.apps, f"{every_us}us")
 
     def make_quiet(self) -> None:
-        """Makes nothing due and waits for running refreshes, because those stopped by shutdown would run again later."""
+        """Makes nothing due and waits for running refreshes; those stopped by shutdown would run again."""
         self.set_interval(self.apps, NEVER)
         while self.call("Manager.Status")["status"]["refreshing"]:
             time.sleep(0.02)

@@ -1,8 +1,8 @@
 /* The limit of the machine: `yardstick SOCKET TASKS PROGRAM [ARGUMENT…]`
  *
  * The program has a heap of due instants, one timerfd on CLOCK_BOOTTIME, epoll, posix_spawn, and an echo on a Unix
- * socket. It has no state, no policy, no log and no limit on running tasks: only the least work of a program that starts
- * processes by time and answers on a socket. `make bench` divides by its figures. In an argument "%04d" is replaced by
+ * socket. It has no state, no policy, no log and no limit on running tasks: only the work that is needed to start
+ * processes by time and answer on a socket. `make bench` divides by its figures. In an argument "%04d" is replaced by
  * the number of the task. A task never runs twice at once.
  *
  * A message ends with a NUL byte, and the program sends it back unchanged. "due COUNT AT EVERY" also makes the first
