@@ -20,7 +20,8 @@ The figures:
 - Memory: of a refreshd alone, on its second start, after 100 calls of five methods and a reload (weight.py). No other
   process may run its program then, because shared pages would count in part only. "File" has pages of the program and
   of libraries, "anonymous" has all others.
-- Bytes an app: the difference in PSS between 1,000 apps and one, by 999, configuration included.
+- Bytes an app: the difference in anonymous memory at rest between 1,000 apps and one, by 999, configuration included;
+  for systemd the difference in PSS.
 - PSS idle: at rest after the second start, before the first call.
 - Wakes: voluntary context switches of all threads in 60 seconds without a due refresh, less the watchdog's keep-alives
   ($WATCHDOG_USEC is 30 s). All three idle in the same minute.
@@ -140,7 +141,10 @@ class Bench:
             self.attached()
 
     def weights(self) -> dict[str, int]:
-        """Adds the memory of a refreshd alone; returns the PSS by column with one app, or one timer."""
+        """Adds the memory of a refreshd alone; returns the memory by column with one app, or one timer.
+
+        File pages would disturb the bytes an app, so only anonymous pages count, except for systemd.
+        """
         one = self.a_refreshd("refreshd-one", 1, self.task, self.starts)
         one.start_for_the_first_time()
         one.stop()
@@ -157,7 +161,7 @@ class Bench:
         }.items():
             service.start()
             time.sleep(2)
-            memory[column] = measure.pss(service.process)
+            memory[column] = measure.memory(service.process).anonymous
             service.stop()
         if self.timers:
             self.timers.ask("load", 1, self.task)
@@ -183,11 +187,14 @@ class Bench:
             }
             return seen | ({SYSTEMD: self.timers.ask("idle")} if self.timers else {})
 
-        memory = {column: measure.pss(service.process) for column, service in self.both.items()}
-        memory |= {SYSTEMD: self.timers.ask("pss")} if self.timers else {}
-        for column, held in memory.items():
+        memory = {column: measure.memory(service.process) for column, service in self.both.items()}
+        idle = {column: held.pss for column, held in memory.items()}
+        with_all = {column: held.anonymous for column, held in memory.items()}
+        if self.timers:
+            idle[SYSTEMD] = with_all[SYSTEMD] = self.timers.ask("pss")
+        for column, held in idle.items():
             self.table.add("PSS idle with 1,000 apps, MB", column, held / 1e6)
-            self.table.add("bytes an app", column, (held - with_one[column]) / (APPS - 1))
+            self.table.add("bytes an app", column, (with_all[column] - with_one[column]) / (APPS - 1))
 
         before, keep_alives = look(), self.notify.keep_alives
         time.sleep(IDLE_SECONDS)
