@@ -7,7 +7,7 @@
  *
  * A message ends with a NUL byte, and the program sends it back unchanged. "due COUNT AT EVERY" also makes the first
  * COUNT tasks due at AT (microseconds, CLOCK_REALTIME), and again EVERY microseconds after each start, or only once if
- * EVERY is 0. READY=1 goes to $NOTIFY_SOCKET once the socket listens (sd_notify(3)).
+ * EVERY is 0. READY=1 goes to $NOTIFY_SOCKET once the socket listens.
  */
 #define _GNU_SOURCE
 #include <err.h>

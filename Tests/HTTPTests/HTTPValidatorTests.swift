@@ -2,7 +2,7 @@ import Testing
 
 @testable import HTTP
 
-/// Which tags and dates may resume a part.
+/// Accepts reliable tags and dates as validators, and refuses others.
 struct HTTPValidatorTests {
   static let date = "Sun, 06 Nov 1994 08:49:37 GMT"
   static let minuteBefore = "Sun, 06 Nov 1994 08:48:37 GMT"

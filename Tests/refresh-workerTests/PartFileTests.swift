@@ -4,7 +4,7 @@ import Testing
 
 @testable import refresh_worker
 
-/// Which files a download opens, continues, replaces and refuses.
+/// A download continues its own part, replaces other parts, and refuses foreign files.
 struct PartFileTests {
   let scratch: ScratchFolder
   let folder: Folder

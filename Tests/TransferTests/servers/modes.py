@@ -19,7 +19,7 @@ DAY = 86400
 
 @dataclasses.dataclass
 class Answer:
-    """What is to be sent, and how it ends."""
+    """The response, and how it ends."""
 
     status: int
     headers: dict
