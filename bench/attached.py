@@ -1,4 +1,4 @@
-"""An app that refreshes itself with RefreshKit: how fast it answers, and what it takes while nothing happens."""
+"""An app that refreshes itself with RefreshKit: its response time, and its memory at rest."""
 
 import os
 import pty
@@ -12,10 +12,10 @@ PERFORMS = 20_000
 
 
 def round_trip_us(performer: Path, client: list[str], path: Path) -> float:
-    """From `perform` to the completion, the median; performer.c asks, on one processor with its client."""
+    """The median from `perform` to the completion; performer.c asks, on one processor with its client."""
     with measure.pinned(os.getpid()):
         daemon = subprocess.Popen([str(performer), str(path), str(PERFORMS)], stdout=subprocess.PIPE, text=True)
-        daemon.stdout.readline()  # it listens
+        daemon.stdout.readline()  # the performer listens
         app = subprocess.Popen(client, env=dict(os.environ, REFRESH_SOCKET=str(path)), stdout=subprocess.DEVNULL)
         answer, _ = daemon.communicate(timeout=60)
         app.wait(timeout=60)
@@ -26,10 +26,10 @@ def round_trip_us(performer: Path, client: list[str], path: Path) -> float:
 
 
 def memory_at_rest(program: Path, refreshd: Refreshd) -> int:
-    """The resident set size in bytes of an app, in the foreground, after some refreshes of its own."""
+    """The resident set size in bytes of an app in the foreground, after ten refreshes."""
     app = refreshd.apps[0]
     environment = dict(os.environ, REFRESH_SOCKET=str(refreshd.socket))
-    terminal, its_end = pty.openpty()  # the window of the example, and not a pipe, to which it would write in blocks
+    terminal, its_end = pty.openpty()  # a terminal, because the example would write to a pipe in blocks
     process = subprocess.Popen([str(program), app], env=environment, stdin=its_end, stdout=its_end)
     os.close(its_end)
     with open(terminal, "r+b", buffering=0) as window:
@@ -38,8 +38,9 @@ def memory_at_rest(program: Path, refreshd: Refreshd) -> int:
             said += window.read(4096)
         for _ in range(10):
             refreshd.call("Manager.Run", app=app)
-        held = measure.memory(process.pid, "Rss")
+        held = measure.memory(process.pid).rss
         window.write(b"\x04")  # Ctrl-D
         process.wait(timeout=10)
-    refreshd.enter_foreground([app])  # where all apps of the bench are: with the lease it has left it
+    # The end of the lease took the app out of the foreground, where all apps of the bench are.
+    refreshd.enter_foreground([app])
     return held

@@ -1,41 +1,45 @@
-"""What refreshd takes and gives, as ratios in one run: `make bench`, or
+"""Compares refreshd with a yardstick in C and with systemd's timers, in one run: `make bench`, or
 
     bench.py --programs DIR --with-systemd SCRIPT
 
-DIR holds `refreshd`, `refreshctl`, `refresh-example` and `attached-bench` of a release build; SCRIPT boots the throwaway
-systemd (Tests/with-systemd, as root). The bench builds what it compares with (yardstick.c, task.c, client.c,
-performer.c) by `cc`, works in a scratch directory below /var/tmp, takes about five minutes, and ends with one table. It
-counts CPU time by control groups, so it needs root. Where the throwaway systemd does not run, its column stays empty and
-the reason stands below the table.
+DIR has `refreshd`, `refreshctl`, `refresh-example` and `attached-bench` of a release build. SCRIPT boots the throwaway
+systemd (Tests/with-systemd, as root). The bench compiles its C programs (yardstick.c, task.c, client.c, performer.c) by
+`cc`, works in a scratch directory below /var/tmp, takes about five minutes, and ends with one table. It needs root,
+because it counts CPU time by control groups. If the throwaway systemd does not run, its column stays empty and a note
+below the table gives the reason.
 
-Three that do the same work, in rounds that alternate, so that a neighbour on the machine meets all three; every figure
-is the median over the rounds:
+The bench measures three programs in alternating rounds, so that other load on the machine affects all three. Each
+figure is the median over the rounds:
 
-- refreshd, 1,000 apps of one task each, tasks by the spawn launcher, state on disk;
-- the yardstick, yardstick.c without state or policy: the limit of the machine, no product;
-- systemd timers, a .timer and a oneshot .service a task, AccuracySec=1us, everything in that systemd counted.
+- refreshd: 1,000 apps of one task each, with the spawn launcher and the state on disk;
+- the yardstick: yardstick.c without state or policy, the limit of the machine and no product;
+- systemd timers: a .timer and a oneshot .service for each task, AccuracySec=1us; the figures count all of that systemd.
 
-What is measured, and how:
+The figures:
 
-- PSS: on the second start, so with the apps in the store, at rest. Bytes an app: the difference between 1,000 apps and
-  one, by 999, configuration included.
-- Wakes: voluntary context switches of all threads in 60 seconds in which nothing is due, less the watchdog's
-  keep-alives that arrived ($WATCHDOG_USEC is 30 s). The three idle in the same minute.
-- READY: from exec to the message on $NOTIFY_SOCKET, on the second start. For systemd: daemon-reload and start of 1,000
-  timers.
-- Lateness: the first instruction of the task minus the due instant, both wall clock. All apps are in the foreground,
-  whose interval is exact. An app's due instant is what Show says after an interval was set that ends at that instant.
-  1 due: one of 1,000 apps, many times. 1,000 due: all at one instant; CPU is of daemon and tasks, by their control
-  group (cpu.stat).
-- A unit a task: refreshd as a service of the throwaway systemd, tasks by the systemd launcher, against timers whose
-  services have what refreshd gives its units: accounting, bounds, a slice, a user. CPU of all in that systemd.
-- Sustained: all 1,000 due ten times a second, more than can be done; starts a second over two seconds. For systemd:
-  1,000 by the time from their due instant to the last start. The task is 9 kB without a C library, or `sh -c` with a
-  built-in command that appends one byte, by which starts are counted.
-- Change: Set of another interval until it is answered, so committed. For systemd: the files, daemon-reload, restart.
-- Calls: client.c, the same against all; the yardstick echoes a Signal. Signal alternates between foreground and
-  background, so every one changes the app's phase and is saved. With one client, both ends share a processor.
-- Status as a process: `refreshctl status APP` against `systemctl show UNIT`, posix_spawn to exit.
+- Memory: of a refreshd alone, on its second start, after 100 calls of five methods and a reload (weight.py). No other
+  process may run its program then, because shared pages would count in part only. "File" has pages of the program and
+  of libraries, "anonymous" has all others.
+- Bytes an app: the difference in anonymous memory at rest between 1,000 apps and one, by 999, configuration included;
+  for systemd the difference in PSS.
+- PSS idle: at rest after the second start, before the first call.
+- Wakes: voluntary context switches of all threads in 60 seconds without a due refresh, less the watchdog's keep-alives
+  ($WATCHDOG_USEC is 30 s). All three idle in the same minute.
+- READY: from exec to the message on $NOTIFY_SOCKET, on the second start. For systemd: daemon-reload and the start of
+  1,000 timers.
+- Lateness: the first instruction of the task minus the due instant, both by the wall clock. All apps are in the
+  foreground, whose interval is exact. The bench sets an interval that ends at the due instant, and Show confirms it.
+  "1 due" is one of 1,000 apps, many times. "1,000 due" is all apps at one instant; CPU is of the daemon and its tasks,
+  by their control group (cpu.stat).
+- A unit a task: refreshd as a service of the throwaway systemd with the systemd launcher, against timers whose services
+  have the properties of refreshd's units: accounting, limits, a slice, a user. CPU is of all processes in that systemd.
+- Sustained: all 1,000 apps due ten times a second, more than the machine can do; starts a second over two seconds. For
+  systemd: 1,000 by the time from their due instant to the last start. The task has 9 kB and no C library, or is `sh -c`
+  with a built-in command that appends one byte, by which starts are counted.
+- Change: a Set of another interval until the reply, so until the commit. For systemd: files, daemon-reload, restart.
+- Calls: client.c, the same against all; the yardstick echoes a Signal. Signals alternate between foreground and
+  background, so that each changes the app's phase and is saved. With one client, both ends share a processor.
+- Status as a process: `refreshctl status APP` against `systemctl show UNIT`, from posix_spawn to exit.
 - Attached app: an app with RefreshKit that has nothing to do when it is asked to refresh itself, against an echo in C;
   performer.c asks both. At rest: refresh-example, attached to refreshd, after ten refreshes.
 """
@@ -60,6 +64,7 @@ from service import Service
 from table import REFRESHD, SYSTEMD, YARDSTICK, Table
 from timers import Timers
 from units import Units
+from weight import weigh
 from yardstick import Yardstick
 
 HERE = Path(__file__).resolve().parent
@@ -110,11 +115,11 @@ class Bench:
             self.table.notes.append(str(reason))
 
     def run(self) -> None:
-        say("memory of one app, and first starts")
-        with_one = self.memory_with_one()
+        say("first starts, and memory of a refreshd alone")
         for service in (self.refreshd, self.in_shell[REFRESHD]):
             service.start_for_the_first_time()
             service.stop()
+        with_one = self.weights()
         if self.units:
             self.units.start_for_the_first_time()
             self.units.stop()
@@ -135,11 +140,20 @@ class Bench:
             self.status()
             self.attached()
 
-    def memory_with_one(self) -> dict[str, int]:
-        """PSS by column with one app, or one timer."""
+    def weights(self) -> dict[str, int]:
+        """Adds the memory of a refreshd alone; returns the memory by column with one app, or one timer.
+
+        File pages would disturb the bytes an app, so only anonymous pages count, except for systemd.
+        """
         one = self.a_refreshd("refreshd-one", 1, self.task, self.starts)
         one.start_for_the_first_time()
         one.stop()
+        for name, service in {"1 app": one, "1,000 apps": self.refreshd}.items():
+            for _ in range(ROUNDS):
+                held = weigh(service)
+                self.table.add(f"alone, {name}: anonymous, MB", REFRESHD, held.anonymous / 1e6)
+                self.table.add(f"alone, {name}: file, MB", REFRESHD, held.file / 1e6)
+                self.table.add(f"alone, {name}: PSS, MB", REFRESHD, held.pss / 1e6)
         memory = {}
         for column, service in {
             REFRESHD: one,
@@ -147,7 +161,7 @@ class Bench:
         }.items():
             service.start()
             time.sleep(2)
-            memory[column] = measure.pss(service.process)
+            memory[column] = measure.memory(service.process).anonymous
             service.stop()
         if self.timers:
             self.timers.ask("load", 1, self.task)
@@ -173,11 +187,14 @@ class Bench:
             }
             return seen | ({SYSTEMD: self.timers.ask("idle")} if self.timers else {})
 
-        memory = {column: measure.pss(service.process) for column, service in self.both.items()}
-        memory |= {SYSTEMD: self.timers.ask("pss")} if self.timers else {}
-        for column, held in memory.items():
+        memory = {column: measure.memory(service.process) for column, service in self.both.items()}
+        idle = {column: held.pss for column, held in memory.items()}
+        with_all = {column: held.anonymous for column, held in memory.items()}
+        if self.timers:
+            idle[SYSTEMD] = with_all[SYSTEMD] = self.timers.ask("pss")
+        for column, held in idle.items():
             self.table.add("PSS idle with 1,000 apps, MB", column, held / 1e6)
-            self.table.add("bytes an app", column, (held - with_one[column]) / (APPS - 1))
+            self.table.add("bytes an app", column, (with_all[column] - with_one[column]) / (APPS - 1))
 
         before, keep_alives = look(), self.notify.keep_alives
         time.sleep(IDLE_SECONDS)

@@ -1,9 +1,9 @@
-/* Asks a server on a Unix socket as fast as it answers: `client SOCKET CONNECTIONS CALLS MESSAGE…`
+/* Calls a server on a Unix socket as fast as it answers: `client SOCKET CONNECTIONS CALLS MESSAGE…`
  *
- * One thread, CONNECTIONS connections, on each always exactly one call in flight, CALLS calls in all. A message and its
- * answer end with a NUL byte (the framing of Varlink). Call k of a connection sends MESSAGE k modulo their number; its
- * first "%04d" stands for the number of the connection, so that every connection can ask for an app of its own.
- * Prints "P50_US P99_US CALLS_PER_SECOND". An answer that holds "error" ends the program with status 1 and is shown.
+ * A single thread makes CALLS calls over CONNECTIONS connections, with always one call in flight on each connection. A
+ * message and its answer end with a NUL byte (the framing of Varlink). Each connection sends the messages in turn. The
+ * first "%04d" of a message is replaced by the number of the connection, so that each can ask for its own app.
+ * The program prints "P50_US P99_US CALLS_PER_SECOND". An answer with "error" is printed and ends it with status 1.
  */
 #define _GNU_SOURCE
 #include <err.h>
@@ -19,11 +19,11 @@
 
 struct connection {
   int descriptor;
-  long calls;    /* how many it has made */
-  int64_t asked; /* when the one in flight was sent, nanoseconds */
+  long calls;    /* calls made so far */
+  int64_t asked; /* when the call in flight was sent, nanoseconds */
   char **messages;
   size_t *lengths;
-  char *answer; /* what has come of the answer so far */
+  char *answer; /* the bytes of the answer so far */
   size_t held, capacity;
 };
 
@@ -70,7 +70,7 @@ static void ask(struct connection *self, int count) {
   }
 }
 
-/* Takes what has come; returns whether the answer is whole. */
+/* Reads bytes; returns whether the answer is complete. */
 static int take(struct connection *self) {
   if (self->held == self->capacity) self->answer = realloc(self->answer, self->capacity *= 2);
   if (!self->answer) err(1, "cannot hold an answer");

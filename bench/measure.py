@@ -1,6 +1,7 @@
-"""What the bench reads of a process: readiness, memory, wakes, CPU time, and the starts of its tasks."""
+"""Reads the readiness, memory, wakes and CPU time of a process, and the starts of its tasks."""
 
 import contextlib
+import dataclasses
 import math
 import os
 import socket
@@ -16,18 +17,18 @@ def now_us() -> int:
 
 
 def percentile(values, share: float) -> float:
-    """The least value that is not exceeded by `share` of the values."""
+    """The smallest value such that `share` of the values are not larger."""
     return sorted(values)[math.ceil(len(values) * share) - 1]
 
 
 def free_port() -> int:
-    """A port of the loopback that nobody listens on."""
+    """A free port of the loopback interface."""
     with socket.create_server(("127.0.0.1", 0)) as server:
         return server.getsockname()[1]
 
 
 def median_ms(action, times: int) -> float:
-    """How long `action` takes in milliseconds, the median of so many times."""
+    """The median time of `action` in milliseconds."""
     taken = []
     for _ in range(times):
         begin = time.perf_counter()
@@ -37,7 +38,7 @@ def median_ms(action, times: int) -> float:
 
 
 def run_quietly(arguments: list[str], **environment: str) -> None:
-    """Runs a program to its end by posix_spawn, its output thrown away: what it costs a script to run it."""
+    """Runs a program to its end by posix_spawn and discards its output, as a script would."""
     null = [(os.POSIX_SPAWN_OPEN, 1, "/dev/null", os.O_WRONLY, 0)]
     process = os.posix_spawnp(arguments[0], arguments, os.environ | environment, file_actions=null)
     _, status = os.waitpid(process, 0)
@@ -45,17 +46,29 @@ def run_quietly(arguments: list[str], **environment: str) -> None:
         raise RuntimeError(f"cannot measure {' '.join(arguments)}: it ended with status {status}")
 
 
+@dataclasses.dataclass(frozen=True)
+class Memory:
+    """The memory of a process in bytes; except in `rss`, processes that share a page count equal parts of it."""
+
+    anonymous: int
+    """Heap, stacks, and pages of mapped files that the process or the dynamic linker has written."""
+    file: int
+    """Unchanged pages of files: the program and its libraries."""
+    pss: int
+    """Both of these, and shared memory."""
+    rss: int
+
+
+def memory(process: int) -> Memory:
+    """Reads /proc/PID/smaps_rollup (proc_pid_smaps(5))."""
+    lines = Path(f"/proc/{process}/smaps_rollup").read_text().splitlines()[1:]
+    held = {name: int(value.split()[0]) * 1024 for name, value in (line.split(":") for line in lines)}
+    return Memory(anonymous=held["Pss_Anon"], file=held["Pss_File"], pss=held["Pss"], rss=held["Rss"])
+
+
 def pss(process: int) -> int:
     """The proportional set size in bytes."""
-    return memory(process, "Pss")
-
-
-def memory(process: int, kind: str) -> int:
-    """A sum over all that a process has mapped, in bytes (proc_pid_smaps_rollup)."""
-    for line in Path(f"/proc/{process}/smaps_rollup").read_text().splitlines():
-        if line.startswith(f"{kind}:"):
-            return int(line.split()[1]) * 1024
-    raise RuntimeError(f"cannot read the memory of process {process}")
+    return memory(process).pss
 
 
 def threads(process: int) -> list[str]:
@@ -63,7 +76,7 @@ def threads(process: int) -> list[str]:
 
 
 def wakes(process: int) -> int:
-    """Voluntary context switches of all threads: how often the process went to sleep, so how often it was woken."""
+    """Voluntary context switches of all threads, each of which is a sleep and a wake."""
     count = 0
     for thread in threads(process):
         status = Path(f"/proc/{process}/task/{thread}/status").read_text()
@@ -73,10 +86,10 @@ def wakes(process: int) -> int:
 
 @contextlib.contextmanager
 def pinned(process: int):
-    """This process, what it starts, and all threads of `process` on one processor.
+    """Pins this process, its children, and all threads of `process` to one processor.
 
-    The time of one call depends on whether client and server share a processor: 5 against 60 microseconds for an echo.
-    So that a figure does not tell where the scheduler happened to put them, they share one.
+    The time of a call depends on whether client and server share a processor: 5 against 60 microseconds for an echo.
+    Without pinning, a figure would depend on the scheduler's choice.
     """
     before = os.sched_getaffinity(0)
     one = {min(before)}
@@ -93,7 +106,7 @@ def pinned(process: int):
 
 
 class ControlGroup:
-    """A control group of version 2, whose CPU time counts a process and everything it has ever started in it."""
+    """A control group of version 2, which counts the CPU time of a process and of all its descendants."""
 
     def __init__(self, name: str):
         mounts = [line.split() for line in Path("/proc/mounts").read_text().splitlines()]
@@ -120,7 +133,7 @@ class ControlGroup:
 
 
 class Notify:
-    """The bench's end of $NOTIFY_SOCKET: always read, so that no service has to wait for it."""
+    """The bench's end of $NOTIFY_SOCKET, which a thread always reads so that no service waits for it."""
 
     def __init__(self, path: Path):
         self.path = path
@@ -147,7 +160,7 @@ class Notify:
 
 
 class Starts:
-    """The file to which tasks append a line when they start."""
+    """The file to which each task appends a line when it starts."""
 
     LINE = len("0000 1763718000000000\n")
 
@@ -163,7 +176,7 @@ class Starts:
         os.truncate(self.path, 0)
 
     def wait_for(self, count: int, patience: float = 30.0) -> None:
-        """Looks 50 times a second, so that looking takes nothing from what is measured."""
+        """Polls only 50 times a second, so that polling does not disturb the measurement."""
         end = time.monotonic() + patience
         while self.count() < count:
             if time.monotonic() > end:
@@ -171,7 +184,7 @@ class Starts:
             time.sleep(0.02)
 
     def wait_for_all(self, tasks: set[str], patience: float = 30.0) -> None:
-        """Waits until each of these has started; others, left from what was before, do not count."""
+        """Waits until each of these tasks has started; starts of other tasks do not count."""
         end = time.monotonic() + patience
         self.wait_for(len(tasks), patience)
         while missing := tasks - self.first_by_task().keys():
@@ -180,7 +193,7 @@ class Starts:
             time.sleep(0.02)
 
     def first_by_task(self) -> dict[str, int]:
-        """Microseconds of the wall clock of each task's first start."""
+        """The first start of each task, in microseconds of the wall clock."""
         first: dict[str, int] = {}
         for line in self.path.read_text().splitlines():
             task, start = line.split()

@@ -1,12 +1,12 @@
-/* A daemon that does nothing but ask: `performer SOCKET CALLS`
+/* A daemon that only asks its client to perform: `performer SOCKET CALLS`
  *
- * Serves one app on SOCKET until it has sent `perform` so many times to the connection that attached and has got as many
- * completions, on whatever connection; then prints "P50_US P99_US", the time from one to the other. What it measures is
- * the client: its side of the socket, its loop, its handler. A message ends with a NUL byte (the framing of Varlink).
- * Leases and a watch are answered as refreshd does, so that a client of refreshd finds what it expects.
+ * The program serves one app on SOCKET. It sends CALLS times `perform` to the attached connection, and waits for the
+ * completion on any connection. Then it prints "P50_US P99_US", the time between the two, which measures the client:
+ * its side of the socket, its loop and its handler. A message ends with a NUL byte (the framing of Varlink). The program
+ * answers leases and a watch as refreshd does, because a client of refreshd needs them.
  *
- * `performer SOCKET` is the least client there can be, for comparison: it attaches, and sends back each message that it
- * gets as it came, on the same connection.
+ * `performer SOCKET` is the smallest possible client, for comparison: it attaches and sends each message back unchanged
+ * on the same connection.
  */
 #define _GNU_SOURCE
 #include <err.h>
@@ -50,7 +50,7 @@ static int compare(const void *left, const void *right) {
   return (a > b) - (a < b);
 }
 
-/* With its NUL. */
+/* Sends a message with its NUL. */
 static void say(int descriptor, const char *message, size_t length) {
   if (send(descriptor, message, length, MSG_NOSIGNAL) != (ssize_t)length) err(1, "cannot send a message");
 }
@@ -69,7 +69,7 @@ static void perform(void) {
 }
 
 static void take(int descriptor, const char *message) {
-  /* A completion, or the message itself where it is only sent back. */
+  /* A completion, or the message that the smallest client sends back. */
   if (strstr(message, "token")) {
     static const char taken[] = "{\"parameters\":{}}";
     latencies[answered++] = now() - begin;
@@ -87,7 +87,7 @@ static void take(int descriptor, const char *message) {
   }
 }
 
-/* False when the peer has gone. */
+/* Returns false when the peer has disconnected. */
 static int listen_to(int place) {
   struct peer *peer = peers[place];
   ssize_t got = recv(set[place].fd, peer->bytes + peer->held, ROOM - peer->held, 0);
@@ -131,13 +131,13 @@ static void echo(int connection) {
   static const char attach[] = "{\"method\":\"org.refreshd.App.Attach\",\"more\":true}";
   char bytes[ROOM];
   say(connection, attach, sizeof attach);
-  ssize_t got = recv(connection, bytes, sizeof bytes, 0); /* that it is attached, and perhaps the first perform */
+  ssize_t got = recv(connection, bytes, sizeof bytes, 0); /* the reply to Attach, and perhaps the first perform */
   char *rest = memchr(bytes, 0, (size_t)(got > 0 ? got : 0));
   if (!rest) errx(1, "cannot attach");
   got -= ++rest - bytes;
   if (got) say(connection, rest, (size_t)got);
   while ((got = recv(connection, bytes, sizeof bytes, 0)) > 0) {
-    if (send(connection, bytes, (size_t)got, MSG_NOSIGNAL) < 0) return; /* it has enough */
+    if (send(connection, bytes, (size_t)got, MSG_NOSIGNAL) < 0) return; /* the performer has ended */
   }
 }
 

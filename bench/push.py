@@ -1,19 +1,18 @@
-"""What pushes take, beside `mosquitto_sub | while read` in one run: `make bench`, or
+"""Measures pushes against `mosquitto_sub | while read` in one run: `make bench`, or
 
     push.py --programs DIR
 
-DIR holds `refreshd` and `refresh-push` of a release build. mosquitto serves both on loopback, without TLS. A message goes
-to both, in rounds that alternate, and each starts the same command: 9 kB without a C library, which writes down when its
-first instruction ran.
+DIR holds `refreshd` and `refresh-push` of a release build. mosquitto serves both on loopback, without TLS. Messages go
+to both in alternating rounds. Each message starts the same command, of 9 kB without a C library, which records the time
+of its first instruction.
 
 - Broker: from the line to `mosquitto_pub -l -q 1` to the first instruction: broker, bridge, commit to the disk, daemon.
-  The yardstick is a shell that reads the lines of `mosquitto_sub -q 1` and starts the command for each; it keeps nothing.
-- Socket: from the call of org.refreshd.App.Push, on a connection that is open, to the first instruction, beside the same
-  yardstick.
-- Accepted: messages that are on the disk when they are answered (or acknowledged), a second, for apps that are logged
-  out, so that nothing is started meanwhile: one client that calls App.Push, sixteen of them, one that calls Deliver with
-  256 messages at a time, and the bridge from a broker that has 10,000.
-- PSS: the bridge with its broker, after all of that; of the yardstick both processes.
+  The yardstick is a shell that reads the lines of `mosquitto_sub -q 1` and starts the command; it stores nothing.
+- Socket: from the call of org.refreshd.App.Push, on an open connection, to the first instruction; the same yardstick.
+- Accepted: messages a second that are on disk when they are acknowledged. The apps are logged out, so that no task
+  starts meanwhile. One client calls App.Push, then sixteen do, then one calls Deliver with 256 messages at a time, and
+  last the bridge reads 10,000 messages of a broker.
+- PSS: the bridge, after all of that; for the yardstick both of its processes.
 """
 
 import argparse
@@ -38,7 +37,7 @@ HERE = Path(__file__).resolve().parent
 APPS, ROUNDS, SAMPLES = 40, 5, 100
 CALLS, CLIENTS, BATCH, MESSAGES = 500, 16, 256, 10_000
 REFRESHD, YARDSTICK = COLUMNS = ("refreshd", "mosquitto_sub")
-# No app is at its limit, and the broker is on this machine.
+# The push limit is too high to matter, and the broker is on this machine.
 MORE = '[push]\nnetwork = "none"\n[defaults]\npush_burst = 100\npush_per_hour = 3600\n'
 BROKER = """\
 listener {port} 127.0.0.1
@@ -103,7 +102,7 @@ class Bench:
         listen = f"mosquitto_sub -h 127.0.0.1 -p {self.port} -q 1 -t yardstick"
         start = f"while read -r line; do {self.task} {self.starts.path} 0000; done"
         self.shell = self.run_beside(["sh", "-c", f"{listen} | {start}"])
-        # Both listen when a message of each has come.
+        # Both are connected once a message has reached each.
         for topic in [f"bench/{self.refreshd.apps[0]}", "yardstick"]:
             self.open_publisher(topic)
             self.arrive(topic)
@@ -121,13 +120,13 @@ class Bench:
         )
 
     def publish(self, topic: str) -> int:
-        """Sends one message and returns when, in microseconds of the wall clock."""
+        """Sends one message and returns the time in microseconds of the wall clock."""
         now = measure.now_us()
         self.publishers[topic].stdin.write(payload(next(self.numbers)) + "\n")
         return now
 
     def arrive(self, topic: str) -> None:
-        """Sends messages until one starts a task: who listens is not there at once."""
+        """Sends messages until one starts a task, because a subscriber needs time to connect."""
         end = time.monotonic() + 20
         while not self.starts.count():
             if time.monotonic() > end:
@@ -138,7 +137,7 @@ class Bench:
         self.starts.clear()
 
     def late_ms(self, begin) -> float:
-        """How long after `begin`, which gives its instant, the task's first instruction ran."""
+        """The time from `begin`, which returns its instant, to the first instruction of the task."""
         self.starts.clear()
         begun = begin()
         self.starts.wait_for(1)
@@ -180,7 +179,7 @@ class Bench:
         self.values[figure][REFRESHD].append(value)
 
     def accept(self, clients: int, calls: int) -> float:
-        """Calls a second of so many clients, each of which waits for its answer."""
+        """Calls a second of several clients, each of which waits for the reply before the next call."""
 
         def call(numbers):
             client = Client(self.refreshd.socket)
@@ -208,13 +207,13 @@ class Bench:
         return rounds * BATCH / (time.perf_counter() - begin)
 
     def drain(self) -> float:
-        """From the moment when the bridge, which was away meanwhile, is started: the broker has all of it."""
+        """Messages a second from the start of the bridge, for which the broker has kept all messages."""
         self.bridge.stop()
         share = MESSAGES // APPS
         for app in self.refreshd.apps:
             for number in range(share):
                 self.publishers[f"bench/{app}"].stdin.write(payload(number) + "\n")
-        time.sleep(3)  # the broker has acknowledged them
+        time.sleep(3)  # until the broker has acknowledged them
         before = self.taken()
         self.bridge.start()
         begin = time.perf_counter()

@@ -1,4 +1,4 @@
-"""refreshd as a service: its configuration, and its socket as a client speaks to it."""
+"""refreshd as a service under measurement: its configuration and a client of its socket."""
 
 import json
 import socket
@@ -26,7 +26,7 @@ def app(number: int) -> str:
 
 
 def write_configuration(directory: Path, apps: int, task: list[str], launcher: str) -> None:
-    """So many apps of one task each, which nothing refreshes until an interval is set at run time."""
+    """Writes apps of one task each, which no refresh starts until an interval is set at run time."""
     (directory / "apps.d").mkdir(parents=True)
     bounds = 'foreground_floor = "1ms"\nbackground_floor = "1ms"\nmax_concurrent = 1000\n'
     (directory / "refreshd.toml").write_text(f'{bounds}launcher = "{launcher}"\n')
@@ -36,7 +36,7 @@ def write_configuration(directory: Path, apps: int, task: list[str], launcher: s
 
 
 def message(method: str, **parameters) -> str:
-    """A call as it goes over the socket, without its NUL."""
+    """A call as the socket carries it, without the final NUL."""
     return json.dumps({"method": f"org.refreshd.{method}", "parameters": parameters}, separators=(",", ":"))
 
 
@@ -78,7 +78,7 @@ class Refreshd(Service):
         self.client: Client | None = None
 
     def call(self, method: str, **parameters) -> dict:
-        """One call on a connection that stays open."""
+        """Makes one call on a connection that stays open."""
         if self.client is None:
             self.client = Client(self.socket)
         try:
@@ -93,7 +93,7 @@ class Refreshd(Service):
         super().stop()
 
     def set_interval(self, apps: list[str], interval: str) -> None:
-        """That of the foreground, which is exact; in the background an app waits for company for a part of it."""
+        """Sets the foreground interval, which is exact; background refreshes may wait to be grouped with others."""
         self.call("Manager.Set", apps=apps, foreground_interval=interval)
 
     def enter_foreground(self, apps: list[str]) -> None:
@@ -101,7 +101,7 @@ class Refreshd(Service):
             self.call("App.Signal", app=each, signal="foreground")
 
     def make_due(self, count: int, in_us: int) -> dict[str, int]:
-        """An app is due one interval after its last start, so each gets the interval that ends at the one instant."""
+        """Makes apps due at one instant. Each gets its own interval, because that begins at the app's last start."""
         apps = self.apps[:count]
         at = measure.now_us() + in_us
         for each in apps:
@@ -116,15 +116,15 @@ class Refreshd(Service):
         self.set_interval(self.apps, f"{every_us}us")
 
     def make_quiet(self) -> None:
-        """And waits for what runs: what a stop cuts short would run again after the next start, in the idle minute."""
+        """Makes nothing due and waits for running refreshes; those stopped by shutdown would run again."""
         self.set_interval(self.apps, NEVER)
         while self.call("Manager.Status")["status"]["refreshing"]:
             time.sleep(0.02)
 
     def start_for_the_first_time(self) -> None:
-        """Starts on an empty store and refreshes every app once: what an app's last start is, the store knows now."""
+        """Starts on an empty store and refreshes every app once, so that the store knows each app's last start."""
         self.start()
         self.enter_foreground(self.apps)
         self.make_busy(every_us=100_000)
-        self.starts.wait_for(3 * len(self.apps))  # some start again before the last has started once
+        self.starts.wait_for(3 * len(self.apps))  # some apps start again before the last one has started once
         self.make_quiet()

@@ -1,4 +1,4 @@
-"""One program under measurement that starts tasks by time and answers on a socket: refreshd, or the yardstick."""
+"""A program under measurement that starts tasks by time and answers on a socket: refreshd, or the yardstick."""
 
 import contextlib
 import dataclasses
@@ -11,26 +11,26 @@ from pathlib import Path
 import measure
 
 WATCHDOG_US = 30_000_000
-"""What refreshd.service asks of systemd, so that the idle minute holds the keep-alives of real life."""
+"""The watchdog of refreshd.service, so that the idle minute has its keep-alives."""
 
 
 class TooLate(RuntimeError):
-    """The machine was too busy to arm what is measured before it was due."""
+    """The machine was too busy to arm the tasks before they were due."""
 
 
 @dataclasses.dataclass
 class Burst:
-    """What became of refreshes that were due at a known instant."""
+    """The figures of refreshes that were due at a known instant."""
 
     late_ms: list[float]
     cpu_ms: float
-    """CPU time of the service and its tasks, a refresh."""
+    """CPU time of the service and its tasks for each refresh."""
     per_second: float
-    """From the due instant to the last start."""
+    """Refreshes a second, from the due instant to the last start."""
 
 
 def burst(dues: dict[str, int], starts: measure.Starts, cpu_us: Callable[[], int]) -> Burst:
-    """Waits for what is due (task to microseconds of the wall clock, in the future) and looks at it."""
+    """Waits until tasks are due and measures their starts; `dues` maps tasks to microseconds of the wall clock."""
     first_due = min(dues.values())
     wait = first_due - 5_000 - measure.now_us()
     if wait < 0:
@@ -40,7 +40,7 @@ def burst(dues: dict[str, int], starts: measure.Starts, cpu_us: Callable[[], int
     before = cpu_us()
     starts.wait_for_all(set(dues))
     if len(dues) > 1:
-        time.sleep(0.2)  # the last ends are taken in, and their CPU time with them
+        time.sleep(0.2)  # the service handles the last ends, whose CPU time counts
     spent = cpu_us() - before
     first = starts.first_by_task()
     late = [(first[task] - due) / 1e3 for task, due in dues.items()]
@@ -59,7 +59,7 @@ class Service:
         self.group: measure.ControlGroup | None = None
 
     def start(self) -> float:
-        """Starts it and returns the milliseconds from exec to READY=1."""
+        """Starts the service and returns the milliseconds from exec to READY=1."""
         environment = dict(os.environ, NOTIFY_SOCKET=str(self.notify.path), WATCHDOG_USEC=str(WATCHDOG_US))
         output = [
             (os.POSIX_SPAWN_OPEN, descriptor, str(self.log), os.O_WRONLY | os.O_CREAT | os.O_APPEND, 0o644)
@@ -77,7 +77,7 @@ class Service:
         return (self.notify.ready_at - begin) * 1e3
 
     def stop(self) -> None:
-        """Ends it as a service manager does, and what it leaves by its control group."""
+        """Ends the service as systemd does, and its remaining processes by the control group."""
         if self.group is None:
             return
         os.kill(self.process, signal.SIGTERM)
@@ -97,11 +97,11 @@ class Service:
         return self.log.read_text()[-1000:].strip() if self.log.exists() else "it wrote nothing"
 
     def make_due(self, count: int, in_us: int) -> dict[str, int]:
-        """Makes the first `count` tasks due together, once; returns when each is due."""
+        """Makes the first `count` tasks due together, once; returns the due instants."""
         raise NotImplementedError
 
     def make_busy(self, every_us: int) -> None:
-        """Makes all tasks due again and again."""
+        """Makes all tasks due repeatedly."""
         raise NotImplementedError
 
     def make_quiet(self) -> None:
@@ -109,7 +109,7 @@ class Service:
         raise NotImplementedError
 
     def due_one(self) -> float:
-        """Lateness in milliseconds of one task that is due alone, once; tried again where the machine is too busy."""
+        """Lateness in milliseconds of one task that is due alone; retries if the machine is too busy."""
         for in_us in (60_000, 120_000, 500_000, 2_000_000):
             with contextlib.suppress(TooLate):
                 [late] = burst(self.make_due(1, in_us), self.starts, lambda: 0).late_ms
@@ -125,12 +125,12 @@ class Service:
         return result
 
     def sustained(self, seconds: float) -> float:
-        """Starts a second while every task is due ten times a second, which is more than can be done."""
+        """Starts a second while every task is due ten times a second, more than the machine can do."""
         self.make_busy(every_us=100_000)
         time.sleep(0.5)
         begin, before = time.monotonic(), self.starts.count()
         time.sleep(seconds)
         rate = (self.starts.count() - before) / (time.monotonic() - begin)
         self.make_quiet()
-        time.sleep(0.5)  # what runs ends
+        time.sleep(0.5)  # running tasks end
         return rate

@@ -1,8 +1,8 @@
-/* The least task there can be: `task FILE ID` appends one line, "ID MICROSECONDS\n", to FILE and exits with 0.
+/* The smallest possible task: `task FILE ID` appends one line, "ID MICROSECONDS\n", to FILE and exits with 0.
  *
- * MICROSECONDS is CLOCK_REALTIME, 16 digits, read by the first instructions of the program. It is linked without a C
- * library, so that what the bench measures is the scheduler and not a dynamic linker. With an ID of four characters
- * every line has 22 bytes; O_APPEND keeps lines of tasks that run at once whole (write(2)).
+ * MICROSECONDS is CLOCK_REALTIME, 16 digits, read by the first instructions of the program. There is no C library, so
+ * that the bench measures the scheduler and not the dynamic linker. With an ID of four characters every line has 22
+ * bytes. O_APPEND keeps the lines of concurrent tasks whole (write(2)).
  *
  *   cc -O2 -static -nostdlib -fno-stack-protector -o task task.c
  */

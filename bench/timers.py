@@ -1,4 +1,4 @@
-"""systemd timers that do the work of refreshd's apps, in a throwaway systemd of their own."""
+"""systemd timers that do the work of refreshd's apps, in a throwaway systemd."""
 
 import bisect
 import json
@@ -13,7 +13,7 @@ from service import Burst, burst
 
 
 class Timers:
-    """The outside of timers_inside.py: every method is one question to it."""
+    """A client of timers_inside.py: each method is one question to that program."""
 
     def __init__(self, with_systemd: Path, programs: Path, scratch: Path, starts: measure.Starts):
         self.starts = starts
@@ -75,7 +75,7 @@ class Timers:
         return burst({f"{number:04}": at for number in range(count)}, self.starts, lambda: self.ask("cpu_us"))
 
     def drained(self, count: int, in_us: int, starts: measure.Starts) -> float:
-        """Starts a second from one due instant to the last start: more at once is more than systemd likes."""
+        """Starts a second from one due instant to the last start."""
         at = measure.now_us() + in_us
         self.ask("make_due", count, [at])
         starts.clear()

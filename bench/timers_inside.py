@@ -32,7 +32,7 @@ IPAccounting=yes
 User=root
 Group=root
 """
-"""What refreshd asks of systemd for a task."""
+"""The properties that refreshd gives the unit of a task."""
 DAEMON = """\
 [Service]
 Type=notify
@@ -62,7 +62,7 @@ def calendar(at_us: int) -> str:
 
 
 def load(count: int, task: list[str], settings: str = PLAIN) -> float:
-    """Writes the units of so many tasks; returns the milliseconds to load and start them."""
+    """Writes the units of `count` tasks; returns the milliseconds to load and start them."""
     for number in range(count):
         command = " ".join(f'"{argument}"' for argument in task).replace("%04d", f"{number:04}")
         (UNITS / f"bench{number:04}.service").write_text(
@@ -73,7 +73,7 @@ def load(count: int, task: list[str], settings: str = PLAIN) -> float:
 
 
 def restart(count: int) -> float:
-    """Puts the files of the first `count` timers in force; returns the milliseconds it took."""
+    """Reloads the files of the first `count` timers; returns the milliseconds."""
     begin = time.perf_counter()
     systemctl("daemon-reload")
     systemctl("restart", *map(timer, range(count)))
@@ -87,7 +87,7 @@ def make_due(count: int, instants_us: list[int]) -> float:
 
 
 def change(count: int) -> float:
-    """Gives so many timers another instant; returns the milliseconds until it is in force."""
+    """Changes the instant of `count` timers; returns the milliseconds until the change is in force."""
     begin = time.perf_counter()
     year = 2100 + int(begin) % 50
     for number in range(count):
@@ -97,7 +97,7 @@ def change(count: int) -> float:
 
 
 def cpu_us() -> int:
-    """CPU time of everything in this systemd but this program: PID 1, its journal and all tasks."""
+    """CPU time of all processes in this systemd except this program: PID 1, the journal and the tasks."""
 
     def spent(group: Path) -> int:
         return int((group / "cpu.stat").read_text().split()[1])

@@ -1,4 +1,4 @@
-"""What background transfers take, beside curl, wget and aria2c in one run: `make bench`, or
+"""Measures background transfers against curl, wget and aria2c in one run: `make bench`, or
 
     transfers.py --programs DIR
 
@@ -82,7 +82,7 @@ class Nginx:
             time.sleep(0.02)
 
     def last_end(self) -> float:
-        """When the last answer was sent, wall clock in seconds."""
+        """The time of the last response, in seconds of the wall clock."""
         return float((self.folder / "ends.log").read_text().split()[-1])
 
     def stop(self) -> None:
@@ -117,7 +117,7 @@ class Bench:
                     self.by_peer(work, column, arguments, names)
 
     def clear(self) -> None:
-        """Each download has a folder of its own: a file system is slower where it has just removed files."""
+        """Makes a new folder for each download, because file systems are slower in a folder with recent removals."""
         self.target = self.scratch / f"target-{next(self.numbers)}"
         self.target.mkdir()
         os.sync()
@@ -154,14 +154,14 @@ class Bench:
             time.sleep(0.05)
 
     def peers(self, names: list[str]) -> dict[str, list[str]]:
-        """Each with the arguments by which it downloads these into the folder that it is in."""
+        """The command lines that download these files into the current folder."""
         urls = [f"{self.nginx.url}/{name}" for name in names]
         (self.scratch / "urls").write_text("\n".join(urls) + "\n")
         (self.scratch / "curl").write_text("".join(f'url = "{url}"\nremote-name\n' for url in urls))
         at_once = ["--parallel", "--parallel-max", str(AT_ONCE)] if len(names) > 1 else []
         curl = ["curl", "--silent", "--fail", *at_once, "--config", str(self.scratch / "curl")]
         aria2 = ["aria2c", "-q", "--file-allocation=none", "-x1", "-j", str(AT_ONCE), "-i", str(self.scratch / "urls")]
-        # One file is made durable by its name, many by their file system.
+        # sync(1) makes one file durable by its name, and many by their file system.
         synced = f'"$@" && sync {"big" if len(names) == 1 else "--file-system ."}'
         return {
             CURL: curl,
@@ -206,13 +206,13 @@ class Bench:
 
 
 def own_cpu(process: int) -> float:
-    """User and system time of one process alone, in seconds (proc_pid_stat)."""
+    """User and system time of one process, in seconds (proc_pid_stat(5))."""
     fields = Path(f"/proc/{process}/stat").read_text().rsplit(")", 1)[1].split()
     return (int(fields[11]) + int(fields[12])) / os.sysconf("SC_CLK_TCK")
 
 
 def peak_of_worker(daemon: int) -> int:
-    """The most memory that the daemon's worker has had, in bytes; 0 when there is none."""
+    """The peak memory of the daemon's worker in bytes; 0 if there is no worker."""
     try:
         for child in Path(f"/proc/{daemon}/task/{daemon}/children").read_text().split():
             status = Path(f"/proc/{child}/status").read_text()

@@ -1,4 +1,4 @@
-"""refreshd with the systemd launcher, as a service of the throwaway systemd: each task is a transient unit."""
+"""refreshd with the systemd launcher, as a service of the throwaway systemd; each task is a transient unit."""
 
 import measure
 from refreshd import Refreshd
@@ -25,5 +25,5 @@ class Units(Refreshd):
             self.timers.ask("unserve")
 
     def cpu_us(self) -> int:
-        """Of everything in that systemd: the daemon, PID 1, the bus, the journal and the tasks."""
+        """CPU time of all processes in that systemd: the daemon, PID 1, the bus, the journal and the tasks."""
         return self.timers.ask("cpu_us")

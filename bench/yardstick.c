@@ -1,13 +1,13 @@
-/* The limit that the machine sets: `yardstick SOCKET TASKS PROGRAM [ARGUMENT…]`
+/* The limit of the machine: `yardstick SOCKET TASKS PROGRAM [ARGUMENT…]`
  *
- * A heap of due instants, one timerfd on CLOCK_BOOTTIME, epoll, posix_spawn, and an echo on a Unix socket; no state, no
- * policy, no log, no bound on what runs at once. It does only what nobody who starts processes by time and answers on a
- * socket can leave out, so it is what `make bench` divides by, and no product. "%04d" in an argument stands for the
- * number of the task; a task never runs twice at once, as an app never does.
+ * The program has a heap of due instants, one timerfd on CLOCK_BOOTTIME, epoll, posix_spawn, and an echo on a Unix
+ * socket. It has no state, no policy, no log and no limit on running tasks: only the work that is needed to start
+ * processes by time and answer on a socket. `make bench` divides by its figures. In an argument "%04d" is replaced by
+ * the number of the task. A task never runs twice at once.
  *
- * A message ends with a NUL byte and is sent back as it came. "due COUNT AT EVERY" does more: the first COUNT tasks are
- * due at AT (microseconds, CLOCK_REALTIME), and again EVERY microseconds after each start; once, if EVERY is 0.
- * READY=1 goes to $NOTIFY_SOCKET when the socket listens (sd_notify(3)).
+ * A message ends with a NUL byte, and the program sends it back unchanged. "due COUNT AT EVERY" also makes the first
+ * COUNT tasks due at AT (microseconds, CLOCK_REALTIME), and again EVERY microseconds after each start, or only once if
+ * EVERY is 0. READY=1 goes to $NOTIFY_SOCKET once the socket listens.
  */
 #define _GNU_SOURCE
 #include <err.h>
@@ -31,7 +31,7 @@
 struct task {
   int64_t due;   /* microseconds, CLOCK_BOOTTIME */
   int64_t every; /* 0: once */
-  pid_t process; /* 0: does not run */
+  pid_t process; /* 0: not running */
   char **arguments;
 };
 struct peer {
@@ -42,8 +42,8 @@ struct peer {
 
 extern char **environ;
 static struct task *tasks;
-static int *heap, waiting, count; /* heap: numbers of tasks by due instant; waiting: how many are in it */
-static int64_t armed;             /* what the timer is set to, so that an echo does not pay for setting it again */
+static int *heap, waiting, count; /* heap: task numbers by due instant; waiting: its size */
+static int64_t armed;             /* the timer's setting, so that an echo need not set it again */
 static posix_spawn_file_actions_t actions;
 static posix_spawnattr_t attributes;
 
@@ -155,7 +155,7 @@ static char **arguments_of(int number, int argc, char **argv) {
   char **arguments = calloc((size_t)argc + 1, sizeof *arguments);
   for (int i = 0; i < argc; i++) {
     char *mark = strstr(argv[i], "%04d");
-    arguments[i] = argv[i]; /* tasks share what does not name them */
+    arguments[i] = argv[i]; /* tasks share arguments without their number */
     if (mark && asprintf(&arguments[i], "%.*s%04d%s", (int)(mark - argv[i]), argv[i], number, mark + 4) < 0)
       err(1, "cannot write an argument");
   }

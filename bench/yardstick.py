@@ -1,4 +1,4 @@
-"""The C yardstick as a service: the limit that the machine sets."""
+"""The C yardstick as a service under measurement: the limit of the machine."""
 
 import socket
 from pathlib import Path

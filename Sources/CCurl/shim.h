@@ -1,4 +1,4 @@
-// libcurl: what Swift's importer does not see, which is every function that takes a variable number of arguments.
+// libcurl for Swift, whose importer skips functions with variable arguments and macros with casts.
 #pragma once
 #define CURL_DISABLE_TYPECHECK
 #include <curl/curl.h>
@@ -43,10 +43,9 @@ static inline CURLMcode curl_multi_set_long(CURLM *multi, CURLMoption option, lo
   return curl_multi_setopt(multi, option, value);
 }
 
-// The transfer that a message of the multi interface is about has ended, with this code.
+// The result code of the transfer that a message of the multi interface reports.
 static inline CURLcode curl_message_code(const CURLMsg *message) { return message->data.result; }
 
-// Macros with casts, which are not imported either.
 static const long curl_auth_basic_or_digest = CURLAUTH_BASIC | CURLAUTH_DIGEST;
 static const size_t curl_write_pause = CURL_WRITEFUNC_PAUSE;
 static const size_t curl_read_pause = CURL_READFUNC_PAUSE;

@@ -1,11 +1,11 @@
 /// The field `Content-Range` of an answer (RFC 9110 section 14.4).
 package enum ContentRange: Hashable, Sendable {
-  /// The body is a part, from `first` to `last`, of `total` bytes; nil if the server does not know how many.
+  /// The body is the bytes from `first` to `last` of `total`; `total` is nil if the server does not know it.
   case part(first: Int64, last: Int64, total: Int64?)
-  /// None of what was asked for is there; there are so many bytes in all.
+  /// The requested range is outside the file, which has `total` bytes.
   case unsatisfied(total: Int64)
 
-  /// Reads the field; nil for whatever is not exactly of its form.
+  /// Parses the field; nil unless the text has exactly its form.
   package init?(_ text: String) {
     let words = text.split(separator: " ", omittingEmptySubsequences: true)
     guard words.count == 2, words[0].lowercased() == "bytes" else { return nil }
@@ -28,7 +28,7 @@ package enum ContentRange: Hashable, Sendable {
     self = .part(first: first, last: last, total: total)
   }
 
-  /// Digits only; `Int64.init` would take a sign.
+  /// Parses digits only; `Int64.init` would accept a sign.
   package static func number(_ text: some StringProtocol) -> Int64? {
     guard !text.isEmpty, text.utf8.allSatisfy({ UInt8(ascii: "0")...UInt8(ascii: "9") ~= $0 }) else { return nil }
     return Int64(text)

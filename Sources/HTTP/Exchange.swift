@@ -1,9 +1,9 @@
 import CCurl
 import Glibc
 
-/// One request and its answer, on libcurl; an ``ExchangeLoop`` carries it out.
+/// A request and its response, on libcurl; an ``ExchangeLoop`` runs it.
 ///
-/// Make one, set what is to be called, and start it:
+/// Make an exchange, set its handlers, and start it:
 ///
 ///     let exchange = Exchange(HTTPRequest(url: url))
 ///     exchange.onHead = { head in head.status == 200 }
@@ -12,116 +12,116 @@ import Glibc
 ///     loop.start(exchange)
 ///     while loop.isBusy { loop.turn(watching: [], timeout: nil) }
 ///
-/// `onHead` is called once, for the answer that counts (after logins), before its body and also if it has
-/// none; for one that goes on for ever, as soon as the head is whole. `onEnd` is called once, last, out of ``ExchangeLoop/turn(watching:timeout:)``, unless the exchange is cancelled.
-/// What is called keeps the exchange alive only until then.
+/// The exchange calls `onHead` once, for the final response (after authentication), before the body or if there is none.
+/// For an endless response it calls `onHead` as soon as the head is complete. It calls `onEnd` once, last, from
+/// ``ExchangeLoop/turn(watching:timeout:)``, unless the caller cancels the exchange. The handlers are released then.
 package final class Exchange {
-  /// What is done with a part of the body.
+  /// The result of a handler that was given a part of the body.
   package enum Use {
-    /// Go on.
+    /// The handler consumed the bytes.
     case taken
-    /// It is handed over again after ``ExchangeLoop/resume(_:)``.
+    /// The handler could not consume the bytes; it gets them again after ``ExchangeLoop/resume(_:)``.
     case paused
-    /// No more is wanted; the exchange ends with ``End/stopped(_:)``.
+    /// The handler wants no more; the exchange ends with ``End/stopped(_:)``.
     case ended
   }
 
-  /// What is there of the body that is sent.
+  /// The result of a handler that supplies the request's body.
   package enum Filling {
-    /// So many bytes of the room are filled.
+    /// The handler filled this many bytes of the buffer; 0 is the end of the body.
     case bytes(Int)
-    /// It is asked for again after ``ExchangeLoop/resume(_:)``.
+    /// The handler has no bytes yet; it is called again after ``ExchangeLoop/resume(_:)``.
     case paused
-    /// The body cannot be had; the exchange ends.
+    /// The handler cannot read the body; the exchange ends.
     case broken
   }
 
-  /// How it ended.
+  /// How the exchange ended.
   package enum End {
-    /// The whole answer is there.
+    /// The whole response arrived.
     case whole(ResponseHead)
-    /// It is not; the head is there if it had come, and `onHead` has been called for it.
+    /// The exchange failed; the head is set if it arrived before, and `onHead` was called for it.
     case failed(ExchangeFailure, ResponseHead?)
-    /// What was called wanted no more.
+    /// A handler wanted no more.
     case stopped(ResponseHead)
   }
 
-  /// What is asked for.
+  /// The request that is sent.
   package let request: HTTPRequest
-  /// Whether the body is wanted; if not, the exchange ends with ``End/stopped(_:)``.
+  /// Called with the head; if it returns false, the exchange ends with ``End/stopped(_:)`` before the body.
   package var onHead: (ResponseHead) -> Bool = { _ in true }
-  /// What is done with each part of the body.
+  /// Called with each part of the response's body.
   package var onBody: (UnsafeRawBufferPointer) -> Use = { _ in .taken }
-  /// How it ended: called once, last.
+  /// Called once, last.
   package var onEnd: (End) -> Void = { _ in }
-  /// Fills a part of the body that is sent.
+  /// Called to fill a buffer with the next part of the request's body.
   package var fill: (UnsafeMutableRawBufferPointer) -> Filling = { _ in .broken }
-  /// The body is sent again from this byte on; false if that cannot be.
+  /// Called to send the request's body again from this byte on; returns false if the caller cannot.
   package var rewind: (Int64) -> Bool = { _ in false }
 
-  /// libcurl's handle, while the exchange goes on.
+  /// libcurl's handle, while the exchange runs.
   private(set) var handle: UnsafeMutableRawPointer?
-  /// When something last came or went.
+  /// When a byte was last received or sent.
   private(set) var lastProgress = ContinuousClock.now
   private(set) var isPaused = false
   private var pace: Pace
   private var isPaced = false
   private var head: ResponseHead?
-  private var isHeadTold = false
+  private var isHeadReported = false
   private var isStopped = false
-  /// How many bytes of the body that is sent libcurl has.
+  /// How many bytes of the request's body libcurl has taken.
   private var handedOver: Int64 = 0
   var lines: UnsafeMutablePointer<curl_slist>?
-  /// Where libcurl writes what went wrong.
-  let trouble = UnsafeMutablePointer<CChar>.allocate(capacity: Int(CURL_ERROR_SIZE))
+  /// libcurl's buffer for an error message.
+  let errorText = UnsafeMutablePointer<CChar>.allocate(capacity: Int(CURL_ERROR_SIZE))
 
-  /// Makes one of what is asked for; nobody is asked before ``ExchangeLoop/start(_:)``.
+  /// Makes an exchange, which ``ExchangeLoop/start(_:)`` starts.
   package init(_ request: HTTPRequest) {
     self.request = request
     pace = Pace(rate: request.maxRate)
-    trouble.initialize(repeating: 0, count: Int(CURL_ERROR_SIZE))
+    errorText.initialize(repeating: 0, count: Int(CURL_ERROR_SIZE))
   }
 
   deinit {
     close()
-    trouble.deallocate()
+    errorText.deallocate()
   }
 
-  /// The host that is asked, for messages.
+  /// The host of the request, for messages.
   package var host: String { WebAddress(request.url)?.host ?? "the server" }
 
-  /// Whether the end of a body without a length can be told from a cut: it can over HTTP/2.
+  /// Whether the protocol marks the end of a body that has no length, so that a cut connection is seen: HTTP/2 does.
   package var endsAreExplicit: Bool {
     var version = 0
     guard let handle, curl_get_long(handle, CURLINFO_HTTP_VERSION, &version) == CURLE_OK else { return false }
     return version >= Int(CURL_HTTP_VERSION_2_0)
   }
 
-  /// Whether anything of the request may have reached the server.
+  /// Whether the server may have received a part of the request.
   package var wasSent: Bool {
     var bytes = 0
     guard let handle, curl_get_long(handle, CURLINFO_REQUEST_SIZE, &bytes) == CURLE_OK else { return false }
     return bytes > 0
   }
 
-  /// How many bytes of the body have left, the last time that it was sent.
+  /// How many bytes of the body were sent in the last attempt.
   package var uploaded: Int64 {
     var bytes = 0
     guard let handle, curl_get_offset(handle, CURLINFO_SIZE_UPLOAD_T, &bytes) == CURLE_OK else { return 0 }
     return Int64(bytes)
   }
 
-  /// Changes the bound on bytes a second, also while it goes on.
+  /// Changes the limit on bytes a second, also of a running exchange.
   package func limit(to rate: Int64?) { pace.change(to: rate, at: .now) }
 
   // MARK: For the loop
 
-  /// Makes the handle; nil when there is no memory.
+  /// Makes the handle; nil when the process has no memory left.
   func open() -> UnsafeMutableRawPointer? {
     guard handle == nil, let handle = curl_easy_init() else { return handle }
     self.handle = handle
     lastProgress = .now
-    isHeadTold = false
+    isHeadReported = false
     setOptions(of: handle)
     setCallbacks(of: handle)
     return handle
@@ -134,51 +134,51 @@ package final class Exchange {
     lines = nil
   }
 
-  /// The end has come: tells it, and lets go of what was to be called.
+  /// Reports the end to `onEnd` and releases the handlers.
   func finish(_ code: CURLcode) {
     guard handle != nil else { return }
     let head = judgedHead(code)
-    // An answer without a body, or one that broke before it.
-    if let head, !isHeadTold, !tell(head) { isStopped = true }
+    // The response has no body, or the connection broke before the body.
+    if let head, !isHeadReported, !report(head) { isStopped = true }
     let end: End =
       if let head, isStopped {
         .stopped(head)
       } else if let head, code == CURLE_OK {
         .whole(head)
       } else {
-        .failed(ExchangeFailure(code: code, detail: String(cString: trouble), host: host), head)
+        .failed(ExchangeFailure(code: code, detail: String(cString: errorText), host: host), head)
       }
-    let told = onEnd
-    letGo()
-    told(end)
+    let handler = onEnd
+    dropHandlers()
+    handler(end)
     close()
   }
 
   func fail(_ failure: ExchangeFailure) {
     let head = judgedHead(CURLE_OPERATION_TIMEDOUT)
-    let told = onEnd
-    letGo()
-    told(.failed(failure, head))
+    let handler = onEnd
+    dropHandlers()
+    handler(.failed(failure, head))
     close()
   }
 
-  /// The head that counts; of an exchange that broke not one that others were to come after.
+  /// The head of the final response; nil if the exchange broke after an interim head.
   ///
-  /// What libcurl goes on from by itself is never told.
+  /// libcurl follows interim heads by itself, and handlers never see them.
   private func judgedHead(_ code: CURLcode) -> ResponseHead? {
-    guard code != CURLE_OK, !isHeadTold, let head else { return head }
+    guard code != CURLE_OK, !isHeadReported, let head else { return head }
     let isFollowed =
       switch head.status {
       case 100..<200: true
       case 401: request.hasLogin
-      // Whether there is a password for the proxy only libcurl knows.
+      // Only libcurl knows whether there is a password for the proxy.
       case 407: true
       default: false
       }
     return isFollowed ? nil : head
   }
 
-  func letGo() {
+  func dropHandlers() {
     onHead = { _ in true }
     onBody = { _ in .taken }
     onEnd = { _ in }
@@ -186,7 +186,7 @@ package final class Exchange {
     rewind = { _ in false }
   }
 
-  /// Hands over what was held back; the code is that of an exchange that has ended by it.
+  /// Delivers the bytes that were held back; returns libcurl's error if a handler ended the exchange.
   func resume() -> CURLcode {
     guard isPaused || isPaced, let handle else { return CURLE_OK }
     isPaused = false
@@ -195,56 +195,56 @@ package final class Exchange {
     return curl_easy_pause(handle, CURLPAUSE_CONT)
   }
 
-  /// When the exchange is to be looked at again though nothing has come or gone; nil for never.
+  /// When the loop must check this exchange even if nothing is received or sent; nil for never.
   var alarm: ContinuousClock.Instant? {
     if isPaused { return nil }
     return isPaced ? pace.opens(after: .now) ?? .now : patience.map { lastProgress + $0 }
   }
 
-  /// What is to be done with it at its alarm.
-  func duty(at now: ContinuousClock.Instant) -> Duty? {
+  /// The action that is due at the alarm.
+  func actionDue(at now: ContinuousClock.Instant) -> Action? {
     if isPaused { return nil }
     if isPaced { return pace.opens(after: now) == nil ? .resume : nil }
     return patience.map { lastProgress + $0 <= now } == true ? .end : nil
   }
 
-  /// How long nothing may come or go: long while a server may be busy with all that it was sent, because it would only
-  /// be sent the same again.
+  /// How long nothing may be received or sent; nil for any time.
   ///
-  /// Nil for any time.
+  /// The limit is ten times longer after the whole body was sent: a server may work on it for long, and a retry would
+  /// only send the same body again.
   var patience: Duration? {
     if let stream = request.stream, isHeadFinal { return stream.silence }
     guard let length = request.bodyLength, length > 0, handedOver >= length, !isHeadFinal else { return request.stall }
     return request.stall * 10
   }
 
-  /// Whether the answer has begun, and not just the word that more of the body is wanted.
+  /// Whether the final head has begun, and not an interim one such as `100 Continue`.
   private var isHeadFinal: Bool { head.map { $0.status >= 200 } ?? false }
 
-  enum Duty {
+  enum Action {
     case resume
     case end
   }
 
   // MARK: For libcurl
 
-  /// Takes a line of a head, and answers whether to go on.
-  func tookHeader(_ line: Substring) -> Bool {
+  /// Receives a line of a head; returns false to end the exchange.
+  func receiveHeader(_ line: Substring) -> Bool {
     lastProgress = .now
-    if line.hasPrefix("HTTP/"), !isHeadTold, let next = ResponseHead(statusLine: line) {
+    if line.hasPrefix("HTTP/"), !isHeadReported, let next = ResponseHead(statusLine: line) {
       head = next
-    } else if !isHeadTold {
+    } else if !isHeadReported {
       head?.append(line: line)
     }
-    // The body of such an answer may not begin for hours.
-    guard request.stream != nil, !isHeadTold, line.allSatisfy(\.isNewline), let head, head.status == 200 else {
+    // The body of a stream may begin hours later, so the head is reported now.
+    guard request.stream != nil, !isHeadReported, line.allSatisfy(\.isNewline), let head, head.status == 200 else {
       return true
     }
-    isStopped = !tell(head)
+    isStopped = !report(head)
     return !isStopped
   }
 
-  func tookBody(_ bytes: UnsafeRawBufferPointer) -> Use {
+  func receiveBody(_ bytes: UnsafeRawBufferPointer) -> Use {
     let now = ContinuousClock.now
     lastProgress = now
     guard let head else { return .ended }
@@ -252,14 +252,14 @@ package final class Exchange {
       isPaced = true
       return .paused
     }
-    let use = isHeadTold || tell(head) ? onBody(bytes) : .ended
-    if use == .taken { pace.take(bytes.count, at: now) }
+    let use = isHeadReported || report(head) ? onBody(bytes) : .ended
+    if use == .taken { pace.consume(bytes.count, at: now) }
     isPaused = use == .paused
     isStopped = use == .ended
     return use
   }
 
-  func wantsBody(_ room: UnsafeMutableRawBufferPointer) -> Filling {
+  func supplyBody(_ room: UnsafeMutableRawBufferPointer) -> Filling {
     let now = ContinuousClock.now
     lastProgress = now
     guard pace.opens(after: now) == nil else {
@@ -270,27 +270,27 @@ package final class Exchange {
     switch filling {
     case .bytes(let count):
       handedOver += Int64(count)
-      pace.take(count, at: now)
+      pace.consume(count, at: now)
     case .paused: isPaused = true
     case .broken: break
     }
     return filling
   }
 
-  func rewinds(to offset: Int64) -> Bool {
+  func rewindBody(to offset: Int64) -> Bool {
     handedOver = offset
     return rewind(offset)
   }
 
-  /// Has the kernel take less ahead of a slow exchange than it would, because that is lost when the exchange is ended.
+  /// Shrinks the socket's receive buffer of a slow exchange, because buffered bytes are lost when the exchange ends.
   func shrinkBuffer(of socket: Int32) {
     guard let rate = pace.rate, rate < 4 << 20 else { return }
     var size = Int32(max(rate / 8, 32 << 10))
     setsockopt(socket, SOL_SOCKET, SO_RCVBUF, &size, socklen_t(MemoryLayout.size(ofValue: size)))
   }
 
-  private func tell(_ head: ResponseHead) -> Bool {
-    isHeadTold = true
+  private func report(_ head: ResponseHead) -> Bool {
+    isHeadReported = true
     return onHead(head)
   }
 }

@@ -1,21 +1,21 @@
 import CCurl
 
-/// Why there is no whole answer.
+/// The reason why an exchange brought no whole response.
 package struct ExchangeFailure: Error, Sendable {
-  /// What the failure means for whoever asks again.
+  /// Whether a retry may succeed.
   package enum Kind: Hashable, Sendable {
-    /// The network, the server or time: another try may go well.
+    /// The network or the server failed, or a timeout passed: a retry may succeed.
     case temporary
-    /// The request itself cannot be carried out.
+    /// The request is wrong, or needs something that is missing: a retry fails again.
     case permanent
   }
 
-  /// What it means for whoever asks again.
+  /// Whether a retry may succeed.
   package let kind: Kind
-  /// What happened, to which host, in one line without secrets.
+  /// The error and the host, in one line without secrets.
   package let message: String
 
-  /// Makes it of its parts.
+  /// Makes a failure.
   package init(kind: Kind, message: String) {
     self.kind = kind
     self.message = message
@@ -23,9 +23,9 @@ package struct ExchangeFailure: Error, Sendable {
 }
 
 extension ExchangeFailure {
-  /// Takes libcurl's code and the line that it wrote about it.
+  /// Makes a failure from libcurl's code and its error message.
   init(code: CURLcode, detail: String, host: String) {
-    // libcurl's own lines name hosts, ports and certificates, and never the path or the query of a URL.
+    // libcurl's messages name hosts, ports and certificates, and never the path or the query of a URL.
     let why = detail.isEmpty ? String(cString: curl_easy_strerror(code)) : detail
     switch code {
     case CURLE_URL_MALFORMAT: self.init(kind: .permanent, message: "cannot read the URL: \(why); correct it")
@@ -48,7 +48,7 @@ extension ExchangeFailure {
     }
   }
 
-  /// Nothing came or went for so long.
+  /// The failure of an exchange in which nothing was received or sent for this time.
   static func stalled(_ host: String, after time: Duration) -> ExchangeFailure {
     ExchangeFailure(kind: .temporary, message: "nothing came from \(host) for \(time.components.seconds) s")
   }

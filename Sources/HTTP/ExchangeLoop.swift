@@ -1,22 +1,22 @@
 import CCurl
 import Glibc
 
-/// All exchanges of the process and whatever else it waits for, on one thread.
+/// Runs the exchanges of the process on one thread, and waits for other descriptors too.
 ///
-/// Connections are kept and used again, and over HTTP/2 shared.
+/// Later exchanges reuse idle connections; over HTTP/2, exchanges share a connection.
 package final class ExchangeLoop {
   private let multi: UnsafeMutableRawPointer
   private var exchanges: [UnsafeMutableRawPointer: Exchange] = [:]
 
-  /// Throws when the process has no memory for it.
+  /// Makes a loop; throws when the process has no memory left.
   package init() throws(ExchangeFailure) {
-    // A server that closes its end in the middle of a TLS record is an error, not the end of the process.
+    // Without this, a server that closes a TLS connection early would end the process by SIGPIPE.
     signal(SIGPIPE, SIG_IGN)
     guard curl_start() == CURLE_OK, let multi = curl_multi_init() else {
       throw ExchangeFailure(kind: .temporary, message: "cannot start libcurl: there is no memory")
     }
     self.multi = multi
-    // The standard is four times the exchanges of the moment, which would close what the next one needs.
+    // libcurl's default is four times the running exchanges, which would close connections that the next one needs.
     curl_multi_set_long(multi, CURLMOPT_MAXCONNECTS, 32)
   }
 
@@ -25,12 +25,12 @@ package final class ExchangeLoop {
     curl_multi_cleanup(multi)
   }
 
-  /// Whether an exchange goes on.
+  /// Whether an exchange is running.
   package var isBusy: Bool { !exchanges.isEmpty }
 
-  /// Begins an exchange, which is kept until it ends.
+  /// Starts an exchange and keeps it until it ends.
   ///
-  /// Throws when the process has no memory for it; nothing has been called then.
+  /// Throws when the process has no memory left; no handler was called then.
   package func start(_ exchange: Exchange) throws(ExchangeFailure) {
     guard let handle = exchange.open(), curl_multi_add_handle(multi, handle) == CURLM_OK else {
       exchange.close()
@@ -39,40 +39,40 @@ package final class ExchangeLoop {
     exchanges[handle] = exchange
   }
 
-  /// Ends an exchange at once; nothing of it is called any more.
+  /// Ends an exchange at once, without a call of its handlers.
   ///
-  /// Not out of what an exchange calls, except its `onEnd`.
+  /// Must not be called from a handler of an exchange, except from `onEnd`.
   package func cancel(_ exchange: Exchange) {
     guard remove(exchange) else { return }
-    exchange.letGo()
+    exchange.dropHandlers()
     exchange.close()
   }
 
-  /// Goes on with one that was paused.
+  /// Resumes an exchange that a handler paused.
   package func resume(_ exchange: Exchange) {
     let code = exchange.resume()
-    // libcurl hands over at once what it held back, and does not go on by itself with one that ends by that.
+    // libcurl delivers the held bytes inside this call; if a handler ends the exchange then, libcurl reports no end later.
     if code != CURLE_OK, remove(exchange) { exchange.finish(code) }
   }
 
-  /// Waits until there is something to do, does it, and answers which of the descriptors can be read.
+  /// Waits for work, does it, and returns the descriptors that are readable.
   ///
-  /// Waits no longer than `timeout`, for ever if it is nil and no exchange needs to be looked at.
+  /// Waits at most `timeout`; if `timeout` is nil, until a descriptor or an exchange is ready.
   package func turn(watching descriptors: [Int32], timeout: Duration?) -> Set<Int32> {
     var waiting = descriptors.map { curl_waitfd(fd: $0, events: Int16(CURL_WAIT_POLLIN), revents: 0) }
     var active: Int32 = 0
     curl_multi_perform(multi, &active)
-    // Whoever waited for that end may have nothing else to wait for.
+    // After an end the caller decides whether to wait again, so do not wait here.
     let patience = endFinished() ? .zero : [timeout, untilNextAlarm].compactMap(\.self).min() ?? .seconds(3600)
     let milliseconds = patience.components.seconds * 1000 + patience.components.attoseconds / 1_000_000_000_000_000
     curl_multi_poll(multi, &waiting, UInt32(waiting.count), Int32(clamping: max(0, milliseconds)), nil)
     curl_multi_perform(multi, &active)
     endFinished()
-    lookAtAll()
+    resumeOrEnd()
     return Set(waiting.filter { $0.revents != 0 }.map(\.fd))
   }
 
-  /// Ends those that libcurl is done with, and answers whether there were any.
+  /// Ends the exchanges that libcurl has finished; returns whether there were any.
   @discardableResult
   private func endFinished() -> Bool {
     var left: Int32 = 0
@@ -98,11 +98,11 @@ package final class ExchangeLoop {
     return true
   }
 
-  /// Goes on with those that were to wait, and ends those that have stalled.
-  private func lookAtAll() {
+  /// Resumes the exchanges whose rate limit allows it again, and ends those that have stalled.
+  private func resumeOrEnd() {
     let now = ContinuousClock.now
     for exchange in exchanges.values {
-      switch exchange.duty(at: now) {
+      switch exchange.actionDue(at: now) {
       case .resume: resume(exchange)
       case .end:
         if remove(exchange) { exchange.fail(.stalled(exchange.host, after: exchange.patience ?? .zero)) }

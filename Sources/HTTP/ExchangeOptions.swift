@@ -1,19 +1,19 @@
 import CCurl
 import Glibc
 
-/// How libcurl is told what a request asks for.
+/// The options of libcurl that a request needs.
 extension Exchange {
   func setOptions(of handle: UnsafeMutableRawPointer) {
     curl_set_long(handle, CURLOPT_NOSIGNAL, 1)
-    // Who cancels does not wait for a name server.
+    // A cancelled exchange must not wait for a name server.
     curl_set_long(handle, CURLOPT_QUICK_EXIT, 1)
     curl_set_text(handle, CURLOPT_URL, request.url)
     curl_set_text(handle, CURLOPT_PROTOCOLS_STR, "http,https")
     curl_set_long(handle, CURLOPT_SUPPRESS_CONNECT_HEADERS, 1)
-    // Only TLS tells that a server speaks HTTP/2; without it there is nothing to wait for but another's answer.
+    // Only TLS negotiates HTTP/2; without it, waiting for a shared connection means waiting for another response.
     let mayShare = request.url.prefix(6).lowercased() == "https:"
     curl_set_long(handle, CURLOPT_PIPEWAIT, mayShare ? 1 : 0)
-    // What has been read and must wait for its turn is lost when the exchange is ended.
+    // Buffered bytes are lost when the exchange ends, so a slow exchange reads less at once.
     curl_set_long(handle, CURLOPT_BUFFERSIZE, bufferSize)
     if request.stream != nil { setKeepAlive(of: handle) }
     curl_set_long(handle, CURLOPT_CONNECTTIMEOUT_MS, Int(request.stall.components.seconds) * 1000)
@@ -27,17 +27,17 @@ extension Exchange {
     setCertificates(of: handle)
   }
 
-  /// How much is read at once; what comes in a stream is little.
+  /// How many bytes are read at once; a stream sends little.
   private var bufferSize: Int {
     if request.stream != nil { return 16 << 10 }
     return request.maxRate == nil ? 512 << 10 : 32 << 10
   }
 
-  /// Has the kernel ask a silent peer after a minute whether it is there, and give it up after another.
+  /// Sends TCP keep-alive probes after a silent minute, and gives the peer up after another minute.
   private func setKeepAlive(of handle: UnsafeMutableRawPointer) {
     curl_set_long(handle, CURLOPT_TCP_KEEPALIVE, 1)
     curl_set_long(handle, CURLOPT_TCP_KEEPIDLE, 60)
-    // The kernel asks nine times.
+    // The kernel sends nine probes.
     curl_set_long(handle, CURLOPT_TCP_KEEPINTVL, 7)
   }
 
@@ -66,8 +66,9 @@ extension Exchange {
     }
   }
 
-  /// What the request names; else as curl(1) looks for them, in its order; else those that libcurl was built with, the
-  /// system's.
+  /// Sets the trusted certificates.
+  ///
+  /// The request's own file comes first, then the variables of curl(1) in its order, then libcurl's default, the system's.
   private func setCertificates(of handle: UnsafeMutableRawPointer) {
     if let file = request.caFile {
       curl_set_text(handle, CURLOPT_CAINFO, file)

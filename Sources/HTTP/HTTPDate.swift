@@ -1,9 +1,9 @@
 import CCurl
 import Glibc
 
-/// Points in time as HTTP writes them.
+/// Parses dates of HTTP header fields.
 package enum HTTPDate {
-  /// Seconds since 1970; nil for what is no date.
+  /// Seconds since 1970; nil if the text is no date.
   package static func seconds(_ text: String) -> Int64? {
     let seconds = curl_getdate(text, nil)
     return seconds >= 0 ? Int64(seconds) : nil
@@ -14,25 +14,25 @@ package enum HTTPDate {
 }
 
 extension ResponseHead {
-  /// What `Retry-After` says, from now; 24 h at most, and nil if it says nothing that can be read.
+  /// The delay that `Retry-After` asks for, at most 24 hours; nil without a readable value.
   ///
-  /// A date counts from the server's own `Date`, so that a wrong clock on either side does no harm; `now` is this
-  /// machine's, in seconds since 1970, for a server that sends none.
+  /// A date counts from the server's own `Date`, so that a wrong clock on either side does no harm. `now`, this machine's
+  /// clock in seconds since 1970, is for a server that sends no `Date`.
   package func retryAfter(now: Int64) -> Duration? {
     guard let text = self["retry-after"] else { return nil }
     let longest: Int64 = 24 * 3600
     if let seconds = ContentRange.number(text) { return .seconds(min(seconds, longest)) }
-    // More digits than a number has room for.
+    // The number is larger than an Int64.
     if !text.isEmpty, text.allSatisfy(\.isWholeNumber) { return .seconds(longest) }
     guard let then = HTTPDate.seconds(text) else { return nil }
     return .seconds(min(max(0, then - (self["date"].flatMap(HTTPDate.seconds) ?? now)), longest))
   }
 
-  /// How many bytes the body has on the wire; nil if only its end will show it.
+  /// How many bytes the body has on the wire; nil if no length is declared.
   package var contentLength: Int64? {
     fields.contains { $0.name == "transfer-encoding" } ? nil : self["content-length"].flatMap(ContentRange.number)
   }
 
-  /// Whether the body is sent in chunks, the last of which says so.
+  /// Whether the body is chunked, so that its last chunk marks the end.
   package var isChunked: Bool { list("transfer-encoding").last?.lowercased() == "chunked" }
 }

@@ -1,71 +1,71 @@
-/// What a server is asked for; ``Exchange`` carries it out.
+/// An HTTP request; ``Exchange`` sends it.
 package struct HTTPRequest: Sendable {
-  /// What is to be done with what the URL names.
+  /// The method of a request (RFC 9110 section 9.3).
   package enum Method: String, Sendable {
-    /// Its content is wanted.
+    /// Gets the resource.
     case get = "GET"
-    /// Only what is said about it is wanted.
+    /// Gets the header fields only.
     case head = "HEAD"
-    /// The body is to take its place.
+    /// Replaces the resource by the body.
     case put = "PUT"
-    /// The body is for it.
+    /// Gives the body to the resource.
     case post = "POST"
-    /// The body changes it.
+    /// Changes the resource by the body.
     case patch = "PATCH"
   }
 
-  /// Who the server takes the caller for, beside what the URL itself says.
+  /// The credentials, in addition to those in the URL.
   package enum Login: Sendable {
-    /// Nobody.
+    /// No further credentials.
     case none
-    /// What ~/.netrc says about the host, if anything.
+    /// The entry of the host in ~/.netrc, if there is one.
     case netrc
-    /// A name and a password, good for the origin of ``HTTPRequest/url`` only.
+    /// A name and a password, for the origin of ``HTTPRequest/url`` only.
     case password(name: String, password: String)
   }
 
-  /// The whole URL, which may hold secrets.
+  /// The whole URL, which may contain secrets.
   package var url: String
-  /// What is to be done with it.
+  /// The method.
   package var method = Method.get
-  /// Lines of the form `Name: value`, which take the place of the standard ones.
+  /// Header fields as lines of the form `Name: value`, which replace libcurl's defaults.
   package var headers: [String] = []
-  /// Who asks.
+  /// The credentials.
   package var login = Login.none
-  /// Whether the body may come compressed; it is handed over as it was before.
+  /// Whether the server may compress the body; the handlers get it decompressed.
   package var takesCompressed = false
-  /// How many bytes the body has that is sent; nil for none.
+  /// The length of the request's body in bytes; nil for no body.
   package var bodyLength: Int64?
-  /// Whether it may go over a connection that another exchange has left; such a one may be dead, and is then made again.
+  /// Whether to reuse an idle connection; if that one is dead, libcurl sends the request again over a new one.
   package var reusesConnection = true
-  /// How long nothing may come or go before the exchange is given up.
+  /// How long nothing may be received or sent before the exchange fails.
   package var stall = Duration.seconds(60)
-  /// The most bytes a second, either way; nil for no limit.
+  /// The limit on bytes a second, in either direction; nil for no limit.
   package var maxRate: Int64?
 
-  /// A file with the certificates that are trusted in the place of the system's; nil for those.
+  /// A file of trusted certificates that replaces the system's; nil for the system's.
   package var caFile: String?
-  /// Set for an answer that goes on for as long as the server will.
+  /// Set for a response without an end, such as an event stream.
   package var stream: Stream?
 
-  /// What is bound to an answer without end, in the place of ``HTTPRequest/stall``, once it has begun.
+  /// The limits of a response without an end, which replace ``HTTPRequest/stall`` after the head.
   package struct Stream: Hashable, Sendable {
-    /// How long nothing may come; nil for any time.
+    /// How long the server may be silent; nil for any time.
     ///
-    /// A peer that is gone without a word is found out by TCP's own questions all the same, within two minutes.
+    /// TCP keep-alive probes detect a vanished peer within two minutes in any case.
     package var silence: Duration?
 
-    /// Makes it of its parts.
+    /// Makes the limits.
     package init(silence: Duration?) { self.silence = silence }
   }
 
-  /// Asks for the content of a URL.
+  /// Makes a GET request.
   package init(url: String, headers: [String] = []) {
     self.url = url
     self.headers = headers
   }
 
-  /// Whether there is anything to log in with.
+  /// Whether the request has credentials.
   var hasLogin: Bool {
     if case .none = login { return WebAddress(url)?.user != nil }
     return true

@@ -1,20 +1,20 @@
 import Glibc
 
-/// A file with secrets: a password, or header fields that hold a token.
+/// Reads a file with secrets: a password, or header fields with a token.
 package enum PrivateFile {
-  /// Who may read it beside root.
+  /// The readers that a file with secrets may have in addition to root.
   package enum Readers: Hashable, Sendable {
-    /// Its owner, who is the caller or root.
+    /// The owner, which must be the caller or root.
     case owner
-    /// Its owner, and the caller's own group, in which nobody else is.
+    /// The owner and the caller's group, which must be the caller's own.
     case group
-    /// Whoever the service manager lets read it, which keeps it: a credential of the service (systemd.exec(5)).
+    /// Any, because systemd protects the file: a credential of the service (systemd.exec(5)).
     case service
   }
 
-  /// Its text, of 64 KiB at most.
+  /// The text of a file of at most 64 KiB.
   ///
-  /// Throws when others than `readers` may read it, or when it belongs to another than the caller or root.
+  /// Throws when others than `readers` may read the file, or when neither the caller nor root owns it.
   package static func text(of path: String, for readers: Readers = .owner) throws(ExchangeFailure) -> String {
     let descriptor = open(path, O_RDONLY | O_CLOEXEC | O_NONBLOCK | O_NOCTTY)
     guard descriptor >= 0 else {
@@ -48,7 +48,7 @@ package enum PrivateFile {
     }
   }
 
-  /// Header fields, one line `Name: value` each; blank lines and lines that begin with `#` are passed over.
+  /// Reads header fields, a line `Name: value` each; blank lines and lines that begin with `#` are skipped.
   package static func headers(in path: String, for readers: Readers = .owner) throws(ExchangeFailure) -> [String] {
     var headers: [String] = []
     for (number, line) in try lines(of: path, readers).enumerated() {
@@ -61,7 +61,7 @@ package enum PrivateFile {
     return headers
   }
 
-  /// The first line, of the form `user:password`.
+  /// Reads credentials from the first line, `user:password`.
   package static func login(in path: String, for readers: Readers = .owner) throws(ExchangeFailure) -> HTTPRequest.Login
   {
     let line = try lines(of: path, readers).first ?? ""
@@ -71,7 +71,9 @@ package enum PrivateFile {
     return .password(name: String(line[..<colon]), password: String(line[line.index(after: colon)...]))
   }
 
-  /// What the caller's ~/.netrc says, which is libcurl's to read, once it is sure that others may not.
+  /// The credentials of the caller's ~/.netrc, which libcurl reads.
+  ///
+  /// Throws when others may read that file.
   package static func netrc() throws(ExchangeFailure) -> HTTPRequest.Login {
     guard let home = getenv("HOME") else { throw .unusable("cannot find ~/.netrc: HOME is not set") }
     _ = try text(of: "\(String(cString: home))/.netrc")
@@ -79,13 +81,13 @@ package enum PrivateFile {
   }
 
   private static func lines(of path: String, _ readers: Readers) throws(ExchangeFailure) -> [Substring] {
-    // A carriage return and a line feed are one character in Swift.
+    // Swift treats a carriage return and a line feed as one character.
     try text(of: path, for: readers).split(omittingEmptySubsequences: false) { $0 == "\n" || $0 == "\r\n" }
   }
 
   private static let limit = 64 << 10
 
-  /// Whether a byte may be in the name of a field (RFC 9110 section 5.6.2).
+  /// Whether a field name may contain this byte (RFC 9110 section 5.6.2).
   private static func isOfName(_ byte: UInt8) -> Bool {
     switch byte {
     case UInt8(ascii: "a")...UInt8(ascii: "z"), UInt8(ascii: "A")...UInt8(ascii: "Z"),
@@ -97,7 +99,7 @@ package enum PrivateFile {
 }
 
 extension ExchangeFailure {
-  /// A file that the request cannot do without is not as it must be.
+  /// The failure of a request whose file cannot be used.
   fileprivate static func unusable(_ message: String) -> ExchangeFailure {
     ExchangeFailure(kind: .permanent, message: message)
   }

@@ -1,34 +1,34 @@
-/// The way from the URL that was given to the one that answers.
+/// The redirects from the given URL to the one that answers.
 ///
-/// libcurl follows redirects too, and sends header fields of the app to every host on the way; what logs in is for the
-/// first origin only.
+/// libcurl can follow redirects too, but it sends the app's header fields to every host. Credentials are for the first
+/// origin only.
 package struct Redirects {
   private static let most = 20
 
-  /// The URL that was given.
+  /// The given URL.
   package let first: WebAddress
-  /// Where it has led so far.
+  /// The URL of the next request.
   package private(set) var here: WebAddress
   private var count = 0
 
-  /// Begins at the URL that was given.
+  /// Starts at the given URL.
   package init(from first: WebAddress) {
     self.first = first
     here = first
   }
 
-  /// Whether what logs in may be sent here.
+  /// Whether the next request may carry credentials.
   package var isAtFirstOrigin: Bool { here.hasOrigin(of: first) }
 
-  /// What the first URL said about who asks, where the one that is to be asked says nothing and may know it.
+  /// The credentials of the first URL, if the next URL has none and the same origin.
   package var login: HTTPRequest.Login {
     guard isAtFirstOrigin, here.user == nil, let user = first.user else { return .none }
     return .password(name: user, password: first.password ?? "")
   }
 
-  /// Goes on to where a `Location` says.
+  /// Follows a `Location`.
   ///
-  /// Throws for what nobody may be led to: after 20, from https to http, and to other schemes.
+  /// Throws after 20 redirects, for a redirect from https to http, and for other schemes.
   package mutating func follow(_ location: String) throws(ExchangeFailure) {
     count += 1
     guard count <= Self.most else {

@@ -1,22 +1,22 @@
 import CCurl
 
-/// A URL as libcurl reads it, so that what is judged is what is asked.
+/// A URL as libcurl parses it, so that checks and requests mean the same server.
 package struct WebAddress: Hashable, Sendable {
-  /// The most bytes of one that is kept for later.
+  /// The most bytes of a URL that is stored.
   package static let longest = 8192
 
   /// `http` or `https`, in lower case.
   package let scheme: String
-  /// The host and, unless it is the scheme's own, the port; in lower case.
+  /// The host in lower case, with the port unless it is the scheme's default.
   package let host: String
-  /// The whole, user, password and query included.
+  /// The whole URL, with user, password and query.
   package let text: String
-  /// Who asks, as it was before it was encoded.
+  /// The user, decoded.
   package let user: String?
-  /// The password that goes with it, as it was before it was encoded.
+  /// The password, decoded.
   package let password: String?
 
-  /// Reads an absolute URL; nil if it is none or of another scheme than http and https.
+  /// Parses an absolute URL; nil for anything else and for schemes other than http and https.
   package init?(_ text: String) {
     guard let parts = curl_url() else { return nil }
     defer { curl_url_cleanup(parts) }
@@ -24,18 +24,18 @@ package struct WebAddress: Hashable, Sendable {
     self.init(parts)
   }
 
-  /// Reads a reference that is relative to this one, such as the value of `Location`.
+  /// Resolves a reference relative to this URL, such as the value of `Location`.
   package func resolving(_ reference: String) -> WebAddress? {
     guard let parts = curl_url() else { return nil }
     defer { curl_url_cleanup(parts) }
     guard curl_url_set(parts, CURLUPART_URL, text, 0) == CURLUE_OK,
-      // Many servers send a name with a space as it is.
+      // Many servers do not encode spaces in `Location`.
       curl_url_set(parts, CURLUPART_URL, reference, UInt32(CURLU_URLENCODE)) == CURLUE_OK
     else { return nil }
     return WebAddress(parts)
   }
 
-  /// Whether a login for the one is one for the other (RFC 6454).
+  /// Whether both URLs have the same origin, so that credentials for one are good for the other (RFC 6454).
   package func hasOrigin(of other: WebAddress) -> Bool { scheme == other.scheme && host == other.host }
 
   private init?(_ parts: OpaquePointer) {

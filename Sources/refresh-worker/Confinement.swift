@@ -1,14 +1,14 @@
 import CLinux
 import Glibc
 
-/// What the process gives up before it looks at anything that came from elsewhere.
+/// Drops the privileges of the process before it reads input.
 enum Confinement {
-  /// Gives up all privileges and keeps the memory private, for ever; answers what could not be given up.
+  /// Drops all capabilities and forbids core dumps and tracing, for good; returns a failure if the kernel refuses.
   ///
-  /// The umask stays: files get the mode that the owner's own programs would give them.
-  static func enter() -> Trouble? {
+  /// The umask stays, so that files get the mode that the owner's other programs would give them.
+  static func enter() -> TaskFailure? {
     guard linux_give_up_privileges() == 0, linux_keep_memory_private() == 0 else {
-      return Trouble(.failed, "cannot give up privileges: \(String(cString: strerror(errno)))")
+      return TaskFailure(.failed, "cannot give up privileges: \(String(cString: strerror(errno)))")
     }
     return nil
   }

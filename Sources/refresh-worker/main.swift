@@ -1,12 +1,16 @@
 import Glibc
 
-// The built-in tasks, each by its name: the folder Tasks has a file for each.
-switch CommandLine.arguments.dropFirst() {
-case ["transfer"]: exit(TransferTask.run())
-case ["http"]: exit(FetchTask.run())
-case ["enqueue"]: exit(EnqueueTask.run())
-case ["notify"]: exit(Notification.run())
-default:
-  complain("usage: refresh-worker transfer|http|enqueue|notify; it is started by refreshd")
+/// The subcommands in the order of the usage line; the folder Tasks has a file for each.
+let subcommands: KeyValuePairs<String, () -> Int32> = [
+  "transfer": TransferTask.run,
+  "http": FetchTask.run,
+  "enqueue": EnqueueTask.run,
+  "notify": Notification.run,
+]
+
+let arguments = CommandLine.arguments.dropFirst()
+guard let subcommand = subcommands.first(where: { arguments == [$0.key] }) else {
+  logError("usage: refresh-worker \(subcommands.map(\.key).joined(separator: "|")); it is started by refreshd")
   exit(EX_USAGE)
 }
+exit(subcommand.value())

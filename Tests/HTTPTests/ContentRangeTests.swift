@@ -2,7 +2,7 @@ import Testing
 
 @testable import HTTP
 
-/// What a `Content-Range` is read as, and what is none.
+/// Parses valid `Content-Range` fields and refuses others.
 struct ContentRangeTests {
   @Test(arguments: [
     ("bytes 0-0/1", ContentRange.part(first: 0, last: 0, total: 1)),

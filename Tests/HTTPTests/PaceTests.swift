@@ -2,17 +2,17 @@ import Testing
 
 @testable import HTTP
 
-/// How a bound on bytes a second is kept.
+/// Holds the rate of a limited exchange.
 struct PaceTests {
   private let start = ContinuousClock.now
 
-  /// How long it takes until so many bytes have gone, in pieces, looked at every millisecond.
+  /// The time until this many bytes have passed in pieces, with a check every millisecond.
   private func time(for bytes: Int, piece: Int, at pace: inout Pace) -> Duration {
     var now = start
     var gone = 0
     while gone < bytes {
       if pace.opens(after: now) == nil {
-        pace.take(piece, at: now)
+        pace.consume(piece, at: now)
         gone += piece
       } else {
         now += .milliseconds(1)
@@ -35,7 +35,7 @@ struct PaceTests {
 
   @Test func aBoundThatIsLiftedLeavesNoDebt() {
     var pace = Pace(rate: 1)
-    pace.take(1000, at: start)
+    pace.consume(1000, at: start)
     #expect(pace.opens(after: start) == start + .seconds(1000))
     pace.change(to: nil, at: start)
     #expect(pace.opens(after: start) == nil)
@@ -44,7 +44,7 @@ struct PaceTests {
   @Test(arguments: [(1_000, 10), (10, 1_000)] as [(Int64, Int64)])
   func whatIsOwedIsPaidForAtTheNewRate(old: Int64, new: Int64) {
     var pace = Pace(rate: old)
-    pace.take(5_000, at: start)
+    pace.consume(5_000, at: start)
     pace.change(to: new, at: start)
     let opens = pace.opens(after: start).map { start.duration(to: $0) }
     #expect(opens == .seconds(5_000 / new))
@@ -59,9 +59,9 @@ struct PaceTests {
 
   @Test func timeThatWentUnusedIsNotMadeUpFor() {
     var pace = Pace(rate: 1_000)
-    pace.take(1, at: start)
+    pace.consume(1, at: start)
     let later = start + .seconds(3600)
-    pace.take(1_000, at: later)
+    pace.consume(1_000, at: later)
     let opens = pace.opens(after: later)
     #expect(opens.map { later.duration(to: $0) > .milliseconds(900) } == true)
   }

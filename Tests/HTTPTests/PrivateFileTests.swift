@@ -3,7 +3,7 @@ import Testing
 
 @testable import HTTP
 
-/// Secrets are read from files that only their owner can read.
+/// Files with secrets are read only if no other user can read them.
 struct PrivateFileTests {
   let scratch: Scratch
 

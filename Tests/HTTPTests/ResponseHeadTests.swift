@@ -2,7 +2,7 @@ import Testing
 
 @testable import HTTP
 
-/// What is read out of the lines of an answer.
+/// Parses status lines and header fields.
 struct ResponseHeadTests {
   @Test(arguments: [
     ("HTTP/1.1 200 OK\r\n", 200), ("HTTP/1.1 404\r\n", 404), ("HTTP/2 304 \r\n", 304), ("HTTP/1.0 503 Try later", 503),

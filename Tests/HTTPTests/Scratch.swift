@@ -2,7 +2,7 @@ import FoundationEssentials
 import Glibc
 import Testing
 
-/// A directory of a test's own, gone after it.
+/// A temporary directory of one test, removed afterwards.
 final class Scratch {
   let path: String
 

@@ -2,7 +2,7 @@ import Testing
 
 @testable import HTTP
 
-/// How URLs are read and compared.
+/// Parses, resolves and compares URLs.
 struct WebAddressTests {
   @Test(arguments: [
     ("http://Example.ORG/a", "http", "example.org"), ("https://h:443/", "https", "h"),

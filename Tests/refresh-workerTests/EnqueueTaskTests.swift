@@ -3,7 +3,7 @@ import Testing
 
 @testable import refresh_worker
 
-/// When a task asks again that could not have a file downloaded.
+/// The task asks for a retry only after errors of the daemon that may pass.
 struct EnqueueTaskTests {
   @Test func onlyWhatMayPassIsAskedForAgain() {
     for name in [TransfersInterface.NotStored.name, TransfersInterface.QueueFull.name] {

@@ -55,14 +55,14 @@ import Testing
     ] as [([(String, String)], Int64?)])
   func freshness(fields: [(String, String)], seconds: Int64?) {
     let head = ResponseHead(status: 200, fields: fields.map { (name: $0.0, value: $0.1) })
-    #expect(Freshness.remaining(of: head) == seconds.map { .seconds($0) })
+    #expect(ResponseFreshness.remaining(of: head) == seconds.map { .seconds($0) })
   }
 
   @Test("changes only are asked for while what came last is there as it came")
   func conditions() {
     let here = FetchTarget.Content(digest: "aa")
     func conditions(_ remembered: Remembered?, _ content: FetchTarget.Content?) -> [String] {
-      Fetching.conditions(remembered, content: content)
+      ConditionalFetch.conditions(remembered, content: content)
     }
     let both = Remembered(etag: "W/\"1\"", lastModified: "Wed, 21 Oct 2026 07:28:00 GMT", digest: "aa")
     #expect(
@@ -81,7 +81,7 @@ import Testing
     #expect((result.message, result.retryAfter, result.exitCode) == ("HTTP status 503", .seconds(7), 75))
     let gone = TaskResult(refusedBy: Self.head(404, ("retry-after", "7")), isTemporary: false, at: 0)
     #expect((gone.message, gone.retryAfter, gone.exitCode) == ("HTTP status 404", nil, 1))
-    #expect(TaskResult(Trouble(.noSpace(needed: 1), "cannot write")).exitCode == 75)
+    #expect(TaskResult(TaskFailure(.noSpace(needed: 1), "cannot write")).exitCode == 75)
   }
 
   @Test("an order is read as it was written, and nothing else is one")

@@ -3,11 +3,11 @@ import Testing
 
 @testable import refresh_worker
 
-/// The way to a target, which no link may bend.
+/// A path to a target is opened without following symbolic links.
 struct FolderTests {
   @Test(arguments: ["", "x", "a/b", "/", "/a/", "/a//b", "/a/./b", "/a/../b", "/..", "/a/..", "/a\0b"])
   func isNoPathOfAFile(path: String) {
-    #expect(throws: Trouble.self) { try Folder.split(path) }
+    #expect(throws: TaskFailure.self) { try Folder.split(path) }
   }
 
   @Test func aPathIsAFolderAndAName() throws {
@@ -21,7 +21,7 @@ struct FolderTests {
     mkdir("\(scratch.path)/real/inner", 0o700)
     symlink("real", "\(scratch.path)/link")
     #expect(try Folder(path: "\(scratch.path)/real/inner").descriptor >= 0)
-    do throws(Trouble) {
+    do throws(TaskFailure) {
       _ = try Folder(path: "\(scratch.path)/link/inner")
       Issue.record("a link was followed")
     } catch {
@@ -34,7 +34,7 @@ struct FolderTests {
     let scratch = try ScratchFolder()
     try scratch.write("", to: "file")
     for name in ["missing", "file"] {
-      do throws(Trouble) {
+      do throws(TaskFailure) {
         _ = try Folder(path: "\(scratch.path)/\(name)/x")
         Issue.record("\(name) was taken for a folder")
       } catch {
@@ -56,7 +56,7 @@ struct FolderTests {
     #expect(scratch.status(of: "other/f.part") == nil)
   }
 
-  /// As /proc has: nothing of it is on a disk.
+  /// The folder /proc is on no disk, and its fsync(2) fails with EINVAL.
   @Test func aFolderThatHasNothingToMakeDurableIsNoTrouble() throws {
     for path in ["/proc", "/var/tmp"] {
       let folder = open(path, O_RDONLY | O_DIRECTORY)

@@ -3,7 +3,7 @@ import Testing
 
 @testable import refresh_worker
 
-/// What a desktop is asked to show.
+/// The D-Bus call that shows a notification.
 struct NotificationTests {
   @Test func wordsAreShownAsTheyAre() {
     #expect(Notification.escaped("a < b && c > d") == "a &lt; b &amp;&amp; c &gt; d")

@@ -4,7 +4,7 @@ import Testing
 
 @testable import refresh_worker
 
-/// What is written to while a file comes, and what never is.
+/// A download continues its own part, replaces other parts, and refuses foreign files.
 struct PartFileTests {
   let scratch: ScratchFolder
   let folder: Folder
@@ -25,7 +25,7 @@ struct PartFileTests {
     #expect(scratch.text(of: "f.part") == "one!")
   }
 
-  /// Writes a part, lets go of it, and gives its mark.
+  /// Writes a part, closes it and returns its mark.
   private func begin(_ text: String) throws -> Int64 {
     let part = try PartFile(in: folder, for: "f")
     try part.append(text)
@@ -49,7 +49,7 @@ struct PartFileTests {
 
   @Test func aFileThatIsNoneOfOursIsLeftAlone() throws {
     try scratch.write("mine", to: "f.part")
-    do throws(Trouble) {
+    do throws(TaskFailure) {
       _ = try PartFile(in: folder, for: "f")
       Issue.record("somebody's file was taken for a part")
     } catch {
@@ -76,8 +76,8 @@ struct PartFileTests {
     try part.append("one ")
     try scratch.write("mine", to: "other")
     rename("\(scratch.path)/other", "\(scratch.path)/f.part")
-    do throws(Trouble) {
-      try part.takePlace()
+    do throws(TaskFailure) {
+      try part.replaceTarget()
       Issue.record("another file took the place")
     } catch {
       #expect(error.kind == .retry(after: nil))
@@ -93,20 +93,20 @@ struct PartFileTests {
     try scratch.write("old", to: "f", mode: mode)
     let mark = try begin("new")
     #expect(scratch.status(of: "f.part").map { $0.st_mode & 0o777 } == mode | 0o600)
-    try PartFile(in: folder, for: "f", marked: mark).takePlace()
+    try PartFile(in: folder, for: "f", marked: mark).replaceTarget()
     #expect(scratch.status(of: "f").map { $0.st_mode & 0o777 } == mode)
     #expect(scratch.text(of: "f") == "new")
   }
 
   @Test func aFolderInThePlaceOfTheTargetIsAFailure() throws {
     mkdir("\(scratch.path)/f", 0o700)
-    #expect(throws: Trouble.self) { try PartFile(in: folder, for: "f") }
+    #expect(throws: TaskFailure.self) { try PartFile(in: folder, for: "f") }
     #expect(scratch.status(of: "f.part") == nil)
   }
 
   @Test func nobodyElseWritesItMeanwhile() throws {
     let part = try PartFile(in: folder, for: "f")
-    do throws(Trouble) {
+    do throws(TaskFailure) {
       _ = try PartFile(in: folder, for: "f")
       Issue.record("two have it at once")
     } catch {
@@ -138,11 +138,11 @@ struct PartFileTests {
 
   @Test func aFolderInItsPlaceIsAFailure() throws {
     mkdir("\(scratch.path)/f.part", 0o700)
-    #expect(throws: Trouble.self) { try PartFile(in: folder, for: "f") }
+    #expect(throws: TaskFailure.self) { try PartFile(in: folder, for: "f") }
   }
 
   @Test func aNameThatIsTooLongSaysSo() throws {
-    do throws(Trouble) {
+    do throws(TaskFailure) {
       _ = try PartFile(in: folder, for: String(repeating: "x", count: 252))
       Issue.record("the part has a name of 257 bytes")
     } catch {
@@ -163,7 +163,7 @@ struct PartFileTests {
     try part.append("0123456789")
     let mark = part.mark
     #expect(Wire.Resume(durable: 4, boot: "that", partMark: mark).kept(of: part, boot: "this") == 4)
-    // The file system has lost more than it said.
+    // The file system lost bytes that it had reported as durable.
     #expect(Wire.Resume(durable: 40, boot: "that", partMark: mark).kept(of: part, boot: "this") == 10)
   }
 
@@ -179,12 +179,12 @@ struct PartFileTests {
     let part = try PartFile(in: folder, for: "f")
     try part.append("0123456789")
     let resume = Wire.Resume(total: 10, durable: 0, boot: "this", partMark: part.mark)
-    #expect(PlacedFile(in: folder, named: "f", of: resume) == nil)
+    #expect(CompletedFile(in: folder, named: "f", of: resume) == nil)
     rename("\(scratch.path)/f.part", "\(scratch.path)/f")
-    #expect(PlacedFile(in: folder, named: "f", of: resume)?.length == 10)
-    #expect(PlacedFile(in: folder, named: "f", of: nil) == nil)
+    #expect(CompletedFile(in: folder, named: "f", of: resume)?.length == 10)
+    #expect(CompletedFile(in: folder, named: "f", of: nil) == nil)
     try scratch.write("01234", to: "f")
-    #expect(PlacedFile(in: folder, named: "f", of: resume) == nil, "it is shorter")
+    #expect(CompletedFile(in: folder, named: "f", of: resume) == nil, "it is shorter")
   }
 
   @Test func anotherFileOfTheSameLengthIsNotTheOne() throws {
@@ -192,6 +192,6 @@ struct PartFileTests {
     try part.append("0123456789")
     try scratch.write("9876543210", to: "f")
     let resume = Wire.Resume(total: 10, durable: 0, boot: "this", partMark: part.mark)
-    #expect(PlacedFile(in: folder, named: "f", of: resume) == nil)
+    #expect(CompletedFile(in: folder, named: "f", of: resume) == nil)
   }
 }

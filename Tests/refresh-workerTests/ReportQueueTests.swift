@@ -3,7 +3,7 @@ import Testing
 
 @testable import refresh_worker
 
-/// What the daemon is told in one call, and what it need not be told.
+/// How reports are batched into calls, and which are dropped.
 struct ReportQueueTests {
   private func ended(_ id: Int64, _ message: String? = nil) -> Wire.TransferReport {
     Wire.TransferReport(id: id, kind: .ended, end: .failed, message: message)
@@ -17,14 +17,14 @@ struct ReportQueueTests {
     var queue = ReportQueue()
     var saved: [Int64] = []
     for id in 1...2 as ClosedRange<Int64> { queue.add(ended(id)) { saved.append(id) } }
-    #expect(queue.takeCall().map(\.id) == [1, 2])
+    #expect(queue.nextCall().map(\.id) == [1, 2])
     queue.add(ended(3))
-    #expect(queue.takeCall().isEmpty && saved.isEmpty)
-    for onSaved in queue.takeSaved() { onSaved() }
+    #expect(queue.nextCall().isEmpty && saved.isEmpty)
+    for onSaved in queue.finishCall() { onSaved() }
     #expect(saved == [1, 2])
-    #expect(queue.takeCall().map(\.id) == [3])
+    #expect(queue.nextCall().map(\.id) == [3])
     #expect(!queue.isEmpty)
-    _ = queue.takeSaved()
+    _ = queue.finishCall()
     #expect(queue.isEmpty)
   }
 
@@ -33,38 +33,38 @@ struct ReportQueueTests {
     for id in 1...250 as ClosedRange<Int64> { queue.add(ended(id)) }
     var counts: [Int] = []
     while !queue.isEmpty {
-      counts.append(queue.takeCall().count)
-      _ = queue.takeSaved()
+      counts.append(queue.nextCall().count)
+      _ = queue.finishCall()
     }
     #expect(counts == [100, 100, 50])
     let long = String(repeating: "x", count: 60_000)
     for id in 1...5 as ClosedRange<Int64> { queue.add(ended(id, long)) }
-    #expect(queue.takeCall().map(\.id) == [1, 2])
+    #expect(queue.nextCall().map(\.id) == [1, 2])
   }
 
   @Test func whatIsTooLongForACallIsTheOnlyOneInIt() {
     var queue = ReportQueue()
     for id in 1...2 as ClosedRange<Int64> { queue.add(ended(id, String(repeating: "x", count: 300_000))) }
-    #expect(queue.takeCall().map(\.id) == [1])
+    #expect(queue.nextCall().map(\.id) == [1])
   }
 
   @Test func ofProgressOnlyTheLatestWaits() {
     var queue = ReportQueue()
     queue.add(ended(9))
-    _ = queue.takeCall()
+    _ = queue.nextCall()
     for bytes in 1...1000 as ClosedRange<Int64> {
       queue.add(progress(1, bytes))
       queue.add(progress(2, bytes))
     }
-    _ = queue.takeSaved()
-    #expect(queue.takeCall() == [progress(1, 1000), progress(2, 1000)])
+    _ = queue.finishCall()
+    #expect(queue.nextCall() == [progress(1, 1000), progress(2, 1000)])
   }
 
   @Test func noProgressComesAfterTheEnd() {
     var queue = ReportQueue()
     queue.add(progress(1, 5))
     queue.add(ended(1))
-    #expect(queue.takeCall() == [ended(1)])
+    #expect(queue.nextCall() == [ended(1)])
   }
 
   @Test func anEndIsOnItsWayUntilItIsSaved() {
@@ -73,9 +73,9 @@ struct ReportQueueTests {
     #expect(!queue.hasEnd(of: 1))
     queue.add(ended(1))
     #expect(queue.hasEnd(of: 1) && !queue.hasEnd(of: 2))
-    _ = queue.takeCall()
+    _ = queue.nextCall()
     #expect(queue.hasEnd(of: 1))
-    _ = queue.takeSaved()
+    _ = queue.finishCall()
     #expect(!queue.hasEnd(of: 1))
   }
 }

@@ -4,7 +4,7 @@ import Testing
 
 @testable import refresh_worker
 
-/// A directory of a test's own, gone after it.
+/// A temporary directory of one test, removed afterwards.
 final class ScratchFolder {
   let path: String
 
@@ -44,10 +44,10 @@ final class ScratchFolder {
 }
 
 extension PartFile {
-  func append(_ text: String) throws(Trouble) {
+  func append(_ text: String) throws(TaskFailure) {
     let bytes = Array(text.utf8)
-    let result = bytes.withUnsafeBytes { bytes -> Result<Void, Trouble> in
-      do throws(Trouble) {
+    let result = bytes.withUnsafeBytes { bytes -> Result<Void, TaskFailure> in
+      do throws(TaskFailure) {
         return .success(try append(bytes, needed: nil))
       } catch {
         return .failure(error)

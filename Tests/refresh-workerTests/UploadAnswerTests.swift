@@ -3,15 +3,15 @@ import Testing
 
 @testable import refresh_worker
 
-/// What each answer means for a file that was sent.
+/// Classifies responses to PUT and POST.
 struct UploadAnswerTests {
   private func judge(_ status: Int, _ method: HTTPRequest.Method) -> UploadAnswer {
     UploadAnswer(ResponseHead(status: status), to: method, now: 0)
   }
 
-  private func kind(_ status: Int, _ method: HTTPRequest.Method) -> Trouble.Kind? {
-    guard case .ends(let trouble) = judge(status, method) else { return nil }
-    return trouble.kind
+  private func kind(_ status: Int, _ method: HTTPRequest.Method) -> TaskFailure.Kind? {
+    guard case .ends(let failure) = judge(status, method) else { return nil }
+    return failure.kind
   }
 
   @Test(arguments: [200, 201, 202, 204, 303])
@@ -42,7 +42,7 @@ struct UploadAnswerTests {
   }
 }
 
-/// What each answer of a tus server means.
+/// Classifies responses of a tus server.
 struct TusAnswerTests {
   private func judge(
     _ status: Int, _ method: HTTPRequest.Method, _ fields: [(String, String)] = [("tus-resumable", "1.0.0")]
@@ -50,9 +50,9 @@ struct TusAnswerTests {
     TusAnswer(ResponseHead(status: status, fields: fields.map { (name: $0.0, value: $0.1) }), to: method, now: 0)
   }
 
-  private func kind(_ answer: TusAnswer) -> Trouble.Kind? {
-    guard case .ends(let trouble) = answer else { return nil }
-    return trouble.kind
+  private func kind(_ answer: TusAnswer) -> TaskFailure.Kind? {
+    guard case .ends(let failure) = answer else { return nil }
+    return failure.kind
   }
 
   @Test func aFileIsCreatedWhereTheServerSays() {
@@ -79,12 +79,12 @@ struct TusAnswerTests {
 
   @Test(arguments: [200, 302, 404, 405, 501])
   func aServerWithoutTusIsNamed(status: Int) {
-    guard case .ends(let trouble) = judge(status, .post, []) else {
+    guard case .ends(let failure) = judge(status, .post, []) else {
       Issue.record("status \(status) was taken for tus")
       return
     }
-    #expect(trouble.kind == .failed)
-    #expect(trouble.message.contains("leave out tus"))
+    #expect(failure.kind == .failed)
+    #expect(failure.message.contains("leave out tus"))
   }
 
   @Test func troubleIsThatOfEveryServer() {

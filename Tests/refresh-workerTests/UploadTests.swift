@@ -3,43 +3,43 @@ import Testing
 
 @testable import refresh_worker
 
-/// What the daemon is told of a POST, which must not be sent again once it may have arrived.
+/// A POST reports to the daemon before its last bytes, because it must not be sent twice.
 struct UploadTests {
   @Test(arguments: ["some text", ""])
   func aPostWaitsUntilTheDaemonKnowsThatItMayArrive(text: String) throws {
-    let place = try ScriptedPlace(file: text)
-    let upload = place.upload("POST")
+    let host = try ScriptedHost(file: text)
+    let upload = host.upload("POST")
     upload.start()
-    let told = try place.nextCall()
-    #expect(told.map(\.kind) == [.began] && told[0].resume?.url != nil)
+    let reports = try host.nextCall()
+    #expect(reports.map(\.kind) == [.began] && reports[0].resume?.url != nil)
     #expect(upload.progress.bytes == 0)
-    try place.answer()
-    // From now on only the server can say what became of it.
+    try host.answer()
+    // From now on the request may arrive, so a stop must wait for the response.
     upload.stop(discarding: false)
-    #expect(place.end == nil)
+    #expect(host.end == nil)
   }
 
   @Test(arguments: ["some text", ""])
   func aPostThatIsStoppedWhileTheDaemonIsToldMayBeSentAgain(text: String) throws {
-    let place = try ScriptedPlace(file: text)
-    let upload = place.upload("POST")
+    let host = try ScriptedHost(file: text)
+    let upload = host.upload("POST")
     upload.start()
-    _ = try place.nextCall()
+    _ = try host.nextCall()
     upload.stop(discarding: false)
-    #expect(place.end == .stopped)
-    try place.answer()
-    let told = try place.nextCall()
-    #expect(told.map(\.kind) == [.began, .ended])
-    #expect(told[0].resume != nil && told[0].resume?.url == nil)
+    #expect(host.end == .stopped)
+    try host.answer()
+    let reports = try host.nextCall()
+    #expect(reports.map(\.kind) == [.began, .ended])
+    #expect(reports[0].resume != nil && reports[0].resume?.url == nil)
   }
 
   @Test func aPutWaitsForNobody() throws {
-    let place = try ScriptedPlace(file: "some text")
-    let upload = place.upload("PUT")
+    let host = try ScriptedHost(file: "some text")
+    let upload = host.upload("PUT")
     upload.start()
-    for _ in 0..<1000 where upload.progress.bytes == 0 { _ = place.loop.turn(watching: [], timeout: .milliseconds(10)) }
-    #expect(upload.progress.bytes == 9 && place.reports.isEmpty)
+    for _ in 0..<1000 where upload.progress.bytes == 0 { _ = host.loop.turn(watching: [], timeout: .milliseconds(10)) }
+    #expect(upload.progress.bytes == 9 && host.reports.isEmpty)
     upload.stop(discarding: false)
-    #expect(try place.nextCall().map(\.end) == [.stopped])
+    #expect(try host.nextCall().map(\.end) == [.stopped])
   }
 }

@@ -2,178 +2,180 @@ import CLinux
 import Glibc
 import Synchronization
 
-/// A thread for what waits for the disk, so that the network never does.
+/// A thread for system calls that wait for the disk, so that they never delay the network.
 ///
-/// Errands that came in while it was busy are done together: many files are made durable at once, and each folder is once.
+/// The thread does waiting jobs as one batch: it makes several files durable at once, and each folder once.
 final class Disk: @unchecked Sendable {
-  // @unchecked: `shared` is behind a lock; `answers` belongs to the thread that the rest of the process runs on.
+  // @unchecked: `shared` is behind a lock; only the main thread uses `handlers`.
 
-  /// What is to be done; the descriptors stay open until it is answered.
-  enum Errand: Sendable {
-    /// Makes what was written durable.
-    case keep(descriptor: Int32, path: String)
-    /// Checks a whole file.
+  /// A job; the caller keeps the descriptors open until the result.
+  enum Job: Sendable {
+    /// Makes the written bytes durable.
+    case sync(descriptor: Int32, path: String)
+    /// Compares the digest of a whole file.
     case check(descriptor: Int32, length: Int64, digest: String, path: String)
-    /// Makes a whole file durable, and then its name; it takes the place of what is there in one step.
-    case place(Placement)
+    /// Makes a whole file durable and renames it to its target in one step.
+    case replace(Replacement)
   }
 
-  /// A whole file that is to take the place of its target.
-  struct Placement: Sendable {
+  /// A whole file that replaces its target.
+  struct Replacement: Sendable {
     let descriptor: Int32
     let folder: Int32
-    /// The name of the target; nil if the file has it already.
+    /// The name of the target; nil if the file already has that name.
     let name: String?
     let path: String
     let length: Int64
-    /// The SHA-256 that it is to have, 64 hex digits in lower case; nil if it is not to be checked (any more).
+    /// The expected SHA-256, 64 hex digits in lower case; nil if no check is needed.
     let digest: String?
   }
 
   private struct Shared {
-    var errands: [(number: Int, errand: Errand)] = []
-    var results: [(number: Int, trouble: Trouble?)] = []
+    var jobs: [(number: Int, job: Job)] = []
+    var results: [(number: Int, failure: TaskFailure?)] = []
   }
 
   private let shared = Mutex(Shared())
   private let work: Int32
-  /// Readable when there are answers for ``takeAnswers()``.
-  let bell: Int32
-  private var answers: [Int: (Trouble?) -> Void] = [:]
+  /// Readable when ``deliverResults()`` has results to deliver.
+  let readyDescriptor: Int32
+  private var handlers: [Int: (TaskFailure?) -> Void] = [:]
   private var lastNumber = 0
 
-  /// Throws when the process has no descriptor or no thread left.
-  init() throws(Trouble) {
+  /// Starts the thread; throws when the process has no descriptor or no thread left.
+  init() throws(TaskFailure) {
     work = linux_eventfd()
-    bell = linux_eventfd()
+    readyDescriptor = linux_eventfd()
     var thread = pthread_t()
     let retained = Unmanaged.passRetained(self)
-    guard work >= 0, bell >= 0,
+    guard work >= 0, readyDescriptor >= 0,
       pthread_create(
         &thread, nil,
         { context in
           guard let context else { return nil }
           Unmanaged<Disk>.fromOpaque(context).takeUnretainedValue().run()
         }, retained.toOpaque()) == 0
-    else { throw Trouble(.retry(after: nil), "cannot start a thread: raise the limits on processes and open files") }
+    else {
+      throw TaskFailure(.retry(after: nil), "cannot start a thread: raise the limits on processes and open files")
+    }
     pthread_detach(thread)
   }
 
-  /// Has it done; the answer is nil if it went well.
-  func run(_ errand: Errand, then answer: @escaping (Trouble?) -> Void) {
+  /// Queues a job; the handler gets its failure, or nil.
+  func run(_ job: Job, then handler: @escaping (TaskFailure?) -> Void) {
     lastNumber += 1
-    answers[lastNumber] = answer
-    shared.withLock { [lastNumber] in $0.errands.append((lastNumber, errand)) }
-    Self.ring(work)
+    handlers[lastNumber] = handler
+    shared.withLock { [lastNumber] in $0.jobs.append((lastNumber, job)) }
+    Self.signal(work)
   }
 
-  /// Tells what has been done since it was last asked.
-  func takeAnswers() {
-    Self.quiet(bell)
+  /// Calls the handlers of the jobs that are done.
+  func deliverResults() {
+    Self.clear(readyDescriptor)
     let results = shared.withLock { shared in
       defer { shared.results = [] }
       return shared.results
     }
-    for result in results { answers.removeValue(forKey: result.number)?(result.trouble) }
+    for result in results { handlers.removeValue(forKey: result.number)?(result.failure) }
   }
 
-  // MARK: On its own thread
+  // MARK: On the disk's thread
 
   private func run() -> Never {
     while true {
       var set = pollfd(fd: work, events: Int16(POLLIN), revents: 0)
       poll(&set, 1, -1)
-      Self.quiet(work)
-      let errands = shared.withLock { shared in
-        defer { shared.errands = [] }
-        return shared.errands
+      Self.clear(work)
+      let jobs = shared.withLock { shared in
+        defer { shared.jobs = [] }
+        return shared.jobs
       }
-      let results = Self.do(errands)
+      let results = Self.do(jobs)
       shared.withLock { $0.results += results }
-      Self.ring(bell)
+      Self.signal(readyDescriptor)
     }
   }
 
-  private static func `do`(_ errands: [(number: Int, errand: Errand)]) -> [(number: Int, trouble: Trouble?)] {
-    let areTogether = writeTogether(errands)
-    var results: [(number: Int, trouble: Trouble?)] = []
-    var placed: [(number: Int, placement: Placement)] = []
-    for (number, errand) in errands {
-      do throws(Trouble) {
-        switch errand {
-        case .keep(let descriptor, let path):
-          guard fdatasync(descriptor) == 0 else { throw Trouble(errno: errno, "write", path) }
+  private static func `do`(_ jobs: [(number: Int, job: Job)]) -> [(number: Int, failure: TaskFailure?)] {
+    let areTogether = writeTogether(jobs)
+    var results: [(number: Int, failure: TaskFailure?)] = []
+    var completed: [(number: Int, replacement: Replacement)] = []
+    for (number, job) in jobs {
+      do throws(TaskFailure) {
+        switch job {
+        case .sync(let descriptor, let path):
+          guard fdatasync(descriptor) == 0 else { throw TaskFailure(errno: errno, "write", path) }
           results.append((number, nil))
         case .check(let descriptor, let length, let digest, let path):
           try check(descriptor, length, digest, path)
           results.append((number, nil))
-        case .place(let placement):
-          try place(placement, isDurable: areTogether)
-          placed.append((number, placement))
+        case .replace(let replacement):
+          try replace(replacement, isDurable: areTogether)
+          completed.append((number, replacement))
         }
       } catch {
         results.append((number, error))
       }
     }
-    for (folder, members) in Dictionary(grouping: placed, by: \.placement.folder) {
+    for (folder, members) in Dictionary(grouping: completed, by: \.replacement.folder) {
       let code = FolderNames.makeDurable(in: folder)
-      for (number, placement) in members {
-        results.append((number, code.map { Trouble(errno: $0, "make durable", placement.path) }))
+      for (number, replacement) in members {
+        results.append((number, code.map { TaskFailure(errno: $0, "make durable", replacement.path) }))
       }
     }
     return results
   }
 
-  /// Has the file system write all that it has, once, if that is less than to wait for one file after the other.
-  ///
-  /// Not if they are on several.
-  private static func writeTogether(_ errands: [(number: Int, errand: Errand)]) -> Bool {
+  /// Calls syncfs(2) once for several replacements on one file system; returns whether it did.
+  private static func writeTogether(_ jobs: [(number: Int, job: Job)]) -> Bool {
     var device: dev_t?
     var count = 0
-    for case (_, .place(let placement)) in errands {
+    for case (_, .replace(let replacement)) in jobs {
       var status = stat()
-      guard fstat(placement.descriptor, &status) == 0, device ?? status.st_dev == status.st_dev else { return false }
+      guard fstat(replacement.descriptor, &status) == 0, device ?? status.st_dev == status.st_dev else { return false }
       device = status.st_dev
       count += 1
     }
-    for case (_, .place(let placement)) in errands where count >= fewest {
-      return linux_sync_file_system(placement.descriptor) == 0
+    for case (_, .replace(let replacement)) in jobs where count >= fewest {
+      return linux_sync_file_system(replacement.descriptor) == 0
     }
     return false
   }
 
-  /// So many files are written with one syncfs(2): two flushes of the disk's cache for all instead of one for each.
+  /// The fewest files for one syncfs(2), which flushes the disk's cache twice for all instead of once for each.
   private static let fewest = 4
 
-  private static func place(_ placement: Placement, isDurable: Bool) throws(Trouble) {
-    if let digest = placement.digest {
-      try check(placement.descriptor, placement.length, digest, placement.path)
+  private static func replace(_ replacement: Replacement, isDurable: Bool) throws(TaskFailure) {
+    if let digest = replacement.digest {
+      try check(replacement.descriptor, replacement.length, digest, replacement.path)
     }
-    guard isDurable || fsync(placement.descriptor) == 0 else { throw Trouble(errno: errno, "write", placement.path) }
-    guard let name = placement.name else { return }
-    try PartFile.takePlace(placement.descriptor, in: placement.folder, as: name, path: placement.path)
+    guard isDurable || fsync(replacement.descriptor) == 0 else {
+      throw TaskFailure(errno: errno, "write", replacement.path)
+    }
+    guard let name = replacement.name else { return }
+    try PartFile.replaceTarget(replacement.descriptor, in: replacement.folder, as: name, path: replacement.path)
   }
 
   private static func check(
     _ descriptor: Int32, _ length: Int64, _ digest: String, _ path: String
-  ) throws(Trouble) {
+  ) throws(TaskFailure) {
     guard try SHA256.digest(of: descriptor, length: length, path: path) == digest else { throw .otherDigest(path) }
   }
 
-  private static func ring(_ bell: Int32) {
+  private static func signal(_ event: Int32) {
     var one: UInt64 = 1
-    write(bell, &one, MemoryLayout.size(ofValue: one))
+    write(event, &one, MemoryLayout.size(ofValue: one))
   }
 
-  private static func quiet(_ bell: Int32) {
+  private static func clear(_ event: Int32) {
     var count: UInt64 = 0
-    read(bell, &count, MemoryLayout.size(ofValue: count))
+    read(event, &count, MemoryLayout.size(ofValue: count))
   }
 }
 
-extension Trouble {
-  /// The bytes are not those that the app wants.
-  static func otherDigest(_ path: String) -> Trouble {
-    Trouble(.failed, "cannot accept \(path): its SHA-256 is another than the one that was given")
+extension TaskFailure {
+  /// The failure of a file whose digest is not the one that the app gave.
+  static func otherDigest(_ path: String) -> TaskFailure {
+    TaskFailure(.failed, "cannot accept \(path): its SHA-256 is another than the one that was given")
   }
 }

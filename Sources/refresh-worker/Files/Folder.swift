@@ -1,17 +1,17 @@
 import CLinux
 import Glibc
 
-/// A directory that was reached without a symbolic link, and stays the same one whatever happens to its path.
+/// An open directory whose path had no symbolic link; later changes of the path do not affect it.
 final class Folder {
   let path: String
-  /// Open for reading, so that it can be made durable.
+  /// Open for reading, because fsync(2) needs that.
   let descriptor: Int32
 
-  /// Walks to it from the root, one component after the other.
+  /// Opens the components from the root, one after the other.
   ///
   /// `path` is absolute and has no empty component, no `.` and no `..`. Throws when a component is a symbolic link, is
   /// missing, is no directory, or may not be searched.
-  init(path: String) throws(Trouble) {
+  init(path: String) throws(TaskFailure) {
     self.path = path
     var current = linux_open_folder(AT_FDCWD, "/")
     var walked = ""
@@ -22,32 +22,32 @@ final class Folder {
       let code = errno
       let isLink = next < 0 && Self.isLink(component, in: current)
       close(current)
-      if isLink { throw Trouble(.failed, "cannot use \(path): \(walked) is a symbolic link; give the real path") }
-      guard next >= 0 else { throw Trouble(errno: code, "open the folder", walked) }
+      if isLink { throw TaskFailure(.failed, "cannot use \(path): \(walked) is a symbolic link; give the real path") }
+      guard next >= 0 else { throw TaskFailure(errno: code, "open the folder", walked) }
       current = next
     }
     descriptor = openat(current, ".", O_RDONLY | O_DIRECTORY | O_CLOEXEC)
     let code = errno
     close(current)
-    guard descriptor >= 0 else { throw Trouble(errno: code, "open the folder", path.isEmpty ? "/" : path) }
+    guard descriptor >= 0 else { throw TaskFailure(errno: code, "open the folder", path.isEmpty ? "/" : path) }
   }
 
   deinit { close(descriptor) }
 
-  /// The folder and the name of a file at an absolute path.
+  /// Splits the absolute path of a file into the folder and the name.
   ///
   /// Throws for a path that is relative, ends in no name, or has an empty component, `.`, `..` or a NUL.
-  static func split(_ path: String) throws(Trouble) -> (folder: String, name: String) {
+  static func split(_ path: String) throws(TaskFailure) -> (folder: String, name: String) {
     let components = path.split(separator: "/", omittingEmptySubsequences: false)
     guard components.count >= 2, components[0].isEmpty, let name = components.last,
       !components.dropFirst().contains(where: { ["", ".", ".."].contains($0) }), !path.utf8.contains(0)
     else {
-      throw Trouble(.failed, "cannot use the path \(path): give an absolute one of a file, without `.` and `..`")
+      throw TaskFailure(.failed, "cannot use the path \(path): give an absolute one of a file, without `.` and `..`")
     }
     return (components.dropLast().joined(separator: "/"), String(name))
   }
 
-  /// How many bytes there is room for, to who is not root; nil if that cannot be told.
+  /// The free bytes for users other than root; nil if the file system does not report them.
   var room: Int64? {
     var status = statvfs()
     guard fstatvfs(descriptor, &status) == 0 else { return nil }

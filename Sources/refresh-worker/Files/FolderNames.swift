@@ -1,10 +1,10 @@
 import Glibc
 
-/// The names in a folder, which are not durable with the files that have them.
+/// The directory entries of a folder, which fsync(2) of a file does not make durable.
 enum FolderNames {
-  /// Makes them outlive a loss of power; an errno(3) where that went wrong.
+  /// Makes the entries durable; returns an errno(3) on failure.
   ///
-  /// Some file systems, such as those over a network, have nothing to do for that and say EINVAL (fsync(2)).
+  /// Some file systems, such as those over a network, need no sync of a folder and answer EINVAL (fsync(2)).
   static func makeDurable(in folder: Int32) -> Int32? {
     guard fsync(folder) != 0, errno != EINVAL else { return nil }
     return errno

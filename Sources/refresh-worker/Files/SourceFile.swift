@@ -1,31 +1,31 @@
 import CLinux
 import Glibc
 
-/// A file that is sent, as it was when it was opened.
+/// A file that is uploaded, with its state at the time it was opened.
 final class SourceFile {
   let path: String
   let descriptor: Int32
   let length: Int64
-  /// Tells it from what it may be later: number, length and times.
+  /// The inode number, length and modification time, by which a later change is detected.
   let signature: String
 
-  /// Opens it without following a symbolic link.
+  /// Opens the file without following a symbolic link.
   ///
-  /// Throws for what is no plain file, or may not be read.
-  init(in folder: Folder, named name: String) throws(Trouble) {
+  /// Throws when it is no plain file or may not be read.
+  init(in folder: Folder, named name: String) throws(TaskFailure) {
     path = "\(folder.path)/\(name)"
     descriptor = linux_open_at(folder.descriptor, name, O_RDONLY, 0)
     let code = errno
     guard descriptor >= 0 else {
       guard code != ELOOP else {
-        throw Trouble(.failed, "cannot send \(path): it is a symbolic link; give the real path")
+        throw TaskFailure(.failed, "cannot send \(path): it is a symbolic link; give the real path")
       }
-      throw Trouble(.failed, "cannot send \(path): \(String(cString: strerror(code)))")
+      throw TaskFailure(.failed, "cannot send \(path): \(String(cString: strerror(code)))")
     }
     var status = stat()
     guard fstat(descriptor, &status) == 0, status.st_mode & S_IFMT == S_IFREG else {
       close(descriptor)
-      throw Trouble(.failed, "cannot send \(path): it is no plain file")
+      throw TaskFailure(.failed, "cannot send \(path): it is no plain file")
     }
     length = Int64(status.st_size)
     signature = Self.signature(status)
@@ -33,13 +33,13 @@ final class SourceFile {
 
   deinit { close(descriptor) }
 
-  /// Whether it is still as it was when it was opened.
+  /// Whether the file has not changed since it was opened.
   var isUnchanged: Bool {
     var status = stat()
     return fstat(descriptor, &status) == 0 && Self.signature(status) == signature
   }
 
-  /// Fills the room with what begins at `offset` and is there; nil if less is there than was.
+  /// Reads bytes from `offset` into the buffer; nil if the file has become shorter.
   func fill(_ room: UnsafeMutableRawBufferPointer, from offset: Int64) -> Int? {
     let count = min(room.count, Int(clamping: length - offset))
     guard count > 0 else { return 0 }

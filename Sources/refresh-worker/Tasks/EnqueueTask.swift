@@ -2,55 +2,55 @@ import Glibc
 import RefreshAPI
 import Varlink
 
-/// The built-in task `transfer`: has a file downloaded by a background transfer, and does not wait for it.
+/// The built-in task `transfer`: enqueues a background download and does not wait for it.
 enum EnqueueTask {
-  /// Does it, and gives the exit code.
+  /// Runs the task and returns the exit code.
   static func run() -> Int32 {
-    let trouble = Confinement.enter()
-    guard let surroundings = Surroundings(), let request = Surroundings.order(as: Wire.Request.self) else {
+    let failure = Confinement.enter()
+    guard let context = ExecContext(), let request = ExecContext.order(as: Wire.Request.self) else {
       return EX_USAGE
     }
-    if let trouble { return surroundings.end(TaskResult(trouble)) }
-    surroundings.endInTime()
-    return surroundings.end(result(of: request, surroundings))
+    if let failure { return context.end(TaskResult(failure)) }
+    context.endInTime()
+    return context.end(result(of: request, context))
   }
 
-  private static func result(of request: Wire.Request, _ surroundings: Surroundings) -> TaskResult {
-    // Or every end of the transfer would be the beginning of the next one.
-    guard surroundings.trigger != "transfer" else { return TaskResult(.noData, "woken because transfers have ended") }
+  private static func result(of request: Wire.Request, _ context: ExecContext) -> TaskResult {
+    // Without this, the end of each transfer would start the next one.
+    guard context.trigger != "transfer" else { return TaskResult(.noData, "woken because transfers have ended") }
     do throws(ClientError) {
-      let queue = try surroundings.call(TransfersInterface.List.self) { _ in .init(app: surroundings.app) }
+      let queue = try context.call(TransfersInterface.List.self) { _ in .init(app: context.app) }
       if let waiting = queue.transfers.first(where: { $0.path == request.path && $0.state != .ended }) {
         return TaskResult(.noData, "transfer \(waiting.id) is under way")
       }
-      let enqueued = try surroundings.call(TransfersInterface.Enqueue.self) { _ in
-        .init(app: surroundings.app, transfers: [request])
+      let enqueued = try context.call(TransfersInterface.Enqueue.self) { _ in
+        .init(app: context.app, transfers: [request])
       }
       return TaskResult(.newData, enqueued.ids.first.map { "transfer \($0) is in the queue" } ?? "nothing to do")
     } catch {
-      return TaskResult(trouble(error))
+      return TaskResult(failure(error))
     }
   }
 
-  /// Why it is not in the queue.
-  private static func trouble(_ error: ClientError) -> Trouble {
+  /// The failure of a call to the daemon.
+  private static func failure(_ error: ClientError) -> TaskFailure {
     let sentence = "cannot have it downloaded: \(error)"
     guard case .failed(let reply) = error else {
-      if case .malformed = error { return Trouble(.failed, sentence) }
-      return Trouble(.retry(after: nil), sentence)
+      if case .malformed = error { return TaskFailure(.failed, sentence) }
+      return TaskFailure(.retry(after: nil), sentence)
     }
     guard reply.name == TransfersInterface.InvalidRequest.name else {
-      return Trouble(mayPass(reply.name) ? .retry(after: nil) : .failed, sentence)
+      return TaskFailure(mayPass(reply.name) ? .retry(after: nil) : .failed, sentence)
     }
     do throws(ClientError) {
       let invalid = try reply.parameters(as: TransfersInterface.InvalidRequest.self)
-      return Trouble(.failed, "\(invalid.field): \(invalid.reason); \(invalid.remedy)")
+      return TaskFailure(.failed, "\(invalid.field): \(invalid.reason); \(invalid.remedy)")
     } catch {
-      return Trouble(.failed, "cannot have it downloaded: \(error)")
+      return TaskFailure(.failed, "cannot have it downloaded: \(error)")
     }
   }
 
-  /// Whether what cannot be taken now, as an error of the daemon says, may be later.
+  /// Whether the daemon may accept the transfer later, by the name of its error.
   static func mayPass(_ error: String) -> Bool {
     [TransfersInterface.NotStored.name, TransfersInterface.QueueFull.name].contains(error)
   }

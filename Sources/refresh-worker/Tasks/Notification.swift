@@ -1,32 +1,32 @@
 import Glibc
 import Systemd
 
-/// `refresh-worker notify`: has the owner's desktop show a few words (Desktop Notifications Specification 1.2).
+/// `refresh-worker notify`: shows a notification on the owner's desktop (Desktop Notifications Specification 1.2).
 ///
-/// They come as a JSON object on standard input.
+/// Standard input has the notification as a JSON object.
 struct Notification: Codable, Hashable, Sendable {
   /// The app's name.
   let title: String
-  /// The app's words.
+  /// The text of the notification.
   let body: String
 
-  /// Does all of it, and gives the exit code.
+  /// Runs the task and returns the exit code.
   static func run() -> Int32 {
-    if let trouble = Confinement.enter() {
-      complain(trouble.message)
+    if let failure = Confinement.enter() {
+      logError(failure.message)
       return EX_OSERR
     }
-    guard let notification = Surroundings.order(as: Notification.self) else { return EX_USAGE }
+    guard let notification = ExecContext.order(as: Notification.self) else { return EX_USAGE }
     do {
       try notification.show(on: .user)
       return EX_OK
     } catch {
-      complain("cannot show a notification on the desktop: \(error)")
+      logError("cannot show a notification on the desktop: \(error)")
       return EX_UNAVAILABLE
     }
   }
 
-  /// Shows it, on a desktop whose service for it may have to be started first.
+  /// Shows the notification; starts the notification service first if D-Bus can.
   func show(on bus: BusAddress) throws {
     let session = try BusSession(bus, patience: 20_000_000)
     do throws(BusError) {
@@ -35,7 +35,7 @@ struct Notification: Codable, Hashable, Sendable {
           "org.freedesktop.DBus", path: "/org/freedesktop/DBus", interface: "org.freedesktop.DBus",
           name: "StartServiceByName", arguments: [.string(Self.service), .uint32(0)]))
     } catch  where error.isNobodyThere {
-      // The bus cannot start it, which says nothing of one that runs.
+      // D-Bus cannot start the service, but it may be running all the same.
     }
     _ = try session.call(call)
   }
@@ -52,7 +52,7 @@ struct Notification: Codable, Hashable, Sendable {
       ])
   }
 
-  /// The words as they are, where the desktop takes markup.
+  /// Escapes the text, because the desktop reads markup.
   static func escaped(_ text: String) -> String {
     text.reduce(into: "") { escaped, character in
       switch character {

@@ -2,18 +2,18 @@ import Glibc
 import HTTP
 import RefreshAPI
 
-/// How a task went.
+/// The result of a built-in task.
 struct TaskResult: Hashable {
   let outcome: Wire.Outcome
-  /// One line for the history, without secrets.
+  /// The line for the history, without secrets.
   let message: String
-  /// Whether a failure is worth another try.
+  /// Whether a retry may succeed after a failure.
   var isTemporary = false
-  /// When the server wants to be asked again at the earliest.
+  /// The delay before a retry that the server asked for.
   var retryAfter: Duration?
-  /// How long there will be nothing new, by the server's word.
+  /// The freshness lifetime that the server declared.
   var freshFor: Duration?
-  /// What is to be remembered of the answer, where that has changed.
+  /// The validators and the digest that the daemon must remember; nil if they did not change.
   var remembered: Wire.FetchOrder.Remembered?
 
   init(
@@ -23,25 +23,25 @@ struct TaskResult: Hashable {
     (self.freshFor, self.remembered) = (freshFor, remembered)
   }
 
-  /// A failure that the server did not answer for.
-  init(_ trouble: Trouble) {
-    (outcome, message) = (.failed, trouble.message)
-    switch trouble.kind {
+  /// Makes the result of a failure without an HTTP status.
+  init(_ failure: TaskFailure) {
+    (outcome, message) = (.failed, failure.message)
+    switch failure.kind {
     case .failed: break
     case .retry(let after): (isTemporary, retryAfter) = (true, after)
     case .noSpace: isTemporary = true
     }
   }
 
-  /// A failure that the server answered with.
+  /// Makes the result of a failure with an HTTP status.
   init(refusedBy head: ResponseHead, isTemporary: Bool, at now: Int64) {
     (outcome, message) = (.failed, "HTTP status \(head.status)")
     self.isTemporary = isTemporary
-    // What is gone for good is not waited for.
+    // A permanent failure is not retried, so its `Retry-After` does not count.
     if isTemporary { retryAfter = head.retryAfter(now: now) }
   }
 
-  /// The exit code that says the same to who does not hear the completion.
+  /// The exit code of the same meaning, in case the daemon does not get the call of `Complete`.
   var exitCode: Int32 {
     switch outcome {
     case .newData: 0

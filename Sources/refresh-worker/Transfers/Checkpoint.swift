@@ -1,8 +1,8 @@
-/// When what has come of a file is made durable: after 32 MiB, but not twice in a second, or after 10 s.
+/// Decides when a running download is synced to disk: after 32 MiB, but at most once a second, or after 10 s.
 ///
-/// After a loss of power only what was made durable counts; more often would wait for the disk without need.
+/// After a power loss only synced bytes count. More frequent syncs would load the disk without need.
 struct Checkpoint {
-  /// A file of so many bytes or fewer has none.
+  /// A file of this size or less needs no checkpoint.
   static let least: Int64 = 128 << 10
 
   private var bytes: Int64 = 0
@@ -10,7 +10,7 @@ struct Checkpoint {
   private var time = ContinuousClock.now
   private var isUnderWay = false
 
-  /// Whether one is due, with so many bytes there.
+  /// Whether a checkpoint is due after this many bytes.
   mutating func isDue(at bytes: Int64, now: ContinuousClock.Instant) -> Bool {
     bytesNow = bytes
     guard !isUnderWay, bytes > self.bytes else { return false }

@@ -1,16 +1,16 @@
 import HTTP
 import RefreshAPI
 
-/// Which version of a file on a server the bytes of a part are of.
+/// The version of the server's file that a part belongs to.
 struct PartVersion: Hashable, Sendable {
-  /// Where it came from, after redirects.
+  /// The final URL, after redirects.
   var url: String?
   var etag: String?
   var lastModified: String?
   var date: String?
   var total: Int64?
 
-  /// The version that an answer brings; what is too long to be kept counts as not sent.
+  /// Reads the version from a response; a value that is too long to store counts as absent.
   init(_ head: ResponseHead, url: String?, total: Int64?) {
     self.url = url.flatMap { $0.utf8.count <= WebAddress.longest ? $0 : nil }
     etag = head.validator("etag")
@@ -19,7 +19,7 @@ struct PartVersion: Hashable, Sendable {
     self.total = total
   }
 
-  /// The version that was told to the daemon before.
+  /// Reads the version that the daemon stored.
   init(_ resume: Wire.Resume) {
     url = resume.url
     etag = resume.etag
@@ -28,22 +28,22 @@ struct PartVersion: Hashable, Sendable {
     total = resume.total
   }
 
-  /// What it is completed by; nil if it cannot be.
-  var validator: Validator? {
+  /// The validator for a range request; nil if the part cannot be completed.
+  var validator: HTTPValidator? {
     var head = ResponseHead(status: 200)
     for case (let name, let value?) in [("etag", etag), ("last-modified", lastModified), ("date", date)] {
       head.fields.append((name, value))
     }
-    return Validator(head)
+    return HTTPValidator(head)
   }
 
-  /// Whether an answer from this URL may continue it; a date says nothing about another server's file.
+  /// Whether a response from this URL may continue the part; a date identifies a version on one server only.
   func mayContinue(from other: String?) -> Bool {
     if case .date? = validator { return url == other }
     return true
   }
 
-  /// What the daemon is to hand back with the next order.
+  /// The resume data that the daemon stores and returns with the next order.
   func resume(durable: Int64, boot: String, mark: Int64) -> Wire.Resume {
     Wire.Resume(
       url: url, etag: etag, lastModified: lastModified, date: date, total: total, durable: durable, boot: boot,
@@ -52,10 +52,10 @@ struct PartVersion: Hashable, Sendable {
 }
 
 extension Wire.Resume {
-  /// How many bytes of a part count.
+  /// How many bytes of a part are reliable.
   ///
-  /// In the boot in which they were written all of them do: the kernel has them even if the worker was killed. After a
-  /// crash of the machine only those that were made durable do. In another file none do.
+  /// In the same boot all bytes are, because the kernel has them even if the worker was killed. After a reboot only the
+  /// synced bytes are. In a file with another mark none are.
   func kept(of part: PartFile, boot current: String) -> Int64 {
     guard partMark == part.mark else { return 0 }
     return boot == current ? part.length : min(durable, part.length)

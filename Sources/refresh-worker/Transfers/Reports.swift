@@ -1,7 +1,7 @@
 import RefreshAPI
 import Varlink
 
-/// What the daemon is told, many reports in one call and one call at a time.
+/// The connection that reports to the daemon: many reports in a call, one call at a time.
 final class Reports {
   private let client: Client
   private let token: String
@@ -12,30 +12,30 @@ final class Reports {
     self.token = token
   }
 
-  /// To wait on in poll(2).
+  /// The descriptor for poll(2).
   var descriptor: Int32 { client.descriptor }
-  /// Whether everything is told and saved.
+  /// Whether the daemon has saved every report.
   var isEmpty: Bool { queue.isEmpty }
 
-  /// Tells it with one of the next calls; `onSaved` is called once it is in the daemon's store.
+  /// Adds a report to one of the next calls; `onSaved` is called once the report is in the daemon's store.
   func add(_ report: Wire.TransferReport, onSaved: @escaping () -> Void = {}) {
     queue.add(report, onSaved: onSaved)
   }
 
-  /// Whether the end of a transfer is on its way to the daemon.
+  /// Whether the report of a transfer's end is waiting or has no reply yet.
   func hasEnd(of id: Int64) -> Bool { queue.hasEnd(of: id) }
 
-  /// Makes the next call if there is something to tell and the last one is answered.
+  /// Sends the next call if reports wait and the last call has its reply.
   func send() throws(ClientError) {
-    let reports = queue.takeCall()
+    let reports = queue.nextCall()
     guard !reports.isEmpty else { return }
     try client.begin(
       WorkerInterface.Report.name, WorkerInterface.Report.Parameters(token: token, reports: reports), more: false)
   }
 
-  /// Takes the answer if it has come.
-  func takeAnswer() throws(ClientError) {
+  /// Reads the reply if it has arrived.
+  func receiveAnswer() throws(ClientError) {
     guard try client.nextAnswer(as: WorkerInterface.Report.Reply.self) != nil else { return }
-    for onSaved in queue.takeSaved() { onSaved() }
+    for onSaved in queue.finishCall() { onSaved() }
   }
 }

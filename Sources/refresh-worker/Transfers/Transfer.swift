@@ -1,52 +1,52 @@
 import HTTP
 import RefreshAPI
 
-/// One file on its way.
+/// A running upload or download.
 ///
-/// Everything is called on the thread of the ``TransferWorker``, to which each tells its end exactly once.
+/// All functions are called on the thread of the ``TransferWorker``. A transfer reports its end to it exactly once.
 protocol Transfer: AnyObject {
-  /// The daemon's number of it.
+  /// The daemon's id of the transfer.
   var id: Int64 { get }
-  /// How many bytes are moved, of how many if that is known.
+  /// The bytes that were moved, and the length of the file if known.
   var progress: (bytes: Int64, total: Int64?) { get }
   func start()
-  /// Ends it as soon as it can be, with what is there of it kept or discarded.
+  /// Stops the transfer and keeps or discards its bytes on disk.
   ///
-  /// One that is being put into place is not stopped any more.
+  /// A download that is replacing its target finishes instead.
   func stop(discarding: Bool)
-  /// Bounds it to so many bytes a second; nil for its own bound only.
+  /// Limits the rate in bytes a second; nil for the transfer's own limit only.
   func limit(to share: Int64?)
-  /// Makes durable what can be, because the process ends.
-  func keep()
+  /// Syncs the bytes so far, because the process ends.
+  func sync()
 }
 
-/// What a transfer needs of the process that it is in.
-protocol TransferPlace: AnyObject {
+/// The services of the process that a transfer uses.
+protocol TransferHost: AnyObject {
   var loop: ExchangeLoop { get }
   var disk: Disk { get }
   var reports: Reports { get }
   /// The kernel's id of this boot.
   var boot: String { get }
-  /// The folder at a path, opened once for all that are in it at the moment.
-  func folder(_ path: String) throws(Trouble) -> Folder
-  /// It is over; tells the daemon so.
+  /// Opens the folder at a path; transfers into the same folder share it.
+  func folder(_ path: String) throws(TaskFailure) -> Folder
+  /// Ends a transfer and reports its end to the daemon.
   func ended(_ transfer: any Transfer, _ report: Wire.TransferReport)
 }
 
 extension Wire.TransferReport {
-  /// The report of an end that is none of success.
-  init(id: Int64, trouble: Trouble, bytes: Int64, total: Int64?) {
-    switch trouble.kind {
+  /// Makes the report of a failed end.
+  init(id: Int64, failure: TaskFailure, bytes: Int64, total: Int64?) {
+    switch failure.kind {
     case .failed:
-      self.init(id: id, kind: .ended, bytes: bytes, total: total, end: .failed, message: trouble.message)
+      self.init(id: id, kind: .ended, bytes: bytes, total: total, end: .failed, message: failure.message)
     case .retry(let after):
       self.init(
         id: id, kind: .ended, bytes: bytes, total: total, end: .retry,
         retryAfterMicroseconds: after.map(\.microseconds),
-        message: trouble.message)
+        message: failure.message)
     case .noSpace(let needed):
       self.init(
-        id: id, kind: .ended, bytes: bytes, total: total, end: .noSpace, needed: needed, message: trouble.message)
+        id: id, kind: .ended, bytes: bytes, total: total, end: .noSpace, needed: needed, message: failure.message)
     }
   }
 }
@@ -60,8 +60,8 @@ extension Duration {
 }
 
 extension HTTPRequest {
-  /// What an order says about how to ask; `replaced` are the names of header fields that are not the app's to set.
-  init(_ assignment: Wire.Assignment, replacing replaced: Set<String> = []) throws(Trouble) {
+  /// Makes a request from an order; `replaced` are the header fields that the app may not set.
+  init(_ assignment: Wire.Assignment, replacing replaced: Set<String> = []) throws(TaskFailure) {
     self.init(url: assignment.url)
     do throws(ExchangeFailure) {
       if let file = assignment.headersFile {
@@ -75,7 +75,7 @@ extension HTTPRequest {
         login = try PrivateFile.netrc()
       }
     } catch {
-      throw Trouble(error)
+      throw TaskFailure(error)
     }
     stall = .microseconds(max(assignment.stallMicroseconds, 1_000_000))
     maxRate = assignment.maxRate

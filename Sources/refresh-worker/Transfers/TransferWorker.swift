@@ -4,10 +4,10 @@ import HTTP
 import RefreshAPI
 import Varlink
 
-/// `refresh-worker transfer`: moves the files of one app as the daemon orders, until it is told to finish.
+/// `refresh-worker transfer`: runs the transfers of one app until the daemon orders it to finish.
 ///
-/// It knows no policy: the daemon says what to move and when to stop, and is told how it went.
-final class TransferWorker: TransferPlace {
+/// The worker has no policy of its own: the daemon orders each start and stop, and the worker reports.
+final class TransferWorker: TransferHost {
   let loop: ExchangeLoop
   let disk: Disk
   let reports: Reports
@@ -19,14 +19,15 @@ final class TransferWorker: TransferPlace {
   private var folders: [String: WeakFolder] = [:]
   private var maxRate: Int64?
   private var mayFinish = false
-  private var told: [Int64: Int64] = [:]
+  /// The bytes of each transfer in its last progress report.
+  private var reportedBytes: [Int64: Int64] = [:]
   private var nextProgress = ContinuousClock.now
 
   private struct WeakFolder {
     weak var folder: Folder?
   }
 
-  /// Connects to the daemon and takes up its work.
+  /// Connects to the daemon and asks it for orders.
   init(socket: String, token: String) throws {
     stopSignal = linux_signal_descriptor(SIGTERM)
     loop = try ExchangeLoop()
@@ -37,38 +38,38 @@ final class TransferWorker: TransferPlace {
     try work.begin(WorkerInterface.Work.name, WorkerInterface.Work.Parameters(token: token), more: true)
   }
 
-  /// Works until the daemon says that it is done, or goes away, or SIGTERM comes.
+  /// Runs until the daemon orders the end, the daemon is gone, or SIGTERM arrives.
   func run() throws(ClientError) {
     do throws(ClientError) {
       while !(mayFinish && transfers.isEmpty && reports.isEmpty) {
         let ready = loop.turn(
-          watching: [stopSignal, disk.bell, reports.descriptor, work.descriptor], timeout: untilProgress)
-        if ready.contains(stopSignal) { return keep() }
-        if ready.contains(disk.bell) { disk.takeAnswers() }
-        // Orders first: one to stop that crossed an end must find that end untold.
-        if ready.contains(work.descriptor) || ready.contains(reports.descriptor) { try takeOrders() }
-        if ready.contains(reports.descriptor) { try reports.takeAnswer() }
-        tellProgress()
+          watching: [stopSignal, disk.readyDescriptor, reports.descriptor, work.descriptor], timeout: untilProgress)
+        if ready.contains(stopSignal) { return sync() }
+        if ready.contains(disk.readyDescriptor) { disk.deliverResults() }
+        // Read orders first: an order to stop that crossed the report of an end must still find that report here.
+        if ready.contains(work.descriptor) || ready.contains(reports.descriptor) { try receiveOrders() }
+        if ready.contains(reports.descriptor) { try reports.receiveAnswer() }
+        reportProgress()
         try reports.send()
       }
     } catch .disconnected {
       // The daemon is gone; it starts another worker when it is back.
-      keep()
+      sync()
     } catch {
-      keep()
+      sync()
       throw error
     }
   }
 
-  private func keep() {
-    for transfer in transfers.values { transfer.keep() }
+  private func sync() {
+    for transfer in transfers.values { transfer.sync() }
   }
 
   // MARK: Orders
 
-  private func takeOrders() throws(ClientError) {
+  private func receiveOrders() throws(ClientError) {
     while let answer = try work.nextAnswer(as: WorkerInterface.Work.Reply.self) {
-      for order in answer.parameters.orders { take(order) }
+      for order in answer.parameters.orders { execute(order) }
       guard answer.continues else {
         mayFinish = true
         return
@@ -76,7 +77,7 @@ final class TransferWorker: TransferPlace {
     }
   }
 
-  private func take(_ order: Wire.Order) {
+  private func execute(_ order: Wire.Order) {
     switch order.kind {
     case .transfer: if let id = order.id, let assignment = order.transfer { begin(id, assignment) }
     case .stop: if let id = order.id { stop(id) }
@@ -102,28 +103,28 @@ final class TransferWorker: TransferPlace {
 
   private func stop(_ id: Int64) {
     if let transfer = transfers[id] { return transfer.stop(discarding: false) }
-    // An end that the order crossed answers it; the daemon would take a second one for that of its next order.
+    // A waiting report of the end is the reply to this order; the daemon would take a second one for its next order's.
     if !reports.hasEnd(of: id) { reports.add(Wire.TransferReport(id: id, kind: .ended, end: .stopped)) }
   }
 
   private func discard(_ id: Int64, _ assignment: Wire.Assignment?) {
     if let transfer = transfers[id] { return transfer.stop(discarding: true) }
     if let assignment, assignment.direction == .download {
-      do throws(Trouble) {
+      do throws(TaskFailure) {
         let (folder, name) = try Folder.split(assignment.path)
         try PartFile.discard(in: self.folder(folder), for: name, marked: assignment.resume?.partMark)
       } catch {
-        // What is not there, or is another's by now, needs no removing; what may not be removed is told.
-        complain(error.message)
+        // No error for a missing part or another transfer's; only a part that cannot be removed gets here.
+        logError(error.message)
       }
     }
-    // Also if an end is on its way: the daemon may have it already, and nothing comes after this.
+    // Report even if the report of an end was sent: the daemon may have read that one before it gave this order.
     reports.add(Wire.TransferReport(id: id, kind: .ended, end: .stopped))
   }
 
   // MARK: For transfers
 
-  func folder(_ path: String) throws(Trouble) -> Folder {
+  func folder(_ path: String) throws(TaskFailure) -> Folder {
     if let folder = folders[path]?.folder { return folder }
     let folder = try Folder(path: path)
     folders = folders.filter { $0.value.folder != nil }
@@ -133,12 +134,12 @@ final class TransferWorker: TransferPlace {
 
   func ended(_ transfer: any Transfer, _ report: Wire.TransferReport) {
     transfers[transfer.id] = nil
-    told[transfer.id] = nil
+    reportedBytes[transfer.id] = nil
     reports.add(report)
     share()
   }
 
-  /// Gives each its part of what the whole process may move in a second.
+  /// Divides the worker's rate limit among its transfers.
   private func share() {
     let share = maxRate.map { max(1, $0 / Int64(max(1, transfers.count))) }
     for transfer in transfers.values { transfer.limit(to: share) }
@@ -150,25 +151,25 @@ final class TransferWorker: TransferPlace {
     transfers.isEmpty ? nil : max(.zero, ContinuousClock.now.duration(to: nextProgress)) + .milliseconds(1)
   }
 
-  /// Tells how far all are, twice a second.
-  private func tellProgress() {
+  /// Reports the progress of all transfers, twice a second.
+  private func reportProgress() {
     guard ContinuousClock.now >= nextProgress else { return }
     nextProgress = .now + .milliseconds(500)
     for transfer in transfers.values {
       let (bytes, total) = transfer.progress
-      guard told[transfer.id] != bytes else { continue }
-      told[transfer.id] = bytes
+      guard reportedBytes[transfer.id] != bytes else { continue }
+      reportedBytes[transfer.id] = bytes
       reports.add(Wire.TransferReport(id: transfer.id, kind: .progress, bytes: bytes, total: total))
     }
   }
 
-  private static func bootID() throws(Trouble) -> String {
+  private static func bootID() throws(TaskFailure) -> String {
     let path = "/proc/sys/kernel/random/boot_id"
     let descriptor = open(path, O_RDONLY | O_CLOEXEC)
     defer { close(descriptor) }
     var bytes = [UInt8](repeating: 0, count: 64)
     let count = read(descriptor, &bytes, bytes.count)
-    guard count > 0 else { throw Trouble(errno: errno, "read", path) }
+    guard count > 0 else { throw TaskFailure(errno: errno, "read", path) }
     return String(decoding: bytes[..<count].prefix { $0 > 0x20 }, as: UTF8.self)
   }
 }

@@ -1,66 +1,66 @@
 import HTTP
 import RefreshAPI
 
-/// One file on its way to a server.
+/// An upload of one file.
 ///
-/// PUT and POST send it from its start each time; by tus it goes on where it was (`UploadByTus.swift`).
+/// PUT and POST send the file from its start each time; tus resumes (`TusUpload.swift`).
 final class Upload: Transfer {
   let id: Int64
   let assignment: Wire.Assignment
-  unowned let place: any TransferPlace
+  unowned let host: any TransferHost
   var source: SourceFile?
-  /// How many bytes have been handed over to be sent.
+  /// How many bytes libcurl was given to send.
   var sent: Int64 = 0
-  /// Where a tus server takes the file.
+  /// The URL of the upload on a tus server.
   var resource: WebAddress?
-  /// How often it may still be begun anew without a byte of progress.
+  /// How many more requests may make no progress.
   var patience = Upload.mostPatience
-  /// How many bytes a tus server has said that it has.
+  /// How many bytes a tus server has confirmed.
   var confirmed: Int64 = 0
   private var exchange: Exchange?
   private var share: Int64?
-  /// Where it was last sent to.
+  /// The URL of the last request.
   private var target: WebAddress?
   private var redirects = 0
   private var loss = Loss.impossible
   private(set) var isOver = false
-  /// What broke the body.
-  private var trouble: Trouble?
+  /// The failure while reading the file.
+  private var failure: TaskFailure?
 
-  /// Whether the daemon will take a POST for one whose answer was lost, and not send it again.
+  /// Whether the server may have processed a POST whose response was lost, so that it must not be sent again.
   private enum Loss {
-    /// It cannot have arrived.
+    /// The server lacks the last bytes.
     case impossible
-    /// The daemon is being told, and until it knows the last bytes stay here.
-    case told
-    /// It may arrive at any moment.
+    /// The report is on its way to the daemon; the last bytes wait for its reply.
+    case reported
+    /// The daemon knows, and the last bytes may be sent.
     case known
   }
 
-  init(id: Int64, _ assignment: Wire.Assignment, in place: any TransferPlace) {
+  init(id: Int64, _ assignment: Wire.Assignment, in host: any TransferHost) {
     self.id = id
     self.assignment = assignment
-    self.place = place
+    self.host = host
   }
 
   var progress: (bytes: Int64, total: Int64?) { (sent, source?.length) }
   private var method: HTTPRequest.Method { assignment.method == "POST" ? .post : .put }
 
   func start() {
-    do throws(Trouble) {
+    do throws(TaskFailure) {
       let (folder, name) = try Folder.split(assignment.path)
-      let source = try SourceFile(in: place.folder(folder), named: name)
+      let source = try SourceFile(in: host.folder(folder), named: name)
       self.source = source
       if let length = assignment.length, length != source.length {
-        throw Trouble(.failed, "cannot send \(source.path): it has \(source.length) bytes instead of \(length)")
+        throw TaskFailure(.failed, "cannot send \(source.path): it has \(source.length) bytes instead of \(length)")
       }
       guard let digest = assignment.sha256?.lowercased() else { return try send() }
-      let check = Disk.Errand.check(
+      let check = Disk.Job.check(
         descriptor: source.descriptor, length: source.length, digest: digest, path: source.path)
-      place.disk.run(check) { [self] trouble in
+      host.disk.run(check) { [self] failure in
         guard !isOver else { return }
-        do throws(Trouble) {
-          if let trouble { throw trouble }
+        do throws(TaskFailure) {
+          if let failure { throw failure }
           try send()
         } catch {
           end(error)
@@ -73,9 +73,9 @@ final class Upload: Transfer {
 
   func stop(discarding: Bool) {
     guard !isOver else { return }
-    // Its answer is on the way, and lost it would be a failure.
+    // Wait for the response, because a lost response would be a failure.
     if exchange != nil, loss == .known, !discarding { return }
-    if let exchange { place.loop.cancel(exchange) }
+    if let exchange { host.loop.cancel(exchange) }
     over(Wire.TransferReport(id: id, kind: .ended, bytes: confirmed, total: source?.length, end: .stopped))
   }
 
@@ -84,7 +84,7 @@ final class Upload: Transfer {
     exchange?.limit(to: rate)
   }
 
-  func keep() {}
+  func sync() {}
 
   static let mostPatience = 5
   private static let ownHeaders: Set<String> = [
@@ -96,36 +96,36 @@ final class Upload: Transfer {
 
   // MARK: Sending
 
-  private func send() throws(Trouble) {
+  private func send() throws(TaskFailure) {
     guard assignment.tus != true else { return try sendByTus() }
     if method == .post, assignment.resume?.url != nil { throw lostAnswer }
     try send(to: assignment.url)
   }
 
-  private func send(to url: String) throws(Trouble) {
+  private func send(to url: String) throws(TaskFailure) {
     guard let source else { return }
     sent = 0
-    // Its head is all of it.
+    // An empty body has no last bytes to hold back, so report before the head.
     if method == .post, source.length == 0, loss == .impossible {
-      return tellMayArrive { [self] in goOn { () throws(Trouble) in try send(to: url) } }
+      return reportMayArrive { [self] in goOn { () throws(TaskFailure) in try send(to: url) } }
     }
     var request = try request(to: url)
     request.method = method
     request.bodyLength = source.length
-    // One that another exchange has left may be dead, and libcurl would then send the body twice.
+    // A reused connection may be dead, and libcurl would then send the body twice.
     request.reusesConnection = method == .put
     let hasType = request.headers.contains { $0.lowercased().hasPrefix("content-type:") }
     if !hasType { request.headers.append("Content-Type: application/octet-stream") }
-    try start(request) { [unowned self] in takeEnd($0, $1) }
+    try start(request) { [unowned self] in receiveEnd($0, $1) }
   }
 
-  /// A request to the server of the order, or to another that it named, which gets no secrets of the first.
-  func request(to url: String) throws(Trouble) -> HTTPRequest {
+  /// Makes a request to the order's server, or to another one without the order's secrets.
+  func request(to url: String) throws(TaskFailure) -> HTTPRequest {
     guard let first = WebAddress(assignment.url), let address = WebAddress(url) else {
-      throw Trouble(.failed, "cannot read the URL; give one of http or https")
+      throw TaskFailure(.failed, "cannot read the URL; give one of http or https")
     }
     guard first.scheme == "http" || address.scheme == "https" else {
-      throw Trouble(.failed, "cannot follow \(first.host): it leads from https to http")
+      throw TaskFailure(.failed, "cannot follow \(first.host): it leads from https to http")
     }
     var request = try HTTPRequest(
       assignment, replacing: Self.ownHeaders.union(assignment.tus == true ? ["content-type"] : []))
@@ -139,16 +139,16 @@ final class Upload: Transfer {
     return request
   }
 
-  /// How much of a request has left.
+  /// How much of a request was sent.
   struct Sending {
     let hasBegun: Bool
     let bytes: Int64
   }
 
-  /// Sends it; the body is the file from `sent` on.
+  /// Sends a request whose body is the file from `sent` on.
   func start(
-    _ request: HTTPRequest, then take: @escaping (Exchange.End, Sending) -> Void
-  ) throws(Trouble) {
+    _ request: HTTPRequest, then receive: @escaping (Exchange.End, Sending) -> Void
+  ) throws(TaskFailure) {
     let exchange = Exchange(request)
     let first = sent
     exchange.fill = { [unowned self] in fill($0) }
@@ -159,80 +159,80 @@ final class Upload: Transfer {
     exchange.onEnd = { [unowned self, unowned exchange] end in
       let sending = Sending(hasBegun: exchange.wasSent, bytes: exchange.uploaded)
       self.exchange = nil
-      if let trouble { return self.end(trouble) }
-      take(end, sending)
+      if let failure { return self.end(failure) }
+      receive(end, sending)
     }
     self.exchange = exchange
     do throws(ExchangeFailure) {
-      try place.loop.start(exchange)
+      try host.loop.start(exchange)
     } catch {
-      throw Trouble(error)
+      throw TaskFailure(error)
     }
   }
 
   private func fill(_ room: UnsafeMutableRawBufferPointer) -> Exchange.Filling {
     guard let source else { return .broken }
-    // A server does nothing with a body that is cut (RFC 9112 section 8), so only the last bytes matter.
+    // A server ignores an incomplete body (RFC 9112 section 8), so only the last bytes must wait for the report.
     if method == .post, assignment.tus != true, loss != .known, sent + Int64(room.count) >= source.length {
-      tellMayArrive { [self] in if let exchange { place.loop.resume(exchange) } }
+      reportMayArrive { [self] in if let exchange { host.loop.resume(exchange) } }
       return .paused
     }
     guard let count = source.fill(room, from: sent) else {
-      trouble = changed(source)
+      failure = changed(source)
       return .broken
     }
     sent += Int64(count)
     return .bytes(count)
   }
 
-  private func tellMayArrive(then send: @escaping () -> Void) {
-    loss = .told
-    tell(url: assignment.url) { [weak self] in
+  private func reportMayArrive(then send: @escaping () -> Void) {
+    loss = .reported
+    report(url: assignment.url) { [weak self] in
       guard let self, !isOver else { return }
       loss = .known
       send()
     }
   }
 
-  private func tell(url: String?, onSaved: @escaping () -> Void = {}) {
+  private func report(url: String?, onSaved: @escaping () -> Void = {}) {
     let resume = Wire.Resume(
-      url: url, etag: source?.signature, total: source?.length, durable: 0, boot: place.boot)
-    place.reports.add(Wire.TransferReport(id: id, kind: .began, resume: resume), onSaved: onSaved)
+      url: url, etag: source?.signature, total: source?.length, durable: 0, boot: host.boot)
+    host.reports.add(Wire.TransferReport(id: id, kind: .began, resume: resume), onSaved: onSaved)
   }
 
-  private func takeEnd(_ end: Exchange.End, _ sending: Sending) {
+  private func receiveEnd(_ end: Exchange.End, _ sending: Sending) {
     switch end {
     case .whole(let head), .failed(_, let head?), .stopped(let head): judge(head, sending)
     case .failed(let failure, nil):
-      // Not if the last bytes never left, whatever became of the rest.
+      // Without its last bytes the server cannot have processed the request.
       let mayHaveArrived = loss == .known && sending.hasBegun && sent == source?.length
-      self.end(mayHaveArrived ? lostAnswer : Trouble(failure))
+      self.end(mayHaveArrived ? lostAnswer : TaskFailure(failure))
     }
   }
 
   private func judge(_ head: ResponseHead, _ sending: Sending) {
     guard let source else { return }
-    do throws(Trouble) {
+    do throws(TaskFailure) {
       switch UploadAnswer(head, to: method, now: HTTPDate.now()) {
       case .isTaken:
-        // Of a network that asks for a login first, most often.
+        // An early response comes most often from a captive portal.
         guard sent == source.length, sending.bytes == source.length else { throw earlyAnswer(source) }
         try finish(source)
       case .isElsewhere:
         redirects += 1
         guard redirects <= 20, let here = target, let location = head["location"],
           let next = here.resolving(location)
-        else { throw Trouble(.failed, "cannot follow \(head.status): it leads nowhere, or on and on") }
+        else { throw TaskFailure(.failed, "cannot follow \(head.status): it leads nowhere, or on and on") }
         try send(to: next.text)
-      case .ends(let trouble): throw trouble
+      case .ends(let failure): throw failure
       }
     } catch {
       end(error)
     }
   }
 
-  /// The server has all of it.
-  func finish(_ source: SourceFile) throws(Trouble) {
+  /// Ends after the server accepted the whole file.
+  func finish(_ source: SourceFile) throws(TaskFailure) {
     guard source.isUnchanged else { throw changed(source) }
     over(
       Wire.TransferReport(
@@ -240,29 +240,30 @@ final class Upload: Transfer {
         sha256: assignment.sha256?.lowercased()))
   }
 
-  private func changed(_ source: SourceFile) -> Trouble {
-    Trouble(.failed, "cannot send \(source.path): it was changed meanwhile; send it again once it is finished")
+  private func changed(_ source: SourceFile) -> TaskFailure {
+    TaskFailure(.failed, "cannot send \(source.path): it was changed meanwhile; send it again once it is finished")
   }
 
-  private func earlyAnswer(_ source: SourceFile) -> Trouble {
+  private func earlyAnswer(_ source: SourceFile) -> TaskFailure {
     let sentence = "cannot tell whether \(source.path) has arrived: the server answered before it had all of it"
     return method == .post
-      ? Trouble(.failed, "\(sentence); look there before you send it again") : Trouble(.retry(after: nil), sentence)
+      ? TaskFailure(.failed, "\(sentence); look there before you send it again")
+      : TaskFailure(.retry(after: nil), sentence)
   }
 
-  private var lostAnswer: Trouble {
-    Trouble(
+  private var lostAnswer: TaskFailure {
+    TaskFailure(
       .failed, "cannot tell whether the file has arrived: the answer was lost; look there before you send it again")
   }
 
-  func end(_ trouble: Trouble) {
-    over(Wire.TransferReport(id: id, trouble: trouble, bytes: confirmed, total: source?.length))
+  func end(_ failure: TaskFailure) {
+    over(Wire.TransferReport(id: id, failure: failure, bytes: confirmed, total: source?.length))
   }
 
-  /// Does the next step, unless it is over.
-  func goOn(_ step: () throws(Trouble) -> Void) {
+  /// Runs the next step, unless the upload has ended.
+  func goOn(_ step: () throws(TaskFailure) -> Void) {
     guard !isOver else { return }
-    do throws(Trouble) {
+    do throws(TaskFailure) {
       try step()
     } catch {
       end(error)
@@ -273,8 +274,8 @@ final class Upload: Transfer {
     guard !isOver else { return }
     isOver = true
     exchange = nil
-    // What will be sent again has not arrived, whatever the daemon was told.
-    if loss != .impossible, report.end != .done, report.end != .failed { tell(url: nil) }
-    place.ended(self, report)
+    // An upload that will be retried did not arrive, so withdraw the report that it may have.
+    if loss != .impossible, report.end != .done, report.end != .failed { self.report(url: nil) }
+    host.ended(self, report)
   }
 }

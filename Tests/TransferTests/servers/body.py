@@ -7,7 +7,7 @@ BLOCK = 65536
 
 
 class Body:
-    """A body of this length; each version has other bytes."""
+    """A body of a given length; each version has other bytes."""
 
     def __init__(self, size, version=1):
         self.size = size
@@ -18,7 +18,7 @@ class Body:
         return hashlib.shake_128(seed).digest(min(BLOCK, self.size - number * BLOCK))
 
     def pieces(self, start=0, end=None):
-        """The bytes from `start` until before `end`, in chunks."""
+        """Yields the bytes from `start` up to but not including `end`, in pieces."""
         end = self.size if end is None else min(end, self.size)
         while start < end:
             number, skipped = divmod(start, BLOCK)
@@ -42,11 +42,11 @@ class Body:
                 file.write(piece)
 
     def is_in(self, path):
-        """Whether the file holds this body, and nothing else."""
+        """Whether the file is equal to this body."""
         return path.stat().st_size == self.size and self.begins(path)
 
     def begins(self, path):
-        """Whether the file holds only the first bytes of this body, however many."""
+        """Whether the file is a prefix of this body."""
         with open(path, "rb") as file:
             size = file.seek(0, 2)
             if size == 0:

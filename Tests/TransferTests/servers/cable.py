@@ -1,4 +1,4 @@
-"""A network namespace for the test, with a cable that can be pulled. It needs root."""
+"""A network namespace for the daemon under test, with a cable that a test can pull; needs root."""
 
 import os
 import subprocess
@@ -8,7 +8,7 @@ import pytest
 
 @pytest.fixture
 def cable():
-    """A network namespace for the daemon, with a cable to this one that can be pulled."""
+    """A network namespace for the daemon, joined to this one by a cable that a test can pull."""
     cable = Cable()
     try:
         cable.lay()

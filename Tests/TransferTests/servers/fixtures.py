@@ -37,7 +37,7 @@ def nginx_of_all(servers_directory, certificates):
 
 @pytest.fixture
 def nginx(nginx_of_all):
-    """nginx, without the requests of other tests."""
+    """nginx, without the recorded requests of other tests."""
     nginx_of_all.requests()
     return nginx_of_all
 

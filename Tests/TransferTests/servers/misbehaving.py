@@ -19,14 +19,14 @@ import urllib.parse
 from .body import Body
 from .modes import HASTY, MODES, status
 
-# The timeout of a test that waits for an expected event.
+# How long a test waits for an expected event.
 BOUND = 15
-# Small, so that the other side has received nearly all bytes that were sent.
+# A small send buffer, so that the client has received nearly all sent bytes.
 BUFFER = 65536
 
 
 class Asked:
-    """A request and its reply."""
+    """A request and its result."""
 
     def __init__(self, method, target, headers, hit):
         self.method = method
@@ -37,24 +37,24 @@ class Asked:
         self.extra = query.pop("header", [])
         self.settings = {name: values[0] for name, values in query.items()}
         self.headers = headers
-        # The number of this request for its path, from 1.
+        # The number of this request among those for its path, from 1.
         self.hit = hit
         self.start, self.last = span(headers.get("Range", ""))
         self.status = None
-        # The bytes of the body that the other side has received.
+        # Bytes of the body that the client has received.
         self.sent = 0
-        # The bytes of the request body.
+        # The body of the request.
         self.received = 0
         self.sha256 = None
-        # The gate at which the reply waits.
+        # The gate at which the response waits.
         self.is_held = False
-        # The end of the reply (time.monotonic()), and whether the other side ended it.
+        # time.monotonic() at the end, and whether the client ended the connection.
         self.ended = None
         self.is_left = False
 
     @property
     def is_bad(self):
-        """Whether the mode misbehaves for this request."""
+        """Whether the mode applies to this request."""
         return self.hit <= self.number("times", 1)
 
     def setting(self, name, otherwise):
@@ -65,7 +65,7 @@ class Asked:
 
 
 def basic(credentials):
-    """The header with a user and a password (RFC 7617)."""
+    """The Authorization header of a user and a password (RFC 7617)."""
     return "Basic " + base64.b64encode(credentials.encode()).decode()
 
 
@@ -100,7 +100,7 @@ class Misbehaving:
             return [asked for asked in self.requests if asked.path.startswith(f"/{mode}/")]
 
     def sent(self, mode):
-        """The number of body bytes that it has sent in this mode."""
+        """The bytes of bodies that the server has sent in this mode."""
         return sum(asked.sent for asked in self.of(mode))
 
     def wait(self, what, condition, within=BOUND):
@@ -112,7 +112,7 @@ class Misbehaving:
         return found
 
     def wait_until_held(self, mode, times=1):
-        """Waits until this number of replies of a mode are at their gate, and returns the last."""
+        """Waits until `count` responses of a mode are at their gate, and returns the last."""
 
         def held(requests):
             found = [asked for asked in requests if asked.path.startswith(f"/{mode}/") and asked.is_held]
@@ -121,12 +121,12 @@ class Misbehaving:
         return self.wait(f"the hold of {mode}", held)[-1]
 
     def wait_for_end(self, asked):
-        """Waits for the end of a reply, on either side."""
+        """Waits until the server or the client has ended a response."""
         self.wait(f"the end of {asked.target}", lambda _: asked.ended is not None)
         return asked
 
     def let_go(self, mode=None):
-        """Opens the gate of a mode, for the replies that wait and those to come."""
+        """Opens the gate for the present and later responses of a mode."""
         for name in [mode] if mode else list(MODES):
             os.eventfd_write(self.gate(name), 1)
 
@@ -162,7 +162,7 @@ class Listener(http.server.ThreadingHTTPServer):
             super().shutdown_request(request)
 
     def handle_error(self, request, client_address):
-        """Broken connections are expected here."""
+        """Prints no errors of broken connections, because the tests break them."""
 
 
 class Handler(http.server.BaseHTTPRequestHandler):
@@ -177,7 +177,7 @@ class Handler(http.server.BaseHTTPRequestHandler):
         pass
 
     def handle_one_request(self):
-        """A kept connection that stays silent does not delay the end of the test."""
+        """Does not wait for idle connections."""
         if self.wait(None, gate=None) == "heard":
             super().handle_one_request()
         else:
@@ -227,7 +227,7 @@ class Handler(http.server.BaseHTTPRequestHandler):
                 pass
         elif mode == "hasty" and asked.is_bad:
             self.drain()
-            # The other side receives the reply before this server sees the end.
+            # The client receives the response before the end of the connection.
             self.wait(0.2, gate=None)
             self.reset()
 
@@ -275,7 +275,7 @@ class Handler(http.server.BaseHTTPRequestHandler):
             self.wfile.write(b"0\r\n\r\n")
 
     def take(self, asked, gate):
-        """Reads an upload."""
+        """Reads the body of an upload."""
         left = int(self.headers.get("Content-Length", 0))
         hold = asked.number("hold", -1)
         limit = asked.number("every", left) if asked.hit <= asked.number("times", 1) else left
@@ -304,7 +304,7 @@ class Handler(http.server.BaseHTTPRequestHandler):
             raise ConnectionResetError
 
     def drain(self):
-        """Waits until the other side's kernel has received all bytes."""
+        """Waits until the client's kernel has acknowledged all sent bytes."""
         while struct.unpack("i", fcntl.ioctl(self.connection, termios.TIOCOUTQ, b"\0" * 4))[0]:
             if self.wait(0.001, gate=None) in ("left", "closing"):
                 raise ConnectionResetError
@@ -333,6 +333,6 @@ class Handler(http.server.BaseHTTPRequestHandler):
 
 
 def pieces(piece, rate):
-    """Chunks of a twentieth of a second each, if there is a rate."""
+    """Splits the body into pieces of a twentieth of a second each, if there is a rate."""
     step = max(1, rate // 20) if rate else len(piece)
     return [piece[place : place + step] for place in range(0, len(piece), step)] if step < len(piece) else [piece]

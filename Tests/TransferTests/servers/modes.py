@@ -19,7 +19,7 @@ DAY = 86400
 
 @dataclasses.dataclass
 class Answer:
-    """A reply, and the way it ends."""
+    """The response, and how it ends."""
 
     status: int
     headers: dict

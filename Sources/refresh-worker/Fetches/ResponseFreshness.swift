@@ -1,13 +1,13 @@
 import HTTP
 
-/// How long an answer says that there will be nothing new (RFC 9111 section 4.2).
-enum Freshness {
-  /// The longest that is taken at its word.
+/// The freshness lifetime of a response (RFC 9111 section 4.2).
+enum ResponseFreshness {
+  /// The longest lifetime that is believed.
   static let longest = Duration.seconds(24 * 3600)
 
-  /// From now on; nil where it does not say, or says that it must be asked each time.
+  /// The lifetime left from now on; nil if the response declares none or forbids reuse.
   ///
-  /// `max-age` counts more than `Expires`, and what the answer has spent in caches is taken off.
+  /// `max-age` overrides `Expires`, and `Age`, the time in caches, is subtracted.
   static func remaining(of head: ResponseHead) -> Duration? {
     let directives = head.list("cache-control").map { $0.lowercased() }
     guard !directives.contains(where: { ["no-cache", "no-store"].contains(name(of: $0)) }) else { return nil }
@@ -28,7 +28,7 @@ enum Freshness {
   /// The name of a directive such as `max-age=60`.
   private static func name(of directive: String) -> Substring { directive.prefix { $0 != "=" } }
 
-  /// A number of seconds, which some servers put in quotes; one that is beyond all bounds is a very long time.
+  /// Parses seconds, which some servers put in quotes; a number that is too large becomes the maximum.
   private static func seconds(_ text: Substring) -> Int64? {
     let digits = text.count >= 2 && text.first == "\"" && text.last == "\"" ? text.dropFirst().dropLast() : text
     guard !digits.isEmpty, digits.utf8.allSatisfy({ (0x30...0x39).contains($0) }) else { return nil }

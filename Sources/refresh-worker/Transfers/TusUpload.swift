@@ -2,11 +2,11 @@ import FoundationEssentials
 import HTTP
 import RefreshAPI
 
-/// The way of a file to a tus server: create, ask how much is there, send the rest.
+/// The tus protocol of an upload: create the upload, ask for its offset, send the rest.
 extension Upload {
-  func sendByTus() throws(Trouble) {
+  func sendByTus() throws(TaskFailure) {
     guard let source else { return }
-    // Of a file that has changed between two tries nothing that is there can be completed.
+    // Resume only if the file has not changed since the last try.
     if let resume = assignment.resume, resume.etag == source.signature, let url = resume.tusURL,
       let resource = WebAddress(url)
     {
@@ -17,7 +17,7 @@ extension Upload {
     }
   }
 
-  private func create() throws(Trouble) {
+  private func create() throws(TaskFailure) {
     guard let source else { return }
     try usePatience()
     sent = 0
@@ -27,22 +27,22 @@ extension Upload {
     let name = source.path.split(separator: "/").last ?? "file"
     request.headers += [
       "Tus-Resumable: 1.0.0", "Upload-Length: \(source.length)", "Content-Type:",
-      // Some servers answer no HEAD to a file without a type.
+      // Some servers do not answer HEAD for an upload without a type.
       "Upload-Metadata: filename \(base64(name)),filetype \(base64("application/octet-stream"))",
     ]
-    try start(request) { [unowned self] end, _ in take(end, to: .post) }
+    try start(request) { [unowned self] end, _ in receive(end, to: .post) }
   }
 
-  private func askOffset() throws(Trouble) {
+  private func askOffset() throws(TaskFailure) {
     guard let resource else { return }
     try usePatience()
     var request = try request(to: resource.text)
     request.method = .head
     request.headers.append("Tus-Resumable: 1.0.0")
-    try start(request) { [unowned self] end, _ in take(end, to: .head) }
+    try start(request) { [unowned self] end, _ in receive(end, to: .head) }
   }
 
-  private func sendRest() throws(Trouble) {
+  private func sendRest() throws(TaskFailure) {
     guard let source, let resource else { return }
     guard sent < source.length else { return try finish(source) }
     var request = try request(to: resource.text)
@@ -51,13 +51,13 @@ extension Upload {
     request.headers += [
       "Tus-Resumable: 1.0.0", "Upload-Offset: \(sent)", "Content-Type: application/offset+octet-stream",
     ]
-    try start(request) { [unowned self] end, _ in take(end, to: .patch) }
+    try start(request) { [unowned self] end, _ in receive(end, to: .patch) }
   }
 
-  private func take(_ end: Exchange.End, to method: HTTPRequest.Method) {
-    do throws(Trouble) {
+  private func receive(_ end: Exchange.End, to method: HTTPRequest.Method) {
+    do throws(TaskFailure) {
       switch end {
-      case .failed(let failure, nil): throw Trouble(failure)
+      case .failed(let failure, nil): throw TaskFailure(failure)
       case .whole(let head), .failed(_, let head?), .stopped(let head):
         try act(on: TusAnswer(head, to: method, now: HTTPDate.now()))
       }
@@ -66,41 +66,41 @@ extension Upload {
     }
   }
 
-  private func act(on answer: TusAnswer) throws(Trouble) {
+  private func act(on answer: TusAnswer) throws(TaskFailure) {
     guard let source else { return }
     switch answer {
     case .isCreated(let location):
       guard let resource = WebAddress(assignment.url)?.resolving(location),
         resource.text.utf8.count <= WebAddress.longest
       else {
-        throw Trouble(
+        throw TaskFailure(
           .failed, "cannot use the answer: it names no URL of http or https, or too long a one, to send the file to")
       }
       self.resource = resource
       let resume = Wire.Resume(
-        etag: source.signature, total: source.length, durable: 0, boot: place.boot, tusURL: resource.text)
-      // Not a byte before, or it would be sent again if the machine stopped.
-      place.reports.add(Wire.TransferReport(id: id, kind: .began, resume: resume, total: source.length)) {
+        etag: source.signature, total: source.length, durable: 0, boot: host.boot, tusURL: resource.text)
+      // Send no byte before the daemon has saved the URL, or a crash would start the upload again.
+      host.reports.add(Wire.TransferReport(id: id, kind: .began, resume: resume, total: source.length)) {
         [weak self] in
-        self?.goOn { () throws(Trouble) in try self?.sendRest() }
+        self?.goOn { () throws(TaskFailure) in try self?.sendRest() }
       }
     case .has(let offset):
       guard offset <= source.length else { return try create() }
-      // One that goes to and fro makes no progress.
+      // Only an offset beyond all earlier ones is progress.
       if offset > confirmed { patience = Self.mostPatience } else { try usePatience() }
       confirmed = max(confirmed, offset)
       sent = offset
       try sendRest()
     case .isGone: try create()
     case .differs: try askOffset()
-    case .ends(let trouble): throw trouble
+    case .ends(let failure): throw failure
     }
   }
 
-  private func usePatience() throws(Trouble) {
+  private func usePatience() throws(TaskFailure) {
     patience -= 1
     guard patience >= 0 else {
-      throw Trouble(.retry(after: nil), "cannot go on: the server forgets again and again what it has")
+      throw TaskFailure(.retry(after: nil), "cannot go on: the server forgets again and again what it has")
     }
   }
 

@@ -2,8 +2,8 @@ import Testing
 
 @testable import HTTP
 
-/// Which tags and dates a part is completed by.
-struct ValidatorTests {
+/// Accepts reliable tags and dates as validators, and refuses others.
+struct HTTPValidatorTests {
   static let date = "Sun, 06 Nov 1994 08:49:37 GMT"
   static let minuteBefore = "Sun, 06 Nov 1994 08:48:37 GMT"
   static let lessBefore = "Sun, 06 Nov 1994 08:48:38 GMT"
@@ -14,29 +14,29 @@ struct ValidatorTests {
 
   @Test func aStrongTagIsTheBest() {
     let head = head(("etag", "\"a-1\""), ("last-modified", Self.minuteBefore), ("date", Self.date))
-    #expect(Validator(head) == .tag("\"a-1\""))
+    #expect(HTTPValidator(head) == .tag("\"a-1\""))
   }
 
   @Test(arguments: ["W/\"a-1\"", "w/\"a\"", "range1000", "\"", "\"\"", "\"a b\"", "\"a\"b\"", ""])
   func whatIsNoStrongTagGivesWayToTheDate(tag: String) {
     #expect(
-      Validator(head(("etag", tag), ("last-modified", Self.minuteBefore), ("date", Self.date)))
+      HTTPValidator(head(("etag", tag), ("last-modified", Self.minuteBefore), ("date", Self.date)))
         == .date(Self.minuteBefore))
-    #expect(Validator(head(("etag", tag))) == nil)
+    #expect(HTTPValidator(head(("etag", tag))) == nil)
   }
 
   @Test func aDateCountsOnceItIsAMinuteOld() {
-    #expect(Validator(head(("last-modified", Self.lessBefore), ("date", Self.date))) == nil)
-    #expect(Validator(head(("last-modified", Self.minuteBefore))) == nil)
-    #expect(Validator(head(("last-modified", "yesterday-ish"), ("date", Self.date))) == nil)
+    #expect(HTTPValidator(head(("last-modified", Self.lessBefore), ("date", Self.date))) == nil)
+    #expect(HTTPValidator(head(("last-modified", Self.minuteBefore))) == nil)
+    #expect(HTTPValidator(head(("last-modified", "yesterday-ish"), ("date", Self.date))) == nil)
   }
 
   @Test func onlyAnotherOneContradictsIt() {
-    let tag = Validator.tag("\"a\"")
+    let tag = HTTPValidator.tag("\"a\"")
     #expect(!tag.isContradicted(by: head()))
     #expect(!tag.isContradicted(by: head(("etag", "\"a\""))))
     #expect(tag.isContradicted(by: head(("etag", "W/\"a\""))))
-    #expect(Validator.date(Self.date).isContradicted(by: head(("last-modified", Self.lessBefore))))
+    #expect(HTTPValidator.date(Self.date).isContradicted(by: head(("last-modified", Self.lessBefore))))
   }
 
   @Test(
@@ -45,7 +45,7 @@ struct ValidatorTests {
       ("99999999999999999999999", .seconds(86400)), (date, .seconds(60)), ("-5", nil), ("1.5", nil), ("soon", nil),
     ] as [(String, Duration?)])
   func retryAfterIsSecondsOrADate(text: String, after: Duration?) throws {
-    // The server's own clock, whatever ours says.
+    // The date counts from the server's clock, not from this machine's.
     #expect(head(("retry-after", text), ("date", Self.minuteBefore)).retryAfter(now: 0) == after)
     let now = try #require(HTTPDate.seconds(Self.minuteBefore))
     #expect(head(("retry-after", text)).retryAfter(now: now) == after)

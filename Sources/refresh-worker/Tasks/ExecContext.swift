@@ -2,39 +2,39 @@ import Glibc
 import RefreshAPI
 import Varlink
 
-/// What a task finds when it is started by refreshd: an order, and whom to tell how it went.
-struct Surroundings {
-  /// The most bytes that an order may have, which the bounds on URLs and paths leave room for.
+/// The environment variables and the standard input that refreshd gives a built-in task.
+struct ExecContext {
+  /// The most bytes of an order; the limits on URLs and paths keep every order below.
   private static let longestOrder = 256 << 10
 
   /// The id of the app.
   let app: String
-  /// Why its refresh was started.
+  /// The trigger of the refresh.
   let trigger: String
   private let socket: String
   private let token: String
 
-  /// Looks into the environment; nil where no daemon started this process.
+  /// Reads the environment; nil if refreshd did not start this process.
   init?() {
     func variable(_ name: String) -> String? { getenv(name).map { String(cString: $0) } }
     guard let app = variable("REFRESH_APP"), let trigger = variable("REFRESH_TRIGGER"),
       let socket = variable("REFRESH_SOCKET"), let token = variable("REFRESH_TOKEN")
     else {
-      complain("cannot work: REFRESH_SOCKET, REFRESH_TOKEN or others are not set; refreshd sets them")
+      logError("cannot work: REFRESH_SOCKET, REFRESH_TOKEN or others are not set; refreshd sets them")
       return nil
     }
     (self.app, self.trigger, self.socket, self.token) = (app, trigger, socket, token)
   }
 
-  /// Has the process end a while after the deadline of its refresh, in case no daemon is there any more to see to it.
+  /// Sets an alarm that ends the process a minute after the deadline of its refresh, the longest grace.
   ///
-  /// The longest grace is a minute.
+  /// The daemon normally stops the task before; the alarm is for a daemon that is gone.
   func endInTime() {
     guard let text = getenv("REFRESH_DEADLINE"), let deadline = Int64(String(cString: text)) else { return }
     alarm(UInt32(clamping: max(1, deadline + 60 - Int64(time(nil)))))
   }
 
-  /// Reads the order on standard input; nil if it is none.
+  /// Reads the order from standard input; nil if the input is no order.
   static func order<Order: Decodable>(as type: Order.Type) -> Order? {
     var bytes = [UInt8](repeating: 0, count: longestOrder)
     var length = 0
@@ -50,7 +50,7 @@ struct Surroundings {
     do {
       return try Order(jsonText: Array(bytes[..<length]))
     } catch {
-      complain("cannot read an order from standard input; refresh-worker is started by refreshd")
+      logError("cannot read an order from standard input; refresh-worker is started by refreshd")
       return nil
     }
   }
@@ -62,7 +62,7 @@ struct Surroundings {
     try Client(path: socket).call(Method.name, parameters(token), as: Method.Reply.self)
   }
 
-  /// Tells the daemon how it went, and gives the exit code, which says it too.
+  /// Reports the result to the daemon and returns the exit code.
   func end(_ result: TaskResult) -> Int32 {
     do throws(ClientError) {
       _ = try call(AppInterface.Complete.self) { token in
@@ -72,7 +72,7 @@ struct Surroundings {
           freshForMicroseconds: result.freshFor?.microseconds)
       }
     } catch {
-      complain("\(result.message) (cannot tell refreshd: \(error))")
+      logError("\(result.message) (cannot tell refreshd: \(error))")
     }
     return result.exitCode
   }

@@ -7,8 +7,8 @@ import Varlink
 
 @testable import refresh_worker
 
-/// A place for one transfer: a server and a daemon that say what a test has them say, and nothing before.
-final class ScriptedPlace: TransferPlace {
+/// A host for one transfer, whose server and daemon answer only when the test makes them.
+final class ScriptedHost: TransferHost {
   let scratch: ScratchFolder
   let loop: ExchangeLoop
   let disk: Disk
@@ -52,14 +52,16 @@ final class ScriptedPlace: TransferPlace {
     return Download(id: 1, order, in: self)
   }
 
-  /// Lets the transfer go on until something is so, or for a while.
+  /// Turns the loop until the condition holds, at most `turns` times.
   func go(until isSo: () -> Bool = { false }, turns: Int = 1000) {
     for _ in 0..<turns where !isSo() {
-      if loop.turn(watching: [disk.bell], timeout: .milliseconds(10)).contains(disk.bell) { disk.takeAnswers() }
+      if loop.turn(watching: [disk.readyDescriptor], timeout: .milliseconds(10)).contains(disk.readyDescriptor) {
+        disk.deliverResults()
+      }
     }
   }
 
-  /// Has the server answer the next request.
+  /// Answers the next request as the server.
   func answer(_ text: String) throws {
     var set = pollfd(fd: server, events: Int16(POLLIN), revents: 0)
     go(until: { poll(&set, 1, 0) == 1 })
@@ -74,21 +76,21 @@ final class ScriptedPlace: TransferPlace {
     try #require(write(connection, bytes, bytes.count) == bytes.count)
   }
 
-  func folder(_ path: String) throws(Trouble) -> Folder { try Folder(path: path) }
+  func folder(_ path: String) throws(TaskFailure) -> Folder { try Folder(path: path) }
 
   func ended(_ transfer: any Transfer, _ report: Wire.TransferReport) {
     end = report.end
     reports.add(report)
   }
 
-  /// Lets the transfer go on until there is something to tell, and gives what the daemon is told in one call.
+  /// Turns the loop until a report waits, sends the call and returns its reports.
   func nextCall() throws -> [Wire.TransferReport] {
     for _ in 0..<1000 where reports.isEmpty { _ = loop.turn(watching: [], timeout: .milliseconds(10)) }
     try reports.send()
     var message: [UInt8] = []
     while message.last != 0 {
       var set = pollfd(fd: daemon, events: Int16(POLLIN), revents: 0)
-      try #require(poll(&set, 1, 15_000) == 1, "nothing was told")
+      try #require(poll(&set, 1, 15_000) == 1, "no call was made")
       var bytes = [UInt8](repeating: 0, count: 65536)
       let count = read(daemon, &bytes, bytes.count)
       try #require(count > 0)
@@ -97,11 +99,11 @@ final class ScriptedPlace: TransferPlace {
     return try JSONDecoder().decode(ReportCall.self, from: Data(message.dropLast())).parameters.reports
   }
 
-  /// Has the daemon answer the last call.
+  /// Answers the last call as the daemon.
   func answer() throws {
     let text = Array("{\"parameters\":{}}".utf8) + [0]
     try #require(write(daemon, text, text.count) == text.count)
-    try reports.takeAnswer()
+    try reports.receiveAnswer()
   }
 
   private struct ReportCall: Decodable {

@@ -1,19 +1,19 @@
 import Glibc
 import HTTP
 
-/// Why a file did not get where it was to go, and what that means for another try.
-struct Trouble: Error, Hashable, Sendable {
+/// The reason why a fetch or a transfer failed, and whether a retry may succeed.
+struct TaskFailure: Error, Hashable, Sendable {
   enum Kind: Hashable, Sendable {
-    /// Another try would go the same way.
+    /// A retry would fail again.
     case failed
-    /// Worth another try, not before so long.
+    /// A retry may succeed, after this time.
     case retry(after: Duration?)
-    /// There is no room for so many more bytes.
+    /// The disk has no room for this many more bytes.
     case noSpace(needed: Int64)
   }
 
   let kind: Kind
-  /// What happened, to what, and what to do next: one line without secrets.
+  /// The error, the file or host, and the remedy, in one line without secrets.
   let message: String
 
   init(_ kind: Kind, _ message: String) {
@@ -21,7 +21,7 @@ struct Trouble: Error, Hashable, Sendable {
     self.message = message
   }
 
-  /// An error of a system call about a file, by its errno(3); `needed` is how many bytes are still to come.
+  /// Makes a failure of a system call on a file from errno(3); `needed` is the number of bytes still to be written.
   init(errno code: Int32, _ what: String, _ path: String, needed: Int64 = 0) {
     let why = String(cString: strerror(code))
     let sentence = "cannot \(what) \(path): \(why)"

@@ -1,11 +1,11 @@
 import HTTP
 import RefreshAPI
 
-/// One conditional GET into a file, with the redirects on its way (FEATURES C8).
+/// A conditional GET into a file, with its redirects.
 ///
-/// The redirects are followed here, because what logs in stays with the first origin: also header fields of the app,
-/// which libcurl would send to every host.
-final class Fetching {
+/// This class follows the redirects, because credentials and the app's header fields are for the first origin only.
+/// libcurl would send the header fields to every host.
+final class ConditionalFetch {
   private let order: Wire.FetchOrder
   private let target: FetchTarget
   private let loop: ExchangeLoop
@@ -14,17 +14,17 @@ final class Fetching {
   private let conditions: [String]
 
   private var redirects: Redirects
-  /// Whether somebody is to be asked.
-  private var isToAsk = true
+  /// Whether the next request must be sent.
+  private var mustSend = true
   private var body: FetchBody?
-  private var trouble: Trouble?
+  private var failure: TaskFailure?
   private var result: TaskResult?
 
-  /// Reads what the order names; asks nobody yet.
-  init(_ order: Wire.FetchOrder) throws(Trouble) {
+  /// Reads the files that the order names; sends nothing yet.
+  init(_ order: Wire.FetchOrder) throws(TaskFailure) {
     self.order = order
     guard let address = WebAddress(order.url) else {
-      throw Trouble(.failed, "cannot read the URL; correct it in the app's file")
+      throw TaskFailure(.failed, "cannot read the URL; correct it in the app's file")
     }
     redirects = Redirects(from: address)
     target = try FetchTarget(path: order.to)
@@ -35,18 +35,18 @@ final class Fetching {
       login = try Self.login(order)
       loop = try ExchangeLoop()
     } catch {
-      throw Trouble(error)
+      throw TaskFailure(error)
     }
   }
 
-  /// Fetches; nil if the descriptor `terminated` became readable before the end.
+  /// Fetches; returns nil if the descriptor `terminated` became readable before the end.
   ///
-  /// Nothing half is left then.
+  /// The part file is removed then.
   func run(until terminated: Int32) -> TaskResult? {
     while result == nil {
-      if isToAsk {
-        isToAsk = false
-        ask()
+      if mustSend {
+        mustSend = false
+        send()
       } else if loop.turn(watching: [terminated], timeout: nil).contains(terminated) {
         body?.part.remove()
         return nil
@@ -60,7 +60,7 @@ final class Fetching {
     return order.netrc ? try PrivateFile.netrc() : .none
   }
 
-  /// What is asked beside the content: only for what has changed, if what came last is still there as it came.
+  /// The conditions of the request: the validators of the last response, if its content is still in the file.
   static func conditions(_ remembered: Wire.FetchOrder.Remembered?, content: FetchTarget.Content?) -> [String] {
     guard let remembered, let content, remembered.digest == content.digest else { return [] }
     return [
@@ -68,7 +68,7 @@ final class Fetching {
     ].compactMap(\.self)
   }
 
-  private func ask() {
+  private func send() {
     var request = HTTPRequest(url: redirects.here.text)
     request.takesCompressed = true
     request.headers = conditions
@@ -79,74 +79,74 @@ final class Fetching {
     }
     let exchange = Exchange(request)
     exchange.onHead = { [unowned self] in wantsBody(of: $0) }
-    exchange.onBody = { [unowned self] in take($0) }
-    exchange.onEnd = { [unowned self] in takeEnd($0) }
-    do throws(ExchangeFailure) { try loop.start(exchange) } catch { result = TaskResult(Trouble(error)) }
+    exchange.onBody = { [unowned self] in append($0) }
+    exchange.onEnd = { [unowned self] in receiveEnd($0) }
+    do throws(ExchangeFailure) { try loop.start(exchange) } catch { result = TaskResult(TaskFailure(error)) }
   }
 
   private func wantsBody(of head: ResponseHead) -> Bool {
     guard FetchAnswer(head) == .content else { return false }
-    do throws(Trouble) {
+    do throws(TaskFailure) {
       body = try FetchBody(target, most: order.mostBytes, announced: head.decodedLength)
       return true
     } catch {
-      trouble = error
+      failure = error
       return false
     }
   }
 
-  private func take(_ bytes: UnsafeRawBufferPointer) -> Exchange.Use {
-    do throws(Trouble) {
+  private func append(_ bytes: UnsafeRawBufferPointer) -> Exchange.Use {
+    do throws(TaskFailure) {
       try body?.append(bytes)
       return .taken
     } catch {
-      trouble = error
+      failure = error
       return .ended
     }
   }
 
-  private func takeEnd(_ end: Exchange.End) {
+  private func receiveEnd(_ end: Exchange.End) {
     switch end {
-    case _ where trouble != nil:
-      if let trouble { fail(trouble) }
+    case _ where failure != nil:
+      if let failure { fail(failure) }
     case .whole(let head), .stopped(let head):
       settle(head)
-    // What is no content has said all with its head.
+    // Without content the head is all that matters.
     case .failed(_, let head?) where FetchAnswer(head) != .content:
       settle(head)
     case .failed(let failure, _):
-      fail(Trouble(failure))
+      fail(TaskFailure(failure))
     }
   }
 
   private func settle(_ head: ResponseHead) {
     switch FetchAnswer(head) {
     case .content:
-      do throws(Trouble) { try keep(head) } catch { fail(error) }
+      do throws(TaskFailure) { try keep(head) } catch { fail(error) }
     case .same where head.status == 304 && conditions.isEmpty:
-      fail(Trouble(.failed, "HTTP status 304, although nobody asked for changes only"))
+      fail(TaskFailure(.failed, "HTTP status 304, although nobody asked for changes only"))
     case .same:
       result = TaskResult(
-        .noData, head.status == 304 ? "not modified" : "no content", freshFor: Freshness.remaining(of: head))
-    case .elsewhere(let place):
+        .noData, head.status == 304 ? "not modified" : "no content", freshFor: ResponseFreshness.remaining(of: head))
+    case .elsewhere(let location):
       do throws(ExchangeFailure) {
-        try redirects.follow(place)
-        isToAsk = true
+        try redirects.follow(location)
+        mustSend = true
       } catch {
-        fail(Trouble(error))
+        fail(TaskFailure(error))
       }
     case .none(let isTemporary):
       result = TaskResult(refusedBy: head, isTemporary: isTemporary, at: HTTPDate.now())
     }
   }
 
-  /// Puts the body in its place, unless it is what is there.
-  private func keep(_ head: ResponseHead) throws(Trouble) {
-    guard let body else { throw Trouble(.retry(after: nil), "cannot find what came") }
+  /// Replaces the file by the body, unless both are the same.
+  private func keep(_ head: ResponseHead) throws(TaskFailure) {
+    guard let body else { throw TaskFailure(.retry(after: nil), "cannot find what came") }
     let remembered = Wire.FetchOrder.Remembered(
       etag: head.validator("etag"), lastModified: head.validator("last-modified"), digest: body.digest.finish())
     let changes = remembered == order.remembered ? nil : remembered
-    let freshFor = Freshness.remaining(of: head)
+    let freshFor = ResponseFreshness.remaining(of: head)
     guard remembered.digest != target.content?.digest else {
       body.part.remove()
       result = TaskResult(.noData, "the same content", freshFor: freshFor, remembered: changes)
@@ -156,8 +156,8 @@ final class Fetching {
     result = TaskResult(.newData, "\(body.part.length) bytes", freshFor: freshFor, remembered: changes)
   }
 
-  private func fail(_ trouble: Trouble) {
+  private func fail(_ failure: TaskFailure) {
     body?.part.remove()
-    result = TaskResult(trouble)
+    result = TaskResult(failure)
   }
 }

@@ -2,16 +2,16 @@ import CLinux
 import Glibc
 import RefreshAPI
 
-/// A target that holds the whole file already, because the worker was killed after it had put it there.
-final class PlacedFile {
+/// A target that is already the complete file, because the worker was killed after the rename and before its report.
+final class CompletedFile {
   let folder: Folder
   let name: String
   let descriptor: Int32
   let length: Int64
 
-  /// Opens it; nil if what is there, if anything, is not the file that was the part.
+  /// Opens the target; nil unless its mark and length are those of the part.
   ///
-  /// It is the same file, by its mark and length: the part took the name of the target and stayed itself.
+  /// The rename keeps the inode and its extended attributes, so the target still has the part's mark.
   init?(in folder: Folder, named name: String, of resume: Wire.Resume?) {
     guard let resume, let mark = resume.partMark, let total = resume.total else { return nil }
     let descriptor = linux_open_at(folder.descriptor, name, O_RDONLY, 0)

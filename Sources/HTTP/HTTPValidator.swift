@@ -1,14 +1,14 @@
-/// What tells one version of a file on a server from another, byte by byte, so that a part of one may be completed.
-package enum Validator: Hashable, Sendable {
-  /// A strong entity tag, quotes included.
+/// The validator of a file's version on a server, by which a partial download is resumed (RFC 9110 section 8.8).
+package enum HTTPValidator: Hashable, Sendable {
+  /// A strong entity tag, with its quotes.
   case tag(String)
-  /// The time of its last change, as the server wrote it.
+  /// The value of `Last-Modified`.
   case date(String)
 
-  /// The best that an answer offers; nil if there is none that can be relied on.
+  /// The best validator of a response; nil if none is reliable.
   ///
-  /// A weak tag (`W/"…"`) says that two versions mean the same, not that they are the same. A date counts only when it
-  /// is a minute older than the answer, because a file that changes twice in a second keeps it (RFC 9110 section 8.8.2.2).
+  /// A weak tag (`W/"…"`) does not promise the same bytes. A date counts only if it is a minute older than the response,
+  /// because a file that changes twice in a second keeps its date (RFC 9110 section 8.8.2.2).
   package init?(_ head: ResponseHead) {
     if let tag = head["etag"], Self.isStrong(tag) {
       self = .tag(tag)
@@ -21,14 +21,14 @@ package enum Validator: Hashable, Sendable {
     }
   }
 
-  /// What goes into `If-Range`.
+  /// The value for `If-Range`.
   package var text: String {
     switch self {
     case .tag(let text), .date(let text): text
     }
   }
 
-  /// Whether an answer shows another version; one that says nothing shows none.
+  /// Whether a response names another version; a response without a validator does not.
   package func isContradicted(by head: ResponseHead) -> Bool {
     switch self {
     case .tag(let tag): head["etag"].map { $0 != tag } ?? false
@@ -43,7 +43,7 @@ package enum Validator: Hashable, Sendable {
 }
 
 extension ResponseHead {
-  /// The value of a field that tells a version, if it can be sent back to the server and is no burden to keep.
+  /// The value of a validator's field, if it can be sent back and has at most 1024 bytes.
   package func validator(_ name: String) -> String? {
     self[name].flatMap { $0.utf8.count <= 1024 && $0.utf8.allSatisfy { $0 >= 0x20 } ? $0 : nil }
   }
