@@ -1,8 +1,8 @@
 import RefreshConfig
 import Testing
 
-@Suite("Every mistake is told with its file, line and remedy") struct ProblemTests {
-  /// One file that is wrong and all that is said about it.
+@Suite("Every mistake is reported with its file, line and remedy") struct ProblemTests {
+  /// A file with mistakes, and all its problems.
   struct Row: Sendable, CustomTestStringConvertible {
     let text: String
     let problems: [String]
