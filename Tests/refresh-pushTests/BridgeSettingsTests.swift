@@ -3,10 +3,10 @@ import Testing
 
 @testable import refresh_push
 
-/// What the command line and the environment mean.
-struct SettingsTests {
-  private func settings(_ words: String..., environment: [String: String] = [:]) throws(PushError) -> Settings {
-    try Settings(arguments: ["refresh-push"] + words, environment: { environment[$0] })
+/// The settings from the command line and the environment.
+struct BridgeSettingsTests {
+  private func settings(_ words: String..., environment: [String: String] = [:]) throws(PushError) -> BridgeSettings {
+    try BridgeSettings(arguments: ["refresh-push"] + words, environment: { environment[$0] })
   }
 
   @Test func defaultsAreThoseOfTheSystem() throws {
@@ -39,7 +39,9 @@ struct SettingsTests {
 
   @Test(arguments: [["--colour"], ["--config"], ["--config="], ["--user=1"], ["more"]])
   func wrongUseIsRefused(words: [String]) {
-    let error = #expect(throws: PushError.self) { try Settings(arguments: ["refresh-push"] + words) { _ in "/x" } }
+    let error = #expect(throws: PushError.self) {
+      try BridgeSettings(arguments: ["refresh-push"] + words) { _ in "/x" }
+    }
     #expect(error?.code == .usage)
     #expect(error?.description.contains("--help") == true)
   }

@@ -16,9 +16,9 @@ struct Seeded: RandomNumberGenerator {
 }
 
 /// How long the bridge waits before it tries again.
-struct BackOffTests {
+struct SourceBackOffTests {
   @Test func boundsDoubleFromOneSecondToFiveMinutes() {
-    var backOff = BackOff()
+    var backOff = SourceBackOff()
     var chance = Seeded(state: 1)
     var bounds: [Duration] = []
     for _ in 0..<12 {
@@ -30,7 +30,7 @@ struct BackOffTests {
 
   @Test(arguments: 0..<100 as Range<UInt64>)
   func anyPartOfTheBoundIsWaited(seed: UInt64) {
-    var backOff = BackOff()
+    var backOff = SourceBackOff()
     var chance = Seeded(state: seed)
     for _ in 0..<20 {
       let bound = backOff.bound
@@ -41,7 +41,7 @@ struct BackOffTests {
   @Test func jitterIsFull() {
     // Of many who wait with the same bound, some come in each tenth of it.
     let tenths = (0..<500 as Range<UInt64>).map { seed in
-      var backOff = BackOff(longest: .seconds(1))
+      var backOff = SourceBackOff(longest: .seconds(1))
       var chance = Seeded(state: seed)
       return Int(backOff.next(&chance) / .milliseconds(100))
     }
@@ -49,13 +49,13 @@ struct BackOffTests {
   }
 
   @Test func theLongestIsHalfOfItAtLeast() {
-    var backOff = BackOff()
+    var backOff = SourceBackOff()
     var chance = Seeded(state: 7)
     for _ in 0..<50 { #expect((.seconds(150) ... .seconds(300)).contains(backOff.last(&chance))) }
   }
 
   @Test func countingManyFailuresDoesNotOverflow() {
-    var backOff = BackOff()
+    var backOff = SourceBackOff()
     var chance = Seeded(state: 3)
     for _ in 0..<10_000 { _ = backOff.next(&chance) }
     #expect(backOff.bound == .seconds(300))

@@ -2,42 +2,43 @@ import Glibc
 import HTTP
 import RefreshAPI
 
-/// Brings the messages of all sources to the daemon.
+/// Delivers the messages of all sources to the daemon.
 ///
-/// One thread and one loop. A message is acknowledged, or its id remembered, only when the daemon has stored it; while
-/// the daemon is gone, its sources keep their connections and wait. The bridge decides when a source connects: when it
-/// is due by its back-off, and never while the daemon says that the network may not be used.
+/// The bridge runs on a single thread with a single loop. A source acknowledges a message, or remembers its id, only
+/// when the daemon has stored it. While the daemon is down, sources stay connected and wait. The bridge decides when a
+/// source connects: after its back-off, and only while the daemon allows the use of the network.
 @MainActor
 final class Bridge {
   typealias Instant = ContinuousClock.Instant
 
-  /// All exchanges over HTTP.
+  /// The loop of all HTTP exchanges.
   let loop: ExchangeLoop
-  /// Where each source goes on.
-  let memory: Memory
-  /// The files that hold them.
+  /// The stored position of each source.
+  let state: BridgeState
+  /// The files with secrets that push.toml names.
   let secrets: Secrets
   let journal = BridgeJournal()
   private let link: DaemonLink
   private nonisolated let main: MainQueue
   private var records: [SourceRecord] = []
   private var chance = SystemRandomNumberGenerator()
-  /// What the daemon last said of the network.
+  /// The daemon's latest network policy; nil before the first.
   private var policy: DaemonLink.Policy?
   private var isDaemonThere = false
-  /// The last network that it had a word for; empty if there was none yet.
+  /// The last network with a name; empty before the first.
   private var network = ""
-  /// Whether the journal was last told that the daemon takes messages.
-  private var isTaking = false
-  /// What the journal was last told that stands between the bridge and the daemon.
-  private var toldProblem: String?
-  /// Whether the daemon is to be told anew how the sources are, and when at the earliest.
+  /// Whether the last line in the journal says that the daemon accepts messages.
+  private var isAccepting = false
+  /// The last problem with the daemon that the journal has.
+  private var reportedProblem: String?
+  /// Whether the daemon needs a new report on the sources.
   private var isReportDue = false
+  /// The earliest time of the next report.
   private var nextReport = Instant.now
 
-  /// Makes it without sources.
-  init(_ socket: SocketPath, memory: Memory, secrets: Secrets, loop: ExchangeLoop) throws(PushError) {
-    self.memory = memory
+  /// Makes a bridge without sources.
+  init(_ socket: SocketPath, state: BridgeState, secrets: Secrets, loop: ExchangeLoop) throws(PushError) {
+    self.state = state
     self.secrets = secrets
     self.loop = loop
     main = try MainQueue()
@@ -46,40 +47,42 @@ final class Bridge {
 
   // MARK: For sources
 
-  /// Messages of the source can come.
+  /// Notes that the source is connected.
   func connected(_ source: any Source) {
     guard let record = record(of: source), record.state.phase == .trying else { return }
     record.state.connects(at: .now)
-    record.toldProblem = nil
+    record.reportedProblem = nil
     journal.connected(source)
     reportSoon()
   }
 
-  /// The source has no connection any more, or could not make one, and why: one line without secrets.
+  /// Notes that the source lost its connection, or could not connect.
+  ///
+  /// - Parameter why: the reason, one line without secrets.
   func lost(_ source: any Source, why: String, next: NextTry = .backOff) {
     guard let record = record(of: source), record.state.isEngaged else { return }
     let now = Instant.now
     let wasConnected = record.state.isConnected
     record.state.loses(why, next: next, at: now, &chance)
-    // The same again and again is told once.
-    if wasConnected || record.toldProblem != why {
+    // A problem that repeats is written once.
+    if wasConnected || record.reportedProblem != why {
       journal.lost(source, why, retryIn: record.state.retry.map { now.duration(to: $0) })
     }
-    record.toldProblem = why
+    record.reportedProblem = why
     reportSoon()
   }
 
-  /// Takes messages of a source; `then` is called once with what has become of each, later, and also if the source is
-  /// disconnected meanwhile.
+  /// Accepts messages of a source for delivery.
   ///
-  /// What is taken stays in memory until then, so that a source hands over no more than it can pay for.
-  func take(_ messages: [Message], from source: any Source, then: @escaping ([Acceptance]) -> Void) {
+  /// The bridge calls `then` once, later, with the fate of each message, even if the source is disconnected by then. The
+  /// messages stay in memory until that call, so each source bounds how many it delivers.
+  func receive(_ messages: [Message], from source: any Source, then: @escaping ([Acceptance]) -> Void) {
     guard let record = record(of: source) else { return then(messages.map { _ in .later }) }
     record.received += messages.count
     reportSoon()
-    // A call that is too large would end the connection, and with it every source's way to the daemon, again and again.
+    // A call above the protocol's bound would end the connection of all sources to the daemon, again at every retry.
     let fits = messages.map(\.fits)
-    // The source stays until the answer, also when other sources are in force by then: it remembers what is stored.
+    // The closure keeps the source alive until the answer, even after a reload, so that its position is stored.
     link.add(messages.filter(\.fits), from: ObjectIdentifier(source)) { [weak self] answers in
       var rest = answers[...]
       let acceptances = fits.map { $0 ? rest.popFirst() ?? .later : Acceptance.refused(Message.tooLarge) }
@@ -90,22 +93,26 @@ final class Bridge {
     }
   }
 
-  /// Forgets what the daemon was not given yet of a source that gets it again.
+  /// Drops the source's queued messages that the source will receive again.
   func forget(_ source: any Source) { link.forget(ObjectIdentifier(source)) }
 
-  /// Counts a message that the source itself refuses for ever, and why: one line with nothing of the message.
+  /// Counts a message that the source itself refuses for good.
+  ///
+  /// - Parameter reason: one line without any content of the message.
   func refuses(_ reason: String, app: String? = nil, from source: any Source) {
     record(of: source)?.received += 1
     refuse(reason, app: app, from: source)
   }
 
-  /// Remembers where a source goes on; a disk that takes nothing is told of, and costs messages that come twice.
-  func remember(_ place: Intake.Place, of name: String) {
-    let text: String? = if case .after(let id) = place { id } else { nil }
-    do throws(PushError) { try memory.remember(text, of: name) } catch { journal.cannot(error.description) }
+  /// Stores the position of a source.
+  ///
+  /// If the disk refuses, the journal says so, and messages may be delivered twice.
+  func remember(_ position: Intake.Position, of name: String) {
+    let text: String? = if case .after(let id) = position { id } else { nil }
+    do throws(PushError) { try state.remember(text, of: name) } catch { journal.cannot(error.description) }
   }
 
-  /// Has something done on the main thread; for any thread.
+  /// Runs an action on the main thread; any thread may call this.
   nonisolated func onMain(_ action: @escaping @MainActor () -> Void) { main.add(action) }
 
   private func refuse(_ reason: String, app: String?, from source: any Source) {
@@ -118,7 +125,7 @@ final class Bridge {
 
   // MARK: Turning
 
-  /// Takes other sources in the place of those that are there, which are disconnected.
+  /// Disconnects the present sources and replaces them.
   func replace(by sources: [any Source]) {
     disconnectAll()
     let old = records
@@ -133,12 +140,12 @@ final class Bridge {
     nextReport = .now
   }
 
-  /// Lets go of all connections.
+  /// Closes all connections.
   func disconnectAll() {
     for record in records where record.state.isEngaged { disconnect(record, "") }
   }
 
-  /// Does what there is to do, waits until there is more, and answers which of the descriptors can be read.
+  /// Runs one turn of the loop, and returns the given descriptors that are readable.
   func turn(watching descriptors: [Int32], until moment: Instant?) -> Set<Int32> {
     act(at: .now)
     let wake = [moment, nextMoment].compactMap(\.self).min()
@@ -149,11 +156,11 @@ final class Bridge {
   }
 
   private func act(at now: Instant) {
-    link.hear(at: now, isWanted: !records.isEmpty)
-    hearDaemon()
+    link.receive(at: now, isWanted: !records.isEmpty)
+    followDaemon()
     connectDue(at: now)
     report(at: now)
-    link.tell(at: now)
+    link.send(at: now)
   }
 
   private var nextMoment: Instant? {
@@ -162,28 +169,28 @@ final class Bridge {
       .min()
   }
 
-  /// Follows what the daemon says, and whether it is there.
-  private func hearDaemon() {
+  /// Applies the daemon's network policy and the state of the connection to it.
+  private func followDaemon() {
     if link.isConnected != isDaemonThere {
       isDaemonThere = link.isConnected
       isReportDue = true
       nextReport = .now
     }
-    if let problem = link.problem, problem != toldProblem { journal.daemonIsGone(problem) }
-    toldProblem = link.problem
-    if (link.isConnected && link.problem == nil) != isTaking {
-      isTaking.toggle()
-      if isTaking { journal.daemonIsThere() }
+    if let problem = link.problem, problem != reportedProblem { journal.daemonIsGone(problem) }
+    reportedProblem = link.problem
+    if (link.isConnected && link.problem == nil) != isAccepting {
+      isAccepting.toggle()
+      if isAccepting { journal.daemonIsThere() }
     }
-    guard let heard = link.policy, heard != policy else { return }
+    guard let latest = link.policy, latest != policy else { return }
     let last = policy
-    policy = heard
-    // A daemon that has just started may not know the network yet: that is no other one, nor is it when it does.
-    let isOther = !network.isEmpty && !heard.network.isEmpty && heard.network != network
-    if !heard.network.isEmpty { network = heard.network }
-    if heard.mayConnect != last?.mayConnect ?? true { journal.mayConnect(heard.mayConnect) }
+    policy = latest
+    // An empty name means an unknown network, not a network change.
+    let isOther = !network.isEmpty && !latest.network.isEmpty && latest.network != network
+    if !latest.network.isEmpty { network = latest.network }
+    if latest.mayConnect != last?.mayConnect ?? true { journal.mayConnect(latest.mayConnect) }
     for record in records {
-      if !heard.mayConnect {
+      if !latest.mayConnect {
         disconnect(record, "the network may not be used")
       } else if isOther {
         disconnect(record, "the network is another one")
@@ -204,7 +211,7 @@ final class Bridge {
   }
 
   private func connectDue(at now: Instant) {
-    // Without the daemon nobody says whether the network may be used.
+    // Only the daemon knows whether the network may be used.
     guard link.policy?.mayConnect == true else { return }
     for record in records where record.state.isDue(at: now) {
       record.state.tries()
@@ -212,9 +219,11 @@ final class Bridge {
     }
   }
 
-  // MARK: What others are told
+  // MARK: Reports
 
-  /// Counts change with every message: they are told once a second.
+  /// Requests a report.
+  ///
+  /// Counts change with every message, so reports are limited to one a second.
   private func reportSoon() { isReportDue = true }
 
   private func report(at now: Instant) {
@@ -225,7 +234,9 @@ final class Bridge {
     link.report(records.map { $0.wire(at: now, wall: wall) })
   }
 
-  /// The line that `systemctl status` shows; it does not change by the second, because that wakes the service manager.
+  /// The line that `systemctl status` shows.
+  ///
+  /// Its text has no counters, because every change wakes the service manager.
   func statusLine(refusedConfiguration: [String]) -> String {
     PushStatusLine.text(
       connected: records.count { $0.state.isConnected }, of: records.count,

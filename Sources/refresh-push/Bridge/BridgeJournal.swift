@@ -2,13 +2,13 @@ import RefreshAPI
 import RefreshEngine
 import Systemd
 
-/// What the bridge tells the journal: sources and how they are, and nothing of messages.
+/// The journal entries of the bridge: the state of its sources, without any content of messages.
 @MainActor
 final class BridgeJournal {
   private let journal = Journal(identifier: "refresh-push")
-  /// When a refusal of a source was last told, and how many were not told since.
-  private var refusals: [String: (toldAt: ContinuousClock.Instant, untold: Int)] = [:]
-  /// So long after one refusal of a source others are only counted: whoever publishes could fill the journal.
+  /// For each source the time of its last refusal in the journal, and the number omitted since.
+  private var refusals: [String: (writtenAt: ContinuousClock.Instant, omitted: Int)] = [:]
+  /// The least time between two refusals of a source in the journal, so that a publisher cannot fill the journal.
   private static let refusalPause = Duration.seconds(60)
 
   func connected(_ source: any Source) {
@@ -21,17 +21,17 @@ final class BridgeJournal {
   }
 
   func refused(_ source: any Source, app: String?, _ reason: String, at now: ContinuousClock.Instant) {
-    var untold = 0
+    var omitted = 0
     if let last = refusals[source.name] {
-      guard last.toldAt + Self.refusalPause <= now else {
-        refusals[source.name] = (last.toldAt, last.untold + 1)
+      guard last.writtenAt + Self.refusalPause <= now else {
+        refusals[source.name] = (last.writtenAt, last.omitted + 1)
         return
       }
-      untold = last.untold
+      omitted = last.omitted
     }
     refusals[source.name] = (now, 0)
-    let others = untold > 0 ? " (and \(untold) more since the last such line)" : ""
-    // What a topic names may be anything, and of any length.
+    let others = omitted > 0 ? " (and \(omitted) more since the last such line)" : ""
+    // A topic may name anything, at any length.
     let app = app.flatMap(AppID.init).map { " for \($0)" } ?? ""
     write("\(source.label) had a message\(app) that is refused: \(reason)\(others)", source, priority: .warning)
   }
@@ -70,12 +70,12 @@ final class BridgeJournal {
 }
 
 extension Source {
-  /// What people call it.
+  /// The name of the source for people.
   var label: String { "\(kind.word) \(name)" }
 }
 
 extension Wire.SourceKind {
-  /// Its name as people write it.
+  /// The name of the kind for people.
   var word: String {
     switch self {
     case .ntfy: "ntfy"
@@ -86,6 +86,6 @@ extension Wire.SourceKind {
 }
 
 extension Duration {
-  /// For a sentence, such as `12 s`.
+  /// The duration in whole seconds, such as `12 s`.
   fileprivate var inSeconds: String { "\(max(1, milliseconds / 1000)) s" }
 }

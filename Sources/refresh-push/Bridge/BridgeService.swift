@@ -4,42 +4,42 @@ import HTTP
 import RefreshConfig
 import Systemd
 
-/// The life of the program: makes the bridge ready, turns its loop, and does what signals and the service manager ask.
+/// The program's main loop: starts the bridge, turns its loop, and serves signals and the service manager.
 @MainActor
 final class BridgeService {
-  private let settings: Settings
+  private let settings: BridgeSettings
   private let bridge: Bridge
-  private let memory: Memory
-  /// Readable once their signal has come.
+  private let state: BridgeState
+  /// Descriptors that are readable after SIGTERM or SIGINT.
   private let stopSignals: [Int32]
   private let reloadSignal: Int32
-  /// How often the service manager is told that the loop turns; nil if it does not ask.
+  /// The interval of watchdog messages; nil if the service manager wants none.
   private let beat: Duration?
   private var nextBeat = ContinuousClock.now
-  private var toldStatus = ""
-  /// The mistakes of the push.toml that is not in force.
+  private var sentStatus = ""
+  /// The mistakes of a refused push.toml.
   private var refused: [String] = []
 
-  /// Reads push.toml and what is remembered.
-  init(_ settings: Settings) throws(PushError) {
+  /// Reads push.toml and the stored state.
+  init(_ settings: BridgeSettings) throws(PushError) {
     self.settings = settings
-    // Before there is a second thread, which would take the signal's old meaning.
+    // The signals must be blocked before a second thread starts, because it inherits the mask.
     stopSignals = [SIGTERM, SIGINT].map(linux_signal_descriptor)
     reloadSignal = linux_signal_descriptor(SIGHUP)
     beat = Notify.watchdog().map { $0 / 2 }
     let configuration = try Self.load(settings)
-    memory = try Memory(in: settings.stateDirectory)
+    state = try BridgeState(in: settings.stateDirectory)
     let loop: ExchangeLoop
     do throws(ExchangeFailure) {
       loop = try ExchangeLoop()
     } catch {
       throw PushError(.software, error.message)
     }
-    bridge = try Bridge(settings.socket, memory: memory, secrets: settings.secrets, loop: loop)
+    bridge = try Bridge(settings.socket, state: state, secrets: settings.secrets, loop: loop)
     try put(configuration)
   }
 
-  /// Works until SIGTERM or SIGINT.
+  /// Runs until SIGTERM or SIGINT.
   func run() {
     notify(.ready)
     while true {
@@ -47,13 +47,13 @@ final class BridgeService {
       if !ready.isDisjoint(with: stopSignals) { break }
       if ready.contains(reloadSignal) { reload() }
       keepAlive()
-      tellStatus()
+      sendStatus()
     }
     notify(.stopping)
     bridge.disconnectAll()
   }
 
-  private static func load(_ settings: Settings) throws(PushError) -> PushConfiguration {
+  private static func load(_ settings: BridgeSettings) throws(PushError) -> PushConfiguration {
     do throws(ConfigurationError) {
       return try PushConfiguration.load(from: settings.sources, home: settings.home)
     } catch {
@@ -63,12 +63,12 @@ final class BridgeService {
 
   /// Puts a configuration in force.
   private func put(_ configuration: PushConfiguration) throws(PushError) {
-    try memory.keep(configuration.sources.map(\.name))
+    try state.keep(configuration.sources.map(\.name))
     bridge.replace(by: configuration.sources.map { $0.source(for: bridge) })
     bridge.journal.configured(configuration.sources.count)
   }
 
-  /// Reads push.toml again, and puts all of it in force or nothing.
+  /// Reads push.toml again, and puts it in force whole or not at all.
   private func reload() {
     var signal = signalfd_siginfo()
     read(reloadSignal, &signal, MemoryLayout.size(ofValue: signal))
@@ -89,16 +89,16 @@ final class BridgeService {
     send { () throws(SystemdError) in try Notify.send(.alive) }
   }
 
-  private func tellStatus() {
+  private func sendStatus() {
     let status = bridge.statusLine(refusedConfiguration: refused)
-    guard status != toldStatus else { return }
-    toldStatus = status
+    guard status != sentStatus else { return }
+    sentStatus = status
     send { () throws(SystemdError) in try Notify.send(.status(status)) }
   }
 
   private func notify(_ notice: Notify) {
-    toldStatus = notice == .stopping ? "Stopping." : bridge.statusLine(refusedConfiguration: refused)
-    send { [toldStatus] () throws(SystemdError) in try Notify.send(notice, .status(toldStatus)) }
+    sentStatus = notice == .stopping ? "Stopping." : bridge.statusLine(refusedConfiguration: refused)
+    send { [sentStatus] () throws(SystemdError) in try Notify.send(notice, .status(sentStatus)) }
   }
 
   private func send(_ body: () throws(SystemdError) -> Bool) {

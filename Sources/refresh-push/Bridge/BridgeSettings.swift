@@ -2,9 +2,9 @@ import Glibc
 import RefreshAPI
 import RefreshConfig
 
-/// What the command line and the environment say of this bridge.
-struct Settings: Sendable {
-  /// What was asked for.
+/// The settings of the bridge from its command line and environment.
+struct BridgeSettings: Sendable {
+  /// The action that the command line asks for.
   enum Purpose: Hashable, Sendable {
     case run
     case help
@@ -12,16 +12,16 @@ struct Settings: Sendable {
   }
 
   private(set) var purpose = Purpose.run
-  /// Whether it is a user's bridge (`--user`).
+  /// Whether the bridge serves one user (`--user`).
   private(set) var isOfUser = false
   let sources: ConfigurationSources
   let socket: SocketPath
   let stateDirectory: String
-  /// The directory for which `~` stands.
+  /// The directory that `~` means.
   let home: String
   let secrets: Secrets
 
-  /// What `refresh-push --help` prints.
+  /// The text of `refresh-push --help`.
   static let help = """
     Usage: refresh-push [--user] [--config DIR] [--state DIR] [--socket PATH]
 
@@ -30,7 +30,7 @@ struct Settings: Sendable {
 
       --user         serve one user: configuration, state and socket below the user's own directories
       --config DIR   read DIR/push.toml and nothing else
-      --state DIR    keep the place in each stream here (else $STATE_DIRECTORY, /var/lib/refresh-push or
+      --state DIR    keep the position in each stream here (else $STATE_DIRECTORY, /var/lib/refresh-push or
                      ~/.local/state/refresh-push)
       --socket PATH  where refreshd listens (else /run/refreshd/org.refreshd or
                      $XDG_RUNTIME_DIR/refreshd/org.refreshd)
@@ -42,13 +42,14 @@ struct Settings: Sendable {
 
     """
 
-  /// Reads the command line, `arguments[0]` being the program's name, and the environment, in which a variable that is
-  /// empty counts as not set.
+  /// Reads the command line and the environment.
+  ///
+  /// `arguments[0]` is the program's name; an empty variable counts as unset.
   init(
     arguments: [String], environment: (String) -> String? = { getenv($0).map { String(cString: $0) } }
   ) throws(PushError) {
     func variable(_ name: String) -> String? { environment(name).flatMap { $0.isEmpty ? nil : $0 } }
-    var options = Options()
+    var options = BridgeOptions()
     try options.read(arguments)
     (purpose, isOfUser) = (options.purpose, options.isOfUser)
     home = variable("HOME") ?? "/"
@@ -78,21 +79,21 @@ struct Settings: Sendable {
 
 /// The options of the command line, `--name`, `--name VALUE` or `--name=VALUE`.
 ///
-/// By hand, as refreshd's are: what is always there carries nothing for a few words at its start.
-private struct Options {
-  var purpose = Settings.Purpose.run
+/// The parser is hand-written, as in refreshd: a library would stay in the memory of a long-running process.
+private struct BridgeOptions {
+  var purpose = BridgeSettings.Purpose.run
   var isOfUser = false
   var config: String?
   var state: String?
   var socket: String?
 
   mutating func read(_ arguments: [String]) throws(PushError) {
-    var words = arguments.dropFirst()[...]
-    while let word = words.popFirst() {
-      let parts = word.split(separator: "=", maxSplits: 1, omittingEmptySubsequences: false).map(String.init)
+    var rest = arguments.dropFirst()[...]
+    while let argument = rest.popFirst() {
+      let parts = argument.split(separator: "=", maxSplits: 1, omittingEmptySubsequences: false).map(String.init)
       var given = parts.count > 1 ? parts[1] : nil
       func value() throws(PushError) -> String {
-        guard let value = given ?? words.popFirst(), !value.isEmpty else {
+        guard let value = given ?? rest.popFirst(), !value.isEmpty else {
           throw PushError(.usage, "cannot use \(parts[0]) without a value; see refresh-push --help")
         }
         given = nil
@@ -105,7 +106,7 @@ private struct Options {
       case "--socket": socket = try value()
       case "--help", "-h": purpose = .help
       case "--version": purpose = .version
-      default: throw PushError(.usage, "cannot use the argument \(word); see refresh-push --help")
+      default: throw PushError(.usage, "cannot use the argument \(argument); see refresh-push --help")
       }
       if given != nil { throw PushError(.usage, "cannot use a value with \(parts[0]); see refresh-push --help") }
     }

@@ -2,22 +2,22 @@ import CLinux
 import FoundationEssentials
 import Glibc
 
-/// Where each source goes on, in a file of the state directory: the id of the last message that the daemon has, or the
-/// session with a broker.
+/// The position of each source, in a file of the state directory: the id of the last stored message, or the session
+/// with a broker.
 ///
-/// An id is written only after the daemon has stored what came before, so that at worst a message comes twice, which the
-/// daemon knows by its id. Neither is a secret; topics of ntfy and payloads are not kept.
+/// An id is written only after the daemon has stored the messages up to it. After a crash a message may be delivered
+/// twice, and the daemon recognizes it by its id. The file holds no secrets, topics or payloads.
 @MainActor
-final class Memory {
+final class BridgeState {
   private let folder: String
   private let lock: Int32
   private var path: String { "\(folder)/sources.json" }
   private var places: [String: String] = [:]
 
-  /// Reads what is remembered in a directory, which is made where it is missing.
+  /// Reads the positions in a directory, which is created if it is missing.
   ///
-  /// Throws when that cannot be, or when the file is damaged: to begin anew could lose messages, and is for a person to
-  /// decide.
+  /// Throws if the directory cannot be used, or if the file is damaged. Starting over could lose messages, so that is a
+  /// person's decision.
   init(in folder: String) throws(PushError) {
     self.folder = folder
     try Self.make(folder)
@@ -45,19 +45,19 @@ final class Memory {
 
   deinit { close(lock) }
 
-  /// Where a source goes on; nil if it has not begun.
+  /// The position of a source; nil if it has none yet.
   subscript(name: String) -> String? { places[name] }
 
-  /// Remembers where a source goes on, and writes it to the disk in one step.
+  /// Stores the position of a source, and replaces the file on disk atomically.
   ///
-  /// Throws when it cannot be written; it is known until the end of the process all the same.
-  func remember(_ place: String?, of name: String) throws(PushError) {
-    guard places[name] != place else { return }
-    places[name] = place
+  /// Throws if the file cannot be written. The position holds in memory all the same.
+  func remember(_ position: String?, of name: String) throws(PushError) {
+    guard places[name] != position else { return }
+    places[name] = position
     try write(places)
   }
 
-  /// Forgets all sources but these, or none of them if that cannot be written.
+  /// Removes the positions of all other sources, or of none if the file cannot be written.
   func keep(_ names: some Sequence<String>) throws(PushError) {
     let names = Set(names)
     guard !names.isSuperset(of: places.keys) else { return }
@@ -66,11 +66,11 @@ final class Memory {
     places = kept
   }
 
-  /// Has what is remembered outlive a loss of power as well.
+  /// Makes the stored positions survive a loss of power.
   ///
-  /// Where streams go on need not: an id that is older brings messages that the daemon knows.
+  /// Positions of streams do not need that: an older id repeats messages that the daemon recognizes.
   func settle() throws(PushError) {
-    // Some file systems have nothing to do for that and say EINVAL (fsync(2)).
+    // Some file systems cannot sync a directory and return EINVAL (fsync(2)).
     guard fsync(lock) == 0 || errno == EINVAL else { throw Self.refusal("write", folder, errno) }
   }
 
@@ -84,7 +84,7 @@ final class Memory {
       throw PushError(.software, "cannot write \(path): \(error)")
     }
     let new = "\(path).new"
-    // 0600: the ids are nobody else's business.
+    // Only the bridge's own user may read the ids.
     let descriptor = open(new, O_WRONLY | O_CREAT | O_TRUNC | O_CLOEXEC, 0o600)
     guard descriptor >= 0 else { throw Self.refusal("write", new, errno) }
     defer { close(descriptor) }
@@ -93,7 +93,9 @@ final class Memory {
     guard fdatasync(descriptor) == 0, rename(new, path) == 0 else { throw Self.refusal("write", path, errno) }
   }
 
-  /// Keeps others away: two who are the same to a broker would throw each other out.
+  /// Locks the directory.
+  ///
+  /// Two bridges with the same client id would disconnect each other at the broker.
   private static func lock(_ folder: String) throws(PushError) -> Int32 {
     let descriptor = open(folder, O_RDONLY | O_DIRECTORY | O_CLOEXEC)
     guard descriptor >= 0 else { throw refusal("open", folder, errno) }

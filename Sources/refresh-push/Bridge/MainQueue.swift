@@ -2,13 +2,13 @@ import CLinux
 import Glibc
 import Synchronization
 
-/// What other threads have for the main thread to do.
+/// A queue of actions that other threads send to the main thread.
 final class MainQueue: Sendable {
   private let waiting = Mutex<[@MainActor () -> Void]>([])
-  /// Readable when there is something to do.
+  /// A descriptor that is readable while actions wait.
   let bell: Int32
 
-  /// Throws when the process has no descriptor left.
+  /// Throws if the process is out of descriptors.
   init() throws(PushError) {
     bell = linux_eventfd()
     guard bell >= 0 else { throw PushError(.software, "cannot start: the limit on open files is too low; raise it") }
@@ -16,14 +16,14 @@ final class MainQueue: Sendable {
 
   deinit { close(bell) }
 
-  /// Has it done on the main thread, soon and in order.
+  /// Queues an action; the main thread runs actions in order.
   func add(_ action: @escaping @MainActor () -> Void) {
     waiting.withLock { $0.append(action) }
     var one: UInt64 = 1
     write(bell, &one, MemoryLayout.size(ofValue: one))
   }
 
-  /// Does what there is to do.
+  /// Runs the queued actions.
   @MainActor func run() {
     var count: UInt64 = 0
     read(bell, &count, MemoryLayout.size(ofValue: count))

@@ -1,26 +1,26 @@
 import Glibc
 
-/// Why the bridge cannot start: what it says, and its exit code.
+/// The reason why the bridge cannot start, with its exit code.
 struct PushError: Error, Hashable, Sendable, CustomStringConvertible {
-  /// How refresh-push exits; the codes are those of `sysexits.h`, as systemd.exec(5) lists them.
+  /// The exit codes of refresh-push, from `sysexits.h` as in systemd.exec(5).
   enum ExitCode: Int32, Sendable {
     /// The command line is wrong.
     case usage = 64
-    /// What it remembers is damaged: a person has to look at it.
+    /// The stored state is damaged; a person has to decide.
     case damaged = 65
-    /// Something that it counts on in the machine is not there.
+    /// The machine lacks something that the bridge needs.
     case software = 70
-    /// The state directory cannot be made or written.
+    /// The state directory cannot be created or written.
     case cannotCreate = 73
-    /// Another bridge is at work on the same state.
+    /// Another bridge uses the same state directory.
     case temporary = 75
     /// push.toml has mistakes.
     case configuration = 78
   }
 
-  /// The code to exit with.
+  /// The exit code.
   let code: ExitCode
-  /// One sentence with the remedy, or a line for every mistake.
+  /// A sentence with the remedy, or a line for each mistake.
   let description: String
 
   init(_ code: ExitCode, _ description: String) {

@@ -1,6 +1,6 @@
-/// The one line that `systemctl status` shows of the bridge (sd_notify(3), `STATUS=`).
+/// The line about the bridge in `systemctl status` (sd_notify(3), `STATUS=`).
 enum PushStatusLine {
-  /// The sentences that hold; problems have no secrets.
+  /// The sentences that apply; problems contain no secrets.
   static func text(
     connected: Int, of count: Int, mayConnect: Bool, daemonProblem: String?, problems: [String],
     refusedConfiguration: [String] = []

@@ -3,44 +3,44 @@ import HTTP
 
 /// The files with secrets that push.toml names.
 struct Secrets: Hashable, Sendable {
-  /// Whether it is the bridge of the whole machine, which has a group of its own.
+  /// Whether the bridge serves the whole machine and has a group of its own.
   let isOfMachine: Bool
-  /// Where the credentials of the service are (`LoadCredential=`, systemd.exec(5)); nil where there are none.
+  /// The directory of the service's credentials (`LoadCredential=`, systemd.exec(5)); nil for none.
   let credentials: String?
 
-  /// Header fields that are to be sent along, of lines `Name: value`.
+  /// The header fields of a file with lines `Name: value`.
   func headers(in name: String) throws(ExchangeFailure) -> [String] {
-    let place = try place(of: name)
-    return try PrivateFile.headers(in: place.path, for: place.readers)
+    let location = try location(of: name)
+    return try PrivateFile.headers(in: location.path, for: location.readers)
   }
 
   /// The user and the password of a line `user:password`.
   func login(in name: String) throws(ExchangeFailure) -> HTTPRequest.Login {
-    let place = try place(of: name)
-    return try PrivateFile.login(in: place.path, for: place.readers)
+    let location = try location(of: name)
+    return try PrivateFile.login(in: location.path, for: location.readers)
   }
 
-  /// The token that is the first line; nil if that is `user:password`.
+  /// The token in the first line; nil if the line is `user:password`.
   func token(in name: String) throws(ExchangeFailure) -> String? {
-    let place = try place(of: name)
-    let line = try PrivateFile.text(of: place.path, for: place.readers).prefix { !$0.isNewline }
+    let location = try location(of: name)
+    let line = try PrivateFile.text(of: location.path, for: location.readers).prefix { !$0.isNewline }
     guard !line.contains(":") else { return nil }
     guard !line.isEmpty, line.utf8.allSatisfy({ (0x21...0x7e).contains($0) }) else {
       throw ExchangeFailure(
-        kind: .permanent, message: "cannot use \(place.path): its first line is neither a token nor `user:password`")
+        kind: .permanent, message: "cannot use \(location.path): its first line is neither a token nor `user:password`")
     }
     return String(line)
   }
 
-  /// The path of a file that is read by somebody else in this process, once it is sure that others may not read it.
+  /// The path of a file for a library to read, after the check that other users may not read the file.
   func path(of name: String) throws(ExchangeFailure) -> String {
-    let place = try place(of: name)
-    _ = try PrivateFile.text(of: place.path, for: place.readers)
-    return place.path
+    let location = try location(of: name)
+    _ = try PrivateFile.text(of: location.path, for: location.readers)
+    return location.path
   }
 
-  /// Where a file is that is named by its path, or as a credential by its name alone.
-  private func place(of name: String) throws(ExchangeFailure) -> (path: String, readers: PrivateFile.Readers) {
+  /// The path of a file that push.toml names by path, or by name as a credential, with its allowed readers.
+  private func location(of name: String) throws(ExchangeFailure) -> (path: String, readers: PrivateFile.Readers) {
     if name.hasPrefix("/") { return (name, isOfMachine ? .group : .owner) }
     guard let credentials else {
       throw ExchangeFailure(

@@ -1,17 +1,17 @@
 import Synchronization
 
-/// How many threads of each client still look its broker up or connect to it.
+/// The number of threads per client that are still resolving or connecting.
 ///
-/// libmosquitto does both blocking, and nobody waits for an attempt that is no longer wanted; with this their number has
-/// a bound where push.toml is read again and again meanwhile. It is more than one because a new network is not to wait
-/// for the attempts on the old one.
+/// libmosquitto blocks in both steps, and the bridge abandons an unwanted attempt without waiting for its thread. This
+/// count bounds such threads when push.toml is read repeatedly. The bound is above 1 so that a connection on a new
+/// network need not wait for attempts on the old one.
 enum BrokerAttempts {
-  /// So many of a client may be at it at once.
+  /// The most attempts of a client at a time.
   static let most = 4
 
   private static let counts = Mutex<[String: Int]>([:])
 
-  /// Counts one more of the client; false if there are enough.
+  /// Counts a new attempt of the client; false at the bound.
   static func begin(_ client: String) -> Bool {
     counts.withLock { counts in
       guard counts[client, default: 0] < most else { return false }
@@ -20,7 +20,7 @@ enum BrokerAttempts {
     }
   }
 
-  /// One of the client is connected, or could not be.
+  /// Counts the end of an attempt.
   static func end(_ client: String) {
     counts.withLock { counts in
       counts[client, default: 0] -= 1

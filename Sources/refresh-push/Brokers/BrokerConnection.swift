@@ -1,28 +1,28 @@
 import CLinux
 import Glibc
 
-/// What the thread of a broker tells the bridge.
+/// A report of a broker's thread to the bridge.
 enum BrokerNews: Sendable {
-  /// The session that it has with the broker now, to be remembered before anything that comes after.
+  /// The session with the broker, which the bridge must store before later reports.
   case session(BrokerSession)
   case connected
-  /// Messages that wait for a word in the mailbox; nothing else comes before it.
+  /// Messages that wait for a command in the mailbox. The thread sends no other report before it.
   case messages([BrokerMessage], of: BrokerSession)
-  /// The last news: the thread has ended. The version is the one that the broker speaks, as far as was seen.
+  /// The last report: the thread has ended. The version is the one to try next.
   case ended(BrokerEnd, BrokerOptions.Version)
 }
 
-/// A connection to a broker and the thread that turns it, from the look-up of the host's name to the end.
+/// A connection to a broker with its own thread, from the lookup of the host name to the end.
 ///
-/// The thread ends after a ``BrokerMailbox/Word/stop``, at once but for one case: libmosquitto looks up and connects
-/// blocking, and that goes on for as long as the system tries (about two minutes). Nobody waits for it.
+/// The thread ends soon after ``BrokerMailbox/Command/stop``. Only a lookup or connect in libmosquitto delays the end,
+/// up to the system's timeout of about two minutes; the bridge does not wait for that.
 final class BrokerConnection {
-  /// How long the broker may take to answer, from the open connection to the subscription.
+  /// The timeout of the handshake, from the open connection to the subscription.
   private static let patience = Duration.seconds(30)
 
   private let options: BrokerOptions
   private let mailbox: BrokerMailbox
-  private let tell: @Sendable (BrokerNews) -> Void
+  private let report: @Sendable (BrokerNews) -> Void
   private var version: BrokerOptions.Version
   private var session: BrokerSession?
   private var keepAlive: UInt16
@@ -33,29 +33,29 @@ final class BrokerConnection {
 
   private init(
     _ options: BrokerOptions, _ version: BrokerOptions.Version, _ session: BrokerSession?, _ mailbox: BrokerMailbox,
-    _ tell: @escaping @Sendable (BrokerNews) -> Void
+    _ report: @escaping @Sendable (BrokerNews) -> Void
   ) {
     self.options = options
     self.version = version
     self.session = session
     self.mailbox = mailbox
-    self.tell = tell
+    self.report = report
     keepAlive = options.keepAlive
   }
 
-  /// Starts the thread, which tells its news from there; throws when the process has no thread left.
+  /// Starts the thread, which calls `report` from there; throws if the process is out of threads.
   ///
   /// - Parameters:
-  ///   - version: the one to try; after 5 is refused, or hung up on, 3.1.1 is tried at once.
-  ///   - session: what is remembered of the last connection.
+  ///   - version: the version to try. If the broker refuses 5 or closes the connection, the thread tries 3.1.1 at once.
+  ///   - session: the stored session of the last connection.
   static func start(
     _ options: BrokerOptions, version: BrokerOptions.Version, session: BrokerSession?, mailbox: BrokerMailbox,
-    tell: @escaping @Sendable (BrokerNews) -> Void
+    report: @escaping @Sendable (BrokerNews) -> Void
   ) throws(BrokerEnd) {
-    let connection = BrokerConnection(options, version, session, mailbox, tell)
+    let connection = BrokerConnection(options, version, session, mailbox, report)
     guard BrokerAttempts.begin(connection.client) else {
       throw .unreachable(
-        "cannot connect to \(connection.place): \(BrokerAttempts.most) earlier attempts still wait for it")
+        "cannot connect to \(connection.address): \(BrokerAttempts.most) earlier attempts still wait for it")
     }
     let retained = Unmanaged.passRetained(connection)
     var thread = pthread_t()
@@ -74,11 +74,11 @@ final class BrokerConnection {
     pthread_detach(thread)
   }
 
-  private var place: String { "\(options.host):\(options.port)" }
-  private var client: String { "\(place) \(options.clientID)" }
+  private var address: String { "\(options.host):\(options.port)" }
+  private var client: String { "\(address) \(options.clientID)" }
 
   private func run() {
-    // Signals belong to the bridge's own thread.
+    // Only the main thread handles signals.
     var all = sigset_t()
     sigfillset(&all)
     pthread_sigmask(SIG_BLOCK, &all, nil)
@@ -88,24 +88,24 @@ final class BrokerConnection {
       version = .v311
       isAnswered = false
       end = turn()
-      // A broker that answers neither is asked for 5 again.
+      // If the broker answers neither version, the next connection tries 5 again.
       if !isSaid, !isAnswered { version = .v5 }
     }
     if isHungUpOn(end) {
-      end = .unreachable("cannot connect to \(place): it closes the connection without an answer; check port and tls")
+      end = .unreachable("cannot connect to \(address): it closes the connection without an answer; check port and tls")
     }
-    settle()
-    tell(.ended(end, version))
+    endAttempt()
+    report(.ended(end, version))
   }
 
-  /// It no longer looks up or connects.
-  private func settle() {
+  /// Ends the count of this thread's attempt.
+  private func endAttempt() {
     guard isConnecting else { return }
     isConnecting = false
     BrokerAttempts.end(client)
   }
 
-  /// Whether the broker closed the connection instead of answering; some do that to a version that they do not know.
+  /// Whether the broker closed the connection without an answer, as some do for an unknown version.
   private func isHungUpOn(_ end: BrokerEnd) -> Bool {
     guard !isAnswered, case .closed = end else { return false }
     return true
@@ -115,7 +115,7 @@ final class BrokerConnection {
     do throws(BrokerEnd) {
       let mosquitto = try Mosquitto(options, version: version)
       try mosquitto.connect()
-      settle()
+      endAttempt()
       deadline = .now + Self.patience
       while true { try turn(mosquitto) }
     } catch {
@@ -123,10 +123,10 @@ final class BrokerConnection {
     }
   }
 
-  // MARK: One turn
+  // MARK: A turn of the loop
 
   private func turn(_ mosquitto: Mosquitto) throws(BrokerEnd) {
-    if mailbox.take() == .stop {
+    if mailbox.consume() == .stop {
       if isEstablished { mosquitto.leave() }
       throw .stopped
     }
@@ -134,28 +134,28 @@ final class BrokerConnection {
       do throws(BrokerEnd) {
         try read(mosquitto)
       } catch {
-        // What the broker said before says more, and messages among it come again.
-        _ = try take(mosquitto)
+        // An earlier packet may explain the error better. Messages before the error will be sent again.
+        _ = try receive(mosquitto)
         throw error
       }
     }
-    let messages = try take(mosquitto)
+    let messages = try receive(mosquitto)
     if !messages.isEmpty, let session {
-      tell(.messages(messages, of: session))
+      report(.messages(messages, of: session))
       try waitUntilStored(mosquitto)
       deadline = .now + Self.patience
     }
-    // From here on all that was read is stored.
+    // Every message read so far is stored, so acknowledgements may go out.
     if mosquitto.wantsToWrite { try mosquitto.write() }
     try mosquitto.keepAlive()
     guard isEstablished || .now < deadline else {
-      throw .unreachable("cannot connect to \(place): it does not answer; check port and tls")
+      throw .unreachable("cannot connect to \(address): it does not answer; check port and tls")
     }
   }
 
-  /// Waits for something to read, to write or to end for, or until a ping may be due; whether there is something to read.
+  /// Waits for the socket, the mailbox or the next ping; returns whether the socket is readable.
   private func wait(_ mosquitto: Mosquitto) -> Bool {
-    // A ping is due after `keepAlive`, and the broker goes after half as much again: a quarter is soon enough to look.
+    // A ping is due after `keepAlive`, and the broker disconnects at 1.5 times that. A check every quarter is enough.
     let milliseconds = isEstablished ? max(1000, Int32(keepAlive) * 250) : 1000
     let writing = mosquitto.wantsToWrite ? Int16(POLLOUT) : 0
     var set = [
@@ -166,7 +166,7 @@ final class BrokerConnection {
     return set[0].revents & ~Int16(POLLOUT) != 0
   }
 
-  /// Reads what is there, but no more than is handed over at once.
+  /// Reads the available packets, at most one batch.
   private func read(_ mosquitto: Mosquitto) throws(BrokerEnd) {
     var packets = 0
     repeat {
@@ -181,18 +181,18 @@ final class BrokerConnection {
     return poll(&set, 1, 0) > 0
   }
 
-  /// libmosquitto takes the end of a connection in the middle of the handshake of TLS for "not yet", for ever.
+  /// Detects a connection that ended during the TLS handshake, which libmosquitto 2.0.11 mistakes for a slow one.
   private func endIfClosed(_ socket: Int32) throws(BrokerEnd) {
     var byte: UInt8 = 0
     guard linux_peek_now(socket, &byte, 1) == 0 else { return }
-    throw .closed(by: place)
+    throw .closed(by: address)
   }
 
-  // MARK: What came
+  // MARK: Arrivals
 
-  private func take(_ mosquitto: Mosquitto) throws(BrokerEnd) -> [BrokerMessage] {
+  private func receive(_ mosquitto: Mosquitto) throws(BrokerEnd) -> [BrokerMessage] {
     var messages: [BrokerMessage] = []
-    for arrival in mosquitto.takeArrivals() {
+    for arrival in mosquitto.drainArrivals() {
       switch arrival {
       case .answered(let code, let isSessionPresent, let keepAlive):
         try answered(code, isSessionPresent, mosquitto)
@@ -209,13 +209,13 @@ final class BrokerConnection {
 
   private func answered(_ code: Int32, _ isSessionPresent: Bool, _ mosquitto: Mosquitto) throws(BrokerEnd) {
     isAnswered = true
-    guard code == 0 else { throw .refused(code: code, by: place) }
+    guard code == 0 else { throw .refused(code: code, by: address) }
     if !isSessionPresent || session == nil {
       var now = timespec()
       clock_gettime(CLOCK_REALTIME, &now)
       let begun = BrokerSession(beganAt: Int64(now.tv_sec) * 1_000_000 + Int64(now.tv_nsec) / 1000)
       session = begun
-      tell(.session(begun))
+      report(.session(begun))
     }
     for step in session?.steps(toward: options.filter) ?? [] {
       switch step {
@@ -223,7 +223,7 @@ final class BrokerConnection {
       case .unsubscribe(let filter): try mosquitto.unsubscribe(from: filter)
       }
     }
-    // The session gives its messages already.
+    // The broker already sends the messages of a present session.
     if session?.filter == options.filter { establish() }
   }
 
@@ -232,16 +232,17 @@ final class BrokerConnection {
     isEstablished = true
     if session?.filter != options.filter {
       session?.filter = options.filter
-      if let session { tell(.session(session)) }
+      if let session { report(.session(session)) }
     }
-    tell(.connected)
+    report(.connected)
   }
 
-  /// Waits for the word on what was handed over; nothing is written meanwhile, no ping either, for the acknowledgements
-  /// are queued before it.
+  /// Waits until the daemon has stored the messages.
+  ///
+  /// The thread writes nothing meanwhile, not even a ping, because the acknowledgements are ahead of it in the queue.
   private func waitUntilStored(_ mosquitto: Mosquitto) throws(BrokerEnd) {
     while true {
-      switch mailbox.take() {
+      switch mailbox.consume() {
       case .stored: return
       case .notStored: throw .notStored
       case .stop: throw .stopped
@@ -251,7 +252,7 @@ final class BrokerConnection {
         pollfd(fd: mailbox.bell, events: Int16(POLLIN), revents: 0),
         pollfd(fd: mosquitto.socket, events: linux_poll_closed, revents: 0),
       ]
-      // Of a broker that ends it now, because it hears nothing, this is the reason.
+      // The broker may close the connection because of the missing acknowledgements and pings.
       guard poll(&set, 2, -1) > 0, set[1].revents != 0 else { continue }
       throw .notStored
     }

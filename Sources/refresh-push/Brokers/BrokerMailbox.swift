@@ -2,22 +2,22 @@ import CLinux
 import Glibc
 import Synchronization
 
-/// What the bridge's own thread says to the thread of a broker.
+/// The mailbox through which the main thread sends commands to a broker's thread.
 final class BrokerMailbox: Sendable {
-  enum Word: Hashable, Sendable {
-    /// What was handed over is stored, or refused for ever: acknowledge it.
+  enum Command: Hashable, Sendable {
+    /// The messages are stored or refused for good: acknowledge them.
     case stored
-    /// It is not stored: do not acknowledge it.
+    /// The messages are not stored: do not acknowledge them.
     case notStored
-    /// The connection is no longer wanted. It stays the last word.
+    /// End the connection. No later command replaces this one.
     case stop
   }
 
-  private let word = Mutex<Word?>(nil)
-  /// Readable when there is a word: eventfd(2).
+  private let command = Mutex<Command?>(nil)
+  /// A descriptor that is readable while a command waits (eventfd(2)).
   let bell: Int32
 
-  /// Throws when the process has no descriptor left.
+  /// Throws if the process is out of descriptors.
   init() throws(BrokerEnd) {
     bell = linux_eventfd()
     guard bell >= 0 else {
@@ -27,20 +27,20 @@ final class BrokerMailbox: Sendable {
 
   deinit { close(bell) }
 
-  /// Says a word; for the bridge's own thread.
-  func say(_ said: Word) {
-    word.withLock { if $0 != .stop { $0 = said } }
+  /// Posts a command; for the main thread.
+  func post(_ posted: Command) {
+    command.withLock { if $0 != .stop { $0 = posted } }
     var one: UInt64 = 1
     _ = Glibc.write(bell, &one, MemoryLayout.size(ofValue: one))
   }
 
-  /// The word that was said since this was last called; for the broker's thread.
-  func take() -> Word? {
+  /// Removes and returns the waiting command; for the broker's thread.
+  func consume() -> Command? {
     var count: UInt64 = 0
     _ = Glibc.read(bell, &count, MemoryLayout.size(ofValue: count))
-    return word.withLock { word in
-      defer { if word != .stop { word = nil } }
-      return word
+    return command.withLock { command in
+      defer { if command != .stop { command = nil } }
+      return command
     }
   }
 }

@@ -1,19 +1,21 @@
-/// Which ids a broker has used for several messages, as far as this process has seen.
+/// The ids that a broker has used for several messages in the lifetime of this process.
 ///
-/// A number is used again once its message is acknowledged, and the new message may say the same as the last one: both
-/// have one id. Counted here, they have two; without that, the new message would be lost where the daemon ends before it
-/// answers, because it is then given again as one that the daemon may have. What came before this process began is not
-/// counted, so that what was stored and not acknowledged is known after a restart; the price is that a bridge which is
-/// killed before it could hand such a message over takes it, marked as sent before, for the last one.
+/// A broker reuses a packet number after the acknowledgement. If the new message also has the same content, both
+/// messages have the same id. This type counts them and makes the ids distinct. Without the count, the new message
+/// would be lost if the daemon ended before its answer: the repeated call would look like the old message.
+///
+/// Messages from before the start of the process are not counted, so that a stored but unacknowledged message is
+/// recognized after a restart. In return, a bridge that is killed before the delivery of a reused id mistakes the
+/// repeated message for the old one.
 struct BrokerReceptions {
-  /// So many ids are known at least, many more than can be unacknowledged at once.
+  /// The least number of known ids, far above the number of unacknowledged messages.
   static let fewestKnown = 512
 
   private var counts: [String: Int] = [:]
-  /// Those that were known before `counts` was full, which are forgotten when it is full again.
+  /// The counts from before `counts` was last full; they are dropped when it is full again.
   private var older: [String: Int] = [:]
 
-  /// The id of a message of its own: that of the last one with this id if it is sent again, or else another one.
+  /// The distinct id of a message: that of the last message with this id if the broker repeats it, else a new one.
   mutating func id(_ id: String, isRepeated: Bool) -> String {
     let last = counts[id] ?? older[id]
     let count = isRepeated ? last ?? 0 : last.map { $0 + 1 } ?? 0

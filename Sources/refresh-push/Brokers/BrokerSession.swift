@@ -1,21 +1,23 @@
-/// What the bridge remembers of its session with a broker, in one line of the state directory.
+/// The stored session with a broker, a line in the state directory.
 ///
-/// A broker numbers the packets of a session from 1, and a session that it lost (it expired, the broker was started
-/// anew without its files) begins anew, so the packet's number tells two messages apart within a session only.
-/// Brokers may mark what came while the bridge was away as sent before (DUP), though it was not: without the session in a
-/// message's id, a new message that says the same as an old one of the same number would be taken for it.
+/// A packet number identifies a message only within a session. A lost session starts again at 1, because it expired or
+/// the broker lost its files. Brokers may also mark messages that arrived during a disconnect as repeated (DUP).
+/// Therefore the id of a message contains the session: otherwise a new message could be mistaken for an old one with
+/// the same number and content.
 struct BrokerSession: Hashable, Sendable {
-  /// Tells this session from earlier ones: when it began, in hexadecimal.
+  /// The start of the session in hexadecimal, which distinguishes sessions.
   let id: String
-  /// What it is subscribed to as far as the broker has said so; nil before.
+  /// The subscription that the broker has confirmed; nil before.
   var filter: String?
 
-  /// A session that begins now, microseconds of the wall clock.
+  /// A new session.
+  ///
+  /// - Parameter microseconds: the start, on the wall clock.
   init(beganAt microseconds: Int64) {
     id = String(microseconds, radix: 16)
   }
 
-  /// Reads the line; nil for anything else.
+  /// Reads a stored line; nil for an invalid one.
   init?(_ line: String) {
     let words = line.split(separator: " ", maxSplits: 1, omittingEmptySubsequences: false)
     guard let id = words.first, !id.isEmpty, id.allSatisfy(\.isHexDigit) else { return nil }
@@ -23,18 +25,18 @@ struct BrokerSession: Hashable, Sendable {
     filter = words.count > 1 ? String(words[1]) : nil
   }
 
-  /// The line of it.
+  /// The stored line.
   var line: String { filter.map { "\(id) \($0)" } ?? id }
 
-  /// What to ask of a broker that has the session, so that it gives the messages of `wanted` and no others.
+  /// The requests that change the subscription of the session to `wanted`.
   ///
-  /// It is asked even for what it has given before: a broker that lost power may be back with an older session.
+  /// An unchanged subscription is requested too, because a broker that lost power may have an older session.
   func steps(toward wanted: String) -> [Step] {
     let other = filter.flatMap { $0 == wanted ? nil : Step.unsubscribe($0) }
     return (other.map { [$0] } ?? []) + [.subscribe(wanted)]
   }
 
-  /// A thing to ask of the broker.
+  /// A request to the broker.
   enum Step: Hashable, Sendable {
     case subscribe(String)
     case unsubscribe(String)

@@ -2,26 +2,25 @@ import HTTP
 import RefreshAPI
 import RefreshConfig
 
-/// A broker of MQTT: the source that a table `[[mqtt]]` of push.toml describes.
+/// An MQTT broker: the source of a table `[[mqtt]]` in push.toml.
 ///
-/// The connection is turned by a thread of its own (``BrokerConnection``), because libmosquitto connects blocking; what
-/// comes is handed to the bridge here, on the main thread, and the thread acknowledges it when it is told to.
+/// A ``BrokerConnection`` has a thread of its own, because libmosquitto blocks while it connects. This class delivers
+/// its messages to the bridge on the main thread, and then lets the thread acknowledge them.
 @MainActor
 final class BrokerSource: Source {
-  /// So many connections in a row that the broker closes without a word, each soon: two clients with the same id throw
-  /// each other out.
+  /// The number of short connections in a row, closed without a reason, that shows two clients with the same id.
   ///
-  /// MQTT 3.1.1 has no word for that, and mosquitto 2.0.11 does not say MQTT 5's.
-  private static let silentEndsToBear = 3
-  /// Later than this after the connect, another end is no longer one of a row.
+  /// MQTT 3.1.1 has no reason code for that, and mosquitto 2.0.11 does not send that of MQTT 5.
+  private static let mostSilentEnds = 3
+  /// The longest duration of a short connection.
   private static let soon = Duration.seconds(600)
 
   let kind = Wire.SourceKind.mqtt
   private unowned let bridge: Bridge
   private let settings: BrokerSettings
-  /// Remembered when a broker refuses MQTT 5, until push.toml is read again.
+  /// The version that the broker speaks, kept until push.toml is read again.
   private var version = BrokerOptions.Version.v5
-  /// The connection that is there or tried; nil while there is none.
+  /// The present connection or attempt; nil for none.
   private var current: (mailbox: BrokerMailbox, topics: TopicTemplate)?
   private var connectedAt: ContinuousClock.Instant?
   private var silentEnds = 0
@@ -39,9 +38,9 @@ final class BrokerSource: Source {
       let topics = TopicTemplate(settings.topic, machine: try BrokerIdentity.machine())
       let options = try options(filter: topics.filter)
       let mailbox = try BrokerMailbox()
-      let session = bridge.memory[name].flatMap { BrokerSession($0) }
+      let session = bridge.state[name].flatMap { BrokerSession($0) }
       try BrokerConnection.start(options, version: version, session: session, mailbox: mailbox) {
-        [weak self, bridge] news in bridge.onMain { self?.hear(news, from: mailbox) }
+        [weak self, bridge] news in bridge.onMain { self?.receive(news, from: mailbox) }
       }
       current = (mailbox, topics)
     } catch {
@@ -49,7 +48,7 @@ final class BrokerSource: Source {
     }
   }
 
-  /// The options of push.toml, with what the files that it names say now.
+  /// The options from push.toml and the present content of its secret files.
   private func options(filter: String) throws(BrokerEnd) -> BrokerOptions {
     let clientID = if let chosen = settings.clientID { chosen } else { try BrokerIdentity.clientID(of: name) }
     var options = BrokerOptions(
@@ -72,48 +71,48 @@ final class BrokerSource: Source {
   }
 
   func disconnect() {
-    current?.mailbox.say(.stop)
+    current?.mailbox.post(.stop)
     current = nil
     connectedAt = nil
   }
 
-  // MARK: What the thread says
+  // MARK: Reports of the thread
 
-  private func hear(_ news: BrokerNews, from mailbox: BrokerMailbox) {
-    // A thread that was told to end may still have said something.
+  private func receive(_ news: BrokerNews, from mailbox: BrokerMailbox) {
+    // A stopped thread may have sent a last report.
     guard let current, current.mailbox === mailbox else { return }
     switch news {
     case .session(let session):
       bridge.remember(.after(session.line), of: name)
-      // An older session would stand for the numbers of other messages.
-      do throws(PushError) { try bridge.memory.settle() } catch { bridge.journal.cannot(error.description) }
+      // After a loss of power an older session would reuse the ids of other messages.
+      do throws(PushError) { try bridge.state.settle() } catch { bridge.journal.cannot(error.description) }
     case .connected:
       connectedAt = .now
       bridge.connected(self)
-    case .messages(let messages, let session): hand(messages, of: session, current.topics, to: mailbox)
+    case .messages(let messages, let session): deliver(messages, of: session, current.topics, to: mailbox)
     case .ended(let end, let version):
       self.version = version
       lose(end)
     }
   }
 
-  private func hand(
+  private func deliver(
     _ messages: [BrokerMessage], of session: BrokerSession, _ topics: TopicTemplate, to mailbox: BrokerMailbox
   ) {
-    let taken = messages.compactMap { message(of: $0, session, topics) }
-    guard !taken.isEmpty else { return mailbox.say(.stored) }
-    bridge.take(taken, from: self) { mailbox.say($0.contains(.later) ? .notStored : .stored) }
+    let accepted = messages.compactMap { message(of: $0, session, topics) }
+    guard !accepted.isEmpty else { return mailbox.post(.stored) }
+    bridge.receive(accepted, from: self) { mailbox.post($0.contains(.later) ? .notStored : .stored) }
   }
 
-  /// The message for the daemon; nil for one that is refused here, for ever.
+  /// The message for the daemon; nil if the source refuses it for good.
   private func message(of message: BrokerMessage, _ session: BrokerSession, _ topics: TopicTemplate) -> Message? {
     guard let app = topics.app(of: message.topic) else {
       bridge.refuses("its topic is of an earlier subscription", from: self)
       return nil
     }
-    // A broker of MQTT 3.1.1 does not know the bound.
+    // MQTT 3.1.1 has no bound on packets.
     if let size = message.excessiveSize {
-      bridge.refuses("it has \(size) bytes, more than is taken", app: app, from: self)
+      bridge.refuses("it has \(size) bytes, more than is accepted", app: app, from: self)
       return nil
     }
     guard let payload = String(validating: message.payload, as: UTF8.self) else {
@@ -131,7 +130,7 @@ final class BrokerSource: Source {
     return message.isRetained ? id : id.map { receptions.id($0, isRepeated: message.isRepeated) }
   }
 
-  /// The urgency of a word such as `very-low`; nil for another, which is as if there were none.
+  /// The urgency of a text such as `very-low`; nil for an unknown one.
   private static func urgency(_ word: String) -> Wire.Urgency? {
     Wire.Urgency(rawValue: word.replacing("-", with: "_"))
   }
@@ -140,7 +139,7 @@ final class BrokerSource: Source {
 
   private func lose(_ end: BrokerEnd) {
     let lasted = connectedAt.map { ContinuousClock.now - $0 }
-    // The broker gives it again, and more often than it could be handed on while nothing is stored.
+    // The broker repeats unacknowledged messages at every connection, so queued copies are useless.
     bridge.forget(self)
     current = nil
     connectedAt = nil
@@ -149,8 +148,8 @@ final class BrokerSource: Source {
     } else if lasted.map({ $0 >= Self.soon }) ?? false {
       silentEnds = 0
     }
-    let isThrownOut = end.isTakeover || silentEnds >= Self.silentEndsToBear
-    let hint = silentEnds >= Self.silentEndsToBear ? " each time; give every client its own client_id" : ""
+    let isThrownOut = end.isTakeover || silentEnds >= Self.mostSilentEnds
+    let hint = silentEnds >= Self.mostSilentEnds ? " each time; give every client its own client_id" : ""
     bridge.lost(self, why: (end.problem ?? "") + hint, next: isThrownOut ? .longest : .backOff)
   }
 }

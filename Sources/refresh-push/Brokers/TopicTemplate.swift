@@ -1,11 +1,13 @@
 import RefreshConfig
 
-/// Where a broker has the messages of the apps: a topic with the app's id as one of its levels.
+/// The topic of the apps' messages, with the app's id as one of its levels.
 struct TopicTemplate: Hashable, Sendable {
-  /// The levels; nil for the one with the app's id.
+  /// The levels; nil for the level with the app's id.
   private let levels: [String?]
 
-  /// Takes a template such as `refreshd/{machine}/{app}`, of which push.toml is sure that `{app}` is one of its levels.
+  /// Reads a template such as `refreshd/{machine}/{app}`.
+  ///
+  /// RefreshConfig has checked that `{app}` is one of its levels.
   init(_ text: String, machine: String) {
     levels = text.split(separator: "/", omittingEmptySubsequences: false).map {
       $0 == BrokerSettings.app ? nil : String($0.replacing(BrokerSettings.machine, with: machine))
@@ -15,7 +17,7 @@ struct TopicTemplate: Hashable, Sendable {
   /// The filter that matches the topics of all apps.
   var filter: String { levels.map { $0 ?? "+" }.joined(separator: "/") }
 
-  /// The app that a message of this topic is for; nil if it is not of the template.
+  /// The app of a topic; nil if the topic does not match the template.
   func app(of topic: String) -> String? {
     let words = topic.split(separator: "/", omittingEmptySubsequences: false)
     guard words.count == levels.count else { return nil }

@@ -2,21 +2,21 @@ import Glibc
 import RefreshAPI
 import Varlink
 
-/// The connections to the daemon: one that hears what may be done, and one for what it is told, one call at a time.
+/// The two connections to the daemon: one watches the network policy, the other carries calls, one at a time.
 ///
-/// It knows no clock but what it is given; where the daemon is gone or cannot store, it waits 5 s at the most.
+/// The caller passes the time. After a failure the link retries with a back-off of at most 5 s.
 @MainActor
 final class DaemonLink {
   typealias Instant = ContinuousClock.Instant
 
-  /// What the daemon says of the network.
+  /// The daemon's network policy.
   struct Policy: Hashable, Sendable {
     let mayConnect: Bool
     let network: String
   }
 
-  /// What the last call asked.
-  private enum Question {
+  /// The method of a call.
+  private enum Method {
     case deliver
     case report
   }
@@ -27,74 +27,78 @@ final class DaemonLink {
     let since: Instant
   }
 
-  /// After so long without an answer the daemon does not answer; it is waited for all the same.
+  /// The time without an answer after which the link reports a problem; it keeps waiting.
   private static let patience = Duration.seconds(10)
   private static let silence = "cannot go on with refreshd: it does not answer; start it again if that lasts"
 
   private let socket: SocketPath
   private var connections: Connections?
-  private var asked: (question: Question, at: Instant)?
+  private var pending: (method: Method, since: Instant)?
   private var queue = DeliveryQueue()
   private var report: [Wire.Source]?
-  private var backOff = BackOff(longest: .seconds(5))
+  private var backOff = SourceBackOff(longest: .seconds(5))
   private var chance = SystemRandomNumberGenerator()
-  /// When the daemon is to be asked again; nil while nothing stands against it.
+  /// The time of the next try; nil if no back-off applies.
   private(set) var retry: Instant?
-  /// What it last said; nil while it is not there.
+  /// The latest policy; nil while there is no connection.
   private(set) var policy: Policy?
-  /// Why it cannot be asked; nil if it can.
+  /// The reason why the daemon accepts no messages; nil if it does.
   private(set) var problem: String?
 
   init(_ socket: SocketPath) { self.socket = socket }
 
-  /// To wait on in poll(2).
+  /// The descriptors for poll(2).
   var descriptors: [Int32] { connections.map { [$0.watch.descriptor, $0.work.descriptor] } ?? [] }
 
-  /// When the daemon will have been silent for too long; nil if it owes no answer, or if that is told already.
+  /// The time when the daemon's silence becomes a problem; nil if no answer is pending, or if the problem is known.
   var alarm: Instant? { problem == Self.silence ? nil : silentSince.map { $0 + Self.patience } }
 
-  /// Since when an answer is owed.
-  private var silentSince: Instant? { policy == nil ? connections?.since : asked?.at }
+  /// The start of the wait for a pending answer.
+  private var silentSince: Instant? { policy == nil ? connections?.since : pending?.since }
 
-  /// Whether the daemon is there: what it is told of the sources it forgets when it is not.
+  /// Whether the daemon has answered on this connection.
+  ///
+  /// A new connection needs a new report on the sources.
   var isConnected: Bool { policy != nil }
 
-  /// Takes messages, which it keeps until the daemon has them.
+  /// Queues messages until the daemon has stored or refused them.
   func add(_ messages: [Message], from source: ObjectIdentifier, then: @escaping ([Acceptance]) -> Void) {
     queue.add(messages, from: source, then: then)
   }
 
-  /// Forgets what the daemon was not given yet of a source and what it brings again.
+  /// Drops the source's queued messages that the source will receive again.
   func forget(_ source: ObjectIdentifier) {
     for action in queue.forget(source) { action() }
   }
 
-  /// Has the daemon told how the sources are, in the place of what it was to be told before.
+  /// Queues a report on the sources, which replaces an unsent one.
   func report(_ sources: [Wire.Source]) { report = sources }
 
-  /// Takes what the daemon says, without waiting; `isWanted` says whether it is needed for more than what it is owed.
-  func hear(at now: Instant, isWanted: Bool) {
+  /// Reads the daemon's answers without waiting.
+  ///
+  /// - Parameter isWanted: whether a connection is needed even if no message is queued.
+  func receive(at now: Instant, isWanted: Bool) {
     guard isWanted || queue.count > 0 else {
       close()
       (retry, problem) = (nil, nil)
       return
     }
     if let moment = retry, moment <= now { retry = nil }
-    // A daemon that cannot store is heard meanwhile: what it says, and its end.
+    // During the back-off of a daemon that cannot store, its policy and its end still count.
     guard connections != nil || retry == nil else { return }
     do throws(ClientError) {
       try connect(at: now)
-      try takePolicy()
-      try takeAnswer(at: now)
+      try receivePolicy()
+      try receiveReply(at: now)
       if let alarm, alarm <= now { problem = Self.silence }
     } catch {
       fail(error, at: now)
     }
   }
 
-  /// Asks the daemon what there is to ask, if the last call is answered.
-  func tell(at now: Instant) {
-    do throws(ClientError) { try ask(at: now) } catch { fail(error, at: now) }
+  /// Sends the next call, if the last one has its answer.
+  func send(at now: Instant) {
+    do throws(ClientError) { try sendCall(at: now) } catch { fail(error, at: now) }
   }
 
   private func connect(at now: Instant) throws(ClientError) {
@@ -105,26 +109,26 @@ final class DaemonLink {
     self.connections = connections
   }
 
-  private func takePolicy() throws(ClientError) {
+  private func receivePolicy() throws(ClientError) {
     while let answer = try connections?.watch.nextAnswer(as: PushInterface.Watch.Reply.self) {
-      // Later words on the network do not say that it can store again.
+      // Only the first policy clears the problem: a later one does not mean that the daemon can store again.
       if policy == nil { problem = nil }
       policy = Policy(mayConnect: answer.parameters.mayConnect, network: answer.parameters.network)
       guard answer.continues else { throw .disconnected }
     }
   }
 
-  private func takeAnswer(at now: Instant) throws(ClientError) {
-    guard let asked, let work = connections?.work else { return }
-    switch asked.question {
+  private func receiveReply(at now: Instant) throws(ClientError) {
+    guard let pending, let work = connections?.work else { return }
+    switch pending.method {
     case .report:
       guard try work.nextAnswer(as: PushInterface.Report.Reply.self) != nil else { return }
-      self.asked = nil
+      self.pending = nil
       if problem == Self.silence { problem = nil }
     case .deliver:
-      guard let reply = try deliveryAnswer(of: work, at: now) else { return }
-      self.asked = nil
-      guard let actions = queue.takeAnswer(reply.results) else {
+      guard let reply = try deliveryReply(of: work, at: now) else { return }
+      self.pending = nil
+      guard let actions = queue.accept(reply.results) else {
         throw .malformed("it has \(reply.results.count) results, which is another number than that of the messages")
       }
       backOff.reset()
@@ -133,40 +137,40 @@ final class DaemonLink {
     }
   }
 
-  /// The answer to what was delivered; nil if it has not come, or if nothing could be stored.
-  private func deliveryAnswer(of work: Client, at now: Instant) throws(ClientError) -> PushInterface.Deliver.Reply? {
+  /// The reply to a delivery; nil if it has not arrived, or if the daemon could store nothing.
+  private func deliveryReply(of work: Client, at now: Instant) throws(ClientError) -> PushInterface.Deliver.Reply? {
     do throws(ClientError) {
       return try work.nextAnswer(as: PushInterface.Deliver.Reply.self)?.parameters
     } catch {
       guard case .failed(let reply) = error, reply.name == PushInterface.NotStored.name else { throw error }
       let refusal = try reply.parameters(as: PushInterface.NotStored.self)
-      asked = nil
-      queue.takeBack(mayBeStored: false)
+      pending = nil
+      queue.requeue(mayBeStored: false)
       problem = "cannot store pushes: \(refusal.problem)"
       retry = now + backOff.next(&chance)
       return nil
     }
   }
 
-  private func ask(at now: Instant) throws(ClientError) {
-    // Nobody is asked before it is known that this is a daemon that takes pushes.
-    guard let work = connections?.work, policy != nil, asked == nil, retry == nil else { return }
+  private func sendCall(at now: Instant) throws(ClientError) {
+    // The first policy shows that the server is a daemon that accepts pushes.
+    guard let work = connections?.work, policy != nil, pending == nil, retry == nil else { return }
     if let sources = report {
       try work.begin(PushInterface.Report.name, PushInterface.Report.Parameters(sources: sources), more: false)
       report = nil
-      asked = (.report, now)
+      pending = (.report, now)
       return
     }
-    let deliveries = queue.takeCall()
+    let deliveries = queue.nextCall()
     guard !deliveries.isEmpty else { return }
-    asked = (.deliver, now)
+    pending = (.deliver, now)
     try work.begin(
       PushInterface.Deliver.name, PushInterface.Deliver.Parameters(deliveries: deliveries), more: false)
   }
 
   private func fail(_ error: ClientError, at now: Instant) {
-    // That it answers does not say that it stays: only what lasted, or took messages, begins anew.
-    if let connections, policy != nil, connections.since + BackOff.stable <= now { backOff.reset() }
+    // Reset the back-off only after a stable connection or an accepted delivery.
+    if let connections, policy != nil, connections.since + SourceBackOff.stable <= now { backOff.reset() }
     close()
     problem = Self.sentence(error, socket)
     retry = now + backOff.next(&chance)
@@ -174,9 +178,9 @@ final class DaemonLink {
 
   private func close() {
     connections = nil
-    asked = nil
+    pending = nil
     policy = nil
-    queue.takeBack(mayBeStored: true)
+    queue.requeue(mayBeStored: true)
   }
 
   private static func sentence(_ error: ClientError, _ socket: SocketPath) -> String {

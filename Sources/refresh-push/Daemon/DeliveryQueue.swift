@@ -1,18 +1,18 @@
 import RefreshAPI
 
-/// What the daemon is still to be given, and how much of it goes into one call.
+/// The queue of messages for the daemon, sent in order and in batches.
 ///
-/// One call at a time, which stays far below the bound of the protocol on one message and below what a socket holds, so
-/// that a daemon that does not read stops nobody. Messages go in the order in which they came.
+/// A single call is in flight at a time. Its size stays below the protocol's bound and a socket's buffer, so that a
+/// daemon that does not read cannot block the bridge.
 struct DeliveryQueue {
   /// The most messages of one call.
   static let mostMessages = 256
-  /// The most bytes of one call, about; a single message is given whatever it has.
+  /// The most bytes of one call, about; a single message may have more.
   static let mostBytes = 64 << 10
-  /// The most messages of a source that are kept though it was disconnected.
+  /// The most queued messages of a disconnected source.
   static let mostKept = 256
 
-  /// Messages that a source handed over together, and is told of together.
+  /// Messages that a source delivered together and whose fates it receives together.
   private final class Batch {
     let source: ObjectIdentifier
     private var acceptances: [Acceptance]
@@ -26,8 +26,8 @@ struct DeliveryQueue {
       left = count
     }
 
-    /// Gives what is to be called if this was the last answer.
-    func take(_ acceptance: Acceptance, at index: Int) -> (() -> Void)? {
+    /// Records the fate of a message; returns the action to run if it was the last one.
+    func accept(_ acceptance: Acceptance, at index: Int) -> (() -> Void)? {
       acceptances[index] = acceptance
       left -= 1
       return left == 0 ? { [then, acceptances] in then(acceptances) } : nil
@@ -38,24 +38,26 @@ struct DeliveryQueue {
     var message: Message
     let batch: Batch
     let index: Int
-    /// Whether its source has it again when it connects again: it does not ask for what has no id.
+    /// Whether the source receives the message again after a reconnect, which needs an id.
     let comesAgain: Bool
   }
 
-  /// Begins the ids of messages that came without, by which the daemon knows them if a call has to be made again.
+  /// The prefix of ids for messages without one, so that the daemon recognizes them in a repeated call.
   private let ownID = "bridge/\(String(UInt64.random(in: .min ... .max), radix: 16))"
   private var named = 0
 
   private var waiting: [Entry] = []
-  /// How many of `waiting` are out of it already, because the first of an array are dear to remove.
-  private var taken = 0
-  /// What the last call gave and has no answer yet.
-  private var given: [Entry] = []
+  /// The index of the first waiting message.
+  ///
+  /// Messages before it are removed later, in bulk.
+  private var start = 0
+  /// The messages of the call in flight.
+  private var sent: [Entry] = []
 
-  /// How many messages have no answer yet.
-  var count: Int { waiting.count - taken + given.count }
+  /// The number of messages without an answer.
+  var count: Int { waiting.count - start + sent.count }
 
-  /// Takes messages; `then` is called once all have an answer.
+  /// Queues messages; `then` is called once all have an answer.
   mutating func add(_ messages: [Message], from source: ObjectIdentifier, then: @escaping ([Acceptance]) -> Void) {
     guard !messages.isEmpty else { return then([]) }
     let batch = Batch(messages.count, from: source, then: then)
@@ -72,63 +74,62 @@ struct DeliveryQueue {
     return message
   }
 
-  /// What the next call gives; empty while the last one has no answer, or if there is nothing to give.
-  mutating func takeCall() -> [Wire.Delivery] {
-    guard given.isEmpty else { return [] }
+  /// Starts the next call; empty while another is in flight or no message waits.
+  mutating func nextCall() -> [Wire.Delivery] {
+    guard sent.isEmpty else { return [] }
     var bytes = 0
-    while taken < waiting.count, given.count < Self.mostMessages {
-      bytes += waiting[taken].message.bytesAbout
-      guard given.isEmpty || bytes <= Self.mostBytes else { break }
-      given.append(waiting[taken])
-      taken += 1
+    while start < waiting.count, sent.count < Self.mostMessages {
+      bytes += waiting[start].message.bytesAbout
+      guard sent.isEmpty || bytes <= Self.mostBytes else { break }
+      sent.append(waiting[start])
+      start += 1
     }
-    if taken > waiting.count / 2 {
-      waiting.removeSubrange(..<taken)
-      taken = 0
+    if start > waiting.count / 2 {
+      waiting.removeSubrange(..<start)
+      start = 0
     }
-    return given.map { Wire.Delivery($0.message) }
+    return sent.map { Wire.Delivery($0.message) }
   }
 
-  /// The last call has its answer; gives what is to be called because of it, or nil if it is no answer to that call.
-  mutating func takeAnswer(_ results: [Wire.DeliveryResult]) -> [() -> Void]? {
-    guard results.count == given.count else { return nil }
-    defer { given = [] }
-    return zip(given, results).compactMap { entry, result in
-      entry.batch.take(result.refusal.map(Acceptance.refused) ?? .stored, at: entry.index)
+  /// Accepts the results of the call in flight; returns the actions to run, or nil if the number of results is wrong.
+  mutating func accept(_ results: [Wire.DeliveryResult]) -> [() -> Void]? {
+    guard results.count == sent.count else { return nil }
+    defer { sent = [] }
+    return zip(sent, results).compactMap { entry, result in
+      entry.batch.accept(result.refusal.map(Acceptance.refused) ?? .stored, at: entry.index)
     }
   }
 
-  /// The last call has no answer and gets none: what it gave is given again first.
+  /// Puts the messages of a failed call back at the front of the queue.
   ///
-  /// - Parameter mayBeStored: whether the daemon may have taken it all the same. Then it is not told that it is new,
-  ///   which the source said of its own first giving: under the same id it is the same message.
-  mutating func takeBack(mayBeStored: Bool) {
+  /// - Parameter mayBeStored: whether the daemon may have stored the messages. Then they lose their mark as new, so that
+  ///   the daemon recognizes them by their ids.
+  mutating func requeue(mayBeStored: Bool) {
     if mayBeStored {
-      for index in given.indices { given[index].message.isNew = false }
+      for index in sent.indices { sent[index].message.isNew = false }
     }
-    waiting.replaceSubrange(..<taken, with: given)
-    taken = 0
-    given = []
+    waiting.replaceSubrange(..<start, with: sent)
+    start = 0
+    sent = []
   }
 
-  /// Forgets what the daemon was not given yet of a source and what it brings again; gives what is to be called because
-  /// of it.
+  /// Drops the source's waiting messages that it will receive again; returns the actions to run.
   mutating func forget(_ source: ObjectIdentifier) -> [() -> Void] {
     var actions: [() -> Void] = []
     var kept: [Entry] = []
     var left = Self.mostKept
-    for entry in waiting[taken...] {
+    for entry in waiting[start...] {
       if entry.batch.source != source {
         kept.append(entry)
       } else if !entry.comesAgain, left > 0 {
         left -= 1
         kept.append(entry)
-      } else if let action = entry.batch.take(.later, at: entry.index) {
+      } else if let action = entry.batch.accept(.later, at: entry.index) {
         actions.append(action)
       }
     }
     waiting = kept
-    taken = 0
+    start = 0
     return actions
   }
 }

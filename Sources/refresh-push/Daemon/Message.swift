@@ -1,40 +1,40 @@
 import RefreshAPI
 
-/// A message that a source has for an app.
+/// A message from a source for an app.
 struct Message: Hashable, Sendable {
   /// The id of the app in reverse-DNS form.
   var app: String
-  /// The text of one JSON object, which the daemon checks.
+  /// The text of a JSON object, which the daemon checks.
   var payload: String
-  /// How urgent it is; nil for normal.
+  /// The urgency; nil for normal.
   var urgency: Wire.Urgency?
-  /// The id by which the daemon knows it again, of 256 bytes at most; nil if it has none.
+  /// The id by which the daemon recognizes a repeated message, 256 bytes at most; nil for none.
   var id: String?
-  /// Whether the source says that it gives it for the first time, though it may have used the id before.
+  /// Whether the source marks the message as new, although it may have used the id before.
   var isNew: Bool
 
   init(app: String, payload: String, urgency: Wire.Urgency? = nil, id: String? = nil, isNew: Bool = false) {
     (self.app, self.payload, self.urgency, self.id, self.isNew) = (app, payload, urgency, id, isNew)
   }
 
-  /// The most bytes of a payload and the name of its app that are handed on; the daemon takes a quarter of it.
+  /// The most bytes of a payload and its app's name that go to the daemon, which accepts a quarter of them.
   private static let mostBytes = 16 << 10
-  /// Why one that has more is refused.
+  /// The reason for the refusal of a larger message.
   static let tooLarge = "it has more than \(mostBytes >> 10) KiB"
 
-  /// Whether the daemon is asked at all.
+  /// Whether the message may go to the daemon.
   var fits: Bool { app.utf8.count + payload.utf8.count <= Self.mostBytes }
 
-  /// How many bytes it has as JSON, about: a quotation mark of the payload becomes two.
+  /// The estimated size as JSON, where a quotation mark of the payload takes two bytes.
   var bytesAbout: Int { 200 + app.utf8.count + 2 * payload.utf8.count + (id?.utf8.count ?? 0) }
 }
 
-/// What has become of a message that was handed to the bridge.
+/// The fate of a message that a source delivered to the bridge.
 enum Acceptance: Hashable, Sendable {
-  /// The daemon has it, on its disk: it may be acknowledged, and its id remembered.
+  /// The daemon has stored the message on disk. The source may acknowledge it, or store its id.
   case stored
-  /// It is refused for ever, with the reason, which has nothing of its payload: it is to be done with like a stored one.
+  /// The message is refused for good. The reason contains no payload; the source treats the message like a stored one.
   case refused(String)
-  /// It was not handed on before its source was disconnected: it must not be acknowledged.
+  /// The source was disconnected before the delivery. The source must not acknowledge the message.
   case later
 }

@@ -1,32 +1,45 @@
 import RefreshAPI
+import RefreshConfig
 
-/// One server, stream or broker of push.toml: a part that connects when the bridge says so.
+/// A server, stream or broker of push.toml, which connects when the bridge asks.
 ///
-/// All of it happens on the main thread. A source is connected to nothing until ``connect()``, and knows no back-off: it
-/// says ``Bridge/connected(_:)`` when messages can come, and ``Bridge/lost(_:why:next:)`` when they no longer can, also
-/// if it was never connected; then it holds nothing of that connection any more, and waits for the next `connect()`.
+/// A source lives on the main thread and has no back-off of its own. It calls ``Bridge/connected(_:)`` when it can
+/// receive messages. It calls ``Bridge/lost(_:why:next:)`` when it no longer can, or when the attempt failed. Then it
+/// has released the connection and waits for the next ``connect()``.
 @MainActor
 protocol Source: AnyObject {
-  /// Its name in push.toml.
+  /// The name in push.toml.
   var name: String { get }
-  /// What it is.
+  /// The kind of source.
   var kind: Wire.SourceKind { get }
-  /// Begins to connect; called when it is due, and never while it is connected or tries to be.
+  /// Starts to connect; never called while the source is connected or connecting.
   func connect()
-  /// Lets go of the connection, or of the attempt at one, and tells the bridge nothing more of it.
+  /// Closes the connection or ends the attempt, without a call to the bridge.
   ///
-  /// The answers to ``Bridge/take(_:from:then:)`` still come, ``Acceptance/later`` for what the daemon was not given.
+  /// The answers to ``Bridge/receive(_:from:then:)`` still arrive, ``Acceptance/later`` for undelivered messages.
   func disconnect()
 }
 
-/// When a source that lost its connection is to try again.
+/// The time of the next try of a source that lost its connection.
 enum NextTry: Hashable, Sendable {
-  /// After the back-off: 1 s, doubling to 5 min, any part of it.
+  /// After the back-off: 1 s, doubling to 5 min, with full jitter.
   case backOff
-  /// After the back-off, and not before so long, because the server says so.
+  /// After the back-off, and not before the time that the server asks for.
   case notBefore(Duration)
-  /// After the longest back-off: it is not likely to go better soon.
+  /// After the longest back-off, because an earlier try is unlikely to succeed.
   case longest
-  /// Not before push.toml is read again, because the server wants no more questions.
+  /// Not before push.toml is read again, because the server wants no more requests.
   case never
+}
+
+extension PushSource {
+  /// Makes the source of these settings.
+  @MainActor
+  func source(for bridge: Bridge) -> any Source {
+    switch self {
+    case .ntfy(let settings): NtfySource(settings, for: bridge)
+    case .sse(let settings): EventStreamSource(settings, for: bridge)
+    case .mqtt(let settings): BrokerSource(settings, for: bridge)
+    }
+  }
 }

@@ -1,24 +1,26 @@
 import Glibc
 import RefreshAPI
 
-/// A source and how it has been since the bridge started.
+/// A source with its state and counters since the bridge started.
 @MainActor
 final class SourceRecord {
   let source: any Source
   var state: SourceState
-  /// How many messages it brought.
+  /// The number of messages from the source.
   var received = 0
-  /// How many of them were refused for ever.
+  /// The number of messages that were refused for good.
   var refused = 0
-  /// The problem that the journal was last told of, while it lasts.
-  var toldProblem: String?
+  /// The last problem in the journal, while the problem lasts.
+  var reportedProblem: String?
 
   init(_ source: any Source, at now: ContinuousClock.Instant) {
     self.source = source
     state = SourceState(at: now)
   }
 
-  /// How it is, for the daemon; `wall` is microseconds of the wall clock at the same moment as `now`.
+  /// The report on the source for the daemon.
+  ///
+  /// - Parameter wall: the wall clock at the moment `now`, in microseconds.
   func wire(at now: ContinuousClock.Instant, wall: Int64) -> Wire.Source {
     func onWall(_ instant: ContinuousClock.Instant) -> Int64 { wall + now.duration(to: instant).microseconds }
     return Wire.Source(
@@ -27,7 +29,7 @@ final class SourceRecord {
   }
 }
 
-/// The wall clock, which may step either way.
+/// The wall clock, which may jump.
 enum WallClock {
   /// Microseconds since 1970 (`CLOCK_REALTIME`).
   static func microseconds() -> Int64 {

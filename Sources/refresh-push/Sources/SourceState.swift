@@ -1,43 +1,43 @@
-/// Whether a source is connected, and when it is to try again.
+/// The state machine of a source's connection, with the time of the next try.
 ///
 ///     idle -> trying -> connected -> waiting -> trying …
 ///
-/// A value, so that an hour without a server can be tested in no time. Instants are of the boot clock.
+/// A pure value, so that a test can pass an hour in no time. Instants are of the boot clock.
 struct SourceState: Hashable, Sendable {
   typealias Instant = ContinuousClock.Instant
 
-  /// How it stands with the connection.
+  /// The phases of a connection.
   enum Phase: Hashable, Sendable {
-    /// It is to try as soon as it may.
+    /// The source connects as soon as the daemon allows the network.
     case idle
-    /// It tries.
+    /// The source is connecting.
     case trying
-    /// Messages can come.
+    /// The source can receive messages.
     case connected
-    /// It tries again then.
+    /// The source tries again at that time.
     case waiting(until: Instant)
-    /// The server wants no more questions.
+    /// The server wants no more requests.
     case ended
   }
 
   private(set) var phase = Phase.idle
-  /// Since when it is connected, or is not.
+  /// The start of the present connection or of the time without one.
   private(set) var since: Instant
-  /// Why it is not; nil while it is, and while nobody has tried.
+  /// The reason for the missing connection; nil while connected, and before the first try.
   private(set) var problem: String?
-  private var backOff = BackOff()
+  private var backOff = SourceBackOff()
 
   init(at now: Instant) { since = now }
 
   var isConnected: Bool { phase == .connected }
 
-  /// Whether the source has a connection, or tries to have one.
+  /// Whether the source is connected or connecting.
   var isEngaged: Bool { phase == .connected || phase == .trying }
 
-  /// When it is to try again; nil if that does not hang on time.
+  /// The time of the next try; nil if it does not depend on time.
   var retry: Instant? { if case .waiting(let until) = phase { until } else { nil } }
 
-  /// Whether it is to try now, if it may.
+  /// Whether the source should connect now, if the network may be used.
   func isDue(at now: Instant) -> Bool {
     switch phase {
     case .idle: true
@@ -46,22 +46,22 @@ struct SourceState: Hashable, Sendable {
     }
   }
 
-  /// It begins to connect.
+  /// The source starts to connect.
   mutating func tries() { phase = .trying }
 
-  /// Messages can come from now on.
+  /// The source is connected.
   mutating func connects(at now: Instant) {
     phase = .connected
     since = now
     problem = nil
   }
 
-  /// The connection is gone, or the attempt at one.
+  /// The connection or the attempt failed.
   mutating func loses(
     _ why: String, next: NextTry, at now: Instant, _ chance: inout some RandomNumberGenerator
   ) {
     if isConnected {
-      if since + BackOff.stable <= now { backOff.reset() }
+      if since + SourceBackOff.stable <= now { backOff.reset() }
       since = now
     }
     problem = why
@@ -73,14 +73,14 @@ struct SourceState: Hashable, Sendable {
     }
   }
 
-  /// It was disconnected because the network may not be used.
+  /// The bridge disconnected the source.
   mutating func rests(_ why: String, at now: Instant) {
     if isConnected { since = now }
     if isEngaged { problem = why }
     if isEngaged { phase = .idle }
   }
 
-  /// The network is another one: what was learnt on the old one does not count.
+  /// The network has changed: failures on the old one do not count.
   mutating func changesNetwork() {
     backOff.reset()
     if case .waiting = phase { phase = .idle }

@@ -1,31 +1,31 @@
-/// Reads a stream of server-sent events as the WHATWG's HTML standard has it, section 9.2.6, and within bounds.
+/// A parser of server-sent events (WHATWG HTML, section 9.2.6), with bounds.
 ///
-/// Takes bytes, cut anywhere, and gives events; it knows no connection. An event with a line or with data of more than
-/// the limit is passed over and counted.
+/// The caller appends bytes, split anywhere, and gets events. An event with a line or with data above the limit is
+/// skipped and counted.
 struct EventStreamParser: Hashable, Sendable {
-  /// One event.
+  /// An event.
   struct Event: Hashable, Sendable {
-    /// Its type, `message` if it names none.
+    /// The type; `message` by default.
     var type: String
-    /// Its data; empty for an event that only sets an id, which is no event to others.
+    /// The data; empty for an event that only sets an id.
     var data: String
-    /// The id that came with it; nil if none did.
+    /// The id of this event; nil if it has none.
     var id: String?
-    /// The last id that came, with it or before it; empty for none.
+    /// The last id of the stream up to this event; empty for none.
     var lastID: String
   }
 
   /// The most bytes of a line, and of the data of one event.
   static let limit = 16 << 10
 
-  /// How long the server wants clients to wait before they connect again; nil if it has not said so.
+  /// The time to wait before a reconnect, if the server has set one.
   private(set) var retry: Duration?
-  /// How many events were too long.
+  /// The number of skipped events.
   private(set) var passedOver = 0
 
   private var line: [UInt8] = []
   private var isAfterCarriageReturn = false
-  /// How many bytes of a byte order mark at the very beginning have come; nil once that is over.
+  /// The number of bytes of a leading byte order mark so far; nil after the start of the stream.
   private var markBytes: Int? = 0
   private var isTooLong = false
 
@@ -35,11 +35,11 @@ struct EventStreamParser: Hashable, Sendable {
   private var id: String?
   private var lastID: String
 
-  /// Begins a stream that goes on after the event with this id; empty for none.
+  /// Starts a stream that continues after the event with this id; empty for none.
   init(lastID: String = "") { self.lastID = lastID }
 
-  /// Takes bytes in, and gives the events that end in them.
-  mutating func take(_ bytes: some Sequence<UInt8>) -> [Event] {
+  /// Appends bytes, and returns the events that they complete.
+  mutating func append(_ bytes: some Sequence<UInt8>) -> [Event] {
     var events: [Event] = []
     for byte in bytes where !isOfMark(byte) {
       switch byte {
@@ -56,13 +56,13 @@ struct EventStreamParser: Hashable, Sendable {
     return events
   }
 
-  /// Whether a byte belongs to the mark that may come first, and is no part of any line.
+  /// Whether a byte belongs to a leading byte order mark, which is not part of a line.
   private mutating func isOfMark(_ byte: UInt8) -> Bool {
     guard let count = markBytes else { return false }
     let mark: [UInt8] = [0xef, 0xbb, 0xbf]
     guard byte == mark[count] else {
       markBytes = nil
-      // It was none after all: what was taken for it begins the line.
+      // These bytes were no mark but the start of the first line.
       line += mark[..<count]
       return false
     }
@@ -97,17 +97,17 @@ struct EventStreamParser: Hashable, Sendable {
       hasData = true
     case "id" where !value.contains(0): id = String(decoding: value, as: UTF8.self)
     case "retry":
-      // Digits only; more than a number has room for mean nothing.
+      // The standard allows only digits. A number that overflows is ignored.
       guard !value.isEmpty, value.allSatisfy({ (UInt8(ascii: "0")...UInt8(ascii: "9")).contains($0) }),
         let milliseconds = Int64(String(decoding: value, as: UTF8.self))
       else { return }
       retry = .milliseconds(min(milliseconds, 3_600_000))
-    // A comment has an empty name.
+    // A comment has an empty field name.
     default: break
     }
   }
 
-  /// The end of an event, which is an empty line.
+  /// Ends an event at an empty line.
   private mutating func finishEvent() -> Event? {
     defer {
       (type, id, hasData, isTooLong) = ("", nil, false, false)
@@ -116,7 +116,7 @@ struct EventStreamParser: Hashable, Sendable {
     if let id { lastID = id }
     guard !isTooLong else {
       passedOver += 1
-      // The next time it goes on after this one.
+      // The position still moves past the skipped event.
       return id.map { Event(type: "", data: "", id: $0, lastID: lastID) }
     }
     guard hasData || id != nil else { return nil }

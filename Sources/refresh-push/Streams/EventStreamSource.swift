@@ -4,9 +4,9 @@ import RefreshConfig
 
 /// A stream of server-sent events, all of them for one app (WHATWG HTML, section 9.2).
 ///
-/// It goes on after the last event that the daemon has, by `Last-Event-ID`.
+/// After a reconnect the stream continues behind the last stored event, by `Last-Event-ID`.
 final class EventStreamSource: Source {
-  /// The most bytes of an id that is remembered.
+  /// The most bytes of a stored id.
   private static let longestID = 1024
 
   let name: String
@@ -16,7 +16,7 @@ final class EventStreamSource: Source {
   private let intake: Intake
   private var stream: HTTPStream?
   private var parser = EventStreamParser()
-  /// How long the server wants its clients to wait before they connect again.
+  /// The time to wait before a reconnect, if the server has set one.
   private var retry: Duration?
 
   init(_ settings: EventStreamSettings, for bridge: Bridge) {
@@ -26,12 +26,12 @@ final class EventStreamSource: Source {
   }
 
   func connect() {
-    parser = EventStreamParser(lastID: bridge.memory[name] ?? "")
+    parser = EventStreamParser(lastID: bridge.state[name] ?? "")
     intake.beginConnection()
     do throws(ExchangeFailure) {
-      let stream = try HTTPStream(try question(), in: bridge.loop)
-      stream.onHead = { [unowned self] in takeHead($0) }
-      stream.onBytes = { [unowned self] in take($0) }
+      let stream = try HTTPStream(try request(), in: bridge.loop)
+      stream.onHead = { [unowned self] in receiveHead($0) }
+      stream.onBytes = { [unowned self] in receive($0) }
       stream.onEnd = { [unowned self] in end($0) }
       self.stream = stream
       try stream.start()
@@ -45,27 +45,27 @@ final class EventStreamSource: Source {
     stream = nil
   }
 
-  private func question() throws(ExchangeFailure) -> HTTPStream.Question {
-    var question = HTTPStream.Question(url: settings.url.text)
-    question.headers = ["Accept: text/event-stream", "Cache-Control: no-store"]
-    if let id = bridge.memory[name] { question.headers.append("Last-Event-ID: \(id)") }
-    question.caFile = settings.caFile
-    question.silence = settings.silence
-    if let file = settings.headersFile { question.ownHeaders = try bridge.secrets.headers(in: file) }
-    if let file = settings.credentialFile { question.ownHeaders.append(try bridge.secrets.authorization(in: file)) }
-    return question
+  private func request() throws(ExchangeFailure) -> HTTPStream.Request {
+    var request = HTTPStream.Request(url: settings.url.text)
+    request.headers = ["Accept: text/event-stream", "Cache-Control: no-store"]
+    if let id = bridge.state[name] { request.headers.append("Last-Event-ID: \(id)") }
+    request.caFile = settings.caFile
+    request.silence = settings.silence
+    if let file = settings.headersFile { request.ownHeaders = try bridge.secrets.headers(in: file) }
+    if let file = settings.credentialFile { request.ownHeaders.append(try bridge.secrets.authorization(in: file)) }
+    return request
   }
 
-  private func takeHead(_ head: ResponseHead) -> Bool {
+  private func receiveHead(_ head: ResponseHead) -> Bool {
     guard head.status == 200, head.isEventStream else { return false }
     bridge.connected(self)
     return true
   }
 
-  private func take(_ bytes: UnsafeRawBufferPointer) -> Exchange.Use {
+  private func receive(_ bytes: UnsafeRawBufferPointer) -> Exchange.Use {
     if intake.isFull { return .paused }
     let passedOver = parser.passedOver
-    let events = parser.take(bytes)
+    let events = parser.append(bytes)
     retry = parser.retry ?? retry
     for _ in passedOver..<parser.passedOver {
       bridge.refuses("it has more than \(EventStreamParser.limit >> 10) KiB", app: settings.app, from: self)
@@ -75,18 +75,18 @@ final class EventStreamSource: Source {
   }
 
   private func item(_ event: EventStreamParser.Event) -> Intake.Item {
-    // The server gets it back in a header field, and servers take no large ones.
-    let place: Intake.Place? = event.id.flatMap { id in
+    // The id goes back to the server in a header field, and servers refuse large ones.
+    let position: Intake.Position? = event.id.flatMap { id in
       id.utf8.count > Self.longestID ? nil : id.isEmpty ? .anywhere : .after(id)
     }
-    // What has no data only sets the id, and other types are for others.
-    guard !event.data.isEmpty, event.type == settings.event else { return Intake.Item(place: place) }
-    // An id that came with an event before says nothing of this one.
-    let id = place == nil || place == .anywhere ? nil : event.id.flatMap(knowable).map { "sse/\(name)/\($0)" }
-    return Intake.Item(message: Message(app: settings.app, payload: event.data, id: id), place: place)
+    // An event without data only sets the id. Events of other types are not for this app.
+    guard !event.data.isEmpty, event.type == settings.event else { return Intake.Item(position: position) }
+    // Only an id of the event itself identifies the message.
+    let id = position == nil || position == .anywhere ? nil : event.id.flatMap(knowable).map { "sse/\(name)/\($0)" }
+    return Intake.Item(message: Message(app: settings.app, payload: event.data, id: id), position: position)
   }
 
-  /// The id itself, or what stands for one that is too long for the daemon.
+  /// The id, or a digest of an id that is too long for the daemon.
   private func knowable(_ id: String) -> String? { id.utf8.count > 200 ? Digest.digits(64, of: id.utf8) : id }
 
   private func end(_ end: HTTPStream.End) {
@@ -102,7 +102,7 @@ final class EventStreamSource: Source {
     case .refused(let head, let host) where head.status == 200:
       ("what answers at \(host) is no event stream; correct the url, or log in to the network", .backOff)
     case .closed, .failed:
-      // The server's own word goes before the first steps of the back-off.
+      // The server's own time overrides shorter waits of the back-off.
       (end.loss.why, end.loss.next == .backOff ? retry.map(NextTry.notBefore) ?? .backOff : end.loss.next)
     case .refused: end.loss
     }
@@ -110,7 +110,7 @@ final class EventStreamSource: Source {
 }
 
 extension ResponseHead {
-  /// Whether its body is a stream of events.
+  /// Whether the body is an event stream.
   fileprivate var isEventStream: Bool {
     let type = self["content-type"]?.prefix { $0 != ";" } ?? ""
     return type.lowercased().filter { $0 != " " } == "text/event-stream"

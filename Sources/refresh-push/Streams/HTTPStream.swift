@@ -1,15 +1,15 @@
 import Glibc
 import HTTP
 
-/// One GET whose answer goes on for as long as the server will, with the redirects on its way.
+/// A GET request with an endless response body, including redirects.
 ///
-/// The redirects are followed here, because what logs in stays with the first origin.
+/// This class follows redirects itself, so that credentials go only to the first origin.
 @MainActor
 final class HTTPStream {
-  /// What is asked.
-  struct Question {
+  /// The request.
+  struct Request {
     var url: String
-    /// Header fields for whoever answers.
+    /// Header fields for every origin.
     var headers: [String] = []
     /// Header fields for the first origin only, which may hold secrets.
     var ownHeaders: [String] = []
@@ -18,82 +18,84 @@ final class HTTPStream {
     var silence: Duration?
   }
 
-  /// How it ended.
+  /// The ways a stream ends.
   enum End {
-    /// With the end of the answer that was wanted, or because no more of it is.
+    /// The server or the caller ended the wanted response.
     case closed
-    /// With an answer that was not.
+    /// The caller did not want the response.
     case refused(ResponseHead, host: String)
-    /// There is no answer, or no more of it.
+    /// The request failed, or the response broke off.
     case failed(ExchangeFailure)
   }
 
   private let loop: ExchangeLoop
-  private let question: Question
+  private let request: Request
   private var redirects: Redirects
   private var exchange: Exchange?
-  /// Whether the answer that came last is the one that is wanted.
+  /// Whether the caller wants the last response.
   private var isWanted = false
-  /// Whether the answer is the one that is wanted.
+  /// Decides whether the caller wants a response.
   var onHead: (ResponseHead) -> Bool = { _ in false }
-  /// Takes a part of it; with `paused` it has the same again after ``resume()``.
+  /// Receives a part of the body.
+  ///
+  /// After `paused` the same part comes again at ``resume()``.
   var onBytes: (UnsafeRawBufferPointer) -> Exchange.Use = { _ in .taken }
-  /// Called once, last, unless it is cancelled.
+  /// Called once, last, unless the stream is cancelled.
   var onEnd: (End) -> Void = { _ in }
 
-  /// Throws for what is no URL, or a file of certificates that cannot be read.
-  init(_ question: Question, in loop: ExchangeLoop) throws(ExchangeFailure) {
-    guard let address = WebAddress(question.url) else {
+  /// Throws for an invalid URL or an unreadable file of certificates.
+  init(_ request: Request, in loop: ExchangeLoop) throws(ExchangeFailure) {
+    guard let address = WebAddress(request.url) else {
       throw ExchangeFailure(kind: .permanent, message: "cannot read the url; correct it in push.toml")
     }
-    if let file = question.caFile, access(file, R_OK) != 0 {
+    if let file = request.caFile, access(file, R_OK) != 0 {
       throw ExchangeFailure(
         kind: .permanent, message: "cannot read the ca_file \(file): \(String(cString: strerror(errno)))")
     }
-    (self.question, self.loop, redirects) = (question, loop, Redirects(from: address))
+    (self.request, self.loop, redirects) = (request, loop, Redirects(from: address))
   }
 
-  /// Asks.
+  /// Sends the request.
   func start() throws(ExchangeFailure) {
     isWanted = false
-    var request = HTTPRequest(url: redirects.here.text, headers: question.headers)
-    request.stream = HTTPRequest.Stream(silence: question.silence)
-    request.caFile = question.caFile
+    var attempt = HTTPRequest(url: redirects.here.text, headers: request.headers)
+    attempt.stream = HTTPRequest.Stream(silence: request.silence)
+    attempt.caFile = request.caFile
     if redirects.isAtFirstOrigin {
-      request.headers += question.ownHeaders
-      request.login = question.login
-      if case .none = question.login { request.login = redirects.login }
+      attempt.headers += request.ownHeaders
+      attempt.login = request.login
+      if case .none = request.login { attempt.login = redirects.login }
     }
-    let exchange = Exchange(request)
+    let exchange = Exchange(attempt)
     exchange.onHead = { [unowned self] head in
       isWanted = onHead(head)
       return isWanted
     }
     exchange.onBody = { [unowned self] in onBytes($0) }
-    exchange.onEnd = { [unowned self] in takeEnd($0) }
+    exchange.onEnd = { [unowned self] in receiveEnd($0) }
     self.exchange = exchange
     try loop.start(exchange)
   }
 
-  /// Lets go of it at once; nothing is called any more.
+  /// Ends the stream at once, without further callbacks.
   ///
-  /// Not out of what it calls, except `onEnd`.
+  /// Of the callbacks, only `onEnd` may call this.
   func cancel() {
     if let exchange { loop.cancel(exchange) }
     exchange = nil
   }
 
-  /// Goes on with what was not taken.
+  /// Continues after `paused`.
   func resume() {
     if let exchange { loop.resume(exchange) }
   }
 
-  private func takeEnd(_ end: Exchange.End) {
+  private func receiveEnd(_ end: Exchange.End) {
     let host = exchange?.host ?? redirects.here.host
     exchange = nil
     switch end {
     case .whole(let head), .stopped(let head): settle(head, host)
-    // What is not wanted has said all with its head.
+    // The head is enough for a response that the caller does not want.
     case .failed(_, let head?) where !isWanted: settle(head, host)
     case .failed(let failure, _): onEnd(.failed(failure))
     }
@@ -116,7 +118,7 @@ final class HTTPStream {
 }
 
 extension HTTPStream.End {
-  /// Why there is no stream, for a person and without secrets, and when to try again.
+  /// The reason for a person, without secrets, and the time of the next try.
   var loss: (why: String, next: NextTry) {
     switch self {
     case .closed: ("the server has ended the connection", .backOff)
@@ -135,7 +137,7 @@ extension HTTPStream.End {
         "\(host) does not let this be read: \(status); correct the credential_file, or the rights there", .longest
       )
     case 407: return ("cannot log in to the proxy: \(status); give its user and password in its URL", .longest)
-    // What asks too often asks a good deal later.
+    // A server that limits requests gets a long pause by default.
     case 429: return ("\(host) is asked too often: \(status)", .notBefore(pause ?? .seconds(60)))
     case 408, 425, 500...599: return ("\(host) has trouble: \(status)", pause.map(NextTry.notBefore) ?? .backOff)
     default: return ("\(host) has no such stream: \(status); correct the url", .longest)

@@ -1,32 +1,33 @@
-/// What a stream has handed over and what has become of it: how much of the stream may be read on, and where to go on
-/// the next time.
+/// The messages of a stream that wait for the daemon: flow control, and the position to continue from.
 ///
-/// The place moves only over messages that the daemon has, in the order in which they came.
+/// The position moves past a message only when the daemon has stored it and all messages before it.
 @MainActor
 final class Intake {
-  /// Something that came: a message, or none where it is refused at once or says nothing, and the place after it.
+  /// An item of the stream: a message and the position after it.
+  ///
+  /// An item that is refused or empty has no message.
   struct Item {
     var message: Message?
-    /// Where to go on after it; nil if it does not say.
-    var place: Place?
+    /// The position after the item; nil if it has none.
+    var position: Position?
   }
 
-  /// Where to go on.
-  enum Place: Hashable, Sendable {
+  /// A position in the stream.
+  enum Position: Hashable, Sendable {
     case after(String)
-    /// From now on: the server has taken its ids back.
+    /// The present end, because the server has withdrawn its ids.
     case anywhere
   }
 
-  /// With so many messages without an answer, no more is read.
+  /// The number of pending messages at which reading pauses.
   static let mostMessages = 256
-  /// With so many bytes of them, no more is read either.
+  /// The number of pending bytes at which reading pauses.
   static let mostBytes = 256 << 10
 
   private struct Batch {
-    /// Which connection it came on.
+    /// The number of the connection that the batch arrived on.
     let connection: Int
-    let places: [Place?]
+    let positions: [Position?]
     var acceptances: [Acceptance]?
   }
 
@@ -36,36 +37,36 @@ final class Intake {
   private var connection = 0
   private var messages = 0
   private var bytes = 0
-  /// Called when there is room again.
+  /// Called when reading may resume.
   var onRoom: () -> Void = {}
 
   init(_ bridge: Bridge) { self.bridge = bridge }
 
-  /// Whether no more is to be read for now.
+  /// Whether reading must pause.
   var isFull: Bool { messages >= Self.mostMessages || bytes >= Self.mostBytes }
 
-  /// What comes from now on comes on another connection, which begins at the place that is remembered.
+  /// Notes a new connection, which starts at the stored position.
   func beginConnection() { connection += 1 }
 
-  /// Hands over what came, in order.
+  /// Delivers items in order.
   func add(_ items: [Item], from source: any Source) {
     guard !items.isEmpty else { return }
     let taken = items.compactMap(\.message)
     let number = firstNumber + batches.count
-    // What carries no message counts like one that is stored.
+    // An item without a message counts as stored.
     batches.append(
       Batch(
-        connection: connection, places: items.map(\.place),
+        connection: connection, positions: items.map(\.position),
         acceptances: taken.isEmpty ? items.map { _ in .stored } : nil))
     guard !taken.isEmpty else { return settle(source.name) }
     let size = taken.reduce(0) { $0 + $1.bytesAbout }
     messages += taken.count
     bytes += size
     let hasMessage = items.map { $0.message != nil }
-    bridge.take(taken, from: source) { [weak self] acceptances in
+    bridge.receive(taken, from: source) { [weak self] acceptances in
       var rest = acceptances[...]
       self?.answered(number, hasMessage.map { $0 ? rest.popFirst() ?? .later : .stored })
-      self?.paid(taken.count, size, source.name)
+      self?.finish(taken.count, size, source.name)
     }
   }
 
@@ -74,7 +75,7 @@ final class Intake {
     batches[number - firstNumber].acceptances = acceptances
   }
 
-  private func paid(_ messages: Int, _ bytes: Int, _ name: String) {
+  private func finish(_ messages: Int, _ bytes: Int, _ name: String) {
     let wasFull = isFull
     self.messages -= messages
     self.bytes -= bytes
@@ -82,18 +83,18 @@ final class Intake {
     if wasFull, !isFull { onRoom() }
   }
 
-  /// Moves the place over all that is done with.
+  /// Moves the position past all finished items.
   private func settle(_ name: String) {
-    var place: Place?
+    var position: Position?
     while let batch = batches.first, let acceptances = batch.acceptances {
       let end = acceptances.firstIndex(of: .later) ?? acceptances.count
-      place = batch.places[..<end].last { $0 != nil } ?? place
-      // What follows on a connection that was let go is brought again by the next one.
+      position = batch.positions[..<end].last { $0 != nil } ?? position
+      // The next connection repeats everything after the first undelivered message.
       let isCut = end < acceptances.count
       let done = isCut ? batches.prefix { $0.connection == batch.connection }.count : 1
       firstNumber += done
       batches.removeFirst(done)
     }
-    if let place { bridge.remember(place, of: name) }
+    if let position { bridge.remember(position, of: name) }
   }
 }

@@ -1,32 +1,32 @@
-/// The bytes of a stream, cut into lines, of which none takes more memory than the limit.
+/// Splits the bytes of a stream into lines of bounded length.
 ///
-/// Lines end with a line feed, with or without a carriage return before it. A longer line is passed over and counted.
+/// Lines end with a line feed, with or without a carriage return before it. A longer line is skipped and counted.
 struct LineBuffer: Hashable, Sendable {
-  /// The most bytes of a line, its end not counted.
+  /// The most bytes of a line, without its end.
   let limit: Int
-  /// How many lines were too long.
+  /// The number of skipped lines.
   private(set) var passedOver = 0
   private var line: [UInt8] = []
   private var isTooLong = false
 
   init(limit: Int) { self.limit = limit }
 
-  /// Takes bytes in, and gives the lines that end in them.
+  /// Appends bytes, and returns the lines that they complete.
   mutating func append(_ bytes: UnsafeRawBufferPointer) -> [[UInt8]] {
     var lines: [[UInt8]] = []
     var rest = bytes[...]
     while let end = rest.firstIndex(of: UInt8(ascii: "\n")) {
-      take(rest[..<end])
+      extendLine(rest[..<end])
       if let line = finish() { lines.append(line) }
       rest = rest[(end + 1)...]
     }
-    take(rest)
+    extendLine(rest)
     return lines
   }
 
-  private mutating func take(_ part: Slice<UnsafeRawBufferPointer>) {
+  private mutating func extendLine(_ part: Slice<UnsafeRawBufferPointer>) {
     guard !isTooLong else { return }
-    // One more for the carriage return that may be the last.
+    // The limit has room for a final carriage return.
     guard line.count + part.count <= limit + 1 else {
       isTooLong = true
       line = []

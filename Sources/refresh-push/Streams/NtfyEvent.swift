@@ -1,16 +1,16 @@
 import FoundationEssentials
 import RefreshAPI
 
-/// A line of the JSON stream of an ntfy server (docs.ntfy.sh/subscribe/api).
+/// A line of an ntfy server's JSON stream (docs.ntfy.sh/subscribe/api).
 enum NtfyEvent: Hashable, Sendable {
-  /// The stream has begun, at this time of the server, seconds since 1970; 0 if it did not say.
+  /// The stream has begun at this time of the server, in seconds since 1970; 0 if the line has no time.
   case open(time: Int64)
   /// A message of a topic.
   case message(NtfyMessage)
-  /// Something that brings no message: a sign of life, or what later servers add.
+  /// A line without a message: a keep-alive, or an event that is new in later servers.
   case other
 
-  /// Reads a line; nil for what no ntfy server sends.
+  /// Reads a line; nil for a line that no ntfy server sends.
   init?(_ line: [UInt8]) {
     let fields: NtfyFields
     do { fields = try JSONDecoder().decode(NtfyFields.self, from: Data(line)) } catch { return nil }
@@ -51,21 +51,21 @@ enum NtfyEvent: Hashable, Sendable {
 
 /// A message of an ntfy server.
 struct NtfyMessage: Hashable, Sendable {
-  /// What it says.
+  /// The content.
   enum Body: Hashable, Sendable {
     case text(String)
-    /// It is no push, with the reason.
+    /// The message is no push, with the reason.
     case refused(String)
   }
 
   let id: String
-  /// A secret.
+  /// The topic, which is a secret.
   let topic: String
   let body: Body
   let urgency: Wire.Urgency?
 }
 
-/// The members of a line that count.
+/// The fields of a line that the bridge uses.
 private struct NtfyFields: Decodable {
   let id: String?
   let time: Int64?

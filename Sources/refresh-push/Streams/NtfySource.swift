@@ -3,13 +3,13 @@ import HTTP
 import RefreshAPI
 import RefreshConfig
 
-/// A server of ntfy: all topics on one connection, as lines of JSON (docs.ntfy.sh/subscribe/api).
+/// An ntfy server: all topics on one connection, as lines of JSON (docs.ntfy.sh/subscribe/api).
 ///
-/// It goes on after the last message that the daemon has. A server that does not know that id, or no longer, gives all
-/// that it has, and the daemon knows by their ids what it was given before. Who has no message yet goes on from the time
-/// of the first connection.
+/// After a reconnect the stream continues behind the last stored message. A server that does not know that id sends all
+/// messages that it has, and the daemon recognizes old ones by their ids. A source without a stored message continues
+/// from the time of its first connection.
 final class NtfySource: Source {
-  /// The most bytes of a line; the server takes messages of 4,096.
+  /// The most bytes of a line; the server accepts messages of 4,096 bytes.
   private static let longestLine = 16 << 10
 
   let name: String
@@ -19,7 +19,7 @@ final class NtfySource: Source {
   private let intake: Intake
   private var stream: HTTPStream?
   private var lines = LineBuffer(limit: NtfySource.longestLine)
-  /// Whether the server has shown that it is one of ntfy.
+  /// Whether the server has sent an `open` event, as ntfy servers do.
   private var isOpen = false
 
   init(_ settings: NtfySettings, for bridge: Bridge) {
@@ -33,9 +33,9 @@ final class NtfySource: Source {
     isOpen = false
     intake.beginConnection()
     do throws(ExchangeFailure) {
-      let stream = try HTTPStream(try question(), in: bridge.loop)
+      let stream = try HTTPStream(try request(), in: bridge.loop)
       stream.onHead = { $0.status == 200 }
-      stream.onBytes = { [unowned self] in take($0) }
+      stream.onBytes = { [unowned self] in receive($0) }
       stream.onEnd = { [unowned self] in end($0) }
       self.stream = stream
       try stream.start()
@@ -49,22 +49,22 @@ final class NtfySource: Source {
     stream = nil
   }
 
-  private func question() throws(ExchangeFailure) -> HTTPStream.Question {
-    // In order, so that the same file asks the same.
+  private func request() throws(ExchangeFailure) -> HTTPStream.Request {
+    // Sorted topics make the request independent of the hash seed.
     let topics = settings.topics.keys.sorted().joined(separator: ",")
     let server = settings.url.text.hasSuffix("/") ? String(settings.url.text.dropLast()) : settings.url.text
-    let since = bridge.memory[name].map { "?since=\($0)" } ?? ""
-    var question = HTTPStream.Question(url: "\(server)/\(topics)/json\(since)")
-    question.caFile = settings.caFile
-    question.silence = settings.silence
-    question.ownHeaders =
+    let since = bridge.state[name].map { "?since=\($0)" } ?? ""
+    var request = HTTPStream.Request(url: "\(server)/\(topics)/json\(since)")
+    request.caFile = settings.caFile
+    request.silence = settings.silence
+    request.ownHeaders =
       try settings.credentialFile.map { (file) throws(ExchangeFailure) in
         [try bridge.secrets.authorization(in: file)]
       } ?? []
-    return question
+    return request
   }
 
-  private func take(_ bytes: UnsafeRawBufferPointer) -> Exchange.Use {
+  private func receive(_ bytes: UnsafeRawBufferPointer) -> Exchange.Use {
     if intake.isFull { return .paused }
     let passedOver = lines.passedOver
     var items: [Intake.Item] = []
@@ -90,31 +90,31 @@ final class NtfySource: Source {
   private func open(at time: Int64) {
     guard !isOpen else { return }
     isOpen = true
-    if bridge.memory[name] == nil, time > 0 { bridge.remember(.after("\(time)"), of: name) }
+    if bridge.state[name] == nil, time > 0 { bridge.remember(.after("\(time)"), of: name) }
     bridge.connected(self)
   }
 
   private func item(_ message: NtfyMessage) -> Intake.Item? {
-    // The server gives other topics than those it was asked for to nobody.
+    // A message of a topic that was not requested is a server's mistake.
     guard let app = settings.topics[message.topic] else { return nil }
     let isKnowable = (1...64).contains(message.id.utf8.count) && message.id.utf8.allSatisfy(Self.isOfID)
-    let place = isKnowable ? Intake.Place.after(message.id) : nil
+    let position = isKnowable ? Intake.Position.after(message.id) : nil
     switch message.body {
     case .text(let payload):
       return Intake.Item(
         message: Message(
           app: app, payload: payload, urgency: message.urgency, id: isKnowable ? "ntfy/\(name)/\(message.id)" : nil),
-        place: place)
+        position: position)
     case .refused(let reason):
       bridge.refuses(reason, app: app, from: self)
-      return Intake.Item(place: place)
+      return Intake.Item(position: position)
     }
   }
 
   private func end(_ end: HTTPStream.End) {
     stream = nil
     if case .closed = end, !isOpen {
-      // A page that asks for a login, most often.
+      // Usually this is the login page of a network.
       bridge.lost(self, why: "what answers there is no ntfy server; correct the url, or log in to the network")
     } else {
       bridge.lost(self, why: end.loss.why, next: end.loss.next)
@@ -132,9 +132,9 @@ final class NtfySource: Source {
 }
 
 extension Secrets {
-  /// The header field that logs in with a file that has a token or `user:password`.
+  /// The header field that authorizes with a file that has a token or `user:password`.
   ///
-  /// At once and not only when the server asks: ntfy answers whom it does not know with 403.
+  /// The first request needs the field, because ntfy answers an anonymous request with 403, not with a challenge.
   func authorization(in file: String) throws(ExchangeFailure) -> String {
     if let token = try token(in: file) { return "Authorization: Bearer \(token)" }
     guard case .password(let name, let password) = try login(in: file) else { return "" }
