@@ -32,7 +32,7 @@ def pytest_configure(config):
 
 @pytest.hookimpl(wrapper=True)
 def pytest_runtest_makereport(item, call):
-    """Shows of a test that failed what its programs said."""
+    """Shows the output of the programs of a failed test."""
     report = yield
     if report.failed:
         for program in item.funcargs.values():
@@ -43,7 +43,7 @@ def pytest_runtest_makereport(item, call):
 
 @pytest.fixture
 def bridge(daemon):  # noqa: F811
-    """A bridge to the daemon that is not started yet; its servers are on this machine, and need no network."""
+    """A bridge that is not started yet. Its servers are on this machine and need no network."""
     bridge = Bridge(daemon)
     daemon.configure(HURRY + '[push]\nnetwork = "none"\n')
     yield bridge
@@ -52,7 +52,7 @@ def bridge(daemon):  # noqa: F811
 
 @pytest.fixture
 def app(daemon):  # noqa: F811
-    """An app that tells what it is woken with."""
+    """An app that records its payloads."""
     return App(daemon)
 
 
@@ -72,7 +72,7 @@ def certificates(servers_directory):
 
 @pytest.fixture
 def broker(scratch, certificates):  # noqa: F811
-    """A broker that runs and knows nobody yet."""
+    """A running broker without clients."""
     broker = Broker(scratch / "broker", certificates)
     broker.start()
     yield broker

@@ -1,4 +1,4 @@
-"""What README.md and config/push.toml have people write into push.toml is right."""
+"""The examples of push.toml in README.md and config/push.toml are valid."""
 
 import pathlib
 import re
@@ -19,7 +19,7 @@ def readme():
 
 
 def example():
-    """The example with every key in use: lines that begin with # and no blank."""
+    """The example with every key in use: lines that begin with # and no space."""
     return re.sub("^#(?! |$)", "", (REPOSITORY / "config/push.toml").read_text(), flags=re.MULTILINE)
 
 

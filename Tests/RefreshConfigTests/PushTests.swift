@@ -156,7 +156,7 @@ import Testing
     try scratch.writePush("colour = 1\n")
     let files = Configuration.problems(in: .directory(scratch.path), as: .anybody).map(\.file)
     #expect(files == ["\(scratch.path)/refreshd.toml", "\(scratch.path)/push.toml"])
-    // What keeps the bridge from its work keeps the daemon from nothing.
+    // A mistake in push.toml stops the bridge, not the daemon.
     try scratch.write("refreshd.toml", "")
     #expect(scratch.problems() == [])
   }
@@ -176,7 +176,7 @@ import Testing
     }
     guard case .ntfy(let ntfy) = sources[0], case .sse(let stream) = sources[1], case .mqtt(let broker) = sources[2]
     else { return }
-    // What is shown as a default is one.
+    // The shown defaults are those of the code.
     #expect((ntfy.silence, stream.silence, stream.event) == (.seconds(100), nil, "message"))
     #expect((broker.sessionExpiry, broker.keepAlive, broker.maxPacket) == (.hours(168), .seconds(60), 8192))
   }

@@ -182,7 +182,7 @@ struct BridgeTests {
     try stage.daemon.start()
     try stage.turn { source.disconnects == 1 }
     stage.settle()
-    #expect(acceptances == [.later, .later])
+    #expect(acceptances == [.undelivered, .undelivered])
   }
 
   @Test func whatNoServerBringsAgainIsKeptWhenItsSourceIsDisconnected() throws {

@@ -50,7 +50,7 @@ final class Bridge {
   /// Notes that the source is connected.
   func connected(_ source: any Source) {
     guard let record = record(of: source), record.state.phase == .trying else { return }
-    record.state.connects(at: .now)
+    record.state.connect(at: .now)
     record.reportedProblem = nil
     journal.connected(source)
     reportSoon()
@@ -60,10 +60,10 @@ final class Bridge {
   ///
   /// - Parameter why: the reason, one line without secrets.
   func lost(_ source: any Source, why: String, next: NextTry = .backOff) {
-    guard let record = record(of: source), record.state.isEngaged else { return }
+    guard let record = record(of: source), record.state.isActive else { return }
     let now = Instant.now
     let wasConnected = record.state.isConnected
-    record.state.loses(why, next: next, at: now, &chance)
+    record.state.fail(why, next: next, at: now, &chance)
     // A problem that repeats is written once.
     if wasConnected || record.reportedProblem != why {
       journal.lost(source, why, retryIn: record.state.retry.map { now.duration(to: $0) })
@@ -77,15 +77,17 @@ final class Bridge {
   /// The bridge calls `then` once, later, with the fate of each message, even if the source is disconnected by then. The
   /// messages stay in memory until that call, so each source bounds how many it delivers.
   func receive(_ messages: [Message], from source: any Source, then: @escaping ([Acceptance]) -> Void) {
-    guard let record = record(of: source) else { return then(messages.map { _ in .later }) }
+    guard let record = record(of: source) else { return then(messages.map { _ in .undelivered }) }
     record.received += messages.count
     reportSoon()
     // A call above the protocol's bound would end the connection of all sources to the daemon, again at every retry.
-    let fits = messages.map(\.fits)
+    let areWithinLimit = messages.map(\.isWithinLimit)
     // The closure keeps the source alive until the answer, even after a reload, so that its position is stored.
-    link.add(messages.filter(\.fits), from: ObjectIdentifier(source)) { [weak self] answers in
+    link.add(messages.filter(\.isWithinLimit), from: ObjectIdentifier(source)) { [weak self] answers in
       var rest = answers[...]
-      let acceptances = fits.map { $0 ? rest.popFirst() ?? .later : Acceptance.refused(Message.tooLarge) }
+      let acceptances = areWithinLimit.map {
+        $0 ? rest.popFirst() ?? .undelivered : Acceptance.refused(Message.tooLarge)
+      }
       for case (let message, .refused(let reason)) in zip(messages, acceptances) {
         self?.refuse(reason, app: message.app, from: source)
       }
@@ -142,7 +144,7 @@ final class Bridge {
 
   /// Closes all connections.
   func disconnectAll() {
-    for record in records where record.state.isEngaged { disconnect(record, "") }
+    for record in records where record.state.isActive { disconnect(record, "") }
   }
 
   /// Runs one turn of the loop, and returns the given descriptors that are readable.
@@ -150,8 +152,8 @@ final class Bridge {
     act(at: .now)
     let wake = [moment, nextMoment].compactMap(\.self).min()
     let timeout = wake.map { max(.zero, Instant.now.duration(to: $0)) + .milliseconds(1) }
-    let ready = loop.turn(watching: descriptors + [main.bell] + link.descriptors, timeout: timeout)
-    if ready.contains(main.bell) { main.run() }
+    let ready = loop.turn(watching: descriptors + [main.eventDescriptor] + link.descriptors, timeout: timeout)
+    if ready.contains(main.eventDescriptor) { main.run() }
     return ready
   }
 
@@ -193,20 +195,20 @@ final class Bridge {
       if !latest.mayConnect {
         disconnect(record, "the network may not be used")
       } else if isOther {
-        disconnect(record, "the network is another one")
-        record.state.changesNetwork()
+        disconnect(record, "the network has changed")
+        record.state.resetForNewNetwork()
       } else if last?.mayConnect == false {
         // The network is back.
-        record.state.changesNetwork()
+        record.state.resetForNewNetwork()
       }
     }
     reportSoon()
   }
 
   private func disconnect(_ record: SourceRecord, _ why: String) {
-    guard record.state.isEngaged else { return }
+    guard record.state.isActive else { return }
     record.source.disconnect()
-    record.state.rests(why, at: .now)
+    record.state.disconnect(why, at: .now)
     link.forget(ObjectIdentifier(record.source))
   }
 
@@ -214,7 +216,7 @@ final class Bridge {
     // Only the daemon knows whether the network may be used.
     guard link.policy?.mayConnect == true else { return }
     for record in records where record.state.isDue(at: now) {
-      record.state.tries()
+      record.state.beginTry()
       record.source.connect()
     }
   }
@@ -236,7 +238,7 @@ final class Bridge {
 
   /// The line that `systemctl status` shows.
   ///
-  /// Its text has no counters, because every change wakes the service manager.
+  /// The line contains no times and no counts of messages, because every change wakes the service manager.
   func statusLine(refusedConfiguration: [String]) -> String {
     PushStatusLine.text(
       connected: records.count { $0.state.isConnected }, of: records.count,

@@ -40,7 +40,7 @@ final class BridgeJournal {
     journal.write(Entry("\(problem); messages wait", priority: .warning))
   }
 
-  func daemonIsThere() { journal.write(Entry("refreshd takes messages")) }
+  func daemonIsThere() { journal.write(Entry("refreshd accepts messages")) }
 
   func mayConnect(_ may: Bool) {
     journal.write(

@@ -2,7 +2,7 @@ import CLinux
 import Glibc
 
 /// A report of a broker's thread to the bridge.
-enum BrokerNews: Sendable {
+enum BrokerReport: Sendable {
   /// The session with the broker, which the bridge must store before later reports.
   case session(BrokerSession)
   case connected
@@ -18,11 +18,11 @@ enum BrokerNews: Sendable {
 /// up to the system's timeout of about two minutes; the bridge does not wait for that.
 final class BrokerConnection {
   /// The timeout of the handshake, from the open connection to the subscription.
-  private static let patience = Duration.seconds(30)
+  private static let handshakeTimeout = Duration.seconds(30)
 
   private let options: BrokerOptions
   private let mailbox: BrokerMailbox
-  private let report: @Sendable (BrokerNews) -> Void
+  private let report: @Sendable (BrokerReport) -> Void
   private var version: BrokerOptions.Version
   private var session: BrokerSession?
   private var keepAlive: UInt16
@@ -33,7 +33,7 @@ final class BrokerConnection {
 
   private init(
     _ options: BrokerOptions, _ version: BrokerOptions.Version, _ session: BrokerSession?, _ mailbox: BrokerMailbox,
-    _ report: @escaping @Sendable (BrokerNews) -> Void
+    _ report: @escaping @Sendable (BrokerReport) -> Void
   ) {
     self.options = options
     self.version = version
@@ -50,7 +50,7 @@ final class BrokerConnection {
   ///   - session: the stored session of the last connection.
   static func start(
     _ options: BrokerOptions, version: BrokerOptions.Version, session: BrokerSession?, mailbox: BrokerMailbox,
-    report: @escaping @Sendable (BrokerNews) -> Void
+    report: @escaping @Sendable (BrokerReport) -> Void
   ) throws(BrokerEnd) {
     let connection = BrokerConnection(options, version, session, mailbox, report)
     guard BrokerAttempts.begin(connection.client) else {
@@ -83,7 +83,7 @@ final class BrokerConnection {
     sigfillset(&all)
     pthread_sigmask(SIG_BLOCK, &all, nil)
     var end = turn()
-    if version == .v5, end.isOfVersion || isHungUpOn(end) {
+    if version == .v5, end.isOfVersion || isClosedUnanswered(end) {
       let isSaid = isAnswered
       version = .v311
       isAnswered = false
@@ -91,7 +91,7 @@ final class BrokerConnection {
       // If the broker answers neither version, the next connection tries 5 again.
       if !isSaid, !isAnswered { version = .v5 }
     }
-    if isHungUpOn(end) {
+    if isClosedUnanswered(end) {
       end = .unreachable("cannot connect to \(address): it closes the connection without an answer; check port and tls")
     }
     endAttempt()
@@ -106,7 +106,7 @@ final class BrokerConnection {
   }
 
   /// Whether the broker closed the connection without an answer, as some do for an unknown version.
-  private func isHungUpOn(_ end: BrokerEnd) -> Bool {
+  private func isClosedUnanswered(_ end: BrokerEnd) -> Bool {
     guard !isAnswered, case .closed = end else { return false }
     return true
   }
@@ -116,7 +116,7 @@ final class BrokerConnection {
       let mosquitto = try Mosquitto(options, version: version)
       try mosquitto.connect()
       endAttempt()
-      deadline = .now + Self.patience
+      deadline = .now + Self.handshakeTimeout
       while true { try turn(mosquitto) }
     } catch {
       return error
@@ -143,7 +143,7 @@ final class BrokerConnection {
     if !messages.isEmpty, let session {
       report(.messages(messages, of: session))
       try waitUntilStored(mosquitto)
-      deadline = .now + Self.patience
+      deadline = .now + Self.handshakeTimeout
     }
     // Every message read so far is stored, so acknowledgements may go out.
     if mosquitto.wantsToWrite { try mosquitto.write() }
@@ -160,7 +160,7 @@ final class BrokerConnection {
     let writing = mosquitto.wantsToWrite ? Int16(POLLOUT) : 0
     var set = [
       pollfd(fd: mosquitto.socket, events: Int16(POLLIN) | writing, revents: 0),
-      pollfd(fd: mailbox.bell, events: Int16(POLLIN), revents: 0),
+      pollfd(fd: mailbox.eventDescriptor, events: Int16(POLLIN), revents: 0),
     ]
     guard poll(&set, 2, milliseconds) > 0 else { return false }
     return set[0].revents & ~Int16(POLLOUT) != 0
@@ -249,7 +249,7 @@ final class BrokerConnection {
       case nil: break
       }
       var set = [
-        pollfd(fd: mailbox.bell, events: Int16(POLLIN), revents: 0),
+        pollfd(fd: mailbox.eventDescriptor, events: Int16(POLLIN), revents: 0),
         pollfd(fd: mosquitto.socket, events: linux_poll_closed, revents: 0),
       ]
       // The broker may close the connection because of the missing acknowledgements and pings.

@@ -15,29 +15,29 @@ final class BrokerMailbox: Sendable {
 
   private let command = Mutex<Command?>(nil)
   /// A descriptor that is readable while a command waits (eventfd(2)).
-  let bell: Int32
+  let eventDescriptor: Int32
 
   /// Throws if the process is out of descriptors.
   init() throws(BrokerEnd) {
-    bell = linux_eventfd()
-    guard bell >= 0 else {
+    eventDescriptor = linux_eventfd()
+    guard eventDescriptor >= 0 else {
       throw .unreachable("cannot connect: \(String(cString: strerror(errno))); raise the limit on open files")
     }
   }
 
-  deinit { close(bell) }
+  deinit { close(eventDescriptor) }
 
   /// Posts a command; for the main thread.
   func post(_ posted: Command) {
     command.withLock { if $0 != .stop { $0 = posted } }
     var one: UInt64 = 1
-    _ = Glibc.write(bell, &one, MemoryLayout.size(ofValue: one))
+    _ = Glibc.write(eventDescriptor, &one, MemoryLayout.size(ofValue: one))
   }
 
   /// Removes and returns the waiting command; for the broker's thread.
   func consume() -> Command? {
     var count: UInt64 = 0
-    _ = Glibc.read(bell, &count, MemoryLayout.size(ofValue: count))
+    _ = Glibc.read(eventDescriptor, &count, MemoryLayout.size(ofValue: count))
     return command.withLock { command in
       defer { if command != .stop { command = nil } }
       return command

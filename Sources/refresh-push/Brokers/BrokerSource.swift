@@ -78,7 +78,7 @@ final class BrokerSource: Source {
 
   // MARK: Reports of the thread
 
-  private func receive(_ news: BrokerNews, from mailbox: BrokerMailbox) {
+  private func receive(_ news: BrokerReport, from mailbox: BrokerMailbox) {
     // A stopped thread may have sent a last report.
     guard let current, current.mailbox === mailbox else { return }
     switch news {
@@ -101,7 +101,7 @@ final class BrokerSource: Source {
   ) {
     let accepted = messages.compactMap { message(of: $0, session, topics) }
     guard !accepted.isEmpty else { return mailbox.post(.stored) }
-    bridge.receive(accepted, from: self) { mailbox.post($0.contains(.later) ? .notStored : .stored) }
+    bridge.receive(accepted, from: self) { mailbox.post($0.contains(.undelivered) ? .notStored : .stored) }
   }
 
   /// The message for the daemon; nil if the source refuses it for good.

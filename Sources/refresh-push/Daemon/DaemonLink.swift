@@ -28,7 +28,7 @@ final class DaemonLink {
   }
 
   /// The time without an answer after which the link reports a problem; it keeps waiting.
-  private static let patience = Duration.seconds(10)
+  private static let answerTimeout = Duration.seconds(10)
   private static let silence = "cannot go on with refreshd: it does not answer; start it again if that lasts"
 
   private let socket: SocketPath
@@ -51,7 +51,7 @@ final class DaemonLink {
   var descriptors: [Int32] { connections.map { [$0.watch.descriptor, $0.work.descriptor] } ?? [] }
 
   /// The time when the daemon's silence becomes a problem; nil if no answer is pending, or if the problem is known.
-  var alarm: Instant? { problem == Self.silence ? nil : silentSince.map { $0 + Self.patience } }
+  var alarm: Instant? { problem == Self.silence ? nil : silentSince.map { $0 + Self.answerTimeout } }
 
   /// The start of the wait for a pending answer.
   private var silentSince: Instant? { policy == nil ? connections?.since : pending?.since }

@@ -22,7 +22,7 @@ struct DeliveryQueue {
     init(_ count: Int, from source: ObjectIdentifier, then: @escaping ([Acceptance]) -> Void) {
       self.source = source
       self.then = then
-      acceptances = Array(repeating: .later, count: count)
+      acceptances = Array(repeating: .undelivered, count: count)
       left = count
     }
 
@@ -39,7 +39,7 @@ struct DeliveryQueue {
     let batch: Batch
     let index: Int
     /// Whether the source receives the message again after a reconnect, which needs an id.
-    let comesAgain: Bool
+    let isRepeatable: Bool
   }
 
   /// The prefix of ids for messages without one, so that the daemon recognizes them in a repeated call.
@@ -62,7 +62,7 @@ struct DeliveryQueue {
     guard !messages.isEmpty else { return then([]) }
     let batch = Batch(messages.count, from: source, then: then)
     for (index, message) in messages.enumerated() {
-      waiting.append(Entry(message: named(message), batch: batch, index: index, comesAgain: message.id != nil))
+      waiting.append(Entry(message: named(message), batch: batch, index: index, isRepeatable: message.id != nil))
     }
   }
 
@@ -79,7 +79,7 @@ struct DeliveryQueue {
     guard sent.isEmpty else { return [] }
     var bytes = 0
     while start < waiting.count, sent.count < Self.mostMessages {
-      bytes += waiting[start].message.bytesAbout
+      bytes += waiting[start].message.estimatedBytes
       guard sent.isEmpty || bytes <= Self.mostBytes else { break }
       sent.append(waiting[start])
       start += 1
@@ -121,10 +121,10 @@ struct DeliveryQueue {
     for entry in waiting[start...] {
       if entry.batch.source != source {
         kept.append(entry)
-      } else if !entry.comesAgain, left > 0 {
+      } else if !entry.isRepeatable, left > 0 {
         left -= 1
         kept.append(entry)
-      } else if let action = entry.batch.accept(.later, at: entry.index) {
+      } else if let action = entry.batch.accept(.undelivered, at: entry.index) {
         actions.append(action)
       }
     }

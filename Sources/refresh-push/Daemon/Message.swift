@@ -23,10 +23,10 @@ struct Message: Hashable, Sendable {
   static let tooLarge = "it has more than \(mostBytes >> 10) KiB"
 
   /// Whether the message may go to the daemon.
-  var fits: Bool { app.utf8.count + payload.utf8.count <= Self.mostBytes }
+  var isWithinLimit: Bool { app.utf8.count + payload.utf8.count <= Self.mostBytes }
 
   /// The estimated size as JSON, where a quotation mark of the payload takes two bytes.
-  var bytesAbout: Int { 200 + app.utf8.count + 2 * payload.utf8.count + (id?.utf8.count ?? 0) }
+  var estimatedBytes: Int { 200 + app.utf8.count + 2 * payload.utf8.count + (id?.utf8.count ?? 0) }
 }
 
 /// The fate of a message that a source delivered to the bridge.
@@ -36,5 +36,5 @@ enum Acceptance: Hashable, Sendable {
   /// The message is refused for good. The reason contains no payload; the source treats the message like a stored one.
   case refused(String)
   /// The source was disconnected before the delivery. The source must not acknowledge the message.
-  case later
+  case undelivered
 }

@@ -32,7 +32,7 @@ struct SourceState: Hashable, Sendable {
   var isConnected: Bool { phase == .connected }
 
   /// Whether the source is connected or connecting.
-  var isEngaged: Bool { phase == .connected || phase == .trying }
+  var isActive: Bool { phase == .connected || phase == .trying }
 
   /// The time of the next try; nil if it does not depend on time.
   var retry: Instant? { if case .waiting(let until) = phase { until } else { nil } }
@@ -47,17 +47,17 @@ struct SourceState: Hashable, Sendable {
   }
 
   /// The source starts to connect.
-  mutating func tries() { phase = .trying }
+  mutating func beginTry() { phase = .trying }
 
   /// The source is connected.
-  mutating func connects(at now: Instant) {
+  mutating func connect(at now: Instant) {
     phase = .connected
     since = now
     problem = nil
   }
 
   /// The connection or the attempt failed.
-  mutating func loses(
+  mutating func fail(
     _ why: String, next: NextTry, at now: Instant, _ chance: inout some RandomNumberGenerator
   ) {
     if isConnected {
@@ -74,14 +74,14 @@ struct SourceState: Hashable, Sendable {
   }
 
   /// The bridge disconnected the source.
-  mutating func rests(_ why: String, at now: Instant) {
+  mutating func disconnect(_ why: String, at now: Instant) {
     if isConnected { since = now }
-    if isEngaged { problem = why }
-    if isEngaged { phase = .idle }
+    if isActive { problem = why }
+    if isActive { phase = .idle }
   }
 
   /// The network has changed: failures on the old one do not count.
-  mutating func changesNetwork() {
+  mutating func resetForNewNetwork() {
     backOff.reset()
     if case .waiting = phase { phase = .idle }
   }

@@ -82,12 +82,12 @@ final class EventStreamSource: Source {
     // An event without data only sets the id. Events of other types are not for this app.
     guard !event.data.isEmpty, event.type == settings.event else { return Intake.Item(position: position) }
     // Only an id of the event itself identifies the message.
-    let id = position == nil || position == .anywhere ? nil : event.id.flatMap(knowable).map { "sse/\(name)/\($0)" }
+    let id = position == nil || position == .anywhere ? nil : event.id.flatMap(usableID).map { "sse/\(name)/\($0)" }
     return Intake.Item(message: Message(app: settings.app, payload: event.data, id: id), position: position)
   }
 
   /// The id, or a digest of an id that is too long for the daemon.
-  private func knowable(_ id: String) -> String? { id.utf8.count > 200 ? Digest.digits(64, of: id.utf8) : id }
+  private func usableID(_ id: String) -> String? { id.utf8.count > 200 ? Digest.digits(64, of: id.utf8) : id }
 
   private func end(_ end: HTTPStream.End) {
     stream = nil
@@ -100,7 +100,7 @@ final class EventStreamSource: Source {
     case .refused(let head, _) where head.status == 204:
       ("the server has nothing more to say: HTTP status 204", .never)
     case .refused(let head, let host) where head.status == 200:
-      ("what answers at \(host) is no event stream; correct the url, or log in to the network", .backOff)
+      ("the server at \(host) sends no event stream; correct the url, or log in to the network", .backOff)
     case .closed, .failed:
       // The server's own time overrides shorter waits of the back-off.
       (end.loss.why, end.loss.next == .backOff ? retry.map(NextTry.notBefore) ?? .backOff : end.loss.next)

@@ -59,13 +59,13 @@ final class Intake {
         connection: connection, positions: items.map(\.position),
         acceptances: taken.isEmpty ? items.map { _ in .stored } : nil))
     guard !taken.isEmpty else { return settle(source.name) }
-    let size = taken.reduce(0) { $0 + $1.bytesAbout }
+    let size = taken.reduce(0) { $0 + $1.estimatedBytes }
     messages += taken.count
     bytes += size
     let hasMessage = items.map { $0.message != nil }
     bridge.receive(taken, from: source) { [weak self] acceptances in
       var rest = acceptances[...]
-      self?.answered(number, hasMessage.map { $0 ? rest.popFirst() ?? .later : .stored })
+      self?.answered(number, hasMessage.map { $0 ? rest.popFirst() ?? .undelivered : .stored })
       self?.finish(taken.count, size, source.name)
     }
   }
@@ -87,7 +87,7 @@ final class Intake {
   private func settle(_ name: String) {
     var position: Position?
     while let batch = batches.first, let acceptances = batch.acceptances {
-      let end = acceptances.firstIndex(of: .later) ?? acceptances.count
+      let end = acceptances.firstIndex(of: .undelivered) ?? acceptances.count
       position = batch.positions[..<end].last { $0 != nil } ?? position
       // The next connection repeats everything after the first undelivered message.
       let isCut = end < acceptances.count

@@ -97,13 +97,13 @@ final class NtfySource: Source {
   private func item(_ message: NtfyMessage) -> Intake.Item? {
     // A message of a topic that was not requested is a server's mistake.
     guard let app = settings.topics[message.topic] else { return nil }
-    let isKnowable = (1...64).contains(message.id.utf8.count) && message.id.utf8.allSatisfy(Self.isOfID)
-    let position = isKnowable ? Intake.Position.after(message.id) : nil
+    let hasUsableID = (1...64).contains(message.id.utf8.count) && message.id.utf8.allSatisfy(Self.isOfID)
+    let position = hasUsableID ? Intake.Position.after(message.id) : nil
     switch message.body {
     case .text(let payload):
       return Intake.Item(
         message: Message(
-          app: app, payload: payload, urgency: message.urgency, id: isKnowable ? "ntfy/\(name)/\(message.id)" : nil),
+          app: app, payload: payload, urgency: message.urgency, id: hasUsableID ? "ntfy/\(name)/\(message.id)" : nil),
         position: position)
     case .refused(let reason):
       bridge.refuses(reason, app: app, from: self)
@@ -115,7 +115,7 @@ final class NtfySource: Source {
     stream = nil
     if case .closed = end, !isOpen {
       // Usually this is the login page of a network.
-      bridge.lost(self, why: "what answers there is no ntfy server; correct the url, or log in to the network")
+      bridge.lost(self, why: "the server there is no ntfy server; correct the url, or log in to the network")
     } else {
       bridge.lost(self, why: end.loss.why, next: end.loss.next)
     }

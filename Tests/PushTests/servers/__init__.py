@@ -1,5 +1,5 @@
-"""Servers that have messages for apps, on free ports of the loopback, each started and ended by its fixture; and those of
-TransferTests/servers, with which they are one package."""
+"""Servers with messages for apps, on free ports of the loopback; a fixture starts and stops each. The package includes
+the servers of TransferTests/servers."""
 
 import pkgutil
 

@@ -1,5 +1,5 @@
-"""A broker of MQTT as far as a subscriber meets it, for what mosquitto does not do when it is asked to: speak 3.1.1 only,
-forget what was acknowledged, send too much, refuse a topic, throw a client out, say nothing."""
+"""The part of an MQTT broker that a subscriber needs, for behaviour that mosquitto cannot be configured to have: speak
+only 3.1.1, forget acknowledgements, send too much, refuse a topic, disconnect a client, stay silent."""
 
 import collections
 import contextlib
@@ -17,18 +17,18 @@ Connect = collections.namedtuple("Connect", "version client at")
 
 class SmallBroker:
     def __init__(self, versions=(V311, V5), grants=1, says_no=True):
-        """`grants` is the answer to a subscription: a quality of service, or from 128 on a refusal; `says_no` whether it
-        answers a version that it does not speak."""
+        """`grants` is the answer to a subscription: a quality of service, or a refusal from 128 on. `says_no` is whether the
+        broker answers an unknown version."""
         self.versions = versions
         self.says_no = says_no
         self.grants = grants
-        # Who asked to connect, in order, whether it was let in or not.
+        # The clients that sent a CONNECT, in order, accepted or not.
         self.connects = []
-        # The numbers of the packets that were acknowledged.
+        # The acknowledged packet numbers.
         self.acknowledged = []
         self.subscriptions = []
         self.sessions = set()
-        # Reads what comes and answers nothing.
+        # Whether the broker reads without answering.
         self.is_silent = False
         self.client = None
         self.has_changed = threading.Condition()
@@ -43,7 +43,7 @@ class SmallBroker:
             "name": "broker", "host": "127.0.0.1", "port": self.port, "tls": False, "topic": "test/{app}", **keys,
         }  # fmt: skip
 
-    # What a test has it do.
+    # Actions of a test.
 
     def send(self, topic, payload, packet, repeated=False):
         """Sends a message with quality of service 1 to the client that is subscribed."""
@@ -59,7 +59,7 @@ class SmallBroker:
         self.end(client)
 
     def hang_up(self):
-        """Ends the connection without a word."""
+        """Ends the connection without a reason code."""
         self.end(self.forget())
 
     def wait_for_acknowledgement(self, count=1):
@@ -83,7 +83,7 @@ class SmallBroker:
             self.end(connection)
             thread.join()
 
-    # What it does.
+    # The protocol.
 
     def accept(self):
         self.connections = []
@@ -134,7 +134,7 @@ class SmallBroker:
             self.sessions.add(client)
             self.write(connection, CONNACK << 4, bytes([is_known, 0]) + (b"\0" if version == V5 else b""))
         elif self.says_no:
-            # As MQTT 3.1.1 has it (3.2.2.3): the level of the protocol is not supported.
+            # By MQTT 3.1.1 (3.2.2.3): the protocol level is not supported.
             self.write(connection, CONNACK << 4, bytes([0, 1]))
         with self.has_changed:
             self.connects.append(Connect(version, client, time.monotonic()))
@@ -170,7 +170,7 @@ def text(string):
 
 
 def length(count):
-    """Seven bits a byte, the lowest first (MQTT 3.1.1, 2.2.3)."""
+    """A variable byte integer: seven bits a byte, the lowest first (MQTT 3.1.1, 2.2.3)."""
     digits = []
     while True:
         count, digit = divmod(count, 128)

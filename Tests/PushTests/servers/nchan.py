@@ -70,7 +70,7 @@ class Nchan(WebServer):
         super().__init__(directory, self.start_command)
 
     def restart(self):
-        """What channels had is in its memory, and gone."""
+        """The channels' messages are in memory, so a restart loses them."""
         self.close()
         self.run(self.start_command)
 

@@ -27,7 +27,7 @@ UNITS = {"s": 1, "m": 60, "h": 3600, "d": 86400}
 
 
 class Asked:
-    """A request to subscribe, and when (time.monotonic())."""
+    """A request to subscribe, with its time (time.monotonic())."""
 
     def __init__(self, topics, since, authorization):
         self.topics = topics
@@ -35,7 +35,7 @@ class Asked:
         self.authorization = authorization
         self.at = time.monotonic()
         self.status = None
-        # Where in the cache the messages begin that it gets.
+        # The index in the cache of its first message.
         self.place = None
 
 
@@ -47,16 +47,16 @@ class Ntfy:
         self.keepalive = keepalive
         self.messages = []
         self.asked = []
-        # Who may subscribe, as the header says it; everybody while there is none.
+        # The authorization headers that may subscribe; if there are none, everybody may.
         self.accounts = set()
-        # The answers that the next subscribers get: a status and headers.
+        # The answers to the next subscribers: a status and headers.
         self.refusals = []
         self.is_silent = False
         self.has_changed = threading.Condition()
         self.streams = set()
         self.start()
 
-    # Its life. What it was told is in its cache, and outlives a restart.
+    # Start and stop. The cache survives a restart.
 
     def start(self):
         self.listener = Listener((self.address, self.port), Handler)
@@ -87,7 +87,7 @@ class Ntfy:
         """Ends all streams, as a proxy does at its time limit."""
         with self.has_changed:
             for stream in self.streams:
-                # The other side may have gone in this moment.
+                # The client may have closed the connection.
                 with contextlib.suppress(OSError):
                     stream.shutdown(socket.SHUT_RDWR)
 
@@ -96,24 +96,24 @@ class Ntfy:
         return f"{'https' if self.certificates else 'http'}://{self.address}:{self.port}"
 
     def refuse(self, *answers):
-        """Answers the next subscribers so: each is a status, and headers if need be."""
+        """Sets the answers to the next subscribers: a status, with headers if needed."""
         self.refusals += [answer if isinstance(answer, tuple) else (answer, {}) for answer in answers]
 
     def be_silent(self, is_silent=True):
-        """Says nothing more on any stream, not even that it is alive; connections stay."""
+        """Sends nothing more on any stream, not even keep-alives; connections stay open."""
         with self.has_changed:
             self.is_silent = is_silent
             self.has_changed.notify_all()
 
     def forget(self):
-        """What is in its cache expires."""
+        """Expires the messages in the cache."""
         with self.has_changed:
             self.messages.clear()
 
-    # What others do with it.
+    # Publishers.
 
     def publish(self, topic, body, priority=None, unified_push=False):
-        """Takes a message and gives it as subscribers get it."""
+        """Publishes a message, and returns it in the form that subscribers get."""
         body = body if isinstance(body, bytes) else body.encode()
         message = {"id": identifier(), "time": int(time.time()), "event": "message", "topic": topic}
         message["expires"] = message["time"] + 43200
@@ -137,13 +137,13 @@ class Ntfy:
         return message
 
     def repeat(self, message):
-        """Gives a message once more, with the id that it has."""
+        """Sends a message again with the same id."""
         with self.has_changed:
             self.messages.append(message)
             self.has_changed.notify_all()
 
     def wait(self, what, condition, within=BOUND):
-        """Waits until a condition on the requests to subscribe is true, and gives what it gave."""
+        """Waits until a condition on the requests to subscribe holds, and returns its value."""
         with self.has_changed:
             found = self.has_changed.wait_for(lambda: condition(self.asked), within)
             seen = [(asked.status, len(asked.topics), asked.since) for asked in self.asked]
@@ -151,21 +151,21 @@ class Ntfy:
         return found
 
     def is_asked_within(self, seconds):
-        """Whether somebody asks to subscribe within so many seconds."""
+        """Whether a request to subscribe arrives within the seconds."""
         with self.has_changed:
             seen = len(self.asked)
             return self.has_changed.wait_for(lambda: len(self.asked) > seen, seconds)
 
     def wait_for_subscriber(self, times=1):
-        """Waits until a stream is open, for the how manieth time, and gives what was asked for."""
+        """Waits until a stream has opened for the given time, and returns its request."""
         return self.wait(
             f"subscriber {times}", lambda asked: [one for one in asked if one.status == 200][times - 1 : times]
         )[0]
 
-    # What its streams read.
+    # Streams.
 
     def first(self, topics, since):
-        """Where in the cache the messages begin that a subscriber is to get."""
+        """The index in the cache of a subscriber's first message."""
         count = len(self.messages)
         if since in (None, "none"):
             return count
@@ -185,7 +185,7 @@ class Listener(http.server.ThreadingHTTPServer):
     context = None
 
     def finish_request(self, request, client_address):
-        """In the thread of the connection, so that a client that stops in the handshake holds up nobody."""
+        """Runs in the thread of the connection, so that a client that stops in the handshake blocks no other."""
         if not self.context:
             super().finish_request(request, client_address)
             return
@@ -193,7 +193,7 @@ class Listener(http.server.ThreadingHTTPServer):
             super().finish_request(secured, client_address)
 
     def handle_error(self, request, client_address):
-        """Connections that break are what this is about."""
+        """Ignores broken connections, which tests cause on purpose."""
 
 
 class Handler(http.server.BaseHTTPRequestHandler):
@@ -225,7 +225,7 @@ class Handler(http.server.BaseHTTPRequestHandler):
             if self.ntfy.accounts and asked.authorization not in self.ntfy.accounts:
                 status = 403 if asked.authorization is None else 401
             asked.status = status if kind == "json" else 404
-            # Who sees that somebody listens may publish.
+            # A publisher may send as soon as the subscriber is visible.
             asked.place = self.ntfy.first(asked.topics, asked.since)
             self.ntfy.asked.append(asked)
             self.ntfy.has_changed.notify_all()
