@@ -3,7 +3,7 @@
 #include <mosquitto.h>
 #include <mqtt_protocol.h>
 
-// The numbers of mosq_err_t as plain ones, which is what the functions return.
+// The values of mosq_err_t as integers, the type that the functions return.
 static const int mosquitto_ok = MOSQ_ERR_SUCCESS;
 static const int mosquitto_bad_value = MOSQ_ERR_INVAL;
 static const int mosquitto_refused = MOSQ_ERR_CONN_REFUSED;
@@ -13,7 +13,7 @@ static const int mosquitto_see_errno = MOSQ_ERR_ERRNO;
 static const int mosquitto_no_address = MOSQ_ERR_EAI;
 static const int mosquitto_no_answer = MOSQ_ERR_KEEPALIVE;
 
-// Refuses to ask a terminal for the passphrase of a private key: nobody sits there.
+// Refuses to ask a terminal for the passphrase of a private key, because the service has no terminal.
 static inline int mosquitto_no_passphrase(char *text, int size, int is_writing, void *client) {
   (void)text, (void)size, (void)is_writing, (void)client;
   return 0;

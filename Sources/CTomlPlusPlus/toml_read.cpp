@@ -8,9 +8,9 @@
 #error "cannot find toml++: install libtomlplusplus-dev"
 #endif
 
-// toml++ takes some malformed documents, such as "a = [ } ]", for its own mistake and asserts; without assertions it
-// goes on in undefined behaviour. A person's typing mistake must not end a daemon, so an assertion becomes an error of
-// the document: within the parser its own set_error(), which knows the place, elsewhere this one, which does not.
+// For some malformed documents, such as "a = [ } ]", toml++ fails an assertion; without assertions its behaviour is
+// undefined. A typing mistake must not end the daemon, so a failed assertion becomes an error of the document. Within
+// the parser set_error() is its own function, which knows the position; elsewhere it is this one, which does not.
 struct toml_assertion {};
 template <typename Reason>
 [[noreturn]] static inline void set_error(const Reason &) {
@@ -28,7 +28,7 @@ template <typename Reason>
 
 namespace {
 
-// toml++ builds, walks and frees a document by recursion, a level for each dot of a key, and does not bound it.
+// toml++ builds, walks and frees a document by recursion without a bound, one level for each dot of a key.
 constexpr auto most_dots = 2000;
 constexpr auto deepest = 64;
 
@@ -68,7 +68,7 @@ struct visitor {
     if (auto array = node.as_array()) {
       for (const auto &element : *array) this->item(element, {}, element.source().begin.line, depth + 1);
     } else if (auto table = node.as_table()) {
-      // A dotted key or a table header has the line of its own first word.
+      // A dotted key or a table header has the line of its first part.
       for (const auto &[key, value] : *table) this->item(value, key.str(), key.source().begin.line, depth + 1);
     }
   }

@@ -1,11 +1,11 @@
 @preconcurrency import Glibc
 
-/// The users and groups of this machine, each looked up once for a configuration.
+/// The users and groups of this machine, each looked up once per load.
 final class Accounts {
   private var users: [String: Owner?] = [:]
   private var groups: [String: UInt32?] = [:]
 
-  /// The user of a login name or a number.
+  /// The user with a login name or number.
   func user(_ text: String) -> Owner? {
     if let known = users[text] { return known }
     let owner = Self.entry(passwd()) { record, buffer, size, found in
@@ -20,9 +20,9 @@ final class Accounts {
     return owner
   }
 
-  /// The user of a number, with the number for a name if there is no entry.
+  /// The user with a number; a user without an entry gets the number as its name.
   ///
-  /// A container may run as a user that its `passwd(5)` does not know.
+  /// A container may run as a user that is missing from its `passwd(5)`.
   func user(numbered uid: UInt32) -> Owner {
     if let known = user("\(uid)") { return known }
     let owner = Owner(uid: uid, gid: uid == geteuid() ? getegid() : uid, name: "\(uid)", home: "/")
@@ -30,7 +30,7 @@ final class Accounts {
     return owner
   }
 
-  /// The number of the group of a name or a number.
+  /// The number of the group with a name or number.
   func group(_ text: String) -> UInt32? {
     if let known = groups[text] { return known }
     let gid = Self.entry(Glibc.group()) { record, buffer, size, found in

@@ -1,19 +1,19 @@
 import RefreshEngine
 
-/// What the files say, checked: the bounds for all apps, and the apps.
+/// A checked configuration: the limits for all apps, and the apps.
 ///
-/// It is kept in memory for as long as it is in force, so equal texts, lists and owners are stored once, and what an
-/// app leaves out takes no room.
+/// The daemon keeps it in memory while it is in force. Equal texts, lists and owners are stored once, and settings that
+/// an app leaves out take no room.
 public struct Configuration: Hashable, Sendable {
-  /// The bounds of `refreshd.toml`.
+  /// The limits of `refreshd.toml`.
   public var limits: Limits
   /// The apps, in the order of their ids.
   public var apps: [AppConfiguration]
-  /// Who says when the owner of an app logs in and out.
+  /// The source of logins and logouts of the apps' owners.
   public var sessions: SessionSource
-  /// What starts the tasks.
+  /// The launcher of tasks.
   public var launcher: LauncherChoice
-  /// What `[transfers]` says and is not among the limits.
+  /// The settings of `[transfers]` that are not among the limits.
   public var transfers: TransferSettings
 
   /// Makes a configuration; `apps` are sorted by id.
@@ -29,17 +29,17 @@ public struct Configuration: Hashable, Sendable {
   }
 }
 
-/// What starts the tasks of refreshes: the words of `launcher` (FEATURES B5).
+/// The launcher of tasks: the values of `launcher`.
 public enum LauncherChoice: String, Hashable, Sendable, CaseIterable {
-  /// systemd where it is there for this daemon, else the daemon itself.
+  /// systemd if it serves this daemon, else the daemon itself.
   case auto
   /// systemd, as transient services.
   case systemd
-  /// The daemon itself, as its children.
+  /// The daemon itself, as child processes.
   case spawn
 }
 
-/// Who says when the owner of an app logs in and out: the words of `sessions` (FEATURES A9).
+/// The source of logins and logouts of the apps' owners: the values of `sessions`.
 public enum SessionSource: String, Hashable, Sendable, CaseIterable {
   /// Only the signals `login` and `logout`.
   case none
@@ -47,48 +47,52 @@ public enum SessionSource: String, Hashable, Sendable, CaseIterable {
   case logind
 }
 
-/// One app's file, checked and completed by `[defaults]`.
+/// The configuration of one app: its file, checked and completed by `[defaults]`.
 public struct AppConfiguration: Hashable, Sendable {
   /// The app.
   public let id: AppID
-  /// Whose app it is: the user that its commands run as.
+  /// The user that the app belongs to and that its commands run as.
   public let owner: Owner
-  /// What the engine needs to know.
+  /// The settings that the engine needs.
   public let policy: Policy
   /// The command of each task, parallel to the tasks of ``policy``.
   public let commands: [Command]
-  /// The command that tells of stale data, in a list of one that many apps may share; empty for none.
-  let tellingCommands: [Command]
-  /// What is taken away from all its commands, as properties of their units; empty for nothing.
+  /// The command that runs when the data is stale, in a list of one that many apps may share; empty for none.
+  let staleCommands: [Command]
+  /// The restrictions on all commands, as properties of their units; empty for none.
   public let sandbox: [SandboxProperty]
-  /// The name that the file gives, if it gives one.
+  /// The name in the file; nil if the file has none.
   let givenName: String?
   /// The directory of the file, one string for all files in it.
   let folder: String
-  /// The file's name, nil where it is the id and `.toml`.
+  /// The name of the file; nil if it is the id and `.toml`.
   let fileName: String?
 
-  /// What runs when the data is older than the file wants it to be (FEATURES D8); nil when nothing does.
-  public var onStale: Command? { tellingCommands.first }
+  /// The command that runs when the data is older than `stale_after`; nil for none.
+  public var onStale: Command? { staleCommands.first }
 
-  /// What people call the app: `name` of the file, else the last element of the id.
+  /// The name for people: `name` of the file, else the last element of the id.
   public var name: String { givenName ?? String(id.description.split(separator: ".").last ?? "") }
 
-  /// The path of the file that it comes from.
+  /// The path of the app's file.
   public var file: String { "\(folder)/\(fileName ?? "\(id).toml")" }
 }
 
-/// What a task runs: no shell, unless the file asks for one (FEATURES B3).
+/// The command of a task.
+///
+/// It runs without a shell, unless the file asks for one.
 public struct Command: Hashable, Sendable {
-  /// The arguments, the first of which is the absolute path of the program.
+  /// The arguments.
+  ///
+  /// The first is the absolute path of the program.
   public let arguments: [String]
   /// The working directory, an absolute path; nil for the owner's home.
   public let directory: String?
-  /// What the files add to the environment, each `NAME=value`, in the order of the names.
+  /// The variables that the files add to the environment, each `NAME=value`, in the order of their names.
   public let environment: [String]
   /// The group to run in; nil for the owner's own.
   public let group: UInt32?
-  /// The built-in kind that it is, whose order it reads on standard input; nil for all other commands.
+  /// The built-in task that the command performs; nil for any other command.
   public let builtIn: BuiltIn?
 
   /// Makes a command of its parts.
@@ -103,13 +107,13 @@ public struct Command: Hashable, Sendable {
     self.builtIn = builtIn
   }
 
-  /// What it fetches within the refresh; nil for all but the built-in kind `http`.
-  public var fetch: Fetch? {
-    if case .http(let fetch) = builtIn { fetch } else { nil }
+  /// The built-in task if it fetches a file within the refresh (`http`).
+  public var fetch: BuiltIn? {
+    if case .fetch = builtIn?.work { builtIn } else { nil }
   }
 
-  /// What it has downloaded in the background; nil for all but the built-in kind `transfer`.
-  public var download: Download? {
-    if case .transfer(let download) = builtIn { download } else { nil }
+  /// The built-in task if it starts a background transfer (`transfer`).
+  public var download: BuiltIn? {
+    if case .download = builtIn?.work { builtIn } else { nil }
   }
 }

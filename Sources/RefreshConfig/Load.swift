@@ -3,33 +3,32 @@ import RefreshEngine
 extension Configuration {
   /// Reads a configuration, whole or not at all.
   ///
-  /// It depends on nothing but the files, the users, groups and programs of the machine, and who reads. Every mistake
-  /// of every file is found in one go; with a single one there is no configuration (DESIGN section 5).
+  /// The result depends only on the files, the users, groups and programs of the machine, and the reader. A call
+  /// finds every mistake of every file; a single mistake refuses the configuration, so that the old one stays in force.
   public static func load(
     from sources: ConfigurationSources, as reader: Reader
   ) throws(ConfigurationError) -> Configuration {
-    var reading = Reading(reader: reader)
+    let context = LoadContext(reader: reader)
     var problems: [Problem] = []
     if let file = sources.mainFile() {
       do throws(Problem) {
-        problems += reading.read(file, try file.read() ?? [])
+        problems += context.read(file, try file.read() ?? [])
       } catch {
         problems.append(error)
-        reading.limits = .widest
-        reading.defaults = .unreadable
+        context.ignoreMainFile()
       }
     }
     var apps: [AppConfiguration] = []
-    var places: [AppID: String] = [:]
+    var locations: [AppID: String] = [:]
     for file in sources.appFiles(&problems) {
       do throws(Problem) {
         guard let entries = try file.read() else { continue }
-        let read = AppFile(file, entries, in: &reading)
+        let read = AppFile(file, entries, in: context)
         problems += read.problems
         if let app = read.app { apps.append(app) }
         if let (id, line) = read.id {
-          if let place = places[id] { throw .secondApp(id, file, line, first: place) }
-          places[id] = "\(file.path):\(line)"
+          if let first = locations[id] { throw .secondApp(id, file, line, first: first) }
+          locations[id] = "\(file.path):\(line)"
         }
       } catch {
         problems.append(error)
@@ -37,8 +36,8 @@ extension Configuration {
     }
     guard problems.isEmpty else { throw ConfigurationError(problems) }
     return Configuration(
-      limits: reading.limits, apps: apps.sorted { $0.id < $1.id }, sessions: reading.sessions,
-      launcher: reading.launcher, transfers: reading.transfers)
+      limits: context.limits, apps: apps.sorted { $0.id < $1.id }, sessions: context.sessions,
+      launcher: context.launcher, transfers: context.transfers)
   }
 }
 

@@ -1,12 +1,12 @@
-/// A user of this machine, as `passwd(5)` has it.
+/// A user of this machine (`passwd(5)`) that apps belong to.
 ///
-/// A class, so that a thousand apps of one user hold one owner.
+/// A class, so that a thousand apps of one user share one owner.
 public final class Owner: Hashable, Sendable {
   /// The user's number.
   public let uid: UInt32
   /// The number of the user's own group.
   public let gid: UInt32
-  /// The user's login name; the number as text for a user that has no entry.
+  /// The user's login name; the number as text for a user without an entry.
   public let name: String
   /// The user's home directory.
   public let home: String
@@ -19,12 +19,12 @@ public final class Owner: Hashable, Sendable {
     self.home = home
   }
 
-  /// The absolute path of one that may begin with `~/`, for the user's home.
+  /// The absolute path of one that may begin with `~/`.
   func path(of written: String) -> String {
     written.hasPrefix("~/") ? home + written.dropFirst(1) : written
   }
 
-  /// Whether all of the two users' entries is equal.
+  /// Compares all fields of the two users.
   public static func == (left: Owner, right: Owner) -> Bool {
     left === right
       || (left.uid, left.gid, left.name, left.home) == (right.uid, right.gid, right.name, right.home)

@@ -1,26 +1,26 @@
 @preconcurrency import Glibc
 
-/// Who reads a configuration, which decides whose apps it may have.
+/// The daemon that reads a configuration; its user decides which owners apps may have.
 public struct Reader: Sendable {
   /// The user that the daemon runs as.
   public let uid: UInt32
-  /// Whether it is a user's daemon (`--user`), whose apps are all that user's.
+  /// Whether the reader is a user's daemon (`--user`), which runs only that user's apps.
   public let isUserDaemon: Bool
-  /// Whether there is a program at an absolute path.
+  /// Whether an absolute path is that of a program.
   let isProgram: @Sendable (String) -> Bool
-  /// The directories that the daemon has for itself alone.
+  /// The directories that only the daemon sees.
   let privateFolders: [String]
-  /// Where the program of the built-in kinds may be, the best place first.
+  /// The paths where `refresh-worker` may be, in the order of preference.
   let workers: [String]
 
   /// Describes the daemon that the configuration is for.
   ///
   /// - Parameters:
-  ///   - uid: the user that it runs as, by default this process's.
-  ///   - isProgram: tells whether a path is that of a program, by default an executable file. Examples can be checked
-  ///     with it on a machine that does not have their programs.
-  ///   - privateFolders: the directories in which the daemon does not see what tasks write.
-  ///   - workers: where `refresh-worker` may be, the best place first.
+  ///   - uid: the user that the daemon runs as, by default this process's.
+  ///   - isProgram: whether a path is that of a program, by default whether it is an executable file. A test can replace
+  ///     it to check examples whose programs are not installed.
+  ///   - privateFolders: the directories that only the daemon sees.
+  ///   - workers: the paths where `refresh-worker` may be, in the order of preference.
   public init(
     uid: UInt32 = geteuid(), isUserDaemon: Bool = false,
     isProgram: @escaping @Sendable (String) -> Bool = Reader.isExecutableFile,
@@ -33,12 +33,14 @@ public struct Reader: Sendable {
     self.workers = workers
   }
 
-  /// Whether commands can run as other users and groups than the daemon's.
+  /// Whether commands can run as users and groups other than the daemon's.
   var canChangeUser: Bool { uid == 0 && !isUserDaemon }
 
-  /// Whether there is a file at the path that this process may execute; for root, that anybody may.
+  /// Whether the path is that of a file that this process may execute.
   ///
-  /// Without CAP_DAC_OVERRIDE, root may not execute what is its owner's alone; but the task runs as the owner.
+  /// For root, any execute bit counts.
+  ///
+  /// Root without CAP_DAC_OVERRIDE may not execute a file that only its owner may, but the task runs as the owner.
   @Sendable public static func isExecutableFile(_ path: String) -> Bool {
     var status = stat()
     guard stat(path, &status) == 0, status.st_mode & S_IFMT == S_IFREG else { return false }

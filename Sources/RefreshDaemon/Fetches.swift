@@ -51,10 +51,11 @@ extension Daemon {
   /// The order that a task of a built-in kind reads on standard input.
   func order(of command: Command, _ app: AppID) -> [UInt8]? {
     do {
-      switch command.builtIn {
-      case .http(let fetch):
-        return Array(try Wire.FetchOrder(fetch, fetches[app, fetch.file.url]).jsonText(.line).utf8)
-      case .transfer(let download): return Array(try Wire.Request(download).jsonText(.line).utf8)
+      guard let file = command.builtIn?.file else { return nil }
+      switch command.builtIn?.work {
+      case .fetch(let mostBytes):
+        return Array(try Wire.FetchOrder(file, mostBytes: mostBytes, fetches[app, file.url]).jsonText(.line).utf8)
+      case .download(let task): return Array(try Wire.Request(file, task).jsonText(.line).utf8)
       case nil: return nil
       }
     } catch {
@@ -65,21 +66,20 @@ extension Daemon {
 }
 
 extension Wire.FetchOrder {
-  fileprivate init(_ fetch: Fetch, _ known: Validator?) {
+  fileprivate init(_ file: RemoteFile, mostBytes: Int64, _ known: Validator?) {
     self.init(
-      url: fetch.file.url, to: fetch.file.target, headersFile: fetch.file.headersFile,
-      credentialFile: fetch.file.credentialFile, netrc: fetch.file.usesNetrc, mostBytes: fetch.mostBytes,
+      url: file.url, to: file.target, headersFile: file.headersFile,
+      credentialFile: file.credentialFile, netrc: file.usesNetrc, mostBytes: mostBytes,
       remembered: known.map { Remembered(etag: $0.etag, lastModified: $0.lastModified, digest: $0.digest) })
   }
 }
 
 extension Wire.Request {
-  fileprivate init(_ download: Download) {
-    let (file, wishes) = (download.file, download.wishes)
+  fileprivate init(_ file: RemoteFile, _ task: DownloadTask) {
     self.init(
-      url: file.url, path: file.target, session: wishes.session, description: wishes.description,
-      sha256: wishes.sha256, network: wishes.network.map(Wire.NetworkConstraint.init),
-      priority: wishes.priority.map(Int64.init), maxRate: wishes.maxRate, headersFile: file.headersFile,
-      credentialFile: file.credentialFile, netrc: file.usesNetrc ? true : nil, notify: wishes.notify)
+      url: file.url, path: file.target, session: task.session, description: task.description,
+      sha256: task.sha256, network: task.network.map(Wire.NetworkConstraint.init),
+      priority: task.priority.map(Int64.init), maxRate: task.maxRate, headersFile: file.headersFile,
+      credentialFile: file.credentialFile, netrc: file.usesNetrc ? true : nil, notify: task.notify)
   }
 }

@@ -5,10 +5,10 @@ import Systemd
 // Wiring only: the command line to the bridge, and its end to an exit code.
 
 do throws(PushError) {
-  let settings = try Settings(arguments: CommandLine.arguments)
+  let settings = try BridgeSettings(arguments: CommandLine.arguments)
   switch settings.purpose {
   case .run: try BridgeService(settings).run()
-  case .help: print(Settings.help, terminator: "")
+  case .help: print(BridgeSettings.help, terminator: "")
   case .version: print("refresh-push \(refreshdVersion)")
   }
 } catch {

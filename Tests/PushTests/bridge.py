@@ -8,7 +8,7 @@ from program import Program
 from waiting import Bound
 
 REFRESH_PUSH = REFRESHD.with_name("refresh-push")
-# An app without a limit on pushes.
+# The settings of an app that every push wakes at once.
 UNLIMITED = {"push_burst": 100, "push_per_hour": 3600}
 
 
@@ -21,7 +21,7 @@ def push(id=None, **more):
 
 
 class Bridge(Program):
-    """It shares the daemon's configuration folder, and has its own state."""
+    """The bridge shares the daemon's configuration directory and has a state directory of its own."""
 
     def __init__(self, daemon):
         self.daemon = daemon
@@ -44,12 +44,12 @@ class Bridge(Program):
         file.chmod(0o600)
 
     def source(self, name):
-        """The entry of a source in the daemon's status; None if there is none."""
+        """The entry of a source in the daemon's status, None for no entry."""
         sources = self.daemon.status().get("push", {}).get("sources", [])
         return next((source for source in sources if source["name"] == name), None)
 
     def wait_for(self, name, what, condition, within=15):
-        """Waits until the status has these values for a source, and returns the entry."""
+        """Waits until the status of a source meets the condition, and returns it."""
         bound = Bound(within)
         while not (condition(source) if (source := self.source(name)) else False):
             assert bound.left, f"the source {name} is not {what} within {within} s: {source}"
@@ -57,11 +57,11 @@ class Bridge(Program):
         return source
 
     def wait_for_count(self, name, **counts):
-        """Waits until the status has these counts of messages. The bridge reports them once a second."""
+        """Waits until the status has these counts of messages; the bridge reports once a second."""
         self.wait_for(name, f"at {counts}", lambda source: counts.items() <= source.items())
 
     def turn(self):
-        """Waits for the bridge's next message to the service manager, for a moment at most."""
+        """Waits for a message to the service manager, or a moment."""
         if self.notices.is_waiting(0.05):
             self.notices.next()
 
@@ -69,7 +69,7 @@ class Bridge(Program):
         return self.wait_for(name, "connected", lambda source: source["is_connected"])
 
     def wait_until_remembered(self, name):
-        """Waits until the bridge would accept the next message of this source."""
+        """Waits until the bridge has stored a position for this source."""
         file, bound = self.state / "sources.json", Bound()
         while not file.exists() or name not in file.read_text():
             assert bound.left, f"nothing of {name} is remembered"
@@ -89,7 +89,7 @@ def cpu(pid):
 
 
 class App:
-    """An app that pushes wake, and that reports their payloads to the test."""
+    """An app that pushes wake, and that records its payloads for the test."""
 
     def __init__(self, daemon, id=TODO, **keys):
         self.daemon = daemon
@@ -99,7 +99,7 @@ class App:
         daemon.app(task, id=id, **{**UNLIMITED, **keys})
 
     def told(self, count=1):
-        """Waits for the next wakes by push, and returns the payload of each."""
+        """Waits for the next wakes by push, and returns their payloads."""
         payloads = []
         for line in self.wakes.lines(count):
             trigger, _, payload = line.split(" ", 2)
@@ -108,13 +108,13 @@ class App:
         return payloads
 
     def ids(self, count=1):
-        """Waits for the next wakes by push, and returns the content id of each."""
+        """Waits for the next wakes by push, and returns their content ids."""
         lines = [line.split(" ", 2) for line in self.wakes.lines(count)]
         assert {trigger for trigger, *_ in lines} == {"push"}, lines
         return [id for _, id, _ in lines]
 
     def no_more(self):
-        """Asserts that no push is pending: a refresh that starts now ends after them."""
+        """Asserts that no wake is pending: a refresh requested now ends after all pending ones."""
         self.daemon.refresh(self.id)
         lines = self.wakes.lines_so_far()
         assert [line.split(" ")[0] for line in lines] == ["manual"], lines

@@ -43,7 +43,7 @@ def pytest_runtest_makereport(item, call):
 
 @pytest.fixture
 def bridge(daemon):  # noqa: F811
-    """A bridge to a daemon that is not started yet. Its servers are on this machine, and need no network."""
+    """A bridge that is not started yet. Its servers are on this machine and need no network."""
     bridge = Bridge(daemon)
     daemon.configure(HURRY + '[push]\nnetwork = "none"\n')
     yield bridge
@@ -52,7 +52,7 @@ def bridge(daemon):  # noqa: F811
 
 @pytest.fixture
 def app(daemon):  # noqa: F811
-    """An app that reports the payload of each wake."""
+    """An app that records its payloads."""
     return App(daemon)
 
 
@@ -72,7 +72,7 @@ def certificates(servers_directory):
 
 @pytest.fixture
 def broker(scratch, certificates):  # noqa: F811
-    """A running broker without sessions."""
+    """A running broker without clients."""
     broker = Broker(scratch / "broker", certificates)
     broker.start()
     yield broker

@@ -1,4 +1,4 @@
-"""The bridge itself: its handling of secrets, the cost of a daemon that hangs, and its command line."""
+"""The bridge itself: the use of secrets, a hanging daemon, and the command line."""
 
 import http.server
 import pathlib
@@ -44,7 +44,7 @@ def test_a_redirect_is_followed_and_secrets_stay_with_the_first_server(
         assert app.ids() == ["1"]
         assert [asked.authorization for asked in ntfy.asked] == [f"Bearer {TOKEN}"]
         assert [asked.authorization for asked in other.asked] == [None]
-        # At the next attempt the first server is asked again: it may redirect to itself this time.
+        # The next try starts at the first server again, which now redirects to itself.
         other.stop()
         ntfy.wait_for_subscriber()
         assert [asked.authorization for asked in ntfy.asked] == [f"Bearer {TOKEN}"] * 3
@@ -114,7 +114,7 @@ def test_a_daemon_that_hangs_holds_nobody_up(daemon, app, bridge, ntfy):
     bridge.start()
     bridge.wait_until_connected("home")
     daemon.signal(signal.SIGSTOP)
-    # More than the bridge accepts while they wait for the daemon.
+    # More messages than the bridge accepts while they wait for the daemon.
     for number in range(1, 61):
         ntfy.publish(TOPIC, push(number, filling="x" * 3900))
     # The bridge handles the signal, and ends at once.
@@ -135,7 +135,7 @@ def test_a_daemon_that_is_away_costs_nothing_while_messages_wait(daemon, app, br
     bridge.start()
     bridge.wait_until_connected("home")
     daemon.kill()
-    # More than the bridge accepts.
+    # More messages than the bridge accepts.
     for number in range(1, 201):
         ntfy.publish(TOPIC, push(number, filling="x" * 3900))
     bridge.wait_until_said("messages wait")
@@ -216,7 +216,7 @@ def test_without_a_source_it_says_so_and_waits_for_one(daemon, app, bridge, ntfy
     bridge.wait_until_connected("home")
     ntfy.publish(TOPIC, push(1))
     assert app.ids() == ["1"]
-    # And back again.
+    # The first configuration again.
     bridge.configure()
     bridge.signal(signal.SIGHUP)
     bridge.wait_until_said("No source is configured", times=2)

@@ -1,5 +1,5 @@
-"""The example config/apps.d/org.example.song.toml, unchanged except for the server and the folder: a push through a
-real broker, a download that the push starts, and a wake with the session when the file is complete."""
+"""The example config/apps.d/org.example.song.toml with another server and folder: a push through a real broker starts a
+download, and the end of the session wakes the app."""
 
 import os
 import pathlib
@@ -31,7 +31,7 @@ def song(daemon, bridge, broker, files):
     text = (REPOSITORY / f"config/apps.d/{SONG}.toml").read_text()
     for shown, here in [
         ('"https://example.org/songs/$REFRESH_CONTENT_ID.flac"', f'"{files.url("plain", SIZE)}?hold=$REFRESH_CONTENT_ID"'),
-        # The file name would come from the URL, and a server on this machine needs no network.
+        # The URL gives the name of the file, and a local server needs no network.
         ("--to ~/Music/ ", f'--to "{folder}/$REFRESH_CONTENT_ID.flac" --network none '),
     ]:
         assert text.count(shown) == 1, shown
@@ -58,7 +58,7 @@ def wait_for_refreshes(daemon, count):
 def test_a_push_starts_a_download_and_the_app_is_woken_again_when_it_is_there(daemon, broker, files, song):
     broker.publish(f"test/{SONG}", push(42))
     files.wait_until_held("plain")
-    # The refresh ends while the file is still being downloaded.
+    # The refresh ends while the download continues.
     [told] = wait_for_refreshes(daemon, 1)
     assert (told["trigger"], told["content_id"], told["outcome"]) == ("push", "42", "new_data")
     assert not (song / "42.flac").exists()
@@ -79,7 +79,7 @@ def test_what_is_no_number_is_not_put_into_a_url(daemon, broker, files, song):
 
 
 def test_the_same_by_the_command(daemon, files, song):
-    """By the command that the file suggests for a try."""
+    """The commands that the example's comments suggest."""
     command = [REFRESH_PUSH.with_name("refreshctl"), "push", SONG, push(7), "--socket", daemon.socket]
     subprocess.run(command, check=True, timeout=30, capture_output=True)
     files.let_go()

@@ -1,5 +1,5 @@
-"""10,000 messages to 100 apps, while bridge and daemon are killed again and again. Nothing is lost, only an interrupted
-refresh delivers a push twice, the limits hold, and all counts add up."""
+"""10,000 messages to 100 apps while bridge and daemon are killed repeatedly. No message is lost; only a refresh that a
+kill interrupted repeats one. No app exceeds its limit of wakes, and all counts add up."""
 
 import collections
 import contextlib
@@ -16,13 +16,13 @@ from waiting import Bound
 
 APPS = [f"org.example.app{number:02}" for number in range(100)]
 MESSAGES, BATCHES = 100, 5
-# Ten apps get a hundred contents, more than may wait; the others get ten contents, ten times each.
+# Ten apps get a hundred contents, more than the queue holds; the others get ten contents, ten times each.
 VARIOUS = APPS[::10]
 BURST, WAITING = 5, 64
 
 
 def by_mqtt(app):
-    """Every other app has its messages from the broker, the rest from the ntfy server."""
+    """Half of the apps get their messages from the broker, the other half from the ntfy server."""
     return APPS.index(app) % 2 == 1
 
 
@@ -66,20 +66,20 @@ class Flood:
                         self.ntfy.publish(self.topics[app], payload)
 
     def finish(self):
-        """Waits until the last message of each source is delivered: all before it are accepted by then."""
+        """Waits until the last message of each source is delivered, and so all messages before it."""
         self.ntfy.publish("upLast0123456", push("last"))
         self.broker.publish(f"test/{self.last[1].id}", push("last"))
         for app in self.last:
             assert app.wakes.line(within=60).startswith("push last ")
 
     def waiting(self):
-        """The pushes in the store, which nobody writes to."""
+        """The pushes in the store, which no process has open for writing."""
         store = next(self.daemon.state.glob("*.sqlite"))
         with contextlib.closing(sqlite3.connect(f"file:{store}?mode=ro", uri=True)) as connection:
             return connection.execute("SELECT count(*) FROM push").fetchone()[0]
 
     def settle(self, is_settled, what):
-        """Waits until this is true of every app, and returns the counts of each: waiting, dropped, refreshes."""
+        """Waits until the condition holds for every app, and returns its waiting and dropped pushes and refreshes."""
         bound = Bound(60)
         for app in APPS:
             while True:
@@ -90,8 +90,7 @@ class Flood:
                 self.daemon.settle(app)
 
     def account(self, app):
-        """The number of messages that waited, were dropped, were delivered, and were delivered by an interrupted
-        refresh."""
+        """The numbers of waiting, dropped and delivered messages, and of those that an interrupted refresh had."""
         count = collections.Counter()
         for waiting in self.daemon.call("Manager.Why", app=app)["why"]["pushes"]:
             count["waiting"] += 1 + waiting["merged"]
@@ -109,7 +108,7 @@ class Flood:
         return count, answer
 
     def payloads(self, app):
-        """The messages that the app received, and how often."""
+        """The number of deliveries of each message to the app."""
         file = self.told / app
         lines = file.read_text().splitlines() if file.exists() else []
         return collections.Counter(json.loads(line)["number"] for line in lines)
@@ -143,18 +142,18 @@ def test_nothing_is_lost_and_everything_is_accounted_for(daemon, bridge, broker,
         bridge.start()
     flood.finish()
 
-    # Each app was woken as often as its limit allows, and no more often.
+    # Each app was woken exactly as often as its limit allows.
     flood.settle(lambda why: why["push_limit"]["used"] == BURST, "woken as often as it may be")
     for app in APPS:
         count, answer = flood.account(app)
-        # An interrupted refresh counts, and its push may wait for a repetition.
+        # An interrupted refresh counts, and its repetition may still wait.
         assert 0 <= BURST - count["wakes"] <= count["cut short"], (app, count)
         assert count["waiting"] + count["dropped"] + count["delivered"] == MESSAGES, (app, count)
         if app in VARIOUS:
-            # Some of the messages that waited at the last drop were delivered after it.
+            # Some messages that were queued at the last drop were delivered later.
             assert WAITING - BURST <= count["waiting"] <= WAITING and answer["pushes_dropped"], (app, count)
 
-    # Without the limit, the waiting messages arrive, and no others.
+    # Without the limit the waiting messages are delivered, and no others.
     for app in APPS:
         text = daemon.file(app).read_text()
         keys = "".join(f"{key} = {value}\n" for key, value in UNLIMITED.items())
@@ -166,14 +165,14 @@ def test_nothing_is_lost_and_everything_is_accounted_for(daemon, bridge, broker,
         count, answer = flood.account(app)
         assert count["dropped"] + count["delivered"] == MESSAGES, (app, count)
         got = flood.payloads(app)
-        # Only interrupted refreshes delivered a message twice.
+        # Only an interrupted refresh may have delivered a message twice.
         assert got.total() - len(got) <= count["cut short"], (app, got, count)
         assert len(got) >= count["wakes"]
         if app in VARIOUS:
             missing = {number for number in range(MESSAGES) if number not in got}
             assert missing <= {int(dropped["content_id"]) for dropped in answer["pushes_dropped"]}, app
         else:
-            # Of each content the newest message was delivered.
+            # The newest message of each content was delivered.
             assert {number for number in got if number >= MESSAGES - 10} == set(range(MESSAGES - 10, MESSAGES)), app
         start = answer["refreshes"][0]["id"].split("-")[0]
         wakes += sum(
@@ -183,5 +182,5 @@ def test_nothing_is_lost_and_everything_is_accounted_for(daemon, bridge, broker,
     fates = metrics(daemon)
     assert fates["delivered"] == wakes + len(flood.last)
     assert fates["dropped"] == drops
-    # All messages went one of these ways, and none is left.
+    # Every message is accounted for, and none is left.
     assert before + fates["queued"] == fates["delivered"] + fates["dropped"], fates

@@ -1,4 +1,4 @@
-"""A server that is gone costs next to nothing: the back-off and the state of the network bound the attempts."""
+"""An unreachable server costs next to nothing: the back-off and the network policy bound the bridge's work."""
 
 import os
 import socket
@@ -11,16 +11,16 @@ from daemon import HURRY, TODO
 from servers.ntfy import Ntfy
 from servers.ports import free_port
 
-# The back-off is a random part of 1 s, 2 s, 4 s and so on. Twelve attempts in this time would need the first eighth of
-# each of the longer waits.
+# The back-off is a random part of 1 s, 2 s, 4 s and so on. Twelve attempts in so few seconds would need a random value
+# in the first eighth of each longer wait.
 SECONDS, ATTEMPTS = 10, 12
-# The processor time of bridge and daemon meanwhile, in seconds. An attempt with TLS takes some 20 ms, more on a busy
-# machine, and waiting takes none. A busy loop would take all of it.
+# The bound on processor time of bridge and daemon, in seconds: an attempt by TLS takes some 20 ms, more on a busy
+# machine. Waiting takes none. A busy loop would take all of the time.
 COST = 0.6
 
 
 class Door:
-    """A port that ends every connection at once, and counts them."""
+    """A port that counts connections and closes each at once."""
 
     def __init__(self):
         self.listener = socket.create_server(("127.0.0.1", 0))
@@ -41,7 +41,7 @@ class Door:
                 self.has_changed.notify_all()
 
     def comes_to(self, count, within):
-        """Whether this many connections came within this many seconds."""
+        """Whether this number of connections arrives within the seconds."""
         with self.has_changed:
             return self.has_changed.wait_for(lambda: self.count >= count, within)
 
@@ -59,7 +59,7 @@ def door():
 
 
 class Abyss:
-    """A port that never replies, as of a machine that is switched off: its queue of connections is full."""
+    """A port that does not answer, like that of a machine that is off: its queue of connections is full."""
 
     def __init__(self):
         self.listener = socket.socket()
@@ -112,7 +112,7 @@ def test_a_server_that_turns_everybody_away_is_asked_ever_less(daemon, app, brid
 
 @KINDS
 def test_a_port_that_nobody_listens_on_is_tried_ever_less(daemon, app, bridge, door, kind):
-    """The kernel refuses the connections, so the test measures the cost."""
+    """The kernel refuses the connections, so the test measures processor time."""
     daemon.start()
     bridge.configure(**sources(kind, free_port()))
     bridge.start()
@@ -138,15 +138,14 @@ def test_a_server_that_answers_nothing_costs_nothing_and_holds_up_nobody(daemon,
     assert cpu(bridge.pid) + cpu(daemon.pid) - spent < COST
     ntfy.publish("upTodo0123456", push(1))
     assert app.ids() == ["1"]
-    # The bridge does not wait for the reply.
+    # The bridge ends without waiting for the missing answer.
     assert bridge.stop() == 0
 
 
 @pytest.mark.skipif(os.geteuid() != 0, reason="only root may make networks")
 @pytest.mark.parametrize("network", ["any", "none"])
 def test_a_cable_that_is_pulled_costs_nothing_and_what_came_comes_when_it_is_back(daemon, bridge, cable, network):
-    """If the policy asks for a network, the bridge closes its connections; otherwise they stay silent until another
-    network is up."""
+    """If the policy needs a network, the bridge closes its connections. Otherwise they are silent until a new network."""
     app = App(daemon)
     server = Ntfy(address=cable.near_address)
     inside = ["ip", "netns", "exec", cable.NAME]

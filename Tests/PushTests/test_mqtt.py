@@ -1,5 +1,5 @@
-"""Apps with messages on an MQTT broker: a real mosquitto with TLS and a password, and a small broker for behaviour that
-mosquitto does not show on demand."""
+"""Apps with messages from an MQTT broker: a real mosquitto with TLS and a password, and a small broker for behaviour
+that mosquitto cannot be configured to have."""
 
 import os
 import select
@@ -19,7 +19,7 @@ TOPIC = f"test/{TODO}"
 
 @pytest.fixture
 def running(daemon, app, bridge, broker):
-    """The daemon and the bridge, which subscribes to mosquitto."""
+    """The daemon and a bridge with the broker as source."""
     daemon.start()
     bridge.configure(mqtt=broker.source())
     bridge.start()
@@ -36,7 +36,7 @@ def small(request):
 
 @pytest.fixture
 def running_small(daemon, app, bridge, small):
-    """The daemon and the bridge, which subscribes to the small broker."""
+    """The daemon and a bridge with the small broker as source."""
     daemon.start()
     bridge.configure(mqtt=small.source())
     bridge.start()
@@ -46,7 +46,7 @@ def running_small(daemon, app, bridge, small):
 
 @pytest.fixture
 def line(broker):
-    """A relay to the broker that can be cut."""
+    """A connection to the broker that a test can break."""
     line = Relay(broker.port)
     yield line
     line.close()
@@ -176,7 +176,7 @@ def test_a_broker_that_was_away_is_connected_to_again(running, broker, app):
 
 
 def test_a_message_that_is_not_stored_is_not_acknowledged(daemon, running, broker, app):
-    """The bridge has the message, the daemon does not reply, and both are killed: the broker sends it again."""
+    """The bridge has the message, the daemon does not answer, and both are killed: the broker sends it again."""
     daemon.signal(signal.SIGSTOP)
     for number in range(1, 4):
         broker.publish(TOPIC, push(number))
@@ -192,7 +192,7 @@ def test_a_message_that_is_not_stored_is_not_acknowledged(daemon, running, broke
 
 
 def test_a_message_that_is_stored_and_not_acknowledged_comes_once(running_small, small, app):
-    """The acknowledgement is lost with the connection: the broker sends the message again, with the flag DUP."""
+    """The acknowledgement is lost with the connection: the broker repeats the message, marked as repeated."""
     for packet in (1, 2):
         small.send(TOPIC, push(packet), packet)
     small.wait_for_acknowledgement(2)
@@ -236,7 +236,7 @@ def test_a_broker_that_was_killed_has_lost_the_session_and_the_same_words_are_an
 
 @pytest.mark.parametrize("small", [{"versions": [V311]}, {}], indirect=True, ids=["3.1.1", "5"])
 def test_a_number_that_the_broker_uses_again_is_another_message(running_small, small, app):
-    """Only the flag DUP in libmosquitto's log tells it from a message that is sent again."""
+    """The DUP flag, which libmosquitto has only in its log, distinguishes the message from a repeated one."""
     for count in (1, 2):
         small.send(TOPIC, push(1), 1)
         assert app.ids() == ["1"]
@@ -252,7 +252,7 @@ def test_a_number_that_is_used_again_is_another_message_for_a_daemon_that_was_ki
     app.no_more()
     daemon.signal(signal.SIGSTOP)
     small.send(TOPIC, push(1), 1)
-    # The daemon has the call in its socket, and ends without reading it.
+    # The daemon ends with the call unread.
     assert lives_on(running_small, 1)
     daemon.kill()
     daemon.start()
@@ -262,8 +262,8 @@ def test_a_number_that_is_used_again_is_another_message_for_a_daemon_that_was_ki
 
 
 def test_the_same_words_in_a_new_session_are_another_message(running_small, small, app):
-    """The broker has lost its sessions and counts from one again. It marks the messages of the bridge's absence as sent
-    before, as mosquitto does."""
+    """The broker has lost its sessions and numbers packets from 1 again. It marks messages from the outage as repeated, as
+    mosquitto does."""
     small.send(TOPIC, push(1), 1)
     assert app.ids() == ["1"]
     small.wait_for_acknowledgement()
@@ -303,7 +303,7 @@ def test_a_broker_that_is_back_with_an_older_session_is_asked_for_the_topic_agai
     bridge.start()
     bridge.wait_until_connected("broker")
     bridge.stop()
-    # mosquitto writes its sessions to the disk when it stops, and not when it is killed.
+    # mosquitto writes its sessions to disk at a stop, not at a kill.
     broker.restart()
     bridge.configure(mqtt=broker.source())
     bridge.start()
@@ -351,11 +351,11 @@ def test_another_topic_takes_the_place_of_the_one_that_was_there(running, broker
     app.no_more()
 
 
-# Permissions and errors.
+# Logins and mistakes.
 
 
 def problem(daemon, bridge, **keys):
-    """Starts the bridge with these keys and returns the problem of the source."""
+    """Starts the bridge with these keys and returns the problem."""
     daemon.start()
     bridge.configure(mqtt=keys)
     bridge.start()
@@ -477,11 +477,11 @@ def test_a_packet_that_is_too_large_is_not_sent_by_a_broker_that_knows_the_bound
     assert source["received"] == 1
 
 
-# Connections that end, or fail.
+# Connections that end or fail.
 
 
 def lives_on(bridge, seconds):
-    """Whether the bridge keeps running for this time."""
+    """Whether the bridge is still running after this time."""
     end = os.pidfd_open(bridge.pid)
     try:
         return not select.select([end], [], [], seconds)[0]
@@ -493,13 +493,13 @@ def test_a_client_with_the_same_id_is_not_fought(running_small, small):
     small.dismiss(0x8E)
     source = running_small.wait_until_lost("broker")
     assert "client_id" in source["problem"]
-    # The longest back-off: at least half of 5 min.
+    # The longest back-off is at least half of 5 min.
     assert source["retry_us"] - source["since_us"] > 140_000_000
     assert len(small.connects) == 1
 
 
 def test_a_broker_that_closes_every_connection_without_a_word_is_left_alone(running_small, small):
-    """A broker of MQTT 3.1.1 does so when another client connects with the same id."""
+    """As an MQTT 3.1.1 broker does if another client connects with the same id."""
     for _ in range(3):
         small.wait_for_client()
         small.hang_up()
@@ -539,7 +539,7 @@ def test_a_broker_that_falls_silent_is_lost_after_two_keep_alives(daemon, app, b
 
 @pytest.mark.bound(90)
 def test_a_daemon_that_takes_longer_than_the_broker_waits_gets_each_message_once(daemon, app, bridge, broker):
-    """No ping goes out before the acknowledgements, so the broker ends the connection, and sends everything again."""
+    """No ping goes out before the acknowledgements, so the broker ends the connection and repeats all messages."""
     daemon.start()
     bridge.configure(mqtt=broker.source(keep_alive="5s"))
     bridge.start()
@@ -563,11 +563,11 @@ def test_an_idle_connection_costs_nothing(running, broker):
 
 
 def test_a_broker_that_is_gone_is_asked_now_and_then(running, app, broker):
-    """The back-off allows about five attempts in the first seconds."""
+    """The back-off allows about five tries in the first seconds."""
     broker.stop()
     running.wait_until_lost("broker")
     before = running.cpu()
     assert lives_on(running, 5)
     assert running.cpu() - before < 0.2
-    # Nothing changed, so the bridge reports nothing.
+    # Nothing changed, so there is no further report.
     assert sum("Broker broker is not connected" in line for line in running.said) <= 2

@@ -1,4 +1,4 @@
-"""Apps with messages on an ntfy server."""
+"""Apps with messages from an ntfy server."""
 
 import base64
 import signal
@@ -25,7 +25,7 @@ def mail(daemon, app):
 
 @pytest.fixture
 def running(daemon, app, mail, bridge, ntfy):
-    """The daemon and the bridge, which subscribes to the topics of both apps."""
+    """The daemon and a bridge with the topics of both apps."""
     daemon.start()
     bridge.configure(ntfy=source(ntfy))
     bridge.start()
@@ -118,12 +118,12 @@ def test_everything_is_killed_at_once_and_nothing_is_lost(daemon, running, ntfy,
 
 
 def test_a_server_that_replays_everything_wakes_nobody_twice(running, ntfy, app):
-    """ntfy does so when it no longer knows the last id."""
+    """As ntfy does if the last id is no longer in its cache."""
     for number in range(1, 4):
         ntfy.publish(TOPICS[TODO], push(number))
     assert app.ids(3) == ["1", "2", "3"]
     running.stop()
-    # The last message that the bridge knows has expired, and the two before it are still there.
+    # The bridge's last message has expired, and the two before it are still in the cache.
     del ntfy.messages[2:]
     ntfy.publish(TOPICS[TODO], push(4))
     running.start()
@@ -161,7 +161,7 @@ def test_what_is_no_payload_is_refused_counted_and_shown_to_nobody(running, ntfy
     ntfy.publish(TOPICS[TODO], push(1))
     assert app.ids() == ["1"]
     running.wait_for_count("home", received=2, refused=1)
-    # A refused topic is not requested again.
+    # The server does not repeat a refused message.
     running.restart()
     ntfy.publish(TOPICS[TODO], push(2))
     assert app.ids() == ["2"]
@@ -179,7 +179,7 @@ def test_a_message_without_the_flag_wakes_nobody_and_an_attached_app_hears_of_it
 
 @pytest.mark.parametrize("priority, urgency", [(1, "very_low"), (2, "low"), (3, "normal"), (4, "high"), (5, "high")])
 def test_the_priority_of_a_message_is_the_urgency_of_the_push(daemon, running, ntfy, priority, urgency):
-    """A push waits for an app that is logged out, and its urgency is shown."""
+    """A push for a logged-out app waits, and the status shows its urgency."""
     daemon.tell("logout")
     stream = daemon.client.stream("Manager.Watch")
     ntfy.publish(TOPICS[TODO], push(1), priority=priority)
@@ -307,7 +307,7 @@ def test_its_memory_is_bounded_while_the_daemon_is_away(daemon, running, ntfy, a
     daemon.wait_until_said("finished")
     daemon.settle()
     daemon.kill()
-    # A bridge that kept everything would need 40 MB.
+    # 40 MB: the memory of a bridge without flow control.
     for number in range(2, 10_002):
         ntfy.publish(TOPICS[TODO], push(number, filling="x" * 3900))
     daemon.start()

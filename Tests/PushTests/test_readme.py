@@ -1,4 +1,4 @@
-"""The snippets for push.toml in README.md and config/push.toml are valid."""
+"""The examples of push.toml in README.md and config/push.toml are valid."""
 
 import pathlib
 import re

@@ -1,4 +1,4 @@
-"""Apps with messages on an event stream: nginx with nchan."""
+"""Apps with messages from an event stream: nginx with nchan."""
 
 import socket
 import time
@@ -64,7 +64,7 @@ def test_a_server_that_was_restarted_is_listened_to_again(running, nchan, app):
     nchan.publish("todo", push(1))
     assert app.ids() == ["1"]
     running.wait_until_remembered("news")
-    # The ids of nchan are seconds, and nchan forgets used ids with its channels.
+    # Ids of nchan are seconds, and a deleted channel may use an id again.
     second = int(time.time())
     nchan.restart()
     while int(time.time()) == second:

@@ -2,8 +2,8 @@ import RefreshConfig
 import RefreshEngine
 import Testing
 
-/// FEATURES B7: `after` of a task names tasks of the same file.
-@Suite("Tasks that come after others") struct ChainTests {
+/// `after` of a task, which names tasks of the same file.
+@Suite("The order of tasks by `after`") struct ChainTests {
   /// A file of tasks, each its keys; the first line of a task is the fourth below that of the one before.
   private func problems(_ tasks: String...) throws -> [String] {
     let scratch = try Scratch()
@@ -16,7 +16,7 @@ import Testing
     try scratch.write("apps.d/todo.toml", "id = \"org.example.todo\"\n" + tables.joined())
   }
 
-  @Test("are known by the places of those, whatever these are called and wherever they stand")
+  @Test("a task refers to others by name, in any order of the file")
   func places() throws {
     let scratch = try Scratch()
     try write(
@@ -28,7 +28,7 @@ import Testing
     #expect(tasks.map(\.after) == [[1, 3], [], [], []])
   }
 
-  @Test("must be there, once, and be others")
+  @Test("a name is refused if it is unknown, repeated or the task's own")
   func names() throws {
     #expect(
       try problems("name = \"pull\"", "name = \"index\"\nafter = [\"pul\"]") == [
@@ -52,7 +52,7 @@ import Testing
       ])
   }
 
-  @Test("cannot come after one another in a circle")
+  @Test("a cycle is refused")
   func circles() throws {
     #expect(
       try problems(

@@ -1,6 +1,6 @@
 import Testing
 
-@Suite("Every mistake in what an app asks of the machine is told") struct ConstraintProblemTests {
+@Suite("Every mistake in a constraint is reported") struct ConstraintProblemTests {
   static let quiet = #"write two times from 00:00 to 23:59, as in "22:00-06:00", or "never""#
   static let staleness = "write a longer max_stale or a shorter background_interval"
 
@@ -91,7 +91,7 @@ import Testing
       ])
   }
 
-  @Test("an app whose interval is longer than the max_stale of [defaults] is told so")
+  @Test("an interval longer than the max_stale of [defaults] is a mistake of the app's file")
   func defaultStaleness() throws {
     let scratch = try Scratch()
     try scratch.write("refreshd.toml", "[defaults]\nmax_stale = \"3d\"")
@@ -102,7 +102,7 @@ import Testing
       ])
   }
 
-  @Test("a max_stale that cannot be read is one mistake, whatever that of [defaults] is")
+  @Test("a max_stale that cannot be read is one mistake, whatever [defaults] have")
   func unreadableStaleness() throws {
     let scratch = try Scratch()
     try scratch.write("refreshd.toml", "[defaults]\nmax_stale = \"3d\"")
@@ -115,7 +115,7 @@ import Testing
   }
 
   @Test(
-    "an app is not blamed for defaults that cannot be read",
+    "defaults that cannot be read cause no mistake in an app's file",
     arguments: ["[defaults]\nbackground_interval = 1", "[defaults]\nbackground_interval =", "defaults = 1"])
   func unreadableDefaults(text: String) throws {
     let scratch = try Scratch()

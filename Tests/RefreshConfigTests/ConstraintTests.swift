@@ -2,7 +2,7 @@ import RefreshConfig
 import RefreshEngine
 import Testing
 
-@Suite("What an app asks of the machine") struct ConstraintTests {
+@Suite("Constraints of an app") struct ConstraintTests {
   /// The policy of an app with these keys, below these defaults.
   static func policy(_ keys: String, defaults: String = "") throws -> Policy {
     let scratch = try Scratch()
@@ -35,13 +35,13 @@ import Testing
       && policy.maxStale == .hours(72) && policy.meteredWhenStale
   }
 
-  @Test("is taken from its file")
+  @Test("are read from its file")
   func whole() throws { #expect(Self.isAll(try Self.policy(Self.all))) }
 
-  @Test("is taken from [defaults] where its file says nothing")
+  @Test("are inherited from [defaults]")
   func defaults() throws { #expect(Self.isAll(try Self.policy("", defaults: Self.all))) }
 
-  @Test("is what its file says where [defaults] says otherwise")
+  @Test("in its file override [defaults]")
   func overridden() throws {
     let keys = """
       network = "none"
@@ -61,7 +61,7 @@ import Testing
     #expect(!policy.meteredWhenStale)
   }
 
-  @Test("is known by every word", arguments: NetworkConstraint.allCases, PowerConstraint.allCases)
+  @Test("accept every value", arguments: NetworkConstraint.allCases, PowerConstraint.allCases)
   func words(network: NetworkConstraint, power: PowerConstraint) throws {
     let policy = try Self.policy("network = \"\(network.rawValue)\"\npower = \"\(power.rawValue)\"")
     #expect(policy.constraints.network == network)
@@ -86,7 +86,7 @@ import Testing
     #expect(try Self.policy(keys, defaults: defaults).maxStale != nil)
   }
 
-  @Test("is shared by apps that ask the same")
+  @Test("are shared by apps with the same lists")
   func sharing() throws {
     let scratch = try Scratch()
     for number in 0..<3 {
@@ -107,14 +107,14 @@ import Testing
   }
 }
 
-@Suite("What the administrator allows") struct LimitTests {
+@Suite("Limits of the administrator") struct LimitTests {
   static func limits(_ text: String) throws -> Limits {
     let scratch = try Scratch()
     try scratch.write("refreshd.toml", text)
     return try scratch.load().limits
   }
 
-  @Test("is taken from refreshd.toml")
+  @Test("are read from refreshd.toml")
   func whole() throws {
     let limits = try Self.limits(
       "max_concurrent = 3\nmax_concurrent_per_user = 2\nunknown_conditions = \"unmet\"\npower_saver = \"stop\"\nsettle = \"0\""
@@ -126,7 +126,7 @@ import Testing
     #expect(limits.settle == .zero)
   }
 
-  @Test("can be the default in words")
+  @Test("may spell out the defaults")
   func defaults() throws {
     #expect(
       try Self.limits(

@@ -3,8 +3,8 @@ import Testing
 
 @testable import RefreshConfig
 
-@Suite("transfer has a URL downloaded in the background") struct DownloadTests {
-  @Test("the shortest task runs the worker and asks for nothing beside the file")
+@Suite("The task kind `transfer` starts a background download") struct DownloadTests {
+  @Test("the shortest task runs the worker with default settings")
   func shortest() throws {
     let app = try FetchTests.load(#"transfer = { url = "https://example.org/map", to = "/srv/map" }"#)
     #expect(app.policy.tasks == [TaskPolicy(name: "transfer")])
@@ -12,10 +12,10 @@ import Testing
     #expect(app.commands[0].fetch == nil)
     let download = try #require(app.commands[0].download)
     #expect(download.file.target == "/srv/map")
-    #expect(download.wishes == Download.Wishes())
+    #expect(download.work == .download(DownloadTask()))
   }
 
-  @Test("all keys are taken")
+  @Test("all keys are read")
   func all() throws {
     let digest = String(repeating: "0123456789ABCDEF", count: 4)
     let app = try FetchTests.load(
@@ -36,10 +36,11 @@ import Testing
     #expect(download.file.shownURL == "https://example.org/map?…")
     #expect(download.file.usesNetrc)
     #expect(
-      download.wishes
-        == Download.Wishes(
-          session: "nightly", description: "The map of the city", sha256: digest.lowercased(), network: .any,
-          priority: -5, maxRate: 1_000_000, notify: "The map is there"))
+      download.work
+        == .download(
+          DownloadTask(
+            session: "nightly", description: "The map of the city", sha256: digest.lowercased(), network: .any,
+            priority: -5, maxRate: 1_000_000, notify: "The map is there")))
   }
 
   @Test("each mistake has its line and key")

@@ -2,7 +2,7 @@ import RefreshConfig
 import RefreshEngine
 import Testing
 
-@Suite("Durations as systemd writes them") struct DurationsTests {
+@Suite("Durations in systemd's form") struct DurationsTests {
   // The lengths are those that `systemd-analyze timespan` tells.
   @Test(
     "are read",
@@ -21,7 +21,7 @@ import Testing
   }
 
   @Test(
-    "are refused with what is wrong",
+    "are refused with a reason",
     arguments: [
       ("", "it is empty"), ("  ", "it is empty"), ("5 fortnights", "\"fortnights\" is no unit of time"),
       ("5MIN", "\"MIN\" is no unit of time"), ("-5min", "it is negative"), ("1h -5min", "it is negative"),
@@ -52,7 +52,7 @@ import Testing
     #expect(Duration.microseconds(microseconds).inSystemdForm == text)
   }
 
-  @Test("are read as they are written")
+  @Test("are read back from their text")
   func roundTrip() throws {
     // Every length of number comes up: the state of a linear congruential generator, cut to 0...48 bits.
     var state: UInt64 = 20_240_229
@@ -80,7 +80,7 @@ import Testing
     #expect(try Interval(interval.text) == interval)
   }
 
-  @Test("below the floor are refused with the floor and a way out")
+  @Test("below the floor are refused with the floor and a remedy")
   func floor() throws {
     let error = #expect(throws: Unreadable.self) { try Interval("10min", floor: .minutes(15)) }
     #expect(
@@ -90,7 +90,7 @@ import Testing
     #expect(try Interval("minimum", floor: .minutes(15)) == .minimum)
   }
 
-  @Test("that are no duration are refused with every kind of value")
+  @Test("that are no duration are refused with all valid forms")
   func refused() {
     let error = #expect(throws: Unreadable.self) { try Interval("Never") }
     #expect(error?.remedy == "write for example \"15min\" or \"1h 30min\", or \"minimum\", or \"never\"")

@@ -3,7 +3,7 @@ import Testing
 
 @testable import RefreshConfig
 
-@Suite("http fetches a URL into a file") struct FetchTests {
+@Suite("The task kind `http` fetches a URL into a file") struct FetchTests {
   static let reader = Reader(
     uid: 0, isProgram: { $0.hasPrefix("/usr/") }, workers: ["/opt/refresh-worker", "/usr/libexec/refresh-worker"])
 
@@ -14,14 +14,14 @@ import Testing
     return try #require(try scratch.load(as: reader).apps.first)
   }
 
-  /// What is wrong with a task whose first line is the third of the file.
+  /// The problems of a task whose first line is the third of the file.
   static func problems(_ task: String, as reader: Reader = reader) throws -> [String] {
     let scratch = try Scratch()
     try scratch.write("apps.d/x.toml", "id = \"a.b\"\n[[task]]\n\(task)\n")
     return scratch.problems(as: reader).map { $0.replacing("apps.d/x.toml:", with: "") }
   }
 
-  @Test("the shortest task runs the worker, which is told the rest, and is called http")
+  @Test("the shortest task runs the worker and has the name http")
   func shortest() throws {
     let app = try Self.load(#"http = { url = "https://example.org/feed.xml", to = "/srv/feed.xml" }"#)
     #expect(app.policy.tasks == [TaskPolicy(name: "http")])
@@ -29,13 +29,12 @@ import Testing
     let fetch = try #require(app.commands[0].fetch)
     #expect(
       fetch
-        == Fetch(
-          RemoteFile(
-            url: "https://example.org/feed.xml", target: "/srv/feed.xml", headersFile: nil, credentialFile: nil,
-            usesNetrc: false), mostBytes: 100_000_000))
+        == BuiltIn(
+          RemoteFile(url: "https://example.org/feed.xml", target: "/srv/feed.xml", usesNetrc: false),
+          .fetch(mostBytes: 100_000_000)))
   }
 
-  @Test("all keys are taken, and ~/ is the home of the owner")
+  @Test("all keys are read, and ~/ is the owner's home")
   func all() throws {
     let app = try Self.load(
       """
@@ -52,7 +51,7 @@ import Testing
     #expect(fetch.file.target == "\(app.owner.home)/feed.xml")
     #expect(fetch.file.headersFile == "/etc/feed.headers")
     #expect(fetch.file.credentialFile == "\(app.owner.home)/feed.credential")
-    #expect(fetch.mostBytes == 1_572_864)
+    #expect(fetch.work == .fetch(mostBytes: 1_572_864))
     #expect(fetch.file.shownURL == "https://example.org/feed?…")
     #expect(
       try Self.load(#"http = { url = "http://[::1]:8080", to = "/a", netrc = true }"#).commands[0].fetch?.file.usesNetrc
@@ -87,7 +86,7 @@ import Testing
         ])
   }
 
-  @Test("a fetch without a URL or a path, or beside a command, is refused")
+  @Test("a fetch without a URL or a path, or together with a command, is refused")
   func missing() throws {
     let example = #"http = { url = "https://example.org/feed.xml", to = "/srv/feed.xml" }"#
     #expect(
@@ -124,7 +123,7 @@ import Testing
       ])
   }
 
-  @Test("a worker that is not there is a mistake of the file that needs it")
+  @Test("a missing worker is a mistake of the file that needs it")
   func noWorker() throws {
     #expect(
       try Self.problems(
@@ -136,7 +135,7 @@ import Testing
   }
 
   @Test(
-    "what is shown of a URL has no secrets, and limits go by its host",
+    "the shown URL has no secrets, and limits use the host",
     arguments: [
       ("https://example.org", "https://example.org", "example.org"),
       ("HTTPS://u:p@Example.ORG:8443/a/b?c=d#e", "https://Example.ORG:8443/a/b?…", "example.org:8443"),
@@ -153,7 +152,7 @@ import Testing
   }
 
   @Test(
-    "what is no URL of a host is refused without being shown",
+    "an invalid URL is refused, and the message does not contain it",
     arguments: [
       "", "example.org", "//example.org/", "http:/example.org", "http://", "http://secret@", "http://:80/",
       "http://h:0/", "http://h:65536/", "http://h:8o/", "http://[::1", "http://[h]/", "http://h/a b", "http://h/\n",
@@ -165,7 +164,7 @@ import Testing
   }
 
   @Test(
-    "amounts of data are read as people write them",
+    "amounts of data are read with all units",
     arguments: [
       ("1", 1), ("5000000000", 5_000_000_000), ("10B", 10), ("1kB", 1000), ("100 MB", 100_000_000),
       ("1.25GB", 1_250_000_000),
@@ -176,7 +175,7 @@ import Testing
   }
 
   @Test(
-    "what is no amount above zero is refused",
+    "an invalid amount of data is refused",
     arguments: ["", "0", "0.0001MB", "-1", "1.", ".5MB", "1.2.3", "MB", "1mb", "1e3", "99999999999999TB", "1.5555MB"])
   func noSizes(text: String) {
     #expect(throws: Unreadable.self) { try ByteSizes.bytes(text) }

@@ -1,7 +1,7 @@
 import RefreshConfig
 import Testing
 
-@Suite("Whatever is in a file, there is a configuration or a problem") struct HostileFilesTests {
+@Suite("Hostile files") struct HostileFilesTests {
   /// Whether the file is answered with apps, or with problems of one line each.
   static func isAnswered(_ bytes: [UInt8], in scratch: Scratch) throws -> Bool {
     try scratch.write("apps.d/x.toml", bytes: bytes)
@@ -10,7 +10,7 @@ import Testing
   }
 
   @Test(
-    "right files with bytes changed, added and taken away",
+    "valid files with changed, added and removed bytes give a configuration or a problem",
     arguments: ["org.example.mail", "org.example.mirror", "org.example.feed"])
   func mutated(id: String) throws {
     let scratch = try Scratch()
@@ -47,7 +47,7 @@ import Testing
     "large number": "grace = 99999999999999999999",
   ]
 
-  @Test("what is deep, long or many", arguments: texts.keys.sorted())
+  @Test("deep, long and repeated text is refused", arguments: texts.keys.sorted())
   func large(name: String) throws {
     let text = try #require(Self.texts[name])
     let scratch = try Scratch()
@@ -56,7 +56,7 @@ import Testing
   }
 
   @Test(
-    "what toml++ takes for a mistake of its own is told with its place",
+    "text that makes toml++ assert is a problem with a line",
     arguments: [("a = [ } ]", "1:7"), ("\n[[[a]]]", "2:3"), ("[[=", "1:3")])
   func assertion(text: String, place: String) throws {
     let scratch = try Scratch()

@@ -2,7 +2,7 @@ import RefreshConfig
 import RefreshEngine
 import Testing
 
-@Suite("kind says what work an app's refreshes are") struct KindTests {
+@Suite("The kind of an app") struct KindTests {
   static func load(_ text: String, main: String = "") throws -> Policy {
     let scratch = try Scratch()
     try scratch.write("refreshd.toml", main)
@@ -18,7 +18,7 @@ import Testing
   }
 
   @Test(
-    "long work needs an idle user and mains power, whatever [defaults] say, and may take ten minutes",
+    "long work needs an idle user and mains power, whatever [defaults] have, and may take ten minutes",
     arguments: ["", "[defaults]\nidle = false\npower = \"not-low\"\nmetered_when_stale = true\ndeadline = \"1min\""])
   func long(main: String) throws {
     let policy = try Self.load(#"kind = "processing""#, main: main)
@@ -36,13 +36,13 @@ import Testing
       try Self.load("kind = \"processing\"\ndeadline = \"2h\"", main: #"deadline_cap = "3h""#).deadline == .hours(2))
   }
 
-  @Test("what says its constraints once more is right")
+  @Test("a file may repeat the constraints that the kind implies")
   func said() throws {
     #expect(
       try Self.load("kind = \"processing\"\nidle = true\npower = \"ac\"\nmetered_when_stale = false").isProcessing)
   }
 
-  @Test("what contradicts it is a mistake in its line")
+  @Test("a contradicting key is a mistake with its line")
   func contradictions() throws {
     let scratch = try Scratch()
     try scratch.write(

@@ -2,7 +2,7 @@ import Testing
 
 @testable import RefreshConfig
 
-/// `launcher` in `refreshd.toml` (FEATURES B5).
+/// `launcher` in `refreshd.toml`.
 @Suite struct LauncherTests {
   @Test func theLauncherIsChosenByWhatThereIsUnlessItIsNamed() throws {
     let scratch = { (text: String) in

@@ -3,13 +3,13 @@ import RefreshConfig
 import RefreshEngine
 import Testing
 
-@Suite("A configuration that is right") struct LoadTests {
-  @Test("with nothing in it has no apps and the default limits")
+@Suite("A valid configuration") struct LoadTests {
+  @Test("without files has no apps and the default limits")
   func empty() throws {
     #expect(try Scratch().load() == Configuration())
   }
 
-  @Test("has the whole of an app's file")
+  @Test("has every key of an app's file")
   func whole() throws {
     let scratch = try Scratch()
     try scratch.write(
@@ -66,7 +66,7 @@ import Testing
       ])
   }
 
-  @Test("completes a short file by the defaults")
+  @Test("completes a short file with the engine's defaults")
   func short() throws {
     let scratch = try Scratch()
     try scratch.write("apps.d/org.example.todo.toml", "id = \"org.example.todo\"\n[[task]]\nrun = [\"true\"]")
@@ -87,7 +87,7 @@ import Testing
     #expect(app.commands.isEmpty)
   }
 
-  @Test("takes from [defaults] what an app's file leaves out")
+  @Test("inherits missing keys from [defaults]")
   func defaults() throws {
     let scratch = try Scratch()
     try scratch.write(
@@ -117,7 +117,7 @@ import Testing
     #expect(app.commands[0].environment == ["LANG=C", "TZ=Europe/Berlin"])
   }
 
-  @Test("lets refreshd's own defaults give way to the administrator's limits")
+  @Test("fits refreshd's own defaults to the administrator's limits")
   func limits() throws {
     let scratch = try Scratch()
     try scratch.write(
@@ -132,7 +132,7 @@ import Testing
     #expect(configuration.apps[0].policy.deadline == .seconds(10))
   }
 
-  @Test("names tasks by their programs, with a number where that is taken")
+  @Test("names tasks by their programs, numbered if a name is taken")
   func taskNames() throws {
     let scratch = try Scratch()
     try scratch.write(
@@ -147,7 +147,7 @@ import Testing
     #expect(app.policy.tasks.map(\.name) == ["curl", "curl-3", "shell", "curl-2"])
   }
 
-  @Test("has its apps in the order of their ids, whatever their files are called")
+  @Test("sorts apps by id, whatever the names of their files")
   func order() throws {
     let scratch = try Scratch()
     for (file, id) in [("1", "c.c"), ("2", "a.a"), ("3", "b.b")] {
@@ -156,7 +156,7 @@ import Testing
     #expect(try scratch.load().apps.map(\.id.description) == ["a.a", "b.b", "c.c"])
   }
 
-  @Test("passes over what does not end in .toml or is hidden")
+  @Test("ignores hidden files and files without .toml")
   func otherFiles() throws {
     let scratch = try Scratch()
     for name in ["README", "a.toml~", "a.toml.example", ".#a.toml", ".a.toml"] {
@@ -165,7 +165,7 @@ import Testing
     #expect(try scratch.load().apps.isEmpty)
   }
 
-  @Test("of a thousand apps shares what they have in common")
+  @Test("of a thousand apps shares equal values")
   func sharing() throws {
     let scratch = try Scratch()
     for number in 0..<3 {
@@ -189,7 +189,7 @@ import Testing
   }
 }
 
-@Suite("Whose apps a daemon may have") struct OwnerTests {
+@Suite("Owners of apps") struct OwnerTests {
   static let refusedOwner =
     #"apps.d/a.toml:2: owner: cannot run an app of "root": this daemon runs the apps of nobody; "#
     + "remove the key, or install the app for the system's daemon"
@@ -200,14 +200,14 @@ import Testing
     return scratch
   }
 
-  @Test("root's system daemon: anybody's, by name or number")
+  @Test("root's system daemon: any user, by name or number")
   func system() throws {
     let nobody = try #require(getpwnam("nobody")?.pointee.pw_uid)
     #expect(try scratch("owner = \"nobody\"").load().apps[0].owner.uid == nobody)
     #expect(try scratch("owner = \"\(nobody)\"").load().apps[0].owner.name == "nobody")
   }
 
-  @Test("a user's daemon: that user's only", arguments: [true, false])
+  @Test("a user's daemon: only that user", arguments: [true, false])
   func user(isUserDaemon: Bool) throws {
     let nobody = try #require(getpwnam("nobody")?.pointee.pw_uid)
     let reader = Reader(uid: nobody, isUserDaemon: isUserDaemon)
@@ -216,13 +216,13 @@ import Testing
     #expect(try scratch("").load(as: reader).apps[0].owner.uid == nobody)
   }
 
-  @Test("root's own user daemon: root's only")
+  @Test("root's own user daemon: only root")
   func rootUser() throws {
     let reader = Reader(uid: 0, isUserDaemon: true)
     #expect(try scratch("owner = \"nobody\"").problems(as: reader).count == 1)
   }
 
-  @Test("a group that is not the user's own is only for the system's daemon")
+  @Test("only the system's daemon may use other groups than the user's own")
   func group() throws {
     let nobody = try #require(getpwnam("nobody")?.pointee)
     let reader = Reader(uid: nobody.pw_uid, isUserDaemon: true)
@@ -234,7 +234,7 @@ import Testing
     #expect(try scratch("group = \"\(nobody.pw_gid)\"").load(as: reader).apps[0].commands[0].group == nobody.pw_gid)
   }
 
-  @Test("a user without an entry, as in a container, is known by its number")
+  @Test("a user without an entry, as in a container, has its number as name")
   func unknownUser() throws {
     let app = try scratch("").load(as: Reader(uid: 4_000_000_000)).apps[0]
     #expect(app.owner.name == "4000000000")
@@ -248,7 +248,7 @@ import Testing
     return scratch.problems(as: Reader(uid: 0))
   }
 
-  @Test("that are there, executable and files are found")
+  @Test("that are executable files are found")
   func found() throws {
     let scratch = try Scratch()
     #expect(try problems("/bin/sh", with: scratch).isEmpty)
@@ -256,7 +256,7 @@ import Testing
     #expect(try scratch.load(as: Reader(uid: 0)).apps[0].commands[0].arguments == ["/usr/bin/env"])
   }
 
-  @Test("that are a directory, not executable, or not there are refused")
+  @Test("that are directories, not executable or missing are refused")
   func refused() throws {
     let scratch = try Scratch()
     try scratch.write("data", "")
@@ -272,7 +272,7 @@ import Testing
       ])
   }
 
-  @Test("that only their owner may execute are found by root, who has tasks run as the owner")
+  @Test("that only their owner may execute are found by root, because tasks run as the owner")
   func ownersOnly() throws {
     let scratch = try Scratch()
     try scratch.write("tool", "")

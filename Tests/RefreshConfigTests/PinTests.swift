@@ -2,14 +2,14 @@ import RefreshConfig
 import RefreshEngine
 import Testing
 
-@Suite("What is learnt can be pinned in an app's file") struct PinTests {
+@Suite("Pinned numbers in an app's file") struct PinTests {
   static func policy(_ lines: String) throws -> Policy {
     let scratch = try Scratch()
     try scratch.write("apps.d/x.toml", "id = \"a.b\"\n[[task]]\nrun = [\"true\"]\n\(lines)")
     return try #require(try scratch.load().apps.first).policy
   }
 
-  @Test("each number takes the place of the learnt one, and what is not written is learnt")
+  @Test("replace learned ones; the others are learned")
   func pins() throws {
     var pins = Pins()
     #expect(try Self.policy("").pins == pins)
@@ -20,7 +20,7 @@ import Testing
     #expect(try Self.policy(all).pins == pins)
   }
 
-  @Test("an app that is not adaptive has its interval for a schedule")
+  @Test("an app that is not adaptive has its interval as the schedule")
   func adaptive() throws {
     let scratch = try Scratch()
     try scratch.write("apps.d/x.toml", "id = \"a.b\"\nadaptive = false\n[[task]]\nrun = [\"true\"]")
@@ -28,7 +28,7 @@ import Testing
     #expect(try scratch.load().apps.map(\.policy.isAdaptive) == [false, true])
   }
 
-  @Test("a number that cannot be is refused with its line")
+  @Test("out of bounds are refused with their lines")
   func mistakes() throws {
     let scratch = try Scratch()
     try scratch.write(

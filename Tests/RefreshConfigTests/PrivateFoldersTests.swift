@@ -2,7 +2,7 @@ import Testing
 
 @testable import RefreshConfig
 
-@Suite("What a daemon with a /tmp of its own cannot watch") struct PrivateFoldersTests {
+@Suite("A daemon with a private /tmp") struct PrivateFoldersTests {
   static let mounts: [(line: String, folder: String?)] = [
     ("36 35 8:1 /tmp/systemd-private-0a1b-refreshd.service-XyZ/tmp /tmp rw,noatime - ext4 /dev/sda1 rw", "/tmp"),
     ("36 35 8:1 /var/tmp/systemd-private-0a1b-refreshd.service-XyZ/tmp /var/tmp rw - ext4 /dev/sda1 rw", "/var/tmp"),
@@ -12,12 +12,12 @@ import Testing
     ("36 35", nil),
   ]
 
-  @Test("is read from its mounts", arguments: mounts)
+  @Test("is recognized by its mounts", arguments: mounts)
   func mount(line: String, folder: String?) {
     #expect(Reader.privateFolder(inMount: line) == folder)
   }
 
-  @Test("is a mistake where a file asks for it")
+  @Test("cannot watch a path there")
   func refused() throws {
     let scratch = try Scratch()
     let reader = Reader(uid: 0, isProgram: { _ in true }, privateFolders: ["/tmp"])

@@ -1,8 +1,8 @@
 import RefreshConfig
 import Testing
 
-@Suite("Every mistake is told with its file, line and remedy") struct ProblemTests {
-  /// One file that is wrong and all that is said about it.
+@Suite("Every mistake is reported with its file, line and remedy") struct ProblemTests {
+  /// A file with mistakes, and all its problems.
   struct Row: Sendable, CustomTestStringConvertible {
     let text: String
     let problems: [String]
@@ -20,7 +20,16 @@ import Testing
     #"write one of run = ["PROGRAM", "ARGUMENT"], shell = "COMMAND", http = { url = "URL", to = "/PATH" }"#
     + #" and transfer = { url = "URL", to = "/PATH" }"#
 
-  /// App files that have a right id in line 1 and a right task at the end.
+  /// The keys of `[defaults]`, which an app's file has too.
+  static let sharedKeys = [
+    "adaptive", "background_interval", "calm", "deadline", "denied_ssids", "directory", "environment",
+    "foreground_interval", "grace", "group", "idle", "max_stale", "metered_when_stale", "network", "on_foreground",
+    "on_stale", "power", "push_burst", "push_per_hour", "quiet", "sandbox", "ssids", "stale_after",
+  ]
+  /// The keys of an app's file.
+  static let appKeys = (sharedKeys + ["id", "kind", "name", "owner", "pin", "task"]).sorted()
+
+  /// App files that have a valid id in line 1 and a valid task at the end.
   static let apps: [Row] = [
     Row(
       #"background_interval = "5 fortnights""#,
@@ -76,10 +85,7 @@ import Testing
       "2: new_data: cannot use a key that is not known here; move it down, below the header of task"),
     Row(
       #""we\nird" = 1"#,
-      "2: we\u{FFFD}ird: cannot use a key that is not known here; the keys here are adaptive, background_interval, "
-        + "calm, deadline, denied_ssids, directory, environment, foreground_interval, grace, group, id, idle, kind, max_stale, "
-        + "metered_when_stale, name, network, on_foreground, on_stale, owner, pin, power, push_burst, "
-        + "push_per_hour, quiet, sandbox, ssids, stale_after, task"
+      "2: we\u{FFFD}ird: cannot use a key that is not known here; the keys here are \(appKeys.joined(separator: ", "))"
     ),
     Row(
       #"deadline = "1s"#,
@@ -201,10 +207,7 @@ import Testing
           + #"write "minimum" for as often as the system allows"#,
         "refreshd.toml:5: defaults.owner: cannot use a key that is not known here; write it into an app's file",
         "refreshd.toml:6: defaults.tusk: cannot use a key that is not known here; the keys here are "
-          + "adaptive, background_interval, calm, deadline, denied_ssids, directory, environment, foreground_interval, grace, "
-          + "group, idle, max_stale, metered_when_stale, network, on_foreground, on_stale, power, push_burst, "
-          + "push_per_hour, quiet, sandbox, ssids, "
-          + "stale_after",
+          + Self.sharedKeys.joined(separator: ", "),
       ])
   }
 

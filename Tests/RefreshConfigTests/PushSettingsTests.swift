@@ -2,9 +2,9 @@ import RefreshConfig
 import RefreshEngine
 import Testing
 
-/// FEATURES E2 and E4: how often pushes wake an app, and on which network the bridge is connected.
+/// The limit of pushes per app, and the network of the bridge.
 @Suite("Bounds of pushes") struct PushSettingsTests {
-  @Test("are the app's own, else those of [defaults], else 5 at once and 3 an hour")
+  @Test("are the app's own, else those of [defaults], else 5 in a burst and 3 an hour")
   func limits() throws {
     let scratch = try Scratch()
     try scratch.write("refreshd.toml", "[push]\nnetwork = \"wifi\"\n[defaults]\npush_burst = 100")
@@ -22,7 +22,7 @@ import Testing
     #expect(try scratch.load().limits.pushNetwork == .any)
   }
 
-  @Test("that cannot be are refused with their lines")
+  @Test("out of bounds are refused with their lines")
   func mistakes() throws {
     let scratch = try Scratch()
     try scratch.write("refreshd.toml", "[push]\nnetwork = \"lan\"\nlimit = 1")

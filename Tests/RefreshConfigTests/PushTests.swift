@@ -2,7 +2,7 @@ import RefreshConfig
 import RefreshEngine
 import Testing
 
-/// FEATURES E4: where the bridge gets pushes from.
+/// The sources of pushes in `push.toml`.
 @Suite("push.toml") struct PushTests {
   static let ntfy = "[[ntfy]]\nname = \"home\"\nurl = \"https://ntfy.example.org\"\n"
   static let topics = "topics = { \"org.example.mail\" = \"upSecret01\" }\n"
@@ -19,14 +19,14 @@ import Testing
     return scratch.pushProblems()
   }
 
-  @Test("that is not there, is empty or only has comments names no source", arguments: [nil, "", "# nothing\n"])
+  @Test("that is missing, empty or only has comments has no source", arguments: [nil, "", "# nothing\n"])
   func none(text: String?) throws {
     let scratch = try Scratch()
     if let text { try scratch.writePush(text) }
     #expect(try scratch.sources() == [])
   }
 
-  @Test("may name any number of each kind, in any order")
+  @Test("may have several sources of each kind, in any order")
   func order() throws {
     let sources = try sources(
       """
@@ -62,7 +62,7 @@ import Testing
     #expect((broker.sessionExpiry, broker.keepAlive, broker.maxPacket) == (.hours(168), .seconds(60), 8192))
   }
 
-  @Test("names files by whole paths, by ~/ and credentials by their bare names")
+  @Test("has files as absolute paths or with ~/, and credentials by name")
   func files() throws {
     let written = ["/etc/x", "~/x", "ntfy.token"]
     let read = try written.map { file in
@@ -80,7 +80,7 @@ import Testing
         ])
   }
 
-  @Test("with topics or a password is for its owner and group alone", arguments: [0o604, 0o644, 0o666])
+  @Test("with topics or a password must not be readable by others", arguments: [0o604, 0o644, 0o666])
   func mode(mode: Int) throws {
     let secret = try problems(Self.ntfy + Self.topics, mode: mode)
     #expect(secret.count == 1)
@@ -91,7 +91,7 @@ import Testing
     #expect(try problems(Self.ntfy + Self.topics, mode: 0o640) == [])
   }
 
-  @Test("shows nothing of a topic in what it says of it", arguments: ["up Secret01", "up/Secret01", "Secret01+"])
+  @Test("has problems that do not contain a topic", arguments: ["up Secret01", "up/Secret01", "Secret01+"])
   func topicsAreSecrets(topic: String) throws {
     let problems = try problems(Self.ntfy + "topics = { \"org.example.mail\" = \"\(topic)\" }\n")
     #expect(
@@ -101,7 +101,7 @@ import Testing
       ])
   }
 
-  @Test("cannot have two sources of a name, or two apps with a topic")
+  @Test("cannot have two sources with a name, or two apps with a topic")
   func twice() throws {
     #expect(
       try problems(Self.ntfy + Self.topics + "[[mqtt]]\nname = \"home\"\nhost = \"b\"\n")
@@ -142,26 +142,26 @@ import Testing
     ("[[gotify]]\nname = \"a\"\n", "1: gotify: cannot use a key that is not known here"),
   ]
 
-  @Test("says of each mistake what it is and where", arguments: mistakes)
+  @Test("reports each mistake with its line", arguments: mistakes)
   func isRefused(text: String, problem: String) throws {
     let problems = try problems(text)
     #expect(problems.count == 1, "\(problems)")
     #expect(problems.first?.hasPrefix("push.toml:\(problem)") == true, "\(problems)")
   }
 
-  @Test("is checked with the other files, and says its mistakes beside theirs")
+  @Test("is checked together with the other files")
   func checked() throws {
     let scratch = try Scratch()
     try scratch.write("refreshd.toml", "colour = 1\n")
     try scratch.writePush("colour = 1\n")
     let files = Configuration.problems(in: .directory(scratch.path), as: .anybody).map(\.file)
     #expect(files == ["\(scratch.path)/refreshd.toml", "\(scratch.path)/push.toml"])
-    // What keeps the bridge from its work keeps the daemon from nothing.
+    // A mistake in push.toml stops the bridge, not the daemon.
     try scratch.write("refreshd.toml", "")
     #expect(scratch.problems() == [])
   }
 
-  @Test("as it is shipped names no source, and shows every key")
+  @Test("as shipped has no source, and shows every key")
   func shipped() throws {
     #expect(try sources(try ShippedFilesTests.text("push.toml")) == [])
     let sources = try sources(try ShippedFilesTests.uncommented("push.toml"))
@@ -176,7 +176,7 @@ import Testing
     }
     guard case .ntfy(let ntfy) = sources[0], case .sse(let stream) = sources[1], case .mqtt(let broker) = sources[2]
     else { return }
-    // What is shown as a default is one.
+    // The shown defaults are those of the code.
     #expect((ntfy.silence, stream.silence, stream.event) == (.seconds(100), nil, "message"))
     #expect((broker.sessionExpiry, broker.keepAlive, broker.maxPacket) == (.hours(168), .seconds(60), 8192))
   }

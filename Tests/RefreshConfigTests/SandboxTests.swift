@@ -96,13 +96,13 @@ import Testing
     #expect(try Self.properties("[sandbox]\n\(line)") == properties)
   }
 
-  @Test("nothing where there is none")
+  @Test("a missing table gives no properties")
   func none() throws {
     #expect(try Self.properties("").isEmpty)
     #expect(try Self.properties("[sandbox]").isEmpty)
   }
 
-  @Test("what [defaults] have, unless the app's file has the same key; ~/ is each owner's home")
+  @Test("[defaults] apply unless the app's file has the same key; ~/ is each owner's home")
   func defaults() throws {
     let properties = try Self.properties(
       "[sandbox]\nCPUWeight = 50",
@@ -114,7 +114,7 @@ import Testing
   }
 
   @Test(
-    "of a user's daemon with a user namespace, where that is needed",
+    "a user's daemon adds a user namespace for keys that need it",
     arguments: [
       ("PrivateTmp = true", true), (#"ReadOnlyPaths = "/srv""#, true), ("ProtectHome = false", false),
       ("Nice = 5", false),
@@ -126,7 +126,7 @@ import Testing
     #expect(sandbox.contains { $0.name == "PrivateUsers" && $0.value == .boolean(true) } == hasNamespace)
   }
 
-  @Test("of apps with the same is kept once")
+  @Test("apps with equal properties share them")
   func sharing() throws {
     let scratch = try Scratch()
     for id in ["a.b", "a.c"] {
@@ -137,7 +137,7 @@ import Testing
   }
 }
 
-@Suite("A mistake in [sandbox] is told with its line") struct SandboxProblemTests {
+@Suite("A mistake in [sandbox] is reported with its line") struct SandboxProblemTests {
   static let size = #"write for example "512M" (B, K, M, G, T), "20%" where systemd has it, or "infinity""#
   static let number = #"write a number above zero, "20%" where systemd has it, or "infinity""#
   static let address =
@@ -232,13 +232,13 @@ import Testing
     #expect(try problems("[sandbox]\n\(line)") == ["apps.d/x.toml:5: sandbox.\(problem)"])
   }
 
-  @Test("a key that is like none is answered with all of them")
+  @Test("an unknown key without a similar one lists all keys")
   func unknown() throws {
     let answer = try #require(try problems("[sandbox]\nquite_something_else = 1").first)
     #expect(answer.contains("the keys here are CPUQuota, CPUSchedulingPolicy, CPUWeight, CapabilityBoundingSet, "))
   }
 
-  @Test("a table where tasks are spawned, because they have no unit")
+  @Test("the table is refused for spawned tasks, because they have no unit")
   func spawned() throws {
     let mistake =
       #"sandbox: cannot put tasks into a sandbox with launcher = "spawn" in refreshd.toml: they have no unit; "#
@@ -253,7 +253,7 @@ import Testing
 
   static let user = Reader(uid: 0, isUserDaemon: true, isProgram: { _ in true })
 
-  @Test("what a user's service manager cannot do and would pass over")
+  @Test("a user's daemon refuses keys that its service manager would ignore")
   func users() throws {
     #expect(
       try problems("[sandbox]\nIPAddressDeny = \"any\"\nPrivateNetwork = true", as: Self.user) == [

@@ -1,7 +1,7 @@
 import Foundation
 import RefreshConfig
 
-/// A directory of its own for one test, gone with it.
+/// A directory for a single test, removed afterwards.
 final class Scratch {
   let path: String
 
@@ -38,12 +38,12 @@ final class Scratch {
       at: URL(filePath: "\(path)/\(file)").deletingLastPathComponent(), withIntermediateDirectories: true)
   }
 
-  /// What `--config` of this directory gives.
+  /// The configuration that `--config` of this directory loads.
   func load(as reader: Reader = .anybody) throws(ConfigurationError) -> Configuration {
     try Configuration.load(from: .directory(path), as: reader)
   }
 
-  /// The problems that it is refused with, one a line, with paths from this directory on; empty if it is not.
+  /// The problems of the configuration, a line each, with paths relative to this directory; empty if there are none.
   func problems(as reader: Reader = .anybody) -> [String] {
     do throws(ConfigurationError) {
       _ = try load(as: reader)
@@ -55,7 +55,7 @@ final class Scratch {
 }
 
 extension Scratch {
-  /// Writes a `push.toml` that its owner alone may read, or whoever `mode` lets.
+  /// Writes a `push.toml` with a file mode, by default readable only by its owner.
   func writePush(_ text: String, mode: Int = 0o600) throws {
     try write("push.toml", text)
     try FileManager.default.setAttributes([.posixPermissions: mode], ofItemAtPath: "\(path)/push.toml")
@@ -66,7 +66,7 @@ extension Scratch {
     try PushConfiguration.load(from: .directory(path), home: "/home/ann").sources
   }
 
-  /// The problems that `push.toml` is refused with, as ``problems(as:)`` gives them.
+  /// The problems of `push.toml`, in the form of ``problems(as:)``.
   func pushProblems() -> [String] {
     do throws(ConfigurationError) {
       _ = try sources()
@@ -78,6 +78,6 @@ extension Scratch {
 }
 
 extension Reader {
-  /// The system's daemon as root, on a machine that has the programs below `/usr/bin` and no others.
+  /// The system's daemon as root, on a machine with programs only below `/usr/bin`.
   static let anybody = Reader(uid: 0, isProgram: { $0.hasPrefix("/usr/bin/") })
 }

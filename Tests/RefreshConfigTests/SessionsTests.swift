@@ -1,7 +1,7 @@
 import RefreshConfig
 import Testing
 
-/// FEATURES A9: who says when the owner of an app logs in and out.
+/// The source of logins and logouts (`sessions`).
 @Suite("Sessions") struct SessionsTests {
   private func scratch(_ text: String) throws -> Scratch {
     let scratch = try Scratch()
@@ -9,7 +9,7 @@ import Testing
     return scratch
   }
 
-  @Test("count for nothing unless refreshd.toml says so")
+  @Test("have no effect unless refreshd.toml enables them")
   func words() throws {
     #expect(try scratch("").load().sessions == .none)
     #expect(try scratch(#"sessions = "none""#).load().sessions == .none)

@@ -26,7 +26,7 @@ import Testing
       .map { $0.hasPrefix("#") && !$0.hasPrefix("# ") ? $0.dropFirst() : $0 }.joined(separator: "\n")
   }
 
-  @Test("refreshd.toml changes nothing as it is shipped")
+  @Test("refreshd.toml as shipped changes nothing")
   func commented() throws {
     let configuration = try Self.load(try Self.text("refreshd.toml"))
     #expect(configuration.limits == Limits())
@@ -43,7 +43,7 @@ import Testing
     #expect(configuration.apps[0].commands == [Command(arguments: ["/usr/bin/true"])])
   }
 
-  @Test("refreshd.toml shows every key that is known", arguments: ["", "[defaults]\n", "[transfers]\n"])
+  @Test("refreshd.toml shows every known key", arguments: ["", "[defaults]\n", "[transfers]\n"])
   func everyKey(table: String) throws {
     let error = #expect(throws: ConfigurationError.self) { try Self.load(table + "no_key_is_like_this_one = 1") }
     let remedy = try #require(error?.problems.first?.remedy)
@@ -56,7 +56,7 @@ import Testing
   }
 
   @Test(
-    "the example apps are right, wherever their programs are",
+    "the example apps are valid, wherever their programs are",
     arguments: [("org.example.backup", false), ("org.example.mail", true), ("org.example.mirror", true)])
   func examples(id: String, looksForChange: Bool) throws {
     let scratch = try Scratch()
@@ -68,7 +68,7 @@ import Testing
     #expect(app.policy.tasks.allSatisfy { if case .changed = $0.newData { looksForChange } else { !looksForChange } })
   }
 
-  @Test("the example of a fetch is right, also with all that it can say")
+  @Test("the example of a fetch is valid, also with all its keys")
   func feed() throws {
     let scratch = try Scratch()
     let text = try Self.text("apps.d/org.example.feed.toml")

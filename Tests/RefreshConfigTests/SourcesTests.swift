@@ -3,7 +3,7 @@ import RefreshConfig
 import RefreshEngine
 import Testing
 
-@Suite("Where a configuration comes from") struct SourcesTests {
+@Suite("The directories of a configuration") struct SourcesTests {
   static func app(_ id: String, name: String) -> String {
     "id = \"\(id)\"\nname = \"\(name)\"\n[[task]]\nrun = [\"true\"]"
   }
@@ -64,7 +64,7 @@ import Testing
     #expect(try Self.names(in: scratch) == ["a.a run"])
   }
 
-  @Test("an empty file and a link to /dev/null mask without taking the place")
+  @Test("an empty file and a link to /dev/null mask a file without replacing it")
   func emptyMask() throws {
     let scratch = try Scratch()
     for name in ["a", "b", "c"] {
@@ -75,7 +75,7 @@ import Testing
     #expect(try Self.names(in: scratch) == ["c.x data"])
   }
 
-  @Test("refreshd.toml is masked as a whole, by another or by nothing")
+  @Test("refreshd.toml is replaced or masked as a whole")
   func mainMasking() throws {
     let scratch = try Scratch()
     try scratch.write("data/refreshd/refreshd.toml", "foreground_floor = \"1min\"\nbackground_floor = \"1h\"")
@@ -88,7 +88,7 @@ import Testing
     #expect(try Configuration.load(from: Self.sources(in: scratch), as: .anybody).limits == Limits())
   }
 
-  @Test("directories that are not there are no mistake, but the one of --config is")
+  @Test("a missing directory is a mistake only for --config")
   func missing() throws {
     let scratch = try Scratch()
     #expect(try Self.names(in: scratch).isEmpty)
@@ -101,7 +101,7 @@ import Testing
         + "create it, or let the daemon's user read it")
   }
 
-  @Test("what stands in the place of a file or a directory is told")
+  @Test("a directory instead of a file, or a file instead of a directory, is a mistake")
   func notAFile() throws {
     let scratch = try Scratch()
     try scratch.makeDirectories(to: "apps.d/a.toml/x")
@@ -121,7 +121,7 @@ import Testing
       ])
   }
 
-  @Test("a pipe in the place of a file is told and not waited for")
+  @Test("a pipe instead of a file is a mistake, and does not block")
   func pipe() throws {
     let scratch = try Scratch()
     try scratch.makeDirectories(to: "apps.d/x")

@@ -2,7 +2,7 @@ import RefreshConfig
 import RefreshEngine
 import Testing
 
-/// FEATURES D8: how old data may be before somebody is told, and who.
+/// The age of stale data, and the command that runs then.
 @Suite("How old data may be") struct StalenessTests {
   private static let task = "[[task]]\nrun = [\"/usr/bin/true\"]\n"
 

@@ -2,7 +2,7 @@ import RefreshConfig
 import RefreshEngine
 import Testing
 
-/// FEATURES F6 and F7: what the administrator bounds of background transfers.
+/// The administrator's bounds on background transfers.
 @Suite("Bounds of transfers") struct TransferSettingsTests {
   private func load(_ text: String) throws -> Configuration {
     let scratch = try Scratch()
@@ -34,7 +34,7 @@ import Testing
     #expect(some.limits.transfers.maxConcurrent == TransferLimits().maxConcurrent)
   }
 
-  @Test("that cannot be are refused with their lines")
+  @Test("out of bounds are refused with their lines")
   func mistakes() throws {
     let scratch = try Scratch()
     try scratch.write(

@@ -5,7 +5,7 @@ import Testing
 
 @testable import refresh_push
 
-/// What the bridge knows of a broker's topics, sessions and messages.
+/// Topics, sessions and message ids of a broker.
 struct BrokerTests {
   @Test(
     "the filter matches all apps, and the app is read back from a topic",
@@ -111,12 +111,12 @@ struct BrokerTests {
       (mosquitto_no_answer, 0, "cannot hear from host:8883: it was silent for longer than keep_alive"),
     ])
   func ends(_ code: Int32, _ number: Int32, _ sentence: String) {
-    #expect(BrokerEnd(code, errno: number, complaint: nil, host: "host", port: 8883).problem == sentence)
+    #expect(BrokerEnd(code, errno: number, logged: nil, host: "host", port: 8883).problem == sentence)
   }
 
   @Test func theReasonOfTLSIsSaid() {
     let line = "OpenSSL Error[0]: error:0A000086:SSL routines::certificate verify failed"
-    let end = BrokerEnd(mosquitto_tls_error, errno: 0, complaint: line, host: "host", port: 1)
+    let end = BrokerEnd(mosquitto_tls_error, errno: 0, logged: line, host: "host", port: 1)
     #expect(
       end.problem == "cannot connect to host:1 by TLS: certificate verify failed; check port, tls and ca_file")
   }
@@ -129,13 +129,13 @@ struct BrokerTests {
 
   @Test func theLastWordInTheMailboxIsToStop() throws {
     let mailbox = try BrokerMailbox()
-    #expect(mailbox.take() == nil)
-    mailbox.say(.stored)
-    #expect(mailbox.take() == .stored)
-    #expect(mailbox.take() == nil)
-    mailbox.say(.stop)
-    mailbox.say(.notStored)
-    #expect(mailbox.take() == .stop)
-    #expect(mailbox.take() == .stop)
+    #expect(mailbox.consume() == nil)
+    mailbox.post(.stored)
+    #expect(mailbox.consume() == .stored)
+    #expect(mailbox.consume() == nil)
+    mailbox.post(.stop)
+    mailbox.post(.notStored)
+    #expect(mailbox.consume() == .stop)
+    #expect(mailbox.consume() == .stop)
   }
 }

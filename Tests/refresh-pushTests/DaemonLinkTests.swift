@@ -21,22 +21,22 @@ struct DaemonLinkTests {
 
   /// Has the daemon answer what it was asked, and the bridge hear it.
   private func hear(after time: Duration) {
-    link.hear(at: start + time, isWanted: true)
+    link.receive(at: start + time, isWanted: true)
     daemon.turn()
-    link.hear(at: start + time, isWanted: true)
+    link.receive(at: start + time, isWanted: true)
   }
 
   private func deliver(after time: Duration) {
     link.add([Message(app: "a.b", payload: "{}", id: "1")], from: ObjectIdentifier(daemon)) { _ in }
-    link.tell(at: start + time)
+    link.send(at: start + time)
   }
 
   @Test func aDaemonThatAnswersNothingIsAProblem() {
-    link.hear(at: start, isWanted: true)
+    link.receive(at: start, isWanted: true)
     #expect(link.alarm == start + .seconds(10))
-    link.hear(at: start + .seconds(9), isWanted: true)
+    link.receive(at: start + .seconds(9), isWanted: true)
     #expect(link.problem == nil)
-    link.hear(at: start + .seconds(10), isWanted: true)
+    link.receive(at: start + .seconds(10), isWanted: true)
     #expect(link.problem?.contains("does not answer") == true)
     #expect(link.alarm == nil)
     hear(after: .seconds(11))
@@ -47,7 +47,7 @@ struct DaemonLinkTests {
     hear(after: .zero)
     deliver(after: .seconds(5))
     #expect(link.alarm == start + .seconds(15))
-    link.hear(at: start + .seconds(15), isWanted: true)
+    link.receive(at: start + .seconds(15), isWanted: true)
     #expect(link.problem?.contains("does not answer") == true)
     hear(after: .seconds(16))
     #expect(link.problem == nil)
@@ -66,7 +66,7 @@ struct DaemonLinkTests {
     #expect(link.problem?.contains("the disk is full") == true)
     // And that it has gone.
     daemon.kill()
-    link.hear(at: start, isWanted: true)
+    link.receive(at: start, isWanted: true)
     #expect(!link.isConnected)
   }
 
@@ -77,7 +77,7 @@ struct DaemonLinkTests {
       hear(after: now)
       #expect(link.isConnected)
       daemon.kill()
-      link.hear(at: start + now, isWanted: true)
+      link.receive(at: start + now, isWanted: true)
       let retry = try #require(link.retry)
       waits.append((start + now).duration(to: retry))
       now = start.duration(to: retry)

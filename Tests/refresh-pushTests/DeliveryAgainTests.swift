@@ -3,7 +3,7 @@ import Testing
 
 @testable import refresh_push
 
-/// What the bridge gives the daemon again because a call had no answer.
+/// Deliveries that the bridge repeats because a call had no answer.
 struct DeliveryAgainTests {
   private let source = Place()
 
@@ -19,15 +19,15 @@ struct DeliveryAgainTests {
 
   @Test func whatTheDaemonMayHaveIsNotGivenAsNew() {
     var queue = queue()
-    #expect(queue.takeCall().map(\.isNew) == [true])
-    queue.takeBack(mayBeStored: true)
-    #expect(queue.takeCall().map(\.isNew) == [nil])
+    #expect(queue.nextCall().map(\.isNew) == [true])
+    queue.requeue(mayBeStored: true)
+    #expect(queue.nextCall().map(\.isNew) == [nil])
   }
 
   @Test func whatTheDaemonSaysThatItDoesNotHaveIsStillNew() {
     var queue = queue()
-    _ = queue.takeCall()
-    queue.takeBack(mayBeStored: false)
-    #expect(queue.takeCall().map(\.isNew) == [true])
+    _ = queue.nextCall()
+    queue.requeue(mayBeStored: false)
+    #expect(queue.nextCall().map(\.isNew) == [true])
   }
 }

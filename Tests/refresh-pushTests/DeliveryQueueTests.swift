@@ -3,15 +3,15 @@ import Testing
 
 @testable import refresh_push
 
-/// What the daemon is given, in which order, and when a source hears of it.
+/// The order of deliveries, and the answers to sources.
 struct DeliveryQueueTests {
-  private final class Told {
+  private final class Answers {
     var acceptances: [String: [Acceptance]] = [:]
   }
 
   private final class Sender {}
 
-  private let told = Told()
+  private let answers = Answers()
   private let one = Sender()
   private let other = Sender()
 
@@ -20,25 +20,25 @@ struct DeliveryQueueTests {
   }
 
   private func add(_ messages: [Message], _ name: String, from sender: Sender? = nil, to queue: inout DeliveryQueue) {
-    queue.add(messages, from: ObjectIdentifier(sender ?? one)) { [told] in told.acceptances[name] = $0 }
+    queue.add(messages, from: ObjectIdentifier(sender ?? one)) { [answers] in answers.acceptances[name] = $0 }
   }
 
   private func answer(_ call: [Wire.Delivery], in queue: inout DeliveryQueue) throws {
-    let actions = queue.takeAnswer(call.map { _ in Wire.DeliveryResult(fate: .queued) })
+    let actions = queue.accept(call.map { _ in Wire.DeliveryResult(fate: .queued) })
     for action in try #require(actions) { action() }
   }
 
   @Test func oneCallAtATimeInOrder() throws {
     var queue = DeliveryQueue()
     add(messages(1...3), "first", to: &queue)
-    let call = queue.takeCall()
+    let call = queue.nextCall()
     #expect(call.map(\.id) == ["1", "2", "3"])
     add(messages(4...5), "second", to: &queue)
-    #expect(queue.takeCall().isEmpty)
-    #expect(told.acceptances.isEmpty)
+    #expect(queue.nextCall().isEmpty)
+    #expect(answers.acceptances.isEmpty)
     try answer(call, in: &queue)
-    #expect(told.acceptances == ["first": [.stored, .stored, .stored]])
-    #expect(queue.takeCall().map(\.id) == ["4", "5"])
+    #expect(answers.acceptances == ["first": [.stored, .stored, .stored]])
+    #expect(queue.nextCall().map(\.id) == ["4", "5"])
   }
 
   @Test func callsAreBoundedInNumberAndBytes() throws {
@@ -46,81 +46,81 @@ struct DeliveryQueueTests {
     add(messages(1...1000), "many", to: &queue)
     var calls: [Int] = []
     while queue.count > 0 {
-      let call = queue.takeCall()
+      let call = queue.nextCall()
       calls.append(call.count)
       try answer(call, in: &queue)
     }
     #expect(calls.allSatisfy { $0 <= DeliveryQueue.mostMessages })
     #expect(calls.reduce(0, +) == 1000)
-    #expect(told.acceptances["many"]?.count == 1000)
+    #expect(answers.acceptances["many"]?.count == 1000)
     add(messages(1...20, size: 16_000), "large", to: &queue)
-    #expect(queue.takeCall().count == 2)
-    queue.takeBack(mayBeStored: true)
+    #expect(queue.nextCall().count == 2)
+    queue.requeue(mayBeStored: true)
     add(messages(1...1, size: 200_000), "larger", to: &queue)
     while queue.count > 1 {
-      let call = queue.takeCall()
+      let call = queue.nextCall()
       try answer(call, in: &queue)
     }
-    #expect(queue.takeCall().count == 1)
+    #expect(queue.nextCall().count == 1)
   }
 
   @Test func whatHasNoAnswerIsGivenAgainFirst() throws {
     var queue = DeliveryQueue()
     add(messages(1...300), "all", to: &queue)
     for _ in 0..<3 {
-      let call = queue.takeCall()
+      let call = queue.nextCall()
       #expect(call.first?.id == "1")
-      queue.takeBack(mayBeStored: true)
+      queue.requeue(mayBeStored: true)
     }
     var ids: [String?] = []
     while queue.count > 0 {
-      let call = queue.takeCall()
+      let call = queue.nextCall()
       ids += call.map(\.id)
       try answer(call, in: &queue)
-      queue.takeBack(mayBeStored: true)
+      queue.requeue(mayBeStored: true)
     }
     #expect(ids == (1...300).map { "\($0)" })
-    #expect(told.acceptances["all"] == Array(repeating: .stored, count: 300))
+    #expect(answers.acceptances["all"] == Array(repeating: .stored, count: 300))
   }
 
   @Test func aRefusalIsToldWithItsReason() throws {
     var queue = DeliveryQueue()
     add(messages(1...2), "two", to: &queue)
-    _ = queue.takeCall()
-    let actions = queue.takeAnswer([Wire.DeliveryResult(refusal: "no such app"), Wire.DeliveryResult(fate: .known)])
+    _ = queue.nextCall()
+    let actions = queue.accept([Wire.DeliveryResult(refusal: "no such app"), Wire.DeliveryResult(fate: .known)])
     for action in try #require(actions) { action() }
-    #expect(told.acceptances == ["two": [.refused("no such app"), .stored]])
+    #expect(answers.acceptances == ["two": [.refused("no such app"), .stored]])
   }
 
   @Test func anAnswerToAnotherNumberOfMessagesIsNone() {
     var queue = DeliveryQueue()
     add(messages(1...2), "two", to: &queue)
-    _ = queue.takeCall()
-    #expect(queue.takeAnswer([Wire.DeliveryResult(fate: .queued)]) == nil)
-    queue.takeBack(mayBeStored: true)
-    #expect(queue.takeCall().map(\.id) == ["1", "2"])
+    _ = queue.nextCall()
+    #expect(queue.accept([Wire.DeliveryResult(fate: .queued)]) == nil)
+    queue.requeue(mayBeStored: true)
+    #expect(queue.nextCall().map(\.id) == ["1", "2"])
   }
 
   @Test func whatASourceIsDisconnectedWithIsForLater() throws {
     var queue = DeliveryQueue()
     add(messages(1...1), "given", to: &queue)
-    let call = queue.takeCall()
+    let call = queue.nextCall()
     add(messages(2...3), "waiting", to: &queue)
     add(messages(4...4), "other", from: other, to: &queue)
     for action in queue.forget(ObjectIdentifier(one)) { action() }
-    #expect(told.acceptances == ["waiting": [.later, .later]])
+    #expect(answers.acceptances == ["waiting": [.undelivered, .undelivered]])
     try answer(call, in: &queue)
-    #expect(told.acceptances["given"] == [.stored])
-    #expect(queue.takeCall().map(\.id) == ["4"])
+    #expect(answers.acceptances["given"] == [.stored])
+    #expect(queue.nextCall().map(\.id) == ["4"])
   }
 
   @Test func whatHasNoIDGetsOneByWhichItIsKnownAgain() {
     var queue = DeliveryQueue()
     add([Message(app: "a.b", payload: "{}"), Message(app: "a.b", payload: "{}")], "two", to: &queue)
-    let ids = queue.takeCall().map(\.id)
+    let ids = queue.nextCall().map(\.id)
     #expect(ids[0] != nil && ids[0] != ids[1])
-    queue.takeBack(mayBeStored: true)
-    #expect(queue.takeCall().map(\.id) == ids)
+    queue.requeue(mayBeStored: true)
+    #expect(queue.nextCall().map(\.id) == ids)
   }
 
   @Test func whatNobodyBringsAgainIsKeptWithinBounds() {
@@ -129,15 +129,15 @@ struct DeliveryQueueTests {
     add(messages(1...5), "named", to: &queue)
     add((1...count).map { _ in Message(app: "a.b", payload: "{}") }, "nameless", to: &queue)
     for action in queue.forget(ObjectIdentifier(one)) { action() }
-    #expect(told.acceptances["named"] == Array(repeating: .later, count: 5))
-    #expect(told.acceptances["nameless"] == nil)
+    #expect(answers.acceptances["named"] == Array(repeating: .undelivered, count: 5))
+    #expect(answers.acceptances["nameless"] == nil)
     #expect(queue.count == DeliveryQueue.mostKept)
   }
 
   @Test func noMessagesAreAnsweredAtOnce() {
     var queue = DeliveryQueue()
     add([], "none", to: &queue)
-    #expect(told.acceptances == ["none": []])
-    #expect(queue.takeCall().isEmpty)
+    #expect(answers.acceptances == ["none": []])
+    #expect(queue.nextCall().isEmpty)
   }
 }

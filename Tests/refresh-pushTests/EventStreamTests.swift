@@ -8,7 +8,7 @@ struct EventStreamTests {
 
   private func events(_ text: String, lastID: String = "") -> [Event] {
     var parser = EventStreamParser(lastID: lastID)
-    return parser.take(text.utf8)
+    return parser.append(text.utf8)
   }
 
   private func event(_ data: String, type: String = "message", id: String? = nil, last: String = "") -> Event {
@@ -61,7 +61,7 @@ struct EventStreamTests {
       for second in bytes.indices[first...] {
         var parser = EventStreamParser()
         let pieces = [bytes[..<first], bytes[first..<second], bytes[second...]]
-        #expect(pieces.flatMap { parser.take($0) } == whole, "cut at \(first) and \(second)")
+        #expect(pieces.flatMap { parser.append($0) } == whole, "cut at \(first) and \(second)")
         #expect(parser.retry == .seconds(3))
       }
     }
@@ -71,7 +71,7 @@ struct EventStreamTests {
     #expect(events("\u{FEFF}data: a\n\n\u{FEFF}data: b\n\ndata: c\n\n").map(\.data) == ["a", "c"])
     // Half a mark is none.
     var parser = EventStreamParser()
-    #expect(parser.take([0xef, 0xbb] + Array("\ndata: a\n\n".utf8)) == [event("a")])
+    #expect(parser.append([0xef, 0xbb] + Array("\ndata: a\n\n".utf8)) == [event("a")])
   }
 
   @Test(arguments: [
@@ -80,7 +80,7 @@ struct EventStreamTests {
   ])
   func retryIsDigits(value: String, retry: Duration?) {
     var parser = EventStreamParser()
-    #expect(parser.take("retry: \(value)\n".utf8) == [])
+    #expect(parser.append("retry: \(value)\n".utf8) == [])
     #expect(parser.retry == retry)
   }
 
@@ -99,10 +99,10 @@ struct EventStreamTests {
       "id: 1\n: \(String(repeating: "x", count: 20_000))\ndata: y\n\n",
     ] {
       var parser = EventStreamParser()
-      let events = parser.take(text.utf8)
+      let events = parser.append(text.utf8)
       #expect(events == [event("", type: "", id: "1", last: "1")])
       #expect(parser.passedOver == 1)
-      #expect(parser.take("data: z\n\n".utf8) == [event("z", last: "1")])
+      #expect(parser.append("data: z\n\n".utf8) == [event("z", last: "1")])
     }
   }
 
@@ -113,7 +113,7 @@ struct EventStreamTests {
     let pieces = ["data", "id", "retry", "event", ":", " ", "\n", "\r", "\r\n", "\u{FEFF}", "\u{0}", "x", "ü"]
     for _ in 0..<200 {
       let text = (0..<20).map { _ in pieces.randomElement(using: &chance) ?? "" }.joined()
-      for event in parser.take(text.utf8) { #expect(event.data.utf8.count <= EventStreamParser.limit) }
+      for event in parser.append(text.utf8) { #expect(event.data.utf8.count <= EventStreamParser.limit) }
     }
   }
 }

@@ -22,54 +22,54 @@ struct IntakeTests {
   private func item(_ number: Int, size: Int = 2) -> Intake.Item {
     Intake.Item(
       message: Message(app: "a.b", payload: String(repeating: "x", count: size), id: "\(number)"),
-      place: .after("\(number)"))
+      position: .after("\(number)"))
   }
 
-  private func item(place: String) -> Intake.Item { Intake.Item(place: .after(place)) }
+  private func item(position: String) -> Intake.Item { Intake.Item(position: .after(position)) }
 
   @Test func thePlaceMovesWhenTheDaemonHasTheMessage() throws {
     intake.add([item(1), item(2)], from: source)
-    #expect(stage.memory["home"] == nil)
-    try stage.turn { stage.memory["home"] == "2" }
+    #expect(stage.state["home"] == nil)
+    try stage.turn { stage.state["home"] == "2" }
     #expect(stage.daemon.stored.count == 2)
   }
 
   @Test func whatSaysNothingMovesItInItsTurnOnly() throws {
-    intake.add([item(place: "a")], from: source)
-    #expect(stage.memory["home"] == "a")
+    intake.add([item(position: "a")], from: source)
+    #expect(stage.state["home"] == "a")
     intake.add([item(1)], from: source)
-    intake.add([item(place: "b")], from: source)
-    #expect(stage.memory["home"] == "a")
-    try stage.turn { stage.memory["home"] == "b" }
-    intake.add([item(place: "c"), item(2), item(place: "d")], from: source)
-    #expect(stage.memory["home"] == "b")
-    try stage.turn { stage.memory["home"] == "d" }
+    intake.add([item(position: "b")], from: source)
+    #expect(stage.state["home"] == "a")
+    try stage.turn { stage.state["home"] == "b" }
+    intake.add([item(position: "c"), item(2), item(position: "d")], from: source)
+    #expect(stage.state["home"] == "b")
+    try stage.turn { stage.state["home"] == "d" }
   }
 
   @Test func aServerMayTakeItsIDsBack() throws {
     intake.add([item(1)], from: source)
-    try stage.turn { stage.memory["home"] == "1" }
-    intake.add([Intake.Item(place: .anywhere)], from: source)
-    #expect(stage.memory["home"] == nil)
+    try stage.turn { stage.state["home"] == "1" }
+    intake.add([Intake.Item(position: .anywhere)], from: source)
+    #expect(stage.state["home"] == nil)
   }
 
   @Test func whatARefusalIsAboutIsNotAskedForAgain() throws {
     stage.daemon.answer = { $0.map { _ in Wire.DeliveryResult(refusal: "no") } }
     intake.add([item(1)], from: source)
-    try stage.turn { stage.memory["home"] == "1" }
+    try stage.turn { stage.state["home"] == "1" }
   }
 
   @Test func itStopsBeforeWhatWasNotHandedOn() throws {
     intake.add([item(1)], from: source)
-    try stage.turn { stage.memory["home"] == "1" }
+    try stage.turn { stage.state["home"] == "1" }
     stage.daemon.answer = { _ in nil }
     intake.add([item(2)], from: source)
-    intake.add([item(place: "3")], from: source)
+    intake.add([item(position: "3")], from: source)
     try stage.turn { stage.daemon.calls == 2 }
     // Nothing is stored, and the source is disconnected.
     stage.daemon.policy = .init(mayConnect: false, network: "home")
     try stage.turn { source.disconnects == 1 }
-    #expect(stage.memory["home"] == "1")
+    #expect(stage.state["home"] == "1")
     #expect(!intake.isFull)
     // The next connection brings both again.
     stage.daemon.answer = { $0.map { _ in Wire.DeliveryResult(fate: .queued) } }
@@ -77,8 +77,8 @@ struct IntakeTests {
     try stage.turn { source.connects == 2 }
     stage.bridge.connected(source)
     intake.beginConnection()
-    intake.add([item(2), item(place: "3")], from: source)
-    try stage.turn { stage.memory["home"] == "3" }
+    intake.add([item(2), item(position: "3")], from: source)
+    try stage.turn { stage.state["home"] == "3" }
   }
 
   @Test func itIsFullWithManyOrLargeMessagesUntilTheyAreStored() throws {
@@ -95,7 +95,7 @@ struct IntakeTests {
       #expect(count == (size == 2 ? Intake.mostMessages : 9))
       stage.daemon.answer = { $0.map { _ in Wire.DeliveryResult(fate: .queued) } }
       try stage.turn { !intake.isFull }
-      try stage.turn { stage.memory["home"] == "\(count)" }
+      try stage.turn { stage.state["home"] == "\(count)" }
     }
     #expect(rooms == 2)
   }

@@ -20,9 +20,9 @@ struct SourceStateTests {
         continue
       }
       tries.append(start.duration(to: now))
-      state.tries()
+      state.beginTry()
       #expect(!state.isDue(at: now))
-      state.loses("cannot connect", next: next, at: now, &chance)
+      state.fail("cannot connect", next: next, at: now, &chance)
     }
     return tries
   }
@@ -44,13 +44,13 @@ struct SourceStateTests {
       var state = SourceState(at: start)
       _ = tries(&state, for: .seconds(3600), seed: 5)
       let connected = start + .seconds(4000)
-      state.tries()
-      state.connects(at: connected)
+      state.beginTry()
+      state.connect(at: connected)
       #expect(state.isConnected && state.problem == nil && state.since == connected)
       var waits: [Duration] = []
       for _ in 0..<20 {
         var copy = state
-        copy.loses("broke", next: .backOff, at: connected + lasted, &chance)
+        copy.fail("broke", next: .backOff, at: connected + lasted, &chance)
         if let retry = copy.retry { waits.append((connected + lasted).duration(to: retry)) }
       }
       #expect(waits.allSatisfy { $0 <= .seconds(1) } == isFirst)
@@ -60,18 +60,18 @@ struct SourceStateTests {
   @Test func theWordOfTheServerGoesBeforeTheBackOff() {
     var chance = Seeded(state: 1)
     var state = SourceState(at: start)
-    state.tries()
-    state.loses("asked too often", next: .notBefore(.seconds(42)), at: start, &chance)
+    state.beginTry()
+    state.fail("asked too often", next: .notBefore(.seconds(42)), at: start, &chance)
     #expect(state.retry == start + .seconds(42))
-    state.tries()
-    state.loses("another has its id", next: .longest, at: start, &chance)
+    state.beginTry()
+    state.fail("another has its id", next: .longest, at: start, &chance)
     #expect(state.retry.map { $0 >= start + .seconds(150) } == true)
-    state.tries()
-    state.loses("no more to say", next: .never, at: start, &chance)
+    state.beginTry()
+    state.fail("no more to say", next: .never, at: start, &chance)
     #expect(state.retry == nil)
     #expect(!state.isDue(at: start + .seconds(100_000)))
     // Nor on another network.
-    state.changesNetwork()
+    state.resetForNewNetwork()
     #expect(!state.isDue(at: start + .seconds(100_000)))
   }
 
@@ -79,20 +79,20 @@ struct SourceStateTests {
     var state = SourceState(at: start)
     _ = tries(&state, for: .seconds(3600), seed: 9)
     #expect(!state.isDue(at: start))
-    state.changesNetwork()
+    state.resetForNewNetwork()
     #expect(state.isDue(at: start))
     // And what it learnt of the old one counts no more.
     var chance = Seeded(state: 2)
-    state.tries()
-    state.loses("cannot connect", next: .backOff, at: start, &chance)
+    state.beginTry()
+    state.fail("cannot connect", next: .backOff, at: start, &chance)
     #expect(state.retry.map { $0 <= start + .seconds(1) } == true)
   }
 
   @Test func whatRestsIsDueWhenItMay() {
     var state = SourceState(at: start)
-    state.tries()
-    state.connects(at: start)
-    state.rests("the network may not be used", at: start + .seconds(5))
+    state.beginTry()
+    state.connect(at: start)
+    state.disconnect("the network may not be used", at: start + .seconds(5))
     #expect(!state.isConnected && state.since == start + .seconds(5))
     #expect(state.problem == "the network may not be used")
     #expect(state.isDue(at: start + .seconds(5)))

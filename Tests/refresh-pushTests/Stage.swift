@@ -7,7 +7,7 @@ import Varlink
 
 @testable import refresh_push
 
-/// A directory of a test's own, gone after it.
+/// A directory for a single test, removed afterwards.
 final class Scratch {
   let path: String
 
@@ -21,7 +21,7 @@ final class Scratch {
   }
 }
 
-/// A source that a test moves.
+/// A source that a test controls.
 @MainActor
 final class ScriptedSource: Source {
   let name: String
@@ -35,23 +35,23 @@ final class ScriptedSource: Source {
   func disconnect() { disconnects += 1 }
 }
 
-/// In the place of the daemon: it answers what the test says.
+/// A stand-in for the daemon with answers from the test.
 @MainActor
 final class ScriptedDaemon {
   private let reactor = PollReactor()
   private let path: String
   private var server: Server?
   private var watches: [Call<PushInterface.Watch.Parameters>] = []
-  /// What it says of the network.
+  /// The network policy that the daemon sends.
   var policy = PushInterface.Watch.Reply(mayConnect: true, network: "home") {
     didSet { for watch in watches { watch.reply(policy, continues: true) } }
   }
-  /// All that was delivered and stored, in order.
+  /// The stored deliveries, in order.
   private(set) var stored: [Wire.Delivery] = []
-  /// How many calls to deliver came.
+  /// The number of calls of Deliver.
   private(set) var calls = 0
   private(set) var reports: [[Wire.Source]] = []
-  /// What is answered to a call; nil to say that nothing can be stored.
+  /// The answer to a delivery; nil if the daemon can store nothing.
   var answer: ([Wire.Delivery]) -> [Wire.DeliveryResult]? = { $0.map { _ in Wire.DeliveryResult(fate: .queued) } }
 
   init(at path: String) { self.path = path }
@@ -64,7 +64,7 @@ final class ScriptedDaemon {
     self.server = server
   }
 
-  /// Ends it as a kill does: nothing is answered any more.
+  /// Ends the daemon like a kill: it answers no more calls.
   func kill() {
     server?.close()
     server = nil
@@ -105,26 +105,26 @@ final class ScriptedDaemon {
 
 extension PushInterface.NotStored: VarlinkError {}
 
-/// A bridge and a daemon that take turns.
+/// A bridge and a daemon that run in turns.
 @MainActor
 final class Stage {
   let scratch: Scratch
   let daemon: ScriptedDaemon
-  let memory: Memory
+  let state: BridgeState
   let bridge: Bridge
 
   init(_ sources: [any Source] = []) throws {
     scratch = try Scratch()
     let socket = "\(scratch.path)/socket"
     daemon = ScriptedDaemon(at: socket)
-    memory = try Memory(in: "\(scratch.path)/state")
+    state = try BridgeState(in: "\(scratch.path)/state")
     bridge = try Bridge(
-      SocketPath(path: socket, daemon: .named), memory: memory, secrets: Secrets(isOfMachine: false, credentials: nil),
+      SocketPath(path: socket, daemon: .named), state: state, secrets: Secrets(isOfMachine: false, credentials: nil),
       loop: try ExchangeLoop())
     bridge.replace(by: sources)
   }
 
-  /// Has both go on until the condition holds; fails after 10 s.
+  /// Runs both until the condition holds; fails after 10 s.
   func turn(_ what: Comment? = nil, until condition: () -> Bool) throws {
     let end = ContinuousClock.now + .seconds(10)
     while !condition() {
@@ -134,7 +134,7 @@ final class Stage {
     }
   }
 
-  /// Has both do all that they do without anything new.
+  /// Runs both until nothing is left to do.
   func settle() {
     for _ in 0..<20 {
       _ = bridge.turn(watching: [], until: .now)

@@ -1,4 +1,4 @@
-/// What `push.toml` says: where the bridge `refresh-push` gets pushes from (FEATURES E4).
+/// The configuration of the bridge `refresh-push`: the sources of pushes in `push.toml`.
 public struct PushConfiguration: Hashable, Sendable {
   /// The sources, in the order of the file.
   public var sources: [PushSource]
@@ -6,9 +6,9 @@ public struct PushConfiguration: Hashable, Sendable {
   /// Makes a configuration of sources.
   public init(sources: [PushSource] = []) { self.sources = sources }
 
-  /// Reads the `push.toml` that is in force, whole or not at all; where there is none, there are no sources.
+  /// Reads the `push.toml` in force, whole or not at all; without a file there are no sources.
   ///
-  /// It is looked for where `refreshd.toml` is. `home` is the directory for which `~` stands in paths.
+  /// The file is searched for in the directories of `refreshd.toml`. `home` is the directory that `~` means in paths.
   public static func load(
     from configurationSources: ConfigurationSources, home: String
   ) throws(ConfigurationError) -> PushConfiguration {
@@ -17,13 +17,11 @@ public struct PushConfiguration: Hashable, Sendable {
     do throws(Problem) {
       guard let entries = try file.read() else { return PushConfiguration() }
       var section = Section(file: file.path, entries: entries)
-      let sources = PushSource.take(from: &section, home: home)
-      if file.isReadableByAll, let (key, what) = sources.lazy.compactMap(\.secret).first {
+      let sources = PushSource.read(from: &section, home: home)
+      if file.isReadableByAll, let (key, secret) = sources.lazy.compactMap(\.secret).first {
         section.refuse(
-          key,
-          Unreadable(
-            message: "cannot keep \(what) in a file that all may read",
-            remedy: "take that from it with chmod o-r, and let the bridge's group read it"))
+          key, "cannot keep \(secret) in a file that all may read",
+          remedy: "take that from it with chmod o-r, and let the bridge's group read it")
       }
       section.refuseUnknownKeys()
       problems = section.problems
@@ -36,7 +34,7 @@ public struct PushConfiguration: Hashable, Sendable {
 }
 
 extension Configuration {
-  /// Every mistake of all files on disk: of this configuration, and of the bridge's `push.toml` beside it.
+  /// Every mistake of all files on disk: those of this configuration, and the bridge's `push.toml`.
   public static func problems(in sources: ConfigurationSources, as reader: Reader) -> [Problem] {
     var problems: [Problem] = []
     do throws(ConfigurationError) { _ = try load(from: sources, as: reader) } catch { problems += error.problems }
@@ -50,16 +48,19 @@ extension Configuration {
   }
 }
 
-/// One source of pushes.
+/// A source of pushes.
 public enum PushSource: Hashable, Sendable {
-  /// A server of ntfy.
+  /// An ntfy server.
   case ntfy(NtfySettings)
   /// A stream of server-sent events.
   case sse(EventStreamSettings)
-  /// A broker of MQTT.
+  /// An MQTT broker.
   case mqtt(BrokerSettings)
 
-  /// Its name, which no other has.
+  /// The most sources of one kind.
+  private static let mostSources = 64
+
+  /// The unique name.
   public var name: String {
     switch self {
     case .ntfy(let settings): settings.name
@@ -68,8 +69,8 @@ public enum PushSource: Hashable, Sendable {
     }
   }
 
-  /// What of it others must not read, and the key that says it; nil for nothing.
-  fileprivate var secret: (key: String, what: String)? {
+  /// The part of the settings that other users must not read, with its key; nil for none.
+  fileprivate var secret: (key: String, description: String)? {
     switch self {
     case .ntfy(let settings) where !settings.topics.isEmpty: ("ntfy", "topics, which are secrets,")
     case .sse(let settings) where settings.url.hasLogin: ("sse", "a password")
@@ -77,19 +78,20 @@ public enum PushSource: Hashable, Sendable {
     }
   }
 
-  /// Takes all sources out of the document.
-  fileprivate static func take(from section: inout Section, home: String) -> [PushSource] {
+  /// Reads all sources of the document.
+  fileprivate static func read(from section: inout Section, home: String) -> [PushSource] {
     var names: Set<String> = []
     var sources: [(line: Int, source: PushSource)] = []
     func read(_ kind: String, _ make: (inout SourceSection) -> PushSource?) {
-      for table in section.takeTables(kind) {
+      let tables = section.readTables(kind, most: mostSources, example: "[[\(kind)]], a table for each") {
+        Unreadable("cannot listen to \($0) sources of a kind", remedy: "write \(mostSources) at most")
+      }
+      for table in tables {
         var keys = SourceSection(table, home: home)
         let source = make(&keys)
         if let name = keys.name, !names.insert(name).inserted {
           keys.section.refuse(
-            "name",
-            Unreadable(
-              message: "cannot have two sources \(quoted(name))", remedy: "give each source a name of its own"))
+            "name", "cannot have two sources \(quoted(name))", remedy: "give each source a name of its own")
         }
         keys.section.refuseUnknownKeys()
         section.adopt(keys.section)
@@ -100,28 +102,5 @@ public enum PushSource: Hashable, Sendable {
     read("sse") { EventStreamSettings(from: &$0).map(PushSource.sse) }
     read("mqtt") { BrokerSettings(from: &$0).map(PushSource.mqtt) }
     return sources.sorted { $0.line < $1.line }.map(\.source)
-  }
-}
-
-extension Section {
-  /// The most sources of one kind.
-  private static let mostSources = 64
-
-  /// Takes an array of tables, each of which is then to be read and its problems adopted.
-  fileprivate mutating func takeTables(_ key: String) -> [Section] {
-    let nodes = take(key, example: "[[\(key)]], a table for each") { (node) throws(Unreadable) in
-      guard case .array(let elements) = node.value else { return [(line: Int, entries: [Node.Entry])]?.none }
-      guard elements.count <= Self.mostSources else {
-        throw Unreadable(
-          message: "cannot listen to \(elements.count) sources of a kind", remedy: "write \(Self.mostSources) at most")
-      }
-      var tables: [(line: Int, entries: [Node.Entry])] = []
-      for element in elements {
-        guard case .table(let entries) = element.value else { return nil }
-        tables.append((element.line, entries))
-      }
-      return tables
-    }
-    return (nodes?.value ?? []).map { inner(key, line: $0.line, entries: $0.entries) }
   }
 }

@@ -1,9 +1,9 @@
 @preconcurrency import Glibc
 
-// The values of `[sandbox]` that are internet addresses, as systemd.resource-control(5) has them.
+// Values of `[sandbox]` that are internet addresses, in the form of systemd.resource-control(5).
 
 extension Node {
-  /// Addresses, prefixes and the four words for some of them, one text or an array.
+  /// Addresses, prefixes and the four words for common prefixes; a text or an array.
   func addressRanges() throws(Unreadable) -> [SandboxProperty.AddressRange]? {
     let remedy = #"write for example "192.0.2.0/24", "2001:db8::/32", or "any", "localhost", "link-local", "multicast""#
     if case .array(let elements) = value, elements.isEmpty { return [] }
@@ -20,13 +20,13 @@ extension SandboxProperty.AddressRange {
     "multicast": ["224.0.0.0/4", "ff00::/8"],
   ]
 
-  /// What a word of the list stands for; nil if for nothing.
+  /// The ranges that an element of the list means; nil for an invalid one.
   fileprivate static func ranges(of word: String) -> [Self]? {
     if let prefixes = words[word] { return prefixes.compactMap(Self.init) }
     return Self(word).map { [$0] }
   }
 
-  /// Reads an address, with a slash and the length of the prefix behind it for more than one.
+  /// Reads an address, or a prefix with a slash and its length.
   private init?(_ text: String) {
     let parts = text.split(separator: "/", omittingEmptySubsequences: false)
     guard (1...2).contains(parts.count) else { return nil }

@@ -1,12 +1,17 @@
-/// A key of `[sandbox]`: a property of systemd.exec(5) or systemd.resource-control(5) that takes something away from
-/// tasks and gives them nothing.
+/// A key of `[sandbox]`: a property of systemd.exec(5) or systemd.resource-control(5) that restricts tasks and grants
+/// nothing.
 struct SandboxKey: Sendable {
-  /// The key, as the manual pages have it.
+  /// The key, spelled as in the manual pages.
   let name: String
-  /// A value that would be right, as it is written in a file.
-  let example: String
+  /// A valid value, as a file has it.
+  private let example: String
   /// Makes properties of a value; nil for a value of another type.
-  let read: @Sendable (Node) throws(Unreadable) -> [SandboxProperty]?
+  private let read: @Sendable (Node) throws(Unreadable) -> [SandboxProperty]?
+
+  /// The type of the key's value.
+  var type: ValueType<[SandboxProperty]> {
+    ValueType(example: example) { (node, _) throws(Unreadable) in try read(node) }
+  }
 
   /// A key of one property of the same name.
   private init(
@@ -16,7 +21,7 @@ struct SandboxKey: Sendable {
     self.init(name, example, named: { (node) throws(Unreadable) in try read(node).map { (name, $0) } })
   }
 
-  /// A key of one property whose name hangs on the value.
+  /// A key of one property whose name depends on the value.
   private init(
     _ name: String, _ example: String,
     named read: @escaping @Sendable (Node) throws(Unreadable) -> (String, SandboxProperty.Value)?
@@ -35,10 +40,10 @@ struct SandboxKey: Sendable {
     (self.name, self.example, self.read) = (name, example, read)
   }
 
-  /// All keys that there are.
+  /// Every key.
   static let all = files + kernel + resources + addresses
 
-  /// What tasks see of the file system and its devices.
+  /// Restrictions on files and devices.
   private static let files =
     [
       SandboxKey("ProtectSystem", #""strict""#) { (node) throws(Unreadable) in
@@ -61,7 +66,7 @@ struct SandboxKey: Sendable {
     }
     + switches(["PrivateTmp", "PrivateDevices", "PrivateMounts"])
 
-  /// What tasks may ask of the kernel.
+  /// Restrictions on the kernel's functions.
   private static let kernel =
     switches([
       "NoNewPrivileges", "PrivateUsers", "PrivateNetwork", "PrivateIPC", "ProtectClock", "ProtectControlGroups",
@@ -97,13 +102,22 @@ struct SandboxKey: Sendable {
       },
     ]
 
+  private static func integer<Number: FixedWidthInteger & Sendable>(
+    _ name: String, _ bounds: ClosedRange<Number>, example: Number,
+    _ value: @escaping @Sendable (Number) -> SandboxProperty.Value
+  ) -> SandboxKey {
+    SandboxKey(name, "\(example)") { (node) throws(Unreadable) in
+      try ValueType<Number>.integer(bounds, example: example).read(node, name).map(value)
+    }
+  }
+
   private static func switches(_ names: [String]) -> [SandboxKey] {
     names.map { name in
       SandboxKey(name, "true") { node in if case .boolean(let value) = node.value { .boolean(value) } else { nil } }
     }
   }
 
-  /// How much of the machine tasks may take.
+  /// Limits on resources.
   private static let resources =
     ["MemoryMax", "MemoryHigh", "MemorySwapMax"].map { name in
       SandboxKey(name, #""512M""#, named: { (node) throws(Unreadable) in try node.share(of: name, isSize: true) })
@@ -115,13 +129,9 @@ struct SandboxKey: Sendable {
         named: { (node) throws(Unreadable) in
           try node.percentage().map { ("CPUQuotaPerSecUSec", .uint64(UInt64($0) * 100)) }
         }),
-      SandboxKey("Nice", "10") { (node) throws(Unreadable) in try node.integer(within: 0...19).map { .int32($0) } },
-      SandboxKey("OOMScoreAdjust", "500") { (node) throws(Unreadable) in
-        try node.integer(within: 0...1000).map { .int32($0) }
-      },
-      SandboxKey("IOSchedulingPriority", "7") { (node) throws(Unreadable) in
-        try node.integer(within: 0...7).map { .int32($0) }
-      },
+      integer("Nice", 0...19, example: 10, SandboxProperty.Value.int32),
+      integer("OOMScoreAdjust", 0...1000, example: 500, SandboxProperty.Value.int32),
+      integer("IOSchedulingPriority", 0...7, example: 7, SandboxProperty.Value.int32),
       SandboxKey("IOSchedulingClass", #""idle""#) { (node) throws(Unreadable) in
         try node.number(of: ["best-effort": 2, "idle": 3])
       },
@@ -129,24 +139,20 @@ struct SandboxKey: Sendable {
         try node.number(of: ["other": 0, "batch": 3, "idle": 5])
       },
     ]
-    + ["CPUWeight", "IOWeight"].map { name in
-      SandboxKey(name, "20") { (node) throws(Unreadable) in
-        try node.integer(within: 1...10_000).map { .uint64(UInt64($0)) }
-      }
-    }
+    + ["CPUWeight", "IOWeight"].map { integer($0, 1...10_000, example: 20, SandboxProperty.Value.uint64) }
     + [("LimitNOFILE", false), ("LimitNPROC", false), ("LimitFSIZE", true), ("LimitAS", true), ("LimitCORE", true)]
     .map { name, isSize in
       SandboxKey(
         name: name, example: isSize ? #""1G""# : "1024",
         read: { (node) throws(Unreadable) in
-          // The name alone is the hard limit.
+          // The property without a suffix is the hard limit.
           try node.amount(isSize: isSize).map { amount in
             [SandboxProperty(name, .uint64(amount)), SandboxProperty("\(name)Soft", .uint64(amount))]
           }
         })
     }
 
-  /// Whom tasks may speak with.
+  /// Restrictions on network peers.
   private static let addresses = ["IPAddressDeny", "IPAddressAllow"].map { name in
     SandboxKey(name, #"["any"]"#) { (node) throws(Unreadable) in try node.addressRanges().map { .addresses($0) } }
   }

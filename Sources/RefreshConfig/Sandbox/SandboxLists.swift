@@ -1,4 +1,4 @@
-// The values of `[sandbox]` that are lists: an array of words, or one text with blanks between them as in a unit file.
+// Values of `[sandbox]` that are lists: an array of words, or one text with spaces between them as in a unit file.
 
 extension Node {
   /// The words of an array or a text; nil for a value of another type.
@@ -14,31 +14,31 @@ extension Node {
     }
   }
 
-  /// Words, each of which must be a name of something.
+  /// Words that are all valid names.
   func words(
     _ kind: String, remedy: String, _ isName: (String) -> Bool
   ) throws(Unreadable) -> [String]? {
     guard let words = listed else { return nil }
-    guard !words.isEmpty else { throw Unreadable(message: "cannot take an empty list", remedy: remedy) }
+    guard !words.isEmpty else { throw Unreadable("cannot take an empty list", remedy: remedy) }
     if let wrong = words.first(where: { !isName($0) }) {
-      throw Unreadable(message: "cannot take \(quoted(wrong)) as \(kind)", remedy: remedy)
+      throw Unreadable("cannot take \(quoted(wrong)) as \(kind)", remedy: remedy)
     }
     return words
   }
 
-  /// Words that are the only ones allowed, or with `~` before the first one the only ones denied.
+  /// A list of allowed words, or of denied ones if the first begins with `~`.
   func filter(
     _ kind: String, remedy: String, _ isName: (String) -> Bool
   ) throws(Unreadable) -> SandboxProperty.Value? {
     guard let (isAllowing, names) = try names(kind, remedy: remedy, isName) else { return nil }
-    guard !names.isEmpty else { throw Unreadable(message: "cannot take an empty list", remedy: remedy) }
+    guard !names.isEmpty else { throw Unreadable("cannot take an empty list", remedy: remedy) }
     return .filter(isAllowing: isAllowing, names)
   }
 
-  /// The flags of the words that are allowed: these, all but these, none or all.
+  /// The flags of the allowed words: these, all but these, none or all.
   ///
-  /// - Parameter isRestricting: whether the key is a restriction, of which `true` allows none; otherwise an empty list
-  ///   allows none.
+  /// - Parameter isRestricting: whether the key is a restriction, so that `true` allows none. For any other key an empty
+  ///   list allows none.
   func flags(
     _ table: [String: UInt64], _ kind: String, isRestricting: Bool
   ) throws(Unreadable) -> UInt64? {
@@ -48,7 +48,7 @@ extension Node {
     let remedy = "write names such as \(some)"
     guard let (isAllowing, names) = try names(kind, remedy: remedy, { table[$0] != nil }) else { return nil }
     guard !(names.isEmpty && isRestricting) else {
-      throw Unreadable(message: "cannot take an empty list", remedy: "\(remedy), or true to allow none")
+      throw Unreadable("cannot take an empty list", remedy: "\(remedy), or true to allow none")
     }
     let flags = names.reduce(0) { $0 | (table[$1] ?? 0) }
     return isAllowing ? flags : every & ~flags
@@ -63,25 +63,25 @@ extension Node {
     for word in words {
       guard !(isAllowing && word.first == "~") else {
         throw Unreadable(
-          message: "cannot both allow and deny in one list", remedy: "write ~ before the first name, or before none")
+          "cannot both allow and deny in one list", remedy: "write ~ before the first name, or before none")
       }
       let name = word.first == "~" ? String(word.dropFirst()) : word
       guard isName(name) else {
-        throw Unreadable(message: "cannot take \(quoted(name)) as \(kind)", remedy: remedy)
+        throw Unreadable("cannot take \(quoted(name)) as \(kind)", remedy: remedy)
       }
       names.append(name)
     }
     return (isAllowing, names)
   }
 
-  /// Whole paths, one or an array of them, with `~/` for the owner's home and `-` before one that need not be there.
+  /// A path or an array of paths; `~/` means the owner's home, and a leading `-` makes a path optional.
   func paths() throws(Unreadable) -> [String]? {
     let paths: [String]
     if case .string(let path) = value { paths = [path] } else if let listed { paths = listed } else { return nil }
     for path in paths {
       guard (path.hasPrefix("-") ? path.dropFirst() : path[...]).isPath else {
         throw Unreadable(
-          message: "cannot use \(quoted(path)) as a path: it is not a whole one",
+          "cannot use \(quoted(path)) as a path: it is not a whole one",
           remedy: "begin with a slash, or with ~/ for the owner's home; a - before it passes over what is not there")
       }
     }

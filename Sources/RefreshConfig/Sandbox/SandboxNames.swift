@@ -1,6 +1,6 @@
-/// The names that systemd knows for what a kernel has.
+/// The names that systemd accepts for functions of the kernel.
 enum SandboxNames {
-  /// Of capabilities(7), by the bit of each.
+  /// The bit of each capability (capabilities(7)).
   static let capabilities: [String: UInt64] = Dictionary(
     uniqueKeysWithValues: [
       "CHOWN", "DAC_OVERRIDE", "DAC_READ_SEARCH", "FOWNER", "FSETID", "KILL", "SETGID", "SETUID", "SETPCAP",
@@ -11,13 +11,13 @@ enum SandboxNames {
       "CHECKPOINT_RESTORE",
     ].enumerated().map { ("CAP_\($1)", 1 << $0) })
 
-  /// Of namespaces(7), by the flag of clone(2).
+  /// The clone(2) flag of each kind of namespace (namespaces(7)).
   static let namespaces: [String: UInt64] = [
     "mnt": 0x0002_0000, "cgroup": 0x0200_0000, "uts": 0x0400_0000, "ipc": 0x0800_0000, "user": 0x1000_0000,
     "pid": 0x2000_0000, "net": 0x4000_0000,
   ]
 
-  /// Of address_families(7).
+  /// The address families (address_families(7)).
   static let addressFamilies: Set<String> = Set(
     [
       "UNIX", "LOCAL", "INET", "INET6", "NETLINK", "PACKET", "BLUETOOTH", "ALG", "VSOCK", "CAN", "KEY", "XDP", "TIPC",
@@ -25,7 +25,7 @@ enum SandboxNames {
       "IEEE802154", "ISDN", "RXRPC", "CAIF", "ATMPVC", "ATMSVC",
     ].map { "AF_\($0)" })
 
-  /// Of systemd.exec(5), "SystemCallArchitectures=".
+  /// The architectures of systemd.exec(5), "SystemCallArchitectures=".
   static let architectures: Set<String> = [
     "native", "x86", "x86-64", "x32", "arm", "arm64", "loongarch64", "mips", "mips64", "mips64-n32", "mips-le",
     "mips64-le", "mips64-le-n32", "parisc", "parisc64", "ppc", "ppc64", "ppc64-le", "riscv64", "s390", "s390x",
@@ -38,7 +38,7 @@ enum SandboxNames {
     "raw-io", "reboot", "resources", "sandbox", "setuid", "signal", "swap", "sync", "system-service", "timer",
   ]
 
-  /// Whether it may be a system call, which only the kernel knows for sure, or is a group of them.
+  /// Whether the name is a group of system calls, or has the form of one; only the kernel knows the real names.
   static func isSystemCall(_ name: String) -> Bool {
     if name.hasPrefix("@") { return systemCallGroups.contains(String(name.dropFirst())) }
     return !name.isEmpty

@@ -1,17 +1,17 @@
-/// What is different in a user's daemon, whose service manager has no more rights than its user.
+/// The rules of a sandbox in a user's daemon, whose service manager has no more rights than the user.
 ///
-/// systemd 252 passes over what such a manager cannot do, and starts the unit without it (seen there): a sandbox that
-/// is none. So what can be done in a user namespace gets one (`PrivateUsers`, systemd.exec(5)), without which the unit
-/// then does not start, and what cannot be done is refused.
+/// systemd 252 ignores properties that such a manager cannot apply, and starts the unit without that protection.
+/// Therefore refreshd refuses a property that no user manager can apply. Properties that work in a user namespace get
+/// one (`PrivateUsers`, systemd.exec(5)); if systemd cannot create the namespace, the unit fails to start.
 enum SandboxOfUsers {
-  /// What only the machine's service manager can do.
+  /// The keys that only the machine's service manager can apply.
   ///
-  /// Of the controllers a user's manager is given pids, memory and cpu, and not io (user@.service).
+  /// A user's manager has the controllers pids, memory and cpu, but not io (user@.service).
   static let refused: Set<String> = [
     "DevicePolicy", "IOWeight", "IPAddressAllow", "IPAddressDeny", "ProcSubset", "ProtectProc",
   ]
 
-  /// What can be done in a user namespace.
+  /// The keys that need a user namespace.
   private static let needingPrivateUsers: Set<String> = [
     "CapabilityBoundingSet", "ExecPaths", "InaccessiblePaths", "NoExecPaths", "PrivateDevices", "PrivateIPC",
     "PrivateMounts", "PrivateNetwork", "PrivateTmp", "ProtectClock", "ProtectControlGroups", "ProtectHome",
@@ -19,17 +19,17 @@ enum SandboxOfUsers {
     "ReadOnlyPaths", "ReadWritePaths",
   ]
 
-  /// The mistake of a key that nobody can do for a user.
+  /// The mistake of a key that a user's manager cannot apply.
   static func refusal(of key: String) -> Unreadable {
     Unreadable(
-      message: "cannot take \(key) in a user's daemon: only the machine's service manager can do it",
+      "cannot take \(key) in a user's daemon: only the machine's service manager can do it",
       remedy: "remove the key, or install the app for the system's daemon")
   }
 
-  /// The mistake of a `PrivateUsers = false` beside a key that needs it.
+  /// The mistake of `PrivateUsers = false` together with a key that needs the namespace.
   static func refusalOfSharedUsers(beside key: String) -> Unreadable {
     Unreadable(
-      message: "cannot do \(key) in a user's daemon without PrivateUsers",
+      "cannot do \(key) in a user's daemon without PrivateUsers",
       remedy: "remove the key, which is true then, or \(key)")
   }
 
@@ -40,6 +40,6 @@ enum SandboxOfUsers {
 }
 
 extension SandboxProperty {
-  /// Whether it takes nothing away.
+  /// Whether the property restricts nothing.
   fileprivate var isOff: Bool { value == .boolean(false) || value == .text("no") || value == .texts([]) }
 }

@@ -1,13 +1,13 @@
-/// A property of the units of an app's tasks, which `[sandbox]` in its file asks for (FEATURES B5).
+/// A property of the units of an app's tasks, from `[sandbox]` in the app's file.
 ///
-/// The service manager takes it with `StartTransientUnit` (org.freedesktop.systemd1(5)).
+/// The daemon passes it to the service manager with `StartTransientUnit` (org.freedesktop.systemd1(5)).
 public struct SandboxProperty: Hashable, Sendable {
-  /// The property's name on the bus, which is not always that of the key: `CPUQuotaPerSecUSec`.
+  /// The name of the property on the bus; some differ from the key, such as `CPUQuotaPerSecUSec`.
   public let name: String
   /// The value.
   public let value: Value
 
-  /// A value, of exactly the type that the service manager has for the property.
+  /// A value of the type that the service manager expects.
   public enum Value: Hashable, Sendable {
     /// `b`
     case boolean(Bool)
@@ -21,19 +21,19 @@ public struct SandboxProperty: Hashable, Sendable {
     case uint32(UInt32)
     /// `t`
     case uint64(UInt64)
-    /// `(bas)`: only these, or all but these.
+    /// `(bas)`: allow only these, or all but these.
     case filter(isAllowing: Bool, [String])
     /// `a(iayu)`
     case addresses([AddressRange])
   }
 
-  /// Internet addresses that begin alike.
+  /// A range of internet addresses with a common prefix.
   public struct AddressRange: Hashable, Sendable {
     /// The family: AF_INET or AF_INET6.
     public let family: Int32
     /// The first address, in network byte order.
     public let address: [UInt8]
-    /// How many bits at the beginning are the same in all of them.
+    /// The number of leading bits that all addresses share.
     public let prefixLength: UInt32
 
     /// Makes a range of its parts.

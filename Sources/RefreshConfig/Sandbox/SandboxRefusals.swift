@@ -1,8 +1,8 @@
-/// The properties of units that `[sandbox]` does not take, and why.
+/// The properties of units that `[sandbox]` refuses, each with its reason.
 enum SandboxRefusals {
-  /// By their names.
+  /// The refusals by the name of the property.
   static let all = Dictionary(
-    (granting + own + replaced).map { ($0.0, Unreadable(message: $0.1, remedy: $0.2)) },
+    (granting + own + replaced).map { ($0.0, Unreadable($0.1, remedy: $0.2)) },
     uniquingKeysWith: { first, _ in first })
 
   private static let granting: [(String, String, String)] = [

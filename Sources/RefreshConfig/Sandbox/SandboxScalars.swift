@@ -1,55 +1,47 @@
-// The values of `[sandbox]` that are one word or number.
+// Values of `[sandbox]` that are a single word or number.
 
 extension Node {
-  /// Whether it is this text.
+  /// Whether the node is this text.
   func isText(_ text: String) -> Bool { if case .string(text) = value { true } else { false } }
 
-  /// One of a few words.
+  /// A word of a list.
   func word(of words: [String]) throws(Unreadable) -> SandboxProperty.Value? {
     guard case .string(let text) = value else { return nil }
-    guard words.contains(text) else { throw .noWord(text, words) }
+    guard words.contains(text) else { throw .noWord(text, of: words) }
     return .text(text)
   }
 
-  /// Yes, no, or one of a few words.
+  /// A boolean, or a word of a list.
   func word(or words: [String]) throws(Unreadable) -> SandboxProperty.Value? {
     switch value {
     case .boolean(let isOn): return .text(isOn ? "yes" : "no")
     case .string(let text) where words.contains(text): return .text(text)
     case .string(let text):
       throw Unreadable(
-        message: "cannot take \(quoted(text))",
+        "cannot take \(quoted(text))",
         remedy: "write true, false, " + words.map(quoted).joined(separator: " or "))
     default: return nil
     }
   }
 
-  /// One of a few words that stand for numbers.
+  /// The number that a word stands for.
   func number(of words: [String: Int32]) throws(Unreadable) -> SandboxProperty.Value? {
     guard case .string(let text) = value else { return nil }
-    guard let number = words[text] else { throw .noWord(text, words.keys.sorted()) }
+    guard let number = words[text] else { throw .noWord(text, of: words.keys.sorted()) }
     return .int32(number)
   }
 
-  func integer(within bounds: ClosedRange<Int32>) throws(Unreadable) -> Int32? {
-    guard case .integer(let number) = value else { return nil }
-    guard let small = Int32(exactly: number), bounds.contains(small) else {
-      throw .outOfBounds("\(number)", "\(bounds.lowerBound)", "\(bounds.upperBound)")
-    }
-    return small
-  }
-
-  /// The permissions that new files do not get, in octal digits.
+  /// A file mode mask in octal digits (umask(2)).
   func fileMode() throws(Unreadable) -> UInt32? {
     guard case .string(let text) = value else { return nil }
     guard text.utf8.count <= 4, let mode = UInt32(text, radix: 8), mode <= 0o777, text.first != "+" else {
       throw Unreadable(
-        message: "cannot take \(quoted(text)) as permissions", remedy: #"write octal digits, as in "0077""#)
+        "cannot take \(quoted(text)) as permissions", remedy: #"write octal digits, as in "0077""#)
     }
     return mode
   }
 
-  /// A number of bytes or of things, `infinity` for no bound.
+  /// A number of bytes or items, `infinity` for no bound.
   func amount(isSize: Bool) throws(Unreadable) -> UInt64? {
     switch value {
     case .integer(let number):
@@ -63,13 +55,13 @@ extension Node {
     }
   }
 
-  /// A number of bytes or of things, or a share of what the machine has; with the name of the property for it.
+  /// The property for a number of bytes or items, or for a percentage of the machine's.
   func share(of name: String, isSize: Bool) throws(Unreadable) -> (String, SandboxProperty.Value)? {
     guard case .string(let text) = value, text.last == "%" else {
       return try amount(isSize: isSize).map { (name, .uint64($0)) }
     }
     guard let share = Self.hundredthsOfPercent(text), share <= 10_000 else { throw .amount(text, isSize) }
-    // As systemd scales it: 2³² - 1 is all of it.
+    // systemd scales a percentage so that 100 % is 2³² - 1.
     return ("\(name)Scale", .uint32(UInt32((UInt64(share) * UInt64(UInt32.max) + 5000) / 10_000)))
   }
 
@@ -78,7 +70,7 @@ extension Node {
     guard case .string(let text) = value else { return nil }
     guard let share = Self.hundredthsOfPercent(text) else {
       throw Unreadable(
-        message: "cannot take \(quoted(text)) as a share",
+        "cannot take \(quoted(text)) as a share",
         remedy: #"write for example "50%" for half of one processor, "200%" for two"#)
     }
     return share
@@ -97,7 +89,7 @@ extension Node {
     return hundredths > 0 ? hundredths : nil
   }
 
-  /// Reads a number of bytes with a suffix to the base 1024, as systemd does: `512M`.
+  /// Reads a number of bytes with a suffix to the base 1024, such as `512M`.
   private static func size(_ text: String) -> UInt64? {
     let suffixes = Array("BKMGTPE")
     guard let last = text.last, let power = suffixes.firstIndex(of: last), let number = text.dropLast().digits
@@ -108,21 +100,14 @@ extension Node {
 }
 
 extension Substring {
-  /// The number, if there are digits and nothing else.
-  var digits: UInt32? { utf8.allSatisfy { (0x30...0x39).contains($0) } ? UInt32(self) : nil }
+  /// The number of a text of digits; nil for any other text.
+  var digits: UInt32? { utf8.allSatisfy(\.isDigit) ? UInt32(self) : nil }
 }
 
 extension Unreadable {
-  fileprivate static func noWord(_ text: String, _ words: [String]) -> Unreadable {
-    let words = words.map(quoted)
-    return Unreadable(
-      message: "cannot take \(quoted(text))",
-      remedy: "write \(words.dropLast().joined(separator: ", ")) or \(words.suffix(1).joined())")
-  }
-
   fileprivate static func amount(_ text: String, _ isSize: Bool) -> Unreadable {
     Unreadable(
-      message: "cannot take \(quoted(text)) as \(isSize ? "a size" : "a number")",
+      "cannot take \(quoted(text)) as \(isSize ? "a size" : "a number")",
       remedy: isSize
         ? #"write for example "512M" (B, K, M, G, T), "20%" where systemd has it, or "infinity""#
         : #"write a number above zero, "20%" where systemd has it, or "infinity""#)

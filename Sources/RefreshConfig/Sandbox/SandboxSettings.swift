@@ -1,29 +1,23 @@
-/// The table `[sandbox]` of an app's file or of `[defaults]`, as far as it is written.
+/// The table `[sandbox]` of an app's file or of `[defaults]`.
 struct SandboxSettings {
-  /// What each key asks for.
+  /// The properties of each key.
   private var keys: [String: [SandboxProperty]] = [:]
 
   init() {}
 
-  /// Takes the table out of a section.
-  init(from section: inout Section, in reading: Reading) {
-    guard var table = section.takeTable("sandbox", example: #"[sandbox], with ProtectSystem = "strict" below it"#)
-    else { return }
-    if reading.launcher == .spawn {
+  /// Reads the table of a section.
+  init(from section: inout Section, in load: LoadContext) {
+    let example = #"[sandbox], with ProtectSystem = "strict" below it"#
+    let keys = section.readTable("sandbox", example: example, refused: SandboxRefusals.all) { table in
+      for key in SandboxKey.all { self.keys[key.name] = table.read(key.name, key.type) }
+      if load.reader.isUserDaemon { refuseForUsers(in: &table) }
+      return self.keys
+    }
+    if keys != nil, load.launcher == .spawn {
       section.refuse(
-        "sandbox",
-        Unreadable(
-          message: #"cannot put tasks into a sandbox with launcher = "spawn" in refreshd.toml: they have no unit"#,
-          remedy: #"remove the table, or write launcher = "auto""#))
+        "sandbox", #"cannot put tasks into a sandbox with launcher = "spawn" in refreshd.toml: they have no unit"#,
+        remedy: #"remove the table, or write launcher = "auto""#)
     }
-    for key in SandboxKey.all {
-      let taken = table.take(
-        key.name, example: "\(key.name) = \(key.example)", { (node) throws(Unreadable) in try key.read(node) })
-      keys[key.name] = taken?.value
-    }
-    if reading.reader.isUserDaemon { refuseForUsers(in: &table) }
-    table.refuseUnknownKeys(refused: SandboxRefusals.all)
-    section.adopt(table)
   }
 
   private func refuseForUsers(in table: inout Section) {
@@ -37,14 +31,14 @@ struct SandboxSettings {
     }
   }
 
-  /// The same settings, with the keys that only those of `defaults` have.
+  /// The settings with the keys that only `defaults` have.
   func completed(by defaults: SandboxSettings) -> SandboxSettings {
     var settings = self
-    settings.keys.merge(defaults.keys) { mine, _ in mine }
+    settings.keys.merge(defaults.keys) { own, _ in own }
     return settings
   }
 
-  /// The properties for the tasks of an owner, whose home `~/` stands for, in the order of the keys.
+  /// The properties for the tasks of an owner, with `~/` replaced by the owner's home, in the order of the keys.
   func properties(of owner: Owner, isUserDaemon: Bool) -> [SandboxProperty] {
     var keys = keys
     if isUserDaemon, SandboxOfUsers.firstNeedingPrivateUsers(in: keys) != nil {
@@ -58,7 +52,7 @@ struct SandboxSettings {
 }
 
 extension Owner {
-  /// The path of one that may begin with `~/`, behind the hyphen for a path that need not be there.
+  /// The absolute path of one that may begin with `~/`, after the hyphen of an optional path.
   fileprivate func sandboxPath(of written: String) -> String {
     written.hasPrefix("-") ? "-" + path(of: String(written.dropFirst())) : path(of: written)
   }

@@ -1,77 +1,79 @@
 import CMosquitto
 import Glibc
 
-/// Why a connection to a broker ended, or did not come about.
+/// The reason why a connection to a broker ended or failed.
 ///
-/// The sentences hold the host and nothing secret: no topic, no user, no password.
+/// The texts contain the host but no secrets: no topic, user or password.
 enum BrokerEnd: Error, Hashable, Sendable {
-  /// The connection did not come about, or broke.
+  /// The connection failed or broke.
   case unreachable(String)
-  /// The broker is there, and refuses the connect: a reason code of MQTT 5 or a return code of MQTT 3.1.1.
+  /// The broker refused the CONNECT, with a reason code of MQTT 5 or a return code of MQTT 3.1.1.
   case refused(code: Int32, by: String)
-  /// The broker does not give the messages of the topic.
+  /// The broker refused the subscription.
   case notSubscribed(code: Int32)
-  /// The broker closed the connection, and said nothing.
+  /// The broker closed the connection without a reason.
   case closed(by: String)
-  /// The broker closed the connection, and said why: a reason code of MQTT 5.
+  /// The broker closed the connection with a reason code of MQTT 5.
   case dismissed(code: Int32)
-  /// The daemon did not store what came, so it was not acknowledged.
+  /// The daemon did not store the messages, so they were not acknowledged.
   case notStored
   /// The bridge no longer wants the connection.
   case stopped
 
-  /// What a person is told; nil if there is nothing to tell.
+  /// The problem for a person; nil for none.
   var problem: String? {
     switch self {
     case .unreachable(let sentence): sentence
     case .refused(let code, let host): Self.refusal(code, host)
     case .notSubscribed(let code): Self.denial(code)
-    case .closed(let place): "cannot stay connected to \(place): it closed the connection"
+    case .closed(let address): "cannot stay connected to \(address): it closed the connection"
     case .dismissed(let code): Self.dismissal(code)
     case .notStored: "cannot hand its messages to refreshd, which has not stored them; the broker keeps them"
     case .stopped: nil
     }
   }
 
-  /// Whether another client came with the bridge's id: to connect at once would throw that one out, and so on for ever.
+  /// Whether another client with the bridge's id took over.
+  ///
+  /// An immediate reconnect would start an endless contest.
   var isTakeover: Bool { self == .dismissed(code: Int32(MQTT_RC_SESSION_TAKEN_OVER.rawValue)) }
 
-  /// Whether the broker does not speak the version of the protocol.
+  /// Whether the broker refused the protocol version.
   var isOfVersion: Bool {
     guard case .refused(let code, _) = self else { return false }
     return code == Int32(CONNACK_REFUSED_PROTOCOL_VERSION.rawValue)
       || code == Int32(MQTT_RC_UNSUPPORTED_PROTOCOL_VERSION.rawValue)
   }
 
-  /// What libmosquitto returned.
+  /// The reason for an error code of libmosquitto.
   ///
   /// - Parameters:
-  ///   - number: errno(3) after the call; the code of getaddrinfo(3) if the name was not found.
-  ///   - complaint: what the library logged of it.
-  init(_ code: Int32, errno number: Int32, complaint: String?, host: String, port: UInt16) {
-    let place = "\(host):\(port)"
+  ///   - number: errno(3) after the call; the code of getaddrinfo(3) if the lookup failed.
+  ///   - logged: the library's log line about the error.
+  init(_ code: Int32, errno number: Int32, logged: String?, host: String, port: UInt16) {
+    let address = "\(host):\(port)"
     switch code {
     case mosquitto_no_address:
       self = .unreachable("cannot find the address of \(host): \(String(cString: gai_strerror(number)))")
-    case mosquitto_connection_lost: self = .closed(by: place)
-    // With TLS, libmosquitto tells the end of the connection as an error of the protocol.
-    case mosquitto_see_errno where [EPROTO, ECONNRESET, EPIPE].contains(number): self = .closed(by: place)
+    case mosquitto_connection_lost: self = .closed(by: address)
+    // With TLS, libmosquitto reports a closed connection as a protocol error.
+    case mosquitto_see_errno where [EPROTO, ECONNRESET, EPIPE].contains(number): self = .closed(by: address)
     case mosquitto_see_errno:
-      self = .unreachable("cannot connect to \(place): \(String(cString: strerror(number)))")
+      self = .unreachable("cannot connect to \(address): \(String(cString: strerror(number)))")
     case mosquitto_tls_error:
-      self = .unreachable("cannot connect to \(place) by TLS: \(Self.reason(complaint)); check port, tls and ca_file")
+      self = .unreachable("cannot connect to \(address) by TLS: \(Self.reason(logged)); check port, tls and ca_file")
     case mosquitto_no_answer:
-      self = .unreachable("cannot hear from \(place): it was silent for longer than keep_alive")
+      self = .unreachable("cannot hear from \(address): it was silent for longer than keep_alive")
     default:
-      self = .unreachable("cannot stay connected to \(place): \(String(cString: mosquitto_strerror(code)))")
+      self = .unreachable("cannot stay connected to \(address): \(String(cString: mosquitto_strerror(code)))")
     }
   }
 
-  /// The last words of a line such as `OpenSSL Error[0]: error:0A000086:SSL routines::certificate verify failed`.
-  private static func reason(_ complaint: String?) -> String {
-    guard let complaint else { return "it does not speak TLS" }
-    guard complaint.hasPrefix("OpenSSL Error") else { return complaint }
-    return complaint.split(separator: ":").last.map(String.init) ?? complaint
+  /// The last part of a line such as `OpenSSL Error[0]: error:0A000086:SSL routines::certificate verify failed`.
+  private static func reason(_ logged: String?) -> String {
+    guard let logged else { return "it does not speak TLS" }
+    guard logged.hasPrefix("OpenSSL Error") else { return logged }
+    return logged.split(separator: ":").last.map(String.init) ?? logged
   }
 
   private static func refusal(_ code: Int32, _ host: String) -> String {

@@ -1,19 +1,19 @@
 import CMosquitto
 
-/// A message as the broker gives it.
+/// A message from a broker.
 struct BrokerMessage: Hashable, Sendable {
   var topic: String
-  /// Empty if it is too large.
+  /// The payload; empty if it is too large.
   var payload: [UInt8]
-  /// The number by which the broker knows an acknowledgement; 0 at quality of service 0, which has none.
+  /// The packet number of the acknowledgement; 0 at quality of service 0.
   var packet: UInt16
-  /// Whether the broker sent it before, as far as it remembers: the DUP flag.
+  /// Whether the broker marks the message as repeated: the DUP flag.
   var isRepeated: Bool
-  /// Whether it comes because it is the topic's last one, and not because somebody has just sent it.
+  /// Whether the broker sends the retained message of the topic, not a new one.
   var isRetained: Bool
-  /// What the sender said of its urgency (MQTT 5, the user property `urgency`).
+  /// The urgency from the sender (MQTT 5, the user property `urgency`).
   var urgency: String?
-  /// How many bytes a payload has that is larger than is taken, and was not copied for that; nil for any other.
+  /// The size of a payload above the limit, which is not copied; nil for any other.
   var excessiveSize: Int?
 }
 

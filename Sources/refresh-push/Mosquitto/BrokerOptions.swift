@@ -1,4 +1,4 @@
-/// How to connect to a broker.
+/// The options of a connection to a broker.
 struct BrokerOptions: Hashable, Sendable {
   /// The versions of the protocol.
   enum Version: Hashable, Sendable {
@@ -13,34 +13,35 @@ struct BrokerOptions: Hashable, Sendable {
     var password: String
   }
 
-  /// Files of the connection's encryption, all of them PEM.
+  /// The PEM files of a TLS connection.
   struct TLS: Hashable, Sendable {
-    /// The authorities that may vouch for the broker; nil for the system's.
+    /// The trusted authorities; nil for the system's.
     var caFile: String?
-    /// The bridge's own certificate, and its private key, which has no passphrase.
+    /// The bridge's certificate; its private key has no passphrase.
     var certificateFile: String?
     var keyFile: String?
   }
 
-  /// How many messages the broker may send before the first of them is acknowledged (MQTT 5), and how many are handed
-  /// to the daemon at once: enough to share a commit, and with the size of a packet a bound on memory.
+  /// The most unacknowledged messages (MQTT 5), and the most messages of a batch.
+  ///
+  /// A batch shares a commit in the daemon. Together with the size of a packet this number bounds the memory.
   static let receiveMaximum: UInt16 = 64
 
   var host: String
   var port: UInt16
   var clientID: String
   var login: Login?
-  /// Nil for a connection that anybody can read.
+  /// The TLS files; nil for an unencrypted connection.
   var tls: TLS?
   /// The topic filter to subscribe to.
   var filter: String
-  /// How long the broker keeps the session and what comes for it while the bridge is away, seconds (MQTT 5).
+  /// The time in seconds that the broker keeps the session and its messages while the bridge is disconnected (MQTT 5).
   var sessionExpiry: UInt32
-  /// After how many seconds of silence the bridge asks whether the broker is there, 5 to 65,535.
+  /// The seconds of silence after which the bridge sends a ping, 5 to 65,535.
   var keepAlive: UInt16
-  /// The largest packet that is taken, bytes.
+  /// The largest packet in bytes.
   var maxPacket: UInt32
 
-  /// The largest payload that is taken, bytes: refreshd takes 4,096, and says so of what has not many more.
+  /// The largest payload in bytes that goes to the daemon, which accepts 4,096 and reports larger ones.
   var largestPayload: Int { min(Int(maxPacket), 16 << 10) }
 }

@@ -2,41 +2,41 @@ import CCrypto
 import CMosquitto
 import Glibc
 
-/// One connection to a broker of MQTT: libmosquitto's client, its socket in the caller's poll(2).
+/// A connection to an MQTT broker: a client of libmosquitto whose socket the caller polls.
 ///
-/// All of it belongs to the thread that calls it, because ``connect()`` blocks: libmosquitto looks up the name and
-/// connects in one call. There is one of these for each connection, so that nothing of the last is left in the next.
+/// The calling thread owns the object, because ``connect()`` blocks: libmosquitto resolves the name and connects in one
+/// call. Each connection has a new object, so that no state is left from the last one.
 ///
-/// **What was read is acknowledged by ``write()`` and by nothing else.** libmosquitto 2.0.11 queues the PUBACK even
-/// before it hands the message over (2.1: after), but for a client with threads of its own (mosquitto_threaded_set) it
-/// writes what is queued in mosquitto_loop_write only. So messages wait unacknowledged as long as nobody calls
-/// ``write()``, and for ever when the client is dropped instead: the broker then sends them again.
+/// **Only ``write()`` acknowledges messages.** libmosquitto 2.0.11 queues the PUBACK before it delivers the message
+/// (2.1: after it). For a client with threads of its own (mosquitto_threaded_set) the library writes the queue only in
+/// mosquitto_loop_write. So messages stay unacknowledged until the caller calls ``write()``. If the caller drops the
+/// client instead, the broker sends the messages again.
 final class Mosquitto {
-  /// What came from the broker.
+  /// A packet from the broker.
   enum Arrival {
     /// The broker's answer to the connect, a reason code of MQTT 5 or a return code of MQTT 3.1.1.
     case answered(code: Int32, isSessionPresent: Bool, keepAlive: UInt16?)
-    /// The broker's answer to ``subscribe(to:)``: the quality of service that it grants, from 128 on why it does not.
+    /// The broker's answer to ``subscribe(to:)``: the granted quality of service, or a reason code from 128 on.
     case subscribed(code: Int32)
     case message(BrokerMessage)
-    /// The broker closes the connection, and says why: a reason code of MQTT 5.
+    /// The broker closes the connection with a reason code of MQTT 5.
     case dismissed(code: Int32)
   }
 
-  /// Loads the library, once in a process.
+  /// Whether the library is initialized, once per process.
   private static let isLoaded = mosquitto_lib_init() == mosquitto_ok
 
   private let client: OpaquePointer
   private let options: BrokerOptions
   private let version: BrokerOptions.Version
-  /// How libmosquitto's log begins to say that it reads a message, up to the DUP flag, which it tells nowhere else.
+  /// The start of libmosquitto's log line about a message, up to the DUP flag, which only the log has.
   private let publishLine: String
   private var isRepeated: Bool?
   private var arrivals: [Arrival] = []
-  /// What the library logged first as an error since the connect, without its prefix.
-  private var complaint: String?
+  /// The library's first logged error since the connect.
+  private var logged: String?
 
-  /// Throws when there is no memory, or when the library does not take an option.
+  /// Throws if there is no memory, or if the library refuses an option.
   init(_ options: BrokerOptions, version: BrokerOptions.Version) throws(BrokerEnd) {
     guard Self.isLoaded, let client = mosquitto_new(options.clientID, false, nil) else {
       throw .unreachable("cannot start libmosquitto: \(String(cString: strerror(errno)))")
@@ -54,14 +54,14 @@ final class Mosquitto {
 
   // MARK: Connecting
 
-  /// Looks up the broker, connects to it and sends the CONNECT; blocks until then, minutes if nobody answers.
+  /// Resolves the host, connects and sends the CONNECT; blocks, for minutes if no host answers.
   func connect() throws(BrokerEnd) {
     var properties = BrokerProperties()
     if version == .v5 {
       properties.add(MQTT_PROP_SESSION_EXPIRY_INTERVAL, options.sessionExpiry)
       properties.add(MQTT_PROP_MAXIMUM_PACKET_SIZE, options.maxPacket)
     }
-    complaint = nil
+    logged = nil
     let code = mosquitto_connect_bind_v5(
       client, options.host, Int32(options.port), Int32(options.keepAlive), nil, properties.list)
     let number = errno
@@ -69,20 +69,22 @@ final class Mosquitto {
     guard code == mosquitto_ok else { throw failure(code, errno: number) }
   }
 
-  /// Asks for the messages of a topic filter with quality of service 1.
+  /// Subscribes to a topic filter with quality of service 1.
   ///
-  /// Retained messages come if the subscription is new; each time, if the broker speaks MQTT 3.1.1.
+  /// The broker sends retained messages for a new subscription; with MQTT 3.1.1 for every subscription.
   func subscribe(to filter: String) throws(BrokerEnd) {
     let onlyIfNew = Int32(MQTT_SUB_OPT_SEND_RETAIN_NEW.rawValue)
     try check(mosquitto_subscribe_v5(client, nil, filter, 1, version == .v5 ? onlyIfNew : 0, nil))
   }
 
-  /// Asks for no more messages of a topic filter.
+  /// Unsubscribes from a topic filter.
   func unsubscribe(from filter: String) throws(BrokerEnd) {
     try check(mosquitto_unsubscribe(client, nil, filter))
   }
 
-  /// Takes leave of the broker, which keeps the session; nothing that was read may wait for its acknowledgement.
+  /// Disconnects, and the broker keeps the session.
+  ///
+  /// No message may be unacknowledged.
   func leave() {
     guard socket >= 0, mosquitto_disconnect(client) == mosquitto_ok else { return }
     _ = mosquitto_loop_write(client, 1)
@@ -90,23 +92,23 @@ final class Mosquitto {
 
   // MARK: Turning
 
-  /// The descriptor to poll, negative when there is no connection.
+  /// The descriptor to poll; negative without a connection.
   var socket: Int32 { mosquitto_socket(client) }
 
-  /// Whether something waits for ``write()``.
+  /// Whether ``write()`` has bytes to send.
   var wantsToWrite: Bool { mosquitto_want_write(client) }
 
-  /// Reads a packet, if there is one.
+  /// Reads a packet, if one is available.
   func read() throws(BrokerEnd) { try check(mosquitto_loop_read(client, 1)) }
 
-  /// Writes what is queued, the acknowledgements of what was read among it.
+  /// Writes the queue, including the acknowledgements of messages that were read.
   func write() throws(BrokerEnd) { try check(mosquitto_loop_write(client, 1)) }
 
-  /// Keeps the connection alive: sends a ping when one is due, and ends the connection when one was not answered.
+  /// Sends a ping if one is due, and ends the connection if the last ping has no answer.
   func keepAlive() throws(BrokerEnd) { try check(mosquitto_loop_misc(client)) }
 
-  /// What came since this was last called.
-  func takeArrivals() -> [Arrival] {
+  /// Removes and returns the packets since the last call.
+  func drainArrivals() -> [Arrival] {
     defer { arrivals = [] }
     return arrivals
   }
@@ -125,11 +127,13 @@ final class Mosquitto {
     if let tls = options.tls { try configure(tls) }
   }
 
-  /// The broker's certificate is always verified, and that it is the host's.
+  /// Sets the TLS files.
+  ///
+  /// The library always verifies the broker's certificate and host name.
   private func configure(_ tls: BrokerOptions.TLS) throws(BrokerEnd) {
     if tls.caFile == nil { try check(mosquitto_int_option(client, MOSQ_OPT_TLS_USE_OS_CERTS, 1)) }
     guard tls.caFile != nil || tls.certificateFile != nil else { return }
-    // A client's certificate is not taken without a place of authorities, so name the system's, which is used anyway.
+    // The library refuses a client certificate without authorities, so name the system's, which apply anyway.
     let folder = tls.caFile == nil ? String(cString: X509_get_default_cert_dir()) : nil
     for path in [tls.caFile, tls.certificateFile, tls.keyFile].compactMap({ $0 }) where access(path, R_OK) != 0 {
       throw .unreachable("cannot read \(path): \(String(cString: strerror(errno))); let the bridge's user read it")
@@ -153,7 +157,7 @@ final class Mosquitto {
       Mosquitto.of(context)?.arrivals.append(.subscribed(code: codes[0]))
     }
     mosquitto_disconnect_v5_callback_set(client) { _, context, code, _ in
-      // Below are the library's own errors, which it returns as well.
+      // Lower codes are the library's own errors, which its functions return too.
       guard code >= 0x80 else { return }
       Mosquitto.of(context)?.arrivals.append(.dismissed(code: code))
     }
@@ -168,16 +172,16 @@ final class Mosquitto {
     }
     mosquitto_log_callback_set(client) { _, context, level, line in
       guard let line, let mosquitto = Mosquitto.of(context) else { return }
-      mosquitto.hear(UnsafeRawPointer(line).assumingMemoryBound(to: UInt8.self), isError: level == MOSQ_LOG_ERR)
+      mosquitto.receiveLog(UnsafeRawPointer(line).assumingMemoryBound(to: UInt8.self), isError: level == MOSQ_LOG_ERR)
     }
   }
 
-  /// Takes a line of the library's log.
+  /// Evaluates a line of the library's log.
   ///
-  /// It may hold a topic: nothing of it goes anywhere but as far as is said here.
-  private func hear(_ line: UnsafePointer<UInt8>, isError: Bool) {
+  /// A line may contain a topic, so no other part of a line is used.
+  private func receiveLog(_ line: UnsafePointer<UInt8>, isError: Bool) {
     if isError {
-      if complaint == nil { complaint = String(cString: line) }
+      if logged == nil { logged = String(cString: line) }
     } else if publishLine.utf8.enumerated().allSatisfy({ line[$0] == $1 }) {
       isRepeated = line[publishLine.utf8.count] == UInt8(ascii: "1")
     }
@@ -192,6 +196,6 @@ final class Mosquitto {
   }
 
   private func failure(_ code: Int32, errno number: Int32) -> BrokerEnd {
-    BrokerEnd(code, errno: number, complaint: complaint, host: options.host, port: options.port)
+    BrokerEnd(code, errno: number, logged: logged, host: options.host, port: options.port)
   }
 }

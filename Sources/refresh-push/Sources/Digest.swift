@@ -1,8 +1,8 @@
 import CCrypto
 
-/// A SHA-256, of which only what is needed to tell things apart is kept.
+/// SHA-256 digests, shortened to as many digits as an id needs.
 enum Digest {
-  /// So many hexadecimal digits of the digest, at most 64; nil if there is no memory for it.
+  /// The first `count` hexadecimal digits of the digest, at most 64; nil if there is no memory.
   static func digits(_ count: Int, of bytes: some Sequence<UInt8>) -> String? {
     let bytes = Array(bytes)
     var digest = [UInt8](repeating: 0, count: 32)

@@ -1,5 +1,5 @@
-"""Servers with messages for apps, on free ports of the loopback, each started and stopped by its fixture. They form one
-package with TransferTests/servers."""
+"""Servers with messages for apps, on free ports of the loopback; a fixture starts and stops each. The package includes
+the servers of TransferTests/servers."""
 
 import pkgutil
 

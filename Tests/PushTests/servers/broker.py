@@ -1,5 +1,5 @@
-"""mosquitto as Debian packages it, on two ports, plain and TLS, both with a password. Sessions and their queues survive
-a restart, and its log has every packet."""
+"""Debian's mosquitto on two ports, plain and TLS, both with a password. Sessions and their messages survive a restart,
+and the log has every packet."""
 
 import pathlib
 import subprocess
@@ -30,7 +30,7 @@ log_dest stderr
 
 class Broker(Program):
     def __init__(self, directory, certificates, more=""):
-        """`more` are further lines of mosquitto.conf(5); options of a listener belong to the one with TLS."""
+        """`more` are further lines of mosquitto.conf(5); options of a listener apply to the one with TLS."""
         directory.mkdir()
         self.port, self.tls_port = free_port(), free_port()
         self.certificates = certificates
@@ -54,11 +54,11 @@ class Broker(Program):
         return ["mosquitto", "-c", self.configuration]
 
     def wait_for_bridge(self, times=1):
-        """Waits until the bridge has connected this many times in all."""
+        """Waits until the bridge has connected this number of times in all."""
         self.wait_until_said(" as refreshd-", times)
 
     def source(self, **keys):
-        """The table [[mqtt]] of push.toml for the port with TLS; writes the password file next to it."""
+        """The table [[mqtt]] of push.toml for the port with TLS; also writes the file of the password."""
         credential = self.configuration.parent / "credential"
         credential.write_text(f"{USER}:{PASSWORD}\n")
         credential.chmod(0o600)
@@ -73,7 +73,7 @@ class Broker(Program):
         }
 
     def publish(self, topic, *payloads, options=()):
-        """Sends messages to a topic, one after the other, and returns when the broker has them."""
+        """Sends messages to a topic in order, and returns when the broker has them."""
         where = ["-h", "127.0.0.1", "-p", str(self.port), "-u", USER, "-P", PASSWORD]
         many = ["-l"] if len(payloads) > 1 else ["-s"]
         subprocess.run(

@@ -1,5 +1,5 @@
-"""The part of an MQTT broker that a subscriber meets, for behaviour that mosquitto does not show on demand: speak 3.1.1
-only, forget an acknowledgement, send too much, refuse a topic, disconnect a client, stay silent."""
+"""The part of an MQTT broker that a subscriber needs, for behaviour that mosquitto cannot be configured to have: speak
+only 3.1.1, forget acknowledgements, send too much, refuse a topic, disconnect a client, stay silent."""
 
 import collections
 import contextlib
@@ -17,18 +17,18 @@ Connect = collections.namedtuple("Connect", "version client at")
 
 class SmallBroker:
     def __init__(self, versions=(V311, V5), grants=1, says_no=True):
-        """`grants` is the reply to a subscription: a quality of service, or from 128 on a refusal. `says_no`: whether
-        it replies to a protocol version that it does not speak."""
+        """`grants` is the answer to a subscription: a quality of service, or a refusal from 128 on. `says_no` is whether the
+        broker answers an unknown version."""
         self.versions = versions
         self.says_no = says_no
         self.grants = grants
-        # The clients that tried to connect, in order, accepted or not.
+        # The clients that sent a CONNECT, in order, accepted or not.
         self.connects = []
-        # The acknowledged packet identifiers.
+        # The acknowledged packet numbers.
         self.acknowledged = []
         self.subscriptions = []
         self.sessions = set()
-        # Reads packets and sends no reply.
+        # Whether the broker reads without answering.
         self.is_silent = False
         self.client = None
         self.has_changed = threading.Condition()
@@ -43,7 +43,7 @@ class SmallBroker:
             "name": "broker", "host": "127.0.0.1", "port": self.port, "tls": False, "topic": "test/{app}", **keys,
         }  # fmt: skip
 
-    # Controls for a test.
+    # Actions of a test.
 
     def send(self, topic, payload, packet, repeated=False):
         """Sends a message with quality of service 1 to the subscribed client."""
@@ -59,7 +59,7 @@ class SmallBroker:
         self.end(client)
 
     def hang_up(self):
-        """Ends the connection without a packet."""
+        """Ends the connection without a reason code."""
         self.end(self.forget())
 
     def wait_for_acknowledgement(self, count=1):
@@ -134,7 +134,7 @@ class SmallBroker:
             self.sessions.add(client)
             self.write(connection, CONNACK << 4, bytes([is_known, 0]) + (b"\0" if version == V5 else b""))
         elif self.says_no:
-            # MQTT 3.1.1, 3.2.2.3: the level of the protocol is not supported.
+            # By MQTT 3.1.1 (3.2.2.3): the protocol level is not supported.
             self.write(connection, CONNACK << 4, bytes([0, 1]))
         with self.has_changed:
             self.connects.append(Connect(version, client, time.monotonic()))
@@ -170,7 +170,7 @@ def text(string):
 
 
 def length(count):
-    """Seven bits a byte, the lowest first (MQTT 3.1.1, 2.2.3)."""
+    """A variable byte integer: seven bits a byte, the lowest first (MQTT 3.1.1, 2.2.3)."""
     digits = []
     while True:
         count, digit = divmod(count, 128)

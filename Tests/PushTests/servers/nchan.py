@@ -70,7 +70,7 @@ class Nchan(WebServer):
         super().__init__(directory, self.start_command)
 
     def restart(self):
-        """The messages of channels are in memory only, so they are lost."""
+        """The channels' messages are in memory, so a restart loses them."""
         self.close()
         self.run(self.start_command)
 

@@ -27,7 +27,7 @@ UNITS = {"s": 1, "m": 60, "h": 3600, "d": 86400}
 
 
 class Asked:
-    """A request to subscribe, and its time (time.monotonic())."""
+    """A request to subscribe, with its time (time.monotonic())."""
 
     def __init__(self, topics, since, authorization):
         self.topics = topics
@@ -35,7 +35,7 @@ class Asked:
         self.authorization = authorization
         self.at = time.monotonic()
         self.status = None
-        # The position in the cache of the first message to send.
+        # The index in the cache of its first message.
         self.place = None
 
 
@@ -47,9 +47,9 @@ class Ntfy:
         self.keepalive = keepalive
         self.messages = []
         self.asked = []
-        # The header of the users that may subscribe; anybody if there is none.
+        # The authorization headers that may subscribe; if there are none, everybody may.
         self.accounts = set()
-        # The replies to the next subscribers: a status and headers.
+        # The answers to the next subscribers: a status and headers.
         self.refusals = []
         self.is_silent = False
         self.has_changed = threading.Condition()
@@ -87,7 +87,7 @@ class Ntfy:
         """Ends all streams, as a proxy does at its time limit."""
         with self.has_changed:
             for stream in self.streams:
-                # The other side may have left in this moment.
+                # The client may have closed the connection.
                 with contextlib.suppress(OSError):
                     stream.shutdown(socket.SHUT_RDWR)
 
@@ -96,24 +96,24 @@ class Ntfy:
         return f"{'https' if self.certificates else 'http'}://{self.address}:{self.port}"
 
     def refuse(self, *answers):
-        """Sets the replies to the next subscribers: each is a status, and headers if needed."""
+        """Sets the answers to the next subscribers: a status, with headers if needed."""
         self.refusals += [answer if isinstance(answer, tuple) else (answer, {}) for answer in answers]
 
     def be_silent(self, is_silent=True):
-        """Stops sending on all streams, even keepalives; the connections stay."""
+        """Sends nothing more on any stream, not even keep-alives; connections stay open."""
         with self.has_changed:
             self.is_silent = is_silent
             self.has_changed.notify_all()
 
     def forget(self):
-        """Lets the messages in the cache expire."""
+        """Expires the messages in the cache."""
         with self.has_changed:
             self.messages.clear()
 
-    # Controls for a test.
+    # Publishers.
 
     def publish(self, topic, body, priority=None, unified_push=False):
-        """Accepts a message and returns it as subscribers get it."""
+        """Publishes a message, and returns it in the form that subscribers get."""
         body = body if isinstance(body, bytes) else body.encode()
         message = {"id": identifier(), "time": int(time.time()), "event": "message", "topic": topic}
         message["expires"] = message["time"] + 43200
@@ -137,13 +137,13 @@ class Ntfy:
         return message
 
     def repeat(self, message):
-        """Sends a message once more, with the same id."""
+        """Sends a message again with the same id."""
         with self.has_changed:
             self.messages.append(message)
             self.has_changed.notify_all()
 
     def wait(self, what, condition, within=BOUND):
-        """Waits until a condition on the requests to subscribe is true, and returns its value."""
+        """Waits until a condition on the requests to subscribe holds, and returns its value."""
         with self.has_changed:
             found = self.has_changed.wait_for(lambda: condition(self.asked), within)
             seen = [(asked.status, len(asked.topics), asked.since) for asked in self.asked]
@@ -151,21 +151,21 @@ class Ntfy:
         return found
 
     def is_asked_within(self, seconds):
-        """Whether a subscriber connects within this many seconds."""
+        """Whether a request to subscribe arrives within the seconds."""
         with self.has_changed:
             seen = len(self.asked)
             return self.has_changed.wait_for(lambda: len(self.asked) > seen, seconds)
 
     def wait_for_subscriber(self, times=1):
-        """Waits until a stream is open for this many times, and returns its request."""
+        """Waits until a stream has opened for the given time, and returns its request."""
         return self.wait(
             f"subscriber {times}", lambda asked: [one for one in asked if one.status == 200][times - 1 : times]
         )[0]
 
-    # The streams.
+    # Streams.
 
     def first(self, topics, since):
-        """The position in the cache of the first message for a subscriber."""
+        """The index in the cache of a subscriber's first message."""
         count = len(self.messages)
         if since in (None, "none"):
             return count
@@ -185,7 +185,7 @@ class Listener(http.server.ThreadingHTTPServer):
     context = None
 
     def finish_request(self, request, client_address):
-        """In the thread of the connection, so that a client that stops in the handshake blocks nobody."""
+        """Runs in the thread of the connection, so that a client that stops in the handshake blocks no other."""
         if not self.context:
             super().finish_request(request, client_address)
             return
@@ -193,7 +193,7 @@ class Listener(http.server.ThreadingHTTPServer):
             super().finish_request(secured, client_address)
 
     def handle_error(self, request, client_address):
-        """Broken connections are expected here."""
+        """Ignores broken connections, which tests cause on purpose."""
 
 
 class Handler(http.server.BaseHTTPRequestHandler):
@@ -225,7 +225,7 @@ class Handler(http.server.BaseHTTPRequestHandler):
             if self.ntfy.accounts and asked.authorization not in self.ntfy.accounts:
                 status = 403 if asked.authorization is None else 401
             asked.status = status if kind == "json" else 404
-            # A test that sees the subscription may publish.
+            # A publisher may send as soon as the subscriber is visible.
             asked.place = self.ntfy.first(asked.topics, asked.since)
             self.ntfy.asked.append(asked)
             self.ntfy.has_changed.notify_all()

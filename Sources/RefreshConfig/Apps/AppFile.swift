@@ -1,0 +1,100 @@
+import RefreshEngine
+
+/// A file of `apps.d`, read with the limits and defaults of `refreshd.toml`.
+struct AppFile {
+  /// The most tasks that an app may have.
+  private static let mostTasks = 64
+  /// The keys that `[defaults]` cannot have, each with its mistake there.
+  static let ownKeys = Dictionary(
+    uniqueKeysWithValues: ["id", "name", "owner", "kind", "pin", "task"].map {
+      ($0, Unreadable.unknownKey(remedy: "write it into an app's file"))
+    })
+
+  let id: (value: AppID, line: Int)?
+  let app: AppConfiguration?
+  let problems: [Problem]
+
+  init(_ file: ConfigurationFile, _ entries: [Node.Entry], in load: LoadContext) {
+    var section = Section(file: file.path, entries: entries)
+    let id = Self.id(from: &section)
+    self.id = id.flatMap { id in section.line(of: "id").map { (id, $0) } }
+    let name = section.read("name", Self.name)
+    let owner = section.read("owner", .text("anna") { (text) throws(Unreadable) in try load.owner(text) })
+    var settings = ConfigurationSettings(from: &section, in: load)
+    AppKind(from: &section, with: settings).apply(to: &settings, limits: load.limits)
+    settings.inherit(load.defaults)
+    settings.refuseEarlyStaleness(in: &section, limits: load.limits)
+    settings.policy.pins = Pins(from: &section)
+    settings.refuseIdleCommand(in: &section)
+    let tasks = Self.tasks(from: &section, in: load)
+    section.refuseUnknownKeys()
+    problems = section.problems
+    guard problems.isEmpty, let id else {
+      app = nil
+      return
+    }
+    let ownerInForce = owner ?? load.accounts.user(numbered: load.reader.uid)
+    app = AppConfiguration(
+      id: id, owner: ownerInForce, policy: Self.policy(settings.policy, tasks, ownerInForce, &load.interner),
+      commands: load.commands(of: tasks, settings, ownerInForce),
+      staleCommands: load.staleCommands(settings, ownerInForce),
+      sandbox: load.interner.intern(
+        settings.sandbox.properties(of: ownerInForce, isUserDaemon: load.reader.isUserDaemon)),
+      givenName: name, folder: load.interner.intern(file.folder),
+      fileName: file.name == "\(id).toml" ? nil : file.name)
+  }
+
+  private static func policy(
+    _ settings: Policy, _ tasks: [TaskSection], _ owner: Owner, _ interner: inout Interner
+  ) -> Policy {
+    var policy = settings
+    policy.tasks = interner.intern(tasks.policies(of: owner))
+    policy.owner = owner.uid
+    policy.constraints.ssids = interner.intern(policy.constraints.ssids)
+    policy.constraints.deniedSSIDs = interner.intern(policy.constraints.deniedSSIDs)
+    return policy
+  }
+
+  private static func tasks(from section: inout Section, in load: LoadContext) -> [TaskSection] {
+    // An app without tasks refreshes itself while one of its processes is attached.
+    var sections = section.readTables("task", most: mostTasks, example: "[[task]], a table for each task") {
+      Unreadable("cannot refresh an app with \($0) tasks", remedy: "write at most \(mostTasks) tasks")
+    }
+    var tasks: [TaskSection] = []
+    var names: Set<String> = []
+    for index in sections.indices {
+      let task = TaskSection(from: &sections[index], in: load)
+      if let name = task.name, !names.insert(name).inserted {
+        sections[index].refuse(
+          "name", "cannot name two tasks \(quoted(name))", remedy: "give each task a name of its own")
+      }
+      tasks.append(task)
+    }
+    // The order of the tasks follows from their names, so every name must be readable first.
+    if sections.allSatisfy({ $0.problems.isEmpty }) { tasks.refuseWrongChains(in: &sections) }
+    tasks.refuseSharedTargets(in: &sections)
+    for inner in sections { section.adopt(inner) }
+    return tasks
+  }
+
+  private static var name: ValueType<String> {
+    .text(
+      "Todo", where: { (1...255).contains($0.utf8.count) && !$0.utf8.contains(where: \.isControl) },
+      else: { "cannot call an app \(quoted($0))" }, remedy: "write 1 to 255 bytes without control characters")
+  }
+
+  private static func id(from section: inout Section) -> AppID? {
+    let remedy = #"write letters, digits, _ and - in two or more parts, as in "org.example.todo""#
+    let type = ValueType<AppID>.text("org.example.todo") { (text) throws(Unreadable) in
+      guard let id = AppID(text) else {
+        throw Unreadable("cannot take \(quoted(text)) as the id of an app", remedy: remedy)
+      }
+      return id
+    }
+    if !section.isWritten("id") {
+      section.refuse(
+        "id", "cannot know an app without an id", remedy: #"write for example id = "org.example.todo""#)
+    }
+    return section.read("id", type)
+  }
+}

@@ -1,0 +1,98 @@
+import RefreshEngine
+
+/// A key that an app's file and `[defaults]` have in common, declared once.
+///
+/// The declaration has the key's name, its type with bounds and an example, and the setting that it fills. Reading,
+/// inheritance from `[defaults]`, the list of known keys and their suggestions all follow from it. The default is the
+/// value that ``ConfigurationSettings/init(limits:)`` and the engine's `Policy` begin with.
+///
+/// `directory`, `environment` and `[sandbox]` are read by ``ExecContext`` and ``SandboxSettings``, because an app's
+/// table adds to that of `[defaults]`.
+struct AppKey: Sendable {
+  /// Reads the key into the settings; false if it is missing or refused.
+  let read: @Sendable (_ section: inout Section, LoadContext, inout ConfigurationSettings) -> Bool
+  /// Copies the setting of `[defaults]`.
+  let inherit: @Sendable (_ defaults: ConfigurationSettings, inout ConfigurationSettings) -> Void
+  /// The key as files have it.
+  let name: String
+
+  /// Declares a key.
+  ///
+  /// - Parameter standIn: the value of a key that is refused, so that no other key is refused because of it.
+  private init<Value: Sendable>(
+    _ name: String, _ setting: WritableKeyPath<ConfigurationSettings, Value> & Sendable,
+    ifRefused standIn: Value? = nil,
+    _ type: @escaping @Sendable (LoadContext) -> ValueType<Value>
+  ) {
+    self.name = name
+    read = { section, context, settings in
+      let value = section.read(name, type(context)) ?? (section.isWritten(name) ? standIn : nil)
+      guard let value else { return false }
+      settings[keyPath: setting] = value
+      return true
+    }
+    inherit = { defaults, settings in settings[keyPath: setting] = defaults[keyPath: setting] }
+  }
+
+  /// Every key, by subject.
+  static let all = intervals + process + conditions + staleness + pushes
+
+  private static let intervals = [
+    AppKey("foreground_interval", \.policy.foregroundInterval) { context in
+      .text("5min") { (text) throws(Unreadable) in try Interval(text, floor: context.limits.foregroundFloor) }
+    },
+    AppKey("background_interval", \.policy.backgroundInterval, ifRefused: .never) { context in
+      .text("24h") { (text) throws(Unreadable) in try Interval(text, floor: context.limits.backgroundFloor) }
+    },
+    AppKey("on_foreground", \.policy.onForeground) { _ in .word(.stale) },
+    AppKey("adaptive", \.policy.isAdaptive) { _ in .boolean },
+  ]
+
+  private static let process = [
+    AppKey("deadline", \.policy.deadline) { .duration(.seconds(1)...$0.limits.deadlineCap, example: "30s") },
+    AppKey("grace", \.policy.grace) { _ in .duration(.zero ... .minutes(1), example: "5s") },
+    AppKey("group", \.group) { context in
+      .text("mail") { (text) throws(Unreadable) in try context.group(text) }
+    },
+  ]
+
+  private static let conditions = [
+    AppKey("network", \.policy.constraints.network) { _ in .word(.unmetered) },
+    AppKey("ssids", \.policy.constraints.ssids) { _ in .array("Home", checkedSSID) },
+    AppKey("denied_ssids", \.policy.constraints.deniedSSIDs) { _ in .array("Hotel", checkedSSID) },
+    AppKey("power", \.policy.constraints.power) { _ in .word(.notLow) },
+    AppKey("idle", \.policy.constraints.idle) { _ in .boolean },
+    AppKey("calm", \.policy.constraints.calm) { _ in .boolean },
+    AppKey("quiet", \.policy.quiet) { _ in .optional(.text("22:00-06:00", QuietHours.init(_:)), none: "never") },
+  ]
+
+  private static let staleness = [
+    AppKey("max_stale", \.policy.maxStale, ifRefused: .longest) { _ in
+      .optional(.duration(.minutes(1) ... .longest, example: "3d"))
+    },
+    AppKey("metered_when_stale", \.policy.meteredWhenStale) { _ in .boolean },
+    AppKey("stale_after", \.policy.staleAfter) { _ in
+      .optional(.duration(.minutes(1) ... .longest, example: "6h"), none: "never")
+    },
+    AppKey("on_stale", \.staleCommand) {
+      .optional($0.programs.arguments(example: #"["/usr/bin/notify-send", "Old mail"]"#))
+    },
+  ]
+
+  private static let pushes = [
+    AppKey("push_per_hour", \.policy.pushLimit.perHour) { _ in .integer(1...3600, example: 3) },
+    AppKey("push_burst", \.policy.pushLimit.burst) { _ in .integer(1...100, example: 5) },
+  ]
+
+  /// The most bytes in the name of a Wi-Fi network (IEEE 802.11, "SSID element").
+  private static let longestSSID = 32
+
+  private static func checkedSSID(_ text: String) throws(Unreadable) -> String {
+    guard (1...longestSSID).contains(text.utf8.count) else {
+      throw Unreadable(
+        "cannot take \(quoted(text)) as the name of a Wi-Fi network",
+        remedy: "write a name of 1 to \(longestSSID) bytes")
+    }
+    return text
+  }
+}

@@ -1,0 +1,67 @@
+import RefreshEngine
+
+/// The settings of an app's file or of `[defaults]`.
+struct ConfigurationSettings {
+  /// The settings that the engine needs.
+  var policy = Policy(tasks: [])
+  /// The group that commands run in; nil for the owner's own.
+  var group: UInt32?
+  /// The arguments of the command that runs when the data is stale; nil for none.
+  var staleCommand: [String]?
+  /// The context of every command.
+  private(set) var context = ExecContext()
+  /// The restrictions on every command.
+  private(set) var sandbox = SandboxSettings()
+  /// The names of the keys that have a value of their own.
+  private var keys: Set<String> = []
+
+  /// The engine's defaults, fitted to the administrator's limits.
+  ///
+  /// A default interval below the floor becomes `minimum`, and a default deadline above the cap becomes the cap.
+  init(limits: Limits) {
+    policy.foregroundInterval = policy.foregroundInterval.fitted(to: limits.foregroundFloor)
+    policy.backgroundInterval = policy.backgroundInterval.fitted(to: limits.backgroundFloor)
+    policy.deadline = min(policy.deadline, limits.deadlineCap)
+  }
+
+  /// The settings that replace defaults that cannot be read, so that no app is reported because of them.
+  static let unreadable = {
+    var settings = ConfigurationSettings(limits: .widest)
+    settings.set("background_interval", \.policy.backgroundInterval, to: .never)
+    return settings
+  }()
+
+  /// Reads the keys of a section.
+  init(from section: inout Section, in load: LoadContext) {
+    self.init(limits: load.limits)
+    for key in AppKey.all where key.read(&section, load, &self) { keys.insert(key.name) }
+    context = ExecContext(from: &section)
+    sandbox = SandboxSettings(from: &section, in: load)
+  }
+
+  /// Whether the key has a value of its own.
+  func isSet(_ key: String) -> Bool { keys.contains(key) }
+
+  /// Gives a key a value that no default replaces.
+  mutating func set<Value>(
+    _ key: String, _ setting: WritableKeyPath<ConfigurationSettings, Value>, to value: Value
+  ) {
+    self[keyPath: setting] = value
+    keys.insert(key)
+  }
+
+  /// Fills in the settings that only `[defaults]` have.
+  mutating func inherit(_ defaults: ConfigurationSettings) {
+    for key in AppKey.all where defaults.isSet(key.name) && !isSet(key.name) { key.inherit(defaults, &self) }
+    keys.formUnion(defaults.keys)
+    context = context.completed(by: defaults.context)
+    sandbox = sandbox.completed(by: defaults.sandbox)
+  }
+}
+
+extension Interval {
+  /// The interval, or `minimum` if it is below the floor.
+  fileprivate func fitted(to floor: Duration) -> Interval {
+    if case .every(let duration) = self, duration < floor { .minimum } else { self }
+  }
+}

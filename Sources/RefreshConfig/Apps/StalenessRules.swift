@@ -1,0 +1,32 @@
+import RefreshEngine
+
+/// The mistakes of keys about stale data that contradict other keys.
+extension ConfigurationSettings {
+  /// Refuses a `max_stale` or `stale_after` below the background interval in force, if the section has one of the keys.
+  ///
+  /// Otherwise the data would be stale every time a refresh is due, and its constraints would be relaxed too early.
+  func refuseEarlyStaleness(in section: inout Section, limits: Limits) {
+    guard let spacing = policy.backgroundInterval.spacing(floor: limits.backgroundFloor) else { return }
+    if let after = policy.staleAfter, after < spacing,
+      let key = ["stale_after", "background_interval"].first(where: section.isWritten)
+    {
+      section.refuse(
+        key, "cannot keep data fresher than \(after.inSystemdForm) with a refresh every \(spacing.inSystemdForm)",
+        remedy: "write a longer stale_after or a shorter background_interval")
+    }
+    if let maxStale = policy.maxStale, maxStale < spacing,
+      let key = ["max_stale", "background_interval"].first(where: section.isWritten)
+    {
+      section.refuse(
+        key, "cannot take max_stale = \"\(maxStale.inSystemdForm)\" with a refresh every \(spacing.inSystemdForm)",
+        remedy: "write a longer max_stale or a shorter background_interval")
+    }
+  }
+
+  /// Refuses an `on_stale` without a `stale_after`: the command would never run.
+  func refuseIdleCommand(in section: inout Section) {
+    guard section.isWritten("on_stale"), !isSet("stale_after"), !section.isWritten("stale_after") else { return }
+    section.refuse(
+      "on_stale", "cannot tell when the data is stale", remedy: #"write for example stale_after = "6h" beside it"#)
+  }
+}

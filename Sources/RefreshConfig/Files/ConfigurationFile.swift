@@ -1,0 +1,114 @@
+@preconcurrency import Glibc
+
+/// A file of a configuration.
+struct ConfigurationFile {
+  /// The most bytes that a file may have.
+  ///
+  /// This is a thousand times the size of a large app's file; a larger file is there by mistake.
+  static let longest = 1 << 20
+
+  let folder: String
+  let name: String
+
+  var path: String { "\(folder)/\(name)" }
+
+  /// Reads the keys of the document; nil for an empty file or a device such as `/dev/null`, which only masks others.
+  func read() throws(Problem) -> [Node.Entry]? {
+    let descriptor = open(path, O_RDONLY | O_CLOEXEC | O_NONBLOCK | O_NOCTTY)
+    guard descriptor >= 0 else { throw unreadable(errno) }
+    defer { close(descriptor) }
+    var status = stat()
+    guard fstat(descriptor, &status) == 0 else { throw unreadable(errno) }
+    switch status.st_mode & S_IFMT {
+    // A device has size 0 and reads as empty.
+    case S_IFREG, S_IFCHR: break
+    default:
+      throw Problem(
+        file: path, message: "cannot read what is not a file", remedy: "make it a file, or remove it")
+    }
+    guard status.st_size <= Self.longest else {
+      throw Problem(file: path, message: "cannot read a file of more than 1 MiB", remedy: "make it shorter")
+    }
+    return try entries(of: descriptor, size: Int(status.st_size))
+  }
+
+  /// Whether every user of the machine may read the file.
+  var isReadableByAll: Bool {
+    var status = stat()
+    return stat(path, &status) == 0 && status.st_mode & 0o004 != 0
+  }
+
+  private func entries(of descriptor: Int32, size: Int) throws(Problem) -> [Node.Entry]? {
+    let bytes = UnsafeMutableBufferPointer<CChar>.allocate(capacity: size)
+    defer { bytes.deallocate() }
+    var count = 0
+    while count < size {
+      let result = Glibc.read(descriptor, bytes.baseAddress?.advanced(by: count), size - count)
+      if result < 0, errno == EINTR { continue }
+      guard result >= 0 else { throw unreadable(errno) }
+      if result == 0 { break }
+      count += result
+    }
+    guard count > 0 else { return nil }
+    do throws(SyntaxError) {
+      return try Node.entries(ofDocument: UnsafeBufferPointer(rebasing: bytes[..<count]))
+    } catch {
+      throw Problem(
+        file: path, line: error.line, column: error.column,
+        message: "cannot read the file as TOML: \(error.description)",
+        remedy: "see toml.io for how TOML is written")
+    }
+  }
+
+  private func unreadable(_ error: Int32) -> Problem {
+    Problem(
+      file: path, message: "cannot read the file: \(String(cString: strerror(error)))",
+      remedy: error == EACCES ? "let the daemon's user read it" : "make it readable, or remove it")
+  }
+}
+
+extension ConfigurationSources {
+  /// The `refreshd.toml` in force; nil for none.
+  func mainFile() -> ConfigurationFile? { file(named: "refreshd.toml") }
+
+  /// The file of that name in force; nil for none.
+  func file(named name: String) -> ConfigurationFile? {
+    directories.reversed().map { ConfigurationFile(folder: $0, name: name) }
+      .first { file in
+        var status = stat()
+        return lstat(file.path, &status) == 0
+      }
+  }
+
+  /// The files of `apps.d` in force, by name.
+  ///
+  /// Names without `.toml` and hidden ones (editors' swap files) are ignored.
+  func appFiles(_ problems: inout [Problem]) -> [ConfigurationFile] {
+    var folders: [String: String] = [:]
+    for directory in directories {
+      if mustExist, let error = unlistable(directory) { problems.append(error) }
+      let folder = "\(directory)/apps.d"
+      guard let stream = opendir(folder) else {
+        if errno != ENOENT, let error = unlistable(folder) { problems.append(error) }
+        continue
+      }
+      defer { closedir(stream) }
+      while let entry = readdir(stream) {
+        let name = withUnsafeBytes(of: entry.pointee.d_name) { String(decoding: $0.prefix { $0 != 0 }, as: UTF8.self) }
+        if name.hasSuffix(".toml"), !name.hasPrefix(".") { folders[name] = folder }
+      }
+    }
+    return folders.map { ConfigurationFile(folder: $0.value, name: $0.key) }.sorted { $0.name < $1.name }
+  }
+
+  private func unlistable(_ directory: String) -> Problem? {
+    guard let stream = opendir(directory) else {
+      let reason = String(cString: strerror(errno))
+      return Problem(
+        file: directory, message: "cannot read the directory: \(reason)",
+        remedy: "create it, or let the daemon's user read it")
+    }
+    closedir(stream)
+    return nil
+  }
+}

@@ -1,0 +1,115 @@
+import CTomlPlusPlus
+
+/// A value of a TOML document, with its line.
+struct Node {
+  enum Value {
+    case string(String)
+    case integer(Int64)
+    case boolean(Bool)
+    case float(Double)
+    case time
+    case array([Node])
+    case table([Entry])
+  }
+
+  /// A key of a table and its value.
+  struct Entry {
+    let key: String
+    let node: Node
+  }
+
+  /// The line of the key, or of an array's element; from 1.
+  let line: Int
+  let value: Value
+
+  /// The type of the value, for messages.
+  var kind: String {
+    switch value {
+    case .string: "a string"
+    case .integer: "an integer"
+    case .boolean: "a boolean"
+    case .float: "a number with a point"
+    case .time: "a date or time"
+    case .array: "an array"
+    case .table: "a table"
+    }
+  }
+}
+
+/// The reason why a text is not TOML.
+struct SyntaxError: Error {
+  let line: Int?
+  let column: Int?
+  let description: String
+}
+
+extension Node {
+  /// Reads a whole document.
+  static func entries(ofDocument bytes: UnsafeBufferPointer<CChar>) throws(SyntaxError) -> [Entry] {
+    var error = toml_error()
+    let visited = VisitedItems()
+    let isRead = toml_read(
+      bytes.baseAddress, bytes.count, Unmanaged.passUnretained(visited).toOpaque(),
+      { context, item in
+        guard let context, let item else { return }
+        Unmanaged<VisitedItems>.fromOpaque(context).takeUnretainedValue().items.append(VisitedItems.Item(item.pointee))
+      }, &error)
+    guard isRead else {
+      let description = withUnsafeBytes(of: error.description) {
+        String(decoding: $0.prefix { $0 != 0 }, as: UTF8.self)
+      }
+      throw SyntaxError(
+        line: error.line > 0 ? Int(error.line) : nil, column: error.column > 0 ? Int(error.column) : nil,
+        description: description)
+    }
+    var next = 0
+    guard case .table(let entries) = visited.node(at: &next).value else { return [] }
+    return entries
+  }
+}
+
+/// The items of a document in the order of the visit: each table and array before its contents.
+private final class VisitedItems {
+  struct Item {
+    let line: Int
+    let key: String
+    let value: Node.Value
+    let count: Int
+
+    init(_ item: toml_item) {
+      line = Int(item.line)
+      key = Self.string(item.key, item.key_length)
+      count = item.count
+      value =
+        switch item.kind {
+        case .string: .string(Self.string(item.text, item.text_length))
+        case .integer: .integer(item.integer)
+        case .boolean: .boolean(item.boolean)
+        case .float: .float(item.number)
+        case .array: .array([])
+        case .table: .table([])
+        case .time: .time
+        }
+    }
+
+    private static func string(_ start: UnsafePointer<CChar>?, _ count: Int) -> String {
+      String(decoding: UnsafeRawBufferPointer(start: start, count: count), as: UTF8.self)
+    }
+  }
+
+  var items: [Item] = []
+
+  func node(at next: inout Int) -> Node {
+    let item = items[next]
+    next += 1
+    switch item.value {
+    case .array:
+      return Node(line: item.line, value: .array((0..<item.count).map { _ in node(at: &next) }))
+    case .table:
+      let entries = (0..<item.count).map { _ in Node.Entry(key: items[next].key, node: node(at: &next)) }
+      return Node(line: item.line, value: .table(entries))
+    default:
+      return Node(line: item.line, value: item.value)
+    }
+  }
+}

@@ -1,0 +1,127 @@
+import RefreshEngine
+
+/// The type of a key's value: how a value is read from a file, and an example of one.
+struct ValueType<Value> {
+  /// A valid value as a file has it, shown when the value has another type.
+  let example: String
+  /// Reads the value of the named key; nil if the node has another type.
+  let read: (Node, _ key: String) throws(Unreadable) -> Value?
+
+  init(example: String, _ read: @escaping (Node, _ key: String) throws(Unreadable) -> Value?) {
+    (self.example, self.read) = (example, read)
+  }
+
+  /// A string that `read` turns into the value.
+  static func text(_ example: String, _ read: @escaping (String) throws(Unreadable) -> Value) -> Self {
+    Self(example: "\"\(example)\"") { (node, _) throws(Unreadable) in
+      guard case .string(let text) = node.value else { return nil }
+      return try read(text)
+    }
+  }
+
+  /// A value of another type, or a word that means none.
+  static func optional<Wrapped>(_ type: ValueType<Wrapped>, none word: String? = nil) -> Self
+  where Value == Wrapped? {
+    Self(example: type.example) { (node, key) throws(Unreadable) in
+      if let word, node.isText(word) { return .some(nil) }
+      return try type.read(node, key).map(Optional.some)
+    }
+  }
+
+  /// An array of strings, each of which `read` turns into an element.
+  static func array<Element>(
+    _ example: String, _ read: @escaping (String) throws(Unreadable) -> Element
+  ) -> Self where Value == [Element] {
+    Self(example: "[\"\(example)\"]") { (node, key) throws(Unreadable) in
+      guard case .array(let nodes) = node.value else { return nil }
+      var elements: [Element] = []
+      for node in nodes {
+        guard case .string(let text) = node.value else {
+          throw Unreadable(
+            "cannot take \(node.kind) in this array", remedy: "put it in quotes, as in \(key) = [\"\(example)\"]")
+        }
+        elements.append(try read(text))
+      }
+      return elements
+    }
+  }
+}
+
+extension ValueType where Value == String {
+  /// A string that satisfies a condition; `message` says why another one is refused.
+  static func text(
+    _ example: String, where isValid: @escaping (String) -> Bool, else message: @escaping (String) -> String,
+    remedy: String
+  ) -> Self {
+    .text(example) { (text) throws(Unreadable) in
+      guard isValid(text) else { throw Unreadable(message(text), remedy: remedy) }
+      return text
+    }
+  }
+}
+
+extension ValueType where Value == Bool {
+  /// `true` or `false`.
+  static var boolean: Self {
+    Self(example: "true") { node, _ in if case .boolean(let value) = node.value { value } else { nil } }
+  }
+}
+
+extension ValueType where Value == Duration {
+  /// A duration within bounds.
+  static func duration(_ bounds: ClosedRange<Duration>, example: String) -> Self {
+    .text(example) { (text) throws(Unreadable) in
+      let duration = try Duration(systemd: text)
+      guard bounds.contains(duration) else {
+        throw .outOfBounds(duration.inSystemdForm, bounds.lowerBound.inSystemdForm, bounds.upperBound.inSystemdForm)
+      }
+      return duration
+    }
+  }
+}
+
+extension ValueType where Value: FixedWidthInteger {
+  /// An integer within bounds.
+  static func integer(_ bounds: ClosedRange<Value>, example: Value) -> Self {
+    Self(example: "\(example)") { (node, _) throws(Unreadable) in
+      guard case .integer(let number) = node.value else { return nil }
+      guard let value = Value(exactly: number), bounds.contains(value) else {
+        throw .outOfBounds("\(number)", "\(bounds.lowerBound)", "\(bounds.upperBound)")
+      }
+      return value
+    }
+  }
+}
+
+extension ValueType where Value == Double {
+  /// A number within bounds, with or without a decimal point.
+  static func number(_ bounds: ClosedRange<Double>, example: Double) -> Self {
+    Self(example: "\(example)") { (node, _) throws(Unreadable) in
+      let number: Double
+      switch node.value {
+      case .integer(let integer): number = Double(integer)
+      case .float(let float): number = float
+      default: return nil
+      }
+      guard bounds.contains(number) else {
+        throw .outOfBounds("\(number)", "\(bounds.lowerBound)", "\(bounds.upperBound)")
+      }
+      return number
+    }
+  }
+}
+
+extension ValueType where Value == Int64 {
+  /// An amount of data in bytes.
+  static func bytes(_ example: String) -> Self { .text(example, ByteSizes.bytes) }
+}
+
+extension ValueType where Value: RawRepresentable<String> & CaseIterable {
+  /// A word of an enumeration.
+  static func word(_ example: Value) -> Self {
+    .text(example.rawValue) { (text) throws(Unreadable) in
+      guard let word = Value(rawValue: text) else { throw .noWord(text, of: Value.allCases.map(\.rawValue)) }
+      return word
+    }
+  }
+}

@@ -1,0 +1,98 @@
+import RefreshEngine
+
+/// The state of one load of a configuration: the limits and defaults for apps, and the values found so far.
+final class LoadContext {
+  let reader: Reader
+  let accounts = Accounts()
+  let programs: Programs
+  var interner = Interner()
+  var limits = Limits()
+  var defaults = ConfigurationSettings(limits: Limits())
+  var sessions = SessionSource.none
+  var launcher = LauncherChoice.auto
+  var transfers = TransferSettings()
+  /// The path of refresh-worker; nil if it is not installed.
+  private(set) lazy var worker = reader.worker
+
+  init(reader: Reader) {
+    self.reader = reader
+    programs = Programs(reader.isProgram)
+  }
+
+  /// Reads limits and defaults from `refreshd.toml`.
+  func read(_ file: ConfigurationFile, _ entries: [Node.Entry]) -> [Problem] {
+    var section = Section(file: file.path, entries: entries)
+    limits = Limits(from: &section)
+    sessions = section.read("sessions", .word(.logind)) ?? sessions
+    launcher = section.read("launcher", .word(.spawn)) ?? launcher
+    transfers = TransferSettings(from: &section, limits: &limits.transfers)
+    let defaults = section.readTable("defaults", example: "[defaults], a table", refused: AppFile.ownKeys) {
+      let defaults = ConfigurationSettings(from: &$0, in: self)
+      defaults.refuseEarlyStaleness(in: &$0, limits: limits)
+      return defaults
+    }
+    self.defaults = defaults ?? (section.isWritten("defaults") ? .unreadable : self.defaults)
+    section.refuseUnknownKeys()
+    return section.problems
+  }
+
+  /// Uses the widest limits and no defaults, because `refreshd.toml` cannot be read.
+  func ignoreMainFile() {
+    limits = .widest
+    defaults = .unreadable
+  }
+
+  /// The owner with that name or number, if the daemon can run commands as that user.
+  func owner(_ text: String) throws(Unreadable) -> Owner {
+    guard let owner = accounts.user(text) else {
+      throw Unreadable(
+        "cannot find a user \(quoted(text)) on this machine", remedy: "write the name or number of one of /etc/passwd")
+    }
+    guard owner.uid == reader.uid || reader.canChangeUser else {
+      throw Unreadable(
+        "cannot run an app of \(quoted(text)): this daemon runs the apps of "
+          + accounts.user(numbered: reader.uid).name,
+        remedy: "remove the key, or install the app for the system's daemon")
+    }
+    return owner
+  }
+
+  /// The group with that name or number, if the daemon can run commands in it.
+  func group(_ text: String) throws(Unreadable) -> UInt32 {
+    guard let gid = accounts.group(text) else {
+      throw Unreadable(
+        "cannot find a group \(quoted(text)) on this machine", remedy: "write the name or number of one of /etc/group")
+    }
+    guard reader.canChangeUser || gid == accounts.user(numbered: reader.uid).gid else {
+      throw Unreadable(
+        "cannot run in the group \(quoted(text)): only the system's daemon, as root, can",
+        remedy: "remove the key, or install the app for the system's daemon")
+    }
+    return gid
+  }
+
+  /// The command that runs when the data is stale, in a list of one; empty for none.
+  func staleCommands(_ settings: ConfigurationSettings, _ owner: Owner) -> [Command] {
+    guard settings.policy.staleAfter != nil, let arguments = settings.staleCommand else { return [] }
+    return interner.intern([command(arguments, in: settings.context, settings, owner)])
+  }
+
+  /// The commands of the tasks.
+  func commands(of tasks: [TaskSection], _ settings: ConfigurationSettings, _ owner: Owner) -> [Command] {
+    let commands = tasks.map { task in
+      command(task.arguments ?? [], in: task.context.completed(by: settings.context), settings, owner, task.builtIn)
+    }
+    return interner.intern(commands)
+  }
+
+  private func command(
+    _ arguments: [String], in context: ExecContext, _ settings: ConfigurationSettings, _ owner: Owner,
+    _ builtIn: BuiltIn? = nil
+  ) -> Command {
+    Command(
+      arguments: interner.intern(arguments.map { interner.intern($0) }),
+      directory: context.directory.map { interner.intern(owner.path(of: $0)) },
+      environment: interner.intern(context.environmentList), group: settings.group,
+      builtIn: builtIn.map { BuiltIn($0.file.resolved(for: owner, &interner), $0.work) })
+  }
+}

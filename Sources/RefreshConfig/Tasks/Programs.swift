@@ -1,0 +1,59 @@
+/// Finds the programs of a configuration, each once.
+final class Programs {
+  /// The directories that are searched for a program without a slash: systemd's own search path.
+  ///
+  /// The path is fixed, so that a file means the same whatever environment the daemon starts in.
+  static let searchPath = ["/usr/local/sbin", "/usr/local/bin", "/usr/sbin", "/usr/bin"]
+
+  private let isProgram: (String) -> Bool
+  private var found: [String: String?] = [:]
+
+  init(_ isProgram: @escaping (String) -> Bool) {
+    self.isProgram = isProgram
+  }
+
+  /// The absolute path of a program.
+  func path(of program: String) throws(Unreadable) -> String {
+    let candidates = program.contains("/") ? [program] : Self.searchPath.map { "\($0)/\(program)" }
+    guard !program.isEmpty, candidates[0].hasPrefix("/") else {
+      throw Unreadable(
+        "cannot find the program \(quoted(program)) by a relative path",
+        remedy: "write its whole path, or its name alone")
+    }
+    let path = found[program] ?? candidates.first(where: isProgram)
+    found[program] = .some(path)
+    guard let path else {
+      throw Unreadable(
+        program.hasPrefix("/")
+          ? "cannot execute \(quoted(program)): it is no executable file"
+          : "cannot find \(quoted(program)) in \(Self.searchPath.joined(separator: ":"))",
+        remedy: "install the program, or correct its name")
+    }
+    return path
+  }
+
+  /// A command: an array of the program and its arguments.
+  ///
+  /// The program becomes an absolute path.
+  func arguments(example: String) -> ValueType<[String]> {
+    ValueType(example: example) { (node, _) throws(Unreadable) -> [String]? in
+      guard case .array(let elements) = node.value else { return nil }
+      var arguments: [String] = []
+      for element in elements {
+        guard case .string(let text) = element.value else {
+          throw Unreadable(
+            "cannot take \(element.kind) as an argument", remedy: #"put it in quotes, as in ["sleep", "5"]"#)
+        }
+        guard !text.utf8.contains(0) else {
+          throw Unreadable("cannot put a NUL into an argument", remedy: "remove the \\u0000")
+        }
+        arguments.append(text)
+      }
+      guard let program = arguments.first else {
+        throw Unreadable("cannot run an empty array", remedy: "write for example \(example)")
+      }
+      arguments[0] = try self.path(of: program)
+      return arguments
+    }
+  }
+}

@@ -1,0 +1,126 @@
+import RefreshEngine
+
+/// Durations as text in systemd's form (`systemd.time(7)`): `30s`, `5min`, `1h 30min`, `1.5h`, `90`.
+extension Duration {
+  /// The longest duration: ten years of 365.25 days.
+  public static let longest = Duration.seconds(315_576_000)
+
+  /// Reads a sum of terms, each a number and a unit; a number without a unit is in seconds.
+  ///
+  /// Units are those of `systemd.time(7)`, from `us` to `y`. A month has 30.4375 days and a year 365.25, as in systemd.
+  /// Terms have any order, with or without spaces between them. A negative duration, one longer than ``longest`` and one
+  /// with a fraction of a microsecond are refused.
+  public init(systemd text: String) throws(Unreadable) {
+    var rest = Substring(text)
+    var microseconds: Int64 = 0
+    var terms = 0
+    while !rest.skipSpaces().isEmpty {
+      let (term, overflows) = microseconds.addingReportingOverflow(try rest.popTerm(of: text))
+      guard !overflows, term <= Duration.longest.inMicroseconds else {
+        throw .duration(text, "it is longer than 10 years")
+      }
+      microseconds = term
+      terms += 1
+    }
+    guard terms > 0 else { throw .duration(text, "it is empty") }
+    self = .microseconds(microseconds)
+  }
+
+  /// The duration in systemd's form, such as `1h 30min`: the largest units first, and `0` for zero.
+  ///
+  /// The text is exact to the microsecond, so that reading it gives the same duration. A negative duration, which no
+  /// file can have, gets a minus sign before the first term.
+  public var inSystemdForm: String {
+    var rest = inMicroseconds.magnitude
+    guard rest > 0 else { return "0" }
+    var terms: [String] = []
+    for unit in TimeUnit.largestFirst where rest >= unit.microseconds {
+      terms.append("\(rest / unit.microseconds)\(unit.names[0])")
+      rest %= unit.microseconds
+    }
+    return (inMicroseconds < 0 ? "-" : "") + terms.joined(separator: " ")
+  }
+}
+
+extension Unreadable {
+  static func duration(_ text: String, _ reason: String) -> Unreadable {
+    Unreadable(
+      "cannot read \(quoted(text)) as a duration: \(reason)",
+      remedy: #"write for example "15min" or "1h 30min""#)
+  }
+}
+
+/// A unit of time with its names; the first is the one in ``Swift/Duration/inSystemdForm``.
+private struct TimeUnit {
+  let microseconds: UInt64
+  let names: [String]
+
+  // Names and lengths are those of systemd's parse_time() and format_timespan().
+  static let largestFirst: [TimeUnit] = [
+    TimeUnit(microseconds: 31_557_600_000_000, names: ["y", "year", "years"]),
+    TimeUnit(microseconds: 2_629_800_000_000, names: ["month", "months", "M"]),
+    TimeUnit(microseconds: 604_800_000_000, names: ["w", "week", "weeks"]),
+    TimeUnit(microseconds: 86_400_000_000, names: ["d", "day", "days"]),
+    TimeUnit(microseconds: 3_600_000_000, names: ["h", "hr", "hour", "hours"]),
+    TimeUnit(microseconds: 60_000_000, names: ["min", "m", "minute", "minutes"]),
+    TimeUnit(microseconds: 1_000_000, names: ["s", "sec", "second", "seconds"]),
+    TimeUnit(microseconds: 1000, names: ["ms", "msec"]),
+    TimeUnit(microseconds: 1, names: ["us", "usec", "µs", "μs"]),
+  ]
+  static let byName = Dictionary(
+    uniqueKeysWithValues: largestFirst.flatMap { unit in unit.names.map { ($0, unit.microseconds) } })
+}
+
+extension Substring {
+  fileprivate mutating func skipSpaces() -> Substring {
+    self = drop { $0 == " " || $0 == "\t" || $0 == "\n" }
+    return self
+  }
+
+  private mutating func popPrefix(while belongs: (Character) -> Bool) -> Substring {
+    let start = prefix(while: belongs)
+    self = self[start.endIndex...]
+    return start
+  }
+
+  /// Removes a number and its unit from the start, and gives them in microseconds.
+  fileprivate mutating func popTerm(of text: String) throws(Unreadable) -> Int64 {
+    guard first != "-" else { throw .duration(text, "it is negative") }
+    let whole = popPrefix { $0.isASCIIDigit }
+    var decimals = Substring()
+    if first == "." {
+      removeFirst()
+      decimals = popPrefix { $0.isASCIIDigit }
+      guard !decimals.isEmpty else { throw .duration(text, "there is no digit behind the point") }
+      guard first != "." else { throw .duration(text, "a number has two points") }
+    }
+    guard !(whole.isEmpty && decimals.isEmpty) else {
+      throw .duration(text, "there is no number before \(quoted(prefix { $0 != " " }))")
+    }
+    _ = skipSpaces()
+    let name = popPrefix { !$0.isASCIIDigit && $0 != " " && $0 != "." && $0 != "-" }
+    guard let unit = name.isEmpty ? 1_000_000 : TimeUnit.byName[String(name)] else {
+      throw .duration(text, "\(quoted(name)) is no unit of time")
+    }
+    guard whole.count <= 18, let count = Int64("0" + whole), decimals.count <= 12 else {
+      throw .duration(text, "a number has too many digits")
+    }
+    // The largest unit has 3.2e13 µs, so its product with twelve digits needs more than 64 bits.
+    var (microseconds, scale) = (UInt64(0), UInt64(1))
+    if let fraction = UInt64(decimals) {
+      for _ in decimals { scale *= 10 }
+      let product = fraction.multipliedFullWidth(by: unit)
+      let part = scale.dividingFullWidth(product)
+      guard part.remainder == 0 else { throw .duration(text, "it has a fraction of a microsecond") }
+      microseconds = part.quotient
+    }
+    let (product, overflows) = count.multipliedReportingOverflow(by: Int64(unit))
+    let (sum, overflowsAgain) = product.addingReportingOverflow(Int64(microseconds))
+    guard !overflows, !overflowsAgain else { throw .duration(text, "it is longer than 10 years") }
+    return sum
+  }
+}
+
+extension Character {
+  fileprivate var isASCIIDigit: Bool { ("0"..."9").contains(self) }
+}

@@ -1,0 +1,91 @@
+import RefreshAPI
+import RefreshEngine
+import Systemd
+
+/// The journal entries of the bridge: the state of its sources, without any content of messages.
+@MainActor
+final class BridgeJournal {
+  private let journal = Journal(identifier: "refresh-push")
+  /// For each source the time of its last refusal in the journal, and the number omitted since.
+  private var refusals: [String: (writtenAt: ContinuousClock.Instant, omitted: Int)] = [:]
+  /// The least time between two refusals of a source in the journal, so that a publisher cannot fill the journal.
+  private static let refusalPause = Duration.seconds(60)
+
+  func connected(_ source: any Source) {
+    write("\(source.label) is connected", source)
+  }
+
+  func lost(_ source: any Source, _ problem: String, retryIn pause: Duration?) {
+    let next = pause.map { "another try in \($0.inSeconds)" } ?? "no other try before push.toml is read again"
+    write("\(source.label) is not connected: \(problem); \(next)", source, priority: .warning)
+  }
+
+  func refused(_ source: any Source, app: String?, _ reason: String, at now: ContinuousClock.Instant) {
+    var omitted = 0
+    if let last = refusals[source.name] {
+      guard last.writtenAt + Self.refusalPause <= now else {
+        refusals[source.name] = (last.writtenAt, last.omitted + 1)
+        return
+      }
+      omitted = last.omitted
+    }
+    refusals[source.name] = (now, 0)
+    let others = omitted > 0 ? " (and \(omitted) more since the last such line)" : ""
+    // A topic may name anything, at any length.
+    let app = app.flatMap(AppID.init).map { " for \($0)" } ?? ""
+    write("\(source.label) had a message\(app) that is refused: \(reason)\(others)", source, priority: .warning)
+  }
+
+  func daemonIsGone(_ problem: String) {
+    journal.write(Entry("\(problem); messages wait", priority: .warning))
+  }
+
+  func daemonIsThere() { journal.write(Entry("refreshd accepts messages")) }
+
+  func mayConnect(_ may: Bool) {
+    journal.write(
+      Entry(may ? "The network may be used" : "The network may not be used: nothing is connected until it may"))
+  }
+
+  func configured(_ count: Int) {
+    journal.write(
+      Entry(
+        count == 0
+          ? "No source is configured; write one into push.toml, and reload"
+          : "Listening to \(count) \(count == 1 ? "source" : "sources")", priority: count == 0 ? .notice : .info))
+  }
+
+  func refused(configuration problems: [String]) {
+    for problem in problems {
+      journal.write(Entry("The new push.toml is not in force, the old one is: \(problem)", priority: .error))
+    }
+  }
+
+  func cannot(_ description: String) { journal.write(Entry(description, priority: .error)) }
+
+  private func write(_ message: String, _ source: any Source, priority: Entry.Priority = .info) {
+    journal.write(
+      Entry(message, priority: priority, fields: [Entry.Field("REFRESH_SOURCE", source.name)]))
+  }
+}
+
+extension Source {
+  /// The name of the source for people.
+  var label: String { "\(kind.word) \(name)" }
+}
+
+extension Wire.SourceKind {
+  /// The name of the kind for people.
+  var word: String {
+    switch self {
+    case .ntfy: "ntfy"
+    case .sse: "Event stream"
+    case .mqtt: "Broker"
+    }
+  }
+}
+
+extension Duration {
+  /// The duration in whole seconds, such as `12 s`.
+  fileprivate var inSeconds: String { "\(max(1, milliseconds / 1000)) s" }
+}

@@ -1,0 +1,114 @@
+import Glibc
+import RefreshAPI
+import RefreshConfig
+
+/// The settings of the bridge from its command line and environment.
+struct BridgeSettings: Sendable {
+  /// The action that the command line asks for.
+  enum Purpose: Hashable, Sendable {
+    case run
+    case help
+    case version
+  }
+
+  private(set) var purpose = Purpose.run
+  /// Whether the bridge serves one user (`--user`).
+  private(set) var isOfUser = false
+  let sources: ConfigurationSources
+  let socket: SocketPath
+  let stateDirectory: String
+  /// The directory that `~` means.
+  let home: String
+  let secrets: Secrets
+
+  /// The text of `refresh-push --help`.
+  static let help = """
+    Usage: refresh-push [--user] [--config DIR] [--state DIR] [--socket PATH]
+
+    Brings messages of ntfy servers, event streams and MQTT brokers to refreshd, as push.toml says. Runs in the
+    foreground until SIGTERM; SIGHUP reads push.toml again.
+
+      --user         serve one user: configuration, state and socket below the user's own directories
+      --config DIR   read DIR/push.toml and nothing else
+      --state DIR    keep the position in each stream here (else $STATE_DIRECTORY, /var/lib/refresh-push or
+                     ~/.local/state/refresh-push)
+      --socket PATH  where refreshd listens (else /run/refreshd/org.refreshd or
+                     $XDG_RUNTIME_DIR/refreshd/org.refreshd)
+      --version      print the version
+      --help         print this
+
+    Exit codes: 0 stopped by a signal; 64 wrong usage; 70 the machine lacks something; 73 the state cannot be written;
+    75 another refresh-push is at work on it; 78 push.toml has mistakes.
+
+    """
+
+  /// Reads the command line and the environment.
+  ///
+  /// `arguments[0]` is the program's name; an empty variable counts as unset.
+  init(
+    arguments: [String], environment: (String) -> String? = { getenv($0).map { String(cString: $0) } }
+  ) throws(PushError) {
+    func variable(_ name: String) -> String? { environment(name).flatMap { $0.isEmpty ? nil : $0 } }
+    var options = BridgeOptions()
+    try options.read(arguments)
+    (purpose, isOfUser) = (options.purpose, options.isOfUser)
+    home = variable("HOME") ?? "/"
+    if let directory = options.config {
+      sources = .directory(directory)
+    } else {
+      sources = isOfUser ? .user(home: home, environment: environment) : .system
+    }
+    let standardState =
+      isOfUser ? "\(variable("XDG_STATE_HOME") ?? "\(home)/.local/state")/refresh-push" : "/var/lib/refresh-push"
+    stateDirectory = options.state ?? variable("STATE_DIRECTORY") ?? standardState
+    secrets = Secrets(isOfMachine: !isOfUser, credentials: variable("CREDENTIALS_DIRECTORY"))
+    if let path = options.socket {
+      socket = SocketPath(path: path, daemon: .named)
+    } else if !isOfUser {
+      socket = SocketPath(path: "/run/refreshd/org.refreshd", daemon: .system)
+    } else if let runtime = variable("XDG_RUNTIME_DIR") {
+      socket = SocketPath(path: "\(runtime)/refreshd/org.refreshd", daemon: .user)
+    } else if purpose == .run {
+      throw PushError(
+        .usage, "cannot tell where refreshd listens: $XDG_RUNTIME_DIR is not set; log in as the user, or give --socket")
+    } else {
+      socket = SocketPath(path: "", daemon: .user)
+    }
+  }
+}
+
+/// The options of the command line, `--name`, `--name VALUE` or `--name=VALUE`.
+///
+/// The parser is hand-written, as in refreshd: a library would stay in the memory of a long-running process.
+private struct BridgeOptions {
+  var purpose = BridgeSettings.Purpose.run
+  var isOfUser = false
+  var config: String?
+  var state: String?
+  var socket: String?
+
+  mutating func read(_ arguments: [String]) throws(PushError) {
+    var rest = arguments.dropFirst()[...]
+    while let argument = rest.popFirst() {
+      let parts = argument.split(separator: "=", maxSplits: 1, omittingEmptySubsequences: false).map(String.init)
+      var given = parts.count > 1 ? parts[1] : nil
+      func value() throws(PushError) -> String {
+        guard let value = given ?? rest.popFirst(), !value.isEmpty else {
+          throw PushError(.usage, "cannot use \(parts[0]) without a value; see refresh-push --help")
+        }
+        given = nil
+        return value
+      }
+      switch parts[0] {
+      case "--user": isOfUser = true
+      case "--config": config = try value()
+      case "--state": state = try value()
+      case "--socket": socket = try value()
+      case "--help", "-h": purpose = .help
+      case "--version": purpose = .version
+      default: throw PushError(.usage, "cannot use the argument \(argument); see refresh-push --help")
+      }
+      if given != nil { throw PushError(.usage, "cannot use a value with \(parts[0]); see refresh-push --help") }
+    }
+  }
+}

@@ -1,0 +1,38 @@
+import CLinux
+import Glibc
+import Synchronization
+
+/// A queue of actions that other threads send to the main thread.
+final class MainQueue: Sendable {
+  private let waiting = Mutex<[@MainActor () -> Void]>([])
+  /// A descriptor that is readable while actions wait.
+  let eventDescriptor: Int32
+
+  /// Throws if the process is out of descriptors.
+  init() throws(PushError) {
+    eventDescriptor = linux_eventfd()
+    guard eventDescriptor >= 0 else {
+      throw PushError(.software, "cannot start: the limit on open files is too low; raise it")
+    }
+  }
+
+  deinit { close(eventDescriptor) }
+
+  /// Queues an action; the main thread runs actions in order.
+  func add(_ action: @escaping @MainActor () -> Void) {
+    waiting.withLock { $0.append(action) }
+    var one: UInt64 = 1
+    write(eventDescriptor, &one, MemoryLayout.size(ofValue: one))
+  }
+
+  /// Runs the queued actions.
+  @MainActor func run() {
+    var count: UInt64 = 0
+    read(eventDescriptor, &count, MemoryLayout.size(ofValue: count))
+    let actions = waiting.withLock { waiting in
+      defer { waiting = [] }
+      return waiting
+    }
+    for action in actions { action() }
+  }
+}

@@ -1,0 +1,155 @@
+import HTTP
+import RefreshAPI
+import RefreshConfig
+
+/// An MQTT broker: the source of a table `[[mqtt]]` in push.toml.
+///
+/// A ``BrokerConnection`` has a thread of its own, because libmosquitto blocks while it connects. This class delivers
+/// its messages to the bridge on the main thread, and then lets the thread acknowledge them.
+@MainActor
+final class BrokerSource: Source {
+  /// The number of short connections in a row, closed without a reason, that shows two clients with the same id.
+  ///
+  /// MQTT 3.1.1 has no reason code for that, and mosquitto 2.0.11 does not send that of MQTT 5.
+  private static let mostSilentEnds = 3
+  /// The longest duration of a short connection.
+  private static let soon = Duration.seconds(600)
+
+  let kind = Wire.SourceKind.mqtt
+  private unowned let bridge: Bridge
+  private let settings: BrokerSettings
+  /// The version that the broker speaks, kept until push.toml is read again.
+  private var version = BrokerOptions.Version.v5
+  /// The present connection or attempt; nil for none.
+  private var current: (mailbox: BrokerMailbox, topics: TopicTemplate)?
+  private var connectedAt: ContinuousClock.Instant?
+  private var silentEnds = 0
+  private var receptions = BrokerReceptions()
+
+  init(_ settings: BrokerSettings, for bridge: Bridge) {
+    self.settings = settings
+    self.bridge = bridge
+  }
+
+  var name: String { settings.name }
+
+  func connect() {
+    do throws(BrokerEnd) {
+      let topics = TopicTemplate(settings.topic, machine: try BrokerIdentity.machine())
+      let options = try options(filter: topics.filter)
+      let mailbox = try BrokerMailbox()
+      let session = bridge.state[name].flatMap { BrokerSession($0) }
+      try BrokerConnection.start(options, version: version, session: session, mailbox: mailbox) {
+        [weak self, bridge] news in bridge.onMain { self?.receive(news, from: mailbox) }
+      }
+      current = (mailbox, topics)
+    } catch {
+      bridge.lost(self, why: error.problem ?? "")
+    }
+  }
+
+  /// The options from push.toml and the present content of its secret files.
+  private func options(filter: String) throws(BrokerEnd) -> BrokerOptions {
+    let clientID = if let chosen = settings.clientID { chosen } else { try BrokerIdentity.clientID(of: name) }
+    var options = BrokerOptions(
+      host: settings.host, port: settings.port, clientID: clientID, filter: filter,
+      sessionExpiry: UInt32(settings.sessionExpiry.components.seconds),
+      keepAlive: UInt16(settings.keepAlive.components.seconds), maxPacket: UInt32(settings.maxPacket))
+    do throws(ExchangeFailure) {
+      if let file = settings.credentialFile, case .password(let user, let password) = try bridge.secrets.login(in: file)
+      {
+        options.login = BrokerOptions.Login(user: user, password: password)
+      }
+      guard settings.usesTLS else { return options }
+      let keyFile = try settings.keyFile.map { (name) throws(ExchangeFailure) in try bridge.secrets.path(of: name) }
+      options.tls = BrokerOptions.TLS(
+        caFile: settings.caFile, certificateFile: settings.certificateFile, keyFile: keyFile)
+      return options
+    } catch {
+      throw .unreachable(error.message)
+    }
+  }
+
+  func disconnect() {
+    current?.mailbox.post(.stop)
+    current = nil
+    connectedAt = nil
+  }
+
+  // MARK: Reports of the thread
+
+  private func receive(_ news: BrokerReport, from mailbox: BrokerMailbox) {
+    // A stopped thread may have sent a last report.
+    guard let current, current.mailbox === mailbox else { return }
+    switch news {
+    case .session(let session):
+      bridge.remember(.after(session.line), of: name)
+      // After a loss of power an older session would reuse the ids of other messages.
+      do throws(PushError) { try bridge.state.settle() } catch { bridge.journal.cannot(error.description) }
+    case .connected:
+      connectedAt = .now
+      bridge.connected(self)
+    case .messages(let messages, let session): deliver(messages, of: session, current.topics, to: mailbox)
+    case .ended(let end, let version):
+      self.version = version
+      lose(end)
+    }
+  }
+
+  private func deliver(
+    _ messages: [BrokerMessage], of session: BrokerSession, _ topics: TopicTemplate, to mailbox: BrokerMailbox
+  ) {
+    let accepted = messages.compactMap { message(of: $0, session, topics) }
+    guard !accepted.isEmpty else { return mailbox.post(.stored) }
+    bridge.receive(accepted, from: self) { mailbox.post($0.contains(.undelivered) ? .notStored : .stored) }
+  }
+
+  /// The message for the daemon; nil if the source refuses it for good.
+  private func message(of message: BrokerMessage, _ session: BrokerSession, _ topics: TopicTemplate) -> Message? {
+    guard let app = topics.app(of: message.topic) else {
+      bridge.refuses("its topic is of an earlier subscription", from: self)
+      return nil
+    }
+    // MQTT 3.1.1 has no bound on packets.
+    if let size = message.excessiveSize {
+      bridge.refuses("it has \(size) bytes, more than is accepted", app: app, from: self)
+      return nil
+    }
+    guard let payload = String(validating: message.payload, as: UTF8.self) else {
+      bridge.refuses("its payload is not UTF-8", app: app, from: self)
+      return nil
+    }
+    return Message(
+      app: app, payload: payload, urgency: message.urgency.flatMap(Self.urgency),
+      id: id(of: message, session),
+      isNew: !message.isRepeated && !message.isRetained)
+  }
+
+  private func id(of message: BrokerMessage, _ session: BrokerSession) -> String? {
+    let id = BrokerMessageID.id(of: message, source: name, session: session)
+    return message.isRetained ? id : id.map { receptions.id($0, isRepeated: message.isRepeated) }
+  }
+
+  /// The urgency of a text such as `very-low`; nil for an unknown one.
+  private static func urgency(_ word: String) -> Wire.Urgency? {
+    Wire.Urgency(rawValue: word.replacing("-", with: "_"))
+  }
+
+  // MARK: The end of a connection
+
+  private func lose(_ end: BrokerEnd) {
+    let lasted = connectedAt.map { ContinuousClock.now - $0 }
+    // The broker repeats unacknowledged messages at every connection, so queued copies are useless.
+    bridge.forget(self)
+    current = nil
+    connectedAt = nil
+    if case .closed = end, let lasted {
+      silentEnds = lasted < Self.soon ? silentEnds + 1 : 1
+    } else if lasted.map({ $0 >= Self.soon }) ?? false {
+      silentEnds = 0
+    }
+    let isThrownOut = end.isTakeover || silentEnds >= Self.mostSilentEnds
+    let hint = silentEnds >= Self.mostSilentEnds ? " each time; give every client its own client_id" : ""
+    bridge.lost(self, why: (end.problem ?? "") + hint, next: isThrownOut ? .longest : .backOff)
+  }
+}

@@ -1,0 +1,195 @@
+import Glibc
+import RefreshAPI
+import Varlink
+
+/// The two connections to the daemon: one watches the network policy, the other carries calls, one at a time.
+///
+/// The caller passes the time. After a failure the link retries with a back-off of at most 5 s.
+@MainActor
+final class DaemonLink {
+  typealias Instant = ContinuousClock.Instant
+
+  /// The daemon's network policy.
+  struct Policy: Hashable, Sendable {
+    let mayConnect: Bool
+    let network: String
+  }
+
+  /// The method of a call.
+  private enum Method {
+    case deliver
+    case report
+  }
+
+  private struct Connections {
+    let watch: Client
+    let work: Client
+    let since: Instant
+  }
+
+  /// The time without an answer after which the link reports a problem; it keeps waiting.
+  private static let answerTimeout = Duration.seconds(10)
+  private static let silence = "cannot go on with refreshd: it does not answer; start it again if that lasts"
+
+  private let socket: SocketPath
+  private var connections: Connections?
+  private var pending: (method: Method, since: Instant)?
+  private var queue = DeliveryQueue()
+  private var report: [Wire.Source]?
+  private var backOff = SourceBackOff(longest: .seconds(5))
+  private var chance = SystemRandomNumberGenerator()
+  /// The time of the next try; nil if no back-off applies.
+  private(set) var retry: Instant?
+  /// The latest policy; nil while there is no connection.
+  private(set) var policy: Policy?
+  /// The reason why the daemon accepts no messages; nil if it does.
+  private(set) var problem: String?
+
+  init(_ socket: SocketPath) { self.socket = socket }
+
+  /// The descriptors for poll(2).
+  var descriptors: [Int32] { connections.map { [$0.watch.descriptor, $0.work.descriptor] } ?? [] }
+
+  /// The time when the daemon's silence becomes a problem; nil if no answer is pending, or if the problem is known.
+  var alarm: Instant? { problem == Self.silence ? nil : silentSince.map { $0 + Self.answerTimeout } }
+
+  /// The start of the wait for a pending answer.
+  private var silentSince: Instant? { policy == nil ? connections?.since : pending?.since }
+
+  /// Whether the daemon has answered on this connection.
+  ///
+  /// A new connection needs a new report on the sources.
+  var isConnected: Bool { policy != nil }
+
+  /// Queues messages until the daemon has stored or refused them.
+  func add(_ messages: [Message], from source: ObjectIdentifier, then: @escaping ([Acceptance]) -> Void) {
+    queue.add(messages, from: source, then: then)
+  }
+
+  /// Drops the source's queued messages that the source will receive again.
+  func forget(_ source: ObjectIdentifier) {
+    for action in queue.forget(source) { action() }
+  }
+
+  /// Queues a report on the sources, which replaces an unsent one.
+  func report(_ sources: [Wire.Source]) { report = sources }
+
+  /// Reads the daemon's answers without waiting.
+  ///
+  /// - Parameter isWanted: whether a connection is needed even if no message is queued.
+  func receive(at now: Instant, isWanted: Bool) {
+    guard isWanted || queue.count > 0 else {
+      close()
+      (retry, problem) = (nil, nil)
+      return
+    }
+    if let moment = retry, moment <= now { retry = nil }
+    // During the back-off of a daemon that cannot store, its policy and its end still count.
+    guard connections != nil || retry == nil else { return }
+    do throws(ClientError) {
+      try connect(at: now)
+      try receivePolicy()
+      try receiveReply(at: now)
+      if let alarm, alarm <= now { problem = Self.silence }
+    } catch {
+      fail(error, at: now)
+    }
+  }
+
+  /// Sends the next call, if the last one has its answer.
+  func send(at now: Instant) {
+    do throws(ClientError) { try sendCall(at: now) } catch { fail(error, at: now) }
+  }
+
+  private func connect(at now: Instant) throws(ClientError) {
+    guard connections == nil else { return }
+    let connections = Connections(
+      watch: try Client(path: socket.path), work: try Client(path: socket.path), since: now)
+    try connections.watch.begin(PushInterface.Watch.name, PushInterface.Watch.Parameters(), more: true)
+    self.connections = connections
+  }
+
+  private func receivePolicy() throws(ClientError) {
+    while let answer = try connections?.watch.nextAnswer(as: PushInterface.Watch.Reply.self) {
+      // Only the first policy clears the problem: a later one does not mean that the daemon can store again.
+      if policy == nil { problem = nil }
+      policy = Policy(mayConnect: answer.parameters.mayConnect, network: answer.parameters.network)
+      guard answer.continues else { throw .disconnected }
+    }
+  }
+
+  private func receiveReply(at now: Instant) throws(ClientError) {
+    guard let pending, let work = connections?.work else { return }
+    switch pending.method {
+    case .report:
+      guard try work.nextAnswer(as: PushInterface.Report.Reply.self) != nil else { return }
+      self.pending = nil
+      if problem == Self.silence { problem = nil }
+    case .deliver:
+      guard let reply = try deliveryReply(of: work, at: now) else { return }
+      self.pending = nil
+      guard let actions = queue.accept(reply.results) else {
+        throw .malformed("it has \(reply.results.count) results, which is another number than that of the messages")
+      }
+      backOff.reset()
+      problem = nil
+      for action in actions { action() }
+    }
+  }
+
+  /// The reply to a delivery; nil if it has not arrived, or if the daemon could store nothing.
+  private func deliveryReply(of work: Client, at now: Instant) throws(ClientError) -> PushInterface.Deliver.Reply? {
+    do throws(ClientError) {
+      return try work.nextAnswer(as: PushInterface.Deliver.Reply.self)?.parameters
+    } catch {
+      guard case .failed(let reply) = error, reply.name == PushInterface.NotStored.name else { throw error }
+      let refusal = try reply.parameters(as: PushInterface.NotStored.self)
+      pending = nil
+      queue.requeue(mayBeStored: false)
+      problem = "cannot store pushes: \(refusal.problem)"
+      retry = now + backOff.next(&chance)
+      return nil
+    }
+  }
+
+  private func sendCall(at now: Instant) throws(ClientError) {
+    // The first policy shows that the server is a daemon that accepts pushes.
+    guard let work = connections?.work, policy != nil, pending == nil, retry == nil else { return }
+    if let sources = report {
+      try work.begin(PushInterface.Report.name, PushInterface.Report.Parameters(sources: sources), more: false)
+      report = nil
+      pending = (.report, now)
+      return
+    }
+    let deliveries = queue.nextCall()
+    guard !deliveries.isEmpty else { return }
+    pending = (.deliver, now)
+    try work.begin(
+      PushInterface.Deliver.name, PushInterface.Deliver.Parameters(deliveries: deliveries), more: false)
+  }
+
+  private func fail(_ error: ClientError, at now: Instant) {
+    // Reset the back-off only after a stable connection or an accepted delivery.
+    if let connections, policy != nil, connections.since + SourceBackOff.stable <= now { backOff.reset() }
+    close()
+    problem = Self.sentence(error, socket)
+    retry = now + backOff.next(&chance)
+  }
+
+  private func close() {
+    connections = nil
+    pending = nil
+    policy = nil
+    queue.requeue(mayBeStored: true)
+  }
+
+  private static func sentence(_ error: ClientError, _ socket: SocketPath) -> String {
+    switch error {
+    case .unreachable: "\(error.description); \(socket.remedy)"
+    case .disconnected: "cannot go on with refreshd: it has closed the connection"
+    case .failed(let reply) where reply.name == PushInterface.NotAllowed.name:
+      "cannot push: refreshd does not allow it to user \(geteuid()); run refresh-push as the user refresh-push"
+    default: error.description
+    }
+  }
+}

@@ -1,0 +1,143 @@
+import RefreshAPI
+
+/// The queue of messages for the daemon, sent in order and in batches.
+///
+/// A single call is in flight at a time. Its size stays below the protocol's bound and a socket's buffer, so that a
+/// daemon that does not read cannot block the bridge.
+struct DeliveryQueue {
+  /// The most messages of one call.
+  static let mostMessages = 256
+  /// The most bytes of one call, about; a single message may have more.
+  static let mostBytes = 64 << 10
+  /// The most queued messages of a disconnected source.
+  static let mostKept = 256
+
+  /// Messages that a source delivered together and whose fates it receives together.
+  private final class Batch {
+    let source: ObjectIdentifier
+    private var acceptances: [Acceptance]
+    private var left: Int
+    private let then: ([Acceptance]) -> Void
+
+    init(_ count: Int, from source: ObjectIdentifier, then: @escaping ([Acceptance]) -> Void) {
+      self.source = source
+      self.then = then
+      acceptances = Array(repeating: .undelivered, count: count)
+      left = count
+    }
+
+    /// Records the fate of a message; returns the action to run if it was the last one.
+    func accept(_ acceptance: Acceptance, at index: Int) -> (() -> Void)? {
+      acceptances[index] = acceptance
+      left -= 1
+      return left == 0 ? { [then, acceptances] in then(acceptances) } : nil
+    }
+  }
+
+  private struct Entry {
+    var message: Message
+    let batch: Batch
+    let index: Int
+    /// Whether the source receives the message again after a reconnect, which needs an id.
+    let isRepeatable: Bool
+  }
+
+  /// The prefix of ids for messages without one, so that the daemon recognizes them in a repeated call.
+  private let ownID = "bridge/\(String(UInt64.random(in: .min ... .max), radix: 16))"
+  private var named = 0
+
+  private var waiting: [Entry] = []
+  /// The index of the first waiting message.
+  ///
+  /// Messages before it are removed later, in bulk.
+  private var start = 0
+  /// The messages of the call in flight.
+  private var sent: [Entry] = []
+
+  /// The number of messages without an answer.
+  var count: Int { waiting.count - start + sent.count }
+
+  /// Queues messages; `then` is called once all have an answer.
+  mutating func add(_ messages: [Message], from source: ObjectIdentifier, then: @escaping ([Acceptance]) -> Void) {
+    guard !messages.isEmpty else { return then([]) }
+    let batch = Batch(messages.count, from: source, then: then)
+    for (index, message) in messages.enumerated() {
+      waiting.append(Entry(message: named(message), batch: batch, index: index, isRepeatable: message.id != nil))
+    }
+  }
+
+  private mutating func named(_ message: Message) -> Message {
+    guard message.id == nil else { return message }
+    var message = message
+    named += 1
+    message.id = "\(ownID)/\(named)"
+    return message
+  }
+
+  /// Starts the next call; empty while another is in flight or no message waits.
+  mutating func nextCall() -> [Wire.Delivery] {
+    guard sent.isEmpty else { return [] }
+    var bytes = 0
+    while start < waiting.count, sent.count < Self.mostMessages {
+      bytes += waiting[start].message.estimatedBytes
+      guard sent.isEmpty || bytes <= Self.mostBytes else { break }
+      sent.append(waiting[start])
+      start += 1
+    }
+    if start > waiting.count / 2 {
+      waiting.removeSubrange(..<start)
+      start = 0
+    }
+    return sent.map { Wire.Delivery($0.message) }
+  }
+
+  /// Accepts the results of the call in flight; returns the actions to run, or nil if the number of results is wrong.
+  mutating func accept(_ results: [Wire.DeliveryResult]) -> [() -> Void]? {
+    guard results.count == sent.count else { return nil }
+    defer { sent = [] }
+    return zip(sent, results).compactMap { entry, result in
+      entry.batch.accept(result.refusal.map(Acceptance.refused) ?? .stored, at: entry.index)
+    }
+  }
+
+  /// Puts the messages of a failed call back at the front of the queue.
+  ///
+  /// - Parameter mayBeStored: whether the daemon may have stored the messages. Then they lose their mark as new, so that
+  ///   the daemon recognizes them by their ids.
+  mutating func requeue(mayBeStored: Bool) {
+    if mayBeStored {
+      for index in sent.indices { sent[index].message.isNew = false }
+    }
+    waiting.replaceSubrange(..<start, with: sent)
+    start = 0
+    sent = []
+  }
+
+  /// Drops the source's waiting messages that it will receive again; returns the actions to run.
+  mutating func forget(_ source: ObjectIdentifier) -> [() -> Void] {
+    var actions: [() -> Void] = []
+    var kept: [Entry] = []
+    var left = Self.mostKept
+    for entry in waiting[start...] {
+      if entry.batch.source != source {
+        kept.append(entry)
+      } else if !entry.isRepeatable, left > 0 {
+        left -= 1
+        kept.append(entry)
+      } else if let action = entry.batch.accept(.undelivered, at: entry.index) {
+        actions.append(action)
+      }
+    }
+    waiting = kept
+    start = 0
+    return actions
+  }
+}
+
+extension Wire.Delivery {
+  fileprivate init(_ message: Message) {
+    self.init(
+      app: message.app, payload: message.payload, urgency: message.urgency, id: message.id,
+      isNew: message.isNew ? true : nil)
+  }
+}

@@ -1,0 +1,118 @@
+import HTTP
+import RefreshAPI
+import RefreshConfig
+
+/// A stream of server-sent events, all of them for one app (WHATWG HTML, section 9.2).
+///
+/// After a reconnect the stream continues behind the last stored event, by `Last-Event-ID`.
+final class EventStreamSource: Source {
+  /// The most bytes of a stored id.
+  private static let longestID = 1024
+
+  let name: String
+  let kind = Wire.SourceKind.sse
+  private let settings: EventStreamSettings
+  private unowned let bridge: Bridge
+  private let intake: Intake
+  private var stream: HTTPStream?
+  private var parser = EventStreamParser()
+  /// The time to wait before a reconnect, if the server has set one.
+  private var retry: Duration?
+
+  init(_ settings: EventStreamSettings, for bridge: Bridge) {
+    (name, self.settings, self.bridge) = (settings.name, settings, bridge)
+    intake = Intake(bridge)
+    intake.onRoom = { [unowned self] in stream?.resume() }
+  }
+
+  func connect() {
+    parser = EventStreamParser(lastID: bridge.state[name] ?? "")
+    intake.beginConnection()
+    do throws(ExchangeFailure) {
+      let stream = try HTTPStream(try request(), in: bridge.loop)
+      stream.onHead = { [unowned self] in receiveHead($0) }
+      stream.onBytes = { [unowned self] in receive($0) }
+      stream.onEnd = { [unowned self] in end($0) }
+      self.stream = stream
+      try stream.start()
+    } catch {
+      end(.failed(error))
+    }
+  }
+
+  func disconnect() {
+    stream?.cancel()
+    stream = nil
+  }
+
+  private func request() throws(ExchangeFailure) -> HTTPStream.Request {
+    var request = HTTPStream.Request(url: settings.url.text)
+    request.headers = ["Accept: text/event-stream", "Cache-Control: no-store"]
+    if let id = bridge.state[name] { request.headers.append("Last-Event-ID: \(id)") }
+    request.caFile = settings.caFile
+    request.silence = settings.silence
+    if let file = settings.headersFile { request.ownHeaders = try bridge.secrets.headers(in: file) }
+    if let file = settings.credentialFile { request.ownHeaders.append(try bridge.secrets.authorization(in: file)) }
+    return request
+  }
+
+  private func receiveHead(_ head: ResponseHead) -> Bool {
+    guard head.status == 200, head.isEventStream else { return false }
+    bridge.connected(self)
+    return true
+  }
+
+  private func receive(_ bytes: UnsafeRawBufferPointer) -> Exchange.Use {
+    if intake.isFull { return .paused }
+    let passedOver = parser.passedOver
+    let events = parser.append(bytes)
+    retry = parser.retry ?? retry
+    for _ in passedOver..<parser.passedOver {
+      bridge.refuses("it has more than \(EventStreamParser.limit >> 10) KiB", app: settings.app, from: self)
+    }
+    intake.add(events.map(item), from: self)
+    return .taken
+  }
+
+  private func item(_ event: EventStreamParser.Event) -> Intake.Item {
+    // The id goes back to the server in a header field, and servers refuse large ones.
+    let position: Intake.Position? = event.id.flatMap { id in
+      id.utf8.count > Self.longestID ? nil : id.isEmpty ? .anywhere : .after(id)
+    }
+    // An event without data only sets the id. Events of other types are not for this app.
+    guard !event.data.isEmpty, event.type == settings.event else { return Intake.Item(position: position) }
+    // Only an id of the event itself identifies the message.
+    let id = position == nil || position == .anywhere ? nil : event.id.flatMap(usableID).map { "sse/\(name)/\($0)" }
+    return Intake.Item(message: Message(app: settings.app, payload: event.data, id: id), position: position)
+  }
+
+  /// The id, or a digest of an id that is too long for the daemon.
+  private func usableID(_ id: String) -> String? { id.utf8.count > 200 ? Digest.digits(64, of: id.utf8) : id }
+
+  private func end(_ end: HTTPStream.End) {
+    stream = nil
+    let loss = loss(end)
+    bridge.lost(self, why: loss.why, next: loss.next)
+  }
+
+  private func loss(_ end: HTTPStream.End) -> (why: String, next: NextTry) {
+    switch end {
+    case .refused(let head, _) where head.status == 204:
+      ("the server has nothing more to say: HTTP status 204", .never)
+    case .refused(let head, let host) where head.status == 200:
+      ("the server at \(host) sends no event stream; correct the url, or log in to the network", .backOff)
+    case .closed, .failed:
+      // The server's own time overrides shorter waits of the back-off.
+      (end.loss.why, end.loss.next == .backOff ? retry.map(NextTry.notBefore) ?? .backOff : end.loss.next)
+    case .refused: end.loss
+    }
+  }
+}
+
+extension ResponseHead {
+  /// Whether the body is an event stream.
+  fileprivate var isEventStream: Bool {
+    let type = self["content-type"]?.prefix { $0 != ";" } ?? ""
+    return type.lowercased().filter { $0 != " " } == "text/event-stream"
+  }
+}

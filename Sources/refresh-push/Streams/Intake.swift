@@ -1,0 +1,100 @@
+/// The messages of a stream that wait for the daemon: flow control, and the position to continue from.
+///
+/// The position moves past a message only when the daemon has stored it and all messages before it.
+@MainActor
+final class Intake {
+  /// An item of the stream: a message and the position after it.
+  ///
+  /// An item that is refused or empty has no message.
+  struct Item {
+    var message: Message?
+    /// The position after the item; nil if it has none.
+    var position: Position?
+  }
+
+  /// A position in the stream.
+  enum Position: Hashable, Sendable {
+    case after(String)
+    /// The present end, because the server has withdrawn its ids.
+    case anywhere
+  }
+
+  /// The number of pending messages at which reading pauses.
+  static let mostMessages = 256
+  /// The number of pending bytes at which reading pauses.
+  static let mostBytes = 256 << 10
+
+  private struct Batch {
+    /// The number of the connection that the batch arrived on.
+    let connection: Int
+    let positions: [Position?]
+    var acceptances: [Acceptance]?
+  }
+
+  private unowned let bridge: Bridge
+  private var batches: [Batch] = []
+  private var firstNumber = 0
+  private var connection = 0
+  private var messages = 0
+  private var bytes = 0
+  /// Called when reading may resume.
+  var onRoom: () -> Void = {}
+
+  init(_ bridge: Bridge) { self.bridge = bridge }
+
+  /// Whether reading must pause.
+  var isFull: Bool { messages >= Self.mostMessages || bytes >= Self.mostBytes }
+
+  /// Notes a new connection, which starts at the stored position.
+  func beginConnection() { connection += 1 }
+
+  /// Delivers items in order.
+  func add(_ items: [Item], from source: any Source) {
+    guard !items.isEmpty else { return }
+    let taken = items.compactMap(\.message)
+    let number = firstNumber + batches.count
+    // An item without a message counts as stored.
+    batches.append(
+      Batch(
+        connection: connection, positions: items.map(\.position),
+        acceptances: taken.isEmpty ? items.map { _ in .stored } : nil))
+    guard !taken.isEmpty else { return settle(source.name) }
+    let size = taken.reduce(0) { $0 + $1.estimatedBytes }
+    messages += taken.count
+    bytes += size
+    let hasMessage = items.map { $0.message != nil }
+    bridge.receive(taken, from: source) { [weak self] acceptances in
+      var rest = acceptances[...]
+      self?.answered(number, hasMessage.map { $0 ? rest.popFirst() ?? .undelivered : .stored })
+      self?.finish(taken.count, size, source.name)
+    }
+  }
+
+  private func answered(_ number: Int, _ acceptances: [Acceptance]) {
+    guard number >= firstNumber, number - firstNumber < batches.count else { return }
+    batches[number - firstNumber].acceptances = acceptances
+  }
+
+  private func finish(_ messages: Int, _ bytes: Int, _ name: String) {
+    let wasFull = isFull
+    self.messages -= messages
+    self.bytes -= bytes
+    settle(name)
+    if wasFull, !isFull { onRoom() }
+  }
+
+  /// Moves the position past all finished items.
+  private func settle(_ name: String) {
+    var position: Position?
+    while let batch = batches.first, let acceptances = batch.acceptances {
+      let end = acceptances.firstIndex(of: .undelivered) ?? acceptances.count
+      position = batch.positions[..<end].last { $0 != nil } ?? position
+      // The next connection repeats everything after the first undelivered message.
+      let isCut = end < acceptances.count
+      let done = isCut ? batches.prefix { $0.connection == batch.connection }.count : 1
+      firstNumber += done
+      batches.removeFirst(done)
+    }
+    if let position { bridge.remember(position, of: name) }
+  }
+}

@@ -1,0 +1,143 @@
+import FoundationEssentials
+import HTTP
+import RefreshAPI
+import RefreshConfig
+
+/// An ntfy server: all topics on one connection, as lines of JSON (docs.ntfy.sh/subscribe/api).
+///
+/// After a reconnect the stream continues behind the last stored message. A server that does not know that id sends all
+/// messages that it has, and the daemon recognizes old ones by their ids. A source without a stored message continues
+/// from the time of its first connection.
+final class NtfySource: Source {
+  /// The most bytes of a line; the server accepts messages of 4,096 bytes.
+  private static let longestLine = 16 << 10
+
+  let name: String
+  let kind = Wire.SourceKind.ntfy
+  private let settings: NtfySettings
+  private unowned let bridge: Bridge
+  private let intake: Intake
+  private var stream: HTTPStream?
+  private var lines = LineBuffer(limit: NtfySource.longestLine)
+  /// Whether the server has sent an `open` event, as ntfy servers do.
+  private var isOpen = false
+
+  init(_ settings: NtfySettings, for bridge: Bridge) {
+    (name, self.settings, self.bridge) = (settings.name, settings, bridge)
+    intake = Intake(bridge)
+    intake.onRoom = { [unowned self] in stream?.resume() }
+  }
+
+  func connect() {
+    lines = LineBuffer(limit: Self.longestLine)
+    isOpen = false
+    intake.beginConnection()
+    do throws(ExchangeFailure) {
+      let stream = try HTTPStream(try request(), in: bridge.loop)
+      stream.onHead = { $0.status == 200 }
+      stream.onBytes = { [unowned self] in receive($0) }
+      stream.onEnd = { [unowned self] in end($0) }
+      self.stream = stream
+      try stream.start()
+    } catch {
+      end(.failed(error))
+    }
+  }
+
+  func disconnect() {
+    stream?.cancel()
+    stream = nil
+  }
+
+  private func request() throws(ExchangeFailure) -> HTTPStream.Request {
+    // Sorted topics make the request independent of the hash seed.
+    let topics = settings.topics.keys.sorted().joined(separator: ",")
+    let server = settings.url.text.hasSuffix("/") ? String(settings.url.text.dropLast()) : settings.url.text
+    let since = bridge.state[name].map { "?since=\($0)" } ?? ""
+    var request = HTTPStream.Request(url: "\(server)/\(topics)/json\(since)")
+    request.caFile = settings.caFile
+    request.silence = settings.silence
+    request.ownHeaders =
+      try settings.credentialFile.map { (file) throws(ExchangeFailure) in
+        [try bridge.secrets.authorization(in: file)]
+      } ?? []
+    return request
+  }
+
+  private func receive(_ bytes: UnsafeRawBufferPointer) -> Exchange.Use {
+    if intake.isFull { return .paused }
+    let passedOver = lines.passedOver
+    var items: [Intake.Item] = []
+    for line in lines.append(bytes) where !line.isEmpty {
+      guard let event = NtfyEvent(line) else {
+        guard isOpen else { return .ended }
+        bridge.refuses("it cannot be read", from: self)
+        continue
+      }
+      switch event {
+      case .open(let time): open(at: time)
+      case .message(let message): if let item = item(message) { items.append(item) }
+      case .other: break
+      }
+    }
+    for _ in passedOver..<lines.passedOver {
+      bridge.refuses("it has more than \(Self.longestLine >> 10) KiB", from: self)
+    }
+    intake.add(items, from: self)
+    return .taken
+  }
+
+  private func open(at time: Int64) {
+    guard !isOpen else { return }
+    isOpen = true
+    if bridge.state[name] == nil, time > 0 { bridge.remember(.after("\(time)"), of: name) }
+    bridge.connected(self)
+  }
+
+  private func item(_ message: NtfyMessage) -> Intake.Item? {
+    // A message of a topic that was not requested is a server's mistake.
+    guard let app = settings.topics[message.topic] else { return nil }
+    let hasUsableID = (1...64).contains(message.id.utf8.count) && message.id.utf8.allSatisfy(Self.isOfID)
+    let position = hasUsableID ? Intake.Position.after(message.id) : nil
+    switch message.body {
+    case .text(let payload):
+      return Intake.Item(
+        message: Message(
+          app: app, payload: payload, urgency: message.urgency, id: hasUsableID ? "ntfy/\(name)/\(message.id)" : nil),
+        position: position)
+    case .refused(let reason):
+      bridge.refuses(reason, app: app, from: self)
+      return Intake.Item(position: position)
+    }
+  }
+
+  private func end(_ end: HTTPStream.End) {
+    stream = nil
+    if case .closed = end, !isOpen {
+      // Usually this is the login page of a network.
+      bridge.lost(self, why: "the server there is no ntfy server; correct the url, or log in to the network")
+    } else {
+      bridge.lost(self, why: end.loss.why, next: end.loss.next)
+    }
+  }
+
+  private static func isOfID(_ byte: UInt8) -> Bool {
+    switch byte {
+    case UInt8(ascii: "a")...UInt8(ascii: "z"), UInt8(ascii: "A")...UInt8(ascii: "Z"),
+      UInt8(ascii: "0")...UInt8(ascii: "9"), UInt8(ascii: "-"), UInt8(ascii: "_"):
+      true
+    default: false
+    }
+  }
+}
+
+extension Secrets {
+  /// The header field that authorizes with a file that has a token or `user:password`.
+  ///
+  /// The first request needs the field, because ntfy answers an anonymous request with 403, not with a challenge.
+  func authorization(in file: String) throws(ExchangeFailure) -> String {
+    if let token = try token(in: file) { return "Authorization: Bearer \(token)" }
+    guard case .password(let name, let password) = try login(in: file) else { return "" }
+    return "Authorization: Basic \(Data("\(name):\(password)".utf8).base64EncodedString())"
+  }
+}
