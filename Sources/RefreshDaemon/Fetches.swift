@@ -1,3 +1,4 @@
+import JSON
 import RefreshAPI
 import RefreshConfig
 import RefreshEngine
@@ -53,8 +54,8 @@ extension Daemon {
     do {
       switch command.builtIn {
       case .http(let fetch):
-        return Array(try Wire.FetchOrder(fetch, fetches[app, fetch.file.url]).jsonText(.line).utf8)
-      case .transfer(let download): return Array(try Wire.Request(download).jsonText(.line).utf8)
+        return try Wire.FetchOrder(fetch, fetches[app, fetch.file.url]).jsonBytes()
+      case .transfer(let download): return try Wire.Request(download).jsonBytes()
       case nil: return nil
       }
     } catch {

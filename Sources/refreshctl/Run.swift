@@ -55,15 +55,17 @@ struct RunCommand: ParsableCommand {
     let parameters = ManagerInterface.Run.Parameters(app: app, trigger: trigger?.word)
     try Daemon(connection).stream(ManagerInterface.Run.self, parameters) { reply throws(Failure) in
       if connection.json { try connection.showStep(reply) }
-      switch reply.event {
+      switch reply.event.kind {
       case .queued: tell("\(app) is being refreshed; another refresh follows")
-      case .held(let holds):
+      case .held:
         tell(
           "\(app) is waiting: "
-            + holds.map { "\(printable($0.name)) (\(printable($0.remedy)))" }.joined(separator: ", "))
-      case .started(let id): tell("\(app): refresh \(printable(id)) has started")
-      case .output(let task, let line): pass(line, from: task)
-      case .finished(let refresh):
+            + (reply.event.holds ?? []).map { "\(printable($0.name)) (\(printable($0.remedy)))" }.joined(
+              separator: ", "))
+      case .started: tell("\(app): refresh \(printable(reply.event.id ?? "")) has started")
+      case .output: pass(reply.event.text ?? "", from: reply.event.task ?? "")
+      case .finished:
+        guard let refresh = reply.event.refresh else { return }
         tell(Screen(of: STDERR_FILENO).ending(refresh))
         ending = refresh
       }

@@ -43,7 +43,7 @@ extension Screen {
       return why.interval.map { ", the first moment that its \(why.phase.spelled) interval of \($0.inForce) lets" }
         ?? ""
     }
-    guard let minute = planning.likelyOpeningMinute else { return ", when that is worth most by what is learnt of it" }
+    guard let minute = planning.likelyOpeningMinutes else { return ", when that is worth most by what is learnt of it" }
     return ", when that is worth most: it is usually opened around \(time(minute))"
   }
 

@@ -52,6 +52,6 @@ enum EnqueueTask {
 
   /// Whether what cannot be taken now, as an error of the daemon says, may be later.
   static func mayPass(_ error: String) -> Bool {
-    [TransfersInterface.NotStored.name, TransfersInterface.QueueFull.name].contains(error)
+    [RefreshdInterface.NotStored.name, TransfersInterface.QueueFull.name].contains(error)
   }
 }
