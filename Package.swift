@@ -34,40 +34,39 @@ let package = Package(
       swiftSettings: strict),
     .target(name: "RefreshStore", dependencies: ["RefreshEngine", "CSQLite"], swiftSettings: strict),
     .target(name: "RefreshConfig", dependencies: ["RefreshEngine", "CTomlPlusPlus"], swiftSettings: strict),
-    .target(name: "Varlink", dependencies: ["CLinux"], swiftSettings: strict),
-    .target(
-      name: "RefreshAPI",
-      resources: [
-        .embedInCode("org.refreshd.App.varlink"), .embedInCode("org.refreshd.Manager.varlink"),
-        .embedInCode("org.refreshd.Transfers.varlink"), .embedInCode("org.refreshd.Worker.varlink"),
-        .embedInCode("org.refreshd.Push.varlink"),
-      ],
-      swiftSettings: strict),
+    .executableTarget(name: "varlink-swift", swiftSettings: strict),
+    .plugin(name: "VarlinkSwift", capability: .buildTool(), dependencies: ["varlink-swift"]),
+    .target(name: "JSON", swiftSettings: strict),
+    .target(name: "Varlink", dependencies: ["JSON", "CLinux"], swiftSettings: strict, plugins: ["VarlinkSwift"]),
+    .target(name: "RefreshAPI", dependencies: ["JSON", "Varlink"], swiftSettings: strict, plugins: ["VarlinkSwift"]),
     .target(name: "HTTP", dependencies: ["CCurl"], swiftSettings: strict),
     .target(name: "Systemd", dependencies: ["CSystemd"], swiftSettings: strict),
     .target(
       name: "RefreshDaemon",
-      dependencies: ["RefreshEngine", "RefreshStore", "RefreshConfig", "RefreshAPI", "Varlink", "Systemd", "CLinux"],
+      dependencies: [
+        "RefreshEngine", "RefreshStore", "RefreshConfig", "RefreshAPI", "Varlink", "JSON", "Systemd", "CLinux",
+      ],
       swiftSettings: strict),
-    .target(name: "RefreshKit", dependencies: ["RefreshAPI", "Varlink", "CLinux"], swiftSettings: strict),
+    .target(name: "RefreshKit", dependencies: ["RefreshAPI", "Varlink", "JSON", "CLinux"], swiftSettings: strict),
     .executableTarget(name: "refresh-example", dependencies: ["RefreshKit"], swiftSettings: strict),
     .executableTarget(
       name: "attached-bench", dependencies: ["RefreshKit"], path: "bench/Attached", swiftSettings: strict),
-    .target(name: "RefreshRehearsal", dependencies: ["RefreshEngine"], swiftSettings: strict),
+    .target(name: "RefreshRehearsal", dependencies: ["RefreshEngine", "JSON"], swiftSettings: strict),
     .executableTarget(name: "refreshd", dependencies: ["RefreshDaemon"], swiftSettings: strict),
     .executableTarget(
-      name: "refresh-worker", dependencies: ["RefreshAPI", "Varlink", "HTTP", "Systemd", "CLinux", "CCrypto"],
+      name: "refresh-worker", dependencies: ["RefreshAPI", "Varlink", "JSON", "HTTP", "Systemd", "CLinux", "CCrypto"],
       swiftSettings: strict),
     .executableTarget(
       name: "refresh-push",
       dependencies: [
-        "RefreshAPI", "RefreshConfig", "RefreshEngine", "Varlink", "HTTP", "Systemd", "CLinux", "CMosquitto", "CCrypto",
+        "RefreshAPI", "RefreshConfig", "RefreshEngine", "Varlink", "JSON", "HTTP", "Systemd", "CLinux", "CMosquitto",
+        "CCrypto",
       ],
       swiftSettings: strict),
     .executableTarget(
       name: "refreshctl",
       dependencies: [
-        "RefreshAPI", "Varlink", "RefreshConfig", "RefreshEngine", "RefreshRehearsal",
+        "RefreshAPI", "Varlink", "JSON", "RefreshConfig", "RefreshEngine", "RefreshRehearsal",
         .product(name: "ArgumentParser", package: "swift-argument-parser"),
       ],
       swiftSettings: strict),
@@ -91,33 +90,34 @@ let package = Package(
         .embedInCode("Fixtures/schema-5.sql"), .embedInCode("Fixtures/schema-6.sql"),
       ]),
     test("RefreshConfigTests", ["RefreshConfig"]),
-    test("VarlinkTests", ["Varlink", "CLinux"]),
-    test(
-      "RefreshAPITests", ["RefreshAPI"], exclude: ["test_interfaces.py"], resources: [.embedInCode("messages.json")]),
+    test("JSONTests", ["JSON"]),
+    test("VarlinkTests", ["Varlink", "JSON", "CLinux"], plugins: ["VarlinkSwift"]),
+    test("RefreshAPITests", ["RefreshAPI", "Varlink", "JSON"], exclude: ["test_interfaces.py", "test_generator.py"]),
     test("SystemdTests", ["Systemd"]),
     test("RefreshDaemonTests", ["RefreshDaemon", "RefreshAPI", "RefreshStore", "CLinux"]),
-    test("RefreshKitTests", ["RefreshKit", "RefreshAPI", "Varlink", "refreshd"]),
+    test("RefreshKitTests", ["RefreshKit", "RefreshAPI", "Varlink", "JSON", "refreshd"]),
     test("RefreshRehearsalTests", ["RefreshRehearsal", "RefreshEngine"]),
     .executableTarget(
       name: "conditions-probe", dependencies: ["RefreshDaemon", "RefreshEngine", "Systemd"],
       path: "Tests/ConditionsProbe", swiftSettings: strict),
-    test("refreshctlTests", ["refreshctl", "RefreshAPI", "Varlink"], exclude: ["test_refreshctl.py"]),
+    test("refreshctlTests", ["refreshctl", "RefreshAPI", "Varlink"], exclude: ["test_refreshctl.py", "answers.json"]),
     test("HTTPTests", ["HTTP"]),
     test("refresh-pushTests", ["refresh-push", "RefreshAPI", "RefreshConfig", "Varlink", "HTTP", "CMosquitto"]),
-    test("refresh-workerTests", ["refresh-worker", "RefreshAPI", "Varlink", "HTTP"]),
+    test("refresh-workerTests", ["refresh-worker", "RefreshAPI", "Varlink", "JSON", "HTTP"]),
     .executableTarget(
       name: "varlink-certification",
-      dependencies: ["Varlink", "Systemd"],
+      dependencies: ["Varlink", "JSON", "Systemd"],
       path: "Tests/VarlinkCertification",
       exclude: ["certification.py", "conftest.py", "test_certification.py", "test_crowds.py"],
-      resources: [.embedInCode("org.varlink.certification.varlink")],
-      swiftSettings: strict),
+      swiftSettings: strict, plugins: ["VarlinkSwift"]),
   ]
 )
 
 func test(
-  _ name: String, _ dependencies: [Target.Dependency], exclude: [String] = [], resources: [Resource] = []
+  _ name: String, _ dependencies: [Target.Dependency], exclude: [String] = [], resources: [Resource] = [],
+  plugins: [Target.PluginUsage] = []
 ) -> Target {
   .testTarget(
-    name: name, dependencies: dependencies, exclude: exclude, resources: resources, swiftSettings: strict)
+    name: name, dependencies: dependencies, exclude: exclude, resources: resources, swiftSettings: strict,
+    plugins: plugins)
 }

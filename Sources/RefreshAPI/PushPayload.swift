@@ -1,11 +1,13 @@
-import FoundationEssentials
+import JSON
 
-/// The payload of a push that was checked (FEATURES E1): a pure function of its text.
+/// The payload of a push that was checked: a pure function of its text.
 public struct PushPayload: Hashable, Sendable {
   /// The most bytes of UTF-8 that a payload may have, as many as a push service takes.
   public static let mostBytes = 4_096
   /// The most bytes of a content id, which becomes a variable of the environment.
   public static let mostContentIDBytes = 255
+  /// The most levels of lists and objects within each other.
+  private static let mostLevels = 32
 
   /// The JSON text as it came; it is the app's own and belongs in no log.
   public let text: String
@@ -31,15 +33,13 @@ public struct PushPayload: Hashable, Sendable {
 
   private static func members(of text: String) throws(AppInterface.InvalidPayload) -> [JSONValue.Member] {
     let value: JSONValue
-    do throws(JSONValue.Problem) { value = try JSONValue(reading: text) } catch {
-      switch error {
-      case .malformed:
+    do throws(JSONError) { value = try JSONValue(jsonText: Array(text.utf8), mostLevels: mostLevels) } catch {
+      guard error.reason == .tooDeep else {
         throw .init(problem: "cannot read the payload as JSON", remedy: "Write one object of JSON (RFC 8259).")
-      case .tooDeep:
-        throw .init(
-          problem: "cannot take JSON that is more than \(JSONValue.mostLevels) levels deep",
-          remedy: "Write it flatter, or have the app fetch the rest.")
       }
+      throw .init(
+        problem: "cannot take JSON that is more than \(mostLevels) levels deep",
+        remedy: "Write it flatter, or have the app fetch the rest.")
     }
     guard case .object(let members) = value else {
       throw .init(problem: "cannot take JSON that is no object", remedy: "Put it into an object: {…}.")
@@ -82,9 +82,9 @@ public struct PushPayload: Hashable, Sendable {
     }
     guard let value = try value(of: "content-available", in: members) else { return false }
     if case .flag(let flag) = value { return flag }
-    switch value.decimal {
-    case 1: return true
-    case 0: return false
+    switch value.decimal?.text {
+    case "1": return true
+    case "0": return false
     default:
       throw .init(
         problem: "cannot read aps.content-available: it is none of 1, 0, true and false",
@@ -94,16 +94,16 @@ public struct PushPayload: Hashable, Sendable {
 }
 
 extension JSONValue {
-  /// The number, as exactly as it is written; nil for anything else, and for one beyond what is counted with.
-  fileprivate var decimal: Decimal? {
+  /// The number in plain digits; nil for anything else, and for a number that has too many.
+  fileprivate var decimal: DecimalText? {
     guard case .number(let digits) = self else { return nil }
-    do { return try Decimal(jsonText: Array(digits.utf8)) } catch { return nil }
+    return DecimalText(digits)
   }
 
   /// A text, or a number as people write it: 42.0 is `42`.
   fileprivate var word: String? {
     if case .text(let text) = self { return text }
-    return decimal.map { "\($0)" }
+    return decimal?.text
   }
 }
 

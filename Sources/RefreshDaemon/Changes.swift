@@ -1,3 +1,4 @@
+import JSON
 import RefreshAPI
 import RefreshConfig
 import RefreshEngine
@@ -8,12 +9,12 @@ extension Daemon {
   /// Handles events and answers when what they changed is on disk (DESIGN section 7); what cannot be stored is taken
   /// back by `undo`.
   func change<Parameters>(
-    _ events: [Event], undo: [Event], for call: Call<Parameters>, reply: @escaping () -> some Encodable
+    _ events: [Event], undo: [Event], for call: Call<Parameters>, reply: @escaping () -> some JSONWritable
   ) {
     handleDurably(events) { problem in
       if let problem {
         for event in undo { self.handle(event) }
-        call.fail(ManagerInterface.NotStored(problem: problem.description))
+        call.fail(RefreshdInterface.NotStored(problem: problem.description))
       } else {
         call.reply(reply())
       }

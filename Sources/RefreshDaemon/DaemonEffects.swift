@@ -53,7 +53,7 @@ extension Daemon {
   func tellStarted(_ refresh: RefreshID, _ running: Refreshes.Running) {
     journal.started(refresh, of: running.app.id, running.trigger)
     for call in running.watchers where call.wantsMore {
-      call.reply(ManagerInterface.Run.Reply(event: .started(id: refresh.description)), continues: true)
+      call.reply(ManagerInterface.Run.Reply(event: .init(kind: .started, id: refresh.description)), continues: true)
     }
     tellAttached(toBegin: refresh, running)
   }
@@ -97,7 +97,7 @@ extension Daemon {
     guard let running = refreshes.running[key.refresh] else { return }
     let task = running.app.policy.tasks[key.task].name
     journal.output(line, of: key.refresh, running.app.id, task: task)
-    let reply = ManagerInterface.Run.Reply(event: .output(task: task, text: line))
+    let reply = ManagerInterface.Run.Reply(event: .init(kind: .output, task: task, text: line))
     for call in running.watchers where call.wantsMore { call.reply(reply, continues: true) }
   }
 
@@ -112,7 +112,7 @@ extension Daemon {
     tellAttached(of: stored)
     let watchers = refreshes.end(record.id)
     guard !watchers.isEmpty else { return }
-    let reply = ManagerInterface.Run.Reply(event: .finished(Wire.Refresh(stored)))
+    let reply = ManagerInterface.Run.Reply(event: .init(kind: .finished, refresh: Wire.Refresh(stored)))
     pending.answers.append { for call in watchers { call.reply(reply) } }
   }
 }

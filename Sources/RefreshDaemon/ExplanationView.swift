@@ -50,7 +50,7 @@ struct ExplanationView {
       plannedMicroseconds: wall(planning.planned), ceilingMicroseconds: wall(planning.ceiling),
       worth: planning.plan.worth, price: planning.plan.price, machinePrice: planning.price, cost: planning.habits.cost,
       newDataPerDay: planning.habits.newDataPerDay, openingsPerDay: planning.habits.usage.openingsPerDay,
-      openingsExpected: planning.plan.openingsExpected, likelyOpeningMinute: planning.plan.likelyOpening,
+      openingsExpected: planning.plan.openingsExpected, likelyOpeningMinutes: planning.plan.likelyOpening,
       isDormant: planning.plan.isDormant)
   }
 

@@ -1,3 +1,4 @@
+import JSON
 import RefreshAPI
 import RefreshConfig
 import RefreshEngine
@@ -54,8 +55,8 @@ extension Daemon {
       guard let file = command.builtIn?.file else { return nil }
       switch command.builtIn?.work {
       case .fetch(let mostBytes):
-        return Array(try Wire.FetchOrder(file, mostBytes: mostBytes, fetches[app, file.url]).jsonText(.line).utf8)
-      case .download(let task): return Array(try Wire.Request(file, task).jsonText(.line).utf8)
+        return try Wire.FetchOrder(file, mostBytes: mostBytes, fetches[app, file.url]).jsonBytes()
+      case .download(let task): return try Wire.Request(file, task).jsonBytes()
       case nil: return nil
       }
     } catch {

@@ -24,69 +24,69 @@ extension Daemon {
   }
 
   private var appInterface: Interface {
-    var interface = Interface(AppInterface.name, description: AppInterface.description)
-    interface.method("Signal") { self.signal($0) }
-    interface.method("Attach") { self.attach($0) }
-    interface.method("Complete") { self.complete($0) }
-    interface.method("Push") { self.push($0) }
+    var interface = Interface(AppInterface.self)
+    interface.serve(AppInterface.Signal.self) { self.signal($0) }
+    interface.serve(AppInterface.Attach.self) { self.attach($0) }
+    interface.serve(AppInterface.Complete.self) { self.complete($0) }
+    interface.serve(AppInterface.Push.self) { self.push($0) }
     return interface
   }
 
   private var pushInterface: Interface {
-    var interface = Interface(PushInterface.name, description: PushInterface.description)
-    interface.method("Deliver") { self.deliver($0) }
-    interface.method("Report") { self.reportSources($0) }
-    interface.method("Watch") { self.watchBridge($0) }
+    var interface = Interface(PushInterface.self)
+    interface.serve(PushInterface.Deliver.self) { self.deliver($0) }
+    interface.serve(PushInterface.Report.self) { self.reportSources($0) }
+    interface.serve(PushInterface.Watch.self) { self.watchBridge($0) }
     return interface
   }
 
   private var managerInterface: Interface {
-    var interface = Interface(ManagerInterface.name, description: ManagerInterface.description)
-    interface.method("List") { self.list($0) }
-    interface.method("Show") { self.show($0) }
-    interface.method("Status") { self.status($0) }
-    interface.method("Why") { self.why($0) }
-    interface.method("Run") { self.run($0) }
-    interface.method("Set") { self.set($0) }
-    interface.method("Reset") { self.reset($0) }
-    interface.method("Disable") { self.disable($0) }
-    interface.method("Enable") { self.enable($0) }
-    interface.method("Usage") { self.usage($0) }
-    interface.method("Openings") { self.openings($0) }
-    interface.method("Forget") { self.forget($0) }
-    interface.method("Skip") { self.skip($0) }
-    interface.method("Pause") { self.pause($0) }
-    interface.method("Resume") { self.resume($0) }
-    interface.method("Schedule") { self.schedule($0) }
-    interface.method("History") { self.history($0) }
-    interface.method("Forecast") { self.forecast($0) }
-    interface.method("Timeline") { self.timeline($0) }
-    interface.method("Metrics") { self.metrics($0) }
-    interface.method("Watch") { self.watch($0) }
-    interface.method("Check") { self.check($0) }
-    interface.method("Reload") { self.reload($0) }
-    interface.method("Version") { self.version($0) }
+    var interface = Interface(ManagerInterface.self)
+    interface.serve(ManagerInterface.List.self) { self.list($0) }
+    interface.serve(ManagerInterface.Show.self) { self.show($0) }
+    interface.serve(ManagerInterface.Status.self) { self.status($0) }
+    interface.serve(ManagerInterface.Why.self) { self.why($0) }
+    interface.serve(ManagerInterface.Run.self) { self.run($0) }
+    interface.serve(ManagerInterface.Set.self) { self.set($0) }
+    interface.serve(ManagerInterface.Reset.self) { self.reset($0) }
+    interface.serve(ManagerInterface.Disable.self) { self.disable($0) }
+    interface.serve(ManagerInterface.Enable.self) { self.enable($0) }
+    interface.serve(ManagerInterface.Usage.self) { self.usage($0) }
+    interface.serve(ManagerInterface.Openings.self) { self.openings($0) }
+    interface.serve(ManagerInterface.Forget.self) { self.forget($0) }
+    interface.serve(ManagerInterface.Skip.self) { self.skip($0) }
+    interface.serve(ManagerInterface.Pause.self) { self.pause($0) }
+    interface.serve(ManagerInterface.Resume.self) { self.resume($0) }
+    interface.serve(ManagerInterface.Schedule.self) { self.schedule($0) }
+    interface.serve(ManagerInterface.History.self) { self.history($0) }
+    interface.serve(ManagerInterface.Forecast.self) { self.forecast($0) }
+    interface.serve(ManagerInterface.Timeline.self) { self.timeline($0) }
+    interface.serve(ManagerInterface.Metrics.self) { self.metrics($0) }
+    interface.serve(ManagerInterface.Watch.self) { self.watch($0) }
+    interface.serve(ManagerInterface.Check.self) { self.check($0) }
+    interface.serve(ManagerInterface.Reload.self) { self.reload($0) }
+    interface.serve(ManagerInterface.Version.self) { self.version($0) }
     return interface
   }
 
   private var transfersInterface: Interface {
-    var interface = Interface(TransfersInterface.name, description: TransfersInterface.description)
-    interface.method("Enqueue") { self.enqueue($0) }
-    interface.method("List") { self.listTransfers($0) }
-    interface.method("Watch") { self.watchTransfers($0) }
-    interface.method("Pause") { self.pauseTransfers($0) }
-    interface.method("Resume") { self.resumeTransfers($0) }
-    interface.method("Cancel") { self.cancelTransfers($0) }
-    interface.method("SetPriority") { self.setPriority($0) }
-    interface.method("Rejoin") { self.rejoin($0) }
+    var interface = Interface(TransfersInterface.self)
+    interface.serve(TransfersInterface.Enqueue.self) { self.enqueue($0) }
+    interface.serve(TransfersInterface.List.self) { self.listTransfers($0) }
+    interface.serve(TransfersInterface.Watch.self) { self.watchTransfers($0) }
+    interface.serve(TransfersInterface.Pause.self) { self.pauseTransfers($0) }
+    interface.serve(TransfersInterface.Resume.self) { self.resumeTransfers($0) }
+    interface.serve(TransfersInterface.Cancel.self) { self.cancelTransfers($0) }
+    interface.serve(TransfersInterface.SetPriority.self) { self.setPriority($0) }
+    interface.serve(TransfersInterface.Rejoin.self) { self.rejoin($0) }
     return interface
   }
 
   private var workerInterface: Interface {
-    var interface = Interface(WorkerInterface.name, description: WorkerInterface.description)
-    interface.method("Remember") { self.remember($0) }
-    interface.method("Work") { self.work($0) }
-    interface.method("Report") { self.report($0) }
+    var interface = Interface(WorkerInterface.self)
+    interface.serve(WorkerInterface.Remember.self) { self.remember($0) }
+    interface.serve(WorkerInterface.Work.self) { self.work($0) }
+    interface.serve(WorkerInterface.Report.self) { self.report($0) }
     return interface
   }
 
@@ -105,11 +105,11 @@ extension Daemon {
   /// The app that a call is about, if the caller may ask about it; else the call is answered.
   func app<Parameters>(named name: String, for call: Call<Parameters>) -> AppConfiguration? {
     guard let app = AppID(name).flatMap({ configuration[$0] }) else {
-      call.fail(ManagerInterface.NoSuchApp(app: name))
+      call.fail(RefreshdInterface.NoSuchApp(app: name))
       return nil
     }
     guard access.may(call.peer, about: app) else {
-      call.fail(ManagerInterface.NotAllowed(app: name, remedy: access.remedy(for: app)))
+      call.fail(RefreshdInterface.NotAllowed(app: name, remedy: access.remedy(for: app)))
       return nil
     }
     return app
@@ -129,30 +129,3 @@ extension Daemon {
     return apps
   }
 }
-
-extension AppInterface.NoSuchApp: VarlinkError {}
-extension AppInterface.NotAllowed: VarlinkError {}
-extension AppInterface.NotLeasable: VarlinkError {}
-extension AppInterface.NoSuchToken: VarlinkError {}
-extension AppInterface.AlreadyCompleted: VarlinkError {}
-extension AppInterface.NotStored: VarlinkError {}
-extension AppInterface.InvalidPayload: VarlinkError {}
-extension PushInterface.NotAllowed: VarlinkError {}
-extension PushInterface.NotStored: VarlinkError {}
-extension ManagerInterface.NoSuchApp: VarlinkError {}
-extension ManagerInterface.NotAllowed: VarlinkError {}
-extension ManagerInterface.Held: VarlinkError {}
-extension ManagerInterface.InvalidInterval: VarlinkError {}
-extension ManagerInterface.BadConfiguration: VarlinkError {}
-extension ManagerInterface.NotStored: VarlinkError {}
-extension ManagerInterface.NotReadable: VarlinkError {}
-extension TransfersInterface.NoSuchApp: VarlinkError {}
-extension TransfersInterface.NoSuchTransfer: VarlinkError {}
-extension TransfersInterface.NotAllowed: VarlinkError {}
-extension TransfersInterface.InvalidRequest: VarlinkError {}
-extension TransfersInterface.SessionTaken: VarlinkError {}
-extension TransfersInterface.NotStored: VarlinkError {}
-extension TransfersInterface.QueueFull: VarlinkError {}
-extension TransfersInterface.AlreadyEnded: VarlinkError {}
-extension WorkerInterface.NoSuchToken: VarlinkError {}
-extension WorkerInterface.NotStored: VarlinkError {}

@@ -76,6 +76,6 @@ extension Completion {
 
   /// Whether the daemon, which answers this error, knows that the refresh has ended.
   fileprivate static func isOver(_ name: String) -> Bool {
-    name == AppInterface.NoSuchToken.name || name == AppInterface.AlreadyCompleted.name
+    name == RefreshdInterface.NoSuchToken.name || name == AppInterface.AlreadyCompleted.name
   }
 }

@@ -76,19 +76,16 @@ public struct RefreshError: Error, CustomStringConvertible, Hashable, Sendable {
   private static func declared(_ reply: ErrorReply) -> RefreshError? {
     do throws(ClientError) {
       switch reply.name {
-      case AppInterface.NoSuchApp.name: return noSuchApp(try reply.parameters(as: AppInterface.NoSuchApp.self).app)
-      case ManagerInterface.NoSuchApp.name:
-        return noSuchApp(try reply.parameters(as: ManagerInterface.NoSuchApp.self).app)
-      case AppInterface.NotAllowed.name:
-        let error = try reply.parameters(as: AppInterface.NotAllowed.self)
-        return RefreshError(.notAllowed, "cannot speak for \(error.app): not allowed. \(error.remedy)")
-      case ManagerInterface.NotAllowed.name:
-        return RefreshError(
-          .notAllowed, "cannot do this: \(try reply.parameters(as: ManagerInterface.NotAllowed.self).remedy)")
+      case RefreshdInterface.NoSuchApp.name:
+        return noSuchApp(try reply.parameters(as: RefreshdInterface.NoSuchApp.self).app)
+      case RefreshdInterface.NotAllowed.name:
+        let error = try reply.parameters(as: RefreshdInterface.NotAllowed.self)
+        let act = error.app.map { "cannot speak for \($0): not allowed." } ?? "cannot do this:"
+        return RefreshError(.notAllowed, "\(act) \(error.remedy)")
       case ManagerInterface.InvalidInterval.name:
         return RefreshError(.badInterval, try reply.parameters(as: ManagerInterface.InvalidInterval.self).problem)
-      case ManagerInterface.NotStored.name:
-        let problem = try reply.parameters(as: ManagerInterface.NotStored.self).problem
+      case RefreshdInterface.NotStored.name:
+        let problem = try reply.parameters(as: RefreshdInterface.NotStored.self).problem
         return RefreshError(.notStored, "cannot keep the change, so nothing is changed: \(problem)")
       default: return nil
       }

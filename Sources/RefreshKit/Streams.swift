@@ -1,4 +1,5 @@
 import Glibc
+import JSON
 import RefreshAPI
 import Varlink
 
@@ -155,7 +156,7 @@ extension RefreshClient {
     return true
   }
 
-  private func next<Reply: Decodable>(_ type: Reply.Type, from client: Client) throws(ClientError) -> Reply? {
+  private func next<Reply: JSONReadable>(_ type: Reply.Type, from client: Client) throws(ClientError) -> Reply? {
     guard let answer = try client.nextAnswer(as: type) else { return nil }
     guard answer.continues else { throw .disconnected }
     return answer.parameters

@@ -1,4 +1,5 @@
 import FoundationEssentials
+import JSON
 import RefreshEngine
 
 /// Why a trace cannot be read: what is wrong and with which line.
@@ -50,22 +51,66 @@ extension Trace {
     self.init(apps: apps, days: first.days, warmUp: first.warm ?? 0)
   }
 
-  private struct FirstLine: Decodable {
-    var days: Int
-    var warm: Int?
+  private struct FirstLine: JSONReadable {
+    let days: Int
+    let warm: Int?
+
+    init(from json: inout JSONReader) throws(JSONError) {
+      var days: Int?
+      var warm: Int?
+      var seen: UInt64 = 0
+      try json.beginObject()
+      while try json.nextKey() {
+        switch json.keyText {
+        case "days":
+          try json.once(&seen, 0)
+          days = try Int(from: &json)
+        case "warm":
+          try json.once(&seen, 1)
+          warm = try json.optional(Int.self)
+        default: try json.skip()
+        }
+      }
+      guard let days else { throw json.error(.missing("days"), at: 0) }
+      (self.days, self.warm) = (days, warm)
+    }
   }
 
-  private struct AppLine: Decodable {
-    var app: String
-    var updates: [Double]
-    var opens: [Double]
+  private struct AppLine: JSONReadable {
+    let app: String
+    let updates: [Double]
+    let opens: [Double]
+
+    init(from json: inout JSONReader) throws(JSONError) {
+      var app: String?
+      var updates: [Double]?
+      var opens: [Double]?
+      var seen: UInt64 = 0
+      try json.beginObject()
+      while try json.nextKey() {
+        switch json.keyText {
+        case "app":
+          try json.once(&seen, 0)
+          app = try String(from: &json)
+        case "updates":
+          try json.once(&seen, 1)
+          updates = try [Double](from: &json)
+        case "opens":
+          try json.once(&seen, 2)
+          opens = try [Double](from: &json)
+        default: try json.skip()
+        }
+      }
+      guard let app, let updates, let opens else { throw json.error(.missing("app, updates or opens"), at: 0) }
+      (self.app, self.updates, self.opens) = (app, updates, opens)
+    }
   }
 
-  private static func read<Line: Decodable>(
+  private static func read<Line: JSONReadable>(
     _ line: ArraySlice<UInt8>, _ number: Int, example: String
   ) throws(TraceError) -> Line {
     do {
-      return try JSONDecoder().decode(Line.self, from: Data(line))
+      return try Line(jsonText: Array(line))
     } catch {
       throw TraceError(line: number, reason: "cannot read it; write for example \(example)")
     }

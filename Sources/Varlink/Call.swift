@@ -1,3 +1,5 @@
+import JSON
+
 /// One call of a method, handed to its handler, which answers it now or later, exactly once.
 ///
 /// Belongs to the server's thread. Answering runs no handler and no disconnect action, so it is safe in the middle of a
@@ -6,51 +8,51 @@
 public struct Call<Parameters> {
   /// What the peer sent.
   public let parameters: Parameters
-  let exchange: Exchange
+  let state: CallState
 
   /// Whether the peer takes more than one answer (`more`).
   ///
   /// A stream without it is answered with ``ExpectedMore``, or
   /// once, as the method likes.
-  public var wantsMore: Bool { exchange.wantsMore }
+  public var wantsMore: Bool { state.wantsMore }
 
   /// Whether the peer wants no answer at all (`oneway`); what is answered is dropped, errors too.
-  public var isOneway: Bool { exchange.isOneway }
+  public var isOneway: Bool { state.isOneway }
 
   /// The connection of the call.
-  public var connection: Connection { exchange.connection }
+  public var connection: Connection { state.connection }
 
   /// Who calls.
-  public var peer: Peer { exchange.connection.peer }
+  public var peer: Peer { state.connection.peer }
 
   /// Whether nothing more can be answered: the last answer is given, or the peer is gone.
-  public var isOver: Bool { exchange.isOver }
+  public var isOver: Bool { state.isOver }
 
   /// Gives the last answer.
   ///
   /// An answer after the last is dropped.
   ///
   /// A value that cannot be encoded as an object closes the connection.
-  public func reply(_ value: some Encodable) {
-    exchange.reply(value, continues: false)
+  public func reply(_ value: some JSONWritable) {
+    state.reply(value, continues: false)
   }
 
   /// Gives the last answer, which has nothing to tell.
   public func reply() {
-    exchange.reply()
+    state.reply()
   }
 
   /// Gives one answer of several if `continues`, else the last.
   ///
   /// To a call without `more` the first answer is the last. A peer that reads too slowly is disconnected
   /// (``Bounds/unsentBytes``); the call is over then.
-  public func reply(_ value: some Encodable, continues: Bool) {
-    exchange.reply(value, continues: continues)
+  public func reply(_ value: some JSONWritable, continues: Bool) {
+    state.reply(value, continues: continues)
   }
 
   /// Gives an error as the last answer.
   public func fail(_ error: some VarlinkError) {
-    exchange.fail(error)
+    state.fail(error)
   }
 
   /// Runs `action` once when the connection ends, whoever ends it: ``Connection/onDisconnect(_:_:)``.
@@ -60,7 +62,7 @@ public struct Call<Parameters> {
 }
 
 /// The state of one call between the connection and all copies of its `Call`.
-final class Exchange {
+final class CallState {
   let connection: Connection
   let method: String
   let wantsMore: Bool
@@ -80,13 +82,11 @@ final class Exchange {
 
   var isOver: Bool { isAnswered || !connection.isOpen }
 
-  func reply(_ value: some Encodable, continues: Bool) {
+  func reply(_ value: some JSONWritable, continues: Bool) {
     guard !isAnswered else { return }
     let isLast = !continues || !wantsMore
     if !isOneway {
-      connection.enqueue { writer, output throws in
-        try writer.write(value, as: isLast ? .last : .continues, to: &output)
-      }
+      connection.enqueue(value, as: isLast ? .last : .continues)
     }
     if isLast { finish() }
   }
@@ -94,7 +94,7 @@ final class Exchange {
   func reply() {
     guard !isAnswered else { return }
     if !isOneway {
-      connection.enqueue { writer, output in writer.writeEmpty(to: &output) }
+      connection.enqueue(NoParameters(), as: .last)
     }
     finish()
   }
@@ -102,9 +102,7 @@ final class Exchange {
   func fail(_ error: some VarlinkError) {
     guard !isAnswered else { return }
     if !isOneway {
-      connection.enqueue { writer, output throws in
-        try writer.write(error, as: .error(name: type(of: error).name), to: &output)
-      }
+      connection.enqueue(error, as: .error(name: type(of: error).name))
     }
     finish()
   }

@@ -1,6 +1,6 @@
 import CLinux
-import FoundationEssentials
 import Glibc
+import JSON
 
 /// A connection to a Varlink service, for a program that has nothing to do until the answer comes.
 ///
@@ -15,7 +15,6 @@ public final class Client {
   /// The connected socket, to wait on in poll(2); it stays the client's.
   public let descriptor: Int32
   private var input = MessageBuffer(limit: Client.answerLimit)
-  private let decoder = JSONDecoder()
 
   /// Connects to the socket at a path.
   ///
@@ -37,20 +36,20 @@ public final class Client {
   /// Calls a method and waits for its one answer.
   ///
   /// Throws ``ClientError/failed(_:)`` for an error that the service answers with.
-  public func call<Reply: Decodable>(
-    _ method: String, _ parameters: some Encodable, as reply: Reply.Type
+  public func call<Reply: JSONReadable>(
+    _ method: String, _ parameters: some JSONWritable, as reply: Reply.Type
   ) throws(ClientError) -> Reply {
-    try send(OutgoingCall(method: method, parameters: parameters, more: nil, oneway: nil))
+    try transmit(method, parameters)
     return try receive(reply).parameters
   }
 
   /// Calls a method with `more` and hands over each answer until the last, or until `each` gives back false.
   ///
   /// Who stops before the last answer has ended the use of the connection: what it still brings belongs to that call.
-  public func stream<Reply: Decodable>(
-    _ method: String, _ parameters: some Encodable, as reply: Reply.Type, each: (Reply) -> Bool
+  public func stream<Reply: JSONReadable>(
+    _ method: String, _ parameters: some JSONWritable, as reply: Reply.Type, each: (Reply) -> Bool
   ) throws(ClientError) {
-    try send(OutgoingCall(method: method, parameters: parameters, more: true, oneway: nil))
+    try transmit(method, parameters, flag: #","more":true"#)
     while true {
       let answer = try receive(reply)
       guard each(answer.parameters), answer.continues else { return }
@@ -60,35 +59,39 @@ public final class Client {
   /// Calls a method `oneway`: nobody answers, not even with an error.
   ///
   /// When this returns, the kernel has the call, and the service gets it even if the client is closed.
-  public func send(_ method: String, _ parameters: some Encodable) throws(ClientError) {
-    try send(OutgoingCall(method: method, parameters: parameters, more: nil, oneway: true))
+  public func send(_ method: String, _ parameters: some JSONWritable) throws(ClientError) {
+    try transmit(method, parameters, flag: #","oneway":true"#)
   }
 
   /// Calls a method and returns at once; its answers are taken with ``nextAnswer(as:)``.
   ///
   /// For a program that waits for several things at once. With `more` the service may answer more than once.
-  public func begin(_ method: String, _ parameters: some Encodable, more: Bool) throws(ClientError) {
-    try send(OutgoingCall(method: method, parameters: parameters, more: more ? true : nil, oneway: nil))
+  public func begin(_ method: String, _ parameters: some JSONWritable, more: Bool) throws(ClientError) {
+    try transmit(method, parameters, flag: more ? #","more":true"# : "")
   }
 
   /// The next answer to the call that was begun, and whether others follow; nil if none has come yet.
   ///
   /// Never waits. After nil there is nothing left to read, so poll(2) on ``descriptor`` tells when to ask again. After
   /// ``ClientError/malformed(_:)`` the answers that follow can be taken all the same, if any do.
-  public func nextAnswer<Reply: Decodable>(
+  public func nextAnswer<Reply: JSONReadable>(
     as reply: Reply.Type
   ) throws(ClientError) -> (parameters: Reply, continues: Bool)? {
     try receive(reply, waits: false)
   }
 
-  private func send(_ call: OutgoingCall<some Encodable>) throws(ClientError) {
-    var bytes: [UInt8]
-    do {
-      bytes = Array(try JSONEncoder().encode(call))
-    } catch {
-      throw .malformed("the parameters cannot be encoded: \(error)")
-    }
-    bytes.append(0)
+  private func transmit(
+    _ method: String, _ parameters: some JSONWritable, flag: StaticString = ""
+  ) throws(ClientError) {
+    var json = JSONWriter()
+    json.literal(#"{"method":"#)
+    json.string(method)
+    json.literal(#","parameters":"#)
+    parameters.write(to: &json)
+    json.literal(flag)
+    json.literal("}\0")
+    guard !json.hasUnwritable else { throw .malformed("cannot write the parameters: a number is infinite or none") }
+    let bytes = json.bytes
     var sent = 0
     while sent < bytes.count {
       let count = bytes.withUnsafeBytes { all in
@@ -101,13 +104,14 @@ public final class Client {
     }
   }
 
-  private func receive<Reply: Decodable>(_ type: Reply.Type) throws(ClientError) -> (parameters: Reply, continues: Bool)
-  {
+  private func receive<Reply: JSONReadable>(_ type: Reply.Type) throws(ClientError) -> (
+    parameters: Reply, continues: Bool
+  ) {
     guard let answer = try receive(type, waits: true) else { throw .disconnected }
     return answer
   }
 
-  private func receive<Reply: Decodable>(
+  private func receive<Reply: JSONReadable>(
     _ type: Reply.Type, waits: Bool
   ) throws(ClientError) -> (parameters: Reply, continues: Bool)? {
     while true {
@@ -133,47 +137,61 @@ public final class Client {
     }
   }
 
-  private func read<Reply: Decodable>(
-    _ type: Reply.Type, from message: UnsafeMutableRawBufferPointer
+  private func read<Reply: JSONReadable>(
+    _ type: Reply.Type, from message: UnsafeRawBufferPointer
   ) throws(ClientError) -> (parameters: Reply, continues: Bool) {
-    do {
-      let text = try jsonText(message)
-      let answer = try decoder.decode(IncomingAnswer<Reply>.self, from: text)
-      // The text is lent, and the error outlives it.
-      if let name = answer.error { throw ClientError.failed(ErrorReply(name: name, message: Array(text))) }
-      if let parameters = answer.parameters { return (parameters, answer.continues) }
-      return (try decoder.decode(Reply.self, from: Data("{}".utf8)), answer.continues)
-    } catch let error as ClientError {
-      throw error
-    } catch {
-      throw .malformed(String(describing: error))
+    let answer: IncomingAnswer<Reply>
+    do throws(JSONError) { answer = try IncomingAnswer(reading: message) } catch { throw .malformed("\(error)") }
+    switch answer {
+    case .parameters(let parameters, let continues): return (parameters, continues)
+    case .error(let name): throw .failed(ErrorReply(name: name, message: Array(message)))
     }
   }
 }
 
-/// A call as the client sends it.
-private struct OutgoingCall<Parameters: Encodable>: Encodable {
-  let method: String
-  let parameters: Parameters
-  let more: Bool?
-  let oneway: Bool?
+/// A reply as the client reads it: parameters of the method's type, or an error.
+private enum IncomingAnswer<Parameters: JSONReadable> {
+  case parameters(Parameters, continues: Bool)
+  /// The parameters of an error are read by the caller, which knows their type.
+  case error(name: String)
+
+  init(reading message: UnsafeRawBufferPointer) throws(JSONError) {
+    var json = JSONReader(message)
+    var seen: UInt64 = 0
+    var start: Int?
+    var continues = false
+    var error: String?
+    try json.beginObject()
+    while try json.nextKey() {
+      if json.keyIs("parameters") {
+        try json.once(&seen, 0)
+        start = json.position
+        try json.skip()
+      } else if json.keyIs("continues") {
+        try json.once(&seen, 1)
+        continues = try json.optional(Bool.self) ?? false
+      } else if json.keyIs("error") {
+        try json.once(&seen, 2)
+        error = try json.optional(String.self)
+      } else {
+        try json.skip()
+      }
+    }
+    try json.end()
+    if let error {
+      self = .error(name: error)
+      return
+    }
+    var parameters = JSONReader(message, from: start ?? 0)
+    if start != nil, let value = try parameters.optional(Parameters.self) {
+      self = .parameters(value, continues: continues)
+    } else {
+      self = .parameters(try .empty(), continues: continues)
+    }
+  }
 }
 
-/// An answer as the client reads it: parameters of the method's type, unless it is an error.
-private struct IncomingAnswer<Parameters: Decodable>: Decodable {
-  let parameters: Parameters?
-  let continues: Bool
-  let error: String?
-
-  private enum Key: String, CodingKey {
-    case parameters, continues, error
-  }
-
-  init(from decoder: any Decoder) throws {
-    let message = try decoder.container(keyedBy: Key.self)
-    error = try message.decodeIfPresent(String.self, forKey: .error)
-    continues = try message.decodeIfPresent(Bool.self, forKey: .continues) ?? false
-    // Those of an error are the caller's to decode, who knows their type.
-    parameters = error == nil ? try message.decodeIfPresent(Parameters.self, forKey: .parameters) : nil
-  }
+extension JSONReadable {
+  /// The value of absent parameters, which are an empty object.
+  static func empty() throws(JSONError) -> Self { try Self(jsonText: Array("{}".utf8)) }
 }

@@ -1,4 +1,4 @@
-import FoundationEssentials
+import JSON
 
 /// Why a call has no answer that can be used.
 public enum ClientError: Error, CustomStringConvertible {
@@ -24,34 +24,36 @@ public enum ClientError: Error, CustomStringConvertible {
 
 /// An error that a service answered with.
 public struct ErrorReply: Sendable {
-  /// The whole name, such as `org.refreshd.App.NoSuchApp`.
+  /// The whole name, such as `org.refreshd.NoSuchApp`.
   public let name: String
   let message: [UInt8]
 
   /// The parameters as the type that goes with the name.
-  public func parameters<Parameters: Decodable>(as type: Parameters.Type) throws(ClientError) -> Parameters {
-    do {
-      return try JSONDecoder().decode(ErrorMessage<Parameters>.self, from: Data(message)).parameters
+  public func parameters<Parameters: JSONReadable>(as type: Parameters.Type) throws(ClientError) -> Parameters {
+    do throws(JSONError) {
+      return try ErrorMessage<Parameters>(jsonText: message).parameters
     } catch {
-      throw .malformed(String(describing: error))
+      throw .malformed("\(error)")
     }
   }
 }
 
-private struct ErrorMessage<Parameters: Decodable>: Decodable {
+private struct ErrorMessage<Parameters: JSONReadable>: JSONReadable {
   let parameters: Parameters
 
-  private enum Key: String, CodingKey {
-    case parameters
-  }
-
-  init(from decoder: any Decoder) throws {
-    let message = try decoder.container(keyedBy: Key.self)
-    if let parameters = try message.decodeIfPresent(Parameters.self, forKey: .parameters) {
-      self.parameters = parameters
-    } else {
-      // An error without parameters may leave them out.
-      self.parameters = try JSONDecoder().decode(Parameters.self, from: Data("{}".utf8))
+  init(from json: inout JSONReader) throws(JSONError) {
+    var parameters: Parameters?
+    var seen: UInt64 = 0
+    try json.beginObject()
+    while try json.nextKey() {
+      guard json.keyIs("parameters") else {
+        try json.skip()
+        continue
+      }
+      try json.once(&seen, 0)
+      parameters = try json.optional(Parameters.self)
     }
+    // An error without parameters may leave them out.
+    if let parameters { self.parameters = parameters } else { self.parameters = try .empty() }
   }
 }

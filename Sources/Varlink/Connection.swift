@@ -1,5 +1,6 @@
 import CLinux
 import Glibc
+import JSON
 
 /// One client of a server.
 ///
@@ -76,15 +77,11 @@ public final class Connection {
 
   // MARK: - Answering
 
-  /// Queues one message and sends what the socket takes.
-  func enqueue(_ write: (ReplyWriter, inout [UInt8]) throws -> Void) {
+  /// Queues one message and sends what the socket accepts.
+  func enqueue(_ value: some JSONWritable, as kind: OutputBuffer.Kind) {
     guard isOpen, let server else { return }
     let wasBlocked = output.isBlocked
-    do {
-      try output.append { bytes in try write(server.writer, &bytes) }
-    } catch {
-      return breakOff()
-    }
+    guard output.append(value, as: kind) else { return breakOff() }
     if !wasBlocked, !isTaking || output.unsent > Connection.chunk { flush() }
     if wasBlocked, output.unsent > server.bounds.unsentBytes { breakOff() }
     if !isTaking {
@@ -181,11 +178,11 @@ public final class Connection {
 
   private func start(_ call: IncomingCall) {
     isInFlight = true
-    let exchange = Exchange(
+    let state = CallState(
       connection: self, method: call.method, wantsMore: call.wantsMore, isOneway: call.isOneway)
     switch call.action {
-    case .run(let handler): handler(exchange)
-    case .fail(let error): exchange.fail(error)
+    case .run(let handler): handler(state)
+    case .fail(let error): state.fail(error)
     }
   }
 

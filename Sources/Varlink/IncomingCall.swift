@@ -1,103 +1,135 @@
-import FoundationEssentials
+import JSON
 
-/// What a server reads of one message: the call's name and flags, and what to do about it.
+/// A call as the server reads it: the method's name, the flags, and what to do about it.
 ///
-/// One parse a call: the method's own parameter type is looked up as soon as the name is known and decoded from the same
-/// container. <https://varlink.org/Method-Call>.
-struct IncomingCall: DecodableWithConfiguration {
+/// One pass a call, if the name comes before the parameters: then the method's own type reads them where they stand.
+/// <https://varlink.org/Method-Call>.
+struct IncomingCall {
   let method: String
   let wantsMore: Bool
   let isOneway: Bool
   let action: Action
 
-  /// What the message asks for: a handler with its parameters, or to be told why there is none.
+  /// The handler with its parameters, or the error to reply with.
   enum Action {
-    case run((Exchange) -> Void)
+    case run((CallState) -> Void)
     case fail(any VarlinkError)
-  }
-
-  enum Key: String, CodingKey {
-    case method, parameters, more, oneway, upgrade
-  }
-
-  init(from decoder: any Decoder, configuration methods: MethodTable) throws {
-    let message = try decoder.container(keyedBy: Key.self)
-    method = try message.decode(String.self, forKey: .method)
-    isOneway = try message.decodeIfPresent(Bool.self, forKey: .oneway) ?? false
-    wantsMore = try !isOneway && message.decodeIfPresent(Bool.self, forKey: .more) ?? false
-    guard try message.decodeIfPresent(Bool.self, forKey: .upgrade) != true else {
-      // An answer without an error would tell the peer that the connection speaks another protocol from now on.
-      action = .fail(MethodNotImplemented(method: method))
-      return
-    }
-    guard let declared = methods[method] else {
-      action = .fail(methods.whyNot(method))
-      return
-    }
-    do {
-      action = .run(try declared.prepare(message))
-    } catch let error as any VarlinkError {
-      action = .fail(error)
-    } catch let error as DecodingError {
-      action = .fail(InvalidParameter(error))
-    } catch {
-      action = .fail(InvalidParameter(parameter: "parameters"))
-    }
   }
 }
 
 /// A message that is no call; the connection it came from is closed.
 enum MalformedMessage: Error, Equatable, CustomStringConvertible {
-  /// There is more of it than a message may have.
+  /// The message is longer than a message may be.
   case tooLong(limit: Int)
-  /// The text is not UTF-8.
-  case notUTF8
-  /// The text is not JSON, nested too deep, or no object with a method and flags of the right types.
-  case notACall(String)
+  /// The message is no JSON, is nested too deep, or is no object with a method and flags of the right types.
+  case notACall(JSONError)
 
   var description: String {
     switch self {
     case .tooLong(let limit): "it is longer than \(limit) bytes"
-    case .notUTF8: "it is not UTF-8"
-    case .notACall(let reason): reason
+    case .notACall(let error): "\(error)"
     }
   }
 }
 
 /// Reads calls out of messages.
-///
-/// Holds the one decoder of a server, because a decoder costs more than a call.
 struct CallReader {
-  private let json = JSONDecoder()
   let methods: MethodTable
 
-  init(methods: MethodTable) {
-    self.methods = methods
-  }
-
-  /// Reads the call in a message that ends with its NUL byte, which is overwritten.
-  func read(_ message: UnsafeMutableRawBufferPointer) throws(MalformedMessage) -> IncomingCall {
-    let data = try jsonText(message)
-    do {
-      return try json.decode(IncomingCall.self, from: data, configuration: methods)
+  /// Reads the call in a message, whose NUL is left out.
+  func read(_ message: UnsafeRawBufferPointer) throws(MalformedMessage) -> IncomingCall {
+    do throws(JSONError) {
+      var parts = CallParts(message)
+      try parts.read(methods)
+      return try parts.call(methods)
     } catch {
-      throw .notACall(String(describing: error))
+      throw .notACall(error)
     }
   }
 }
 
-/// Lends the bytes of a message to the JSON decoder, without a copy.
-///
-/// The decoder of Swift 6.3 traps when arrays are nested 513 deep and the input ends there: it computes the place of the
-/// error as one byte behind the end. So its input always ends in a space, for which the NUL makes room.
-func jsonText(_ message: UnsafeMutableRawBufferPointer) throws(MalformedMessage) -> Data {
-  guard let base = message.baseAddress else { throw .notACall("the message is empty") }
-  do {
-    // The decoder looks only at what is decoded, and would take UTF-16 for an answer.
-    _ = try UTF8Span(validating: Span(_unsafeBytes: UnsafeRawBufferPointer(message)))
-  } catch {
-    throw .notUTF8
+/// The members of a call while they are read.
+private struct CallParts {
+  private let message: UnsafeRawBufferPointer
+  private var seen: UInt64 = 0
+  private var name: String?
+  private var more = false
+  private var oneway = false
+  private var upgrade = false
+  private var served: ServedMethod?
+  /// Where the parameters begin; nil while they are absent or null.
+  private var start: Int?
+  private var outcome: Result<(CallState) -> Void, JSONError>?
+
+  init(_ message: UnsafeRawBufferPointer) { self.message = message }
+
+  mutating func read(_ methods: MethodTable) throws(JSONError) {
+    var json = JSONReader(message)
+    try json.beginObject()
+    while try json.nextKey() {
+      if json.keyIs("method") {
+        try json.once(&seen, 0)
+        let name = try json.string()
+        self.name = name
+        served = methods[name]
+      } else if json.keyIs("parameters") {
+        try json.once(&seen, 1)
+        try readParameters(&json)
+      } else if json.keyIs("more") {
+        try json.once(&seen, 2)
+        more = try json.optional(Bool.self) ?? false
+      } else if json.keyIs("oneway") {
+        try json.once(&seen, 3)
+        oneway = try json.optional(Bool.self) ?? false
+      } else if json.keyIs("upgrade") {
+        try json.once(&seen, 4)
+        upgrade = try json.optional(Bool.self) ?? false
+      } else {
+        try json.skip()
+      }
+    }
+    try json.end()
   }
-  message[message.count - 1] = UInt8(ascii: " ")
-  return Data(bytesNoCopy: base, count: message.count, deallocator: .none)
+
+  /// Reads the parameters if the method is known already, else moves over them.
+  private mutating func readParameters(_ json: inout JSONReader) throws(JSONError) {
+    guard try !json.null() else { return }
+    let (start, levels) = (json.position, json.openLevels)
+    self.start = start
+    guard let served else { return try json.skip() }
+    do throws(JSONError) {
+      outcome = .success(try served.prepare(&json))
+    } catch {
+      // The text may be no JSON at all, and then the message is no call.
+      outcome = .failure(error)
+      json.rewind(to: start, levels: levels)
+      try json.skip()
+    }
+  }
+
+  func call(_ methods: MethodTable) throws(JSONError) -> IncomingCall {
+    guard let name else { throw JSONReader(message).error(.missing("method"), at: 0) }
+    return IncomingCall(method: name, wantsMore: more && !oneway, isOneway: oneway, action: action(name, methods))
+  }
+
+  private func action(_ name: String, _ methods: MethodTable) -> IncomingCall.Action {
+    // A reply without an error would tell the peer that the connection speaks another protocol from now on.
+    if upgrade { return .fail(MethodNotImplemented(method: name)) }
+    guard let served else { return .fail(methods.whyNot(name)) }
+    switch outcome ?? late(served) {
+    case .success(let run): return .run(run)
+    case .failure(let error):
+      let path = error.path(in: start == nil ? UnsafeRawBufferPointer(start: nil, count: 0) : message, from: start ?? 0)
+      return .fail(InvalidParameter(parameter: path.isEmpty ? "parameters" : path))
+    }
+  }
+
+  /// Reads parameters that came before the method's name, or none.
+  private func late(_ served: ServedMethod) -> Result<(CallState) -> Void, JSONError> {
+    let empty: StaticString = "{}"
+    var json =
+      start.map { JSONReader(message, from: $0) }
+      ?? JSONReader(UnsafeRawBufferPointer(start: empty.utf8Start, count: empty.utf8CodeUnitCount))
+    do throws(JSONError) { return .success(try served.prepare(&json)) } catch { return .failure(error) }
+  }
 }

@@ -1,32 +1,32 @@
-import FoundationEssentials
+import JSON
 
-/// One interface that a server serves: its name, its description and its methods.
+/// One interface that a server serves: its name, its description and the handlers of its methods.
 public struct Interface {
   /// The name in reverse-DNS form, such as `org.refreshd.App`.
   public let name: String
   /// The text of the `.varlink` file, served by `org.varlink.service.GetInterfaceDescription`.
   public let description: String
-  private(set) var methods: [String: DeclaredMethod] = [:]
+  private(set) var methods: [ServedMethod] = []
 
-  /// An interface without methods yet; what `description` has and `method` never declares is `MethodNotImplemented`.
-  public init(_ name: String, description: String) {
-    self.name = name
-    self.description = description
+  /// An interface without methods yet; a declared method that is never served is `MethodNotImplemented`.
+  public init(_ declaration: (some InterfaceDeclaration).Type) {
+    name = declaration.name
+    description = declaration.description
   }
 
-  /// Serves one method with typed parameters.
+  /// Serves one method.
   ///
-  /// The handler runs on the server's thread, one call of a connection at a time. It may keep the call and answer later.
-  /// An absent or null `parameters` decodes like an empty object; parameters that do not decode are answered with
-  /// `InvalidParameter` before the handler runs, or with the error itself where their `init(from:)` throws a
-  /// ``VarlinkError``.
-  public mutating func method<Parameters: Decodable>(
-    _ name: String, _ handler: @escaping (Call<Parameters>) -> Void
+  /// The handler runs on the server's thread, one call of a connection at a time. It may keep the call and reply later.
+  /// Absent or null `parameters` are an empty object. Parameters that cannot be read are answered with
+  /// `InvalidParameter` before the handler runs.
+  public mutating func serve<Method: InterfaceMethod>(
+    _ method: Method.Type, _ handler: @escaping (Call<Method.Parameters>) -> Void
   ) {
-    methods[name] = DeclaredMethod { message in
-      let parameters = try decodeParameters(Parameters.self, from: message)
-      return { exchange in handler(Call(parameters: parameters, exchange: exchange)) }
-    }
+    methods.append(
+      ServedMethod(name: Method.name) { (json) throws(JSONError) in
+        let parameters = try Method.Parameters(from: &json)
+        return { state in handler(Call(parameters: parameters, state: state)) }
+      })
   }
 
   /// Whether the description has the method, served or not.
@@ -40,53 +40,48 @@ public struct Interface {
   }
 }
 
-/// A method with its parameter type forgotten: parameters in, something to run out.
-struct DeclaredMethod {
-  let prepare: (KeyedDecodingContainer<IncomingCall.Key>) throws -> (Exchange) -> Void
-}
+/// A method with its parameter type forgotten: parameters in, a handler to run out.
+final class ServedMethod {
+  typealias Prepare = (inout JSONReader) throws(JSONError) -> (CallState) -> Void
 
-private func decodeParameters<Parameters: Decodable>(
-  _ type: Parameters.Type, from message: KeyedDecodingContainer<IncomingCall.Key>
-) throws -> Parameters {
-  if let parameters = try message.decodeIfPresent(type, forKey: .parameters) { return parameters }
-  do {
-    return try JSONDecoder().decode(Parameters.self, from: emptyObject)
-  } catch let error as DecodingError {
-    throw InvalidParameter(error, pathBegins: 0)
+  /// The whole name.
+  let name: String
+  let prepare: Prepare
+
+  init(name: String, _ prepare: @escaping Prepare) {
+    self.name = name
+    self.prepare = prepare
   }
 }
 
-/// What absent parameters decode like.
-let emptyObject = Data("{}".utf8)
-
-/// No parameters: of a method that takes none, or an answer that has nothing to tell.
-public struct NoParameters: Codable, Sendable, Equatable {
+/// No parameters: of a method that takes none, or a reply without any.
+public struct NoParameters: JSONReadable, JSONWritable, Sendable, Hashable {
   /// There is nothing to set.
   public init() {}
 
-  /// Takes any object: what a later version adds is passed over.
-  public init(from decoder: any Decoder) throws {
-    _ = try decoder.container(keyedBy: NoKeys.self)
+  /// Reads any object: members that a later version adds are skipped.
+  public init(from json: inout JSONReader) throws(JSONError) {
+    try json.beginObject()
+    while try json.nextKey() { try json.skip() }
   }
 
-  private enum NoKeys: CodingKey {}
+  /// Writes an empty object.
+  public func write(to json: inout JSONWriter) { json.literal("{}") }
 }
 
 /// All methods of all interfaces of a server by their whole names.
 struct MethodTable {
   private(set) var interfaces: [String: Interface] = [:]
-  private var methods: [String: DeclaredMethod] = [:]
+  private var methods: [String: ServedMethod] = [:]
 
   init(_ interfaces: [Interface]) {
     for interface in interfaces {
       self.interfaces[interface.name] = interface
-      for (name, method) in interface.methods {
-        methods["\(interface.name).\(name)"] = method
-      }
+      for method in interface.methods { methods[method.name] = method }
     }
   }
 
-  subscript(method: String) -> DeclaredMethod? { methods[method] }
+  subscript(method: String) -> ServedMethod? { methods[method] }
 
   /// Why a method that is not in the table cannot be called.
   func whyNot(_ method: String) -> any VarlinkError {

@@ -32,21 +32,19 @@ struct MessageBuffer {
     terminator() != nil
   }
 
-  /// Takes the next whole message out and lends its bytes to `body`, the NUL included; nil when there is none yet.
-  ///
-  /// The bytes may be changed: nobody reads them again.
+  /// Removes the next whole message and lends its bytes to `body`, without the NUL; nil when there is none yet.
   mutating func withNext<Failure: Error, Result>(
-    _ body: (UnsafeMutableRawBufferPointer) throws(Failure) -> Result
+    _ body: (UnsafeRawBufferPointer) throws(Failure) -> Result
   ) throws(Failure) -> Result? {
     guard let end = terminator() else { return nil }
-    let message = start..<(end + 1)
+    let message = start..<end
     start = end + 1
     searched = start
     defer { recycle() }
-    // A typed error cannot leave `withUnsafeMutableBytes` with its type, so it leaves as a value.
-    let outcome = bytes.withUnsafeMutableBytes { all -> Swift.Result<Result, Failure> in
+    // A typed error cannot leave `withUnsafeBytes` with its type, so it leaves as a value.
+    let outcome = bytes.withUnsafeBytes { all -> Swift.Result<Result, Failure> in
       do throws(Failure) {
-        return .success(try body(UnsafeMutableRawBufferPointer(rebasing: all[message])))
+        return .success(try body(UnsafeRawBufferPointer(rebasing: all[message])))
       } catch {
         return .failure(error)
       }

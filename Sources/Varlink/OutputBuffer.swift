@@ -1,26 +1,50 @@
 import CLinux
 import Glibc
+import JSON
 
-/// The answers of one connection that the socket has not taken yet.
+/// The replies of one connection that the socket has not accepted yet.
 struct OutputBuffer {
-  private var bytes: [UInt8] = []
+  private var json = JSONWriter()
   private var sent = 0
   /// Whether the socket was full at the last attempt.
   private(set) var isBlocked = false
 
-  /// How many bytes are not sent.
-  var unsent: Int { bytes.count - sent }
-
-  mutating func append(_ write: (inout [UInt8]) throws -> Void) rethrows {
-    try write(&bytes)
+  /// What a message is: one reply of several has `continues` set.
+  enum Kind {
+    case last
+    case continues
+    case error(name: String)
   }
 
-  /// Sends what the socket takes.
+  /// How many bytes are not sent.
+  var unsent: Int { json.bytes.count - sent }
+
+  /// Appends a whole message; false, with nothing appended, when the value has a number that JSON cannot hold.
+  mutating func append(_ parameters: some JSONWritable, as kind: Kind) -> Bool {
+    let count = json.bytes.count
+    switch kind {
+    case .last, .continues: json.literal(#"{"parameters":"#)
+    case .error(let name):
+      json.literal(#"{"error":"#)
+      json.string(name)
+      json.literal(#","parameters":"#)
+    }
+    parameters.write(to: &json)
+    guard !json.hasUnwritable else {
+      json.truncate(to: count)
+      return false
+    }
+    if case .continues = kind { json.literal(#","continues":true"#) }
+    json.literal("}\0")
+    return true
+  }
+
+  /// Sends what the socket accepts.
   ///
   /// False when the connection is broken.
   mutating func flush(to socket: Int32) -> Bool {
     while unsent > 0 {
-      let count = bytes.withUnsafeBytes { all in
+      let count = json.bytes.withUnsafeBytes { all in
         linux_send(socket, all.baseAddress.map { $0 + sent }, all.count - sent, 0)
       }
       if count >= 0 {
@@ -37,18 +61,18 @@ struct OutputBuffer {
     return true
   }
 
-  /// Gives the room of what is sent back, also for a reader who never quite catches up.
+  /// Frees the bytes that are sent, also for a reader that never quite catches up.
   ///
-  /// Only when it is the larger part, so that no byte is moved more than once on average.
+  /// Only when they are the larger part, so that no byte is moved more than once on average.
   private mutating func forgetSent() {
     guard sent > unsent else { return }
-    bytes.removeSubrange(..<sent)
+    json.bytes.removeSubrange(..<sent)
     sent = 0
   }
 
-  /// Forgets what is not sent, and gives the memory of a long answer back.
+  /// Forgets what is not sent, and frees the memory of a long reply.
   mutating func discard() {
-    bytes.removeAll(keepingCapacity: bytes.capacity <= 4096)
+    json.bytes.removeAll(keepingCapacity: json.bytes.capacity <= 4096)
     sent = 0
     isBlocked = false
   }

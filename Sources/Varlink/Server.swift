@@ -8,7 +8,6 @@ public final class Server {
   let reactor: any Reactor
   let bounds: Bounds
   let reader: CallReader
-  let writer = ReplyWriter()
   var listeners: [Listener] = []
   private var connections: [ObjectIdentifier: Connection] = [:]
   private var users: [uid_t: User] = [:]

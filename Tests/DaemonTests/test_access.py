@@ -36,8 +36,7 @@ def apps(daemon):
 @pytest.mark.parametrize("method, parameters", ABOUT_AN_APP)
 def test_another_users_app_is_not_ones_own(daemon, apps, method, parameters):
     """The error names the user to ask. Nothing is changed, not even the caller's own app in the same call."""
-    interface = method.partition(".")[0]
-    with as_user(NOBODY), fails(f"org.refreshd.{interface}.NotAllowed", app=TODO) as refused:
+    with as_user(NOBODY), fails("org.refreshd.NotAllowed", app=TODO) as refused:
         daemon.call(method, **parameters)
     assert "root" in refused["remedy"]
     assert daemon.show()["phase"] == "background"
@@ -47,7 +46,7 @@ def test_another_users_app_is_not_ones_own(daemon, apps, method, parameters):
 
 @pytest.mark.parametrize("method", ABOUT_THE_DAEMON)
 def test_the_daemon_itself_is_the_administrators(daemon, apps, method):
-    with as_user(NOBODY), fails("org.refreshd.Manager.NotAllowed") as refused:
+    with as_user(NOBODY), fails("org.refreshd.NotAllowed") as refused:
         daemon.call(method)
     assert "root" in refused["remedy"] and "app" not in refused
 
@@ -90,7 +89,7 @@ def test_a_member_of_the_group_refreshd_may_all(daemon):
     script = 'mount --bind "$0" /etc/group && exec "$@"'
     daemon.app("exit 100")
     daemon.start(prefix=["unshare", "--mount", "sh", "-c", script, groups])
-    with as_user(STRANGER), fails("org.refreshd.Manager.NotAllowed"):
+    with as_user(STRANGER), fails("org.refreshd.NotAllowed"):
         daemon.status()
     with as_user(STRANGER, groups=[54322]):
         assert daemon.status()["apps"] == 1

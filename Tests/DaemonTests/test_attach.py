@@ -146,7 +146,7 @@ def test_an_app_that_is_late_is_given_no_more_refreshes(daemon):
     assert daemon.refresh()["outcome"] == "no_data"
     assert app.next("started") == {"kind": "started", "refresh": "1-2", "trigger": "manual"}
     assert app.next("ended")["refresh"] == "1-2"
-    with fails("org.refreshd.App.NoSuchToken"):
+    with fails("org.refreshd.NoSuchToken"):
         app.complete(performed, "new_data")
     assert [refresh["outcome"] for refresh in daemon.history()] == ["no_data", "failed"]
     stream = daemon.run()
@@ -196,7 +196,7 @@ def test_a_client_that_stands_still_costs_only_itself(daemon):
         os.kill(app.pid, signal.SIGCONT)
         app.next("perform")
         app.complete()
-        app.next("org.refreshd.App.NoSuchToken")
+        app.next("org.refreshd.NoSuchToken")
         for kind in ["cancelled", "ended", "started", "ended"]:
             app.next(kind)
         stream = daemon.run()
@@ -242,7 +242,7 @@ def test_a_refresh_is_completed_once(daemon):
     app = Attached(daemon)
     stream = daemon.run()
     performed = app.perform("no_data")
-    with fails("org.refreshd.App.NoSuchToken"):
+    with fails("org.refreshd.NoSuchToken"):
         app.complete(performed, "new_data")
     assert finished(stream)["outcome"] == "no_data"
 
@@ -258,7 +258,7 @@ def test_a_token_is_for_the_user_of_the_app_alone(daemon):
     stream = daemon.run(MAIL)
     performed = app.next("perform")
     for user in [STRANGER, 0]:
-        with as_user(user), fails("org.refreshd.App.NoSuchToken"):
+        with as_user(user), fails("org.refreshd.NoSuchToken"):
             app.complete(performed, "failed")
     with as_user(NOBODY):
         app.complete(performed, "new_data")
@@ -457,7 +457,7 @@ def test_the_example_in_the_readme_refreshes_an_app(daemon):
 def test_only_an_app_that_is_configured_may_be_attached_to(daemon):
     daemon.start()
     for app in [TODO, "todo"]:
-        with fails("org.refreshd.App.NoSuchApp", app=app):
+        with fails("org.refreshd.NoSuchApp", app=app):
             Attached(daemon, app)
 
 
@@ -476,6 +476,6 @@ def test_another_users_app_is_not_ones_own_to_perform(daemon):
     daemon.start()
     daemon.tell("background")
     with as_user(NOBODY):
-        with fails("org.refreshd.App.NotAllowed", app=TODO):
+        with fails("org.refreshd.NotAllowed", app=TODO):
             Attached(daemon, TODO)
         Attached(daemon, MAIL)

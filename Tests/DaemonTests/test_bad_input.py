@@ -77,7 +77,7 @@ def test_what_is_no_call_ends_the_connection(served, data):
             connection.sendall(data)
         with contextlib.suppress(ConnectionError):
             for answer in answers(connection):
-                assert answer.get("error", "").startswith(("org.varlink.service.", f"{MANAGER}.NoSuchApp")), answer
+                assert answer.get("error", "").startswith(("org.varlink.service.", "org.refreshd.NoSuchApp")), answer
 
 
 # The method, its parameters, and the unknown name in the error.
@@ -86,7 +86,7 @@ UNKNOWN = [
     (f"{MANAGER}.Nothing", {}, "org.varlink.service.MethodNotFound", "method", f"{MANAGER}.Nothing"),
     (f"{MANAGER}.list", {}, "org.varlink.service.MethodNotFound", "method", f"{MANAGER}.list"),
     *[
-        (SHOW, {"app": app}, f"{MANAGER}.NoSuchApp", "app", app)
+        (SHOW, {"app": app}, "org.refreshd.NoSuchApp", "app", app)
         for app in ["", "../../etc/passwd", "'; DROP TABLE app; --", "a\0b", "x" * 100_000]
     ],
 ]

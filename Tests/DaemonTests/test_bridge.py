@@ -77,11 +77,11 @@ def test_an_owner_may_push_to_his_own_app_only(daemon):
     daemon.status(), push(daemon, '{"t":1}')
     with as_user(NOBODY):
         assert push(daemon, payload(), MAIL)["fate"] == "queued"
-        with fails("org.refreshd.App.NotAllowed", app=TODO):
+        with fails("org.refreshd.NotAllowed", app=TODO):
             push(daemon, payload())
-    with as_user(STRANGER), fails("org.refreshd.App.NotAllowed", app=MAIL):
+    with as_user(STRANGER), fails("org.refreshd.NotAllowed", app=MAIL):
         push(daemon, payload(), MAIL)
-    with fails("org.refreshd.App.NoSuchApp", app="org.example.nobody"):
+    with fails("org.refreshd.NoSuchApp", app="org.example.nobody"):
         push(daemon, payload(), "org.example.nobody")
 
 
@@ -96,13 +96,13 @@ def test_the_bridges_user_may_hand_in_pushes_and_nothing_else(daemon):
         assert deliver(daemon, {"app": TODO, "payload": payload()}) == [{"fate": "queued"}]
         daemon.call("Push.Report", sources=[])
         assert daemon.client.stream("Push.Watch").first["network"] is not None
-        with fails("org.refreshd.App.NotAllowed"):
+        with fails("org.refreshd.NotAllowed"):
             push(daemon, payload())
         for method, parameters in {
             "Manager.Status": {}, "Manager.Metrics": {}, "Manager.Why": {"app": TODO}, "Manager.Reload": {},
             "Manager.Run": {"app": TODO}, "Manager.History": {"app": TODO},
         }.items():
-            with fails("org.refreshd.Manager.NotAllowed"):
+            with fails("org.refreshd.NotAllowed"):
                 daemon.call(method, **parameters)
         assert daemon.call("Manager.List")["apps"] == []
     with as_user(STRANGER):
@@ -110,7 +110,7 @@ def test_the_bridges_user_may_hand_in_pushes_and_nothing_else(daemon):
             "Push.Deliver": {"deliveries": [{"app": TODO, "payload": payload()}]}, "Push.Report": {"sources": []},
             "Push.Watch": {},
         }.items():
-            with fails("org.refreshd.Push.NotAllowed") as refused:
+            with fails("org.refreshd.NotAllowed") as refused:
                 daemon.call(method, **parameters)
             assert "refresh-push" in refused["remedy"]
 

@@ -74,14 +74,14 @@ def test_without_a_message_the_last_line_is_kept(daemon, task):
 def test_a_token_that_never_was(daemon):
     daemon.start()
     for token in ["", "0" * 32, "org.example.todo"]:
-        with fails("org.refreshd.App.NoSuchToken"):
+        with fails("org.refreshd.NoSuchToken"):
             daemon.call("App.Complete", token=token, outcome="new_data")
 
 
 def test_a_token_ends_with_its_refresh(daemon, task):
     stream = task.run("exit 100")
     assert finished(stream)["outcome"] == "no_data"
-    with fails("org.refreshd.App.NoSuchToken"):
+    with fails("org.refreshd.NoSuchToken"):
         task.complete("new_data")
     assert daemon.history()[0]["outcome"] == "no_data"
 

@@ -92,7 +92,7 @@ def test_one_app_is_told_alone(daemon):
         daemon.refresh(app)
     assert {app for app, _ in starts(forecast(daemon))} == {TODO, MAIL}
     assert {app for app, _ in starts(forecast(daemon, app=MAIL))} == {MAIL}
-    with fails("org.refreshd.Manager.NoSuchApp", app="org.example.none"):
+    with fails("org.refreshd.NoSuchApp", app="org.example.none"):
         forecast(daemon, app="org.example.none")
 
 
@@ -104,6 +104,6 @@ def test_everybody_is_told_about_his_own_apps(daemon):
     daemon.refresh(MAIL)
     with as_user(NOBODY):
         answer = forecast(daemon)
-        with fails("org.refreshd.Manager.NotAllowed", app=TODO):
+        with fails("org.refreshd.NotAllowed", app=TODO):
             forecast(daemon, app=TODO)
     assert {app for app, _ in starts(answer)} == {MAIL} and answer["rest"] == []

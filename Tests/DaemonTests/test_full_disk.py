@@ -64,7 +64,7 @@ def test_what_cannot_be_stored_is_refused_and_not_done(daemon, disk):
     disk.fill()
     while not daemon.status()["store"].get("problem"):
         daemon.refresh()
-    with fails("org.refreshd.Manager.NotStored") as refused:
+    with fails("org.refreshd.NotStored") as refused:
         daemon.call("Manager.Set", apps=[TODO], background_interval="3h")
     assert refused["problem"].startswith("cannot ")
     assert daemon.show()["background_interval"] == {
@@ -73,7 +73,7 @@ def test_what_cannot_be_stored_is_refused_and_not_done(daemon, disk):
         "configured": "5h",
         "overridden": False,
     }
-    with fails("org.refreshd.App.NotStored"):
+    with fails("org.refreshd.NotStored"):
         daemon.tell("logout")
     assert daemon.show()["phase"] == "background"
     disk.free()
@@ -114,10 +114,10 @@ def test_a_push_that_cannot_be_stored_is_refused_and_taken_once_when_it_is_sent_
     events.lines_so_far()
     delivery = {"app": TODO, "payload": '{"aps":{"content-available":1},"content-id":42}', "id": "ntfy/home/a"}
     for _ in range(2):
-        with fails("org.refreshd.Push.NotStored") as refused:
+        with fails("org.refreshd.NotStored") as refused:
             daemon.call("Push.Deliver", deliveries=[delivery])
         assert refused["problem"].startswith("cannot ")
-    with fails("org.refreshd.App.NotStored"):
+    with fails("org.refreshd.NotStored"):
         daemon.call("App.Push", app=TODO, payload=delivery["payload"])
     disk.free()
     number = int(daemon.refresh()["id"].split("-")[1])

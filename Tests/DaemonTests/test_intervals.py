@@ -105,7 +105,7 @@ def test_all_apps_or_none(daemon, method):
     daemon.app("exit 100", background_interval="2h")
     daemon.start()
     daemon.call("Manager.Set", apps=[TODO], background_interval="3h")
-    with fails("org.refreshd.Manager.NoSuchApp", app="org.example.none"):
+    with fails("org.refreshd.NoSuchApp", app="org.example.none"):
         daemon.call(f"Manager.{method}", apps=[TODO, "org.example.none"])
     assert intervals(daemon)[1] == "3h"
     with fails("org.varlink.service.InvalidParameter", parameter="apps"):

@@ -122,5 +122,5 @@ def test_the_older_format_takes_the_text_as_well(daemon):
 def test_only_who_may_ask_about_all_apps_is_answered(daemon):
     daemon.start()
     daemon.status()
-    with as_user(NOBODY), fails("org.refreshd.Manager.NotAllowed"):
+    with as_user(NOBODY), fails("org.refreshd.NotAllowed"):
         text(daemon)

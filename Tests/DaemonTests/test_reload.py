@@ -29,7 +29,7 @@ def test_apps_come_change_and_go(daemon):
     daemon.file(MAIL).unlink()
     daemon.call("Manager.Reload")
     assert apps(daemon) == [TODO]
-    with fails("org.refreshd.Manager.NoSuchApp"):
+    with fails("org.refreshd.NoSuchApp"):
         daemon.show(MAIL)
 
 

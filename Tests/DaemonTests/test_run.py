@@ -122,5 +122,5 @@ def test_a_logged_out_app_is_not_run_while_its_last_refresh_ends(daemon):
 def test_an_app_that_is_not_there(daemon):
     daemon.start()
     for method in ["Show", "Run", "History"]:
-        with fails("org.refreshd.Manager.NoSuchApp", app="org.example.none"):
+        with fails("org.refreshd.NoSuchApp", app="org.example.none"):
             daemon.call(f"Manager.{method}", app="org.example.none")

@@ -37,7 +37,7 @@ def test_each_signal_leads_to_its_phase_from_every_other(daemon):
 
 def test_a_signal_to_an_app_that_is_not_there(daemon):
     daemon.start()
-    with fails("org.refreshd.App.NoSuchApp", app="org.example.none"):
+    with fails("org.refreshd.NoSuchApp", app="org.example.none"):
         daemon.tell("foreground", "org.example.none")
 
 

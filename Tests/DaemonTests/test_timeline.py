@@ -65,7 +65,7 @@ def test_the_past_outlives_the_daemon(daemon):
 def test_only_who_may_ask_about_the_app_is_told(daemon):
     daemon.app("exit 100")
     daemon.start()
-    with fails("org.refreshd.Manager.NoSuchApp", app=MAIL):
+    with fails("org.refreshd.NoSuchApp", app=MAIL):
         timeline(daemon, app=MAIL)
-    with as_user(NOBODY), fails("org.refreshd.Manager.NotAllowed", app=TODO):
+    with as_user(NOBODY), fails("org.refreshd.NotAllowed", app=TODO):
         timeline(daemon)

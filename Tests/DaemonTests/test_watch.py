@@ -76,7 +76,7 @@ def test_only_the_named_apps_are_told_about(daemon):
     daemon.refresh(TODO)
     daemon.refresh(MAIL)
     assert event(stream)["app"] == MAIL
-    with fails("org.refreshd.Manager.NoSuchApp", app="org.example.none"):
+    with fails("org.refreshd.NoSuchApp", app="org.example.none"):
         daemon.client.stream("Manager.Watch", apps=["org.example.none"])
 
 
@@ -101,7 +101,7 @@ def test_everybody_is_told_about_his_own_apps(daemon):
     daemon.status()
     with as_user(NOBODY):
         stream = watch(daemon)
-        with fails("org.refreshd.Manager.NotAllowed", app=TODO):
+        with fails("org.refreshd.NotAllowed", app=TODO):
             daemon.client.stream("Manager.Watch", apps=[TODO])
     daemon.refresh(TODO)
     daemon.refresh(MAIL)

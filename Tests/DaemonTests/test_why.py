@@ -76,5 +76,5 @@ def test_a_wait_is_told_while_it_lasts_and_afterwards(daemon):
 
 def test_an_unknown_app_is_not_explained(daemon):
     daemon.start()
-    with fails("org.refreshd.Manager.NoSuchApp", app=MAIL):
+    with fails("org.refreshd.NoSuchApp", app=MAIL):
         why(daemon, MAIL)

@@ -34,7 +34,7 @@ def test_an_unknown_app_keeps_the_others_as_they_are(daemon):
     daemon.app("exit 0")
     daemon.start()
     for method in ("Disable", "Enable", "Skip"):
-        with fails("org.refreshd.Manager.NoSuchApp", app=MAIL):
+        with fails("org.refreshd.NoSuchApp", app=MAIL):
             daemon.call(f"Manager.{method}", apps=[TODO, MAIL])
     assert daemon.refresh()["outcome"] == "new_data"
 
@@ -97,7 +97,7 @@ def test_a_pause_is_the_administrators(daemon):
     daemon.start()
     daemon.status()
     for method in ("Manager.Pause", "Manager.Resume"):
-        with as_user(NOBODY), fails("org.refreshd.Manager.NotAllowed"):
+        with as_user(NOBODY), fails("org.refreshd.NotAllowed"):
             daemon.call(method)
 
 
@@ -113,7 +113,7 @@ def test_another_users_app_is_not_ones_own(daemon, method, parameters):
     daemon.app("exit 100")
     daemon.start()
     daemon.status()
-    with as_user(NOBODY), fails("org.refreshd.Manager.NotAllowed", app=TODO):
+    with as_user(NOBODY), fails("org.refreshd.NotAllowed", app=TODO):
         daemon.call(f"Manager.{method}", **parameters)
     assert daemon.show()["holds"] == [{"name": "never", "remedy": daemon.show()["holds"][0]["remedy"]}]
 

@@ -1,6 +1,7 @@
 import Dispatch
 import FoundationEssentials
 import Glibc
+import JSON
 import Testing
 
 /// In the place of a daemon: it answers what the test says, when the test says so.
@@ -82,18 +83,12 @@ final class StandInCall: Sendable {
   private let descriptor: Int32
   private let ended = AsyncStream.makeStream(of: Void.self)
 
-  private struct Message: Decodable {
-    let method: String
-    let parameters: Parameters
-    struct Parameters: Decodable {
-      let signal: String?
-      let outcome: String?
-    }
-  }
-
-  private init(_ message: Message, _ descriptor: Int32) {
-    word = message.parameters.signal ?? message.method.split(separator: ".").last.map(String.init) ?? ""
-    outcome = message.parameters.outcome
+  private init(_ message: JSONValue, _ descriptor: Int32) {
+    let text = { (value: JSONValue?) in if case .text(let text) = value { text } else { String?.none } }
+    word =
+      text(message["parameters"]?["signal"]) ?? text(message["method"])?.split(separator: ".").last.map(String.init)
+      ?? ""
+    outcome = text(message["parameters"]?["outcome"])
     self.descriptor = descriptor
   }
 
@@ -105,7 +100,7 @@ final class StandInCall: Sendable {
     var byte: UInt8 = 0
     while recv(descriptor, &byte, 1, 0) == 1, byte != 0 { text.append(byte) }
     do {
-      let call = StandInCall(try JSONDecoder().decode(Message.self, from: Data(text)), descriptor)
+      let call = StandInCall(try JSONValue(jsonText: text), descriptor)
       take(call)
       while recv(descriptor, &byte, 1, 0) == 1 {}
       call.ended.continuation.finish()

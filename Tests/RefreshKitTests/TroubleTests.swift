@@ -106,7 +106,7 @@ struct TroubleTests {
   }
 
   @Test(arguments: [
-    ("org.refreshd.App.NoSuchToken", "{}"), ("org.refreshd.App.AlreadyCompleted", #"{"outcome":"failed"}"#),
+    ("org.refreshd.NoSuchToken", "{}"), ("org.refreshd.App.AlreadyCompleted", #"{"outcome":"failed"}"#),
   ])
   func aCompletionThatComesTooLateIsOver(error: String, parameters: String) async throws {
     let (client, attach) = try await attach { _ in .newData }

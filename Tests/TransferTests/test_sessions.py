@@ -137,7 +137,7 @@ def test_an_app_rejoins_a_session_and_hears_of_its_end(running, misbehaving):
     last = next(answer for answer in answers if answer["drained"])
     assert last["transfers"][0]["result"] == "done"
     stream.close()
-    with fails("org.refreshd.Transfers.NoSuchApp", app="org.example.none"):
+    with fails("org.refreshd.NoSuchApp", app="org.example.none"):
         running.daemon.client.stream("Transfers.Rejoin", app="org.example.none", session="night")
 
 
@@ -168,9 +168,9 @@ def test_nobody_speaks_for_a_worker_without_its_token(running, misbehaving):
     running.download(misbehaving.url("plain", SIZE, hold=1000))
     misbehaving.wait_until_held("plain")
     report = {"id": 1, "kind": "ended", "end": "done"}
-    with fails("org.refreshd.Worker.NoSuchToken"):
+    with fails("org.refreshd.NoSuchToken"):
         running.daemon.call("Worker.Report", token="0" * 32, reports=[report])
-    with fails("org.refreshd.Worker.NoSuchToken"):
+    with fails("org.refreshd.NoSuchToken"):
         running.daemon.client.stream("Worker.Work", token="0" * 32)
     assert running.show(1)["state"] == "transferring"
 
@@ -180,10 +180,10 @@ def test_only_owner_and_root_have_files_moved(running, misbehaving):
     other = Client(running.daemon.socket)
     running.daemon.socket.chmod(0o666)
     with as_user(65534):
-        with fails("org.refreshd.Transfers.NotAllowed", app=TODO):
+        with fails("org.refreshd.NotAllowed", app=TODO):
             other.call("Transfers.Enqueue", app=TODO, transfers=[running.request("http://127.0.0.1/x")])
-        with fails("org.refreshd.Transfers.NotAllowed"):
+        with fails("org.refreshd.NotAllowed"):
             other.call("Transfers.Cancel", ids=[1])
-        with fails("org.refreshd.Transfers.NotAllowed"):
+        with fails("org.refreshd.NotAllowed"):
             other.call("Transfers.List", app=TODO)
         assert other.call("Transfers.List")["transfers"] == []

@@ -64,7 +64,7 @@ def test_so_many_are_taken_in_one_call(running):
 
 
 def test_only_apps_that_are_there_have_transfers(running):
-    with fails("org.refreshd.Transfers.NoSuchApp", app="org.example.none"):
+    with fails("org.refreshd.NoSuchApp", app="org.example.none"):
         running.enqueue(running.request("http://127.0.0.1:1/x"), app="org.example.none")
     with fails("org.refreshd.Transfers.NoSuchTransfer", id=7):
         running.cancel(7)

@@ -1,3 +1,4 @@
+import JSON
 import Varlink
 
 /// Calls the methods of org.varlink.certification in order, each with what the one before answered.
@@ -5,32 +6,36 @@ struct Candidate {
   let client: Client
 
   func run() throws -> Bool {
-    let started: Started = try call("Start", NoParameters())
-    let bool: Bool1 = try call("Test01", started)
-    let int: Int1 = try call("Test02", Identified(client: started, value: bool))
-    let float: Float1 = try call("Test03", Identified(client: started, value: int))
-    let string: String1 = try call("Test04", Identified(client: started, value: float))
-    let basics: Basics = try call("Test05", Identified(client: started, value: string))
-    let record: Struct1 = try call("Test06", Identified(client: started, value: basics))
-    let map: Map1 = try call("Test07", Identified(client: started, value: record))
-    let set: Set1 = try call("Test08", Identified(client: started, value: map))
-    let mytype: MyType1 = try call("Test09", Identified(client: started, value: set))
+    let id = try client.call(Certification.Start.name, NoParameters(), as: Certification.Start.Reply.self).clientID
+    var last = try call(Certification.Test01.self, id, .object([]))
+    last = try call(Certification.Test02.self, id, last)
+    last = try call(Certification.Test03.self, id, last)
+    last = try call(Certification.Test04.self, id, last)
+    last = try call(Certification.Test05.self, id, last)
+    last = try call(Certification.Test06.self, id, last)
+    last = try call(Certification.Test07.self, id, last)
+    last = try call(Certification.Test08.self, id, last)
+    last = try call(Certification.Test09.self, id, last)
     var replies: [String] = []
     try client.stream(
-      Candidate.name("Test10"), Identified(client: started, value: mytype), as: String1.self
+      Certification.Test10.name, Identified(client: id, value: last), as: Certification.Test10.Reply.self
     ) { reply in
       replies.append(reply.string)
       return true
     }
     try client.send(
-      Candidate.name("Test11"), Identified(client: started, value: Replies(replies: replies)))
-    let ended: Ended = try call("End", started)
-    return ended.allOK
+      Certification.Test11.name, Certification.Test11.Parameters(clientID: id, lastMoreReplies: replies))
+    return try client.call(
+      Certification.End.name, Certification.End.Parameters(clientID: id), as: Certification.End.Reply.self
+    ).allOK
   }
 
-  private func call<Reply: Decodable>(_ method: String, _ parameters: some Encodable) throws -> Reply {
-    try client.call(Candidate.name(method), parameters, as: Reply.self)
+  /// Calls a method with its own types on the way out and on the way in.
+  private func call<Method: InterfaceMethod>(
+    _ method: Method.Type, _ id: String, _ value: JSONValue
+  ) throws -> JSONValue {
+    let parameters = try Method.Parameters(jsonText: Identified(client: id, value: value).jsonBytes())
+    let reply = try client.call(Method.name, parameters, as: Method.Reply.self)
+    return try JSONValue(jsonText: reply.jsonBytes())
   }
-
-  private static func name(_ method: String) -> String { "org.varlink.certification.\(method)" }
 }

@@ -1,4 +1,7 @@
+import JSON
 import Varlink
+
+typealias Certification = CertificationInterface
 
 /// Serves org.varlink.certification: holds every client to the order of the methods and to their parameters.
 final class Certifier {
@@ -7,60 +10,60 @@ final class Certifier {
   private var lastClient = 0
 
   var interface: Interface {
-    var interface = Interface(
-      "org.varlink.certification",
-      description: String(decoding: PackageResources.org_varlink_certification_varlink, as: UTF8.self))
-    interface.method("Start") { (call: Call<NoParameters>) in
+    var interface = Interface(Certification.self)
+    interface.serve(Certification.Start.self) { call in
       self.lastClient += 1
-      let client = Started(id: "client-\(self.lastClient)")
-      self.expected[client.id] = "Test01"
-      call.reply(client)
+      let client = "client-\(self.lastClient)"
+      self.expected[client] = Certification.Test01.name
+      call.reply(Certification.Start.Reply(clientID: client))
     }
-    serve("Test01", in: &interface, wants: Nothing(), next: "Test02") { $0.reply(Bool1.expected) }
-    serve("Test02", in: &interface, wants: Bool1.expected, next: "Test03") { $0.reply(Int1.expected) }
-    serve("Test03", in: &interface, wants: Int1.expected, next: "Test04") { $0.reply(Float1.expected) }
-    serve("Test04", in: &interface, wants: Float1.expected, next: "Test05") { $0.reply(String1.expected) }
-    serve("Test05", in: &interface, wants: String1.expected, next: "Test06") { $0.reply(Basics.expected) }
-    serve("Test06", in: &interface, wants: Basics.expected, next: "Test07") { $0.reply(Struct1.expected) }
-    serve("Test07", in: &interface, wants: Struct1.expected, next: "Test08") { $0.reply(Map1.expected) }
-    serve("Test08", in: &interface, wants: Map1.expected, next: "Test09") { $0.reply(Set1.expected) }
-    serve("Test09", in: &interface, wants: Set1.expected, next: "Test10") { $0.reply(MyType1.expected) }
-    serve("Test10", in: &interface, wants: MyType1.expected, next: "Test11") { call in
+    serve(Certification.Test01.self, in: &interface, \.clientID, nil, next: Certification.Test02.name)
+    serve(Certification.Test02.self, in: &interface, \.clientID, Answers.test01, next: Certification.Test03.name)
+    serve(Certification.Test03.self, in: &interface, \.clientID, Answers.test02, next: Certification.Test04.name)
+    serve(Certification.Test04.self, in: &interface, \.clientID, Answers.test03, next: Certification.Test05.name)
+    serve(Certification.Test05.self, in: &interface, \.clientID, Answers.test04, next: Certification.Test06.name)
+    serve(Certification.Test06.self, in: &interface, \.clientID, Answers.test05, next: Certification.Test07.name)
+    serve(Certification.Test07.self, in: &interface, \.clientID, Answers.test06, next: Certification.Test08.name)
+    serve(Certification.Test08.self, in: &interface, \.clientID, Answers.test07, next: Certification.Test09.name)
+    serve(Certification.Test09.self, in: &interface, \.clientID, Answers.test08, next: Certification.Test10.name)
+    serve(Certification.Test10.self, in: &interface, \.clientID, Answers.test09, next: Certification.Test11.name) {
+      call in
       guard call.wantsMore else { return call.fail(ExpectedMore()) }
-      let replies = Replies.expected.replies
-      for reply in replies { call.reply(String1(string: reply), continues: reply != replies.last) }
+      for reply in Answers.replies {
+        call.reply(Certification.Test10.Reply(string: reply), continues: reply != Answers.replies.last)
+      }
     }
-    serve("Test11", in: &interface, wants: Replies.expected, next: "End") { call in
-      guard call.isOneway else { return call.fail(CertificationError(wants: "oneway", got: "a call")) }
+    serve(Certification.Test11.self, in: &interface, \.clientID, Answers.test10, next: Certification.End.name) { call in
+      guard call.isOneway else {
+        return call.fail(Certification.CertificationError(wants: .text("oneway"), got: .text("a call")))
+      }
       call.reply()
     }
-    serve("End", in: &interface, wants: Nothing(), next: nil) { $0.reply(Ended(allOK: true)) }
+    serve(Certification.End.self, in: &interface, \.clientID, nil, next: nil)
     return interface
   }
 
-  private func serve<Value: Codable & Equatable & Sendable>(
-    _ method: String, in interface: inout Interface, wants: Value, next: String?,
-    answer: @escaping (Call<Identified<Value>>) -> Void
+  /// Serves a method that wants the answer to the method before it, and answers with its own.
+  private func serve<Method: InterfaceMethod>(
+    _ method: Method.Type, in interface: inout Interface, _ client: @escaping (Method.Parameters) -> String,
+    _ wants: JSONValue?, next: String?, answer: ((Call<Method.Parameters>) -> Void)? = nil
   ) {
-    interface.method(method) { (call: Call<Identified<Value>>) in
-      let client = call.parameters.client
-      guard self.expected[client.id] == method else { return call.fail(ClientIdError()) }
-      self.expected[client.id] = nil
-      guard call.parameters.value == wants else {
-        return call.fail(CertificationError(wants: wants, got: call.parameters.value))
+    interface.serve(method) { call in
+      let id = client(call.parameters)
+      guard self.expected[id] == Method.name else { return call.fail(Certification.ClientIdError()) }
+      self.expected[id] = nil
+      do {
+        let got = try JSONValue(jsonText: call.parameters.jsonBytes()).removing("client_id")
+        let wanted = wants ?? .object([])
+        guard got.isSame(as: wanted) else {
+          return call.fail(Certification.CertificationError(wants: wanted, got: got))
+        }
+        self.expected[id] = next
+        if let answer { return answer(call) }
+        call.reply(try Method.Reply(jsonText: (Answers.all[Method.name] ?? .object([])).jsonBytes()))
+      } catch {
+        call.fail(Certification.CertificationError(wants: .text("JSON"), got: .text("\(error)")))
       }
-      self.expected[client.id] = next
-      answer(call)
     }
   }
-}
-
-struct ClientIdError: VarlinkError {
-  static let name = "org.varlink.certification.ClientIdError"
-}
-
-struct CertificationError<Value: Encodable & Sendable>: VarlinkError {
-  static var name: String { "org.varlink.certification.CertificationError" }
-  let wants: Value
-  let got: Value
 }

@@ -11,7 +11,7 @@ final class Stage {
   let server: Server
   let path: String
   /// The calls of `Later` that are not answered yet.
-  var later: [Call<NoParameters>] = []
+  var later: [LaterCall] = []
   /// What `Echo` was told.
   private(set) var heard: [String] = []
   private let directory: String
@@ -62,7 +62,7 @@ final class Stage {
   }
 
   /// The last call of `Later` that is not answered yet, now the test's own.
-  func takeLater() throws -> Call<NoParameters> {
+  func takeLater() throws -> LaterCall {
     let last = later.popLast()
     return try #require(last)
   }
@@ -82,55 +82,26 @@ final class Stage {
   }
 
   private static func interface(_ box: Box) -> Interface {
-    var interface = Interface("org.example.test", description: description)
-    interface.method("Echo") { (call: Call<Echo>) in
+    var interface = Interface(TestInterface.self)
+    interface.serve(TestInterface.Echo.self) { call in
       box.stage?.heard.append(call.parameters.text)
       call.reply(call.parameters)
     }
-    interface.method("Later") { (call: Call<NoParameters>) in box.stage?.later.append(call) }
-    interface.method("Count") { (call: Call<Count>) in
+    interface.serve(TestInterface.Later.self) { box.stage?.later.append($0) }
+    interface.serve(TestInterface.Count.self) { call in
       let last = call.parameters.to
       for number in 1...last { call.reply(Number(number: number), continues: number < last) }
     }
-    interface.method("Refuse") { (call: Call<NoParameters>) in call.fail(Refused(because: "no")) }
-    interface.method("Drop") { (_: Call<NoParameters>) in }
+    interface.serve(TestInterface.Refuse.self) { $0.fail(Refused(because: "no")) }
+    interface.serve(TestInterface.Drop.self) { _ in }
     return interface
   }
-
-  private static let description = """
-    # For tests.
-    interface org.example.test
-    method Echo(text: string, tags: ?[](name: string)) -> (text: string, tags: ?[](name: string))
-    method Later() -> ()
-    method Count(to: int) -> (number: int)
-    method Refuse() -> ()
-    method Drop() -> ()
-    method Missing() -> ()
-    error Refused (because: string)
-
-    """
 }
 
-struct Echo: Codable {
-  struct Tag: Codable {
-    let name: String
-  }
-  let text: String
-  let tags: [Tag]?
-}
-
-struct Count: Decodable {
-  let to: Int
-}
-
-struct Number: Codable, Equatable {
-  let number: Int
-}
-
-struct Refused: VarlinkError, Codable, Equatable {
-  static let name = "org.example.test.Refused"
-  let because: String
-}
+typealias Echo = TestInterface.Echo.Reply
+typealias Number = TestInterface.Count.Reply
+typealias Refused = TestInterface.Refused
+typealias LaterCall = Call<TestInterface.Later.Parameters>
 
 /// A call of `Echo` as text, and its answer.
 func echo(_ text: String) -> String { #"{"method":"org.example.test.Echo","parameters":{"text":"\#(text)"}}"# }

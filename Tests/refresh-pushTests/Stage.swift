@@ -75,25 +75,25 @@ final class ScriptedDaemon {
   func turn() { while reactor.turn() {} }
 
   private var interface: Interface {
-    var interface = Interface(PushInterface.name, description: PushInterface.description)
-    interface.method("Watch") { (call: Call<PushInterface.Watch.Parameters>) in
+    var interface = Interface(PushInterface.self)
+    interface.serve(PushInterface.Watch.self) { (call: Call<PushInterface.Watch.Parameters>) in
       MainActor.assumeIsolated {
         self.watches.append(call)
         call.reply(self.policy, continues: true)
       }
     }
-    interface.method("Report") { (call: Call<PushInterface.Report.Parameters>) in
+    interface.serve(PushInterface.Report.self) { (call: Call<PushInterface.Report.Parameters>) in
       MainActor.assumeIsolated {
         self.reports.append(call.parameters.sources)
         call.reply(PushInterface.Report.Reply())
       }
     }
-    interface.method("Deliver") { (call: Call<PushInterface.Deliver.Parameters>) in
+    interface.serve(PushInterface.Deliver.self) { (call: Call<PushInterface.Deliver.Parameters>) in
       MainActor.assumeIsolated {
         self.calls += 1
         let deliveries = call.parameters.deliveries
         guard let results = self.answer(deliveries) else {
-          return call.fail(PushInterface.NotStored(problem: "the disk is full"))
+          return call.fail(RefreshdInterface.NotStored(problem: "the disk is full"))
         }
         self.stored += deliveries
         call.reply(PushInterface.Deliver.Reply(results: results))
@@ -102,8 +102,6 @@ final class ScriptedDaemon {
     return interface
   }
 }
-
-extension PushInterface.NotStored: VarlinkError {}
 
 /// A bridge and a daemon that run in turns.
 @MainActor

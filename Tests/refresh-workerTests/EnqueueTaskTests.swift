@@ -6,11 +6,11 @@ import Testing
 /// The task asks for a retry only after errors of the daemon that may pass.
 struct EnqueueTaskTests {
   @Test func onlyWhatMayPassIsAskedForAgain() {
-    for name in [TransfersInterface.NotStored.name, TransfersInterface.QueueFull.name] {
+    for name in [RefreshdInterface.NotStored.name, TransfersInterface.QueueFull.name] {
       #expect(EnqueueTask.mayPass(name))
     }
     for name in [
-      TransfersInterface.NotAllowed.name, TransfersInterface.NoSuchApp.name, TransfersInterface.InvalidRequest.name,
+      RefreshdInterface.NotAllowed.name, RefreshdInterface.NoSuchApp.name, TransfersInterface.InvalidRequest.name,
       "org.varlink.service.MethodNotFound",
     ] {
       #expect(!EnqueueTask.mayPass(name))

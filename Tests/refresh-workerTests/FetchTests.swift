@@ -1,4 +1,5 @@
 import HTTP
+import JSON
 import RefreshAPI
 import Testing
 
@@ -90,6 +91,6 @@ import Testing
       url: "https://u:p@h/ü?a", to: "/srv/x", headersFile: "/h", credentialFile: nil, netrc: true, mostBytes: 5,
       remembered: Remembered(etag: "\"1\"", lastModified: nil, digest: "aa"))
     #expect(try Wire.FetchOrder(jsonText: Array(order.jsonText(.line).utf8)) == order)
-    #expect(throws: DecodingError.self) { try Wire.FetchOrder(jsonText: []) }
+    #expect(throws: JSONError.self) { try Wire.FetchOrder(jsonText: []) }
   }
 }

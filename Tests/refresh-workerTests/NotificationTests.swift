@@ -1,4 +1,4 @@
-import FoundationEssentials
+import JSON
 import Testing
 
 @testable import refresh_worker
@@ -13,7 +13,7 @@ struct NotificationTests {
   @Test func itIsReadAsTheDaemonWritesIt() throws {
     let json = #"{"title":"Podcasts","body":"3 \"new\" episodes"}"#
     #expect(
-      try JSONDecoder().decode(Notification.self, from: Data(json.utf8))
+      try Notification(jsonText: Array(json.utf8))
         == Notification(title: "Podcasts", body: #"3 "new" episodes"#))
   }
 

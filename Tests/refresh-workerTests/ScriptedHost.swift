@@ -1,6 +1,7 @@
 import FoundationEssentials
 import Glibc
 import HTTP
+import JSON
 import RefreshAPI
 import Testing
 import Varlink
@@ -96,7 +97,9 @@ final class ScriptedHost: TransferHost {
       try #require(count > 0)
       message += bytes[..<count]
     }
-    return try JSONDecoder().decode(ReportCall.self, from: Data(message.dropLast())).parameters.reports
+    let call = try JSONValue(jsonText: Array(message.dropLast()))
+    let parameters = try #require(call["parameters"]).jsonBytes()
+    return try WorkerInterface.Report.Parameters(jsonText: parameters).reports
   }
 
   /// Answers the last call as the daemon.
@@ -104,10 +107,6 @@ final class ScriptedHost: TransferHost {
     let text = Array("{\"parameters\":{}}".utf8) + [0]
     try #require(write(daemon, text, text.count) == text.count)
     try reports.receiveAnswer()
-  }
-
-  private struct ReportCall: Decodable {
-    let parameters: WorkerInterface.Report.Parameters
   }
 
   private static func listenOnLoopback() throws -> (Int32, UInt16) {

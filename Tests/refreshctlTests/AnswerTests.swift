@@ -62,8 +62,8 @@ import Testing
   @Test func aTaskThatFetchesIsShownWithWhatItFetches() {
     let fetch = Wire.Fetch(url: "https://example.org/feed?…", to: "/srv/my feed.xml")
     let app = details(tasks: [
-      Wire.Task(name: "http", command: ["/usr/libexec/refresh-worker", "http"], fetch: fetch),
-      Wire.Task(name: "transfer", command: ["/usr/libexec/refresh-worker", "enqueue"], transfer: fetch),
+      Wire.Task(name: "http", command: ["/usr/libexec/refresh-worker", "http"], after: [], fetch: fetch),
+      Wire.Task(name: "transfer", command: ["/usr/libexec/refresh-worker", "enqueue"], after: [], transfer: fetch),
     ])
     #expect(
       screen().text(app).filter { $0.contains("my feed.xml") } == [

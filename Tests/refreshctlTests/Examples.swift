@@ -27,8 +27,8 @@ func interval(_ text: String, _ microseconds: Int64?, insteadOf configured: Stri
 }
 
 let twoTasks = [
-  Wire.Task(name: "pull", command: ["/usr/bin/mbsync", "inbox"]),
-  Wire.Task(name: "push", command: ["/usr/bin/todo-sync", "--to", "my list"]),
+  Wire.Task(name: "pull", command: ["/usr/bin/mbsync", "inbox"], after: []),
+  Wire.Task(name: "push", command: ["/usr/bin/todo-sync", "--to", "my list"], after: []),
 ]
 
 func details(

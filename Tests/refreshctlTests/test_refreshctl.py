@@ -1,4 +1,4 @@
-"""Runs the built refreshctl against a small fake daemon, which replies with RefreshAPITests/messages.json.
+"""Runs the built refreshctl against a small fake daemon, which replies with answers.json.
 
 The program is $REFRESHCTL, by default the debug build.
 """
@@ -21,7 +21,7 @@ import pytest
 
 ROOT = pathlib.Path(__file__).resolve().parent.parent.parent
 REFRESHCTL = os.environ.get("REFRESHCTL", str(ROOT / ".build" / "debug" / "refreshctl"))
-MESSAGES = json.loads((ROOT / "Tests" / "RefreshAPITests" / "messages.json").read_text())
+MESSAGES = json.loads((ROOT / "Tests" / "refreshctlTests" / "answers.json").read_text())
 APP = "org.example.todo"
 PATIENCE = 20  # seconds; for an event that is due at once on a machine that is not overloaded
 HANG_UP = object()
@@ -104,6 +104,7 @@ def refreshctl(*arguments, path=None, text=None, **environment):
 
 APP_INTERFACE, MANAGER = "org.refreshd.App.", "org.refreshd.Manager."
 TRANSFERS = "org.refreshd.Transfers."
+SHARED = "org.refreshd."
 URL = "https://example.org/a/b.iso"
 HERE = os.path.realpath(__file__)
 PUSH = '{"aps":{"content-available":1},"content-id":42}'
@@ -149,7 +150,7 @@ CALLS = [
      {"app": APP, "payload": PUSH, "urgency": "very_low", "id": "a/1"}),
     *(
         ([name, APP], APP_INTERFACE + "Signal", {"app": APP, "signal": name})
-        for name in MESSAGES["org.refreshd.App.LifecycleSignal"]
+        for name in ["launched", "foreground", "background", "terminated", "login", "logout"]
     ),
 ]
 
@@ -172,25 +173,25 @@ def test_a_person_is_answered_in_words(daemon, arguments):
 
 
 ERRORS = [
-    (["status", APP], MANAGER + "Show", MANAGER + "NoSuchApp", 66, APP),
-    (["foreground", APP], APP_INTERFACE + "Signal", APP_INTERFACE + "NoSuchApp", 66, APP),
-    (["logout", APP], APP_INTERFACE + "Signal", APP_INTERFACE + "NotAllowed", 77, "member of the group refreshd"),
-    (["reload"], MANAGER + "Reload", MANAGER + "NotAllowed", 77, "member of the group refreshd"),
+    (["status", APP], MANAGER + "Show", SHARED + "NoSuchApp", 66, APP),
+    (["foreground", APP], APP_INTERFACE + "Signal", SHARED + "NoSuchApp", 66, APP),
+    (["logout", APP], APP_INTERFACE + "Signal", SHARED + "NotAllowed", 77, "member of the group refreshd"),
+    (["reload"], MANAGER + "Reload", SHARED + "NotAllowed", 77, "member of the group refreshd"),
     (["run", APP], MANAGER + "Run", MANAGER + "Held", 75, "logged-out"),
     (["set", APP, "--background", "x"], MANAGER + "Set", MANAGER + "InvalidInterval", 65, "5 fortnights"),
-    (["set", APP, "--background", "1h"], MANAGER + "Set", MANAGER + "NotStored", 75, "no space left"),
+    (["set", APP, "--background", "1h"], MANAGER + "Set", SHARED + "NotStored", 75, "no space left"),
     (["reload"], MANAGER + "Reload", MANAGER + "BadConfiguration", 1, "org.example.todo.toml:7:13: deadline: cannot"),
-    (["complete", "failed"], APP_INTERFACE + "Complete", APP_INTERFACE + "NoSuchToken", 66, "has ended"),
+    (["complete", "failed"], APP_INTERFACE + "Complete", SHARED + "NoSuchToken", 66, "has ended"),
     (["complete", "failed"], APP_INTERFACE + "Complete", APP_INTERFACE + "AlreadyCompleted", 1, "second time"),
     (["list"], MANAGER + "List", "org.varlink.service.MethodNotFound", 70, "MethodNotFound"),
     (["download", APP, URL, "--to", "/b"], TRANSFERS + "Enqueue", TRANSFERS + "InvalidRequest", 64, "ftp (url); write"),
-    (["download", APP, URL, "--to", "/b"], TRANSFERS + "Enqueue", TRANSFERS + "NoSuchApp", 66, APP),
-    (["download", APP, URL, "--to", "/b"], TRANSFERS + "Enqueue", TRANSFERS + "NotAllowed", 77, "not allowed"),
-    (["download", APP, URL, "--to", "/b"], TRANSFERS + "Enqueue", TRANSFERS + "NotStored", 75, "nothing is changed"),
+    (["download", APP, URL, "--to", "/b"], TRANSFERS + "Enqueue", SHARED + "NoSuchApp", 66, APP),
+    (["download", APP, URL, "--to", "/b"], TRANSFERS + "Enqueue", SHARED + "NotAllowed", 77, "not allowed"),
+    (["download", APP, URL, "--to", "/b"], TRANSFERS + "Enqueue", SHARED + "NotStored", 75, "nothing is changed"),
     (["download", APP, URL, "--to", "/b"], TRANSFERS + "Enqueue", TRANSFERS + "QueueFull", 75, "cannot queue more than"),
     (["push", APP, "[]"], APP_INTERFACE + "Push", APP_INTERFACE + "InvalidPayload", 65, "as JSON. Send one JSON"),
-    (["push", APP, PUSH], APP_INTERFACE + "Push", APP_INTERFACE + "NoSuchApp", 66, APP),
-    (["push", APP, PUSH], APP_INTERFACE + "Push", APP_INTERFACE + "NotStored", 75, "nothing is changed"),
+    (["push", APP, PUSH], APP_INTERFACE + "Push", SHARED + "NoSuchApp", 66, APP),
+    (["push", APP, PUSH], APP_INTERFACE + "Push", SHARED + "NotStored", 75, "nothing is changed"),
     (["cancel-transfer", "17"], TRANSFERS + "Cancel", TRANSFERS + "NoSuchTransfer", 66, "cannot find transfer 17"),
     (["pause-transfer", "17"], TRANSFERS + "Pause", TRANSFERS + "AlreadyEnded", 1, "it has ended (done)"),
 ]
@@ -331,7 +332,7 @@ def test_what_is_no_payload_is_not_sent(daemon, text, problem):
 
 
 def test_a_push_is_a_success_also_when_nobody_says_what_becomes_of_it(daemon):
-    daemon.answers[MANAGER + "Why"] = [{"error": MANAGER + "NoSuchApp", "parameters": {"app": APP}}]
+    daemon.answers[MANAGER + "Why"] = [{"error": SHARED + "NoSuchApp", "parameters": {"app": APP}}]
     daemon.answers[APP_INTERFACE + "Push"] = [{"parameters": {"fate": "queued", "waiting": 1}}]
     result = refreshctl("push", APP, PUSH, path=daemon.path)
     assert (result.returncode, result.stdout) == (0, f"{APP} is woken with content 42 now.\n")

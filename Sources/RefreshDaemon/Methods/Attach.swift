@@ -7,10 +7,10 @@ extension Daemon {
   /// Lets a process of an app perform its refreshes until the connection ends (FEATURES B6).
   func attach(_ call: Call<AppInterface.Attach.Parameters>) {
     guard let app = AppID(call.parameters.app).flatMap({ configuration[$0] }) else {
-      return call.fail(AppInterface.NoSuchApp(app: call.parameters.app))
+      return call.fail(RefreshdInterface.NoSuchApp(app: call.parameters.app))
     }
     guard access.may(call.peer, about: app) else {
-      return call.fail(AppInterface.NotAllowed(app: call.parameters.app, remedy: access.remedy(for: app)))
+      return call.fail(RefreshdInterface.NotAllowed(app: call.parameters.app, remedy: access.remedy(for: app)))
     }
     guard call.wantsMore else { return call.fail(ExpectedMore()) }
     let attachment = Attachments.Attachment(lease: leases.makeID(), call: call)

@@ -9,7 +9,7 @@ extension Daemon {
   func complete(_ call: Call<AppInterface.Complete.Parameters>) {
     guard let key = refreshes.task(of: call.parameters.token), mayComplete(key.refresh, call.peer) else {
       wakeLate(by: call.parameters.token, call.peer)
-      return call.fail(AppInterface.NoSuchToken())
+      return call.fail(RefreshdInterface.NoSuchToken())
     }
     let hints: Completion.Hints
     do throws(InvalidParameter) { hints = try Completion.Hints(call.parameters) } catch { return call.fail(error) }

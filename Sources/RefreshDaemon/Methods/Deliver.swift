@@ -24,7 +24,7 @@ extension Daemon {
     }
     take(orders) { outcome in
       switch outcome {
-      case .failure(let reason): call.fail(PushInterface.NotStored(problem: reason.problem))
+      case .failure(let reason): call.fail(RefreshdInterface.NotStored(problem: reason.problem))
       case .success(let taken):
         var rest = taken[...]
         let results = refusals.map { refusal in
@@ -44,7 +44,7 @@ extension Daemon {
   /// Whether the caller may speak for the bridge; else the call is answered.
   func mayPush<Parameters>(_ call: Call<Parameters>) -> Bool {
     if access.mayPush(call.peer) { return true }
-    call.fail(PushInterface.NotAllowed(remedy: access.remedyForPushes))
+    call.fail(RefreshdInterface.NotAllowed(remedy: access.remedyForPushes))
     return false
   }
 }

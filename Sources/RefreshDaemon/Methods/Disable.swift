@@ -1,3 +1,4 @@
+import JSON
 import RefreshAPI
 import RefreshConfig
 import RefreshEngine
@@ -14,7 +15,7 @@ extension Daemon {
   /// Turns the user's switch of apps and answers when that is on disk; what cannot be stored is taken back.
   func flip<Parameters>(
     _ apps: [AppConfiguration], isDisabled: Bool, for call: Call<Parameters>,
-    reply: @escaping ([Wire.App]) -> some Encodable
+    reply: @escaping ([Wire.App]) -> some JSONWritable
   ) {
     let changes = apps.map { Event.disabled($0.id, isDisabled) }
     var undo: [Event] = []

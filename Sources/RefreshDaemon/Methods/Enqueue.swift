@@ -20,20 +20,20 @@ extension Daemon {
     // Files are read and written as the owner: nobody else may choose which.
     guard [0, app.owner.uid].contains(call.peer.uid) else {
       return call.fail(
-        TransfersInterface.NotAllowed(
+        RefreshdInterface.NotAllowed(
           app: call.parameters.app, remedy: "Ask as \(app.owner.name), whose files are read and written, or as root."))
     }
     guard (1...Self.callLimit).contains(call.parameters.transfers.count) else {
       return call.fail(InvalidParameter(parameter: "transfers"))
     }
     guard transfers.all.count + call.parameters.transfers.count <= Self.queueLimit else {
-      return call.fail(TransfersInterface.QueueFull(limit: Int64(Self.queueLimit)))
+      return call.fail(TransfersInterface.QueueFull(limit: Self.queueLimit))
     }
     // Counted only where it may be so: the queue may be long.
     let isOfApp = { (id: TransferID) in self.engine.transferState(of: id)?.policy.app == app.id }
     let before = transfers.all.count < Self.appLimit / 2 ? 0 : transfers.all.keys.count(where: isOfApp)
     guard before + call.parameters.transfers.count <= Self.appLimit else {
-      return call.fail(TransfersInterface.QueueFull(limit: Int64(Self.appLimit)))
+      return call.fail(TransfersInterface.QueueFull(limit: Self.appLimit))
     }
     var asked: [TransferOrder] = []
     for (index, request) in call.parameters.transfers.enumerated() {
@@ -64,7 +64,7 @@ extension Daemon {
       if let problem {
         for (id, _) in stored { self.transfers[id] = nil }
         self.pending.transfersRemoved.formUnion(stored.map(\.0))
-        return call.fail(TransfersInterface.NotStored(problem: problem.description))
+        return call.fail(RefreshdInterface.NotStored(problem: problem.description))
       }
       for (id, transfer) in stored { self.journal.enqueued(id, of: app, transfer.request) }
       self.handle(.enqueued(stored.map { Enqueued(id: $0, policy: $1.state.policy) }))

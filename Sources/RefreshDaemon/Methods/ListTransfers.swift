@@ -23,11 +23,11 @@ extension Daemon {
   func mayAsk<Parameters>(about name: String, for call: Call<Parameters>) -> Bool {
     let app = AppID(name)
     guard let app, configuration[app] != nil || engine.state(of: app) != nil else {
-      call.fail(TransfersInterface.NoSuchApp(app: name))
+      call.fail(RefreshdInterface.NoSuchApp(app: name))
       return false
     }
     guard may(call.peer, about: app) else {
-      call.fail(TransfersInterface.NotAllowed(app: name, remedy: remedy(for: app)))
+      call.fail(RefreshdInterface.NotAllowed(app: name, remedy: remedy(for: app)))
       return false
     }
     return true
@@ -36,7 +36,7 @@ extension Daemon {
   /// The app of a call, if it is configured and the caller may ask about it; else the call is answered.
   func app<Parameters>(named name: String, forTransfersOf call: Call<Parameters>) -> AppConfiguration? {
     guard let app = AppID(name).flatMap({ configuration[$0] }) else {
-      call.fail(TransfersInterface.NoSuchApp(app: name))
+      call.fail(RefreshdInterface.NoSuchApp(app: name))
       return nil
     }
     return mayAsk(about: name, for: call) ? app : nil

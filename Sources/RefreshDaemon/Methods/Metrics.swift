@@ -5,7 +5,7 @@ extension Daemon {
   /// Tells all that is counted and measured, as OpenMetrics text (FEATURES H9).
   func metrics(_ call: Call<ManagerInterface.Metrics.Parameters>) {
     guard access.mayAll(call.peer) else {
-      return call.fail(ManagerInterface.NotAllowed(remedy: access.remedy))
+      return call.fail(RefreshdInterface.NotAllowed(remedy: access.remedy))
     }
     call.reply(ManagerInterface.Metrics.Reply(text: metricsText(at: readClocks())))
   }

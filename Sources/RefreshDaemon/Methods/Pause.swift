@@ -5,7 +5,7 @@ import Varlink
 extension Daemon {
   /// Pauses all apps, for a time, until mains power or until `resume` (FEATURES D7).
   func pause(_ call: Call<ManagerInterface.Pause.Parameters>) {
-    guard access.mayAll(call.peer) else { return call.fail(ManagerInterface.NotAllowed(remedy: access.remedy)) }
+    guard access.mayAll(call.peer) else { return call.fail(RefreshdInterface.NotAllowed(remedy: access.remedy)) }
     let pause: Pause
     switch (call.parameters.untilMicroseconds, call.parameters.untilAC ?? false) {
     case (nil, false): pause = .untilResumed

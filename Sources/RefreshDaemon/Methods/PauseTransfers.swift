@@ -34,7 +34,7 @@ extension Daemon {
       }
       let app = state.policy.app
       guard may(call.peer, about: app) else {
-        call.fail(TransfersInterface.NotAllowed(app: app.description, remedy: remedy(for: app)))
+        call.fail(RefreshdInterface.NotAllowed(app: app.description, remedy: remedy(for: app)))
         return nil
       }
       if case .ended(let result, _) = state.stage {
@@ -50,11 +50,11 @@ extension Daemon {
   ///
   /// While it is known that nothing can be stored, nothing is begun that could not be taken back.
   func steer<Parameters>(_ events: [Event], undo: [Event], for call: Call<Parameters>) {
-    if let storeProblem { return call.fail(TransfersInterface.NotStored(problem: storeProblem.description)) }
+    if let storeProblem { return call.fail(RefreshdInterface.NotStored(problem: storeProblem.description)) }
     handleDurably(events) { problem in
       guard let problem else { return call.reply() }
       for event in undo { self.handle(event) }
-      call.fail(TransfersInterface.NotStored(problem: problem.description))
+      call.fail(RefreshdInterface.NotStored(problem: problem.description))
     }
   }
 }

@@ -8,10 +8,10 @@ extension Daemon {
   func push(_ call: Call<AppInterface.Push.Parameters>) {
     let asked = call.parameters
     guard let app = AppID(asked.app).flatMap({ configuration[$0] }) else {
-      return call.fail(AppInterface.NoSuchApp(app: asked.app))
+      return call.fail(RefreshdInterface.NoSuchApp(app: asked.app))
     }
     guard access.may(call.peer, about: app) else {
-      return call.fail(AppInterface.NotAllowed(app: asked.app, remedy: access.remedy(for: app)))
+      return call.fail(RefreshdInterface.NotAllowed(app: asked.app, remedy: access.remedy(for: app)))
     }
     guard asked.id.map(PushOrder.isMessage) ?? true else { return call.fail(InvalidParameter(parameter: "id")) }
     let payload: PushPayload
@@ -21,10 +21,10 @@ extension Daemon {
     }
     take([PushOrder(app: app.id, payload: payload, urgency: asked.urgency, message: asked.id)]) { outcome in
       switch outcome {
-      case .failure(let reason): call.fail(AppInterface.NotStored(problem: reason.problem))
+      case .failure(let reason): call.fail(RefreshdInterface.NotStored(problem: reason.problem))
       case .success(let taken):
         guard let taken = taken.first, let fate = taken.fate else {
-          return call.fail(AppInterface.NoSuchApp(app: asked.app))
+          return call.fail(RefreshdInterface.NoSuchApp(app: asked.app))
         }
         call.reply(
           AppInterface.Push.Reply(

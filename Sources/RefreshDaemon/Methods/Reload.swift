@@ -4,7 +4,7 @@ import Varlink
 extension Daemon {
   /// Puts the configuration on disk in force, or answers every mistake in it.
   func reload(_ call: Call<ManagerInterface.Reload.Parameters>) {
-    guard access.mayAll(call.peer) else { return call.fail(ManagerInterface.NotAllowed(remedy: access.remedy)) }
+    guard access.mayAll(call.peer) else { return call.fail(RefreshdInterface.NotAllowed(remedy: access.remedy)) }
     Task {
       let problems = await reload()
       if problems.isEmpty {

@@ -11,7 +11,7 @@ extension Daemon {
     let said = call.parameters
     guard let key = refreshes.task(of: said.token), let running = refreshes.running[key.refresh],
       running.performer == nil, let fetch = running.app.commands[key.task].fetch
-    else { return call.fail(WorkerInterface.NoSuchToken()) }
+    else { return call.fail(RefreshdInterface.NoSuchToken()) }
     guard said.url == fetch.file.url else { return call.fail(InvalidParameter(parameter: "url")) }
     for (name, text) in [("etag", said.etag), ("last_modified", said.lastModified), ("digest", said.digest)] {
       if let text, text.utf8.count > ReportBounds.longestValidator || text.utf8.contains(where: { $0 < 0x20 }) {
@@ -22,7 +22,7 @@ extension Daemon {
       Validator(etag: said.etag, lastModified: said.lastModified, digest: said.digest), of: running.app.id, said.url)
     handleDurably([]) { problem in
       if let problem {
-        call.fail(WorkerInterface.NotStored(problem: problem.description))
+        call.fail(RefreshdInterface.NotStored(problem: problem.description))
       } else {
         call.reply(WorkerInterface.Remember.Reply())
       }

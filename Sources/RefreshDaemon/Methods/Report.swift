@@ -10,7 +10,7 @@ extension Daemon {
   /// the worker.
   func report(_ call: Call<WorkerInterface.Report.Parameters>) {
     guard let worker = workers.worker(of: call.parameters.token) else {
-      return call.fail(WorkerInterface.NoSuchToken())
+      return call.fail(RefreshdInterface.NoSuchToken())
     }
     let now = readClocks()
     for report in call.parameters.reports {

@@ -13,12 +13,12 @@ extension Daemon {
     var before: RefreshID?
     if case .refreshing(let refresh) = engine.verdict(on: app.id, at: Moment.now().instant) {
       before = refresh
-      if call.wantsMore { call.reply(ManagerInterface.Run.Reply(event: .queued), continues: true) }
+      if call.wantsMore { call.reply(ManagerInterface.Run.Reply(event: .init(kind: .queued)), continues: true) }
     }
     refreshes.wait(call, for: app.id, after: before)
     handle(.requested(app.id, call.parameters.trigger.map(Trigger.init) ?? .manual))
     if before == nil, call.wantsMore, case .held(let holds) = engine.verdict(on: app.id, at: Moment.now().instant) {
-      call.reply(ManagerInterface.Run.Reply(event: .held(wire(holds, of: app.id))), continues: true)
+      call.reply(ManagerInterface.Run.Reply(event: .init(kind: .held, holds: wire(holds, of: app.id))), continues: true)
     }
   }
 

@@ -1,3 +1,4 @@
+import JSON
 import RefreshAPI
 import RefreshConfig
 import RefreshEngine
@@ -29,7 +30,7 @@ extension Daemon {
   func override<Parameters>(
     _ apps: [AppConfiguration], for call: Call<Parameters>, and alsoEvent: (AppID) -> Event? = { _ in nil },
     change: (inout Overrides) -> Void,
-    reply: @escaping ([Wire.Intervals]) -> some Encodable
+    reply: @escaping ([Wire.Intervals]) -> some JSONWritable
   ) {
     var changes: [Event] = []
     var undo: [Event] = []

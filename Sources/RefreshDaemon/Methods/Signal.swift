@@ -29,7 +29,7 @@ extension Daemon {
       handleDurably([.signalled(app, signal)]) { problem in
         guard let problem else { return self.answer(call, app) }
         self.changePhase(of: app) { self.handle(.signalled(app, before)) }
-        call.fail(AppInterface.NotStored(problem: problem.description))
+        call.fail(RefreshdInterface.NotStored(problem: problem.description))
       }
     }
   }
@@ -62,7 +62,7 @@ extension Daemon {
 
   private func answer(_ call: Call<AppInterface.Signal.Parameters>, _ app: AppID) {
     guard let phase = engine.phase(of: app) else {
-      return call.fail(AppInterface.NoSuchApp(app: call.parameters.app))
+      return call.fail(RefreshdInterface.NoSuchApp(app: call.parameters.app))
     }
     call.reply(AppInterface.Signal.Reply(phase: Wire.Phase(phase)))
   }
@@ -70,11 +70,11 @@ extension Daemon {
   /// The app that the call is about, if the caller may signal for it; else the call is answered.
   private func app(named name: String, for call: Call<AppInterface.Signal.Parameters>) -> AppConfiguration? {
     guard let app = AppID(name).flatMap({ configuration[$0] }) else {
-      call.fail(AppInterface.NoSuchApp(app: name))
+      call.fail(RefreshdInterface.NoSuchApp(app: name))
       return nil
     }
     guard access.may(call.peer, about: app) else {
-      call.fail(AppInterface.NotAllowed(app: name, remedy: access.remedy(for: app)))
+      call.fail(RefreshdInterface.NotAllowed(app: name, remedy: access.remedy(for: app)))
       return nil
     }
     return app

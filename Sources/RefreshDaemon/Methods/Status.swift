@@ -6,7 +6,7 @@ extension Daemon {
   /// Tells how the daemon itself is.
   func status(_ call: Call<ManagerInterface.Status.Parameters>) {
     guard access.mayAll(call.peer) else {
-      return call.fail(ManagerInterface.NotAllowed(remedy: access.remedy))
+      return call.fail(RefreshdInterface.NotAllowed(remedy: access.remedy))
     }
     let now = readClocks()
     call.reply(

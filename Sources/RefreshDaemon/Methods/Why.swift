@@ -19,7 +19,7 @@ extension Daemon {
         let dropped = try await store.droppedPushes(of: app.id, limit: Self.droppedLimit)
         // The app may have gone while the store was read.
         guard let app = configuration[app.id], let why = explanation(of: app, past: past, dropped) else {
-          return call.fail(ManagerInterface.NoSuchApp(app: call.parameters.app))
+          return call.fail(RefreshdInterface.NoSuchApp(app: call.parameters.app))
         }
         call.reply(ManagerInterface.Why.Reply(why: why))
       } catch {

@@ -1,3 +1,4 @@
+import JSON
 import RefreshAPI
 import RefreshConfig
 import RefreshEngine
@@ -6,7 +7,7 @@ import RefreshStore
 // What an app is told of its transfers (FEATURES F8).
 
 /// What an app is told of one transfer of a session that has ended: a line on standard input.
-private struct TransferLine: Encodable {
+private struct TransferLine: JSONWritable {
   let url: String
   let path: String
   let outcome: String
@@ -15,27 +16,31 @@ private struct TransferLine: Encodable {
   let description: String?
   let message: String?
 
-  private enum CodingKeys: String, CodingKey {
-    case url, path, outcome, bytes, sha256, description, message
-  }
-
-  // By hand, so that what is nil is `null` and each line has the same keys.
-  func encode(to encoder: any Encoder) throws {
-    var line = encoder.container(keyedBy: CodingKeys.self)
-    try line.encode(url, forKey: .url)
-    try line.encode(path, forKey: .path)
-    try line.encode(outcome, forKey: .outcome)
-    try line.encode(bytes, forKey: .bytes)
-    try line.encode(sha256, forKey: .sha256)
-    try line.encode(description, forKey: .description)
-    try line.encode(message, forKey: .message)
+  /// A nil is `null`, so that each line has the same keys.
+  func write(to json: inout JSONWriter) {
+    json.beginObject()
+    json.member("bytes", bytes)
+    json.member("description", .some(description))
+    json.member("message", .some(message))
+    json.member("outcome", outcome)
+    json.member("path", path)
+    json.member("sha256", .some(sha256))
+    json.member("url", url)
+    json.endObject()
   }
 }
 
 /// What a desktop is told, on the standard input of `refresh-worker notify`.
-private struct DesktopNotice: Encodable {
+private struct DesktopNotice: JSONWritable {
   let title: String
   let body: String
+
+  func write(to json: inout JSONWriter) {
+    json.beginObject()
+    json.member("body", body)
+    json.member("title", title)
+    json.endObject()
+  }
 }
 
 extension Daemon {

@@ -1,6 +1,6 @@
 import CLinux
-import FoundationEssentials
 import Glibc
+import JSON
 
 /// The position of each source, in a file of the state directory: the id of the last stored message, or the session
 /// with a broker.
@@ -36,7 +36,7 @@ final class BridgeState {
     let count = Glibc.read(descriptor, &bytes, bytes.count)
     guard count >= 0 else { throw Self.refusal("read", path, errno) }
     do {
-      places = try JSONDecoder().decode([String: String].self, from: Data(bytes[..<count]))
+      places = try [String: String](jsonText: Array(bytes[..<count]))
     } catch {
       throw PushError(
         .damaged, "cannot read \(path): it is damaged; remove it to begin with the messages from now on")
@@ -75,11 +75,9 @@ final class BridgeState {
   }
 
   private func write(_ places: [String: String]) throws(PushError) {
-    let bytes: Data
+    let bytes: [UInt8]
     do {
-      let encoder = JSONEncoder()
-      encoder.outputFormatting = [.sortedKeys, .withoutEscapingSlashes]
-      bytes = try encoder.encode(places)
+      bytes = try places.jsonBytes()
     } catch {
       throw PushError(.software, "cannot write \(path): \(error)")
     }

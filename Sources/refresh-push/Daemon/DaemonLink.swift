@@ -142,8 +142,8 @@ final class DaemonLink {
     do throws(ClientError) {
       return try work.nextAnswer(as: PushInterface.Deliver.Reply.self)?.parameters
     } catch {
-      guard case .failed(let reply) = error, reply.name == PushInterface.NotStored.name else { throw error }
-      let refusal = try reply.parameters(as: PushInterface.NotStored.self)
+      guard case .failed(let reply) = error, reply.name == RefreshdInterface.NotStored.name else { throw error }
+      let refusal = try reply.parameters(as: RefreshdInterface.NotStored.self)
       pending = nil
       queue.requeue(mayBeStored: false)
       problem = "cannot store pushes: \(refusal.problem)"
@@ -187,7 +187,7 @@ final class DaemonLink {
     switch error {
     case .unreachable: "\(error.description); \(socket.remedy)"
     case .disconnected: "cannot go on with refreshd: it has closed the connection"
-    case .failed(let reply) where reply.name == PushInterface.NotAllowed.name:
+    case .failed(let reply) where reply.name == RefreshdInterface.NotAllowed.name:
       "cannot push: refreshd does not allow it to user \(geteuid()); run refresh-push as the user refresh-push"
     default: error.description
     }

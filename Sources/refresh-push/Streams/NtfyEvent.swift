@@ -1,4 +1,5 @@
 import FoundationEssentials
+import JSON
 import RefreshAPI
 
 /// A line of an ntfy server's JSON stream (docs.ntfy.sh/subscribe/api).
@@ -13,7 +14,7 @@ enum NtfyEvent: Hashable, Sendable {
   /// Reads a line; nil for a line that no ntfy server sends.
   init?(_ line: [UInt8]) {
     let fields: NtfyFields
-    do { fields = try JSONDecoder().decode(NtfyFields.self, from: Data(line)) } catch { return nil }
+    do { fields = try NtfyFields(jsonText: line) } catch { return nil }
     switch fields.event {
     case "open": self = .open(time: fields.time ?? 0)
     case "message":
@@ -66,29 +67,51 @@ struct NtfyMessage: Hashable, Sendable {
 }
 
 /// The fields of a line that the bridge uses.
-private struct NtfyFields: Decodable {
-  let id: String?
-  let time: Int64?
+private struct NtfyFields: JSONReadable {
+  private(set) var id: String?
+  private(set) var time: Int64?
   let event: String
-  let topic: String?
-  let message: String?
-  let encoding: String?
-  let priority: Int?
-  let hasAttachment: Bool
+  private(set) var topic: String?
+  private(set) var message: String?
+  private(set) var encoding: String?
+  private(set) var priority: Int?
+  private(set) var hasAttachment = false
 
-  private enum Key: String, CodingKey {
-    case id, time, event, topic, message, encoding, priority, attachment
-  }
-
-  init(from decoder: any Decoder) throws {
-    let fields = try decoder.container(keyedBy: Key.self)
-    id = try fields.decodeIfPresent(String.self, forKey: .id)
-    time = try fields.decodeIfPresent(Int64.self, forKey: .time)
-    event = try fields.decode(String.self, forKey: .event)
-    topic = try fields.decodeIfPresent(String.self, forKey: .topic)
-    message = try fields.decodeIfPresent(String.self, forKey: .message)
-    encoding = try fields.decodeIfPresent(String.self, forKey: .encoding)
-    priority = try fields.decodeIfPresent(Int.self, forKey: .priority)
-    hasAttachment = try fields.contains(.attachment) && !fields.decodeNil(forKey: .attachment)
+  init(from json: inout JSONReader) throws(JSONError) {
+    var event: String?
+    var seen: UInt64 = 0
+    try json.beginObject()
+    while try json.nextKey() {
+      switch json.keyText {
+      case "id":
+        try json.once(&seen, 0)
+        id = try json.optional(String.self)
+      case "time":
+        try json.once(&seen, 1)
+        time = try json.optional(Int64.self)
+      case "event":
+        try json.once(&seen, 2)
+        event = try String(from: &json)
+      case "topic":
+        try json.once(&seen, 3)
+        topic = try json.optional(String.self)
+      case "message":
+        try json.once(&seen, 4)
+        message = try json.optional(String.self)
+      case "encoding":
+        try json.once(&seen, 5)
+        encoding = try json.optional(String.self)
+      case "priority":
+        try json.once(&seen, 6)
+        priority = try json.optional(Int.self)
+      case "attachment":
+        try json.once(&seen, 7)
+        hasAttachment = try !json.null()
+        if hasAttachment { try json.skip() }
+      default: try json.skip()
+      }
+    }
+    guard let event else { throw json.error(.missing("event"), at: 0) }
+    self.event = event
   }
 }

@@ -52,6 +52,6 @@ enum EnqueueTask {
 
   /// Whether the daemon may accept the transfer later, by the name of its error.
   static func mayPass(_ error: String) -> Bool {
-    [TransfersInterface.NotStored.name, TransfersInterface.QueueFull.name].contains(error)
+    [RefreshdInterface.NotStored.name, TransfersInterface.QueueFull.name].contains(error)
   }
 }

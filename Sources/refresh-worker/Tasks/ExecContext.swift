@@ -1,4 +1,5 @@
 import Glibc
+import JSON
 import RefreshAPI
 import Varlink
 
@@ -35,7 +36,7 @@ struct ExecContext {
   }
 
   /// Reads the order from standard input; nil if the input is no order.
-  static func order<Order: Decodable>(as type: Order.Type) -> Order? {
+  static func order<Order: JSONReadable>(as type: Order.Type) -> Order? {
     var bytes = [UInt8](repeating: 0, count: longestOrder)
     var length = 0
     while length < bytes.count {

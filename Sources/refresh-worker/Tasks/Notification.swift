@@ -1,14 +1,27 @@
 import Glibc
+import JSON
 import Systemd
 
 /// `refresh-worker notify`: shows a notification on the owner's desktop (Desktop Notifications Specification 1.2).
 ///
 /// Standard input has the notification as a JSON object.
-struct Notification: Codable, Hashable, Sendable {
+struct Notification: JSONReadable, Hashable, Sendable {
   /// The app's name.
   let title: String
   /// The text of the notification.
   let body: String
+
+  init(title: String, body: String) {
+    (self.title, self.body) = (title, body)
+  }
+
+  init(from json: inout JSONReader) throws(JSONError) {
+    let members = try [String: JSONValue](from: &json)
+    guard case .text(let title) = members["title"], case .text(let body) = members["body"] else {
+      throw json.error(.expected("title and body"), at: 0)
+    }
+    self.init(title: title, body: body)
+  }
 
   /// Runs the task and returns the exit code.
   static func run() -> Int32 {

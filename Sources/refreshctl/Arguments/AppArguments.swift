@@ -1,5 +1,6 @@
 import ArgumentParser
 import RefreshAPI
+import Varlink
 
 /// The arguments of a command about one app.
 struct AppArguments: ParsableArguments {

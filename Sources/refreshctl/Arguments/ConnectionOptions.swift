@@ -1,5 +1,6 @@
 import ArgumentParser
 @preconcurrency import Glibc
+import JSON
 import RefreshAPI
 
 /// The options of every command that calls the daemon.
@@ -11,7 +12,7 @@ struct ConnectionOptions: ParsableArguments {
   var json = false
 
   /// Prints an answer: as one JSON document, or as lines for a person.
-  func show(_ answer: some Encodable, lines: (Screen) -> [String]) throws(Failure) {
+  func show(_ answer: some JSONWritable, lines: (Screen) -> [String]) throws(Failure) {
     if json {
       print(try Self.json(answer, .document))
     } else {
@@ -20,12 +21,12 @@ struct ConnectionOptions: ParsableArguments {
   }
 
   /// Prints one of several answers as one line of JSON, without buffering, so that a reader sees it at once.
-  func showStep(_ answer: some Encodable) throws(Failure) {
+  func showStep(_ answer: some JSONWritable) throws(Failure) {
     print(try Self.json(answer, .line))
     fflush(stdout)
   }
 
-  private static func json(_ answer: some Encodable, _ layout: JSONLayout) throws(Failure) -> String {
+  private static func json(_ answer: some JSONWritable, _ layout: JSONLayout) throws(Failure) -> String {
     do {
       return try answer.jsonText(layout)
     } catch {

@@ -47,43 +47,38 @@ extension Failure {
 
   /// The errors of the App and Manager interfaces.
   private static let declared: [@Sendable (ErrorReply) -> Failure?] = [
-    on(AppInterface.NoSuchApp.name) { (error: AppInterface.NoSuchApp) in noSuchApp(error.app) },
-    on(ManagerInterface.NoSuchApp.name) { (error: ManagerInterface.NoSuchApp) in noSuchApp(error.app) },
-    on(AppInterface.NotAllowed.name) { (error: AppInterface.NotAllowed) in notAllowed(error.app, error.remedy) },
-    on(ManagerInterface.NotAllowed.name) { (error: ManagerInterface.NotAllowed) in
-      notAllowed(error.app, error.remedy)
-    },
-    on(AppInterface.InvalidPayload.name) { (error: AppInterface.InvalidPayload) in
+    on { (error: RefreshdInterface.NoSuchApp) in noSuchApp(error.app) },
+    on { (error: RefreshdInterface.NotAllowed) in notAllowed(error.app, error.remedy) },
+    on { (error: RefreshdInterface.NotStored) in notStored(error.problem) },
+    on { (error: AppInterface.InvalidPayload) in
       Failure(status: .badData, text: printable("\(error.problem). \(error.remedy)"))
     },
-    on(AppInterface.NoSuchToken.name) { (_: AppInterface.NoSuchToken) in
+    on { (_: RefreshdInterface.NoSuchToken) in
       Failure(
         status: .notFound,
         text: "cannot complete the task: it has ended; complete it while it runs, before its deadline")
     },
-    on(AppInterface.AlreadyCompleted.name) { (error: AppInterface.AlreadyCompleted) in
+    on { (error: AppInterface.AlreadyCompleted) in
       Failure(
         status: .failed,
         text: "cannot complete the task a second time: its outcome is \(error.outcome.words); complete it once")
     },
-    on(ManagerInterface.Held.name) { (error: ManagerInterface.Held) in
+    on { (error: ManagerInterface.Held) in
       let holds = error.holds.map { "\($0.name) (\($0.remedy))" }.joined(separator: ", ")
       return Failure(status: .heldOrNotStored, text: "cannot refresh \(error.app): it is held: \(holds)")
     },
-    on(ManagerInterface.InvalidInterval.name) { (error: ManagerInterface.InvalidInterval) in
+    on { (error: ManagerInterface.InvalidInterval) in
       Failure(status: .badData, text: error.problem)
     },
-    on(AppInterface.NotStored.name) { (error: AppInterface.NotStored) in notStored(error.problem) },
-    on(ManagerInterface.NotStored.name) { (error: ManagerInterface.NotStored) in notStored(error.problem) },
-    on(ManagerInterface.NotReadable.name) { (error: ManagerInterface.NotReadable) in
+    on { (error: ManagerInterface.NotReadable) in
       Failure(status: .failed, text: "cannot read the history: \(error.problem)")
     },
-    on(ManagerInterface.BadConfiguration.name) { (error: ManagerInterface.BadConfiguration) in
+    on { (error: ManagerInterface.BadConfiguration) in
       let lines = error.problems.map { $0.line() }.joined(separator: "\n")
       return Failure(
         status: .failed, text: "cannot apply the configuration, so the previous one stays in force:\n\(lines)")
     },
-    on(InvalidParameter.name) { (error: InvalidParameter) in
+    on { (error: InvalidParameter) in
       Failure(
         status: .usage, text: "cannot use the value of `\(error.parameter)`; see --help for the values it accepts")
     },
@@ -91,27 +86,22 @@ extension Failure {
 
   /// The errors of the Transfers interface.
   private static let declaredOfTransfers: [@Sendable (ErrorReply) -> Failure?] = [
-    on(TransfersInterface.NoSuchApp.name) { (error: TransfersInterface.NoSuchApp) in noSuchApp(error.app) },
-    on(TransfersInterface.NotAllowed.name) { (error: TransfersInterface.NotAllowed) in
-      notAllowed(error.app, error.remedy)
-    },
-    on(TransfersInterface.NotStored.name) { (error: TransfersInterface.NotStored) in notStored(error.problem) },
-    on(TransfersInterface.NoSuchTransfer.name) { (error: TransfersInterface.NoSuchTransfer) in
+    on { (error: TransfersInterface.NoSuchTransfer) in
       Failure(
         status: .notFound,
         text: "cannot find transfer \(error.id), so nothing is changed; `refreshctl transfers` lists them")
     },
-    on(TransfersInterface.AlreadyEnded.name) { (error: TransfersInterface.AlreadyEnded) in
+    on { (error: TransfersInterface.AlreadyEnded) in
       Failure(
         status: .failed,
         text: "cannot change transfer \(error.id), so nothing is changed: it has ended (\(error.result.rawValue)); "
           + "leave it out")
     },
-    on(TransfersInterface.InvalidRequest.name) { (error: TransfersInterface.InvalidRequest) in
+    on { (error: TransfersInterface.InvalidRequest) in
       let field = String(error.field.map { $0 == "_" ? "-" : $0 })
       return Failure(status: .usage, text: printable("\(error.reason) (\(field)); \(error.remedy)"))
     },
-    on(TransfersInterface.QueueFull.name) { (error: TransfersInterface.QueueFull) in
+    on { (error: TransfersInterface.QueueFull) in
       Failure(
         status: .heldOrNotStored,
         text: "cannot queue more than \(error.limit) transfers; wait for some to end, or cancel them")
@@ -133,11 +123,11 @@ extension Failure {
     Failure(status: .notAllowed, text: "cannot do this\(app.map { " for \($0)" } ?? ""): not allowed. \(remedy)")
   }
 
-  private static func on<Parameters: Decodable & SendableMetatype>(
-    _ name: String, _ told: @escaping @Sendable (Parameters) -> Failure
+  private static func on<Parameters: VarlinkError & SendableMetatype>(
+    _ told: @escaping @Sendable (Parameters) -> Failure
   ) -> @Sendable (ErrorReply) -> Failure? {
     { reply in
-      guard reply.name == name else { return nil }
+      guard reply.name == Parameters.name else { return nil }
       // If the parameters cannot be read, the caller reports the name of the error.
       guard let parameters = try? reply.parameters(as: Parameters.self) else { return nil }
       return told(parameters)

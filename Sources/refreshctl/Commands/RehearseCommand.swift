@@ -1,5 +1,6 @@
 import ArgumentParser
 @preconcurrency import Glibc
+import JSON
 import RefreshAPI
 import RefreshConfig
 import RefreshEngine
@@ -67,31 +68,34 @@ struct RehearseCommand: ParsableCommand {
     let results = [("in force", inForce), ("rehearsed", other)].map { name, policies in
       (name, Freshness(Rehearsal.run(past.trace, policies), on: past.trace))
     }
-    try connection.show(results.map { RehearsalLine($0.0, $0.1) }) { $0.text(results) }
+    try connection.show(results.map { RehearsalLine(name: $0.0, freshness: $0.1) }) { $0.text(results) }
   }
 
-  private struct ScheduleLine: Encodable {
+  private struct ScheduleLine: JSONWritable {
     var app: String
     var refreshes: [Double]
+
+    func write(to json: inout JSONWriter) {
+      json.beginObject()
+      json.member("app", app)
+      json.member("refreshes", refreshes)
+      json.endObject()
+    }
   }
 
-  private struct RehearsalLine: Encodable {
-    var name: String
-    var refreshesPerAppAndDay, wakesPerDay, waste, fresh, age: Double
+  private struct RehearsalLine: JSONWritable {
+    let name: String
+    let freshness: Freshness
 
-    init(_ name: String, _ freshness: Freshness) {
-      (self.name, age) = (name, freshness.age)
-      (refreshesPerAppAndDay, wakesPerDay) = (freshness.refreshesPerAppAndDay, freshness.wakesPerDay)
-      (waste, fresh) = (freshness.waste, freshness.fresh)
-    }
-
-    private enum CodingKeys: String, CodingKey {
-      case name
-      case refreshesPerAppAndDay = "refreshes_per_app_and_day"
-      case wakesPerDay = "wakes_per_day"
-      case waste
-      case fresh
-      case age = "age_min"
+    func write(to json: inout JSONWriter) {
+      json.beginObject()
+      json.member("age_min", freshness.age)
+      json.member("fresh", freshness.fresh)
+      json.member("name", name)
+      json.member("refreshes_per_app_and_day", freshness.refreshesPerAppAndDay)
+      json.member("wakes_per_day", freshness.wakesPerDay)
+      json.member("waste", freshness.waste)
+      json.endObject()
     }
   }
 

@@ -54,12 +54,13 @@ struct RunCommand: ParsableCommand {
     let parameters = ManagerInterface.Run.Parameters(app: app, trigger: trigger?.value)
     try DaemonClient(connection).stream(ManagerInterface.Run.self, parameters) { reply throws(Failure) in
       if connection.json { try connection.showStep(reply) }
-      switch reply.event {
+      switch reply.event.kind {
       case .queued: report("\(app) is being refreshed; another refresh follows")
-      case .held(let holds): report("\(app) is waiting: \(holds.namesAndRemedies)")
-      case .started(let id): report("\(app): refresh \(printable(id)) has started")
-      case .output(let task, let line): printOutput(line, of: task)
-      case .finished(let refresh):
+      case .held: report("\(app) is waiting: \((reply.event.holds ?? []).namesAndRemedies)")
+      case .started: report("\(app): refresh \(printable(reply.event.id ?? "")) has started")
+      case .output: printOutput(reply.event.text ?? "", of: reply.event.task ?? "")
+      case .finished:
+        guard let refresh = reply.event.refresh else { return }
         report(Screen(of: STDERR_FILENO).ending(refresh))
         ending = refresh
       }

@@ -1,5 +1,6 @@
 import ArgumentParser
 @preconcurrency import Glibc
+import JSON
 import RefreshAPI
 
 struct TimelineCommand: ParsableCommand {
@@ -67,10 +68,18 @@ struct TimelineCommand: ParsableCommand {
 }
 
 /// The daemon's replies about the hours before and after now.
-struct TimelineAnswers: Encodable {
-  struct App: Encodable {
+struct TimelineAnswers: JSONWritable {
+  /// One app and its replies.
+  struct App: JSONWritable {
     let app: String
     let timeline: ManagerInterface.Timeline.Reply
+
+    func write(to json: inout JSONWriter) {
+      json.beginObject()
+      json.member("app", app)
+      json.member("timeline", timeline)
+      json.endObject()
+    }
   }
 
   /// The beginning, in microseconds of the wall clock.
@@ -80,10 +89,12 @@ struct TimelineAnswers: Encodable {
   let leftOut: Int
   let forecast: ManagerInterface.Forecast.Reply
 
-  private enum CodingKeys: String, CodingKey {
-    case sinceMicroseconds = "since_us"
-    case apps
-    case leftOut = "left_out"
-    case forecast
+  func write(to json: inout JSONWriter) {
+    json.beginObject()
+    json.member("apps", apps)
+    json.member("forecast", forecast)
+    json.member("left_out", leftOut)
+    json.member("since_us", sinceMicroseconds)
+    json.endObject()
   }
 }

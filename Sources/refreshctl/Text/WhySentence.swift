@@ -40,7 +40,7 @@ extension Screen {
       return why.interval.map { ", the first moment that its \(why.phase.hyphenated) interval of \($0.inForce) allows" }
         ?? ""
     }
-    guard let minute = planning.likelyOpeningMinute else { return ", when the daemon expects the most benefit" }
+    guard let minute = planning.likelyOpeningMinutes else { return ", when the daemon expects the most benefit" }
     return ", when the daemon expects the most benefit: it is usually opened around \(time(minute))"
   }
 

@@ -1,0 +1,103 @@
+/// Why a text is not the JSON that was asked for, and where.
+///
+/// The offset is enough to name the value: ``path(in:from:)`` walks there a second time, so that reading costs nothing
+/// for the case that all is well.
+public struct JSONError: Error, Hashable, Sendable, CustomStringConvertible {
+  /// The kinds of trouble.
+  public enum Reason: Hashable, Sendable {
+    /// The text breaks the grammar of RFC 8259, or is not UTF-8.
+    case malformed
+    /// Lists and objects are nested deeper than the reader allows.
+    case tooDeep
+    /// The value has another type than this one.
+    case expected(StaticWord)
+    /// The number does not fit the type.
+    case outOfRange
+    /// The word is none of the enum's.
+    case unknownWord
+    /// An object lacks the member of this name.
+    case missing(StaticWord)
+    /// An object has the member twice.
+    case duplicate
+  }
+
+  /// What is wrong.
+  public let reason: Reason
+  /// The byte at which the value begins, or the byte that breaks the grammar.
+  public let offset: Int
+
+  /// An error at a byte of the text.
+  @usableFromInline
+  init(_ reason: Reason, at offset: Int) {
+    (self.reason, self.offset) = (reason, offset)
+  }
+
+  /// What is wrong, without anything of the text, which may be secret.
+  public var description: String {
+    switch reason {
+    case .malformed: "no JSON at byte \(offset)"
+    case .tooDeep: "nested too deep at byte \(offset)"
+    case .expected(let type): "no \(type.text) at byte \(offset)"
+    case .outOfRange: "a number that does not fit at byte \(offset)"
+    case .unknownWord: "an unknown word at byte \(offset)"
+    case .missing(let name): "no member \(name.text) in the object at byte \(offset)"
+    case .duplicate: "the same member twice at byte \(offset)"
+    }
+  }
+
+  /// The way to the value that the error is about, such as `apps[2].id`; empty for the whole value.
+  ///
+  /// `bytes` are those that were read, and `start` is where the outermost value begins.
+  public func path(in bytes: UnsafeRawBufferPointer, from start: Int = 0) -> String {
+    var reader = JSONReader(bytes, from: start)
+    let path = reader.path(to: offset, "") ?? ""
+    guard case .missing(let name) = reason else { return path }
+    return path.isEmpty ? name.text : "\(path).\(name.text)"
+  }
+}
+
+/// A word of the program's own text.
+public struct StaticWord: Hashable, Sendable, ExpressibleByStringLiteral {
+  private let word: StaticString
+
+  /// A word that is written in the program.
+  public init(stringLiteral word: StaticString) { self.word = word }
+
+  /// The word.
+  public var text: String { word.description }
+
+  /// Whether both words are the same text.
+  public static func == (left: Self, right: Self) -> Bool { left.text == right.text }
+
+  /// Hashes the text.
+  public func hash(into hasher: inout Hasher) { hasher.combine(text) }
+}
+
+extension JSONReader {
+  /// The way to the value at `target` inside the value that begins here; nil if it is not inside.
+  fileprivate mutating func path(to target: Int, _ path: String) -> String? {
+    do throws(JSONError) {
+      skipSpace()
+      if position >= target { return path }
+      switch next {
+      case UInt8(ascii: "{"):
+        try beginObject()
+        while try nextKey() {
+          let name = keyText
+          if let found = self.path(to: target, path.isEmpty ? name : "\(path).\(name)") { return found }
+        }
+      case UInt8(ascii: "["):
+        try beginArray()
+        var index = 0
+        while try nextElement() {
+          if let found = self.path(to: target, "\(path)[\(index)]") { return found }
+          index += 1
+        }
+      default: try skip()
+      }
+      return position > target ? path : nil
+    } catch {
+      return path
+    }
+  }
+}

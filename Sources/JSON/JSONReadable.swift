@@ -1,0 +1,131 @@
+/// A type that is read from JSON.
+public protocol JSONReadable {
+  /// Reads the value at the position of the reader.
+  init(from json: inout JSONReader) throws(JSONError)
+}
+
+/// A type that is written as JSON.
+public protocol JSONWritable {
+  /// Writes the value.
+  func write(to json: inout JSONWriter)
+}
+
+extension JSONReader {
+  /// Reads a member that may be null.
+  @inlinable
+  public mutating func optional<Value: JSONReadable>(_ type: Value.Type) throws(JSONError) -> Value? {
+    try null() ? nil : try Value(from: &self)
+  }
+
+  /// Reads a member that may be null, and takes a word that the enum does not have as absent.
+  @inlinable
+  public mutating func known<Word: JSONReadable>(_ type: Word.Type) throws(JSONError) -> Word? {
+    do throws(JSONError) {
+      return try optional(type)
+    } catch {
+      guard case .unknownWord = error.reason else { throw error }
+      return nil
+    }
+  }
+}
+
+extension String: JSONReadable, JSONWritable {
+  /// Reads a string.
+  public init(from json: inout JSONReader) throws(JSONError) { self = try json.string() }
+
+  /// Writes the string.
+  public func write(to json: inout JSONWriter) { json.string(self) }
+}
+
+extension Bool: JSONReadable, JSONWritable {
+  /// Reads `true` or `false`.
+  public init(from json: inout JSONReader) throws(JSONError) { self = try json.bool() }
+
+  /// Writes `true` or `false`.
+  public func write(to json: inout JSONWriter) { json.literal(self ? "true" : "false") }
+}
+
+extension Int64: JSONReadable, JSONWritable {
+  /// Reads a whole number.
+  public init(from json: inout JSONReader) throws(JSONError) { self = try json.int64() }
+
+  /// Writes the number in digits.
+  public func write(to json: inout JSONWriter) { json.int64(self) }
+}
+
+extension Int: JSONReadable, JSONWritable {
+  /// Reads a whole number.
+  public init(from json: inout JSONReader) throws(JSONError) { self = Int(try json.int64()) }
+
+  /// Writes the number in digits.
+  public func write(to json: inout JSONWriter) { json.int64(Int64(self)) }
+}
+
+extension Double: JSONReadable, JSONWritable {
+  /// Reads a number.
+  public init(from json: inout JSONReader) throws(JSONError) { self = try json.double() }
+
+  /// Writes the shortest digits that are this number.
+  public func write(to json: inout JSONWriter) { json.double(self) }
+}
+
+extension Array: JSONReadable where Element: JSONReadable {
+  /// Reads a list.
+  @inlinable
+  public init(from json: inout JSONReader) throws(JSONError) {
+    self.init()
+    try json.beginArray()
+    while try json.nextElement() { append(try Element(from: &json)) }
+  }
+}
+
+extension Array: JSONWritable where Element: JSONWritable {
+  /// Writes a list.
+  @inlinable
+  public func write(to json: inout JSONWriter) {
+    json.beginArray()
+    for element in self {
+      json.nextElement()
+      element.write(to: &json)
+    }
+    json.endArray()
+  }
+}
+
+extension Optional: JSONReadable where Wrapped: JSONReadable {
+  /// Reads a value or null.
+  @inlinable
+  public init(from json: inout JSONReader) throws(JSONError) { self = try json.optional(Wrapped.self) }
+}
+
+extension Optional: JSONWritable where Wrapped: JSONWritable {
+  /// Writes the value or null.
+  @inlinable
+  public func write(to json: inout JSONWriter) {
+    if let self { self.write(to: &json) } else { json.literal("null") }
+  }
+}
+
+extension Dictionary: JSONReadable where Key == String, Value: JSONReadable {
+  /// Reads an object, each of whose members has the same type.
+  public init(from json: inout JSONReader) throws(JSONError) {
+    self.init()
+    try json.beginObject()
+    while try json.nextKey() {
+      let (name, start) = (json.keyText, json.position)
+      guard updateValue(try Value(from: &json), forKey: name) == nil else { throw json.error(.duplicate, at: start) }
+    }
+  }
+}
+
+extension Dictionary: JSONWritable where Key == String, Value: JSONWritable {
+  /// Writes an object, its names in byte order.
+  public func write(to json: inout JSONWriter) {
+    json.beginObject()
+    for (name, value) in sorted(by: { $0.key.utf8.lexicographicallyPrecedes($1.key.utf8) }) {
+      json.name(name)
+      value.write(to: &json)
+    }
+    json.endObject()
+  }
+}

@@ -1,0 +1,27 @@
+import JSON
+
+/// An interface as its file declares it; the plugin VarlinkSwift makes the type.
+public protocol InterfaceDeclaration {
+  /// The name in reverse-DNS form, such as `org.refreshd.App`.
+  static var name: String { get }
+  /// The text of the file, which introspection serves.
+  static var description: String { get }
+}
+
+/// One method of an interface: its name on the socket, and what goes in and out, for client and server alike.
+public protocol InterfaceMethod {
+  /// The parameters of a call.
+  associatedtype Parameters: JSONReadable & JSONWritable & Hashable & Sendable
+  /// A reply; with `more` there may be several.
+  associatedtype Reply: JSONReadable & JSONWritable & Hashable & Sendable
+  /// The whole name on the socket, such as `org.refreshd.Manager.Show`.
+  static var name: String { get }
+}
+
+/// An error that an interface declares, with its parameters.
+///
+/// The name is whole, such as `org.refreshd.App.NotLeasable`. <https://varlink.org/Interface-Definition>.
+public protocol VarlinkError: Error, JSONReadable, JSONWritable {
+  /// The name on the socket, with the interface in front.
+  static var name: String { get }
+}
