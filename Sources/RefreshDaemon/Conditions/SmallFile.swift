@@ -1,10 +1,10 @@
 import Glibc
 
-/// A file of the kernel's that holds one short text.
+/// A file of the kernel that holds a short text.
 enum SmallFile {
   /// The text up to the end of the file, without the newline at its end; nil if it cannot be read.
   ///
-  /// No more than 4096 bytes are read, which is what a file of sysfs(5) holds at most.
+  /// Reads at most 4096 bytes, the limit of a file of sysfs(5).
   static func text(of path: String) -> String? {
     let descriptor = open(path, O_RDONLY | O_CLOEXEC)
     guard descriptor >= 0 else { return nil }

@@ -3,45 +3,44 @@ import Glibc
 import RefreshEngine
 import Systemd
 
-/// The interface by which a packet to the internet would leave.
+/// The interface that a packet to the internet would leave by.
 struct Route: Hashable, Sendable {
-  /// What a route alone does not tell.
+  /// The part of the fact that a route alone does not show.
   static let unchecked = "connectivity is not checked"
 
   var interface: String
   var medium: Network.Medium
 }
 
-/// The kernel's word on the network: whether there is a route to the internet (rtnetlink(7)).
+/// The network by the kernel: whether there is a route to the internet (rtnetlink(7)).
 ///
-/// The kernel is told no more than "where would a packet to this address go", so that rules and tables of tunnels count
-/// as they do for the packet. It says when a link or a route changes; nothing is polled.
-final class Routes {
+/// The question to the kernel is where a packet to a given address would go, so policy rules and the routing tables of
+/// tunnels count. The kernel sends an event when a link or a route changes; nothing is polled.
+final class Routes: AnswerSource {
   static let name = "rtnetlink"
 
-  /// Addresses on the internet that stay, to which nothing is ever sent: a root server of the domain name system.
+  /// The addresses of a DNS root server, which do not change; nothing is ever sent to them.
   private static let addresses: [(family: Int32, bytes: [UInt8])] = [
     (AF_INET, [198, 41, 0, 4]),
     (AF_INET6, [0x20, 0x01, 0x05, 0x03, 0xba, 0x3e, 0, 0, 0, 0, 0, 0, 0, 0x02, 0, 0x30]),
   ]
 
-  /// Called after every change of ``route`` or ``problem``.
   var onChange: () -> Void = {}
   /// The route now; nil if there is none.
   private(set) var route: Route?
-  /// Why the route is not known.
+  /// The reason why the route is not known.
   private(set) var problem: String?
 
   private let devices: String
   private let descriptor: Int32
   private var source: IOSource?
 
-  /// Begins to watch; `devices` is where the kernel shows network devices, `/sys/class/net`.
+  /// Starts to watch; `devices` is the kernel's directory of network devices, `/sys/class/net`.
   init(on loop: EventLoop, devices: String) throws(SystemdError) {
     self.devices = devices
     descriptor = linux_route_events()
     guard descriptor >= 0 else { throw SystemdError(cannot: "watch the kernel's routes", code: errno) }
-    source = try loop.watch(descriptor, for: .readable) { [unowned self] _ in takeEvents() }
+    source = try loop.watch(descriptor, for: .readable) { [unowned self] _ in receiveEvents() }
     look()
   }
 
@@ -50,15 +49,14 @@ final class Routes {
     close(descriptor)
   }
 
-  /// What the kernel says now.
-  var testimony: Testimony<Network> {
+  var answer: ConditionAnswer<Network> {
     if let problem { return .silent(problem) }
     guard let route else { return .known(Network(reach: .offline)) }
     return .known(Network(reach: .full, medium: route.medium, interface: route.interface), without: Route.unchecked)
   }
 
-  private func takeEvents() {
-    // What they say does not matter, nor if some were lost (ENOBUFS): the question is asked anew.
+  private func receiveEvents() {
+    // The contents do not matter, and neither do lost events (ENOBUFS): look() asks the kernel again.
     withUnsafeTemporaryAllocation(byteCount: 8192, alignment: 8) { buffer in
       var left = 64
       while left > 0, linux_receive_now(descriptor, buffer.baseAddress, buffer.count) > 0 { left -= 1 }
@@ -92,8 +90,9 @@ final class Routes {
     }
   }
 
-  /// The kind of a device by what the kernel shows of it: `wireless` and `phy80211` are there for Wi-Fi, and `DEVTYPE`
-  /// is said by all that is no plain Ethernet (Documentation/ABI/testing/sysfs-class-net).
+  /// The medium of a device by its files in sysfs (Documentation/ABI/testing/sysfs-class-net).
+  ///
+  /// Wi-Fi has `wireless` or `phy80211`. Every device but plain Ethernet has a `DEVTYPE`.
   private func medium(of interface: String) -> Network.Medium {
     let device = "\(devices)/\(interface)"
     if ["wireless", "phy80211"].contains(where: { access("\(device)/\($0)", F_OK) == 0 }) { return .wifi }

@@ -3,9 +3,9 @@ import Testing
 
 @testable import RefreshDaemon
 
-@Suite struct TestimonyTests {
+@Suite struct ConditionAnswerTests {
   private static let wired = Network(medium: .wired, interface: "eth0")
-  private static let gone = Testimony<Network>.silent("NetworkManager left the bus")
+  private static let gone = ConditionAnswer<Network>.silent("NetworkManager left the bus")
 
   @Test(
     arguments: [
@@ -18,11 +18,11 @@ import Testing
         [gone, .known(wired, without: "connectivity is not checked")],
         Reading(wired, source: "B", problem: "NetworkManager left the bus; B instead; connectivity is not checked")
       ),
-      // The same reason for both is said once.
+      // A reason that two sources share is reported once.
       ([gone, gone], Reading(nil, problem: "NetworkManager left the bus")),
       ([.absent, .absent], Reading(nil, problem: "A, B: not on this machine")),
-    ] as [([Testimony<Network>], Reading<Network>?)])
-  func theFirstThatKnowsHasTheWord(testimonies: [Testimony<Network>], reading: Reading<Network>?) {
-    #expect(Reading(of: zip(["A", "B"], testimonies).map { Witness($0, $1) }) == reading)
+    ] as [([ConditionAnswer<Network>], Reading<Network>?)])
+  func theFirstSourceThatKnowsDecides(answers: [ConditionAnswer<Network>], reading: Reading<Network>?) {
+    #expect(Reading(of: zip(["A", "B"], answers).map { ConditionSource($0, $1) }) == reading)
   }
 }

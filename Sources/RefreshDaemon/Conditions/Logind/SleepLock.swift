@@ -1,10 +1,9 @@
 import Systemd
 
-/// A lock of systemd-logind that holds the machine's sleep up for a few seconds (`systemd-inhibit(1)`, mode `delay`;
-/// FEATURES B9).
+/// A lock of systemd-logind that delays sleep for a few seconds (systemd-inhibit(1), mode `delay`).
 ///
-/// logind waits for `InhibitDelayMaxSec=` at most, 5 s by default, however many locks there are. Where there is no
-/// logind, or it gives no lock to this user, the machine sleeps at once: that is no error.
+/// logind waits at most `InhibitDelayMaxSec=`, 5 s by default, for all locks together. Without logind, or if it refuses
+/// the lock to this user, the machine sleeps at once; this is no error.
 final class SleepLock {
   private enum State {
     case released
@@ -12,38 +11,38 @@ final class SleepLock {
     case held(BusDescriptor)
   }
 
-  /// How long before the end of logind's patience the lock is given back, in microseconds.
+  /// How long before logind's timeout the lock is given back, in microseconds.
   static let margin: Int64 = 500_000
-  /// What logind waits unless it says otherwise (logind.conf(5)), in microseconds.
+  /// The default of `InhibitDelayMaxSec=` (logind.conf(5)), in microseconds.
   private static let usualDelay: Int64 = 5_000_000
 
   private let bus: Bus
   private var watch: BusWatch?
   private var isWanted = false
   private var state = State.released
-  private var question: BusCall?
+  private var delayCall: BusCall?
   /// How long logind waits for locks, in microseconds.
   private(set) var delay = SleepLock.usualDelay
 
   init(on bus: Bus) {
     self.bus = bus
-    // It may be wanted before the bus is there, or while it is gone.
+    // The caller may want the lock before the bus is there, or while it is away.
     watch = bus.watch { [unowned self] state in
-      if state == .connected, isWanted, case .released = self.state { take() }
+      if state == .connected, isWanted, case .released = self.state { acquire() }
     }
   }
 
-  /// Takes the lock, or gives it back; does nothing when that is so already.
+  /// Takes the lock or gives it back.
   func set(_ isWanted: Bool) {
     self.isWanted = isWanted
     switch (isWanted, state) {
-    case (true, .released): take()
+    case (true, .released): acquire()
     case (false, .asked), (false, .held): state = .released
     case (true, _), (false, .released): break
     }
   }
 
-  private func take() {
+  private func acquire() {
     guard bus.state == .connected else { return }
     var method = Logind.call("Inhibit")
     method.arguments = ["sleep", "refreshd", "Apps are being refreshed", "delay"].map { .string($0) }
@@ -56,16 +55,16 @@ final class SleepLock {
       }
       state = .held(lock)
     }
-    // What cannot be sent has failed by now.
+    // A call that cannot be sent has failed by now.
     if !isAnswered { state = .asked(call) }
     askDelay()
   }
 
-  /// Asks how long logind waits: the administrator may have changed it.
+  /// Asks how long logind waits, because the administrator may have changed the setting.
   private func askDelay() {
     let method = BusMethod.get(
       "InhibitDelayMaxUSec", of: Logind.interface, at: Logind.path, in: Logind.service)
-    question = bus.call(method) { [unowned self] answer in
+    delayCall = bus.call(method) { [unowned self] answer in
       if case .success(let values) = answer, let delay = values.first?.integer { self.delay = Int64(delay) }
     }
   }

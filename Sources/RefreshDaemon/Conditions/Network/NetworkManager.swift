@@ -1,22 +1,22 @@
 import RefreshEngine
 import Systemd
 
-/// NetworkManager's word on the network (its D-Bus reference: `org.freedesktop.NetworkManager`).
+/// The network by NetworkManager (D-Bus reference of `org.freedesktop.NetworkManager`).
 ///
-/// Follows the primary connection to its device and, on Wi-Fi, its access point. Of these only what identifies them is
-/// read, once: an access point that is watched tells its strength every few seconds.
+/// Follows the primary connection to its device and, on Wi-Fi, to its access point. Reads their names only once, because
+/// a watched access point sends its signal strength every few seconds.
 final class NetworkManager {
   static let name = "NetworkManager"
   private static let service = "org.freedesktop.NetworkManager"
 
-  /// Called after every change of what it says.
+  /// Called after every change of ``answer``.
   var onChange: () -> Void = {}
 
   private let bus: Bus
   private let manager: BusObject
   private var connection: Followed<BusObject>?
-  private var device: Followed<BusAnswer>?
-  private var accessPoint: Followed<BusAnswer>?
+  private var device: Followed<BusReply>?
+  private var accessPoint: Followed<BusReply>?
 
   init(on bus: Bus) throws(SystemdError) {
     self.bus = bus
@@ -26,23 +26,22 @@ final class NetworkManager {
     manager.onChange = { [unowned self] in follow() }
   }
 
-  /// What it says now.
-  var testimony: Testimony<Network> {
-    Testimony(manager.state) { properties in
-      let words = Words(properties)
-      guard words.primaryConnection != nil else { return words.testimony(interface: "", ssid: nil) }
+  var answer: ConditionAnswer<Network> {
+    ConditionAnswer(manager.state) { properties in
+      let values = Properties(properties)
+      guard values.primaryConnection != nil else { return values.answer(interface: "", ssid: nil) }
       let details = [connection?.value.isAwaited, device?.value.isAwaited, accessPoint?.value.isAwaited]
       if details.contains(true) { return .awaited }
-      return words.testimony(
+      return values.answer(
         interface: device?.value.value?.text ?? "",
         ssid: accessPoint?.value.value?.bytes.map { String(decoding: $0, as: UTF8.self) })
     }
   }
 
-  /// Goes from the manager to the connection, its device and its access point, as far as they are known.
+  /// Follows the manager to the connection, its device and its access point, as far as they are known.
   private func follow() {
     defer { onChange() }
-    guard case .known(let properties) = manager.state, let path = Words(properties).primaryConnection else {
+    guard case .known(let properties) = manager.state, let path = Properties(properties).primaryConnection else {
       (connection, device, accessPoint) = (nil, nil, nil)
       return
     }
@@ -53,11 +52,11 @@ final class NetworkManager {
     guard let connection, case .known(let parts) = connection.value.state else { return }
     let devicePath = parts["Devices"]?.elements?.first?.text
     if device?.path != devicePath {
-      // The interface that carries the packets: ppp0 where the device itself is a modem.
+      // The interface that carries the packets: for a modem it is ppp0, not the device itself.
       device = devicePath.map { read("IpInterface", of: "\(Self.service).Device", at: $0) }
     }
-    // On Wi-Fi the specific object is the access point; a root path is none.
-    let isWifi = Words(properties).medium == .wifi
+    // On Wi-Fi the specific object is the access point; the path / means none.
+    let isWifi = Properties(properties).medium == .wifi
     let pointPath = isWifi ? parts["SpecificObject"]?.text.flatMap { $0 == "/" ? nil : $0 } : nil
     if accessPoint?.path != pointPath {
       accessPoint = pointPath.map { read("Ssid", of: "\(Self.service).AccessPoint", at: $0) }
@@ -65,7 +64,7 @@ final class NetworkManager {
   }
 
   private func watch(connectionAt path: String) -> Followed<BusObject>? {
-    // Without room for a timer the connection stays unknown, and only the names are missing.
+    // If the loop has no room for a timer, only the interface and the SSID stay unknown.
     guard
       let object = try? BusObject(
         Self.service, called: Self.name, path: path, interface: "\(Self.service).Connection.Active",
@@ -75,23 +74,23 @@ final class NetworkManager {
     return Followed(path: path, value: object)
   }
 
-  private func read(_ property: String, of interface: String, at path: String) -> Followed<BusAnswer> {
+  private func read(_ property: String, of interface: String, at path: String) -> Followed<BusReply> {
     Followed(
       path: path,
-      value: BusAnswer(to: .get(property, of: interface, at: path, in: Self.service), on: bus) { [unowned self] in
+      value: BusReply(to: .get(property, of: interface, at: path, in: Self.service), on: bus) { [unowned self] in
         onChange()
       })
   }
 }
 
-/// An object that was reached by its path.
+/// An object that was found by its path.
 private struct Followed<Value> {
   let path: String
   let value: Value
 }
 
-/// The answer to one question, which may not come.
-private final class BusAnswer {
+/// The reply to one call; `value` stays nil if the call fails.
+private final class BusReply {
   private(set) var isAwaited = true
   private(set) var value: BusValue?
   private var call: BusCall?
@@ -110,8 +109,8 @@ extension BusObject {
 }
 
 extension NetworkManager {
-  /// The manager's properties as the numbers that they are (`NMState`, `NMConnectivityState`, `NMMetered`).
-  struct Words {
+  /// The properties of the manager (`NMState`, `NMConnectivityState`, `NMMetered`).
+  struct Properties {
     var state: Int?
     var connectivity: Int?
     var metered: Int?
@@ -127,10 +126,10 @@ extension NetworkManager {
       primaryConnection = properties["PrimaryConnection"]?.text.flatMap { $0 == "/" ? nil : $0 }
     }
 
-    /// How far the network reaches; nil when NetworkManager does not know either.
+    /// The reach of the network; nil when NetworkManager does not know.
     ///
-    /// Below `NM_STATE_CONNECTED_LOCAL` (50) nothing is connected. Above it the connectivity check has the word, and
-    /// where that is switched off, `NM_STATE_CONNECTED_GLOBAL` (70) is the internet.
+    /// Below `NM_STATE_CONNECTED_LOCAL` (50) nothing is connected. From there on the connectivity check decides. If the
+    /// check is off, `NM_STATE_CONNECTED_GLOBAL` (70) counts as the internet.
     var reach: Network.Reach? {
       guard let state, state != 0 else { return nil }
       guard state >= 50 else { return .offline }
@@ -142,10 +141,10 @@ extension NetworkManager {
       }
     }
 
-    /// Whether NetworkManager says that nothing is connected (`NM_STATE_DISCONNECTED`), though it is not switched off.
+    /// Whether networking is on but nothing is connected (`NM_STATE_DISCONNECTED`).
     var isDisconnected: Bool { state == 20 }
 
-    /// The answer of `Metered`.
+    /// The value of `Metered`.
     var meteredAnswer: Network.Metered {
       switch metered {
       case 1: .yes
@@ -156,7 +155,7 @@ extension NetworkManager {
       }
     }
 
-    /// What carries the default route.
+    /// The medium that carries the default route.
     var medium: Network.Medium? {
       switch type {
       case "": nil
@@ -167,7 +166,7 @@ extension NetworkManager {
       }
     }
 
-    func testimony(interface: String, ssid: String?) -> Testimony<Network> {
+    func answer(interface: String, ssid: String?) -> ConditionAnswer<Network> {
       guard let reach else { return .silent("NetworkManager does not know its own state") }
       return .known(
         Network(reach: reach, metered: meteredAnswer, medium: medium, interface: interface, ssid: ssid),
@@ -175,9 +174,9 @@ extension NetworkManager {
     }
   }
 
-  /// Whether NetworkManager is there and says that nothing is connected.
+  /// Whether NetworkManager runs and reports that nothing is connected.
   var isDisconnected: Bool {
     guard case .known(let properties) = manager.state else { return false }
-    return Words(properties).isDisconnected
+    return Properties(properties).isDisconnected
   }
 }

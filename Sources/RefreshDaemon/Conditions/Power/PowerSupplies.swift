@@ -2,33 +2,30 @@ import Glibc
 import RefreshEngine
 import Systemd
 
-/// The kernel's word on the power supply (Documentation/ABI/testing/sysfs-class-power).
+/// The power supply by the kernel (Documentation/ABI/testing/sysfs-class-power).
 ///
-/// Read at the start and whenever udev(7) tells of a change; nothing is polled.
-final class PowerSupplies {
-  /// Called after every change of what it says.
+/// Reads the files at the start and after each event of udev(7); nothing is polled.
+final class PowerSupplies: AnswerSource {
   var onChange: () -> Void = {}
-  /// Where the kernel shows the supplies; also what a person knows the source by.
-  let name: String
-  /// What it says now.
-  private(set) var testimony = Testimony<Power>.awaited
+  private(set) var answer = ConditionAnswer<Power>.awaited
 
+  private let directory: String
   private var monitor: DeviceMonitor?
 
   init(in directory: String, on loop: EventLoop) throws(SystemdError) {
-    name = directory
-    testimony = Self.read(directory)
+    self.directory = directory
+    answer = Self.read(directory)
     monitor = try loop.onDevice(of: "power_supply") { [unowned self] in look() }
   }
 
   private func look() {
-    let before = testimony
-    testimony = Self.read(name)
-    if testimony != before { onChange() }
+    let before = answer
+    answer = Self.read(directory)
+    if answer != before { onChange() }
   }
 
-  /// Reads all supplies in `directory`; a machine without batteries lives on mains.
-  static func read(_ directory: String) -> Testimony<Power> {
+  /// Reads all supplies in `directory`; a machine without batteries is on mains.
+  static func read(_ directory: String) -> ConditionAnswer<Power> {
     guard let folder = opendir(directory) else {
       guard errno == ENOENT else { return .silent("cannot read \(directory): \(SystemCallError.text(of: errno))") }
       return .known(Power(), without: "no battery")
@@ -41,12 +38,13 @@ final class PowerSupplies {
       }
       if !name.hasPrefix("."), let supply = Supply(in: "\(directory)/\(name)") { supplies.append(supply) }
     }
-    return testimony(of: supplies)
+    return answer(of: supplies)
   }
 
-  /// Judges as systemd does for ConditionACPower= (systemd.unit(5)): on battery means that one is discharging and no
-  /// other supply is online.
-  static func testimony(of supplies: [Supply]) -> Testimony<Power> {
+  /// Decides as systemd does for ConditionACPower= (systemd.unit(5)).
+  ///
+  /// The machine is on battery when a battery discharges and no other supply is online.
+  static func answer(of supplies: [Supply]) -> ConditionAnswer<Power> {
     let batteries = supplies.compactMap { supply -> (isDischarging: Bool, percent: Int?)? in
       if case .battery(let isDischarging, let percent) = supply { (isDischarging, percent) } else { nil }
     }
@@ -58,14 +56,14 @@ final class PowerSupplies {
         percent: percents.isEmpty ? nil : percents.reduce(0, +) / percents.count))
   }
 
-  /// One supply of the machine itself.
+  /// A supply of the machine itself.
   enum Supply: Hashable, Sendable {
     /// Mains, or a charger.
     case mains(isOnline: Bool)
     /// A battery that is in place.
     case battery(isDischarging: Bool, percent: Int?)
 
-    /// Reads one; nil for the battery of a mouse or the like, for an empty bay, and for what is no supply.
+    /// Reads a supply; nil for the battery of a peripheral such as a mouse, and for an empty bay.
     init?(in directory: String) {
       func text(_ name: String) -> String? { SmallFile.text(of: "\(directory)/\(name)") }
       guard let type = text("type"), text("scope") != "Device" else { return nil }

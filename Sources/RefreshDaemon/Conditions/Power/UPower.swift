@@ -1,16 +1,16 @@
 import RefreshEngine
 import Systemd
 
-/// UPower's word on the power supply (its D-Bus reference: `org.freedesktop.UPower`).
+/// The power supply by UPower (D-Bus reference of `org.freedesktop.UPower`).
 final class UPower {
   static let name = "UPower"
   private static let service = "org.freedesktop.UPower"
 
-  /// Called after every change of what it says.
+  /// Called after every change of ``answer``.
   var onChange: () -> Void = {}
 
   private let daemon: BusObject
-  /// All batteries of the machine as one.
+  /// The display device: all batteries of the machine as one.
   private let battery: BusObject
 
   init(on bus: Bus) throws(SystemdError) {
@@ -24,9 +24,8 @@ final class UPower {
     battery.onChange = { [unowned self] in onChange() }
   }
 
-  /// What it says now.
-  var testimony: Testimony<Power> {
-    Testimony(daemon.state) { properties in
+  var answer: ConditionAnswer<Power> {
+    ConditionAnswer(daemon.state) { properties in
       guard let onBattery = properties["OnBattery"]?.boolean else {
         return .silent("UPower does not say whether the machine is on battery")
       }
@@ -38,7 +37,7 @@ final class UPower {
     }
   }
 
-  /// The power supply, with a display device that stands for no battery where there is none.
+  /// The power supply; a display device that is not present has no charge.
   static func power(onBattery: Bool, battery: [String: BusValue]) -> Power {
     guard battery["IsPresent"]?.boolean == true, let percentage = battery["Percentage"]?.double else {
       return Power(onBattery: onBattery)
