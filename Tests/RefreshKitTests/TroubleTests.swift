@@ -4,7 +4,7 @@ import Testing
 
 @testable import RefreshKit
 
-/// What becomes of a client when the daemon is in trouble, or of a later version.
+/// A client of a daemon that is in trouble or of a newer version.
 @Suite(.serialized, .timeLimit(.minutes(1)))
 struct TroubleTests {
   private let daemon: StandIn
@@ -29,8 +29,8 @@ struct TroubleTests {
 
   // MARK: Lost connections
 
-  /// As a fresh process it would be handed the next refresh, and could not begin it.
-  @Test func whoStillPerformsAttachesAnewOnlyWhenItHasReturned() async throws {
+  /// The daemon would hand the next refresh to a new attachment, and the client could not start it.
+  @Test func aBusyHandlerAttachesAgainOnlyAfterItReturns() async throws {
     let gate = Gate()
     let (client, attach) = try await attach { _ in
       await gate.passed()
@@ -53,7 +53,7 @@ struct TroubleTests {
     for call in calls { await call.isEnded() }
   }
 
-  @Test func aForegroundThatEndsWhileItConnectsIsNotWaitedFor() async throws {
+  @Test func aLeaseThatEndsWhileItConnectsBlocksNothing() async throws {
     let client = try await connect()
     var events = client.events.makeAsyncIterator()
     #expect(await events.next() == .attached(.background))
@@ -73,7 +73,7 @@ struct TroubleTests {
     #expect(await events.next() == .attached(.background))
   }
 
-  @Test func aForegroundThatIsRefusedEndsNothingElse() async throws {
+  @Test func aRefusedLeaseEndsNothingElse() async throws {
     let gate = Gate()
     let (client, attach) = try await attach { _ in
       await gate.passed()
@@ -95,8 +95,8 @@ struct TroubleTests {
 
   // MARK: Completions
 
-  /// Else the daemon would wait for it in vain, and hand out nothing more.
-  @Test func whoseCompletionIsLostAttachesAnew() async throws {
+  /// Otherwise the daemon would wait for the completion and hand out no more refreshes.
+  @Test func aLostCompletionAttachesAgain() async throws {
     let (client, attach) = try await attach { _ in .newData }
     attach.perform("1-1")
     try await daemon.next("Complete").end()
@@ -108,7 +108,7 @@ struct TroubleTests {
   @Test(arguments: [
     ("org.refreshd.App.NoSuchToken", "{}"), ("org.refreshd.App.AlreadyCompleted", #"{"outcome":"failed"}"#),
   ])
-  func aCompletionThatComesTooLateIsOver(error: String, parameters: String) async throws {
+  func aLateCompletionIsNotRetried(error: String, parameters: String) async throws {
     let (client, attach) = try await attach { _ in .newData }
     attach.perform("1-1")
     try await daemon.next("Complete").fail(error, parameters)
@@ -119,11 +119,11 @@ struct TroubleTests {
     await client.close()
   }
 
-  @Test func aCompletionThatCannotBeToldIsTriedAgain() async throws {
+  @Test func aCompletionThatCannotBeSentIsRetried() async throws {
     let (socket, away) = (daemon.socket, daemon.socket + ".away")
     let (client, attach) = try await attach { _ in
       #expect(rename(socket, away) == 0)
-      // The first attempt comes before, the last one after it.
+      // The first attempt comes before the rename, and the last one after it.
       DispatchQueue.global().asyncAfter(deadline: .now() + .milliseconds(300)) { rename(away, socket) }
       return .newData
     }
@@ -139,7 +139,7 @@ struct TroubleTests {
 
   // MARK: Later versions
 
-  @Test func valuesOfALaterDaemonAreTakenAsUnknown() async throws {
+  @Test func valuesOfANewerDaemonAreUnknown() async throws {
     let (client, attach) = try await attach { context in
       let (never, end) = AsyncStream.makeStream(of: Void.self)
       for await _ in never {}
@@ -158,7 +158,7 @@ struct TroubleTests {
 
   // MARK: Events
 
-  @Test func theChangeToAHandlerLeavesNoGapAndRepeatsNothing() async throws {
+  @Test func addingAHandlerNeitherLosesNorRepeatsEvents() async throws {
     let client = try await connectWatched()
     var events = client.client.events.makeAsyncIterator()
     #expect(await events.next() == .attached(.background))
@@ -195,7 +195,7 @@ struct TroubleTests {
 
   // MARK: The deadline
 
-  @Test func aDeadlineThatComesSoonerIsTold() async throws {
+  @Test func anEarlierDeadlineIsReported() async throws {
     let (client, attach) = try await attach { context in
       let (warned, warn) = AsyncStream.makeStream(of: Void.self)
       context.onExpiration { warn.finish() }
@@ -210,7 +210,7 @@ struct TroubleTests {
 
   // MARK: After the end
 
-  @Test func aClosedClientTakesNothingMore() async throws {
+  @Test func aClosedClientAcceptsNothing() async throws {
     final class Held: Sendable {}
     weak var seen: Held?
     do {
@@ -230,7 +230,7 @@ struct TroubleTests {
   private let phase = #"{"phase":"background"}"#
 }
 
-/// Is closed until it is opened.
+/// A gate that is closed until it is opened.
 private struct Gate: Sendable {
   private let stream = AsyncStream.makeStream(of: Void.self)
   private let task: Task<Void, Never>
@@ -242,7 +242,7 @@ private struct Gate: Sendable {
 
   func open() { stream.continuation.finish() }
 
-  /// Waits, also if the caller is cancelled.
+  /// Waits for the gate, even if the caller is cancelled.
   func passed() async { await task.value }
 }
 

@@ -2,12 +2,12 @@ import RefreshAPI
 import Varlink
 
 /// A handler at work.
-struct Handling {
+struct RunningHandler {
   let task: Task<Void, Never>
   let expiration: Expiration
 }
 
-/// The handler: run, warned and cancelled as ``Serving`` says.
+/// Runs, warns and cancels the handler, as ``Serving`` decides.
 extension RefreshClient {
   func serve(_ event: Serving.Event) {
     let wasOccupied = serving.isOccupied
@@ -19,19 +19,19 @@ extension RefreshClient {
   private func perform(_ effect: Serving.Effect) {
     switch effect {
     case .start(let order): start(order)
-    case .expire(let deadline): handling?.expiration.expire(deadline: deadline)
-    case .cancel: handling?.task.cancel()
+    case .expire(let deadline): runningHandler?.expiration.expire(deadline: deadline)
+    case .cancel: runningHandler?.task.cancel()
     case .complete(let token, let completion):
-      // At once, so that a client that is closed now has told it.
+      // Immediately, so that the completion is sent before a following close().
       Task.immediate { await complete(token, completion) }
     }
   }
 
   private func start(_ order: Serving.Order) {
-    // Whoever is attached has a handler.
+    // Every attached client has a handler.
     guard let handler else { return }
     let context = RefreshContext(order)
-    // Detached, so that what the handler does before its first suspension does not hold up the client's thread.
+    // Detached, so that the handler's code before its first suspension does not block the client's thread.
     let task = Task.detached { [weak self] in
       let completion: Completion
       do {
@@ -42,14 +42,14 @@ extension RefreshClient {
       context.expiration.end()
       await self?.serve(.returned(id: order.id, completion))
     }
-    handling = Handling(task: task, expiration: context.expiration)
-    subscribers.tell(.started(id: order.id, order.trigger))
+    runningHandler = RunningHandler(task: task, expiration: context.expiration)
+    subscribers.publish(.started(id: order.id, order.trigger))
   }
 
-  /// Tells the daemon how a refresh went; after the last attempt, attaches anew.
+  /// Sends the completion of a refresh to the daemon; after the last failed attempt, attaches again.
   ///
-  /// A daemon that has not heard of it would wait until the deadline and hand out nothing more. Without the attachment
-  /// it knows at once that the refresh has failed.
+  /// Without the completion the daemon would wait until the deadline and send no further refresh. When the attachment
+  /// ends, the daemon knows at once that the refresh has failed.
   private func complete(_ token: String, _ completion: Completion) async {
     let parameters = AppInterface.Complete.Parameters(
       token: token, outcome: completion.outcome.onTheWire, message: completion.message,
@@ -61,8 +61,8 @@ extension RefreshClient {
       } catch .failed(.failed(let reply)) where Completion.isOver(reply.name) {
         return
       } catch .failed(.unreachable) where attempt < Completion.attempts {
-        // It ends early only in a task that is cancelled, and nobody cancels this one.
-        try? await Task.sleep(for: BackOff.pause(after: attempt, chance: .random(in: 0...1)))
+        // The sleep ends early only if the task is cancelled, and nothing cancels this task.
+        try? await Task.sleep(for: ReconnectBackOff.pause(after: attempt, chance: .random(in: 0...1)))
       } catch {
         return broke(RefreshError(error, at: socket))
       }
@@ -71,10 +71,10 @@ extension RefreshClient {
 }
 
 extension Completion {
-  /// How often it is tried to reach the daemon: for 3 s at most, so within the usual grace.
+  /// The number of attempts: they take at most 3 s, which is within the default grace period.
   fileprivate static let attempts = 6
 
-  /// Whether the daemon, which answers this error, knows that the refresh has ended.
+  /// Whether this error means that the daemon has already ended the refresh.
   fileprivate static func isOver(_ name: String) -> Bool {
     name == AppInterface.NoSuchToken.name || name == AppInterface.AlreadyCompleted.name
   }

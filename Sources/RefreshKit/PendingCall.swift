@@ -1,23 +1,23 @@
 import RefreshAPI
 import Varlink
 
-/// A call that one answer is awaited to.
+/// A call that waits for its only reply.
 struct PendingCall {
   let client: Client
   let until: ContinuousClock.Instant
-  /// Takes the answer if it has come; false if not.
-  let take: (Client) throws(ClientError) -> Bool
+  /// Reads the reply if it is there; returns false if not.
+  let receive: (Client) throws(ClientError) -> Bool
   let fail: (CallFailure) -> Void
 }
 
-/// Why a call has no answer.
+/// Why a call has no reply.
 enum CallFailure: Error {
   case failed(ClientError)
-  /// It did not come within ``BackOff/patience``.
+  /// The reply did not come within ``ReconnectBackOff/patience``.
   case late
 }
 
-/// Calls with one answer, each on a connection of its own: those that last are busy with theirs.
+/// Calls with one reply; each opens a connection, because a connection with a stream takes no further call.
 extension RefreshClient {
   func call<Method: InterfaceMethod>(
     _ method: Method.Type, _ parameters: Method.Parameters
@@ -30,7 +30,7 @@ extension RefreshClient {
       throw .failed(error)
     }
     let result: Result<Method.Reply, CallFailure> = await withCheckedContinuation { caller in
-      calls[client.descriptor] = PendingCall(client: client, until: .now + BackOff.patience) {
+      calls[client.descriptor] = PendingCall(client: client, until: .now + ReconnectBackOff.patience) {
         client throws(ClientError) in
         guard let answer = try client.nextAnswer(as: Method.Reply.self) else { return false }
         caller.resume(returning: .success(answer.parameters))
@@ -52,7 +52,7 @@ extension RefreshClient {
   private func readAnswer(_ descriptor: Int32) {
     guard let call = calls[descriptor] else { return }
     do throws(ClientError) {
-      if try call.take(call.client) { end(descriptor, nil) }
+      if try call.receive(call.client) { end(descriptor, nil) }
     } catch {
       end(descriptor, .failed(error))
     }
