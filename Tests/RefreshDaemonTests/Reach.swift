@@ -4,19 +4,20 @@ import Testing
 
 @testable import RefreshDaemon
 
-/// The two ways to reach the processes of a task, to run the same test with both.
+/// The two ways to reach the processes of a task; a test runs with both.
 enum Reach: String, CaseIterable {
   case subreaper
   case cgroup
 
-  /// The ways that there are here: a cgroup to divide takes root and version 2 of cgroups.
+  /// The ways that work here: a cgroup needs root and cgroups version 2.
   static let available = allCases.filter { $0 == .subreaper || (geteuid() == 0 && mount != nil) }
 
-  /// Where the one hierarchy is mounted.
+  /// The mount of the unified hierarchy.
   private static let mount = ["/sys/fs/cgroup", "/sys/fs/cgroup/unified"]
     .first { access("\($0)/cgroup.procs", W_OK) == 0 }
 
-  /// Calls `body` with the means to make the trees; with cgroups, the test process is in one of its own meanwhile.
+  /// Calls `body` with a factory of process trees; with cgroups, the test process runs in a cgroup of its own
+  /// meanwhile.
   func withTrees(_ body: (@escaping (EventLoop) throws -> any ProcessTrees) throws -> Void) throws {
     switch self {
     case .subreaper:
@@ -39,7 +40,7 @@ enum Reach: String, CaseIterable {
   }
 }
 
-/// Whether a process runs; one that has ended and is not yet reaped does not.
+/// Whether a process runs; a process that has ended but is not reaped does not run.
 func isAlive(_ process: pid_t) -> Bool {
   let status = String(decoding: Processes.contents(of: "/proc/\(process)/status"), as: UTF8.self)
   return !status.isEmpty && !status.contains("State:\tZ")
