@@ -48,7 +48,7 @@ public struct RefreshError: Error, CustomStringConvertible, Hashable, Sendable {
     case .unreachable(let reason):
       self.init(.noDaemon, "\(reason); \(socket.remedy)")
     case .disconnected:
-      self.init(.disconnected, "cannot hear from refreshd: it closed the connection; its journal may say why")
+      self.init(.disconnected, "cannot reach refreshd: it closed the connection; see its journal")
     case .malformed(let reason):
       self.init(.incompatible, "cannot read what refreshd answered (\(reason)); install the RefreshKit of its version")
     case .failed(let reply):
@@ -70,7 +70,7 @@ public struct RefreshError: Error, CustomStringConvertible, Hashable, Sendable {
 
   /// The daemon is there but does not reply.
   static let late = RefreshError(
-    .disconnected, "cannot hear from refreshd: it did not answer in time; see whether it runs: refreshctl status")
+    .disconnected, "cannot reach refreshd: it did not answer in time; see whether it runs: refreshctl status")
 
   static let closed = RefreshError(.closed, "cannot use a client that was closed; connect another one")
 

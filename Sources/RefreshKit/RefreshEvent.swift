@@ -53,8 +53,9 @@ extension RefreshEvent {
       self = .started(id: id, RefreshTrigger(trigger))
     case .ended:
       guard let refresh = event.refresh else { return nil }
-      let said = refresh.tasks.map(\.message).filter { !$0.isEmpty }.joined(separator: "; ")
-      self = .ended(id: refresh.id, RefreshOutcome(refresh.outcome), message: said.isEmpty ? refresh.cause?.text : said)
+      let messages = refresh.tasks.map(\.message).filter { !$0.isEmpty }.joined(separator: "; ")
+      self = .ended(
+        id: refresh.id, RefreshOutcome(refresh.outcome), message: messages.isEmpty ? refresh.cause?.text : messages)
     case .phaseChanged:
       guard let phase = event.phase else { return nil }
       self = .phaseChanged(RefreshPhase(phase))

@@ -48,7 +48,7 @@ public enum Notify: Hashable, Sendable {
   @discardableResult
   public static func send(_ notices: Notify...) throws(SystemdError) -> Bool {
     let text = notices.map(\.text).joined(separator: "\n")
-    return try check(sd_notify(0, text), cannot: "tell the service manager \"\(text)\"") > 0
+    return try check(sd_notify(0, text), cannot: "notify the service manager \"\(text)\"") > 0
   }
 
   /// Stores a copy of a descriptor in the manager for the next start of the service; returns whether there is a

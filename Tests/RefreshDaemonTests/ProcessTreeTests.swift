@@ -29,10 +29,10 @@ extension LauncherTests {
 
     enum Ending: CaseIterable { case byItself, terminated, killed }
 
-    @Test(arguments: Array(escapes.keys.sorted()), Reach.available)
-    func theProcessesThatATaskLeavesDieWithIt(escape: String, reach: Reach) throws {
+    @Test(arguments: Array(escapes.keys.sorted()), TreeKind.available)
+    func theProcessesThatATaskLeavesDieWithIt(escape: String, kind: TreeKind) throws {
       for ending in Ending.allCases {
-        try reach.withTrees { trees in
+        try kind.withTrees { trees in
           let stage = try Stage(trees: trees)
           let task = try Self.waits(after: try #require(Self.escapes[escape]))
           stage.onLine = { key, _ in
@@ -53,14 +53,14 @@ extension LauncherTests {
           let left = stage.processes(of: task.key)
           #expect(left.count == 1)
           #expect(!left.contains(where: isAlive))
-          if reach == .subreaper { #expect(!left.contains(where: exists), "it is reaped too") }
+          if kind == .subreaper { #expect(!left.contains(where: exists), "it is reaped too") }
         }
       }
     }
 
-    @Test(arguments: Reach.available)
-    func aSignalReachesProcessesThatLeftTheGroup(reach: Reach) throws {
-      try reach.withTrees { trees in
+    @Test(arguments: TreeKind.available)
+    func aSignalReachesProcessesThatLeftTheGroup(kind: TreeKind) throws {
+      try kind.withTrees { trees in
         let stage = try Stage(trees: trees)
         let task = try shell(
           """
@@ -88,9 +88,9 @@ extension LauncherTests {
       #expect(stage.ends[task.key]?.exit == .exited(3))
     }
 
-    @Test(arguments: Reach.available)
-    func theProcessesOfAnotherTaskContinue(reach: Reach) throws {
-      try reach.withTrees { trees in
+    @Test(arguments: TreeKind.available)
+    func theProcessesOfAnotherTaskContinue(kind: TreeKind) throws {
+      try kind.withTrees { trees in
         let stage = try Stage(trees: trees)
         let escape = try #require(Self.escapes["forked twice, without streams"])
         let (one, other) = (try Self.waits(after: escape, task: 0), try Self.waits(after: escape, task: 1))
@@ -151,8 +151,8 @@ extension LauncherTests {
     }
 
     @Test func aStartEndsTheCgroupsOfAPreviousDaemon() throws {
-      guard Reach.available.contains(.cgroup) else { return }
-      try Reach.cgroup.withTrees { trees in
+      guard TreeKind.available.contains(.cgroup) else { return }
+      try TreeKind.cgroup.withTrees { trees in
         let stage = try Stage(trees: trees)
         let task = try Self.waits(after: Self.cleaned)
         stage.onLine = { key, _ in

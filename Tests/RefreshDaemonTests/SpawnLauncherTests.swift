@@ -148,7 +148,7 @@ extension LauncherTests {
       #expect(descriptors(to: "anon_inode:[pidfd]").isEmpty)
       // Other tests have some pipes open; a leak would be 1,500.
       #expect(descriptors(to: "pipe:").count < pipesBefore + 200)
-      #expect(Processes.contents(of: "/proc/thread-self/children").isEmpty)
+      #expect(SmallFiles.bytes(of: "/proc/thread-self/children").isEmpty)
     }
   }
 }
@@ -160,7 +160,7 @@ struct Unexpected: Error {
 
 /// The descriptors of the test process whose target begins with this text.
 private func descriptors(to target: String) -> [String] {
-  Processes.names(in: "/proc/self/fd").filter { name in
+  SmallFiles.names(in: "/proc/self/fd").filter { name in
     withUnsafeTemporaryAllocation(of: CChar.self, capacity: 256) { buffer in
       guard let start = buffer.baseAddress else { return false }
       let count = readlink("/proc/self/fd/\(name)", start, buffer.count - 1)

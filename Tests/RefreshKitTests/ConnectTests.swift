@@ -28,7 +28,7 @@ struct ConnectTests {
     let client = try await RefreshClient.connect(app: Daemon.app, socket: daemon.socket, keepsTrying: true)
     var events = client.events.makeAsyncIterator()
     guard case .disconnected(let error, _) = await events.next() else {
-      Issue.record("that there is no daemon is not told")
+      Issue.record("the missing daemon is not reported")
       return
     }
     #expect(error.code == .noDaemon)
@@ -66,7 +66,7 @@ struct ConnectTests {
     #expect(await events.next() == .phaseChanged(.foreground))
     daemon.end(with: SIGKILL)
     guard case .disconnected(let error, _) = await events.next() else {
-      Issue.record("the end of the daemon is not told")
+      Issue.record("the end of the daemon is not reported")
       return
     }
     #expect(error.code == .disconnected)

@@ -50,10 +50,10 @@ final class StandIn {
   }
 
   /// The next call with this name; earlier calls are kept.
-  func next(_ word: String) async throws -> StandInCall {
-    if let place = passedOver.firstIndex(where: { $0.word == word }) { return passedOver.remove(at: place) }
+  func next(_ name: String) async throws -> StandInCall {
+    if let index = passedOver.firstIndex(where: { $0.name == name }) { return passedOver.remove(at: index) }
     while let call = await calls.next() {
-      if call.word == word { return call }
+      if call.name == name { return call }
       passedOver.append(call)
     }
     throw CancellationError()
@@ -62,13 +62,13 @@ final class StandIn {
   /// Answers the first calls of a client without a handler.
   func welcome(_ phase: String = "background") async throws {
     try await next("launched").answer(#"{"phase":"\#(phase)"}"#)
-    try await next("Watch").tell(#"{"kind":"watching","at_us":0}"#)
+    try await next("Watch").sendEvent(#"{"kind":"watching","at_us":0}"#)
   }
 
   /// Answers the attachment of a client with a handler.
   func attach(_ phase: String = "background") async throws -> StandInCall {
     let attach = try await next("Attach")
-    attach.tell(#"{"kind":"attached","phase":"\#(phase)"}"#)
+    attach.sendEvent(#"{"kind":"attached","phase":"\#(phase)"}"#)
     return attach
   }
 }
@@ -76,7 +76,7 @@ final class StandIn {
 /// A call and its connection.
 final class StandInCall: Sendable {
   /// The signal of a lease, else the name of the method without its interface.
-  let word: String
+  let name: String
   /// The outcome of a completion.
   let outcome: String?
   private let descriptor: Int32
@@ -92,7 +92,7 @@ final class StandInCall: Sendable {
   }
 
   private init(_ message: Message, _ descriptor: Int32) {
-    word = message.parameters.signal ?? message.method.split(separator: ".").last.map(String.init) ?? ""
+    name = message.parameters.signal ?? message.method.split(separator: ".").last.map(String.init) ?? ""
     outcome = message.parameters.outcome
     self.descriptor = descriptor
   }
@@ -119,11 +119,11 @@ final class StandInCall: Sendable {
   func answer(_ parameters: String) { send(#"{"parameters":\#(parameters),"continues":true}"#) }
 
   /// Sends an event.
-  func tell(_ event: String) { answer(#"{"event":\#(event)}"#) }
+  func sendEvent(_ event: String) { answer(#"{"event":\#(event)}"#) }
 
   /// Hands out a refresh with a deadline in this many seconds.
   func perform(_ id: String, trigger: String = "manual", deadline seconds: Double = 30) {
-    tell(
+    sendEvent(
       #"{"kind":"perform","refresh":"\#(id)","token":"\#(id)","trigger":"\#(trigger)","deadline_us":\#(Self.wall(seconds))}"#
     )
   }

@@ -43,8 +43,8 @@ struct TroubleTests {
     attach.end()
     guard case .disconnected = await events.next() else { throw Surprise() }
     let calls = [try await daemon.next(), try await daemon.next()]
-    #expect(calls.map(\.word).sorted() == ["Watch", "launched"])
-    for call in calls { call.word == "Watch" ? call.tell(#"{"kind":"watching","at_us":0}"#) : call.answer(phase) }
+    #expect(calls.map(\.name).sorted() == ["Watch", "launched"])
+    for call in calls { call.name == "Watch" ? call.sendEvent(#"{"kind":"watching","at_us":0}"#) : call.answer(phase) }
     #expect(await events.next() == .attached(.background))
     gate.open()
     let again = try await daemon.attach()
@@ -115,7 +115,7 @@ struct TroubleTests {
     attach.perform("1-2")
     try await daemon.next("Complete").finish()
     attach.perform("1-3")
-    #expect(try await daemon.next().word == "Complete")
+    #expect(try await daemon.next().name == "Complete")
     await client.close()
   }
 
@@ -132,7 +132,7 @@ struct TroubleTests {
     attach.perform("1-1")
     #expect(await events.next() == .started(id: "1-1", .manual))
     let call = try await daemon.next()
-    #expect(call.word == "Complete")
+    #expect(call.name == "Complete")
     call.finish()
     await client.close()
   }
@@ -148,11 +148,11 @@ struct TroubleTests {
     }
     var events = client.events.makeAsyncIterator()
     #expect(await events.next() == .attached(.background))
-    attach.tell(#"{"kind":"phase_changed","phase":"asleep"}"#)
+    attach.sendEvent(#"{"kind":"phase_changed","phase":"asleep"}"#)
     attach.perform("1-1", trigger: "solar")
     guard case .started(_, let trigger) = await events.next() else { throw Surprise() }
     #expect("\(trigger)" == "other")
-    attach.tell(#"{"kind":"cancelled","refresh":"1-1","reason":"eclipse"}"#)
+    attach.sendEvent(#"{"kind":"cancelled","refresh":"1-1","reason":"eclipse"}"#)
     #expect(try await daemon.next("Complete").outcome == "new_data")
   }
 
@@ -164,11 +164,11 @@ struct TroubleTests {
     #expect(await events.next() == .attached(.background))
     async let isSet: Void = client.client.onRefresh { _ in .noData }
     let attach = try await daemon.next("Attach")
-    client.watch.tell(#"{"kind":"started","at_us":0,"id":"1-1","trigger":"manual"}"#)
+    client.watch.sendEvent(#"{"kind":"started","at_us":0,"id":"1-1","trigger":"manual"}"#)
     #expect(await events.next() == .started(id: "1-1", .manual))
-    client.watch.tell(#"{"kind":"ended","at_us":0,"refresh":\#(Self.ended)}"#)
-    attach.tell(#"{"kind":"attached","phase":"foreground"}"#)
-    attach.tell(#"{"kind":"ended","refresh":"1-1","outcome":"no_data"}"#)
+    client.watch.sendEvent(#"{"kind":"ended","at_us":0,"refresh":\#(Self.ended)}"#)
+    attach.sendEvent(#"{"kind":"attached","phase":"foreground"}"#)
+    attach.sendEvent(#"{"kind":"ended","refresh":"1-1","outcome":"no_data"}"#)
     attach.perform("1-2")
     await isSet
     let told = [await events.next(), await events.next(), await events.next()]
@@ -184,7 +184,7 @@ struct TroubleTests {
     let launched = try await daemon.next("launched")
     launched.answer(phase)
     let watch = try await daemon.next("Watch")
-    watch.tell(#"{"kind":"watching","at_us":0}"#)
+    watch.sendEvent(#"{"kind":"watching","at_us":0}"#)
     return (try await client, launched, watch)
   }
 
@@ -203,7 +203,7 @@ struct TroubleTests {
       return context.timeRemaining <= .seconds(3) && context.deadline <= .now + .seconds(3) ? .newData : .noData
     }
     attach.perform("1-1")
-    attach.tell(#"{"kind":"expiring","refresh":"1-1","deadline_us":\#(StandInCall.wall(3))}"#)
+    attach.sendEvent(#"{"kind":"expiring","refresh":"1-1","deadline_us":\#(StandInCall.wall(3))}"#)
     #expect(try await daemon.next("Complete").outcome == "new_data")
     await client.close()
   }

@@ -48,7 +48,7 @@ import Testing
     try withEnvironment(["NOTIFY_SOCKET": "/nonexistent/notify"]) { () throws in
       let error = #expect(throws: SystemdError.self) { try Notify.send(.stopping) }
       #expect(error?.code == ENOENT)
-      #expect(error?.description == "cannot tell the service manager \"STOPPING=1\": No such file or directory")
+      #expect(error?.description == "cannot notify the service manager \"STOPPING=1\": No such file or directory")
     }
   }
 

@@ -26,11 +26,11 @@ final class PressureTracker: FactTracker {
     end = try context.loop.timer { [unowned self] in set(false) }
     var problems: [String] = []
     for resource in ["cpu", "memory", "io"] {
-      do {
+      do throws(SystemdError) {
         let path = "\(context.settings.pressure)/\(resource)"
         triggers.append(try PressureTrigger(path, on: context.loop) { [unowned self] in fired() })
       } catch {
-        problems.append("\(error)")
+        problems.append(error.description)
       }
     }
     if triggers.isEmpty {
@@ -61,26 +61,16 @@ private final class PressureTrigger {
   private let descriptor: Int32
   private var source: UrgentSource?
 
-  init(_ path: String, on loop: EventLoop, handler: @escaping () -> Void) throws {
+  init(_ path: String, on loop: EventLoop, handler: @escaping () -> Void) throws(SystemdError) {
     descriptor = open(path, O_RDWR | O_NONBLOCK | O_CLOEXEC)
-    guard descriptor >= 0 else { throw Self.error(path) }
     let text = "some \(PressureTracker.stall) \(PressureTracker.window)"
-    guard text.withCString({ write(descriptor, $0, text.utf8.count + 1) }) > 0 else {
-      let error = Self.error(path)
-      close(descriptor)
-      throw error
-    }
-    do throws(SystemdError) {
-      source = try loop.watchUrgent(descriptor, handler: handler)
-    } catch {
-      close(descriptor)
-      throw error
-    }
+    guard descriptor >= 0, write(descriptor, text, text.utf8.count + 1) > 0 else { throw Self.error(path) }
+    source = try loop.watchUrgent(descriptor, handler: handler)
   }
 
   deinit {
     source?.cancel()
-    close(descriptor)
+    if descriptor >= 0 { close(descriptor) }
   }
 
   private static func error(_ path: String) -> SystemdError {

@@ -96,10 +96,10 @@ final class Routes: AnswerSource {
   private func medium(of interface: String) -> Network.Medium {
     let device = "\(devices)/\(interface)"
     if ["wireless", "phy80211"].contains(where: { access("\(device)/\($0)", F_OK) == 0 }) { return .wifi }
-    let event = SmallFile.text(of: "\(device)/uevent") ?? ""
+    let event = SmallFiles.text(of: "\(device)/uevent") ?? ""
     if event.contains("DEVTYPE=wlan") { return .wifi }
     if event.contains("DEVTYPE=wwan") || interface.hasPrefix("ppp") { return .cellular }
-    let isEthernet = SmallFile.text(of: "\(device)/type") == "1"
+    let isEthernet = SmallFiles.text(of: "\(device)/type") == "1"
     return isEthernet && !event.contains("DEVTYPE=") ? .wired : .other
   }
 }

@@ -26,19 +26,11 @@ final class PowerSupplies: AnswerSource {
 
   /// Reads all supplies in `directory`; a machine without batteries is on mains.
   static func read(_ directory: String) -> ConditionAnswer<Power> {
-    guard let folder = opendir(directory) else {
-      guard errno == ENOENT else { return .silent("cannot read \(directory): \(SystemCallError.text(of: errno))") }
-      return .known(Power(), without: "no battery")
+    do throws(SystemCallError) {
+      return answer(of: try SmallFiles.list(directory).compactMap { Supply(in: "\(directory)/\($0)") })
+    } catch {
+      return error.code == ENOENT ? .known(Power(), without: "no battery") : .silent(error.description)
     }
-    defer { closedir(folder) }
-    var supplies: [Supply] = []
-    while let entry = readdir(folder) {
-      let name = withUnsafePointer(to: &entry.pointee.d_name) { pointer in
-        pointer.withMemoryRebound(to: CChar.self, capacity: 256) { String(cString: $0) }
-      }
-      if !name.hasPrefix("."), let supply = Supply(in: "\(directory)/\(name)") { supplies.append(supply) }
-    }
-    return answer(of: supplies)
   }
 
   /// Decides as systemd does for ConditionACPower= (systemd.unit(5)).
@@ -65,7 +57,7 @@ final class PowerSupplies: AnswerSource {
 
     /// Reads a supply; nil for the battery of a peripheral such as a mouse, and for an empty bay.
     init?(in directory: String) {
-      func text(_ name: String) -> String? { SmallFile.text(of: "\(directory)/\(name)") }
+      func text(_ name: String) -> String? { SmallFiles.text(of: "\(directory)/\(name)") }
       guard let type = text("type"), text("scope") != "Device" else { return nil }
       guard type == "Battery" else {
         guard let online = text("online") else { return nil }

@@ -7,14 +7,9 @@ import Systemd
 /// Works below the daemon's cgroup if the service manager has delegated it (`Delegate=yes`). A cgroup has either
 /// processes or children, so the daemon moves into the leaf `daemon`. A task is in `refresh-ID-N`.
 final class CgroupTrees: ProcessTrees {
-  private struct Clearing {
-    let source: IOSource
-    let descriptor: Int32
-  }
-
   private let loop: EventLoop
   private let directory: String
-  private var clearing: [TaskKey: Clearing] = [:]
+  private var clearing: [TaskKey: CgroupWatch] = [:]
 
   /// Divides the cgroup of a directory, and moves the calling process into a leaf.
   ///
@@ -49,39 +44,25 @@ final class CgroupTrees: ProcessTrees {
     let path = path(of: key)
     if Cgroup.remove(path) { return then(.zero) }
     Cgroup.send(SIGKILL, to: path)
-    // The kernel reports the end of the last process in this file, as an exceptional condition.
-    let descriptor = open("\(path)/cgroup.events", O_RDONLY | O_CLOEXEC)
-    guard descriptor >= 0 else { return then(.zero) }
     do throws(SystemdError) {
-      let source = try loop.watch(descriptor, for: []) { [unowned self] _ in
-        guard !Cgroup.isPopulated(descriptor) else { return }
-        cleared(key, then: then)
-      }
-      clearing[key] = Clearing(source: source, descriptor: descriptor)
-      // The kernel does not report an end that came before the watch.
-      if !Cgroup.isPopulated(descriptor) { cleared(key, then: then) }
+      clearing[key] = try CgroupWatch(path, on: loop) { [unowned self] in cleared(key, then: then) }
+      if clearing[key] == nil { cleared(key, then: then) }
     } catch {
-      close(descriptor)
       then(.zero)
     }
   }
 
   func clean(until bound: WaitBound) {
-    for name in Processes.names(in: directory) where name.hasPrefix("refresh-") {
+    for name in SmallFiles.names(in: directory) where name.hasPrefix("refresh-") {
       let path = "\(directory)/\(name)"
       Cgroup.send(SIGKILL, to: path)
-      let events = open("\(path)/cgroup.events", O_RDONLY | O_CLOEXEC)
-      guard events >= 0 else { continue }
-      while Cgroup.isPopulated(events), bound.wait(for: Int16(POLLPRI), on: events) {}
-      close(events)
+      Cgroup.wait(forEndOf: path, until: bound)
       _ = Cgroup.remove(path)
     }
   }
 
   private func cleared(_ key: TaskKey, then: (Duration) -> Void) {
-    guard let watched = clearing.removeValue(forKey: key) else { return }
-    watched.source.cancel()
-    close(watched.descriptor)
+    clearing[key] = nil
     _ = Cgroup.remove(path(of: key))
     then(.zero)
   }

@@ -62,9 +62,9 @@ final class SpawnLauncher: Launcher {
           + "make; `refreshctl status` says why none does, or remove the table")
     }
     guard let path = launch.changedPath else { return run(task) }
-    fingerprints.look(at: path) { [unowned self] print in
+    fingerprints.look(at: path) { [unowned self] fingerprint in
       guard case .fingerprinting = task.state else { return }
-      task.before = print
+      task.before = fingerprint
       run(task)
     }
   }
@@ -195,9 +195,9 @@ final class SpawnLauncher: Launcher {
     let key = task.launch.key
     guard let path = task.launch.changedPath else { return report(key, end) }
     task.state = .comparing(end)
-    fingerprints.look(at: path) { [unowned self] print in
+    fingerprints.look(at: path) { [unowned self] fingerprint in
       guard case .comparing = task.state, tasks[key] === task else { return }
-      end.changed = print != task.before
+      end.changed = fingerprint != task.before
       report(key, end)
     }
   }

@@ -127,7 +127,7 @@ final class SubreaperTrees: ProcessTrees {
   ///
   /// A task that leaves no process behind costs two reads of one file.
   private func adopt() {
-    for child in Processes.identifiers(in: Processes.contents(of: childrenFile))
+    for child in Processes.identifiers(in: SmallFiles.bytes(of: childrenFile))
     where keysOfMains[child] == nil && strays[child] == nil && getsid(child) != ownSession {
       adopt(child)
     }

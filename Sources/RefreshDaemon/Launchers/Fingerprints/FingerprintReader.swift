@@ -15,7 +15,7 @@ import Systemd
 final class FingerprintReader {
   private struct Answer {
     let number: UInt64
-    let print: Fingerprint
+    let fingerprint: Fingerprint
   }
 
   /// The answers on their way from the thread to the loop.
@@ -56,7 +56,7 @@ final class FingerprintReader {
     self.answers = answers
     source = try loop.watch(answers.descriptor, for: .readable) { [unowned self] _ in
       for answer in answers.drain() {
-        receivers.removeValue(forKey: answer.number)?(answer.print)
+        receivers.removeValue(forKey: answer.number)?(answer.fingerprint)
       }
     }
   }
@@ -68,7 +68,7 @@ final class FingerprintReader {
     asked += 1
     receivers[asked] = receive
     Task { @DirectoryReading [answers, asked] in
-      answers.add(Answer(number: asked, print: Fingerprint(of: path)))
+      answers.add(Answer(number: asked, fingerprint: Fingerprint(of: path)))
     }
   }
 }

@@ -1,5 +1,6 @@
 @preconcurrency import CLinux
 import Glibc
+import Systemd
 
 /// Directories of the unified cgroup hierarchy (cgroups(7), version 2).
 enum Cgroup {
@@ -11,7 +12,7 @@ enum Cgroup {
   /// systemd marks a delegated cgroup with an extended attribute (`Delegate=`). Without the mark, the cgroup belongs to
   /// its manager, even if root could write to it.
   static func delegated() -> String? {
-    let membership = String(decoding: Processes.contents(of: "/proc/self/cgroup"), as: UTF8.self)
+    let membership = String(decoding: SmallFiles.bytes(of: "/proc/self/cgroup"), as: UTF8.self)
     guard let line = membership.split(separator: "\n").first(where: { $0.hasPrefix("0::") }) else { return nil }
     for mount in mounts {
       let directory = mount + line.dropFirst(3)
@@ -25,7 +26,7 @@ enum Cgroup {
   static func send(_ signal: Int32, to directory: String) {
     // Linux 5.14 and later kill the whole cgroup in one step, so no fork can escape.
     if signal == SIGKILL, (try? write("1", to: "\(directory)/cgroup.kill")) != nil { return }
-    for process in Processes.identifiers(in: Processes.contents(of: "\(directory)/cgroup.procs")) {
+    for process in Processes.identifiers(in: SmallFiles.bytes(of: "\(directory)/cgroup.procs")) {
       kill(process, signal)
     }
   }
@@ -34,13 +35,21 @@ enum Cgroup {
   static func remove(_ directory: String) -> Bool {
     if rmdir(directory) == 0 || errno == ENOENT { return true }
     guard errno != ENOTDIR else { return false }
-    for name in Processes.names(in: directory) { _ = remove("\(directory)/\(name)") }
+    for name in SmallFiles.names(in: directory) { _ = remove("\(directory)/\(name)") }
     return rmdir(directory) == 0
   }
 
+  /// Waits without the loop until a cgroup has no process left, or until the bound.
+  static func wait(forEndOf directory: String, until bound: WaitBound) {
+    let events = open("\(directory)/cgroup.events", O_RDONLY | O_CLOEXEC)
+    guard events >= 0 else { return }
+    while isPopulated(events), bound.wait(for: Int16(POLLPRI), on: events) {}
+    close(events)
+  }
+
   /// Whether an open `cgroup.events` reports a living process.
-  static func isPopulated(_ events: Int32) -> Bool {
-    String(decoding: Processes.contents(of: events), as: UTF8.self).contains("populated 1")
+  fileprivate static func isPopulated(_ events: Int32) -> Bool {
+    String(decoding: SmallFiles.bytes(of: events), as: UTF8.self).contains("populated 1")
   }
 
   /// Writes to a file of a cgroup.
@@ -56,5 +65,26 @@ enum Cgroup {
   private static func hasMark(_ name: String, _ directory: String) -> Bool {
     var value: UInt8 = 0
     return getxattr(directory, name, &value, 1) == 1 && value == UInt8(ascii: "1")
+  }
+}
+
+/// Watches a cgroup until it has no process left.
+final class CgroupWatch {
+  private let events: Int32
+  private var source: IOSource?
+
+  /// Calls `whenEmpty` when the last process has ended; nil if there is none.
+  ///
+  /// Throws when the loop cannot watch the cgroup.
+  init?(_ directory: String, on loop: EventLoop, whenEmpty: @escaping () -> Void) throws(SystemdError) {
+    events = open("\(directory)/cgroup.events", O_RDONLY | O_CLOEXEC)
+    guard events >= 0, Cgroup.isPopulated(events) else { return nil }
+    // The kernel reports a change since the last read as an exceptional condition.
+    source = try loop.watch(events, for: []) { [events] _ in if !Cgroup.isPopulated(events) { whenEmpty() } }
+  }
+
+  deinit {
+    source?.cancel()
+    if events >= 0 { close(events) }
   }
 }

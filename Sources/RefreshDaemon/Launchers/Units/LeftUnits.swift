@@ -31,7 +31,7 @@ struct LeftUnits {
 
   /// Removes the files of all tasks except these paths.
   func removeFiles(but kept: Set<String>) {
-    for path in Processes.names(in: setup.files).map({ "\(setup.files)/\($0)" }) where !kept.contains(path) {
+    for path in SmallFiles.names(in: setup.files).map({ "\(setup.files)/\($0)" }) where !kept.contains(path) {
       unlink(path)
     }
   }
@@ -55,11 +55,8 @@ struct LeftUnits {
   /// Waits until no process of a unit is left, whatever the app of its slice.
   private func wait(forEndOf unit: String, until bound: WaitBound) {
     let slices = "\(setup.cgroup)/refreshd.slice"
-    for slice in Processes.names(in: slices) {
-      let events = open("\(slices)/\(slice)/\(unit)/cgroup.events", O_RDONLY | O_CLOEXEC)
-      guard events >= 0 else { continue }
-      while Cgroup.isPopulated(events), bound.wait(for: Int16(POLLPRI), on: events) {}
-      close(events)
+    for slice in SmallFiles.names(in: slices) {
+      Cgroup.wait(forEndOf: "\(slices)/\(slice)/\(unit)", until: bound)
     }
   }
 

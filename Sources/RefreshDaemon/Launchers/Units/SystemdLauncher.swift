@@ -82,9 +82,9 @@ final class SystemdLauncher: Launcher {
     let task = SystemdTask(launch, units: setup.units, files: setup.files)
     add(task)
     guard let path = launch.changedPath else { return run(task) }
-    fingerprints.look(at: path) { [unowned self] print in
+    fingerprints.look(at: path) { [unowned self] fingerprint in
       guard case .fingerprinting = task.state else { return }
-      task.before = print
+      task.before = fingerprint
       run(task)
     }
   }
@@ -131,7 +131,7 @@ final class SystemdLauncher: Launcher {
       stopping = nil
       // If the call fails, the machine is not shutting down: the daemon stops before the bus does.
       if case .success(let values) = state, values.first?.text == "stopping" { return answer([]) }
-      // A unit that is still being started may not exist. Only this daemon knows why it stopped a task.
+      // A unit that is still being started may not exist, and only this daemon knows why it sent a signal to a task.
       let unsure = tasks.values.filter { !$0.isFindable || $0.sentSignal != nil }.map(\.key.refresh)
       answer(Set(tasks.keys.map(\.refresh)).subtracting(unsure))
     }

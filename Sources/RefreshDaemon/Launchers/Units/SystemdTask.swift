@@ -19,7 +19,7 @@ final class SystemdTask {
     /// The unit exists.
     case running
     /// The main process has ended; the remaining processes are being killed.
-    case clearing(IOSource?)
+    case clearing(CgroupWatch?)
     /// No process is left; the accounting of the unit is being read.
     case counting
     /// The fingerprint of the watched path is taken again before the end is reported.

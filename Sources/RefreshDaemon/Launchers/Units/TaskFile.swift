@@ -57,7 +57,7 @@ struct TaskFile {
 
   /// Reads the notes; empty if there is no file.
   func read() -> Contents {
-    let text = String(decoding: Processes.contents(of: path), as: UTF8.self)
+    let text = String(decoding: SmallFiles.bytes(of: path), as: UTF8.self)
     var contents = Contents()
     let lines = text.split(separator: "\n")
     // Only the comments before the first variable and after the last: a value may contain any text, but ends in a

@@ -20,25 +20,13 @@ extension SystemdLauncher {
   /// Kills the remaining processes of a task whose main process has ended.
   private func clear(_ task: SystemdTask) {
     task.state = .clearing(nil)
-    // The kernel reports the end of the last process in this file, as an exceptional condition.
     let cgroup = "\(setup.cgroup)/\(setup.units.cgroup(of: task.key, app: task.app))"
-    let events = open("\(cgroup)/cgroup.events", O_RDONLY | O_CLOEXEC)
-    guard events >= 0 else { return count(task) }
-    guard Cgroup.isPopulated(events) else {
-      close(events)
-      return count(task)
-    }
     do throws(SystemdError) {
-      let source = try loop.watch(events, for: []) { [unowned self] _ in
-        guard case .clearing(let source) = task.state, !Cgroup.isPopulated(events) else { return }
-        source?.cancel()
-        close(events)
-        count(task)
-      }
-      task.state = .clearing(source)
+      let watch = try CgroupWatch(cgroup, on: loop) { [unowned self, unowned task] in count(task) }
+      guard let watch else { return count(task) }
+      task.state = .clearing(watch)
       send(SIGKILL, to: task)
     } catch {
-      close(events)
       send(SIGKILL, to: task)
       count(task)
     }
@@ -70,9 +58,9 @@ extension SystemdLauncher {
     if task.launch == nil { end.duration = task.known.duration }
     guard let path = task.changedPath else { return report(task, end) }
     task.state = .comparing(end)
-    fingerprints.look(at: path) { [unowned self] print in
+    fingerprints.look(at: path) { [unowned self] fingerprint in
       guard case .comparing = task.state, tasks[task.key] === task else { return }
-      end.changed = print != task.before
+      end.changed = fingerprint != task.before
       report(task, end)
     }
   }

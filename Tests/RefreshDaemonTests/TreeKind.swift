@@ -5,7 +5,7 @@ import Testing
 @testable import RefreshDaemon
 
 /// The two ways to reach the processes of a task; a test runs with both.
-enum Reach: String, CaseIterable {
+enum TreeKind: String, CaseIterable {
   case subreaper
   case cgroup
 
@@ -25,11 +25,11 @@ enum Reach: String, CaseIterable {
     case .cgroup:
       let mount = try #require(Self.mount)
       let directory = "\(mount)/refreshd-tests-\(getpid())"
-      let membership = String(decoding: Processes.contents(of: "/proc/self/cgroup"), as: UTF8.self)
+      let membership = String(decoding: SmallFiles.bytes(of: "/proc/self/cgroup"), as: UTF8.self)
       let own = try #require(membership.split(separator: "\n").first { $0.hasPrefix("0::") }).dropFirst(3)
       try #require(mkdir(directory, 0o755) == 0)
       defer {
-        for process in Processes.identifiers(in: Processes.contents(of: "\(directory)/daemon/cgroup.procs")) {
+        for process in Processes.identifiers(in: SmallFiles.bytes(of: "\(directory)/daemon/cgroup.procs")) {
           #expect(throws: Never.self) { try Cgroup.write("\(process)", to: "\(mount)\(own)/cgroup.procs") }
         }
         #expect(rmdir("\(directory)/daemon") == 0)
@@ -42,6 +42,6 @@ enum Reach: String, CaseIterable {
 
 /// Whether a process runs; a process that has ended but is not reaped does not run.
 func isAlive(_ process: pid_t) -> Bool {
-  let status = String(decoding: Processes.contents(of: "/proc/\(process)/status"), as: UTF8.self)
+  let status = String(decoding: SmallFiles.bytes(of: "/proc/\(process)/status"), as: UTF8.self)
   return !status.isEmpty && !status.contains("State:\tZ")
 }
