@@ -63,7 +63,7 @@ final class PollLoop: SerialExecutor, @unchecked Sendable {
   /// Calls `handler` whenever `descriptor` is readable or at its end; the caller still owns `descriptor`.
   func watch(_ descriptor: Int32, handler: @escaping () -> Void) { handlers[descriptor] = handler }
 
-  /// Stops to watch; call this before the descriptor is closed.
+  /// Stops watching; call this before the descriptor is closed.
   func forget(_ descriptor: Int32) { handlers[descriptor] = nil }
 
   // MARK: Executor

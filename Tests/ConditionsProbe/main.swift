@@ -2,7 +2,7 @@
 // `conditions-probe [FACT]... [--user UID] [--power DIR] [--network DIR] [--pressure DIR]`
 //
 // A FACT is a case of ConditionNeed, or `nothing`; the default is all facts. The output has one JSON object a line for
-// each reading, signal and session, and on SIGUSR1 for each source, until the process is killed. SIGHUP stops to watch,
+// each reading, signal and session, and on SIGUSR1 for each source, until the process is killed. SIGHUP stops watching,
 // as a daemon does after a reload whose apps have no constraint.
 
 @preconcurrency import Glibc

@@ -7,7 +7,7 @@ enum ConditionAnswer<Fact: Hashable & Sendable>: Hashable, Sendable {
   case awaited
   /// The fact; `without` names a part of it that the source does not know.
   case known(Fact, without: String? = nil)
-  /// The source is not on this context.
+  /// The source is not on this machine.
   case absent
   /// No answer, with the reason, such as "NetworkManager left the bus".
   case silent(String)

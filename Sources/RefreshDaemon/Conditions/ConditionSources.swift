@@ -44,7 +44,7 @@ package final class ConditionSources {
   package struct Settings: Sendable {
     /// The user of a user's daemon, whose idleness counts; nil for the machine's daemon.
     package var user: UInt32?
-    /// The message bus of the context.
+    /// The message bus of the machine.
     package var bus = BusAddress.system
     /// The kernel's directory of power supplies.
     package var powerSupplies = "/sys/class/power_supply"
@@ -80,7 +80,7 @@ package final class ConditionSources {
     self.settings = settings
   }
 
-  /// Starts to watch the facts in `needs`, and stops to watch all others; may be called again.
+  /// Starts watching the facts in `needs`, and stops watching all others; may be called again.
   ///
   /// A fact that is watched already is left alone. A fact that is known at once is reported before this returns. A fact
   /// that is no longer watched is reported as unknown. Throws when the loop has no room for a timer.
@@ -130,7 +130,7 @@ package final class ConditionSources {
   /// The microseconds that tasks have to end after logind announces sleep.
   package var timeToSleep: Int64 { max(0, (lock?.delay ?? 0) - SleepLock.margin) }
 
-  /// Stops to watch and closes the bus connection; nothing is reported after this.
+  /// Stops watching and closes the bus connection; nothing is reported after this.
   package func stop() {
     observed = [:]
     (logins, sleep, lock, bus) = (nil, nil, nil, nil)

@@ -1,7 +1,7 @@
 import RefreshEngine
 import Systemd
 
-/// Watches the sources of one fact about the context.
+/// Watches the sources of one fact about the machine.
 ///
 /// ``ConditionNeed`` lists all types that conform.
 protocol FactTracker: AnyObject {
@@ -82,7 +82,7 @@ final class FallbackSource<Source: AnswerSource> {
 
   var answer: ConditionAnswer<Source.Fact> { isNeeded ? source?.answer ?? .silent(problem) : .awaited }
 
-  /// Starts or stops to watch the source.
+  /// Starts or stops watching the source.
   func watch(_ isNeeded: Bool) {
     self.isNeeded = isNeeded
     guard isNeeded else { return source = nil }

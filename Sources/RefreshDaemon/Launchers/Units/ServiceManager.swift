@@ -58,21 +58,6 @@ enum ServiceManager {
   static func get(_ property: String) -> BusMethod { .get(property, of: manager, at: path, in: name) }
 }
 
-/// A property of a transient unit, such as `MemoryMax` (org.freedesktop.systemd1(5)).
-struct UnitProperty: Hashable, Sendable {
-  /// The name on the bus, which ends in `USec` for times.
-  let name: String
-  /// The value, of the exact type that the manager expects.
-  let value: BusArgument
-
-  init(_ name: String, _ value: BusArgument) {
-    self.name = name
-    self.value = value
-  }
-
-  fileprivate var argument: BusArgument { .structure([.string(name), .variant(value)]) }
-}
-
 /// A unit in the manager's list.
 struct ListedUnit {
   let name: String

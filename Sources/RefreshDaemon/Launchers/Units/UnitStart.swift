@@ -120,7 +120,7 @@ extension SystemdLauncher {
       // If the task runs out of memory, it has failed, so its remaining processes end too.
       UnitProperty("OOMPolicy", .string("stop")),
       UnitProperty("RuntimeMaxUSec", .uint64(UInt64(max(1, bound)))),
-      // The time counts from the load of the program, which may hang on an unresponsive file server.
+      // RuntimeMaxUSec counts only once the program is loaded, which may hang on an unresponsive file server.
       UnitProperty("TimeoutStartUSec", .uint64(UInt64(max(1, min(bound, Self.longestStart))))),
       // 0 would mean no limit.
       UnitProperty("TimeoutStopUSec", .uint64(UInt64(max(1, launch.grace.inMicroseconds)))),
