@@ -62,7 +62,7 @@ extension Daemon {
       for refresh in engine.refreshes where !left.contains(refresh) { kill(refresh) }
       return endWorkers(isUrgent: true)
     }
-    launcher.askWhatStays { self.stop(leaving: $0) }
+    launcher.findSurvivors { self.stop(leaving: $0) }
   }
 
   private func stop(leaving stays: Set<RefreshID>) {

@@ -10,7 +10,7 @@ extension Daemon {
   /// Before the configuration is in force, which is when the engine decides what became of each. Gives what is to be
   /// handled after that: what tasks had said of themselves.
   func takeOver(_ left: [AppID: Started], stored: [PassedDescriptor]) -> [Event] {
-    let found = launcher.takeUp(left.flatMap { tasks(of: $1, $0) }, stored: stored)
+    let found = launcher.adopt(left.flatMap { tasks(of: $1, $0) }, stored: stored)
     let survivors = Dictionary(grouping: found) { $0.key.refresh }
     launcher.clean(leftFrom: Set(left.values.map(\.id)).subtracting(survivors.keys))
     for (id, started) in left.sorted(by: { $0.key < $1.key }) {
@@ -25,7 +25,7 @@ extension Daemon {
     return found.sorted { $0.key.description < $1.key.description }.flatMap { events(of: $0, $1.completion) }
   }
 
-  private func events(of key: TaskKey, _ completion: Completion?) -> [Event] {
+  private func events(of key: TaskKey, _ completion: TaskCompletion?) -> [Event] {
     guard let completion else { return [] }
     let said = Event.completed(key.refresh, task: key.task, completion.outcome, message: completion.message)
     return [said] + events(of: completion.hints, key.refresh)

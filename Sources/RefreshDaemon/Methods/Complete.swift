@@ -11,15 +11,15 @@ extension Daemon {
       wakeLate(by: call.parameters.token, call.peer)
       return call.fail(RefreshdInterface.NoSuchToken())
     }
-    let hints: Completion.Hints
-    do throws(InvalidParameter) { hints = try Completion.Hints(call.parameters) } catch { return call.fail(error) }
+    let hints: TaskCompletion.Hints
+    do throws(InvalidParameter) { hints = try TaskCompletion.Hints(call.parameters) } catch { return call.fail(error) }
     let before = engine.outcome(of: key.refresh, task: key.task)
     let message = OutputLines.message(of: call.parameters.message ?? "")
     let outcome = Outcome(call.parameters.outcome, message: message)
     handle(.completed(key.refresh, task: key.task, outcome, message: message))
     if before == nil {
       for event in events(of: hints, key.refresh) { handle(event) }
-      launcher.keep(Completion(outcome, message: message, hints: hints), of: key)
+      launcher.keep(TaskCompletion(outcome, message: message, hints: hints), of: key)
     }
     if refreshes.running[key.refresh]?.performer != nil {
       // There is no process whose end would be waited for.
@@ -38,7 +38,7 @@ extension Daemon {
   ///
   /// That there will be nothing new counts for the whole refresh, so each of several tasks has to say it: all of them
   /// fetch, and one that says nothing says that there may be something new at once.
-  func events(of hints: Completion.Hints, _ refresh: RefreshID) -> [Event] {
+  func events(of hints: TaskCompletion.Hints, _ refresh: RefreshID) -> [Event] {
     var events = hints.retryAfter.map { [Event.retryAfter(refresh, $0)] } ?? []
     guard let running = refreshes.running[refresh] else { return events }
     let commands = running.performer == nil ? running.app.commands : []
@@ -51,7 +51,7 @@ extension Daemon {
   }
 }
 
-extension Completion.Hints {
+extension TaskCompletion.Hints {
   /// Throws for a span below zero.
   fileprivate init(_ parameters: AppInterface.Complete.Parameters) throws(InvalidParameter) {
     func span(_ microseconds: Int64?, _ name: String) throws(InvalidParameter) -> Duration? {
