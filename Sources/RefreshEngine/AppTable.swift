@@ -13,7 +13,7 @@ struct AppTable: Sendable {
   init(restoring states: [AppID: AppState], learned: [AppID: Learned]) {
     reserve(states.count)
     for id in states.keys.sorted() {
-      append(id, states[id].map(App.init(restoring:)) ?? App(), learned[id])
+      append(id, App(state: states[id] ?? AppState()), learned[id])
     }
   }
 

@@ -35,10 +35,12 @@ extension App {
   /// What the interval of the phase asks for: now if the app never ran, nil for `never`.
   func dueByTime(limits: Limits, at now: Instant) -> Instant? {
     guard let spacing = spacing(in: phase, limits: limits) else { return nil }
-    var due = lastStart.map { $0 + spacing } ?? now
-    if let skippedUntil { due = max(due, skippedUntil) }
-    if let freshUntil, let lastStart { due = max(due, min(freshUntil, lastStart + maxStale)) }
-    guard phase == .background, let lastStart else { return due }
+    var due = state.lastStart.map { $0 + spacing } ?? now
+    if let skippedUntil = state.skippedUntil { due = max(due, skippedUntil) }
+    if let freshUntil = state.freshUntil, let lastStart = state.lastStart {
+      due = max(due, min(freshUntil, lastStart + maxStale))
+    }
+    guard phase == .background, let lastStart = state.lastStart else { return due }
     if let planned = plannedInForce { due = max(due, planned - planWindow.part(of: 8)) }
     if let rest = restsUntil, rest > now { due = max(due, min(rest, lastStart + maxStale)) }
     return due
@@ -46,13 +48,13 @@ extension App {
 
   /// What the plan asks for, with the ceiling over it; nil for an app that is not planned.
   var plannedInForce: Instant? {
-    guard policy?.isAdaptive == true, let planned, let lastStart else { return nil }
+    guard policy?.isAdaptive == true, let planned = state.planned, let lastStart = state.lastStart else { return nil }
     return min(planned, lastStart + maxStale)
   }
 
   /// How long a planned refresh may wait for company: a tenth of its wait, an eighth of that before the planned moment.
   private var planWindow: Duration {
-    guard let planned = plannedInForce, let lastStart else { return .zero }
+    guard let planned = plannedInForce, let lastStart = state.lastStart else { return .zero }
     return min(Self.longestWindow, max(.zero, lastStart.duration(to: planned)).part(of: Self.windowPart))
   }
 
@@ -75,7 +77,7 @@ extension App {
 
   private func dueApartFromNews(limits: Limits, spread: Spread, of id: AppID, at now: Instant) -> Due? {
     let asked = dueApartFromOneShot(limits: limits, spread: spread, of: id, at: now)
-    guard let oneShot else { return asked }
+    guard let oneShot = state.oneShot else { return asked }
     guard var asked, asked.earliest <= oneShot.earliest else { return Due(.manual, at: oneShot.earliest) }
     // Once its time has come it stands before what may be held where a person's word is not.
     if oneShot.earliest <= now, asked.trigger != .manual { return Due(.manual, at: oneShot.earliest) }
@@ -84,11 +86,11 @@ extension App {
   }
 
   private func dueApartFromOneShot(limits: Limits, spread: Spread, of id: AppID, at now: Instant) -> Due? {
-    if let request, request.trigger.isByTime { return Due(request.trigger, at: request.earliest) }
+    if let request = state.request, request.trigger.isByTime { return Due(request.trigger, at: request.earliest) }
     guard let earliest = dueByTime(limits: limits, at: now) else {
-      return request.map { due(by: $0) }
+      return state.request.map { due(by: $0) }
     }
-    guard let request, request.earliest <= max(earliest, now) else {
+    guard let request = state.request, request.earliest <= max(earliest, now) else {
       var due = Due(.interval, at: earliest)
       due.latest = earliest + slack(limits: limits, spread: spread, of: id)
       return due
@@ -103,7 +105,7 @@ extension App {
 
   /// How long a background refresh may wait for company: half of its window, and up to the other half by its spread.
   private func slack(limits: Limits, spread: Spread, of id: AppID) -> Duration {
-    guard phase == .background, lastStart != nil else { return .zero }
+    guard phase == .background, state.lastStart != nil else { return .zero }
     guard let spacing = spacing(in: .background, limits: limits) else { return .zero }
     let half = max(min(Self.longestWindow, spacing.part(of: Self.windowPart)), planWindow).part(of: 2)
     return half + spread.offset(of: id, within: half)
@@ -111,7 +113,9 @@ extension App {
 
   /// Until when the app rests after overrunning its deadline again and again; nil while it does not.
   var restsUntil: Instant? {
-    guard strikes.count >= Self.strikesToRest, let first = strikes.first, let last = strikes.last else { return nil }
+    guard state.strikes.count >= Self.strikesToRest, let first = state.strikes.first,
+      let last = state.strikes.last
+    else { return nil }
     return first.duration(to: last) <= Self.strikeSpan ? last + Self.strikeSpan : nil
   }
 }

@@ -103,7 +103,7 @@ public struct Engine: Sendable {
     beginNight(&turn)
     for place in agenda.takeDue(at: now) {
       turn.touched.insert(place)
-      if case .refreshing = apps[place].activity { advance(apps.id(at: place), &turn) }
+      if apps[place].refreshing != nil { advance(apps.id(at: place), &turn) }
     }
     apply(event, &turn)
     runTransfers(&turn)
@@ -130,7 +130,7 @@ public struct Engine: Sendable {
   }
 
   private func verdict(on app: App, _ id: AppID, at now: Instant) -> Verdict {
-    if case .refreshing(let refreshing) = app.activity { return .refreshing(refreshing.started.id) }
+    if let refreshing = app.refreshing { return .refreshing(refreshing.started.id) }
     let lasting = lastingHolds(on: app)
     guard lasting.isEmpty else { return .held(lasting) }
     guard let due = due(app, id, at: now) else { return .held([.never]) }
@@ -248,14 +248,14 @@ public struct Engine: Sendable {
     let isAttached = apps[id]?.isAttached ?? false
     let refreshing = Refreshing(started, policy: policy, isAttached: isAttached)
     takePlace(refreshing, of: id)
-    apps[id]?.lastStart = turn.now
+    apps[id]?.state.lastStart = turn.now
     // Who waits for a refresh waits for more than the word that a session has ended, or that a push came.
-    let asked = apps[id]?.request?.trigger
-    if drained == nil && push == nil || asked?.isByTime == true || asked == trigger { apps[id]?.request = nil }
-    apps[id]?.skippedUntil = nil
+    let asked = apps[id]?.state.request?.trigger
+    if drained == nil && push == nil || asked?.isByTime == true || asked == trigger { apps[id]?.state.request = nil }
+    apps[id]?.state.skippedUntil = nil
     apps[id]?.isRetryAwaited = false
-    if let oneShot = apps[id]?.oneShot, oneShot.earliest <= turn.now { apps[id]?.oneShot = nil }
-    apps[id]?.activity = .refreshing(refreshing)
+    if let oneShot = apps[id]?.state.oneShot, oneShot.earliest <= turn.now { apps[id]?.state.oneShot = nil }
+    apps[id]?.refreshing = refreshing
     turn.decision.changed.insert(id)
     turn.decision.effects.append(
       isAttached

@@ -11,7 +11,7 @@ extension Engine {
     let limitsBefore = self.limits
     self.limits = limits
     for id in apps.ids {
-      if case .lost(let started)? = apps[id]?.activity { takeOver(id, started, by: policies[id], &turn) }
+      if let started = apps[id]?.lost { takeOver(id, started, by: policies[id], &turn) }
       if policies[id] == nil { retire(id, &turn) }
     }
     survivors = [:]
@@ -25,8 +25,8 @@ extension Engine {
       app.shared = shared[policy] ?? SharedPolicy(policy)
       shared[policy] = app.shared
       app.needsPlan = app.needsPlan || before.policy.map { $0.isPlannedUnlike(policy) } ?? false
-      if app.seenAt == nil {
-        app.seenAt = turn.now
+      if app.state.seenAt == nil {
+        app.state.seenAt = turn.now
         turn.decision.changed.insert(id)
       }
       apps[id] = app
@@ -42,8 +42,8 @@ extension Engine {
 
   /// Sets an app's intervals in place of its file's.
   mutating func override(_ id: AppID, _ overrides: Overrides, _ turn: inout Turn) {
-    guard let before = apps[id], before.overrides != overrides else { return }
-    apps[id]?.overrides = overrides
+    guard let before = apps[id], before.state.overrides != overrides else { return }
+    apps[id]?.state.overrides = overrides
     dropOutdated(id, before: before, limits, &turn)
     plansAny = plansAny || apps[id].map(isPlanned) ?? false
     setNight(at: turn.now)
@@ -74,13 +74,13 @@ extension Engine {
   /// After a start of the daemon nobody knows what the interval was. An instant that it does not forbid now, such as
   /// the place of an app in a backlog, stays.
   private mutating func dropOutdated(_ id: AppID, before: App, _ limitsBefore: Limits, _ turn: inout Turn) {
-    guard let app = apps[id], let request = app.request, request.trigger.isByTime else { return }
+    guard let app = apps[id], let request = app.state.request, request.trigger.isByTime else { return }
     let spacing = app.spacing(in: app.phase, limits: limits)
     let isOutdated: Bool
     if before.policy != nil {
       isOutdated = before.spacing(in: before.phase, limits: limitsBefore) != spacing
     } else if let spacing {
-      isOutdated = app.lastStart.map { request.earliest < $0 + spacing } ?? false
+      isOutdated = app.state.lastStart.map { request.earliest < $0 + spacing } ?? false
     } else {
       isOutdated = true
     }
@@ -88,8 +88,8 @@ extension Engine {
   }
 
   private mutating func dropRequest(of id: AppID, _ turn: inout Turn) {
-    guard apps[id]?.request != nil else { return }
-    apps[id]?.request = nil
+    guard apps[id]?.state.request != nil else { return }
+    apps[id]?.state.request = nil
     turn.decision.changed.insert(id)
   }
 
@@ -116,17 +116,17 @@ extension Engine {
     for (place, id) in backlog.enumerated() {
       guard let app = apps[id] else { continue }
       let isOverdue = app.dueByTime(limits: limits, at: now).map { $0 <= now } ?? false
-      let byTime: Trigger = app.lastStart == nil ? .interval : .catchUp
-      let trigger = isOverdue ? byTime : app.request?.trigger ?? byTime
+      let byTime: Trigger = app.state.lastStart == nil ? .interval : .catchUp
+      let trigger = isOverdue ? byTime : app.state.request?.trigger ?? byTime
       let offset = byStaleness ? span * place / (backlog.count - 1) : spread.offset(of: id, within: span)
-      apps[id]?.request = Request(trigger: trigger, earliest: base + offset)
+      apps[id]?.state.request = Request(trigger: trigger, earliest: base + offset)
       touch(id, &turn)
       turn.decision.changed.insert(id)
     }
   }
 
   private func isStaler(_ left: AppID, _ right: AppID) -> Bool {
-    switch (apps[left]?.freshAt, apps[right]?.freshAt) {
+    switch (apps[left]?.state.freshAt, apps[right]?.state.freshAt) {
     case (let left?, let right?) where left != right: left < right
     case (nil, .some): true
     case (.some, nil): false

@@ -5,8 +5,8 @@ extension Engine {
   func lastingHolds(on app: App) -> [Hold] {
     var holds: [Hold] = []
     if app.policy == nil { holds.append(.notConfigured) }
-    if app.isLoggedOut { holds.append(.loggedOut) }
-    if app.isDisabled { holds.append(.disabled) }
+    if app.state.isLoggedOut { holds.append(.loggedOut) }
+    if app.state.isDisabled { holds.append(.disabled) }
     if isStopping { holds.append(.stopping) }
     if isSuspending { holds.append(.suspending) }
     return holds
@@ -49,7 +49,7 @@ extension Engine {
   func wake(of holds: [Hold], on place: Place, at now: Instant) -> Instant? {
     var lifted = holds.compactMap(\.liftedAt)
     guard holds.allSatisfy(\.isOfDue) else { return lifted.min() }
-    if let oneShot = apps[place].oneShot, oneShot.earliest > now { lifted.append(oneShot.earliest) }
+    if let oneShot = apps[place].state.oneShot, oneShot.earliest > now { lifted.append(oneShot.earliest) }
     if let drained = apps[place].nextDrained?.earliest, drained > now { lifted.append(drained) }
     if let push = nextPush(of: apps[place], at: now)?.earliest, push > now { lifted.append(push) }
     guard let quiet = apps[place].policy?.quiet else { return lifted.min() }
@@ -69,13 +69,13 @@ extension Engine {
   mutating func noteWaiting(_ place: Place, _ verdict: Verdict, _ turn: inout Turn) {
     var names: [Hold.Name] = []
     if case .held(let holds) = verdict { names = holds.map(\.name).filter(\.isWorthARecord) }
-    let waiting = apps[place].waiting
+    let waiting = apps[place].state.waiting
     guard names != waiting?.holds ?? [] else { return }
     if let waiting {
       turn.decision.waited.append(
         WaitRecord(app: apps.id(at: place), since: waiting.since, until: turn.now, holds: waiting.holds))
     }
-    apps[place].waiting = names.isEmpty ? nil : Waiting(since: turn.now, holds: names)
+    apps[place].state.waiting = names.isEmpty ? nil : Waiting(since: turn.now, holds: names)
     turn.decision.changed.insert(apps.id(at: place))
   }
 }

@@ -62,8 +62,8 @@ extension Engine {
   mutating func plan(_ id: AppID, at now: Instant) {
     guard let app = apps[id] else { return }
     let planned = instantOfPlan(app, id, at: now)
-    guard planned != app.planned || app.needsPlan else { return }
-    apps[id]?.planned = planned
+    guard planned != app.state.planned || app.needsPlan else { return }
+    apps[id]?.state.planned = planned
     apps[id]?.needsPlan = false
   }
 
@@ -74,7 +74,8 @@ extension Engine {
 
   /// What a plan made now says; nil for an app that is not planned, or was never refreshed.
   func currentPlan(_ app: App, _ id: AppID, at now: Instant) -> Plan? {
-    guard isPlanned(app), let policy = app.policy, let lastStart = app.lastStart, let learned = apps.learned(of: id),
+    guard isPlanned(app), let policy = app.policy, let lastStart = app.state.lastStart,
+      let learned = apps.learned(of: id),
       let spacing = app.spacing(in: .background, limits: limits)
     else { return nil }
     return learned.plan(

@@ -147,13 +147,13 @@ extension Engine {
     let today = local(turn.now).day
     // A day ahead is the clock's mistake; at a start, when the clock may not be set yet, it is left alone.
     let isNight = apps.learned(of: id)?.day.map { Int($0) < today || everyApp && Int($0) > today + 1 } ?? true
-    guard isNight || everyApp || app.needsPlan || app.planned == nil else { return 0 }
+    guard isNight || everyApp || app.needsPlan || app.state.planned == nil else { return 0 }
     if isNight {
       let (device, pins) = (learningsInForce, app.policy?.pins ?? Pins())
       apps.learn(of: id) { $0.passNights(upTo: today, device, pins) }
     }
     if app.refreshing == nil { plan(id, at: turn.now) }
-    if apps[id]?.planned != app.planned { turn.decision.changed.insert(id) }
+    if apps[id]?.state.planned != app.state.planned { turn.decision.changed.insert(id) }
     touch(id, &turn)
     return Self.work.plan + (isNight ? Self.work.night : 0)
   }

@@ -6,12 +6,12 @@ extension Engine {
     guard apps[id]?.policy != nil else { return }
     changePhase(id, &turn) { app in
       switch signal {
-      case .launched: app.isTerminated = false
-      case .foreground: (app.isForeground, app.isTerminated) = (true, false)
-      case .background: app.isForeground = false
-      case .terminated: (app.isForeground, app.isTerminated) = (false, true)
-      case .login: app.isLoggedOut = false
-      case .logout: app.isLoggedOut = true
+      case .launched: app.state.isTerminated = false
+      case .foreground: (app.state.isForeground, app.state.isTerminated) = (true, false)
+      case .background: app.state.isForeground = false
+      case .terminated: (app.state.isForeground, app.state.isTerminated) = (false, true)
+      case .login: app.state.isLoggedOut = false
+      case .logout: app.state.isLoggedOut = true
       }
     }
   }
@@ -21,7 +21,7 @@ extension Engine {
     guard apps[id]?.policy != nil else { return }
     changePhase(id, &turn) { app in
       app.leases.append(App.Lease(id: lease, signal: signal))
-      app.isTerminated = false
+      app.state.isTerminated = false
     }
   }
 
@@ -47,7 +47,7 @@ extension Engine {
     change(&app)
     if app.phase != phase {
       app.isRetryAwaited = false
-      if app.phase == .loggedOut || app.request?.trigger.endsWithPhase == true { app.request = nil }
+      if app.phase == .loggedOut || app.state.request?.trigger.endsWithPhase == true { app.state.request = nil }
       if app.phase == .foreground {
         enterForeground(&app, at: turn.now)
         learnOpening(of: id, &turn)
@@ -55,7 +55,7 @@ extension Engine {
     }
     apps[id] = app
     if app.phase == .loggedOut { stop(id, .logout, &turn) }
-    if app.isLoggedOut != state.isLoggedOut { transfers.isTouched = true }
+    if app.state.isLoggedOut != state.isLoggedOut { transfers.isTouched = true }
     touch(id, &turn)
     if app.state != state { turn.decision.changed.insert(id) }
   }
@@ -72,12 +72,12 @@ extension Engine {
       app.ask(.foreground, at: now)
     case .stale:
       guard let spacing, app.refreshing == nil else { return }
-      let isStale = app.freshAt.map { $0 + spacing <= now } ?? true
-      let mayTry = app.lastStart.map { $0 + limits.foregroundFloor <= now } ?? true
+      let isStale = app.state.freshAt.map { $0 + spacing <= now } ?? true
+      let mayTry = app.state.lastStart.map { $0 + limits.foregroundFloor <= now } ?? true
       if isStale && mayTry { app.ask(.foreground, at: now) }
     case .never:
       guard let spacing else { return }
-      let isOverdue = app.lastStart.map { $0 + spacing <= now } ?? true
+      let isOverdue = app.state.lastStart.map { $0 + spacing <= now } ?? true
       if isOverdue { app.ask(.interval, at: now + spacing) }
     }
   }

@@ -36,7 +36,7 @@ extension Engine {
     explanation.trigger = due?.trigger
     explanation.window = due.map { Window(earliest: $0.earliest, latest: $0.latest) }
     explanation.floor = app.spacing(in: app.phase, limits: limits).flatMap { spacing in
-      app.lastStart.map { $0 + spacing }
+      app.state.lastStart.map { $0 + spacing }
     }
     explanation.staleAt = app.ageBegan.map { $0 + app.maxStale }
     explanation.terms = Constraint.allCases.filter(policy.constraints.asks(for:)).map { constraint in
@@ -45,21 +45,21 @@ extension Engine {
         constraint: constraint, isMet: isMet(constraint, by: app, at: now), isUnknown: conditions.isUnknown(constraint),
         relaxedAt: relaxedAt, isRelaxed: relaxedAt.map { $0 <= now } ?? false)
     }
-    explanation.failures = Int(app.failures)
+    explanation.failures = Int(app.state.failures)
     explanation.restsUntil = app.restsUntil.flatMap { $0 > now ? $0 : nil }
-    explanation.skippedUntil = app.skippedUntil.flatMap { $0 > now ? $0 : nil }
-    explanation.oneShot = app.oneShot
+    explanation.skippedUntil = app.state.skippedUntil.flatMap { $0 > now ? $0 : nil }
+    explanation.oneShot = app.state.oneShot
     explanation.drained = app.drained
     explanation.pushes = waitingPushes(of: app, at: now)
-    explanation.freshUntil = app.freshUntil.flatMap { $0 > now ? $0 : nil }
+    explanation.freshUntil = app.state.freshUntil.flatMap { $0 > now ? $0 : nil }
     explanation.tellsStale = tellsStale(app)
-    explanation.waiting = app.waiting
+    explanation.waiting = app.state.waiting
     explanation.planning = planning(of: app, id, at: now)
     return explanation
   }
 
   private func planning(of app: App, _ id: AppID, at now: Instant) -> Explanation.Planning? {
-    guard let plan = currentPlan(app, id, at: now), let habits = habits(of: id), let lastStart = app.lastStart,
+    guard let plan = currentPlan(app, id, at: now), let habits = habits(of: id), let lastStart = app.state.lastStart,
       let spacing = app.spacing(in: .background, limits: limits)
     else { return nil }
     // Where the ceiling is below the floor, the floor wins.

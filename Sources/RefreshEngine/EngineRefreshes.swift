@@ -7,14 +7,14 @@ extension Engine {
     while let effect = refreshing.advance(app: id, at: turn.now) {
       turn.decision.effects.append(effect)
     }
-    apps[id]?.activity = .refreshing(refreshing)
+    apps[id]?.refreshing = refreshing
   }
 
   /// Asks the app's refresh to end, if one runs.
   mutating func stop(_ id: AppID, _ reason: StopReason, _ turn: inout Turn) {
     guard var refreshing = apps[id]?.refreshing else { return }
     guard let effect = refreshing.stop(reason, app: id, at: turn.now) else { return }
-    apps[id]?.activity = .refreshing(refreshing)
+    apps[id]?.refreshing = refreshing
     touch(id, &turn)
     turn.decision.effects.append(effect)
   }
@@ -49,7 +49,7 @@ extension Engine {
     if refreshing.isDone {
       end(id, refreshing, &turn)
     } else {
-      apps[id]?.activity = .refreshing(refreshing)
+      apps[id]?.refreshing = refreshing
     }
   }
 
@@ -57,9 +57,9 @@ extension Engine {
   mutating func end(_ id: AppID, _ refreshing: Refreshing, _ turn: inout Turn) {
     var record = refreshing.record(of: id, at: turn.now)
     leavePlace(refreshing)
-    apps[id]?.activity = .waiting
-    let freshBefore = apps[id]?.freshAt
-    if record.outcome.isFresh { apps[id]?.freshAt = record.startedAt }
+    apps[id]?.refreshing = nil
+    let freshBefore = apps[id]?.state.freshAt
+    if record.outcome.isFresh { apps[id]?.state.freshAt = record.startedAt }
     // What a stopping daemon cut short is owed, what a lost condition did, and what sleep did: it runs again when it can.
     let isCutShort = record.tasks.contains(where: \.isCutShort)
     if record.stopReason == .deadline { strike(id, at: turn.now) }
@@ -73,7 +73,7 @@ extension Engine {
     } else if let retryAt {
       apps[id]?.ask(.retry, at: retryAt)
     }
-    apps[id]?.freshUntil = record.outcome.isFresh ? refreshing.freshFor.map { record.endedAt + $0 } : nil
+    apps[id]?.state.freshUntil = record.outcome.isFresh ? refreshing.freshFor.map { record.endedAt + $0 } : nil
     learn(from: record, after: freshBefore, &turn)
     turn.decision.changed.insert(id)
     turn.decision.ended.append(record)
@@ -89,11 +89,11 @@ extension Engine {
   ) -> Instant? {
     guard !isCutShort else { return now }
     guard let app = apps[id], record.outcome.isWorthRetry || hint != nil && !record.outcome.isFresh else {
-      apps[id]?.failures = 0
+      apps[id]?.state.failures = 0
       return nil
     }
-    let failures = min(app.failures + 1, Self.mostDoublings)
-    apps[id]?.failures = failures
+    let failures = min(app.state.failures + 1, Self.mostDoublings)
+    apps[id]?.state.failures = failures
     return now + max(hint ?? .zero, Self.backOff(failures: failures, of: id, spread))
   }
 
@@ -116,8 +116,8 @@ extension Engine {
 
   /// Takes note that the app overran its deadline (FEATURES C7).
   private mutating func strike(_ id: AppID, at now: Instant) {
-    apps[id]?.strikes.append(now)
-    if let count = apps[id]?.strikes.count, count > App.strikesToRest { apps[id]?.strikes.removeFirst() }
+    apps[id]?.state.strikes.append(now)
+    if let count = apps[id]?.state.strikes.count, count > App.strikesToRest { apps[id]?.state.strikes.removeFirst() }
   }
 }
 

@@ -15,7 +15,7 @@ extension Engine {
   /// What was missed while the machine slept, or the daemon was off, is caught up first, and a refresh that is running
   /// may be what the data waits for.
   func tellsStale(_ app: App) -> Instant? {
-    guard let turnsStale = app.turnsStale, !app.isStaleTold, !app.isOff, !isStopping, app.refreshing == nil else {
+    guard let turnsStale = app.turnsStale, !app.state.isStaleTold, !app.isOff, !isStopping, app.refreshing == nil else {
       return nil
     }
     return [turnsStale, settlingUntil, backlogUntil].compactMap(\.self).max()
@@ -25,16 +25,18 @@ extension Engine {
 
   /// Tells that the data is stale when its time has come, and forgets that it did when the data is fresh again.
   mutating func noteStaleness(_ place: Place, _ turn: inout Turn) {
-    guard apps[place].isStaleTold || apps[place].policy?.staleAfter != nil, apps[place].policy != nil else { return }
+    guard apps[place].state.isStaleTold || apps[place].policy?.staleAfter != nil, apps[place].policy != nil else {
+      return
+    }
     let id = apps.id(at: place)
-    if apps[place].isStaleTold {
+    if apps[place].state.isStaleTold {
       guard apps[place].turnsStale.map({ $0 > turn.now }) ?? true else { return }
-      apps[place].isStaleTold = false
+      apps[place].state.isStaleTold = false
     } else {
       guard let telling = tellsStale(place), telling <= turn.now, let ageBegan = apps[place].ageBegan else {
         return
       }
-      apps[place].isStaleTold = true
+      apps[place].state.isStaleTold = true
       turn.decision.effects.append(.tellStale(makeID(), id, since: ageBegan))
     }
     turn.decision.changed.insert(id)

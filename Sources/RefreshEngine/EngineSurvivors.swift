@@ -8,7 +8,7 @@ extension Engine {
     var refreshing = Refreshing(started, policy: policy, survivors: survivors, at: turn.now)
     let next = refreshing.startNext(at: turn.now)
     takePlace(refreshing, of: id)
-    apps[id]?.activity = .refreshing(refreshing)
+    apps[id]?.refreshing = refreshing
     turn.decision.effects += next.map { .startTask(started.id, id, task: $0) }
   }
 
@@ -16,7 +16,7 @@ extension Engine {
   ///
   /// One that was such a retry is not tried a third time at once: it may be what brought the daemon down.
   private mutating func settleLost(_ id: AppID, _ started: Started, _ turn: inout Turn) {
-    apps[id]?.activity = .waiting
+    apps[id]?.refreshing = nil
     let push = takePush(id, started, retryAt: retryOfLostPush(id, started, at: turn.now), &turn)
     if started.session == nil, push == nil, started.trigger != .retry { apps[id]?.ask(.retry, at: turn.now) }
     turn.decision.changed.insert(id)

@@ -5,14 +5,14 @@ extension Engine {
   ///
   /// What runs of it is stopped, what was asked for is forgotten; the schedule stays for the day it is enabled.
   mutating func disable(_ id: AppID, _ isDisabled: Bool, _ turn: inout Turn) {
-    guard let app = apps[id], app.policy != nil, app.isDisabled != isDisabled else { return }
-    apps[id]?.isDisabled = isDisabled
+    guard let app = apps[id], app.policy != nil, app.state.isDisabled != isDisabled else { return }
+    apps[id]?.state.isDisabled = isDisabled
     transfers.isTouched = true
     touch(id, &turn)
     turn.decision.changed.insert(id)
     guard isDisabled else { return }
-    apps[id]?.request = nil
-    apps[id]?.oneShot = nil
+    apps[id]?.state.request = nil
+    apps[id]?.state.oneShot = nil
     stop(id, .user, &turn)
   }
 
@@ -23,19 +23,19 @@ extension Engine {
     guard let app = apps[id], app.policy != nil, let spacing = app.spacing(in: app.phase, limits: limits) else {
       return
     }
-    if let skippedUntil = app.skippedUntil, skippedUntil - spacing > turn.now { return }
+    if let skippedUntil = app.state.skippedUntil, skippedUntil - spacing > turn.now { return }
     let due = due(app, id, at: turn.now)
     let next = due.flatMap { $0.trigger.isByTime ? $0.earliest : nil } ?? app.dueByTime(limits: limits, at: turn.now)
-    apps[id]?.skippedUntil = max(next ?? turn.now, turn.now) + spacing
-    if app.request?.trigger.isDeferrable == true { apps[id]?.request = nil }
+    apps[id]?.state.skippedUntil = max(next ?? turn.now, turn.now) + spacing
+    if app.state.request?.trigger.isDeferrable == true { apps[id]?.state.request = nil }
     touch(id, &turn)
     turn.decision.changed.insert(id)
   }
 
   /// Puts a refresh down for later, in place of one that was put down before; one that is off gets none.
   mutating func schedule(_ id: AppID, _ oneShot: OneShot, _ turn: inout Turn) {
-    guard let app = apps[id], app.policy != nil, !app.isOff, app.oneShot != oneShot else { return }
-    apps[id]?.oneShot = oneShot
+    guard let app = apps[id], app.policy != nil, !app.isOff, app.state.oneShot != oneShot else { return }
+    apps[id]?.state.oneShot = oneShot
     touch(id, &turn)
     turn.decision.changed.insert(id)
   }
@@ -67,7 +67,7 @@ extension Engine {
     for id in running.values.sorted() {
       guard var refreshing = apps[id]?.refreshing else { continue }
       if let effect = refreshing.sleep(at: end, app: id, from: turn.now) { turn.decision.effects.append(effect) }
-      apps[id]?.activity = .refreshing(refreshing)
+      apps[id]?.refreshing = refreshing
     }
   }
 
@@ -79,7 +79,7 @@ extension Engine {
     for id in running.values.sorted() {
       guard var refreshing = apps[id]?.refreshing else { continue }
       refreshing.stayAwake()
-      apps[id]?.activity = .refreshing(refreshing)
+      apps[id]?.refreshing = refreshing
       touch(id, &turn)
     }
     turn.touched.insert(held.all)

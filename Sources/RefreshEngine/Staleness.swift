@@ -16,7 +16,7 @@ extension App {
   }
 
   /// Since when the data is as old as it is; for data that there never was, since the app is known.
-  var ageBegan: Instant? { freshAt ?? seenAt }
+  var ageBegan: Instant? { state.freshAt ?? state.seenAt }
 
   /// When a constraint is relaxed, boot clock; nil when it never is.
   ///

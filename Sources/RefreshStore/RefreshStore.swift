@@ -145,7 +145,7 @@ public actor RefreshStore {
   /// The newest refresh of each app.
   public func lastRefreshes() throws(StoreError) -> [AppID: StoredRefresh] {
     // All apps at once fills the page cache with what is not read again.
-    defer { tables?.connection.forgetPages() }
+    defer { tables?.database.forgetPages() }
     return try withTables { tables throws(StoreError) in try tables.last() }
   }
 
@@ -164,10 +164,11 @@ public actor RefreshStore {
     let previous: Loaded.Previous =
       if let saved { saved.clock.bootID == clock.bootID ? .sameBoot : .otherBoot } else { .firstStart }
     let shift = saved.map { clock.shift(since: $0.clock) } ?? .zero
-    let states = (saved?.states ?? [:]).mapValues { $0.moved(by: shift) }
-    let device = (saved?.device ?? DeviceState()).moved(by: shift)
-    let transfers = (saved?.transfers ?? [:]).mapValues { $0.moved(by: shift) }
-    let pushes = (saved?.pushes ?? [:]).mapValues { $0.map { $0.moved(by: shift) } }
+    let moved = { (instant: Instant) in instant + shift }
+    let states = (saved?.states ?? [:]).mapValues { $0.moved(moved, ahead: moved) }
+    let device = (saved?.device ?? DeviceState()).moved(moved)
+    let transfers = (saved?.transfers ?? [:]).mapValues { $0.moved(moved) }
+    let pushes = (saved?.pushes ?? [:]).mapValues { $0.map { $0.moved(moved) } }
     let start = (saved?.start ?? 0) + 1
 
     // In the same boot the rows are right as they are.

@@ -62,11 +62,12 @@ public struct StoreError: Error, Hashable, Sendable, CustomStringConvertible {
     self.description = description
   }
 
-  /// A row that holds what no release ever wrote.
-  static func unreadable(_ what: String, path: String) -> StoreError {
-    StoreError(
+  /// The error of a column whose content no release ever wrote.
+  static func unreadable(column: String, _ content: String, path: String) -> StoreError {
+    let remedy = remedy(.corrupt, sqliteCode: SQLITE_CORRUPT)
+    return StoreError(
       code: .corrupt, path: path,
-      description: "cannot read \(path): \(what); \(remedy(.corrupt, sqliteCode: SQLITE_CORRUPT))")
+      description: "cannot read \(path): its column \(column) holds “\(content)”; \(remedy)")
   }
 
   /// A file of a later release.

@@ -109,4 +109,9 @@ public struct StoredTransfer: Hashable, Sendable {
     self.request = request
     self.progress = progress
   }
+
+  /// The transfer with its instants changed, as a reboot changes them.
+  func moved(_ change: (Instant) -> Instant) -> StoredTransfer {
+    StoredTransfer(state: state.moved(change), request: request, progress: progress)
+  }
 }

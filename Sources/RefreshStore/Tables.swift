@@ -3,7 +3,7 @@ import RefreshEngine
 
 /// An open file with all of its tables.
 final class Tables {
-  let connection: Connection
+  let database: Database
   private let clock: ClockTable
   private let apps: AppTable
   private let device: DeviceTable
@@ -31,20 +31,20 @@ final class Tables {
   }
 
   private init(path: String, isExclusive: Bool) throws(StoreError) {
-    connection = try Connection(path: path, isExclusive: isExclusive)
-    try Schema.migrate(connection)
-    clock = try ClockTable(connection)
-    apps = try AppTable(connection)
-    device = try DeviceTable(connection)
-    learned = try LearnedTable(connection)
-    openings = try OpeningTable(connection)
-    history = try History(connection)
-    waits = try WaitTable(connection)
-    transfers = try TransferTable(connection)
-    validators = try ValidatorTable(connection)
-    pushes = try PushTable(connection)
-    droppedPushes = try DroppedPushTable(connection)
-    seenMessages = try SeenMessageTable(connection)
+    database = try Database(path: path, isExclusive: isExclusive)
+    try Schema.migrate(database)
+    clock = try ClockTable(database)
+    apps = try AppTable(database)
+    device = try DeviceTable(database)
+    learned = try LearnedTable(database)
+    openings = try OpeningTable(database)
+    history = try History(database)
+    waits = try WaitTable(database)
+    transfers = try TransferTable(database)
+    validators = try ValidatorTable(database)
+    pushes = try PushTable(database)
+    droppedPushes = try DroppedPushTable(database)
+    seenMessages = try SeenMessageTable(database)
   }
 
   /// What was saved last.
@@ -84,10 +84,10 @@ final class Tables {
   func save(_ batch: Batch, clock now: BootClock, start: UInt32, durably: Bool) throws(StoreError) -> Set<PushID> {
     if durably != isDurable {
       // Not a prepared statement: this pragma acts when it is compiled.
-      try connection.execute("PRAGMA synchronous = \(durably ? "FULL" : "NORMAL")", to: .save)
+      try database.execute("PRAGMA synchronous = \(durably ? "FULL" : "NORMAL")", to: .save)
       isDurable = durably
     }
-    return try connection.transaction(to: .save) { () throws(StoreError) in
+    return try database.transaction(to: .save) { () throws(StoreError) in
       try clock.save(now, start: start)
       for (app, state) in batch.states {
         try apps.save(state, of: app)

@@ -23,15 +23,15 @@ struct ValidatorTable {
   private let write: Statement
   private let remove: Statement
 
-  init(_ connection: Connection) throws(StoreError) {
+  init(_ database: Database) throws(StoreError) {
     all = try Statement(
       "SELECT id, url, etag, last_modified, digest FROM validator JOIN app ON app.key = validator.app",
-      on: connection, to: .read)
+      on: database, to: .read)
     write = try Statement(
       """
       INSERT OR REPLACE INTO validator (app, url, etag, last_modified, digest) VALUES (\(AppTable.key), ?, ?, ?, ?)
-      """, on: connection, to: .save)
-    remove = try Statement("DELETE FROM validator WHERE app = \(AppTable.key) AND url = ?", on: connection, to: .save)
+      """, on: database, to: .save)
+    remove = try Statement("DELETE FROM validator WHERE app = \(AppTable.key) AND url = ?", on: database, to: .save)
   }
 
   /// What was saved last, by app and URL.

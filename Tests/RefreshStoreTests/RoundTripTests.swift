@@ -99,7 +99,7 @@ import Testing
   @Test func `a durable save waits for the disk, another does not`() throws {
     let scratch = try ScratchDirectory()
     let tables = try Tables.open(scratch.database)
-    let synchronous = try Statement("PRAGMA synchronous", on: tables.connection, to: .read)
+    let synchronous = try Statement("PRAGMA synchronous", on: tables.database, to: .read)
     for (durably, expected) in [(false, 1), (true, 2), (true, 2), (false, 1)] {
       try tables.save(Batch(.morning), clock: .morning, start: 1, durably: durably)
       // 2 is FULL, which syncs at each commit; 1 is NORMAL, which syncs at a checkpoint (pragma.html).

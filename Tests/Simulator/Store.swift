@@ -66,35 +66,13 @@ public struct Store: Sendable {
     guard boot != self.boot else { return nil }
     let shift = self.wallOffset - wallOffset
     let change = { (instant: Instant) in min(instant + shift, now) }
-    states = states.mapValues { $0.mapped(change) { $0 + shift } }
+    states = states.mapValues { $0.moved(change) { $0 + shift } }
     transfers = transfers.mapValues { $0.moved(change) }
     pushes = pushes.mapValues { ($0.app, $0.push.moved(change)) }
-    if case .until(let end) = device.pause { device.pause = .until(end + shift) }
+    device = device.moved { $0 + shift }
     self.boot = boot
     self.wallOffset = wallOffset
     return shift
-  }
-}
-
-extension AppState {
-  /// The state with all its instants changed: those of what has been, and those of what the user wants to be.
-  func mapped(_ change: (Instant) -> Instant, _ changeAhead: (Instant) -> Instant) -> AppState {
-    var state = self
-    state.lastStart = lastStart.map(change)
-    state.freshAt = freshAt.map(change)
-    state.request = request.map { Request(trigger: $0.trigger, earliest: change($0.earliest)) }
-    state.running = running.map {
-      Started(id: $0.id, trigger: $0.trigger, at: change($0.at), session: $0.session, push: $0.push)
-    }
-    state.pushedAt = pushedAt.map(change)
-    state.seenAt = seenAt.map(change)
-    state.strikes = strikes.map(change)
-    state.waiting = waiting.map { Waiting(since: change($0.since), holds: $0.holds) }
-    state.skippedUntil = skippedUntil.map(changeAhead)
-    state.planned = planned.map(changeAhead)
-    state.freshUntil = freshUntil.map(changeAhead)
-    state.oneShot = oneShot.map { OneShot(earliest: changeAhead($0.earliest), reason: $0.reason) }
-    return state
   }
 }
 
@@ -105,14 +83,5 @@ extension Store {
   /// The pushes of each app, as a starting engine takes them.
   var pushesOfApps: [AppID: [Push]] {
     Dictionary(grouping: pushes.values) { $0.app }.mapValues { $0.map(\.push).sorted { $0.id < $1.id } }
-  }
-}
-
-extension Push {
-  /// The push with its instants changed.
-  fileprivate func moved(_ change: (Instant) -> Instant) -> Push {
-    var push = self
-    (push.arrivedAt, push.earliest) = (change(arrivedAt), change(earliest))
-    return push
   }
 }

@@ -19,7 +19,7 @@ extension Engine {
   /// How many pushes have woken the app in the window that the limit looks at.
   public func pushesUsed(by id: AppID, at now: Instant) -> Int {
     guard let app = apps[id], let limit = app.policy?.pushLimit else { return 0 }
-    return app.pushedAt.count { $0 + limit.span > now }
+    return app.state.pushedAt.count { $0 + limit.span > now }
   }
 
   /// Whether the bridge may be connected to its sources: the network is what the configuration asks for, and stays.
@@ -146,7 +146,7 @@ extension Engine {
     guard let app = apps[id], let limit = app.policy?.pushLimit,
       let index = app.pushes.firstIndex(where: { $0.id == push.id })
     else { return }
-    if push.attempts == 0 { apps[id]?.pushedAt = (app.pushedAt + [turn.now]).suffix(limit.burst) }
+    if push.attempts == 0 { apps[id]?.state.pushedAt = (app.state.pushedAt + [turn.now]).suffix(limit.burst) }
     var told = push
     told.attempts += 1
     set(told, at: index, of: id, &turn)
@@ -191,7 +191,7 @@ extension Engine {
 
 extension App {
   /// The push that the running refresh tells, or that one told which the daemon before this one lost.
-  var toldPush: PushID? { started?.push }
+  var toldPush: PushID? { state.running?.push }
 
   /// Those of which the app was not told yet.
   var waitingPushes: [Push] {
@@ -213,12 +213,12 @@ extension App {
   var pushesFollowConditions: Bool { pushes.contains { $0.urgency != .high } }
 
   /// Whether no push may wake it: the user has ended it, and no process of it has shown up since.
-  var isShut: Bool { isTerminated && !isAttached }
+  var isShut: Bool { state.isTerminated && !isAttached }
 
   /// When the limit lets one more push wake it, boot clock; nil when it has no end to wait for.
   var pushOpens: Instant? {
-    guard let limit = policy?.pushLimit, pushedAt.count >= limit.burst else { return nil }
-    return pushedAt[pushedAt.count - limit.burst] + limit.span
+    guard let limit = policy?.pushLimit, state.pushedAt.count >= limit.burst else { return nil }
+    return state.pushedAt[state.pushedAt.count - limit.burst] + limit.span
   }
 
   /// When a push may wake it, boot clock.

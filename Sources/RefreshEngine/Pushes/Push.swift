@@ -40,11 +40,11 @@ public enum Urgency: String, Hashable, Sendable, CaseIterable, Comparable {
 /// A payload that wakes an app, from when it is taken until the app was told of it.
 public struct Push: Hashable, Sendable {
   /// Its number.
-  public let id: PushID
+  public var id: PushID
   /// What the app is told: the text as it came.
   public var payload: String
   /// What it is about, in the word of who sent it; nil when it says nothing.
-  public let contentID: String?
+  public var contentID: String?
   /// How much it is worth to the machine; of those that were merged the most.
   public var urgency: Urgency
   /// When the payload came, boot clock.
@@ -64,6 +64,13 @@ public struct Push: Hashable, Sendable {
     self.urgency = urgency
     arrivedAt = now
     earliest = now
+  }
+
+  /// The push with its instants changed, as the store does after a reboot.
+  public func moved(_ change: (Instant) -> Instant) -> Push {
+    var push = self
+    (push.arrivedAt, push.earliest) = (change(arrivedAt), change(earliest))
+    return push
   }
 
   /// Whether a newer one makes it worthless: it is about the same, or says the same where neither says what it is about.

@@ -35,10 +35,10 @@ extension Engine {
   func reasonToStop(_ state: TransferState, at now: Instant) -> TransferStop? {
     if isStopping { return .shutdown }
     if isSuspending { return .sleep }
-    guard let app = apps[state.policy.app], app.policy != nil, !app.isDisabled, device.pause == nil else {
+    guard let app = apps[state.policy.app], app.policy != nil, !app.state.isDisabled, device.pause == nil else {
       return .user
     }
-    if app.isLoggedOut { return .loggedOut }
+    if app.state.isLoggedOut { return .loggedOut }
     return conditions.network.isAwaited || isMet(state.policy.network) ? nil : .network
   }
 

@@ -1,8 +1,8 @@
 import CSQLite
 import Glibc
 
-/// One connection to one SQLite file, used by one thread at a time.
-final class Connection {
+/// An open SQLite file, used by one thread at a time.
+final class Database {
   /// How long a statement waits for another process that holds the file.
   static let busyTimeout: Duration = .seconds(2)
   /// SQLite's page cache, far below its default of 2 MB: the states of 1,000 apps take 150 kB.
@@ -15,7 +15,7 @@ final class Connection {
 
   /// Opens or makes the file and sets write-ahead logging.
   ///
-  /// An `isExclusive` connection keeps the index of the log in memory, where any other needs 32 kB of the disk for it;
+  /// A file opened as `isExclusive` keeps the index of the log in memory, where any other needs 32 kB of the disk for it;
   /// no other program can read the file meanwhile.
   init(path: String, isExclusive: Bool) throws(StoreError) {
     var handle: OpaquePointer?
