@@ -1,6 +1,6 @@
 import RefreshEngine
 
-/// What is recorded of an app's past: when it was synced and what that found, and when it was opened.
+/// The recorded past of an app: its syncs with their results, and its openings.
 public struct Recollection: Sendable {
   /// A sync: a refresh that did not fail.
   public struct Sync: Sendable {
@@ -33,7 +33,7 @@ public struct Recollection: Sendable {
   /// The app as a trace has it.
   ///
   /// When the source had something new is not recorded, only between which two syncs: it is taken to be in the middle.
-  /// What came more than once between two syncs counts once.
+  /// Several updates between two syncs count as one.
   var traced: Trace.App {
     var before = 0.0
     var updates: [Double] = []

@@ -54,20 +54,20 @@ extension AppState: ColumnRecord {
     try column("skipped_until_us", &skippedUntil)
     try column.count("failures", &failures)
     try column("strikes_us", &strikes)
-    try column.optional(&oneShot, blank: OneShot(earliest: .zero, reason: ""))
     try column.optional(&waiting, blank: Waiting(since: .zero, holds: []))
     try column("seen_at_us", &seenAt)
     try column("planned_us", &planned)
     try column("is_stale_told", &isStaleTold)
     try column("is_terminated", &isTerminated)
     // Boxed in the state: changed only if the visit reads.
-    var (overrides, freshUntil, pushedAt) = (overrides, freshUntil, pushedAt)
+    var (overrides, freshUntil, pushedAt, oneShot) = (overrides, freshUntil, pushedAt, oneShot)
     try column("foreground_interval", &overrides.foregroundInterval)
     try column("background_interval", &overrides.backgroundInterval)
     try column("fresh_until_us", &freshUntil)
     try column("pushed_us", &pushedAt)
+    try column.optional(&oneShot, blank: OneShot(earliest: .zero, reason: ""))
     guard column.isReading else { return }
-    (self.overrides, self.freshUntil, self.pushedAt) = (overrides, freshUntil, pushedAt)
+    (self.overrides, self.freshUntil, self.pushedAt, self.oneShot) = (overrides, freshUntil, pushedAt, oneShot)
   }
 }
 

@@ -1,6 +1,6 @@
 import RefreshEngine
 
-/// One reading of the machine's clocks: which boot it is, and where its clock stands in wall time.
+/// A reading of the machine's clocks: the boot, and the offset of its clock from wall time.
 public struct BootClock: Hashable, Sendable {
   /// The kernel's id of the boot, the text of `/proc/sys/kernel/random/boot_id`.
   public var bootID: String
@@ -21,7 +21,7 @@ public struct BootClock: Hashable, Sendable {
 
   /// How far instants that were saved by `saved` must be moved to lie right on this clock.
   ///
-  /// Within a boot not at all: a step of the wall clock moves nothing (FEATURES A11). After a reboot each keeps its
+  /// Within a boot not at all: a step of the wall clock moves nothing. After a reboot each keeps its
   /// wall time. If the wall clock shows less than at the last save, it was set back meanwhile; then no time counts as
   /// passed. So what was past stays past, what was ahead is no further ahead, and the next refresh of an app is one
   /// interval away at most.

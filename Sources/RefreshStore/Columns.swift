@@ -2,14 +2,14 @@ import RefreshEngine
 
 /// A record with fixed columns of a table.
 ///
-/// One function names each column, once, with the property that it holds. The SQL, the binding and the reading all
+/// A single function names each column, once, with the property that it holds. The SQL, the binding and the reading all
 /// follow from that function, so none of them can fall out of step.
 protocol ColumnRecord {
   /// Visits every column, in the order of the SQL.
   mutating func visit(_ columns: inout Columns) throws(StoreError)
 }
 
-/// One visit to the columns of a record: collects their names, binds their values, or reads them from a row.
+/// A visit to the columns of a record: collects their names, binds their values, or reads them from a row.
 struct Columns {
   private enum Purpose {
     case naming

@@ -7,7 +7,7 @@ final class Database {
   static let busyTimeout: Duration = .seconds(2)
   /// SQLite's page cache, far below its default of 2 MB: the states of 1,000 apps take 150 kB.
   private static let cacheKibibytes = 512
-  /// What a checkpoint leaves of a write-ahead log that a burst has made long.
+  /// The size to which a checkpoint cuts a write-ahead log that a burst has made long.
   private static let journalBytes = 1 << 20
 
   let path: String

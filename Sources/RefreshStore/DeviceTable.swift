@@ -13,9 +13,9 @@ struct DeviceTable {
       """, on: database, to: .save)
   }
 
-  /// What was saved last; a device that nobody has touched while there is no row.
+  /// The state that was saved last; the default state while there is no row.
   ///
-  /// What another release has learnt in another form is learnt anew.
+  /// Learners in the form of another release are dropped and learn anew.
   func load() throws(StoreError) -> DeviceState {
     var state = DeviceState()
     try read.rows { row throws(StoreError) in

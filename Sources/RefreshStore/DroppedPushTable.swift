@@ -1,12 +1,12 @@
 import RefreshEngine
 
-/// A push of which an app was never told, as the history has it, readable after any number of boots (FEATURES E2).
+/// A push of which an app was never told, as the history has it, readable after any number of boots.
 public struct StoredDroppedPush: Hashable, Sendable {
   /// Its number.
   public var id: PushID
   /// Its app.
   public var app: AppID
-  /// What it was about; nil when it said nothing.
+  /// The subject; nil when the sender named none.
   public var contentID: String?
   /// When it came: Unix time in microseconds, by the wall clock as it stood when it was dropped.
   public var arrivedWallMicroseconds: Int64
@@ -15,7 +15,7 @@ public struct StoredDroppedPush: Hashable, Sendable {
   /// How many payloads it had taken the place of.
   public var merged: Int32
 
-  /// What the history will have of a push that has just been dropped.
+  /// The line of the history for a push that has just been dropped.
   ///
   /// - Parameter wallOffset: wall time (Unix time) less boot time, when it was dropped.
   public init(_ push: DroppedPush, wallOffset: Duration) {

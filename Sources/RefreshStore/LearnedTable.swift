@@ -14,7 +14,7 @@ struct LearnedTable {
     remove = try Statement("DELETE FROM learned WHERE app = \(AppTable.key)", on: database, to: .save)
   }
 
-  /// What was saved last; what another release has learnt in another form is learnt anew.
+  /// The learners that were saved last; learners in the form of another release are dropped.
   func load() throws(StoreError) -> [AppID: Learned] {
     var learned: [AppID: Learned] = [:]
     try all.rows { row throws(StoreError) in

@@ -30,7 +30,7 @@ struct PushTable {
   /// The pushes of each app, in order of their numbers, and those whose rows no release can have written, with what is
   /// wrong with each.
   ///
-  /// One such row does not cost the file, as with transfers.
+  /// Such a row does not condemn the file, as with transfers.
   func load() throws(StoreError) -> (read: [AppID: [Push]], unreadable: [PushID: StoreError]) {
     var pushes: [AppID: [Push]] = [:]
     var unreadable: [PushID: StoreError] = [:]

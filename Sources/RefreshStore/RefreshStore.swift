@@ -1,6 +1,6 @@
 import RefreshEngine
 
-/// What the daemon knows when it starts.
+/// The data that a starting daemon finds.
 public struct Loaded: Sendable {
   /// The life of the machine between the last save and now.
   public enum Previous: Hashable, Sendable {
@@ -14,13 +14,13 @@ public struct Loaded: Sendable {
 
   /// How often the daemon has started on this store, this time included: the first part of its refresh ids.
   public let start: UInt32
-  /// What happened since the last save.
+  /// The boots since the last save.
   public let previous: Previous
   /// The state of every app that ever had one, on this boot's clock.
   public let states: [AppID: AppState]
-  /// What holds for all apps, on this boot's clock.
+  /// The state that all apps share, on this boot's clock.
   public let device: DeviceState
-  /// What was learnt of the apps.
+  /// The learners of the apps.
   public let learned: [AppID: Learned]
   /// Every transfer, on this boot's clock.
   public let transfers: [TransferID: StoredTransfer]
@@ -28,7 +28,7 @@ public struct Loaded: Sendable {
   public let unreadableTransfers: [TransferID: StoreError]
   /// The greatest number that a transfer ever had, also one that is forgotten; 0 before the first.
   public let lastTransfer: UInt64
-  /// What apps remember of what they fetched, by app and URL.
+  /// The validators of fetches, by app and URL.
   public let validators: [AppID: [String: Validator]]
   /// The pushes that the apps are to be told, in order of their numbers, on this boot's clock.
   public let pushes: [AppID: [Push]]
@@ -42,10 +42,10 @@ public struct Loaded: Sendable {
   public let unsaved: StoreError?
 }
 
-/// What outlives the daemon and the boot: the states of the apps and the device, the clock they are read by, and
+/// The data that outlives the daemon and the boot: the states of the apps and the device, the clock of both, and
 /// the history.
 ///
-/// One SQLite file in write-ahead mode. Everything but ``open(at:clock:executor:)`` runs on the executor it is given,
+/// The store is one SQLite file in write-ahead mode. Everything but ``open(at:clock:executor:)`` runs on the executor it is given,
 /// so that the event loop never waits for a disk.
 ///
 /// A damaged file never keeps the daemon from starting: stale data on every app is worse than a lost history. The file
@@ -58,7 +58,7 @@ public actor RefreshStore {
   private var clock: BootClock
   /// The open file; nil when it is closed or was set aside.
   private var tables: Tables?
-  /// What could not be saved yet.
+  /// The batch that could not be saved yet.
   private var unsaved: Batch?
 
   /// The executor that was given to ``open(at:clock:executor:)``.
@@ -151,7 +151,7 @@ public actor RefreshStore {
 
   /// Closes the file, with its log written into it, before the process ends or another opens it.
   ///
-  /// What a full disk has refused is lost with the process. Any other call opens the file again.
+  /// A batch that a full disk has refused is lost with the process. Any other call opens the file again.
   public func close() {
     tables = nil
   }

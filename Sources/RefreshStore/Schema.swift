@@ -7,7 +7,7 @@ enum Schema {
   /// The version that this release writes, kept in `PRAGMA user_version`.
   static var version: Int { migrations.count }
 
-  /// What leads from each version to the next, beginning with an empty file.
+  /// The migrations from each version to the next, beginning with an empty file.
   ///
   /// A released migration is never edited. A test loads a file of every released version.
   private static let migrations = [

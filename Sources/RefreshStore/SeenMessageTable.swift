@@ -1,6 +1,6 @@
 import RefreshEngine
 
-/// The rows of `push_seen`: the messages that were taken, so that none is taken twice (FEATURES E4).
+/// The rows of `push_seen`: the messages that were taken, so that none is taken twice.
 struct SeenMessageTable {
   /// How long a message is known: longer than any source keeps one for who is away.
   static let memory = Duration.hours(30 * 24)

@@ -1,7 +1,7 @@
 import CSQLite
 import RefreshEngine
 
-/// What a column can hold.
+/// A value of a column.
 enum Value {
   case null
   case integer(Int64)
@@ -146,7 +146,7 @@ struct Row {
     return number
   }
 
-  /// What `read` makes of the column, or nil if it is null.
+  /// The result of `read` on the column, or nil if it is null.
   func optional<Result>(
     _ column: Int32, _ read: (Int32) throws(StoreError) -> Result
   ) throws(StoreError) -> Result? {

@@ -16,7 +16,7 @@ final class Tables {
   private let pushes: PushTable
   private var droppedPushes: DroppedPushTable
   private var seenMessages: SeenMessageTable
-  /// What `PRAGMA synchronous` stands at.
+  /// Whether `PRAGMA synchronous` is `FULL`.
   private var isDurable = false
 
   /// Opens or makes the file and brings it to this release's schema.
@@ -47,11 +47,11 @@ final class Tables {
     seenMessages = try SeenMessageTable(database)
   }
 
-  /// What was saved last.
+  /// The data that was saved last.
   struct Saved {
     /// The clock by which the instants are read.
     let clock: BootClock
-    /// Which start of the daemon it was.
+    /// The number of the daemon's start that saved it.
     let start: UInt32
     let states: [AppID: AppState]
     let device: DeviceState
@@ -65,7 +65,7 @@ final class Tables {
     let lastPush: UInt64
   }
 
-  /// What was saved last; nothing in a new file.
+  /// The data that was saved last; nil in a new file.
   func load() throws(StoreError) -> Saved? {
     guard let (clock, start) = try clock.load() else { return nil }
     let (states, device, learned) = (try apps.load(), try device.load(), try learned.load())

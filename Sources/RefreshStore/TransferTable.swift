@@ -34,7 +34,7 @@ struct TransferTable {
 
   /// All transfers, and those whose rows no release can have written, with what is wrong with each.
   ///
-  /// One such row does not cost the file: what it holds came from a server at last.
+  /// Such a row does not condemn the file: its content came from a server.
   func load() throws(StoreError) -> (read: [TransferID: StoredTransfer], unreadable: [TransferID: StoreError]) {
     var transfers: [TransferID: StoredTransfer] = [:]
     var unreadable: [TransferID: StoreError] = [:]

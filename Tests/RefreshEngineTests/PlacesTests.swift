@@ -1,6 +1,6 @@
 import Testing
 
-/// FEATURES B8 and A5: at most so many at once, the foreground first, and as few wakes as there can be.
+/// At most so many at once, the foreground first, and as few wakes as there can be.
 @Suite struct PlacesTests {
   @Test func `Who waits for a place gets it in the order of the last instants, the foreground first`() throws {
     try expect(

@@ -1,7 +1,7 @@
 import RefreshEngine
 import Testing
 
-/// FEATURES E: what wakes an app, when, and with what.
+/// What wakes an app, when, and with what.
 @Suite struct PushesTests {
   @Test func `A push wakes the app at once with its payload`() throws {
     try expect(

@@ -1,6 +1,6 @@
 import Testing
 
-/// FEATURES C6 and C7: what fails in a way that is worth it is tried again, and what overruns again and again rests.
+/// What fails in a way that is worth it is tried again, and what overruns again and again rests.
 @Suite struct RetriesTests {
   @Test func `A temporary failure is tried again, each time after twice as long`() throws {
     var timeline = Timeline()

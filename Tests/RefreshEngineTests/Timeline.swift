@@ -78,7 +78,7 @@ struct Timeline {
     if !apps.isEmpty { handle(.configured(limits, apps.mapValues(\.policy))) }
   }
 
-  /// The boot clock begins again; saved instants go through wall time, and none stays in the future (FEATURES A11).
+  /// The boot clock begins again; saved instants go through wall time, and none stays in the future.
   mutating func boot() {
     bootedAt = now
     let shift = savedWallOffset - wallOffset

@@ -1,6 +1,7 @@
+import RefreshEngine
 import Testing
 
-/// FEATURES D7 and A13: the user's word stands above the schedule.
+/// The user's word stands above the schedule.
 @Suite struct UserWordTests {
   @Test func `A disabled app starts for nobody, and its schedule is there when it is enabled`() throws {
     try expect(
@@ -34,6 +35,40 @@ import Testing
         22min start 1-2 todo (manual)
         1h30min start 1-3 todo (interval)
         """, only: ["start", "why"])
+  }
+
+  @Test func `A request that calls wait for outlives a change of phase, as a manual one`() throws {
+    for (command, starts) in [("await", "20s start 1-2 todo (manual)"), ("unawait", "")] {
+      try expect(
+        """
+        0s    configure todo takes=20s background=1h
+        5s    run todo foreground
+        6s    \(command) todo
+        10s   foreground todo
+        1min  end
+        """,
+        gives: """
+          0s start 1-1 todo (interval)
+          \(starts)
+          """, only: ["start"])
+    }
+  }
+
+  @Test func `The holds that last are those of the verdict, suspending and not-configured among them`() throws {
+    let todo = try #require(AppID("org.example.todo"))
+    var engine = Engine(start: 1, spread: Spread(machine: 7), states: [:], wallOffset: .zero)
+    let now = Instant(microseconds: 0)
+    #expect(engine.lastingHolds(on: todo) == [.notConfigured])
+    _ = engine.handle(.configured(Limits(), [todo: Policy(tasks: [TaskPolicy(name: "refresh")])]), at: now)
+    #expect(engine.lastingHolds(on: todo).isEmpty)
+    _ = engine.handle(.suspending(until: now + .seconds(5)), at: now)
+    #expect(engine.lastingHolds(on: todo) == [.suspending])
+    _ = engine.handle(.disabled(todo, true), at: now)
+    _ = engine.handle(.signalled(todo, .logout), at: now)
+    _ = engine.handle(.stopped(leaving: []), at: now)
+    #expect(engine.lastingHolds(on: todo) == [.loggedOut, .disabled, .stopping, .suspending])
+    _ = engine.handle(.configured(Limits(), [:]), at: now)
+    #expect(engine.lastingHolds(on: todo).first == .notConfigured)
   }
 
   @Test func `A skip passes over one refresh by time`() throws {

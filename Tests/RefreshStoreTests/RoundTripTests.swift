@@ -3,7 +3,7 @@ import Testing
 
 @testable import RefreshStore
 
-/// What is saved is what is loaded.
+/// The loaded data equals the saved data.
 @Suite struct RoundTripTests {
   @Test(arguments: 1...20)
   func `states come back as they were saved`(seed: UInt64) async throws {
@@ -136,7 +136,7 @@ import Testing
 }
 
 extension StoredRefresh {
-  /// What the history should have of `record`, saved at `clock`.
+  /// The line that the history should have for `record`, saved at `clock`.
   init(_ record: RefreshRecord, clock: BootClock) {
     self.init(
       id: record.id, app: record.app, trigger: record.trigger,
@@ -147,7 +147,7 @@ extension StoredRefresh {
 }
 
 extension StoredWait {
-  /// What the history should have of `record`, saved at `clock`.
+  /// The line that the history should have for `record`, saved at `clock`.
   init(_ record: WaitRecord, clock: BootClock) {
     self.init(
       app: record.app, sinceWallMicroseconds: record.since.microseconds + clock.wallOffset.inMicroseconds,

@@ -3,7 +3,7 @@ import RefreshEngine
 /// Something that comes from outside of the daemon, at its time.
 struct Happening: Comparable, Sendable {
   enum Kind: Equatable, Sendable {
-    /// Whatever the dice say, and the same again later.
+    /// Any event that the dice give, and the same again later.
     case chance
     /// An event, late or once more.
     case again(Event)
@@ -62,7 +62,7 @@ extension World {
   }
 
   private mutating func happenByChance() {
-    // What is busy is where things go wrong.
+    // Busy apps are where things go wrong.
     let busy = chance.happens(40) && !processes.isEmpty ? chance.pick(processes).app : nil
     let id = busy ?? chance.pick(ids)
     switch chance.number(below: 130) {

@@ -2,7 +2,7 @@ import RefreshEngine
 
 /// The store as the simulation has it: what survives the daemon and the boot, under RefreshStore's contract.
 public struct Store: Sendable {
-  /// What one transaction of the store holds.
+  /// The content of one transaction of the store.
   public struct Batch: Sendable {
     /// The apps that changed, as they are now.
     public var states: [AppID: AppState] = [:]
@@ -12,7 +12,7 @@ public struct Store: Sendable {
     public var waits: [WaitRecord] = []
     /// The device, if it changed.
     public var device: DeviceState?
-    /// What is learnt of apps, where more was learnt.
+    /// The learners that changed.
     public var learned: [AppID: Learned?] = [:]
     /// The transfers that changed, as they are now; nil for those that are forgotten.
     public var transfers: [TransferID: TransferState?] = [:]
@@ -31,9 +31,9 @@ public struct Store: Sendable {
   public private(set) var states: [AppID: AppState] = [:]
   /// The history, oldest first.
   public private(set) var records: [RefreshRecord] = []
-  /// What holds for all apps.
+  /// The state that all apps share.
   public private(set) var device = DeviceState()
-  /// What is learnt of the apps.
+  /// The learners of the apps.
   public private(set) var learned: [AppID: Learned] = [:]
   /// The transfers, in instants of the boot `boot`.
   public private(set) var transfers: [TransferID: TransferState] = [:]
@@ -57,10 +57,10 @@ public struct Store: Sendable {
     self.wallOffset = wallOffset
   }
 
-  /// What a starting daemon finds.
+  /// Loads the state for a starting daemon.
   ///
   /// In another boot than the one that saved, each instant goes through wall time, and one that would be in the future
-  /// becomes now (FEATURES A11), unless the user has put it there. Returns by how much; nil within one boot.
+  /// becomes now, unless the user has put it there. Returns by how much; nil within one boot.
   mutating func load(boot: Int, now: Instant, wallOffset: Duration) -> Duration? {
     starts += 1
     guard boot != self.boot else { return nil }

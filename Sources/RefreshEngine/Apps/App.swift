@@ -30,6 +30,8 @@ struct App: Sendable {
   var needsPlan = false
   /// Whether the user came to the app while a retry was pending: the retry then counts as a foreground refresh.
   var isRetryAwaited = false
+  /// Whether calls wait for the app's next refresh.
+  var isAwaited = false
   private var boxedRefresh: Boxed<Refreshing>?
   private var rare: Boxed<Rare>?
 
@@ -84,59 +86,4 @@ struct App: Sendable {
   ///
   /// Long work stays out of the user's way all the same.
   func needsNothing(for trigger: Trigger) -> Bool { trigger == .transfer && policy?.isProcessing != true }
-
-  /// The interval in force in a phase, run-time overrides before the file; nil where none applies.
-  func interval(in phase: Phase) -> Interval? {
-    guard let policy else { return nil }
-    return switch phase {
-    case .foreground: state.overrides.foregroundInterval ?? policy.foregroundInterval
-    case .background: state.overrides.backgroundInterval ?? policy.backgroundInterval
-    case .loggedOut: nil
-    }
-  }
-
-  /// The least time between two starts in the phase: the interval, not below the floor; nil for `never`.
-  func spacing(in phase: Phase, limits: Limits) -> Duration? {
-    let floor = phase == .foreground ? limits.foregroundFloor : limits.backgroundFloor
-    return switch interval(in: phase) {
-    case nil, .never: nil
-    case .minimum: floor
-    case .every(let duration): max(duration, floor)
-    }
-  }
-
-  /// Asks for a refresh beside what is asked for already: one refresh serves both, at the earlier instant.
-  ///
-  /// What outlives a change of phase stands before what does not, so that it is not dropped with it; what somebody
-  /// waits for stands before what may be put off, and a person's word before all. An app that is off is not asked.
-  mutating func ask(_ trigger: Trigger, at instant: Instant) {
-    guard !isOff else { return }
-    guard let asked = state.request else {
-      state.request = Request(trigger: trigger, earliest: instant)
-      return
-    }
-    if trigger == .foreground, asked.trigger == .retry { isRetryAwaited = true }
-    let isStronger = asked.trigger.endsWithPhase || trigger == .manual || trigger.isAwaited && !asked.trigger.isAwaited
-    state.request = Request(trigger: isStronger ? trigger : asked.trigger, earliest: min(asked.earliest, instant))
-  }
-
-  /// Has a retry that is asked for wait as long as the newest failure says.
-  mutating func delayRetry(until instant: Instant) {
-    guard let asked = state.request, asked.trigger == .retry else { return }
-    state.request?.earliest = max(asked.earliest, instant)
-  }
-}
-
-extension Trigger {
-  /// Whether the clock asks, rather than something that happened.
-  var isByTime: Bool { self == .interval || self == .catchUp }
-
-  /// Whether somebody waits for what it starts, whatever becomes of the phase.
-  var isAwaited: Bool { self == .manual || self == .push || self == .transfer }
-
-  /// Whether nobody waits for what it starts: it may wait for a better time.
-  var isDeferrable: Bool { isByTime || self == .retry }
-
-  /// Whether a request of this kind means nothing any more once the app is in another phase.
-  var endsWithPhase: Bool { isByTime || self == .foreground }
 }

@@ -7,6 +7,7 @@ public struct AppState: Hashable, Sendable {
     var overrides = Overrides()
     var freshUntil: Instant?
     var pushedAt: [Instant] = []
+    var oneShot: OneShot?
   }
 
   // The flags follow an optional instant, where they fit into its padding.
@@ -39,8 +40,6 @@ public struct AppState: Hashable, Sendable {
   public var skippedUntil: Instant?
   /// When the last refreshes overran their deadline, oldest first, three at most, boot clock.
   public var strikes: [Instant] = []
-  /// A refresh that was asked for at a later time.
-  public var oneShot: OneShot?
   /// The holds that keep the app from starting, and since when, while it is due and held.
   public var waiting: Waiting?
   /// When the plan has the next background refresh, boot clock; nil while there is no plan.
@@ -61,6 +60,12 @@ public struct AppState: Hashable, Sendable {
   public var pushedAt: [Instant] {
     get { rare?.value.pushedAt ?? [] }
     set { change { $0.pushedAt = newValue } }
+  }
+
+  /// A refresh that was asked for at a later time.
+  public var oneShot: OneShot? {
+    get { rare?.value.oneShot }
+    set { change { $0.oneShot = newValue } }
   }
 
   private mutating func change(_ change: (inout Rare) -> Void) {
@@ -100,7 +105,7 @@ public struct AppState: Hashable, Sendable {
     if !pushedAt.isEmpty { state.pushedAt = pushedAt.map(change) }
     state.skippedUntil = skippedUntil.map(ahead)
     state.planned = planned.map(ahead)
-    state.oneShot?.earliest.move(ahead)
+    if let oneShot { state.oneShot = OneShot(earliest: ahead(oneShot.earliest), reason: oneShot.reason) }
     if let freshUntil { state.freshUntil = ahead(freshUntil) }
     return state
   }

@@ -1,4 +1,4 @@
-/// What keeps a due app from starting, and since when.
+/// The holds that keep a due app from starting, and since when.
 public struct Waiting: Hashable, Sendable {
   /// Since when it is these holds, boot clock.
   public var since: Instant
@@ -12,7 +12,7 @@ public struct Waiting: Hashable, Sendable {
   }
 }
 
-/// A time in which a due app was held: a line of the history beside the refreshes (FEATURES H1).
+/// A time in which a due app was held: a line of the history in addition to the refreshes.
 public struct WaitRecord: Hashable, Sendable {
   /// The app.
   public var app: AppID
@@ -20,7 +20,7 @@ public struct WaitRecord: Hashable, Sendable {
   public var since: Instant
   /// Until when, boot clock.
   public var until: Instant
-  /// What held it.
+  /// The holds.
   public var holds: [Hold.Name]
 
   /// Makes a record.
@@ -29,5 +29,31 @@ public struct WaitRecord: Hashable, Sendable {
     self.since = since
     self.until = until
     self.holds = holds
+  }
+}
+
+extension Engine {
+  /// Keeps the record of the holds on a due app, and closes it when they change.
+  mutating func noteWaiting(_ index: AppIndex, _ verdict: Verdict, _ turn: inout Turn) {
+    var names: [Hold.Name] = []
+    if case .held(let holds) = verdict { names = holds.map(\.name).filter(\.isWorthARecord) }
+    let waiting = apps[index].state.waiting
+    guard names != waiting?.holds ?? [] else { return }
+    if let waiting {
+      turn.decision.waited.append(
+        WaitRecord(app: apps.id(at: index), since: waiting.since, until: turn.now, holds: waiting.holds))
+    }
+    apps[index].state.waiting = names.isEmpty ? nil : Waiting(since: turn.now, holds: names)
+    turn.decision.changed.insert(apps.id(at: index))
+  }
+}
+
+extension Hold.Name {
+  /// Whether the history records the hold; the others pass in moments, or are no wait.
+  fileprivate var isWorthARecord: Bool {
+    switch self {
+    case .notConfigured, .never, .stopping, .settling, .suspending, .concurrency: false
+    case .loggedOut, .disabled, .paused, .quiet, .network, .power, .idle, .calm, .powerSaver, .app: true
+    }
   }
 }

@@ -1,8 +1,8 @@
-/// What holds for all apps and outlives the daemon and the boot.
+/// The state that all apps share, and that outlives the daemon and the boot.
 public struct DeviceState: Hashable, Sendable {
   /// The user's pause of all apps; nil while there is none.
   public var pause: Pause?
-  /// What the machine has learnt of all its apps.
+  /// The learners that all apps share.
   public var learnings: Learnings
   /// The local day up to which the nights have passed, as ``LocalTime/day`` counts; nil before the first.
   public var day: Int?
