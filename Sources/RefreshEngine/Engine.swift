@@ -1,6 +1,6 @@
 /// All policy of refreshd, as a value: events in, decisions out, no clock, no I/O, no chance.
 ///
-/// The same engine runs in the daemon, on real time, and in the simulator, on virtual time. Whoever drives it saves
+/// The same engine runs in the daemon, on real time, and in the simulator, on virtual time. The driver saves
 /// what a ``Decision`` changed, performs its effects, and comes back with `wokeUp` at ``nextWake`` at the latest.
 ///
 ///     var engine = Engine(start: 1, spread: Spread(machine: 7), states: [:], wallOffset: .zero)
@@ -33,7 +33,7 @@ public struct Engine: Sendable {
   var survivors: [RefreshID: Set<Int>] = [:]
   /// When the machine last started or woke up, boot clock; nil when it has not since the daemon began.
   var resumedAt: Instant?
-  /// When the last app of the last backlog has its place, boot clock; nil before the first backlog.
+  /// When the last app of the last backlog is due, boot clock; nil before the first backlog.
   var backlogUntil: Instant?
 
   /// The transfers of all apps.

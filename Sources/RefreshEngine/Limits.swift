@@ -12,7 +12,7 @@ public struct Limits: Hashable, Sendable {
   public var maxConcurrent: Int?
   /// How many refreshes of one user's apps may run at once; nil, the default, for no bound but ``maxConcurrent``.
   public var maxConcurrentPerUser: Int?
-  /// Whether a condition that nobody knows counts as met; yes by default.
+  /// Whether an unknown condition counts as met; yes by default.
   public var unknownIsMet = true
   /// The effect of a power-saver profile; it makes refreshes dearer by default.
   public var powerSaver = PowerSaver.dearer

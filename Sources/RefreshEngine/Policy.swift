@@ -27,7 +27,7 @@ public struct Policy: Hashable, Sendable {
   /// They run side by side, or one after the other where they say so, under the one deadline. An app without any is
   /// refreshed only while a process of it is attached.
   public var tasks: [TaskPolicy]
-  /// The number of the user whose app it is, 0 by default: a user's refreshes share that user's places.
+  /// The number of the user whose app it is, 0 by default: a user's refreshes share that user's slots.
   public var owner: UInt32 = 0
   /// The conditions it asks for; none by default.
   public var constraints = Constraints()
@@ -36,7 +36,7 @@ public struct Policy: Hashable, Sendable {
   /// The age of the data from which constraints are relaxed, one after the other; nil for three times
   /// the background interval.
   public var maxStale: Duration?
-  /// The age of the data from which somebody wants to be told; nil, the default, for none.
+  /// The age of the data from which the daemon reports stale data; nil, the default, for none.
   public var staleAfter: Duration?
   /// Whether the last rung of the ladder lets the app use a metered network; no by default.
   public var meteredWhenStale = false

@@ -12,7 +12,7 @@ public struct StoredDroppedPush: Hashable, Sendable {
   public var arrivedWallMicroseconds: Int64
   /// When it was dropped: Unix time in microseconds, by the same wall clock.
   public var droppedWallMicroseconds: Int64
-  /// How many payloads it had taken the place of.
+  /// How many older payloads it had replaced.
   public var merged: Int32
 
   /// The line of the history for a push that has just been dropped.

@@ -8,7 +8,7 @@ public struct Loaded: Sendable {
     case firstStart
     /// The machine has run on; every instant is as it was saved.
     case sameBoot
-    /// The machine was restarted; every instant was moved to its place on this boot's clock.
+    /// The machine was restarted; every instant was moved to this boot's clock.
     case otherBoot
   }
 
@@ -45,8 +45,8 @@ public struct Loaded: Sendable {
 /// The data that outlives the daemon and the boot: the states of the apps and the device, the clock of both, and
 /// the history.
 ///
-/// The store is one SQLite file in write-ahead mode. Everything but ``open(at:clock:executor:)`` runs on the executor it is given,
-/// so that the event loop never waits for a disk.
+/// The store is one SQLite file in write-ahead mode. Everything but ``open(at:clock:executor:)`` runs on the given
+/// executor, so that the event loop never waits for a disk.
 ///
 /// A damaged file never keeps the daemon from starting: stale data on every app is worse than a lost history. The file
 /// is renamed to `PATH.corrupt-SECONDS` and a new one begun, and the error says so.
@@ -95,7 +95,7 @@ public actor RefreshStore {
   ///
   /// Gives those of ``PushChanges/arrived`` that were not saved, because their messages were taken before.
   ///
-  /// With `durably` it returns when the disk has it (`synchronous = FULL`): for what somebody is promised. Without,
+  /// With `durably` it returns when the disk has it (`synchronous = FULL`): for a promise to a caller. Without,
   /// it survives a crash of the daemon at once and a loss of power a little later.
   ///
   /// When it throws, nothing of the batch is on the disk; but for what arrived, it is kept in memory and is part of the

@@ -23,7 +23,7 @@ struct SeenMessageTable {
     bound = try HistoryBound(of: "push_seen", depth: Self.depth, on: database)
   }
 
-  /// Takes note of a message for an app that has a row; false if it was taken before.
+  /// Records a message for an app that has a row; false if it was recorded before.
   ///
   /// - Parameters:
   ///   - isNew: whether an id that is known is one that the source uses again.

@@ -97,7 +97,7 @@ func duration(_ text: String) throws -> Duration {
 }
 
 extension Duration {
-  /// What `duration(_:)` reads, the largest units first.
+  /// The text that `duration(_:)` reads, the largest units first.
   var text: String {
     var rest = inMicroseconds
     guard rest != 0 else { return "0s" }

@@ -138,7 +138,7 @@ import Testing
   }
 }
 
-/// What a server says of the age of its data.
+/// Freshness that a server promises.
 @Suite struct ServerHintsTests {
   @Test func `Nothing starts by time before the server has something new, but a person is served`() throws {
     try expect(

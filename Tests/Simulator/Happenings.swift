@@ -51,7 +51,7 @@ extension World {
     case .sourcesAnswer: for observation in weather.observations { handle(.observed(observation)) }
     case .daemonStarts: startDaemon()
     case .boots: bootMachine()
-    case .more: happenLater()
+    case .more: happenToAttached()
     case .moves: happenToTransfers()
     case .pushes: happenToPushes()
     case .attaches(let id): attach(id)

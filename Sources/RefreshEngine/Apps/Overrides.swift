@@ -27,8 +27,8 @@ extension Engine {
 
   /// Forgets the instant that an interval asked for which is no longer the one in force; the new one gives its own.
   ///
-  /// After a start of the daemon nobody knows what the interval was. An instant that it does not forbid now, such as
-  /// the place of an app in a backlog, stays.
+  /// After a start of the daemon the earlier interval is unknown. An instant that it does not forbid now, such as
+  /// the instant of an app in a backlog, stays.
   mutating func dropOutdated(_ id: AppID, before: App, _ limitsBefore: Limits, _ turn: inout Turn) {
     guard let app = apps[id], let request = app.state.request, request.trigger.isByTime else { return }
     let spacing = app.spacing(in: app.phase, limits: limits)

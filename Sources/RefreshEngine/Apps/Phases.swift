@@ -2,7 +2,7 @@
 public enum Phase: String, Hashable, Sendable, CaseIterable {
   /// The user looks at it: the foreground interval holds.
   case foreground
-  /// Nobody looks at it: the background interval holds.
+  /// The user does not look at it: the background interval holds.
   case background
   /// Logged out: nothing is refreshed until `login`.
   case loggedOut = "logged-out"
@@ -41,7 +41,7 @@ extension Engine {
     changePhase(id, &turn) { app in app.leases.removeAll { $0.id == lease } }
   }
 
-  /// Takes note whether a process of the app serves its refreshes.
+  /// Notes whether a process of the app serves its refreshes.
   mutating func attach(_ id: AppID, _ isAttached: Bool, _ turn: inout Turn) {
     guard apps[id] != nil else { return }
     apps[id]?.isAttached = isAttached

@@ -20,10 +20,10 @@ extension Trigger {
   /// Whether the clock asks, rather than something that happened.
   var isByTime: Bool { self == .interval || self == .catchUp }
 
-  /// Whether somebody waits for what it starts, whatever becomes of the phase.
+  /// Whether a caller waits for the refresh, whatever the phase.
   var isAwaited: Bool { self == .manual || self == .push || self == .transfer }
 
-  /// Whether nobody waits for what it starts: it may wait for a better time.
+  /// Whether no caller waits for the refresh: it may wait for a better time.
   var isDeferrable: Bool { isByTime || self == .retry }
 
   /// Whether a request of this kind means nothing any more once the app is in another phase.

@@ -1,13 +1,13 @@
 /// A fact about the machine, and the source that reports it.
 public struct Reading<Value: Hashable & Sendable>: Hashable, Sendable {
-  /// The fact; nil while nobody knows.
+  /// The fact; nil while it is unknown.
   public var value: Value?
   /// The source that was asked, such as `NetworkManager`, `rtnetlink` or `UPower`; empty when there is none.
   public var source: String
   /// Why a better source was not asked or did not answer, in one sentence; nil when all is well.
   public var problem: String?
 
-  /// Makes a reading; nobody knows anything by default.
+  /// Makes a reading; unknown by default.
   public init(_ value: Value? = nil, source: String = "", problem: String? = nil) {
     self.value = value
     self.source = source
@@ -37,11 +37,11 @@ public struct Network: Hashable, Sendable {
 
   /// Whether traffic is dear: the answers of NetworkManager's `Metered`.
   public enum Metered: String, Hashable, Sendable, CaseIterable {
-    /// Nobody knows; taken for no, as everybody does.
+    /// Unknown; counts as no.
     case unknown
-    /// Somebody said so.
+    /// The user or the network says so.
     case yes
-    /// Somebody said that it is not.
+    /// The user or the network says that it is not.
     case no
     /// Guessed, for instance from a phone's DHCP option; taken for yes.
     case guessYes = "guess-yes"
@@ -70,12 +70,12 @@ public struct Network: Hashable, Sendable {
   public var metered: Metered
   /// The carrier of the default route; nil when unknown or when there is none.
   public var medium: Medium?
-  /// The interface of the default route, such as `wlan0`; empty when nobody knows or there is none.
+  /// The interface of the default route, such as `wlan0`; empty when unknown or when there is none.
   public var interface: String
-  /// The name of the Wi-Fi network; nil when it is none, or nobody knows.
+  /// The name of the Wi-Fi network; nil when it is none, or unknown.
   public var ssid: String?
 
-  /// Makes a network; full reach over what nobody knows by default.
+  /// Makes a network; full reach over an unknown medium by default.
   public init(
     reach: Reach = .full, metered: Metered = .unknown, medium: Medium? = nil, interface: String = "",
     ssid: String? = nil
@@ -110,12 +110,12 @@ public struct Conditions: Hashable, Sendable {
   public var power = Reading<Power>()
   /// Whether a power-saver profile is on (power-profiles-daemon).
   public var powerSaver = Reading<Bool>()
-  /// Whether nobody has touched the machine for a while (logind's IdleHint).
+  /// Whether the user has not touched the machine for a while (logind's IdleHint).
   public var idle = Reading<Bool>()
   /// Whether processes wait for CPU, memory or disk (PSI, `Documentation/accounting/psi.rst`).
   public var pressure = Reading<Bool>()
 
-  /// Makes conditions that nobody knows.
+  /// Makes conditions that are unknown.
   public init() {}
 }
 

@@ -31,7 +31,7 @@ struct Cost: Hashable, Sendable {
 
   /// Learns what a refresh took; a number that is not finite or below zero counts as zero.
   ///
-  /// Bytes that nobody counted leave their mean as it is.
+  /// Bytes that were not counted leave their mean as it is.
   mutating func spent(duration: Double, cpu: Double, bytes: Double?, metered: Bool) {
     func sound(_ value: Double) -> Float { value.isFinite ? Float(min(max(value, 0), 1e12)) : 0 }
     let weighed = bytes.map { sound($0 / 1000 * (metered ? Self.meteredWeight : 1)) }

@@ -30,7 +30,7 @@ public struct Learned: Hashable, Sendable {
 
   /// A refresh took run time and processor time in seconds, and bytes, perhaps over a metered connection.
   ///
-  /// Bytes are nil when nobody counted them.
+  /// Bytes are nil when they were not counted.
   public mutating func spent(duration: Double, cpu: Double, bytes: Double?, metered: Bool) {
     measuredCost.spent(duration: duration, cpu: cpu, bytes: bytes, metered: metered)
   }

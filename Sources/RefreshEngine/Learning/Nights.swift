@@ -12,7 +12,7 @@ struct Round: Sendable {
   }
 
   var step: Step
-  /// The place of the next app.
+  /// The index of the next app.
   var index: AppIndex = 0
   /// When it began, boot clock.
   var since: Instant
@@ -35,7 +35,7 @@ extension Engine {
   private static let slice = 80
   private static let work = (look: 1, absorb: 1, night: 60, plan: 15)
 
-  /// Takes note that the clock on the wall was set.
+  /// Applies a step of the wall clock.
   ///
   /// A clock that was ahead by more than a day was wrong: the nights that it passed will come again.
   mutating func setClock(_ turn: inout Turn) {
@@ -60,7 +60,7 @@ extension Engine {
     if let day = device.day, day < today { nightAt = now }
   }
 
-  /// Plans anew what a configuration has changed, and takes up planning where the daemon before this one left it.
+  /// Plans anew the apps that a configuration has changed, and resumes the planning of the previous daemon.
   mutating func replan(after limitsBefore: Limits, _ turn: inout Turn) {
     let budget = Budget(profile: limits.profile)
     let isOther = device.learnings.budget.refreshesPerAppAndDay != budget.refreshesPerAppAndDay
@@ -107,7 +107,7 @@ extension Engine {
     round = Round(step: step, since: now)
   }
 
-  /// Begins the round that is under way from its first app, because places are another app's now.
+  /// Begins the round that is under way from its first app, because the indexes of apps have changed.
   mutating func restartRound() {
     guard let round else { return }
     if round.step == .absorbing { device.learnings.beginNight() }

@@ -2,7 +2,7 @@ import CMath
 
 /// How the price follows the budget.
 enum Price {
-  /// The least price, in minutes of age: what is younger nobody notices, however much of the budget is left.
+  /// The least price, in minutes of age: the user does not notice a lower age, however much of the budget is left.
   static let least = 0.125
   /// The highest price, in minutes of age: a year.
   static let most = 525_600.0

@@ -16,7 +16,7 @@ struct Use: Hashable, Sendable {
   /// Days seen, of the week and of weekends; faded.
   var days = SIMD2<Float>(0, 0)
 
-  /// Days that must be seen, faded, before an app counts as one that nobody opens: six weeks.
+  /// Days that must be seen, faded, before an app counts as unused: six weeks.
   ///
   /// Measured: at two weeks a fleet of 200 apps lost up to a tenth of its score, which it keeps at four weeks and at six.
   /// An app of that fleet was opened for the first time after three weeks, and met data that was very old.
@@ -24,7 +24,7 @@ struct Use: Hashable, Sendable {
   /// Openings, faded, below which it does: one of three months ago.
   private static let openingsOfUnused: Float = 0.25
 
-  /// Whether nobody opens the app: it was not for six weeks and more, and hardly ever before.
+  /// Whether the user does not open the app: not for six weeks and more, and hardly ever before.
   var isUnused: Bool { days.sum() >= Self.daysToBeUnused && openings.reduce(0, +) < Self.openingsOfUnused }
 
   mutating func opened(at moment: LocalTime) {

@@ -53,7 +53,7 @@ public struct Push: Hashable, Sendable {
   public var earliest: Instant
   /// How many refreshes were told it.
   public var attempts: Int32 = 0
-  /// How many payloads it took the place of.
+  /// How many older payloads it has replaced.
   public var merged: Int32 = 0
 
   /// Makes one that has just come; `now` is the boot clock's time.
@@ -116,7 +116,7 @@ public struct DroppedPush: Hashable, Sendable {
   public var arrivedAt: Instant
   /// When it was dropped, boot clock.
   public var droppedAt: Instant
-  /// How many payloads it had taken the place of.
+  /// How many older payloads it had replaced.
   public var merged: Int32
 
   /// Makes a record of its parts.
@@ -134,7 +134,7 @@ public struct DroppedPush: Hashable, Sendable {
 public struct ToldPush: Hashable, Sendable {
   /// The subject; nil when the sender named none.
   public var contentID: String?
-  /// How many payloads it had taken the place of.
+  /// How many older payloads it had replaced.
   public var merged: Int32
 
   /// Makes it of its parts.

@@ -29,7 +29,7 @@ extension Engine {
     return !isSuspending && isNetworkMet(constraints)
   }
 
-  /// Takes a push, in the place of one that it makes worthless.
+  /// Receives a push, and merges it into a waiting one that it replaces.
   mutating func receive(_ push: Push, for id: AppID, _ turn: inout Turn) {
     guard let app = apps[id], app.policy != nil, !app.pushes.contains(where: { $0.id == push.id }) else { return }
     touch(id, &turn)
@@ -38,8 +38,8 @@ extension Engine {
     tidy(id, most: Self.mostPushes, &turn)
   }
 
-  /// Merges and drops what waits: what came, what comes back from a refresh that was cut short, and what the daemon before
-  /// this one saved and did not come to look at.
+  /// Merges and drops waiting pushes: new ones, ones of a refresh that was cut short, and ones that the previous daemon
+  /// saved last.
   ///
   /// - Parameter most: how many may wait: one more than else where one may have come back.
   private mutating func tidy(_ id: AppID, most: Int = mostPushes + 1, _ turn: inout Turn) {
@@ -54,7 +54,7 @@ extension Engine {
     for id in apps.ids where apps[id]?.pushes.isEmpty == false { tidy(id, &turn) }
   }
 
-  /// Puts what came later in the place of what it makes worthless; nobody was told of it yet, so the limit counts it.
+  /// Merges a newer push into the older one that it replaces; neither is delivered, so the limit counts the merged one.
   private mutating func merge(_ newer: Push, into older: Push, of id: AppID, _ turn: inout Turn) {
     guard let index = apps[id]?.pushes.firstIndex(where: { $0.id == older.id }) else { return }
     var kept = older
@@ -141,7 +141,7 @@ extension Engine {
 
   // MARK: - Telling
 
-  /// Takes note that a refresh tells the app of a push; only its first counts for the limit.
+  /// Notes that a refresh delivers a push; only the first attempt counts for the limit.
   mutating func begin(telling push: Push, of id: AppID, _ turn: inout Turn) {
     guard let app = apps[id], let limit = app.policy?.pushLimit,
       let index = app.pushes.firstIndex(where: { $0.id == push.id })
@@ -165,7 +165,7 @@ extension Engine {
     return now + Self.retryWait(after: attempts, of: id, spread)
   }
 
-  /// Takes note of how the app took the push that its refresh told: it has it now, or is told again then.
+  /// Settles the push of a refresh: it was delivered, or it is delivered again later.
   mutating func settlePush(_ id: AppID, _ started: Started, retryAt: Instant?, _ turn: inout Turn) -> ToldPush? {
     guard let app = apps[id], let index = app.pushes.firstIndex(where: { $0.id == started.push }) else { return nil }
     var push = app.pushes[index]
@@ -180,7 +180,7 @@ extension Engine {
     return told
   }
 
-  /// When to tell again what the daemon before this one was telling when it went down.
+  /// When to deliver again the push that the previous daemon was delivering when it ended.
   ///
   /// At once the first time; later ones wait as retries do: it may be what brought the daemon down.
   func retryOfLostPush(_ id: AppID, _ started: Started, at now: Instant) -> Instant {
@@ -190,7 +190,7 @@ extension Engine {
 }
 
 extension App {
-  /// The push that the running refresh tells, or that one told which the daemon before this one lost.
+  /// The push of the running refresh, or of the lost refresh of the previous daemon.
   var toldPush: PushID? { state.running?.push }
 
   /// The undelivered pushes.

@@ -29,7 +29,7 @@ extension Engine {
     }
   }
 
-  /// Takes note of the end of a task, and starts those that waited for nothing else.
+  /// Applies the end of a task, and starts the tasks that waited for nothing else.
   mutating func endTask(_ refresh: RefreshID, _ task: Int, _ end: TaskEnd, _ turn: inout Turn) {
     guard let id = running[refresh] else { return }
     let now = turn.now

@@ -168,7 +168,7 @@ struct Refreshing: Hashable, Sendable {
     progress[task] = .completed(outcome, message: message, since: since)
   }
 
-  /// Takes note that all processes of a task are gone.
+  /// Ends a task: all its processes are gone.
   mutating func end(task: Int, _ end: TaskEnd, at now: Instant) {
     guard progress.indices.contains(task) else { return }
     let outcome: Outcome
@@ -242,7 +242,7 @@ struct Refreshing: Hashable, Sendable {
   /// The line for the history, when all tasks have ended.
   func record(of app: AppID, at now: Instant) -> RefreshRecord {
     let records = progress.compactMap { if case .ended(let record) = $0 { record } else { nil } }
-    // Nobody may have been there to see the deadline.
+    // The deadline may have passed while no daemon ran.
     let isTimedOut = records.contains { $0.outcome == .failed(.stopped(.deadline)) }
     return RefreshRecord(
       id: started.id, app: app, trigger: started.trigger, startedAt: started.at, endedAt: min(lastEnd ?? now, now),

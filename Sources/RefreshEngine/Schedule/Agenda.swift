@@ -16,7 +16,7 @@ struct Agenda {
     return Window(earliest: begun.max() ?? end, latest: end)
   }
 
-  /// Puts the app down for a window, in place of the one before; nil when it has nothing to do by time.
+  /// Sets the window of an app; nil when it has nothing to do by time.
   mutating func set(_ index: AppIndex, to window: Window?) {
     let before = windows[index]
     guard before != window else { return }

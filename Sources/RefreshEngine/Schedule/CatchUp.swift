@@ -11,7 +11,7 @@ extension Engine {
   ///
   /// The user looks at the apps in the foreground: they do not wait.
   ///
-  /// - Parameter byStaleness: whether the places are given by the age of the data, oldest first, and not by the spread:
+  /// - Parameter byStaleness: whether the age of the data gives the order, oldest first, and not the spread:
   ///   after a resume the machine is alone with its backlog, after a start it may be one of a fleet.
   mutating func catchUp(_ turn: inout Turn, byStaleness: Bool = false) {
     let now = turn.now

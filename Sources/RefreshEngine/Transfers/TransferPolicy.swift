@@ -1,6 +1,6 @@
 /// The number of a transfer, unique for the life of the store.
 public struct TransferID: Hashable, Comparable, Sendable, CustomStringConvertible {
-  /// Its place in the order of all transfers that were ever asked for, from 1.
+  /// The number in the order of all transfers that were ever asked for, from 1.
   public let number: UInt64
 
   /// Names a transfer by its number.

@@ -82,7 +82,7 @@ struct TransferQueue: Sendable {
     }
   }
 
-  /// Takes note of when one is to be given up, boot clock.
+  /// Notes when a transfer is to be given up, boot clock.
   mutating func noteGiveUp(at instant: Instant) { giveUpAt = min(giveUpAt ?? instant, instant) }
 
   /// The most transfers that may wait for their rename, in addition to those in slots.

@@ -4,7 +4,7 @@ public enum TransferResult: String, Hashable, Sendable, CaseIterable {
   case done
   /// It cannot succeed, however often it is tried; nothing of it is kept.
   case failed
-  /// Somebody cancelled it; nothing of it is kept.
+  /// The user cancelled it; its partial file is deleted.
   case cancelled
   /// It did not succeed within ``TransferLimits/giveUp``; nothing of it is kept.
   case expired
@@ -56,7 +56,7 @@ public enum TransferReport: Hashable, Sendable {
 
 /// The state of a transfer, which outlives the daemon and the boot.
 ///
-///     waiting      -> transferring  it may run, and there is a place for it
+///     waiting      -> transferring  it may run, and there is a slot for it
 ///     transferring -> stopping      it may no longer run
 ///     transferring -> waiting       a failure that is worth a retry
 ///     transferring -> noSpace       the disk is full

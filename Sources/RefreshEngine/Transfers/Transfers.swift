@@ -38,7 +38,7 @@ extension Engine {
     set(state, of: id, &turn)
   }
 
-  /// Takes note that there is room for a transfer that waited for it.
+  /// Applies that there is room for a transfer that waited for it.
   ///
   /// At once the first time; where there was none after all, as under a quota, after a wait that doubles.
   mutating func findRoom(_ id: TransferID, _ turn: inout Turn) {
@@ -132,9 +132,9 @@ extension Engine {
     }
   }
 
-  /// Stops what may no longer run, starts what may as far as there are places, and derives when to look again.
+  /// Stops transfers that may no longer run, starts those that may while there are slots, and derives the next wake.
   mutating func runTransfers(_ turn: inout Turn) {
-    // Before the first configuration nobody knows which apps there are.
+    // Before the first configuration no app is known.
     guard isConfigured, transfers.isTouched || transferWake.map({ $0 <= turn.now }) == true else { return }
     giveUpTransfers(&turn)
     for id in transfers.given {
@@ -162,7 +162,7 @@ extension Engine {
     return next
   }
 
-  /// Gives those that may run to workers until there is no place.
+  /// Gives the transfers that may run to workers until no slot is free.
   private mutating func startTransfers(at now: Instant, _ turn: inout Turn) {
     for id in nextTransfers(at: now) {
       guard var state = transfers[id] else { continue }

@@ -7,7 +7,7 @@ public struct DeviceState: Hashable, Sendable {
   /// The local day up to which the nights have passed, as ``LocalTime/day`` counts; nil before the first.
   public var day: Int?
 
-  /// The state of a device that nobody has touched.
+  /// The state of a new device.
   public init(pause: Pause? = nil, learnings: Learnings = Learnings(budget: Budget(profile: .balanced))) {
     self.pause = pause
     self.learnings = learnings

@@ -1,7 +1,7 @@
 import RefreshEngine
 
 /// The recorded past of an app: its syncs with their results, and its openings.
-public struct Recollection: Sendable {
+public struct RecordedPast: Sendable {
   /// A sync: a refresh that did not fail.
   public struct Sync: Sendable {
     /// When, minutes since the trace begins.
@@ -23,7 +23,7 @@ public struct Recollection: Sendable {
   /// When it was opened, minutes since the trace begins.
   public var openings: [Double]
 
-  /// Makes a recollection, its moments in any order.
+  /// Makes a recorded past, its moments in any order.
   public init(app: AppID, syncs: [Sync], openings: [Double]) {
     self.app = app
     self.syncs = syncs.sorted { $0.at < $1.at }
@@ -47,7 +47,7 @@ public struct Recollection: Sendable {
 
 extension Trace {
   /// The past as a trace, of which the days before `measured` are for learning.
-  public init(recalling past: [Recollection], days: Int, measured: Int) {
+  public init(recalling past: [RecordedPast], days: Int, measured: Int) {
     self.init(apps: past.map(\.traced), days: days, warmUp: max(0, days - measured))
   }
 }

@@ -1,7 +1,7 @@
 import Testing
 
 /// At most so many at once, the foreground first, and as few wakes as there can be.
-@Suite struct PlacesTests {
+@Suite struct SlotsTests {
   @Test func `Who waits for a place gets it in the order of the last instants, the foreground first`() throws {
     try expect(
       """

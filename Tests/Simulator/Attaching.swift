@@ -1,6 +1,6 @@
 import RefreshEngine
 
-/// Attached processes, sleep that is announced, and the policies that go with them.
+/// Attached processes, and the policies that go with them.
 extension World {
   /// Makes some policies those of long work, and of apps that only an attached process refreshes.
   mutating func vary(_ policy: Policy) -> Policy {
@@ -14,7 +14,7 @@ extension World {
     return policy
   }
 
-  mutating func happenLater() {
+  mutating func happenToAttached() {
     expect(.more, in: dice.duration(dice.pick([.zero ... .minutes(10), .zero ... .hours(4)])))
     let busy = dice.happens(40) && !processes.isEmpty ? dice.pick(processes).app : nil
     let id = busy ?? dice.pick(ids)
@@ -47,43 +47,6 @@ extension World {
     handle(.detached(id))
     for process in running {
       handle(.taskEnded(process.refresh, task: 0, TaskEnd(exit: .lostClient)))
-    }
-  }
-
-  /// Has the user come back in the middle of long work, now and then.
-  mutating func disturb() {
-    guard healedAt == nil, dice.happens(40) else { return }
-    expect(.idle(false), in: dice.duration(.zero ... .minutes(1)))
-    expect(.idle(true), in: dice.duration(.minutes(1) ... .hours(2)))
-  }
-
-  mutating func fallAsleep(for length: Duration?) {
-    // The daemon may be another one by now, which nobody has told.
-    if book.isSuspending { observe(.sleeps) }
-    guard let length else { return handle(.resumed) }
-    suspend(for: length)
-  }
-
-  /// Tells a daemon that has just read its store what is there of the refreshes that the one before it began.
-  mutating func tellSurvivors() {
-    guard outlives, fault?.ofDaemon != .leavesOrphans else { return }
-    var there: Set<RefreshID> = []
-    for (id, state) in store.states.sorted(by: { $0.key < $1.key }) {
-      guard let refresh = state.running?.id, let tasks = policies[id]?.tasks.indices else { continue }
-      let running = processes.filter { $0.refresh == refresh && !$0.isAttached }.map(\.task)
-      let survivors = Set(running).union(kept[refresh, default: [:]].keys).filter(tasks.contains)
-      guard !survivors.isEmpty else { continue }
-      there.insert(refresh)
-      handle(.survived(refresh, tasks: survivors))
-    }
-    processes.removeAll { !there.contains($0.refresh) }
-    kept = kept.filter { there.contains($0.key) }
-  }
-
-  /// Tells it of the ends that the launcher has kept.
-  mutating func tellKeptEnds() {
-    for (refresh, ends) in kept.sorted(by: { $0.key < $1.key }) {
-      for (task, end) in ends.sorted(by: { $0.key < $1.key }) { handle(.taskEnded(refresh, task: task, end)) }
     }
   }
 }

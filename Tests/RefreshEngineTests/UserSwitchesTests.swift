@@ -1,8 +1,8 @@
 import RefreshEngine
 import Testing
 
-/// The user's word stands above the schedule.
-@Suite struct UserWordTests {
+/// The user's switches stand above the schedule.
+@Suite struct UserSwitchesTests {
   @Test func `A disabled app starts for nobody, and its schedule is there when it is enabled`() throws {
     try expect(
       """
