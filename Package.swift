@@ -76,8 +76,9 @@ let package = Package(
     .target(
       name: "Simulator",
       dependencies: ["RefreshEngine", .product(name: "HeapModule", package: "swift-collections")],
-      path: "Tests/Simulator", swiftSettings: strict),
-    .executableTarget(name: "simulate", dependencies: ["Simulator"], path: "Tests/Simulate", swiftSettings: strict),
+      path: "Tests/Simulator", exclude: ["Command"], swiftSettings: strict),
+    .executableTarget(
+      name: "simulate", dependencies: ["Simulator"], path: "Tests/Simulator/Command", swiftSettings: strict),
     .executableTarget(
       name: "engine-bench", dependencies: ["RefreshEngine", "Simulator", "CLinux"], path: "bench/Engine",
       swiftSettings: strict),

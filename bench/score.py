@@ -25,7 +25,7 @@ import planner
 from table import align
 
 BUDGETS = {"thrifty": 2, "balanced": 5, "fresh": 12}
-"""Refreshes an app and day (Sources/RefreshEngine/Profile.swift)."""
+"""Refreshes an app and day (Sources/RefreshEngine/Learning/Profile.swift)."""
 GOALS = {False: {"thrifty": 0.94, "balanced": 0.91, "fresh": 0.88}, True: {"thrifty": 0.93, "balanced": 0.88, "fresh": 0.86}}
 DRIFT = 0.1
 """How far the refreshes may be from the budget."""

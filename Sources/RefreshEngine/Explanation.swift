@@ -1,24 +1,14 @@
-/// What is learnt of an app, or pinned in its file (FEATURES C1 to C3).
-public struct Habits: Hashable, Sendable {
-  /// When the app is expected to be opened.
-  public var usage: Usage
-  /// How often a day the source has something new.
-  public var newDataPerDay: Double
-  /// What a refresh costs, relative to the typical one of the machine.
-  public var cost: Double
-}
-
-/// Every term of the judgement about one app at one instant (FEATURES H1).
+/// Every term of the judgement about one app at one instant.
 ///
 /// Its verdict is that of ``Engine/verdict(on:at:)``, so what is explained is what happens.
 public struct Explanation: Hashable, Sendable {
-  /// One constraint of the app against the condition as it is.
+  /// A constraint of the app against the present condition.
   public struct Term: Hashable, Sendable {
-    /// Which constraint.
+    /// The constraint.
     public var constraint: Constraint
-    /// Whether the condition meets it now, or nobody knows and that counts as met.
+    /// Whether the condition meets it now, or is unknown and counts as met.
     public var isMet: Bool
-    /// Whether nobody knows the condition.
+    /// Whether the condition is unknown.
     public var isUnknown: Bool
     /// When the staleness ladder relaxes it, boot clock; nil when it never does.
     public var relaxedAt: Instant?
@@ -26,13 +16,13 @@ public struct Explanation: Hashable, Sendable {
     public var isRelaxed: Bool
   }
 
-  /// What a plan made at that instant says, and what it rests on (FEATURES C).
+  /// A plan made at that instant, and its inputs.
   public struct Planning: Hashable, Sendable {
-    /// What a plan made now says.
+    /// A plan made now.
     public var plan: Plan
     /// When the plan in force has the next background refresh, boot clock.
     public var planned: Instant
-    /// What the plan rests on.
+    /// The inputs of the plan.
     public var habits: Habits
     /// Minutes of age that a refresh of cost 1 must spare: the machine's price.
     public var price: Double
@@ -58,17 +48,17 @@ public struct Explanation: Hashable, Sendable {
   public var restsUntil: Instant?
   /// Nothing starts by time before this instant, because the user skipped one, boot clock.
   public var skippedUntil: Instant?
-  /// A refresh that somebody asked for at a later time.
+  /// A refresh that a caller asked for at a later time.
   public var oneShot: OneShot?
-  /// The sessions of transfers of whose end the app is to be told.
+  /// The ended transfer sessions that the app must be told of.
   public var drained: [DrainedSession] = []
-  /// The pushes of which the app is to be told, in order.
+  /// The pushes that wait for the app, in order.
   public var pushes: [WaitingPush] = []
   /// Until when a server said that there is nothing newer, boot clock; nil when that has passed, or none did.
   public var freshUntil: Instant?
-  /// When it is told that the data is stale, unless it is fresh before, boot clock (FEATURES D8).
+  /// When the daemon reports stale data, unless a refresh comes first, boot clock.
   public var tellsStale: Instant?
-  /// Since when the app is due and held, and by what.
+  /// The holds that keep the due app, and since when.
   public var waiting: Waiting?
   /// The plan; nil for an app that is not planned, or was never refreshed.
   public var planning: Planning?

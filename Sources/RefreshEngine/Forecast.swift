@@ -1,4 +1,4 @@
-/// What would start when: the engine itself, on virtual time (FEATURES H5).
+/// A forecast of starts: the engine itself, on virtual time.
 ///
 /// A copy of the engine goes from wake to wake; the engine that is asked stays as it is. It is assumed that each refresh
 /// ends at once and with no data, that the phases, the conditions and the user's word stay as they are, and that
@@ -22,7 +22,7 @@ public struct Forecast: Hashable, Sendable {
   public struct Wake: Hashable, Sendable {
     /// From when until when it may be, boot clock.
     public var window: Window
-    /// What would start, in this order; at least one.
+    /// The refreshes that would start, in this order; at least one.
     public var starts: [Start]
   }
 
@@ -34,9 +34,9 @@ public struct Forecast: Hashable, Sendable {
     public var verdict: Verdict
   }
 
-  /// How many starts are told at most: an interval of seconds gives more than anybody reads.
+  /// The most starts that a forecast lists: an interval of seconds gives more than a person reads.
   public static let mostTold = 5_000
-  /// How many wakes and starts are worked out at most, those of apps that nobody asked about included.
+  /// The most wakes and starts that are computed, those of other apps included.
   ///
   /// With a plan made after each start that is 10 s of one processor, which only a fleet of thousands comes to.
   public static let mostWorkedOut = 20_000

@@ -1,6 +1,6 @@
 import RefreshEngine
 
-/// What a schedule did for the user, and what it took (the measures of `freshness.py`).
+/// The benefit of a schedule for the user, and its cost (the measures of `freshness.py`).
 public struct Freshness: Hashable, Sendable {
   /// Background refreshes, an app and day.
   public var refreshesPerAppAndDay: Double

@@ -1,12 +1,12 @@
 import RefreshEngine
 
-/// The engine on a trace, on virtual time: what the daemon would have done had it been there (FEATURES H6).
+/// The engine on a trace, on virtual time: what the daemon would have done had it been there.
 ///
 /// The engine knows only what it would know: the results of its own refreshes, and what each opening found. An opening is
 /// an entry into the foreground with its sync, followed at once by the background. A refresh takes no time and succeeds;
 /// conditions are unknown, which counts as met.
 public struct Rehearsal {
-  /// What the engine did.
+  /// The schedule of the engine.
   public struct Schedule: Sendable {
     /// The background refreshes of each app, minutes since the trace began.
     public var refreshes: [AppID: [Double]]
@@ -35,7 +35,7 @@ public struct Rehearsal {
     var apps: [AppID: Policy] = [:]
     for app in trace.apps {
       var policy = policies.apps[app.id] ?? Self.standard
-      // One without a task refreshes itself, which makes no difference here.
+      // An app without a task refreshes itself, which makes no difference here.
       if policy.tasks.isEmpty { policy.tasks = Self.standard.tasks }
       apps[app.id] = policy
     }

@@ -1,10 +1,10 @@
 import RefreshEngine
 
-/// What sources and users did over some days: the updates of each app's source and the openings of the app.
+/// A record of some days: the updates of each app's source and the openings of the app.
 ///
 /// Moments are minutes since the trace began, at midnight of a Monday, local time.
 public struct Trace: Sendable {
-  /// One app of a trace.
+  /// An app of a trace.
   public struct App: Sendable {
     /// The app.
     public var id: AppID
@@ -22,12 +22,8 @@ public struct Trace: Sendable {
 
     /// The first update after a moment and not after another one; nil if there is none.
     func firstUpdate(after start: Double, until end: Double) -> Double? {
-      var (low, high) = (0, updates.count)
-      while low < high {
-        let middle = (low + high) / 2
-        if updates[middle] <= start { low = middle + 1 } else { high = middle }
-      }
-      return low < updates.count && updates[low] <= end ? updates[low] : nil
+      let first = updates.partitioningIndex { $0 > start }
+      return first < updates.count && updates[first] <= end ? updates[first] : nil
     }
   }
 

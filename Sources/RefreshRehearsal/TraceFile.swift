@@ -6,7 +6,7 @@ import RefreshEngine
 public struct TraceError: Error, Hashable, CustomStringConvertible {
   /// The line, from 1; nil for the whole file.
   public let line: Int?
-  /// What is wrong with it, and what to write.
+  /// The error and its remedy.
   public let reason: String
 
   /// The error as a sentence.

@@ -5,104 +5,104 @@ struct AppTable {
   /// The key of the row whose id is the parameter, as an expression of SQL.
   static let key = "(SELECT key FROM app WHERE id = ?)"
 
-  private static let columns = [
-    "id", "is_foreground", "is_logged_out", "foreground_interval", "background_interval", "last_start_us",
-    "fresh_at_us", "request_trigger", "request_earliest_us", "running_id", "running_trigger", "running_at_us",
-    "is_disabled", "skipped_until_us", "failures", "strikes_us", "one_shot_earliest_us", "one_shot_reason",
-    "waiting_since_us", "waiting_holds", "seen_at_us", "planned_us",
-    "is_stale_told", "running_session", "fresh_until_us", "running_push", "pushed_us", "is_terminated",
-  ]
-
   private let all: Statement
   private let write: Statement
   private let writeID: Statement
 
-  init(_ connection: Connection) throws(StoreError) {
-    let columns = Self.columns.joined(separator: ", ")
-    all = try Statement("SELECT \(columns) FROM app", on: connection, to: .read)
+  init(_ database: Database) throws(StoreError) {
+    let names = try Columns.names(of: AppState())
+    all = try Statement("SELECT id, \(names.list) FROM app", on: database, to: .read)
     // Not INSERT OR REPLACE: the row keeps its key, by which the history knows the app.
     write = try Statement(
       """
-      INSERT INTO app (\(columns)) VALUES (\(Self.columns.map { _ in "?" }.joined(separator: ", ")))
-      ON CONFLICT (id) DO UPDATE SET \(Self.columns.dropFirst().map { "\($0) = excluded.\($0)" }.joined(separator: ", "))
-      """, on: connection, to: .save)
-    writeID = try Statement("INSERT INTO app (id) VALUES (?) ON CONFLICT DO NOTHING", on: connection, to: .save)
+      INSERT INTO app (\(names.list), id) VALUES (\(names.parameters), ?)
+      ON CONFLICT (id) DO UPDATE SET \(names.assignedFromExcluded)
+      """, on: database, to: .save)
+    writeID = try Statement("INSERT INTO app (id) VALUES (?) ON CONFLICT DO NOTHING", on: database, to: .save)
   }
 
   func load() throws(StoreError) -> [AppID: AppState] {
     var states: [AppID: AppState] = [:]
     try all.rows { row throws(StoreError) in
       guard let id = AppID(row.text(0)) else { throw row.unreadable(0) }
-      states[id] = try Self.state(row)
+      var state = AppState()
+      try Columns.read(&state, from: row, at: 1)
+      states[id] = state
     }
     return states
   }
 
   func save(_ state: AppState, of app: AppID) throws(StoreError) {
-    let (request, running) = (state.request, state.running)
-    try write.run(
-      .text(app.description), .integer(state.isForeground ? 1 : 0), .integer(state.isLoggedOut ? 1 : 0),
-      Value(state.overrides.foregroundInterval?.code), Value(state.overrides.backgroundInterval?.code),
-      Value(state.lastStart?.microseconds), Value(state.freshAt?.microseconds),
-      Value(request?.trigger.code), Value(request?.earliest.microseconds),
-      Value(running?.id.key), Value(running?.trigger.code), Value(running?.at.microseconds),
-      .integer(state.isDisabled ? 1 : 0), Value(state.skippedUntil?.microseconds), .integer(Int64(state.failures)),
-      .text(state.strikes.code), Value(state.oneShot?.earliest.microseconds), Value(state.oneShot?.reason),
-      Value(state.waiting?.since.microseconds), Value(state.waiting?.holds.code), Value(state.seenAt?.microseconds),
-      Value(state.planned?.microseconds), .integer(state.isStaleTold ? 1 : 0),
-      Value(running?.session), Value(state.freshUntil?.microseconds), running?.push?.value ?? .null,
-      .text(state.pushedAt.code), Value(state.isTerminated))
+    try write.run(try Columns.values(of: state) + [.text(app.description)])
   }
 
   /// Makes a row for an app that has none.
   func add(_ app: AppID) throws(StoreError) {
     try writeID.run(.text(app.description))
   }
+}
 
-  private static func state(_ row: Row) throws(StoreError) -> AppState {
-    var state = AppState(
-      isForeground: row.integer(1) != 0, isLoggedOut: row.integer(2) != 0,
-      overrides: Overrides(
-        foregroundInterval: try row.optional(3, row.interval), backgroundInterval: try row.optional(4, row.interval)),
-      lastStart: try row.optional(5, row.instant), freshAt: try row.optional(6, row.instant),
-      request: try row.optional(7) { column throws(StoreError) in
-        Request(trigger: try row.code(column), earliest: try row.instant(8))
-      },
-      running: try row.optional(9) { column throws(StoreError) in
-        Started(
-          id: row.refreshID(column), trigger: try row.code(10), at: try row.instant(11), session: row.optionalText(23),
-          push: try row.optional(25) { row.pushID($0) })
-      })
-    state.isDisabled = row.integer(12) != 0
-    state.skippedUntil = try row.optional(13, row.instant)
-    state.failures = try row.count(14)
-    state.strikes = try row.instants(15)
-    state.oneShot = try row.optional(16) { column throws(StoreError) in
-      OneShot(earliest: try row.instant(column), reason: row.text(17))
-    }
-    state.waiting = try row.optional(18) { column throws(StoreError) in
-      Waiting(since: try row.instant(column), holds: try row.holds(19))
-    }
-    state.seenAt = try row.optional(20, row.instant)
-    state.planned = try row.optional(21, row.instant)
-    state.isStaleTold = row.integer(22) != 0
-    state.freshUntil = try row.optional(24, row.instant)
-    state.pushedAt = try row.instants(26)
-    state.isTerminated = row.integer(27) != 0
-    return state
+extension AppState: ColumnRecord {
+  mutating func visit(_ column: inout Columns) throws(StoreError) {
+    try column("is_foreground", &isForeground)
+    try column("is_logged_out", &isLoggedOut)
+    try column("last_start_us", &lastStart)
+    try column("fresh_at_us", &freshAt)
+    try column.optional(&request, blank: Request(trigger: .manual, earliest: .zero))
+    try column.optional(&running, blank: Started(id: RefreshID(key: 0), trigger: .manual, at: .zero))
+    try column("is_disabled", &isDisabled)
+    try column("skipped_until_us", &skippedUntil)
+    try column.count("failures", &failures)
+    try column("strikes_us", &strikes)
+    try column.optional(&waiting, blank: Waiting(since: .zero, holds: []))
+    try column("seen_at_us", &seenAt)
+    try column("planned_us", &planned)
+    try column("is_stale_told", &isStaleTold)
+    try column("is_terminated", &isTerminated)
+    // Boxed in the state: changed only if the visit reads.
+    var (overrides, freshUntil, pushedAt, oneShot) = (overrides, freshUntil, pushedAt, oneShot)
+    try column("foreground_interval", &overrides.foregroundInterval)
+    try column("background_interval", &overrides.backgroundInterval)
+    try column("fresh_until_us", &freshUntil)
+    try column("pushed_us", &pushedAt)
+    try column.optional(&oneShot, blank: OneShot(earliest: .zero, reason: ""))
+    guard column.isReading else { return }
+    (self.overrides, self.freshUntil, self.pushedAt, self.oneShot) = (overrides, freshUntil, pushedAt, oneShot)
   }
 }
 
-extension Row {
-  fileprivate func interval(_ column: Int32) throws(StoreError) -> Interval {
-    guard let interval = Interval(code: text(column)) else { throw unreadable(column) }
-    return interval
+extension Request: ColumnRecord {
+  mutating func visit(_ column: inout Columns) throws(StoreError) {
+    try column("request_trigger", &trigger)
+    try column("request_earliest_us", &earliest)
   }
+}
 
-  /// A count to which one may be added.
-  func count(_ column: Int32) throws(StoreError) -> Int32 {
-    let count: Int32 = try exactly(column)
-    guard (0 ..< .max).contains(count) else { throw unreadable(column) }
-    return count
+extension Started: ColumnRecord {
+  mutating func visit(_ column: inout Columns) throws(StoreError) {
+    try column("running_id", &id)
+    try column("running_trigger", &trigger)
+    try column("running_at_us", &at)
+    try column("running_session", &session)
+    try column("running_push", &push)
   }
+}
+
+extension OneShot: ColumnRecord {
+  mutating func visit(_ column: inout Columns) throws(StoreError) {
+    try column("one_shot_earliest_us", &earliest)
+    try column("one_shot_reason", &reason)
+  }
+}
+
+extension Waiting: ColumnRecord {
+  mutating func visit(_ column: inout Columns) throws(StoreError) {
+    try column("waiting_since_us", &since)
+    try column("waiting_holds", &holds)
+  }
+}
+
+extension Instant {
+  /// An instant to read another one into.
+  static let zero = Instant(microseconds: 0)
 }

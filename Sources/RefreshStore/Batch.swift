@@ -14,7 +14,7 @@ public struct Opening: Hashable, Sendable {
   }
 }
 
-/// What one turn of the loop changed, to be saved in one transaction.
+/// The changes of one turn of the loop, to be saved in one transaction.
 ///
 /// An empty batch saves the clock: worth it after a step of the wall clock, because a later boot reads the instants of
 /// this one by the offset that was saved last.
@@ -30,9 +30,9 @@ public struct Batch: Hashable, Sendable {
   public var wallOffset: Duration
   /// The states that changed.
   public var states: [AppID: AppState]
-  /// What holds for all apps, if it changed.
+  /// The state that all apps share, if it changed.
   public var device: DeviceState?
-  /// What is learnt of apps, where more was learnt; nil for what is forgotten.
+  /// The learners that changed; nil for those that are cleared.
   public var learned: [AppID: Learned?]
   /// When the user brought apps to the foreground, boot clock, in order of time.
   public var openings: [Opening]
@@ -40,11 +40,11 @@ public struct Batch: Hashable, Sendable {
   public var records: [RefreshRecord]
   /// The waits that ended, in the order of their ends.
   public var waits: [WaitRecord]
-  /// What changed of transfers.
+  /// The changes of transfers.
   public var transfers = TransferChanges()
-  /// What apps remember of URLs, by app and URL, where that changed; nil for what is forgotten.
+  /// The validators that changed, by app and URL; nil for those that are deleted.
   public var validators: [AppID: [String: Validator?]] = [:]
-  /// What changed of pushes.
+  /// The changes of pushes.
   public var pushes = PushChanges()
 
   /// Makes a batch; nothing has changed by default.

@@ -1,6 +1,6 @@
 import RefreshEngine
 
-/// One reading of the machine's clocks: which boot it is, and where its clock stands in wall time.
+/// A reading of the machine's clocks: the boot, and the offset of its clock from wall time.
 public struct BootClock: Hashable, Sendable {
   /// The kernel's id of the boot, the text of `/proc/sys/kernel/random/boot_id`.
   public var bootID: String
@@ -21,7 +21,7 @@ public struct BootClock: Hashable, Sendable {
 
   /// How far instants that were saved by `saved` must be moved to lie right on this clock.
   ///
-  /// Within a boot not at all: a step of the wall clock moves nothing (FEATURES A11). After a reboot each keeps its
+  /// Within a boot not at all: a step of the wall clock moves nothing. After a reboot each keeps its
   /// wall time. If the wall clock shows less than at the last save, it was set back meanwhile; then no time counts as
   /// passed. So what was past stays past, what was ahead is no further ahead, and the next refresh of an app is one
   /// interval away at most.
@@ -30,68 +30,4 @@ public struct BootClock: Hashable, Sendable {
     let down = max(0, wall(now) - saved.wall(saved.now))
     return .microseconds(now.microseconds - down - saved.now.microseconds)
   }
-}
-
-extension AppState {
-  /// The state with every instant moved by `shift`.
-  func moved(by shift: Duration) -> AppState {
-    var state = self
-    state.lastStart = lastStart?.advanced(by: shift)
-    state.freshAt = freshAt?.advanced(by: shift)
-    state.request?.earliest.advance(by: shift)
-    state.running?.at.advance(by: shift)
-    state.seenAt = seenAt?.advanced(by: shift)
-    state.skippedUntil = skippedUntil?.advanced(by: shift)
-    state.strikes = strikes.map { $0.advanced(by: shift) }
-    state.oneShot?.earliest.advance(by: shift)
-    state.waiting?.since.advance(by: shift)
-    state.planned = planned?.advanced(by: shift)
-    state.freshUntil = freshUntil?.advanced(by: shift)
-    state.pushedAt = pushedAt.map { $0.advanced(by: shift) }
-    return state
-  }
-}
-
-extension Push {
-  /// The push with every instant moved by `shift`.
-  func moved(by shift: Duration) -> Push {
-    var push = self
-    push.arrivedAt.advance(by: shift)
-    push.earliest.advance(by: shift)
-    return push
-  }
-}
-
-extension TransferState {
-  /// The state with every instant moved by `shift`.
-  func moved(by shift: Duration) -> TransferState {
-    var state = self
-    state.policy.enqueuedAt.advance(by: shift)
-    switch stage {
-    case .waiting(let from): state.stage = .waiting(from: from.advanced(by: shift))
-    case .ended(let result, let at): state.stage = .ended(result, at: at.advanced(by: shift))
-    case .transferring, .stopping, .paused, .noSpace: break
-    }
-    return state
-  }
-}
-
-extension StoredTransfer {
-  /// The transfer with every instant moved by `shift`.
-  func moved(by shift: Duration) -> StoredTransfer {
-    StoredTransfer(state: state.moved(by: shift), request: request, progress: progress)
-  }
-}
-
-extension DeviceState {
-  /// The state with every instant moved by `shift`.
-  func moved(by shift: Duration) -> DeviceState {
-    var state = self
-    if case .until(let end) = pause { state.pause = .until(end.advanced(by: shift)) }
-    return state
-  }
-}
-
-extension Instant {
-  fileprivate mutating func advance(by duration: Duration) { self = advanced(by: duration) }
 }

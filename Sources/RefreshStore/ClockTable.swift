@@ -5,12 +5,12 @@ struct ClockTable {
   private let read: Statement
   private let write: Statement
 
-  init(_ connection: Connection) throws(StoreError) {
+  init(_ database: Database) throws(StoreError) {
     read = try Statement(
-      "SELECT boot_id, saved_at_us, wall_offset_us, start FROM clock", on: connection, to: .read)
+      "SELECT boot_id, saved_at_us, wall_offset_us, start FROM clock", on: database, to: .read)
     write = try Statement(
       "INSERT OR REPLACE INTO clock (only, boot_id, saved_at_us, wall_offset_us, start) VALUES (1, ?, ?, ?, ?)",
-      on: connection, to: .save)
+      on: database, to: .save)
   }
 
   /// The clock at the last save and the start that saved; nothing in a file that is new.

@@ -4,7 +4,7 @@ import RefreshEngine
 ///
 /// These words are the disk's own: a case that is renamed in the engine keeps its word here. A new word is a new
 /// schema version, because an older refreshd cannot read it.
-protocol DiskCode: CaseIterable {
+protocol DiskCode: CaseIterable, ColumnContent {
   var code: String { get }
 }
 
@@ -63,16 +63,6 @@ extension TransferResult: DiskCode {
 
 extension TransferRequest.Direction: DiskCode {
   var code: String { rawValue }
-}
-
-extension [Hold.Name] {
-  /// The names in their order, joined by commas.
-  var code: String { map(\.code).joined(separator: ",") }
-}
-
-extension [Instant] {
-  /// The instants in their order, as microseconds joined by spaces.
-  var code: String { map { "\($0.microseconds)" }.joined(separator: " ") }
 }
 
 extension RefreshID {
@@ -141,26 +131,6 @@ struct OutcomeColumns {
 }
 
 extension Row {
-  /// The names of holds, joined by commas.
-  func holds(_ column: Int32) throws(StoreError) -> [Hold.Name] {
-    var holds: [Hold.Name] = []
-    for word in text(column).split(separator: ",") {
-      guard let hold = Hold.Name(code: String(word)) else { throw unreadable(column) }
-      holds.append(hold)
-    }
-    return holds
-  }
-
-  /// Instants of the boot clock, as microseconds joined by spaces.
-  func instants(_ column: Int32) throws(StoreError) -> [Instant] {
-    var instants: [Instant] = []
-    for word in text(column).split(separator: " ") {
-      guard let microseconds = Int64(word) else { throw unreadable(column) }
-      instants.append(Instant(microseconds: try sane(microseconds, in: column)))
-    }
-    return instants
-  }
-
   /// The refresh whose key is in the column.
   func refreshID(_ column: Int32) -> RefreshID { RefreshID(key: integer(column)) }
 

@@ -5,17 +5,17 @@ struct DeviceTable {
   private let read: Statement
   private let write: Statement
 
-  init(_ connection: Connection) throws(StoreError) {
-    read = try Statement("SELECT pause, pause_until_us, budget, learned, day FROM device", on: connection, to: .read)
+  init(_ database: Database) throws(StoreError) {
+    read = try Statement("SELECT pause, pause_until_us, budget, learned, day FROM device", on: database, to: .read)
     write = try Statement(
       """
       INSERT OR REPLACE INTO device (only, pause, pause_until_us, budget, learned, day) VALUES (1, ?, ?, ?, ?, ?)
-      """, on: connection, to: .save)
+      """, on: database, to: .save)
   }
 
-  /// What was saved last; a device that nobody has touched while there is no row.
+  /// The state that was saved last; the default state while there is no row.
   ///
-  /// What another release has learnt in another form is learnt anew.
+  /// Learners in the form of another release are dropped and learn anew.
   func load() throws(StoreError) -> DeviceState {
     var state = DeviceState()
     try read.rows { row throws(StoreError) in

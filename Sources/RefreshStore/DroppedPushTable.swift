@@ -1,21 +1,21 @@
 import RefreshEngine
 
-/// A push of which an app was never told, as the history has it, readable after any number of boots (FEATURES E2).
+/// A push of which an app was never told, as the history has it, readable after any number of boots.
 public struct StoredDroppedPush: Hashable, Sendable {
   /// Its number.
   public var id: PushID
   /// Its app.
   public var app: AppID
-  /// What it was about; nil when it said nothing.
+  /// The subject; nil when the sender named none.
   public var contentID: String?
   /// When it came: Unix time in microseconds, by the wall clock as it stood when it was dropped.
   public var arrivedWallMicroseconds: Int64
   /// When it was dropped: Unix time in microseconds, by the same wall clock.
   public var droppedWallMicroseconds: Int64
-  /// How many payloads it had taken the place of.
+  /// How many older payloads it had replaced.
   public var merged: Int32
 
-  /// What the history will have of a push that has just been dropped.
+  /// The line of the history for a push that has just been dropped.
   ///
   /// - Parameter wallOffset: wall time (Unix time) less boot time, when it was dropped.
   public init(_ push: DroppedPush, wallOffset: Duration) {
@@ -28,7 +28,7 @@ public struct StoredDroppedPush: Hashable, Sendable {
   }
 
   fileprivate init(_ row: Row, of app: AppID) throws(StoreError) {
-    id = row.pushID(0)
+    id = PushID(row, 0)
     self.app = app
     contentID = row.optionalText(1)
     arrivedWallMicroseconds = try row.microseconds(2)
@@ -45,21 +45,21 @@ struct DroppedPushTable {
   private let selectNewest: Statement
   private var bound: HistoryBound
 
-  init(_ connection: Connection) throws(StoreError) {
+  init(_ database: Database) throws(StoreError) {
     insert = try Statement(
       """
       INSERT INTO push_dropped (\(Self.columns), app) VALUES (?, ?, ?, ?, ?, \(AppTable.key)) ON CONFLICT DO NOTHING
-      """, on: connection, to: .save)
+      """, on: database, to: .save)
     selectNewest = try Statement(
-      "SELECT \(Self.columns) FROM push_dropped WHERE app = \(AppTable.key) ORDER BY id DESC LIMIT ?", on: connection,
+      "SELECT \(Self.columns) FROM push_dropped WHERE app = \(AppTable.key) ORDER BY id DESC LIMIT ?", on: database,
       to: .read)
-    bound = try HistoryBound(of: "push_dropped", on: connection)
+    bound = try HistoryBound(of: "push_dropped", on: database)
   }
 
   /// Adds a line of an app that has a row.
   mutating func add(_ push: StoredDroppedPush) throws(StoreError) {
     try insert.run(
-      push.id.value, Value(push.contentID), .integer(push.arrivedWallMicroseconds),
+      push.id.columnValue, Value(push.contentID), .integer(push.arrivedWallMicroseconds),
       .integer(push.droppedWallMicroseconds), .integer(Int64(push.merged)), .text(push.app.description))
     try bound.added(push.app)
   }

@@ -41,9 +41,9 @@ struct History {
   private let selectTasks: Statement
   private var bound: HistoryBound
 
-  init(_ connection: Connection) throws(StoreError) {
+  init(_ database: Database) throws(StoreError) {
     func prepare(_ sql: String, to purpose: StoreError.Purpose) throws(StoreError) -> Statement {
-      try Statement(sql, on: connection, to: purpose)
+      try Statement(sql, on: database, to: purpose)
     }
     // A refresh has one outcome: the first that was saved.
     insert = try prepare(
@@ -62,7 +62,7 @@ struct History {
       JOIN refresh ON refresh.id = (SELECT max(id) FROM refresh WHERE app = app.key)
       """, to: .read)
     selectTasks = try prepare("SELECT \(Self.taskColumns) FROM task WHERE refresh = ? ORDER BY position", to: .read)
-    bound = try HistoryBound(of: "refresh", details: "task", on: connection)
+    bound = try HistoryBound(of: "refresh", details: "task", on: database)
   }
 
   /// Adds a line of an app that has a row, with `clock` to tell its wall time.

@@ -19,18 +19,18 @@ struct HistoryBound {
   private var addedSinceCut: [AppID: UInt8] = [:]
 
   /// Bounds `table`, and with it the rows of `details` whose column of the table's name has the `id` of a line.
-  init(of table: String, details: String? = nil, depth: Int = depth, on connection: Connection) throws(StoreError) {
+  init(of table: String, details: String? = nil, depth: Int = depth, on database: Database) throws(StoreError) {
     let old = "app = \(AppTable.key) AND id < ?"
     oldestKept = try Statement(
       "SELECT id FROM \(table) WHERE app = \(AppTable.key) ORDER BY id DESC LIMIT 1 OFFSET \(depth - 1)",
-      on: connection, to: .save)
+      on: database, to: .save)
     var cuts: [Statement] = []
     if let details {
       cuts.append(
         try Statement(
-          "DELETE FROM \(details) WHERE \(table) IN (SELECT id FROM \(table) WHERE \(old))", on: connection, to: .save))
+          "DELETE FROM \(details) WHERE \(table) IN (SELECT id FROM \(table) WHERE \(old))", on: database, to: .save))
     }
-    cuts.append(try Statement("DELETE FROM \(table) WHERE \(old)", on: connection, to: .save))
+    cuts.append(try Statement("DELETE FROM \(table) WHERE \(old)", on: database, to: .save))
     self.cuts = cuts
   }
 

@@ -6,15 +6,15 @@ struct LearnedTable {
   private let write: Statement
   private let remove: Statement
 
-  init(_ connection: Connection) throws(StoreError) {
+  init(_ database: Database) throws(StoreError) {
     all = try Statement(
-      "SELECT id, data FROM learned JOIN app ON app.key = learned.app", on: connection, to: .read)
+      "SELECT id, data FROM learned JOIN app ON app.key = learned.app", on: database, to: .read)
     write = try Statement(
-      "INSERT OR REPLACE INTO learned (app, data) VALUES (\(AppTable.key), ?)", on: connection, to: .save)
-    remove = try Statement("DELETE FROM learned WHERE app = \(AppTable.key)", on: connection, to: .save)
+      "INSERT OR REPLACE INTO learned (app, data) VALUES (\(AppTable.key), ?)", on: database, to: .save)
+    remove = try Statement("DELETE FROM learned WHERE app = \(AppTable.key)", on: database, to: .save)
   }
 
-  /// What was saved last; what another release has learnt in another form is learnt anew.
+  /// The learners that were saved last; learners in the form of another release are dropped.
   func load() throws(StoreError) -> [AppID: Learned] {
     var learned: [AppID: Learned] = [:]
     try all.rows { row throws(StoreError) in

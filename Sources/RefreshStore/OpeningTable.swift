@@ -6,11 +6,11 @@ struct OpeningTable {
   private let selectNewest: Statement
   private var bound: HistoryBound
 
-  init(_ connection: Connection) throws(StoreError) {
-    insert = try Statement("INSERT INTO opening (wall_us, app) VALUES (?, \(AppTable.key))", on: connection, to: .save)
+  init(_ database: Database) throws(StoreError) {
+    insert = try Statement("INSERT INTO opening (wall_us, app) VALUES (?, \(AppTable.key))", on: database, to: .save)
     selectNewest = try Statement(
-      "SELECT wall_us FROM opening WHERE app = \(AppTable.key) ORDER BY id DESC", on: connection, to: .read)
-    bound = try HistoryBound(of: "opening", depth: HistoryBound.openings, on: connection)
+      "SELECT wall_us FROM opening WHERE app = \(AppTable.key) ORDER BY id DESC", on: database, to: .read)
+    bound = try HistoryBound(of: "opening", depth: HistoryBound.openings, on: database)
   }
 
   /// Adds an opening of an app that has a row; Unix time in microseconds.

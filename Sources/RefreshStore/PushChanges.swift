@@ -6,7 +6,7 @@ public struct ArrivedPush: Hashable, Sendable {
   public var id: PushID
   /// Its app.
   public var app: AppID
-  /// What wakes the app; nil for one that wakes nobody, of which only the message is saved.
+  /// The push that wakes the app; nil if only the message id is saved.
   public var push: Push?
   /// The id of its message at its source; nil when it has none.
   public var message: String?
@@ -24,17 +24,17 @@ public struct ArrivedPush: Hashable, Sendable {
   }
 }
 
-/// What changed of pushes, to be saved with a ``Batch``.
+/// The changes of pushes, to be saved with a ``Batch``.
 public struct PushChanges: Hashable, Sendable {
-  /// Those that have come, in order.
+  /// The pushes that have come, in order.
   ///
-  /// What of them cannot be saved never was: who sent it is told so, and it is no part of the next save.
+  /// A push that cannot be saved is refused to its sender, and is not part of the next save.
   public var arrived: [ArrivedPush] = []
-  /// What the engine decided of those that came before.
+  /// The engine's decisions on earlier pushes.
   public var changed: [PushID: PushChange] = [:]
   /// Messages that count as never taken, of each app: what came with them was refused after all.
   public var unseen: [AppID: Set<String>] = [:]
-  /// Those that were dropped, for the history, in the order of that.
+  /// The pushes that were dropped, for the history, in order.
   public var dropped: [DroppedPush] = []
 
   /// No changes.

@@ -4,62 +4,51 @@ extension Urgency: DiskCode {
   var code: String { rawValue }
 }
 
-extension PushID {
-  var value: Value { .integer(Int64(bitPattern: number)) }
-}
-
 /// The rows of `push`: one `Push` each.
 struct PushTable {
-  private static let columns = [
-    "id", "payload", "content_id", "urgency", "arrived_us", "earliest_us", "attempts", "merged",
-  ]
-
   private let all: Statement
   private let readLast: Statement
   private let write: Statement
   private let remove: Statement
 
-  init(_ connection: Connection) throws(StoreError) {
+  init(_ database: Database) throws(StoreError) {
+    let names = try Columns.names(of: Push.blank)
     all = try Statement(
       """
-      SELECT \(Self.columns.map { "push.\($0)" }.joined(separator: ", ")), app.id
+      SELECT app.id, \(names.of("push").list)
       FROM push JOIN app ON app.key = push.app ORDER BY push.id
-      """, on: connection, to: .read)
-    readLast = try Statement("SELECT seq FROM sqlite_sequence WHERE name = 'push'", on: connection, to: .read)
+      """, on: database, to: .read)
+    readLast = try Statement("SELECT seq FROM sqlite_sequence WHERE name = 'push'", on: database, to: .read)
     write = try Statement(
       """
-      INSERT OR REPLACE INTO push (\(Self.columns.joined(separator: ", ")), app)
-      VALUES (\(Self.columns.map { _ in "?" }.joined(separator: ", ")), \(AppTable.key))
-      """, on: connection, to: .save)
-    remove = try Statement("DELETE FROM push WHERE id = ?", on: connection, to: .save)
+      INSERT OR REPLACE INTO push (\(names.list), app)
+      VALUES (\(names.parameters), \(AppTable.key))
+      """, on: database, to: .save)
+    remove = try Statement("DELETE FROM push WHERE id = ?", on: database, to: .save)
   }
 
   /// The pushes of each app, in order of their numbers, and those whose rows no release can have written, with what is
   /// wrong with each.
   ///
-  /// One such row does not cost the file, as with transfers.
+  /// Such a row does not condemn the file, as with transfers.
   func load() throws(StoreError) -> (read: [AppID: [Push]], unreadable: [PushID: StoreError]) {
     var pushes: [AppID: [Push]] = [:]
     var unreadable: [PushID: StoreError] = [:]
     try all.rows { row throws(StoreError) in
       do throws(StoreError) {
-        guard let app = AppID(row.text(8)) else { throw row.unreadable(8) }
+        guard let app = AppID(row.text(0)) else { throw row.unreadable(0) }
         pushes[app, default: []].append(try Self.push(in: row))
       } catch {
-        unreadable[row.pushID(0)] = error
+        unreadable[PushID(row, 1)] = error
       }
     }
     return (pushes, unreadable)
   }
 
   private static func push(in row: Row) throws(StoreError) -> Push {
-    guard row.integer(0) > 0 else { throw row.unreadable(0) }
-    var push = Push(
-      id: row.pushID(0), payload: row.text(1), contentID: row.optionalText(2), urgency: try row.code(3),
-      at: try row.instant(4))
-    push.earliest = try row.instant(5)
-    push.attempts = try row.count(6)
-    push.merged = try row.count(7)
+    guard row.integer(1) > 0 else { throw row.unreadable(1) }
+    var push = Push.blank
+    try Columns.read(&push, from: row, at: 1)
     return push
   }
 
@@ -72,17 +61,25 @@ struct PushTable {
 
   /// Saves a push of an app that has a row.
   func save(_ push: Push, of app: AppID) throws(StoreError) {
-    try write.run(
-      push.id.value, .text(push.payload), Value(push.contentID), .text(push.urgency.code),
-      .integer(push.arrivedAt.microseconds), .integer(push.earliest.microseconds), .integer(Int64(push.attempts)),
-      .integer(Int64(push.merged)), .text(app.description))
+    try write.run(try Columns.values(of: push) + [.text(app.description)])
   }
 
   /// Forgets a push.
-  func remove(_ id: PushID) throws(StoreError) { try remove.run(id.value) }
+  func remove(_ id: PushID) throws(StoreError) { try remove.run(id.columnValue) }
 }
 
-extension Row {
-  /// The push whose number is in the column.
-  func pushID(_ column: Int32) -> PushID { PushID(UInt64(bitPattern: integer(column))) }
+extension Push: ColumnRecord {
+  mutating func visit(_ column: inout Columns) throws(StoreError) {
+    try column("id", &id)
+    try column("payload", &payload)
+    try column("content_id", &contentID)
+    try column("urgency", &urgency)
+    try column("arrived_us", &arrivedAt)
+    try column("earliest_us", &earliest)
+    try column.count("attempts", &attempts)
+    try column.count("merged", &merged)
+  }
+
+  /// A push to read a row into.
+  static var blank: Push { Push(id: PushID(0), payload: "", contentID: nil, urgency: .normal, at: .zero) }
 }

@@ -1,6 +1,6 @@
 import RefreshEngine
 
-/// What the daemon knows when it starts.
+/// The data that a starting daemon finds.
 public struct Loaded: Sendable {
   /// The life of the machine between the last save and now.
   public enum Previous: Hashable, Sendable {
@@ -8,19 +8,19 @@ public struct Loaded: Sendable {
     case firstStart
     /// The machine has run on; every instant is as it was saved.
     case sameBoot
-    /// The machine was restarted; every instant was moved to its place on this boot's clock.
+    /// The machine was restarted; every instant was moved to this boot's clock.
     case otherBoot
   }
 
   /// How often the daemon has started on this store, this time included: the first part of its refresh ids.
   public let start: UInt32
-  /// What happened since the last save.
+  /// The boots since the last save.
   public let previous: Previous
   /// The state of every app that ever had one, on this boot's clock.
   public let states: [AppID: AppState]
-  /// What holds for all apps, on this boot's clock.
+  /// The state that all apps share, on this boot's clock.
   public let device: DeviceState
-  /// What was learnt of the apps.
+  /// The learners of the apps.
   public let learned: [AppID: Learned]
   /// Every transfer, on this boot's clock.
   public let transfers: [TransferID: StoredTransfer]
@@ -28,7 +28,7 @@ public struct Loaded: Sendable {
   public let unreadableTransfers: [TransferID: StoreError]
   /// The greatest number that a transfer ever had, also one that is forgotten; 0 before the first.
   public let lastTransfer: UInt64
-  /// What apps remember of what they fetched, by app and URL.
+  /// The validators of fetches, by app and URL.
   public let validators: [AppID: [String: Validator]]
   /// The pushes that the apps are to be told, in order of their numbers, on this boot's clock.
   public let pushes: [AppID: [Push]]
@@ -42,11 +42,11 @@ public struct Loaded: Sendable {
   public let unsaved: StoreError?
 }
 
-/// What outlives the daemon and the boot: the states of the apps and the device, the clock they are read by, and
+/// The data that outlives the daemon and the boot: the states of the apps and the device, the clock of both, and
 /// the history.
 ///
-/// One SQLite file in write-ahead mode. Everything but ``open(at:clock:executor:)`` runs on the executor it is given,
-/// so that the event loop never waits for a disk.
+/// The store is one SQLite file in write-ahead mode. Everything but ``open(at:clock:executor:)`` runs on the given
+/// executor, so that the event loop never waits for a disk.
 ///
 /// A damaged file never keeps the daemon from starting: stale data on every app is worse than a lost history. The file
 /// is renamed to `PATH.corrupt-SECONDS` and a new one begun, and the error says so.
@@ -58,7 +58,7 @@ public actor RefreshStore {
   private var clock: BootClock
   /// The open file; nil when it is closed or was set aside.
   private var tables: Tables?
-  /// What could not be saved yet.
+  /// The batch that could not be saved yet.
   private var unsaved: Batch?
 
   /// The executor that was given to ``open(at:clock:executor:)``.
@@ -95,7 +95,7 @@ public actor RefreshStore {
   ///
   /// Gives those of ``PushChanges/arrived`` that were not saved, because their messages were taken before.
   ///
-  /// With `durably` it returns when the disk has it (`synchronous = FULL`): for what somebody is promised. Without,
+  /// With `durably` it returns when the disk has it (`synchronous = FULL`): for a promise to a caller. Without,
   /// it survives a crash of the daemon at once and a loss of power a little later.
   ///
   /// When it throws, nothing of the batch is on the disk; but for what arrived, it is kept in memory and is part of the
@@ -145,13 +145,13 @@ public actor RefreshStore {
   /// The newest refresh of each app.
   public func lastRefreshes() throws(StoreError) -> [AppID: StoredRefresh] {
     // All apps at once fills the page cache with what is not read again.
-    defer { tables?.connection.forgetPages() }
+    defer { tables?.database.forgetPages() }
     return try withTables { tables throws(StoreError) in try tables.last() }
   }
 
   /// Closes the file, with its log written into it, before the process ends or another opens it.
   ///
-  /// What a full disk has refused is lost with the process. Any other call opens the file again.
+  /// A batch that a full disk has refused is lost with the process. Any other call opens the file again.
   public func close() {
     tables = nil
   }
@@ -164,10 +164,11 @@ public actor RefreshStore {
     let previous: Loaded.Previous =
       if let saved { saved.clock.bootID == clock.bootID ? .sameBoot : .otherBoot } else { .firstStart }
     let shift = saved.map { clock.shift(since: $0.clock) } ?? .zero
-    let states = (saved?.states ?? [:]).mapValues { $0.moved(by: shift) }
-    let device = (saved?.device ?? DeviceState()).moved(by: shift)
-    let transfers = (saved?.transfers ?? [:]).mapValues { $0.moved(by: shift) }
-    let pushes = (saved?.pushes ?? [:]).mapValues { $0.map { $0.moved(by: shift) } }
+    let moved = { (instant: Instant) in instant + shift }
+    let states = (saved?.states ?? [:]).mapValues { $0.moved(moved, ahead: moved) }
+    let device = (saved?.device ?? DeviceState()).moved(moved)
+    let transfers = (saved?.transfers ?? [:]).mapValues { $0.moved(moved) }
+    let pushes = (saved?.pushes ?? [:]).mapValues { $0.map { $0.moved(moved) } }
     let start = (saved?.start ?? 0) + 1
 
     // In the same boot the rows are right as they are.

@@ -1,6 +1,6 @@
 import RefreshEngine
 
-/// The rows of `push_seen`: the messages that were taken, so that none is taken twice (FEATURES E4).
+/// The rows of `push_seen`: the messages that were taken, so that none is taken twice.
 struct SeenMessageTable {
   /// How long a message is known: longer than any source keeps one for who is away.
   static let memory = Duration.hours(30 * 24)
@@ -12,18 +12,18 @@ struct SeenMessageTable {
   private let changes: Statement
   private var bound: HistoryBound
 
-  init(_ connection: Connection) throws(StoreError) {
+  init(_ database: Database) throws(StoreError) {
     forget = try Statement(
-      "DELETE FROM push_seen WHERE app = \(AppTable.key) AND message = ? AND (? OR wall_us < ?)", on: connection,
+      "DELETE FROM push_seen WHERE app = \(AppTable.key) AND message = ? AND (? OR wall_us < ?)", on: database,
       to: .save)
     insert = try Statement(
       "INSERT INTO push_seen (message, wall_us, app) VALUES (?, ?, \(AppTable.key)) ON CONFLICT DO NOTHING",
-      on: connection, to: .save)
-    changes = try Statement("SELECT changes()", on: connection, to: .save)
-    bound = try HistoryBound(of: "push_seen", depth: Self.depth, on: connection)
+      on: database, to: .save)
+    changes = try Statement("SELECT changes()", on: database, to: .save)
+    bound = try HistoryBound(of: "push_seen", depth: Self.depth, on: database)
   }
 
-  /// Takes note of a message for an app that has a row; false if it was taken before.
+  /// Records a message for an app that has a row; false if it was recorded before.
   ///
   /// - Parameters:
   ///   - isNew: whether an id that is known is one that the source uses again.

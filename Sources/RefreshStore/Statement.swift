@@ -1,7 +1,7 @@
 import CSQLite
 import RefreshEngine
 
-/// What a column can hold.
+/// A value of a column.
 enum Value {
   case null
   case integer(Int64)
@@ -16,15 +16,15 @@ enum Value {
 
 /// A statement that is compiled once and run often.
 final class Statement {
-  private let connection: Connection
+  private let database: Database
   private let handle: OpaquePointer
   private let purpose: StoreError.Purpose
 
-  init(_ sql: String, on connection: Connection, to purpose: StoreError.Purpose) throws(StoreError) {
+  init(_ sql: String, on database: Database, to purpose: StoreError.Purpose) throws(StoreError) {
     var handle: OpaquePointer?
-    let result = sqlite3_prepare_v3(connection.handle, sql, -1, UInt32(SQLITE_PREPARE_PERSISTENT), &handle, nil)
-    guard result == SQLITE_OK, let handle else { throw connection.error(purpose) }
-    self.connection = connection
+    let result = sqlite3_prepare_v3(database.handle, sql, -1, UInt32(SQLITE_PREPARE_PERSISTENT), &handle, nil)
+    guard result == SQLITE_OK, let handle else { throw database.error(purpose) }
+    self.database = database
     self.handle = handle
     self.purpose = purpose
   }
@@ -49,13 +49,13 @@ final class Statement {
   private func step(_ values: [Value], _ body: (Row) throws(StoreError) -> Void) throws(StoreError) {
     defer { sqlite3_reset(handle) }
     for (index, value) in values.enumerated() {
-      guard bind(value, at: Int32(index + 1)) == SQLITE_OK else { throw connection.error(purpose) }
+      guard bind(value, at: Int32(index + 1)) == SQLITE_OK else { throw database.error(purpose) }
     }
     while true {
       switch sqlite3_step(handle) {
-      case SQLITE_ROW: try body(Row(handle: handle, path: connection.path))
+      case SQLITE_ROW: try body(Row(handle: handle, path: database.path))
       case SQLITE_DONE: return
-      default: throw connection.error(purpose)
+      default: throw database.error(purpose)
       }
     }
   }
@@ -82,7 +82,7 @@ struct Row {
   private static let sane = -(Int64(1) << 60)...(Int64(1) << 60)
 
   fileprivate let handle: OpaquePointer
-  fileprivate let path: String
+  let path: String
 
   func isNull(_ column: Int32) -> Bool { sqlite3_column_type(handle, column) == SQLITE_NULL }
 
@@ -122,6 +122,13 @@ struct Row {
     return microseconds
   }
 
+  /// A count to which one may be added.
+  func count(_ column: Int32) throws(StoreError) -> Int32 {
+    let count: Int32 = try exactly(column)
+    guard (0 ..< .max).contains(count) else { throw unreadable(column) }
+    return count
+  }
+
   /// A column of microseconds of the boot clock.
   func instant(_ column: Int32) throws(StoreError) -> Instant {
     Instant(microseconds: try microseconds(column))
@@ -139,7 +146,7 @@ struct Row {
     return number
   }
 
-  /// What `read` makes of the column, or nil if it is null.
+  /// The result of `read` on the column, or nil if it is null.
   func optional<Result>(
     _ column: Int32, _ read: (Int32) throws(StoreError) -> Result
   ) throws(StoreError) -> Result? {
@@ -149,6 +156,6 @@ struct Row {
   /// The error of a column whose value no release wrote.
   func unreadable(_ column: Int32) -> StoreError {
     let name = sqlite3_column_name(handle, column).map { String(cString: $0) } ?? "\(column)"
-    return .unreadable("its column \(name) holds “\(text(column))”", path: path)
+    return .unreadable(column: name, text(column), path: path)
   }
 }

@@ -1,17 +1,17 @@
 import CSQLite
 import Glibc
 
-/// What went wrong with the store: a code to act on, a sentence to read, and where.
+/// An error of the store: a code to act on, a sentence to read, and the file.
 public struct StoreError: Error, Hashable, Sendable, CustomStringConvertible {
-  /// What the daemon can do about it.
+  /// The kinds of errors, by the daemon's remedy.
   public enum Code: Hashable, Sendable, CaseIterable {
     /// The file system or a quota is full.
     ///
-    /// What was to be saved is kept and written with the next save that finds room.
+    /// The batch is kept and written with the next save that finds room.
     case full
     /// Another process held the file for longer than the store waits.
     ///
-    /// What was to be saved is kept, as for `full`.
+    /// The batch is kept, as for `full`.
     case busy
     /// The file is damaged.
     ///
@@ -25,7 +25,7 @@ public struct StoreError: Error, Hashable, Sendable, CustomStringConvertible {
     case other
   }
 
-  /// What the store was about to do.
+  /// The act that failed.
   enum Purpose: String, Hashable, Sendable {
     case open
     case read
@@ -33,13 +33,13 @@ public struct StoreError: Error, Hashable, Sendable, CustomStringConvertible {
     case upgrade
   }
 
-  /// What kind of error it is.
+  /// The kind of the error.
   public let code: Code
   /// The database file.
   public let path: String
   /// SQLite's extended result code (`sqlite.org/rescode.html`); nil if the error is not SQLite's.
   public let sqliteCode: Int32?
-  /// What happened, to what, and what to do next, in one sentence.
+  /// The error, the file and the remedy, in one sentence.
   public let description: String
 
   /// An error that SQLite reported, `cause` in its words and `systemError` the last errno that it noted.
@@ -62,11 +62,12 @@ public struct StoreError: Error, Hashable, Sendable, CustomStringConvertible {
     self.description = description
   }
 
-  /// A row that holds what no release ever wrote.
-  static func unreadable(_ what: String, path: String) -> StoreError {
-    StoreError(
+  /// The error of a column whose content no release ever wrote.
+  static func unreadable(column: String, _ content: String, path: String) -> StoreError {
+    let remedy = remedy(.corrupt, sqliteCode: SQLITE_CORRUPT)
+    return StoreError(
       code: .corrupt, path: path,
-      description: "cannot read \(path): \(what); \(remedy(.corrupt, sqliteCode: SQLITE_CORRUPT))")
+      description: "cannot read \(path): its column \(column) holds “\(content)”; \(remedy)")
   }
 
   /// A file of a later release.

@@ -1,7 +1,7 @@
 import RefreshEngine
 
 extension StoredRefresh {
-  /// What the history will have of a refresh that has just ended.
+  /// The line of the history for a refresh that has just ended.
   ///
   /// - Parameter wallOffset: wall time (Unix time) less boot time, at its end.
   public init(_ record: RefreshRecord, wallOffset: Duration) {

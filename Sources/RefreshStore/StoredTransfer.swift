@@ -1,10 +1,10 @@
 import RefreshEngine
 
-/// What somebody asked to have moved: all of a transfer that never changes.
+/// The request of a transfer, which never changes.
 ///
 /// The URL may have a password or a token in it. It is in the store, which only its owner can read, and is shown nowhere.
 public struct TransferRequest: Hashable, Sendable {
-  /// Which way the file goes.
+  /// The direction of a transfer.
   public enum Direction: String, Hashable, Sendable, CaseIterable {
     /// From the URL to the path.
     case download
@@ -12,15 +12,15 @@ public struct TransferRequest: Hashable, Sendable {
     case upload
   }
 
-  /// Which way it goes.
+  /// The direction.
   public var direction: Direction
   /// The whole URL, with its secrets.
   public var url: String
   /// The file on this machine, a whole path.
   public var path: String
-  /// What it is, in the words of who asked.
+  /// A description, in the caller's words.
   public var description: String?
-  /// What the SHA-256 of the file is to be, 64 hexadecimal digits in lower case.
+  /// The expected SHA-256 of the file, 64 hexadecimal digits in lower case.
   public var sha256: String?
   /// How long the file is to be, in bytes.
   public var length: Int64?
@@ -36,7 +36,7 @@ public struct TransferRequest: Hashable, Sendable {
   public var credentialFile: String?
   /// Whether user and password are looked up in the owner's `.netrc`.
   public var usesNetrc = false
-  /// What the owner's desktop is told when the last transfer of the session has ended.
+  /// The text of the desktop notification when the last transfer of the session has ended.
   public var notice: String?
 
   /// Makes a request with nothing special about it.
@@ -47,7 +47,7 @@ public struct TransferRequest: Hashable, Sendable {
   }
 }
 
-/// What must be known of a transfer to go on where it was, as its worker says it.
+/// The data to resume a transfer, as its worker reports it.
 public struct ResumeData: Hashable, Sendable {
   /// The URL after redirects.
   public var url: String?
@@ -65,7 +65,7 @@ public struct ResumeData: Hashable, Sendable {
   public var boot: String
   /// Where an upload by tus goes on.
   public var tusURL: String?
-  /// What tells the file that they are in from every other.
+  /// The identity of the partial file.
   public var partMark: Int64?
 
   /// Makes what is known of a file of which so many bytes are safe.
@@ -87,18 +87,18 @@ public struct TransferProgress: Hashable, Sendable {
   public var total: Int64?
   /// The SHA-256 of the file, where it was checked.
   public var sha256: String?
-  /// What must be known to go on; nil for one that never came to move a byte.
+  /// The data to resume; nil for a transfer that has not moved a byte.
   public var resume: ResumeData?
 
-  /// That of a transfer that has not begun.
+  /// The progress of a transfer that has not begun.
   public init() {}
 }
 
 /// A transfer as the store has it.
 public struct StoredTransfer: Hashable, Sendable {
-  /// What the engine knows of it, on this boot's clock.
+  /// The engine's state, on this boot's clock.
   public var state: TransferState
-  /// What was asked for.
+  /// The request.
   public var request: TransferRequest
   /// How far it has come.
   public var progress: TransferProgress
@@ -108,5 +108,10 @@ public struct StoredTransfer: Hashable, Sendable {
     self.state = state
     self.request = request
     self.progress = progress
+  }
+
+  /// The transfer with its instants changed, as a reboot changes them.
+  func moved(_ change: (Instant) -> Instant) -> StoredTransfer {
+    StoredTransfer(state: state.moved(change), request: request, progress: progress)
   }
 }

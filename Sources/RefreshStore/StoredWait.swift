@@ -1,6 +1,6 @@
 import RefreshEngine
 
-/// A time in which a due app was held, as the history has it, readable after any number of boots (FEATURES H1).
+/// A time in which a due app was held, as the history has it, readable after any number of boots.
 public struct StoredWait: Hashable, Sendable {
   /// The app.
   public var app: AppID
@@ -8,12 +8,12 @@ public struct StoredWait: Hashable, Sendable {
   public var sinceWallMicroseconds: Int64
   /// Until when: Unix time in microseconds, by the same wall clock.
   public var untilWallMicroseconds: Int64
-  /// What held it, in the order of the verdict.
+  /// The holds, in the order of the verdict.
   public var holds: [Hold.Name]
 }
 
 extension StoredWait {
-  /// What the history will have of a wait that has just ended.
+  /// The line of the history for a wait that has just ended.
   ///
   /// - Parameter wallOffset: wall time (Unix time) less boot time, at its end.
   public init(_ record: WaitRecord, wallOffset: Duration) {

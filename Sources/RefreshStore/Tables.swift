@@ -3,7 +3,7 @@ import RefreshEngine
 
 /// An open file with all of its tables.
 final class Tables {
-  let connection: Connection
+  let database: Database
   private let clock: ClockTable
   private let apps: AppTable
   private let device: DeviceTable
@@ -16,7 +16,7 @@ final class Tables {
   private let pushes: PushTable
   private var droppedPushes: DroppedPushTable
   private var seenMessages: SeenMessageTable
-  /// What `PRAGMA synchronous` stands at.
+  /// Whether `PRAGMA synchronous` is `FULL`.
   private var isDurable = false
 
   /// Opens or makes the file and brings it to this release's schema.
@@ -31,27 +31,27 @@ final class Tables {
   }
 
   private init(path: String, isExclusive: Bool) throws(StoreError) {
-    connection = try Connection(path: path, isExclusive: isExclusive)
-    try Schema.migrate(connection)
-    clock = try ClockTable(connection)
-    apps = try AppTable(connection)
-    device = try DeviceTable(connection)
-    learned = try LearnedTable(connection)
-    openings = try OpeningTable(connection)
-    history = try History(connection)
-    waits = try WaitTable(connection)
-    transfers = try TransferTable(connection)
-    validators = try ValidatorTable(connection)
-    pushes = try PushTable(connection)
-    droppedPushes = try DroppedPushTable(connection)
-    seenMessages = try SeenMessageTable(connection)
+    database = try Database(path: path, isExclusive: isExclusive)
+    try Schema.migrate(database)
+    clock = try ClockTable(database)
+    apps = try AppTable(database)
+    device = try DeviceTable(database)
+    learned = try LearnedTable(database)
+    openings = try OpeningTable(database)
+    history = try History(database)
+    waits = try WaitTable(database)
+    transfers = try TransferTable(database)
+    validators = try ValidatorTable(database)
+    pushes = try PushTable(database)
+    droppedPushes = try DroppedPushTable(database)
+    seenMessages = try SeenMessageTable(database)
   }
 
-  /// What was saved last.
+  /// The data that was saved last.
   struct Saved {
     /// The clock by which the instants are read.
     let clock: BootClock
-    /// Which start of the daemon it was.
+    /// The number of the daemon's start that saved it.
     let start: UInt32
     let states: [AppID: AppState]
     let device: DeviceState
@@ -65,7 +65,7 @@ final class Tables {
     let lastPush: UInt64
   }
 
-  /// What was saved last; nothing in a new file.
+  /// The data that was saved last; nil in a new file.
   func load() throws(StoreError) -> Saved? {
     guard let (clock, start) = try clock.load() else { return nil }
     let (states, device, learned) = (try apps.load(), try device.load(), try learned.load())
@@ -84,10 +84,10 @@ final class Tables {
   func save(_ batch: Batch, clock now: BootClock, start: UInt32, durably: Bool) throws(StoreError) -> Set<PushID> {
     if durably != isDurable {
       // Not a prepared statement: this pragma acts when it is compiled.
-      try connection.execute("PRAGMA synchronous = \(durably ? "FULL" : "NORMAL")", to: .save)
+      try database.execute("PRAGMA synchronous = \(durably ? "FULL" : "NORMAL")", to: .save)
       isDurable = durably
     }
-    return try connection.transaction(to: .save) { () throws(StoreError) in
+    return try database.transaction(to: .save) { () throws(StoreError) in
       try clock.save(now, start: start)
       for (app, state) in batch.states {
         try apps.save(state, of: app)

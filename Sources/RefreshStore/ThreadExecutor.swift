@@ -3,7 +3,7 @@ import Glibc
 /// A serial executor with a thread of its own that lives only while there is work.
 ///
 /// For what blocks: a disk, a directory that is read. The thread is started by the first job and ends when none has
-/// come for a second, so that an idle daemon has one thread and no wakes (DESIGN section 3). Dispatch is not used
+/// come for a second, so that an idle daemon has one thread and no wakes. Dispatch is not used
 /// because its own threads stay and wake.
 ///
 /// Jobs run one after the other, in the order they came. When the machine has no thread to give, the caller of

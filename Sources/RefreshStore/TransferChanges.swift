@@ -1,14 +1,14 @@
 import RefreshEngine
 
-/// What changed of transfers, to be saved with a ``Batch``.
+/// The changes of transfers, to be saved with a ``Batch``.
 public struct TransferChanges: Hashable, Sendable {
-  /// Those of which nothing is saved yet, or whatever may be saved is to be replaced.
+  /// The transfers to save whole: new ones, and ones whose row is to be replaced.
   public var whole: [TransferID: StoredTransfer] = [:]
-  /// What the engine decided of others.
+  /// The states of other transfers.
   public var states: [TransferID: TransferState] = [:]
   /// How far others have come.
   public var progress: [TransferID: TransferProgress] = [:]
-  /// Those that are forgotten.
+  /// The transfers to delete.
   public var removed: Set<TransferID> = []
 
   /// No changes.
@@ -24,7 +24,7 @@ public struct TransferChanges: Hashable, Sendable {
     changes.progress.merge(progress) { _, later in later }
     for (id, transfer) in whole {
       changes.whole[id] = transfer
-      // What was changed before it was saved whole is in it.
+      // An earlier change is part of the whole transfer.
       (changes.states[id], changes.progress[id]) = (states[id], progress[id])
     }
     changes.removed.formUnion(removed)

@@ -1,100 +1,140 @@
 import RefreshEngine
 
-// A transfer's parts as columns, in the order of ``TransferTable``'s lists.
+/// The columns of a transfer that never change.
+struct AskedTransfer: ColumnRecord {
+  var session = ""
+  var host = ""
+  var network = NetworkConstraint.unmetered
+  var enqueuedAt = Instant.zero
+  var request = TransferRequest(.download, url: "", path: "")
 
-extension TransferID {
-  var value: Value { .integer(Int64(bitPattern: number)) }
-}
-
-extension TransferRequest {
-  /// From `direction` on.
-  var values: [Value] {
-    [
-      .text(direction.code), .text(url), .text(path), Value(description), Value(sha256), Value(length), Value(maxRate),
-      Value(isPost), Value(isTus), Value(headersFile), Value(credentialFile), Value(usesNetrc), Value(notice),
-    ]
+  mutating func visit(_ column: inout Columns) throws(StoreError) {
+    try column("session", &session)
+    try column("host", &host)
+    try column("network", &network)
+    try column("enqueued_us", &enqueuedAt)
+    try request.visit(&column)
   }
 }
 
-extension TransferState {
-  /// From `priority` on.
-  var values: [Value] {
-    let stage: [Value] =
-      switch self.stage {
-      case .waiting(let from): [.text("waiting"), .null, .integer(from.microseconds), .null]
-      case .transferring: [.text("transferring"), .null, .null, .null]
-      case .stopping(let reason): [.text("stopping"), .text(reason.code), .null, .null]
-      case .paused: [.text("paused"), .null, .null, .null]
-      case .noSpace(let needed): [.text("no-space"), .null, .null, .integer(needed)]
-      case .ended(let result, let at): [.text("ended"), .text(result.code), .integer(at.microseconds), .null]
-      }
-    return [.integer(Int64(policy.priority))] + stage
-      + [Value(hasBegun), .integer(Int64(failures)), Value(isDelivered)]
+/// The columns of a transfer that the engine decides.
+struct DecidedTransfer: ColumnRecord {
+  var priority: Int32 = 0
+  var stage = TransferState.Stage.paused
+  var hasBegun = false
+  var failures: Int32 = 0
+  var isDelivered = false
+
+  mutating func visit(_ column: inout Columns) throws(StoreError) {
+    try column("priority", &priority)
+    try stage.visit(&column)
+    try column("has_begun", &hasBegun)
+    try column.count("failures", &failures)
+    try column("is_delivered", &isDelivered)
   }
 }
 
-extension TransferProgress {
-  /// From `attempts` on.
-  var values: [Value] {
-    [
-      .integer(attempts), Value(message), .integer(bytes), Value(total), Value(sha256), Value(resume?.url),
-      Value(resume?.etag), Value(resume?.lastModified), Value(resume?.date), Value(resume?.total),
-      Value(resume?.durable), Value(resume?.boot), Value(resume?.tusURL), Value(resume?.partMark),
-    ]
+extension DecidedTransfer {
+  init(_ state: TransferState) {
+    priority = state.policy.priority
+    stage = state.stage
+    hasBegun = state.hasBegun
+    failures = state.failures
+    isDelivered = state.isDelivered
   }
 }
 
-extension Row {
-  /// The request whose `direction` is in the column.
-  func request(_ column: Int32) throws(StoreError) -> TransferRequest {
-    var request = TransferRequest(try code(column), url: text(column + 1), path: text(column + 2))
-    request.description = optionalText(column + 3)
-    request.sha256 = optionalText(column + 4)
-    request.length = try optional(column + 5, size)
-    request.maxRate = try optional(column + 6, size)
-    request.isPost = integer(column + 7) != 0
-    request.isTus = integer(column + 8) != 0
-    request.headersFile = optionalText(column + 9)
-    request.credentialFile = optionalText(column + 10)
-    request.usesNetrc = integer(column + 11) != 0
-    request.notice = optionalText(column + 12)
-    return request
+extension AskedTransfer {
+  init(_ transfer: StoredTransfer) {
+    let policy = transfer.state.policy
+    (session, host, network) = (policy.session.name, policy.host, policy.network)
+    (enqueuedAt, request) = (policy.enqueuedAt, transfer.request)
   }
 
-  /// Reads what the engine decided, whose `stage` is in the column.
-  func read(_ state: inout TransferState, from column: Int32) throws(StoreError) {
-    switch text(column) {
-    case "waiting": state.stage = .waiting(from: try instant(column + 2))
-    case "transferring": state.stage = .transferring
-    case "stopping": state.stage = .stopping(try code(column + 1))
-    case "paused": state.stage = .paused
-    case "no-space": state.stage = .noSpace(needed: try size(column + 3))
-    case "ended": state.stage = .ended(try code(column + 1), at: try instant(column + 2))
-    default: throw unreadable(column)
+  /// The transfer of an app, with what the engine has decided.
+  func state(of app: AppID, _ decided: DecidedTransfer) -> TransferState {
+    let policy = TransferPolicy(
+      session: TransferSession(app: app, name: session), host: host, network: network, priority: decided.priority,
+      enqueuedAt: enqueuedAt)
+    var state = TransferState(policy: policy, stage: decided.stage)
+    state.hasBegun = decided.hasBegun
+    state.failures = decided.failures
+    state.isDelivered = decided.isDelivered
+    return state
+  }
+}
+
+extension TransferRequest: ColumnRecord {
+  mutating func visit(_ column: inout Columns) throws(StoreError) {
+    try column("direction", &direction)
+    try column("url", &url)
+    try column("path", &path)
+    try column("description", &description)
+    try column("sha256", &sha256)
+    try column.size("length", &length)
+    try column.size("max_rate", &maxRate)
+    try column("is_post", &isPost)
+    try column("is_tus", &isTus)
+    try column("headers_file", &headersFile)
+    try column("credential_file", &credentialFile)
+    try column("uses_netrc", &usesNetrc)
+    try column("notice", &notice)
+  }
+}
+
+extension TransferState.Stage: ColumnRecord {
+  mutating func visit(_ column: inout Columns) throws(StoreError) {
+    var (word, reason, at, needed) = parts
+    try column("stage", &word)
+    try column("stage_word", &reason)
+    try column("stage_us", &at)
+    try column.size("needed", &needed)
+    guard column.isReading else { return }
+    switch word {
+    case "waiting": self = .waiting(from: at ?? .zero)
+    case "transferring": self = .transferring
+    case "stopping": self = .stopping(try column.code("stage_word", reason ?? ""))
+    case "paused": self = .paused
+    case "no-space": self = .noSpace(needed: needed ?? 0)
+    case "ended": self = .ended(try column.code("stage_word", reason ?? ""), at: at ?? .zero)
+    default: throw column.unreadable("stage", word)
     }
-    state.hasBegun = integer(column + 4) != 0
-    state.failures = try count(column + 5)
-    state.isDelivered = integer(column + 6) != 0
   }
 
-  /// How far a transfer has come, whose `attempts` are in the column.
-  func progress(_ column: Int32) throws(StoreError) -> TransferProgress {
-    var progress = TransferProgress()
-    progress.attempts = try size(column)
-    progress.message = optionalText(column + 1)
-    progress.bytes = try size(column + 2)
-    progress.total = try optional(column + 3, size)
-    progress.sha256 = optionalText(column + 4)
-    guard let boot = optionalText(column + 11) else { return progress }
-    var resume = ResumeData(durable: try size(column + 10), boot: boot)
-    resume.url = optionalText(column + 5)
-    resume.etag = optionalText(column + 6)
-    resume.lastModified = optionalText(column + 7)
-    resume.date = optionalText(column + 8)
-    resume.total = try optional(column + 9, size)
-    resume.tusURL = optionalText(column + 12)
-    resume.partMark = isNull(column + 13) ? nil : integer(column + 13)
-    progress.resume = resume
-    return progress
+  private var parts: (word: String, reason: String?, at: Instant?, needed: Int64?) {
+    switch self {
+    case .waiting(let from): ("waiting", nil, from, nil)
+    case .transferring: ("transferring", nil, nil, nil)
+    case .stopping(let reason): ("stopping", reason.code, nil, nil)
+    case .paused: ("paused", nil, nil, nil)
+    case .noSpace(let needed): ("no-space", nil, nil, needed)
+    case .ended(let result, let at): ("ended", result.code, at, nil)
+    }
+  }
+}
+
+extension TransferProgress: ColumnRecord {
+  mutating func visit(_ column: inout Columns) throws(StoreError) {
+    try column.size("attempts", &attempts)
+    try column("message", &message)
+    try column.size("bytes", &bytes)
+    try column.size("total", &total)
+    try column("checked_sha256", &sha256)
+    try column.optional(&resume, blank: ResumeData(durable: 0, boot: ""))
+  }
+}
+
+extension ResumeData: ColumnRecord {
+  mutating func visit(_ column: inout Columns) throws(StoreError) {
+    // First: it is null where there is nothing to resume.
+    try column("resume_boot", &boot)
+    try column("resume_url", &url)
+    try column("resume_etag", &etag)
+    try column("resume_last_modified", &lastModified)
+    try column("resume_date", &date)
+    try column.size("resume_total", &total)
+    try column.size("durable", &durable)
+    try column("tus_url", &tusURL)
+    try column("part_mark", &partMark)
   }
 }

@@ -2,21 +2,6 @@ import RefreshEngine
 
 /// The rows of `transfer`: one `StoredTransfer` each.
 struct TransferTable {
-  /// What never changes.
-  private static let requestColumns = [
-    "session", "host", "network", "enqueued_us", "direction", "url", "path", "description", "sha256", "length",
-    "max_rate", "is_post", "is_tus", "headers_file", "credential_file", "uses_netrc", "notice",
-  ]
-  /// What the engine decides.
-  private static let stateColumns = [
-    "priority", "stage", "stage_word", "stage_us", "needed", "has_begun", "failures", "is_delivered",
-  ]
-  /// What workers tell.
-  private static let progressColumns = [
-    "attempts", "message", "bytes", "total", "checked_sha256", "resume_url", "resume_etag", "resume_last_modified",
-    "resume_date", "resume_total", "durable", "resume_boot", "tus_url", "part_mark",
-  ]
-
   private let all: Statement
   private let readLast: Statement
   private let write: Statement
@@ -24,31 +9,32 @@ struct TransferTable {
   private let writeProgress: Statement
   private let remove: Statement
 
-  init(_ connection: Connection) throws(StoreError) {
-    let columns = Self.requestColumns + Self.stateColumns + Self.progressColumns
-    func update(_ columns: [String]) throws(StoreError) -> Statement {
-      let assignments = columns.map { "\($0) = ?" }.joined(separator: ", ")
-      return try Statement("UPDATE transfer SET \(assignments) WHERE id = ?", on: connection, to: .save)
+  init(_ database: Database) throws(StoreError) {
+    let decided = try Columns.names(of: DecidedTransfer())
+    let progress = try Columns.names(of: TransferProgress())
+    let names = try Columns.names(of: AskedTransfer()) + decided + progress
+    func update(_ names: [String]) throws(StoreError) -> Statement {
+      try Statement("UPDATE transfer SET \(names.assigned) WHERE id = ?", on: database, to: .save)
     }
     all = try Statement(
       """
-      SELECT transfer.id, app.id, \(columns.map { "transfer.\($0)" }.joined(separator: ", "))
+      SELECT transfer.id, app.id, \(names.of("transfer").list)
       FROM transfer JOIN app ON app.key = transfer.app
-      """, on: connection, to: .read)
-    readLast = try Statement("SELECT seq FROM sqlite_sequence WHERE name = 'transfer'", on: connection, to: .read)
+      """, on: database, to: .read)
+    readLast = try Statement("SELECT seq FROM sqlite_sequence WHERE name = 'transfer'", on: database, to: .read)
     write = try Statement(
       """
-      INSERT OR REPLACE INTO transfer (\(columns.joined(separator: ", ")), id, app)
-      VALUES (\(columns.map { _ in "?" }.joined(separator: ", ")), ?, \(AppTable.key))
-      """, on: connection, to: .save)
-    writeState = try update(Self.stateColumns)
-    writeProgress = try update(Self.progressColumns)
-    remove = try Statement("DELETE FROM transfer WHERE id = ?", on: connection, to: .save)
+      INSERT OR REPLACE INTO transfer (\(names.list), id, app)
+      VALUES (\(names.parameters), ?, \(AppTable.key))
+      """, on: database, to: .save)
+    writeState = try update(decided)
+    writeProgress = try update(progress)
+    remove = try Statement("DELETE FROM transfer WHERE id = ?", on: database, to: .save)
   }
 
   /// All transfers, and those whose rows no release can have written, with what is wrong with each.
   ///
-  /// One such row does not cost the file: what it holds came from a server at last.
+  /// Such a row does not condemn the file: its content came from a server.
   func load() throws(StoreError) -> (read: [TransferID: StoredTransfer], unreadable: [TransferID: StoreError]) {
     var transfers: [TransferID: StoredTransfer] = [:]
     var unreadable: [TransferID: StoreError] = [:]
@@ -66,14 +52,11 @@ struct TransferTable {
 
   private static func transfer(in row: Row) throws(StoreError) -> StoredTransfer {
     guard let app = AppID(row.text(1)) else { throw row.unreadable(1) }
-    let states = Int32(2 + requestColumns.count)
-    var state = TransferState(
-      policy: TransferPolicy(
-        session: TransferSession(app: app, name: row.text(2)), host: row.text(3), network: try row.code(4),
-        priority: try row.exactly(states), enqueuedAt: try row.instant(5)))
-    try row.read(&state, from: states + 1)
-    return StoredTransfer(
-      state: state, request: try row.request(6), progress: try row.progress(states + Int32(stateColumns.count)))
+    var (asked, decided, progress) = (AskedTransfer(), DecidedTransfer(), TransferProgress())
+    var next = try Columns.read(&asked, from: row, at: 2)
+    next = try Columns.read(&decided, from: row, at: next)
+    try Columns.read(&progress, from: row, at: next)
+    return StoredTransfer(state: asked.state(of: app, decided), request: asked.request, progress: progress)
   }
 
   /// The greatest number that a transfer ever had, also one that is forgotten; 0 before the first.
@@ -85,25 +68,22 @@ struct TransferTable {
 
   /// Saves a transfer of an app that has a row.
   func save(_ transfer: StoredTransfer, _ id: TransferID) throws(StoreError) {
-    let policy = transfer.state.policy
-    let values: [Value] =
-      [
-        .text(policy.session.name), .text(policy.host), .text(policy.network.code),
-        .integer(policy.enqueuedAt.microseconds),
-      ] + transfer.request.values + transfer.state.values + transfer.progress.values
-    try write.run(values + [id.value, .text(policy.app.description)])
+    let values =
+      try Columns.values(of: AskedTransfer(transfer)) + Columns.values(of: DecidedTransfer(transfer.state))
+      + Columns.values(of: transfer.progress)
+    try write.run(values + [id.columnValue, .text(transfer.state.policy.app.description)])
   }
 
   /// Saves what the engine decided of a transfer that has a row.
   func save(_ state: TransferState, of id: TransferID) throws(StoreError) {
-    try writeState.run(state.values + [id.value])
+    try writeState.run(try Columns.values(of: DecidedTransfer(state)) + [id.columnValue])
   }
 
   /// Saves how far a transfer has come that has a row.
   func save(_ progress: TransferProgress, of id: TransferID) throws(StoreError) {
-    try writeProgress.run(progress.values + [id.value])
+    try writeProgress.run(try Columns.values(of: progress) + [id.columnValue])
   }
 
   /// Forgets a transfer.
-  func remove(_ id: TransferID) throws(StoreError) { try remove.run([id.value]) }
+  func remove(_ id: TransferID) throws(StoreError) { try remove.run([id.columnValue]) }
 }

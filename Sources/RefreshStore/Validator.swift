@@ -1,6 +1,6 @@
 import RefreshEngine
 
-/// What a fetch of an app remembers of a URL, to ask the next time whether there is anything new (FEATURES C8).
+/// The validator of a URL that an app fetches, to ask the server for news only.
 public struct Validator: Hashable, Sendable {
   /// The `ETag` of the content, as the server wrote it.
   public var etag: String?
@@ -23,18 +23,18 @@ struct ValidatorTable {
   private let write: Statement
   private let remove: Statement
 
-  init(_ connection: Connection) throws(StoreError) {
+  init(_ database: Database) throws(StoreError) {
     all = try Statement(
       "SELECT id, url, etag, last_modified, digest FROM validator JOIN app ON app.key = validator.app",
-      on: connection, to: .read)
+      on: database, to: .read)
     write = try Statement(
       """
       INSERT OR REPLACE INTO validator (app, url, etag, last_modified, digest) VALUES (\(AppTable.key), ?, ?, ?, ?)
-      """, on: connection, to: .save)
-    remove = try Statement("DELETE FROM validator WHERE app = \(AppTable.key) AND url = ?", on: connection, to: .save)
+      """, on: database, to: .save)
+    remove = try Statement("DELETE FROM validator WHERE app = \(AppTable.key) AND url = ?", on: database, to: .save)
   }
 
-  /// What was saved last, by app and URL.
+  /// The validators that were saved last, by app and URL.
   func load() throws(StoreError) -> [AppID: [String: Validator]] {
     var validators: [AppID: [String: Validator]] = [:]
     try all.rows { row throws(StoreError) in

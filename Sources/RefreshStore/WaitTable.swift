@@ -8,19 +8,19 @@ struct WaitTable {
   private let selectNewest: Statement
   private var bound: HistoryBound
 
-  init(_ connection: Connection) throws(StoreError) {
+  init(_ database: Database) throws(StoreError) {
     insert = try Statement(
-      "INSERT INTO wait (\(Self.columns), app) VALUES (?, ?, ?, \(AppTable.key))", on: connection, to: .save)
+      "INSERT INTO wait (\(Self.columns), app) VALUES (?, ?, ?, \(AppTable.key))", on: database, to: .save)
     selectNewest = try Statement(
-      "SELECT \(Self.columns) FROM wait WHERE app = \(AppTable.key) ORDER BY id DESC LIMIT ?", on: connection, to: .read
+      "SELECT \(Self.columns) FROM wait WHERE app = \(AppTable.key) ORDER BY id DESC LIMIT ?", on: database, to: .read
     )
-    bound = try HistoryBound(of: "wait", on: connection)
+    bound = try HistoryBound(of: "wait", on: database)
   }
 
   /// Adds a line of an app that has a row.
   mutating func add(_ wait: StoredWait) throws(StoreError) {
     try insert.run(
-      .integer(wait.sinceWallMicroseconds), .integer(wait.untilWallMicroseconds), .text(wait.holds.code),
+      .integer(wait.sinceWallMicroseconds), .integer(wait.untilWallMicroseconds), wait.holds.columnValue,
       .text(wait.app.description))
     try bound.added(wait.app)
   }
@@ -32,7 +32,7 @@ struct WaitTable {
       found.append(
         StoredWait(
           app: app, sinceWallMicroseconds: try row.microseconds(0), untilWallMicroseconds: try row.microseconds(1),
-          holds: try row.holds(2)))
+          holds: try [Hold.Name](row, 2)))
     }
     return found
   }

@@ -1,12 +1,12 @@
 import RefreshEngine
 
-/// An app of a script: its policy, and how its tasks behave when nobody says so by hand.
+/// An app of a script: its policy, and the behaviour of its tasks.
 ///
-/// The keys: `foreground`, `background` (intervals), `on` (what entering the foreground does), `deadline`, `grace`,
-/// `tasks` (names, each after those that it names behind a `>`: `pull,index>pull`; or `none`), `judge` (`exit`, `output`,
+/// The keys of the policy: `foreground`, `background` (intervals), `on` (`on_foreground`), `deadline`, `grace`.
+/// `tasks` (names, each after the tasks that follow a `>`: `pull,index>pull`; or `none`). `judge` (`exit`, `output`,
 /// `changed`), `no-data-exit`, `retry-exit`, `quiet` (`FROM-TO`, since midnight), `stale-after` and `max-stale`
-/// (durations), `network`, `power` (words of the file), `idle`, `calm`, `metered-when-stale`, `processing` (`yes`), `adaptive`
-/// (`yes`; else the interval is the schedule), `pushes` (`PER-HOUR/BURST`); and of the behaviour `takes`
+/// (durations). `network`, `power` (words of the file), `idle`, `calm`, `metered-when-stale`, `processing` (`yes`),
+/// `adaptive` (`yes`; else the interval is the schedule), `pushes` (`PER-HOUR/BURST`). The keys of the behaviour: `takes`
 /// (a duration or `forever`), `exit` (a code) and `stubborn` (`yes`: SIGTERM is ignored).
 struct AppLine {
   var policy: Policy

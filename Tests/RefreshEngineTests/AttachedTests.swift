@@ -1,7 +1,7 @@
 import RefreshEngine
 import Testing
 
-/// FEATURES B6: a process of the app serves its refreshes while it is attached.
+/// A process of the app serves its refreshes while it is attached.
 @Suite struct AttachedTests {
   @Test func `An attached app does its refreshes itself, and its commands do them again when it is gone`() throws {
     try expect(

@@ -1,7 +1,7 @@
 import RefreshEngine
 import Testing
 
-/// FEATURES A11 and DESIGN section 7: what a restart of the daemon and a reboot leave behind.
+/// Catch-up after a restart of the daemon and after a reboot.
 @Suite struct CatchUpTests {
   @Test func `A daemon that was killed gives its refresh an outcome and tries once more`() throws {
     try expect(

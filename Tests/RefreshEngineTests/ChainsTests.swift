@@ -1,7 +1,7 @@
 import RefreshEngine
 import Testing
 
-/// FEATURES B7: tasks of one app may come after others, still under one deadline.
+/// Tasks of one app may come after others, still under one deadline.
 @Suite struct ChainsTests {
   @Test func `A task starts when the one that it comes after has ended well`() throws {
     try expect(
@@ -139,7 +139,7 @@ import Testing
     _ = engine.handle(.configured(Limits(), [todo: policy]), at: begin)
     let id = RefreshID(start: 1, number: 1)
     _ = engine.handle(.taskEnded(id, task: 0, TaskEnd(exit: .exited(0))), at: begin + .seconds(4))
-    // One that has not started can neither say anything nor end.
+    // A task that has not started can neither report nor end.
     _ = engine.handle(.completed(id, task: 2, .newData, message: ""), at: begin + .seconds(5))
     _ = engine.handle(.taskEnded(id, task: 2, TaskEnd(exit: .exited(0))), at: begin + .seconds(5))
     let decision = engine.handle(.taskEnded(id, task: 1, TaskEnd(exit: .exited(1))), at: begin + .seconds(7))

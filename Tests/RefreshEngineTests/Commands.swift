@@ -11,6 +11,7 @@ extension Timeline {
     case "lease", "lease-ends", "set", "reset", "run", "says", "ends": try tell(command, rest)
     case "pause", "unpause": handle(.paused(command == "pause" ? .untilResumed : nil))
     case "disable", "enable": handle(.disabled(try appID(try rest.word(0)), command == "disable"))
+    case "await", "unawait": handle(.awaited(try appID(try rest.word(0)), command == "await"))
     case "skip": handle(.skipped(try appID(try rest.word(0))))
     case "schedule":
       let earliest = instant + (try duration(try rest.word(1)))
@@ -39,7 +40,7 @@ extension Timeline {
       engine = nil
       if rest.first != "leaving-tasks" { processes = [] }
     case "up":
-      // Those that are there still, and those that ended meanwhile and whose end is kept: 1-1/0.
+      // The survivors, and the tasks that ended meanwhile and whose end is kept: 1-1/0.
       let kept = try rest.map { word in
         let parts = word.split(separator: "/").map(String.init)
         return (try parts.word(0).read { RefreshID($0) }, try parts.word(1).read { Int($0) })

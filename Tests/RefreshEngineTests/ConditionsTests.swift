@@ -1,6 +1,6 @@
 import Testing
 
-/// FEATURES D1 to D6: what an app asks of the machine is waited for, and started at the edge.
+/// A due app waits for its constraints, and starts when a condition changes.
 @Suite struct ConditionsTests {
   @Test func `A due refresh waits for its network, and starts at the moment it is there`() throws {
     try expect(

@@ -1,6 +1,6 @@
 import Testing
 
-/// FEATURES B1: told five seconds before, then SIGTERM, the grace, SIGKILL.
+/// Told five seconds before, then SIGTERM, the grace, SIGKILL.
 @Suite struct DeadlineTests {
   @Test func `A refresh is told, asked to end, and killed after the grace`() throws {
     try expect(

@@ -1,7 +1,7 @@
 import RefreshEngine
 import Testing
 
-/// FEATURES H5: what would run when, by the same engine on virtual time.
+/// Forecasts, by the same engine on virtual time.
 @Suite struct ForecastTests {
   @Test func `What is foretold is what happens, skips, one-shots and quiet hours included`() throws {
     let script = """

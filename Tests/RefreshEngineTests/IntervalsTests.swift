@@ -1,6 +1,6 @@
 import Testing
 
-/// FEATURES A2: `never`, `minimum`, floors and defaults.
+/// `never`, `minimum`, floors and defaults.
 @Suite struct IntervalsTests {
   @Test(arguments: [
     ("background=24h", "1d"),

@@ -1,6 +1,6 @@
 import Testing
 
-/// DESIGN section 2: a lease is a signal that is undone when the connection that holds it ends.
+/// A lease is a signal that is undone when the connection that holds it ends.
 @Suite struct LeasesTests {
   @Test func `The app is in the foreground as long as one lease says so`() throws {
     try expect(

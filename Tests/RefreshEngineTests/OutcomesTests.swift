@@ -1,7 +1,7 @@
 import RefreshEngine
 import Testing
 
-/// FEATURES B2, B4: how the end of a task is judged, and what a group makes of it.
+/// How the end of a task is judged, and what a group makes of it.
 @Suite struct OutcomesTests {
   @Test(arguments: [
     ("judge=exit", "exit=0", "new-data"),

@@ -1,6 +1,6 @@
 import Testing
 
-/// FEATURES A10: never two refreshes of an app; what asks during a run leads to one more at most, after it.
+/// Never two refreshes of an app; what asks during a run leads to one more at most, after it.
 @Suite struct OverlapTests {
   @Test func `Whatever asks during a run leads to one more run, after it`() throws {
     try expect(

@@ -1,6 +1,6 @@
 import Testing
 
-/// FEATURES A8: intervals changed at run time, without losing the schedule; kept across restarts.
+/// Intervals changed at run time, without losing the schedule; kept across restarts.
 @Suite struct OverridesTests {
   @Test func `A new interval counts from the last start`() throws {
     try expect(

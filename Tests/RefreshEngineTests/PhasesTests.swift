@@ -1,6 +1,6 @@
 import Testing
 
-/// FEATURES A1, A3, A4: two intervals, switched by signals; what entering the foreground does.
+/// Two intervals, switched by signals; what entering the foreground does.
 @Suite struct PhasesTests {
   @Test func `Each phase has its own interval, counted from the last start`() throws {
     try expect(

@@ -29,7 +29,7 @@ extension Timeline {
           urgency: urgency, at: instant)))
   }
 
-  /// What a start tells: the session of transfers, or the payload.
+  /// The report of a start: the session of transfers, or the payload.
   func news(of refresh: RefreshID) -> String {
     let session = engine?.started(of: refresh)?.session
     return [session, engine?.push(toldBy: refresh)?.payload].compactMap(\.self).map { " \($0)" }.joined()

@@ -1,7 +1,7 @@
 import RefreshEngine
 import Testing
 
-/// FEATURES E2: what an app was not told to the end is told again, and nothing that is outdated.
+/// An interrupted push is delivered again, and an outdated one is not.
 @Suite struct PushesAgainTests {
   @Test func `What a crash, a shutdown or a passing failure cut off is told again, and costs the limit nothing`() throws
   {

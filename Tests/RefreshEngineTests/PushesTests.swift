@@ -1,7 +1,7 @@
 import RefreshEngine
 import Testing
 
-/// FEATURES E: what wakes an app, when, and with what.
+/// Pushes: when they wake an app, and with which payload.
 @Suite struct PushesTests {
   @Test func `A push wakes the app at once with its payload`() throws {
     try expect(

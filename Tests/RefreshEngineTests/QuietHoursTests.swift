@@ -1,6 +1,6 @@
 import Testing
 
-/// FEATURES A7: hours in which nothing starts by time, on the clock on the wall.
+/// Hours in which nothing starts by time, on the clock on the wall.
 ///
 /// Each app's end is later by its spread: 1 min 23.479375 s for `todo` on this machine.
 @Suite struct QuietHoursTests {

@@ -1,7 +1,7 @@
 import RefreshEngine
 import Testing
 
-/// What happens to an engine, as a table of text: one line an event, the time first.
+/// The events of an engine, as a table of text: one line an event, the time first.
 ///
 /// Times are those since the script began, as systemd writes durations: `0s`, `1h30min`. The events:
 ///
@@ -14,6 +14,7 @@ import Testing
 ///     run APP [TRIGGER]
 ///     says REFRESH TASK OUTCOME [MESSAGE]    the task tells over the socket how it went
 ///     ends REFRESH TASK exit=N|signal=N|not-started [printed] [changed]
+///     await APP · unawait APP                calls wait for the app's next refresh, or no longer
 ///     pause · unpause · disable APP · enable APP · skip APP
 ///     schedule APP DURATION                  a one-shot, so much later
 ///     retry-after REFRESH DURATION           the task says when to try again if it fails
@@ -96,7 +97,7 @@ func duration(_ text: String) throws -> Duration {
 }
 
 extension Duration {
-  /// What `duration(_:)` reads, the largest units first.
+  /// The text that `duration(_:)` reads, the largest units first.
   var text: String {
     var rest = inMicroseconds
     guard rest != 0 else { return "0s" }

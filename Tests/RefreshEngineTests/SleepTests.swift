@@ -1,7 +1,7 @@
 import RefreshEngine
 import Testing
 
-/// FEATURES B9 and B10: what runs makes room for sleep, and long work for the user.
+/// Refreshes end before the machine sleeps, and long work stops for the user.
 @Suite struct SleepTests {
   @Test func `Who ends in time before the machine sleeps is not disturbed`() throws {
     try expect(

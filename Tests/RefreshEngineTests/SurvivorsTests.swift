@@ -1,7 +1,7 @@
 import RefreshEngine
 import Testing
 
-/// DESIGN section 3: what a launcher keeps running goes on under the next daemon, and has one outcome.
+/// Tasks that survive a daemon go on under the next one, and have one outcome.
 @Suite struct SurvivorsTests {
   @Test func `A refresh goes on under the daemon after a crash, with its deadline from its start`() throws {
     try expect(

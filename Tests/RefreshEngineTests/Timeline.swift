@@ -78,24 +78,13 @@ struct Timeline {
     if !apps.isEmpty { handle(.configured(limits, apps.mapValues(\.policy))) }
   }
 
-  /// The boot clock begins again; saved instants go through wall time, and none stays in the future (FEATURES A11).
+  /// The boot clock begins again; saved instants go through wall time, and none stays in the future.
   mutating func boot() {
     bootedAt = now
     let shift = savedWallOffset - wallOffset
     let here = instant
     func mapped(_ instant: Instant) -> Instant { min(instant + shift, here) }
-    saved = saved.mapValues { state in
-      var state = state
-      state.lastStart = state.lastStart.map(mapped)
-      state.freshAt = state.freshAt.map(mapped)
-      state.seenAt = state.seenAt.map(mapped)
-      state.request = state.request.map { Request(trigger: $0.trigger, earliest: mapped($0.earliest)) }
-      state.running = state.running.map {
-        Started(id: $0.id, trigger: $0.trigger, at: mapped($0.at), session: $0.session, push: $0.push)
-      }
-      state.pushedAt = state.pushedAt.map(mapped)
-      return state
-    }
+    saved = saved.mapValues { $0.moved(mapped, ahead: mapped) }
     savedTransfers = savedTransfers.mapValues { $0.moved(mapped) }
     savedPushes = savedPushes.mapValues { ($0.app, $0.push.moved(mapped)) }
     startDaemon()

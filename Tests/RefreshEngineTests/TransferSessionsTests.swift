@@ -1,7 +1,7 @@
 import RefreshEngine
 import Testing
 
-/// FEATURES F8: the app is woken once for each session whose transfers have all ended.
+/// The app is woken once for each session whose transfers have all ended.
 @Suite struct TransferSessionsTests {
   @Test func `The app is woken when the last transfer of a session has ended, once for each session`() throws {
     try expect(
@@ -138,7 +138,7 @@ import Testing
   }
 }
 
-/// FEATURES C8: what a server says of the age of its data.
+/// Freshness that a server promises.
 @Suite struct ServerHintsTests {
   @Test func `Nothing starts by time before the server has something new, but a person is served`() throws {
     try expect(

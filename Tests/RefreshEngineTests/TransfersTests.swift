@@ -1,7 +1,7 @@
 import RefreshEngine
 import Testing
 
-/// FEATURES F: which transfers run when, and what becomes of them.
+/// Transfers: when they run, and how they end.
 @Suite struct TransfersTests {
   @Test func `A transfer runs while the network is not metered, and goes on when it is that again`() throws {
     try expect(

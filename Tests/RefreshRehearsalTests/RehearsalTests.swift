@@ -2,7 +2,7 @@ import RefreshEngine
 import RefreshRehearsal
 import Testing
 
-/// What the engine does with habits that anybody can see, over weeks of virtual time.
+/// The engine on habits that are plain to see, over weeks of virtual time.
 @Suite struct RehearsalTests {
   static let day = 1440.0
 

@@ -53,7 +53,7 @@ import Testing
   @Test func `The recorded past is a trace with an update between the syncs that tell of it`() {
     let id = AppID("a.b")
     let past = id.map {
-      Recollection(
+      RecordedPast(
         app: $0, syncs: [.init(at: 300, foundNew: true), .init(at: 100, foundNew: false)], openings: [250])
     }
     let trace = Trace(recalling: past.map { [$0] } ?? [], days: 8, measured: 7)

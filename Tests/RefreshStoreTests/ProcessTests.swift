@@ -5,7 +5,7 @@ import Testing
 
 @testable import RefreshStore
 
-/// What other processes do to the file, and what the end of our own does.
+/// The effects of other processes on the file, and of the end of our own.
 @Suite struct ProcessTests {
   @Test func `another process that writes makes a save busy, and the next one saves all`() async throws {
     let scratch = try ScratchDirectory()

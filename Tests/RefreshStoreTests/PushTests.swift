@@ -3,7 +3,7 @@ import Testing
 
 @testable import RefreshStore
 
-/// Pushes outlive the daemon and the boot, and no message is taken twice (FEATURES E1, E2, E4).
+/// Pushes outlive the daemon and the boot, and no message is taken twice.
 @Suite struct PushTests {
   @Test(arguments: 1...20)
   func `pushes come back as they were saved, changed and forgotten`(seed: UInt64) async throws {
@@ -51,7 +51,7 @@ import Testing
     #expect((found.arrivedAt, found.earliest) == (now.now - .minutes(12), now.now + .minutes(3)))
     #expect(loaded.states[todo]?.pushedAt == [now.now - .minutes(22), now.now - .minutes(12)])
 
-    // What was mapped is on the disk as it was loaded: another start in this boot finds the same.
+    // The mapped state is on the disk as it was loaded: another start in this boot finds the same.
     _ = reopened
     let (_, again) = try RefreshStore.open(scratch, clock: now)
     #expect(again.pushes == loaded.pushes)
@@ -144,7 +144,7 @@ import Testing
     #expect(try await store.droppedPushes(of: app("mail"), limit: 7).isEmpty)
   }
 
-  /// Who sent it was told that it was not taken, so it must not turn up with the next save.
+  /// The sender was told that the push was refused, so it must not appear with the next save.
   @Test func `what arrived and could not be saved is no part of the next save, all else is`() throws {
     let todo = try app("todo")
     var refused = PushChanges()

@@ -3,9 +3,9 @@ import Testing
 
 @testable import RefreshStore
 
-/// Where instants lie after a restart of the daemon or the machine (FEATURES A11).
+/// Where instants lie after a restart of the daemon or the machine.
 @Suite struct RebootTests {
-  /// One restart: what the clocks show, and where the instants of the state must be found.
+  /// A restart: the clocks, and where the instants of the state must be found.
   struct Restart: CustomTestStringConvertible, Sendable {
     let testDescription: String
     /// Whether the machine was restarted too, and how long it is up now.
@@ -80,7 +80,7 @@ import Testing
     #expect(loaded.device.pause == .until(now.now + restart.requestAhead))
     #expect(found.isForeground)
 
-    // What was mapped is on the disk as it was loaded: another start in this boot finds the same.
+    // The mapped state is on the disk as it was loaded: another start in this boot finds the same.
     _ = reopened
     let (_, again) = try RefreshStore.open(scratch, clock: now.later(by: .seconds(1)))
     #expect(again.previous == .sameBoot)

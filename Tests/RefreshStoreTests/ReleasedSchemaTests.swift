@@ -65,7 +65,7 @@ import Testing
     return states
   }
 
-  /// One transfer for each stage, stop reason and result.
+  /// A transfer for each stage, stop reason and result.
   static func transfers() throws -> [TransferID: StoredTransfer] {
     let stages: [TransferState.Stage] =
       [.waiting(from: Instant(microseconds: -1)), .transferring, .paused, .noSpace(needed: 1 << 33)]
@@ -135,7 +135,7 @@ import Testing
     return state
   }()
 
-  /// What was learnt of one app.
+  /// The learners of one app.
   static func learned() throws -> [AppID: Learned] {
     var learned = Learned()
     learned.opened(at: LocalTime(minutes: 1_440 * 20_274 + 720.5))
@@ -149,7 +149,7 @@ import Testing
 
   static func waits() throws -> [WaitRecord] { try waits(for: holds) }
 
-  /// One wait for each hold.
+  /// A wait for each hold.
   static func waits(for holds: [Hold.Name]) throws -> [WaitRecord] {
     let todo = try app("todo")
     return zip(1..., holds).map { number, hold in
@@ -158,7 +158,7 @@ import Testing
     }
   }
 
-  /// One refresh for each cause, with all triggers and stop reasons.
+  /// A refresh for each cause, with all triggers and stop reasons.
   static func records() throws -> [RefreshRecord] { try records(of: outcomes) }
 
   /// The same with what schema 4 has more.

@@ -61,7 +61,7 @@ extension ReleasedSchemaTests {
     return records
   }
 
-  /// One push of each urgency, of two apps.
+  /// A push of each urgency, of two apps.
   static func pushes() throws -> [AppID: [Push]] {
     var pushes: [Push] = []
     for (number, urgency) in zip(UInt64(3)..., Urgency.allCases) {

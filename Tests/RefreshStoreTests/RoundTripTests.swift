@@ -3,7 +3,7 @@ import Testing
 
 @testable import RefreshStore
 
-/// What is saved is what is loaded.
+/// The loaded data equals the saved data.
 @Suite struct RoundTripTests {
   @Test(arguments: 1...20)
   func `states come back as they were saved`(seed: UInt64) async throws {
@@ -99,7 +99,7 @@ import Testing
   @Test func `a durable save waits for the disk, another does not`() throws {
     let scratch = try ScratchDirectory()
     let tables = try Tables.open(scratch.database)
-    let synchronous = try Statement("PRAGMA synchronous", on: tables.connection, to: .read)
+    let synchronous = try Statement("PRAGMA synchronous", on: tables.database, to: .read)
     for (durably, expected) in [(false, 1), (true, 2), (true, 2), (false, 1)] {
       try tables.save(Batch(.morning), clock: .morning, start: 1, durably: durably)
       // 2 is FULL, which syncs at each commit; 1 is NORMAL, which syncs at a checkpoint (pragma.html).
@@ -136,7 +136,7 @@ import Testing
 }
 
 extension StoredRefresh {
-  /// What the history should have of `record`, saved at `clock`.
+  /// The line that the history should have for `record`, saved at `clock`.
   init(_ record: RefreshRecord, clock: BootClock) {
     self.init(
       id: record.id, app: record.app, trigger: record.trigger,
@@ -147,7 +147,7 @@ extension StoredRefresh {
 }
 
 extension StoredWait {
-  /// What the history should have of `record`, saved at `clock`.
+  /// The line that the history should have for `record`, saved at `clock`.
   init(_ record: WaitRecord, clock: BootClock) {
     self.init(
       app: record.app, sinceWallMicroseconds: record.since.microseconds + clock.wallOffset.inMicroseconds,

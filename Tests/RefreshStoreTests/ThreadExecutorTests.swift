@@ -3,7 +3,7 @@ import Testing
 
 @testable import RefreshStore
 
-/// One thread while there is work, none when there is none.
+/// A thread runs while there is work, and none otherwise.
 @Suite struct ThreadExecutorTests {
   /// An actor that lives on an executor under test.
   private actor Worker {

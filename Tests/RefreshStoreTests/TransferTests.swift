@@ -3,7 +3,7 @@ import Testing
 
 @testable import RefreshStore
 
-/// Transfers outlive the daemon and the boot, whole and with what became of them (FEATURES F1).
+/// Transfers outlive the daemon and the boot, whole and with what became of them.
 @Suite struct TransferTests {
   @Test(arguments: 1...20)
   func `transfers come back as they were saved, changed and forgotten`(seed: UInt64) async throws {
@@ -77,7 +77,7 @@ import Testing
     #expect(loaded.transfers[TransferID(1)]?.state.stage == .waiting(from: now.now + .minutes(3)))
     #expect(loaded.transfers[TransferID(2)]?.state.stage == .ended(.done, at: now.now - .minutes(3)))
 
-    // What was mapped is on the disk as it was loaded: another start in this boot finds the same.
+    // The mapped state is on the disk as it was loaded: another start in this boot finds the same.
     _ = reopened
     let (_, again) = try RefreshStore.open(scratch, clock: now)
     #expect(again.transfers == loaded.transfers)
@@ -101,7 +101,7 @@ import Testing
     #expect(loaded.validators == [todo: ["https://example.org/a": weak], mail: ["https://example.org/a": weak]])
   }
 
-  /// What came of a batch that could not be saved, and of the one after it: what is left of the first.
+  /// The result of a batch that could not be saved, and of the next batch: what is left of the first.
   @Test func `later changes take the place of those that could not be saved`() throws {
     let todo = try app("todo")
     var first = StoredTransfer.made(of: todo)

@@ -57,17 +57,17 @@ public struct PlantedFault: Sendable {
     case losesEndsOfTasks
   }
 
-  /// What is wrong, in one sentence.
+  /// The fault, in one sentence.
   public var name: String
-  /// Which events the engine hears instead of the one that came.
+  /// The events that the engine gets in place of the one that came.
   public var hearing: (@Sendable (Event, Engine) -> [Event])?
-  /// What becomes of its decision on the event that came.
+  /// The change of its decision on the event that came.
   public var deciding: (@Sendable (inout Decision, Event) -> Void)?
   /// When it wants to be woken instead.
   public var waking: (@Sendable (Window) -> Window)?
-  /// What it finds in the store instead.
+  /// The state that it finds in the store instead.
   public var restoring: (@Sendable (AppState) -> AppState)?
-  /// What the daemon does wrong.
+  /// The daemon's mistake.
   public var ofDaemon: OfDaemon?
 
   /// A fault that does nothing yet; set one of its hooks.

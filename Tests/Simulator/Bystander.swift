@@ -1,8 +1,8 @@
 import RefreshEngine
 
-/// What somebody who sees only the events, the starts and the ends would expect of the apps: the checks' own book.
+/// The expectations of an observer who sees only the events, the starts and the ends of the apps: the checks' own book.
 ///
-/// It follows DESIGN section 4 in its plainest words, without the engine's indexes and requests.
+/// It follows docs/scheduling.md in the plainest way, without the engine's indexes and requests.
 public struct Bystander: Sendable {
   /// A refresh on its way.
   public struct Run: Sendable {
@@ -92,7 +92,7 @@ public struct Bystander: Sendable {
   var limits = Limits()
   var isStopping = false
   var isSuspending = false
-  /// What the daemon before this one was doing, and what of it is there still.
+  /// The refreshes of the previous daemon, and their survivors.
   var lost: [AppID: Run] = [:]
   var survivors: [RefreshID: Set<Int>] = [:]
   var conditions = Conditions()
@@ -105,7 +105,7 @@ public struct Bystander: Sendable {
   /// The stages that refreshes went through, as lines of the diagram of `Refreshing`.
   public internal(set) var transitions: Set<Transition> = []
 
-  /// One step of a refresh from stage to stage.
+  /// A step of a refresh from stage to stage.
   public struct Transition: Hashable, Sendable {
     /// The stage before, `started` at the start.
     public var from: String
@@ -118,7 +118,7 @@ public struct Bystander: Sendable {
   private var saved: [AppID: App] = [:]
   private var savedPause: Pause?
 
-  /// What is in the batch will be there after a loss of the daemon.
+  /// The content of the batch survives a loss of the daemon.
   mutating func save(_ batch: Store.Batch) {
     for id in batch.states.keys { saved[id] = apps[id] }
     if batch.device != nil { savedPause = pause }
@@ -191,7 +191,7 @@ public struct Bystander: Sendable {
       apps[app]?.lastStart = now
       apps[app]?.isAsked = false
       apps[app]?.countsFromEntry = false
-      // Who was told of a session waits for what else was asked for.
+      // A refresh that reported a session does not serve the other requests.
       if new.trigger != .transfer, !decision.tellsPush(to: new.app) {
         apps[app]?.isAskedByHand = false
         apps[app]?.mayRetryAtOnce = false

@@ -1,6 +1,6 @@
 import RefreshEngine
 
-/// What becomes of the book when an event comes and when a refresh ends.
+/// The changes of the book when an event comes and when a refresh ends.
 extension Bystander {
   mutating func hear(_ event: Event, at now: Instant) {
     switch event {
@@ -18,6 +18,7 @@ extension Bystander {
       if trigger == .manual { apps[id]?.isAskedByHand = true }
       // A retry waits for its back-off, which the run that goes on may make longer.
       if app.run != nil, trigger != .retry { apps[id]?.isAsked = true }
+    case .awaited: break
     case .disabled(let id, let isDisabled):
       guard apps[id]?.policy != nil else { return }
       apps[id]?.isDisabled = isDisabled
@@ -37,7 +38,7 @@ extension Bystander {
     case .resumed:
       resumedAt = now
       isSuspending = false
-      // Who was asked to end has no more time for it than was said.
+      // A refresh that was asked to end has no more time than it was given.
       for (id, app) in apps where app.run?.stopReason == nil { apps[id]?.run?.sleep = nil }
     case .suspending(let end): suspend(until: end, at: now)
     case .attached(let id): apps[id]?.isAttached = true
@@ -75,7 +76,7 @@ extension Bystander {
     (lost, survivors) = ([:], [:])
   }
 
-  /// What runs has half of the time that is left to end by itself, its grace at most to end when asked.
+  /// A running refresh has half of the time that is left to end by itself, its grace at most to end when asked.
   private mutating func suspend(until end: Instant, at now: Instant) {
     isSuspending = true
     for id in apps.keys {

@@ -62,9 +62,9 @@ extension Bystander.App {
   }
 }
 
-/// What keeps an app from being started, as the files and the events say it.
+/// The holds on an app, as the files and the events give them.
 extension Bystander {
-  /// What keeps it, in words; nil when nothing does.
+  /// The hold, in words; nil when there is none.
   ///
   /// With `byTime` it is of a refresh that nobody waits for; what was moved for an app is here, whatever the conditions.
   func hold(

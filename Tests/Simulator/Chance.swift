@@ -29,7 +29,7 @@ public struct Chance: RandomNumberGenerator, Sendable {
     return range.lowerBound + .microseconds(number(below: Int(span) + 1))
   }
 
-  /// One of the choices, all equally likely.
+  /// A choice, all equally likely.
   ///
   /// A choice of ranges and then of a value in it also finds the short durations, which one long range would not.
   mutating func pick<Choice>(_ choices: [Choice]) -> Choice {

@@ -3,7 +3,7 @@ import RefreshEngine
 /// Something that comes from outside of the daemon, at its time.
 struct Happening: Comparable, Sendable {
   enum Kind: Equatable, Sendable {
-    /// Whatever the dice say, and the same again later.
+    /// Any event that the dice give, and the same again later.
     case chance
     /// An event, late or once more.
     case again(Event)
@@ -51,7 +51,7 @@ extension World {
     case .sourcesAnswer: for observation in weather.observations { handle(.observed(observation)) }
     case .daemonStarts: startDaemon()
     case .boots: bootMachine()
-    case .more: happenLater()
+    case .more: happenToAttached()
     case .moves: happenToTransfers()
     case .pushes: happenToPushes()
     case .attaches(let id): attach(id)
@@ -62,7 +62,7 @@ extension World {
   }
 
   private mutating func happenByChance() {
-    // What is busy is where things go wrong.
+    // Busy apps are where things go wrong.
     let busy = chance.happens(40) && !processes.isEmpty ? chance.pick(processes).app : nil
     let id = busy ?? chance.pick(ids)
     switch chance.number(below: 130) {

@@ -16,7 +16,7 @@ struct ChainsAreInOrder: Invariant {
     }
     for (app, seen) in world.book.apps {
       guard let run = seen.run, run.stopReason == nil else { continue }
-      // One that was lost with the daemon has its outcome.
+      // A refresh that was lost with the daemon has its outcome.
       let left = run.tasks.indices.first { !run.started.contains($0) && run.ended[$0] == nil && run.mayStart($0) }
       if let left { return "task \(left) of \(app) is not started although its time has come" }
     }

@@ -13,7 +13,7 @@ struct PushesAreLimited: Invariant {
 
   mutating func observe(_ observation: Observation, in world: borrowing World) -> String? {
     switch observation {
-    // What a full disk forgets nobody knows, and what another boot makes of the past its own clock says.
+    // A full disk loses pushes without a trace, and another boot moves the past by its own clock says.
     case .daemonGone: if world.isDiskFull { told = [:] }
     case .daemonStarted:
       if world.boot != boot { told = [:] }
@@ -42,7 +42,7 @@ struct PushesWait: Invariant {
     if case .pushed(_, let push) = turn.event { urgencies[push.id] = push.urgency }
     for new in turn.decision.beginnings {
       guard let push = world.push(toldBy: new), let app = world.book.apps[new.app] else { continue }
-      // What came just before a daemon's end nobody heard of.
+      // A push that came just before a daemon's end was never heard of.
       if let came = urgencies[push.id], push.merged == 0, push.urgency != came {
         return "\(push.id) is of another urgency than it came"
       }
@@ -109,7 +109,7 @@ struct PushesAreMerged: Invariant {
     for app in world.ids {
       let telling = brain.state(of: app)?.running?.push
       let waiting = brain.engine.pushes(of: app).filter { $0.id != telling }
-      // One may have come back.
+      // A push may have come back.
       if waiting.count > 65 { return "\(waiting.count) pushes of \(app) wait" }
       for (place, push) in waiting.enumerated() where waiting[..<place].contains(where: { isSame($0, push) }) {
         return "two pushes of \(app) that wait are about the same"

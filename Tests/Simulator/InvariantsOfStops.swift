@@ -28,7 +28,7 @@ struct StopsInTime: Invariant {
       case .startTask, .terminate, .tellStale, .transfer, .stopTransfer: continue
       }
     }
-    // What is taken over has its next step right after.
+    // An adopted refresh has its next step right after.
     if case .configured = turn.event { return nil }
     for (app, seen) in world.book.apps {
       guard let run = seen.run, let step = run.nextStep, step <= now, run.startedAt < now else { continue }

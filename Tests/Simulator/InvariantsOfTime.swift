@@ -45,7 +45,7 @@ struct BacklogIsSpread: Invariant {
     case .daemonStarted: (since, starts) = (world.instant, [])
     case .resumed, .sleeps, .daemonGone: since = nil
     case .handled(let turn):
-      // What held many lets go of them in one moment.
+      // A hold on many apps is lifted for all of them in one moment.
       if turn.event.app == nil, turn.event != .wokeUp { return nil }
       guard let since, world.instant < since + .minutes(5) else { return nil }
       for new in turn.decision.beginnings {

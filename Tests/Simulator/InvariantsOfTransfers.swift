@@ -91,7 +91,7 @@ struct TransfersEnd: Invariant {
 struct SessionsAreTold: Invariant {
   static let promise =
     "When the last transfer of a session has ended, the app is woken for it, and once for each of them."
-  /// What each refresh that has started tells of.
+  /// The session or push that each started refresh reports.
   private var telling: [RefreshID: [TransferID]] = [:]
   private var told: Set<TransferID> = []
   private var transfers: [TransferID: TransferState] = [:]
@@ -130,9 +130,9 @@ struct SessionsAreTold: Invariant {
 }
 
 extension Bystander {
-  /// What keeps a transfer from running, in words; nil when nothing does.
+  /// The hold on a transfer, in words; nil when there is none.
   ///
-  /// What runs already goes on where nobody knows the network yet.
+  /// A running transfer goes on while the network is unknown.
   func hold(on policy: TransferPolicy, at now: Instant, isNew: Bool) -> String? {
     guard let app = apps[policy.app], app.policy != nil else { return "its app is not configured" }
     if app.isOff { return "its app is off" }

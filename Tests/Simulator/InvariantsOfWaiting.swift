@@ -35,7 +35,7 @@ struct NobodyStarves: Invariant {
       return nil
     }
     let now = world.instant
-    // Whoever starves does so beside others that run.
+    // An app starves while others run.
     let isBusy = brain.engine.refreshingCount > 0
     let waiting = !isBusy ? [] : world.ids.filter { brain.verdict(on: $0, at: now) == .held([.concurrency]) }
     // The head start of the foreground, and then each of the others once.

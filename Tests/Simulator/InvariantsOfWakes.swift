@@ -62,7 +62,7 @@ struct WakeIsTheMinimum: Invariant {
     let half = min(.minutes(15), spacing / 10) / 2
     // A plan waits a tenth of its wait, half of it before its moment; only the engine knows the moment.
     if app.policy?.isAdaptive == true { return .zero ... .minutes(15) }
-    // One with its place in a backlog waits for nobody, and one that was put down for a time not longer.
+    // An app with its instant in a backlog waits for no company, and a one-shot not longer.
     let waitsForTold = world.brain?.engine.pushes(of: id).isEmpty == false
     let isPlaced = world.brain?.state(of: id)?.request != nil || app.oneShot != nil || waitsForTold
     return (isPlaced ? .zero : half)...half * 2

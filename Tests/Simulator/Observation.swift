@@ -1,6 +1,6 @@
 import RefreshEngine
 
-/// What a check gets to see, in the order in which it happens.
+/// The events that a check sees, in the order in which they happen.
 public enum Observation: Sendable {
   /// The daemon has read its store and knows no configuration yet.
   case daemonStarted
@@ -20,21 +20,21 @@ public enum Observation: Sendable {
   case finished
 }
 
-/// One event and what the engine made of it.
+/// An event and the engine's decision on it.
 public struct Turn: Sendable {
-  /// What happened.
+  /// The event.
   public var event: Event
-  /// What the engine decided on it.
+  /// The engine's decision.
   public var decision: Decision
   /// The engine before a step of the clock; nil for other events, since every copy costs.
   var engineBefore: Engine?
-  /// What the book said before of the apps that the event and the decision name.
+  /// The book before the event, for the apps that the event and the decision name.
   var before: [AppID: Bystander.App]
   /// When the daemon handled the event before, in this start.
   public var previously: Instant?
 }
 
-/// One promise, named and said in one sentence, that holds at every moment of every simulation.
+/// A promise, named and stated in one sentence, that holds at every moment of every simulation.
 public protocol Invariant: Sendable {
   /// The promise.
   static var promise: String { get }
@@ -46,11 +46,11 @@ public protocol Invariant: Sendable {
 public struct Violation: Sendable, CustomStringConvertible {
   /// The check, by the name of its type.
   public var check: String
-  /// What is wrong.
+  /// The fault.
   public var problem: String
   /// When, since the simulation began.
   public var at: Duration
 
-  /// One line for a person.
+  /// A line for a person.
   public var description: String { "\(check): \(problem), at \(at.inMicroseconds) us" }
 }

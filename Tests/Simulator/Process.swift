@@ -2,7 +2,7 @@ import RefreshEngine
 
 /// A task's process with its children, and how it will behave.
 struct Process: Sendable {
-  /// What it does when it is asked to end.
+  /// The reaction to SIGTERM.
   enum Reaction: Sendable {
     /// It ends this much later, by the signal or, having tidied up, with exit 0.
     case ends(after: Duration, TaskEnd.Exit)
@@ -20,7 +20,7 @@ struct Process: Sendable {
   /// When it ends, in time since the simulation began; nil for one that hangs.
   var endsAt: Duration?
   var end: TaskEnd
-  /// What it will say over the socket, and when; the earliest first.
+  /// The reports that it will make over the socket, and when; the earliest first.
   var says: [(at: Duration, outcome: Outcome)]
   let onTerminate: Reaction
   /// How long SIGKILL takes, as for one that waits for a disk.

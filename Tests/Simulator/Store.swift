@@ -2,7 +2,7 @@ import RefreshEngine
 
 /// The store as the simulation has it: what survives the daemon and the boot, under RefreshStore's contract.
 public struct Store: Sendable {
-  /// What one transaction of the store holds.
+  /// The content of one transaction of the store.
   public struct Batch: Sendable {
     /// The apps that changed, as they are now.
     public var states: [AppID: AppState] = [:]
@@ -12,7 +12,7 @@ public struct Store: Sendable {
     public var waits: [WaitRecord] = []
     /// The device, if it changed.
     public var device: DeviceState?
-    /// What is learnt of apps, where more was learnt.
+    /// The learners that changed.
     public var learned: [AppID: Learned?] = [:]
     /// The transfers that changed, as they are now; nil for those that are forgotten.
     public var transfers: [TransferID: TransferState?] = [:]
@@ -31,9 +31,9 @@ public struct Store: Sendable {
   public private(set) var states: [AppID: AppState] = [:]
   /// The history, oldest first.
   public private(set) var records: [RefreshRecord] = []
-  /// What holds for all apps.
+  /// The state that all apps share.
   public private(set) var device = DeviceState()
-  /// What is learnt of the apps.
+  /// The learners of the apps.
   public private(set) var learned: [AppID: Learned] = [:]
   /// The transfers, in instants of the boot `boot`.
   public private(set) var transfers: [TransferID: TransferState] = [:]
@@ -57,44 +57,22 @@ public struct Store: Sendable {
     self.wallOffset = wallOffset
   }
 
-  /// What a starting daemon finds.
+  /// Loads the state for a starting daemon.
   ///
   /// In another boot than the one that saved, each instant goes through wall time, and one that would be in the future
-  /// becomes now (FEATURES A11), unless the user has put it there. Returns by how much; nil within one boot.
+  /// becomes now, unless the user has put it there. Returns by how much; nil within one boot.
   mutating func load(boot: Int, now: Instant, wallOffset: Duration) -> Duration? {
     starts += 1
     guard boot != self.boot else { return nil }
     let shift = self.wallOffset - wallOffset
     let change = { (instant: Instant) in min(instant + shift, now) }
-    states = states.mapValues { $0.mapped(change) { $0 + shift } }
+    states = states.mapValues { $0.moved(change) { $0 + shift } }
     transfers = transfers.mapValues { $0.moved(change) }
     pushes = pushes.mapValues { ($0.app, $0.push.moved(change)) }
-    if case .until(let end) = device.pause { device.pause = .until(end + shift) }
+    device = device.moved { $0 + shift }
     self.boot = boot
     self.wallOffset = wallOffset
     return shift
-  }
-}
-
-extension AppState {
-  /// The state with all its instants changed: those of what has been, and those of what the user wants to be.
-  func mapped(_ change: (Instant) -> Instant, _ changeAhead: (Instant) -> Instant) -> AppState {
-    var state = self
-    state.lastStart = lastStart.map(change)
-    state.freshAt = freshAt.map(change)
-    state.request = request.map { Request(trigger: $0.trigger, earliest: change($0.earliest)) }
-    state.running = running.map {
-      Started(id: $0.id, trigger: $0.trigger, at: change($0.at), session: $0.session, push: $0.push)
-    }
-    state.pushedAt = pushedAt.map(change)
-    state.seenAt = seenAt.map(change)
-    state.strikes = strikes.map(change)
-    state.waiting = waiting.map { Waiting(since: change($0.since), holds: $0.holds) }
-    state.skippedUntil = skippedUntil.map(changeAhead)
-    state.planned = planned.map(changeAhead)
-    state.freshUntil = freshUntil.map(changeAhead)
-    state.oneShot = oneShot.map { OneShot(earliest: changeAhead($0.earliest), reason: $0.reason) }
-    return state
   }
 }
 
@@ -105,14 +83,5 @@ extension Store {
   /// The pushes of each app, as a starting engine takes them.
   var pushesOfApps: [AppID: [Push]] {
     Dictionary(grouping: pushes.values) { $0.app }.mapValues { $0.map(\.push).sorted { $0.id < $1.id } }
-  }
-}
-
-extension Push {
-  /// The push with its instants changed.
-  fileprivate func moved(_ change: (Instant) -> Instant) -> Push {
-    var push = self
-    (push.arrivedAt, push.earliest) = (change(arrivedAt), change(earliest))
-    return push
   }
 }

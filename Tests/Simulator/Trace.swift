@@ -1,6 +1,6 @@
 import RefreshEngine
 
-/// What happened, line by line: kept if somebody wants to read it, and hashed in any case.
+/// The events, line by line: kept if a person wants to read them, and hashed in any case.
 public struct Trace: Sendable {
   private let keepsLines: Bool
   /// The lines, if they are kept.

@@ -12,7 +12,7 @@ struct Weather: Sendable {
     conditions.pressure = Reading(false, source: "kernel")
   }
 
-  /// What its sources say when they are asked.
+  /// The readings of its sources when they are asked.
   var observations: [RefreshEngine.Observation] {
     [
       .network(conditions.network), .power(conditions.power), .powerSaver(conditions.powerSaver),
@@ -53,7 +53,7 @@ struct Weather: Sendable {
     return .idle(conditions.idle)
   }
 
-  /// What a source says: the fact, or nothing and why; also where there is no source at all.
+  /// The reading of a source: the fact, or a problem, or no source at all.
   private func reading<Value>(_ value: Value?, _ source: String) -> Reading<Value> {
     value == nil ? Reading(source: "", problem: "not there") : Reading(value, source: source)
   }

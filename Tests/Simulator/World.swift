@@ -4,7 +4,7 @@ import RefreshEngine
 /// A machine in virtual time: its clocks, its daemon, its apps' processes, and everything that can go wrong with them.
 ///
 /// It drives the engine exactly as the daemon does: one transaction with what changed and what ended, then the effects,
-/// then one timer for the next wake. One seed decides everything.
+/// then one timer for the next wake. The seed decides everything.
 public struct World: Sendable {
   var chance: Chance
   /// Time since the simulation began; it runs while the machine is off, and nobody in the world can read it.
@@ -18,7 +18,7 @@ public struct World: Sendable {
   /// The conditions of the machine, which its daemon may not have heard yet.
   var weather = Weather()
 
-  /// What is on disk.
+  /// The store on disk.
   public internal(set) var store = Store()
   var isDiskFull = false
   var limits: Limits
@@ -47,7 +47,7 @@ public struct World: Sendable {
   let outlives: Bool
   /// The ends of tasks of refreshes whose own end is not saved, as the launcher keeps them.
   var kept: [RefreshID: [Int: TaskEnd]] = [:]
-  /// What the daemon that stops leaves to the next one.
+  /// The refreshes that the stopping daemon leaves to the next one.
   var leaving: Set<RefreshID> = []
   /// The apps that have a process which attaches as soon as it can.
   var clients: Set<AppID> = []
@@ -56,7 +56,7 @@ public struct World: Sendable {
   /// The chance of what came later, so that it leaves all that was before where it was.
   var dice: Chance
 
-  /// What workers have in their hands.
+  /// The transfers that workers have.
   var moving: [TransferID: Moving] = [:]
   var lastTransfer: UInt64 = 0
   /// The chance of transfers, for the same reason.
@@ -74,18 +74,18 @@ public struct World: Sendable {
   /// Since when everything goes well; nil while it does not.
   public internal(set) var healedAt: Duration?
 
-  /// What the checks expect.
+  /// The expectations of the checks.
   public internal(set) var book = Bystander()
   var checks: [any Invariant]
-  /// What the checks found, the first of each.
+  /// The violations that the checks found, the first of each.
   public internal(set) var violations: [Violation] = []
-  /// What happened, as text, and its hash.
+  /// The trace as text, and its hash.
   public internal(set) var trace: Trace
 
   /// Places in a turn of the daemon at which SIGKILL is worst.
   enum Doom: Sendable { case beforeSaving, beforePerforming, amidEffects }
 
-  /// What follows the orderly end of the daemon.
+  /// The steps after the orderly end of the daemon.
   enum AfterExit: Sendable { case restart, reboot }
 
   /// A world of one seed, with its machine just booted and its daemon about to start.
@@ -128,7 +128,7 @@ public struct World: Sendable {
   /// The boot clock.
   public var instant: Instant { Instant(microseconds: (now - bootedAt).inMicroseconds) }
 
-  /// What the wall clock shows, minus the boot clock.
+  /// Wall time minus boot time.
   var wallOffset: Duration { clockError + bootedAt }
 
   /// Plays with everything that can go wrong for this long, then lets everything go well until all must be fresh.

@@ -190,7 +190,7 @@ extension World {
       end.duration = process.startedAt.map { now - $0 }
       kept[process.refresh, default: [:]][process.task] = end
     }
-    // Whoever waits for processes waits for those of its own start only.
+    // A launcher waits for the processes of its own start only.
     guard process.refresh.start == store.starts || outlives else { return }
     if fault?.ofDaemon == .losesEndsOfTasks, process.refresh.number % 5 == 0 { return }
     let end = Event.taskEnded(process.refresh, task: process.task, process.end)

@@ -6,7 +6,7 @@ import Testing
 @Suite struct DiagramTests {
   @Test func `The stages of a refresh are those of the diagram`() throws {
     var drawn: Set<String> = []
-    for line in try source("Sources/RefreshEngine/Refreshing.swift").split(separator: "\n") {
+    for line in try source("Sources/RefreshEngine/Refreshes/Refreshing.swift").split(separator: "\n") {
       let words = line.split(separator: " ")
       guard words.count > 4, words[0] == "///", words[2] == "->" else { continue }
       let causes = words[4...].joined(separator: " ").split(separator: ",").compactMap { cause in

@@ -17,7 +17,7 @@ import Testing
     #expect(try simulate(7).split(separator: " ")[5] != simulate(8).split(separator: " ")[5])
   }
 
-  /// What the built `simulate`, a process of its own with its own hash seed, prints.
+  /// The output of the built `simulate`, a process of its own with its own hash seed.
   private func simulate(_ seed: UInt64) throws -> String {
     var path = [CChar](repeating: 0, count: Int(PATH_MAX))
     let length = readlink("/proc/self/exe", &path, path.count - 1)

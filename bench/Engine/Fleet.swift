@@ -22,7 +22,7 @@ struct Fleet {
   /// The place of an app in ``ids``: the number at the end of its id.
   func place(of id: AppID) -> Int { Int(id.description.suffix(6)) ?? 0 }
 
-  /// One in ten goes by its interval alone; the others are planned.
+  /// An app in ten goes by its interval alone; the others are planned.
   static func isPlanned(_ place: Int) -> Bool { place % 10 != 0 }
 
   /// Openings a day of an app: from one in three days to ten a day.
@@ -37,7 +37,7 @@ struct Fleet {
     return max(0.02, 1 - min(morning, evening) / 120)
   }
 
-  /// What of the likeliest minute the mean minute of a day has.
+  /// The chance of the mean minute of a day, as a part of the likeliest minute's.
   static let meanLikelihood = 0.17
 
   /// The policies, each with what it points to on its own, as a configuration that is read has it.
@@ -54,7 +54,7 @@ struct Fleet {
     return policies
   }
 
-  /// What was saved of each app: refreshed in the last hours, and planned for between two others.
+  /// The saved state of each app: refreshed in the last hours, and planned for between two others.
   mutating func states(plannedIn hours: Range<Double>) -> [AppID: AppState] {
     var states: [AppID: AppState] = [:]
     for (place, id) in ids.enumerated() {
@@ -69,7 +69,7 @@ struct Fleet {
     return states
   }
 
-  /// What was learnt of each app that is planned.
+  /// The learners of each app that is planned.
   mutating func learned() -> [AppID: Learned] {
     let habits = (0..<Self.habits).map { habit($0).encoded }
     var learned: [AppID: Learned] = [:]

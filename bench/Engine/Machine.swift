@@ -32,7 +32,7 @@ struct Machine {
     _ = engine.handle(.configured(limits, fleet.policies()), at: now)
   }
 
-  /// What the bench itself keeps of an app: its id's place in a list, and when it was refreshed last.
+  /// The bytes that the bench itself keeps for an app: its id in a list, and when it was refreshed last.
   static let bytesAnApp = MemoryLayout<AppID>.stride + MemoryLayout<Instant>.stride
 
   /// A network that is metered or not.

@@ -1,7 +1,7 @@
 import RefreshEngine
 import Simulator
 
-/// What the engine takes with so many apps: the figures of one column.
+/// The cost of the engine with so many apps: the figures of one column.
 struct Scale {
   let apps: Int
   private(set) var bytes = 0
@@ -37,7 +37,7 @@ struct Scale {
     for _ in 0..<Self.samples {
       for isPlanned in [true, false] {
         machine.pass(until: machine.now + .milliseconds(10))
-        // What may start already but waits for company starts with any event: not with one that is timed.
+        // A start that waits for company comes with any event: not with one that is timed.
         machine.take(.wokeUp)
         let places = machine.fleet.ids.indices
         var place = Int.random(in: places, using: &chance) / 10 * 10

@@ -20,7 +20,7 @@ struct Stopwatch {
 
   /// How many steps were timed.
   var count: Int { taken.count }
-  /// What all of them took together.
+  /// The time of all samples together.
   var total: Double { taken.reduce(0, +) }
 
   /// The least time that is not exceeded by a share of the steps; 0 without any.

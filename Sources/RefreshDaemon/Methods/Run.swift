@@ -34,16 +34,12 @@ extension Daemon {
     for (app, before) in before {
       let after = engine.state(of: app)
       let isDropped = before?.request != nil && after?.request == nil && after?.running == before?.running
-      if isDropped, lastingHolds(on: app).isEmpty { handle(.requested(app, .manual)) }
+      if isDropped, !engine.isStopping { handle(.requested(app, .manual)) }
     }
   }
 
   /// What keeps the app from being refreshed also when a person asks, and when what is running has ended.
   func lastingHolds(on app: AppID) -> [Hold] {
-    var holds: [Hold] = []
-    if engine.phase(of: app) == .loggedOut { holds.append(.loggedOut) }
-    if engine.state(of: app)?.isDisabled == true { holds.append(.disabled) }
-    if engine.isStopping { holds.append(.stopping) }
-    return holds
+    engine.lastingHolds(on: app)
   }
 }

@@ -1,10 +1,10 @@
-/// How many refreshes, and how much of two other things, a machine may spend (FEATURES C4).
+/// The refreshes, run time and metered bytes that a machine may spend.
 public struct Budget: Hashable, Sendable {
   /// Refreshes an app and day, on average over the apps that are planned.
   public var refreshesPerAppAndDay: Double
   /// Seconds that a refresh of the budget may run on average: a third of the default deadline.
   public static let secondsPerRefresh = 10.0
-  /// What each refresh an app and day of the budget allows over metered connections in a day, all apps together: 10 MB,
+  /// Bytes over metered connections in a day, all apps together, for each refresh an app and day of the budget: 10 MB,
   /// so that `balanced` takes at most 1.5 GB a month, half of a small data plan.
   public static let meteredBytesPerRefresh = 10e6
 

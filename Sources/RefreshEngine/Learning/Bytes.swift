@@ -1,6 +1,6 @@
 /// Writes numbers as bytes, the least significant first, for what the store keeps of the learners.
 struct ByteWriter {
-  /// What was written.
+  /// The bytes that were written.
   private(set) var bytes: [UInt8] = []
 
   /// Appends an integer.

@@ -27,8 +27,8 @@ enum Circle {
 
   /// A share for each half hour: openings spread over their neighbours, and `weight` openings of a shape known before.
   ///
-  /// The width is 3.5 (N + 1)^(−1/5) half hours for N openings, the power of every rule for such widths, within ½ and 8;
-  /// for each half hour it is then multiplied by (its density / the geometric mean at the openings)^(−0.7), within 0.6
+  /// The width is 3.5 (N + 1)^(−1/5) half hours for N openings, the power of every rule for such widths, within ½ and 8.
+  /// For each half hour it is then multiplied by (its density / the geometric mean at the openings)^(−0.7), within 0.6
   /// and 3: wider where openings are rare (Abramson 1982 has the power ½). The constants were measured:
   /// a width of 3 or 4, or a power of ½, changes the mean score of four fleets by half a percent at most.
   static func smoothed(_ counts: [Double], _ before: [Double], weight: Double) -> [Double] {

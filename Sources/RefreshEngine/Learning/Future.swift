@@ -1,12 +1,12 @@
 import CMath
 
-/// The relative value of being fresh at each half hour of the day, improved once a night (planning.md, 2.4).
+/// The relative value of being fresh at each half hour of the day, improved once a night.
 struct Future: Hashable, Sendable {
   /// Cost to come of being fresh at each half hour, less the least of the day, in steps of `step`.
   var costs = Numbers<48, UInt16>()
   /// Minutes of age of a step: the largest cost is 65,535 of them, so that a search is off by less than a second.
   var step: Float = 0
-  /// What a day costs, the mean rise of the costs in a pass; minutes of age.
+  /// The cost of a day, the mean rise of the costs in a pass; minutes of age.
   var rise: Float = 0
 
   /// Cost to come at each half hour, in minutes of age.
@@ -22,7 +22,7 @@ struct Future: Hashable, Sendable {
     return nodes
   }
 
-  /// One backward pass over the day.
+  /// Runs one backward pass over the day.
   mutating func improve(_ horizon: Horizon, charge: Double) {
     var horizon = horizon
     let old = minutes

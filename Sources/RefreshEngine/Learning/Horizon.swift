@@ -1,6 +1,6 @@
 import CMath
 
-/// What is expected of the next three days: openings, updates, and what being fresh is worth at each moment.
+/// The expectation for the next three days: openings, updates, and the value of being fresh at each moment.
 ///
 /// Transient: made for one plan from what is learnt. All three run over minutes since a midnight and are piecewise
 /// linear: openings over half hours, updates over blocks of three hours, the future over half hours.

@@ -1,16 +1,15 @@
 import CMath
 
-/// What is learnt of one app: how often it has something new, when it is opened, and what a refresh takes
-/// (FEATURES C1, C2, C3).
+/// The learners of one app: how often it has something new, when it is opened, and the cost of a refresh.
 public struct Learned: Hashable, Sendable {
   var newData = NewDataRate()
   var use = Use()
-  var expense = Expense()
+  var measuredCost = Cost()
   var future = Future()
   /// The local day that the nights were passed up to; nil for an app that has not seen one.
   var day: Int32?
 
-  /// Passes over the day that the future takes on the first night, when it is not known at all (planning.md, 2.4).
+  /// Passes over the day that the future takes on the first night, when it is not known at all.
   static let firstPasses = 4
   /// Passes on a later night, which only correct it.
   ///
@@ -31,9 +30,9 @@ public struct Learned: Hashable, Sendable {
 
   /// A refresh took run time and processor time in seconds, and bytes, perhaps over a metered connection.
   ///
-  /// Bytes are nil when nobody counted them.
+  /// Bytes are nil when they were not counted.
   public mutating func spent(duration: Double, cpu: Double, bytes: Double?, metered: Bool) {
-    expense.spent(duration: duration, cpu: cpu, bytes: bytes, metered: metered)
+    measuredCost.spent(duration: duration, cpu: cpu, bytes: bytes, metered: metered)
   }
 
   /// Ends the days before `today`: the past fades, and the future is improved, once after several nights missed too.
@@ -55,7 +54,7 @@ public struct Learned: Hashable, Sendable {
     for _ in 0..<(isFirst ? Self.firstPasses : Self.passes) { future.improve(horizon, charge: charge) }
   }
 
-  /// The moment of the next refresh that costs least (planning.md, 2.3).
+  /// The moment of the next refresh that costs least.
   ///
   /// `age` is minutes since the last sync. The wait in minutes is at least `notBefore` (the floor) and at most
   /// `ceiling`, where there is one; the floor wins over the ceiling. An app that is dormant waits for its ceiling.
@@ -75,7 +74,7 @@ public struct Learned: Hashable, Sendable {
     let isDormant = isUnused || best.wait >= WaitSearch.longest && best.wait > notBefore
     return Plan(
       wait: isDormant ? max(ceiling ?? WaitSearch.longest, notBefore) : best.wait,
-      worth: max(best.cost - horizon.future(at: start), 0), price: charge, openingsExpected: openings,
+      worth: horizon.worth(of: best.cost, at: start), price: charge, openingsExpected: openings,
       ageSpared: best.age,
       likelyOpening: usage.likelyOpening(after: LocalTime(minutes: now.minutes + best.wait))?.minuteOfDay,
       isDormant: isDormant)
@@ -86,9 +85,9 @@ public struct Learned: Hashable, Sendable {
     pins.newDataPerDay ?? newData.mean(typical: device.typicalRate) * LocalTime.minutesOfDay
   }
 
-  /// What a refresh costs relative to the typical one of the machine, as learnt or pinned.
+  /// The cost of a refresh relative to the machine's typical refresh, as learnt or pinned.
   public func cost(_ device: Learnings, _ pins: Pins) -> Double {
-    pins.cost ?? expense.relative(to: device.typicalExpense)
+    pins.cost ?? measuredCost.relative(to: device.typicalCost)
   }
 
   /// When the app is expected to be opened, as learnt or pinned.
@@ -99,7 +98,7 @@ public struct Learned: Hashable, Sendable {
     return Usage(week: pinned, weekend: pinned)
   }
 
-  /// What is expected of the three days from `today` on.
+  /// The expectation for the three days from `today` on.
   private func horizon(_ today: Int, _ usage: Usage, _ device: Learnings, _ pins: Pins) -> Horizon {
     var rate = newData.mean(typical: device.typicalRate)
     var blocks = newData.blocks(typical: device.typicalRate)

@@ -2,7 +2,7 @@ extension Learned {
   /// The first byte of what is stored: the version of the layout.
   private static let version: UInt8 = 3
 
-  /// What the store keeps.
+  /// The bytes that the store keeps.
   public var encoded: [UInt8] {
     var writer = ByteWriter()
     writer.append(Self.version)
@@ -15,8 +15,8 @@ extension Learned {
     writer.append(scaled: use.openings)
     writer.append(use.days[0])
     writer.append(use.days[1])
-    writer.append(UInt8(expense.isKnown ? 1 : 0))
-    for index in 0..<3 { writer.append(expense.means[index]) }
+    writer.append(UInt8(measuredCost.isKnown ? 1 : 0))
+    for index in 0..<3 { writer.append(measuredCost.means[index]) }
     writer.append(future.step)
     for cost in future.costs { writer.append(cost) }
     writer.append(future.rise)
@@ -34,7 +34,7 @@ extension Learned {
       let openings = reader.scaled(use.openings.count, in: counts),
       let week = reader.float(in: counts), let weekend = reader.float(in: counts),
       let isKnown = reader.flag, let means = reader.floats(3, in: counts),
-      let expense = Expense(means: SIMD3(means), isKnown: isKnown), let step = reader.float(in: counts),
+      let cost = Cost(means: SIMD3(means), isKnown: isKnown), let step = reader.float(in: counts),
       let costs = reader.integers(future.costs.count, UInt16.self), let rise = reader.float(in: -1e9...1e9),
       reader.isAtEnd
     else { return nil }
@@ -44,7 +44,7 @@ extension Learned {
     newData.expected = SIMD8(expected)
     use.openings = Numbers(openings)
     use.days = SIMD2(week, weekend)
-    self.expense = expense
+    measuredCost = cost
     (future.costs, future.step, future.rise) = (Numbers(costs), step, rise)
   }
 }

@@ -1,6 +1,6 @@
 import CMath
 
-/// What the machine has learnt of all its apps: the price of a refresh, and the typical app (FEATURES C4).
+/// The learners that all apps share: the price of a refresh, and the typical app.
 public struct Learnings: Hashable, Sendable {
   /// The budget in force.
   public var budget: Budget
@@ -10,17 +10,17 @@ public struct Learnings: Hashable, Sendable {
   public internal(set) var typicalRate = 6 / LocalTime.minutesOfDay
   /// The shape of use of all apps, a share for each half hour.
   var pool = [Float](repeating: 1 / Float(Use.halfHours), count: Use.halfHours)
-  /// What the typical refresh takes, as ``Expense`` counts it: geometric means over the apps; 0 for not known.
-  var typicalExpense = SIMD3<Float>(0, 0, 0)
+  /// The cost of the typical refresh, as ``Cost`` counts it: geometric means over the apps; 0 for not known.
+  var typicalCost = SIMD3<Float>(0, 0, 0)
   /// Nights that the price was steered.
   var nights: UInt32 = 0
 
-  /// What was spent since the last night.
+  /// The spending since the last night.
   var spending = Spending()
   /// The means of the night that is under way.
   private var night = Night()
 
-  /// The price at first is this by the square of the budget, in minutes (planning.md, 2.5).
+  /// The price at first is this by the square of the budget, in minutes.
   static let firstPrice = 300.0
 
   /// Knows nothing yet.
@@ -72,7 +72,7 @@ public struct Learnings: Hashable, Sendable {
   }
 }
 
-/// What refreshes of a day took.
+/// The spending of a day's refreshes.
 struct Spending: Hashable, Sendable {
   /// Background refreshes of adaptive apps.
   var refreshes: UInt32 = 0
@@ -82,39 +82,19 @@ struct Spending: Hashable, Sendable {
   var meteredBytes = 0.0
 }
 
-/// How the price follows the budget (planning.md, 2.5).
-enum Price {
-  /// The least price, in minutes of age: what is younger nobody notices, however much of the budget is left.
-  static let least = 0.125
-  /// The highest price, in minutes of age: a year.
-  static let most = 525_600.0
-  /// The price changes by at most this factor in a night.
-  static let leap = 2.0
-  /// The least power of a correction, in force once the machine is known.
-  static let calm = 0.25
-
-  /// The factor by which the price changes after a day.
-  static func step(_ spent: Spending, budget: Budget, refreshes: Double, night: Int) -> Double {
-    let run = spent.runSeconds / Budget.secondsPerRefresh
-    var over = (max(Double(spent.refreshes), run) + 1) / (refreshes + 1)
-    over = max(over, (spent.meteredBytes + 1) / (budget.meteredBytesPerDay + 1))
-    return pow(min(max(over, 1 / leap), leap), max(calm, 1 / (1 + Double(night) / 2)))
-  }
-}
-
 /// The means over the apps of a machine while a night goes through them.
 struct Night: Hashable, Sendable {
   private var apps = 0.0
   private var logRates = 0.0
   private var shares: [Float] = []
   private var measured = 0.0
-  private var logExpenses = SIMD3<Double>(0, 0, 0)
+  private var logCosts = SIMD3<Double>(0, 0, 0)
 
   /// Pseudo-openings of an app in the pool, so that one that was opened once does not count in full.
   static let doubt: Float = 2
 
-  /// What an app that takes nothing counts as in the geometric mean: a millisecond, or a byte.
-  static let leastExpense = 1e-3
+  /// The least value in the geometric mean, for an app that takes nothing: a millisecond, or a byte.
+  static let leastCost = 1e-3
 
   /// Takes an app in.
   mutating func absorb(_ app: Learned, typicalRate: Double) {
@@ -125,9 +105,9 @@ struct Night: Hashable, Sendable {
     for half in 0..<Use.halfHours {
       shares[half] += (app.use.openings[half] + app.use.openings[half + Use.halfHours]) / total
     }
-    if app.expense.isKnown {
+    if app.measuredCost.isKnown {
       measured += 1
-      for index in 0..<3 { logExpenses[index] += log(Double(app.expense.means[index]) + Self.leastExpense) }
+      for index in 0..<3 { logCosts[index] += log(Double(app.measuredCost.means[index]) + Self.leastCost) }
     }
   }
 
@@ -141,8 +121,8 @@ struct Night: Hashable, Sendable {
     let sum = smooth.reduce(0, +)
     device.pool = smooth.map { $0 / sum }
     for index in 0..<3 {
-      let mean = measured > 0 ? exp(logExpenses[index] / measured) - Self.leastExpense : 0
-      device.typicalExpense[index] = mean > Self.leastExpense / 1000 ? Float(mean) : 0
+      let mean = measured > 0 ? exp(logCosts[index] / measured) - Self.leastCost : 0
+      device.typicalCost[index] = mean > Self.leastCost / 1000 ? Float(mean) : 0
     }
   }
 }

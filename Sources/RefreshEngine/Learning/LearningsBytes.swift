@@ -2,7 +2,7 @@ extension Learnings {
   /// The first byte of what is stored: the version of the layout.
   private static let version: UInt8 = 1
 
-  /// What the store keeps: all but the budget, which is the configuration's, and the means of a night under way.
+  /// The bytes that the store keeps: everything but the budget, which the configuration gives, and a night under way.
   public var encoded: [UInt8] {
     var writer = ByteWriter()
     writer.append(Self.version)
@@ -10,7 +10,7 @@ extension Learnings {
     writer.append(price)
     writer.append(typicalRate)
     writer.append(pool)
-    for index in 0..<3 { writer.append(typicalExpense[index]) }
+    for index in 0..<3 { writer.append(typicalCost[index]) }
     writer.append(spending.refreshes)
     writer.append(spending.runSeconds)
     writer.append(spending.meteredBytes)
@@ -31,7 +31,7 @@ extension Learnings {
     self.price = price
     typicalRate = rate
     self.pool = pool
-    typicalExpense = SIMD3(typical)
+    typicalCost = SIMD3(typical)
     spending = Spending(refreshes: refreshes, runSeconds: runSeconds, meteredBytes: meteredBytes)
   }
 }

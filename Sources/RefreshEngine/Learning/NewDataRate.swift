@@ -1,6 +1,6 @@
 import CMath
 
-/// How often the source of an app has something new, learnt from what each sync found (FEATURES C1).
+/// How often the source of an app has something new, learnt from what each sync found.
 ///
 /// The mean of the day is believed (``RateBelief``), and the day has a shape: it is cut into eight blocks of three hours,
 /// because sources have a day of their own. The weight of a block is (updates seen in it + 4) / (updates expected in it
@@ -10,11 +10,11 @@ import CMath
 struct NewDataRate: Hashable, Sendable {
   /// Minutes of a block; eight make a day.
   static let blockMinutes = 180.0
-  /// What of the shape remains after a sync: a memory of about 200 syncs, since a shape takes eight numbers.
+  /// The part of the shape that remains after a sync: a memory of about 200 syncs, since a shape takes eight numbers.
   static let memory: Float = 0.995
   /// Pseudo-updates by which a block holds to the day's mean.
   static let blockWeight = 4.0
-  /// The longest gap that is learnt from, in minutes: 48 hours (planning.md, 2.1).
+  /// The longest gap that is learnt from, in minutes: 48 hours.
   static let longestGap = 2880.0
   /// The shortest gap that is learnt from, in minutes: two syncs at once say nothing.
   static let shortestGap = 0.5

@@ -22,7 +22,7 @@ struct RateBelief: Hashable, Sendable {
   /// Measured: between 60 and 400 days the mean score of four fleets, two of them with a change of rates, differs by a
   /// tenth or two of a percent; a belief that nothing ever changes loses seven tenths.
   private static let lasting = 120 * LocalTime.minutesOfDay
-  /// What is left to a rate however unlike the machine's others, so that a belief can always come back.
+  /// The least chance of a rate, however unlike the machine's others, so that a belief can always come back.
   private static let least = 1e-4
 
   /// The chance of each rate; all zero while nothing was seen.
@@ -31,7 +31,7 @@ struct RateBelief: Hashable, Sendable {
   /// Whether nothing was seen.
   var isEmpty: Bool { chances.allSatisfy { $0 == 0 } }
 
-  /// What is believed before anything is seen: rates around the machine's typical one.
+  /// The belief before anything is seen: rates around the machine's typical one.
   private static func before(typical: Double) -> [Double] {
     let middle = log(typical)
     let weights = logs.map { rate in

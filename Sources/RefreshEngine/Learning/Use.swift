@@ -1,10 +1,10 @@
 import CMath
 
-/// When the user comes, learnt from foreground entries (FEATURES C2).
+/// When the user comes, learnt from foreground entries.
 struct Use: Hashable, Sendable {
   /// Half hours of a day.
   static let halfHours = 48
-  /// What of the past remains after a night: a memory of about two months (planning.md, 2.2).
+  /// The part of the past that remains after a night: a memory of about two months.
   static let memory: Float = 0.985
   /// The most days that end at once; a week holds one of each day.
   ///
@@ -16,15 +16,15 @@ struct Use: Hashable, Sendable {
   /// Days seen, of the week and of weekends; faded.
   var days = SIMD2<Float>(0, 0)
 
-  /// Days that must be seen, faded, before an app counts as one that nobody opens: six weeks.
+  /// Days that must be seen, faded, before an app counts as unused: six weeks.
   ///
-  /// Measured: at two weeks a fleet of 200 apps lost up to a tenth of its score, which it keeps at four weeks and at six;
-  /// one of its apps was opened for the first time after three weeks, and met data that was very old.
+  /// Measured: at two weeks a fleet of 200 apps lost up to a tenth of its score, which it keeps at four weeks and at six.
+  /// An app of that fleet was opened for the first time after three weeks, and met data that was very old.
   private static let daysToBeUnused: Float = 31
   /// Openings, faded, below which it does: one of three months ago.
   private static let openingsOfUnused: Float = 0.25
 
-  /// Whether nobody opens the app: it was not for six weeks and more, and hardly ever before.
+  /// Whether the user does not open the app: not for six weeks and more, and hardly ever before.
   var isUnused: Bool { days.sum() >= Self.daysToBeUnused && openings.reduce(0, +) < Self.openingsOfUnused }
 
   mutating func opened(at moment: LocalTime) {
@@ -48,7 +48,7 @@ struct Use: Hashable, Sendable {
     openings[(kind * Self.halfHours)..<((kind + 1) * Self.halfHours)].map(Double.init)
   }
 
-  /// Pseudo-openings of the pool's shape in an app's own (planning.md, 2.2).
+  /// Pseudo-openings of the pool's shape in an app's own.
   private static let poolWeight = 3.0
   /// Pseudo-openings spread over the whole day: no half hour is ever ruled out.
   private static let evenWeight = 1.0

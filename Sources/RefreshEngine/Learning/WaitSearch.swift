@@ -1,6 +1,6 @@
 import CMath
 
-/// What it costs to wait with the next refresh, at each of some waits (planning.md, 2.3).
+/// The cost of waiting with the next refresh, at each of some waits.
 ///
 /// The cost of waiting d: over shorter waits, the chance that the user comes then × (the age met + the future from
 /// fresh), plus the chance that nobody came by d × (price × cost + the future from fresh). Not opened: e^(−openings
@@ -21,7 +21,7 @@ struct WaitSearch {
   let horizon: Horizon
   /// Minute of the horizon's first day at which the waiting begins.
   let start: Double
-  /// What a refresh costs, in minutes of age.
+  /// The cost of a refresh, in minutes of age.
   let charge: Double
 
   private let changing: Double
@@ -35,7 +35,7 @@ struct WaitSearch {
     var unopened = 1.0
     var unchanged = 1.0
     var constant = 0.0
-    /// What the openings until now cost.
+    /// The cost of the openings until now.
     var opened = 0.0
   }
 
@@ -50,7 +50,7 @@ struct WaitSearch {
     updatedBefore = horizon.updates(until: start)
   }
 
-  /// What it costs to refresh after some waiting.
+  /// The cost of a refresh after some waiting.
   private func cost(_ waited: Waited) -> Double {
     waited.opened + waited.unopened * (charge + horizon.future(at: start + waited.wait))
   }

@@ -13,7 +13,7 @@ public struct PushID: Hashable, Comparable, Sendable, CustomStringConvertible {
   public static func < (left: PushID, right: PushID) -> Bool { left.number < right.number }
 }
 
-/// How much a push is worth to the machine (FEATURES E3; RFC 8030, section 5.3, as UnifiedPush has it).
+/// How much a push is worth to the machine.
 public enum Urgency: String, Hashable, Sendable, CaseIterable, Comparable {
   /// On mains, and on a network that is not metered.
   case veryLow = "very-low"
@@ -40,11 +40,11 @@ public enum Urgency: String, Hashable, Sendable, CaseIterable, Comparable {
 /// A payload that wakes an app, from when it is taken until the app was told of it.
 public struct Push: Hashable, Sendable {
   /// Its number.
-  public let id: PushID
-  /// What the app is told: the text as it came.
+  public var id: PushID
+  /// The text for the app, as it came.
   public var payload: String
-  /// What it is about, in the word of who sent it; nil when it says nothing.
-  public let contentID: String?
+  /// The subject, in the sender's word; nil when the sender names none.
+  public var contentID: String?
   /// How much it is worth to the machine; of those that were merged the most.
   public var urgency: Urgency
   /// When the payload came, boot clock.
@@ -53,7 +53,7 @@ public struct Push: Hashable, Sendable {
   public var earliest: Instant
   /// How many refreshes were told it.
   public var attempts: Int32 = 0
-  /// How many payloads it took the place of.
+  /// How many older payloads it has replaced.
   public var merged: Int32 = 0
 
   /// Makes one that has just come; `now` is the boot clock's time.
@@ -66,13 +66,20 @@ public struct Push: Hashable, Sendable {
     earliest = now
   }
 
+  /// The push with its instants changed, as the store does after a reboot.
+  public func moved(_ change: (Instant) -> Instant) -> Push {
+    var push = self
+    (push.arrivedAt, push.earliest) = (change(arrivedAt), change(earliest))
+    return push
+  }
+
   /// Whether a newer one makes it worthless: it is about the same, or says the same where neither says what it is about.
   func isReplaced(by newer: Push) -> Bool {
     contentID == newer.contentID && (contentID != nil || payload == newer.payload)
   }
 }
 
-/// How many pushes may wake an app (FEATURES E2).
+/// How many pushes may wake an app.
 public struct PushLimit: Hashable, Sendable {
   /// So many an hour in the long run; 3 by default, which is what Apple asks of those who send them.
   public var perHour: Int
@@ -89,7 +96,7 @@ public struct PushLimit: Hashable, Sendable {
   public var span: Duration { Duration.hours(1) * burst / max(1, perHour) }
 }
 
-/// What is to be saved of a push.
+/// The change of a push to be saved.
 public enum PushChange: Hashable, Sendable {
   /// It is this now.
   case kept(AppID, Push)
@@ -103,13 +110,13 @@ public struct DroppedPush: Hashable, Sendable {
   public var id: PushID
   /// Its app.
   public var app: AppID
-  /// What it was about; nil when it said nothing.
+  /// The subject; nil when the sender named none.
   public var contentID: String?
   /// When it came, boot clock.
   public var arrivedAt: Instant
   /// When it was dropped, boot clock.
   public var droppedAt: Instant
-  /// How many payloads it had taken the place of.
+  /// How many older payloads it had replaced.
   public var merged: Int32
 
   /// Makes a record of its parts.
@@ -123,11 +130,11 @@ public struct DroppedPush: Hashable, Sendable {
   }
 }
 
-/// What the history says of the push that a refresh told.
+/// The push that a refresh delivered, for the history.
 public struct ToldPush: Hashable, Sendable {
-  /// What it was about; nil when it said nothing.
+  /// The subject; nil when the sender named none.
   public var contentID: String?
-  /// How many payloads it had taken the place of.
+  /// How many older payloads it had replaced.
   public var merged: Int32
 
   /// Makes it of its parts.
@@ -139,11 +146,11 @@ public struct ToldPush: Hashable, Sendable {
 
 /// A push of which the app was not told yet, and why not.
 public struct WaitingPush: Hashable, Sendable {
-  /// What it waits for, beside what holds any refresh of the app.
+  /// The wait of a push, in addition to the holds of the app.
   public enum Wait: Hashable, Sendable {
     /// Nothing.
     case ready
-    /// Those before it.
+    /// Earlier pushes.
     case turn
     /// As many pushes have woken the app as may; until this instant, boot clock.
     case limit(until: Instant)
@@ -151,12 +158,12 @@ public struct WaitingPush: Hashable, Sendable {
     case retry(until: Instant)
     /// The network or the power supply is not what its urgency asks for.
     case urgency
-    /// The user has ended the app; its next start lifts it (FEATURES E6).
+    /// The user has ended the app; its next start lifts it.
     case terminated
   }
 
   /// The push.
   public var push: Push
-  /// What it waits for.
+  /// The wait.
   public var wait: Wait
 }

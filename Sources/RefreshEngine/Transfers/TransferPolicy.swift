@@ -1,6 +1,6 @@
 /// The number of a transfer, unique for the life of the store.
 public struct TransferID: Hashable, Comparable, Sendable, CustomStringConvertible {
-  /// Its place in the order of all transfers that were ever asked for, from 1.
+  /// The number in the order of all transfers that were ever asked for, from 1.
   public let number: UInt64
 
   /// Names a transfer by its number.
@@ -13,9 +13,9 @@ public struct TransferID: Hashable, Comparable, Sendable, CustomStringConvertibl
   public static func < (left: TransferID, right: TransferID) -> Bool { left.number < right.number }
 }
 
-/// The name of a group of an app's transfers, of whose end the app is told once (FEATURES F2, F8).
+/// The name of a group of an app's transfers; the app is told of its end once.
 public struct TransferSession: Hashable, Comparable, Sendable {
-  /// Whose it is.
+  /// The app.
   public var app: AppID
   /// Its name, unique in the app.
   public var name: String
@@ -32,18 +32,17 @@ public struct TransferSession: Hashable, Comparable, Sendable {
   }
 }
 
-/// What the engine needs to know of a transfer: whose it is, and when it may run.
+/// The policy of a transfer: its app, and when it may run.
 ///
-/// What is moved from where to where stays with the daemon.
+/// The URL and the path stay with the daemon.
 public struct TransferPolicy: Hashable, Sendable {
-  /// Whose it is, and which of the app's groups it belongs to.
+  /// The app, and the session of the app that it belongs to.
   public var session: TransferSession
-  /// The server, as `host` or `host:port` in lower case: so many transfers of one run at once (FEATURES F7).
+  /// The server, as `host` or `host:port` in lower case; ``TransferLimits/maxPerHost`` counts by it.
   public var host: String
-  /// What it asks of the network; `unmetered` by default (FEATURES F1).
+  /// The network that it asks for; `unmetered` by default.
   public var network = NetworkConstraint.unmetered
-  /// Which of those that may run is first: higher before lower, then in the order in which they were asked for; 0 by
-  /// default.
+  /// The priority among transfers that may run: higher before lower, then in order of the request; 0 by default.
   public var priority: Int32 = 0
   /// When it was asked for, boot clock: it is given up some days later (``TransferLimits/giveUp``).
   public var enqueuedAt: Instant
@@ -51,7 +50,7 @@ public struct TransferPolicy: Hashable, Sendable {
   /// The app whose it is.
   public var app: AppID { session.app }
 
-  /// Makes a policy with the defaults of FEATURES F1.
+  /// Makes a policy with the default values.
   public init(
     session: TransferSession, host: String, network: NetworkConstraint = .unmetered, priority: Int32 = 0,
     enqueuedAt: Instant
@@ -64,11 +63,11 @@ public struct TransferPolicy: Hashable, Sendable {
   }
 }
 
-/// A transfer that somebody asks for.
+/// A transfer that a caller asks for.
 public struct Enqueued: Hashable, Sendable {
   /// Its number.
   public var id: TransferID
-  /// What the engine needs to know of it.
+  /// Its policy.
   public var policy: TransferPolicy
 
   /// Makes it of its parts.
@@ -78,7 +77,7 @@ public struct Enqueued: Hashable, Sendable {
   }
 }
 
-/// The bounds that the administrator sets for all transfers (FEATURES F6, F7).
+/// The bounds that the administrator sets for all transfers.
 public struct TransferLimits: Hashable, Sendable {
   /// How many transfers may run at once, from 1; 8 by default.
   public var maxConcurrent = 8

@@ -1,14 +1,14 @@
 /// The transfers, and what is counted of them so that no event need look at all.
 struct TransferQueue: Sendable {
-  /// What is counted of a session.
+  /// The counts of a session.
   struct Count: Hashable, Sendable {
-    /// Those that have not ended.
+    /// The transfers that have not ended.
     var open = 0
-    /// Those that have ended, and for which the app has not been woken.
+    /// The ended transfers that the app has not been woken for.
     var undelivered: Set<TransferID> = []
   }
 
-  /// Those that are held by the same and go to the same server: either all of them may run now, or none.
+  /// The transfers with the same holds and the same server: either all of them may run now, or none.
   struct LaneKey: Hashable, Sendable {
     let app: AppID
     let network: NetworkConstraint
@@ -17,7 +17,7 @@ struct TransferQueue: Sendable {
     init(_ policy: TransferPolicy) { (app, network, host) = (policy.app, policy.network, policy.host) }
   }
 
-  /// One that may be tried, in the order in which they get a place.
+  /// A transfer that may be tried, in the order of slots.
   struct Entry: Hashable, Comparable {
     let priority: Int32
     let id: TransferID
@@ -37,23 +37,23 @@ struct TransferQueue: Sendable {
 
   private(set) var states: [TransferID: TransferState] = [:]
   private(set) var sessions: [TransferSession: Count] = [:]
-  /// Those that a worker has, in order of id.
+  /// The transfers that a worker has, in order of id.
   private(set) var given: [TransferID] = []
   private(set) var givenOfHost: [String: Int] = [:]
   private(set) var givenOfApp: [AppID: Int] = [:]
-  /// Those of them whose bytes are all here, and which only have to be put into place.
+  /// The ones among them whose bytes have all arrived, so that only the rename is left.
   private var fetched: Set<TransferID> = []
   /// How many of them are under way to or from their servers.
   private(set) var movingCount = 0
   /// How many have not ended.
   private(set) var openCount = 0
-  /// Those whose time has come, the first in line first.
+  /// The transfers whose time has come, in the order of slots.
   private(set) var lanes: [LaneKey: [Entry]] = [:]
-  /// Up to when the time of those in ``lanes`` has come; nil before the first look.
+  /// The instant up to which transfers are in ``lanes``; nil before the first look.
   private var ripeUntil: Instant?
-  /// Those that wait for their time.
+  /// The transfers whose time is ahead.
   private var later: [Moment] = []
-  /// Those that have ended, by when.
+  /// The ended transfers, by their ends.
   private var ended: [Moment] = []
   /// The first instant at which one that has not ended is to be given up; too early where one has ended since.
   var giveUpAt: Instant?
@@ -65,7 +65,7 @@ struct TransferQueue: Sendable {
   /// Whether any waits.
   var hasWaiting: Bool { !lanes.isEmpty || !later.isEmpty }
 
-  /// Which there are, in order of id.
+  /// All transfers, in order of id.
   var ids: [TransferID] { states.keys.sorted() }
 
   /// When the first of those that wait for their time may be tried; nil when none does.
@@ -82,13 +82,13 @@ struct TransferQueue: Sendable {
     }
   }
 
-  /// Takes note of when one is to be given up, boot clock.
+  /// Notes when a transfer is to be given up, boot clock.
   mutating func noteGiveUp(at instant: Instant) { giveUpAt = min(giveUpAt ?? instant, instant) }
 
-  /// How many may be on their way into place at once, beside those that move.
+  /// The most transfers that may wait for their rename, in addition to those in slots.
   private static let mostFetched = 64
 
-  /// Takes note that all bytes of one are here: its place is another one's.
+  /// Notes that all bytes of a transfer have arrived: its slot is free.
   mutating func noteFetched(_ id: TransferID) {
     guard let state = states[id], state.stage == .transferring, fetched.count < Self.mostFetched,
       fetched.insert(id).inserted
@@ -97,7 +97,7 @@ struct TransferQueue: Sendable {
     isTouched = true
   }
 
-  /// Puts those into line whose time has come.
+  /// Moves the transfers whose time has come into the lanes.
   mutating func ripen(at now: Instant) {
     let ripe = later.prefix { $0.at <= now }.map(\.id)
     later.removeFirst(ripe.count)
@@ -105,13 +105,13 @@ struct TransferQueue: Sendable {
     for id in ripe { if let policy = states[id]?.policy { move(policy, id, inLaneBy: 1) } }
   }
 
-  /// Those that ended before an instant, boot clock, the oldest first.
+  /// The transfers that ended before an instant, boot clock, the oldest first.
   func ended(before instant: Instant) -> [TransferID] { ended.prefix { $0.at < instant }.map(\.id) }
 
   /// When the first ended of those that did not do so before an instant, boot clock; nil when none did.
   func firstEnd(from instant: Instant) -> Instant? {
-    let place = Self.place(of: Moment(at: instant, id: TransferID(0)), in: ended)
-    return place < ended.count ? ended[place].at : nil
+    let index = ended.partitioningIndex { $0 >= Moment(at: instant, id: TransferID(0)) }
+    return index < ended.count ? ended[index].at : nil
   }
 
   private mutating func count(_ state: TransferState?, of id: TransferID, by one: Int) {
@@ -157,18 +157,8 @@ struct TransferQueue: Sendable {
   }
 
   private static func move<Element: Comparable>(_ element: Element, in list: inout [Element], by one: Int) {
-    let place = place(of: element, in: list)
-    if one > 0 { list.insert(element, at: place) } else { list.remove(at: place) }
-  }
-
-  /// Where an element is or belongs in a list that is in order.
-  private static func place<Element: Comparable>(of element: Element, in list: [Element]) -> Int {
-    var range = list.indices
-    while !range.isEmpty {
-      let middle = range.lowerBound + range.count / 2
-      range = list[middle] < element ? middle + 1..<range.upperBound : range.lowerBound..<middle
-    }
-    return range.lowerBound
+    let index = list.partitioningIndex { $0 >= element }
+    if one > 0 { list.insert(element, at: index) } else { list.remove(at: index) }
   }
 }
 

@@ -4,7 +4,7 @@ public enum TransferResult: String, Hashable, Sendable, CaseIterable {
   case done
   /// It cannot succeed, however often it is tried; nothing of it is kept.
   case failed
-  /// Somebody cancelled it; nothing of it is kept.
+  /// The user cancelled it; its partial file is deleted.
   case cancelled
   /// It did not succeed within ``TransferLimits/giveUp``; nothing of it is kept.
   case expired
@@ -32,11 +32,11 @@ public enum TransferStop: String, Hashable, Sendable, CaseIterable {
   /// Whether nothing of the transfer is kept.
   public var discards: Bool { self == .cancelled || self == .expired }
 
-  /// What becomes of a transfer that is discarded.
+  /// The result of a transfer that is discarded.
   var result: TransferResult { self == .expired ? .expired : .cancelled }
 }
 
-/// What was said of a transfer by whoever was given it.
+/// The report of a worker about a transfer.
 public enum TransferReport: Hashable, Sendable {
   /// All of it is where it should be, and was checked.
   case done
@@ -44,20 +44,19 @@ public enum TransferReport: Hashable, Sendable {
   case failed
   /// It did not get to its end, and may the next time.
   ///
-  /// Not before `after`, where the server said so. `hasProgressed` says that this try brought it on by an amount that is
-  /// worth having (64 KiB or more): the next one is made at once then.
+  /// The server may ask for a wait. After ``AttemptProgress/hasProgressed`` the next attempt is made at once.
   case retry(after: Duration?, hasProgressed: Bool)
   /// There is no room for it: so many bytes are needed.
   case noSpace(needed: Int64)
   /// It was stopped, as it was asked for.
   case stopped
-  /// Whoever was given it is gone; `hasProgressed` as above.
+  /// The worker has ended; `hasProgressed` as above.
   case lost(hasProgressed: Bool)
 }
 
-/// What the engine knows of a transfer, all of which outlives the daemon and the boot.
+/// The state of a transfer, which outlives the daemon and the boot.
 ///
-///     waiting      -> transferring  it may run, and there is a place for it
+///     waiting      -> transferring  it may run, and there is a slot for it
 ///     transferring -> stopping      it may no longer run
 ///     transferring -> waiting       a failure that is worth a retry
 ///     transferring -> noSpace       the disk is full
@@ -86,7 +85,7 @@ public struct TransferState: Hashable, Sendable {
     case ended(TransferResult, at: Instant)
   }
 
-  /// Whose it is and when it may run.
+  /// The app, and when the transfer may run.
   public var policy: TransferPolicy
   /// Where it is.
   public var stage: Stage

@@ -44,9 +44,9 @@ struct RecordedPast {
     }
     let past = recorded.map { app in
       let syncs = app.refreshes.filter { $0.outcome != .failed }.map { refresh in
-        Recollection.Sync(at: minute(refresh.startedMicroseconds), foundNew: refresh.outcome == .newData)
+        RecordedPast.Sync(at: minute(refresh.startedMicroseconds), foundNew: refresh.outcome == .newData)
       }
-      return Recollection(
+      return RecordedPast(
         app: app.app, syncs: syncs.filter { $0.at >= 0 }, openings: app.openings.map(minute).filter { $0 >= 0 })
     }
     trace = Trace(recalling: past, days: today - monday + 1, measured: days)

@@ -2,7 +2,7 @@ import Testing
 
 @testable import RefreshEngine
 
-/// FEATURES C3 and C4: bytes are part of what a refresh costs, and those over a metered network have a budget.
+/// Bytes are part of what a refresh costs, and those over a metered network have a budget.
 @Suite struct BytesTests {
   /// An engine in which an app was refreshed once, and what that took.
   private static func engine(metered: Network.Metered, bytes: Int64?) throws -> (Engine, AppID) {
@@ -23,8 +23,8 @@ import Testing
   @Test func `A byte over a metered network counts as ten, and against the budget of the day`() throws {
     let (free, id) = try Self.engine(metered: .no, bytes: 5_000_000)
     let (metered, _) = try Self.engine(metered: .yes, bytes: 5_000_000)
-    #expect(try #require(free.learned(of: id)).expense.means == SIMD3(2, 1, 5_000))
-    #expect(try #require(metered.learned(of: id)).expense.means == SIMD3(2, 1, 50_000))
+    #expect(try #require(free.learned(of: id)).measuredCost.means == SIMD3(2, 1, 5_000))
+    #expect(try #require(metered.learned(of: id)).measuredCost.means == SIMD3(2, 1, 50_000))
     #expect(free.device.learnings.spending.meteredBytes == 0)
     #expect(metered.device.learnings.spending.meteredBytes == 5_000_000)
   }
@@ -32,7 +32,7 @@ import Testing
   @Test func `Where nobody counts bytes they have no part in the cost`() throws {
     let (engine, id) = try Self.engine(metered: .yes, bytes: nil)
     let learned = try #require(engine.learned(of: id))
-    #expect(learned.expense.means == SIMD3(2, 1, 0))
+    #expect(learned.measuredCost.means == SIMD3(2, 1, 0))
     var device = engine.device.learnings
     device.beginNight()
     device.absorb(learned)

@@ -7,7 +7,7 @@ import Testing
 struct HabitTests {
   static let typical = 6 / LocalTime.minutesOfDay
 
-  /// What is expected of an app that was opened for some weeks at a minute of the day that the kind of day decides.
+  /// The expectation for an app that was opened for some weeks at a minute of the day that the kind of day decides.
   static func usage(week: Double?, weekend: Double?, weeks: Int = 6) -> Usage {
     var use = Use()
     for day in 0..<(7 * weeks) {

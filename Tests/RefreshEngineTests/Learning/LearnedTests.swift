@@ -2,7 +2,7 @@ import Testing
 
 @testable import RefreshEngine
 
-/// What a user would see of the learners: when the next refresh is planned for an app of known habits.
+/// The learners as a user sees them: when the next refresh is planned for an app of known habits.
 @Suite("Learned")
 struct LearnedTests {
   static let day = LocalTime.minutesOfDay

@@ -74,7 +74,7 @@ struct ReferenceTests {
     var shape: SIMD8<Double>
     /// Cost to come of being fresh, at every second hour.
     var future: [Double]
-    /// What a day costs.
+    /// The cost of a day.
     var rise: Double
     /// The best wait and its cost: at midnight, at 14:00, and at 17:00 with data that is four hours old.
     var plans: [(wait: Double, cost: Double)]

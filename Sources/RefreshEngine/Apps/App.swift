@@ -1,0 +1,89 @@
+/// A policy that apps share: a fleet has few different ones, and a policy is larger than the rest of an app.
+final class SharedPolicy: Sendable {
+  let policy: Policy
+
+  init(_ policy: Policy) { self.policy = policy }
+}
+
+/// An app in the engine's memory: the state that is saved, and what ends with the daemon.
+struct App: Sendable {
+  /// A signal that is undone when the connection that holds it ends.
+  struct Lease: Hashable, Sendable {
+    var id: LeaseID
+    var signal: Signal
+  }
+
+  /// Fields that few apps use; boxed together, so that the other apps pay for one pointer only.
+  private struct Rare: Hashable, Sendable {
+    var drained: [DrainedSession] = []
+    var pushes: [Push] = []
+    var leases: [Lease] = []
+  }
+
+  /// The part that is saved.
+  var state: AppState
+  /// The policy of the app's file, which apps with equal policies share; nil when no file names the app any more.
+  var shared: SharedPolicy?
+  /// Whether a process of the app serves its refreshes.
+  var isAttached = false
+  /// Whether the next slice of planning must plan this app anew.
+  var needsPlan = false
+  /// Whether the user came to the app while a retry was pending: the retry then counts as a foreground refresh.
+  var isRetryAwaited = false
+  /// Whether calls wait for the app's next refresh.
+  var isAwaited = false
+  private var boxedRefresh: Boxed<Refreshing>?
+  private var rare: Boxed<Rare>?
+
+  /// The sessions of transfers whose end the app must be told of, in the order in which they ended.
+  var drained: [DrainedSession] {
+    get { rare?.value.drained ?? [] }
+    set { change { $0.drained = newValue } }
+  }
+  /// The pushes that wait for the app, in the order in which they came.
+  var pushes: [Push] {
+    get { rare?.value.pushes ?? [] }
+    set { change { $0.pushes = newValue } }
+  }
+  /// The leases of open connections.
+  var leases: [Lease] {
+    get { rare?.value.leases ?? [] }
+    set { change { $0.leases = newValue } }
+  }
+
+  private mutating func change(_ change: (inout Rare) -> Void) {
+    var value = rare?.value ?? Rare()
+    change(&value)
+    rare = value == Rare() ? nil : .holding(value)
+  }
+
+  init(state: AppState = AppState()) { self.state = state }
+
+  /// The policy of the app's file; nil when no file names the app any more.
+  var policy: Policy? { shared?.policy }
+
+  /// Whether neither time nor a person may start it: logged out, or disabled by the user.
+  var isOff: Bool { state.isLoggedOut || state.isDisabled }
+
+  /// The refresh whose processes are running; its start is part of the state that is saved.
+  var refreshing: Refreshing? {
+    get { boxedRefresh?.value }
+    set {
+      boxedRefresh = newValue.map(Boxed.holding)
+      state.running = newValue?.started
+    }
+  }
+
+  /// The refresh that was running when the previous daemon ended, until the first configuration settles it.
+  var lost: Started? { boxedRefresh == nil ? state.running : nil }
+
+  var phase: Phase {
+    if state.isLoggedOut { return .loggedOut }
+    return state.isForeground || leases.contains { $0.signal == .foreground } ? .foreground : .background
+  }
+
+  /// Whether a refresh may run whatever the conditions are: the transfers that it reports have already arrived.
+  ///
+  /// Long work stays out of the user's way all the same.
+  func needsNothing(for trigger: Trigger) -> Bool { trigger == .transfer && policy?.isProcessing != true }
+}

@@ -1,0 +1,106 @@
+/// The apps by id, and by index in order of id.
+///
+/// A dictionary of large values wastes the room of its free buckets, here more than the apps themselves take. So the
+/// dictionary holds indexes, and the apps lie in an array. An app that was ever configured stays.
+struct AppStorage: Sendable {
+  private var indexOf: [AppID: AppIndex] = [:]
+  private var apps: ContiguousArray<App> = []
+  /// The learners of the apps, in an array of their own: they are large, and few events touch them.
+  private var learners: ContiguousArray<Learned?> = []
+  /// The ids in order, each at its index.
+  private(set) var ids: ContiguousArray<AppID> = []
+
+  init(restoring states: [AppID: AppState], learned: [AppID: Learned]) {
+    reserve(states.count)
+    for id in states.keys.sorted() {
+      append(id, App(state: states[id] ?? AppState()), learned[id])
+    }
+  }
+
+  /// How many apps were ever configured.
+  var count: Int { apps.count }
+
+  /// The index of each app.
+  var indexes: Range<AppIndex> { 0..<AppIndex(apps.count) }
+
+  /// The index of an app; nil if it was never configured.
+  func index(of id: AppID) -> AppIndex? { indexOf[id] }
+
+  /// The id of the app at an index.
+  func id(at index: AppIndex) -> AppID { ids[Int(index)] }
+
+  /// Adds the apps that are new, and gives whether there were any: then every index may name another app.
+  mutating func add(_ some: some Sequence<AppID>) -> Bool {
+    let new = some.filter { indexOf[$0] == nil }
+    guard !new.isEmpty else { return false }
+    let before = self
+    self = AppStorage(restoring: [:], learned: [:])
+    reserve(before.count + new.count)
+    for id in (before.ids + new).sorted() {
+      if let index = before.indexOf[id] {
+        append(id, before.apps[Int(index)], before.learners[Int(index)])
+      } else {
+        append(id, App(), nil)
+      }
+    }
+    return true
+  }
+
+  private mutating func reserve(_ count: Int) {
+    indexOf.reserveCapacity(count)
+    apps.reserveCapacity(count)
+    learners.reserveCapacity(count)
+    ids.reserveCapacity(count)
+  }
+
+  private mutating func append(_ id: AppID, _ app: App, _ learned: Learned?) {
+    indexOf[id] = AppIndex(apps.count)
+    apps.append(app)
+    learners.append(learned)
+    ids.append(id)
+  }
+
+  /// The learners of an app; nil while nothing is learnt.
+  func learned(of id: AppID) -> Learned? { indexOf[id].flatMap { learners[Int($0)] } }
+
+  /// Changes what is learnt of an app, beginning with nothing; does so in place.
+  mutating func learn(of id: AppID, _ change: (inout Learned) -> Void) {
+    guard let index = indexOf[id].map(Int.init) else { return }
+    change(&learners[index, default: Learned()])
+  }
+
+  /// Forgets what is learnt of an app.
+  mutating func forget(_ id: AppID) {
+    if let index = indexOf[id] { learners[Int(index)] = nil }
+  }
+
+  /// The app at an index.
+  subscript(index: AppIndex) -> App {
+    _read { yield apps[Int(index)] }
+    _modify { yield &apps[Int(index)] }
+  }
+
+  /// The app of an id; nil, and not to be written, if it was never configured.
+  subscript(id: AppID) -> App? {
+    get { indexOf[id].map { apps[Int($0)] } }
+    _modify {
+      let index = indexOf[id].map(Int.init)
+      var app = index.map { apps[$0] }
+      yield &app
+      if let app, let index { apps[index] = app }
+    }
+  }
+}
+
+extension ContiguousArray {
+  /// The element at an index, changed in place; a default stands for nil.
+  fileprivate subscript<Value>(index: Int, default empty: @autoclosure () -> Value) -> Value
+  where Element == Value? {
+    get { self[index] ?? empty() }
+    _modify {
+      var value = self[index].take() ?? empty()
+      defer { self[index] = value }
+      yield &value
+    }
+  }
+}

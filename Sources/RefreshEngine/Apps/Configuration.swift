@@ -1,0 +1,44 @@
+// A configuration in force: the apps that exist, their policies, and the work that a start of the daemon leaves.
+
+extension Engine {
+  /// Puts a configuration in force: all apps at once.
+  mutating func configure(_ limits: Limits, _ policies: [AppID: Policy], _ turn: inout Turn) {
+    let limitsBefore = self.limits
+    self.limits = limits
+    for id in apps.ids {
+      if let started = apps[id]?.lost { adopt(id, started, by: policies[id], &turn) }
+      if policies[id] == nil { retire(id, &turn) }
+    }
+    survivors = [:]
+    let isFirst = !isConfigured
+    isConfigured = true
+    if apps.add(policies.keys) { forgetIndexes() }
+    var shared: [Policy: SharedPolicy] = [:]
+    for (id, policy) in policies {
+      let before = apps[id] ?? App()
+      var app = before
+      app.shared = shared[policy] ?? SharedPolicy(policy)
+      shared[policy] = app.shared
+      app.needsPlan = app.needsPlan || before.policy.map { $0.isPlannedUnlike(policy) } ?? false
+      if app.state.seenAt == nil {
+        app.state.seenAt = turn.now
+        turn.decision.changed.insert(id)
+      }
+      apps[id] = app
+      dropOutdated(id, before: before, limitsBefore, &turn)
+    }
+    replan(after: limitsBefore, &turn)
+    catchUp(&turn)
+    resumeTransfers(isFirst: isFirst, &turn)
+    if isFirst { tidyPushes(&turn) }
+    queue.openAll()
+    turn.touched.insert(apps.indexes)
+  }
+
+  /// No file names the app: what runs of it ends, what is known of it is kept for the file's return.
+  private mutating func retire(_ id: AppID, _ turn: inout Turn) {
+    stop(id, .user, &turn)
+    apps[id]?.shared = nil
+    dropRequest(of: id, &turn)
+  }
+}

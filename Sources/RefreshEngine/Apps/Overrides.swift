@@ -1,0 +1,45 @@
+/// Intervals set at run time, which take the place of the file's until they are reset.
+public struct Overrides: Hashable, Sendable {
+  /// In place of the file's foreground interval, if set.
+  public var foregroundInterval: Interval?
+  /// In place of the file's background interval, if set.
+  public var backgroundInterval: Interval?
+
+  /// Makes overrides; nothing is overridden by default.
+  public init(foregroundInterval: Interval? = nil, backgroundInterval: Interval? = nil) {
+    self.foregroundInterval = foregroundInterval
+    self.backgroundInterval = backgroundInterval
+  }
+}
+
+extension Engine {
+  /// Sets an app's intervals in place of its file's.
+  mutating func override(_ id: AppID, _ overrides: Overrides, _ turn: inout Turn) {
+    guard let before = apps[id], before.state.overrides != overrides else { return }
+    apps[id]?.state.overrides = overrides
+    dropOutdated(id, before: before, limits, &turn)
+    plansAny = plansAny || apps[id].map(isPlanned) ?? false
+    setNight(at: turn.now)
+    plan(id, at: turn.now)
+    touch(id, &turn)
+    turn.decision.changed.insert(id)
+  }
+
+  /// Forgets the instant that an interval asked for which is no longer the one in force; the new one gives its own.
+  ///
+  /// After a start of the daemon the earlier interval is unknown. An instant that it does not forbid now, such as
+  /// the instant of an app in a backlog, stays.
+  mutating func dropOutdated(_ id: AppID, before: App, _ limitsBefore: Limits, _ turn: inout Turn) {
+    guard let app = apps[id], let request = app.state.request, request.trigger.isByTime else { return }
+    let spacing = app.spacing(in: app.phase, limits: limits)
+    let isOutdated: Bool
+    if before.policy != nil {
+      isOutdated = before.spacing(in: before.phase, limits: limitsBefore) != spacing
+    } else if let spacing {
+      isOutdated = app.state.lastStart.map { request.earliest < $0 + spacing } ?? false
+    } else {
+      isOutdated = true
+    }
+    if isOutdated { dropRequest(of: id, &turn) }
+  }
+}

@@ -1,0 +1,94 @@
+/// Where an app is by its signals and leases.
+public enum Phase: String, Hashable, Sendable, CaseIterable {
+  /// The user looks at it: the foreground interval holds.
+  case foreground
+  /// The user does not look at it: the background interval holds.
+  case background
+  /// Logged out: nothing is refreshed until `login`.
+  case loggedOut = "logged-out"
+}
+
+// Signals and leases, and what a change of phase means.
+
+extension Engine {
+  /// Takes a signal that holds until another one comes.
+  mutating func applySignal(_ id: AppID, _ signal: Signal, _ turn: inout Turn) {
+    guard apps[id]?.policy != nil else { return }
+    changePhase(id, &turn) { app in
+      switch signal {
+      case .launched: app.state.isTerminated = false
+      case .foreground: (app.state.isForeground, app.state.isTerminated) = (true, false)
+      case .background: app.state.isForeground = false
+      case .terminated: (app.state.isForeground, app.state.isTerminated) = (false, true)
+      case .login: app.state.isLoggedOut = false
+      case .logout: app.state.isLoggedOut = true
+      }
+    }
+  }
+
+  /// Takes a signal that holds until its lease ends.
+  mutating func addLease(_ lease: LeaseID, _ id: AppID, _ signal: Signal, _ turn: inout Turn) {
+    guard apps[id]?.policy != nil else { return }
+    changePhase(id, &turn) { app in
+      app.leases.append(App.Lease(id: lease, signal: signal))
+      app.state.isTerminated = false
+    }
+  }
+
+  /// Undoes the signal of a lease.
+  mutating func endLease(_ lease: LeaseID, _ id: AppID, _ turn: inout Turn) {
+    guard apps[id] != nil else { return }
+    changePhase(id, &turn) { app in app.leases.removeAll { $0.id == lease } }
+  }
+
+  /// Notes whether a process of the app serves its refreshes.
+  mutating func attach(_ id: AppID, _ isAttached: Bool, _ turn: inout Turn) {
+    guard apps[id] != nil else { return }
+    apps[id]?.isAttached = isAttached
+    touch(id, &turn)
+  }
+
+  /// Changes what the phase follows from.
+  ///
+  /// The anchor stays: the next start is the last one plus the new interval.
+  private mutating func changePhase(_ id: AppID, _ turn: inout Turn, change: (inout App) -> Void) {
+    guard var app = apps[id] else { return }
+    let (phase, state) = (app.phase, app.state)
+    change(&app)
+    if app.phase != phase {
+      app.isRetryAwaited = false
+      if app.phase == .loggedOut || app.state.request?.trigger.endsWithPhase == true { app.dropRequest(at: turn.now) }
+      if app.phase == .foreground {
+        enterForeground(&app, at: turn.now)
+        learnOpening(of: id, &turn)
+      }
+    }
+    apps[id] = app
+    if app.phase == .loggedOut { stop(id, .logout, &turn) }
+    if app.state.isLoggedOut != state.isLoggedOut { transfers.isTouched = true }
+    touch(id, &turn)
+    if app.state != state { turn.decision.changed.insert(id) }
+  }
+
+  /// Applies `on_foreground` of the app's file: the user is about to see the data.
+  ///
+  /// The age of the data counts, not that of the last try, but a try is never sooner than the foreground floor after
+  /// the one before, however often the app comes and goes. A refresh that is running serves as well as a new one.
+  private func enterForeground(_ app: inout App, at now: Instant) {
+    guard let policy = app.policy else { return }
+    let spacing = app.spacing(in: .foreground, limits: limits)
+    switch policy.onForeground {
+    case .always:
+      app.ask(.foreground, at: now)
+    case .stale:
+      guard let spacing, app.refreshing == nil else { return }
+      let isStale = app.state.freshAt.map { $0 + spacing <= now } ?? true
+      let mayTry = app.state.lastStart.map { $0 + limits.foregroundFloor <= now } ?? true
+      if isStale && mayTry { app.ask(.foreground, at: now) }
+    case .never:
+      guard let spacing else { return }
+      let isOverdue = app.state.lastStart.map { $0 + spacing <= now } ?? true
+      if isOverdue { app.ask(.interval, at: now + spacing) }
+    }
+  }
+}

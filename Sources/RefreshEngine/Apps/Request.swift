@@ -1,0 +1,71 @@
+/// A refresh that something asked for and that has not started yet.
+public struct Request: Hashable, Sendable {
+  /// The cause of the request.
+  public var trigger: Trigger
+  /// Not before this instant, boot clock.
+  public var earliest: Instant
+
+  /// Makes a request.
+  public init(trigger: Trigger, earliest: Instant) {
+    self.trigger = trigger
+    self.earliest = earliest
+  }
+}
+
+/// A refresh that a caller asked for at a later time.
+public struct OneShot: Hashable, Sendable {
+  /// Not before this instant, boot clock.
+  public var earliest: Instant
+  /// Why, in the words of who asked; may be empty.
+  public var reason: String
+
+  /// Makes a one-shot.
+  public init(earliest: Instant, reason: String) {
+    self.earliest = earliest
+    self.reason = reason
+  }
+}
+
+extension App {
+  /// Adds a request to the pending one: one refresh serves both, at the earlier instant.
+  ///
+  /// Of the two triggers the stronger stays: a manual one first, then one that a caller waits for, then one that
+  /// outlives a change of phase. An app that is off takes no request.
+  mutating func ask(_ trigger: Trigger, at instant: Instant) {
+    guard !isOff else { return }
+    guard let asked = state.request else {
+      state.request = Request(trigger: trigger, earliest: instant)
+      return
+    }
+    if trigger == .foreground, asked.trigger == .retry { isRetryAwaited = true }
+    let isStronger = asked.trigger.endsWithPhase || trigger == .manual || trigger.isAwaited && !asked.trigger.isAwaited
+    state.request = Request(trigger: isStronger ? trigger : asked.trigger, earliest: min(asked.earliest, instant))
+  }
+}
+
+extension App {
+  /// Drops the request; one that calls wait for becomes a manual request instead.
+  mutating func dropRequest(at now: Instant) {
+    guard state.request != nil else { return }
+    let isKept = isAwaited && !isOff && policy != nil
+    state.request = isKept ? Request(trigger: .manual, earliest: now) : nil
+  }
+}
+
+extension Engine {
+  /// Asks for a refresh, now or after the one that is running.
+  ///
+  /// An app that is off is not asked.
+  mutating func request(_ id: AppID, _ trigger: Trigger, _ turn: inout Turn) {
+    guard let app = apps[id], app.policy != nil, !app.isOff else { return }
+    apps[id]?.ask(trigger, at: turn.now)
+    touch(id, &turn)
+    turn.decision.changed.insert(id)
+  }
+
+  mutating func dropRequest(of id: AppID, _ turn: inout Turn) {
+    guard apps[id]?.state.request != nil else { return }
+    apps[id]?.dropRequest(at: turn.now)
+    turn.decision.changed.insert(id)
+  }
+}

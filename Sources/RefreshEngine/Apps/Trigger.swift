@@ -1,0 +1,31 @@
+/// Why a refresh starts.
+public enum Trigger: String, Hashable, Sendable, CaseIterable {
+  /// The interval of the phase has passed since the last start.
+  case interval
+  /// The app entered the foreground with data that was too old.
+  case foreground
+  /// A push asked for it.
+  case push
+  /// The last transfer of a session has ended.
+  case transfer
+  /// An earlier refresh failed in a way that is worth a retry.
+  case retry
+  /// It was missed while the machine or the daemon was off.
+  case catchUp = "catch-up"
+  /// A person asked for it.
+  case manual
+}
+
+extension Trigger {
+  /// Whether the clock asks, rather than something that happened.
+  var isByTime: Bool { self == .interval || self == .catchUp }
+
+  /// Whether a caller waits for the refresh, whatever the phase.
+  var isAwaited: Bool { self == .manual || self == .push || self == .transfer }
+
+  /// Whether no caller waits for the refresh: it may wait for a better time.
+  var isDeferrable: Bool { isByTime || self == .retry }
+
+  /// Whether a request of this kind means nothing any more once the app is in another phase.
+  var endsWithPhase: Bool { isByTime || self == .foreground }
+}

@@ -1,0 +1,34 @@
+/// Exponential back-off: the wait doubles with each failure in a row, up to a longest wait.
+///
+/// The jitter is the caller's: the engine adds a stable part for each app, a client adds a random one.
+public struct BackOff: Hashable, Sendable {
+  /// The wait after the first failure.
+  public let first: Duration
+  /// The longest wait, jitter included.
+  public let longest: Duration
+  /// The number of failures in a row after which the wait no longer doubles.
+  public let mostFailures: Int32
+
+  /// Retries of refreshes: 30 s, doubled up to 4 h 16 min, with jitter 5 h at most.
+  public static let refreshes = BackOff(first: .seconds(30), longest: .hours(5), mostFailures: 10)
+  /// Retries of transfers: 1 s, doubled up to 4 h 33 min, with jitter 5 h at most.
+  public static let transfers = BackOff(first: .seconds(1), longest: .hours(5), mostFailures: 15)
+
+  /// Makes a back-off.
+  public init(first: Duration, longest: Duration, mostFailures: Int32) {
+    self.first = first
+    self.longest = longest
+    self.mostFailures = mostFailures
+  }
+
+  /// The count after one more failure; it stops at ``mostFailures``.
+  public func counting(_ failures: Int32) -> Int32 { min(failures + 1, mostFailures) }
+
+  /// The wait after some failures in a row, at least one.
+  ///
+  /// - Parameter jitter: what to add to the doubled wait; nothing by default.
+  public func wait(after failures: Int32, jitter: (Duration) -> Duration = { _ in .zero }) -> Duration {
+    let doubled = first * (1 << Int(min(max(failures, 1), mostFailures) - 1))
+    return min(longest, doubled + jitter(doubled))
+  }
+}

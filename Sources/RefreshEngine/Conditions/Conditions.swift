@@ -1,0 +1,134 @@
+/// A fact about the machine, and the source that reports it.
+public struct Reading<Value: Hashable & Sendable>: Hashable, Sendable {
+  /// The fact; nil while it is unknown.
+  public var value: Value?
+  /// The source that was asked, such as `NetworkManager`, `rtnetlink` or `UPower`; empty when there is none.
+  public var source: String
+  /// Why a better source was not asked or did not answer, in one sentence; nil when all is well.
+  public var problem: String?
+
+  /// Makes a reading; unknown by default.
+  public init(_ value: Value? = nil, source: String = "", problem: String? = nil) {
+    self.value = value
+    self.source = source
+    self.problem = problem
+  }
+
+  /// Whether no source has answered yet; a source that knows nothing gives a problem.
+  public var isAwaited: Bool { value == nil && source.isEmpty && problem == nil }
+}
+
+/// The network as it is now.
+public struct Network: Hashable, Sendable {
+  /// How far it reaches: the states of NetworkManager's connectivity check, worst first.
+  public enum Reach: Int, Hashable, Sendable, Comparable, CaseIterable {
+    /// No link.
+    case offline
+    /// A link, but nothing beyond it.
+    case limited
+    /// A captive portal stands before the internet.
+    case portal
+    /// The internet.
+    case full
+
+    /// Order of reach.
+    public static func < (left: Reach, right: Reach) -> Bool { left.rawValue < right.rawValue }
+  }
+
+  /// Whether traffic is dear: the answers of NetworkManager's `Metered`.
+  public enum Metered: String, Hashable, Sendable, CaseIterable {
+    /// Unknown; counts as no.
+    case unknown
+    /// The user or the network says so.
+    case yes
+    /// The user or the network says that it is not.
+    case no
+    /// Guessed, for instance from a phone's DHCP option; taken for yes.
+    case guessYes = "guess-yes"
+    /// Guessed; taken for no.
+    case guessNo = "guess-no"
+
+    /// Whether a constraint `unmetered` is not met.
+    public var isMetered: Bool { self == .yes || self == .guessYes }
+  }
+
+  /// The carrier of the default route.
+  public enum Medium: String, Hashable, Sendable, CaseIterable {
+    /// A cable.
+    case wired
+    /// Wi-Fi.
+    case wifi
+    /// A mobile network.
+    case cellular
+    /// Anything else, such as a tunnel.
+    case other
+  }
+
+  /// How far it reaches.
+  public var reach: Reach
+  /// Whether traffic is dear.
+  public var metered: Metered
+  /// The carrier of the default route; nil when unknown or when there is none.
+  public var medium: Medium?
+  /// The interface of the default route, such as `wlan0`; empty when unknown or when there is none.
+  public var interface: String
+  /// The name of the Wi-Fi network; nil when it is none, or unknown.
+  public var ssid: String?
+
+  /// Makes a network; full reach over an unknown medium by default.
+  public init(
+    reach: Reach = .full, metered: Metered = .unknown, medium: Medium? = nil, interface: String = "",
+    ssid: String? = nil
+  ) {
+    self.reach = reach
+    self.metered = metered
+    self.medium = medium
+    self.interface = interface
+    self.ssid = ssid
+  }
+}
+
+/// The power supply as it is now.
+public struct Power: Hashable, Sendable {
+  /// Whether the machine lives on its battery.
+  public var onBattery: Bool
+  /// How full the battery is, 0 to 100; nil when there is none, or it does not say.
+  public var percent: Int?
+
+  /// Makes a power supply; mains by default.
+  public init(onBattery: Bool = false, percent: Int? = nil) {
+    self.onBattery = onBattery
+    self.percent = percent
+  }
+}
+
+/// Everything about the machine that a constraint may ask for.
+public struct Conditions: Hashable, Sendable {
+  /// The network.
+  public var network = Reading<Network>()
+  /// The power supply.
+  public var power = Reading<Power>()
+  /// Whether a power-saver profile is on (power-profiles-daemon).
+  public var powerSaver = Reading<Bool>()
+  /// Whether the user has not touched the machine for a while (logind's IdleHint).
+  public var idle = Reading<Bool>()
+  /// Whether processes wait for CPU, memory or disk (PSI, `Documentation/accounting/psi.rst`).
+  public var pressure = Reading<Bool>()
+
+  /// Makes conditions that are unknown.
+  public init() {}
+}
+
+/// A condition that has changed.
+public enum Observation: Hashable, Sendable {
+  /// The network is this now.
+  case network(Reading<Network>)
+  /// The power supply is this now.
+  case power(Reading<Power>)
+  /// The power-saver profile is on or off now.
+  case powerSaver(Reading<Bool>)
+  /// The user is idle or is not now.
+  case idle(Reading<Bool>)
+  /// The machine is under pressure or is not now.
+  case pressure(Reading<Bool>)
+}

@@ -1,0 +1,126 @@
+// Conditions against constraints: what is met, what is relaxed, and what is lost in the middle of a refresh.
+
+extension Engine {
+  /// A battery is low below this, in percent.
+  static let lowBattery = 20
+
+  /// Applies a condition, and stops the refreshes that may not go on under it.
+  mutating func observe(_ observation: Observation, _ turn: inout Turn) {
+    let before = conditions
+    switch observation {
+    case .network(let reading): conditions.network = reading
+    case .power(let reading): conditions.power = reading
+    case .powerSaver(let reading): conditions.powerSaver = reading
+    case .idle(let reading): conditions.idle = reading
+    case .pressure(let reading): conditions.pressure = reading
+    }
+    guard conditions != before else { return }
+    if device.pause == .untilAC, conditions.power.value?.onBattery == false { setPause(nil, &turn) }
+    turn.touched.insert(held.all)
+    if conditions.network != before.network { transfers.isTouched = true }
+    if before.powerSaver.value != conditions.powerSaver.value, limits.powerSaver == .dearer {
+      beginRound(.planning(everyApp: true), at: turn.now)
+    }
+    for id in running.values.sorted() {
+      guard let app = apps[id], app.policy != nil, let refreshing = app.refreshing else { continue }
+      if app.needsNothing(for: refreshing.started.trigger) { continue }
+      // Idleness and calm count at the start only, because the refresh itself may end both. Long work also stops when
+      // the user returns.
+      let kept: [Constraint] = app.policy?.isProcessing == true ? [.network, .power, .idle] : [.network, .power]
+      // An unknown condition is not lost: a refresh that survived the previous daemon goes on.
+      let isLost = kept.contains { !conditions.isAwaited($0) && !isMet($0, by: app, at: turn.now) }
+      if isLost { stop(id, .constraintLost, &turn) }
+    }
+  }
+
+  /// The constraints of an app that are not met and not relaxed at an instant, as holds.
+  func unmet(_ app: App, at now: Instant) -> [Hold] {
+    var holds: [Hold] = []
+    for constraint in Constraint.allCases where !isMet(constraint, by: app, at: now) {
+      holds.append(.constraint(constraint, relaxedAt: app.relaxedAt(constraint).flatMap { $0 > now ? $0 : nil }))
+    }
+    return holds
+  }
+
+  /// Whether an app may be refreshed as far as one constraint goes: it has none, it is met, or it is relaxed.
+  func isMet(_ constraint: Constraint, by app: App, at now: Instant) -> Bool {
+    guard let constraints = app.policy?.constraints, constraints.asks(for: constraint) else { return true }
+    let isMetUnrelaxed =
+      switch constraint {
+      case .network: isNetworkMet(constraints)
+      case .power: isMet(constraints.power)
+      case .idle: isMet(conditions.idle) { $0 }
+      case .calm: isMet(conditions.pressure) { !$0 }
+      }
+    // Last, because it is a look at the clock for each app, and most constraints are met.
+    guard !isMetUnrelaxed, let relaxedAt = app.relaxedAt(constraint), relaxedAt <= now else { return isMetUnrelaxed }
+    return constraint != .network || isNetworkMet(constraints, isRelaxed: true)
+  }
+
+  func isMet(_ constraint: PowerConstraint) -> Bool {
+    switch constraint {
+    case .any: true
+    case .ac: isMet(conditions.power) { !$0.onBattery }
+    case .notLow: isMet(conditions.power) { !$0.onBattery || $0.percent.map { $0 >= Self.lowBattery } ?? true }
+    }
+  }
+
+  /// Relaxing a network constraint is using a metered one; the lists of names and the reach always hold.
+  func isNetworkMet(_ constraints: Constraints, isRelaxed: Bool = false) -> Bool {
+    isMet(conditions.network) { network in
+      if constraints.network != .none && network.reach != .full { return false }
+      if network.medium == .wifi, let ssid = network.ssid {
+        if constraints.deniedSSIDs.contains(ssid) { return false }
+        if !constraints.ssids.isEmpty && !constraints.ssids.contains(ssid) { return false }
+      }
+      return switch constraints.network {
+      case .none, .any: true
+      case .unmetered: isRelaxed || !network.metered.isMetered
+      case .wifi: isRelaxed || network.medium == .wifi
+      }
+    }
+  }
+
+  /// Before the first answer of a source nothing is met; afterwards `unknown_is_met` decides for an unknown condition.
+  private func isMet<Value>(_ reading: Reading<Value>, _ test: (Value) -> Bool) -> Bool {
+    guard !reading.isAwaited else { return false }
+    return reading.value.map(test) ?? limits.unknownIsMet
+  }
+}
+
+extension Constraints {
+  /// Whether anything about the network matters.
+  var asksForNetwork: Bool { network != .none || !ssids.isEmpty || !deniedSSIDs.isEmpty }
+
+  /// Whether the constraint is one of these.
+  func asks(for constraint: Constraint) -> Bool {
+    switch constraint {
+    case .network: asksForNetwork
+    case .power: power != .any
+    case .idle: idle
+    case .calm: calm
+    }
+  }
+}
+
+extension Conditions {
+  /// Whether no source has answered yet for a constraint.
+  func isAwaited(_ constraint: Constraint) -> Bool {
+    switch constraint {
+    case .network: network.isAwaited
+    case .power: power.isAwaited
+    case .idle: idle.isAwaited
+    case .calm: pressure.isAwaited
+    }
+  }
+
+  /// Whether no source knows the condition of a constraint.
+  func isUnknown(_ constraint: Constraint) -> Bool {
+    switch constraint {
+    case .network: network.value == nil
+    case .power: power.value == nil
+    case .idle: idle.value == nil
+    case .calm: pressure.value == nil
+    }
+  }
+}

@@ -1,0 +1,71 @@
+/// A reason that keeps an app from being refreshed.
+public enum Hold: Hashable, Sendable {
+  /// No file of the configuration in force names the app.
+  case notConfigured
+  /// The app is logged out; `login` lifts it.
+  case loggedOut
+  /// The user has disabled the app; `enable` lifts it.
+  case disabled
+  /// The user has paused all apps; `resume` lifts it, or what the pause waits for.
+  case paused(Pause)
+  /// The interval of the phase is `never`; another phase or interval, or a request, lifts it.
+  case never
+  /// The app's quiet hours, until this instant, boot clock.
+  case quiet(until: Instant)
+  /// A constraint of the app is not met; the condition lifts it, or its rung of the staleness ladder, boot clock.
+  case constraint(Constraint, relaxedAt: Instant?)
+  /// A power-saver profile is on, and the configuration stops background work meanwhile.
+  case powerSaver
+  /// The machine has just started or woken up, until this instant, boot clock.
+  case settling(until: Instant)
+  /// The machine is going to sleep; its waking up lifts it.
+  case suspending
+  /// The app has no command and no process of it is attached; one that attaches lifts it.
+  case app
+  /// As many refreshes are running as may run at once.
+  case concurrency
+  /// The daemon is stopping; its next start lifts it.
+  case stopping
+
+  /// Its name, as it is stored and told.
+  public var name: Name {
+    switch self {
+    case .notConfigured: .notConfigured
+    case .loggedOut: .loggedOut
+    case .disabled: .disabled
+    case .paused: .paused
+    case .never: .never
+    case .quiet: .quiet
+    case .constraint(.network, _): .network
+    case .constraint(.power, _): .power
+    case .constraint(.idle, _): .idle
+    case .constraint(.calm, _): .calm
+    case .powerSaver: .powerSaver
+    case .settling: .settling
+    case .suspending: .suspending
+    case .app: .app
+    case .concurrency: .concurrency
+    case .stopping: .stopping
+    }
+  }
+
+  /// The names of holds.
+  public enum Name: String, Hashable, Sendable, CaseIterable {
+    case notConfigured = "not-configured"
+    case loggedOut = "logged-out"
+    case disabled
+    case paused
+    case never
+    case quiet
+    case network
+    case power
+    case idle
+    case calm
+    case powerSaver = "power-saver"
+    case settling
+    case suspending
+    case app
+    case concurrency
+    case stopping
+  }
+}

@@ -1,0 +1,59 @@
+// The judge of holds: every reason that keeps an app from being refreshed.
+
+extension Engine {
+  /// The holds that keep an app from any refresh, even when a person asks for one and when the running one has ended.
+  ///
+  /// An app that was never configured is held as not configured.
+  public func lastingHolds(on id: AppID) -> [Hold] { apps[id].map(lastingHolds) ?? [.notConfigured] }
+
+  /// The holds that keep an app from any refresh, due or not.
+  func lastingHolds(on app: App) -> [Hold] {
+    var holds: [Hold] = []
+    if app.policy == nil { holds.append(.notConfigured) }
+    if app.state.isLoggedOut { holds.append(.loggedOut) }
+    if app.state.isDisabled { holds.append(.disabled) }
+    if isStopping { holds.append(.stopping) }
+    if isSuspending { holds.append(.suspending) }
+    return holds
+  }
+
+  /// The holds that keep a due refresh from starting, apart from slots.
+  ///
+  /// A manual refresh passes a pause. A refresh that a caller or the user waits for passes quiet hours, settling and the
+  /// power saver.
+  func holds(on app: App, _ id: AppID, for trigger: Trigger, at now: Instant) -> [Hold] {
+    var holds: [Hold] = []
+    if let pause = device.pause, trigger != .manual { holds.append(.paused(pause)) }
+    if trigger.isDeferrable {
+      if let end = settlingUntil, end > now { holds.append(.settling(until: end)) }
+      if let quiet = app.policy?.quiet, let end = end(of: quiet, id, at: now) { holds.append(.quiet(until: end)) }
+      let saves = limits.powerSaver == .stop && conditions.powerSaver.value == true
+      if saves && app.phase == .background { holds.append(.powerSaver) }
+    }
+    if app.policy?.tasks.isEmpty == true && !app.isAttached { holds.append(.app) }
+    // The transferred files are on the disk already: to report them needs no condition.
+    return app.needsNothing(for: trigger) ? holds : holds + unmet(app, at: now)
+  }
+
+  /// When time alone lifts the first of the holds or changes them, boot clock; nil when it never does.
+  func wake(of holds: [Hold], on index: AppIndex, at now: Instant) -> Instant? {
+    var lifted = holds.compactMap(\.liftedAt)
+    guard holds.allSatisfy(\.isOfDue) else { return lifted.min() }
+    if let oneShot = apps[index].state.oneShot, oneShot.earliest > now { lifted.append(oneShot.earliest) }
+    if let drained = apps[index].nextDrained?.earliest, drained > now { lifted.append(drained) }
+    if let push = nextPush(of: apps[index], at: now)?.earliest, push > now { lifted.append(push) }
+    guard let quiet = apps[index].policy?.quiet else { return lifted.min() }
+    guard due(index, at: now)?.trigger.isDeferrable == true else { return lifted.min() }
+    return (lifted + [beginning(of: quiet, after: now)]).min()
+  }
+}
+
+extension Hold {
+  /// Whether it keeps what is due, which quiet hours may keep too.
+  fileprivate var isOfDue: Bool {
+    switch self {
+    case .notConfigured, .loggedOut, .disabled, .never, .stopping, .suspending: false
+    case .paused, .quiet, .constraint, .powerSaver, .settling, .app, .concurrency: true
+    }
+  }
+}

@@ -1,0 +1,47 @@
+/// Hours of every day in which nothing starts by time.
+public struct QuietHours: Hashable, Sendable {
+  /// When they begin, minutes of the local day, 0 to 1,439.
+  public var from: Int
+  /// When they end, minutes of the local day, 0 to 1,439; before `from` when midnight lies between.
+  public var to: Int
+
+  /// Makes quiet hours.
+  public init(from: Int, to: Int) {
+    self.from = from
+    self.to = to
+  }
+}
+
+extension QuietHours {
+  /// Whether a local time lies in them.
+  func contains(_ local: LocalTime) -> Bool {
+    let minute = local.minuteOfDay
+    return from <= to ? Double(from) <= minute && minute < Double(to) : minute >= Double(from) || minute < Double(to)
+  }
+}
+
+extension Engine {
+  /// When quiet hours end that an instant lies in, boot clock; nil when it lies in none.
+  ///
+  /// Each app's end is later by its spread, so that the apps of a quiet night do not all start in one moment.
+  func end(of quiet: QuietHours, _ id: AppID, at now: Instant) -> Instant? {
+    let offset = spread.offset(of: id, within: Self.catchUpSpan).inMicroseconds
+    let wall = now.microseconds + wallOffset.inMicroseconds
+    for moment in [wall, wall - offset] where quiet.contains(zone.local(moment)) {
+      var end = zone.next(minuteOfDay: quiet.to, from: moment)
+      // Daylight saving may set the clock out of the quiet hours.
+      let out = zone.changes.first { $0.at > moment && $0.at < end && !quiet.contains(zone.local($0.at)) }
+      if let out { end = out.at }
+      return Instant(microseconds: end + offset - wallOffset.inMicroseconds)
+    }
+    return nil
+  }
+
+  /// When quiet hours begin next, boot clock, or a change of the zone, which may lead into them.
+  func beginning(of quiet: QuietHours, after now: Instant) -> Instant {
+    let wall = now.microseconds + wallOffset.inMicroseconds
+    let begin = zone.next(minuteOfDay: quiet.from, from: wall + 1)
+    let change = zone.changes.first { $0.at > wall }?.at ?? begin
+    return Instant(microseconds: min(begin, change) - wallOffset.inMicroseconds)
+  }
+}

@@ -1,0 +1,160 @@
+// Rounds through the apps, in slices: the night's, in which the past fades and the price is steered, and those after a
+// change that makes every plan another one.
+
+/// A round through all apps, of which each wake does a slice.
+struct Round: Sendable {
+  /// The work on each app.
+  enum Step: Hashable, Sendable {
+    /// It is taken into the means of the night.
+    case absorbing
+    /// Its nights are passed and its next refresh is planned; without `everyApp` only where one of the two is due.
+    case planning(everyApp: Bool)
+  }
+
+  var step: Step
+  /// The index of the next app.
+  var index: AppIndex = 0
+  /// When it began, boot clock.
+  var since: Instant
+  /// The apps that are planned, and the refreshes that they may have in a day, as far as the round has come.
+  var planned = (apps: 0, refreshes: 0.0)
+
+  /// The next slice is due at once.
+  var window: Window { Window(earliest: since, latest: since) }
+}
+
+extension Engine {
+  /// From when until when to come back for the next night, or for the next slice of a round; nil while no app is planned.
+  public var roundWake: Window? {
+    round?.window ?? nightAt.map { Window(earliest: $0, latest: $0 + Self.nightWindow) }
+  }
+
+  /// How late the night may begin, so that it needs no wake of its own.
+  static let nightWindow = Duration.minutes(15)
+  /// The cost of a slice and of its parts, in units of about 6 µs: a slice takes half a millisecond.
+  private static let slice = 80
+  private static let work = (look: 1, absorb: 1, night: 60, plan: 15)
+
+  /// Applies a step of the wall clock.
+  ///
+  /// A clock that was ahead by more than a day was wrong: the nights that it passed will come again.
+  mutating func setClock(_ turn: inout Turn) {
+    let today = local(turn.now).day
+    if let day = device.day, day > today + 1 {
+      device.day = today
+      turn.decision.deviceLearned = true
+      beginRound(.planning(everyApp: true), at: turn.now)
+    }
+    setNight(at: turn.now)
+  }
+
+  /// Sets when the next night begins: at midnight of the local time, if any app is planned.
+  mutating func setNight(at now: Instant) {
+    guard device.day != nil, plansAny else {
+      nightAt = nil
+      return
+    }
+    let wall = now.microseconds + wallOffset.inMicroseconds
+    let today = zone.local(wall).day
+    nightAt = Instant(microseconds: zone.next(minuteOfDay: 0, from: wall + 1) - wallOffset.inMicroseconds)
+    if let day = device.day, day < today { nightAt = now }
+  }
+
+  /// Plans anew the apps that a configuration has changed, and resumes the planning of the previous daemon.
+  mutating func replan(after limitsBefore: Limits, _ turn: inout Turn) {
+    let budget = Budget(profile: limits.profile)
+    let isOther = device.learnings.budget.refreshesPerAppAndDay != budget.refreshesPerAppAndDay
+    if isOther {
+      device.learnings.change(to: budget)
+      turn.decision.deviceLearned = true
+    }
+    plansAny = apps.indexes.contains { isPlanned(apps[$0]) }
+    if device.day == nil, plansAny {
+      device.day = local(turn.now).day
+      turn.decision.deviceLearned = true
+    }
+    setNight(at: turn.now)
+    guard nightAt != nil else { return }
+    let isEvery =
+      isOther || limitsBefore.powerSaver != limits.powerSaver
+      || limitsBefore.backgroundFloor != limits.backgroundFloor
+    beginRound(.planning(everyApp: isEvery), at: turn.now)
+  }
+
+  /// Begins the night if its time has come, unless a round is under way.
+  mutating func beginNight(_ turn: inout Turn) {
+    guard let nightAt, nightAt <= turn.now, round == nil else { return }
+    let today = local(turn.now).day
+    guard let day = device.day, day < today else { return setNight(at: turn.now) }
+    device.learnings.beginNight()
+    beginRound(.absorbing, at: turn.now)
+  }
+
+  /// How many refreshes of an app its interval and the budget have room for in a day.
+  private func mostADay(_ app: App) -> Double {
+    let budget = device.learnings.budget.refreshesPerAppAndDay
+    guard let spacing = app.spacing(in: .background, limits: limits), spacing > .zero else { return budget }
+    return min(budget, LocalTime.minutesOfDay / spacing.inMinutes)
+  }
+
+  /// Begins a round, in place of a lesser one that is under way.
+  mutating func beginRound(_ step: Round.Step, at now: Instant) {
+    if case .absorbing? = round?.step { return }
+    if case .planning(everyApp: true)? = round?.step, step == .planning(everyApp: false) {
+      round?.index = 0
+      return
+    }
+    round = Round(step: step, since: now)
+  }
+
+  /// Begins the round that is under way from its first app, because the indexes of apps have changed.
+  mutating func restartRound() {
+    guard let round else { return }
+    if round.step == .absorbing { device.learnings.beginNight() }
+    self.round = Round(step: round.step, since: round.since)
+  }
+
+  /// Does a slice of the round that is under way.
+  mutating func goRound(_ turn: inout Turn) {
+    guard var round else { return }
+    var left = Self.slice
+    while left > 0, Int(round.index) < apps.count {
+      let id = apps.id(at: round.index)
+      round.index += 1
+      left -= Self.work.look
+      guard let app = apps[id], isPlanned(app) else { continue }
+      switch round.step {
+      case .absorbing:
+        left -= Self.work.absorb
+        round.planned.apps += 1
+        round.planned.refreshes += mostADay(app)
+        if let learned = apps.learned(of: id) { device.learnings.absorb(learned) }
+      case .planning(let everyApp): left -= renew(id, app, everyApp: everyApp, &turn)
+      }
+    }
+    guard Int(round.index) == apps.count else { return self.round = round }
+    self.round = nil
+    guard round.step == .absorbing else { return }
+    device.learnings.endNight(apps: round.planned.apps, refreshes: round.planned.refreshes)
+    device.day = local(turn.now).day
+    turn.decision.deviceLearned = true
+    setNight(at: turn.now)
+    beginRound(.planning(everyApp: true), at: turn.now)
+  }
+
+  /// Passes the nights of an app and plans it, where that is due, and gives what it took.
+  private mutating func renew(_ id: AppID, _ app: App, everyApp: Bool, _ turn: inout Turn) -> Int {
+    let today = local(turn.now).day
+    // A day ahead is the clock's mistake; at a start, when the clock may not be set yet, it is left alone.
+    let isNight = apps.learned(of: id)?.day.map { Int($0) < today || everyApp && Int($0) > today + 1 } ?? true
+    guard isNight || everyApp || app.needsPlan || app.state.planned == nil else { return 0 }
+    if isNight {
+      let (device, pins) = (learningsInForce, app.policy?.pins ?? Pins())
+      apps.learn(of: id) { $0.passNights(upTo: today, device, pins) }
+    }
+    if app.refreshing == nil { plan(id, at: turn.now) }
+    if apps[id]?.state.planned != app.state.planned { turn.decision.changed.insert(id) }
+    touch(id, &turn)
+    return Self.work.plan + (isNight ? Self.work.night : 0)
+  }
+}

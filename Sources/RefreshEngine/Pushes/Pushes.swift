@@ -1,0 +1,239 @@
+// Pushes: which of them wakes the app next, and when.
+
+extension Engine {
+  /// How many pushes of an app may wait.
+  public static let mostPushes = 64
+
+  /// The pushes of an app, in the order in which it is told; that of a running refresh among them.
+  public func pushes(of id: AppID) -> [Push] { apps[id]?.pushes ?? [] }
+
+  /// The push that a running refresh delivers; nil without one, or for an unknown refresh.
+  public func push(toldBy refresh: RefreshID) -> Push? {
+    guard let id = running[refresh], let app = apps[id], let push = app.refreshing?.started.push else { return nil }
+    return app.pushes.first { $0.id == push }
+  }
+
+  /// When the limit lets one more push wake the app, boot clock: the past when it does now.
+  public func pushOpens(for id: AppID) -> Instant? { apps[id].flatMap(\.pushOpens) }
+
+  /// How many pushes have woken the app in the window that the limit looks at.
+  public func pushesUsed(by id: AppID, at now: Instant) -> Int {
+    guard let app = apps[id], let limit = app.policy?.pushLimit else { return 0 }
+    return app.state.pushedAt.count { $0 + limit.span > now }
+  }
+
+  /// Whether the bridge may be connected to its sources: the network is what the configuration asks for, and stays.
+  public var mayBridge: Bool {
+    var constraints = Constraints()
+    constraints.network = limits.pushNetwork
+    return !isSuspending && isNetworkMet(constraints)
+  }
+
+  /// Receives a push, and merges it into a waiting one that it replaces.
+  mutating func receive(_ push: Push, for id: AppID, _ turn: inout Turn) {
+    guard let app = apps[id], app.policy != nil, !app.pushes.contains(where: { $0.id == push.id }) else { return }
+    touch(id, &turn)
+    apps[id]?.pushes.append(push)
+    turn.decision.pushes[push.id] = .kept(id, push)
+    tidy(id, most: Self.mostPushes, &turn)
+  }
+
+  /// Merges and drops waiting pushes: new ones, ones of a refresh that was cut short, and ones that the previous daemon
+  /// saved last.
+  ///
+  /// - Parameter most: how many may wait: one more than else where one may have come back.
+  private mutating func tidy(_ id: AppID, most: Int = mostPushes + 1, _ turn: inout Turn) {
+    while let (older, newer) = apps[id]?.pushesToMerge { merge(newer, into: older, of: id, &turn) }
+    while let waiting = apps[id]?.waitingPushes, waiting.count > most, let oldest = waiting.first {
+      drop(oldest, of: id, &turn)
+    }
+  }
+
+  /// Tidies the pushes of all apps, those that are not configured among them.
+  mutating func tidyPushes(_ turn: inout Turn) {
+    for id in apps.ids where apps[id]?.pushes.isEmpty == false { tidy(id, &turn) }
+  }
+
+  /// Merges a newer push into the older one that it replaces; neither is delivered, so the limit counts the merged one.
+  private mutating func merge(_ newer: Push, into older: Push, of id: AppID, _ turn: inout Turn) {
+    guard let index = apps[id]?.pushes.firstIndex(where: { $0.id == older.id }) else { return }
+    var kept = older
+    kept.payload = newer.payload
+    kept.urgency = max(older.urgency, newer.urgency)
+    (kept.arrivedAt, kept.earliest, kept.attempts) = (newer.arrivedAt, newer.earliest, newer.attempts)
+    kept.merged = Int32(clamping: Int64(older.merged) + Int64(newer.merged) + 1)
+    forget(newer, of: id, &turn)
+    set(kept, at: index, of: id, &turn)
+    turn.decision.pushesMerged.insert(newer.id)
+  }
+
+  private mutating func drop(_ push: Push, of id: AppID, _ turn: inout Turn) {
+    forget(push, of: id, &turn)
+    turn.decision.pushesDropped.append(
+      DroppedPush(
+        id: push.id, app: id, contentID: push.contentID, arrivedAt: push.arrivedAt, droppedAt: turn.now,
+        merged: push.merged))
+  }
+
+  private mutating func set(_ push: Push, at index: Int, of id: AppID, _ turn: inout Turn) {
+    apps[id]?.pushes[index] = push
+    turn.decision.pushes[push.id] = .kept(id, push)
+  }
+
+  private mutating func forget(_ push: Push, of id: AppID, _ turn: inout Turn) {
+    apps[id]?.pushes.removeAll { $0.id == push.id }
+    turn.decision.pushes[push.id] = .gone
+  }
+
+  // MARK: - The next one
+
+  /// The push that wakes the app next, and when it may, boot clock; nil when none does by time alone.
+  func nextPush(of app: App, at now: Instant) -> (push: Push, earliest: Instant)? {
+    guard !app.isShut else { return nil }
+    var next: (push: Push, earliest: Instant)?
+    for push in app.waitingPushes where isMet(push.urgency) {
+      let earliest = app.earliest(of: push)
+      if earliest <= now { return (push, earliest) }
+      if next.map({ earliest < $0.earliest }) ?? true { next = (push, earliest) }
+    }
+    return next
+  }
+
+  private func isMet(_ urgency: Urgency) -> Bool {
+    switch urgency {
+    case .veryLow: isOnMains && isUnmetered
+    case .low: isOnMains || isUnmetered
+    case .normal: isMet(.notLow)
+    case .high: true
+    }
+  }
+
+  private var isOnMains: Bool { isMet(.ac) }
+
+  private var isUnmetered: Bool {
+    var constraints = Constraints()
+    constraints.network = .unmetered
+    return isNetworkMet(constraints)
+  }
+
+  /// The undelivered pushes and their waits.
+  func waitingPushes(of app: App, at now: Instant) -> [WaitingPush] {
+    let next = nextPush(of: app, at: now)?.push.id
+    return app.waitingPushes.map { push in
+      let opens = app.pushOpens ?? now
+      let wait: WaitingPush.Wait =
+        if app.isShut {
+          .terminated
+        } else if !isMet(push.urgency) {
+          .urgency
+        } else if push.earliest > now {
+          .retry(until: push.earliest)
+        } else if push.id != next {
+          .turn
+        } else if push.attempts == 0, opens > now {
+          .limit(until: opens)
+        } else {
+          .ready
+        }
+      return WaitingPush(push: push, wait: wait)
+    }
+  }
+
+  // MARK: - Telling
+
+  /// Notes that a refresh delivers a push; only the first attempt counts for the limit.
+  mutating func begin(telling push: Push, of id: AppID, _ turn: inout Turn) {
+    guard let app = apps[id], let limit = app.policy?.pushLimit,
+      let index = app.pushes.firstIndex(where: { $0.id == push.id })
+    else { return }
+    if push.attempts == 0 { apps[id]?.state.pushedAt = (app.state.pushedAt + [turn.now]).suffix(limit.burst) }
+    var told = push
+    told.attempts += 1
+    set(told, at: index, of: id, &turn)
+  }
+
+  /// When to tell again what a refresh told; nil when the app has it.
+  ///
+  /// A refresh that the user stopped, or that could not start, has not delivered its push.
+  func retryOfPush(
+    _ id: AppID, _ started: Started, _ record: RefreshRecord, retryAt: Instant?, at now: Instant
+  ) -> Instant? {
+    if let retryAt { return retryAt }
+    if record.stopReason == .user || record.stopReason == .logout { return now }
+    guard !record.tasks.isEmpty, record.tasks.allSatisfy(\.isUnstarted) else { return nil }
+    let attempts = apps[id]?.pushes.first { $0.id == started.push }?.attempts ?? 1
+    return now + Self.retryWait(after: attempts, of: id, spread)
+  }
+
+  /// Settles the push of a refresh: it was delivered, or it is delivered again later.
+  mutating func settlePush(_ id: AppID, _ started: Started, retryAt: Instant?, _ turn: inout Turn) -> ToldPush? {
+    guard let app = apps[id], let index = app.pushes.firstIndex(where: { $0.id == started.push }) else { return nil }
+    var push = app.pushes[index]
+    let told = ToldPush(contentID: push.contentID, merged: push.merged)
+    if let retryAt {
+      push.earliest = retryAt
+      set(push, at: index, of: id, &turn)
+      tidy(id, &turn)
+    } else {
+      forget(push, of: id, &turn)
+    }
+    return told
+  }
+
+  /// When to deliver again the push that the previous daemon was delivering when it ended.
+  ///
+  /// At once the first time; later ones wait as retries do: it may be what brought the daemon down.
+  func retryOfLostPush(_ id: AppID, _ started: Started, at now: Instant) -> Instant {
+    let attempts = apps[id]?.pushes.first { $0.id == started.push }?.attempts ?? 0
+    return attempts < 2 ? now : now + Self.retryWait(after: attempts, of: id, spread)
+  }
+}
+
+extension App {
+  /// The push of the running refresh, or of the lost refresh of the previous daemon.
+  var toldPush: PushID? { state.running?.push }
+
+  /// The undelivered pushes.
+  var waitingPushes: [Push] {
+    guard !pushes.isEmpty else { return [] }
+    let told = toldPush
+    return pushes.filter { $0.id != told }
+  }
+
+  /// Two that are about the same, the later of which makes the other one worthless; nil when there are none.
+  var pushesToMerge: (older: Push, newer: Push)? {
+    let waiting = waitingPushes
+    for (index, newer) in waiting.enumerated() {
+      if let older = waiting[..<index].first(where: { $0.isReplaced(by: newer) }) { return (older, newer) }
+    }
+    return nil
+  }
+
+  /// Whether a change of the conditions may change which push wakes it next.
+  var pushesFollowConditions: Bool { pushes.contains { $0.urgency != .high } }
+
+  /// Whether no push may wake it: the user has ended it, and no process of it has shown up since.
+  var isShut: Bool { state.isTerminated && !isAttached }
+
+  /// When the limit lets one more push wake it, boot clock; nil when it has no end to wait for.
+  var pushOpens: Instant? {
+    guard let limit = policy?.pushLimit, state.pushedAt.count >= limit.burst else { return nil }
+    return state.pushedAt[state.pushedAt.count - limit.burst] + limit.span
+  }
+
+  /// When a push may wake it, boot clock.
+  func earliest(of push: Push) -> Instant {
+    guard push.attempts == 0, let pushOpens else { return push.earliest }
+    return max(push.earliest, pushOpens)
+  }
+}
+
+extension TaskRecord {
+  /// Whether nothing of it ran.
+  fileprivate var isUnstarted: Bool {
+    switch outcome {
+    case .failed(.spawn), .failed(.notRun): true
+    default: false
+    }
+  }
+}

@@ -1,0 +1,116 @@
+// Queries in addition to the verdict. Every answer is derived from the state; nothing is stored for it.
+
+extension Engine {
+  /// The apps that the configuration names, in order of id.
+  public var configuredApps: [AppID] {
+    apps.ids.filter { apps[$0]?.policy != nil }
+  }
+
+  /// The state of an app, to be saved; nil for one that was never configured.
+  public func state(of id: AppID) -> AppState? { apps[id]?.state }
+
+  /// Where an app is by its signals and leases; nil for one that is not configured.
+  public func phase(of id: AppID) -> Phase? {
+    apps[id].flatMap { $0.policy == nil ? nil : $0.phase }
+  }
+
+  /// The interval in force for an app in a phase, set at run time or by its file; nil for `loggedOut`.
+  public func interval(of id: AppID, in phase: Phase) -> Interval? {
+    apps[id]?.interval(in: phase)
+  }
+
+  /// Why an app is refreshed next, as of an instant, boot clock; nil while something holds it, or it is refreshed.
+  public func dueTrigger(of id: AppID, at now: Instant) -> Trigger? {
+    switch verdict(on: id, at: now) {
+    case .ready(let trigger): trigger
+    case .notDue: apps[id].flatMap { due($0, id, at: now)?.trigger }
+    case .held, .refreshing: nil
+    }
+  }
+
+  /// Every term of the judgement about an app at an instant, boot clock; nil for one that is not configured.
+  public func explain(_ id: AppID, at now: Instant) -> Explanation? {
+    guard let app = apps[id], let policy = app.policy else { return nil }
+    let due = due(app, id, at: now)
+    var explanation = Explanation(verdict: verdict(on: id, at: now))
+    explanation.trigger = due?.trigger
+    explanation.window = due.map { Window(earliest: $0.earliest, latest: $0.latest) }
+    explanation.floor = app.spacing(in: app.phase, limits: limits).flatMap { spacing in
+      app.state.lastStart.map { $0 + spacing }
+    }
+    explanation.staleAt = app.ageBegan.map { $0 + app.maxStale }
+    explanation.terms = Constraint.allCases.filter(policy.constraints.asks(for:)).map { constraint in
+      let relaxedAt = app.relaxedAt(constraint)
+      return Explanation.Term(
+        constraint: constraint, isMet: isMet(constraint, by: app, at: now), isUnknown: conditions.isUnknown(constraint),
+        relaxedAt: relaxedAt, isRelaxed: relaxedAt.map { $0 <= now } ?? false)
+    }
+    explanation.failures = Int(app.state.failures)
+    explanation.restsUntil = app.restsUntil.flatMap { $0 > now ? $0 : nil }
+    explanation.skippedUntil = app.state.skippedUntil.flatMap { $0 > now ? $0 : nil }
+    explanation.oneShot = app.state.oneShot
+    explanation.drained = app.drained
+    explanation.pushes = waitingPushes(of: app, at: now)
+    explanation.freshUntil = app.state.freshUntil.flatMap { $0 > now ? $0 : nil }
+    explanation.tellsStale = tellsStale(app)
+    explanation.waiting = app.state.waiting
+    explanation.planning = planning(of: app, id, at: now)
+    return explanation
+  }
+
+  private func planning(of app: App, _ id: AppID, at now: Instant) -> Explanation.Planning? {
+    guard let plan = currentPlan(app, id, at: now), let habits = habits(of: id), let lastStart = app.state.lastStart,
+      let spacing = app.spacing(in: .background, limits: limits)
+    else { return nil }
+    // Where the ceiling is below the floor, the floor wins.
+    return Explanation.Planning(
+      plan: plan, planned: max(app.plannedInForce ?? now, lastStart + spacing), habits: habits,
+      price: learningsInForce.price, ceiling: lastStart + app.maxStale)
+  }
+
+  /// The habits of an app, as learnt or pinned in its file; nil while nothing is learnt.
+  public func habits(of id: AppID) -> Habits? {
+    guard let pins = apps[id]?.policy?.pins, let learned = apps.learned(of: id) else { return nil }
+    let device = learningsInForce
+    return Habits(
+      usage: learned.usage(device, pins), newDataPerDay: learned.newDataPerDay(device, pins),
+      cost: learned.cost(device, pins))
+  }
+
+  /// The learners of an app, to be saved; nil while nothing is learnt.
+  public func learned(of id: AppID) -> Learned? { apps.learned(of: id) }
+
+  /// How many apps each hold keeps at an instant, boot clock; an app that two keep counts for both.
+  public func heldCounts(at now: Instant) -> [Hold.Name: Int] {
+    var counts: [Hold.Name: Int] = [:]
+    for index in held.all where apps[index].policy != nil {
+      guard case .held(let holds) = verdict(on: index, at: now) else { continue }
+      for hold in holds { counts[hold.name, default: 0] += 1 }
+    }
+    return counts
+  }
+
+  /// How many refreshes are running.
+  public var refreshingCount: Int { running.count }
+
+  /// The refreshes that are running, in order of id.
+  public var refreshes: [RefreshID] { running.keys.sorted() }
+
+  /// How many tasks a running refresh has; 0 if it is not there.
+  public func taskCount(of refresh: RefreshID) -> Int {
+    running[refresh].flatMap { apps[$0]?.refreshing?.tasks.count } ?? 0
+  }
+
+  /// The outcome of a task of a running refresh so far; nil while there is none, or for an unknown task.
+  public func outcome(of refresh: RefreshID, task: Int) -> Outcome? {
+    guard let id = running[refresh], let refreshing = apps[id]?.refreshing,
+      refreshing.progress.indices.contains(task)
+    else { return nil }
+    return switch refreshing.progress[task] {
+    case .waiting: nil
+    case .running: refreshing.stopReason.map { .failed(.stopped($0)) }
+    case .completed(let outcome, _, _): outcome
+    case .ended(let record): record.outcome
+    }
+  }
+}

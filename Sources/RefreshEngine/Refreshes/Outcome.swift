@@ -1,0 +1,75 @@
+/// How a refresh, or one task of it, ended.
+public enum Outcome: Hashable, Sendable {
+  /// There was something new.
+  case newData
+  /// All went well and nothing was new.
+  case noData
+  /// It did not do its work.
+  case failed(Cause)
+
+  /// Whether the data is as fresh as the start of the refresh.
+  public var isFresh: Bool {
+    if case .failed = self { false } else { true }
+  }
+}
+
+/// Why a refresh or a task failed.
+public enum Cause: Hashable, Sendable {
+  /// The command ended with this exit code.
+  case exit(Int32)
+  /// The command ended with its `retry_exit` code: worth a retry.
+  case temporary(Int32)
+  /// The command was ended by this signal, which refreshd did not send.
+  case signal(Int32)
+  /// The command could not be started; why, in one sentence.
+  case spawn(String)
+  /// The task reported failure itself; what it said, if anything.
+  case reported(String)
+  /// The task was not run, because the task of this name, which it comes after, failed.
+  case notRun(after: String)
+  /// refreshd ended it, or did not come to start it, for this reason.
+  case stopped(StopReason)
+  /// The daemon went down in the middle of it.
+  case daemonCrashed
+  /// The app's process that had attached went away in the middle of it.
+  case lostClient
+  /// It was killed because memory ran out: its own bound, or the machine's.
+  case outOfMemory
+}
+
+/// Why refreshd itself ended a refresh.
+///
+/// Only `deadline` counts against the app.
+public enum StopReason: String, Hashable, Sendable, CaseIterable {
+  /// It was still running at its deadline.
+  case deadline
+  /// A constraint of the app was no longer met.
+  case constraintLost = "constraint-lost"
+  /// The app was logged out.
+  case logout
+  /// A person stopped it or removed the app from the configuration.
+  case user
+  /// The daemon is stopping; the refresh runs again after the next start.
+  case shutdown
+  /// The machine is going to sleep; the refresh runs again when it wakes up.
+  case sleep
+}
+
+extension Outcome {
+  /// The outcome of a group of tasks: any new data, else the first failure, else no data.
+  ///
+  /// A task that was not run stands behind the one that it was not run for, wherever that stands in the file.
+  public static func ofGroup(_ outcomes: some Sequence<Outcome>) -> Outcome {
+    var failure: Outcome?
+    var notRun: Outcome?
+    for outcome in outcomes {
+      switch outcome {
+      case .newData: return .newData
+      case .failed(.notRun): notRun = notRun ?? outcome
+      case .failed: failure = failure ?? outcome
+      case .noData: continue
+      }
+    }
+    return failure ?? notRun ?? .noData
+  }
+}

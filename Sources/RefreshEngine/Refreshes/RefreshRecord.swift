@@ -1,0 +1,73 @@
+/// The result of one refresh: a line of the history.
+public struct RefreshRecord: Hashable, Sendable {
+  /// The refresh.
+  public var id: RefreshID
+  /// Its app.
+  public var app: AppID
+  /// Why it started.
+  public var trigger: Trigger
+  /// When it started, boot clock.
+  public var startedAt: Instant
+  /// When its last process ended, boot clock; when the daemon came back, for one that it lost.
+  public var endedAt: Instant
+  /// The outcome of the group: any new data, else any failure, else no data.
+  public var outcome: Outcome
+  /// Why refreshd ended it, if it did.
+  public var stopReason: StopReason?
+  /// Completions that came after the first for a task, which count for nothing.
+  public var extraCompletions: Int
+  /// The tasks, in the order of the file; empty for a refresh that the daemon lost.
+  public var tasks: [TaskRecord]
+  /// The push that the app was told with it; nil when it told none.
+  public var push: ToldPush?
+
+  /// The bytes that all tasks sent and received over the network; nil when they were not counted.
+  public var bytes: Int64? {
+    let counted = tasks.compactMap(\.bytes)
+    return counted.isEmpty ? nil : counted.reduce(0, +)
+  }
+
+  /// Makes a record of its parts.
+  public init(
+    id: RefreshID, app: AppID, trigger: Trigger, startedAt: Instant, endedAt: Instant, outcome: Outcome,
+    stopReason: StopReason? = nil, extraCompletions: Int = 0, tasks: [TaskRecord] = []
+  ) {
+    self.id = id
+    self.app = app
+    self.trigger = trigger
+    self.startedAt = startedAt
+    self.endedAt = endedAt
+    self.outcome = outcome
+    self.stopReason = stopReason
+    self.extraCompletions = extraCompletions
+    self.tasks = tasks
+  }
+}
+
+/// The result of one task of a refresh.
+public struct TaskRecord: Hashable, Sendable {
+  /// The task's name in the app's file.
+  public var name: String
+  /// How it ended.
+  public var outcome: Outcome
+  /// From the task's start to its end; zero for one that was not run.
+  public var duration: Duration
+  /// User and system time of the task's processes, as `wait4(2)` counts them.
+  public var cpu: Duration
+  /// The last line that it printed, or what it said when it completed; empty if nothing.
+  public var message: String
+  /// The bytes that its processes sent and received over the network; nil when they were not counted.
+  public var bytes: Int64?
+
+  /// Makes a record of its parts.
+  public init(
+    name: String, outcome: Outcome, duration: Duration, cpu: Duration, message: String, bytes: Int64? = nil
+  ) {
+    self.name = name
+    self.outcome = outcome
+    self.duration = duration
+    self.cpu = cpu
+    self.message = message
+    self.bytes = bytes
+  }
+}

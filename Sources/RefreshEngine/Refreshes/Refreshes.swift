@@ -1,0 +1,82 @@
+// Refreshes on their way to their end.
+
+extension Engine {
+  /// Takes every step of the app's refresh that is overdue.
+  mutating func advance(_ id: AppID, _ turn: inout Turn) {
+    guard var refreshing = apps[id]?.refreshing else { return }
+    while let effect = refreshing.advance(app: id, at: turn.now) {
+      turn.decision.effects.append(effect)
+    }
+    apps[id]?.refreshing = refreshing
+  }
+
+  /// Asks the app's refresh to end, if one runs.
+  mutating func stop(_ id: AppID, _ reason: StopReason, _ turn: inout Turn) {
+    guard var refreshing = apps[id]?.refreshing else { return }
+    guard let effect = refreshing.stop(reason, app: id, at: turn.now) else { return }
+    apps[id]?.refreshing = refreshing
+    touch(id, &turn)
+    turn.decision.effects.append(effect)
+  }
+
+  /// Stops everything, in order of id, for good, but for what is left to the daemon after this one.
+  mutating func stop(leaving left: Set<RefreshID>, _ turn: inout Turn) {
+    isStopping = true
+    transfers.isTouched = true
+    turn.touched.insert(apps.indexes)
+    for (_, id) in running.filter({ !left.contains($0.key) }).sorted(by: { $0.value < $1.value }) {
+      stop(id, .shutdown, &turn)
+    }
+  }
+
+  /// Applies the end of a task, and starts the tasks that waited for nothing else.
+  mutating func endTask(_ refresh: RefreshID, _ task: Int, _ end: TaskEnd, _ turn: inout Turn) {
+    guard let id = running[refresh] else { return }
+    let now = turn.now
+    var next: [Int] = []
+    changeRefreshing(refresh, &turn) { refreshing in
+      refreshing.end(task: task, end, at: now)
+      next = refreshing.startNext(at: now)
+    }
+    turn.decision.effects += next.map { .startTask(refresh, id, task: $0) }
+  }
+
+  /// Changes a running refresh, and ends it if that was its last task.
+  mutating func changeRefreshing(_ refresh: RefreshID, _ turn: inout Turn, change: (inout Refreshing) -> Void) {
+    guard let id = running[refresh], var refreshing = apps[id]?.refreshing else { return }
+    change(&refreshing)
+    touch(id, &turn)
+    if refreshing.isDone {
+      end(id, refreshing, &turn)
+    } else {
+      apps[id]?.refreshing = refreshing
+    }
+  }
+
+  /// Gives a refresh whose last task has ended its outcome.
+  mutating func end(_ id: AppID, _ refreshing: Refreshing, _ turn: inout Turn) {
+    var record = refreshing.record(of: id, at: turn.now)
+    freeSlot(refreshing)
+    apps[id]?.refreshing = nil
+    let freshBefore = apps[id]?.state.freshAt
+    if record.outcome.isFresh { apps[id]?.state.freshAt = record.startedAt }
+    // A refresh that shutdown, a lost constraint or sleep stopped runs again; no failure is counted.
+    let isCutShort = record.tasks.contains(where: \.isCutShort)
+    if record.stopReason == .deadline { strike(id, at: turn.now) }
+    let hints = refreshing.hints
+    let retryAt = countFailure(id, record, isCutShort: isCutShort, after: hints.retryAfter, at: turn.now)
+    if let retryAt, !isCutShort { apps[id]?.delayRetry(until: retryAt) }
+    if refreshing.started.session != nil {
+      settleWake(id, record, refreshing.started, retryAt: retryAt, &turn)
+    } else if refreshing.started.push != nil {
+      let again = retryOfPush(id, refreshing.started, record, retryAt: retryAt, at: turn.now)
+      record.push = settlePush(id, refreshing.started, retryAt: again, &turn)
+    } else if let retryAt {
+      apps[id]?.ask(.retry, at: retryAt)
+    }
+    apps[id]?.state.freshUntil = record.outcome.isFresh ? hints.freshFor.map { record.endedAt + $0 } : nil
+    learn(from: record, after: freshBefore, &turn)
+    turn.decision.changed.insert(id)
+    turn.decision.ended.append(record)
+  }
+}

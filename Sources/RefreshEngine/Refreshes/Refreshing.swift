@@ -1,0 +1,253 @@
+/// A refresh whose processes are running.
+///
+/// The stages, and what leads from one to the next; a test holds this list against what the simulator sees:
+///
+///     started     -> running      the deadline is more than five seconds away
+///     started     -> warned       the deadline is five seconds away or less
+///     running     -> warned       five seconds before the deadline, or when the machine goes to sleep
+///     running     -> terminating  deadline (the warning was slept over), constraint-lost, logout, user, shutdown
+///     warned      -> terminating  deadline, constraint-lost, logout, user, shutdown, sleep
+///     terminating -> killed       the grace has passed
+///
+/// From any stage it ends when the last of its tasks has ended.
+struct Refreshing: Hashable, Sendable {
+  /// How far the refresh is on its way to its end.
+  enum Stage: Hashable, Sendable {
+    /// Its time is not up.
+    case running
+    /// It was told that its time is nearly up.
+    case warned
+    /// It was asked to end, or killed, and its processes are not all gone yet.
+    case ending(StopReason, TerminationSequence)
+  }
+
+  /// The progress of one task.
+  enum Progress: Hashable, Sendable {
+    /// It waits for the tasks that it comes after.
+    case waiting
+    /// It runs and has said nothing.
+    case running(since: Instant)
+    /// It said how it went, and its process still runs.
+    case completed(Outcome, message: String, since: Instant)
+    /// It is gone.
+    case ended(TaskRecord)
+  }
+
+  /// The start, as it was saved.
+  let started: Started
+  /// When it is asked to end.
+  private(set) var deadline: Deadline
+  /// How long it may take to end when asked.
+  let grace: Duration
+  /// The user whose slot it takes.
+  let owner: UInt32
+  /// The tasks as they were configured at the start.
+  let tasks: [TaskPolicy]
+  private(set) var stage: Stage
+  private(set) var progress: [Progress]
+  private(set) var extraCompletions = 0
+  /// When the last of the tasks that have ended did so, boot clock.
+  private var lastEnd: Instant?
+  /// Until when it must be gone, because the machine goes to sleep; nil while it does not.
+  private var sleep: Sleep?
+  /// Hints of its tasks about the next refresh.
+  var hints = ServerHints()
+
+  /// The way to sleep.
+  private struct Sleep: Hashable, Sendable {
+    /// When it is asked to end, boot clock.
+    let stopAt: Instant
+    /// When it is killed, boot clock.
+    let killAt: Instant
+  }
+
+  init(_ started: Started, policy: Policy, isAttached: Bool = false) {
+    self.started = started
+    deadline = Deadline(from: started.at, policy: policy)
+    grace = policy.grace
+    owner = policy.owner
+    tasks = isAttached ? [TaskPolicy(name: "app")] : policy.tasks
+    stage = policy.deadline > Deadline.warningLead ? .running : .warned
+    progress = tasks.map { $0.after.isEmpty ? .running(since: started.at) : .waiting }
+  }
+
+  /// Resumes a refresh of the previous daemon, with the tasks that have survived.
+  ///
+  /// A first task that did not survive counts as crashed with that daemon; later tasks may not have begun.
+  init(_ started: Started, policy: Policy, survivors: Set<Int>, at now: Instant) {
+    self.init(started, policy: policy)
+    deadline.postpone(for: now)
+    for task in tasks.indices {
+      if survivors.contains(task) {
+        progress[task] = .running(since: started.at)
+      } else if tasks[task].after.isEmpty {
+        skip(task, .daemonCrashed)
+      }
+    }
+  }
+
+  /// Why the daemon ends it, if it does.
+  var stopReason: StopReason? {
+    switch stage {
+    case .running, .warned: nil
+    case .ending(let reason, _): reason
+    }
+  }
+
+  /// When the stage ends by time, if it does.
+  var wake: Instant? {
+    switch stage {
+    case .running: deadline.warnsAt
+    case .warned: min(deadline.at, sleep?.stopAt ?? deadline.at)
+    case .ending(_, let sequence): sequence.wake
+    }
+  }
+
+  var isDone: Bool {
+    progress.allSatisfy { if case .ended = $0 { true } else { false } }
+  }
+
+  /// Goes on to the stage that is due, one step for every call; nil when none is.
+  ///
+  /// A refresh that slept past its deadline still has its grace, counted from now.
+  mutating func advance(app: AppID, at now: Instant) -> Effect? {
+    guard let wake, wake <= now else { return nil }
+    switch stage {
+    case .running where now < deadline.at:
+      stage = .warned
+      return .warn(started.id, app, deadline: deadline.at)
+    case .running, .warned:
+      return stop(deadline.at <= now ? .deadline : .sleep, app: app, at: now)
+    case .ending(let reason, var sequence):
+      guard sequence.advance(at: now) == .kill else { return nil }
+      stage = .ending(reason, sequence)
+      return .kill(started.id, app)
+    }
+  }
+
+  /// Asks it to end, unless it was asked before: the first reason counts.
+  ///
+  /// No further task starts.
+  mutating func stop(_ reason: StopReason, app: AppID, at now: Instant) -> Effect? {
+    guard stopReason == nil else { return nil }
+    var sequence = TerminationSequence(grace: grace)
+    sequence.begin(at: now, killBy: sleep?.killAt)
+    stage = .ending(reason, sequence)
+    for task in tasks.indices where progress[task] == .waiting { skip(task, .stopped(reason)) }
+    return .terminate(started.id, app, reason)
+  }
+
+  /// Warns the refresh before the machine sleeps, and stops it in time: at half of the time that is left.
+  mutating func sleep(at end: Instant, app: AppID, from now: Instant) -> Effect? {
+    sleep = Sleep(stopAt: end - min(grace, now.duration(to: end).part(of: 2)), killAt: end)
+    switch stage {
+    case .running:
+      stage = .warned
+      return .warn(started.id, app, deadline: min(deadline.at, end))
+    case .ending(let reason, var sequence):
+      sequence.hasten(killBy: end)
+      stage = .ending(reason, sequence)
+      return nil
+    case .warned:
+      return nil
+    }
+  }
+
+  /// Has it go on: the machine is awake.
+  mutating func stayAwake() { sleep = nil }
+
+  /// Takes a task's own word for how it went.
+  ///
+  /// The first word counts, and none counts after the refresh was stopped.
+  mutating func complete(task: Int, _ outcome: Outcome, message: String) {
+    guard progress.indices.contains(task), progress[task] != .waiting else { return }
+    guard stopReason == nil, case .running(let since) = progress[task] else {
+      extraCompletions += 1
+      return
+    }
+    progress[task] = .completed(outcome, message: message, since: since)
+  }
+
+  /// Ends a task: all its processes are gone.
+  mutating func end(task: Int, _ end: TaskEnd, at now: Instant) {
+    guard progress.indices.contains(task) else { return }
+    let outcome: Outcome
+    var message = end.message
+    let begin: Instant
+    switch progress[task] {
+    case .waiting, .ended: return
+    case .completed(let said, let text, let since):
+      outcome = said
+      message = text.isEmpty ? message : text
+      begin = since
+    case .running(let since):
+      outcome = stopReason.map { .failed(.stopped($0)) } ?? tasks[task].judge(end)
+      begin = since
+    }
+    let duration = end.duration ?? begin.duration(to: now)
+    lastEnd = max(begin + duration, lastEnd ?? begin)
+    progress[task] = .ended(
+      TaskRecord(
+        name: tasks[task].name, outcome: outcome, duration: duration, cpu: end.cpu, message: message,
+        bytes: end.bytes))
+  }
+
+  /// Starts the tasks whose turn has come, and gives them: every task in their `after` has succeeded.
+  ///
+  /// A task after a failed one is not run, and so on along the chain; each names the failure that began it.
+  mutating func startNext(at now: Instant) -> [Int] {
+    var next: [Int] = []
+    var hasChanged = true
+    while hasChanged {
+      hasChanged = false
+      for task in tasks.indices where progress[task] == .waiting {
+        switch turn(of: task) {
+        case .notYet: continue
+        case .now:
+          progress[task] = .running(since: now)
+          next.append(task)
+        case .never(let name): skip(task, .notRun(after: name))
+        }
+        hasChanged = true
+      }
+    }
+    return next
+  }
+
+  /// Whether a waiting task may start.
+  private enum Turn { case now, notYet, never(because: String) }
+
+  private func turn(of task: Int) -> Turn {
+    var turn = Turn.now
+    for before in tasks[task].after where progress.indices.contains(before) {
+      guard case .ended(let record) = progress[before] else {
+        turn = .notYet
+        continue
+      }
+      switch record.outcome {
+      case .newData, .noData: continue
+      case .failed(.notRun(let name)): return .never(because: name)
+      case .failed: return .never(because: record.name)
+      }
+    }
+    return turn
+  }
+
+  /// Gives a task that is not to be run its outcome.
+  private mutating func skip(_ task: Int, _ cause: Cause) {
+    progress[task] = .ended(
+      TaskRecord(name: tasks[task].name, outcome: .failed(cause), duration: .zero, cpu: .zero, message: ""))
+  }
+
+  /// The line for the history, when all tasks have ended.
+  func record(of app: AppID, at now: Instant) -> RefreshRecord {
+    let records = progress.compactMap { if case .ended(let record) = $0 { record } else { nil } }
+    // The deadline may have passed while no daemon ran.
+    let isTimedOut = records.contains { $0.outcome == .failed(.stopped(.deadline)) }
+    return RefreshRecord(
+      id: started.id, app: app, trigger: started.trigger, startedAt: started.at, endedAt: min(lastEnd ?? now, now),
+      outcome: .ofGroup(records.map(\.outcome)), stopReason: stopReason ?? (isTimedOut ? .deadline : nil),
+      extraCompletions: extraCompletions,
+      tasks: records)
+  }
+}

@@ -1,0 +1,50 @@
+/// The start of a refresh: what is saved before its first process, so that a crash cannot lose it.
+public struct Started: Hashable, Sendable {
+  /// The refresh.
+  public var id: RefreshID
+  /// Why it started.
+  public var trigger: Trigger
+  /// When it started, boot clock.
+  public var at: Instant
+  /// The session of transfers whose end the app is told with it; nil for another trigger than `transfer`.
+  public var session: String?
+  /// The push that the app is told with it; nil when it tells none.
+  public var push: PushID?
+
+  /// Makes a start.
+  public init(id: RefreshID, trigger: Trigger, at: Instant, session: String? = nil, push: PushID? = nil) {
+    self.id = id
+    self.trigger = trigger
+    self.at = at
+    self.session = session
+    self.push = push
+  }
+}
+
+extension Engine {
+  mutating func begin(_ id: AppID, _ trigger: Trigger, _ turn: inout Turn) {
+    guard let policy = apps[id]?.policy else { return }
+    let drained = trigger == .transfer ? apps[id]?.nextDrained : nil
+    let next = trigger == .push ? apps[id].flatMap { nextPush(of: $0, at: turn.now) } : nil
+    let push = next.flatMap { $0.earliest <= turn.now ? $0.push : nil }
+    let started = Started(id: makeID(), trigger: trigger, at: turn.now, session: drained?.name, push: push?.id)
+    if let drained { apps[id]?.drained.removeAll { $0 == drained } }
+    if let push { begin(telling: push, of: id, &turn) }
+    let isAttached = apps[id]?.isAttached ?? false
+    let refreshing = Refreshing(started, policy: policy, isAttached: isAttached)
+    occupySlot(refreshing, of: id)
+    apps[id]?.state.lastStart = turn.now
+    // A caller that waits for a refresh is not served by a refresh that only reports a session or a push.
+    let asked = apps[id]?.state.request?.trigger
+    if drained == nil && push == nil || asked?.isByTime == true || asked == trigger { apps[id]?.state.request = nil }
+    apps[id]?.state.skippedUntil = nil
+    apps[id]?.isRetryAwaited = false
+    if let oneShot = apps[id]?.state.oneShot, oneShot.earliest <= turn.now { apps[id]?.state.oneShot = nil }
+    apps[id]?.refreshing = refreshing
+    turn.decision.changed.insert(id)
+    turn.decision.effects.append(
+      isAttached
+        ? .perform(started.id, id, trigger, deadline: refreshing.deadline.at)
+        : .start(started.id, id, trigger, deadline: refreshing.deadline.at))
+  }
+}

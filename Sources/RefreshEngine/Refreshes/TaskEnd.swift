@@ -1,0 +1,47 @@
+/// How the processes of one task ended, as the launcher saw it.
+public struct TaskEnd: Hashable, Sendable {
+  /// The end of the task's main process.
+  public enum Exit: Hashable, Sendable {
+    /// It exited with this code.
+    case exited(Int32)
+    /// A signal ended it.
+    case signalled(Int32)
+    /// It was never started; why, in one sentence.
+    case notStarted(String)
+    /// Memory ran out.
+    case outOfMemory
+    /// systemd stopped the process at the deadline, while no daemon ran.
+    case timedOut
+    /// The attached process that did the refresh is gone, or no longer answers.
+    case lostClient
+  }
+
+  /// How the main process ended.
+  public var exit: Exit
+  /// Whether anything was printed, on standard output or standard error.
+  public var printed: Bool
+  /// Whether what is at the path of ``NewData/changed(path:)`` changed while the task ran.
+  public var changed: Bool
+  /// User and system time of the task's processes, as `wait4(2)` counts them.
+  public var cpu: Duration
+  /// The last line that was printed, without its end and cut to 200 bytes; empty if nothing was.
+  public var message: String
+  /// The bytes that the task's processes sent and received over the network; nil when they were not counted.
+  public var bytes: Int64?
+  /// How long it ran, where its end is told late; nil for until now.
+  public var duration: Duration?
+
+  /// Makes an end of its parts.
+  public init(
+    exit: Exit, printed: Bool = false, changed: Bool = false, cpu: Duration = .zero, message: String = "",
+    bytes: Int64? = nil, duration: Duration? = nil
+  ) {
+    self.exit = exit
+    self.printed = printed
+    self.changed = changed
+    self.cpu = cpu
+    self.message = message
+    self.bytes = bytes
+    self.duration = duration
+  }
+}

@@ -1,0 +1,82 @@
+/// When the next refresh of an app may start, how long that may wait for company, and what asks for it.
+struct Due: Hashable, Sendable {
+  var trigger: Trigger
+  /// The first instant, boot clock.
+  var earliest: Instant
+  /// The last instant by itself, boot clock; a hold may make it later.
+  var latest: Instant
+
+  /// A refresh that does not wait for company.
+  init(_ trigger: Trigger, at instant: Instant) {
+    (self.trigger, earliest, latest) = (trigger, instant, instant)
+  }
+
+  /// Puts a due push or ended session before every other request but a manual one.
+  fileprivate static func news(_ trigger: Trigger, at earliest: Instant?, before asked: Due?, _ now: Instant) -> Due? {
+    guard let earliest else { return asked }
+    guard var asked, asked.earliest <= max(earliest, now) else { return Due(trigger, at: earliest) }
+    if earliest <= now, asked.trigger != .manual { return Due(trigger, at: earliest) }
+    asked.latest = min(asked.latest, max(earliest, asked.earliest))
+    return asked
+  }
+}
+
+extension App {
+  /// When the interval of the phase is over: now if the app never ran, nil for `never`.
+  func dueByTime(limits: Limits, at now: Instant) -> Instant? {
+    guard let spacing = spacing(in: phase, limits: limits) else { return nil }
+    var due = state.lastStart.map { $0 + spacing } ?? now
+    if let skippedUntil = state.skippedUntil { due = max(due, skippedUntil) }
+    if let freshUntil = state.freshUntil, let lastStart = state.lastStart {
+      due = max(due, min(freshUntil, lastStart + maxStale))
+    }
+    guard phase == .background, let lastStart = state.lastStart else { return due }
+    if let planned = plannedInForce { due = max(due, planned - planWindow.part(of: 8)) }
+    if let rest = restsUntil, rest > now { due = max(due, min(rest, lastStart + maxStale)) }
+    return due
+  }
+
+  /// The refresh that is due first, by request or by time; nil when none ever is.
+  ///
+  /// A request by time replaces the instant that the interval would give: so a backlog is spread.
+  ///
+  /// An ended session of transfers comes before everything but a manual refresh; a push comes next.
+  ///
+  /// - Parameter push: when a push may wake the app, boot clock; nil when none does.
+  func due(limits: Limits, spread: Spread, of id: AppID, push: Instant?, at now: Instant) -> Due? {
+    let asked = dueApartFromNews(limits: limits, spread: spread, of: id, at: now)
+    let pushed = Due.news(.push, at: push, before: asked, now)
+    return Due.news(.transfer, at: nextDrained?.earliest, before: pushed, now)
+  }
+
+  /// The ended session that the app is told of next; nil when there is none.
+  var nextDrained: DrainedSession? { drained.min { $0.earliest < $1.earliest } }
+
+  private func dueApartFromNews(limits: Limits, spread: Spread, of id: AppID, at now: Instant) -> Due? {
+    let asked = dueApartFromOneShot(limits: limits, spread: spread, of: id, at: now)
+    guard let oneShot = state.oneShot else { return asked }
+    guard var asked, asked.earliest <= oneShot.earliest else { return Due(.manual, at: oneShot.earliest) }
+    // A due one-shot counts as manual and outranks triggers that can be held.
+    if oneShot.earliest <= now, asked.trigger != .manual { return Due(.manual, at: oneShot.earliest) }
+    asked.latest = min(asked.latest, oneShot.earliest)
+    return asked
+  }
+
+  private func dueApartFromOneShot(limits: Limits, spread: Spread, of id: AppID, at now: Instant) -> Due? {
+    if let request = state.request, request.trigger.isByTime { return Due(request.trigger, at: request.earliest) }
+    guard let earliest = dueByTime(limits: limits, at: now) else {
+      return state.request.map { due(by: $0) }
+    }
+    guard let request = state.request, request.earliest <= max(earliest, now) else {
+      var due = Due(.interval, at: earliest)
+      due.latest = earliest + slack(limits: limits, spread: spread, of: id)
+      return due
+    }
+    return due(by: request)
+  }
+
+  /// The refresh that a request asks for: a retry that the user waits for counts as a foreground refresh.
+  private func due(by request: Request) -> Due {
+    Due(request.trigger == .retry && isRetryAwaited ? .foreground : request.trigger, at: request.earliest)
+  }
+}

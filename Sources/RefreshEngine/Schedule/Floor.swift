@@ -1,0 +1,42 @@
+/// The least time between two refreshes of an app in a phase.
+public enum Interval: Hashable, Sendable {
+  /// Not refreshed by time in this phase; triggers still work.
+  case never
+  /// As often as the system allows: the floor of the phase in ``Limits``.
+  case minimum
+  /// At least this much time after the last start; never shorter than the phase's floor.
+  case every(Duration)
+}
+
+extension Interval {
+  /// The least time between two starts: the interval, not below the floor of the phase; nil for `never`.
+  public func spacing(floor: Duration) -> Duration? {
+    switch self {
+    case .never: nil
+    case .minimum: floor
+    case .every(let duration): max(duration, floor)
+    }
+  }
+}
+
+extension App {
+  /// The interval in force in a phase, run-time overrides before the file; nil where none applies.
+  func interval(in phase: Phase) -> Interval? {
+    guard let policy else { return nil }
+    return switch phase {
+    case .foreground: state.overrides.foregroundInterval ?? policy.foregroundInterval
+    case .background: state.overrides.backgroundInterval ?? policy.backgroundInterval
+    case .loggedOut: nil
+    }
+  }
+
+  /// The least time between two starts in the phase: the interval, not below the floor; nil for `never`.
+  func spacing(in phase: Phase, limits: Limits) -> Duration? {
+    let floor = phase == .foreground ? limits.foregroundFloor : limits.backgroundFloor
+    return switch interval(in: phase) {
+    case nil, .never: nil
+    case .minimum: floor
+    case .every(let duration): max(duration, floor)
+    }
+  }
+}

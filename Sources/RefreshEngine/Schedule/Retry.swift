@@ -1,0 +1,54 @@
+// Retries: a refresh that failed in a way that is worth another try, or was cut short, runs again.
+
+extension Engine {
+  /// How long a retry waits: the back-off, and up to a fifth more.
+  ///
+  /// The fifth differs from try to try, so that the clients of a server that was down do not all return at once.
+  static func retryWait(after failures: Int32, of id: AppID, _ spread: Spread) -> Duration {
+    BackOff.refreshes.wait(after: failures) { spread.offset(of: id, within: $0 / 5, turn: UInt64(failures)) }
+  }
+
+  /// When a refresh that has ended runs again; nil when it does not.
+  ///
+  /// A refresh that was cut short runs again at once, and counts as neither failure nor success. A failure that is worth
+  /// a retry waits for the back-off. A failure for which the app named a wait is worth a retry whatever its cause.
+  mutating func countFailure(
+    _ id: AppID, _ record: RefreshRecord, isCutShort: Bool, after hint: Duration?, at now: Instant
+  ) -> Instant? {
+    guard !isCutShort else { return now }
+    guard let app = apps[id], record.outcome.isWorthRetry || hint != nil && !record.outcome.isFresh else {
+      apps[id]?.state.failures = 0
+      return nil
+    }
+    let failures = BackOff.refreshes.counting(app.state.failures)
+    apps[id]?.state.failures = failures
+    return now + max(hint ?? .zero, Self.retryWait(after: failures, of: id, spread))
+  }
+}
+
+extension App {
+  /// Postpones a pending retry to the instant that the newest failure gives.
+  mutating func delayRetry(until instant: Instant) {
+    guard let asked = state.request, asked.trigger == .retry else { return }
+    state.request?.earliest = max(asked.earliest, instant)
+  }
+}
+
+extension Outcome {
+  /// Whether the cause of the failure may be gone at the next try.
+  fileprivate var isWorthRetry: Bool {
+    switch self {
+    case .failed(.temporary), .failed(.lostClient): true
+    default: false
+    }
+  }
+}
+
+extension TaskRecord {
+  /// Whether the daemon, a lost constraint or sleep stopped the task, and neither the task itself nor the user.
+  var isCutShort: Bool {
+    if outcome == .failed(.daemonCrashed) { return true }
+    guard case .failed(.stopped(let reason)) = outcome else { return false }
+    return reason == .shutdown || reason == .constraintLost || reason == .sleep
+  }
+}

@@ -1,0 +1,51 @@
+// The freshness objective: the daemon reports data older than an app's `stale_after`, once each time.
+
+extension Engine {
+  /// Since when the data of an app is older than its file wants it to be, boot clock.
+  ///
+  /// Nil while it is not, and for an app that need not be fresh: logged out, disabled, not configured, or
+  /// without ``Policy/staleAfter``.
+  public func staleSince(_ id: AppID, at now: Instant) -> Instant? {
+    guard let app = apps[id], !app.isOff else { return nil }
+    return app.turnsStale.flatMap { $0 <= now ? $0 : nil }
+  }
+
+  /// When the daemon reports that an app's data is stale, boot clock; nil when it has done so, or never will.
+  ///
+  /// After sleep or a start the backlog is caught up first. A refresh that is running may make the data fresh.
+  func tellsStale(_ app: App) -> Instant? {
+    guard let turnsStale = app.turnsStale, !app.state.isStaleTold, !app.isOff, !isStopping, app.refreshing == nil else {
+      return nil
+    }
+    return [turnsStale, settlingUntil, backlogUntil].compactMap(\.self).max()
+  }
+
+  func tellsStale(_ index: AppIndex) -> Instant? { tellsStale(apps[index]) }
+
+  /// Reports stale data when its time has come, and clears the report when the data is fresh again.
+  mutating func noteStaleness(_ index: AppIndex, _ turn: inout Turn) {
+    guard apps[index].state.isStaleTold || apps[index].policy?.staleAfter != nil, apps[index].policy != nil else {
+      return
+    }
+    let id = apps.id(at: index)
+    if apps[index].state.isStaleTold {
+      guard apps[index].turnsStale.map({ $0 > turn.now }) ?? true else { return }
+      apps[index].state.isStaleTold = false
+    } else {
+      guard let telling = tellsStale(index), telling <= turn.now, let ageBegan = apps[index].ageBegan else {
+        return
+      }
+      apps[index].state.isStaleTold = true
+      turn.decision.effects.append(.tellStale(makeID(), id, since: ageBegan))
+    }
+    turn.decision.changed.insert(id)
+  }
+}
+
+extension App {
+  /// When the data reaches, or reached, the age `stale_after`, boot clock.
+  fileprivate var turnsStale: Instant? {
+    guard let staleAfter = policy?.staleAfter, let ageBegan else { return nil }
+    return ageBegan + staleAfter
+  }
+}

@@ -1,0 +1,18 @@
+// The staleness ladder: with the age of the data, constraints are relaxed one after the other.
+
+extension App {
+  /// When a constraint is relaxed, boot clock; nil when it never is.
+  ///
+  /// The rungs lie a third of `max_stale` apart: idleness, calm, power, and last, if the app's file allows it, a metered
+  /// network. The need for a network is never relaxed, nor any constraint of long work, which would disturb the user.
+  func relaxedAt(_ constraint: Constraint) -> Instant? {
+    guard let ageBegan, let policy, !policy.isProcessing else { return nil }
+    let maxStale = maxStale
+    return switch constraint {
+    case .idle: ageBegan + maxStale
+    case .calm: ageBegan + maxStale + maxStale.part(of: 3)
+    case .power: ageBegan + maxStale + maxStale.times(2).part(of: 3)
+    case .network: policy.meteredWhenStale ? ageBegan + maxStale.times(2) : nil
+    }
+  }
+}

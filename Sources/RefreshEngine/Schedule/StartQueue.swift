@@ -1,0 +1,85 @@
+import HeapModule
+
+/// The apps that wait for a slot, in the order in which they get one.
+///
+/// The app with the earliest last instant comes first, and the foreground has a head start, because the user looks at it.
+/// An app that waits gets ahead of all that come later, so no app starves. Each user's apps have a lane of their own, so
+/// that a user without free slots delays no other user; the heads of the lanes are compared.
+///
+/// An app whose entry changes leaves its old entry in the heap. Such an entry differs from `entries`; it is dropped when
+/// it comes up, or when old entries outnumber the apps that wait.
+struct StartQueue {
+  struct Entry: Comparable {
+    var isBackground: Bool
+    var latest: Instant
+    var index: AppIndex
+    var user: UInt32
+
+    /// The longest time that the background waits for the foreground.
+    private static let headStart = Duration.minutes(10)
+
+    private var rank: Instant { isBackground ? latest : latest - Self.headStart }
+
+    static func < (left: Entry, right: Entry) -> Bool {
+      left.rank != right.rank ? left.rank < right.rank : left.index < right.index
+    }
+  }
+
+  /// The apps of one user; the first of them is always one that waits.
+  private struct Lane {
+    var heap = Heap<Entry>()
+    /// How many wait; the heap may hold more.
+    var count = 0
+  }
+
+  private var entries: [AppIndex: Entry] = [:]
+  private var lanes: [UInt32: Lane] = [:]
+  /// The heads of all lanes, and old ones; a head whose user had no slot when it came up is missing.
+  private var heads = Heap<Entry>()
+
+  /// The next app of the users who have a free slot.
+  mutating func first(where hasSlot: (UInt32) -> Bool) -> AppIndex? {
+    while let head = heads.min {
+      if lanes[head.user]?.heap.min == head, hasSlot(head.user) { return head.index }
+      heads.removeMin()
+    }
+    return nil
+  }
+
+  /// Sets or removes the entry of an app.
+  mutating func set(_ index: AppIndex, to entry: Entry?) {
+    let before = entries[index]
+    guard before != entry else { return }
+    entries[index] = entry
+    if let before { change(before.user) { $0.count -= 1 } }
+    if let entry {
+      change(entry.user) { lane in
+        lane.count += 1
+        lane.heap.insert(entry)
+      }
+    }
+  }
+
+  /// Considers a user's apps again: the user may have a free slot.
+  mutating func open(_ user: UInt32) {
+    if let head = lanes[user]?.heap.min { heads.insert(head) }
+  }
+
+  /// Considers the apps of all users again.
+  mutating func openAll() { heads = Heap(lanes.values.compactMap(\.heap.min)) }
+
+  private mutating func change(_ user: UInt32, _ change: (inout Lane) -> Void) {
+    // Out of the dictionary while it is changed, so that it is changed in place.
+    var lane = lanes.removeValue(forKey: user) ?? Lane()
+    let head = lane.heap.min
+    change(&lane)
+    if lane.heap.count > 2 * lane.count + 64 {
+      lane.heap = Heap(lane.heap.unordered.filter { entries[$0.index] == $0 })
+    }
+    while let first = lane.heap.min, entries[first.index] != first { lane.heap.removeMin() }
+    guard let first = lane.heap.min else { return }
+    lanes[user] = lane
+    if first != head { heads.insert(first) }
+    if heads.count > 2 * lanes.count + 64 { openAll() }
+  }
+}

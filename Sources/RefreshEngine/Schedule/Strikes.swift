@@ -1,0 +1,23 @@
+// Strikes: an app that overruns its deadline three times within a day rests for a day.
+
+extension App {
+  /// The overruns of the deadline within ``strikeSpan`` after which an app rests for as long.
+  static let strikesToRest = 3
+  static let strikeSpan = Duration.hours(24)
+
+  /// Until when the app rests after overrunning its deadline again and again; nil while it does not.
+  var restsUntil: Instant? {
+    guard state.strikes.count >= Self.strikesToRest, let first = state.strikes.first,
+      let last = state.strikes.last
+    else { return nil }
+    return first.duration(to: last) <= Self.strikeSpan ? last + Self.strikeSpan : nil
+  }
+}
+
+extension Engine {
+  /// Counts a strike: the app overran its deadline.
+  mutating func strike(_ id: AppID, at now: Instant) {
+    apps[id]?.state.strikes.append(now)
+    if let count = apps[id]?.state.strikes.count, count > App.strikesToRest { apps[id]?.state.strikes.removeFirst() }
+  }
+}

@@ -1,0 +1,43 @@
+/// From when until when a wake may be: what the daemon arms its one timer with.
+public struct Window: Hashable, Sendable {
+  /// The first instant at which there is something to do, boot clock; it may have passed.
+  public var earliest: Instant
+  /// The last instant for it, boot clock.
+  ///
+  /// The same as `earliest` while nothing may wait.
+  public var latest: Instant
+
+  /// Makes a window.
+  public init(earliest: Instant, latest: Instant) {
+    self.earliest = earliest
+    self.latest = latest
+  }
+
+  /// The window in which a wake serves another one, if there is one, and comes at an instant at the latest.
+  init(_ window: Window?, ending end: Instant) {
+    self.init(earliest: min(window?.earliest ?? end, end), latest: min(window?.latest ?? end, end))
+  }
+}
+
+extension App {
+  /// The window of a background refresh is this part of its interval, and never more than this.
+  ///
+  /// The least of 1 min that A5 names follows from the default floor; with a floor that the administrator has lowered, a
+  /// minute would be longer than some intervals.
+  static let windowPart: Int64 = 10
+  static let longestWindow = Duration.minutes(15)
+
+  /// How long a background refresh may wait for company: half of its window, and up to the other half by its spread.
+  func slack(limits: Limits, spread: Spread, of id: AppID) -> Duration {
+    guard phase == .background, state.lastStart != nil else { return .zero }
+    guard let spacing = spacing(in: .background, limits: limits) else { return .zero }
+    let half = max(min(Self.longestWindow, spacing.part(of: Self.windowPart)), planWindow).part(of: 2)
+    return half + spread.offset(of: id, within: half)
+  }
+
+  /// How long a planned refresh may wait for company: a tenth of its wait, an eighth of that before the planned moment.
+  var planWindow: Duration {
+    guard let planned = plannedInForce, let lastStart = state.lastStart else { return .zero }
+    return min(Self.longestWindow, max(.zero, lastStart.duration(to: planned)).part(of: Self.windowPart))
+  }
+}

@@ -1,0 +1,62 @@
+// The holds of transfers.
+
+extension Engine {
+  /// The judgement about one transfer at one instant, boot clock; nil for one that is not there.
+  public func transferVerdict(on id: TransferID, at now: Instant) -> TransferVerdict? {
+    guard let state = transfers[id] else { return nil }
+    switch state.stage {
+    case .transferring: return .transferring
+    case .stopping(let reason): return .stopping(reason)
+    case .paused: return .paused
+    case .noSpace(let needed): return .noSpace(needed: needed)
+    case .ended(let result, _): return .ended(result)
+    case .waiting(let from):
+      let holds = lastingHolds(on: state.policy.app, network: state.policy.network, at: now)
+      if !holds.isEmpty { return .held(holds) }
+      if from > now { return .notDue(until: from) }
+      var slots = TransferSlots(given: transfers, limits: limits.transfers)
+      return slots.claim(with: state.policy.host) ? .ready : .held([.concurrency])
+    }
+  }
+
+  /// The holds on an app's transfers that ask for a network, due or not, apart from slots.
+  func lastingHolds(on id: AppID, network: NetworkConstraint, at now: Instant) -> [Hold] {
+    guard let app = apps[id] else { return [.notConfigured] }
+    var holds = lastingHolds(on: app)
+    if let pause = device.pause { holds.append(.paused(pause)) }
+    if let end = settlingUntil, end > now { holds.append(.settling(until: end)) }
+    if !isMet(network) { holds.append(.constraint(.network, relaxedAt: nil)) }
+    return holds
+  }
+
+  /// Why a transfer that runs may not go on; nil when it may.
+  ///
+  /// An unknown network is not lost.
+  func reasonToStop(_ state: TransferState, at now: Instant) -> TransferStop? {
+    if isStopping { return .shutdown }
+    if isSuspending { return .sleep }
+    guard let app = apps[state.policy.app], app.policy != nil, !app.state.isDisabled, device.pause == nil else {
+      return .user
+    }
+    if app.state.isLoggedOut { return .loggedOut }
+    return conditions.network.isAwaited || isMet(state.policy.network) ? nil : .network
+  }
+
+  private func isMet(_ network: NetworkConstraint) -> Bool {
+    guard network != .none else { return true }
+    var constraints = Constraints()
+    constraints.network = network
+    return isNetworkMet(constraints)
+  }
+}
+
+extension Hold {
+  /// When time alone lifts it, boot clock; nil when it never does.
+  var liftedAt: Instant? {
+    switch self {
+    case .quiet(let until), .settling(let until), .paused(.until(let until)): until
+    case .constraint(_, let relaxedAt): relaxedAt
+    default: nil
+    }
+  }
+}

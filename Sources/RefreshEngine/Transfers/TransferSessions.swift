@@ -1,0 +1,144 @@
+// Sessions of transfers: when the last transfer of a session has ended, the app is woken once.
+
+/// A session whose transfers have all ended, and whose end the app has not been told.
+public struct DrainedSession: Hashable, Sendable {
+  /// The session's name.
+  public var name: String
+  /// The app is woken not before this instant, boot clock.
+  public var earliest: Instant
+
+  /// Makes it of its parts.
+  public init(name: String, earliest: Instant) {
+    self.name = name
+    self.earliest = earliest
+  }
+}
+
+extension Engine {
+  /// The transfers that are known, in order of id.
+  public var transferIDs: [TransferID] { transfers.ids }
+
+  /// The state of a transfer, to be saved; nil for an unknown one.
+  public func transferState(of id: TransferID) -> TransferState? { transfers[id] }
+
+  /// Whether all transfers of a session have ended; also of one that never had any.
+  public func isDrained(_ session: TransferSession) -> Bool { transfers.sessions[session]?.open ?? 0 == 0 }
+
+  /// How many transfers a worker has, and how many wait or are paused.
+  public var transferCounts: (running: Int, waiting: Int) {
+    let running = transfers.given.count
+    return (running, transfers.openCount - running)
+  }
+
+  /// When to look at the transfers again by time, boot clock; nil when there is nothing to do by time.
+  public var transferWake: Instant? { transfers.wakeAt }
+
+  /// The start of a running refresh; nil if it is not there.
+  public func started(of refresh: RefreshID) -> Started? {
+    running[refresh].flatMap { apps[$0]?.refreshing?.started }
+  }
+
+  /// The transfers that a refresh reports to the app, in order of id: those of its session that had ended when it
+  /// started, and were not reported before.
+  public func transfers(toldBy started: Started, to app: AppID) -> [TransferID] {
+    guard let name = started.session else { return [] }
+    let undelivered = transfers.sessions[TransferSession(app: app, name: name)]?.undelivered ?? []
+    return undelivered.filter { id in (transfers[id]?.endedAt).map { $0 <= started.at } ?? false }.sorted()
+  }
+
+  /// Requests a wake of the app if the session has just drained.
+  mutating func noteDrained(_ session: TransferSession, _ turn: inout Turn) {
+    requestWake(for: session, at: turn.now)
+    touch(session.app, &turn)
+  }
+
+  /// Notes that a session goes on: the app is told when the new transfer has ended too.
+  mutating func noteOpen(_ session: TransferSession, _ turn: inout Turn) {
+    guard let app = apps[session.app], app.drained.contains(where: { $0.name == session.name }) else { return }
+    apps[session.app]?.drained.removeAll { $0.name == session.name }
+    touch(session.app, &turn)
+  }
+
+  /// Whether a session is drained and its end not delivered.
+  func needsWake(_ session: TransferSession) -> Bool {
+    guard let count = transfers.sessions[session] else { return false }
+    return count.open == 0 && !count.undelivered.isEmpty
+  }
+
+  mutating func requestWake(for session: TransferSession, at earliest: Instant) {
+    guard needsWake(session), var app = apps[session.app], app.refreshing?.started.session != session.name,
+      !app.drained.contains(where: { $0.name == session.name })
+    else { return }
+    app.drained.append(DrainedSession(name: session.name, earliest: earliest))
+    apps[session.app] = app
+  }
+
+  /// Settles the wake for a session: it was delivered, or it is requested again.
+  ///
+  /// A wake that was cut short, or failed in a way that is worth a retry, is requested again.
+  mutating func settleWake(
+    _ id: AppID, _ record: RefreshRecord, _ started: Started, retryAt: Instant?, _ turn: inout Turn
+  ) {
+    guard let name = started.session else { return }
+    if retryAt == nil {
+      for transfer in transfers(toldBy: started, to: id) {
+        guard var state = transfers[transfer] else { continue }
+        state.isDelivered = true
+        set(state, of: transfer, &turn)
+      }
+    }
+    requestWake(for: TransferSession(app: id, name: name), at: retryAt ?? turn.now)
+  }
+
+  /// How long a transfer is shown after its end.
+  private static let remembered = Duration.hours(24)
+  /// How long an ended transfer is kept for an app that has gone from the configuration.
+  private static let keptForMissingApp = Duration.hours(30 * 24)
+
+  /// Deletes transfers that ended long ago, once their app was told or is gone.
+  mutating func forgetOldTransfers(_ turn: inout Turn) {
+    for id in transfers.ended(before: turn.now - Self.remembered) {
+      guard let state = transfers[id], let end = state.endedAt else { continue }
+      let isGone = apps[state.policy.app]?.policy == nil && end + Self.keptForMissingApp <= turn.now
+      guard state.isDelivered || isGone else { continue }
+      transfers[id] = nil
+      turn.decision.transfersChanged.remove(id)
+      turn.decision.transfersRemoved.insert(id)
+    }
+  }
+
+  /// When the next one is old enough to be forgotten, boot clock.
+  func nextForgetting(after now: Instant) -> Instant? {
+    // A microsecond more, because transfers that ended before an instant are deleted, not those at it.
+    transfers.firstEnd(from: now - Self.remembered).map { $0 + Self.remembered + .microseconds(1) }
+  }
+
+  /// Resumes the transfers of the previous daemon once a configuration is in force, and requests the pending wakes.
+  ///
+  /// - Parameter isFirst: whether this is the first configuration: then no worker has a transfer, and the transfers that
+  ///   were to be discarded are discarded now.
+  mutating func resumeTransfers(isFirst: Bool, _ turn: inout Turn) {
+    transfers.giveUpAt = nil
+    for id in transfers.ids {
+      guard let state = transfers[id], state.endedAt == nil else { continue }
+      transfers.noteGiveUp(at: state.policy.enqueuedAt + limits.transfers.giveUp)
+      if isFirst { resume(id, state, &turn) }
+    }
+    for session in transfers.sessions.keys.sorted() { requestWake(for: session, at: turn.now) }
+    transfers.isTouched = true
+  }
+
+  private mutating func resume(_ id: TransferID, _ state: TransferState, _ turn: inout Turn) {
+    var state = state
+    switch state.stage {
+    case .waiting, .paused, .noSpace, .ended: return
+    case .stopping(let reason) where reason.discards:
+      guard apps[state.policy.app]?.policy != nil else { return end(id, reason.result, &turn) }
+      turn.decision.effects.append(.stopTransfer(id, state.policy.app, reason))
+      return
+    case .stopping(.paused): state.stage = .paused
+    case .transferring, .stopping: state.stage = .waiting(from: turn.now)
+    }
+    set(state, of: id, &turn)
+  }
+}

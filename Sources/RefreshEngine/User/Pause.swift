@@ -1,0 +1,27 @@
+/// For how long the user has paused all apps.
+public enum Pause: Hashable, Sendable {
+  /// Until `resume`.
+  case untilResumed
+  /// Until an instant, boot clock, or `resume`.
+  case until(Instant)
+  /// Until the machine is on mains power, or `resume`.
+  case untilAC
+}
+
+extension Engine {
+  /// Pauses all apps, or ends the pause; what runs goes on.
+  mutating func setPause(_ pause: Pause?, _ turn: inout Turn) {
+    var pause = pause
+    if pause == .untilAC, conditions.power.value?.onBattery == false { pause = nil }
+    guard device.pause != pause else { return }
+    device.pause = pause
+    transfers.isTouched = true
+    turn.decision.deviceChanged = true
+    turn.touched.insert(held.all)
+  }
+
+  /// Ends a pause whose time has come.
+  mutating func endPause(_ turn: inout Turn) {
+    if case .until(let end)? = device.pause, end <= turn.now { setPause(nil, &turn) }
+  }
+}

@@ -1,0 +1,56 @@
+/// The login and logout of apps with the sessions of their owners.
+///
+/// Only a change since the last signal counts: a person's own `login` and `logout` hold until then.
+public struct SessionLogins: Sendable {
+  /// The users who have sessions; nil until the first answer.
+  public private(set) var users: Set<UInt32>?
+  /// Whether the sessions last logged an app in or out; no entry before the first time.
+  private var isLoggedIn: [AppID: Bool] = [:]
+
+  /// Makes logins of which nothing is known yet.
+  public init() {}
+
+  /// Whether a user is a person, who logs in and out, and no account of the system.
+  ///
+  /// The ranges are those of systemd (systemd.io, "Users, Groups, UIDs and GIDs on systemd Systems"): below 1000 the
+  /// system's accounts, from 61184 on dynamic users and `nobody`.
+  public static func isPerson(_ uid: UInt32) -> Bool { uid >= 1000 && !(61_184...65_535).contains(uid) }
+
+  /// Applies the sessions as they are now; nil when sessions are no longer followed, and then apps stay as they are.
+  ///
+  /// - Parameters:
+  ///   - users: the users who have sessions.
+  ///   - apps: the owners of the apps that follow sessions.
+  /// - Returns: the apps to log in, and the users without a session, whose apps are logged out unless they linger.
+  public mutating func follow(
+    _ users: Set<UInt32>?, apps: [(id: AppID, owner: UInt32)]
+  ) -> (login: [AppID], absent: [UInt32]) {
+    self.users = users
+    guard let users else {
+      isLoggedIn = [:]
+      return ([], [])
+    }
+    let ids = Set(apps.map(\.id))
+    isLoggedIn = isLoggedIn.filter { ids.contains($0.key) }
+    var (login, absent): ([AppID], Set<UInt32>) = ([], [])
+    for app in apps {
+      let hasSession = users.contains(app.owner)
+      guard isLoggedIn[app.id] != hasSession else { continue }
+      if hasSession {
+        isLoggedIn[app.id] = true
+        login.append(app.id)
+      } else {
+        absent.insert(app.owner)
+      }
+    }
+    return (login, absent.sorted())
+  }
+
+  /// The apps of a user to log out, now that the user does not linger; none if the user has a session again.
+  public mutating func logOut(_ user: UInt32, apps: [(id: AppID, owner: UInt32)]) -> [AppID] {
+    guard users?.contains(user) == false else { return [] }
+    let ids = apps.filter { $0.owner == user && isLoggedIn[$0.id] != false }.map(\.id)
+    for id in ids { isLoggedIn[id] = false }
+    return ids
+  }
+}

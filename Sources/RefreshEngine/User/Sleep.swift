@@ -1,0 +1,34 @@
+// Sleep: refreshes end before the machine sleeps; after it has woken, nothing starts until it has settled.
+
+extension Engine {
+  /// Until when the machine settles after boot or resume, boot clock; nil when it was in neither.
+  var settlingUntil: Instant? { resumedAt.map { $0 + limits.settle } }
+
+  /// Has running refreshes end before the machine sleeps; nothing starts until it is awake.
+  mutating func suspend(until end: Instant, _ turn: inout Turn) {
+    isSuspending = true
+    transfers.isTouched = true
+    turn.touched.insert(apps.indexes)
+    for id in running.values.sorted() {
+      guard var refreshing = apps[id]?.refreshing else { continue }
+      if let effect = refreshing.sleep(at: end, app: id, from: turn.now) { turn.decision.effects.append(effect) }
+      apps[id]?.refreshing = refreshing
+    }
+  }
+
+  /// Lets the machine settle, then spreads the backlog, the stalest app first.
+  mutating func resume(_ turn: inout Turn) {
+    resumedAt = turn.now
+    isSuspending = false
+    transfers.isTouched = true
+    for id in running.values.sorted() {
+      guard var refreshing = apps[id]?.refreshing else { continue }
+      refreshing.stayAwake()
+      apps[id]?.refreshing = refreshing
+      touch(id, &turn)
+    }
+    turn.touched.insert(held.all)
+    catchUp(&turn, byStaleness: true)
+    turn.touched.insert(apps.indexes.filter { tellsStale(apps[$0]) != nil })
+  }
+}

@@ -1,0 +1,42 @@
+// The user's switches: disable, skip and one-shots stand above the schedule.
+
+extension Engine {
+  /// Disables an app, or enables it again.
+  ///
+  /// Its running refresh is stopped and its requests are dropped; the schedule stays for when it is enabled again.
+  mutating func disable(_ id: AppID, _ isDisabled: Bool, _ turn: inout Turn) {
+    guard let app = apps[id], app.policy != nil, app.state.isDisabled != isDisabled else { return }
+    apps[id]?.state.isDisabled = isDisabled
+    transfers.isTouched = true
+    touch(id, &turn)
+    turn.decision.changed.insert(id)
+    guard isDisabled else { return }
+    apps[id]?.state.request = nil
+    apps[id]?.state.oneShot = nil
+    stop(id, .user, &turn)
+  }
+
+  /// Skips the next refresh that time would start: nothing starts by time until one interval after it.
+  ///
+  /// While that one is still ahead, a second skip changes nothing: exactly one is passed over.
+  mutating func skip(_ id: AppID, _ turn: inout Turn) {
+    guard let app = apps[id], app.policy != nil, let spacing = app.spacing(in: app.phase, limits: limits) else {
+      return
+    }
+    if let skippedUntil = app.state.skippedUntil, skippedUntil - spacing > turn.now { return }
+    let due = due(app, id, at: turn.now)
+    let next = due.flatMap { $0.trigger.isByTime ? $0.earliest : nil } ?? app.dueByTime(limits: limits, at: turn.now)
+    apps[id]?.state.skippedUntil = max(next ?? turn.now, turn.now) + spacing
+    if app.state.request?.trigger.isDeferrable == true { apps[id]?.dropRequest(at: turn.now) }
+    touch(id, &turn)
+    turn.decision.changed.insert(id)
+  }
+
+  /// Schedules a one-shot in place of an earlier one; an app that is off gets none.
+  mutating func schedule(_ id: AppID, _ oneShot: OneShot, _ turn: inout Turn) {
+    guard let app = apps[id], app.policy != nil, !app.isOff, app.state.oneShot != oneShot else { return }
+    apps[id]?.state.oneShot = oneShot
+    touch(id, &turn)
+    turn.decision.changed.insert(id)
+  }
+}

@@ -1,0 +1,53 @@
+import RefreshEngine
+
+/// The recorded past of an app: its syncs with their results, and its openings.
+public struct RecordedPast: Sendable {
+  /// A sync: a refresh that did not fail.
+  public struct Sync: Sendable {
+    /// When, minutes since the trace begins.
+    public var at: Double
+    /// Whether it found new data.
+    public var foundNew: Bool
+
+    /// Makes a sync.
+    public init(at: Double, foundNew: Bool) {
+      self.at = at
+      self.foundNew = foundNew
+    }
+  }
+
+  /// The app.
+  public var app: AppID
+  /// Its syncs.
+  public var syncs: [Sync]
+  /// When it was opened, minutes since the trace begins.
+  public var openings: [Double]
+
+  /// Makes a recorded past, its moments in any order.
+  public init(app: AppID, syncs: [Sync], openings: [Double]) {
+    self.app = app
+    self.syncs = syncs.sorted { $0.at < $1.at }
+    self.openings = openings
+  }
+
+  /// The app as a trace has it.
+  ///
+  /// When the source had something new is not recorded, only between which two syncs: it is taken to be in the middle.
+  /// Several updates between two syncs count as one.
+  var traced: Trace.App {
+    var before = 0.0
+    var updates: [Double] = []
+    for sync in syncs {
+      if sync.foundNew { updates.append((before + sync.at) / 2) }
+      before = sync.at
+    }
+    return Trace.App(id: app, updates: updates, openings: openings)
+  }
+}
+
+extension Trace {
+  /// The past as a trace, of which the days before `measured` are for learning.
+  public init(recalling past: [RecordedPast], days: Int, measured: Int) {
+    self.init(apps: past.map(\.traced), days: days, warmUp: max(0, days - measured))
+  }
+}

@@ -1,0 +1,83 @@
+import Testing
+
+@testable import RefreshEngine
+
+@Suite struct DaemonPolicyTests {
+  private let todo = AppID("org.example.todo")
+  private let mail = AppID("org.example.mail")
+
+  @Test func `Bandwidth is shared evenly, and no worker gets nothing`() {
+    #expect(Bandwidth.share(of: nil, among: 3) == nil)
+    #expect(Bandwidth.share(of: 100, among: 0) == 100)
+    #expect(Bandwidth.share(of: 100, among: 3) == 33)
+    #expect(Bandwidth.share(of: 2, among: 3) == 1)
+  }
+
+  @Test func `An attempt makes progress only beyond the farthest one before it`() {
+    var progress = AttemptProgress(bytes: 1000)
+    progress.begin()
+    progress.bytes = 1000 + AttemptProgress.worthHaving - 1
+    #expect(!progress.hasProgressed)
+    progress.bytes += 1
+    #expect(progress.hasProgressed)
+    progress.begin()
+    progress.bytes = 500
+    progress.begin()
+    progress.bytes = 1000 + AttemptProgress.worthHaving
+    #expect(!progress.hasProgressed)
+  }
+
+  @Test func `Server hints merge to the longest wait and the shortest freshness`() {
+    var hints = ServerHints()
+    hints.merge(retryAfter: .seconds(60))
+    hints.merge(retryAfter: .seconds(30))
+    hints.merge(freshFor: .hours(30))
+    #expect(hints.retryAfter == .seconds(60) && hints.freshFor == .hours(24))
+    hints.merge(freshFor: .seconds(5))
+    hints.merge(retryAfter: .hours(100))
+    #expect(hints.retryAfter == .hours(24) && hints.freshFor == .seconds(5))
+  }
+
+  @Test func `Freshness counts only if every task fetches`() {
+    #expect(ServerHints.freshFor(.seconds(9), tasks: []) == .seconds(9))
+    #expect(ServerHints.freshFor(nil, tasks: [false]) == nil)
+    #expect(ServerHints.freshFor(nil, tasks: [true, true]) == .zero)
+    #expect(ServerHints.freshFor(.seconds(9), tasks: [true, false]) == nil)
+  }
+
+  @Test func `Apps follow the sessions of persons, and a person's own signal holds until these change`() throws {
+    let (todo, mail) = (try #require(todo), try #require(mail))
+    let apps = [(id: todo, owner: UInt32(1000)), (id: mail, owner: UInt32(1001))]
+    var logins = SessionLogins()
+    #expect(SessionLogins.isPerson(1000) && !SessionLogins.isPerson(0) && !SessionLogins.isPerson(65_534))
+    var news = logins.follow([1000], apps: apps)
+    #expect(news.login == [todo] && news.absent == [1001])
+    #expect(logins.logOut(1001, apps: apps) == [mail])
+    news = logins.follow([1000], apps: apps)
+    #expect(news.login.isEmpty && news.absent.isEmpty)
+    news = logins.follow([1001], apps: apps)
+    #expect(news.login == [mail] && news.absent == [1000])
+    // The user has come back before it was known whether the user lingers.
+    _ = logins.follow([1000, 1001], apps: apps)
+    #expect(logins.logOut(1000, apps: apps).isEmpty)
+    news = logins.follow(nil, apps: apps)
+    #expect(news.login.isEmpty && news.absent.isEmpty)
+    #expect(logins.follow([1000], apps: apps).login == [todo])
+  }
+
+  @Test func `The first process to attach performs, unless it is late`() {
+    let (first, second) = (LeaseID(1), LeaseID(2))
+    let late = RefreshID(start: 1, number: 7)
+    var performers = Performers()
+    performers.add(first)
+    performers.add(second)
+    #expect(performers.next() == first && performers.next { $0 != first } == second)
+    performers.setLate(first, with: late)
+    #expect(performers.next() == second)
+    #expect(performers.setAnswered(late) && !performers.setAnswered(late))
+    #expect(performers.next() == first)
+    performers.remove(first)
+    performers.remove(second)
+    #expect(performers.next() == nil && performers.isEmpty)
+  }
+}

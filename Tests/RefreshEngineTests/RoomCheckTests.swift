@@ -1,0 +1,43 @@
+import Testing
+
+@testable import RefreshEngine
+
+@Suite struct RoomCheckTests {
+  private func at(_ seconds: Int64) -> Instant { Instant(microseconds: seconds * 1_000_000) }
+
+  @Test func `Folders are looked at every ten seconds while a transfer waits`() {
+    var check = RoomCheck()
+    #expect(check.wake == nil)
+    check.add(TransferID(1), path: "/data/a/film", needed: 100, at: at(0))
+    check.add(TransferID(2), path: "/film", needed: 50, at: at(0))
+    #expect(check.wake == at(10) && check.begin(at: at(9)).isEmpty)
+    #expect(
+      check.begin(at: at(10)) == [
+        RoomCheck.Look(folder: "/", needs: [TransferID(2): 50]),
+        RoomCheck.Look(folder: "/data/a", needs: [TransferID(1): 100]),
+      ])
+    check.end("/")
+    check.end("/data/a")
+    check.remove(TransferID(1))
+    #expect(check.begin(at: at(20)).map(\.folder) == ["/"])
+    check.remove(TransferID(2))
+    #expect(check.wake == nil && check.begin(at: at(60)).isEmpty)
+  }
+
+  @Test func `A folder that does not answer delays no other one`() {
+    var check = RoomCheck()
+    check.add(TransferID(1), path: "/gone/film", needed: 1, at: at(0))
+    check.add(TransferID(2), path: "/here/film", needed: 1, at: at(0))
+    #expect(check.begin(at: at(10)).count == 2)
+    check.end("/here")
+    #expect(check.hasUnanswered && check.begin(at: at(20)).map(\.folder) == ["/here"])
+    check.end("/here")
+    check.end("/gone")
+    #expect(!check.hasUnanswered && check.begin(at: at(30)).count == 2)
+  }
+
+  @Test func `A hundredth of the disk stays free`() {
+    let needs = [TransferID(1): Int64(89), TransferID(2): 90, TransferID(3): 10]
+    #expect(RoomCheck.roomy(needs, available: 100, size: 1000) == [TransferID(1), TransferID(3)])
+  }
+}

@@ -1,0 +1,133 @@
+import RefreshEngine
+import Testing
+
+/// The user's switches stand above the schedule.
+@Suite struct UserSwitchesTests {
+  @Test func `A disabled app starts for nobody, and its schedule is there when it is enabled`() throws {
+    try expect(
+      """
+      0s    configure todo background=1h
+      10min disable todo
+      20min run todo
+      90min why todo
+      2h    enable todo
+      """,
+      gives: """
+        0s start 1-1 todo (interval)
+        1h30min why todo: held disabled
+        2h start 1-2 todo (interval)
+        """, only: ["start", "why"])
+  }
+
+  @Test func `A pause holds what time and pushes ask for, not a person`() throws {
+    try expect(
+      """
+      0s    configure todo background=1h
+      10min pause
+      20min run todo push
+      21min why todo
+      22min run todo
+      90min unpause
+      """,
+      gives: """
+        0s start 1-1 todo (interval)
+        21min why todo: held paused
+        22min start 1-2 todo (manual)
+        1h30min start 1-3 todo (interval)
+        """, only: ["start", "why"])
+  }
+
+  @Test func `A request that calls wait for outlives a change of phase, as a manual one`() throws {
+    for (command, starts) in [("await", "20s start 1-2 todo (manual)"), ("unawait", "")] {
+      try expect(
+        """
+        0s    configure todo takes=20s background=1h
+        5s    run todo foreground
+        6s    \(command) todo
+        10s   foreground todo
+        1min  end
+        """,
+        gives: """
+          0s start 1-1 todo (interval)
+          \(starts)
+          """, only: ["start"])
+    }
+  }
+
+  @Test func `The holds that last are those of the verdict, suspending and not-configured among them`() throws {
+    let todo = try #require(AppID("org.example.todo"))
+    var engine = Engine(start: 1, spread: Spread(machine: 7), states: [:], wallOffset: .zero)
+    let now = Instant(microseconds: 0)
+    #expect(engine.lastingHolds(on: todo) == [.notConfigured])
+    _ = engine.handle(.configured(Limits(), [todo: Policy(tasks: [TaskPolicy(name: "refresh")])]), at: now)
+    #expect(engine.lastingHolds(on: todo).isEmpty)
+    _ = engine.handle(.suspending(until: now + .seconds(5)), at: now)
+    #expect(engine.lastingHolds(on: todo) == [.suspending])
+    _ = engine.handle(.disabled(todo, true), at: now)
+    _ = engine.handle(.signalled(todo, .logout), at: now)
+    _ = engine.handle(.stopped(leaving: []), at: now)
+    #expect(engine.lastingHolds(on: todo) == [.loggedOut, .disabled, .stopping, .suspending])
+    _ = engine.handle(.configured(Limits(), [:]), at: now)
+    #expect(engine.lastingHolds(on: todo).first == .notConfigured)
+  }
+
+  @Test func `A skip passes over one refresh by time`() throws {
+    try expect(
+      """
+      0s    configure todo background=1h
+      10min skip todo
+      3h10min end
+      """,
+      gives: """
+        0s start 1-1 todo (interval)
+        2h start 1-2 todo (interval)
+        3h start 1-3 todo (interval)
+        """, only: ["start"])
+  }
+
+  @Test func `A one-shot starts once, at its time`() throws {
+    try expect(
+      """
+      0s    configure todo background=24h
+      10min schedule todo 1h
+      20min schedule todo 2h
+      6h    end
+      """,
+      gives: """
+        0s start 1-1 todo (interval)
+        2h20min start 1-2 todo (manual)
+        """, only: ["start"])
+  }
+
+  @Test(arguments: ["pause", "wake"])
+  func `A one-shot starts at its time although time may start nothing`(word: String) throws {
+    try expect(
+      """
+      0s    configure todo background=1h quiet=30min-7h
+      10min \(word)
+      10min schedule todo 1h
+      6h    end
+      """,
+      gives: """
+        0s start 1-1 todo (interval)
+        1h10min start 1-2 todo (manual)
+        """, only: ["start"])
+  }
+
+  @Test func `A second skip changes nothing while the first one's refresh is still ahead`() throws {
+    try expect(
+      """
+      0s    configure todo background=1h
+      10min skip todo
+      20min skip todo
+      50min skip todo
+      2h10min skip todo
+      4h10min end
+      """,
+      gives: """
+        0s start 1-1 todo (interval)
+        2h start 1-2 todo (interval)
+        4h start 1-3 todo (interval)
+        """, only: ["start"])
+  }
+}

@@ -1,0 +1,52 @@
+import RefreshEngine
+
+/// Attached processes, and the policies that go with them.
+extension World {
+  /// Makes some policies those of long work, and of apps that only an attached process refreshes.
+  mutating func vary(_ policy: Policy) -> Policy {
+    var policy = policy
+    policy.pushLimit = pushLimit
+    if dice.happens(varied) { policy.tasks = [] }
+    if dice.happens(varied) {
+      policy.isProcessing = true
+      (policy.constraints.idle, policy.constraints.power) = (true, .ac)
+    }
+    return policy
+  }
+
+  mutating func happenToAttached() {
+    expect(.more, in: dice.duration(dice.pick([.zero ... .minutes(10), .zero ... .hours(4)])))
+    let busy = dice.happens(40) && !processes.isEmpty ? dice.pick(processes).app : nil
+    let id = busy ?? dice.pick(ids)
+    switch dice.number(below: 10) {
+    case 0..<5:
+      clients.insert(id)
+      attach(id)
+    case 5..<8: detach(id)
+    default:
+      guard brain != nil, !book.isSuspending else { return }
+      let length = dice.duration(dice.pick([.seconds(1) ... .minutes(1), .minutes(1) ... .hours(10)]))
+      handle(.suspending(until: instant + .milliseconds(4500)))
+      expect(.sleeps(dice.happens(80) ? length : nil), in: .milliseconds(4500))
+    }
+  }
+
+  mutating func attach(_ id: AppID) {
+    guard brain != nil, clients.contains(id) else { return }
+    handle(.attached(id))
+    if healedAt == nil {
+      expect(.detaches(id), in: dice.duration(dice.pick([.zero ... .minutes(1), .zero ... .hours(9)])))
+    }
+  }
+
+  /// The process is gone, and what it was doing with it.
+  mutating func detach(_ id: AppID) {
+    guard clients.remove(id) != nil else { return }
+    let running = processes.filter { $0.app == id && $0.isAttached }
+    processes.removeAll { $0.app == id && $0.isAttached }
+    handle(.detached(id))
+    for process in running {
+      handle(.taskEnded(process.refresh, task: 0, TaskEnd(exit: .lostClient)))
+    }
+  }
+}

@@ -1,0 +1,18 @@
+import RefreshEngine
+
+/// Sleep that is announced, and its disturbances.
+extension World {
+  /// Has the user come back in the middle of long work, now and then.
+  mutating func disturb() {
+    guard healedAt == nil, dice.happens(40) else { return }
+    expect(.idle(false), in: dice.duration(.zero ... .minutes(1)))
+    expect(.idle(true), in: dice.duration(.minutes(1) ... .hours(2)))
+  }
+
+  mutating func fallAsleep(for length: Duration?) {
+    // The daemon may be another one by now, which nobody has told.
+    if book.isSuspending { observe(.sleeps) }
+    guard let length else { return handle(.resumed) }
+    suspend(for: length)
+  }
+}
