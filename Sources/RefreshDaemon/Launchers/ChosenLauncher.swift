@@ -20,7 +20,7 @@ struct ChosenLauncher {
   /// Makes the launcher that is asked for; asks the service manager, for ``Bus/patience`` at most, where that decides.
   ///
   /// Throws when what every launcher needs cannot be had, as descriptors.
-  init(_ asked: LauncherChoice, on loop: EventLoop, settings: Settings) throws {
+  init(_ asked: LauncherChoice, on loop: EventLoop, settings: DaemonSettings) throws {
     let manager = Result { () throws(Unusable) in
       guard asked != .spawn else { throw Unusable(reason: "refreshd.toml says so") }
       return try Manager(of: settings)
@@ -74,14 +74,14 @@ struct ChosenLauncher {
     }
 
     /// The one that should be there.
-    static func expected(of settings: Settings) -> Manager {
+    static func expected(of settings: DaemonSettings) -> Manager {
       settings.isUserDaemon
         ? Manager(bus: .user, version: "", cgroup: "/user.slice/user-\(getuid()).slice/user@\(getuid()).service")
         : Manager(bus: .system, version: "", cgroup: "")
     }
 
     /// The one that answers.
-    init(of settings: Settings) throws(Unusable) {
+    init(of settings: DaemonSettings) throws(Unusable) {
       let expected = Self.expected(of: settings)
       // As sd_booted(3) looks.
       guard access("/run/systemd/system", F_OK) == 0 else {
@@ -107,7 +107,7 @@ struct ChosenLauncher {
       }
     }
 
-    func place(for settings: Settings) -> SystemdLauncher.Place {
+    func place(for settings: DaemonSettings) -> SystemdLauncher.Place {
       let mount = Cgroup.mounts.first { access("\($0)/cgroup.procs", F_OK) == 0 }
       return SystemdLauncher.Place(
         bus: bus, isUserManager: settings.isUserDaemon,

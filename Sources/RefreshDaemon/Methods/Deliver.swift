@@ -3,10 +3,10 @@ import RefreshStore
 import Varlink
 
 extension Daemon {
-  /// How many pushes one call may have: the others wait meanwhile.
+  /// How many pushes one call may have, because other callers wait meanwhile.
   private static let deliveryLimit = 256
 
-  /// Takes what the bridge has, and answers when all of it is on disk (FEATURES E4).
+  /// Accepts the bridge's pushes, and answers when all of them are on the disk.
   func deliver(_ call: Call<PushInterface.Deliver.Parameters>) {
     guard mayPush(call) else { return }
     let deliveries = call.parameters.deliveries
@@ -16,17 +16,17 @@ extension Daemon {
     var orders: [PushOrder] = []
     let refusals = deliveries.map { delivery -> String? in
       do throws(PushOrder.Refusal) {
-        orders.append(try PushOrder(delivery, in: configuration))
+        orders.append(try PushOrder(delivery, in: core.configuration))
         return nil
       } catch {
         return error.text
       }
     }
-    take(orders) { outcome in
+    pushes.accept(orders) { outcome in
       switch outcome {
       case .failure(let reason): call.fail(PushInterface.NotStored(problem: reason.problem))
-      case .success(let taken):
-        var rest = taken[...]
+      case .success(let accepted):
+        var rest = accepted[...]
         let results = refusals.map { refusal in
           self.result(refusal: refusal, refusal == nil ? rest.popFirst() : nil)
         }
@@ -35,16 +35,16 @@ extension Daemon {
     }
   }
 
-  private func result(refusal: String?, _ taken: TakenPush?) -> Wire.DeliveryResult {
-    if let fate = taken?.fate { return Wire.DeliveryResult(fate: fate) }
-    tally.note(Tally.PushFate.refused)
+  private func result(refusal: String?, _ accepted: AcceptedPush?) -> Wire.DeliveryResult {
+    if let fate = accepted?.fate { return Wire.DeliveryResult(fate: fate) }
+    pushes.noteRefused()
     return Wire.DeliveryResult(refusal: refusal ?? PushOrder.noApp)
   }
 
   /// Whether the caller may speak for the bridge; else the call is answered.
   func mayPush<Parameters>(_ call: Call<Parameters>) -> Bool {
-    if access.mayPush(call.peer) { return true }
-    call.fail(PushInterface.NotAllowed(remedy: access.remedyForPushes))
+    if core.access.mayPush(call.peer) { return true }
+    call.fail(PushInterface.NotAllowed(remedy: core.access.remedyForPushes))
     return false
   }
 }

@@ -3,16 +3,11 @@ import RefreshStore
 import Varlink
 
 extension Daemon {
-  /// Tells when the user brought an app to the foreground, the newest first.
+  /// Lists the times at which the user opened an app, newest first.
   func openings(_ call: Call<ManagerInterface.Openings.Parameters>) {
     guard let app = app(named: call.parameters.app, for: call) else { return }
-    Task {
-      do throws(StoreError) {
-        call.reply(ManagerInterface.Openings.Reply(openingsMicroseconds: try await store.openings(of: app.id)))
-      } catch {
-        notice(error)
-        call.fail(ManagerInterface.NotReadable(problem: error.description))
-      }
+    ports.store.openings(of: app.id) { result in
+      self.answer(call, result) { call.reply(ManagerInterface.Openings.Reply(openingsMicroseconds: $0)) }
     }
   }
 }

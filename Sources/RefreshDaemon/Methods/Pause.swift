@@ -5,7 +5,9 @@ import Varlink
 extension Daemon {
   /// Pauses all apps, for a time, until mains power or until `resume` (FEATURES D7).
   func pause(_ call: Call<ManagerInterface.Pause.Parameters>) {
-    guard access.mayAll(call.peer) else { return call.fail(ManagerInterface.NotAllowed(remedy: access.remedy)) }
+    guard core.access.mayAll(call.peer) else {
+      return call.fail(ManagerInterface.NotAllowed(remedy: core.access.remedy))
+    }
     let pause: Pause
     switch (call.parameters.untilMicroseconds, call.parameters.untilAC ?? false) {
     case (nil, false): pause = .untilResumed
@@ -17,13 +19,8 @@ extension Daemon {
       pause = .until(until)
     case (_?, true): return call.fail(InvalidParameter(parameter: "until_ac"))
     }
-    change([.paused(pause)], undo: [.paused(engine.device.pause)], for: call) {
-      ManagerInterface.Pause.Reply(pause: self.pauseState)
+    change([.paused(pause)], undo: [.paused(core.engine.device.pause)], for: call) {
+      ManagerInterface.Pause.Reply(pause: self.core.engine.wirePause)
     }
-  }
-
-  /// The pause of all apps as the socket shows it.
-  var pauseState: Wire.PauseState? {
-    engine.device.pause.map { Wire.PauseState($0, wallOffset: engine.wallOffset) }
   }
 }

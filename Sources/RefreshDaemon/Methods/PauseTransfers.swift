@@ -13,7 +13,7 @@ extension Daemon {
   }
 
   func isPaused(_ id: TransferID) -> Bool {
-    switch engine.transferState(of: id)?.stage {
+    switch core.engine.transferState(of: id)?.stage {
     case .paused, .stopping(.paused): true
     default: false
     }
@@ -28,12 +28,12 @@ extension Daemon {
     }
     var ids: [TransferID] = []
     for number in numbers {
-      guard let id = UInt64(exactly: number).map(TransferID.init), let state = engine.transferState(of: id) else {
+      guard let id = UInt64(exactly: number).map(TransferID.init), let state = core.engine.transferState(of: id) else {
         call.fail(TransfersInterface.NoSuchTransfer(id: number))
         return nil
       }
       let app = state.policy.app
-      guard may(call.peer, about: app) else {
+      guard core.may(call.peer, about: app) else {
         call.fail(TransfersInterface.NotAllowed(app: app.description, remedy: remedy(for: app)))
         return nil
       }
@@ -50,7 +50,9 @@ extension Daemon {
   ///
   /// While it is known that nothing can be stored, nothing is begun that could not be taken back.
   func steer<Parameters>(_ events: [Event], undo: [Event], for call: Call<Parameters>) {
-    if let storeProblem { return call.fail(TransfersInterface.NotStored(problem: storeProblem.description)) }
+    if let problem = saving.problem {
+      return call.fail(TransfersInterface.NotStored(problem: problem.description))
+    }
     handleDurably(events) { problem in
       guard let problem else { return call.reply() }
       for event in undo { self.handle(event) }

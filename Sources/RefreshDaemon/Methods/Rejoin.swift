@@ -8,9 +8,9 @@ extension Daemon {
     guard let app = app(named: call.parameters.app, forTransfersOf: call) else { return }
     guard call.wantsMore else { return call.fail(ExpectedMore()) }
     let session = TransferSession(app: app.id, name: call.parameters.session)
-    guard !transferWatchers.isTaken(session) else {
+    guard !transfers.watchers.isTaken(session) else {
       return call.fail(TransfersInterface.SessionTaken(app: call.parameters.app, session: session.name))
     }
-    follow(.rejoin(call, session), until: call)
+    transfers.watchers.add(.rejoin(call, session), until: call)
   }
 }

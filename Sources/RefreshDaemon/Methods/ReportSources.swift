@@ -3,15 +3,14 @@ import RefreshEngine
 import Varlink
 
 extension Daemon {
-  /// Takes note of the bridge's sources, for status, until the connection ends.
+  /// Keeps the bridge's sources, for `Status`, until the connection ends.
   func reportSources(_ call: Call<PushInterface.Report.Parameters>) {
     guard mayPush(call) else { return }
     guard call.parameters.sources.count <= Wire.Source.most else {
       return call.fail(InvalidParameter(parameter: "sources"))
     }
-    usePushes()
-    pushes.bridge.note(call.parameters.sources.map(\.bounded), of: call.connection, at: readClocks())
-    keepBridge(call.connection)
+    pushes.use()
+    pushes.bridge.report(call.parameters.sources.map(\.bounded), by: call.connection)
     call.reply(PushInterface.Report.Reply())
   }
 }

@@ -10,8 +10,8 @@ extension Daemon {
     let foreground: Interval?
     let background: Interval?
     do throws(ManagerInterface.InvalidInterval) {
-      foreground = try interval(call.parameters.foregroundInterval, floor: engine.limits.foregroundFloor)
-      background = try interval(call.parameters.backgroundInterval, floor: engine.limits.backgroundFloor)
+      foreground = try interval(call.parameters.foregroundInterval, floor: core.engine.limits.foregroundFloor)
+      background = try interval(call.parameters.backgroundInterval, floor: core.engine.limits.backgroundFloor)
     } catch {
       return call.fail(error)
     }
@@ -34,7 +34,7 @@ extension Daemon {
     var changes: [Event] = []
     var undo: [Event] = []
     for app in apps {
-      let before = engine.state(of: app.id)?.overrides ?? Overrides()
+      let before = core.engine.state(of: app.id)?.overrides ?? Overrides()
       var after = before
       change(&after)
       changes.append(.overridden(app.id, after))

@@ -9,7 +9,7 @@ extension Daemon {
     guard (-100...100).contains(call.parameters.priority) else {
       return call.fail(InvalidParameter(parameter: "priority"))
     }
-    let before = ids.compactMap { id in engine.transferState(of: id).map { (id, $0.policy.priority) } }
+    let before = ids.compactMap { id in core.engine.transferState(of: id).map { (id, $0.policy.priority) } }
     steer(
       ids.map { .transferPrioritized($0, Int32(call.parameters.priority)) },
       undo: before.map { .transferPrioritized($0, $1) }, for: call)

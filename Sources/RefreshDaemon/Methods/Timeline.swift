@@ -5,20 +5,16 @@ import RefreshStore
 import Varlink
 
 extension Daemon {
-  /// Tells what became of an app since a moment, as far as the history goes back (FEATURES H7).
+  /// Lists the refreshes and waits of an app since a moment, as far as the history goes back.
   func timeline(_ call: Call<ManagerInterface.Timeline.Parameters>) {
     guard let app = app(named: call.parameters.app, for: call) else { return }
     let since = call.parameters.sinceMicroseconds
-    Task {
-      do throws(StoreError) {
-        let past = try await past(of: app.id, limit: .max).filter { $0.endMicroseconds >= since }
-        let now = view(of: app)
-        let waiting = now.state.waiting.map { Wire.Waiting($0, wallOffset: engine.wallOffset) }
-        call.reply(ManagerInterface.Timeline.Reply(past: past, waiting: waiting, running: now.running))
-      } catch {
-        notice(error)
-        call.fail(ManagerInterface.NotReadable(problem: error.description))
-      }
+    readPast(of: app.id, limit: .max, for: call) { past in
+      let now = self.view(of: app)
+      let waiting = now.state.waiting.map { Wire.Waiting($0, wallOffset: self.core.engine.wallOffset) }
+      call.reply(
+        ManagerInterface.Timeline.Reply(
+          past: past.wire().filter { $0.endMicroseconds >= since }, waiting: waiting, running: now.running))
     }
   }
 }

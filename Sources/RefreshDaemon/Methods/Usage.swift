@@ -6,7 +6,7 @@ extension Daemon {
   /// Tells what is learnt of an app (FEATURES C2).
   func usage(_ call: Call<ManagerInterface.Usage.Parameters>) {
     guard let app = app(named: call.parameters.app, for: call) else { return }
-    let habits = app.policy.isAdaptive ? engine.habits(of: app.id) : nil
+    let habits = app.policy.isAdaptive ? core.engine.habits(of: app.id) : nil
     call.reply(ManagerInterface.Usage.Reply(habits: habits.map { Wire.Habits($0, pins: app.policy.pins) }))
   }
 

@@ -7,10 +7,7 @@ extension Daemon {
   func watchBridge(_ call: Call<PushInterface.Watch.Parameters>) {
     guard mayPush(call) else { return }
     guard call.wantsMore else { return call.fail(ExpectedMore()) }
-    usePushes()
-    pushes.bridge.add(call, at: readClocks())
-    keepBridge(call.connection)
-    let now = bridgeReply()
-    if now == pushes.bridge.told { call.reply(now, continues: true) } else { tellBridge() }
+    pushes.use()
+    pushes.bridge.watch(call)
   }
 }

@@ -4,7 +4,7 @@ import RefreshEngine
 /// What the daemon counts from its start on, for whoever draws curves of it (FEATURES H9).
 ///
 /// What can be read off the engine at any time, such as how many apps are held, is not here.
-struct Tally {
+final class Tally {
   /// What kind of refresh a counter counts.
   struct Kind: Hashable {
     var outcome: Outcome
@@ -62,8 +62,8 @@ struct Tally {
   private(set) var pushes: [PushFate: Int] = [:]
   /// The bytes of files that workers have moved.
   private(set) var moved: Int64 = 0
-  /// How often the one timer has gone off.
-  var wakes = 0
+  /// How often the wake timer has gone off.
+  private(set) var wakes = 0
   /// How often the store was written.
   private(set) var writes = 0
   /// What that took in all, microseconds.
@@ -72,7 +72,7 @@ struct Tally {
   private(set) var failedWrites = 0
 
   /// Counts a refresh that has ended.
-  mutating func note(_ record: RefreshRecord) {
+  func note(_ record: RefreshRecord) {
     let took = record.startedAt.duration(to: record.endedAt).inMicroseconds
     refreshes[Kind(outcome: Kind.Outcome(record.outcome), trigger: record.trigger), default: 0] += 1
     refreshesOfApp[record.app, default: 0] += 1
@@ -81,21 +81,24 @@ struct Tally {
     for (index, bound) in Self.bounds.enumerated() where took <= bound.microseconds { within[index] += 1 }
   }
 
+  /// Counts a wake of the daemon by its timer.
+  func noteWake() { wakes += 1 }
+
   /// Counts a push.
-  mutating func note(_ fate: PushFate) { pushes[fate, default: 0] += 1 }
+  func note(_ fate: PushFate) { pushes[fate, default: 0] += 1 }
 
   /// Counts a transfer that has ended.
-  mutating func note(_ result: TransferResult) { transfers[result, default: 0] += 1 }
+  func note(_ result: TransferResult) { transfers[result, default: 0] += 1 }
 
   /// Counts what a worker has moved of a file.
-  mutating func note(moved bytes: Int64) {
+  func note(moved bytes: Int64) {
     // A worker may claim any number of bytes, any number of times.
     let (sum, isTooMuch) = moved.addingReportingOverflow(max(0, bytes))
     moved = isTooMuch ? .max : sum
   }
 
   /// Counts a write of the store, from when it was asked for to its answer.
-  mutating func noteWrite(took duration: Duration, failed: Bool) {
+  func noteWrite(took duration: Duration, failed: Bool) {
     writes += 1
     writing += duration.inMicroseconds
     if failed { failedWrites += 1 }

@@ -3,23 +3,22 @@ import RefreshEngine
 import Systemd
 import Varlink
 
-/// The processes that move files: one for each app that has any to move.
+/// The workers that run, by task and by token.
 ///
 /// ```
 /// starting -> working -> finishing -> asked -> killed -> (ended)
 /// ```
 ///
-/// From every stage one may end, and those that stay silent go on to `asked` by themselves.
+/// A worker may end at every stage; a silent one goes on to `asked` by itself.
 struct TransferWorkers {
   typealias WorkCall = Call<WorkerInterface.Work.Parameters>
 
-  /// How far a worker is on its way to its end.
   enum Stage {
     /// It has not asked for work yet.
     case starting
-    /// It takes orders.
+    /// It accepts orders.
     case working
-    /// Nothing is left for it, and it was told so, or its connection is gone.
+    /// It was told that nothing is left for it, or its connection is gone.
     case finishing
     /// It was asked to end: SIGTERM.
     case asked
@@ -27,25 +26,24 @@ struct TransferWorkers {
     case killed
   }
 
-  /// One of them.
   struct Worker {
     let key: TaskKey
     let app: AppID
     let token: String
-    let timer: TimerSource
+    let timer: any WakeTimer
     var stage = Stage.starting
-    /// The call that orders are given on; nil when it has none.
+    /// The call by which orders are sent; nil while there is none.
     var call: WorkCall?
-    /// What it has not been told yet.
+    /// The orders that are not sent yet.
     var orders: [Wire.Order] = []
-    /// The transfers that it has, or is to stop.
+    /// The transfers that the worker moves or is to stop.
     var given: Set<TransferID> = []
-    /// Those of them that it was told to stop.
+    /// The transfers that it was told to stop.
     var stopping: Set<TransferID> = []
-    /// How many bytes it may move in a second, as it was told; nil when it was told nothing.
+    /// The bytes a second that it was told it may move; nil if there is no limit.
     var rate: Int64?
 
-    /// Whether it takes more work.
+    /// Whether it accepts more work.
     var isOpen: Bool {
       switch stage {
       case .starting, .working: true
@@ -68,12 +66,12 @@ struct TransferWorkers {
     }
   }
 
-  /// The one that was started with a token.
+  /// The worker that was started with a token.
   func worker(of token: String) -> Worker? { keys[token].flatMap { all[$0] } }
 
-  /// The one of an app that takes more work.
+  /// The worker of an app that accepts more work.
   func open(of app: AppID) -> Worker? { all.values.first { $0.app == app && $0.isOpen } }
 
-  /// The one that has a transfer.
+  /// The worker that has a transfer.
   func holder(of transfer: TransferID) -> Worker? { all.values.first { $0.given.contains(transfer) } }
 }
