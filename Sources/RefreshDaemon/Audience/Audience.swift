@@ -4,10 +4,14 @@ import Varlink
 
 /// The clients with open calls: watchers, leases, attached processes and waiting `Run` calls.
 final class Audience {
+  typealias LeaseCall = Call<AppInterface.Signal.Parameters>
+
   let watchers: Watchers
   let attached: AttachedProcesses
   let runCalls: RunCalls
-  private var leases = Leases()
+  /// The calls whose connections hold signals of an app.
+  private var leases: [AppID: [LeaseID: LeaseCall]] = [:]
+  private var lastLease: UInt64 = 0
   private unowned let core: DaemonCore
   private let journal: DaemonJournal
 
@@ -29,19 +33,21 @@ final class Audience {
   }
 
   /// Holds a signal for as long as the connection of its call is open.
-  func lease(_ signal: Signal, of app: AppID, _ call: Leases.LeaseCall) {
-    let lease = leases.add(call, of: app)
+  func lease(_ signal: Signal, of app: AppID, _ call: LeaseCall) {
+    let lease = makeLease()
+    leases[app, default: [:]][lease] = call
     call.onDisconnect {
-      self.leases.remove(lease, of: app)
+      self.leases[app]?[lease] = nil
+      if self.leases[app]?.isEmpty == true { self.leases[app] = nil }
       self.changePhase(of: app) { self.core.handle(.leaseEnded(lease, app)) }
     }
     changePhase(of: app) { core.handle(.leased(lease, app, signal)) }
   }
 
   /// Attaches a process until its connection ends; `onEnd` is called then with its lease.
-  func attach(_ call: Attachments.AttachCall, to app: AppID, onEnd: @escaping (LeaseID) -> Void) {
-    let lease = leases.makeID()
-    attached.add(Attachments.Attachment(lease: lease, call: call), of: app)
+  func attach(_ call: AttachedProcesses.AttachCall, to app: AppID, onEnd: @escaping (LeaseID) -> Void) {
+    let lease = makeLease()
+    attached.add(call, lease, of: app)
     call.onDisconnect {
       self.attached.remove(lease, of: app, call.peer)
       self.changePhase(of: app) { self.core.handle(.leaseEnded(lease, app)) }
@@ -56,8 +62,13 @@ final class Audience {
   /// Sends those who hold a signal of the app a notice.
   func notify(leasesOf app: AppID, _ notice: Wire.Notice) {
     guard let phase = core.engine.phase(of: app) else { return }
-    for call in leases.calls(of: app) {
+    for (_, call) in (leases[app] ?? [:]).sorted(by: { $0.key < $1.key }) {
       call.reply(AppInterface.Signal.Reply(phase: Wire.Phase(phase), notice: notice), continues: true)
     }
+  }
+
+  private func makeLease() -> LeaseID {
+    lastLease += 1
+    return LeaseID(lastLease)
   }
 }

@@ -2,16 +2,16 @@ import Glibc
 import RefreshConfig
 import Varlink
 
-/// Who may ask what, by the credentials of the socket (DESIGN section 5, "Who may").
+/// The rights of callers, by the credentials of their sockets.
 struct Access {
-  /// The user that the daemon runs as; a user's daemon is his alone.
+  /// The user that the daemon runs as, who may do everything.
   let uid: uid_t
-  /// The group `refreshd`, whose members may all, where it exists.
+  /// The group `refreshd`, whose members may do everything, if it exists.
   let group: gid_t?
-  /// The user of the push bridge, who may hand in pushes and nothing else, where there is one.
+  /// The user of the push bridge, who may send pushes and nothing else, if it exists.
   let bridge: uid_t?
 
-  /// Reads who the daemon is, which group may ask it everything, and who the bridge is.
+  /// Looks up the daemon's user, the group and the bridge's user.
   static func current() -> Access {
     Access(
       uid: getuid(), group: getgrnam("refreshd").map { $0.pointee.gr_gid },
@@ -28,22 +28,22 @@ struct Access {
     peer.uid == app.owner.uid || mayAll(peer)
   }
 
-  /// Whether the peer may hand in pushes for all apps, as the bridge does.
+  /// Whether the peer may send pushes for all apps, as the bridge does.
   func mayPush(_ peer: Peer) -> Bool { peer.uid == bridge || mayAll(peer) }
 
-  /// What would help somebody who may not hand in pushes for all apps.
+  /// The remedy for a caller that may not send pushes for all apps.
   ///
-  /// Users are looked up once: where they are kept on another machine, the loop would wait for that.
+  /// Users are looked up once at the start, because the loop would wait for a directory server.
   var remedyForPushes: String {
     let late =
       bridge == nil ? " There was no such user when refreshd started; if there is one now, restart refreshd." : ""
     return "Ask as root, as the user refresh-push or as a member of the group refreshd." + late
   }
 
-  /// What would help somebody who may not ask about the daemon.
+  /// The remedy for a caller that may not ask about the daemon.
   var remedy: String { "Ask as root or as a member of the group refreshd." }
 
-  /// What would help somebody who may not ask about the app.
+  /// The remedy for a caller that may not ask about the app.
   func remedy(for app: AppConfiguration) -> String {
     "Ask as \(app.owner.name), as root or as a member of the group refreshd."
   }

@@ -8,8 +8,8 @@ import Varlink
 /// The daemon: clock, engine, save, perform, arm.
 ///
 /// ``DaemonCore`` reads the clocks, lets the engine decide on an event, and arms the wake timer. ``Saving`` saves the
-/// decision, and only then effects are performed here and callers are answered. The rooms act on decisions as
-/// ``DecisionFollower``. All of it belongs to one thread, the scheduler's.
+/// decision, and only then effects are performed here and callers are answered. The rooms each own a subject with private
+/// state; those that act on every decision are ``DecisionFollower``s. All of it belongs to the scheduler's one thread.
 final class Daemon {
   let settings: DaemonSettings
   let ports: Ports

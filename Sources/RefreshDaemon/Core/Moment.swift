@@ -1,17 +1,17 @@
 import RefreshEngine
 import Systemd
 
-/// What the clocks of the machine say at one moment: the edge where time enters the daemon.
+/// A reading of the machine's clocks.
 struct Moment {
   /// The boot clock.
   let instant: Instant
   /// Wall time minus boot time.
   let wallOffset: Duration
 
-  /// How far the wall clock must be off the offset in force to count as stepped.
+  /// The difference from the offset in force at which the wall clock counts as stepped.
   ///
-  /// NTP slews a clock by at most 500 ppm (adjtimex(2)), some microseconds between two looks; what is above this is a step
-  /// or a slew that has added up, and both are worth a new offset.
+  /// NTP slews a clock by at most 500 ppm (adjtimex(2)), some microseconds between two readings. A larger difference is
+  /// a step, or a slew that has added up; both need a new offset.
   static let step = Duration.milliseconds(100)
 
   /// Reads both clocks.

@@ -3,14 +3,14 @@ import RefreshEngine
 import RefreshStore
 import Systemd
 
-/// What the daemon tells the journal, in one place: the sentences, their fields and their ids in the catalogue.
+/// The daemon's journal entries: their sentences, fields and ids in the catalogue.
 ///
-/// `journalctl REFRESH_APP=org.example.todo` shows all about an app, `REFRESH_ID=12-345` all about one refresh, what its
-/// tasks printed included.
+/// `journalctl REFRESH_APP=org.example.todo` shows all entries of an app, `REFRESH_ID=12-345` those of one refresh, with
+/// the output of its tasks.
 struct DaemonJournal: Sendable {
   private let append: @Sendable (Entry) -> Void
 
-  /// Makes the real journal's; a test gives a closure of its own.
+  /// Writes to the real journal unless a test gives a closure of its own.
   init(append: (@Sendable (Entry) -> Void)? = nil) {
     let journal = Journal(identifier: "refreshd")
     self.append = append ?? { journal.write($0) }
@@ -165,7 +165,7 @@ struct DaemonJournal: Sendable {
 }
 
 extension Outcome {
-  /// The outcome in one word, as it stands in the journal's field.
+  /// The outcome as it is written to the journal's field.
   fileprivate var word: String {
     switch self {
     case .newData: "new-data"
@@ -175,7 +175,7 @@ extension Outcome {
   }
 }
 
-/// A duration as a person reads it in a sentence: `7 ms`, `24.1 s`.
+/// A duration for a sentence: `7 ms`, `24.1 s`.
 private struct Seconds: CustomStringConvertible {
   let description: String
 

@@ -1,8 +1,7 @@
-/// What kind of thing an entry in the journal tells: the ids of the message catalogue (`MESSAGE_ID=`).
+/// The ids of the message catalogue (`MESSAGE_ID=`), one for each kind of journal entry.
 ///
-/// The one list of them. `systemd/refreshd.catalog` explains each to the reader of `journalctl -x`, and a test holds the
-/// two together. An id is random (`journalctl --new-id128`) and never changes or gets another meaning, because people's
-/// filters hold it.
+/// `systemd/refreshd.catalog` explains each to the reader of `journalctl -x`; a test compares the two. An id is random
+/// (`journalctl --new-id128`) and never changes its meaning, because people filter by it.
 public enum MessageID: UInt128, Hashable, Sendable, CaseIterable {
   /// The socket answers and the configuration is in force.
   case daemonReady = 0xf34613d2b98c4e94beed0c404b564e22

@@ -1,6 +1,6 @@
 /// The one line that `systemctl status` shows of the daemon (sd_notify(3), `STATUS=`).
 ///
-/// It says what does not change by the second, because every change of it wakes the service manager.
+/// It has nothing that changes by the second, because every change wakes the service manager.
 enum StatusLine {
   static func text(apps: Int, problems: [String], storeProblem: String?, stopping: Int?) -> String {
     if let stopping {

@@ -4,7 +4,7 @@ import RefreshEngine
 import Varlink
 
 extension Daemon {
-  /// Lets a process of an app perform its refreshes until the connection ends (FEATURES B6).
+  /// Attaches a process that performs the app's refreshes, until the connection ends.
   func attach(_ call: Call<AppInterface.Attach.Parameters>) {
     guard let app = AppID(call.parameters.app).flatMap({ core.configuration[$0] }) else {
       return call.fail(AppInterface.NoSuchApp(app: call.parameters.app))

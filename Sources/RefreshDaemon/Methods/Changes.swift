@@ -5,8 +5,7 @@ import RefreshStore
 import Varlink
 
 extension Daemon {
-  /// Handles events and answers when what they changed is on disk (DESIGN section 7); what cannot be stored is taken
-  /// back by `undo`.
+  /// Handles events and answers when their changes are on the disk; `undo` takes back changes that cannot be stored.
   func change<Parameters>(
     _ events: [Event], undo: [Event], for call: Call<Parameters>, reply: @escaping () -> some Encodable
   ) {
@@ -20,10 +19,10 @@ extension Daemon {
     }
   }
 
-  /// The rows of apps as they are now, in this order.
+  /// The rows of apps in the list, in this order.
   func rows(of apps: [AppConfiguration]) -> [Wire.App] { apps.map { view(of: $0).row } }
 
-  /// The instant that a caller means by a wall time; nil for one that lies before 1970 or beyond ten years from now.
+  /// The instant of a wall time; nil before 1970 or more than ten years from now.
   func instant(ofWallMicroseconds microseconds: Int64) -> Instant? {
     let now = core.readClocks()
     let latest = (now + Duration.longest).wallMicroseconds(at: core.engine.wallOffset)

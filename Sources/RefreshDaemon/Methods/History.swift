@@ -1,4 +1,5 @@
 import RefreshAPI
+import RefreshConfig
 import RefreshEngine
 import RefreshStore
 import Varlink
@@ -37,6 +38,27 @@ extension Daemon {
       call.fail(ManagerInterface.NotReadable(problem: problem.description))
     }
   }
+
+  /// Lists the times at which the user opened an app, newest first.
+  func openings(_ call: Call<ManagerInterface.Openings.Parameters>) {
+    guard let app = app(named: call.parameters.app, for: call) else { return }
+    ports.store.openings(of: app.id) { result in
+      self.answer(call, result) { call.reply(ManagerInterface.Openings.Reply(openingsMicroseconds: $0)) }
+    }
+  }
+
+  /// Lists the refreshes and waits of an app since a moment, as far as the history goes back.
+  func timeline(_ call: Call<ManagerInterface.Timeline.Parameters>) {
+    guard let app = app(named: call.parameters.app, for: call) else { return }
+    let since = call.parameters.sinceMicroseconds
+    readPast(of: app.id, limit: .max, for: call) { past in
+      let now = self.view(of: app)
+      let waiting = now.state.waiting.map { Wire.Waiting($0, wallOffset: self.core.engine.wallOffset) }
+      call.reply(
+        ManagerInterface.Timeline.Reply(
+          past: past.wire().filter { $0.endMicroseconds >= since }, waiting: waiting, running: now.running))
+    }
+  }
 }
 
 extension AppPast {
@@ -46,5 +68,11 @@ extension AppPast {
       refreshes.map { ($0.startedWallMicroseconds, Wire.Past(refresh: Wire.Refresh($0))) }
       + waits.map { ($0.sinceWallMicroseconds, Wire.Past(wait: Wire.Wait($0))) }
     return all.sorted { $0.0 > $1.0 }.prefix(limit).map(\.1)
+  }
+}
+
+extension Wire.Past {
+  fileprivate var endMicroseconds: Int64 {
+    refresh.map { $0.startedMicroseconds + $0.durationMicroseconds } ?? wait?.untilMicroseconds ?? 0
   }
 }

@@ -19,7 +19,7 @@ extension Daemon {
     call.reply(TransfersInterface.List.Reply(transfers: found))
   }
 
-  /// Whether the caller may ask about the transfers of an app that is there, or was; else the call is answered.
+  /// Whether the caller may ask about the transfers of an app, also of a former one; if not, the call is answered.
   func mayAsk<Parameters>(about name: String, for call: Call<Parameters>) -> Bool {
     let app = AppID(name)
     guard let app, core.configuration[app] != nil || core.engine.state(of: app) != nil else {
@@ -33,7 +33,7 @@ extension Daemon {
     return true
   }
 
-  /// The app of a call, if it is configured and the caller may ask about it; else the call is answered.
+  /// The app of a call, if it is configured and the caller may ask about it; if not, the call is answered.
   func app<Parameters>(named name: String, forTransfersOf call: Call<Parameters>) -> AppConfiguration? {
     guard let app = AppID(name).flatMap({ core.configuration[$0] }) else {
       call.fail(TransfersInterface.NoSuchApp(app: name))
@@ -42,6 +42,6 @@ extension Daemon {
     return mayAsk(about: name, for: call) ? app : nil
   }
 
-  /// What would help somebody who may not ask about the transfers of an app.
+  /// The remedy for a caller that may not ask about the transfers of an app.
   func remedy(for app: AppID) -> String { core.configuration[app].map(core.access.remedy) ?? core.access.remedy }
 }

@@ -3,7 +3,7 @@ import RefreshEngine
 import Varlink
 
 extension Daemon {
-  /// Pauses all apps, for a time, until mains power or until `resume` (FEATURES D7).
+  /// Pauses all apps for a time, until mains power or until `Resume`.
   func pause(_ call: Call<ManagerInterface.Pause.Parameters>) {
     guard core.access.mayAll(call.peer) else {
       return call.fail(ManagerInterface.NotAllowed(remedy: core.access.remedy))
@@ -22,5 +22,13 @@ extension Daemon {
     change([.paused(pause)], undo: [.paused(core.engine.device.pause)], for: call) {
       ManagerInterface.Pause.Reply(pause: self.core.engine.wirePause)
     }
+  }
+
+  /// Ends the pause of all apps, if there is one.
+  func resume(_ call: Call<ManagerInterface.Resume.Parameters>) {
+    guard core.access.mayAll(call.peer) else {
+      return call.fail(ManagerInterface.NotAllowed(remedy: core.access.remedy))
+    }
+    change([.paused(nil)], undo: [.paused(core.engine.device.pause)], for: call) { ManagerInterface.Resume.Reply() }
   }
 }

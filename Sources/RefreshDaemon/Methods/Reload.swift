@@ -1,8 +1,9 @@
 import RefreshAPI
+import RefreshConfig
 import Varlink
 
 extension Daemon {
-  /// Puts the configuration on disk in force, or answers every mistake in it.
+  /// Puts the configuration on disk in force, or answers with every mistake in it.
   func reload(_ call: Call<ManagerInterface.Reload.Parameters>) {
     guard core.access.mayAll(call.peer) else {
       return call.fail(ManagerInterface.NotAllowed(remedy: core.access.remedy))
@@ -13,6 +14,16 @@ extension Daemon {
       } else {
         call.fail(ManagerInterface.BadConfiguration(problems: problems.map(Wire.Problem.init)))
       }
+    }
+  }
+
+  /// Answers with every mistake in the configuration on disk, and changes nothing.
+  func check(_ call: Call<ManagerInterface.Check.Parameters>) {
+    guard core.access.mayAll(call.peer) else {
+      return call.fail(ManagerInterface.NotAllowed(remedy: core.access.remedy))
+    }
+    ports.files.problems { problems in
+      call.reply(ManagerInterface.Check.Reply(problems: problems.map(Wire.Problem.init)))
     }
   }
 }

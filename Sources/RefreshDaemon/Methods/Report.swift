@@ -14,14 +14,19 @@ extension Daemon {
     for report in call.parameters.reports {
       let id = TransferID(UInt64(max(0, report.id)))
       // A report of a transfer that the worker no longer has was sent twice.
-      guard transfers.workers.has(id, worker.key) else { continue }
+      guard worker.given.contains(id) else { continue }
       transfers.apply(report.bounded, of: id, by: worker, at: now)
     }
-    if worker.stage == .working { transfers.workers.heard(from: worker.key) }
+    transfers.workers.heard(from: worker)
     let isSaved = call.parameters.reports.allSatisfy { $0.kind == .progress || $0.kind == .fetched }
     guard !isSaved else { return call.reply() }
     saving.afterCommit { call.reply() }
     saving.commitSoon()
+  }
+
+  /// Sends a worker its orders until nothing is left for it.
+  func work(_ call: Call<WorkerInterface.Work.Parameters>) {
+    if !transfers.workers.accept(call) { call.fail(WorkerInterface.NoSuchToken()) }
   }
 }
 

@@ -3,7 +3,7 @@ import RefreshEngine
 import Varlink
 
 extension Daemon {
-  /// Refreshes an app now, or once more after the refresh that is running, and tells how that goes.
+  /// Refreshes an app now, or once more after the refresh that is running, and reports each step.
   func run(_ call: Call<ManagerInterface.Run.Parameters>) {
     guard let app = app(named: call.parameters.app, for: call) else { return }
     let holds = core.engine.lastingHolds(on: app.id)

@@ -3,7 +3,7 @@ import RefreshEngine
 import Varlink
 
 extension Daemon {
-  /// Refreshes an app once at a later time (FEATURES A13).
+  /// Schedules one refresh of an app at a later time.
   func schedule(_ call: Call<ManagerInterface.Schedule.Parameters>) {
     guard let app = app(named: call.parameters.app, for: call) else { return }
     let holds = core.engine.lastingHolds(on: app.id)
@@ -17,6 +17,17 @@ extension Daemon {
     let undo = core.engine.state(of: app.id)?.oneShot.map { [Event.scheduled(app.id, $0)] } ?? []
     change([.scheduled(app.id, oneShot)], undo: undo, for: call) {
       ManagerInterface.Schedule.Reply(oneShot: Wire.OneShot(oneShot, wallOffset: self.core.engine.wallOffset))
+    }
+  }
+
+  /// Skips the next timed refresh of each app: of all that are named, or of none.
+  func skip(_ call: Call<ManagerInterface.Skip.Parameters>) {
+    guard let apps = apps(named: call.parameters.apps, for: call) else { return }
+    let before = apps.map { self.core.engine.state(of: $0.id)?.skippedUntil }
+    change(apps.map { .skipped($0.id) }, undo: [], for: call) {
+      let unchanged = zip(apps, before).filter { self.core.engine.state(of: $0.id)?.skippedUntil == $1 }
+      return ManagerInterface.Skip.Reply(
+        apps: self.rows(of: apps), unchanged: unchanged.map { $0.0.id.description })
     }
   }
 }

@@ -3,7 +3,7 @@ import RefreshEngine
 import Varlink
 
 extension Daemon {
-  /// Tells how the daemon itself is.
+  /// Shows the state of the daemon itself.
   func status(_ call: Call<ManagerInterface.Status.Parameters>) {
     guard core.access.mayAll(call.peer) else {
       return call.fail(ManagerInterface.NotAllowed(remedy: core.access.remedy))
@@ -38,5 +38,18 @@ extension Daemon {
     return due.min { $0 < $1 }.map { instant, app in
       Wire.NextRefresh(app: app.description, dueMicroseconds: instant.wallMicroseconds(at: core.engine.wallOffset))
     }
+  }
+
+  /// Tells anyone the daemon's version.
+  func version(_ call: Call<ManagerInterface.Version.Parameters>) {
+    call.reply(ManagerInterface.Version.Reply(version: refreshdVersion, start: Int(core.engine.start)))
+  }
+
+  /// Gives all metrics as OpenMetrics text.
+  func metrics(_ call: Call<ManagerInterface.Metrics.Parameters>) {
+    guard core.access.mayAll(call.peer) else {
+      return call.fail(ManagerInterface.NotAllowed(remedy: core.access.remedy))
+    }
+    call.reply(ManagerInterface.Metrics.Reply(text: metricsText(at: core.readClocks())))
   }
 }

@@ -9,4 +9,15 @@ extension Daemon {
     guard call.wantsMore else { return call.fail(ExpectedMore()) }
     transfers.watchers.add(.watch(call, call.parameters.app.flatMap(AppID.init)), until: call)
   }
+
+  /// Reports changes of a session of transfers to its one handler, a process of the app.
+  func rejoin(_ call: Call<TransfersInterface.Rejoin.Parameters>) {
+    guard let app = app(named: call.parameters.app, forTransfersOf: call) else { return }
+    guard call.wantsMore else { return call.fail(ExpectedMore()) }
+    let session = TransferSession(app: app.id, name: call.parameters.session)
+    guard !transfers.watchers.isTaken(session) else {
+      return call.fail(TransfersInterface.SessionTaken(app: call.parameters.app, session: session.name))
+    }
+    transfers.watchers.add(.rejoin(call, session), until: call)
+  }
 }

@@ -7,10 +7,10 @@ import Varlink
 extension Daemon {
   /// How many refreshes and waits an explanation goes back.
   private static let pastLimit = 20
-  /// How many pushes that were dropped it shows.
+  /// How many dropped pushes it shows.
   private static let droppedLimit = 10
 
-  /// Explains the verdict on an app, term by term, and tells what was before (FEATURES H1).
+  /// Explains the verdict on an app, term by term, with its recent refreshes and waits.
   func why(_ call: Call<ManagerInterface.Why.Parameters>) {
     guard let app = app(named: call.parameters.app, for: call) else { return }
     readPast(of: app.id, limit: Self.pastLimit, for: call) { past in

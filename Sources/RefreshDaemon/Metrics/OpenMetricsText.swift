@@ -3,7 +3,6 @@
 /// `info` is the one type that it leaves out, because parsers of the older Prometheus format, such as node_exporter's,
 /// refuse a whole file for it; a gauge that is 1 says the same to both.
 struct OpenMetricsText {
-  /// What the samples of a family are.
   enum Kind: String {
     case counter, gauge, histogram, summary
   }

@@ -2,25 +2,24 @@ import Glibc
 import RefreshConfig
 import RefreshEngine
 
-/// The environment of a task's command (FEATURES B3).
+/// Makes the environment variables of commands.
 struct TaskEnvironment {
-  /// What every task of this daemon has: `PATH` and language, and for a user's daemon all that the session gave it.
+  /// The variables of every command: `PATH` and language; a user's daemon passes on its whole session.
   private let inherited: [String]
   /// The path of the daemon's socket.
   private let socket: String
   /// The path of `refresh-worker`; its usual path if it is not found, for the message that it cannot be started.
   let worker: String
 
-  /// Variables that speak of the daemon as a service and would mislead a task (systemd.exec(5), sd_notify(3)).
+  /// Variables of the daemon's own service, which would mislead a task (systemd.exec(5), sd_notify(3)).
   private static let ofTheService: Set<Substring> = [
     "NOTIFY_SOCKET", "WATCHDOG_USEC", "WATCHDOG_PID", "LISTEN_FDS", "LISTEN_PID", "LISTEN_FDNAMES", "JOURNAL_STREAM",
     "INVOCATION_ID", "MAINPID", "SYSTEMD_EXEC_PID", "STATE_DIRECTORY", "RUNTIME_DIRECTORY", "CONFIGURATION_DIRECTORY",
   ]
-  /// What a system daemon's task gets of the daemon's own environment: how programs are found and in which language
-  /// they speak.
+  /// The variables that a system daemon passes on: where programs are found, and their language.
   private static let ofTheSystem: Set<Substring> = ["PATH", "LANG", "LC_ALL", "LC_MESSAGES", "TZ"]
 
-  /// Chooses what of the daemon's own environment tasks inherit.
+  /// Chooses the variables that commands inherit from the daemon.
   init(_ settings: DaemonSettings) {
     socket = settings.socket
     worker = settings.reader.worker ?? "/usr/libexec/refreshd/refresh-worker"
@@ -34,7 +33,7 @@ struct TaskEnvironment {
     self.inherited = inherited
   }
 
-  /// The whole environment of one task, later variables before earlier ones of the same name.
+  /// The environment of one task.
   ///
   /// - Parameter deadline: when the refresh is asked to end, in microseconds of the wall clock. The task gets whole
   ///   seconds since 1970, rounded down, which `date +%s` compares with.
@@ -51,9 +50,9 @@ struct TaskEnvironment {
     return variables(of: command, app, refreshing)
   }
 
-  /// The whole environment of a command that tells of stale data, whose age it gets in whole seconds.
+  /// The environment of an `on_stale` command; it gets the age of the data in whole seconds.
   ///
-  /// The id is no refresh's; with the socket it marks the processes of the command.
+  /// The id belongs to no refresh; with the socket it marks the processes of the command.
   func variables(ofNotifyCommand command: Command, app: AppConfiguration, id: RefreshID, age: Duration) -> [String] {
     variables(
       of: command, app,
@@ -63,9 +62,7 @@ struct TaskEnvironment {
       ])
   }
 
-  /// The whole environment of a worker that moves files.
-  ///
-  /// The id is no refresh's; with the socket it marks the processes of the worker.
+  /// The environment of a worker that moves files.
   func variables(ofWorker command: Command, app: AppConfiguration, id: RefreshID, token: String) -> [String] {
     variables(
       of: command, app,
@@ -74,7 +71,7 @@ struct TaskEnvironment {
       ])
   }
 
-  /// The whole environment of a command that tells the owner's desktop, which it finds by the owner's session bus.
+  /// The environment of a command that shows a notice on the owner's desktop, by the owner's session bus.
   func variables(ofNotice command: Command, app: AppConfiguration, id: RefreshID) -> [String] {
     let own = variables(
       of: command, app, ["REFRESH_APP=\(app.id)", "REFRESH_ID=\(id)", "REFRESH_SOCKET=\(socket)"])

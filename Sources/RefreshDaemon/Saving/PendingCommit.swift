@@ -2,7 +2,7 @@ import RefreshConfig
 import RefreshEngine
 import RefreshStore
 
-/// What the next commit saves of apps and of the machine, and what waits for it.
+/// The changes of apps and of the machine for the next commit, and the work that waits for it.
 struct PendingCommit {
   /// An effect, with the configuration that was in force when the engine decided on it.
   struct Work {

@@ -28,7 +28,7 @@ private final class LoopWatch: Watch {
   func cancel() { source.cancel() }
 }
 
-// Both have the bits of epoll_ctl(2).
+// Both use the bits of epoll_ctl(2).
 
 extension IOEvents {
   fileprivate init(_ readiness: Readiness) { self.init(rawValue: readiness.rawValue) }

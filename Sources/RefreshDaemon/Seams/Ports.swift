@@ -9,7 +9,7 @@ struct Ports {
   let scheduler: any Scheduler
   let store: any DaemonStore
   let launcher: any Launcher
-  /// Which launcher it is, and why.
+  /// The name of the launcher, and the reason for it.
   let choice: ChosenLauncher.Choice
   let conditions: any MachineConditions
   let zone: () throws(SystemdError) -> any ZoneSource

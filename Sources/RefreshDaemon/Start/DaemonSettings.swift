@@ -1,21 +1,21 @@
 import Glibc
 import RefreshConfig
 
-/// What the command line and the environment say of this daemon.
+/// The settings of the command line and the environment.
 public struct DaemonSettings: Sendable {
-  /// What was asked for.
+  /// The purpose of a start.
   public enum Purpose: Sendable {
     /// Run.
     case run
-    /// Read the configuration, say every mistake, and exit.
+    /// Read the configuration, print every mistake, and exit.
     case check
-    /// Say how to use the command line, and exit.
+    /// Print the help, and exit.
     case help
-    /// Say the version, and exit.
+    /// Print the version, and exit.
     case version
   }
 
-  /// What was asked for.
+  /// The purpose of this start.
   public let purpose: Purpose
   let isUserDaemon: Bool
   let sources: ConfigurationSources
@@ -26,13 +26,13 @@ public struct DaemonSettings: Sendable {
   /// The environment that the daemon was started with, `NAME=value` each.
   let environment: [String]
 
-  /// Where the socket is.
+  /// The directory of the socket.
   var socketDirectory: String { socket.lastIndex(of: "/").map { String(socket[..<$0]) } ?? "/" }
 
-  /// Who reads the configuration.
+  /// The reader of the configuration.
   var reader: Reader { Reader(isUserDaemon: isUserDaemon) }
 
-  /// What `refreshd --help` prints.
+  /// The text of `refreshd --help`.
   public static let help = """
     Usage: refreshd [--user] [--config DIR] [--state DIR] [--socket PATH] [--check]
 
@@ -95,7 +95,7 @@ public struct DaemonSettings: Sendable {
   }
 }
 
-/// A path as it stands in messages and in the tasks' environment, where the working directory is another.
+/// A whole path, for messages and for tasks, which run in another directory.
 private func absolute(_ path: String) throws(ServiceError) -> String {
   if path.hasPrefix("/") { return path }
   guard let directory = getcwd(nil, 0) else {
@@ -108,8 +108,7 @@ private func absolute(_ path: String) throws(ServiceError) -> String {
 
 /// The options of the command line, `--name`, `--name VALUE` or `--name=VALUE`.
 ///
-/// By hand, because swift-argument-parser has no place in the daemon: it would be there for seven words, for as long as
-/// the daemon runs.
+/// By hand: swift-argument-parser would stay in the daemon's memory for seven options.
 private struct Options {
   var purpose = DaemonSettings.Purpose.run
   var isUserDaemon = false
@@ -145,7 +144,7 @@ private struct Options {
   }
 }
 
-/// Looks up variables in an environment; one that is empty counts as not set, as the XDG specification has it.
+/// Looks up variables in an environment; an empty one counts as not set (XDG Base Directory Specification).
 private struct Variables {
   private let values: [Substring: Substring]
 

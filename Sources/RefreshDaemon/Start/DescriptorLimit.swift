@@ -1,9 +1,9 @@
 import Glibc
 
-/// How many descriptors the process may have open (getrlimit(2), `RLIMIT_NOFILE`).
+/// The limit of open descriptors (getrlimit(2), `RLIMIT_NOFILE`).
 ///
-/// Each connection and each running task needs some. The soft limit is low for the sake of select(2), which the daemon
-/// does not use: it raises its own, and tasks start with the one that it was started with.
+/// Each connection and each running task needs some. The soft limit is low because of select(2), which the daemon does
+/// not use: it raises its own limit, and tasks start with the original one.
 enum DescriptorLimit {
   /// The limit in force.
   static var current: rlimit {

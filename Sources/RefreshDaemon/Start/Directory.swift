@@ -1,15 +1,15 @@
 import Glibc
 
-/// A directory that the daemon makes for itself, with those above it that are missing.
+/// A directory that the daemon makes for itself, with its missing parents.
 struct Directory {
   /// The whole path.
   let path: String
-  /// What is in it, as in "the state directory".
+  /// Its name in messages, such as "state directory".
   let purpose: String
-  /// The option of the command line that names another place.
+  /// The option of the command line that names another directory.
   let option: String
 
-  /// Makes it where it is missing; `mode` is for what is made, less the umask.
+  /// Makes the directory if it is missing, with `mode` less the umask.
   func make(mode: mode_t) throws(ServiceError) {
     try make(path, mode)
   }

@@ -3,11 +3,11 @@ import Glibc
 
 /// Memory that was needed for a while only.
 enum HeapMemory {
-  /// Gives back what reading a configuration or a start took, as a daemon stays for weeks after it.
+  /// Gives memory back after a start or a reload, because a daemon then idles for weeks.
   ///
-  /// Free heap goes to the system (malloc_trim(3)). Code is unmapped page by page (madvise(2), `MADV_DONTNEED` on what is
-  /// executable and never written, so that nothing can be lost): the few pages that an idle daemon runs on come back
-  /// from the page cache as they are used, and the parser, the migrations and the like stay away.
+  /// Free heap goes to the system (malloc_trim(3)). Code is unmapped (madvise(2), `MADV_DONTNEED`) where it is executable
+  /// and never written, so that nothing is lost. The few pages that an idle daemon runs on come back from the page cache;
+  /// the parser, the migrations and the like stay away.
   static func giveBack() {
     linux_malloc_trim()
     guard let maps = fopen("/proc/self/maps", "re") else { return }

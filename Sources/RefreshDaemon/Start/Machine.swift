@@ -1,7 +1,7 @@
 import Glibc
 import RefreshEngine
 
-/// What tells this machine and this boot from others.
+/// The identity of this machine and this boot.
 enum Machine {
   /// The id of the boot, which the kernel makes anew each time (`/proc/sys/kernel/random/boot_id`).
   static func bootID() throws(ServiceError) -> String {

@@ -1,16 +1,16 @@
-/// Why the daemon cannot start, or how it ended: what it says, and its exit code.
+/// The reason why the daemon cannot start or go on, and its exit code.
 public struct ServiceError: Error, CustomStringConvertible {
-  /// How refreshd exits; the codes are those of `sysexits.h`, as systemd.exec(5) lists them.
+  /// The exit codes of refreshd, from `sysexits.h`, as systemd.exec(5) lists them.
   public enum ExitCode: Int32, Sendable {
-    /// It was told to stop, and did.
+    /// The daemon was stopped.
     case ok = 0
     /// The command line is wrong.
     case usage = 64
-    /// Something that refreshd counts on in the machine is not there.
+    /// The machine lacks something that refreshd needs.
     case software = 70
     /// The state directory or the socket cannot be made.
     case cannotCreate = 73
-    /// Another daemon is at work on the same state or socket.
+    /// Another daemon uses the same state or socket.
     case temporary = 75
     /// The configuration has mistakes.
     case configuration = 78
@@ -18,10 +18,10 @@ public struct ServiceError: Error, CustomStringConvertible {
 
   /// The code to exit with.
   public let code: ExitCode
-  /// One sentence with the remedy, or a line for every mistake.
+  /// A sentence with the remedy, or a line for every mistake.
   public let description: String
 
-  /// Says it in the journal, or on standard error where that is not the journal.
+  /// Writes the error to the journal, or to standard error if that is not the journal.
   public func report() {
     for line in description.split(separator: "\n") { DaemonJournal().cannotGoOn(String(line)) }
   }

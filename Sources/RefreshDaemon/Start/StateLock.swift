@@ -1,11 +1,10 @@
 import Glibc
 
-/// The right to be the only daemon at work on a state directory.
+/// The lock of a state directory: two daemons on one store would refresh every app twice.
 ///
-/// Two daemons on one store would refresh every app twice. The lock is one of flock(2): it ends with the process that
-/// holds it, however that ends.
+/// It is a lock of flock(2), which ends with the process.
 enum StateLock {
-  /// Makes the directory where it is missing, for its owner alone, and takes the lock for the life of the process.
+  /// Makes the directory for its owner only if it is missing, and holds the lock for the life of the process.
   static func hold(in directory: String) throws(ServiceError) {
     try Directory(path: directory, purpose: "state directory", option: "--state DIR").make(mode: 0o700)
     let descriptor = Glibc.open("\(directory)/lock", O_RDWR | O_CREAT | O_CLOEXEC, 0o600)

@@ -1,8 +1,8 @@
 import Glibc
 
-/// What the kernel or the C library answered, in a sentence: `cannot read /etc/x: Permission denied`.
+/// An error of a system call, in a sentence: `cannot read /etc/x: Permission denied`.
 struct SystemCallError: Error, Hashable, CustomStringConvertible {
-  /// What could not be done, after "cannot ".
+  /// The attempt that failed, after "cannot ".
   let attempt: String
   /// The code, of `errno(3)`.
   let code: Int32
@@ -10,7 +10,7 @@ struct SystemCallError: Error, Hashable, CustomStringConvertible {
   /// The sentence.
   var description: String { "cannot \(attempt): \(Self.text(of: code))" }
 
-  /// The C library's words for a code.
+  /// The C library's text for a code.
   static func text(of code: Int32) -> String {
     guard let text = strerror(code) else { return "error \(code)" }
     return String(cString: text)

@@ -2,7 +2,7 @@ import RefreshEngine
 import RefreshStore
 import Systemd
 
-// What the journal is told of transfers; no URL in it has its secrets.
+// Journal entries about transfers; their URLs have no secrets.
 
 extension DaemonJournal {
   func enqueued(_ id: TransferID, of app: AppID, _ request: TransferRequest) {

@@ -135,7 +135,7 @@ final class TransferRunner: DecisionFollower, SavedRoom {
   // MARK: - Reports
 
   /// Applies a worker's report about a transfer that it has.
-  func apply(_ report: Wire.TransferReport, of id: TransferID, by worker: TransferWorkers.Worker, at now: Instant) {
+  func apply(_ report: Wire.TransferReport, of id: TransferID, by worker: WorkerPool.Worker, at now: Instant) {
     guard var transfer = known[id] else { return }
     transfer.note(report, at: now)
     switch report.kind {
@@ -155,7 +155,7 @@ final class TransferRunner: DecisionFollower, SavedRoom {
     watchers.note(id, isProgress: true)
     if report.kind == .fetched { core.handle(.transferFetched(id)) }
     guard report.kind == .ended else { return }
-    workers.ended(id, worker.key)
+    worker.remove(id)
     if report.end == .retry { journal.retries(id, of: worker.app, transfer) }
     self.report(id, TransferReport(report, hasProgressed: transfer.hasProgressed))
   }

@@ -8,6 +8,59 @@ import Varlink
 ///
 /// A worker is started for its first order, kept for a moment after its last, and ended if it stays silent.
 final class WorkerPool {
+  typealias WorkCall = Call<WorkerInterface.Work.Parameters>
+
+  /// A worker; it may end at every stage, and a silent one goes on to `asked` by itself.
+  ///
+  /// ```
+  /// starting -> working -> finishing -> asked -> killed -> (ended)
+  /// ```
+  final class Worker {
+    enum Stage {
+      case starting
+      /// It has asked for work, and accepts orders.
+      case working
+      /// It was told that nothing is left for it, or its connection is gone.
+      case finishing
+      /// It was asked to end: SIGTERM.
+      case asked
+      case killed
+    }
+
+    let key: TaskKey
+    let app: AppID
+    let token = Token.make()
+    fileprivate let timer: any WakeTimer
+    fileprivate(set) var stage = Stage.starting
+    fileprivate var call: WorkCall?
+    /// The orders that are not sent yet.
+    fileprivate var orders: [Wire.Order] = []
+    /// The transfers that the worker moves or is to stop.
+    fileprivate(set) var given: Set<TransferID> = []
+    /// The transfers that it was told to stop.
+    fileprivate var stopping: Set<TransferID> = []
+    /// The bytes a second that it was told it may move; nil if there is no limit.
+    fileprivate var rate: Int64?
+
+    fileprivate init(key: TaskKey, app: AppID, timer: any WakeTimer) {
+      (self.key, self.app, self.timer) = (key, app, timer)
+    }
+
+    /// Whether it accepts more work.
+    fileprivate var isOpen: Bool { stage == .starting || stage == .working }
+
+    fileprivate func claimOrders() -> [Wire.Order] {
+      defer { orders = [] }
+      return orders
+    }
+
+    /// Forgets a transfer that the worker has ended.
+    func remove(_ id: TransferID) {
+      given.remove(id)
+      stopping.remove(id)
+    }
+  }
+
   /// How long a worker may take to ask for work, boot clock.
   private static let startBound = Duration.seconds(30)
   /// How long a worker without work is kept for later transfers.
@@ -20,7 +73,7 @@ final class WorkerPool {
   private unowned let core: DaemonCore
   private let ports: Ports
   private let environment: TaskEnvironment
-  private var workers = TransferWorkers()
+  private var workers: [TaskKey: Worker] = [:]
   /// Whether all of a POST may have been sent, so that the worker waits for its answer; set once.
   var awaitsAnswer: (TransferID) -> Bool = { _ in false }
   /// Called with the transfers of a worker that has ended, and what went wrong with it; set once.
@@ -33,87 +86,80 @@ final class WorkerPool {
   var isEmpty: Bool { workers.isEmpty }
 
   /// The worker that was started with a token.
-  func worker(of token: String) -> TransferWorkers.Worker? { workers.worker(of: token) }
+  func worker(of token: String) -> Worker? { workers.values.first { $0.token == token } }
+
+  private func holder(of id: TransferID) -> Worker? { workers.values.first { $0.given.contains(id) } }
 
   // MARK: - Orders
 
   /// Gives the app's worker an order, and starts one if there is none; false if none can be started.
   func order(_ order: Wire.Order, of id: TransferID, _ app: AppConfiguration) -> Bool {
-    guard let key = workers.open(of: app.id)?.key ?? start(for: app) else { return false }
-    workers[key]?.orders.append(order)
-    workers[key]?.given.insert(id)
-    if let worker = workers[key], worker.stage == .working, worker.stopping.isEmpty { arm(key) }
+    let open = workers.values.first { $0.app == app.id && $0.isOpen }
+    guard let worker = open ?? start(for: app) else { return false }
+    worker.orders.append(order)
+    worker.given.insert(id)
+    if worker.stage == .working, worker.stopping.isEmpty { arm(worker) }
     return true
   }
 
   /// Gives the worker that has a transfer the order to stop it; false if no worker has it.
   func stop(_ id: TransferID, _ order: Wire.Order) -> Bool {
-    guard let holder = workers.holder(of: id) else { return false }
-    workers[holder.key]?.orders.append(order)
+    guard let worker = holder(of: id) else { return false }
+    worker.orders.append(order)
     boundStop(of: id)
     return true
   }
 
   /// Bounds how long the worker that has a transfer may take to stop it.
   func boundStop(of id: TransferID) {
-    guard let worker = workers.holder(of: id) else { return }
-    workers[worker.key]?.stopping.insert(id)
-    if worker.stage == .working, worker.stopping.isEmpty || awaitsAnswer(id) { arm(worker.key) }
+    guard let worker = holder(of: id) else { return }
+    let isFirst = worker.stopping.isEmpty
+    worker.stopping.insert(id)
+    if worker.stage == .working, isFirst || awaitsAnswer(id) { arm(worker) }
   }
 
   /// Sends workers the orders of this turn of the loop.
   func sendOrders() {
     // First, because it changes the share of the others.
-    for worker in workers.all.values where core.engine.isStopping && worker.given.isEmpty && worker.stage == .working {
-      finish(worker.key)
+    for worker in workers.values where core.engine.isStopping && worker.given.isEmpty && worker.stage == .working {
+      finish(worker)
     }
     shareBandwidth()
-    for worker in workers.all.values {
+    for worker in workers.values {
       guard !worker.orders.isEmpty, let call = worker.call else { continue }
-      workers[worker.key]?.orders = []
-      call.reply(WorkerInterface.Work.Reply(orders: worker.orders), continues: true)
+      call.reply(WorkerInterface.Work.Reply(orders: worker.claimOrders()), continues: true)
     }
   }
 
   /// Shares the bandwidth of all transfers evenly among the workers that have work, if it is limited.
   private func shareBandwidth() {
-    let busy = workers.all.values.filter { $0.isOpen && !$0.given.isEmpty }
+    let busy = workers.values.filter { $0.isOpen && !$0.given.isEmpty }
     let share = core.configuration.transfers.bandwidth.map { max(1, $0 / Int64(max(1, busy.count))) }
     for worker in busy where worker.rate != share {
-      workers[worker.key]?.rate = share
-      workers[worker.key]?.orders.append(Wire.Order(kind: .rate, maxRate: share ?? 0))
+      worker.rate = share
+      worker.orders.append(Wire.Order(kind: .rate, maxRate: share ?? 0))
     }
   }
 
   // MARK: - The worker's calls
 
   /// Gives a worker its orders on this call; false if no worker has this token or it has asked before.
-  func accept(_ call: TransferWorkers.WorkCall) -> Bool {
-    guard let worker = workers.worker(of: call.parameters.token), worker.stage == .starting else { return false }
+  func accept(_ call: WorkCall) -> Bool {
+    guard let worker = worker(of: call.parameters.token), worker.stage == .starting else { return false }
     guard call.wantsMore else {
       call.fail(ExpectedMore())
       return true
     }
-    workers[worker.key]?.call = call
-    workers[worker.key]?.stage = .working
-    call.onDisconnect { self.callEnded(of: worker.key) }
-    arm(worker.key)
+    (worker.call, worker.stage) = (call, .working)
+    call.onDisconnect { self.callEnded(of: worker) }
+    arm(worker)
     sendOrders()
     return true
   }
 
-  /// Whether a worker has a transfer, so that its report counts.
-  func has(_ id: TransferID, _ key: TaskKey) -> Bool { workers[key]?.given.contains(id) == true }
-
-  /// Forgets a transfer that a worker has ended.
-  func ended(_ id: TransferID, _ key: TaskKey) {
-    workers[key]?.given.remove(id)
-    workers[key]?.stopping.remove(id)
-  }
-
   /// Takes note that a worker has reported; a worker that was told to stop or to end gets no more time for it.
-  func heard(from key: TaskKey) {
-    if let worker = workers[key], worker.stage == .working, worker.stopping.isEmpty { arm(key) }
+  func heard(from worker: Worker) {
+    if worker.stage == .working, worker.stopping.isEmpty { arm(worker) }
   }
 
   /// Hands a line that a worker printed to the journal; false if the task is no worker.
@@ -125,16 +171,17 @@ final class WorkerPool {
 
   // MARK: - Life
 
-  private func start(for app: AppConfiguration) -> TaskKey? {
+  private func start(for app: AppConfiguration) -> Worker? {
     let key = TaskKey(refresh: core.makeID(), task: 0)
-    let token = Token.make()
+    let worker: Worker
     do throws(SystemdError) {
-      let timer = try core.scheduler.timer { [unowned self] in boundPassed(key) }
-      workers[key] = TransferWorkers.Worker(key: key, app: app.id, token: token, timer: timer)
+      let timer = try core.scheduler.timer { [unowned self] in workers[key].map(boundPassed) }
+      worker = Worker(key: key, app: app.id, timer: timer)
     } catch {
       return nil
     }
-    arm(key)
+    workers[key] = worker
+    arm(worker)
     // In "/", because system accounts often have no home.
     let command = Command(
       arguments: [environment.worker, "transfer"], directory: "/",
@@ -142,15 +189,14 @@ final class WorkerPool {
     ports.launcher.start(
       TaskLaunch(
         key: key, app: app.id, command: command, owner: app.owner,
-        environment: environment.variables(ofWorker: command, app: app, id: key.refresh, token: token),
+        environment: environment.variables(ofWorker: command, app: app, id: key.refresh, token: worker.token),
         description: "\(app.name): transfers", timeLimit: Duration.longest, grace: Self.endBound,
         properties: app.sandbox.map(UnitProperty.init), input: nil, changedPath: nil))
-    return key
+    return worker
   }
 
   /// Bounds how long a worker may be silent, by what it has to do.
-  private func arm(_ key: TaskKey) {
-    guard let worker = workers[key] else { return }
+  private func arm(_ worker: Worker) {
     switch worker.stage {
     case .starting: arm(worker, for: Self.startBound)
     case .working where !worker.stopping.isEmpty: arm(worker, for: bound(ofStopping: worker.stopping))
@@ -160,7 +206,7 @@ final class WorkerPool {
     }
   }
 
-  private func arm(_ worker: TransferWorkers.Worker, for bound: Duration) {
+  private func arm(_ worker: Worker, for bound: Duration) {
     core.scheduler.arm(worker.timer, after: bound, accuracy: 50_000)
   }
 
@@ -174,57 +220,53 @@ final class WorkerPool {
   }
 
   /// Tells a worker that nothing is left for it.
-  private func finish(_ key: TaskKey) {
-    guard let worker = workers[key] else { return }
-    workers[key]?.stage = .finishing
-    arm(key)
+  private func finish(_ worker: Worker) {
+    worker.stage = .finishing
+    arm(worker)
     worker.call?.reply(
-      WorkerInterface.Work.Reply(orders: worker.orders + [Wire.Order(kind: .finish)]), continues: false)
-    workers[key]?.orders = []
+      WorkerInterface.Work.Reply(orders: worker.claimOrders() + [Wire.Order(kind: .finish)]), continues: false)
   }
 
-  private func boundPassed(_ key: TaskKey) {
-    guard let worker = workers[key] else { return }
+  private func boundPassed(_ worker: Worker) {
     switch worker.stage {
     case .working where worker.given.isEmpty:
-      finish(key)
+      finish(worker)
       sendOrders()
     case .working where worker.stopping.isEmpty: return
-    case .working, .starting, .finishing: askToEnd(key)
+    case .working, .starting, .finishing: askToEnd(worker)
     case .asked, .killed:
-      workers[key]?.stage = .killed
-      ports.launcher.kill(key)
-      arm(key)
+      worker.stage = .killed
+      ports.launcher.kill(worker.key)
+      arm(worker)
     }
   }
 
-  private func askToEnd(_ key: TaskKey) {
-    workers[key]?.stage = .asked
-    ports.launcher.terminate(key)
-    arm(key)
+  private func askToEnd(_ worker: Worker) {
+    worker.stage = .asked
+    ports.launcher.terminate(worker.key)
+    arm(worker)
   }
 
   /// Ends all workers, because the daemon stops; if it is urgent, at once.
   func endAll(isUrgent: Bool) {
-    for worker in workers.all.values {
-      if isUrgent { ports.launcher.kill(worker.key) } else if worker.call == nil, worker.isOpen { askToEnd(worker.key) }
+    for worker in workers.values {
+      if isUrgent { ports.launcher.kill(worker.key) } else if worker.call == nil, worker.isOpen { askToEnd(worker) }
     }
     sendOrders()
   }
 
   /// Takes note that a worker's connection is gone: the worker ends by itself now.
-  private func callEnded(of key: TaskKey) {
-    workers[key]?.call = nil
-    guard workers[key]?.isOpen == true else { return }
-    workers[key]?.stage = .finishing
-    arm(key)
+  private func callEnded(of worker: Worker) {
+    worker.call = nil
+    guard worker.isOpen, workers[worker.key] != nil else { return }
+    worker.stage = .finishing
+    arm(worker)
   }
 
   /// Handles the end of a worker, which loses its transfers; false if the task is no worker.
   func end(_ key: TaskKey, _ end: TaskEnd) -> Bool {
-    guard let worker = workers[key] else { return false }
+    guard let worker = workers.removeValue(forKey: key) else { return false }
     worker.timer.cancel()
-    workers[key] = nil
     ports.launcher.release(key.refresh)
     let trouble = Self.trouble(end)
     onLost(worker.given.sorted(), trouble)

@@ -3,7 +3,7 @@ import RefreshConfig
 import RefreshEngine
 import RefreshStore
 
-/// The judgement about one app at one instant, term by term, as the socket shows it.
+/// The verdict on one app at one instant, term by term, as the socket shows it.
 struct ExplanationView {
   let view: AppView
   let explanation: Explanation
@@ -81,7 +81,7 @@ struct ExplanationView {
 }
 
 extension Constraints {
-  /// What the network must be, the Wi-Fi networks that will do and will not do included.
+  /// The network that the app needs, with its allowed and denied Wi-Fi networks.
   fileprivate var networkText: String {
     let only = ssids.isEmpty ? [] : ["only \(ssids.joined(separator: ", "))"]
     let denied = deniedSSIDs.isEmpty ? [] : ["not \(deniedSSIDs.joined(separator: ", "))"]

@@ -2,9 +2,9 @@ import RefreshAPI
 import RefreshEngine
 import RefreshStore
 
-/// Works out forecasts on a thread of its own, so that the loop does not wait for a fleet's future.
+/// Works out forecasts on its own thread, so that the loop does not wait for them.
 ///
-/// The engine is a value: what is handed over is a copy, and nothing that becomes of it reaches the daemon or the store.
+/// The engine is a value: a forecast works on a copy, and changes nothing in the daemon or the store.
 actor Forecaster {
   private nonisolated let executor = ThreadExecutor(name: "forecast")
 

@@ -4,7 +4,7 @@ import RefreshStore
 import Varlink
 
 extension Daemon {
-  /// Keeps transfers from going on until they are resumed (FEATURES F7).
+  /// Pauses transfers until they are resumed.
   func pauseTransfers(_ call: Call<TransfersInterface.Pause.Parameters>) {
     guard let ids = transfers(call.parameters.ids, of: call) else { return }
     let running = ids.filter { !isPaused($0) }
@@ -19,8 +19,7 @@ extension Daemon {
     }
   }
 
-  /// The transfers of a call, if they are there, are not over, and the caller may ask about each; else the call is
-  /// answered.
+  /// The transfers of a call, if none has ended and the caller may ask about each; if not, the call is answered.
   func transfers<Parameters>(_ numbers: [Int64], of call: Call<Parameters>) -> [TransferID]? {
     guard (1...Self.callLimit).contains(numbers.count) else {
       call.fail(InvalidParameter(parameter: "ids"))
@@ -46,9 +45,9 @@ extension Daemon {
     return ids
   }
 
-  /// Handles events about transfers and answers when that is on disk; what cannot be stored is taken back.
+  /// Handles events about transfers and answers when that is on the disk; a change that cannot be stored is undone.
   ///
-  /// While it is known that nothing can be stored, nothing is begun that could not be taken back.
+  /// While the store cannot be written, the call fails at once: a cancelled transfer cannot be restored.
   func steer<Parameters>(_ events: [Event], undo: [Event], for call: Call<Parameters>) {
     if let problem = saving.problem {
       return call.fail(TransfersInterface.NotStored(problem: problem.description))
@@ -58,5 +57,32 @@ extension Daemon {
       for event in undo { self.handle(event) }
       call.fail(TransfersInterface.NotStored(problem: problem.description))
     }
+  }
+
+  /// Resumes transfers, also those that wait for a retry or for disk space.
+  func resumeTransfers(_ call: Call<TransfersInterface.Resume.Parameters>) {
+    guard let ids = transfers(call.parameters.ids, of: call) else { return }
+    let paused = ids.filter(isPaused)
+    steer(
+      ids.flatMap { [.transferPaused($0, false), .roomFound($0)] }, undo: paused.map { .transferPaused($0, true) },
+      for: call)
+  }
+
+  /// Cancels transfers and removes their partial files.
+  func cancelTransfers(_ call: Call<TransfersInterface.Cancel.Parameters>) {
+    guard let ids = transfers(call.parameters.ids, of: call) else { return }
+    steer(ids.map(Event.transferCancelled), undo: [], for: call)
+  }
+
+  /// Sets the priority of transfers.
+  func setPriority(_ call: Call<TransfersInterface.SetPriority.Parameters>) {
+    guard let ids = transfers(call.parameters.ids, of: call) else { return }
+    guard (-100...100).contains(call.parameters.priority) else {
+      return call.fail(InvalidParameter(parameter: "priority"))
+    }
+    let before = ids.compactMap { id in core.engine.transferState(of: id).map { (id, $0.policy.priority) } }
+    steer(
+      ids.map { .transferPrioritized($0, Int32(call.parameters.priority)) },
+      undo: before.map { .transferPrioritized($0, $1) }, for: call)
   }
 }
