@@ -89,7 +89,6 @@ final class AttachedProcesses {
 
   // MARK: - Events
 
-  /// Sends an event to one process.
   func send(_ event: Wire.AttachEvent, to lease: LeaseID, of app: AppID) {
     self[lease, of: app]?.send(event)
   }
@@ -99,7 +98,6 @@ final class AttachedProcesses {
     for attachment in allowed(for: app) where lease == nil || attachment.lease != lease { attachment.send(event) }
   }
 
-  /// Reports that a refresh has ended.
   func report(_ ended: StoredRefresh) {
     guard !allowed(for: ended.app).isEmpty else { return }
     let refresh = Wire.Refresh(ended)
@@ -110,7 +108,6 @@ final class AttachedProcesses {
     send(event, of: ended.app)
   }
 
-  /// Reports that the app is in another phase.
   func report(_ phase: Phase, of app: AppID) {
     send(Wire.AttachEvent(kind: "phase_changed", phase: Wire.Phase(phase)), of: app)
   }

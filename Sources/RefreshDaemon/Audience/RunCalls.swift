@@ -41,7 +41,6 @@ final class RunCalls {
     }
   }
 
-  /// Fails all waiting calls.
   func giveUpAll(_ hold: Hold) {
     for app in waiting.keys.sorted() { giveUp(app, hold) }
   }

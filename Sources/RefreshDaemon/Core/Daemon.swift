@@ -115,7 +115,6 @@ final class Daemon {
     ])
   }
 
-  /// Hands the engine an event.
   func handle(_ event: Event) { core.handle(event) }
 
   /// Handles events and calls back when their changes are on the disk, or with the reason why they are not.

@@ -8,7 +8,6 @@ import Varlink
 
 /// The end of a daemon's life, and the server that ends with it.
 struct Life {
-  /// The socket's server.
   var server: Server?
   /// The refreshes that the next daemon adopts; none before this daemon stops.
   var left: Set<RefreshID> = []

@@ -3,7 +3,6 @@ import Systemd
 
 /// A reading of the machine's clocks.
 struct Moment {
-  /// The boot clock.
   let instant: Instant
   /// Wall time minus boot time.
   let wallOffset: Duration

@@ -7,7 +7,6 @@ struct OpenMetricsText {
     case counter, gauge, histogram, summary
   }
 
-  /// A label and its value.
   typealias Label = (name: String, value: String)
 
   private var samples = ""
@@ -29,7 +28,6 @@ struct OpenMetricsText {
     add(suffix, labels, value: String(count))
   }
 
-  /// Adds a sample in seconds.
   mutating func add(_ suffix: String = "", _ labels: [Label] = [], microseconds: Int64) {
     add(suffix, labels, value: Self.seconds(microseconds))
   }

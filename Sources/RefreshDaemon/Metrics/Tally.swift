@@ -44,7 +44,6 @@ final class Tally {
     (30_000_000, "30.0"), (100_000_000, "100.0"), (300_000_000, "300.0"), (600_000_000, "600.0"),
   ]
 
-  /// The refreshes that have ended.
   private(set) var refreshes: [Kind: Int] = [:]
   /// The refreshes of each app that have ended.
   private(set) var refreshesOfApp: [AppID: Int] = [:]
@@ -54,22 +53,17 @@ final class Tally {
   private(set) var duration: Int64 = 0
   /// User and system time of their tasks, microseconds.
   private(set) var cpu: Int64 = 0
-  /// The transfers that have ended.
   private(set) var transfers: [TransferResult: Int] = [:]
   /// The pushes, by fate; a push may count for several.
   private(set) var pushes: [PushFate: Int] = [:]
-  /// The bytes of files that workers have moved.
   private(set) var moved: Int64 = 0
   /// How often the wake timer has gone off.
   private(set) var wakes = 0
-  /// How often the store was written.
   private(set) var writes = 0
   /// The duration of all writes, microseconds.
   private(set) var writing: Int64 = 0
-  /// How often it could not be written.
   private(set) var failedWrites = 0
 
-  /// Counts a refresh that has ended.
   func note(_ record: RefreshRecord) {
     let took = record.startedAt.duration(to: record.endedAt).inMicroseconds
     refreshes[Kind(outcome: Kind.Outcome(record.outcome), trigger: record.trigger), default: 0] += 1
@@ -82,10 +76,8 @@ final class Tally {
   /// Counts a wake of the daemon by its timer.
   func noteWake() { wakes += 1 }
 
-  /// Counts a push.
   func note(_ fate: PushFate) { pushes[fate, default: 0] += 1 }
 
-  /// Counts a transfer that has ended.
   func note(_ result: TransferResult) { transfers[result, default: 0] += 1 }
 
   /// Counts what a worker has moved of a file.

@@ -28,7 +28,6 @@ final class NotifyCommands {
     let app: AppID
     let kind: Kind
     let timer: any WakeTimer
-    /// Whether the command was asked to end.
     var isAsked = false
   }
 

@@ -29,7 +29,6 @@ final class RefreshRunner: DecisionFollower {
 
   // MARK: - Queries
 
-  /// A running refresh.
   subscript(refresh: RefreshID) -> RunningRefreshes.Running? { refreshes[refresh] }
 
   /// The task with this token; nil when there never was one or it has ended.
@@ -130,7 +129,6 @@ final class RefreshRunner: DecisionFollower {
       Wire.Notice(kind: "expiring", refresh: refresh.description, deadlineMicroseconds: core.wall(deadline)))
   }
 
-  /// Asks a refresh to end.
   func terminate(_ refresh: RefreshID, of app: AppID, for reason: StopReason) {
     ports.journal.asked(refresh, of: app, toEndFor: reason)
     for key in refreshes.keys(of: refresh) { ports.launcher.terminate(key) }

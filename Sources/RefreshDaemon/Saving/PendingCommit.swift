@@ -13,7 +13,6 @@ struct PendingCommit {
   /// Called after the commit: why nothing was saved, or the pushes left out because they were accepted before.
   typealias Promise = (StoreError?, Set<PushID>) -> Void
 
-  /// The apps to be saved.
   var changed: Set<AppID> = []
   /// Whether the wall clock was set: a later boot reads this boot's instants by the last saved offset.
   var clockStepped = false
@@ -23,9 +22,7 @@ struct PendingCommit {
   var learned: Set<AppID> = []
   /// The times at which the user opened apps, for the history.
   var openings: [Opening] = []
-  /// The refreshes for the history.
   var ended: [RefreshRecord] = []
-  /// The waits for the history.
   var waited: [WaitRecord] = []
   /// Whether the commit must survive a loss of power although nobody waits for it: a file is complete, or an app was
   /// notified.
@@ -37,7 +34,6 @@ struct PendingCommit {
   /// Called after a commit that survives a loss of power, or with the reason why there was none.
   var promises: [Promise] = []
 
-  /// Whether there is anything to write.
   var isToBeSaved: Bool {
     !changed.isEmpty || deviceChanged || clockStepped || !learned.isEmpty || !openings.isEmpty || !ended.isEmpty
       || !waited.isEmpty || !promises.isEmpty
@@ -48,7 +44,6 @@ struct PendingCommit {
     !clockStepped && ended.isEmpty && work.isEmpty && answers.isEmpty && promises.isEmpty
   }
 
-  /// Whether there is nothing to do.
   var isEmpty: Bool { !isToBeSaved && work.isEmpty && answers.isEmpty }
 
   /// Adds what the engine decided.

@@ -45,7 +45,6 @@ final class Saving: DecisionFollower {
     (self.core, self.ports, self.tally) = (core, ports, tally)
   }
 
-  /// Makes the timer.
   func open() throws(SystemdError) {
     timer = try core.scheduler.timer { [unowned self] in commitNow() }
   }

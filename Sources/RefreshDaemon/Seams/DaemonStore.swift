@@ -15,7 +15,6 @@ protocol DaemonStore: AnyObject {
   func openings(of app: AppID, then answer: @escaping Answer<[Int64]>)
   /// Reads the newest refresh of each app.
   func lastRefreshes(then answer: @escaping Answer<[AppID: StoredRefresh]>)
-  /// Closes the file.
   func close(then answer: @escaping () -> Void)
 }
 

@@ -14,7 +14,6 @@ protocol Scheduler: AnyObject {
   /// Runs work when the handler that is running has returned, in the order of the calls.
   func soon(_ work: @escaping () -> Void)
 
-  /// Ends the daemon's loop.
   func exit()
 }
 
@@ -22,9 +21,7 @@ protocol Scheduler: AnyObject {
 protocol WakeTimer: AnyObject {
   /// Goes off at an instant or up to `accuracy` microseconds later, in place of what was armed before.
   func arm(at bootMicroseconds: Int64, accuracy: Int64)
-  /// Forgets what was armed.
   func disarm()
-  /// Ends the timer for good.
   func cancel()
 }
 

@@ -5,7 +5,6 @@ import Glibc
 /// Each connection and each running task needs some. The soft limit is low because of select(2), which the daemon does
 /// not use: it raises its own limit, and tasks start with the original one.
 enum DescriptorLimit {
-  /// The limit in force.
   static var current: rlimit {
     var limit = rlimit()
     getrlimit(__rlimit_resource_t(RLIMIT_NOFILE.rawValue), &limit)

@@ -2,7 +2,6 @@ import Glibc
 
 /// A directory that the daemon makes for itself, with its missing parents.
 struct Directory {
-  /// The whole path.
   let path: String
   /// Its name in messages, such as "state directory".
   let purpose: String

@@ -7,7 +7,6 @@ struct SystemCallError: Error, Hashable, CustomStringConvertible {
   /// The code, of `errno(3)`.
   let code: Int32
 
-  /// The sentence.
   var description: String { "cannot \(attempt): \(Self.text(of: code))" }
 
   /// The C library's text for a code.

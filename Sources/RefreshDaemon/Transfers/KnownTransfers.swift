@@ -20,7 +20,6 @@ struct KnownTransfers {
     var isBeginReported = false
     /// The speed; nil while nothing is transferred.
     var speed: Speed?
-    /// Whether the end was reported.
     var isEndReported: Bool
 
     init(_ stored: StoredTransfer) {
@@ -31,7 +30,6 @@ struct KnownTransfers {
       isEndReported = if case .ended = stored.state.stage { true } else { false }
     }
 
-    /// The URL as it may be shown.
     var shownURL: String { ShownURL.of(request.url) }
 
     /// Whether this try has moved enough new bytes to count as progress.
@@ -51,7 +49,6 @@ struct KnownTransfers {
     /// A download that has just begun would only begin again, which is not worth waiting for a disk.
     var mustLast: Bool { request.direction == .upload || progress.resume?.durable ?? 0 > 0 }
 
-    /// Applies a worker's report.
     mutating func note(_ report: Wire.TransferReport, at now: Instant) {
       if let total = report.total { progress.total = total }
       if let bytes = report.bytes ?? report.resume?.durable { self.bytes = bytes }
@@ -81,7 +78,6 @@ struct KnownTransfers {
     /// Bytes in a second; nil until it is known.
     private(set) var rate: Int64?
 
-    /// Begins to measure at so many bytes.
     init(bytes: Int64, at now: Instant) { (self.bytes, at) = (bytes, now) }
 
     /// Updates the speed when so many bytes are there.
@@ -113,7 +109,6 @@ struct KnownTransfers {
     notices = notices.filter { open.contains($0.key) }
   }
 
-  /// Adds a transfer.
   mutating func add(_ id: TransferID, _ stored: StoredTransfer) {
     all[id] = Known(stored)
     noteWords(of: stored)

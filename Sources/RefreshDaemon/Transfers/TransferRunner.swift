@@ -198,7 +198,6 @@ final class TransferRunner: DecisionFollower, SavedRoom {
     return isOpen != hasOpen
   }
 
-  /// Reports that a transfer has ended.
   private func conclude(_ id: TransferID, _ result: TransferResult, _ session: TransferSession) {
     guard var transfer = known[id] else { return }
     // The worker may forget the transfer then: the file is complete.

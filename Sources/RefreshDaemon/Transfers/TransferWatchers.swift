@@ -46,7 +46,6 @@ final class TransferWatchers {
 
   init(_ core: DaemonCore) { self.core = core }
 
-  /// Makes the timer.
   func open() throws(SystemdError) {
     timer = try core.scheduler.timer { [unowned self] in report() }
   }

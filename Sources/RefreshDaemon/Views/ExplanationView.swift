@@ -14,7 +14,6 @@ struct ExplanationView {
   let pushesUsed: Int
   let pushesDropped: [StoredDroppedPush]
 
-  /// All of it.
   var wire: Wire.Explanation {
     let (row, intervals) = (view.row, view.intervals)
     return Wire.Explanation(
