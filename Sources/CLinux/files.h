@@ -1,4 +1,4 @@
-// Files: what the Glibc module leaves out.
+// File functions that the Glibc module of Swift does not have.
 #pragma once
 #include <fcntl.h>
 #include <fts.h>
@@ -10,14 +10,14 @@
 #include <sys/xattr.h>
 #include <unistd.h>
 
-// A file in memory; sys/mman.h declares memfd_create(2) to _GNU_SOURCE only.
+// Makes a memory file; sys/mman.h declares memfd_create(2) only with _GNU_SOURCE.
 static inline int linux_memory_file(const char *name) { return (int)syscall(SYS_memfd_create, name, MFD_CLOEXEC); }
 static inline int linux_pipe(int *ends) { return (int)syscall(SYS_pipe2, ends, O_CLOEXEC); }
 static inline void linux_malloc_trim(void) { malloc_trim(0); }
 static inline int linux_eventfd(void) { return eventfd(0, EFD_CLOEXEC | EFD_NONBLOCK); }
 
-// When an open file was made, ns since 1970; 0 where the file system does not keep that. statx(2) is shown to
-// _GNU_SOURCE only.
+// Returns the birth time of an open file in ns since 1970; 0 if the file system does not keep it. The header declares
+// statx(2) only with _GNU_SOURCE.
 static inline long long linux_birth(int fd) {
   struct statx status;
   const int empty_path = 0x1000;

@@ -1,4 +1,4 @@
-// Routes: the kernel's own word on where a packet would go (rtnetlink(7)).
+// Routes: asks the kernel where a packet would go (rtnetlink(7)).
 #pragma once
 #include <errno.h>
 #include <linux/netlink.h>
@@ -9,8 +9,8 @@
 #include <sys/socket.h>
 #include <unistd.h>
 
-// A socket that is readable when a link or a route has changed. Addresses are left out: a route comes and goes with
-// its address, and addresses are renewed every few minutes where IPv6 is.
+// Opens a socket that is readable when a link or a route has changed. Changes of addresses are left out: a route
+// changes with its address, and IPv6 renews addresses every few minutes.
 static inline int linux_route_events(void) {
   const int fd = socket(AF_NETLINK, SOCK_RAW | SOCK_CLOEXEC | SOCK_NONBLOCK, NETLINK_ROUTE);
   const struct sockaddr_nl groups = {
@@ -22,8 +22,8 @@ static inline int linux_route_events(void) {
   return -1;
 }
 
-// The index of the interface that a packet to `address` would leave by; 0 if by none, -1 with errno if that cannot be
-// told. Nothing is sent, and the kernel answers before send(2) returns. `length` is 4 or 16, the address's own.
+// Returns the index of the interface that a packet to `address` would leave by, 0 if there is none, or -1 with errno.
+// Nothing is sent, and the kernel answers before send(2) returns. `length` is that of the address: 4 or 16.
 static inline int linux_route_to(int family, const void *address, int length) {
   struct { struct nlmsghdr header; struct rtmsg route; struct rtattr attribute; unsigned char address[16]; } question = {
       .header = {.nlmsg_len = NLMSG_LENGTH(sizeof(struct rtmsg)) + RTA_LENGTH(length), .nlmsg_type = RTM_GETROUTE,
@@ -50,7 +50,8 @@ static inline int linux_route_to(int family, const void *address, int length) {
   return 0;
 }
 
-// The name of an interface and whether it is up and has a carrier; the name's room is IF_NAMESIZE. -1 if it is gone.
+// Reads the name of an interface, and whether it is up and has a carrier. `name` has IF_NAMESIZE bytes. Returns -1 if
+// the interface is gone.
 static inline int linux_interface(int index, char *name, int *runs) {
   struct ifreq request = {0};
   const int fd = socket(AF_UNIX, SOCK_DGRAM | SOCK_CLOEXEC, 0);

@@ -1,5 +1,5 @@
-// Sockets: what Swift's importer does not see, or sees differently from build to build (flags that are enums). _GNU_SOURCE stays undefined: it would make this module's types others than
-// those of Swift's Glibc.
+// Socket functions whose flags Swift does not import reliably, because they are enums. _GNU_SOURCE stays undefined: it
+// would make the types of this module differ from those of Swift's Glibc.
 #pragma once
 #include <sys/socket.h>
 #include <sys/syscall.h>
@@ -11,7 +11,7 @@ static inline int linux_accept4(int fd) {
 
 static inline int linux_stream_socket(void) { return socket(AF_UNIX, SOCK_STREAM | SOCK_CLOEXEC, 0); }
 
-/* A peer that is gone is an error, not a signal. */
+/* A closed peer is an error (EPIPE), not a signal. */
 static inline ssize_t linux_send(int fd, const void *bytes, size_t count, int waits) {
   return send(fd, bytes, count, MSG_NOSIGNAL | (waits ? 0 : MSG_DONTWAIT));
 }
@@ -20,12 +20,12 @@ static inline ssize_t linux_receive_now(int fd, void *bytes, size_t count) {
   return recv(fd, bytes, count, MSG_DONTWAIT);
 }
 
-/* Leaves there what it tells. */
+/* Reads bytes and leaves them in the socket. */
 static inline ssize_t linux_peek_now(int fd, void *bytes, size_t count) {
   return recv(fd, bytes, count, MSG_PEEK | MSG_DONTWAIT);
 }
 
-/* Who is at the other end of a connected Unix socket: unix(7), SO_PEERCRED. */
+/* Reads the credentials of the peer of a Unix socket: unix(7), SO_PEERCRED. */
 static inline int linux_peer_credentials(int fd, pid_t *pid, uid_t *uid, gid_t *gid) {
   struct { pid_t pid; uid_t uid; gid_t gid; } credentials = {0};
   socklen_t size = sizeof credentials;
@@ -37,10 +37,11 @@ static inline int linux_peer_credentials(int fd, pid_t *pid, uid_t *uid, gid_t *
   return 0;
 }
 
-/* The supplementary groups of the peer: SO_PEERGROUPS, Linux 4.13. `bytes` is the size of the buffer, then of the list. */
+/* Reads the supplementary groups of the peer: SO_PEERGROUPS, Linux 4.13. `bytes` is the size of the buffer, and then
+   that of the list. */
 static inline int linux_peer_groups(int fd, gid_t *groups, socklen_t *bytes) {
   return getsockopt(fd, SOL_SOCKET, SO_PEERGROUPS, groups, bytes);
 }
 
-// The event of poll(2) that the other end writes no more: POLLRDHUP, which <poll.h> shows to GNU sources only.
+// The event of poll(2) that the peer has stopped writing: POLLRDHUP, which <poll.h> defines only with _GNU_SOURCE.
 static const short linux_poll_closed = 0x2000;

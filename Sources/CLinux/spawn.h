@@ -1,9 +1,9 @@
-// Starting a process in one step, with all that posix_spawn(3) cannot do: change the user, die with the daemon, be
-// born in a cgroup, and say which step went wrong.
+// Starts a process, with features that posix_spawn(3) lacks: the process can change its user, die with the daemon and
+// start in a cgroup, and an error names the failed step.
 //
-// The child borrows the daemon's memory until its execve(2) (CLONE_VM | CLONE_VFORK), as posix_spawn(3) does it, so
-// that a start costs the same however large the daemon is, and the child can report through that memory. It may
-// therefore do nothing but raw system calls: the C library's setresuid(2) would tell all threads of the daemon.
+// The child shares the daemon's memory until its execve(2) (CLONE_VM | CLONE_VFORK), as with posix_spawn(3). So the
+// cost of a start does not depend on the size of the daemon, and the child reports errors through that memory. The
+// child may therefore make only raw system calls: setresuid(2) of the C library would change all threads of the daemon.
 #pragma once
 #include <errno.h>
 #include <linux/sched.h>
@@ -15,10 +15,10 @@
 #include <sys/wait.h>
 #include <unistd.h>
 
-// sched.h declares it to _GNU_SOURCE only, which would make this header's types others than those of Swift's Glibc.
+// sched.h declares clone(2) only with _GNU_SOURCE, which would make the types differ from those of Swift's Glibc.
 int clone(int (*function)(void *), void *stack, int flags, void *argument, ...);
 
-// What the child does, in this order; a failed start names the step.
+// The steps of the child, in order; a failed start names its step.
 enum linux_spawn_step {
   LINUX_SPAWN_CLONE = 1,  // the process itself
   LINUX_SPAWN_CGROUP,     // joining its cgroup
@@ -35,7 +35,7 @@ struct linux_spawn {
   int input, output;    // become standard input, and standard output and error; both close-on-exec and above 2
   int cgroup;           // an open cgroup.procs, or -1
   struct rlimit files;  // RLIMIT_NOFILE
-  int changes_user;     // whether the five below count
+  int changes_user;     // whether to set the user and groups below
   const gid_t *groups;
   size_t group_count;
   gid_t group;
@@ -55,20 +55,20 @@ static inline int linux_spawn_fail(struct linux_spawn *spawn, enum linux_spawn_s
 
 static inline int linux_spawn_child(void *argument) {
   struct linux_spawn *spawn = argument;
-  // A handler of the daemon must not run in the child: defaults first, the mask last. What was ignored stays
-  // ignored over execve(2), and a program expects SIGPIPE to end it.
-  // Raw, because sigaction(3) does not touch the two signals that the C library keeps to itself, and whoever started the
-  // daemon may have ignored those too. All zero is SIG_DFL; the kernel's structure is smaller than this on every machine.
+  // Restore the default action of all signals first and the mask last, so that no handler of the daemon runs in the
+  // child. execve(2) keeps ignored signals ignored, and programs expect that SIGPIPE ends them.
+  // The system call is raw, because sigaction(3) refuses the two signals that the C library reserves, which may be
+  // ignored too. All zero is SIG_DFL; the kernel's structure is not larger than this on any machine.
   const long standard[8] = {0};
   for (int signal = 1; signal < NSIG; signal++) syscall(SYS_rt_sigaction, signal, standard, NULL, (NSIG - 1) / 8);
-  // A session is also a process group, and one that the daemon's terminal cannot reach.
+  // A new session is also a new process group, without the daemon's terminal.
   setsid();
 
   if (spawn->cgroup >= 0 && write(spawn->cgroup, "0", 1) != 1) return linux_spawn_fail(spawn, LINUX_SPAWN_CGROUP);
   if (dup2(spawn->input, 0) < 0 || dup2(spawn->output, 1) < 0 || dup2(spawn->output, 2) < 0)
     return linux_spawn_fail(spawn, LINUX_SPAWN_STREAMS);
   syscall(SYS_close_range, 3, ~0U, 0);
-  // The daemon has raised its own; programs that use select(2) must not see that (systemd.exec(5), LimitNOFILE=).
+  // The daemon has raised its own limit, which breaks programs that use select(2) (systemd.exec(5), LimitNOFILE=).
   syscall(SYS_prlimit64, 0, RLIMIT_NOFILE, &spawn->files, NULL);
 
   if (spawn->changes_user &&
@@ -76,7 +76,7 @@ static inline int linux_spawn_child(void *argument) {
        syscall(SYS_setresgid, spawn->group, spawn->group, spawn->group) < 0 ||
        syscall(SYS_setresuid, spawn->user, spawn->user, spawn->user) < 0))
     return linux_spawn_fail(spawn, LINUX_SPAWN_USER);
-  // A change of user clears it, so only now (prctl(2)); and a daemon that died before it will send nothing.
+  // Only now, because a change of user clears the setting (prctl(2)). If the daemon died before this, no signal comes.
   prctl(PR_SET_PDEATHSIG, SIGKILL);
   if (getppid() != spawn->parent) syscall(SYS_exit_group, 127);
 
@@ -88,8 +88,8 @@ static inline int linux_spawn_child(void *argument) {
   return linux_spawn_fail(spawn, LINUX_SPAWN_PROGRAM);
 }
 
-// Starts the process and answers its id, with its pidfd in `spawn`; or -1, with the step and errno in `spawn`.
-// The caller is suspended until the child runs its program. `stack` is the child's until then.
+// Starts the process and returns its id, with its pidfd in `spawn`; or -1, with the failed step and errno in `spawn`.
+// The caller is suspended until the child runs its program. The child uses `stack` until then.
 static inline pid_t linux_spawn_start(struct linux_spawn *spawn, void *stack, size_t stack_size) {
   sigset_t all, before;
   sigfillset(&all);
@@ -97,7 +97,7 @@ static inline pid_t linux_spawn_start(struct linux_spawn *spawn, void *stack, si
   spawn->parent = getpid();
   spawn->failed = 0;
   spawn->pidfd = -1;
-  // CLONE_PIDFD: no process id is ever looked up twice.
+  // CLONE_PIDFD gets the pidfd without a lookup by process id, which could find another process.
   pid_t pid = clone(linux_spawn_child, (char *)stack + stack_size, CLONE_VM | CLONE_VFORK | CLONE_PIDFD | SIGCHLD,
                     spawn, &spawn->pidfd);
   if (pid < 0) {
@@ -112,7 +112,7 @@ static inline pid_t linux_spawn_start(struct linux_spawn *spawn, void *stack, si
   return pid;
 }
 
-// prctl(2) is variadic, which Swift does not import.
+// Swift does not import variadic functions such as prctl(2).
 static inline int linux_become_subreaper(void) { return prctl(PR_SET_CHILD_SUBREAPER, 1); }
 static inline int linux_resign_as_subreaper(void) { return prctl(PR_SET_CHILD_SUBREAPER, 0); }
 static inline int linux_pidfd_open(pid_t pid) { return (int)syscall(SYS_pidfd_open, pid, 0); }

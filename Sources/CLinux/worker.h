@@ -1,4 +1,4 @@
-// What a process that works for a user gives up, and how its files become durable.
+// Dropping the privileges of a process that works for a user, and making its files durable.
 #pragma once
 #include <fcntl.h>
 #include <linux/capability.h>
@@ -11,8 +11,8 @@
 #include <sys/syscall.h>
 #include <unistd.h>
 
-// All capabilities, for ever: execve(2) brings none back (prctl(2), capabilities(7)). The bounding set can be lowered
-// only by who has CAP_SETPCAP, so that part may fail; no_new_privs makes up for it. -1 with errno if a privilege is left.
+// Drops all capabilities for good: execve(2) restores none (prctl(2), capabilities(7)). Only a process with CAP_SETPCAP
+// can drop the bounding set; if that fails, no_new_privs has the same effect. Returns -1 with errno on failure.
 static inline int linux_give_up_privileges(void) {
   if (prctl(PR_SET_NO_NEW_PRIVS, 1, 0, 0, 0) < 0) return -1;
   for (int capability = 0; capability < 64; capability++) prctl(PR_CAPBSET_DROP, capability, 0, 0, 0);
@@ -22,14 +22,14 @@ static inline int linux_give_up_privileges(void) {
   return (int)syscall(SYS_capset, &header, none);
 }
 
-// No core dump and no ptrace(2) shows what it has in memory.
+// Keeps the process's memory out of core dumps and ptrace(2).
 static inline int linux_keep_memory_private(void) {
   const struct rlimit none = {0, 0};
   if (prctl(PR_SET_DUMPABLE, 0, 0, 0, 0) < 0) return -1;
   return (int)syscall(SYS_prlimit64, 0, RLIMIT_CORE, &none, NULL);
 }
 
-// A descriptor that is readable once the signal has come, which from now on does nothing else.
+// Opens a descriptor that is readable after the signal; the signal has no other effect from now on.
 static inline int linux_signal_descriptor(int signal) {
   sigset_t set;
   sigemptyset(&set);
@@ -38,7 +38,8 @@ static inline int linux_signal_descriptor(int signal) {
   return signalfd(-1, &set, SFD_CLOEXEC | SFD_NONBLOCK);
 }
 
-// One step of a path that follows no symbolic link; openat(2) is variadic, and O_PATH is shown to _GNU_SOURCE only.
+// Opens one component of a path without following a symbolic link. Swift does not import the variadic openat(2), and
+// O_PATH needs _GNU_SOURCE.
 static inline int linux_open_folder(int at, const char *name) {
   return openat(at, name, __O_PATH | O_DIRECTORY | O_NOFOLLOW | O_CLOEXEC);
 }

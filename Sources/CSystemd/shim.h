@@ -8,5 +8,5 @@
 #include <systemd/sd-id128.h>
 #include <systemd/sd-journal.h>
 
-// Swift's importer does not see the flags of eventfd(2): they are macros of an anonymous enum.
+// Swift does not import the flags of eventfd(2), which are macros of an anonymous enum.
 static inline int systemd_eventfd(void) { return eventfd(0, EFD_CLOEXEC | EFD_NONBLOCK); }

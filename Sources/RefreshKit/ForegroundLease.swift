@@ -1,19 +1,19 @@
 import Synchronization
 
-/// The word that the user looks at the app, as long as it is held.
+/// Keeps the app in the foreground while it is held.
 ///
-/// Ends with ``end()``, with its last reference, and with the process, however that ends.
+/// The lease ends with ``end()``, with its last reference, or with the process.
 public final class ForegroundLease: Sendable {
   private let client: Mutex<RefreshClient?>
 
-  /// Holds nothing if the client is nil.
+  /// Makes a lease that holds nothing if the client is nil.
   init(of client: RefreshClient?) {
     self.client = Mutex(client)
   }
 
   deinit { end() }
 
-  /// The user looks elsewhere; a second time nothing happens.
+  /// Ends the lease; further calls do nothing.
   public func end() {
     let held = client.withLock { client in
       defer { client = nil }
@@ -21,5 +21,46 @@ public final class ForegroundLease: Sendable {
     }
     guard let held else { return }
     Task { await held.leaveForeground() }
+  }
+}
+
+/// Counts the foreground leases of a client, which share one stream.
+///
+/// A failed stream is retried on its own. Its failure ends neither the attachment nor the refresh in progress.
+struct ForegroundLeases {
+  static let stream = Stream.lease(.foreground)
+
+  /// The number of leases.
+  var count = 0
+  /// The failures of the stream since the client connected.
+  private var failures = 0
+  /// When the stream is retried; nil unless it has failed.
+  private(set) var retry: ContinuousClock.Instant?
+
+  mutating func failed(at now: ContinuousClock.Instant) {
+    failures += 1
+    retry = now + ReconnectBackOff.pause(after: failures, chance: .random(in: 0...1))
+  }
+
+  /// Whether the stream may be opened now.
+  mutating func isDue(at now: ContinuousClock.Instant) -> Bool {
+    if let retry, retry > now { return false }
+    retry = nil
+    return count > 0
+  }
+
+  /// Forgets the failures.
+  mutating func reset() {
+    failures = 0
+    retry = nil
+  }
+}
+
+extension RefreshClient {
+  /// Opens the stream if there are leases, and ends it if there are none.
+  func settleForeground() {
+    if foregroundLeases.count == 0 { drop(ForegroundLeases.stream) }
+    guard link.isUp, streams[ForegroundLeases.stream] == nil, foregroundLeases.isDue(at: .now) else { return }
+    open(ForegroundLeases.stream)
   }
 }

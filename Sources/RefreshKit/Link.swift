@@ -1,11 +1,11 @@
-/// Whether a client is connected, and when it tries again: the one place where that is decided.
+/// Decides whether a client is connected and when it tries again.
 ///
-/// A value without a socket or a clock; ``RefreshClient`` does what it says.
+/// A pure value without socket or clock; ``RefreshClient`` performs its effects.
 ///
 /// ```
 /// closed     -> connecting   opened
 /// connecting -> connected    answered
-/// connecting -> waiting      broke, or the answer is late
+/// connecting -> waiting      broke, or the reply is late
 /// connected  -> connecting   extended
 /// connected  -> waiting      broke
 /// waiting    -> connecting   the pause is over
@@ -18,31 +18,33 @@ struct Link: Sendable {
 
   enum State: Hashable, Sendable {
     case closed
-    /// The calls are sent; `failures` attempts before this one have failed, nil if this one decides.
+    /// The calls are sent; `failures` attempts before this one have failed.
+    ///
+    /// `failures` is nil if the client gives up when this attempt fails.
     case connecting(failures: Int?, until: Instant)
     case connected(failures: Int, since: Instant)
     case waiting(failures: Int, until: Instant)
   }
 
   enum Event: Hashable, Sendable {
-    /// The app wants to be connected; if not at once, then later if it keeps trying.
+    /// The app opens the client; `keepsTrying` retries a failed first attempt.
     case opened(keepsTrying: Bool)
-    /// The app wants one more connection.
+    /// The app needs one more stream.
     case extended
-    /// The daemon has answered all that makes a client a connected one.
+    /// The daemon has answered on all wanted streams.
     case answered
-    /// A connection has ended, or could not be made.
+    /// A connection has ended or could not be made.
     case broke(chance: Double)
     case closed
     case timePassed(chance: Double)
   }
 
   enum Effect: Hashable, Sendable {
-    /// Make the connections that are wanted and not there.
+    /// Open the wanted connections that are missing.
     case connect
-    /// End all connections; it is tried again in so long.
+    /// End all connections; the next attempt comes after the given pause.
     case disconnect(retryingIn: Duration)
-    /// End all connections, for good.
+    /// End all connections for good.
     case end
   }
 
@@ -56,7 +58,7 @@ struct Link: Sendable {
     }
   }
 
-  /// Whether there may be connections.
+  /// Whether connections may be open.
   var isUp: Bool {
     switch state {
     case .connecting, .connected: true
@@ -67,10 +69,10 @@ struct Link: Sendable {
   mutating func handle(_ event: Event, at now: Instant) -> Effect? {
     switch (state, event) {
     case (.closed, .opened(let keepsTrying)):
-      state = .connecting(failures: keepsTrying ? 0 : nil, until: now + BackOff.patience)
+      state = .connecting(failures: keepsTrying ? 0 : nil, until: now + ReconnectBackOff.patience)
       return .connect
     case (.connected(let failures, _), .extended):
-      state = .connecting(failures: failures, until: now + BackOff.patience)
+      state = .connecting(failures: failures, until: now + ReconnectBackOff.patience)
       return .connect
     case (.connecting(let failures, _), .answered):
       state = .connected(failures: failures ?? 0, since: now)
@@ -81,11 +83,11 @@ struct Link: Sendable {
     case (.connecting(let failures?, let until), .timePassed(let chance)) where now >= until:
       return wait(after: failures + 1, chance, at: now)
     case (.connected(let failures, let since), .broke(let chance)):
-      // One that held as long as the longest pause was a good one. A daemon that takes each connection and drops it
-      // is not asked ten times a second.
-      return wait(after: (since.duration(to: now) < BackOff.longest ? failures : 0) + 1, chance, at: now)
+      // A connection that lasted as long as the longest pause resets the back-off. This limits the retries to a daemon
+      // that accepts every connection and drops it at once.
+      return wait(after: (since.duration(to: now) < ReconnectBackOff.longest ? failures : 0) + 1, chance, at: now)
     case (.waiting(let failures, let until), .timePassed) where now >= until:
-      state = .connecting(failures: failures, until: now + BackOff.patience)
+      state = .connecting(failures: failures, until: now + ReconnectBackOff.patience)
       return .connect
     case (.connecting, .closed), (.connected, .closed), (.waiting, .closed): return end()
     case (.closed, _), (.connecting, _), (.connected, _), (.waiting, _): return nil
@@ -93,7 +95,7 @@ struct Link: Sendable {
   }
 
   private mutating func wait(after failures: Int, _ chance: Double, at now: Instant) -> Effect {
-    let pause = BackOff.pause(after: failures, chance: chance)
+    let pause = ReconnectBackOff.pause(after: failures, chance: chance)
     state = .waiting(failures: failures, until: now + pause)
     return .disconnect(retryingIn: pause)
   }

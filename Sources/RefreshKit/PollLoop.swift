@@ -2,12 +2,12 @@ import CLinux
 import Glibc
 import Synchronization
 
-/// The thread of a client: it waits in poll(2) for the daemon, and is the serial executor of the client's actor.
+/// The thread of a client: waits in poll(2) for the daemon and executes the client's actor.
 ///
-/// What comes over a socket is so handled in the order it came in, without a hop and without a lock. The thread lives
-/// as long as the client, until ``end()``; everything but ``enqueue(_:)`` and ``end()`` is called on it only.
+/// Messages are handled in the order in which they arrive, without a hop and without a lock. The thread runs until
+/// ``end()``. Only ``enqueue(_:)`` and ``end()`` may be called on other threads.
 final class PollLoop: SerialExecutor, @unchecked Sendable {
-  // @unchecked: `shared` is behind a lock; the other variables belong to the loop's own thread.
+  // @unchecked: a lock protects `shared`, and the loop's thread owns the other variables.
 
   private struct Shared {
     var jobs: [UnownedJob] = []
@@ -16,7 +16,7 @@ final class PollLoop: SerialExecutor, @unchecked Sendable {
   }
 
   private let shared = Mutex(Shared())
-  /// Readable when `shared` has something new: eventfd(2).
+  /// An eventfd(2) that is readable when `shared` has something new.
   private let bell: Int32
   private var handlers: [Int32: () -> Void] = [:]
 
@@ -52,7 +52,7 @@ final class PollLoop: SerialExecutor, @unchecked Sendable {
     RefreshError(.noResources, "cannot wait for refreshd: \(String(cString: strerror(code))); \(remedy)")
   }
 
-  /// Ends the thread after the turn in progress; for any thread.
+  /// Ends the thread after the current turn; callable on any thread.
   func end() {
     shared.withLock { $0.isEnding = true }
     ring()
@@ -60,20 +60,20 @@ final class PollLoop: SerialExecutor, @unchecked Sendable {
 
   // MARK: Descriptors
 
-  /// Calls `handler` whenever there is something to read, or the end of it; the descriptor stays the caller's.
+  /// Calls `handler` whenever `descriptor` is readable or at its end; the caller still owns `descriptor`.
   func watch(_ descriptor: Int32, handler: @escaping () -> Void) { handlers[descriptor] = handler }
 
-  /// Before the descriptor is closed.
+  /// Stops to watch; call this before the descriptor is closed.
   func forget(_ descriptor: Int32) { handlers[descriptor] = nil }
 
   // MARK: Executor
 
-  /// Takes work of the actor; for any thread.
+  /// Queues a job of the actor; callable on any thread.
   func enqueue(_ job: consuming ExecutorJob) {
     let job = UnownedJob(job)
     let mustRing = shared.withLock { shared in
       shared.jobs.append(job)
-      // The loop looks for work of its own thread before it waits.
+      // The loop checks for jobs of its own thread before it waits.
       return shared.jobs.count == 1 && shared.thread.map { pthread_equal($0, pthread_self()) == 0 } != false
     }
     if mustRing { ring() }
@@ -92,7 +92,7 @@ final class PollLoop: SerialExecutor, @unchecked Sendable {
   // MARK: Turning
 
   private func run() {
-    // Signals belong to the app.
+    // Signals belong to the app's own threads.
     var all = sigset_t()
     sigfillset(&all)
     pthread_sigmask(SIG_BLOCK, &all, nil)
@@ -100,7 +100,7 @@ final class PollLoop: SerialExecutor, @unchecked Sendable {
     while runJobs() { wait() }
   }
 
-  /// False when the loop has ended and no work is left.
+  /// Returns false when the loop has ended and no job is left.
   private func runJobs() -> Bool {
     while true {
       let (jobs, isEnding) = shared.withLock { shared in
@@ -121,7 +121,7 @@ final class PollLoop: SerialExecutor, @unchecked Sendable {
       var count: UInt64 = 0
       read(bell, &count, MemoryLayout.size(ofValue: count))
     }
-    // One that was forgotten by a handler before it is not asked for any more.
+    // An earlier handler may have stopped the watch of this descriptor.
     for entry in set.dropFirst() where entry.revents != 0 { handlers[entry.fd]?() }
     if let alarm, alarm <= .now {
       self.alarm = nil
@@ -129,7 +129,7 @@ final class PollLoop: SerialExecutor, @unchecked Sendable {
     }
   }
 
-  /// Milliseconds until the alarm, rounded up, so that it is not found ahead of its time; -1 for ever.
+  /// The milliseconds until the alarm, rounded up so that the loop never wakes too early; -1 for no alarm.
   private func timeout() -> Int32 {
     guard let alarm else { return -1 }
     let left = ContinuousClock.now.duration(to: alarm).microseconds

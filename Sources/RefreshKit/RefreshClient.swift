@@ -1,7 +1,7 @@
 import RefreshAPI
 import Varlink
 
-/// An app's connection to refreshd, which keeps its data fresh (DESIGN section 4).
+/// An app's connection to refreshd, which refreshes the app's data in the background.
 ///
 ///     let client = try await RefreshClient.connect(app: "org.example.todo")
 ///     await client.onRefresh { context in
@@ -10,18 +10,20 @@ import Varlink
 ///     }
 ///     try await client.withForeground { try await window.run() }
 ///
-/// While it is connected the app counts as `launched`. If the daemon goes away, the client connects anew for as long as
-/// it lives, ever more seldom, 30 s apart at most; the handler and the leases are then what they were. Meanwhile the app
-/// goes on: only ``setMinimumBackgroundInterval(_:)`` needs the daemon at once.
+/// The daemon considers a connected app to be `launched`. If the daemon goes away, the client reconnects with an
+/// increasing delay of at most 30 s, and restores the handler and the leases. Meanwhile all methods but
+/// ``setMinimumBackgroundInterval(_:)`` work without the daemon.
 ///
-/// A client has one thread, which sleeps while nothing happens and ends with the last reference to the client. A lease
-/// is such a reference until its end, and a handler that uses the client until ``close()``.
+/// A client has one thread, which sleeps while nothing happens. The thread ends with the last reference to the client.
+/// A ``ForegroundLease`` holds a reference until it ends, and a handler that uses the client holds one until
+/// ``close()``.
 public actor RefreshClient {
-  /// What an app does to refresh itself.
+  /// A closure that refreshes the app's data.
   ///
-  /// Runs in a task of its own, which is cancelled at the deadline, and when the daemon stops the refresh sooner or goes
-  /// away, as it does for a moment when it is restarted; never twice at once. What it throws is a failure with the error's description in `refreshctl history`;
-  /// ``RetryLater`` is one that is worth a retry.
+  /// The client runs one handler at a time, in a task of its own. The task is cancelled at the deadline, when the
+  /// daemon stops the refresh sooner, and when the connection to the daemon ends, for example while the daemon
+  /// restarts. An error that the handler throws fails the refresh, and `refreshctl history` shows its description.
+  /// Throw ``RetryLater`` to ask for a retry.
   public typealias Handler = @Sendable (RefreshContext) async throws -> RefreshResult
 
   /// The id of the app, in reverse-DNS form.
@@ -32,15 +34,15 @@ public actor RefreshClient {
   let socketName: String?
   var socket: SocketPath
   var link = Link()
-  /// Why the link broke last.
+  /// The error that ended the last connection.
   var failure = RefreshError.closed
   var streams: [Stream: OpenStream] = [:]
-  /// The phase of the app, by the last answer that told it.
+  /// The phase of the app by the daemon's last message.
   var phase = RefreshPhase.background
   var calls: [Int32: PendingCall] = [:]
   var serving = Serving()
   var handler: Handler?
-  var handling: Handling?
+  var runningHandler: RunningHandler?
   var foregroundLeases = ForegroundLeases()
 
   /// The client's own thread.
@@ -54,24 +56,31 @@ public actor RefreshClient {
   }
 
   deinit {
-    handling?.task.cancel()
+    runningHandler?.task.cancel()
     subscribers.finish()
     loop.end()
   }
 
-  /// Connects to the daemon and tells it that the app has a process.
+  /// Connects to the daemon and registers this process as the app.
   ///
-  /// Throws when there is no daemon (`noDaemon`), when it does not know the app (`noSuchApp`), when this user may not
-  /// speak for the app (`notAllowed`), when there is no answer for 5 s (`disconnected`) or one that this library cannot
-  /// read (`incompatible`), or when the process has no descriptor left (`noResources`). An app that is to run on machines
-  /// without refreshd as well sets `keepsTrying`: then nothing of this is thrown, and ``events`` tells it. Only where
-  /// there is no descriptor or thread for the client itself, `noResources` is thrown all the same.
+  /// A failed attempt throws one of these errors:
+  ///
+  /// - `noDaemon`: No daemon listens on the socket.
+  /// - `noSuchApp`: The daemon's configuration has no file for the app.
+  /// - `notAllowed`: This user may not act for the app.
+  /// - `disconnected`: The daemon did not reply within 5 s.
+  /// - `incompatible`: This library cannot read the daemon's reply.
+  /// - `noResources`: The process has no descriptor or thread left.
+  ///
+  /// Set `keepsTrying` in an app that must also run on machines without refreshd. The method then throws only
+  /// `noResources`, if it cannot make the client itself. ``events`` reports every other failure, and the client keeps
+  /// trying.
   ///
   /// - Parameters:
   ///   - app: The id of the app in reverse-DNS form, as in its file below `apps.d`.
-  ///   - socket: The daemon's socket; if nil, `$REFRESH_SOCKET`, else that of the user's daemon if it is there, else
-  ///     that of the system's.
-  ///   - keepsTrying: Whether to connect as soon as the daemon is there, if it is not there now.
+  ///   - socket: The daemon's socket. The default is `$REFRESH_SOCKET`, else the socket of the user's daemon if it
+  ///     exists, else that of the system's daemon.
+  ///   - keepsTrying: Whether to retry in the background if the first attempt fails.
   public static func connect(
     app: String, socket: String? = nil, keepsTrying: Bool = false
   ) async throws(RefreshError) -> RefreshClient {
@@ -80,12 +89,14 @@ public actor RefreshClient {
     return client
   }
 
-  /// Has the app refresh itself from now on, in the place of the commands in its file.
+  /// Sets the handler that refreshes the app, in place of the commands in the app's file.
   ///
-  /// When this returns, the daemon hands refreshes to this process, if it is there. Of several processes of one app the
-  /// first one is handed all of them, and the next one takes over when that one ends. A second handler takes the place
-  /// of the first, from the next refresh on. A handler that has not returned yet from a refresh that was lost with the
-  /// connection is waited for before the daemon hands out anything to this process. After ``close()`` nothing happens.
+  /// When this returns, the daemon sends refreshes to this process, unless there is no connection. If several processes
+  /// of an app have a handler, the first one receives all refreshes, and the next one takes over when it ends.
+  ///
+  /// A second call replaces the handler from the next refresh on. If a handler is still at work on a refresh that a
+  /// lost connection has ended, the process receives no refresh until that handler returns. After ``close()`` this does
+  /// nothing.
   public func onRefresh(_ handler: @escaping Handler) async {
     guard link.state != .closed else { return }
     self.handler = handler
@@ -93,11 +104,13 @@ public actor RefreshClient {
     await answer(to: .attach)
   }
 
-  /// Sets the least time between two refreshes in the background, in place of the one in the app's file.
+  /// Sets the minimum time between two refreshes in the background, in place of the interval in the app's file.
   ///
-  /// It is kept, also across restarts, until it is set anew; an answer means that it is on the disk. Throws `badInterval`
-  /// for what is shorter than the daemon allows, `notStored` when the daemon cannot write, and as
-  /// ``connect(app:socket:keepsTrying:)`` when the daemon is not there. `refreshctl reset` takes it back.
+  /// The daemon has saved the interval when this returns. It stays in force, also across restarts, until you set
+  /// another one or the user runs `refreshctl reset`.
+  ///
+  /// Throws `badInterval` if the interval is shorter than the daemon allows, `notStored` if the daemon cannot save it,
+  /// and the errors of ``connect(app:socket:keepsTrying:)`` if the daemon cannot be reached.
   public func setMinimumBackgroundInterval(_ interval: RefreshInterval) async throws(RefreshError) {
     if case .closed = link.state { throw .closed }
     do throws(CallFailure) {
@@ -107,29 +120,29 @@ public actor RefreshClient {
     }
   }
 
-  /// What happens to the app from now on; the first event says how the client stands.
+  /// The events of the app, beginning with the state of the connection.
   ///
-  /// Each use is a sequence of its own, which ends when the client is closed. A reader that falls a hundred events
-  /// behind loses the oldest.
+  /// Every access makes a new sequence, which ends when the client is closed. It buffers 100 events; a slower reader
+  /// loses the oldest.
   public nonisolated var events: AsyncStream<RefreshEvent> { subscribers.subscribe() }
 
-  /// Ends all leases and the attachment, for good.
+  /// Ends all leases and the attachment for good.
   ///
-  /// A handler at work is cancelled, and its refresh has failed.
+  /// A handler at work is cancelled, and its refresh fails.
   public func close() {
     step(.closed)
-    // It may hold the client.
+    // The handler may hold a reference to the client.
     handler = nil
     subscribers.finish()
   }
 
   // MARK: - The foreground
 
-  /// Tells the daemon that the user looks at the app for as long as `body` runs.
+  /// Keeps the app in the foreground while `body` runs.
   ///
-  /// The app is then refreshed at once if its data is older than the foreground interval, and each such interval from
-  /// then on. `body` does not wait for the daemon, and runs without one as well. Several may run at once: the app is in
-  /// the foreground until the last one ends.
+  /// The daemon refreshes the app at once if its data is older than the foreground interval, and again after each such
+  /// interval. `body` neither waits for the daemon nor needs one. Calls may overlap: the app stays in the foreground
+  /// until the last one returns.
   public func withForeground<Result, Failure: Error>(
     isolation: isolated (any Actor)? = #isolation, _ body: () async throws(Failure) -> Result
   ) async throws(Failure) -> Result {
@@ -138,11 +151,10 @@ public actor RefreshClient {
     return try await body()
   }
 
-  /// Tells the daemon that the user looks at the app, until ``ForegroundLease/end()``.
+  /// Puts the app in the foreground until ``ForegroundLease/end()``.
   ///
-  /// For a window that is told when it gets and loses the focus; else use ``withForeground(isolation:_:)``. What the
-  /// daemon does not take, or what there is no descriptor for, is tried again, 30 s apart at most. After ``close()``
-  /// the lease holds nothing.
+  /// Use this for a window that gains and loses focus; otherwise prefer ``withForeground(isolation:_:)``. If the daemon
+  /// cannot be reached, the client retries at intervals of at most 30 s. After ``close()`` the lease has no effect.
   public func foreground() -> ForegroundLease {
     guard link.state != .closed else { return ForegroundLease(of: nil) }
     foregroundLeases.count += 1
@@ -155,9 +167,9 @@ public actor RefreshClient {
     settleForeground()
   }
 
-  /// The streams that make a client a connected one.
+  /// The streams that a connected client has.
   var wanted: [Stream] {
-    // An attachment is a lease of `launched` and tells what happens, too.
+    // An attachment includes a lease of `launched` and the events of `Watch`.
     handler == nil || serving.isOccupied ? [.lease(.launched), .watch] : [.attach]
   }
 }

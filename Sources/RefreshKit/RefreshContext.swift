@@ -1,17 +1,18 @@
+import RefreshAPI
 import Synchronization
 
-/// One refresh, as its handler sees it.
+/// A refresh that a handler performs.
 public struct RefreshContext: Sendable {
-  /// Which refresh it is, as in `refreshctl history`: `12-345`.
+  /// The id of the refresh, as in `refreshctl history`: `12-345`.
   public let id: String
-  /// Why it starts.
+  /// Why the refresh starts.
   public let trigger: RefreshTrigger
-  /// What the trigger brought; nil unless ``trigger`` is `push` or `transfer`.
+  /// The data that came with the trigger; nil unless ``trigger`` is `push` or `transfer`.
   ///
-  /// For `push` the JSON text of the push, as it was sent; for `transfer` a line of JSON for each transfer of the
-  /// session.
+  /// For `push`, this is the JSON text of the push as it was sent. For `transfer`, this is a line of JSON for each
+  /// transfer of the session.
   public let payload: String?
-  /// The `content-id` of the push, a number as text; nil unless ``trigger`` is `push`, and for a push without one.
+  /// The `content-id` of the push, a number as text; nil if ``trigger`` is not `push` or the push has none.
   public let contentID: String?
   /// The session whose transfers have ended; nil unless ``trigger`` is `transfer`.
   public let session: String?
@@ -26,29 +27,29 @@ public struct RefreshContext: Sendable {
     expiration = Expiration(deadline: order.deadline)
   }
 
-  /// When the daemon stops it, unless it does so sooner for another reason.
+  /// When the daemon stops the refresh, unless another reason stops it sooner.
   ///
-  /// On a clock that counts the time a machine sleeps and never steps. It may come nearer while the handler runs: a
-  /// machine that goes to sleep leaves 5 s at most.
+  /// The clock counts the time in which the machine sleeps, and never steps. The deadline may move nearer while the
+  /// handler runs: when the machine is about to sleep, at most 5 s are left.
   public var deadline: ContinuousClock.Instant { expiration.deadline }
 
-  /// How long is left until the deadline; zero when it has passed.
+  /// The time until the deadline; zero after it.
   public var timeRemaining: Duration { max(.zero, ContinuousClock.now.duration(to: deadline)) }
 
-  /// Runs `action` once, when the refresh is about to be stopped.
+  /// Runs `action` once, shortly before the refresh is stopped.
   ///
-  /// That is 5 s before the deadline, or when the daemon stops the refresh sooner; at once if it has come to that
-  /// already. An app whose deadline is 5 s or less hears of it only when it is stopped. Use it to keep what is done so
-  /// far; soon after, the handler's task is cancelled.
+  /// The action runs 5 s before the deadline, or when the daemon stops the refresh sooner. It runs at once if that time
+  /// has passed already. With a deadline of 5 s or less, it runs only when the refresh is stopped. Save your progress
+  /// in it, because the handler's task is cancelled soon after.
   ///
-  /// The action must not block: it runs on the client's thread, or on the caller's if it runs at once. None begins
-  /// after the handler has returned, but one that has begun may end after that.
+  /// The action must not block. It runs on the client's thread, or on the caller's thread if it runs at once. No action
+  /// starts after the handler has returned, but one that has started may finish later.
   public func onExpiration(_ action: @escaping @Sendable () -> Void) {
     expiration.add(action)
   }
 }
 
-/// The deadline of one refresh, and the actions that wait for its expiration.
+/// The deadline of a refresh and the actions that run before it.
 final class Expiration: Sendable {
   private struct State {
     var deadline: ContinuousClock.Instant
@@ -82,7 +83,7 @@ final class Expiration: Sendable {
     if runsNow { action() }
   }
 
-  /// Runs what waits, with this deadline from now on if there is one; a second time nothing does.
+  /// Runs the waiting actions and stores a new deadline, if there is one; runs nothing the second time.
   func expire(deadline: ContinuousClock.Instant?) {
     let actions = state.withLock { state in
       if let deadline { state.deadline = deadline }
@@ -93,8 +94,42 @@ final class Expiration: Sendable {
     for action in actions { action() }
   }
 
-  /// The handler has returned.
+  /// Drops the actions, because the handler has returned.
   func end() {
     state.withLock { $0.stage = .over }
+  }
+}
+
+/// The reason why a refresh starts.
+public enum RefreshTrigger: Hashable, Sendable, CaseIterable {
+  /// The interval of the phase has passed since the last start.
+  case interval
+  /// The app entered the foreground, and its data was older than the foreground interval.
+  case foreground
+  /// A push asked for the refresh.
+  case push
+  /// The last transfer of a session has ended.
+  case transfer
+  /// An earlier refresh failed and is retried.
+  case retry
+  /// The refresh was missed while the machine or the daemon was off.
+  case catchUp
+  /// A person asked for the refresh.
+  case manual
+  /// A newer refreshd sent a trigger that this library does not know.
+  case other
+
+  init(_ trigger: Wire.Trigger?) {
+    self =
+      switch trigger {
+      case .interval: .interval
+      case .foreground: .foreground
+      case .push: .push
+      case .transfer: .transfer
+      case .retry: .retry
+      case .catchUp: .catchUp
+      case .manual: .manual
+      case nil: .other
+      }
   }
 }

@@ -2,23 +2,25 @@ import Glibc
 import RefreshAPI
 import Varlink
 
-/// Why the daemon does not do what was asked: a code for the program, and a sentence for a person with what to do next.
+/// An error of the daemon or of the connection to it.
+///
+/// ``code`` is for programs, and ``description`` for people.
 public struct RefreshError: Error, CustomStringConvertible, Hashable, Sendable {
-  /// What a program can tell apart.
+  /// The kinds of errors that a program can tell apart.
   public enum Code: Hashable, Sendable {
-    /// Nobody listens on the socket: refreshd is not installed, or not running.
+    /// No daemon listens on the socket: refreshd is not installed or does not run.
     case noDaemon
-    /// The connection ended, or brought no answer in time.
+    /// The connection ended, or the daemon did not reply in time.
     case disconnected
-    /// This user may not speak for the app, or may not use the socket.
+    /// This user may not act for the app, or may not use the socket.
     case notAllowed
     /// No file of the daemon's configuration names the app.
     case noSuchApp
-    /// The interval is none that the daemon takes.
+    /// The daemon does not accept the interval.
     case badInterval
-    /// The daemon cannot keep the change, for instance on a full disk; nothing is changed.
+    /// The daemon cannot save the change, for example on a full disk; nothing is changed.
     case notStored
-    /// Daemon and app do not understand each other: their versions differ.
+    /// The versions of the daemon and of this library do not fit together.
     case incompatible
     /// The process has no descriptor or no thread left.
     case noResources
@@ -26,9 +28,9 @@ public struct RefreshError: Error, CustomStringConvertible, Hashable, Sendable {
     case closed
   }
 
-  /// What it is.
+  /// The kind of error.
   public let code: Code
-  /// What happened, to what, and what to do next.
+  /// The failed action, its reason, and a remedy.
   public let description: String
 
   init(_ code: Code, _ description: String) {
@@ -36,7 +38,7 @@ public struct RefreshError: Error, CustomStringConvertible, Hashable, Sendable {
     self.description = description
   }
 
-  /// What a call ended with that has no answer to use.
+  /// Converts the error of a connection to the daemon.
   init(_ error: ClientError, at socket: SocketPath) {
     switch error {
     case .unreachable(let reason) where [EACCES, EPERM].contains(reason.code):
@@ -46,7 +48,7 @@ public struct RefreshError: Error, CustomStringConvertible, Hashable, Sendable {
     case .unreachable(let reason):
       self.init(.noDaemon, "\(reason); \(socket.remedy)")
     case .disconnected:
-      self.init(.disconnected, "cannot hear from refreshd: it closed the connection; its journal may say why")
+      self.init(.disconnected, "cannot reach refreshd: it closed the connection; see its journal")
     case .malformed(let reason):
       self.init(.incompatible, "cannot read what refreshd answered (\(reason)); install the RefreshKit of its version")
     case .failed(let reply):
@@ -54,7 +56,7 @@ public struct RefreshError: Error, CustomStringConvertible, Hashable, Sendable {
     }
   }
 
-  /// What a call with one answer ended with.
+  /// Converts the failure of a call with one reply.
   init(_ failure: CallFailure, at socket: SocketPath) {
     switch failure {
     case .failed(let error): self.init(error, at: socket)
@@ -66,13 +68,13 @@ public struct RefreshError: Error, CustomStringConvertible, Hashable, Sendable {
     self.init(.incompatible, "cannot do this: refreshd answered \(name); install the RefreshKit of its version")
   }
 
-  /// The daemon is there and says nothing.
+  /// The daemon is there but does not reply.
   static let late = RefreshError(
-    .disconnected, "cannot hear from refreshd: it did not answer in time; see whether it runs: refreshctl status")
+    .disconnected, "cannot reach refreshd: it did not answer in time; see whether it runs: refreshctl status")
 
   static let closed = RefreshError(.closed, "cannot use a client that was closed; connect another one")
 
-  /// The errors of the interfaces.
+  /// Converts the errors that the interfaces declare; nil for any other.
   private static func declared(_ reply: ErrorReply) -> RefreshError? {
     do throws(ClientError) {
       switch reply.name {
@@ -93,7 +95,7 @@ public struct RefreshError: Error, CustomStringConvertible, Hashable, Sendable {
       default: return nil
       }
     } catch {
-      // An error whose parameters cannot be read is told by its name.
+      // If the parameters cannot be read, the caller reports the name of the error.
       return nil
     }
   }

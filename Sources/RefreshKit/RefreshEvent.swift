@@ -1,36 +1,36 @@
 import RefreshAPI
 
-/// What happens to an app, as ``RefreshClient/events`` tells it.
+/// An event of an app, as ``RefreshClient/events`` delivers it.
 public enum RefreshEvent: Hashable, Sendable {
-  /// The daemon knows of this process, and the app is in this phase.
+  /// The client is connected, and the app is in this phase.
   ///
-  /// The first event if the client is connected, and the one after ``disconnected(_:retryingIn:)``.
+  /// This is the first event of a connected client, and the one that follows ``disconnected(_:retryingIn:)``.
   case attached(RefreshPhase)
-  /// The app is in another phase.
+  /// The app has entered another phase.
   case phaseChanged(RefreshPhase)
-  /// A refresh has begun, by this process or by another, such as the command in the app's file.
+  /// A refresh has started, in this process or elsewhere, such as a command of the app's file.
   case started(id: String, RefreshTrigger)
   /// A refresh has ended.
   ///
-  /// `message` is what its tasks said, or why it failed; nil if there is nothing to say.
+  /// `message` is the message of its tasks, or the reason of its failure; nil if there is neither.
   case ended(id: String, RefreshOutcome, message: String?)
-  /// A push has come that wakes nobody, because it has no `content-available`.
+  /// A push arrived that starts no refresh, because it has no `content-available`.
   ///
-  /// The payload is its JSON text. Told only to a client with a handler. A push that does wake the app is not told here:
-  /// the handler is called with ``RefreshContext/payload``.
+  /// `payload` is its JSON text. Only clients with a handler receive this event. A push that starts a refresh is passed
+  /// to the handler as ``RefreshContext/payload``.
   case push(payload: String, contentID: String?)
-  /// A push that waited to wake the app was dropped, because too many came after it.
+  /// A push that waited to start a refresh was dropped, because too many came after it.
   ///
-  /// `reason` is that in words. Told only to a client with a handler.
+  /// `reason` explains this in words. Only clients with a handler receive this event.
   case pushDropped(contentID: String?, reason: String?)
-  /// The daemon is gone or refuses; the client connects anew in so long, without being asked.
+  /// The daemon is gone or refuses the client, which retries by itself after the given pause.
   ///
-  /// What it was told stays so: the handler, and the leases. Told for each attempt that failed.
+  /// The handler and the leases stay in force. Each failed attempt sends this event.
   case disconnected(RefreshError, retryingIn: Duration)
 }
 
 extension RefreshEvent {
-  /// What an attached app is told that is not for its handler; nil for what a later daemon has and this library has no word for.
+  /// Converts an event of an attachment; nil for a kind of a newer daemon that this library does not know.
   init?(_ event: Wire.AttachEvent) {
     switch (event.kind, event.refresh, event.outcome, event.phase) {
     case ("push", _, _, _):
@@ -45,7 +45,7 @@ extension RefreshEvent {
     }
   }
 
-  /// What whoever watches is told; nil for what is no event of the app itself.
+  /// Converts an event of `Watch`; nil for an event that does not concern the app itself.
   init?(_ event: Wire.WatchEvent) {
     switch event.kind {
     case .started:
@@ -53,12 +53,32 @@ extension RefreshEvent {
       self = .started(id: id, RefreshTrigger(trigger))
     case .ended:
       guard let refresh = event.refresh else { return nil }
-      let said = refresh.tasks.map(\.message).filter { !$0.isEmpty }.joined(separator: "; ")
-      self = .ended(id: refresh.id, RefreshOutcome(refresh.outcome), message: said.isEmpty ? refresh.cause?.text : said)
+      let messages = refresh.tasks.map(\.message).filter { !$0.isEmpty }.joined(separator: "; ")
+      self = .ended(
+        id: refresh.id, RefreshOutcome(refresh.outcome), message: messages.isEmpty ? refresh.cause?.text : messages)
     case .phaseChanged:
       guard let phase = event.phase else { return nil }
       self = .phaseChanged(RefreshPhase(phase))
     default: return nil
     }
+  }
+}
+
+/// The phase of an app, by its signals and leases.
+public enum RefreshPhase: Hashable, Sendable, CaseIterable {
+  /// The user looks at the app: the foreground interval is in force.
+  case foreground
+  /// The user does not look at the app: the background interval is in force.
+  case background
+  /// The user is logged out: the app is not refreshed until the signal `login`.
+  case loggedOut
+
+  init(_ phase: Wire.Phase) {
+    self =
+      switch phase {
+      case .foreground: .foreground
+      case .background: .background
+      case .loggedOut: .loggedOut
+      }
   }
 }

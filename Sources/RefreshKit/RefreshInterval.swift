@@ -1,24 +1,22 @@
-/// The least time between two refreshes of an app in the background.
-///
-/// DESIGN section 4, "Intervals and phases".
+/// The minimum time between two refreshes of an app in the background.
 public enum RefreshInterval: Hashable, Sendable {
   /// As often as the daemon's configuration allows: its `background_floor`, 15 min by default.
   case minimum
-  /// Not in the background at all.
+  /// Never in the background.
   case never
-  /// At least so long after the last start; parts of a microsecond are dropped.
+  /// At least this long after the last start; fractions of a microsecond are dropped.
   case atLeast(Duration)
 
-  /// At least so many seconds after the last start.
+  /// At least this many seconds after the last start.
   public static func seconds(_ seconds: some BinaryInteger) -> RefreshInterval { .atLeast(.seconds(seconds)) }
 
-  /// At least so many minutes after the last start.
+  /// At least this many minutes after the last start.
   public static func minutes(_ minutes: some BinaryInteger) -> RefreshInterval { .atLeast(.seconds(60) * minutes) }
 
-  /// At least so many hours after the last start.
+  /// At least this many hours after the last start.
   public static func hours(_ hours: some BinaryInteger) -> RefreshInterval { .atLeast(.seconds(3600) * hours) }
 
-  /// As the daemon reads it.
+  /// The interval in the form that the daemon reads.
   var text: String {
     switch self {
     case .minimum: "minimum"
@@ -29,7 +27,7 @@ public enum RefreshInterval: Hashable, Sendable {
 }
 
 extension Duration {
-  /// Whole microseconds; the nearest that there are for what is longer than 292,000 years.
+  /// The duration in whole microseconds, clamped to about 292,000 years.
   var microseconds: Int64 {
     let (seconds, attoseconds) = components
     let (whole, isTooLong) = seconds.multipliedReportingOverflow(by: 1_000_000)

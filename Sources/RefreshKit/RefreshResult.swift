@@ -1,46 +1,75 @@
-/// What a refresh has brought, as its handler tells it: new data, or none.
+import RefreshAPI
+
+/// The result of a successful refresh: new data or none.
 ///
-/// A handler that cannot do its work throws; that is the third result, failed (DESIGN section 4, "Results").
+/// A handler whose refresh fails throws an error instead.
 public struct RefreshResult: Hashable, Sendable {
   let outcome: RefreshOutcome
   let message: String?
 
-  /// There was something new.
+  /// The refresh brought new data.
   public static let newData = RefreshResult(outcome: .newData, message: nil)
 
-  /// There was something new, and one line about it for the history, such as `3 mails`.
+  /// The refresh brought new data; `message` is a line for the history, such as `3 mails`.
   ///
-  /// What is longer than 200 bytes is cut.
+  /// The daemon cuts a message after 200 bytes.
   public static func newData(_ message: String) -> RefreshResult {
     RefreshResult(outcome: .newData, message: message)
   }
 
-  /// All went well, and nothing was new.
+  /// The refresh succeeded and brought nothing new.
   public static let noData = RefreshResult(outcome: .noData, message: nil)
 }
 
-/// What a handler throws when the other side is down or busy: the refresh has failed, and is worth a retry.
+/// An error that asks for a retry, because the other side is down or busy.
 ///
 ///     if response.status == 503 { throw RetryLater(after: .seconds(600), "the server is busy") }
 ///
-/// Any other error is a failure as well, but the next refresh comes when it would have come anyway.
+/// Any other error fails the refresh too, but the next refresh then comes at its usual time.
 public struct RetryLater: Error, CustomStringConvertible, Sendable {
-  /// The longest time that the daemon takes: 24 h (`retry_after_us` of `org.refreshd.App.Complete`).
+  /// The longest pause that the daemon accepts: 24 h (`retry_after_us` of `org.refreshd.App.Complete`).
   static let longest = Duration.seconds(86_400)
 
-  /// How long after the end of the refresh it may be tried again; from nothing to 24 h.
+  /// The shortest time from the end of the refresh to the retry, from 0 to 24 h.
   public let pause: Duration
-  /// One line for the history: what went wrong.
+  /// A line for the history that says what failed.
   ///
-  /// What is longer than 200 bytes is cut.
+  /// The daemon cuts it after 200 bytes.
   public let description: String
 
-  /// A retry after a time that the other side has told, such as an HTTP server by `Retry-After`.
+  /// Makes an error with the pause that the other side asked for, such as an HTTP server with `Retry-After`.
   ///
-  /// More than 24 h counts as 24 h, and less than nothing as nothing: the time is another program's, and the refresh
-  /// has failed all the same.
+  /// The pause is clamped to the range from 0 to 24 h, because it comes from another program.
   public init(after pause: Duration, _ description: String = "worth a retry") {
     self.pause = min(max(pause, .zero), Self.longest)
     self.description = description
+  }
+}
+
+/// How a refresh ended.
+public enum RefreshOutcome: Hashable, Sendable, CaseIterable {
+  /// The refresh brought new data.
+  case newData
+  /// The refresh succeeded and brought nothing new.
+  case noData
+  /// The refresh failed.
+  case failed
+
+  init(_ outcome: Wire.Outcome) {
+    self =
+      switch outcome {
+      case .newData: .newData
+      case .noData: .noData
+      case .failed: .failed
+      }
+  }
+
+  /// The outcome in the form of the wire protocol.
+  var onTheWire: Wire.Outcome {
+    switch self {
+    case .newData: .newData
+    case .noData: .noData
+    case .failed: .failed
+    }
   }
 }

@@ -1,6 +1,6 @@
-/// Which refresh the handler is at, and what becomes of it: at most one at a time, and for each at most one completion.
+/// Decides how a refresh runs in the handler: one refresh at a time, with at most one completion each.
 ///
-/// A value without a task or a clock; ``RefreshClient`` does what it says.
+/// A pure value without task or clock; ``RefreshClient`` performs its effects.
 ///
 /// ```
 /// idle    -> serving   performed
@@ -9,7 +9,7 @@
 struct Serving: Sendable {
   typealias Instant = ContinuousClock.Instant
 
-  /// What the daemon asks for.
+  /// A refresh that the daemon hands to this process.
   struct Order: Hashable, Sendable {
     let id: String
     let token: String
@@ -20,14 +20,14 @@ struct Serving: Sendable {
     let deadline: Instant
   }
 
-  /// How the handler's refresh stands.
+  /// The state of the refresh in the handler.
   enum Standing: Hashable, Sendable {
     case wanted
-    /// The handler was told that the end is near.
+    /// The handler was warned that the deadline is near.
     case expiring
-    /// The handler's task is cancelled; the daemon still wants to hear when it has returned.
+    /// The handler's task is cancelled; the daemon still waits for its completion.
     case cancelled
-    /// The connection that it came over is gone, and with it whoever wants to hear of it.
+    /// The connection of the refresh is gone, so no completion is sent.
     case lost
   }
 
@@ -38,7 +38,7 @@ struct Serving: Sendable {
 
   enum Event: Hashable, Sendable {
     case performed(Order)
-    /// It is stopped at this instant, which may be sooner than the order said; nil if the daemon does not say when.
+    /// The refresh is stopped at this instant, maybe sooner than in the order; nil if the daemon does not say when.
     case expiring(id: String, deadline: Instant?)
     case cancelled(id: String)
     case disconnected
@@ -49,7 +49,7 @@ struct Serving: Sendable {
 
   enum Effect: Hashable, Sendable {
     case start(Order)
-    /// Tells the handler that the end is near, and when it is if that has changed.
+    /// Warns the handler that the deadline is near; `deadline` is nil if it has not changed.
     case expire(deadline: Instant?)
     case cancel
     case complete(token: String, Completion)
@@ -57,12 +57,12 @@ struct Serving: Sendable {
 
   private(set) var state = State.idle
 
-  /// How long after the deadline the handler is stopped without the daemon, which would have by then.
+  /// How long after the deadline the client itself stops the handler, if the daemon has not.
   ///
-  /// A handler that is stopped before the daemon looks at its clock would be told as one that failed by itself.
+  /// If the client stopped it sooner, the daemon would see a failure of the handler instead of a missed deadline.
   private static let leeway = Duration.seconds(1)
 
-  /// When ``Event/timePassed`` is due: at a deadline that the daemon has not enforced, because it stands still.
+  /// When ``Event/timePassed`` is due: at a deadline that the daemon does not enforce, because it hangs.
   var wake: Instant? {
     switch state {
     case .serving(let order, .wanted), .serving(let order, .expiring): order.deadline + Self.leeway
@@ -70,9 +70,9 @@ struct Serving: Sendable {
     }
   }
 
-  /// Whether the handler is still at a refresh that nobody waits for any more.
+  /// Whether the handler still works on a refresh that the daemon has given up.
   ///
-  /// Who is, must not attach: the daemon would hand it the next refresh, which it could not begin.
+  /// Such a client must not attach: the daemon would send it the next refresh, which it could not start.
   var isOccupied: Bool {
     if case .serving(_, .lost) = state { true } else { false }
   }
@@ -83,7 +83,7 @@ struct Serving: Sendable {
       state = .serving(order, .wanted)
       return [.start(order)]
     case (.serving, .performed(let order)):
-      // The daemon hands out one after the other; whatever it says, the handler is never run twice at once.
+      // The daemon sends one refresh at a time. A second one is refused, so that the handler never runs twice at once.
       return [.complete(token: order.token, .busy)]
     case (.serving(let order, .wanted), .expiring(let id, let deadline)) where id == order.id:
       state = .serving(order, .expiring)
@@ -111,13 +111,13 @@ extension Serving.Standing {
   fileprivate var isStopped: Bool { self == .cancelled || self == .lost }
 }
 
-/// What the daemon is told of a refresh when its handler has returned.
+/// The report to the daemon after the handler has returned.
 struct Completion: Hashable, Sendable {
   let outcome: RefreshOutcome
   let message: String?
   let retryAfter: Duration?
 
-  /// The handler is at another refresh.
+  /// The handler works on another refresh.
   static let busy = Completion(
     outcome: .failed, message: "the handler has not returned from the refresh before", retryAfter: nil)
 
@@ -125,7 +125,7 @@ struct Completion: Hashable, Sendable {
     self.init(outcome: result.outcome, message: result.message, retryAfter: nil)
   }
 
-  /// What a handler's error says.
+  /// Converts an error of the handler.
   init(_ error: any Error) {
     switch error {
     case let error as RetryLater: self.init(outcome: .failed, message: error.description, retryAfter: error.pause)
@@ -140,6 +140,6 @@ struct Completion: Hashable, Sendable {
     self.retryAfter = retryAfter
   }
 
-  /// The daemon keeps 200 bytes of a message, which are in no more code points than that; an error may print a document.
+  /// The daemon keeps 200 bytes, which hold at most 200 code points; an error may print a whole document.
   private static let messageBound = 200
 }

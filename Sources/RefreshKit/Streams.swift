@@ -2,13 +2,13 @@ import Glibc
 import RefreshAPI
 import Varlink
 
-/// What the daemon is told for as long as a connection lasts.
+/// A call that lasts as long as its connection.
 enum Stream: Hashable, Sendable {
-  /// The app refreshes itself; it is launched as well.
+  /// The app performs its own refreshes; includes a lease of `launched`.
   case attach
   /// A lease of a signal: `launched` or `foreground`.
   case lease(Wire.LifecycleSignal)
-  /// What happens to an app that others refresh.
+  /// The events of an app that has no handler here.
   case watch
 }
 
@@ -16,11 +16,11 @@ enum Stream: Hashable, Sendable {
 struct OpenStream {
   let client: Client
   var hasAnswered = false
-  /// Who waits for the first answer, or for the end of the stream.
+  /// The callers that wait for the first reply or the end of the stream.
   var waiting: [CheckedContinuation<Void, Never>] = []
 }
 
-/// The connections that last: made, read and made anew as ``Link`` says.
+/// Opens, reads and reopens the streams, as ``Link`` decides.
 extension RefreshClient {
   /// Connects for the first time.
   func begin(keepsTrying: Bool) async throws(RefreshError) {
@@ -30,13 +30,13 @@ extension RefreshClient {
     if case .closed = link.state { throw failure }
   }
 
-  /// Waits until the daemon has answered; not at all if there is no such stream.
+  /// Waits for the daemon's first reply on a stream; returns at once if there is no such stream.
   func answer(to stream: Stream) async {
     guard let open = streams[stream], !open.hasAnswered else { return }
     await withCheckedContinuation { streams[stream]?.waiting.append($0) }
   }
 
-  /// Has the link decide, and does what it says.
+  /// Passes an event to the link and performs its effect.
   func step(_ event: Link.Event) {
     switch link.handle(event, at: .now) {
     case .connect:
@@ -45,20 +45,20 @@ extension RefreshClient {
       settleForeground()
     case .disconnect(let pause):
       dropAll()
-      subscribers.tell(.disconnected(failure, retryingIn: pause))
+      subscribers.publish(.disconnected(failure, retryingIn: pause))
     case .end: dropAll()
     case nil: break
     }
     arm()
   }
 
-  /// Opens what has come to be wanted, and has the link wait for its answer.
+  /// Opens the streams that are newly wanted, and makes the link wait for their replies.
   func extend() {
     guard wanted.contains(where: { streams[$0] == nil }) else { return }
     if case .connected = link.state { step(.extended) } else { openWanted() }
   }
 
-  /// Opens what is wanted, unless the link waits or is closed.
+  /// Opens the wanted streams, unless the link waits or is closed.
   func openWanted() {
     for stream in wanted where link.isUp && streams[stream] == nil { open(stream) }
   }
@@ -77,7 +77,7 @@ extension RefreshClient {
     arm()
   }
 
-  /// Sets the one alarm to the earliest of all that is waited for.
+  /// Sets the only alarm to the earliest time that is due.
   func arm() {
     loop.alarm = ([link.wake, serving.wake, foregroundLeases.retry].compactMap(\.self) + calls.values.map(\.until))
       .min()
@@ -115,7 +115,7 @@ extension RefreshClient {
     serve(.disconnected)
   }
 
-  /// A stream has ended, or could not be opened.
+  /// Handles a stream that has ended or could not be opened.
   private func failed(_ stream: Stream, _ error: ClientError) {
     guard stream == ForegroundLeases.stream else { return broke(RefreshError(error, at: socket)) }
     drop(stream)
@@ -125,32 +125,32 @@ extension RefreshClient {
 
   // MARK: Reading
 
-  /// Takes all that has come.
+  /// Reads all messages that have arrived.
   private func read(_ stream: Stream) {
     while let open = streams[stream] {
       do throws(ClientError) {
-        guard try take(from: open.client, stream) else { return }
+        guard try receive(from: open.client, stream) else { return }
       } catch .malformed where open.hasAnswered {
-        // Of a later daemon, with values that this library does not know: what it says after it may be known.
+        // A newer daemon sent values that this library does not know; the messages that follow may be readable.
       } catch {
         failed(stream, error)
       }
     }
   }
 
-  /// Takes the next answer; false if there is none yet.
-  private func take(from client: Client, _ stream: Stream) throws(ClientError) -> Bool {
+  /// Reads the next message; returns false if there is none yet.
+  private func receive(from client: Client, _ stream: Stream) throws(ClientError) -> Bool {
     switch stream {
     case .attach:
       guard let answer = try next(AppInterface.Attach.Reply.self, from: client) else { return false }
-      take(answer.event)
+      apply(answer.event)
     case .lease:
       guard let answer = try next(AppInterface.Signal.Reply.self, from: client) else { return false }
       if answer.notice == nil { answered(stream, RefreshPhase(answer.phase)) }
     case .watch:
       guard let answer = try next(ManagerInterface.Watch.Reply.self, from: client) else { return false }
       if answer.event.kind == .watching { answered(stream, phase) }
-      if let event = RefreshEvent(answer.event) { subscribers.tell(event) }
+      if let event = RefreshEvent(answer.event) { subscribers.publish(event) }
     }
     return true
   }
@@ -161,7 +161,7 @@ extension RefreshClient {
     return answer.parameters
   }
 
-  private func take(_ event: Wire.AttachEvent) {
+  private func apply(_ event: Wire.AttachEvent) {
     switch event.kind {
     case "attached":
       answered(.attach, event.phase.map(RefreshPhase.init) ?? phase)
@@ -172,7 +172,7 @@ extension RefreshClient {
     case "cancelled":
       if let id = event.refresh { serve(.cancelled(id: id)) }
     default:
-      if let event = RefreshEvent(event) { subscribers.tell(event) }
+      if let event = RefreshEvent(event) { subscribers.publish(event) }
     }
   }
 
@@ -187,22 +187,22 @@ extension RefreshClient {
     for waiting in waiting { waiting.resume() }
   }
 
-  /// Takes note when all has answered that makes the client a connected one; what that replaces is ended only now.
+  /// Reports the connection when all wanted streams have answered, and only then ends the streams that they replace.
   private func settle() {
     guard wanted.allSatisfy({ streams[$0]?.hasAnswered == true }) else { return }
     for stream in Array(streams.keys) where stream != ForegroundLeases.stream && !wanted.contains(stream) {
-      // What it was told before is not told by what takes its place.
+      // Reads the old stream to its end, because the new one does not repeat its messages.
       read(stream)
       drop(stream)
     }
     guard case .connecting = link.state else { return }
     step(.answered)
-    subscribers.tell(.attached(phase))
+    subscribers.publish(.attached(phase))
   }
 }
 
 extension Serving.Order {
-  /// Nil if the daemon left out what no refresh is without.
+  /// Nil if the daemon left out a required field.
   fileprivate init?(_ event: Wire.AttachEvent) {
     guard let refresh = event.refresh, let token = event.token, let deadline = event.deadline else { return nil }
     self.init(
@@ -212,7 +212,7 @@ extension Serving.Order {
 }
 
 extension Wire.AttachEvent {
-  /// The deadline, which is told by the wall clock, on a clock that never steps.
+  /// The deadline, converted from the wall clock to a clock that never steps.
   fileprivate var deadline: ContinuousClock.Instant? {
     guard let deadlineMicroseconds else { return nil }
     var wall = timespec()

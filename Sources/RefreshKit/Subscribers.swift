@@ -1,24 +1,24 @@
 import Synchronization
 
-/// Those who read ``RefreshClient/events``.
+/// The readers of ``RefreshClient/events``.
 final class Subscribers: Sendable {
-  /// How many events wait for a reader that falls behind; of more, the oldest are dropped.
+  /// The events that are buffered for a slow reader; when there are more, the oldest are dropped.
   private static let room = 100
 
   private struct State {
     var readers: [Int: AsyncStream<RefreshEvent>.Continuation] = [:]
     var next = 0
-    /// How the client stands; a newcomer hears of it first.
+    /// The state of the connection, which a new reader receives first.
     var standing: RefreshEvent?
-    /// The refresh that was last told to have begun, and the one that was last told to have ended.
+    /// The refreshes whose start and end were published last.
     var started: String?
     var ended: String?
     var isOver = false
 
-    /// What of this is news.
+    /// The event to publish; nil if the readers know it already.
     ///
-    /// When a client gets its handler, two connections tell it the same for a moment. An app has one refresh at a time,
-    /// so the last id is enough to tell a repetition.
+    /// When a client gets its handler, two connections report the same events for a moment. An app has one refresh at a
+    /// time, so the last id is enough to detect a duplicate.
     mutating func news(of event: RefreshEvent) -> RefreshEvent? {
       switch event {
       case .attached(let phase), .phaseChanged(let phase):
@@ -27,13 +27,13 @@ final class Subscribers: Sendable {
           return standing
         }
         standing = .attached(phase)
-        // One more connection of a client that has one is no news, only another phase is.
+        // A further connection is no event by itself; only a change of phase is.
         return phase == before ? nil : .phaseChanged(phase)
       case .disconnected:
         standing = event
         return event
       case .push, .pushDropped:
-        // Only an attachment tells them, and a client has one.
+        // Only an attachment reports pushes, and a client has only one.
         return event
       case .started(let id, _):
         defer { started = id }
@@ -47,7 +47,7 @@ final class Subscribers: Sendable {
 
   private let state = Mutex(State())
 
-  /// What happens from now on; before it, how the client stands.
+  /// A new sequence of events, which begins with the state of the connection.
   func subscribe() -> AsyncStream<RefreshEvent> {
     let (stream, reader) = AsyncStream.makeStream(
       of: RefreshEvent.self, bufferingPolicy: .bufferingNewest(Self.room))
@@ -66,13 +66,13 @@ final class Subscribers: Sendable {
     return stream
   }
 
-  func tell(_ event: RefreshEvent) {
+  func publish(_ event: RefreshEvent) {
     let (news, readers) = state.withLock { ($0.news(of: event), Array($0.readers.values)) }
     guard let news else { return }
     for reader in readers { reader.yield(news) }
   }
 
-  /// There will be no more events.
+  /// Ends all sequences.
   func finish() {
     let readers = state.withLock { state in
       state.isOver = true

@@ -1,34 +1,35 @@
 import CSystemd
 import Glibc
 
-/// A connection to a message bus: sd-bus(3) on the event loop, which comes back by itself.
+/// A connection to a message bus: sd-bus(3) on the event loop, with automatic reconnection.
 ///
-/// Nothing here waits: a bus that is not there is ``State/absent(_:)``, its socket is watched for (inotify(7)) and costs
-/// nothing until it appears. A connection that is lost is made again, the first time after ``firstDelay``, then after
-/// twice as long each time. What is subscribed to is subscribed to again on the new connection.
+/// No call blocks. If there is no bus, the state is ``State/absent(_:)``, and inotify(7) watches for its socket at no
+/// cost. A lost connection is made again, first after ``firstDelay`` and then after twice as long each time. Every new
+/// connection renews the subscriptions.
 ///
 /// Thread-confined, as its loop is.
 public final class Bus {
-  /// How the connection is.
+  /// The state of the connection.
   public enum State: Hashable, Sendable {
-    /// There is none, and why, in words that follow a colon or stand alone.
+    /// There is no connection; the reason follows a colon or stands alone.
     case absent(String)
-    /// It is being made.
+    /// The connection is being made.
     case connecting
-    /// It is there.
+    /// The connection is there.
     case connected
   }
 
-  /// How long an answer may take until whoever asked goes on without it, in microseconds (FEATURES D1).
+  /// How long a caller waits for an answer before it goes on without it, in microseconds.
   public static let patience: Int64 = 2_000_000
-  /// How long after a loss the first try is, in microseconds: about what dbus-daemon(1) takes to restart.
+  /// The delay before the first retry after a loss, in microseconds: about the time that dbus-daemon(1) takes to
+  /// restart.
   static let firstDelay: Int64 = 250_000
-  /// How far apart tries are at most, in microseconds.
+  /// The longest delay between retries, in microseconds.
   static let lastDelay: Int64 = 64_000_000
 
-  /// Where the bus is.
+  /// The address of the bus.
   public let address: BusAddress
-  /// How the connection is now.
+  /// The current state of the connection.
   public private(set) var state: State
 
   let loop: EventLoop
@@ -41,7 +42,7 @@ public final class Bus {
 
   /// Connects to the bus at `address`.
   ///
-  /// Throws when the loop has no room for a timer; a bus that is not there is no error.
+  /// Throws when the loop has no room for a timer; a missing bus is no error.
   public init(_ address: BusAddress, on loop: EventLoop) throws(SystemdError) {
     self.address = address
     self.loop = loop
@@ -61,7 +62,7 @@ public final class Bus {
     disconnect()
     do throws(SystemdError) {
       try start()
-      // The socket's appearance is awaited, and is then a connection like any other.
+      // sd-bus(3) waits for a missing socket and then connects as usual.
       change(to: address.isVacant ? .absent("there is no \(address.name)") : .connecting)
     } catch {
       lose(error.description)
@@ -85,7 +86,7 @@ public final class Bus {
     try check(sd_bus_attach_event(bus, loop.event, Int32(SD_EVENT_PRIORITY_NORMAL)), cannot: "watch the bus")
   }
 
-  /// Hears of what happens to the connection itself: signals that sd-bus(3) makes, and no bus sends.
+  /// Watches for the signals that sd-bus(3) itself makes for the connection.
   private func watchConnection() throws(SystemdError) {
     let local = "org.freedesktop.DBus.Local"
     let callback: sd_bus_message_handler_t = { message, context, _ in
@@ -112,10 +113,12 @@ public final class Bus {
     change(to: .connected)
   }
 
-  /// Takes note of a connection that is gone; the next one is made from the timer, outside of sd-bus(3)'s own calls.
+  /// Records a lost connection.
+  ///
+  /// A timer makes the next one, because sd-bus(3) may be the caller here.
   private func lose(_ reason: String) {
     let now = EventLoop.bootMicroseconds()
-    // One that lasted was a good one, so the next loss is another story.
+    // A connection that lasted resets the delay.
     if let connectedAt, now - connectedAt > delay { delay = Self.firstDelay }
     connectedAt = nil
     retry?.arm(at: now + delay, accuracy: delay / 4)
@@ -139,22 +142,22 @@ public final class Bus {
     }
   }
 
-  /// Tells `subscription` of every change of ``state`` for as long as it lives, and of the present one at once.
+  /// Calls `subscription` for the current ``state`` now, and for every change while it exists.
   func add(_ subscription: any BusSubscription) {
     subscriptions[ObjectIdentifier(subscription)] = { [weak subscription] in subscription }
     subscription.busChanged()
   }
 
-  /// Forgets a subscription that ends.
+  /// Removes a subscription that ends.
   func remove(_ subscription: any BusSubscription) {
     subscriptions[ObjectIdentifier(subscription)] = nil
   }
 }
 
-/// What has to be told when the bus comes and goes.
+/// A subscriber to the state of the bus.
 protocol BusSubscription: AnyObject {
-  /// In which order: what listens comes before what asks, so that no change falls between.
+  /// The order of the calls: listeners come before callers, so that no change is missed.
   var rank: Int { get }
-  /// The bus is in another state.
+  /// Called when the bus has another state.
   func busChanged()
 }

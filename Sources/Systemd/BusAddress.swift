@@ -1,10 +1,10 @@
 import Glibc
 
-/// Where a message bus listens (D-Bus specification, "Server Addresses").
+/// The address of a message bus (D-Bus specification, "Server Addresses").
 public struct BusAddress: Hashable, Sendable {
   /// The address, such as `unix:path=/run/dbus/system_bus_socket`.
   public let text: String
-  /// What a person calls this bus: `system bus`.
+  /// The name of the bus for people: `system bus`.
   public let name: String
 
   /// Makes an address.
@@ -13,18 +13,18 @@ public struct BusAddress: Hashable, Sendable {
     self.name = name
   }
 
-  /// The bus of the machine, where `DBUS_SYSTEM_BUS_ADDRESS` or else the specification has it.
+  /// The bus of the machine: `DBUS_SYSTEM_BUS_ADDRESS`, else the address in the specification.
   public static var system: BusAddress {
     BusAddress(variable("DBUS_SYSTEM_BUS_ADDRESS") ?? "unix:path=/run/dbus/system_bus_socket", name: "system bus")
   }
 
-  /// The bus of the user's own session and services, where `DBUS_SESSION_BUS_ADDRESS` or else systemd has it.
+  /// The bus of the user: `DBUS_SESSION_BUS_ADDRESS`, else the address that systemd uses.
   public static var user: BusAddress {
     let runtime = variable("XDG_RUNTIME_DIR") ?? "/run/user/\(getuid())"
     return BusAddress(variable("DBUS_SESSION_BUS_ADDRESS") ?? "unix:path=\(runtime)/bus", name: "user bus")
   }
 
-  /// Whether there is no socket at the address; false for one that is no path.
+  /// Whether no socket exists at the address; false for an address that is no path.
   var isVacant: Bool {
     guard text.hasPrefix("unix:path=") else { return false }
     let path = text.dropFirst("unix:path=".count).prefix { $0 != "," && $0 != ";" }

@@ -1,8 +1,8 @@
 import CSystemd
 
-/// A value that a call on the bus gives, with its exact type (D-Bus specification, "Type System").
+/// An argument of a call on the bus, with its exact type (D-Bus specification, "Type System").
 ///
-/// What is read is a ``BusValue``, whose reader does not care how wide an integer is; who is called does.
+/// ``BusValue`` is the type for reading, which does not keep the width of integers.
 public indirect enum BusArgument: Hashable, Sendable {
   /// Text.
   case string(String)
@@ -16,19 +16,19 @@ public indirect enum BusArgument: Hashable, Sendable {
   case uint32(UInt32)
   /// An integer of 64 bits without a sign.
   case uint64(UInt64)
-  /// An open descriptor, of which the message takes a copy; it stays the caller's.
+  /// An open descriptor; the message copies it, and the caller still owns it.
   case descriptor(Int32)
-  /// An array of values of one type, which is given because the array may be empty.
+  /// An array of values of one type; the type is given because the array may be empty.
   case array(of: String, [BusArgument])
   /// A structure.
   case structure([BusArgument])
-  /// A value that brings its type with it.
+  /// A value that carries its own type.
   case variant(BusArgument)
 
-  /// An array of texts.
+  /// An array of strings.
   public static func strings(_ texts: [String]) -> BusArgument { .array(of: "s", texts.map { .string($0) }) }
 
-  /// The type, as the specification writes it.
+  /// The type in the syntax of the specification.
   var signature: String {
     switch self {
     case .string: "s"
@@ -46,9 +46,9 @@ public indirect enum BusArgument: Hashable, Sendable {
 
   private func contents(of members: [BusArgument]) -> String { members.map(\.signature).joined() }
 
-  /// Writes the value at the end of a message; a negative result is an errno.
+  /// Appends the value to a message; a negative result is an errno.
   ///
-  /// Wrong are only values that no message can hold: a text with a NUL or broken UTF-8, a descriptor that is not open.
+  /// This fails only for values that no message can hold: a string with a NUL or invalid UTF-8, or a closed descriptor.
   func append(to message: OpaquePointer) -> Int32 {
     switch self {
     case .string(let text): return text.withCString { sd_bus_message_append_basic(message, type("s"), $0) }

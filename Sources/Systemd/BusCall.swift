@@ -1,20 +1,20 @@
 import CSystemd
 import Glibc
 
-/// A method of an object on the bus, with what it is given.
+/// A method of an object on the bus, with its arguments.
 public struct BusMethod: Hashable, Sendable {
-  /// The name on the bus, such as `org.freedesktop.login1`.
+  /// The service's name on the bus, such as `org.freedesktop.login1`.
   public var service: String
-  /// The object's path.
+  /// The path of the object.
   public var path: String
-  /// The interface that has the method.
+  /// The interface of the method.
   public var interface: String
-  /// The method's name.
+  /// The name of the method.
   public var name: String
-  /// What it is given.
+  /// The arguments.
   public var arguments: [BusArgument]
 
-  /// Makes a call of its parts.
+  /// Makes a method from its parts.
   public init(_ service: String, path: String, interface: String, name: String, arguments: [BusArgument] = []) {
     self.service = service
     self.path = path
@@ -23,7 +23,7 @@ public struct BusMethod: Hashable, Sendable {
     self.arguments = arguments
   }
 
-  /// Reads one property (D-Bus specification, `org.freedesktop.DBus.Properties`).
+  /// Reads a property (D-Bus specification, `org.freedesktop.DBus.Properties`).
   public static func get(_ property: String, of interface: String, at path: String, in service: String) -> BusMethod {
     BusMethod(
       service, path: path, interface: "org.freedesktop.DBus.Properties", name: "Get",
@@ -38,11 +38,11 @@ public struct BusMethod: Hashable, Sendable {
   }
 }
 
-/// A call on the bus that is under way; releasing it takes the question back.
+/// A call on the bus that is in flight; releasing it cancels it.
 ///
 /// Thread-confined, as its loop is.
 public final class BusCall {
-  /// What comes of a call.
+  /// The result of a call.
   public typealias Answer = Result<[BusValue], BusError>
 
   private var slot: OpaquePointer?
@@ -52,7 +52,7 @@ public final class BusCall {
 
   deinit { cancel() }
 
-  /// Takes the question back; the handler is not called any more.
+  /// Cancels the call; the handler is not called any more.
   public func cancel() {
     slot = sd_bus_slot_unref(slot)
   }
@@ -82,11 +82,11 @@ public final class BusCall {
 }
 
 extension Bus {
-  /// Calls a method and gives the answer to `handler`, never starting the service for it.
+  /// Calls a method and passes the reply to `handler`; never starts the service.
   ///
-  /// The call is taken back when what this returns is released. No answer within `timeout` microseconds is the error
-  /// `org.freedesktop.DBus.Error.NoReply` or a like one; a call that cannot be sent, as without a connection, fails
-  /// before this returns.
+  /// The call is cancelled when the returned object is released. Without a reply within `timeout` microseconds, the
+  /// result is `org.freedesktop.DBus.Error.NoReply` or a similar error. A call that cannot be sent, for example without
+  /// a connection, fails before this returns.
   public func call(
     _ method: BusMethod, timeout: Int64 = patience, handler: @escaping (BusCall.Answer) -> Void
   ) -> BusCall {
@@ -100,9 +100,9 @@ extension Bus {
     return call
   }
 
-  /// Calls a method whose answer nobody waits for, and which therefore sends none.
+  /// Calls a method without a reply.
   ///
-  /// It comes after all that was sent on this connection before. Without a connection, nothing is sent.
+  /// It is sent after all earlier messages of this connection. Without a connection, nothing is sent.
   public func send(_ method: BusMethod) {
     guard state == .connected else { return }
     do throws(SystemdError) {
@@ -111,7 +111,7 @@ extension Bus {
       try check(sd_bus_message_set_expect_reply(message.message, 0), cannot: "call \(method.name)")
       try check(sd_bus_send(connection, message.message, nil), cannot: "call \(method.name)")
     } catch {
-      // The connection has just gone, of which the loop will tell.
+      // The connection has just gone; the loop will report it.
       return
     }
   }

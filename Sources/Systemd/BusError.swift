@@ -1,13 +1,13 @@
 import CSystemd
 
-/// Why a call on the bus was not answered with what was asked for.
+/// The error of a failed call on the bus.
 public struct BusError: Error, Hashable, Sendable, CustomStringConvertible {
   /// The D-Bus name of the error, such as `org.freedesktop.DBus.Error.ServiceUnknown`.
   public var name: String
-  /// What the other end said, a sentence.
+  /// The message of the service, a sentence.
   public var message: String
 
-  /// Makes an error of its parts.
+  /// Makes an error from its parts.
   public init(name: String, message: String) {
     self.name = name
     self.message = message
@@ -22,13 +22,13 @@ public struct BusError: Error, Hashable, Sendable, CustomStringConvertible {
     self.init(name: "System.Error", message: error.description)
   }
 
-  /// Whether nobody has the name that was called.
+  /// Whether the called name has no owner.
   ///
-  /// The first is the answer to a call that may start the service, the second to one that may not.
+  /// Calls that may start the service fail with the first name, calls that may not with the second.
   public var isNobodyThere: Bool {
     name == "org.freedesktop.DBus.Error.ServiceUnknown" || name == "org.freedesktop.DBus.Error.NameHasNoOwner"
   }
 
-  /// What the other end said, or else the name of the error.
+  /// The message of the service, or else the name of the error.
   public var description: String { message.isEmpty ? name : message }
 }

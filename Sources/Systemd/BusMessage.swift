@@ -1,21 +1,21 @@
 import CSystemd
 import Glibc
 
-/// A message of the bus while it is read or written (sd_bus_message_read_basic(3)).
+/// Reads and writes a message of the bus (sd_bus_message_read_basic(3)).
 struct BusMessage {
   let message: OpaquePointer
 
-  /// A message that was received, and is somebody else's to release.
+  /// A received message, which the caller still owns.
   init(_ message: OpaquePointer) { self.message = message }
 
-  /// All that the message holds, in order.
+  /// All values of the message, in order.
   func values() throws(SystemdError) -> [BusValue] {
     var values: [BusValue] = []
     while let value = try next() { values.append(value) }
     return values
   }
 
-  /// The value at the cursor; nil at the end of the message or of the container that was entered.
+  /// The value at the cursor; nil at the end of the message or of the current container.
   private func next() throws(SystemdError) -> BusValue? {
     var type: CChar = 0
     var contents: UnsafePointer<CChar>?
@@ -87,7 +87,7 @@ struct BusMessage {
     try check(result, cannot: "read a message of the bus")
   }
 
-  /// Makes the message of a call, to be released.
+  /// Makes a call message, which must be released.
   init(calling method: BusMethod, on connection: OpaquePointer?) throws(SystemdError) {
     var call: OpaquePointer?
     try check(
@@ -96,7 +96,7 @@ struct BusMessage {
       cannot: "make a call of \(method.name)")
     guard let call else { throw SystemdError(cannot: "make a call of \(method.name)", code: ENOMEM) }
     message = call
-    // To ask how things are must not change them: a service that is not there is not started for it.
+    // A question must not change the state of the machine, so the bus does not start a missing service.
     require(sd_bus_message_set_auto_start(call, 0), "make a call that starts nothing")
     for argument in method.arguments {
       let result = argument.append(to: call)
@@ -107,6 +107,6 @@ struct BusMessage {
     }
   }
 
-  /// Gives the message back to sd-bus(3).
+  /// Releases the message.
   func release() { sd_bus_message_unref(message) }
 }

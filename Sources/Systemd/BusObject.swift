@@ -1,28 +1,28 @@
 import Glibc
 
-/// The properties of one interface of an object on the bus, kept up to date.
+/// The properties of an interface of an object on the bus, kept up to date.
 ///
-/// Asked for when the object is made, when the service comes, and when it says that a value has changed without saying
-/// to what. Whoever cannot wait is told after ``Bus/patience`` that there is no answer yet; a late one is taken all the
-/// same. Thread-confined, as its loop is.
+/// They are read at the start, when the service appears, and when the service reports a change without the new value.
+/// After ``Bus/patience`` without a reply the state is silent, but a late reply still counts. Thread-confined, as its
+/// loop is.
 public final class BusObject: BusSubscription {
-  /// What is known of the object.
+  /// The known state of the object.
   public enum State: Hashable, Sendable {
-    /// It was asked, and has ``Bus/patience`` to answer.
+    /// The properties were requested, and ``Bus/patience`` has not passed.
     case asked
-    /// It is there, with those of the wanted properties that it has.
+    /// The object exists and has these of the wanted properties.
     case known([String: BusValue])
-    /// Nobody has the name, and never had while we looked.
+    /// The name has no owner and has had none so far.
     case absent
-    /// It was there or should be, and this is why it does not count: words such as "UPower left the bus".
+    /// The object has gone or does not answer; the reason is, for example, "UPower left the bus".
     case silent(String)
   }
 
-  /// How long an answer may come late and still count, in microseconds: sd-bus(3)'s own limit for a call.
+  /// How long a late reply still counts, in microseconds: the default timeout of sd-bus(3).
   static let longestWait: Int64 = 25_000_000
 
   let rank = 1
-  /// What is known now.
+  /// The current state.
   public private(set) var state = State.asked
   /// Called after every change of ``state``.
   public var onChange: () -> Void = {}
@@ -38,9 +38,9 @@ public final class BusObject: BusSubscription {
   private var patience: TimerSource?
   private var hasBeenKnown = false
 
-  /// Begins to keep the properties in `wanted`; nothing is reported before the loop has turned.
+  /// Starts to follow the properties in `wanted`; reports nothing before the loop has turned.
   ///
-  /// `name` is what a person calls the service. Throws when the loop has no room for a timer.
+  /// `name` is the service's name for people. Throws when the loop has no room for a timer.
   public init(
     _ service: String, called name: String, path: String, interface: String, wanted: Set<String>, on bus: Bus
   ) throws(SystemdError) {
@@ -64,15 +64,15 @@ public final class BusObject: BusSubscription {
     bus.remove(self)
   }
 
-  /// Asks for the properties, again if need be.
+  /// Reads the properties, again if need be.
   public func ask() {
     patience?.arm(at: EventLoop.bootMicroseconds() + Bus.patience, accuracy: 1)
     question = bus.call(.getAll(of: interface, at: path, in: service), timeout: Self.longestWait) { [unowned self] in
-      take($0)
+      apply($0)
     }
   }
 
-  /// Asks a service that has come; what it said before counts no more.
+  /// Reads the properties of a service that has appeared; earlier values no longer count.
   private func begin() {
     set(.asked)
     ask()
@@ -86,13 +86,13 @@ public final class BusObject: BusSubscription {
     }
   }
 
-  private func take(_ answer: BusCall.Answer) {
+  private func apply(_ answer: BusCall.Answer) {
     switch answer {
     case .success(let values):
       hasBeenKnown = true
       settle(.known((values.first?.entries ?? [:]).filter { wanted.contains($0.key) }))
     case .failure(let error) where error.isNobodyThere: settle(leaving)
-    // The service, the connection, or the last bit of patience has gone: each says so itself.
+    // The service or the connection has gone, or the time is over; each of these sets the state itself.
     case .failure(let error) where error.name == "org.freedesktop.DBus.Error.NoReply": question = nil
     case .failure(let error): settle(.silent("\(name) answers with an error: \(error)"))
     }

@@ -1,11 +1,11 @@
 import CSystemd
 import Glibc
 
-/// Paths of objects on the bus that are made of names with letters which paths cannot have.
+/// Object paths that contain names with characters that paths cannot have.
 public enum BusPath {
-  /// The path of the object of that name below another one, as sd_bus_path_encode(3) and systemd write it.
+  /// The path of a named object below `prefix`, in the encoding of sd_bus_path_encode(3) and systemd.
   ///
-  /// Nil when `prefix` is no path, or memory is out.
+  /// Nil when `prefix` is no path, or when memory is out.
   public static func encoded(_ name: String, below prefix: String) -> String? {
     var path: UnsafeMutablePointer<CChar>?
     guard sd_bus_path_encode(prefix, name, &path) >= 0, let path else { return nil }

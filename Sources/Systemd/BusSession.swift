@@ -1,16 +1,16 @@
 import CSystemd
 import Glibc
 
-/// A connection to a message bus that waits for each answer: for a start, before a loop turns.
+/// A connection to a message bus with blocking calls, for use before a loop turns.
 ///
-/// All that it asks together waits no longer than the time that it was given. Thread-confined.
+/// All calls together wait no longer than the given time. Thread-confined.
 public final class BusSession {
   private let connection: OpaquePointer
   private let end: Int64
 
-  /// Connects to a bus, where all waiting ends `microseconds` from now.
+  /// Connects to a bus; all waiting ends `microseconds` from now.
   ///
-  /// Throws when there is no bus, or it does not let us in.
+  /// Throws when there is no bus, or when it refuses the connection.
   public init(_ address: BusAddress, patience microseconds: Int64 = Bus.patience) throws(SystemdError) {
     var bus: OpaquePointer?
     try check(sd_bus_new(&bus), cannot: "make a bus connection")
@@ -20,7 +20,7 @@ public final class BusSession {
     try check(sd_bus_set_address(bus, address.text), cannot: "use the bus address \(address.text)")
     try check(sd_bus_set_bus_client(bus, 1), cannot: "set up a bus connection")
     try check(sd_bus_start(bus), cannot: "connect to the \(address.name)")
-    // sd_bus_call(3) would wait for a bus that lets nobody in as long as it takes.
+    // Without this, sd_bus_call(3) would wait without a limit for a bus that accepts no connection.
     while try check(sd_bus_is_ready(bus), cannot: "connect to the \(address.name)") == 0 {
       guard left > 0 else { throw SystemdError(cannot: "connect to the \(address.name)", code: ETIMEDOUT) }
       if try check(sd_bus_process(bus, nil), cannot: "connect to the \(address.name)") == 0 {
@@ -33,7 +33,7 @@ public final class BusSession {
 
   deinit { sd_bus_close_unref(connection) }
 
-  /// Calls a method and waits for its answer, never starting the service for it.
+  /// Calls a method and waits for the reply; never starts the service.
   public func call(_ method: BusMethod) throws(BusError) -> [BusValue] {
     let message: BusMessage
     do throws(SystemdError) { message = try BusMessage(calling: method, on: connection) } catch {
@@ -43,7 +43,7 @@ public final class BusSession {
     var error = sd_bus_error()
     defer { sd_bus_error_free(&error) }
     var reply: OpaquePointer?
-    // Zero would be the default of 25 s.
+    // 0 would mean the default of 25 s.
     let result = sd_bus_call(connection, message.message, max(1, left), &error, &reply)
     defer { sd_bus_message_unref(reply) }
     guard result >= 0, let reply else { throw BusError(error) }

@@ -1,22 +1,22 @@
 import CSystemd
 import Glibc
 
-/// Which signals of the bus are meant (D-Bus specification, "Match Rules"); nil matches any.
+/// A match rule for signals of the bus (D-Bus specification, "Match Rules").
 public struct BusSignal: Hashable, Sendable {
-  /// The name of who sends it.
+  /// The bus name of the sender.
   public var sender: String
-  /// The object that it comes from.
+  /// The path of the object that sends the signal.
   public var path: String
-  /// Whether objects below the path count as well.
+  /// Whether the rule includes objects below the path.
   public var isBelow = false
-  /// The interface that has the signal.
+  /// The interface of the signal.
   public var interface: String
-  /// The signal's name.
+  /// The name of the signal.
   public var name: String
-  /// The first string in it; nil for any.
+  /// The first string argument; nil for any.
   public var firstArgument: String?
 
-  /// Makes a rule of its parts.
+  /// Makes a rule from its parts.
   public init(_ sender: String, path: String, interface: String, name: String, firstArgument: String? = nil) {
     self.sender = sender
     self.path = path
@@ -25,14 +25,14 @@ public struct BusSignal: Hashable, Sendable {
     self.firstArgument = firstArgument
   }
 
-  /// A name on the bus has another owner: the service was started, or is gone.
+  /// A name on the bus has another owner: the service has started or gone.
   public static func ownerChanged(of service: String) -> BusSignal {
     BusSignal(
       "org.freedesktop.DBus", path: "/org/freedesktop/DBus", interface: "org.freedesktop.DBus",
       name: "NameOwnerChanged", firstArgument: service)
   }
 
-  /// Properties of one interface of an object have changed.
+  /// Properties of an interface of an object have changed.
   public static func propertiesChanged(of interface: String, at path: String, in service: String) -> BusSignal {
     BusSignal(
       service, path: path, interface: "org.freedesktop.DBus.Properties", name: "PropertiesChanged",
@@ -54,7 +54,7 @@ public struct BusSignal: Hashable, Sendable {
   }
 }
 
-/// A subscription to signals of the bus, renewed with every connection, until it is released.
+/// A subscription to signals of the bus, which every new connection renews until this object is released.
 ///
 /// Thread-confined, as its loop is.
 public final class BusListener: BusSubscription {
@@ -82,28 +82,29 @@ public final class BusListener: BusSubscription {
     let callback: sd_bus_message_handler_t = { message, context, _ in
       guard let context, let message else { return 0 }
       let listener = Unmanaged<BusListener>.fromOpaque(context).takeUnretainedValue()
-      withExtendedLifetime(listener) { listener.take(message) }
+      withExtendedLifetime(listener) { listener.receive(message) }
       return 0
     }
-    // A rule that the bus refuses ends the connection, in sd-bus(3) itself: a bus that does not say what happens is as
-    // good as none, and is tried again later.
+    // If the bus refuses the rule, sd-bus(3) ends the connection, and the bus is tried again later. A bus that sends no
+    // signals is useless here.
     sd_bus_add_match_async(bus.connection, &slot, rule, callback, nil, Unmanaged.passUnretained(self).toOpaque())
   }
 
-  private func take(_ message: OpaquePointer) {
-    // What cannot be read is of a type that no subscriber waits for.
+  private func receive(_ message: OpaquePointer) {
+    // A message that cannot be read has a type that no subscriber expects.
     guard let values = try? BusMessage(message).values() else { return }
     handler(sd_bus_message_get_path(message).map { String(cString: $0) } ?? "", values)
   }
 }
 
 extension Bus {
-  /// Calls `handler` with what each such signal holds, until what this returns is released.
+  /// Calls `handler` with the arguments of each matching signal, until the returned object is released.
   public func listen(to signal: BusSignal, handler: @escaping ([BusValue]) -> Void) -> BusListener {
     BusListener(to: signal, on: self) { handler($1) }
   }
 
-  /// Calls `handler` with the object and what each such signal of it holds, until what this returns is released.
+  /// Calls `handler` with the object path and the arguments of each matching signal, until the returned object is
+  /// released.
   public func listen(toObjectsOf signal: BusSignal, handler: @escaping (String, [BusValue]) -> Void) -> BusListener {
     BusListener(to: signal, on: self, handler: handler)
   }

@@ -1,6 +1,6 @@
-/// A value in a message of the bus, as its reader wants it (D-Bus specification, "Type System").
+/// A value in a received message of the bus (D-Bus specification, "Type System").
 ///
-/// A variant is read as what it holds, integers of all widths as one kind of each sign, and an array of bytes as bytes.
+/// A variant reads as its contents, an integer of any width as one of two cases, and an array of bytes as bytes.
 public indirect enum BusValue: Hashable, Sendable {
   /// Text.
   case string(String)
@@ -10,19 +10,19 @@ public indirect enum BusValue: Hashable, Sendable {
   case boolean(Bool)
   /// An integer with a sign.
   case integer(Int64)
-  /// An integer without a sign, a single byte among them.
+  /// An integer without a sign, including a single byte.
   case unsigned(UInt64)
   /// A number with a fraction.
   case double(Double)
-  /// An array of bytes, which D-Bus also has for text of no known encoding.
+  /// An array of bytes, which D-Bus also uses for text of unknown encoding.
   case bytes([UInt8])
   /// An open descriptor.
   case descriptor(BusDescriptor)
   /// An array.
   case array([BusValue])
-  /// A structure, or an entry of a dictionary whose keys are no strings.
+  /// A structure, or an entry of a dictionary whose keys are not strings.
   case structure([BusValue])
-  /// A dictionary with strings or paths for keys.
+  /// A dictionary with strings or paths as keys.
   case dictionary([String: BusValue])
 
   /// The text of a string or a path.
@@ -38,7 +38,7 @@ public indirect enum BusValue: Hashable, Sendable {
     if case .boolean(let value) = self { value } else { nil }
   }
 
-  /// The value of an integer of either sign, if it fits.
+  /// The value of an integer, if it fits.
   public var integer: Int? {
     switch self {
     case .integer(let value): Int(exactly: value)

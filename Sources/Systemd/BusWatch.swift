@@ -1,7 +1,7 @@
-/// Hears of what becomes of a connection, until it is released.
+/// Watches the state of a connection until it is released.
 ///
-/// After those who listen, so that no signal falls between: what is asked for on a new connection is news since then.
-/// Thread-confined, as its loop is.
+/// It is called after the listeners, so that a call on a new connection misses no signal. Thread-confined, as its loop
+/// is.
 public final class BusWatch: BusSubscription {
   let rank = 2
   private let bus: Bus
@@ -19,6 +19,7 @@ public final class BusWatch: BusSubscription {
 }
 
 extension Bus {
-  /// Calls `handler` with the state of the connection, now and after every change, until what this returns is released.
+  /// Calls `handler` with the state of the connection now and after every change, until the returned object is
+  /// released.
   public func watch(handler: @escaping (State) -> Void) -> BusWatch { BusWatch(self, handler: handler) }
 }

@@ -1,10 +1,10 @@
 import CSystemd
 import Glibc
 
-/// Hears from udev(7) when a device of one subsystem has come, gone or changed (sd-device(3)).
+/// Watches the udev(7) events of a subsystem's devices (sd-device(3)).
 ///
-/// The kernel drops the events of other subsystems before they wake anybody. Without udev, as in a container, there are
-/// none. Thread-confined, as its loop is.
+/// The kernel filters out other subsystems, so they do not wake the process. Without udev, as in a container, there are
+/// no events. Thread-confined, as its loop is.
 public final class DeviceMonitor {
   private var monitor: OpaquePointer?
   private let handler: () -> Void
@@ -30,7 +30,7 @@ public final class DeviceMonitor {
 }
 
 extension EventLoop {
-  /// Calls `handler` for every event of a device of `subsystem`, until what this returns is released.
+  /// Calls `handler` for every event of a device of `subsystem`, until the returned object is released.
   public func onDevice(of subsystem: String, handler: @escaping () -> Void) throws(SystemdError) -> DeviceMonitor {
     try DeviceMonitor(of: subsystem, on: event, handler: handler)
   }

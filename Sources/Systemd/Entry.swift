@@ -1,46 +1,47 @@
-/// One thing to tell the journal.
+/// An entry for the journal.
 public struct Entry: Hashable, Sendable {
-  /// How much it matters, as syslog(3) counts: the lower, the more.
+  /// The priority, as in syslog(3): a lower number is more urgent.
   public enum Priority: Int, Hashable, Sendable, CaseIterable {
-    /// The daemon cannot do its work at all.
+    /// The daemon cannot work at all.
     case critical = 2
-    /// Something was not done that should have been.
+    /// An action failed.
     case error = 3
-    /// It may come to an error.
+    /// A problem may follow.
     case warning = 4
-    /// Normal, and worth a look.
+    /// Normal, but significant.
     case notice = 5
     /// Normal.
     case info = 6
-    /// Of use to who works on the program.
+    /// For developers of the program.
     case debug = 7
   }
 
-  /// A field beside the message, by which entries can be found: `journalctl NAME=VALUE`.
+  /// An extra field of an entry, by which `journalctl NAME=VALUE` finds it.
   public struct Field: Hashable, Sendable {
-    /// Capitals, digits and underscores, not first an underscore: journald drops an entry's other fields
-    /// (systemd.journal-fields(7)).
+    /// Capitals, digits and underscores, but no leading underscore.
+    ///
+    /// journald drops fields with other names (systemd.journal-fields(7)).
     public var name: String
-    /// Any text, line breaks included.
+    /// Any text, including line breaks.
     public var value: String
 
-    /// Makes a field of its parts.
+    /// Makes a field from its parts.
     public init(_ name: String, _ value: String) {
       self.name = name
       self.value = value
     }
   }
 
-  /// What happened, for a person; understood without the fields.
+  /// The message for people, which makes sense without the fields.
   public var message: String
-  /// How much it matters.
+  /// The priority.
   public var priority: Priority
-  /// The id of this kind of entry in the message catalogue, if it is there: `journalctl -x` explains it.
+  /// The id of this kind of entry in the message catalogue, if it has one; `journalctl -x` shows the explanation.
   public var messageID: UInt128?
-  /// What the message says, for programs.
+  /// The contents of the message, for programs.
   public var fields: [Field]
 
-  /// Makes an entry of its parts.
+  /// Makes an entry from its parts.
   public init(_ message: String, priority: Priority = .info, messageID: UInt128? = nil, fields: [Field] = []) {
     self.message = message
     self.priority = priority

@@ -1,35 +1,35 @@
 import CSystemd
 import Glibc
 
-/// The daemon's only loop: sd-event(3) as the serial executor of its actors.
+/// The event loop of the process: sd-event(3) as a serial executor of actors.
 ///
-/// DESIGN section 3, "One thread on sd-event". The loop belongs to the thread that makes it, and everything but
-/// ``enqueue(_:)`` is called on that thread only. An actor whose `unownedExecutor` is the loop runs on that thread too;
-/// handlers of sources enter it with `assumeIsolated`, without a hop.
+/// The loop belongs to the thread that makes it. All methods but ``enqueue(_:)`` must be called on that thread. An
+/// actor whose `unownedExecutor` is the loop runs on that thread too. Event handlers enter such an actor with
+/// `assumeIsolated`, without a hop.
 ///
-/// An actor's work goes before sleep but does not starve sources: a turn runs at most ``jobsPerTurn`` executor jobs,
-/// then looks at the descriptors and timers once, then goes on.
+/// Jobs of actors run before the loop sleeps, but do not starve event sources: a turn runs at most ``jobsPerTurn``
+/// jobs, and then checks descriptors and timers once.
 public final class EventLoop: SerialExecutor, @unchecked Sendable {
-  /// How many executor jobs run before the loop looks at its sources again.
+  /// The most executor jobs in a turn.
   ///
-  /// One look costs about as much as ten jobs, so at this bound it is lost in the noise.
+  /// A check of the event sources costs about as much as ten jobs, so with this limit its cost is negligible.
   static let jobsPerTurn = 256
 
   let event: OpaquePointer
   let descriptors: Descriptors
   private let thread = pthread_self()
 
-  /// Work enqueued on the loop's own thread; everything before `next` has run.
+  /// Jobs from the loop's own thread; all jobs before `next` have run.
   private var jobs: [UnownedJob] = []
   private var next = 0
-  /// Work enqueued on other threads, until the loop takes it in.
+  /// Jobs from other threads, until the loop collects them.
   private let foreignJobs: ForeignJobs
   private var arrival: IOSource?
 
   /// Makes a loop for the calling thread.
   ///
-  /// Throws when the process has no descriptors left: it needs three, and sd-event(3) one for timers and one for
-  /// signals.
+  /// Throws when the process has no descriptors left. The loop needs three, and sd-event(3) needs one for timers and
+  /// one for signals.
   public init() throws(SystemdError) {
     descriptors = try Descriptors()
     foreignJobs = try ForeignJobs()
@@ -37,7 +37,7 @@ public final class EventLoop: SerialExecutor, @unchecked Sendable {
     try check(sd_event_new(&event), cannot: "make an event loop")
     guard let event else { throw SystemdError(cannot: "make an event loop", code: ENOMEM) }
     self.event = event
-    arrival = try watch(foreignJobs.descriptor, for: .readable) { [unowned self] _ in jobs += foreignJobs.take() }
+    arrival = try watch(foreignJobs.descriptor, for: .readable) { [unowned self] _ in jobs += foreignJobs.drain() }
     let callback: sd_event_io_handler_t = { _, _, _, context in
       guard let context else { return 0 }
       Unmanaged<Descriptors>.fromOpaque(context).takeUnretainedValue().dispatch()
@@ -57,10 +57,10 @@ public final class EventLoop: SerialExecutor, @unchecked Sendable {
 
   // MARK: Turning
 
-  /// Turns until ``exit(_:)`` and gives back its code.
+  /// Runs the loop until ``exit(_:)``, and returns its code.
   ///
-  /// A loop runs once: sd-event(3) does not restart one that has ended. Throws when called on another thread than the
-  /// one that made the loop (`EPERM`), a second time (`ESTALE`), or when the kernel refuses to wait.
+  /// A loop runs only once, because sd-event(3) does not restart. Throws on a thread that did not make the loop
+  /// (`EPERM`), the second time (`ESTALE`), and when the kernel refuses to wait.
   public func run() throws(SystemdError) -> Int32 {
     guard isOnOwnThread else {
       throw SystemdError(cannot: "run the event loop", code: EPERM, remedy: "Run it on the thread that made it.")
@@ -74,17 +74,17 @@ public final class EventLoop: SerialExecutor, @unchecked Sendable {
     return code
   }
 
-  /// Ends ``run()`` after the turn in progress, with `code`.
+  /// Ends ``run()`` with `code` after the current turn.
   ///
-  /// No handler is called any more. Executor jobs of the same turn still run; what they enqueue does not.
+  /// No handler is called any more. Jobs of the current turn still run, but not the jobs that they enqueue.
   public func exit(_ code: Int32) {
     descriptors.isEnding = true
     require(sd_event_exit(event, code), "end the event loop")
   }
 
-  /// Has the loop itself keep the service's watchdog quiet, and tells whether there is one.
+  /// Makes the loop send the watchdog messages of the service; returns whether there is a watchdog.
   ///
-  /// `WatchdogSec=` in the unit sets the time; the loop sends `WATCHDOG=1` at about half of it, and only while it
+  /// `WatchdogSec=` in the unit sets the timeout. The loop sends `WATCHDOG=1` after about half of it, but only while it
   /// turns (sd_event_set_watchdog(3)).
   public func watchdog() throws(SystemdError) -> Bool {
     try check(sd_event_set_watchdog(event, 1), cannot: "arm the watchdog") > 0
@@ -92,7 +92,7 @@ public final class EventLoop: SerialExecutor, @unchecked Sendable {
 
   // MARK: Executor
 
-  /// Takes work of an actor; the only method for any thread.
+  /// Enqueues a job of an actor; the only method for all threads.
   public func enqueue(_ job: consuming ExecutorJob) {
     let job = UnownedJob(job)
     if isOnOwnThread { jobs.append(job) } else { foreignJobs.append(job) }
@@ -100,7 +100,7 @@ public final class EventLoop: SerialExecutor, @unchecked Sendable {
 
   /// Stops the process unless the caller is on the loop's thread (SE-0424).
   ///
-  /// By the thread's identity: a handler that libsystemd calls runs in no task, and is in the right place all the same.
+  /// This compares threads, because a handler that libsystemd calls runs in no Swift task.
   public func checkIsolated() {
     precondition(isOnOwnThread, "the event loop's actors are entered on its own thread only")
   }

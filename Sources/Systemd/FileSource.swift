@@ -1,9 +1,9 @@
 import CSystemd
 import Glibc
 
-/// Hears when one path leads to another file, or its file to other contents (inotify(7)).
+/// Watches a path for another file or other contents (inotify(7)).
 ///
-/// A link is watched itself, not what it leads to. Thread-confined, as its loop is.
+/// A symbolic link is watched itself, not its target. Thread-confined, as its loop is.
 public final class FileSource {
   private let event: OpaquePointer
   private let path: String
@@ -19,7 +19,7 @@ public final class FileSource {
 
   deinit { sd_event_source_disable_unref(source) }
 
-  /// Watches the file; where there is none, its folder, until there is one.
+  /// Watches the file, or its folder until the file exists.
   private func watch() throws(SystemdError) {
     source = sd_event_source_disable_unref(source)
     let changes = IN_ATTRIB | IN_CLOSE_WRITE | IN_MOVE_SELF | IN_DELETE_SELF | IN_DONT_FOLLOW
@@ -42,11 +42,11 @@ public final class FileSource {
   }
 
   private func changed() {
-    // The file at the path may be another one by now; watched first and read after, no change falls between.
+    // The path may now have another file. Watch first and read later, so that no change is missed.
     do throws(SystemdError) {
       try watch()
     } catch {
-      // The folder is gone as well: this was the last that can be said of the path.
+      // The folder is gone too, so no more changes will be reported.
       source = nil
     }
     handler()
@@ -54,7 +54,7 @@ public final class FileSource {
 }
 
 extension EventLoop {
-  /// Calls `handler` when the file at `path` may have changed, come or gone, until what this returns is released.
+  /// Calls `handler` when the file at `path` may have changed, appeared or gone, until the returned object is released.
   public func onChange(of path: String, handler: @escaping () -> Void) throws(SystemdError) -> FileSource {
     try FileSource(path, on: event, handler: handler)
   }

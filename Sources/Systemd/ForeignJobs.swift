@@ -2,7 +2,7 @@ import CSystemd
 import Glibc
 import Synchronization
 
-/// Executor jobs on their way from other threads to the loop's, with an eventfd(2) that wakes it.
+/// Executor jobs from other threads, with an eventfd(2) that wakes the loop.
 final class ForeignJobs: Sendable {
   /// Readable while jobs wait.
   let descriptor: Int32
@@ -15,22 +15,22 @@ final class ForeignJobs: Sendable {
 
   deinit { close(descriptor) }
 
-  /// Takes a job; on any thread.
+  /// Adds a job; callable on any thread.
   func append(_ job: UnownedJob) {
     let isFirst = waiting.withLock { waiting in
       waiting.append(job)
       return waiting.count == 1
     }
-    // Whoever is first wakes the loop for all that follow until they are taken.
+    // Only the first job wakes the loop, which then collects all jobs.
     guard isFirst else { return }
     let result = eventfd_write(descriptor, 1)
     precondition(result == 0, "cannot wake the event loop: errno \(errno)")
   }
 
-  /// Gives all jobs, in the order in which they came, and waits for the next.
-  func take() -> [UnownedJob] {
+  /// Returns all jobs in their order, and waits for the next.
+  func drain() -> [UnownedJob] {
     var count: eventfd_t = 0
-    // Nothing to read is fine: the jobs of two wakes may have been taken at once.
+    // The counter may be 0: the last call may have collected the jobs of two wakes.
     _ = eventfd_read(descriptor, &count)
     return waiting.withLock { waiting in
       defer { waiting = [] }

@@ -1,29 +1,29 @@
 import CSystemd
 import Glibc
 
-/// What a descriptor is ready for.
+/// The events of a descriptor.
 public struct IOEvents: OptionSet, Hashable, Sendable {
   /// The bits of epoll(7).
   public let rawValue: UInt32
 
-  /// Makes a set of the bits of epoll(7).
+  /// Makes a set from the bits of epoll(7).
   public init(rawValue: UInt32) { self.rawValue = rawValue }
 
-  /// There is something to read, or the end of it.
+  /// There is data to read, or the end of it.
   public static let readable = IOEvents(rawValue: EPOLLIN.rawValue)
   /// There is room to write.
   public static let writable = IOEvents(rawValue: EPOLLOUT.rawValue)
-  /// The other end is gone in both directions; always reported, asked for or not.
+  /// The other end has closed both directions; always reported.
   public static let hangup = IOEvents(rawValue: EPOLLHUP.rawValue)
   /// The descriptor has an error, or the reading end of a pipe is gone; always reported.
   public static let error = IOEvents(rawValue: EPOLLERR.rawValue)
 }
 
-/// A watch on one descriptor.
+/// A watch on a descriptor.
 ///
-/// Level-triggered: the handler is called every turn until what is there was read or ``events`` no longer asks. As
-/// ``IOEvents/hangup`` and ``IOEvents/error`` cannot be switched off, a handler that gets one and sees no use in
-/// reading on cancels the watch. Thread-confined, as its loop is.
+/// The watch is level-triggered: the handler is called in every turn until the data is read or ``events`` no longer asks
+/// for it. ``IOEvents/hangup`` and ``IOEvents/error`` cannot be switched off. A handler that gets one of them, and does
+/// not read on, should cancel the watch. Thread-confined, as its loop is.
 public final class IOSource {
   private let descriptors: Descriptors
   private let descriptor: Int32
@@ -41,9 +41,9 @@ public final class IOSource {
 
   deinit { cancel() }
 
-  /// What the handler is called for, beside ``IOEvents/hangup`` and ``IOEvents/error``.
+  /// The events that the handler is called for, in addition to ``IOEvents/hangup`` and ``IOEvents/error``.
   ///
-  /// An empty set keeps the watch and asks for nothing, which is how a reader says "not now".
+  /// An empty set pauses the watch.
   public var events: IOEvents {
     didSet {
       guard !isCancelled, events != oldValue else { return }
@@ -51,9 +51,9 @@ public final class IOSource {
     }
   }
 
-  /// Ends the watch; to be called before the descriptor is closed.
+  /// Ends the watch; call this before you close the descriptor.
   ///
-  /// The handler is not called again, also when it is the one that cancels. The descriptor stays the caller's.
+  /// The handler is not called again, even if it cancels its own watch. The caller still owns the descriptor.
   public func cancel() {
     guard !isCancelled else { return }
     isCancelled = true
@@ -64,8 +64,8 @@ public final class IOSource {
 extension EventLoop {
   /// Calls `handler` whenever `descriptor` is ready for one of `events`, until the source is cancelled or released.
   ///
-  /// Throws `EPERM` for what cannot be waited for, as a regular file, and `EEXIST` for a descriptor that is watched
-  /// already: one watch serves both directions.
+  /// Throws `EPERM` for a descriptor that cannot be watched, such as a regular file. Throws `EEXIST` for a descriptor
+  /// that is watched already; one watch serves both directions.
   public func watch(
     _ descriptor: Int32, for events: IOEvents, handler: @escaping (IOEvents) -> Void
   ) throws(SystemdError) -> IOSource {

@@ -1,10 +1,10 @@
 import CSystemd
 import Glibc
 
-/// Where the daemon tells what happened: systemd's journal, or lines of text on standard error.
+/// Writes log entries to systemd's journal, or as text to standard error.
 ///
-/// What standard error is decides: where systemd connected it to the journal, entries go there whole, with their
-/// fields (sd_journal_sendv(3)); a terminal, a file or a pipe gets a line for a person.
+/// If systemd connected standard error to the journal, entries go there with all fields (sd_journal_sendv(3)). A
+/// terminal, a file or a pipe gets a line of text.
 public struct Journal: Sendable {
   enum Destination: Hashable, Sendable {
     case journal
@@ -14,7 +14,7 @@ public struct Journal: Sendable {
   let identifier: String
   let destination: Destination
 
-  /// Makes a journal that writes as `identifier`, to where standard error leads at this moment.
+  /// Makes a journal that writes as `identifier` to the current standard error.
   public init(identifier: String) {
     self.init(
       identifier: identifier,
@@ -30,10 +30,10 @@ public struct Journal: Sendable {
   /// Whether entries go to the journal with their fields, and not as text.
   public var isStructured: Bool { destination == .journal }
 
-  /// Writes `entry`; the place in the source is that of the caller.
+  /// Writes `entry`, with the source location of the caller.
   ///
-  /// Nothing is thrown, as there is nowhere left to say it: an entry that journald does not take goes to standard
-  /// error as text.
+  /// Throws nothing, because there is no other place to report an error. If journald refuses an entry, it goes to
+  /// standard error as text.
   public func write(_ entry: Entry, file: StaticString = #fileID, line: UInt = #line) {
     switch destination {
     case .journal:
@@ -45,7 +45,7 @@ public struct Journal: Sendable {
     }
   }
 
-  /// The fields of an entry as the journal gets them, `NAME=VALUE` each.
+  /// The fields of an entry in the form of the journal: `NAME=VALUE`.
   func assignments(of entry: Entry, file: StaticString, line: UInt) -> [String] {
     var assignments = [
       "MESSAGE=\(entry.message)", "PRIORITY=\(entry.priority.rawValue)", "SYSLOG_IDENTIFIER=\(identifier)",
@@ -58,7 +58,7 @@ public struct Journal: Sendable {
     return assignments + entry.fields.map { "\($0.name)=\($0.value)" }
   }
 
-  /// Whether `descriptor` is the stream of `$JOURNAL_STREAM`, which systemd made (systemd.exec(5)).
+  /// Whether `descriptor` is the stream that systemd made and named in `$JOURNAL_STREAM` (systemd.exec(5)).
   static func isJournal(_ descriptor: Int32) -> Bool {
     guard let stream = getenv("JOURNAL_STREAM") else { return false }
     var file = stat()

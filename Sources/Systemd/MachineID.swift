@@ -1,12 +1,12 @@
 import CSystemd
 
-/// What tells this machine from others, for one use of it (machine-id(5), sd_id128_get_machine_app_specific(3)).
+/// Identifies the machine, with another id for each purpose (machine-id(5), sd_id128_get_machine_app_specific(3)).
 public enum MachineID {
-  /// An id of this machine as 32 hexadecimal digits; another use has another one, and none leads back to machine-id(5).
+  /// The id of this machine for a purpose, as 32 hexadecimal digits; it does not reveal machine-id(5).
   ///
-  /// It is what `systemd-id128 machine-id --app-specific=USE` prints. Throws when the machine has no id.
+  /// `systemd-id128 machine-id --app-specific=USE` prints the same id. Throws when the machine has no id.
   ///
-  /// - Parameter use: the use's own id, 32 hexadecimal digits, of `journalctl --new-id128`.
+  /// - Parameter use: the id of the purpose, 32 hexadecimal digits from `journalctl --new-id128`.
   public static func id(for use: String) throws(SystemdError) -> String {
     var useID = sd_id128_t()
     try check(sd_id128_from_string(use, &useID), cannot: "read the id \(use)")

@@ -1,25 +1,26 @@
 import CSystemd
 
-/// What a service tells its manager about itself (sd_notify(3)).
+/// A message of the service to its manager (sd_notify(3)).
 public enum Notify: Hashable, Sendable {
-  /// Startup is finished, or a reload is: the manager goes on with what waited for the service.
+  /// The start or a reload is finished.
   case ready
-  /// What the service is doing, one line for a person; `systemctl status` shows it.
+  /// The current activity as a line for people; `systemctl status` shows it.
   case status(String)
-  /// The configuration is being read again, since this instant of the monotonic clock; ends with ``ready``.
+  /// The service reloads its configuration; ends with ``ready``.
   ///
-  /// Microseconds of ``EventLoop/monotonicMicroseconds()``, by which the manager tells this reload from an earlier one.
+  /// The instant is ``EventLoop/monotonicMicroseconds()`` at the start of the reload, by which the manager tells
+  /// reloads apart.
   case reloading(monotonicMicroseconds: Int64)
-  /// The service is at work, for the watchdog of its unit (`WatchdogSec=`); see ``watchdog()``.
+  /// The service is alive, for the watchdog of its unit (`WatchdogSec=`); see ``watchdog()``.
   case alive
-  /// The service is ending.
+  /// The service is stopping.
   case stopping
-  /// Give the start or the stop that is in progress this many microseconds more from now.
+  /// Extends the timeout of the current start or stop to this many microseconds from now.
   case extendTimeout(microseconds: Int64)
 
   /// The lines of the protocol.
   ///
-  /// A line break in a status becomes a space: what comes after one would be an assignment of its own.
+  /// A line break in a status becomes a space, because the text after it would be another assignment.
   var text: String {
     switch self {
     case .ready: "READY=1"
@@ -31,30 +32,31 @@ public enum Notify: Hashable, Sendable {
     }
   }
 
-  /// How long the manager lets pass without ``alive`` before it believes that the service hangs; nil for any time
+  /// The watchdog timeout: how long the manager waits for ``alive``; nil if there is no watchdog
   /// (sd_watchdog_enabled(3)).
   ///
-  /// For a service that does not run on an ``EventLoop``, which sees to it by itself.
+  /// For a service without an ``EventLoop``, which sends ``alive`` by itself.
   public static func watchdog() -> Duration? {
     var microseconds: UInt64 = 0
     return sd_watchdog_enabled(0, &microseconds) > 0 ? .microseconds(Int64(clamping: microseconds)) : nil
   }
 
-  /// Tells the manager all of `notices` in one message, and whether there is a manager.
+  /// Sends `notices` to the manager in one message; returns whether there is a manager.
   ///
-  /// Without `$NOTIFY_SOCKET` nobody asked, which is no error. Throws when the socket is there and does not take the
-  /// message: the manager then believes what it was told last.
+  /// Without `$NOTIFY_SOCKET` there is no manager, which is no error. Throws when the socket does not accept the
+  /// message.
   @discardableResult
   public static func send(_ notices: Notify...) throws(SystemdError) -> Bool {
     let text = notices.map(\.text).joined(separator: "\n")
-    return try check(sd_notify(0, text), cannot: "tell the service manager \"\(text)\"") > 0
+    return try check(sd_notify(0, text), cannot: "notify the service manager \"\(text)\"") > 0
   }
 
-  /// Has the manager keep a copy of a descriptor for the service's next start, and tells whether there is a manager.
+  /// Stores a copy of a descriptor in the manager for the next start of the service; returns whether there is a
+  /// manager.
   ///
-  /// As far as `FileDescriptorStoreMax=` allows; whether it was kept is not told. It comes back with that name among the
-  /// ``PassedDescriptor``s. It is not let go when its other end is gone (`FDPOLL=0`), because there may be something left
-  /// to read.
+  /// `FileDescriptorStoreMax=` limits the number; the manager does not confirm. At the next start the descriptor is
+  /// among the ``PassedDescriptor``s, under this name. It stays stored when its other end closes (`FDPOLL=0`), because
+  /// it may still have data to read.
   @discardableResult
   public static func store(_ descriptor: Int32, name: String) throws(SystemdError) -> Bool {
     let result = withUnsafePointer(to: descriptor) {
@@ -63,10 +65,10 @@ public enum Notify: Hashable, Sendable {
     return try check(result, cannot: "have the service manager keep the descriptor \(name)") > 0
   }
 
-  /// Has the manager let go of what it keeps under a name.
+  /// Removes a stored descriptor from the manager.
   ///
-  /// One that does not listen is on its way out, and what it keeps goes with it.
-  public static func letGo(of name: String) {
+  /// Errors do not matter: a manager that does not listen is stopping, and its store ends with it.
+  public static func unstore(_ name: String) {
     sd_notify(0, "FDSTOREREMOVE=1\nFDNAME=\(name)")
   }
 }

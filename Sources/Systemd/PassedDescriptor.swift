@@ -3,25 +3,25 @@ import Glibc
 
 /// A descriptor that systemd passed to the service at its start (sd_listen_fds(3)).
 public struct PassedDescriptor: Hashable, Sendable {
-  /// Where it comes from.
+  /// The origin of a descriptor.
   public enum Kind: Hashable, Sendable {
-    /// A socket unit opened it, and clients come by it.
+    /// A socket unit opened it for clients.
     case listening
-    /// The service itself gave it away before it was started anew (``Notify/store(_:name:)``).
+    /// The service stored it before its last stop (``Notify/store(_:name:)``).
     case stored
   }
 
-  /// What the unit calls it (`FileDescriptorName=`, or the name of the socket unit), or the service did.
+  /// The name from the unit (`FileDescriptorName=`, or the name of the socket unit), or from the service.
   public var name: String
-  /// Where it comes from.
+  /// The origin.
   public var kind: Kind
-  /// The descriptor, from now on the caller's, closed on exec.
+  /// The descriptor, which is closed on exec; the caller owns it.
   public var descriptor: Int32
 
-  /// Takes over all descriptors that were passed; none if there are none.
+  /// Takes over all passed descriptors; empty if there are none.
   ///
-  /// Also clears the environment of them (`LISTEN_PID`, `LISTEN_FDS`, `LISTEN_FDNAMES`), so that no task believes they
-  /// are its own: call it once, before the process has other threads.
+  /// Also removes their environment variables (`LISTEN_PID`, `LISTEN_FDS`, `LISTEN_FDNAMES`), so that no task takes the
+  /// descriptors for its own. Call it once, before the process has other threads.
   public static func takeAll() throws(SystemdError) -> [PassedDescriptor] {
     var names: UnsafeMutablePointer<UnsafeMutablePointer<CChar>?>?
     let count = try check(
@@ -31,7 +31,7 @@ public struct PassedDescriptor: Hashable, Sendable {
       let name = names?[Int(number)]
       defer { free(name) }
       let descriptor = SD_LISTEN_FDS_START + number
-      // The names are anybody's; what accepts connections can only be a socket unit's.
+      // Names are not reliable. Only a socket unit can pass a descriptor that accepts connections.
       return PassedDescriptor(
         name: name.map { String(cString: $0) } ?? "unknown",
         kind: sd_is_socket(descriptor, AF_UNSPEC, 0, 1) > 0 ? .listening : .stored, descriptor: descriptor)

@@ -13,7 +13,7 @@ public final class SignalSource {
     var set = sigset_t()
     sigemptyset(&set)
     guard sigaddset(&set, signal) == 0 else { throw SystemdError(cannot: "watch signal \(signal)", code: errno) }
-    // sd-event refuses a signal that could still interrupt the process (EBUSY).
+    // sd-event refuses a signal that is not blocked (EBUSY).
     try check(-pthread_sigmask(SIG_BLOCK, &set, nil), cannot: "block signal \(signal)")
     let callback: sd_event_signal_handler_t = { _, _, context in
       guard let context else { return 0 }
@@ -28,17 +28,17 @@ public final class SignalSource {
 
   deinit { cancel() }
 
-  /// Ends the watch; the signal stays blocked, so that one on its way does not end the process.
+  /// Ends the watch; the signal stays blocked, so that a pending one does not end the process.
   public func cancel() {
     source = sd_event_source_disable_unref(source)
   }
 }
 
 extension EventLoop {
-  /// Calls `handler` each time `signal` arrives; several that arrive before the loop turns may count as one.
+  /// Calls `handler` each time `signal` arrives; several in the same turn may count as one.
   ///
-  /// The signal is blocked for the calling thread and the threads it starts from then on, so ask before the process
-  /// has other threads. Throws `EBUSY` for a signal that is watched already.
+  /// This blocks the signal for the calling thread and for the threads that it starts later, so call it before the
+  /// process has other threads. Throws `EBUSY` for a signal that is watched already.
   public func onSignal(_ signal: Int32, handler: @escaping () -> Void) throws(SystemdError) -> SignalSource {
     try SignalSource(on: event, signal: signal, handler: handler)
   }

@@ -1,32 +1,33 @@
 import CSystemd
 import Glibc
 
-/// A call to libsystemd or the kernel that did not do its work.
+/// A failed call to libsystemd or the kernel.
 ///
-/// libsystemd returns errors as negated `errno(3)` numbers; this keeps the number for code and a sentence for people.
+/// libsystemd returns errors as negative errno(3) numbers. This keeps the number for programs and a sentence for
+/// people.
 public struct SystemdError: Error, Hashable, Sendable, CustomStringConvertible {
-  /// What could not be done, and to what: the words after "cannot", for instance "watch descriptor 7".
+  /// The failed action: the words after "cannot", for example "watch descriptor 7".
   public var action: String
-  /// The `errno(3)` number, positive.
+  /// The errno(3) number, positive.
   public var code: Int32
-  /// What to do next, a sentence; empty when the system's own words say it.
+  /// The remedy, a sentence; empty when the system's own words are enough.
   public var remedy: String
 
-  /// Makes an error of its parts; `code` may also be the negated number that libsystemd returns.
+  /// Makes an error from its parts; `code` may be the negative number that libsystemd returns.
   public init(cannot action: String, code: Int32, remedy: String = "") {
     self.action = action
     self.code = abs(code)
     self.remedy = remedy
   }
 
-  /// The whole sentence, as a log or a person gets it.
+  /// The whole sentence, for a log or a person.
   public var description: String {
     let reason = "cannot \(action): \(String(cString: strerror(code)))"
     return remedy.isEmpty ? reason : "\(reason). \(remedy)"
   }
 }
 
-/// Gives `result` back, or throws when it is negative.
+/// Returns `result`, or throws when it is negative.
 @discardableResult
 func check(
   _ result: Int32, cannot action: @autoclosure () -> String, remedy: @autoclosure () -> String = ""
@@ -37,8 +38,8 @@ func check(
 
 /// Ends the process when `result` is negative.
 ///
-/// For calls on a live event source that sd-event(3) lets go wrong only when the source's descriptor was closed before
-/// the source was cancelled: going on would be a source that is never called again.
+/// This is for calls on a live event source. They fail only if the descriptor was closed before its source was
+/// cancelled, and the source would then never be called again.
 func require(_ result: Int32, _ action: StaticString) {
   precondition(result >= 0, "cannot \(action): \(String(cString: strerror(-result)))")
 }

@@ -1,8 +1,8 @@
 import Glibc
 
-/// How an entry looks as text.
+/// The format of an entry as text.
 struct TextStyle: Hashable, Sendable {
-  /// Whether the wall time stands first: a file or a service manager keeps its own.
+  /// Whether the line starts with the wall time: a file or a service manager adds its own.
   var showsTime = false
   /// Whether the priority has a colour.
   var hasColour = false
@@ -13,17 +13,17 @@ struct TextStyle: Hashable, Sendable {
     self.hasColour = hasColour
   }
 
-  /// The style for what `descriptor` leads to; a terminal has colours unless `$NO_COLOR` says anything.
+  /// The style for a descriptor; a terminal has colours unless `$NO_COLOR` is set.
   init(of descriptor: Int32) {
     let isTerminal = isatty(descriptor) == 1
     let refusesColour = getenv("NO_COLOR").map { $0.pointee != 0 } ?? false
     self.init(showsTime: isTerminal, hasColour: isTerminal && !refusesColour)
   }
 
-  /// The entry as a line with its end, for instance "warning: cannot write the store: No space left on device".
+  /// The entry as a line, for example "warning: cannot write the store: No space left on device".
   ///
-  /// Further lines of a message are indented. Control characters, with which the output of a task could steer the
-  /// terminal, become "\u{FFFD}".
+  /// Further lines of a message are indented. Control characters become "\u{FFFD}", because a task's output could
+  /// otherwise control the terminal.
   func line(of entry: Entry) -> String {
     var line = showsTime ? Self.time() + " " : ""
     if let (word, colour) = Self.word(for: entry.priority) {
@@ -41,7 +41,7 @@ struct TextStyle: Hashable, Sendable {
     return line + "\n"
   }
 
-  /// The word for a priority and its colour in SGR numbers; what is normal has none.
+  /// The word for a priority and its colour in SGR numbers; nil for a normal entry.
   private static func word(for priority: Entry.Priority) -> (String, Int)? {
     switch priority {
     case .critical: ("critical", 31)
@@ -52,7 +52,7 @@ struct TextStyle: Hashable, Sendable {
     }
   }
 
-  /// The wall time of this moment, as "09:41:07".
+  /// The current wall time, such as "09:41:07".
   private static func time() -> String {
     var now = time_t(EventLoop.wallMicroseconds() / 1_000_000)
     var local = tm()

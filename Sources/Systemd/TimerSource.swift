@@ -3,7 +3,7 @@ import Glibc
 
 /// A timer on the boot clock, which counts suspend and never steps.
 ///
-/// Goes off once for each ``arm(at:accuracy:)``. Thread-confined, as its loop is.
+/// It fires once for each ``arm(at:accuracy:)``. Thread-confined, as its loop is.
 public final class TimerSource {
   private var source: OpaquePointer?
   private let handler: () -> Void
@@ -25,11 +25,11 @@ public final class TimerSource {
 
   deinit { cancel() }
 
-  /// Goes off once at or after an instant, in place of what was armed before.
+  /// Fires once at or after an instant, in place of an earlier one.
   ///
-  /// `bootMicroseconds` is microseconds of `CLOCK_BOOTTIME`; what is past, also negative, goes off at once. It may be
-  /// up to `accuracy` microseconds late, so that wakes are shared; less than 1 counts as 1, because 0 would ask
-  /// sd-event(3) for its default of 250 ms.
+  /// `bootMicroseconds` is on `CLOCK_BOOTTIME`; a past or negative instant fires at once. The timer may be up to
+  /// `accuracy` microseconds late, so that wakes are shared. An accuracy below 1 counts as 1, because 0 would mean 250
+  /// ms to sd-event(3).
   public func arm(at bootMicroseconds: Int64, accuracy microseconds: Int64) {
     guard let source else { return }
     require(sd_event_source_set_time(source, UInt64(max(0, bootMicroseconds))), "set a timer")
@@ -37,7 +37,7 @@ public final class TimerSource {
     require(sd_event_source_set_enabled(source, Int32(SD_EVENT_ONESHOT)), "arm a timer")
   }
 
-  /// Forgets what was armed.
+  /// Disarms the timer.
   public func disarm() {
     guard let source else { return }
     require(sd_event_source_set_enabled(source, Int32(SD_EVENT_OFF)), "disarm a timer")
@@ -50,18 +50,19 @@ public final class TimerSource {
 }
 
 extension EventLoop {
-  /// Makes a timer on `CLOCK_BOOTTIME` that is not armed yet.
+  /// Makes a timer on `CLOCK_BOOTTIME`, which is not armed yet.
   public func timer(handler: @escaping () -> Void) throws(SystemdError) -> TimerSource {
     try TimerSource(on: event, handler: handler)
   }
 
-  /// Now on the boot clock, in microseconds: counts suspend, never steps (`CLOCK_BOOTTIME`, clock_gettime(2)).
+  /// The time of the boot clock in microseconds, which counts suspend and never steps (`CLOCK_BOOTTIME`,
+  /// clock_gettime(2)).
   public static func bootMicroseconds() -> Int64 { microseconds(of: CLOCK_BOOTTIME) }
 
-  /// Now on the wall clock, in microseconds since 1970 in UTC; it may step either way (`CLOCK_REALTIME`).
+  /// The wall time in microseconds since 1970 in UTC, which may step either way (`CLOCK_REALTIME`).
   public static func wallMicroseconds() -> Int64 { microseconds(of: CLOCK_REALTIME) }
 
-  /// Now on the monotonic clock, in microseconds: what systemd compares reloads with (`CLOCK_MONOTONIC`).
+  /// The time of the monotonic clock in microseconds, with which systemd compares reloads (`CLOCK_MONOTONIC`).
   public static func monotonicMicroseconds() -> Int64 { microseconds(of: CLOCK_MONOTONIC) }
 
   private static func microseconds(of clock: clockid_t) -> Int64 {

@@ -1,10 +1,10 @@
 import CSystemd
 import Glibc
 
-/// A watch for the exceptional condition of a descriptor (`POLLPRI`, poll(2)), such as a trigger of pressure.
+/// A watch for the exceptional condition of a descriptor (`POLLPRI`, poll(2)), such as a pressure trigger.
 ///
-/// Not an ``IOSource``: that is watched through a second epoll(7) set, and to ask a trigger whether it has fired takes
-/// the news away, so that the set inside loses most of it. Thread-confined, as its loop is.
+/// This is no ``IOSource``, which sits in a second epoll(7) set. A check of a pressure trigger clears it, so the nested
+/// set would lose most events. Thread-confined, as its loop is.
 public final class UrgentSource {
   private var source: OpaquePointer?
   private let handler: () -> Void
@@ -14,7 +14,7 @@ public final class UrgentSource {
     let callback: sd_event_io_handler_t = { _, _, events, context in
       guard let context else { return 0 }
       let source = Unmanaged<UrgentSource>.fromOpaque(context).takeUnretainedValue()
-      withExtendedLifetime(source) { source.take(events) }
+      withExtendedLifetime(source) { source.receive(events) }
       return 0
     }
     try check(
@@ -25,20 +25,20 @@ public final class UrgentSource {
 
   deinit { cancel() }
 
-  /// Ends the watch; to be called before the descriptor is closed.
+  /// Ends the watch; call this before you close the descriptor.
   public func cancel() {
     source = sd_event_source_disable_unref(source)
   }
 
-  private func take(_ events: UInt32) {
-    // An error stays, and would be told of in every turn.
+  private func receive(_ events: UInt32) {
+    // An error stays, and would be reported in every turn.
     guard events & EPOLLPRI.rawValue != 0 else { return cancel() }
     handler()
   }
 }
 
 extension EventLoop {
-  /// Calls `handler` whenever `descriptor` has an exceptional condition, until what this returns is cancelled.
+  /// Calls `handler` whenever `descriptor` has an exceptional condition, until the returned object is cancelled.
   public func watchUrgent(_ descriptor: Int32, handler: @escaping () -> Void) throws(SystemdError) -> UrgentSource {
     try UrgentSource(of: descriptor, on: event, handler: handler)
   }

@@ -1,15 +1,15 @@
-// An app that keeps itself fresh: `refresh-example [APP-ID]`, with `make run` in another terminal.
+// An app that refreshes itself: `refresh-example [APP-ID]`, with `make run` in another terminal.
 //
-// Its data is the load of the machine, its window the terminal. The daemon needs to know of it by a file
-// apps.d/APP-ID.toml, which may be without a [[task]].
+// Its data is the load of the machine, and its window is the terminal. The daemon needs a file apps.d/APP-ID.toml,
+// which may have no [[task]].
 import Glibc
 import RefreshKit
 
-/// What the app shows.
+/// The data that the app shows.
 actor Load {
   private var shown = ""
 
-  /// Brings it up to date; a real app would ask its server.
+  /// Reads the load; a real app would ask its server.
   func refresh(_ context: RefreshContext) throws -> RefreshResult {
     if let payload = context.payload { print("  a \(context.trigger) brought \(payload)") }
     context.onExpiration { print("  the deadline is near: keep what is done so far") }
@@ -17,7 +17,7 @@ actor Load {
     defer { fclose(file) }
     var line = [CChar](repeating: 0, count: 64)
     fgets(&line, Int32(line.count), file)
-    // What takes longer looks now and then: the deadline cancels the task.
+    // A longer refresh should check this regularly, because the deadline cancels the task.
     try Task.checkCancellation()
     let load = String(decoding: line.prefix { $0 != 0x20 }.map(UInt8.init(bitPattern:)), as: UTF8.self)
     if load == shown { return .noData }

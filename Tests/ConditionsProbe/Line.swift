@@ -3,7 +3,7 @@ import FoundationEssentials
 import RefreshDaemon
 import RefreshEngine
 
-/// Prints values as JSON, one a line, at once.
+/// Prints a value as a line of JSON and flushes it.
 func line(_ value: some Encodable) throws {
   let encoder = JSONEncoder()
   encoder.outputFormatting = .sortedKeys
@@ -11,7 +11,7 @@ func line(_ value: some Encodable) throws {
   fflush(nil)
 }
 
-/// One condition, as the daemon is told of it.
+/// A reading of a condition, as the daemon receives it.
 struct ReadingLine<Value: Encodable>: Encodable {
   let event: String
   let value: Value?
@@ -67,14 +67,14 @@ struct SessionLine: Encodable {
   let active: Bool
 }
 
-/// Who is asked for what.
+/// A source and its state.
 struct SourceLine: Encodable {
   var event = "source"
   let fact: String
   let name: String
   let text: String
 
-  init(_ source: ConditionSource) {
+  init(_ source: SourceStatus) {
     fact = source.fact
     name = source.name
     text = source.text
@@ -94,8 +94,8 @@ struct ZoneLine: Encodable {
 }
 
 extension Observation {
-  /// Prints what was observed.
-  func say() throws {
+  /// Prints the reading.
+  func print() throws {
     switch self {
     case .network(let reading): try line(ReadingLine("network", reading, value: NetworkValue.init))
     case .power(let reading): try line(ReadingLine("power", reading, value: PowerValue.init))

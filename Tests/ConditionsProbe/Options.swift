@@ -5,16 +5,15 @@ struct Options {
   var needs: ConditionNeeds = []
   var settings = ConditionSources.Settings()
 
-  private static let facts: [String: ConditionNeeds] = [
-    "network": .network, "power": .power, "powerSaver": .powerSaver, "idle": .idle, "pressure": .pressure,
-    "sessions": .sessions, "nothing": [],
-  ]
-
   init(_ arguments: ArraySlice<String>) throws(UsageError) {
     var (words, hasFacts) = (arguments, false)
     while let word = words.popFirst() {
-      if let fact = Self.facts[word] {
-        needs.formUnion(fact)
+      if let need = ConditionNeed(rawValue: word) {
+        needs.insert(need)
+        hasFacts = true
+        continue
+      }
+      if word == "nothing" {
         hasFacts = true
         continue
       }
@@ -27,11 +26,11 @@ struct Options {
       default: throw UsageError(word: word)
       }
     }
-    if !hasFacts { needs = .all }
+    if !hasFacts { needs = Set(ConditionNeed.allCases) }
   }
 }
 
 struct UsageError: Error, CustomStringConvertible {
   let word: String
-  var description: String { "cannot use the argument \(word); main.swift says what there is" }
+  var description: String { "cannot use the argument \(word); main.swift lists the arguments" }
 }

@@ -1,8 +1,9 @@
-// What the daemon would see of this machine's conditions: `conditions-probe [FACT]... [--user UID] [--power DIR]
-// [--network DIR] [--pressure DIR]`, the facts being those of ConditionNeeds, or `nothing`; all without one.
+// Prints this machine's conditions as the daemon reads them:
+// `conditions-probe [FACT]... [--user UID] [--power DIR] [--network DIR] [--pressure DIR]`
 //
-// Prints one JSON object a line for each observation, signal and session, and on SIGUSR1 for each source, until it is
-// killed. On SIGHUP it goes on as a daemon does whose apps ask for nothing any more.
+// A FACT is a case of ConditionNeed, or `nothing`; the default is all facts. The output has one JSON object a line for
+// each reading, signal and session, and on SIGUSR1 for each source, until the process is killed. SIGHUP stops to watch,
+// as a daemon does after a reload whose apps have no constraint.
 
 @preconcurrency import Glibc
 import RefreshDaemon
@@ -13,7 +14,7 @@ func fail(_ reason: String) -> Never {
   exit(1)
 }
 
-/// Runs what may throw and cannot go on without.
+/// Runs `body`, and ends the process if it throws.
 func must<Value>(_ body: () throws -> Value) -> Value {
   do { return try body() } catch { fail("\(error)") }
 }
@@ -22,7 +23,7 @@ let options = must { try Options(CommandLine.arguments.dropFirst()) }
 let loop = must { try EventLoop() }
 let sources = ConditionSources(on: loop, settings: options.settings)
 let zone = must { try LocalZone(on: loop) }
-sources.onChange = { observation in must { try observation.say() } }
+sources.onChange = { observation in must { try observation.print() } }
 sources.onSleep = { value in must { try line(SwitchLine(event: "sleep", value: value)) } }
 sources.onShutdown = { value in must { try line(SwitchLine(event: "shutdown", value: value)) } }
 var present: Set<UInt32> = []

@@ -5,7 +5,7 @@ import Testing
 @testable import RefreshDaemon
 
 @Suite struct FingerprintTests {
-  /// What is done to a mail directory, and whether it is a change.
+  /// A change to a mail directory, and whether the fingerprint must differ.
   struct Act: CustomTestStringConvertible, Sendable {
     let testDescription: String
     let isChange: Bool
@@ -52,7 +52,7 @@ import Testing
     },
   ]
 
-  @Test(arguments: acts) func aChangeIsSeenAndNothingElse(act: Act) throws {
+  @Test(arguments: acts) func onlyAChangeChangesTheFingerprint(act: Act) throws {
     try withMail { mail in
       let before = Fingerprint(of: mail.path)
       try act.perform(mail)
@@ -71,7 +71,7 @@ import Testing
     }
   }
 
-  @Test func aPathThatComesIsAChange() throws {
+  @Test func aPathThatAppearsIsAChange() throws {
     try withMail { mail in
       let path = mail.path + "/later"
       let before = Fingerprint(of: path)
@@ -81,7 +81,7 @@ import Testing
     }
   }
 
-  @Test func beyondTheBoundNamesCount() throws {
+  @Test func beyondTheBoundOnlyNamesCount() throws {
     try withMail { mail in
       let before = Fingerprint(of: mail.path, fileBound: 0)
       try Self.write("longer", at: mail, "inbox/new/1")
@@ -122,7 +122,7 @@ extension LauncherTests {
       #expect(try Stage.play(task).end.changed == changed)
     }
 
-    @Test func aTaskStoppedBeforeItStartsEndsAllTheSame() throws {
+    @Test func aTaskStoppedBeforeItsStartEnds() throws {
       let stage = try Stage()
       let task = try shell("echo started", changedPath: "/")
       let timer = try stage.loop.timer { stage.launcher.terminate(task.key) }

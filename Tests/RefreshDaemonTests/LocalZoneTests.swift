@@ -4,7 +4,7 @@ import Testing
 
 @testable import RefreshDaemon
 
-/// By the environment, of which a process has one: one after another.
+/// Serialized, because the tests set the environment of the process.
 @Suite(.serialized) struct LocalZoneTests {
   /// 2026-11-21 12:00 UTC, microseconds of Unix time.
   private static let now: Int64 = 1_795_262_400_000_000
@@ -19,7 +19,7 @@ import Testing
     return LocalZone.zone(around: Self.now)
   }
 
-  @Test func theChangesOfAYearInEitherDirectionAreFoundToTheSecond() {
+  @Test func theChangesOfAYearBeforeAndAfterAreExact() {
     #expect(
       zone("Europe/Berlin")
         == Zone(
@@ -43,7 +43,7 @@ import Testing
     #expect(Set(zone("Australia/Lord_Howe").changes.map(\.offset)) == [37_800, 39_600])
   }
 
-  @Test func rulesInTheVariableItselfCount() {
+  @Test func rulesInTheVariableCount() {
     #expect(Set(zone("CET-1CEST,M3.5.0,M10.5.0/3").changes.map(\.offset)) == [3600, 7200])
   }
 }

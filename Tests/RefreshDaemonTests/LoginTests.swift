@@ -9,7 +9,7 @@ import Testing
       ("lock-screen", false), ("background", false), ("background-light", false), ("manager", false),
       ("manager-early", false),
     ])
-  func onlySessionsWithAPersonCount(name: String, counts: Bool) {
+  func onlySessionsOfPeopleCount(name: String, counts: Bool) {
     #expect(LoginTracker.counts(name) == counts)
   }
 }

@@ -12,15 +12,15 @@ import Testing
       (70, 3, .limited), (70, 1, .limited),
     ] as [(UInt64, UInt64, Network.Reach?)])
   func reachByStateAndConnectivity(state: UInt64, connectivity: UInt64, reach: Network.Reach?) {
-    let words = NetworkManager.Words(["State": .unsigned(state), "Connectivity": .unsigned(connectivity)])
-    #expect(words.reach == reach)
+    let properties = NetworkManager.Properties(["State": .unsigned(state), "Connectivity": .unsigned(connectivity)])
+    #expect(properties.reach == reach)
   }
 
   @Test(
     arguments: zip(
       0...5 as ClosedRange<UInt64>, [.unknown, .yes, .no, .guessYes, .guessNo, .unknown] as [Network.Metered]))
   func metered(number: UInt64, answer: Network.Metered) {
-    #expect(NetworkManager.Words(["Metered": .unsigned(number)]).meteredAnswer == answer)
+    #expect(NetworkManager.Properties(["Metered": .unsigned(number)]).meteredAnswer == answer)
   }
 
   @Test(
@@ -29,16 +29,16 @@ import Testing
       ("bluetooth", .other), ("bridge", .other), ("", nil),
     ] as [(String, Network.Medium?)])
   func mediumByType(type: String, medium: Network.Medium?) {
-    #expect(NetworkManager.Words(["PrimaryConnectionType": .string(type)]).medium == medium)
+    #expect(NetworkManager.Properties(["PrimaryConnectionType": .string(type)]).medium == medium)
   }
 
-  @Test func theInternetIsNotCheckedWhereTheCheckIsOff() {
-    let words = NetworkManager.Words(["State": .unsigned(70), "Connectivity": .unsigned(0)])
-    #expect(words.testimony(interface: "eth0", ssid: nil).text == "connectivity is not checked")
+  @Test func withoutTheCheckTheConnectivityIsUnchecked() {
+    let properties = NetworkManager.Properties(["State": .unsigned(70), "Connectivity": .unsigned(0)])
+    #expect(properties.answer(interface: "eth0", ssid: nil).text == "connectivity is not checked")
   }
 
-  @Test func anAnswerWithoutAStateIsNone() {
-    #expect(!NetworkManager.Words([:]).testimony(interface: "", ssid: nil).isKnown)
+  @Test func propertiesWithoutAStateAreNoAnswer() {
+    #expect(!NetworkManager.Properties([:]).answer(interface: "", ssid: nil).isKnown)
   }
 }
 
@@ -53,7 +53,7 @@ import Testing
       (nil, nil, nil),
     ] as [(String?, Route?, Network.Reach?)])
   func reachByOperationalStateAndRoute(operational: String?, route: Route?, reach: Network.Reach?) {
-    guard case .known(let network, _) = Networkd.testimony(operational: operational, route: route) else {
+    guard case .known(let network, _) = Networkd.answer(operational: operational, route: route) else {
       return #expect(reach == nil)
     }
     #expect(network.reach == reach)

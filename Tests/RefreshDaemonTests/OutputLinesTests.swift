@@ -3,7 +3,7 @@ import Testing
 @testable import RefreshDaemon
 
 @Suite struct OutputLinesTests {
-  /// What arrives, piece by piece, and the lines it makes.
+  /// The pieces that arrive, and the resulting lines.
   @Test(arguments: [
     ([], []),
     ([""], []),
@@ -13,7 +13,7 @@ import Testing
     (["dos\r\n", "\r\n"], ["dos", ""]),
     (["käse"], ["käse"]),
   ])
-  func linesAreCutAtTheirEnds(pieces: [String], lines: [String]) {
+  func outputIsSplitIntoLines(pieces: [String], lines: [String]) {
     #expect(cut(pieces.map { Array($0.utf8) }).lines == lines)
   }
 
@@ -25,7 +25,7 @@ import Testing
     #expect(cut([[0x61, 0xff, 0x62, 0x0a]]).lines == ["a\u{fffd}b"])
   }
 
-  @Test func aLineWithoutEndIsHeldUpToItsBoundOnly() {
+  @Test func anEndlessLineIsCutAtTheBound() {
     let long = String(repeating: "é", count: 5000)
     let (lines, _) = cut([Array(long.utf8)])
     #expect(lines.joined() == long)
@@ -40,21 +40,21 @@ import Testing
     (String(repeating: "x", count: 500), String(repeating: "x", count: 200)),
     ("x" + String(repeating: "é", count: 500), "x" + String(repeating: "é", count: 99)),
   ])
-  func theMessageIsTheLastLineWithSomethingInIt(printed: String, message: String) {
+  func theMessageIsTheLastLineThatIsNotBlank(printed: String, message: String) {
     #expect(cut([Array(printed.utf8)]).message == message)
   }
 
-  @Test func anEmptyLineIsPrintedToo() {
+  @Test func anEmptyLineCountsAsOutput() {
     var lines = OutputLines()
     #expect(!lines.hasPrinted)
-    lines.take([0x0a]) { _ in }
+    lines.receive([0x0a]) { _ in }
     #expect(lines.hasPrinted)
   }
 
   private func cut(_ pieces: [[UInt8]]) -> (lines: [String], message: String) {
     var output = OutputLines()
     var lines: [String] = []
-    for piece in pieces { output.take(piece) { lines.append($0) } }
+    for piece in pieces { output.receive(piece) { lines.append($0) } }
     output.finish { lines.append($0) }
     return (lines, output.message)
   }

@@ -12,7 +12,7 @@ import Testing
       ([.battery(isDischarging: true, percent: 41)], Power(onBattery: true, percent: 41)),
       ([.battery(isDischarging: false, percent: 100)], Power(percent: 100)),
       ([.mains(isOnline: false), .battery(isDischarging: true, percent: 41)], Power(onBattery: true, percent: 41)),
-      // A battery that gives while a charger is plugged in: the charger is too weak, and still mains.
+      // The battery discharges although a charger is plugged in: a weak charger still counts as mains.
       ([.mains(isOnline: true), .battery(isDischarging: true, percent: 41)], Power(percent: 41)),
       (
         [.battery(isDischarging: false, percent: 100), .battery(isDischarging: true, percent: 50)],
@@ -21,14 +21,14 @@ import Testing
       ([.battery(isDischarging: true, percent: nil)], Power(onBattery: true)),
     ] as [([PowerSupplies.Supply], Power)])
   func onBatteryMeansDischargingAndNoMains(supplies: [PowerSupplies.Supply], power: Power) {
-    guard case .known(let known, _) = PowerSupplies.testimony(of: supplies) else {
+    guard case .known(let known, _) = PowerSupplies.answer(of: supplies) else {
       Issue.record("it is known")
       return
     }
     #expect(known == power)
   }
 
-  @Test func theKernelsFilesAreReadAndBatteriesOfMiceAreNot() throws {
+  @Test func theKernelsFilesAreReadWithoutBatteriesOfMice() throws {
     let folder = try SupplyFolder()
     try folder.add("AC", ["type": "Mains", "online": "0"])
     try folder.add("BAT0", ["type": "Battery", "status": "Discharging", "capacity": "41", "present": "1"])

@@ -5,12 +5,12 @@ import Testing
 
 @testable import RefreshDaemon
 
-/// All that starts processes, one test at a time: a process has one reaper of orphans.
+/// The tests that start processes; serialized, because a process has one reaper of orphans.
 @Suite(.serialized) enum LauncherTests {}
 
 extension LauncherTests {
   @Suite struct ProcessTreeTests {
-    /// Ways to leave a task: each prints its id, ignores SIGTERM and never ends by itself.
+    /// Ways to leave a task: each prints its process id, ignores SIGTERM and never ends by itself.
     static let escapes = [
       "in the background": #"sh -c 'trap "" TERM; echo $$; exec sleep 1000' &"#,
       "in a session of its own": #"setsid sh -c 'trap "" TERM; echo $$; exec sleep 1000' &"#,
@@ -22,17 +22,17 @@ extension LauncherTests {
     ]
     static let cleaned = #"(setsid env -i sh -c 'trap "" TERM; echo $$; exec /bin/sleep 1000 >/dev/null 2>&1' &)"#
 
-    /// A task that waits, and ends with 0 when it is warned.
+    /// A task that waits, and exits with 0 when it is warned.
     static func waits(after escape: String, task: Int = 0) throws -> TaskLaunch {
       try shell("trap 'exit 0' URG; \(escape)\n sleep 1000 & wait", task: task)
     }
 
     enum Ending: CaseIterable { case byItself, terminated, killed }
 
-    @Test(arguments: Array(escapes.keys.sorted()), Reach.available)
-    func whatATaskLeavesBehindDiesWithIt(escape: String, reach: Reach) throws {
+    @Test(arguments: Array(escapes.keys.sorted()), TreeKind.available)
+    func theProcessesThatATaskLeavesDieWithIt(escape: String, kind: TreeKind) throws {
       for ending in Ending.allCases {
-        try reach.withTrees { trees in
+        try kind.withTrees { trees in
           let stage = try Stage(trees: trees)
           let task = try Self.waits(after: try #require(Self.escapes[escape]))
           stage.onLine = { key, _ in
@@ -53,14 +53,14 @@ extension LauncherTests {
           let left = stage.processes(of: task.key)
           #expect(left.count == 1)
           #expect(!left.contains(where: isAlive))
-          if reach == .subreaper { #expect(!left.contains(where: exists), "it is reaped too") }
+          if kind == .subreaper { #expect(!left.contains(where: exists), "it is reaped too") }
         }
       }
     }
 
-    @Test(arguments: Reach.available)
-    func aSignalReachesWhatLeftTheGroup(reach: Reach) throws {
-      try reach.withTrees { trees in
+    @Test(arguments: TreeKind.available)
+    func aSignalReachesProcessesThatLeftTheGroup(kind: TreeKind) throws {
+      try kind.withTrees { trees in
         let stage = try Stage(trees: trees)
         let task = try shell(
           """
@@ -78,7 +78,7 @@ extension LauncherTests {
       }
     }
 
-    @Test func aStoppedTaskHearsThatItShallEnd() throws {
+    @Test func aStoppedTaskReceivesSIGTERM() throws {
       let stage = try Stage()
       let task = try shell("trap 'echo heard; exit 3' TERM; echo ready; kill -STOP $$; sleep 1000 & wait")
       stage.onLine = { key, line in
@@ -88,9 +88,9 @@ extension LauncherTests {
       #expect(stage.ends[task.key]?.exit == .exited(3))
     }
 
-    @Test(arguments: Reach.available)
-    func whatAnotherTaskStartedGoesOn(reach: Reach) throws {
-      try reach.withTrees { trees in
+    @Test(arguments: TreeKind.available)
+    func theProcessesOfAnotherTaskContinue(kind: TreeKind) throws {
+      try kind.withTrees { trees in
         let stage = try Stage(trees: trees)
         let escape = try #require(Self.escapes["forked twice, without streams"])
         let (one, other) = (try Self.waits(after: escape, task: 0), try Self.waits(after: escape, task: 1))
@@ -108,7 +108,7 @@ extension LauncherTests {
       }
     }
 
-    @Test func whatMightBeAnyTasksDiesWithTheLast() throws {
+    @Test func aProcessOfUnknownTaskDiesWithTheLastTask() throws {
       let stage = try Stage()
       let (one, other) = (try Self.waits(after: Self.cleaned, task: 0), try Self.waits(after: "echo ready", task: 1))
       stage.onLine = { _, _ in
@@ -121,7 +121,7 @@ extension LauncherTests {
       #expect(!stage.processes(of: one.key).contains(where: exists))
     }
 
-    @Test func whatIsLeftCountsAsProcessorTime() throws {
+    @Test func remainingProcessesCountAsProcessorTime() throws {
       let stage = try Stage()
       let busy = "i=0; while [ $i -lt 100000 ]; do i=$((i+1)); done; echo ready; exec sleep 1000"
       let task = try Self.waits(after: "setsid sh -c '\(busy)' &")
@@ -130,14 +130,14 @@ extension LauncherTests {
       #expect(try #require(stage.ends[task.key]).cpu > .milliseconds(10))
     }
 
-    // MARK: What a daemon left
+    // MARK: Processes of a previous daemon
 
     @Test(arguments: escapes.filter { $0.value != cleaned }.keys.sorted())
-    func aStartEndsWhatADaemonLeft(escape: String) throws {
+    func aStartEndsTheProcessesOfAPreviousDaemon(escape: String) throws {
       let stage = try Stage()
       let task = try Self.waits(after: try #require(Self.escapes[escape]))
       stage.onLine = { key, line in
-        // A shell whose child was killed may say so before it is killed itself.
+        // A shell whose child was killed may print that before it is killed itself.
         guard pid_t(line) != nil else { return }
         let left = stage.processes(of: key)
         let bound = WaitBound(20)
@@ -150,9 +150,9 @@ extension LauncherTests {
       try stage.play([task])
     }
 
-    @Test func aStartEndsWhatIsInACgroupThatADaemonLeft() throws {
-      guard Reach.available.contains(.cgroup) else { return }
-      try Reach.cgroup.withTrees { trees in
+    @Test func aStartEndsTheCgroupsOfAPreviousDaemon() throws {
+      guard TreeKind.available.contains(.cgroup) else { return }
+      try TreeKind.cgroup.withTrees { trees in
         let stage = try Stage(trees: trees)
         let task = try Self.waits(after: Self.cleaned)
         stage.onLine = { key, _ in

@@ -15,25 +15,25 @@ extension LauncherTests {
       ("kill -KILL $$", .signalled(SIGKILL)),
       ("kill -PIPE $$", .signalled(SIGPIPE)),
     ])
-    func anEndIsTheMainProcess(script: String, exit: TaskEnd.Exit) throws {
+    func aTaskEndsWithItsMainProcess(script: String, exit: TaskEnd.Exit) throws {
       #expect(try Stage.play(shell(script)).end.exit == exit)
     }
 
-    @Test func bothStreamsComeAsLines() throws {
+    @Test func bothStreamsArriveAsLines() throws {
       let (end, lines) = try Stage.play(shell("echo one; echo two >&2; echo; printf three"))
       #expect(lines == ["one", "two", "", "three"])
       #expect(end.printed)
       #expect(end.message == "three")
     }
 
-    @Test func silenceIsNotPrinted() throws {
+    @Test func aSilentTaskPrintsNothing() throws {
       let (end, lines) = try Stage.play(shell(":"))
       #expect(lines.isEmpty)
       #expect(!end.printed)
       #expect(end.message == "")
     }
 
-    @Test func whatATaskPrintsInALumpArrivesWhole() throws {
+    @Test func aLargeOutputArrivesWhole() throws {
       let (end, lines) = try Stage.play(shell("seq 1 200000; echo done"))
       #expect(end.exit == .exited(0))
       #expect(lines.count == 200_001)
@@ -47,7 +47,7 @@ extension LauncherTests {
       #expect(try Stage.play(launch(["/usr/bin/wc", "-c"])).lines == ["0"])
     }
 
-    @Test func theEnvironmentIsExactlyWhatWasGiven() throws {
+    @Test func theEnvironmentIsExactlyTheGivenOne() throws {
       let task = try launch(["/usr/bin/env"], environment: ["NAME=", "QUOTED=a b\"c", "ÜMLAUT=ß"])
       #expect(try Stage.play(task).lines == task.environment)
     }
@@ -57,13 +57,13 @@ extension LauncherTests {
       #expect(try Stage.play(launch(["/usr/bin/printf", "<%s>\\n"] + arguments)).lines == arguments.map { "<\($0)>" })
     }
 
-    @Test func theDirectoryIsTheCommandsOrElseTheHome() throws {
+    @Test func theDirectoryIsTheCommandsOrTheHome() throws {
       #expect(try Stage.play(launch(["/bin/pwd"], directory: "/usr/bin")).lines == ["/usr/bin"])
       let owner = Owner(uid: geteuid(), gid: getegid(), name: "tester", home: "/usr")
       #expect(try Stage.play(launch(["/bin/pwd"], directory: nil, owner: owner)).lines == ["/usr"])
     }
 
-    @Test func nothingOfTheDaemonIsInherited() throws {
+    @Test func aTaskInheritsNothingOfTheDaemon() throws {
       // An open descriptor without close-on-exec, a blocked and an ignored signal.
       let descriptor = open("/dev/null", O_RDONLY)
       defer { close(descriptor) }
@@ -74,7 +74,7 @@ extension LauncherTests {
       signal(SIGPIPE, SIG_IGN)
       let (_, lines) = try Stage.play(
         shell("echo $(ls /proc/self/fd); grep -E 'Sig(Blk|Ign)|NSsid|NSpgid' /proc/self/status; echo $$"))
-      // The fourth is the directory that ls itself reads.
+      // The fourth descriptor is the directory that ls itself reads.
       #expect(lines.first == "0 1 2 3")
       let main = try #require(lines.last)
       let fields = lines.map { $0.split(separator: "\t").map(String.init) }
@@ -82,7 +82,7 @@ extension LauncherTests {
       #expect(fields.contains(["NSpgid:", main]))
       #expect(fields.contains(["NSsid:", main]))
       let ignored = try #require(fields.first { $0.first == "SigIgn:" }?.last.flatMap { UInt64($0, radix: 16) })
-      // The C library keeps the signals 32 and 33 to itself.
+      // The C library reserves the signals 32 and 33.
       #expect(ignored & ~(0b11 << 31) == 0)
     }
 
@@ -93,7 +93,7 @@ extension LauncherTests {
       (["/bin/true"], "/nonexistent", "cannot start /bin/true: cannot enter its directory /nonexistent: No such file"),
       ([], "/", "cannot start an empty command"),
     ])
-    func whatCannotStartSaysWhy(arguments: [String], directory: String, sentence: String) throws {
+    func aFailedStartSaysWhy(arguments: [String], directory: String, sentence: String) throws {
       let end = try Stage.play(launch(arguments, directory: directory)).end
       guard case .notStarted(let said) = end.exit else {
         Issue.record("it started: \(end)")
@@ -122,7 +122,7 @@ extension LauncherTests {
       #expect(end.cpu < .seconds(20))
     }
 
-    @Test func aWarningIsHeardByWhoeverListensAndHarmsNobodyElse() throws {
+    @Test func aWarningReachesATaskThatHandlesItAndHarmsNoOther() throws {
       let stage = try Stage()
       let listens = try shell("trap 'echo heard; exit 3' URG; echo ready; sleep 1000 & wait", task: 0)
       let isDeaf = try shell("echo ready; i=0; while [ $i -lt 5000 ]; do i=$((i+1)); done; exit 4", task: 1)
@@ -146,9 +146,9 @@ extension LauncherTests {
         #expect(stage.ends.values.allSatisfy { $0.exit == .exited(0) })
       }
       #expect(descriptors(to: "anon_inode:[pidfd]").isEmpty)
-      // Other tests have some; a leak would be 1,500.
+      // Other tests have some pipes open; a leak would be 1,500.
       #expect(descriptors(to: "pipe:").count < pipesBefore + 200)
-      #expect(Processes.contents(of: "/proc/thread-self/children").isEmpty)
+      #expect(SmallFiles.bytes(of: "/proc/thread-self/children").isEmpty)
     }
   }
 }
@@ -158,9 +158,9 @@ struct Unexpected: Error {
   init(_ end: TaskEnd) { self.end = end }
 }
 
-/// The test process' descriptors whose target has this beginning.
+/// The descriptors of the test process whose target begins with this text.
 private func descriptors(to target: String) -> [String] {
-  Processes.names(in: "/proc/self/fd").filter { name in
+  SmallFiles.names(in: "/proc/self/fd").filter { name in
     withUnsafeTemporaryAllocation(of: CChar.self, capacity: 256) { buffer in
       guard let start = buffer.baseAddress else { return false }
       let count = readlink("/proc/self/fd/\(name)", start, buffer.count - 1)

@@ -6,18 +6,18 @@ import Testing
 
 @testable import RefreshDaemon
 
-/// A launcher with real processes on a real loop, and what was heard of them.
+/// A launcher with real processes on a real loop, and a record of its calls.
 final class Stage {
-  /// Of this test process only: others that run beside it must not clean its processes away.
+  /// Unique to this test process, so that other test processes do not kill its tasks.
   static let socket = "/run/refreshd/stage-\(getpid())"
 
   let loop: EventLoop
   let launcher: SpawnLauncher
   private(set) var ends: [TaskKey: TaskEnd] = [:]
   private(set) var lines: [TaskKey: [String]] = [:]
-  /// Called for each line, after it is in ``lines``.
+  /// Called for each line, after it was added to ``lines``.
   var onLine: (TaskKey, String) -> Void = { _, _ in }
-  /// Called for each end, after it is in ``ends``.
+  /// Called for each end, after it was added to ``ends``.
   var onEnd: (TaskKey) -> Void = { _ in }
   private var awaited = 0
 
@@ -37,7 +37,7 @@ final class Stage {
     }
   }
 
-  /// Starts the tasks and turns the loop until all have ended.
+  /// Starts the tasks, and runs the loop until all have ended.
   func play(_ launches: [TaskLaunch]) throws {
     awaited = launches.count
     let bound = try loop.timer { [loop] in loop.exit(1) }
@@ -49,10 +49,10 @@ final class Stage {
     try #require(code == 0, "all tasks end within 30 s")
   }
 
-  /// The ids that a task's processes have printed.
+  /// The process ids that a task has printed.
   func processes(of key: TaskKey) -> [pid_t] { (lines[key] ?? []).compactMap { pid_t($0) } }
 
-  /// Plays one task and gives its end and its lines.
+  /// Runs a task, and returns its end and its lines.
   static func play(_ launch: TaskLaunch) throws -> (end: TaskEnd, lines: [String]) {
     let stage = try Stage()
     try stage.play([launch])
@@ -60,7 +60,7 @@ final class Stage {
   }
 }
 
-/// A task of these arguments, as the user that runs the tests unless told otherwise.
+/// A task with these arguments, by default as the user that runs the tests.
 func launch(
   _ arguments: [String], task: Int = 0, directory: String? = "/", group: UInt32? = nil, owner: Owner? = nil,
   environment: [String] = [], input: [UInt8]? = nil, changedPath: String? = nil
@@ -75,12 +75,12 @@ func launch(
     grace: .seconds(5), input: input, changedPath: changedPath)
 }
 
-/// A task that runs a script of the shell.
+/// A task that runs a shell script.
 func shell(
   _ script: String, task: Int = 0, input: [UInt8]? = nil, changedPath: String? = nil
 ) throws -> TaskLaunch {
   try launch(["/bin/sh", "-c", script], task: task, input: input, changedPath: changedPath)
 }
 
-/// Whether a process of this id is there, living or not yet reaped.
+/// Whether a process with this id exists, running or not yet reaped.
 func exists(_ process: pid_t) -> Bool { kill(process, 0) == 0 || errno == EPERM }

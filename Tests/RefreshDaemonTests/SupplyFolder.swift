@@ -1,7 +1,7 @@
 import Glibc
 import Testing
 
-/// A directory that stands for /sys/class/power_supply.
+/// A directory in place of /sys/class/power_supply.
 final class SupplyFolder {
   let path: String
   private var made: [String] = []

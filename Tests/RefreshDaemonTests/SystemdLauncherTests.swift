@@ -6,8 +6,8 @@ import Testing
 
 @testable import RefreshDaemon
 
-/// What no file of an app leads to yet: under a service manager that is not the machine's, by
-/// Tests/ServiceTests/test_launcher_input.py.
+/// Cases that no app's file can cause yet; Tests/ServiceTests/test_launcher_input.py runs them under a test's own
+/// systemd.
 @Suite struct SystemdLauncherTests {
   @Test(arguments: [0, 5, 300_000])
   func aTaskReadsItsInputToTheEnd(size: Int) throws {
@@ -23,7 +23,7 @@ import Testing
     #expect(lines == ["0", "/dev/null"])
   }
 
-  @Test func whatAnAppsFileAsksForIsAskedOfTheManager() throws {
+  @Test func thePropertiesOfAnAppsFileReachTheManager() throws {
     var launch = try task("ulimit -c", number: 3)
     launch.properties = [UnitProperty("LimitCORE", .uint64(0)), UnitProperty("NoNewPrivileges", .boolean(true))]
     #expect(try play(launch).lines.first == "0")
@@ -33,22 +33,22 @@ import Testing
     #expect(sentence.contains("NoSuchProperty"))
   }
 
-  /// A task of root's that runs a script of the shell.
+  /// A task of root that runs a shell script.
   private func task(_ script: String, number: Int, input: [UInt8]? = nil) throws -> TaskLaunch {
     try launch(
       ["/bin/sh", "-c", script], task: number, owner: Owner(uid: 0, gid: 0, name: "root", home: "/"), input: input)
   }
 
-  /// Plays one task as a unit of the system's manager.
+  /// Runs a task as a unit of the system's manager.
   private func play(_ launch: TaskLaunch) throws -> (end: TaskEnd, lines: [String]) {
     var template = Array("/run/tasks-XXXXXX".utf8CString)
     let directory = String(cString: try #require(mkdtemp(&template)))
     defer { rmdir(directory) }
     let loop = try EventLoop()
-    let place = SystemdLauncher.Place(
+    let setup = SystemdLauncher.Setup(
       bus: .system, isUserManager: false, units: UnitNames(stateDirectory: directory, isStandard: false),
       files: directory, cgroup: "/sys/fs/cgroup")
-    let launcher = try SystemdLauncher(on: loop, at: place)
+    let launcher = try SystemdLauncher(on: loop, with: setup)
     var lines: [String] = []
     var end: TaskEnd?
     launcher.onOutput = { lines.append($1) }

@@ -15,11 +15,11 @@ import Testing
     #expect(standard.unit(of: key) == "refreshd-task-12-345-7.service")
     #expect(standard.key(ofUnit: "refreshd-task-12-345-7.service") == key)
     #expect(other.key(ofUnit: other.unit(of: key)) == key)
-    // The same in every process: it is what the next daemon looks for.
+    // The same in every process, because the next daemon searches for it.
     #expect(other.unit(of: key) == "refreshd-task-708ac3c5-12-345-7.service")
   }
 
-  @Test func nobodyTakesAnothersUnitsForItsOwn() {
+  @Test func aDaemonIgnoresTheUnitsOfOthers() {
     #expect(standard.key(ofUnit: other.unit(of: key)) == nil)
     #expect(other.key(ofUnit: standard.unit(of: key)) == nil)
     for name in [
@@ -29,7 +29,7 @@ import Testing
     }
   }
 
-  @Test func anAppHasOneSliceBelowOurs() throws {
+  @Test func anAppHasASliceBelowRefreshd() throws {
     let app = try #require(AppID("org.example.to-do"))
     #expect(UnitNames.slice(of: app) == #"refreshd-org.example.to\x2ddo.slice"#)
     let long = try #require(AppID("a." + String(repeating: "b", count: 250)))
@@ -42,7 +42,7 @@ import Testing
   @Test(arguments: [
     ("PLAIN=text", "PLAIN=\"text\"\n"), ("EMPTY=", "EMPTY=\"\"\n"), ("EQUALS=a=b", "EQUALS=\"a=b\"\n"),
     (#"SPECIAL="\`$'#;"#, ##"SPECIAL="\"\\\`\$'#;""## + "\n"), ("LINES=a\nb", "LINES=\"a\nb\"\n"),
-    // Not a name that systemd takes, as bash gives to functions.
+    // Not a name that systemd accepts; bash gives such names to functions.
     ("BASH_FUNC_x%%=() { :; }", ""), ("9=digit", ""), ("nothing", ""),
   ])
   func aVariableIsWrittenAsSystemdReadsIt(variable: String, line: String) {
@@ -64,9 +64,9 @@ import Testing
     #expect(file.read() == TaskFile.Contents(token: "cafe", before: print))
     try file.notePrinted()
     #expect(file.read() == TaskFile.Contents(token: "cafe", before: print, hasPrinted: true))
-    let said = Completion(
+    let said = TaskCompletion(
       .failed(.reported("no\n\"route\"")), message: "no\n\"route\"",
-      hints: Completion.Hints(retryAfter: .seconds(90), freshFor: .seconds(5)))
+      hints: TaskCompletion.Hints(retryAfter: .seconds(90), freshFor: .seconds(5)))
     try file.note(said)
     #expect(
       file.read() == TaskFile.Contents(token: "cafe", before: print, hasPrinted: true, completion: said))
@@ -78,10 +78,10 @@ import Testing
 @Suite struct UnitStateTests {
   private typealias Properties = [String: BusValue]
 
-  /// A task of /bin/sh whose directory and user are not there, and whose unit has told this.
+  /// A task of /bin/sh with a missing directory and user, whose unit has sent these properties.
   private func exit(_ news: [String: BusValue]...) throws -> TaskEnd.Exit? {
     var state = UnitState()
-    for news in news { state.take(news) }
+    for news in news { state.apply(news) }
     guard state.isOver else { return nil }
     let task = SystemdTask(
       LeftTask(
@@ -100,12 +100,12 @@ import Testing
     ["Result": .string(result), "ExecMainCode": .integer(code), "ExecMainStatus": .integer(status)]
   }
 
-  @Test func aUnitThatIsMadeOrRunsIsNotOver() throws {
+  @Test func aUnitThatStartsOrRunsIsNotOver() throws {
     #expect(try exit() == nil)
     #expect(try exit(state("inactive", job: 7)) == nil)
     #expect(try exit(state("activating", job: 7)) == nil)
     #expect(try exit(state("active")) == nil)
-    // Asked to end, and on its way.
+    // The unit was asked to stop and is stopping.
     #expect(try exit(state("active"), state("deactivating"), end("success", 0, 0)) == nil)
   }
 
@@ -117,11 +117,11 @@ import Testing
     #expect(try exit(state("active"), end("timeout", 2, 15), state("failed")) == .timedOut)
     #expect(try exit(state("active"), end("oom-kill", 2, 9), state("failed")) == .outOfMemory)
     #expect(try exit(state("active"), end("oom-kill", 1, 0), state("failed")) == .outOfMemory)
-    // Of a program that can run, this is its own: it was gone before the manager knew that it ran.
+    // The program can run, so the status is its own: it ended before the manager knew that it ran.
     #expect(try exit(state("activating", job: 7), end("exit-code", 1, 203), state("failed")) == .exited(203))
-    // Nothing that a step before the program could have failed for is asked for.
+    // The task asks for nothing that could fail before the program runs.
     #expect(try exit(state("activating", job: 7), end("exit-code", 1, 228), state("failed")) == .exited(228))
-    // One that ran so shortly that nobody saw it active.
+    // A program that ran so shortly that the unit was never active.
     #expect(try exit(["ActiveEnterTimestampMonotonic": .unsigned(9)], end("exit-code", 1, 217)) == .exited(217))
     #expect(try exit(end("exit-code", 1, 3), state("failed")) == .exited(3))
   }
@@ -130,13 +130,13 @@ import Testing
     (200, "cannot start /bin/sh: cannot enter its directory /nonexistent; make it, or name another"),
     (217, "cannot start /bin/sh: cannot become user nobody-of-this-name"),
   ])
-  func aProgramThatDidNotRunSaysWhy(status: Int64, sentence: String) throws {
+  func aProgramThatDidNotRunHasAReason(status: Int64, sentence: String) throws {
     #expect(
       try exit(state("activating", job: 7), end("exit-code", 1, status), state("failed")) == .notStarted(sentence))
   }
 
-  @Test func aStartThatWasGivenUpIsAnEndToo() throws {
+  @Test func anAbandonedStartIsAnEnd() throws {
     let given = try exit(state("inactive", job: 7), state("inactive"))
-    #expect(given == .notStarted("cannot start /bin/sh: the service manager gave its start up (success)"))
+    #expect(given == .notStarted("cannot start /bin/sh: the service manager gave up its start (success)"))
   }
 }

@@ -148,11 +148,11 @@ final class MemoryLauncher: Launcher {
   func kill(_ key: TaskKey) {}
   func forgetUsers() {}
   func forget(_ apps: Set<AppID>) {}
-  func takeUp(_ left: [LeftTask], stored: [PassedDescriptor]) -> [TaskKey: FoundTask] { [:] }
+  func adopt(_ left: [LeftTask], stored: [PassedDescriptor]) -> [TaskKey: FoundTask] { [:] }
   func clean(leftFrom refreshes: Set<RefreshID>) {}
-  func keep(_ completion: Completion, of key: TaskKey) {}
+  func keep(_ completion: TaskCompletion, of key: TaskKey) {}
   func release(_ refresh: RefreshID) { released.append(refresh) }
-  func askWhatStays(answer: @escaping (Set<RefreshID>) -> Void) { answer([]) }
+  func findSurvivors(answer: @escaping (Set<RefreshID>) -> Void) { answer([]) }
 }
 
 /// A machine whose conditions nobody knows, and that never sleeps.

@@ -4,17 +4,17 @@ import Testing
 
 @testable import RefreshKit
 
-/// How a client finds the daemon, loses it and finds it again, with the real one.
+/// A client connects to the real daemon, loses it and finds it again.
 @Suite(.serialized, .timeLimit(.minutes(1)))
 struct ConnectTests {
-  @Test func whoIsConnectedIsLaunched() async throws {
+  @Test func aConnectedAppIsLaunched() async throws {
     let daemon = try Daemon(task: "true")
     let client = try await RefreshClient.connect(app: Daemon.app, socket: daemon.socket)
     #expect(try await client.firstEvent() == .attached(.background))
     #expect(try daemon.shown().phase == .background)
   }
 
-  @Test func whereNobodyListensItSaysHowToStartIt() async throws {
+  @Test func withoutADaemonTheErrorSaysHowToStartIt() async throws {
     let error = await #expect(throws: RefreshError.self) {
       try await RefreshClient.connect(app: Daemon.app, socket: "/nonexistent/socket")
     }
@@ -22,13 +22,13 @@ struct ConnectTests {
     #expect(error?.description.contains("refreshd --config DIR --socket /nonexistent/socket") == true)
   }
 
-  @Test func whoKeepsTryingIsConnectedWhenTheDaemonComes() async throws {
+  @Test func aClientThatKeepsTryingConnectsWhenTheDaemonAppears() async throws {
     let daemon = try Daemon()
     daemon.end()
     let client = try await RefreshClient.connect(app: Daemon.app, socket: daemon.socket, keepsTrying: true)
     var events = client.events.makeAsyncIterator()
     guard case .disconnected(let error, _) = await events.next() else {
-      Issue.record("that there is no daemon is not told")
+      Issue.record("the missing daemon is not reported")
       return
     }
     #expect(error.code == .noDaemon)
@@ -39,7 +39,7 @@ struct ConnectTests {
     #expect(await events.next() == .started(id: "2-1", .manual))
   }
 
-  @Test func anUnknownAppIsToldApart() async throws {
+  @Test func anUnknownAppHasItsOwnErrorCode() async throws {
     let daemon = try Daemon(task: "true")
     let error = await #expect(throws: RefreshError.self) {
       try await RefreshClient.connect(app: "org.example.nobody", socket: daemon.socket)
@@ -48,16 +48,16 @@ struct ConnectTests {
     #expect(error?.description.contains("apps.d/org.example.nobody.toml") == true)
   }
 
-  @Test func aDaemonThatStandsStillIsNotWaitedForWithoutEnd() async throws {
+  @Test func aHungDaemonTimesOut() async throws {
     let daemon = try Daemon(task: "true")
-    daemon.standStill()
+    daemon.suspend()
     let error = await #expect(throws: RefreshError.self) {
       try await RefreshClient.connect(app: Daemon.app, socket: daemon.socket)
     }
     #expect(error == .late)
   }
 
-  @Test func aDaemonThatComesBackIsFoundAgainWithTheLeases() async throws {
+  @Test func aReturningDaemonGetsTheLeasesAgain() async throws {
     let daemon = try Daemon(task: "true")
     let client = try await RefreshClient.connect(app: Daemon.app, socket: daemon.socket)
     var events = client.events.makeAsyncIterator()
@@ -66,7 +66,7 @@ struct ConnectTests {
     #expect(await events.next() == .phaseChanged(.foreground))
     daemon.end(with: SIGKILL)
     guard case .disconnected(let error, _) = await events.next() else {
-      Issue.record("the end of the daemon is not told")
+      Issue.record("the end of the daemon is not reported")
       return
     }
     #expect(error.code == .disconnected)
@@ -118,7 +118,7 @@ struct ConnectTests {
     #expect(error?.code == .badInterval)
   }
 
-  @Test func whatIsClosedIsOver() async throws {
+  @Test func aClosedClientStaysClosed() async throws {
     let daemon = try Daemon(task: "true")
     let client = try await RefreshClient.connect(app: Daemon.app, socket: daemon.socket)
     let events = client.events
@@ -130,7 +130,7 @@ struct ConnectTests {
     #expect(error?.code == .closed)
   }
 
-  @Test func whoIsForgottenIsGone() async throws {
+  @Test func aReleasedClientDisconnects() async throws {
     let daemon = try Daemon(task: "true")
     do {
       let client = try await RefreshClient.connect(app: Daemon.app, socket: daemon.socket)

@@ -5,7 +5,7 @@ import RefreshAPI
 import Testing
 import Varlink
 
-/// A daemon of its own: the built refreshd as a process, in a directory that goes with it.
+/// A daemon of the test's own: the built refreshd as a process, in a directory that is removed with it.
 final class Daemon {
   static let app = "org.example.todo"
 
@@ -14,7 +14,7 @@ final class Daemon {
   private let notices: Int32
   private var process: pid_t?
 
-  /// Starts a daemon with one app that nothing refreshes unless `keys` say so, and waits until it is ready.
+  /// Starts a daemon with one app, and waits until it is ready; only `keys` can give the app a refresh.
   init(keys: String = "", task: String? = nil) throws {
     let parent = getenv("TMPDIR").map { String(cString: $0) } ?? P_tmpdir
     directory = "\(parent)/refreshkit-\(getpid())-\(UInt32.random(in: 0 ... .max))"
@@ -49,7 +49,7 @@ final class Daemon {
     try? FileManager.default.removeItem(atPath: directory)
   }
 
-  /// Starts the process, and waits until it says that it is ready.
+  /// Starts the process, and waits until it reports that it is ready.
   func start() throws {
     let words = [
       "\(try Self.programs())/refreshd", "--config", "\(directory)/config", "--state", "\(directory)/state", "--socket",
@@ -65,28 +65,28 @@ final class Daemon {
     while try !nextNotice().contains("READY=1") {}
   }
 
-  /// Ends it by a signal, and waits until it is gone.
+  /// Ends the process by a signal, and waits until it is gone.
   func end(with signal: Int32 = SIGTERM) {
     guard let process else { return }
     kill(process, signal)
-    // One that was stopped hears of it when it goes on.
+    // A stopped process handles the signal only after SIGCONT.
     kill(process, SIGCONT)
     var status: Int32 = 0
     while waitpid(process, &status, 0) < 0, errno == EINTR {}
     self.process = nil
   }
 
-  /// Stops it as the terminal does: it is there, and does nothing.
-  func standStill() { if let process { kill(process, SIGSTOP) } }
+  /// Stops the process, so that it exists but does not respond.
+  func suspend() { if let process { kill(process, SIGSTOP) } }
 
-  func goOn() { if let process { kill(process, SIGCONT) } }
+  func continueRunning() { if let process { kill(process, SIGCONT) } }
 
-  /// Asks it as another client does.
+  /// Calls a method as another client.
   func ask<Method: InterfaceMethod>(_ method: Method.Type, _ parameters: Method.Parameters) throws -> Method.Reply {
     try Client(path: socket).call(Method.name, parameters, as: Method.Reply.self)
   }
 
-  /// Has the app refreshed, and does not wait for the end.
+  /// Starts a refresh of the app, and does not wait for its end.
   func refresh(_ trigger: Wire.Trigger = .manual) throws {
     try Client(path: socket).send(
       ManagerInterface.Run.name, ManagerInterface.Run.Parameters(app: Self.app, trigger: trigger))
@@ -97,7 +97,7 @@ final class Daemon {
 
   /// The last refresh that has ended.
   func last() throws -> Wire.Refresh? {
-    // What is set is answered when all that was before it is stored.
+    // The daemon answers `Set` after it has saved everything before it.
     _ = try ask(ManagerInterface.Set.self, .init(apps: [Self.app]))
     return try ask(ManagerInterface.History.self, .init(app: Self.app)).refreshes.first
   }
@@ -106,7 +106,7 @@ final class Daemon {
   func wait(for phase: Wire.Phase) async throws {
     let socket = socket
     let result = await withCheckedContinuation { waiting in
-      // On a thread of Dispatch's, because the threads of Swift's tasks are few and must not block.
+      // On a thread of Dispatch, because the few threads of Swift's tasks must not block.
       DispatchQueue.global().async {
         waiting.resume(returning: Result { try Self.waitBlocking(for: phase, at: socket) })
       }
@@ -124,7 +124,7 @@ final class Daemon {
     ) { answer in
       guard answer.event.kind == .watching else { return answer.event.phase != phase }
       do {
-        // What changes from now on is told; what changed before is seen here.
+        // The watch reports changes from now on, and this call shows the changes before.
         let shown = try Client(path: socket).call(
           ManagerInterface.Show.name, ManagerInterface.Show.Parameters(app: app), as: ManagerInterface.Show.Reply.self)
         return shown.app.phase != phase
@@ -167,7 +167,7 @@ final class Daemon {
     let count = readlink("/proc/self/exe", &path, path.count)
     try #require(count > 0)
     let test = String(decoding: path[..<count].map { UInt8(bitPattern: $0) }, as: UTF8.self)
-    // Either the test bundle itself runs, or the toolchain's runner, which names the bundle on its command line.
+    // Either the test bundle runs, or the toolchain's runner with the bundle as an argument.
     let bundle = ([test] + CommandLine.arguments).first { $0.hasSuffix(".xctest") }
     return try #require(bundle).split(separator: "/", omittingEmptySubsequences: false).dropLast()
       .joined(separator: "/")

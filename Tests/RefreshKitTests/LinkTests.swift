@@ -3,9 +3,9 @@ import Testing
 
 @testable import RefreshKit
 
-/// When a client connects, gives up and tries again, on a clock that stands where the test puts it.
+/// A client connects, gives up and retries, on a clock that the test sets.
 struct LinkTests {
-  /// Milliseconds after the beginning, what happens, what is done, and the state after it.
+  /// The milliseconds since the beginning, the event, the effect, and the state afterwards.
   typealias Row = (at: Int, event: Link.Event, effect: Link.Effect?, state: String)
 
   private func check(_ rows: [Row], sourceLocation: SourceLocation = #_sourceLocation) {
@@ -26,11 +26,11 @@ struct LinkTests {
     ])
   }
 
-  @Test func theFirstFailureIsTheCallers() {
+  @Test func theFirstFailureIsThrown() {
     check([(0, .opened(keepsTrying: false), .connect, "connecting"), (1, .broke(chance: 1), .end, "closed")])
   }
 
-  @Test func theFirstFailureIsTriedAgainForWhoAsksForIt() {
+  @Test func theFirstFailureIsRetriedWithKeepsTrying() {
     check([
       (0, .opened(keepsTrying: true), .connect, "connecting"),
       (1, .broke(chance: 1), .disconnect(retryingIn: .milliseconds(100)), "waiting"),
@@ -39,14 +39,14 @@ struct LinkTests {
     ])
   }
 
-  @Test func anAnswerIsAwaitedForFiveSeconds() {
+  @Test func aCallTimesOutAfterFiveSeconds() {
     check([
       (0, .opened(keepsTrying: false), .connect, "connecting"), (4999, .timePassed(chance: 1), nil, "connecting"),
       (5000, .timePassed(chance: 1), .end, "closed"),
     ])
   }
 
-  @Test func aLostConnectionIsMadeAnewEverMoreSeldom() {
+  @Test func aLostConnectionIsRetriedWithAnIncreasingDelay() {
     check([
       (0, .opened(keepsTrying: false), .connect, "connecting"), (1, .answered, nil, "connected"),
       (40_000, .broke(chance: 1), .disconnect(retryingIn: .milliseconds(100)), "waiting"),
@@ -54,19 +54,19 @@ struct LinkTests {
       (40_100, .timePassed(chance: 1), .connect, "connecting"),
       (40_101, .broke(chance: 1), .disconnect(retryingIn: .milliseconds(200)), "waiting"),
       (40_301, .timePassed(chance: 1), .connect, "connecting"),
-      // A daemon that stands still.
+      // A daemon that hangs.
       (45_301, .timePassed(chance: 1), .disconnect(retryingIn: .milliseconds(400)), "waiting"),
       (45_701, .timePassed(chance: 1), .connect, "connecting"), (45_702, .answered, nil, "connected"),
-      // It did not hold for long, so it was no good connection.
+      // The connection was too short to reset the back-off.
       (50_000, .broke(chance: 1), .disconnect(retryingIn: .milliseconds(800)), "waiting"),
       (50_800, .timePassed(chance: 1), .connect, "connecting"), (50_801, .answered, nil, "connected"),
-      // This one was.
+      // This connection was long enough.
       (80_801, .broke(chance: 1), .disconnect(retryingIn: .milliseconds(100)), "waiting"),
       (80_802, .closed, .end, "closed"),
     ])
   }
 
-  /// Every connection of a client ends with its daemon, one after the other.
+  /// All connections of a client end with its daemon, one after the other.
   @Test func thereIsOnlyOneLoop() {
     check([
       (0, .opened(keepsTrying: false), .connect, "connecting"), (1, .answered, nil, "connected"),
@@ -78,13 +78,13 @@ struct LinkTests {
 
   @Test(arguments: [(1, 100), (2, 200), (5, 1600), (9, 25_600), (10, 30_000), (1000, 30_000)])
   func pausesAreBounded(failures: Int, milliseconds: Int) {
-    let longest = BackOff.pause(after: failures, chance: 1)
+    let longest = ReconnectBackOff.pause(after: failures, chance: 1)
     #expect(longest == .milliseconds(milliseconds))
-    #expect(BackOff.pause(after: failures, chance: 0) == longest / 2)
+    #expect(ReconnectBackOff.pause(after: failures, chance: 0) == longest / 2)
   }
 
-  /// The drawing above the type is what the type does.
-  @Test func theDiagramIsTrue() throws {
+  /// The diagram above the type matches the type.
+  @Test func theDiagramMatchesTheType() throws {
     let tests = #filePath.split(separator: "/", omittingEmptySubsequences: false).dropLast(2).joined(separator: "/")
     let text = try String(contentsOfFile: "\(tests)/../Sources/RefreshKit/Link.swift", encoding: .utf8)
     let drawn = text.split(separator: "\n").compactMap { line -> String? in
@@ -94,7 +94,7 @@ struct LinkTests {
     #expect(Set(drawn) == Set(transitions()))
   }
 
-  /// All changes of state that there are, by trying every event in every state, before and after its time.
+  /// All changes of state: every event in every state, before and after its time.
   private func transitions() -> [String] {
     let events: [Link.Event] = [
       .opened(keepsTrying: false), .opened(keepsTrying: true), .extended, .answered, .broke(chance: 0), .closed,

@@ -3,7 +3,7 @@ import Testing
 
 @testable import RefreshKit
 
-/// Pushes, as the real daemon hands them to an app that is attached.
+/// Pushes that the real daemon hands to an attached app.
 @Suite(.serialized, .timeLimit(.minutes(1)))
 struct PushTests {
   @Test func aPushIsHandedToTheHandlerWithItsContent() async throws {
@@ -15,7 +15,7 @@ struct PushTests {
     #expect(await stage.events(through: "ended").last == "ended 1-1 newData push 42 \(payload)")
   }
 
-  @Test func aPushThatWakesNobodyIsAnEvent() async throws {
+  @Test func aPushWithoutARefreshIsAnEvent() async throws {
     let daemon = try Daemon()
     let stage = try await Stage(daemon)
     await stage.client.onRefresh { _ in .noData }
@@ -23,11 +23,11 @@ struct PushTests {
     #expect(await stage.events(through: "push") == [#"push a {"aps":{},"content-id":"a"}"#])
   }
 
-  @Test func aPushThatIsDroppedIsAnEvent() async throws {
+  @Test func aDroppedPushIsAnEvent() async throws {
     let daemon = try Daemon(keys: "push_burst = 1\npush_per_hour = 1")
     let stage = try await Stage(daemon)
     await stage.client.onRefresh { _ in .noData }
-    // One wakes the app, 64 wait, and then the oldest of those makes room.
+    // The first push wakes the app and 64 wait, so the next one drops the oldest of these.
     for number in 1...66 { _ = try daemon.push(#"{"aps":{"content-available":1},"content-id":\#(number)}"#) }
     #expect(await stage.events(through: "dropped").last?.hasPrefix("dropped 2 ") == true)
   }

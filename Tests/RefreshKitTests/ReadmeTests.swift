@@ -7,7 +7,7 @@ import Testing
 /// The example in the README compiles, and does what it says.
 @Suite(.serialized, .timeLimit(.minutes(1)))
 struct ReadmeTests {
-  @Test func theExampleIsTheOneThatRuns() throws {
+  @Test func theExampleInTheReadmeIsTheOneBelow() throws {
     let root = #filePath.split(separator: "/", omittingEmptySubsequences: false).dropLast(3).joined(separator: "/")
     let readme = try String(contentsOfFile: "\(root)/README.md", encoding: .utf8)
     let source = try String(contentsOfFile: #filePath, encoding: .utf8)

@@ -4,10 +4,10 @@ import Testing
 
 @testable import RefreshKit
 
-/// Refreshes that a handler performs, handed out by the real daemon.
+/// Refreshes that the real daemon hands to a handler.
 @Suite(.serialized, .timeLimit(.minutes(1)))
 struct RefreshTests {
-  @Test func aRefreshIsPerformedAndItsResultIsTold() async throws {
+  @Test func aRefreshRunsAndItsResultIsReported() async throws {
     let daemon = try Daemon()
     let stage = try await Stage(daemon)
     await stage.client.onRefresh { context in
@@ -22,7 +22,7 @@ struct RefreshTests {
     #expect(try daemon.last()?.tasks.map(\.name) == ["app"])
   }
 
-  @Test func nothingNewIsAResult() async throws {
+  @Test func noDataIsAResult() async throws {
     let daemon = try Daemon()
     let stage = try await Stage(daemon)
     await stage.client.onRefresh { _ in .noData }
@@ -30,7 +30,7 @@ struct RefreshTests {
     #expect(await stage.events(through: "ended").last == "ended 1-1 noData ")
   }
 
-  @Test func whatTheHandlerThrowsIsTheCause() async throws {
+  @Test func theErrorOfTheHandlerIsTheCause() async throws {
     let daemon = try Daemon()
     let stage = try await Stage(daemon)
     await stage.client.onRefresh { _ in throw NoRoute() }
@@ -38,7 +38,7 @@ struct RefreshTests {
     #expect(await stage.events(through: "ended").last == "ended 1-1 failed no route to the server")
   }
 
-  @Test func whatIsWorthARetryIsTriedAgainWhenTheHandlerSays() async throws {
+  @Test func aRetryComesWhenTheHandlerAsks() async throws {
     let daemon = try Daemon()
     let stage = try await Stage(daemon)
     await stage.client.onRefresh { _ in throw RetryLater(after: .seconds(600), "the server is busy") }
@@ -63,11 +63,11 @@ struct RefreshTests {
     #expect(await stage.events(through: "ended").last == "ended 1-1 failed still running at its deadline")
     let refresh = try #require(try daemon.last())
     #expect(refresh.cause?.stopReason == .deadline)
-    // It has returned in time, so the grace was not used up.
+    // The handler returned in time, so the grace period was not used.
     #expect(refresh.durationMicroseconds < 4_000_000)
   }
 
-  @Test func theEndIsToldFiveSecondsBefore() async throws {
+  @Test func theHandlerIsWarnedFiveSecondsBeforeTheDeadline() async throws {
     let daemon = try Daemon(keys: "deadline = \"6s\"")
     let stage = try await Stage(daemon)
     await stage.client.onRefresh { context in
@@ -75,7 +75,7 @@ struct RefreshTests {
       context.onExpiration { warn.finish() }
       for await _ in warned {}
       try Task.checkCancellation()
-      // Whoever asks late is told at once.
+      // A late action runs at once.
       context.onExpiration { #expect(context.timeRemaining > .seconds(3)) }
       return .newData("half of it")
     }
@@ -83,14 +83,14 @@ struct RefreshTests {
     #expect(await stage.events(through: "ended").last == "ended 1-1 newData half of it")
   }
 
-  /// The command takes over from a handler that does not return, until it does.
-  @Test func aHandlerThatIsLateServesAgainWhenItHasReturned() async throws {
+  /// The command performs the refreshes until the late handler returns.
+  @Test func aLateHandlerReceivesRefreshesAgainAfterItReturns() async throws {
     let daemon = try Daemon(keys: "deadline = \"1s\"\ngrace = \"100ms\"", task: "exit 100")
     let stage = try await Stage(daemon)
     let (held, hold) = AsyncStream.makeStream(of: Void.self)
     let deaf = Task.detached { for await _ in held {} }
     await stage.client.onRefresh { context in
-      // A task of its own is not cancelled with this one.
+      // An unstructured task is not cancelled with this one.
       if context.id == "1-1" { await deaf.value }
       return .newData
     }
@@ -99,7 +99,7 @@ struct RefreshTests {
     try daemon.refresh()
     #expect(await stage.events(through: "ended") == ["started 1-2 manual", "ended 1-2 noData "])
     hold.finish()
-    // From when on it serves is the daemon's to know.
+    // The daemon decides when this process performs refreshes again.
     var last: String?
     repeat {
       try daemon.refresh()
@@ -108,7 +108,7 @@ struct RefreshTests {
     #expect(last?.contains("newData") == true)
   }
 
-  @Test func theHandlerIsCancelledWhenTheDaemonGoesAwayAndServesTheNextOne() async throws {
+  @Test func theHandlerIsCancelledWithTheDaemonAndServesTheNextOne() async throws {
     let daemon = try Daemon()
     let stage = try await Stage(daemon)
     let (begun, begin) = AsyncStream.makeStream(of: String.self)
@@ -130,7 +130,7 @@ struct RefreshTests {
     #expect(ended?.contains("newData from 2-") == true)
   }
 
-  @Test func aProcessThatLeavesInTheMiddleHasFailed() async throws {
+  @Test func aProcessThatEndsDuringARefreshFailsIt() async throws {
     let daemon = try Daemon()
     let stage = try await Stage(daemon)
     let (begun, begin) = AsyncStream.makeStream(of: Void.self)
@@ -146,12 +146,12 @@ struct RefreshTests {
     await stage.client.close()
     #expect(await other.events(through: "ended").last?.hasPrefix("ended 1-1 failed") == true)
     #expect(try daemon.last()?.cause?.kind == .lostClient)
-    // The next process takes over.
+    // The next process performs the refreshes.
     try daemon.refresh()
     #expect(await other.events(through: "ended").last == "ended 1-2 noData ")
   }
 
-  @Test func anAppWithoutACommandIsRefreshedWhenItComes() async throws {
+  @Test func anAppWithoutACommandIsRefreshedWhenItConnects() async throws {
     let daemon = try Daemon()
     try daemon.refresh()
     #expect(try daemon.shown().holds.map(\.name) == ["app"])
@@ -160,8 +160,8 @@ struct RefreshTests {
     #expect(await stage.events(through: "ended").last == "ended 1-1 newData ")
   }
 
-  /// The window of an app whose refresh is a command shows what that has brought.
-  @Test func whoHasNoHandlerHearsOfTheRefreshesAsWell() async throws {
+  /// The window of an app whose refresh is a command shows the result of the command.
+  @Test func aClientWithoutAHandlerReceivesEventsToo() async throws {
     let daemon = try Daemon(task: "exit 100")
     let stage = try await Stage(daemon)
     let lease = await stage.client.foreground()
@@ -171,7 +171,7 @@ struct RefreshTests {
     lease.end()
   }
 
-  @Test func theLastHandlerCounts() async throws {
+  @Test func theLastHandlerIsUsed() async throws {
     let daemon = try Daemon()
     let stage = try await Stage(daemon)
     await stage.client.onRefresh { _ in .newData("first") }
@@ -180,7 +180,7 @@ struct RefreshTests {
     #expect(await stage.events(through: "ended").last == "ended 1-1 newData second")
   }
 
-  @Test func thePhaseIsTold() async throws {
+  @Test func thePhaseIsReported() async throws {
     let daemon = try Daemon()
     let stage = try await Stage(daemon)
     await stage.client.onRefresh { _ in .newData }
@@ -195,7 +195,7 @@ struct RefreshTests {
   }
 }
 
-/// Returns only by the error of a task that was cancelled.
+/// Returns only by the error of a cancelled task.
 private func untilCancelled() async throws {
   let (never, end) = AsyncStream.makeStream(of: Void.self)
   for await _ in never {}

@@ -2,12 +2,12 @@ import Testing
 
 @testable import RefreshKit
 
-/// What becomes of the refreshes that a handler is given: script in, trace out.
+/// The refreshes that a handler receives: script in, trace out.
 struct ServingTests {
   private static let beginning = ContinuousClock.now
   private static let done = Completion(RefreshResult.newData)
 
-  /// A refresh whose deadline is in 30 s.
+  /// A refresh with a deadline in 30 s.
   private static func order(_ id: String) -> Serving.Order {
     Serving.Order(
       id: id, token: "token-\(id)", trigger: .interval, payload: nil, contentID: nil, session: nil,
@@ -27,7 +27,7 @@ struct ServingTests {
         == ["start 1", "complete token-1", "start 2"])
   }
 
-  @Test func theEndIsToldBeforeItComes() {
+  @Test func theHandlerIsWarnedBeforeItIsStopped() {
     #expect(
       trace(
         (0, .performed(Self.order("1"))), (25, .expiring(id: "1", deadline: nil)),
@@ -36,14 +36,14 @@ struct ServingTests {
         == ["start 1", "expire", "", "expire, cancel", "", "complete token-1"])
   }
 
-  /// When the daemon stands still nobody else tells the handler that its time is over; else the daemon is first.
-  @Test func theDeadlineHoldsWithoutTheDaemon() {
+  /// If the daemon hangs, the client itself stops the handler; otherwise the daemon does so first.
+  @Test func theClientEnforcesTheDeadlineWithoutTheDaemon() {
     #expect(
       trace((0, .performed(Self.order("1"))), (30, .timePassed), (31, .timePassed), (32, .timePassed))
         == ["start 1", "", "expire, cancel", ""])
   }
 
-  @Test func whatIsLostIsNotCompleted() {
+  @Test func aLostRefreshIsNotCompleted() {
     #expect(
       trace(
         (0, .performed(Self.order("1"))), (1, .disconnected), (2, .returned(id: "1", Self.done)),
@@ -51,7 +51,7 @@ struct ServingTests {
         == ["start 1", "expire, cancel", "", "start 2", "complete token-2"])
   }
 
-  @Test func theHandlerIsNeverAtTwo() {
+  @Test func theHandlerNeverRunsTwice() {
     #expect(
       trace(
         (0, .performed(Self.order("1"))), (1, .performed(Self.order("2"))), (2, .cancelled(id: "2")),
@@ -59,8 +59,8 @@ struct ServingTests {
         == ["start 1", "complete token-2", "", "complete token-1", "start 3"])
   }
 
-  /// Only then may the client attach anew.
-  @Test func whoseRefreshIsLostIsOccupiedUntilItReturns() {
+  /// The client may attach again only after that.
+  @Test func aLostRefreshOccupiesTheHandlerUntilItReturns() {
     var serving = Serving()
     let script: [(event: Serving.Event, isOccupied: Bool)] = [
       (.performed(Self.order("1")), false), (.cancelled(id: "1"), false), (.disconnected, true),
@@ -72,7 +72,7 @@ struct ServingTests {
     }
   }
 
-  @Test func whatComesLateOrForAnotherDoesNothing() {
+  @Test func lateAndForeignEventsDoNothing() {
     #expect(
       trace(
         (0, .expiring(id: "1", deadline: nil)), (0, .cancelled(id: "1")), (0, .returned(id: "1", Self.done)),
@@ -81,7 +81,7 @@ struct ServingTests {
         (1, .returned(id: "7", Self.done))) == ["", "", "", "", "", "start 1", "", ""])
   }
 
-  @Test func anErrorIsAFailureInItsOwnWords() {
+  @Test func anErrorIsAFailureWithItsDescription() {
     #expect(Completion(RetryLater(after: .seconds(5), "busy")).retryAfter == .seconds(5))
     #expect(Completion(RetryLater(after: .seconds(5), "busy")).message == "busy")
     #expect(Completion(RetryLater(after: .seconds(90_000))).retryAfter == .seconds(86_400))

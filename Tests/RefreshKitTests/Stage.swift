@@ -1,18 +1,18 @@
 @testable import RefreshKit
 
-/// A client of a daemon, and what it was told, in words.
+/// A client of a daemon, and its events in words.
 final class Stage {
   let client: RefreshClient
   private var events: AsyncStream<RefreshEvent>.Iterator
 
-  /// Connects; the first event has been read.
+  /// Connects, and reads the first event.
   init(_ daemon: Daemon) async throws {
     client = try await RefreshClient.connect(app: Daemon.app, socket: daemon.socket)
     events = client.events.makeAsyncIterator()
     _ = await events.next()
   }
 
-  /// The next events up to the first one of this kind, which is the first of its words.
+  /// The next events up to the first one whose text begins with `kind`.
   func events(through kind: String) async -> [String] {
     var words: [String] = []
     while let event = await events.next() {

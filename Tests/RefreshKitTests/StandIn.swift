@@ -3,9 +3,9 @@ import FoundationEssentials
 import Glibc
 import Testing
 
-/// In the place of a daemon: it answers what the test says, when the test says so.
+/// A fake daemon whose replies the test controls.
 ///
-/// For what the real one does only when it is overloaded, in trouble, or of a later version.
+/// For situations that the real daemon is in only when it is overloaded, in trouble, or of a newer version.
 final class StandIn {
   let socket: String
   private let listener: Int32
@@ -49,26 +49,26 @@ final class StandIn {
     return try #require(await calls.next())
   }
 
-  /// The next call of this word; what comes before it is kept.
-  func next(_ word: String) async throws -> StandInCall {
-    if let place = passedOver.firstIndex(where: { $0.word == word }) { return passedOver.remove(at: place) }
+  /// The next call with this name; earlier calls are kept.
+  func next(_ name: String) async throws -> StandInCall {
+    if let index = passedOver.firstIndex(where: { $0.name == name }) { return passedOver.remove(at: index) }
     while let call = await calls.next() {
-      if call.word == word { return call }
+      if call.name == name { return call }
       passedOver.append(call)
     }
     throw CancellationError()
   }
 
-  /// Answers what a client without a handler says first.
+  /// Answers the first calls of a client without a handler.
   func welcome(_ phase: String = "background") async throws {
     try await next("launched").answer(#"{"phase":"\#(phase)"}"#)
-    try await next("Watch").tell(#"{"kind":"watching","at_us":0}"#)
+    try await next("Watch").sendEvent(#"{"kind":"watching","at_us":0}"#)
   }
 
-  /// Takes the handler of a client: the attachment.
+  /// Answers the attachment of a client with a handler.
   func attach(_ phase: String = "background") async throws -> StandInCall {
     let attach = try await next("Attach")
-    attach.tell(#"{"kind":"attached","phase":"\#(phase)"}"#)
+    attach.sendEvent(#"{"kind":"attached","phase":"\#(phase)"}"#)
     return attach
   }
 }
@@ -76,7 +76,7 @@ final class StandIn {
 /// A call and its connection.
 final class StandInCall: Sendable {
   /// The signal of a lease, else the name of the method without its interface.
-  let word: String
+  let name: String
   /// The outcome of a completion.
   let outcome: String?
   private let descriptor: Int32
@@ -92,21 +92,21 @@ final class StandInCall: Sendable {
   }
 
   private init(_ message: Message, _ descriptor: Int32) {
-    word = message.parameters.signal ?? message.method.split(separator: ".").last.map(String.init) ?? ""
+    name = message.parameters.signal ?? message.method.split(separator: ".").last.map(String.init) ?? ""
     outcome = message.parameters.outcome
     self.descriptor = descriptor
   }
 
   deinit { close(descriptor) }
 
-  /// Reads the one call of a connection, and waits for its end.
-  fileprivate static func read(from descriptor: Int32, _ take: (StandInCall) -> Void) {
+  /// Reads the only call of a connection, and waits for the end of the connection.
+  fileprivate static func read(from descriptor: Int32, _ receive: (StandInCall) -> Void) {
     var text: [UInt8] = []
     var byte: UInt8 = 0
     while recv(descriptor, &byte, 1, 0) == 1, byte != 0 { text.append(byte) }
     do {
       let call = StandInCall(try JSONDecoder().decode(Message.self, from: Data(text)), descriptor)
-      take(call)
+      receive(call)
       while recv(descriptor, &byte, 1, 0) == 1 {}
       call.ended.continuation.finish()
     } catch {
@@ -115,32 +115,32 @@ final class StandInCall: Sendable {
     }
   }
 
-  /// Answers, and others may follow.
+  /// Replies, with more replies to follow.
   func answer(_ parameters: String) { send(#"{"parameters":\#(parameters),"continues":true}"#) }
 
-  /// Tells an event.
-  func tell(_ event: String) { answer(#"{"event":\#(event)}"#) }
+  /// Sends an event.
+  func sendEvent(_ event: String) { answer(#"{"event":\#(event)}"#) }
 
-  /// Hands out a refresh with a deadline in so many seconds.
+  /// Hands out a refresh with a deadline in this many seconds.
   func perform(_ id: String, trigger: String = "manual", deadline seconds: Double = 30) {
-    tell(
+    sendEvent(
       #"{"kind":"perform","refresh":"\#(id)","token":"\#(id)","trigger":"\#(trigger)","deadline_us":\#(Self.wall(seconds))}"#
     )
   }
 
-  /// Microseconds of the wall clock in so many seconds.
+  /// The wall time in this many seconds, in microseconds.
   static func wall(_ seconds: Double) -> Int64 { Int64((Date().timeIntervalSince1970 + seconds) * 1_000_000) }
 
-  /// Answers for the last time.
+  /// Sends the last reply.
   func finish() { send(#"{"parameters":{}}"#) }
 
-  /// Answers with an error.
+  /// Replies with an error.
   func fail(_ name: String, _ parameters: String = "{}") { send(#"{"error":"\#(name)","parameters":\#(parameters)}"#) }
 
   /// Ends the connection.
   func end() { shutdown(descriptor, Int32(SHUT_RDWR)) }
 
-  /// Waits until the client has ended it.
+  /// Waits until the client has ended the connection.
   func isEnded() async { for await _ in ended.stream {} }
 
   private func send(_ text: String) {

@@ -4,7 +4,7 @@ import Testing
 
 @testable import RefreshKit
 
-/// What becomes of a client when the daemon is in trouble, or of a later version.
+/// A client of a daemon that is in trouble or of a newer version.
 @Suite(.serialized, .timeLimit(.minutes(1)))
 struct TroubleTests {
   private let daemon: StandIn
@@ -29,8 +29,8 @@ struct TroubleTests {
 
   // MARK: Lost connections
 
-  /// As a fresh process it would be handed the next refresh, and could not begin it.
-  @Test func whoStillPerformsAttachesAnewOnlyWhenItHasReturned() async throws {
+  /// The daemon would hand the next refresh to a new attachment, and the client could not start it.
+  @Test func aBusyHandlerAttachesAgainOnlyAfterItReturns() async throws {
     let gate = Gate()
     let (client, attach) = try await attach { _ in
       await gate.passed()
@@ -43,8 +43,8 @@ struct TroubleTests {
     attach.end()
     guard case .disconnected = await events.next() else { throw Surprise() }
     let calls = [try await daemon.next(), try await daemon.next()]
-    #expect(calls.map(\.word).sorted() == ["Watch", "launched"])
-    for call in calls { call.word == "Watch" ? call.tell(#"{"kind":"watching","at_us":0}"#) : call.answer(phase) }
+    #expect(calls.map(\.name).sorted() == ["Watch", "launched"])
+    for call in calls { call.name == "Watch" ? call.sendEvent(#"{"kind":"watching","at_us":0}"#) : call.answer(phase) }
     #expect(await events.next() == .attached(.background))
     gate.open()
     let again = try await daemon.attach()
@@ -53,7 +53,7 @@ struct TroubleTests {
     for call in calls { await call.isEnded() }
   }
 
-  @Test func aForegroundThatEndsWhileItConnectsIsNotWaitedFor() async throws {
+  @Test func aLeaseThatEndsWhileItConnectsBlocksNothing() async throws {
     let client = try await connect()
     var events = client.events.makeAsyncIterator()
     #expect(await events.next() == .attached(.background))
@@ -73,7 +73,7 @@ struct TroubleTests {
     #expect(await events.next() == .attached(.background))
   }
 
-  @Test func aForegroundThatIsRefusedEndsNothingElse() async throws {
+  @Test func aRefusedLeaseEndsNothingElse() async throws {
     let gate = Gate()
     let (client, attach) = try await attach { _ in
       await gate.passed()
@@ -95,8 +95,8 @@ struct TroubleTests {
 
   // MARK: Completions
 
-  /// Else the daemon would wait for it in vain, and hand out nothing more.
-  @Test func whoseCompletionIsLostAttachesAnew() async throws {
+  /// Otherwise the daemon would wait for the completion and hand out no more refreshes.
+  @Test func aLostCompletionAttachesAgain() async throws {
     let (client, attach) = try await attach { _ in .newData }
     attach.perform("1-1")
     try await daemon.next("Complete").end()
@@ -108,22 +108,22 @@ struct TroubleTests {
   @Test(arguments: [
     ("org.refreshd.App.NoSuchToken", "{}"), ("org.refreshd.App.AlreadyCompleted", #"{"outcome":"failed"}"#),
   ])
-  func aCompletionThatComesTooLateIsOver(error: String, parameters: String) async throws {
+  func aLateCompletionIsNotRetried(error: String, parameters: String) async throws {
     let (client, attach) = try await attach { _ in .newData }
     attach.perform("1-1")
     try await daemon.next("Complete").fail(error, parameters)
     attach.perform("1-2")
     try await daemon.next("Complete").finish()
     attach.perform("1-3")
-    #expect(try await daemon.next().word == "Complete")
+    #expect(try await daemon.next().name == "Complete")
     await client.close()
   }
 
-  @Test func aCompletionThatCannotBeToldIsTriedAgain() async throws {
+  @Test func aCompletionThatCannotBeSentIsRetried() async throws {
     let (socket, away) = (daemon.socket, daemon.socket + ".away")
     let (client, attach) = try await attach { _ in
       #expect(rename(socket, away) == 0)
-      // The first attempt comes before, the last one after it.
+      // The first attempt comes before the rename, and the last one after it.
       DispatchQueue.global().asyncAfter(deadline: .now() + .milliseconds(300)) { rename(away, socket) }
       return .newData
     }
@@ -132,14 +132,14 @@ struct TroubleTests {
     attach.perform("1-1")
     #expect(await events.next() == .started(id: "1-1", .manual))
     let call = try await daemon.next()
-    #expect(call.word == "Complete")
+    #expect(call.name == "Complete")
     call.finish()
     await client.close()
   }
 
   // MARK: Later versions
 
-  @Test func valuesOfALaterDaemonAreTakenAsUnknown() async throws {
+  @Test func valuesOfANewerDaemonAreUnknown() async throws {
     let (client, attach) = try await attach { context in
       let (never, end) = AsyncStream.makeStream(of: Void.self)
       for await _ in never {}
@@ -148,27 +148,27 @@ struct TroubleTests {
     }
     var events = client.events.makeAsyncIterator()
     #expect(await events.next() == .attached(.background))
-    attach.tell(#"{"kind":"phase_changed","phase":"asleep"}"#)
+    attach.sendEvent(#"{"kind":"phase_changed","phase":"asleep"}"#)
     attach.perform("1-1", trigger: "solar")
     guard case .started(_, let trigger) = await events.next() else { throw Surprise() }
     #expect("\(trigger)" == "other")
-    attach.tell(#"{"kind":"cancelled","refresh":"1-1","reason":"eclipse"}"#)
+    attach.sendEvent(#"{"kind":"cancelled","refresh":"1-1","reason":"eclipse"}"#)
     #expect(try await daemon.next("Complete").outcome == "new_data")
   }
 
   // MARK: Events
 
-  @Test func theChangeToAHandlerLeavesNoGapAndRepeatsNothing() async throws {
+  @Test func addingAHandlerNeitherLosesNorRepeatsEvents() async throws {
     let client = try await connectWatched()
     var events = client.client.events.makeAsyncIterator()
     #expect(await events.next() == .attached(.background))
     async let isSet: Void = client.client.onRefresh { _ in .noData }
     let attach = try await daemon.next("Attach")
-    client.watch.tell(#"{"kind":"started","at_us":0,"id":"1-1","trigger":"manual"}"#)
+    client.watch.sendEvent(#"{"kind":"started","at_us":0,"id":"1-1","trigger":"manual"}"#)
     #expect(await events.next() == .started(id: "1-1", .manual))
-    client.watch.tell(#"{"kind":"ended","at_us":0,"refresh":\#(Self.ended)}"#)
-    attach.tell(#"{"kind":"attached","phase":"foreground"}"#)
-    attach.tell(#"{"kind":"ended","refresh":"1-1","outcome":"no_data"}"#)
+    client.watch.sendEvent(#"{"kind":"ended","at_us":0,"refresh":\#(Self.ended)}"#)
+    attach.sendEvent(#"{"kind":"attached","phase":"foreground"}"#)
+    attach.sendEvent(#"{"kind":"ended","refresh":"1-1","outcome":"no_data"}"#)
     attach.perform("1-2")
     await isSet
     let told = [await events.next(), await events.next(), await events.next()]
@@ -184,7 +184,7 @@ struct TroubleTests {
     let launched = try await daemon.next("launched")
     launched.answer(phase)
     let watch = try await daemon.next("Watch")
-    watch.tell(#"{"kind":"watching","at_us":0}"#)
+    watch.sendEvent(#"{"kind":"watching","at_us":0}"#)
     return (try await client, launched, watch)
   }
 
@@ -195,7 +195,7 @@ struct TroubleTests {
 
   // MARK: The deadline
 
-  @Test func aDeadlineThatComesSoonerIsTold() async throws {
+  @Test func anEarlierDeadlineIsReported() async throws {
     let (client, attach) = try await attach { context in
       let (warned, warn) = AsyncStream.makeStream(of: Void.self)
       context.onExpiration { warn.finish() }
@@ -203,14 +203,14 @@ struct TroubleTests {
       return context.timeRemaining <= .seconds(3) && context.deadline <= .now + .seconds(3) ? .newData : .noData
     }
     attach.perform("1-1")
-    attach.tell(#"{"kind":"expiring","refresh":"1-1","deadline_us":\#(StandInCall.wall(3))}"#)
+    attach.sendEvent(#"{"kind":"expiring","refresh":"1-1","deadline_us":\#(StandInCall.wall(3))}"#)
     #expect(try await daemon.next("Complete").outcome == "new_data")
     await client.close()
   }
 
   // MARK: After the end
 
-  @Test func aClosedClientTakesNothingMore() async throws {
+  @Test func aClosedClientAcceptsNothing() async throws {
     final class Held: Sendable {}
     weak var seen: Held?
     do {
@@ -230,7 +230,7 @@ struct TroubleTests {
   private let phase = #"{"phase":"background"}"#
 }
 
-/// Is closed until it is opened.
+/// A gate that is closed until it is opened.
 private struct Gate: Sendable {
   private let stream = AsyncStream.makeStream(of: Void.self)
   private let task: Task<Void, Never>
@@ -242,7 +242,7 @@ private struct Gate: Sendable {
 
   func open() { stream.continuation.finish() }
 
-  /// Waits, also if the caller is cancelled.
+  /// Waits for the gate, even if the caller is cancelled.
   func passed() async { await task.value }
 }
 

@@ -37,7 +37,7 @@ def test_a_bus_that_goes_and_comes_costs_no_refresh(refreshd, journal, gates, bu
     # One that cannot be started by its deadline has failed, and says why.
     journal.wait("refreshFailed", REFRESH_APP=LATE)
     [late] = refreshd.history(LATE)
-    assert "systemd cannot be asked at present: " in refreshd.call("Status")["status"]["launcher_reason"]
+    assert "systemd cannot be reached at present: " in refreshd.call("Status")["status"]["launcher_reason"]
     # Two end while nobody tells us.
     gates[ENDS].open()
     gates[FAILS].open()
@@ -60,6 +60,6 @@ def test_a_bus_that_goes_and_comes_costs_no_refresh(refreshd, journal, gates, bu
         assert refresh["tasks"][0]["message"] == "done"
     assert refreshd.history(FAILS)[0]["cause"]["code"] == 3
     assert late["stop_reason"] == "deadline"
-    assert late["tasks"][0]["message"].startswith("cannot start /bin/sh: the service manager could not be asked: ")
+    assert late["tasks"][0]["message"].startswith("cannot start /bin/sh: the service manager could not be reached: ")
     for client in clients:
         client.wait(timeout=60)

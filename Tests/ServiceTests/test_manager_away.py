@@ -122,7 +122,7 @@ def test_what_is_to_start_while_systemd_has_no_name_on_the_bus_starts_later(refr
     journal.wait("refreshFailed", REFRESH_APP=IDS[1])
     [late] = refreshd.history(IDS[1])
     assert late["stop_reason"] == "deadline"
-    assert late["tasks"][0]["message"].startswith("cannot start /bin/sh: the service manager could not be asked: ")
+    assert late["tasks"][0]["message"].startswith("cannot start /bin/sh: the service manager could not be reached: ")
     assert "running" in refreshd.app(IDS[0])
     nameless()
     journal.wait("refreshFinished", REFRESH_APP=IDS[0])

@@ -8,7 +8,7 @@ private final class Call {
 
 /// Runs `body` on a thread of its own.
 ///
-/// A loop that waits for work of the global thread pool must not sit on one of the pool's few threads.
+/// A loop that waits for the global thread pool must not block one of the pool's few threads.
 func onAnotherThread<Value: Sendable>(_ body: @escaping @Sendable () throws -> Value) async throws -> Value {
   try await withCheckedThrowingContinuation { continuation in
     let call = Call { continuation.resume(with: Result { try body() }) }

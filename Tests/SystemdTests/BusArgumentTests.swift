@@ -5,7 +5,7 @@ import Testing
 @testable import Systemd
 
 @Suite struct BusArgumentTests {
-  /// What the other end reads of a call with these arguments.
+  /// The values that the other end reads from a call with these arguments.
   private func sent(_ arguments: [BusArgument]) throws -> [BusValue] {
     let bus = try Bus(try PrivateBus().address, on: try EventLoop())
     let method = BusMethod("org.example", path: "/", interface: "org.example.Test", name: "Take", arguments: arguments)
@@ -15,7 +15,7 @@ import Testing
     return try message.values()
   }
 
-  @Test func argumentsArriveAsTheyWereWritten() throws {
+  @Test func argumentsArriveUnchanged() throws {
     let properties: [BusArgument] = [
       .structure([.string("Type"), .variant(.string("exec"))]),
       .structure([.string("RuntimeMaxUSec"), .variant(.uint64(.max))]),
@@ -46,7 +46,7 @@ import Testing
       ])
   }
 
-  @Test func aDescriptorThatIsNotOpenIsAnErrorBeforeAnythingIsSent() throws {
+  @Test func aClosedDescriptorIsAnErrorBeforeAnythingIsSent() throws {
     let error = #expect(throws: SystemdError.self) { try sent([.descriptor(1 << 20)]) }
     #expect(error?.code == EBADF)
     #expect(error?.description.hasPrefix("cannot write a call of Take") == true)
@@ -64,7 +64,7 @@ import Testing
   @Test func aCallWaitsForItsAnswer() throws {
     let (server, loop) = (try PrivateBus(), try EventLoop())
     try server.start()
-    // A bus that serves a moment later is waited for by the loop; a session takes what is there.
+    // The loop waits for a bus that serves a moment later; a session does not.
     let bus = try Bus(server.address, on: loop)
     let watch = bus.watch { if $0 == .connected { loop.exit(0) } }
     #expect(try loop.turn() == 0)
@@ -79,12 +79,12 @@ import Testing
     withExtendedLifetime(watch) {}
   }
 
-  @Test func aBusThatIsNotThereIsAnError() throws {
+  @Test func aMissingBusIsAnError() throws {
     let error = #expect(throws: SystemdError.self) { _ = try BusSession(try PrivateBus().address) }
     #expect(error?.description.hasPrefix("cannot connect to the test bus") == true)
   }
 
-  @Test func aBusThatLetsNobodyInIsNotWaitedForLongerThanAllowed() throws {
+  @Test func aBusThatAcceptsNoConnectionTimesOut() throws {
     let name = "refreshd-tests-silent-\(getpid())"
     let listener = socket(AF_UNIX, Int32(SOCK_STREAM.rawValue), 0)
     defer { close(listener) }

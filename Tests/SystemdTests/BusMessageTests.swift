@@ -5,7 +5,7 @@ import Testing
 @testable import Systemd
 
 @Suite struct BusMessageTests {
-  /// A message of a connection that is being made; sd-bus(3) makes none without one.
+  /// Reads a message that `write` wrote; sd-bus(3) needs a connection, also one that is still being made.
   private func read(_ write: (OpaquePointer) -> Void) throws -> [BusValue] {
     let server = try PrivateBus()
     let bus = try Bus(server.address, on: try EventLoop())
@@ -87,7 +87,7 @@ import Testing
       ])
   }
 
-  @Test func anIntegerThatDoesNotFitIsNone() {
+  @Test func anIntegerThatDoesNotFitIsNil() {
     #expect(BusValue.unsigned(.max).integer == nil)
     #expect(BusValue.unsigned(70).integer == 70)
     #expect(BusValue.string("70").integer == nil)

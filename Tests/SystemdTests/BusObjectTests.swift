@@ -3,7 +3,7 @@ import Testing
 
 @testable import Systemd
 
-/// On the bus itself, which is an object with properties; Tests/ServiceTests have services that change theirs.
+/// The object is the bus itself, which has properties; Tests/ServiceTests has services whose properties change.
 @Suite struct BusObjectTests {
   private let service = "org.freedesktop.DBus"
 
@@ -27,7 +27,7 @@ import Testing
     return states
   }
 
-  @Test func theWantedPropertiesAreKnownAndNoOthers() throws {
+  @Test func onlyTheWantedPropertiesAreKnown() throws {
     let server = try PrivateBus()
     try server.start()
     let states = try states(of: service, on: server) { $0.isKnown }
@@ -39,18 +39,18 @@ import Testing
     #expect(properties["Interfaces"]?.elements?.isEmpty == false)
   }
 
-  @Test func whatNobodyServesIsAbsent() throws {
+  @Test func aMissingServiceIsAbsent() throws {
     let server = try PrivateBus()
     try server.start()
     #expect(try states(of: "org.example.Nobody", on: server) { $0 == .absent }.last == .absent)
   }
 
-  @Test func withoutABusItIsSilentFromTheStart() throws {
+  @Test func withoutABusAnObjectIsSilentFromTheStart() throws {
     let reason = BusObject.State.silent("there is no test bus")
     #expect(try states(of: service, on: try PrivateBus()) { $0 == reason } == [reason])
   }
 
-  @Test func aLostBusMakesItSilent() throws {
+  @Test func aLostBusMakesAnObjectSilent() throws {
     let server = try PrivateBus()
     try server.start()
     let states = try states(of: service, on: server) { state in

@@ -6,7 +6,7 @@ import Testing
 @Suite struct BusTests {
   static let daemon = "org.freedesktop.DBus"
 
-  /// Turns a loop with a bus that serves; `body` is called when the connection is there and says what ends the loop.
+  /// Runs a loop with a bus; calls `body` when the connection is there.
   private func withBus(_ body: @escaping (Bus, EventLoop) -> Void) throws {
     let (loop, server) = (try EventLoop(), try PrivateBus())
     try server.start()
@@ -30,7 +30,7 @@ import Testing
     withExtendedLifetime(call) {}
   }
 
-  @Test func aCallToNobodyIsAnErrorThatSaysSo() throws {
+  @Test func aCallToAMissingServiceIsAnError() throws {
     var answer: BusCall.Answer?
     var call: BusCall?
     try withBus { bus, loop in
@@ -44,7 +44,7 @@ import Testing
     withExtendedLifetime(call) {}
   }
 
-  @Test func aCallThatIsReleasedIsTakenBack() throws {
+  @Test func aReleasedCallIsCancelled() throws {
     var answers: [String] = []
     var calls: [BusCall] = []
     try withBus { bus, loop in
@@ -68,7 +68,7 @@ import Testing
     #expect(throws: BusError.self) { try answer?.get() }
   }
 
-  @Test func aListenerHearsASignalUntilItIsReleased() throws {
+  @Test func aListenerReceivesSignalsUntilItIsReleased() throws {
     let signal = BusSignal(Self.daemon, path: "/org/freedesktop/DBus", interface: Self.daemon, name: "NameOwnerChanged")
     var heard: [BusValue] = []
     var others: [Bus] = []
@@ -82,7 +82,7 @@ import Testing
         }
       ]
       withExtendedLifetime(released) {}
-      // A connection is announced by its unique name, which it has nobody to take from.
+      // The bus announces a connection by its unique name, which has no previous owner.
       do { others = [try Bus(bus.address, on: loop)] } catch { Issue.record(error) }
     }
     try #require(heard.count == 3)
@@ -91,7 +91,7 @@ import Testing
     withExtendedLifetime((others, listeners)) {}
   }
 
-  @Test func aBusThatIsNotThereIsAwaitedAndFound() throws {
+  @Test func aMissingBusIsFoundWhenItAppears() throws {
     let (loop, server) = (try EventLoop(), try PrivateBus())
     let bus = try Bus(server.address, on: loop)
     #expect(bus.state == .absent("there is no test bus"))
@@ -102,7 +102,7 @@ import Testing
     withExtendedLifetime((watch, start)) {}
   }
 
-  @Test func aBusThatIsRestartedIsFoundAgain() throws {
+  @Test func aRestartedBusIsFoundAgain() throws {
     let (loop, server) = (try EventLoop(), try PrivateBus())
     try server.start()
     let bus = try Bus(server.address, on: loop)

@@ -4,7 +4,7 @@ import Testing
 @testable import Systemd
 
 @Suite struct EventLoopTests {
-  @Test func runGivesBackTheCodeOfExit() throws {
+  @Test func runReturnsTheCodeOfExit() throws {
     let loop = try EventLoop()
     let timer = try loop.timer { loop.exit(7) }
     timer.arm(at: 0, accuracy: 0)
@@ -29,7 +29,7 @@ import Testing
 
   // MARK: Timers
 
-  @Test func timersGoOffInTheOrderOfTheirInstantsAndNotBefore() throws {
+  @Test func timersFireInOrderAndNotBeforeTheirInstants() throws {
     let loop = try EventLoop()
     let start = EventLoop.bootMicroseconds()
     var trace: [String] = []
@@ -51,7 +51,7 @@ import Testing
   }
 
   @Test func anAccuracyOfZeroIsNotTheDefaultOfSdEvent() throws {
-    // With sd-event's default of 250 ms the first would wait to share the wake of the second.
+    // With sd-event's default of 250 ms, the first timer would wait to share the wake of the second.
     let loop = try EventLoop()
     let start = EventLoop.bootMicroseconds()
     var first: Int64 = 0
@@ -63,7 +63,7 @@ import Testing
     #expect(first < 200_000)
   }
 
-  @Test func armingAgainTakesThePlaceOfWhatWasArmed() throws {
+  @Test func armingAgainReplacesTheInstant() throws {
     let loop = try EventLoop()
     let start = EventLoop.bootMicroseconds()
     var rings = 0
@@ -76,7 +76,7 @@ import Testing
     #expect(rings == 1)
   }
 
-  @Test func aTimerThatIsPastGoesOffAtOnceAlsoBeforeTheBoot() throws {
+  @Test func aTimerInThePastFiresAtOnceAlsoBeforeTheBoot() throws {
     let loop = try EventLoop()
     let timer = try loop.timer { loop.exit(0) }
     timer.arm(at: -1, accuracy: 1)
@@ -117,7 +117,7 @@ import Testing
   @Test func aSignalIsAnEventAndNotTheEndOfTheProcess() throws {
     let loop = try EventLoop()
     let source = try loop.onSignal(SIGUSR1) { loop.exit(0) }
-    // To this thread: other threads of the test program have the signal unblocked.
+    // Only to this thread: other threads of the test program do not block the signal.
     pthread_kill(pthread_self(), SIGUSR1)
     #expect(try loop.turn() == 0)
     source.cancel()
@@ -139,7 +139,7 @@ import Testing
     #expect(trace == ["USR1", "USR2"])
   }
 
-  @Test func aSignalThatIsNoneIsRefused() throws {
+  @Test func anInvalidSignalIsRefused() throws {
     let loop = try EventLoop()
     #expect(throws: SystemdError(cannot: "watch signal 4711", code: EINVAL)) { _ = try loop.onSignal(4711) {} }
   }

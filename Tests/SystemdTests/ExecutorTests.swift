@@ -3,7 +3,7 @@ import Testing
 
 @testable import Systemd
 
-/// An actor on the loop, as the daemon is one.
+/// An actor on the loop, as the daemon is.
 private actor Counter {
   nonisolated let loop: EventLoop
   nonisolated var unownedExecutor: UnownedSerialExecutor { loop.asUnownedSerialExecutor() }
@@ -19,15 +19,15 @@ private actor Counter {
     loop.exit(0)
   }
 
-  /// Work that makes work, until the loop ends or, when it does not, for two seconds.
-  func addOnAndOn(since start: Int64 = EventLoop.bootMicroseconds()) {
+  /// Enqueues new jobs until the loop ends, for two seconds at most.
+  func keepAdding(since start: Int64 = EventLoop.bootMicroseconds()) {
     add()
     guard EventLoop.bootMicroseconds() < start + 2_000_000 else { return loop.exit(late) }
-    Task { addOnAndOn(since: start) }
+    Task { keepAdding(since: start) }
   }
 
-  /// Counts when a timer goes off: a handler that uses the actor's own state.
-  func countATimer() throws {
+  /// Counts when a timer fires, in a handler that uses the actor's state.
+  func countTimer() throws {
     timer = try loop.timer { [unowned self] in
       assumeIsolated { counter in
         counter.count += 1
@@ -55,12 +55,12 @@ private actor Counter {
   @Test func aHandlerEntersAnActorWithoutAHop() throws {
     let loop = try EventLoop()
     let counter = Counter(on: loop)
-    try counter.assumeIsolated { try $0.countATimer() }
+    try counter.assumeIsolated { try $0.countTimer() }
     #expect(try loop.turn() == 0)
     #expect(counter.assumeIsolated { $0.count } == 1)
   }
 
-  @Test func workOfManyThreadsAllArrives() async throws {
+  @Test func jobsOfManyThreadsAllRun() async throws {
     let (code, count) = try await onAnotherThread {
       let loop = try EventLoop()
       let counter = Counter(on: loop)
@@ -75,19 +75,19 @@ private actor Counter {
     #expect((code, count) == (0, 10_000))
   }
 
-  @Test func workThatNeverEndsDoesNotStarveATimer() async throws {
+  @Test func endlessJobsDoNotStarveATimer() async throws {
     let code = try await onAnotherThread {
       let loop = try EventLoop()
       let counter = Counter(on: loop)
       let timer = try loop.timer { loop.exit(0) }
       timer.arm(at: EventLoop.bootMicroseconds() + 20_000, accuracy: 1)
-      Task { await counter.addOnAndOn() }
+      Task { await counter.keepAdding() }
       return try loop.turn()
     }
     #expect(code == 0)
   }
 
-  @Test func isolationIsTheThreads() async throws {
+  @Test func isolationFollowsTheThread() async throws {
     let loop = try EventLoop()
     #expect(loop.isIsolatingCurrentContext() == true)
     let elsewhere = try await onAnotherThread { loop.isIsolatingCurrentContext() }

@@ -4,7 +4,7 @@ import Testing
 @testable import Systemd
 
 @Suite struct IOSourceTests {
-  @Test func whatIsWrittenIsReadable() throws {
+  @Test func writtenBytesAreReadable() throws {
     let (loop, pipe) = (try EventLoop(), Pipe())
     var got: (IOEvents, String)?
     let source = try loop.watch(pipe.reading, for: .readable) { events in
@@ -18,7 +18,7 @@ import Testing
     #expect(got?.1 == "hello")
   }
 
-  @Test func theEndOfTheWriterIsAHangupEvenWhenNothingIsAskedFor() throws {
+  @Test func aClosedWriterIsAHangupEvenWithoutEvents() throws {
     let (loop, pipe) = (try EventLoop(), Pipe())
     var got: IOEvents = []
     let source = try loop.watch(pipe.reading, for: []) { events in
@@ -31,7 +31,7 @@ import Testing
     #expect(got == .hangup)
   }
 
-  @Test func theEndOfTheReaderIsAnErrorForTheWriter() throws {
+  @Test func aClosedReaderIsAnErrorForTheWriter() throws {
     let loop = try EventLoop()
     var ends: [Int32] = [-1, -1]
     #expect(pipe(&ends) == 0)
@@ -69,7 +69,7 @@ import Testing
     let (loop, pipe) = (try EventLoop(), Pipe())
     var calls = 0
     var source: IOSource?
-    // Level-triggered and never read: only the cancel keeps it from being called again.
+    // The source is level-triggered and never read, so only the cancel prevents another call.
     source = try loop.watch(pipe.reading, for: .readable) { _ in
       source?.cancel()
       source = nil

@@ -25,7 +25,7 @@ import Testing
     #expect(style.line(of: Entry("x")) == "x\n")
   }
 
-  @Test func theTimeStandsFirst() {
+  @Test func theTimeComesFirst() {
     let line = TextStyle(showsTime: true).line(of: Entry("x"))
     #expect(line.wholeMatch(of: /[0-2][0-9]:[0-5][0-9]:[0-6][0-9] x\n/) != nil)
   }
@@ -41,7 +41,7 @@ import Testing
     #expect(TextStyle(of: terminal).showsTime)
   }
 
-  @Test func textGoesToTheDescriptorWholeAlsoWhenItIsLong() async throws {
+  @Test func longTextIsWrittenInFull() async throws {
     let pipe = Pipe()
     let message = String(repeating: "x", count: 200_000)
     let descriptor = pipe.writing

@@ -18,7 +18,7 @@ import Testing
   }
 }
 
-/// What reads the environment that a service manager sets; one after another, as a process has one environment.
+/// Tests of the environment that a service manager sets; serialized, because a process has one environment.
 @Suite(.serialized) struct ServiceEnvironmentTests {
   @Test func noticesGoInOneMessageToTheManagersSocket() throws {
     let manager = try Manager()
@@ -28,17 +28,17 @@ import Testing
     #expect(manager.receive() == "READY=1\nSTATUS=2 apps")
   }
 
-  @Test func aDescriptorGoesToTheManagerWithItsNameAndIsLetGoByIt() throws {
+  @Test func aDescriptorIsStoredAndRemovedByName() throws {
     let (manager, pipe) = (try Manager(), Pipe())
     try withEnvironment(["NOTIFY_SOCKET": manager.path]) { () throws in
       #expect(try Notify.store(pipe.reading, name: "task-1-1-0"))
-      Notify.letGo(of: "task-1-1-0")
+      Notify.unstore("task-1-1-0")
     }
     #expect(manager.receive() == "FDSTORE=1\nFDPOLL=0\nFDNAME=task-1-1-0")
     #expect(manager.receive() == "FDSTOREREMOVE=1\nFDNAME=task-1-1-0")
   }
 
-  @Test func withoutAManagerNobodyIsToldAndNothingIsWrong() throws {
+  @Test func withoutAManagerNothingIsSent() throws {
     try withEnvironment(["NOTIFY_SOCKET": nil]) { () throws in
       #expect(try Notify.send(.ready) == false)
     }
@@ -48,11 +48,11 @@ import Testing
     try withEnvironment(["NOTIFY_SOCKET": "/nonexistent/notify"]) { () throws in
       let error = #expect(throws: SystemdError.self) { try Notify.send(.stopping) }
       #expect(error?.code == ENOENT)
-      #expect(error?.description == "cannot tell the service manager \"STOPPING=1\": No such file or directory")
+      #expect(error?.description == "cannot notify the service manager \"STOPPING=1\": No such file or directory")
     }
   }
 
-  @Test func theLoopKeepsTheWatchdogQuiet() throws {
+  @Test func theLoopSendsWatchdogMessages() throws {
     let manager = try Manager()
     let environment = ["NOTIFY_SOCKET": manager.path, "WATCHDOG_USEC": "20000", "WATCHDOG_PID": "\(getpid())"]
     try withEnvironment(environment) { () throws in
@@ -69,26 +69,26 @@ import Testing
     }
   }
 
-  @Test func withoutAWatchdogTheLoopSaysSo() throws {
+  @Test func withoutAWatchdogTheLoopReturnsFalse() throws {
     try withEnvironment(["WATCHDOG_USEC": nil, "WATCHDOG_PID": nil]) { () throws in
       #expect(try EventLoop().watchdog() == false)
     }
   }
 
-  @Test func socketsForAnotherProcessAreLeftAlone() throws {
+  @Test func socketsForAnotherProcessAreIgnored() throws {
     try withEnvironment(["LISTEN_PID": "1", "LISTEN_FDS": "1", "LISTEN_FDNAMES": "varlink"]) { () throws in
       #expect(try PassedDescriptor.takeAll() == [])
     }
   }
 
-  @Test func aBadCountOfSocketsIsAnError() throws {
+  @Test func anInvalidCountOfSocketsIsAnError() throws {
     try withEnvironment(["LISTEN_PID": "\(getpid())", "LISTEN_FDS": "many", "LISTEN_FDNAMES": nil]) { () throws in
       let error = #expect(throws: SystemdError.self) { _ = try PassedDescriptor.takeAll() }
       #expect(error?.code == EINVAL)
     }
   }
 
-  @Test func standardErrorIsTheJournalIfSystemdSaysThatVeryStream() throws {
+  @Test func standardErrorIsTheJournalIfSystemdNamesThatStream() throws {
     let (stream, other) = (Pipe(), Pipe())
     var file = stat()
     #expect(fstat(stream.writing, &file) == 0)
@@ -100,12 +100,12 @@ import Testing
   }
 }
 
-/// A service manager's end of the notification socket.
+/// The service manager's end of the notification socket.
 private final class Manager {
   let path: String
   let descriptor: Int32
 
-  /// An address in the abstract namespace: it needs no directory and goes with the socket.
+  /// An address in the abstract namespace, which needs no directory and disappears with the socket.
   init() throws {
     descriptor = socket(AF_UNIX, Int32(SOCK_DGRAM.rawValue), 0)
     let name = "refreshd-tests-\(getpid())-\(descriptor)"
@@ -130,7 +130,7 @@ private final class Manager {
   }
 }
 
-/// Runs `body` with these variables set, or unset where the value is nil, and puts back what was.
+/// Runs `body` with these variables set, or unset where the value is nil, and restores the environment.
 private func withEnvironment(_ variables: [String: String?], _ body: () throws -> Void) throws {
   func put(_ value: String?, _ name: String) {
     if let value { setenv(name, value, 1) } else { unsetenv(name) }

@@ -1,6 +1,6 @@
 import Glibc
 
-/// A pipe whose ends are closed with it.
+/// A pipe that closes its ends on release.
 final class Pipe {
   let reading: Int32
   private(set) var writing: Int32
@@ -27,7 +27,7 @@ final class Pipe {
     text.withUTF8 { _ = Glibc.write(writing, $0.baseAddress, $0.count) }
   }
 
-  /// Up to 64 KiB of what is there; waits if nothing is.
+  /// Reads up to 64 KiB; waits for the first byte.
   func read() -> String {
     let bytes = [UInt8](unsafeUninitializedCapacity: 65536) { buffer, count in
       count = max(0, Glibc.read(reading, buffer.baseAddress, buffer.count))

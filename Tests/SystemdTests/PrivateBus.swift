@@ -3,7 +3,7 @@ import Testing
 
 @testable import Systemd
 
-/// A message bus of the test's own, which may come and go: dbus-daemon(1) on a socket in a new directory.
+/// A message bus that a test can start and stop: dbus-daemon(1) on a socket in a new directory.
 final class PrivateBus {
   let address: BusAddress
   private let directory: String
@@ -20,7 +20,7 @@ final class PrivateBus {
     rmdir(directory)
   }
 
-  /// Starts it; it serves a moment later.
+  /// Starts the bus, which serves a moment later.
   func start() throws {
     let words = ["dbus-daemon", "--session", "--nofork", "--nopidfile", "--nosyslog", "--address=\(address.text)"]
     var arguments = words.map { strdup($0) } + [nil]
@@ -28,14 +28,14 @@ final class PrivateBus {
     var actions = posix_spawn_file_actions_t()
     posix_spawn_file_actions_init(&actions)
     defer { posix_spawn_file_actions_destroy(&actions) }
-    // What it complains about, as a low limit of descriptors, is not the test's.
+    // Its warnings, such as a low limit of descriptors, do not belong in the output.
     posix_spawn_file_actions_addopen(&actions, 2, "/dev/null", O_WRONLY, 0)
     var process = pid_t()
     try #require(posix_spawnp(&process, "dbus-daemon", &actions, nil, &arguments, environ) == 0, "install dbus-daemon")
     self.process = process
   }
 
-  /// Ends it, and takes its socket away.
+  /// Stops the bus and removes its socket.
   func stop() {
     guard let process else { return }
     kill(process, SIGKILL)

@@ -2,11 +2,11 @@ import Glibc
 
 @testable import Systemd
 
-/// What a turn of a test's loop gives when the awaited event did not come in time.
+/// The exit code of a test's loop when the expected event did not come in time.
 let late: Int32 = 99
 
 extension EventLoop {
-  /// Turns until a handler ends the loop, at most for five seconds: then the code is ``late``.
+  /// Runs the loop until a handler ends it; after five seconds the code is ``late``.
   func turn() throws -> Int32 {
     let bound = try timer { self.exit(late) }
     bound.arm(at: Self.bootMicroseconds() + 5_000_000, accuracy: 1)

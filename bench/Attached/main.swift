@@ -1,4 +1,4 @@
-// The least app that refreshes itself with RefreshKit: what performer.c measures beside itself. Ends with its daemon.
+// The smallest app that refreshes itself with RefreshKit, which performer.c measures. Ends with its daemon.
 import RefreshKit
 
 do {

@@ -1,37 +1,69 @@
-import Glibc
 import RefreshEngine
 import Systemd
 
-/// Watches the machine for the conditions that apps ask for: each fact from its own source, or the next best.
+/// A fact about the machine that the daemon can watch.
 ///
-/// Tells only what has changed. All first readings are there within ``Bus/patience`` of the start, also where nobody
-/// answers: then with a value of nil, or from the source that the documentation names next, and with the reason. Only
-/// what somebody needs is watched, so that a daemon whose apps ask for nothing hears of sleep and of nothing else.
+/// To add one, add a case here and the type that reads the fact to ``tracker``.
+package enum ConditionNeed: String, Hashable, Sendable, CaseIterable {
+  /// The network.
+  case network
+  /// The power supply.
+  case power
+  /// The power-saver profile.
+  case powerSaver
+  /// Whether the user is idle.
+  case idle
+  /// Whether the machine is under pressure.
+  case pressure
+  /// The users who are logged in.
+  case sessions
+
+  /// The type that reads the fact; nil for sessions, which are no condition of the engine.
+  fileprivate var tracker: (any FactTracker.Type)? {
+    switch self {
+    case .network: NetworkTracker.self
+    case .power: PowerTracker.self
+    case .powerSaver: PowerProfileTracker.self
+    case .idle: IdleTracker.self
+    case .pressure: PressureTracker.self
+    case .sessions: nil
+    }
+  }
+}
+
+/// The facts that the apps and the configuration ask for.
+package typealias ConditionNeeds = Set<ConditionNeed>
+
+/// Watches the facts about the machine that apps ask for.
+///
+/// Reports only changes. Every first reading is there within ``Bus/patience`` of the start. If no source answers in that
+/// time, the value is nil, or comes from the next source, and the reading names the reason. The daemon always watches
+/// for sleep and shutdown, and any other fact only on request.
 package final class ConditionSources {
-  /// What the watchers need to be told.
+  /// The user and the paths that the trackers read from.
   package struct Settings: Sendable {
     /// The user of a user's daemon, whose idleness counts; nil for the machine's daemon.
     package var user: UInt32?
-    /// The message bus of the machine.
+    /// The message bus of the context.
     package var bus = BusAddress.system
-    /// Where the kernel shows power supplies.
+    /// The kernel's directory of power supplies.
     package var powerSupplies = "/sys/class/power_supply"
-    /// Where the kernel shows network devices.
+    /// The kernel's directory of network devices.
     package var networkDevices = "/sys/class/net"
-    /// Where the kernel tells of pressure.
+    /// The kernel's directory of pressure files.
     package var pressure = "/proc/pressure"
 
     /// Makes settings for the machine as it is.
     package init() {}
   }
 
-  /// Called with every condition that has changed, and with every first reading.
+  /// Called with every first reading of a condition and with every change.
   package var onChange: (Observation) -> Void = { _ in }
   /// Called with true before the machine sleeps, and with false when it is awake again.
   package var onSleep: (Bool) -> Void = { _ in }
-  /// Called with true before the machine is switched off, and with false if that was called off.
+  /// Called with true before the machine is switched off, and with false if the shutdown is cancelled.
   package var onShutdown: (Bool) -> Void = { _ in }
-  /// Called with the users who have sessions, whenever logind has said who they are; it may be the same as before.
+  /// Called with the users who have sessions after each answer of logind, also if they are the same as before.
   package var onSessions: (Set<UInt32>) -> Void = { _ in }
 
   private let loop: EventLoop
@@ -39,23 +71,19 @@ package final class ConditionSources {
   private var bus: Bus?
   private var sleep: SleepSignals?
   private var lock: SleepLock?
-  private var network: Observed<NetworkTracker>?
-  private var power: Observed<PowerTracker>?
-  private var powerProfile: Observed<PowerProfileTracker>?
-  private var idle: Observed<IdleTracker>?
-  private var pressure: Observed<PressureTracker>?
+  private var observed: [ConditionNeed: any ObservedFact] = [:]
   private var logins: LoginTracker?
 
-  /// Makes the watchers, which do nothing yet.
+  /// Makes the sources; ``start(needs:)`` begins to watch.
   package init(on loop: EventLoop, settings: Settings = Settings()) {
     self.loop = loop
     self.settings = settings
   }
 
-  /// Begins to watch what is needed, and ends to watch what is not; may be called again.
+  /// Starts to watch the facts in `needs`, and stops to watch all others; may be called again.
   ///
-  /// What is watched already goes on undisturbed. What is known at once is told before this returns, and of what is not
-  /// watched any more, that nobody knows. Throws when the loop has no room for a timer.
+  /// A fact that is watched already is left alone. A fact that is known at once is reported before this returns. A fact
+  /// that is no longer watched is reported as unknown. Throws when the loop has no room for a timer.
   package func start(needs: ConditionNeeds) throws(SystemdError) {
     let bus = try connection()
     if sleep == nil {
@@ -64,20 +92,9 @@ package final class ConditionSources {
       sleep?.onShutdown = { [unowned self] in onShutdown($0) }
       lock = SleepLock(on: bus)
     }
-    network = try keep(network, needs.contains(.network), Observation.network) { () throws(SystemdError) in
-      try NetworkTracker(on: bus, loop: loop, devices: settings.networkDevices)
-    }
-    power = try keep(power, needs.contains(.power), Observation.power) { () throws(SystemdError) in
-      try PowerTracker(on: bus, loop: loop, directory: settings.powerSupplies)
-    }
-    powerProfile = try keep(powerProfile, needs.contains(.powerSaver), Observation.powerSaver) {
-      () throws(SystemdError) in try PowerProfileTracker(on: bus)
-    }
-    idle = try keep(idle, needs.contains(.idle), Observation.idle) { () throws(SystemdError) in
-      try IdleTracker(on: bus, user: settings.user)
-    }
-    pressure = try keep(pressure, needs.contains(.pressure), Observation.pressure) { () throws(SystemdError) in
-      try PressureTracker(on: loop, directory: settings.pressure)
+    let context = TrackerContext(bus: bus, loop: loop, settings: settings)
+    for need in ConditionNeed.allCases {
+      if let tracker = need.tracker { try watch(need, by: tracker, needs.contains(need), in: context) }
     }
     if !needs.contains(.sessions) {
       logins = nil
@@ -87,11 +104,18 @@ package final class ConditionSources {
     }
   }
 
-  /// Has the machine wait a moment before it sleeps, or no longer.
-  package func holdSleep(_ isHeld: Bool) { lock?.set(isHeld) }
-
-  /// When whoever runs must be gone, if the machine has just said that it sleeps: microseconds from then.
-  package var timeToSleep: Int64 { max(0, (lock?.delay ?? 0) - SleepLock.margin) }
+  private func watch<Tracker: FactTracker>(
+    _ need: ConditionNeed, by type: Tracker.Type, _ isNeeded: Bool, in context: TrackerContext
+  ) throws(SystemdError) {
+    guard isNeeded else {
+      if observed.removeValue(forKey: need) != nil { onChange(Tracker.observation(Reading())) }
+      return
+    }
+    guard observed[need] == nil else { return }
+    let new = Observed(try Tracker(in: context)) { [unowned self] in onChange(Tracker.observation($0)) }
+    observed[need] = new
+    new.look()
+  }
 
   private func connection() throws(SystemdError) -> Bus {
     if let bus { return bus }
@@ -100,58 +124,41 @@ package final class ConditionSources {
     return new
   }
 
-  /// Ends to watch, and lets the bus go; nothing is told any more.
+  /// Takes logind's sleep lock, which delays sleep for a few seconds, or gives it back.
+  package func holdSleep(_ isHeld: Bool) { lock?.set(isHeld) }
+
+  /// The microseconds that tasks have to end after logind announces sleep.
+  package var timeToSleep: Int64 { max(0, (lock?.delay ?? 0) - SleepLock.margin) }
+
+  /// Stops to watch and closes the bus connection; nothing is reported after this.
   package func stop() {
-    (network, power, powerProfile, idle, pressure) = (nil, nil, nil, nil, nil)
+    observed = [:]
     (logins, sleep, lock, bus) = (nil, nil, nil, nil)
   }
 
-  /// Gives the tracker that is to be kept: the present one, a new one that has told what it knows at once, or none.
-  private func keep<Tracker: FactTracker>(
-    _ present: Observed<Tracker>?, _ isNeeded: Bool, _ observation: @escaping (Reading<Tracker.Fact>) -> Observation,
-    make: () throws(SystemdError) -> Tracker
-  ) throws(SystemdError) -> Observed<Tracker>? {
-    guard isNeeded else {
-      if present != nil { onChange(observation(Reading())) }
-      return nil
-    }
-    if let present { return present }
-    let observed = Observed(try make()) { [unowned self] in onChange(observation($0)) }
-    observed.look()
-    return observed
-  }
-
-  /// Asks whether a user lingers, without a session too; no answer comes when nobody can tell.
+  /// Asks logind whether a user lingers; `answer` is not called when logind does not know.
   package func askLingering(of user: UInt32, answer: @escaping (Bool) -> Void) {
     logins?.askLingering(of: user, answer: answer)
   }
 
-  /// Who is asked for what, and how each is, for whoever asks for the daemon's status.
-  package var sources: [ConditionSource] {
-    var sources: [ConditionSource] = []
-    func add<Fact>(_ fact: String, _ witnesses: [Witness<Fact>]?) {
-      for witness in witnesses ?? [] {
-        sources.append(ConditionSource(fact: fact, name: witness.name, text: witness.testimony.text))
-        // Those after the one that knows are not asked.
-        if witness.testimony.isKnown { return }
-      }
+  /// The sources of every watched fact, in order of preference, down to the first that knows.
+  package var sources: [SourceStatus] {
+    var statuses = ConditionNeed.allCases.flatMap { need in
+      (observed[need]?.statuses ?? []).map { SourceStatus(fact: need.rawValue, name: $0.name, text: $0.text) }
     }
-    add("network", network?.witnesses)
-    add("power", power?.witnesses)
-    add("power saver", powerProfile?.witnesses)
-    add("idle", idle?.witnesses)
-    add("pressure", pressure?.witnesses)
-    if let logins { sources.append(ConditionSource(fact: "sessions", name: Logind.name, text: logins.text)) }
-    return sources
+    if let logins {
+      statuses.append(SourceStatus(fact: ConditionNeed.sessions.rawValue, name: Logind.name, text: logins.text))
+    }
+    return statuses
   }
 }
 
-/// One source of a fact, for a person to read.
-package struct ConditionSource: Hashable, Sendable {
+/// A source of a fact and its state, in words for a person.
+package struct SourceStatus: Hashable, Sendable {
   /// The fact, such as `network`.
   package var fact: String
-  /// Who is asked, such as `NetworkManager`.
+  /// The source, such as `NetworkManager`.
   package var name: String
-  /// How it is: `answers`, `not there`, or why it does not count.
+  /// The state: `answers`, `not there`, or the reason why the answer does not count.
   package var text: String
 }

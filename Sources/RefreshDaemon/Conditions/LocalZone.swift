@@ -2,15 +2,15 @@ import Glibc
 import RefreshEngine
 import Systemd
 
-/// The time zone of the machine, or of `TZ`, as the engine wants it (tzset(3), localtime(5)).
+/// The time zone of the machine, or of `TZ`, in the engine's form (tzset(3), localtime(5)).
 package final class LocalZone {
-  /// How far the changes of the offset are known in either direction, in microseconds: 400 days hold every yearly one.
+  /// How far before and after now the changes of the offset are known, in microseconds: more than a year.
   static let reach: Int64 = 400 * day
-  /// After how long they are looked up again, so that a year ahead is always known; in microseconds.
+  /// How often the changes are looked up again, so that a year ahead is always known; in microseconds.
   static let renewal: Int64 = 30 * day
   private static let day: Int64 = 86_400_000_000
 
-  /// Called when local time follows from Unix time in another way than before.
+  /// Called when the zone or the known changes of its offset are others than before.
   package var onZone: (Zone) -> Void = { _ in }
   /// The zone in force.
   package private(set) var zone: Zone
@@ -18,7 +18,7 @@ package final class LocalZone {
   private var file: FileSource?
   private var timer: TimerSource?
 
-  /// Reads the zone and begins to watch `/etc/localtime`.
+  /// Reads the zone and starts to watch `/etc/localtime`.
   ///
   /// Throws when the loop has no room to watch it.
   package init(on loop: EventLoop) throws(SystemdError) {
@@ -30,7 +30,7 @@ package final class LocalZone {
 
   deinit { timer?.cancel() }
 
-  /// Looks again; to be called also when the wall clock was stepped, because the changes are those around now.
+  /// Reads the zone again; call this when the wall clock was stepped, because the changes are those around now.
   package func look() {
     armRenewal()
     let before = zone
@@ -42,9 +42,9 @@ package final class LocalZone {
     timer?.arm(at: EventLoop.bootMicroseconds() + Self.renewal, accuracy: Self.day / 24)
   }
 
-  /// The zone around a moment of Unix time in microseconds, by the C library's own rules.
+  /// The zone around a moment of Unix time in microseconds, by the rules of the C library.
   ///
-  /// A day that begins and ends with different offsets is halved until the second of the change is found.
+  /// A binary search finds the second of a change in a day that begins and ends with different offsets.
   static func zone(around wall: Int64) -> Zone {
     tzset()
     let step = day / 1_000_000

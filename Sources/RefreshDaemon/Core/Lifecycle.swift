@@ -70,7 +70,7 @@ extension Daemon {
       for refresh in core.engine.refreshes where !life.left.contains(refresh) { runner.kill(refresh) }
       return transfers.workers.endAll(isUrgent: true)
     }
-    ports.launcher.askWhatStays { self.stop(leaving: $0) }
+    ports.launcher.findSurvivors { self.stop(leaving: $0) }
   }
 
   private func stop(leaving stays: Set<RefreshID>) {

@@ -2,67 +2,67 @@ import Glibc
 import RefreshConfig
 import Systemd
 
-/// The launcher of a daemon, by what `refreshd.toml` asks for and the machine has.
+/// The launcher of a daemon, chosen by `refreshd.toml` and by the abilities of the machine.
 struct ChosenLauncher {
-  /// Which launcher it is, and why.
+  /// The kind of launcher and the reason for it.
   struct Choice: Hashable, Sendable {
-    /// What the configuration asked for at the start.
+    /// The setting at the daemon's start.
     let asked: LauncherChoice
-    /// As `status` has it: `systemd` or `spawn`.
+    /// The name that `status` shows: `systemd` or `spawn`.
     let name: String
-    /// Why it is that one, in words that stand alone or follow a colon.
+    /// The reason, in words that stand alone or follow a colon.
     let reason: String
   }
 
   let launcher: any Launcher
   let choice: Choice
 
-  /// Makes the launcher that is asked for; asks the service manager, for ``Bus/patience`` at most, where that decides.
+  /// Makes the launcher for a setting; with `auto`, asks the service manager for at most ``Bus/patience``.
   ///
-  /// Throws when what every launcher needs cannot be had, as descriptors.
+  /// Throws when a resource that every launcher needs is missing, such as a descriptor.
   init(_ asked: LauncherChoice, on loop: EventLoop, settings: DaemonSettings) throws {
     let manager = Result { () throws(Unusable) in
       guard asked != .spawn else { throw Unusable(reason: "refreshd.toml says so") }
       return try Manager(of: settings)
     }
-    let place: SystemdLauncher.Place?
+    let setup: SystemdLauncher.Setup?
     let reason: String
     switch (manager, asked) {
     case (.success(let manager), _):
-      place = manager.place(for: settings)
+      setup = manager.setup(for: settings)
       reason =
         asked == .auto ? "systemd \(manager.version) answers on the \(manager.bus.name)" : "refreshd.toml says so"
     case (.failure, .systemd):
-      place = Manager.expected(of: settings).place(for: settings)
+      setup = Manager.expected(of: settings).setup(for: settings)
       reason = "refreshd.toml says so"
     case (.failure(let unusable), .auto) where unusable.mayPass:
-      place = Manager.expected(of: settings).place(for: settings)
+      setup = Manager.expected(of: settings).setup(for: settings)
       reason = "the machine was booted with systemd, which did not answer at the start: \(unusable.reason)"
     case (.failure(let unusable), _):
-      place = nil
+      setup = nil
       reason = unusable.reason
     }
-    choice = Choice(asked: asked, name: place == nil ? "spawn" : "systemd", reason: reason)
-    guard let place else {
-      let left = LeftUnits(place: Manager.expected(of: settings).place(for: settings))
+    choice = Choice(asked: asked, name: setup == nil ? "spawn" : "systemd", reason: reason)
+    guard let setup else {
+      let left = LeftUnits(setup: Manager.expected(of: settings).setup(for: settings))
       launcher = try SpawnLauncher(on: loop, socket: settings.socket, left: left)
       return
     }
     try Directory(path: settings.socketDirectory, purpose: "directory of the socket", option: "--socket PATH")
       .make(mode: 0o755)
-    try Directory(path: place.files, purpose: "directory of the tasks' environments", option: "--socket PATH")
+    try Directory(path: setup.files, purpose: "directory of the tasks' environments", option: "--socket PATH")
       .make(mode: 0o700)
-    launcher = try SystemdLauncher(on: loop, at: place)
+    launcher = try SystemdLauncher(on: loop, with: setup)
   }
 
-  /// Why a service manager cannot start tasks for this daemon.
+  /// The reason why the service manager cannot start tasks for this daemon.
   private struct Unusable: Error {
     let reason: String
-    /// Whether it may be that it can later.
+    /// Whether the service manager may become usable later.
     var mayPass = false
   }
 
-  /// The service manager that a daemon would have: the machine's for the system's, the user's own for a user's.
+  /// The service manager of a daemon: the machine's for the system daemon, the user's own for a user's daemon.
   private struct Manager {
     let bus: BusAddress
     let version: String
@@ -73,17 +73,17 @@ struct ChosenLauncher {
       (self.bus, self.version, self.cgroup) = (bus, version, cgroup)
     }
 
-    /// The one that should be there.
+    /// The manager that should be there.
     static func expected(of settings: DaemonSettings) -> Manager {
       settings.isUserDaemon
         ? Manager(bus: .user, version: "", cgroup: "/user.slice/user-\(getuid()).slice/user@\(getuid()).service")
         : Manager(bus: .system, version: "", cgroup: "")
     }
 
-    /// The one that answers.
+    /// Asks the manager on the bus.
     init(of settings: DaemonSettings) throws(Unusable) {
       let expected = Self.expected(of: settings)
-      // As sd_booted(3) looks.
+      // The same test as sd_booted(3).
       guard access("/run/systemd/system", F_OK) == 0 else {
         throw Unusable(reason: "the machine was not booted with systemd")
       }
@@ -101,15 +101,16 @@ struct ChosenLauncher {
         let cgroup = try session.call(ServiceManager.get("ControlGroup")).first?.text
         self.init(bus: expected.bus, version: version ?? "", cgroup: cgroup ?? expected.cgroup)
       } catch {
-        // The machine's own is away for a moment when it executes itself anew; a bus of a user may never have had one.
+        // The machine's manager is away for a moment while it re-executes itself; a user's bus may have no manager at
+        // all.
         let isAway = error.isWithoutAnswer || error.isNobodyThere && !settings.isUserDaemon
         throw Unusable(reason: "no service manager answers on the \(expected.bus.name): \(error)", mayPass: isAway)
       }
     }
 
-    func place(for settings: DaemonSettings) -> SystemdLauncher.Place {
+    func setup(for settings: DaemonSettings) -> SystemdLauncher.Setup {
       let mount = Cgroup.mounts.first { access("\($0)/cgroup.procs", F_OK) == 0 }
-      return SystemdLauncher.Place(
+      return SystemdLauncher.Setup(
         bus: bus, isUserManager: settings.isUserDaemon,
         units: UnitNames(stateDirectory: settings.stateDirectory, isStandard: settings.hasStandardState),
         files: "\(settings.socketDirectory)/tasks", cgroup: (mount ?? Cgroup.mounts[0]) + cgroup)

@@ -2,132 +2,133 @@ import RefreshConfig
 import RefreshEngine
 import Systemd
 
-/// What starts the tasks of refreshes, and ends them.
+/// Starts the tasks of refreshes and ends them.
 ///
-/// Two are behind it: ``SpawnLauncher``, and ``SystemdLauncher``, which makes transient units of a service manager
-/// (DESIGN section 3, "Every refresh is a process"). A launcher belongs to the event loop's thread.
+/// There are two: ``SpawnLauncher`` starts child processes, and ``SystemdLauncher`` starts transient units of a service
+/// manager. A launcher belongs to the event loop's thread.
 ///
-/// Every ``start(_:)`` is answered by exactly one ``onEnd``, after which no process of the task is left; nothing is
-/// ever called back from inside one of these methods, so that the caller's state is whole when it hears.
+/// Each ``start(_:)`` leads to exactly one ``onEnd``, and after it no process of the task is left. No method calls back
+/// before it returns, so that the caller's state is consistent.
 protocol Launcher: AnyObject {
-  /// Hears each line that a task prints on standard output or standard error.
+  /// Called with each line that a task prints on standard output or standard error.
   ///
-  /// Without its end; a line of more than ``OutputLines/lineBound`` bytes comes in pieces.
+  /// The line has no line break. A line of more than ``OutputLines/lineBound`` bytes comes in pieces.
   var onOutput: (TaskKey, String) -> Void { get set }
 
-  /// Hears how a task ended, also when it could not be started at all.
+  /// Called when a task has ended, also if it could not be started.
   var onEnd: (TaskKey, TaskEnd) -> Void { get set }
 
-  /// Why tasks cannot be started at present; nil when nothing is known to be in the way.
+  /// The reason why tasks cannot be started at present; nil if none is known.
   var problem: String? { get }
 
-  /// Starts a task; a key is used again only after its end.
+  /// Starts a task; a key may be used again only after its end.
   func start(_ launch: TaskLaunch)
 
-  /// Tells a task that its deadline is near: SIGURG to its main process.
+  /// Warns the main process of a task that the deadline is near, by SIGURG.
   ///
-  /// That signal, because it means nothing to a program that does not ask for it (`signal(7)`).
+  /// A program that does not handle SIGURG ignores it (signal(7)).
   func warn(_ key: TaskKey)
 
-  /// Asks all processes of a task to end: SIGTERM.
+  /// Sends SIGTERM to all processes of a task.
   func terminate(_ key: TaskKey)
 
-  /// Ends all processes of a task: SIGKILL.
+  /// Sends SIGKILL to all processes of a task.
   func kill(_ key: TaskKey)
 
-  /// Looks up the groups of users again: a new configuration may be there because they changed.
+  /// Clears cached user groups, which may have changed since the last configuration.
   func forgetUsers()
 
-  /// Lets go of what is kept for apps that are not configured any more.
+  /// Drops the state of apps that are no longer configured.
   func forget(_ apps: Set<AppID>)
 
-  /// Takes up what is still there of the tasks that a daemon before this one may have left, and says what it found.
+  /// Adopts the tasks of a previous daemon that still exist, and returns them.
   ///
-  /// For the daemon's start, before ``clean(leftFrom:)``. Each task that was found, also one that has ended meanwhile, is
-  /// answered by one ``onEnd``, as if it had been started here.
+  /// The daemon calls this at its start, before ``clean(leftFrom:)``. Each adopted task leads to one ``onEnd``, as if
+  /// this launcher had started it, also if it has ended meanwhile.
   ///
-  /// - Parameter stored: what the service manager kept for this start; the launcher's from now on.
-  func takeUp(_ left: [LeftTask], stored: [PassedDescriptor]) -> [TaskKey: FoundTask]
+  /// - Parameter stored: the descriptors that the service manager kept for this start; the launcher owns them now.
+  func adopt(_ left: [LeftTask], stored: [PassedDescriptor]) -> [TaskKey: FoundTask]
 
-  /// Ends what a daemon that died left of these refreshes and was not taken up, and waits for it, a few seconds at most.
+  /// Ends the tasks of these refreshes that a previous daemon left and this one did not adopt.
   ///
-  /// For the daemon's start, before anything else is started: no second copy runs beside an orphan.
+  /// The daemon calls this at its start, before it starts anything, so that no task runs twice. Waits a few seconds at
+  /// most.
   func clean(leftFrom refreshes: Set<RefreshID>)
 
-  /// Keeps what a running task has said of itself, for the case that another daemon tells its end.
-  func keep(_ completion: Completion, of key: TaskKey)
+  /// Saves the completion of a running task, in case another daemon reports its end.
+  func keep(_ completion: TaskCompletion, of key: TaskKey)
 
-  /// Lets go of what was kept of a refresh, or of another command with such an id, for the case of a crash.
+  /// Deletes the saved state of a refresh, or of another command with such an id.
   ///
-  /// To be called when the end of its last task is saved.
+  /// The daemon calls this when the end of the last task is saved.
   func release(_ refresh: RefreshID)
 
-  /// Answers which refreshes go on when the daemon stops, because the next daemon finds all of their tasks again.
+  /// Finds the refreshes that survive the daemon's stop, because the next daemon can adopt all of their tasks.
   ///
-  /// At once, or a moment later. None when the machine is being switched off: they are told so in good order.
-  func askWhatStays(answer: @escaping (Set<RefreshID>) -> Void)
+  /// Answers at once or a moment later. There are none while the machine shuts down, so that their tasks end in order.
+  func findSurvivors(answer: @escaping (Set<RefreshID>) -> Void)
 }
 
-/// The name of one task of one refresh.
+/// The name of a task of a refresh.
 struct TaskKey: Hashable, Sendable, CustomStringConvertible {
   /// The refresh.
   let refresh: RefreshID
-  /// The task's place in the app's file, from 0.
+  /// The index of the task in the app's file, from 0.
   let task: Int
 
-  /// As in the name of its cgroup: `12-345-0`.
+  /// The form in the name of its cgroup: `12-345-0`.
   var description: String { "\(refresh)-\(task)" }
 }
 
-/// All that a launcher must know to start a task.
+/// The parameters for the start of a task.
 struct TaskLaunch: Sendable {
   /// The task.
   let key: TaskKey
-  /// Its app.
+  /// The app of the task.
   let app: AppID
-  /// What it runs, where, and in which group; the command's own environment is not looked at.
+  /// The program with its arguments, directory and group; the environment of the command is ignored.
   let command: Command
-  /// The user it runs as.
+  /// The user that the task runs as.
   let owner: Owner
-  /// Its whole environment, `NAME=value` each, nothing is added.
+  /// The whole environment, as `NAME=value`.
   ///
-  /// `REFRESH_ID` and `REFRESH_SOCKET` in it are how a process that outlived its task is recognised.
+  /// `REFRESH_ID` and `REFRESH_SOCKET` identify processes that outlive their task.
   let environment: [String]
-  /// What it is, for who looks at the machine's processes.
+  /// A description for people who look at the machine's processes.
   let description: String
-  /// How long it may run before it is asked to end, and how long after that before it is killed.
+  /// How long the task may run before SIGTERM, and how long after that before SIGKILL.
   ///
-  /// Bounds in case the daemon is not there to do it.
+  /// The service manager applies these in case the daemon is gone.
   let timeLimit: Duration
   let grace: Duration
-  /// The exit codes beside 0 that are no failure, for the service manager's own words about the unit.
+  /// The exit codes other than 0 that are no failure, for the service manager's report of the unit.
   var goodExits: [Int32] = []
-  /// What its app's file asks for beside all that, for its unit; spawned tasks have no unit.
+  /// The unit properties that the app's file asks for; spawned tasks have no unit.
   var properties: [UnitProperty] = []
-  /// What it reads on standard input; nothing is `/dev/null`.
+  /// The bytes on standard input; nil means `/dev/null`.
   let input: [UInt8]?
-  /// The path whose change is new data (FEATURES B4), looked at before and after.
+  /// The path whose change means new data; examined before and after the task.
   let changedPath: String?
 }
 
-/// A task that a daemon before this one may have left, as far as this one knows it.
+/// A task that a previous daemon may have left, with the parameters that this daemon knows.
 struct LeftTask: Sendable {
   /// The task.
   let key: TaskKey
-  /// Its app.
+  /// The app of the task.
   let app: AppID
-  /// What it runs by the configuration in force.
+  /// The command of the current configuration.
   let command: Command
-  /// The user it runs as.
+  /// The user that the task runs as.
   let owner: Owner
-  /// The path whose change is new data, looked at before by the daemon that started it.
+  /// The path whose change means new data; the previous daemon examined it before the start.
   let changedPath: String?
 }
 
-/// A task of a daemon before this one that was found again.
+/// An adopted task of a previous daemon.
 struct FoundTask: Hashable, Sendable {
-  /// The token that it was given, by which it may complete itself; nil where that is not known any more.
+  /// The token with which the task may complete itself; nil if it is no longer known.
   let token: String?
-  /// What it has said of itself to that daemon.
-  let completion: Completion?
+  /// The completion that the task reported to the previous daemon.
+  let completion: TaskCompletion?
 }

@@ -9,15 +9,15 @@ extension Daemon {
       audience.attached.setAlive(by: call.parameters.token, call.peer)
       return call.fail(AppInterface.NoSuchToken())
     }
-    let hints: Completion.Hints
-    do throws(InvalidParameter) { hints = try Completion.Hints(call.parameters) } catch { return call.fail(error) }
+    let hints: TaskCompletion.Hints
+    do throws(InvalidParameter) { hints = try TaskCompletion.Hints(call.parameters) } catch { return call.fail(error) }
     let before = core.engine.outcome(of: key.refresh, task: key.task)
     let message = OutputLines.message(of: call.parameters.message ?? "")
     let outcome = Outcome(call.parameters.outcome, message: message)
     handle(.completed(key.refresh, task: key.task, outcome, message: message))
     if before == nil {
       for event in hints.events(of: key.refresh, runner[key.refresh]) { handle(event) }
-      ports.launcher.keep(Completion(outcome, message: message, hints: hints), of: key)
+      ports.launcher.keep(TaskCompletion(outcome, message: message, hints: hints), of: key)
     }
     if runner[key.refresh]?.performer != nil {
       // No process ends with a refresh that an attached process performs.
@@ -31,7 +31,7 @@ extension Daemon {
   }
 }
 
-extension Completion.Hints {
+extension TaskCompletion.Hints {
   /// The events by which the engine learns of a task's hints.
   ///
   /// `fresh_for` counts only if every task of the refresh fetches; a task without one counts as zero.
@@ -47,7 +47,7 @@ extension Completion.Hints {
   }
 }
 
-extension Completion.Hints {
+extension TaskCompletion.Hints {
   /// Throws for a span below zero.
   fileprivate init(_ parameters: AppInterface.Complete.Parameters) throws(InvalidParameter) {
     func span(_ microseconds: Int64?, _ name: String) throws(InvalidParameter) -> Duration? {

@@ -196,7 +196,7 @@ final class RefreshRunner: DecisionFollower {
   func adopt(
     _ left: [AppID: Started], stored: [PassedDescriptor], _ configuration: ConfigurationInForce
   ) -> [Event] {
-    let found = ports.launcher.takeUp(left.flatMap { $1.tasks(in: configuration[$0]) }, stored: stored)
+    let found = ports.launcher.adopt(left.flatMap { $1.tasks(in: configuration[$0]) }, stored: stored)
     let survivors = Dictionary(grouping: found) { $0.key.refresh }
     ports.launcher.clean(leftFrom: Set(left.values.map(\.id)).subtracting(survivors.keys))
     for (id, started) in left.sorted(by: { $0.key < $1.key }) {

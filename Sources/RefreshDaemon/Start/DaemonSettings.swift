@@ -64,7 +64,7 @@ public struct DaemonSettings: Sendable {
 
   /// Reads the command line, `arguments[0]` being the program's name, and the environment.
   public init(arguments: [String], environment: [String]) throws(ServiceError) {
-    let options = try Options(arguments)
+    let options = try DaemonOptions(arguments)
     let variables = Variables(environment)
     purpose = options.purpose
     isUserDaemon = options.isUserDaemon
@@ -109,7 +109,7 @@ private func absolute(_ path: String) throws(ServiceError) -> String {
 /// The options of the command line, `--name`, `--name VALUE` or `--name=VALUE`.
 ///
 /// By hand: swift-argument-parser would stay in the daemon's memory for seven options.
-private struct Options {
+private struct DaemonOptions {
   var purpose = DaemonSettings.Purpose.run
   var isUserDaemon = false
   var config: String?

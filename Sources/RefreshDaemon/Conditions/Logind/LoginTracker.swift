@@ -1,0 +1,102 @@
+import Systemd
+
+/// The users who are logged in, from the sessions of systemd-logind.
+///
+/// A session counts if a person uses it. The sessions of greeters, of cron and of the user's own service manager do not
+/// count (org.freedesktop.login1(5), `Class`). A closing session counts until its processes have ended. The last answer
+/// stays in force while logind or the bus is away, so that an update of systemd logs nobody out.
+final class LoginTracker {
+  /// Called with the users who have sessions after each answer of logind, also if they are the same as before.
+  var onSessions: (Set<UInt32>) -> Void = { _ in }
+  /// The state of logind, in a few words for a person.
+  var text: String { ConditionAnswer<Bool>(logind.state) { _ in .known(true) }.text }
+
+  private struct Session {
+    let user: UInt32
+    /// Whether it counts; nil until its class is known.
+    var isCounted: Bool?
+    /// The call that asks for its class.
+    var call: BusCall?
+  }
+
+  private let bus: Bus
+  /// Reports when logind appears on the bus.
+  private let logind: BusObject
+  private var listeners: [BusListener] = []
+  private var list: BusCall?
+  private var sessions: [String: Session] = [:]
+  private var lingering: [UInt32: BusCall] = [:]
+
+  init(on bus: Bus) throws(SystemdError) {
+    self.bus = bus
+    logind = try BusObject(
+      Logind.service, called: Logind.name, path: Logind.path, interface: Logind.interface, wanted: [], on: bus)
+    logind.onChange = { [unowned self] in
+      if case .known = logind.state { look() }
+    }
+    listeners = ["SessionNew", "SessionRemoved"].map { name in
+      bus.listen(to: Logind.signal(name)) { [unowned self] _ in look() }
+    }
+  }
+
+  /// Lists the sessions; replaces a call that is still open, because its reply may be out of date.
+  private func look() {
+    list = bus.call(Logind.call("ListSessions")) { [unowned self] answer in
+      if case .success(let values) = answer { apply(values.first?.elements ?? []) }
+    }
+  }
+
+  /// Applies a reply of `ListSessions`: for each session its id, user, user's name, seat and path.
+  private func apply(_ rows: [BusValue]) {
+    var seen: Set<String> = []
+    for row in rows {
+      guard let cells = row.elements, cells.count == 5, let id = cells[0].text, let path = cells[4].text,
+        let user = cells[1].integer.flatMap({ UInt32(exactly: $0) })
+      else { continue }
+      seen.insert(id)
+      guard sessions[id] == nil else { continue }
+      sessions[id] = Session(user: user)
+      let method = BusMethod.get("Class", of: "org.freedesktop.login1.Session", at: path, in: Logind.service)
+      sessions[id]?.call = bus.call(method) { [unowned self] in applyClass($0, of: id) }
+    }
+    sessions = sessions.filter { seen.contains($0.key) }
+    report()
+  }
+
+  private func applyClass(_ answer: BusCall.Answer, of id: String) {
+    // A session that has ended since has no class; its end comes as a signal.
+    if case .success(let values) = answer, let name = values.first?.text {
+      sessions[id]?.isCounted = Self.counts(name)
+    } else {
+      sessions[id]?.isCounted = false
+    }
+    sessions[id]?.call = nil
+    report()
+  }
+
+  /// Whether a person uses a session of this class: `user`, `user-early`, `user-incomplete` or `user-light`.
+  static func counts(_ name: String) -> Bool { name == "user" || name.hasPrefix("user-") }
+
+  /// Reports the users once the class of every session is known.
+  ///
+  /// A user who changes from one session to another is so not logged out in between.
+  private func report() {
+    guard sessions.values.allSatisfy({ $0.isCounted != nil }) else { return }
+    onSessions(Set(sessions.values.filter { $0.isCounted == true }.map(\.user)))
+  }
+
+  /// Asks whether a user lingers: whether the user's services run without a session (`loginctl enable-linger`).
+  ///
+  /// A user whom logind does not know does not linger. Without a reply of logind, `answer` is not called.
+  func askLingering(of user: UInt32, answer: @escaping (Bool) -> Void) {
+    lingering[user] = bus.call(Logind.call("ListUsers")) { [unowned self] users in
+      guard case .success(let values) = users else { return }
+      let row = values.first?.elements?.lazy.compactMap(\.elements).first { $0.first?.integer == Int(user) }
+      guard let path = row?.last?.text else { return answer(false) }
+      let method = BusMethod.get("Linger", of: "org.freedesktop.login1.User", at: path, in: Logind.service)
+      lingering[user] = bus.call(method) { linger in
+        if case .success(let values) = linger, let lingers = values.first?.boolean { answer(lingers) }
+      }
+    }
+  }
+}

@@ -1,0 +1,71 @@
+import Systemd
+
+/// A lock of systemd-logind that delays sleep for a few seconds (systemd-inhibit(1), mode `delay`).
+///
+/// logind waits at most `InhibitDelayMaxSec=`, 5 s by default, for all locks together. Without logind, or if it refuses
+/// the lock to this user, the machine sleeps at once; this is no error.
+final class SleepLock {
+  private enum State {
+    case released
+    case asked(BusCall)
+    case held(BusDescriptor)
+  }
+
+  /// How long before logind's timeout the lock is given back, in microseconds.
+  static let margin: Int64 = 500_000
+  /// The default of `InhibitDelayMaxSec=` (logind.conf(5)), in microseconds.
+  private static let usualDelay: Int64 = 5_000_000
+
+  private let bus: Bus
+  private var watch: BusWatch?
+  private var isWanted = false
+  private var state = State.released
+  private var delayCall: BusCall?
+  /// How long logind waits for locks, in microseconds.
+  private(set) var delay = SleepLock.usualDelay
+
+  init(on bus: Bus) {
+    self.bus = bus
+    // The caller may want the lock before the bus is there, or while it is away.
+    watch = bus.watch { [unowned self] state in
+      if state == .connected, isWanted, case .released = self.state { acquire() }
+    }
+  }
+
+  /// Takes the lock or gives it back.
+  func set(_ isWanted: Bool) {
+    self.isWanted = isWanted
+    switch (isWanted, state) {
+    case (true, .released): acquire()
+    case (false, .asked), (false, .held): state = .released
+    case (true, _), (false, .released): break
+    }
+  }
+
+  private func acquire() {
+    guard bus.state == .connected else { return }
+    var method = Logind.call("Inhibit")
+    method.arguments = ["sleep", "refreshd", "Apps are being refreshed", "delay"].map { .string($0) }
+    var isAnswered = false
+    let call = bus.call(method) { [unowned self] answer in
+      isAnswered = true
+      guard case .success(let values) = answer, case .descriptor(let lock)? = values.first else {
+        state = .released
+        return
+      }
+      state = .held(lock)
+    }
+    // A call that cannot be sent has failed by now.
+    if !isAnswered { state = .asked(call) }
+    askDelay()
+  }
+
+  /// Asks how long logind waits, because the administrator may have changed the setting.
+  private func askDelay() {
+    let method = BusMethod.get(
+      "InhibitDelayMaxUSec", of: Logind.interface, at: Logind.path, in: Logind.service)
+    delayCall = bus.call(method) { [unowned self] answer in
+      if case .success(let values) = answer, let delay = values.first?.integer { self.delay = Int64(delay) }
+    }
+  }
+}

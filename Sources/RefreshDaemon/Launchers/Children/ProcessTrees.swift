@@ -1,0 +1,37 @@
+import Glibc
+
+/// Reaches every process of a task, also processes that left its session and process group.
+///
+/// ``CgroupTrees`` is used if the daemon's cgroup is delegated, ``SubreaperTrees`` otherwise.
+protocol ProcessTrees: AnyObject {
+  /// Prepares for a task, and returns an open `cgroup.procs` for its main process to join, if there is one.
+  ///
+  /// The caller closes it, and calls ``clear(_:then:)`` even if nothing was started.
+  func prepare(_ key: TaskKey) throws(StartError) -> Int32?
+
+  /// Records the main process of a task, which leads a session of its own.
+  func started(_ key: TaskKey, main: pid_t, environment: [String])
+
+  /// Sends a signal to every process of a task.
+  func send(_ signal: Int32, to key: TaskKey)
+
+  /// Kills the remaining processes of a task whose main process has ended but is not reaped yet.
+  ///
+  /// Calls `then` when no process is left, at once if there was none. The argument is the processor time of the
+  /// processes that this type reaped itself.
+  func clear(_ key: TaskKey, then: @escaping (Duration) -> Void)
+
+  /// Kills the processes that a previous daemon left behind, and waits for their ends until the bound.
+  ///
+  /// Only processes that ``LeftProcesses`` cannot find.
+  func clean(until bound: WaitBound)
+}
+
+extension Duration {
+  /// The sum of user and system time.
+  init(_ usage: rusage) {
+    self =
+      .seconds(usage.ru_utime.tv_sec + usage.ru_stime.tv_sec)
+      + .microseconds(usage.ru_utime.tv_usec + usage.ru_stime.tv_usec)
+  }
+}

@@ -1,0 +1,215 @@
+@preconcurrency import CLinux
+import Glibc
+import RefreshEngine
+import Systemd
+
+/// Starts tasks as children of the daemon, without a service manager.
+///
+/// Each task is a session of its own, which dies with the daemon. A task ends when its main process ends. The launcher
+/// then kills the remaining processes and reports the end after the last of them is gone, so that no orphan is ever
+/// left.
+final class SpawnLauncher: Launcher {
+  /// How long the daemon's start waits for the processes of a previous daemon, in seconds.
+  private static let cleanBound: Int64 = 5
+
+  var onOutput: (TaskKey, String) -> Void = { _, _ in }
+  var onEnd: (TaskKey, TaskEnd) -> Void = { _, _ in }
+
+  private let loop: EventLoop
+  private let socket: String
+  private let spawner: Spawner
+  private let trees: any ProcessTrees
+  private let fingerprints: FingerprintReader
+  private var tasks: [TaskKey: SpawnedTask] = [:]
+  private var failing: [TaskKey] = []
+  private var failures: TimerSource?
+  /// The units of a previous daemon that used a service manager.
+  private let left: LeftUnits?
+
+  /// Makes the launcher; `socket` is the value of `REFRESH_SOCKET` of its tasks.
+  ///
+  /// Call this on the loop's thread, which must be the main thread. Moves the process into a leaf of its cgroup if that
+  /// is delegated, else makes the process the reaper of its orphans. Throws when neither is possible.
+  convenience init(on loop: EventLoop, socket: String, left: LeftUnits? = nil) throws {
+    let trees: any ProcessTrees =
+      if let directory = Cgroup.delegated() {
+        try CgroupTrees(on: loop, directory: directory)
+      } else {
+        try SubreaperTrees(on: loop, socket: socket)
+      }
+    try self.init(on: loop, socket: socket, trees: trees, left: left)
+  }
+
+  init(on loop: EventLoop, socket: String, trees: any ProcessTrees, left: LeftUnits? = nil) throws {
+    self.loop = loop
+    self.socket = socket
+    self.trees = trees
+    self.left = left
+    spawner = try Spawner()
+    fingerprints = try FingerprintReader(on: loop)
+    failures = try loop.timer { [unowned self] in reportFailures() }
+  }
+
+  // MARK: Launcher
+
+  func start(_ launch: TaskLaunch) {
+    let task = SpawnedTask(launch)
+    tasks[launch.key] = task
+    guard launch.properties.isEmpty else {
+      return fail(
+        task,
+        "cannot start \(launch.command.arguments[0]): its app's file has a [sandbox], which only a service manager can "
+          + "make; `refreshctl status` says why none does, or remove the table")
+    }
+    guard let path = launch.changedPath else { return run(task) }
+    fingerprints.look(at: path) { [unowned self] fingerprint in
+      guard case .fingerprinting = task.state else { return }
+      task.before = fingerprint
+      run(task)
+    }
+  }
+
+  func warn(_ key: TaskKey) {
+    guard case .running(let process, _) = tasks[key]?.state else { return }
+    _ = linux_pidfd_send_signal(process.descriptor, SIGURG)
+  }
+
+  func terminate(_ key: TaskKey) { end(key, by: SIGTERM) }
+
+  func kill(_ key: TaskKey) { end(key, by: SIGKILL) }
+
+  func clean(leftFrom refreshes: Set<RefreshID>) {
+    let bound = WaitBound(Self.cleanBound)
+    trees.clean(until: bound)
+    LeftProcesses(socket: socket, refreshes: refreshes).kill(until: bound)
+    left?.endAll()
+  }
+
+  func adopt(_ left: [LeftTask], stored: [PassedDescriptor]) -> [TaskKey: FoundTask] {
+    // The service manager kept these for a daemon that used units; the configuration has changed since.
+    for descriptor in stored {
+      close(descriptor.descriptor)
+      Notify.unstore(descriptor.name)
+    }
+    return [:]
+  }
+
+  var problem: String? { nil }
+
+  func keep(_ completion: TaskCompletion, of key: TaskKey) {}
+
+  func release(_ refresh: RefreshID) {}
+
+  func findSurvivors(answer: @escaping (Set<RefreshID>) -> Void) { answer([]) }
+
+  func forgetUsers() { spawner.forgetGroups() }
+
+  func forget(_ apps: Set<AppID>) {}
+
+  // MARK: Start
+
+  private func run(_ task: SpawnedTask) {
+    let key = task.launch.key
+    do throws(StartError) {
+      let cgroup = try trees.prepare(key)
+      defer { if let cgroup { close(cgroup) } }
+      let process = try spawner.spawn(task.launch, cgroup: cgroup)
+      trees.started(key, main: process.id, environment: task.launch.environment)
+      try watch(process, of: task)
+    } catch {
+      trees.clear(key) { _ in }
+      fail(task, error.sentence)
+    }
+  }
+
+  private func watch(_ process: ChildProcess, of task: SpawnedTask) throws(StartError) {
+    let key = task.launch.key
+    do throws(SystemdError) {
+      task.output = try TaskOutput(process.output, on: loop) { [unowned self] line in onOutput(key, line) }
+      let source = try loop.watch(process.descriptor, for: .readable) { [unowned self] _ in mainEnded(task) }
+      task.state = .running(process, source)
+    } catch {
+      task.output = nil
+      _ = linux_pidfd_send_signal(process.descriptor, SIGKILL)
+      close(process.descriptor)
+      // The process was killed, so this wait is short.
+      waitpid(process.id, nil, 0)
+      throw StartError(sentence: "cannot start \(task.launch.command.arguments[0]): \(error)")
+    }
+  }
+
+  private func fail(_ task: SpawnedTask, _ sentence: String) {
+    task.state = .failing(sentence)
+    failing.append(task.launch.key)
+    failures?.arm(at: 0, accuracy: 1)
+  }
+
+  private func reportFailures() {
+    let keys = failing
+    failing = []
+    for key in keys {
+      guard let task = tasks[key], case .failing(let sentence) = task.state else { continue }
+      report(key, TaskEnd(exit: .notStarted(sentence)))
+    }
+  }
+
+  // MARK: End
+
+  private func end(_ key: TaskKey, by signal: Int32) {
+    guard let task = tasks[key] else { return }
+    switch task.state {
+    case .fingerprinting:
+      fail(task, "cannot start \(task.launch.command.arguments[0]): it was stopped while its path was examined")
+    case .running:
+      trees.send(signal, to: key)
+      // A stopped process handles SIGTERM only after SIGCONT.
+      if signal == SIGTERM { trees.send(SIGCONT, to: key) }
+    case .comparing(let end) where signal == SIGKILL:
+      // A disk that does not answer must not delay the end.
+      report(key, end)
+    case .clearing, .comparing, .failing:
+      break
+    }
+  }
+
+  private func mainEnded(_ task: SpawnedTask) {
+    guard case .running(let process, let source) = task.state else { return }
+    source.cancel()
+    task.state = .clearing
+    trees.clear(task.launch.key) { [unowned self] processorTime in
+      cleared(task, process: process, processorTime: processorTime)
+    }
+  }
+
+  private func cleared(_ task: SpawnedTask, process: ChildProcess, processorTime: Duration) {
+    close(process.descriptor)
+    var status: Int32 = 0
+    var usage = rusage()
+    wait4(process.id, &status, 0, &usage)
+    task.output?.drain()
+    var end = TaskEnd(
+      exit: Self.exit(ofStatus: status), printed: task.output?.hasPrinted ?? false,
+      cpu: Duration(usage) + processorTime, message: task.output?.message ?? "")
+    task.output = nil
+
+    let key = task.launch.key
+    guard let path = task.launch.changedPath else { return report(key, end) }
+    task.state = .comparing(end)
+    fingerprints.look(at: path) { [unowned self] fingerprint in
+      guard case .comparing = task.state, tasks[key] === task else { return }
+      end.changed = fingerprint != task.before
+      report(key, end)
+    }
+  }
+
+  private func report(_ key: TaskKey, _ end: TaskEnd) {
+    tasks[key] = nil
+    onEnd(key, end)
+  }
+
+  /// Decodes the status of wait(2), because Swift does not import the macros.
+  private static func exit(ofStatus status: Int32) -> TaskEnd.Exit {
+    let signal = status & 0x7f
+    return signal == 0 ? .exited(status >> 8 & 0xff) : .signalled(signal)
+  }
+}

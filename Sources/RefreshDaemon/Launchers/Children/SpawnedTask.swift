@@ -1,0 +1,34 @@
+import RefreshEngine
+import Systemd
+
+/// A task of ``SpawnLauncher``, from the request to start it to the report of its end.
+///
+/// ```
+/// fingerprinting -> running -> clearing -> comparing -> (ended)
+/// fingerprinting -> failing -> (ended)
+/// ```
+final class SpawnedTask {
+  enum State {
+    /// The fingerprint of the watched path is taken before the start.
+    case fingerprinting
+    /// The main process runs.
+    case running(ChildProcess, IOSource)
+    /// The main process has ended; the remaining processes are being killed.
+    case clearing
+    /// No process is left; the fingerprint of the watched path is taken again before the end is reported.
+    case comparing(TaskEnd)
+    /// The task cannot start; the loop's next turn reports it.
+    case failing(String)
+  }
+
+  let launch: TaskLaunch
+  var state = State.fingerprinting
+  /// The fingerprint of the watched path before the start.
+  var before: Fingerprint?
+  /// The output of the task, from its start on.
+  var output: TaskOutput?
+
+  init(_ launch: TaskLaunch) {
+    self.launch = launch
+  }
+}

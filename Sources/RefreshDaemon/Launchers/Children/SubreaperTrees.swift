@@ -1,0 +1,179 @@
+import CLinux
+import Glibc
+import Systemd
+
+/// Reaches the processes of tasks as the reaper of their orphans.
+///
+/// With `PR_SET_CHILD_SUBREAPER`, a process whose parent has ended becomes a child of the daemon, whatever its session
+/// and however often it forked. So every process of a task has a chain of living parents. The chain ends at the task's
+/// main process, or at a **stray**: a child that the daemon did not start. The children of a killed process become
+/// strays in turn, so killing strays until there are none reaches every process.
+///
+/// A stray differs from the daemon's other children by its session, which is never the daemon's own. It belongs to a
+/// task by its session or by the `REFRESH_` variables of its environment. A stray that hides both may belong to any
+/// task that is there when it is found, and is killed when the last of these tasks has ended.
+final class SubreaperTrees: ProcessTrees {
+  private struct Tree {
+    let main: pid_t
+    let marks: Set<String>
+    var whenCleared: ((Duration) -> Void)?
+    var processorTime = Duration.zero
+  }
+
+  private struct Stray {
+    let source: IOSource
+    let descriptor: Int32
+    let owners: Set<TaskKey>
+    /// Whether the process was already ending when it was found, which is too late to tell its owner.
+    let isEnding: Bool
+    /// The task whose end waits for the end of this process.
+    var killedFor: TaskKey?
+    var isKilled = false
+  }
+
+  private let loop: EventLoop
+  private let socketMark: String
+  private let ownSession = getsid(0)
+  /// The list of the children of the main thread, which becomes the parent of orphans.
+  private let childrenFile: Int32
+  private var trees: [TaskKey: Tree] = [:]
+  private var keysOfMains: [pid_t: TaskKey] = [:]
+  private var strays: [pid_t: Stray] = [:]
+  private var clearing: Set<TaskKey> = []
+  /// Runs one sweep for all tasks that end in the same turn of the loop, because each sweep reads all children.
+  private var sweeping: TimerSource?
+  private var isSweepDue = false
+
+  /// Makes the process the reaper of its orphans; `socket` is the value of `REFRESH_SOCKET` of the tasks.
+  ///
+  /// Throws on a kernel without lists of children (`CONFIG_PROC_CHILDREN`), or without `/proc`.
+  init(on loop: EventLoop, socket: String) throws {
+    self.loop = loop
+    socketMark = "REFRESH_SOCKET=\(socket)"
+    let path = "/proc/self/task/\(getpid())/children"
+    childrenFile = open(path, O_RDONLY | O_CLOEXEC)
+    guard childrenFile >= 0 else { throw SystemCallError(attempt: "open \(path)", code: errno) }
+    guard linux_become_subreaper() == 0 else {
+      throw SystemCallError(attempt: "become the reaper of orphaned processes", code: errno)
+    }
+    sweeping = try loop.timer { [unowned self] in sweep() }
+  }
+
+  // Nothing would reap later orphans.
+  deinit {
+    _ = linux_resign_as_subreaper()
+    close(childrenFile)
+  }
+
+  func prepare(_ key: TaskKey) throws(StartError) -> Int32? { nil }
+
+  func started(_ key: TaskKey, main: pid_t, environment: [String]) {
+    trees[key] = Tree(main: main, marks: Set(environment.filter { $0.hasPrefix("REFRESH_") }))
+    keysOfMains[main] = key
+  }
+
+  func send(_ signal: Int32, to key: TaskKey) {
+    guard let tree = trees[key] else { return }
+    adopt()
+    let owned = strays.filter { $0.value.owners == [key] }.map(\.key)
+    // First the group in one call, during which no process can leave it, then the processes that left it before.
+    Glibc.kill(-tree.main, signal)
+    for process in Processes.descendants(of: [tree.main] + owned).union(owned) where getpgid(process) != tree.main {
+      Glibc.kill(process, signal)
+    }
+  }
+
+  func clear(_ key: TaskKey, then: @escaping (Duration) -> Void) {
+    guard let main = trees[key]?.main else { return then(.zero) }
+    // The main process is not reaped yet, so no other group can have its number.
+    Glibc.kill(-main, SIGKILL)
+    trees[key]?.whenCleared = then
+    clearing.insert(key)
+    guard !isSweepDue else { return }
+    isSweepDue = true
+    sweeping?.arm(at: 0, accuracy: 1)
+  }
+
+  // The orphans of a crashed daemon have another reaper by now.
+  func clean(until bound: WaitBound) {}
+
+  // MARK: Strays
+
+  /// Kills the strays that no running task owns, and ends the clearing of tasks without strays.
+  ///
+  /// Waits for strays that are already ending, because their children may belong to a task that is being cleared.
+  private func sweep() {
+    isSweepDue = false
+    adopt()
+    for (process, stray) in strays
+    where !stray.isKilled && (stray.isEnding || !stray.owners.contains(where: isRunning)) {
+      let killed = linux_pidfd_send_signal(stray.descriptor, SIGKILL) == 0
+      strays[process]?.isKilled = true
+      // A process with more privileges than a user's daemon (EPERM) must not delay the end.
+      strays[process]?.killedFor = killed ? stray.owners.first(where: clearing.contains) : nil
+    }
+    let waitedFor = Set(strays.values.compactMap(\.killedFor))
+    for key in clearing.subtracting(waitedFor) {
+      clearing.remove(key)
+      guard let tree = trees.removeValue(forKey: key) else { continue }
+      keysOfMains[tree.main] = nil
+      tree.whenCleared?(tree.processorTime)
+    }
+  }
+
+  private func isRunning(_ key: TaskKey) -> Bool { trees[key] != nil && !clearing.contains(key) }
+
+  /// Records the strays that have appeared since the last call.
+  ///
+  /// A task that leaves no process behind costs two reads of one file.
+  private func adopt() {
+    for child in Processes.identifiers(in: SmallFiles.bytes(of: childrenFile))
+    where keysOfMains[child] == nil && strays[child] == nil && getsid(child) != ownSession {
+      adopt(child)
+    }
+  }
+
+  private func adopt(_ child: pid_t) {
+    let owners = owners(of: child)
+    var usage = rusage()
+    if wait4(child, nil, WNOHANG, &usage) == child { return add(usage, of: owners) }
+    let descriptor = linux_pidfd_open(child)
+    guard descriptor >= 0 else { return }
+    do throws(SystemdError) {
+      let source = try loop.watch(descriptor, for: .readable) { [unowned self] _ in strayEnded(child) }
+      strays[child] = Stray(
+        source: source, descriptor: descriptor, owners: owners, isEnding: Processes.isEnding(child))
+    } catch {
+      // Without memory for a watch, kill the process now; the end of the next task reaps it.
+      _ = linux_pidfd_send_signal(descriptor, SIGKILL)
+      close(descriptor)
+    }
+  }
+
+  private func owners(of stray: pid_t) -> Set<TaskKey> {
+    if let key = keysOfMains[getsid(stray)] { return [key] }
+    var environment = Processes.environment(of: stray)
+    // A process in the middle of execve(2) has no environment for a moment.
+    for _ in 0..<50 where environment.isEmpty && !Processes.isEnding(stray) {
+      sched_yield()
+      environment = Processes.environment(of: stray)
+    }
+    let marked = trees.filter { !$0.value.marks.isEmpty && $0.value.marks.isSubset(of: environment) }
+    if !marked.isEmpty || environment.contains(socketMark) { return Set(marked.keys) }
+    return Set(trees.keys)
+  }
+
+  private func strayEnded(_ process: pid_t) {
+    guard let stray = strays.removeValue(forKey: process) else { return }
+    stray.source.cancel()
+    close(stray.descriptor)
+    var usage = rusage()
+    if wait4(process, nil, WNOHANG, &usage) == process { add(usage, of: stray.owners) }
+    sweep()
+  }
+
+  private func add(_ usage: rusage, of owners: Set<TaskKey>) {
+    guard owners.count == 1, let owner = owners.first else { return }
+    trees[owner]?.processorTime += Duration(usage)
+  }
+}

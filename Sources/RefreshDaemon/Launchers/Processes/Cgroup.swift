@@ -1,0 +1,90 @@
+@preconcurrency import CLinux
+import Glibc
+import Systemd
+
+/// Directories of the unified cgroup hierarchy (cgroups(7), version 2).
+enum Cgroup {
+  /// The possible mounts of the hierarchy; the second one is for systems that still use version 1 too.
+  static let mounts = ["/sys/fs/cgroup", "/sys/fs/cgroup/unified"]
+
+  /// The directory of the calling process's cgroup, if the service manager has delegated it.
+  ///
+  /// systemd marks a delegated cgroup with an extended attribute (`Delegate=`). Without the mark, the cgroup belongs to
+  /// its manager, even if root could write to it.
+  static func delegated() -> String? {
+    let membership = String(decoding: SmallFiles.bytes(of: "/proc/self/cgroup"), as: UTF8.self)
+    guard let line = membership.split(separator: "\n").first(where: { $0.hasPrefix("0::") }) else { return nil }
+    for mount in mounts {
+      let directory = mount + line.dropFirst(3)
+      guard ["user.delegate", "trusted.delegate"].contains(where: { hasMark($0, directory) }) else { continue }
+      return access("\(directory)/cgroup.procs", W_OK) == 0 ? directory : nil
+    }
+    return nil
+  }
+
+  /// Sends a signal to every process of a cgroup; SIGKILL also to the cgroups below it.
+  static func send(_ signal: Int32, to directory: String) {
+    // Linux 5.14 and later kill the whole cgroup in one step, so no fork can escape.
+    if signal == SIGKILL, (try? write("1", to: "\(directory)/cgroup.kill")) != nil { return }
+    for process in Processes.identifiers(in: SmallFiles.bytes(of: "\(directory)/cgroup.procs")) {
+      kill(process, signal)
+    }
+  }
+
+  /// Removes a cgroup and the cgroups below it; false while it has processes.
+  static func remove(_ directory: String) -> Bool {
+    if rmdir(directory) == 0 || errno == ENOENT { return true }
+    guard errno != ENOTDIR else { return false }
+    for name in SmallFiles.names(in: directory) { _ = remove("\(directory)/\(name)") }
+    return rmdir(directory) == 0
+  }
+
+  /// Waits without the loop until a cgroup has no process left, or until the bound.
+  static func wait(forEndOf directory: String, until bound: WaitBound) {
+    let events = open("\(directory)/cgroup.events", O_RDONLY | O_CLOEXEC)
+    guard events >= 0 else { return }
+    while isPopulated(events), bound.wait(for: Int16(POLLPRI), on: events) {}
+    close(events)
+  }
+
+  /// Whether an open `cgroup.events` reports a living process.
+  fileprivate static func isPopulated(_ events: Int32) -> Bool {
+    String(decoding: SmallFiles.bytes(of: events), as: UTF8.self).contains("populated 1")
+  }
+
+  /// Writes to a file of a cgroup.
+  static func write(_ text: String, to path: String) throws(SystemCallError) {
+    let descriptor = open(path, O_WRONLY | O_CLOEXEC)
+    guard descriptor >= 0 else { throw SystemCallError(attempt: "open \(path)", code: errno) }
+    defer { close(descriptor) }
+    guard Glibc.write(descriptor, text, text.utf8.count) == text.utf8.count else {
+      throw SystemCallError(attempt: "write \(path)", code: errno)
+    }
+  }
+
+  private static func hasMark(_ name: String, _ directory: String) -> Bool {
+    var value: UInt8 = 0
+    return getxattr(directory, name, &value, 1) == 1 && value == UInt8(ascii: "1")
+  }
+}
+
+/// Watches a cgroup until it has no process left.
+final class CgroupWatch {
+  private let events: Int32
+  private var source: IOSource?
+
+  /// Calls `whenEmpty` when the last process has ended; nil if there is none.
+  ///
+  /// Throws when the loop cannot watch the cgroup.
+  init?(_ directory: String, on loop: EventLoop, whenEmpty: @escaping () -> Void) throws(SystemdError) {
+    events = open("\(directory)/cgroup.events", O_RDONLY | O_CLOEXEC)
+    guard events >= 0, Cgroup.isPopulated(events) else { return nil }
+    // The kernel reports a change since the last read as an exceptional condition.
+    source = try loop.watch(events, for: []) { [events] _ in if !Cgroup.isPopulated(events) { whenEmpty() } }
+  }
+
+  deinit {
+    source?.cancel()
+    if events >= 0 { close(events) }
+  }
+}

@@ -1,0 +1,148 @@
+import Glibc
+import RefreshEngine
+import Systemd
+
+// Finds surviving units: at the daemon's start, and after the bus or the manager was away.
+
+extension SystemdLauncher {
+  // MARK: Start
+
+  func adopt(_ left: [LeftTask], stored: [PassedDescriptor]) -> [TaskKey: FoundTask] {
+    leftUnits = LeftUnits(setup: setup).names()
+    let units = leftUnits.map(Set.init)
+    var found: [TaskKey: FoundTask] = [:]
+    for left in left {
+      let task = SystemdTask(left, units: setup.units, files: setup.files)
+      // If the manager did not answer, assume that the unit exists as long as its file; the list of units will tell.
+      guard units?.contains(task.unit) ?? task.file.isThere else { continue }
+      let contents = task.file.read()
+      task.before = contents.before
+      task.hadPrinted = contents.hasPrinted
+      task.state = .running
+      add(task)
+      reopenOutput(of: task)
+      found[left.key] = FoundTask(token: contents.token, completion: contents.completion)
+    }
+    let outputs = Set(tasks.values.map(\.outputName))
+    for descriptor in stored {
+      close(descriptor.descriptor)
+      if !outputs.contains(descriptor.name) { Notify.unstore(descriptor.name) }
+    }
+    return found
+  }
+
+  private func reopenOutput(of task: SystemdTask) {
+    let reader = TaskStreams.reopenOutput(at: task.file.output)
+    guard reader >= 0 else { return }
+    do throws(StartError) {
+      try listen(to: reader, of: task)
+    } catch {
+      // The output is lost, but the end is not.
+      return
+    }
+  }
+
+  func clean(leftFrom refreshes: Set<RefreshID>) {
+    // If the manager did not answer, such units are ended when the list of units shows them.
+    guard let names = leftUnits else { return }
+    leftUnits = nil
+    let left = LeftUnits(setup: setup)
+    left.removeFiles(but: Set(tasks.values.flatMap { [$0.file.path, $0.file.output] }))
+    left.end(names.filter { !Set(tasks.values.map(\.unit)).contains($0) })
+  }
+
+  // MARK: Connection
+
+  /// Lists the units, and moves each task on by the state of its unit.
+  func listUnits() {
+    guard bus.state == .connected else { return }
+    listing = bus.call(ServiceManager.listTasks, timeout: Self.patience) { [unowned self] answer in
+      listing = nil
+      guard case .success(let values) = answer else { return listUnitsAgain(after: answer) }
+      let units = ListedUnit.list(in: values).filter { setup.units.key(ofUnit: $0.name) != nil }
+      reconcile(Dictionary(uniqueKeysWithValues: units.map { ($0.name, $0) }))
+    }
+  }
+
+  /// Lists the units again after a timeout; a manager that is away is asked when it is back.
+  private func listUnitsAgain(after answer: BusCall.Answer) {
+    if case .failure(let error) = answer, error.name == "org.freedesktop.DBus.Error.NoReply" { listUnits() }
+  }
+
+  private func reconcile(_ units: [String: ListedUnit]) {
+    let known = Set(tasks.values.map(\.unit))
+    for unit in units.values.sorted(by: { $0.name < $1.name }) where !known.contains(unit.name) { endUnknown(unit) }
+    for task in tasks.values.sorted(by: { $0.unit < $1.unit }) {
+      switch (task.state, units[task.unit]) {
+      case (.awaitingBus, nil): run(task)
+      case (.awaitingBus, let unit?), (.running, let unit?): resume(task, unit)
+      case (.running, nil): fail(task, "cannot tell how \(task.program) ended: the service manager has lost its unit")
+      case (.clearing, _): send(SIGKILL, to: task)
+      case (.reported, let unit?):
+        task.known.apply(unit)
+        reference(task)
+        advance(task)
+      case (.reported, nil) where task.isReleased: discard(task)
+      default: break
+      }
+    }
+  }
+
+  /// Resumes a task whose unit was found, and reads the properties that may have changed.
+  private func resume(_ task: SystemdTask, _ unit: ListedUnit) {
+    task.state = .running
+    task.known.apply(unit)
+    reference(task)
+    if let signal = task.sentSignal { send(signal, to: task) }
+    task.call = calls.add { [unowned self, unowned task] in
+      bus.call(
+        .getAll(of: ServiceManager.everything, at: task.path, in: ServiceManager.name), timeout: Self.patience,
+        handler: $0)
+    } answer: { [unowned self, unowned task] answer in
+      guard case .success(let values) = answer else { return listUnitsAgain(after: answer) }
+      task.known.apply(values.first?.entries ?? [:])
+      advance(task)
+    }
+  }
+
+  /// Takes a reference to a task's unit, once on each connection, because each reference must be dropped again.
+  private func reference(_ task: SystemdTask) {
+    guard !task.isReferenced else { return }
+    task.isReferenced = true
+    bus.send(ServiceManager.ref(task.unit))
+  }
+
+  /// Forgets the references, which ended with the connection.
+  func noteLoss() {
+    for task in tasks.values { task.isReferenced = false }
+    unknownUnits = [:]
+    listenIfNeeded()
+  }
+
+  // MARK: Unknown units
+
+  /// Ends a unit without a known task, and watches it until it has ended.
+  private func endUnknown(_ unit: ListedUnit) {
+    TaskFile(of: unit.name, in: setup.files).remove()
+    guard unit.activeState != "inactive", let path = BusPath.encoded(unit.name, below: ServiceManager.unitPath) else {
+      return
+    }
+    // A unit that was found before has a reference already.
+    if unknownUnits.updateValue(unit.name, forKey: path) == nil {
+      listenIfNeeded()
+      bus.send(ServiceManager.ref(unit.name))
+    }
+    for method in ServiceManager.end(unit.name) { bus.send(method) }
+  }
+
+  /// Makes the manager forget a unit without a known task, once it has ended.
+  func updateUnknown(at path: String, _ news: [String: BusValue]) {
+    guard let unit = unknownUnits[path], let state = news["ActiveState"]?.text else { return }
+    // The unit fails because it was killed, and would stay listed as failed.
+    if state == "failed" { bus.send(ServiceManager.resetFailed(unit)) }
+    guard state == "inactive" || state == "failed" else { return }
+    bus.send(ServiceManager.unref(unit))
+    unknownUnits[path] = nil
+    listenIfNeeded()
+  }
+}

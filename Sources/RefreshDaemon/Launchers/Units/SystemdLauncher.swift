@@ -1,0 +1,238 @@
+import Glibc
+import RefreshEngine
+import Systemd
+
+/// Starts tasks as transient services of a service manager, which outlive the daemon.
+///
+/// Each task is a unit in the slice of its app. Its processes are one cgroup, and the manager handles its limits and
+/// accounting. The unit stays after the task has ended (`RemainAfterExit=yes`) until the daemon has saved the end. So a
+/// restarted daemon finds the unit by its name and asks how it ended.
+///
+/// The launcher holds a reference to each of its units (`AddRef`), so the manager sends their changes. The launcher
+/// subscribes only while it has units, so that changes of other units never wake an idle daemon.
+final class SystemdLauncher: Launcher {
+  var onOutput: (TaskKey, String) -> Void = { _, _ in }
+  var onEnd: (TaskKey, TaskEnd) -> Void = { _, _ in }
+
+  let loop: EventLoop
+  let bus: Bus
+  let setup: Setup
+  let fingerprints: FingerprintReader
+  var tasks: [TaskKey: SystemdTask] = [:]
+  /// The tasks by the object paths of their units.
+  var paths: [String: TaskKey] = [:]
+  /// The subscription to changes, while there are tasks.
+  private var changes: BusListener?
+  private var restarts: BusListener?
+  private var watch: BusWatch?
+  private var hasBeenConnected = false
+  let calls = CallQueue()
+  /// The units without a known task, by their object paths, until they have ended.
+  var unknownUnits: [String: String] = [:]
+  /// The names of the units at the daemon's start; nil if the manager did not answer, and after the start.
+  var leftUnits: [String]?
+  /// The call that lists the units after the bus was away.
+  var listing: BusCall?
+  /// The call that asks whether the machine shuts down.
+  var stopping: BusCall?
+  private var failing: [TaskKey] = []
+  private var failures: TimerSource?
+
+  /// The service manager, names and folders of a launcher.
+  struct Setup {
+    /// The bus of the manager.
+    let bus: BusAddress
+    /// Whether the manager belongs to one user, and so can start commands only as that user.
+    let isUserManager: Bool
+    /// The names of the units.
+    let units: UnitNames
+    /// The daemon's directory for the files of tasks.
+    let files: String
+    /// The directory of the manager's cgroup.
+    let cgroup: String
+  }
+
+  /// Makes the launcher; before the loop turns, only ``adopt(_:stored:)`` calls the manager.
+  init(on loop: EventLoop, with setup: Setup) throws {
+    self.loop = loop
+    self.setup = setup
+    bus = try Bus(setup.bus, on: loop)
+    fingerprints = try FingerprintReader(on: loop)
+    failures = try loop.timer { [unowned self] in reportFailures() }
+    restarts = bus.listen(to: .ownerChanged(of: ServiceManager.name)) { [unowned self] values in
+      // A manager that has re-executed itself does not report the changes since.
+      if values.count == 3, values[2].text?.isEmpty == false { listUnits() }
+    }
+    watch = bus.watch { [unowned self] state in
+      guard state == .connected else { return noteLoss() }
+      hasBeenConnected = true
+      listUnits()
+    }
+  }
+
+  // MARK: Launcher
+
+  var problem: String? {
+    // Right after the start, the first connection is still being made, which is no problem.
+    if bus.state == .connected || bus.state == .connecting && !hasBeenConnected { return nil }
+    return "systemd cannot be reached at present: \(bus.reason)"
+  }
+
+  func start(_ launch: TaskLaunch) {
+    let task = SystemdTask(launch, units: setup.units, files: setup.files)
+    add(task)
+    guard let path = launch.changedPath else { return run(task) }
+    fingerprints.look(at: path) { [unowned self] fingerprint in
+      guard case .fingerprinting = task.state else { return }
+      task.before = fingerprint
+      run(task)
+    }
+  }
+
+  func warn(_ key: TaskKey) {
+    guard let task = tasks[key], case .running = task.state else { return }
+    bus.send(ServiceManager.kill(task.unit, .main, SIGURG))
+  }
+
+  func terminate(_ key: TaskKey) { end(key, by: SIGTERM) }
+
+  func kill(_ key: TaskKey) { end(key, by: SIGKILL) }
+
+  func forgetUsers() {}
+
+  func forget(_ apps: Set<AppID>) {
+    // Stopping the slice would also stop tasks that still run.
+    for app in apps.subtracting(tasks.values.map(\.app)).sorted() {
+      bus.send(ServiceManager.stop(UnitNames.slice(of: app)))
+    }
+  }
+
+  func keep(_ completion: TaskCompletion, of key: TaskKey) {
+    guard let task = tasks[key] else { return }
+    do throws(SystemCallError) {
+      try task.file.note(completion)
+    } catch {
+      // Only a later daemon would have needed the note.
+      return
+    }
+  }
+
+  func release(_ refresh: RefreshID) {
+    for task in tasks.values.filter({ $0.key.refresh == refresh && $0.isReported }) {
+      task.isReleased = true
+      task.file.remove()
+      Notify.unstore(task.outputName)
+      advance(task)
+    }
+  }
+
+  func findSurvivors(answer: @escaping (Set<RefreshID>) -> Void) {
+    stopping = bus.call(ServiceManager.get("SystemState")) { [unowned self] state in
+      stopping = nil
+      // If the call fails, the machine is not shutting down: the daemon stops before the bus does.
+      if case .success(let values) = state, values.first?.text == "stopping" { return answer([]) }
+      // A unit that is still being started may not exist, and only this daemon knows why it sent a signal to a task.
+      let unsure = tasks.values.filter { !$0.isFindable || $0.sentSignal != nil }.map(\.key.refresh)
+      answer(Set(tasks.keys.map(\.refresh)).subtracting(unsure))
+    }
+  }
+
+  // MARK: Tasks
+
+  /// Adds a task.
+  func add(_ task: SystemdTask) {
+    tasks[task.key] = task
+    paths[task.path] = task.key
+    listenIfNeeded()
+  }
+
+  /// Subscribes to changes of units while there are any.
+  func listenIfNeeded() {
+    guard !tasks.isEmpty || !unknownUnits.isEmpty else { return changes = nil }
+    guard changes == nil else { return }
+    changes = bus.listen(
+      toObjectsOf: .propertiesChanged(below: ServiceManager.unitPath, in: ServiceManager.name)
+    ) { [unowned self] path, values in
+      guard values.count == 3, let news = values[1].entries else { return }
+      if unknownUnits[path] != nil { return updateUnknown(at: path, news) }
+      guard let key = paths[path], let task = tasks[key] else { return }
+      task.known.apply(news)
+      // systemd sends the properties of the service first and those of the unit last, so now all have arrived.
+      if values[0].text == ServiceManager.unit { advance(task) }
+    }
+  }
+
+  /// Makes the manager forget a unit that has ended.
+  func discard(_ task: SystemdTask) {
+    tasks[task.key] = nil
+    paths[task.path] = nil
+    listenIfNeeded()
+    bus.send(
+      task.known.activeState == "failed" ? ServiceManager.resetFailed(task.unit) : ServiceManager.stop(task.unit))
+    bus.send(ServiceManager.unref(task.unit))
+  }
+
+  // MARK: End
+
+  private func end(_ key: TaskKey, by signal: Int32) {
+    guard let task = tasks[key] else { return }
+    switch task.state {
+    case .fingerprinting:
+      fail(task, "cannot start \(task.program): it was stopped while its path was examined")
+    case .awaitingBus:
+      fail(task, "cannot start \(task.program): the service manager could not be reached: \(bus.reason)")
+    case .starting, .running:
+      if task.sentSignal != SIGKILL { task.sentSignal = signal }
+      send(signal, to: task)
+    case .comparing(let end) where signal == SIGKILL:
+      // A disk that does not answer must not delay the end.
+      report(task, end)
+    case .clearing, .counting, .comparing, .failing, .reported:
+      break
+    }
+  }
+
+  /// Sends a signal to all processes of a task, also if its unit is still being started.
+  func send(_ signal: Int32, to task: SystemdTask) {
+    bus.send(ServiceManager.kill(task.unit, .all, signal))
+    // A stopped process handles SIGTERM only after SIGCONT.
+    if signal == SIGTERM { bus.send(ServiceManager.kill(task.unit, .all, SIGCONT)) }
+    if !task.known.hasBeenActive { bus.send(ServiceManager.stop(task.unit)) }
+  }
+
+  /// Reports in the next turn of the loop that a task cannot start.
+  func fail(_ task: SystemdTask, _ sentence: String) {
+    task.state = .failing(sentence)
+    task.call = nil
+    failing.append(task.key)
+    failures?.arm(at: 0, accuracy: 1)
+  }
+
+  private func reportFailures() {
+    let keys = failing
+    failing = []
+    for key in keys {
+      guard let task = tasks[key], case .failing(let sentence) = task.state else { continue }
+      // The sentence is also the message: if the task is stopped for its deadline meanwhile, the deadline is the cause.
+      report(task, TaskEnd(exit: .notStarted(sentence), message: sentence))
+    }
+  }
+
+  /// Reports the end of a task; the unit stays.
+  func report(_ task: SystemdTask, _ end: TaskEnd) {
+    task.state = .reported
+    task.output = nil
+    onEnd(task.key, end)
+  }
+}
+
+extension Bus {
+  /// The reason why the manager cannot be called, in words that follow a colon.
+  fileprivate var reason: String {
+    switch state {
+    case .absent(let reason): reason
+    case .connecting: "the \(address.name) does not answer yet"
+    case .connected: "it has not answered yet"
+    }
+  }
+}

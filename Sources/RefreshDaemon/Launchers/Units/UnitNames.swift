@@ -1,0 +1,56 @@
+import RefreshEngine
+import Systemd
+
+/// The names of the units of a daemon's tasks, by which the next daemon finds them.
+///
+/// `refreshd-task-12-345-0.service` is task 0 of refresh 12-345. It is in the slice of its app, below `refreshd.slice`.
+/// If the daemon has a custom state directory, the names contain its hash, so that two daemons of one manager do not
+/// collide.
+struct UnitNames: Hashable, Sendable {
+  /// The pattern for `ListUnitsByPatterns` that matches the units of all daemons.
+  static let pattern = "\(start)*\(end)"
+
+  private static let start = "refreshd-task-"
+  private static let end = ".service"
+  /// The maximum length of a unit's name (`UNIT_NAME_MAX` of systemd).
+  private static let longest = 255
+  private let own: String
+
+  /// The names for a daemon with this state directory.
+  init(stateDirectory: String, isStandard: Bool) {
+    own = isStandard ? "" : String(StableHash.of(stateDirectory), radix: 16).prefix(8) + "-"
+  }
+
+  /// The unit of a task.
+  func unit(of key: TaskKey) -> String { Self.start + own + key.description + Self.end }
+
+  /// The task of a unit; nil if the unit does not belong to this daemon.
+  func key(ofUnit name: String) -> TaskKey? {
+    guard name.hasPrefix(Self.start + own), name.hasSuffix(Self.end) else { return nil }
+    return TaskKey(name.dropFirst(Self.start.utf8.count + own.utf8.count).dropLast(Self.end.utf8.count))
+  }
+
+  /// The slice of an app (systemd.slice(5)): `refreshd-org.example.todo.slice`.
+  ///
+  /// A dash would start a nested slice, so it is escaped as systemd-escape(1) does. An id that is too long for a name
+  /// is replaced by its hash.
+  static func slice(of app: AppID) -> String {
+    let name =
+      "refreshd-\(app.description.split(separator: "-", omittingEmptySubsequences: false).joined(separator: "\\x2d")).slice"
+    return name.utf8.count <= longest ? name : "refreshd-\(String(StableHash.of(app.description), radix: 16)).slice"
+  }
+
+  /// The path of a unit's cgroup below that of its manager.
+  func cgroup(of key: TaskKey, app: AppID) -> String { "refreshd.slice/\(Self.slice(of: app))/\(unit(of: key))" }
+}
+
+extension TaskKey {
+  /// Reads the form that `description` writes, `12-345-0`; nil for any other text.
+  init?(_ text: some StringProtocol) {
+    guard let dash = text.lastIndex(of: "-"), let refresh = RefreshID(String(text[..<dash])),
+      let task = Int(text[text.index(after: dash)...]), task >= 0
+    else { return nil }
+    self.init(refresh: refresh, task: task)
+    if description != text { return nil }
+  }
+}

@@ -1,0 +1,166 @@
+import Glibc
+import RefreshEngine
+import Systemd
+
+// The start of a task: makes its file, its streams and its unit.
+
+extension SystemdLauncher {
+  /// How long after the daemon's own SIGKILL the manager ends a task, in case the daemon is gone; in microseconds.
+  private static let margin: Int64 = 1_000_000
+  /// The timeout of a call to the manager, in microseconds: the default of sd-bus(3).
+  static let patience: Int64 = 25_000_000
+  /// The most time to load the program, in microseconds: the default of `DefaultTimeoutStartSec=`
+  /// (systemd-system.conf(5)).
+  private static let longestStart: Int64 = 90_000_000
+
+  /// Starts a task, or leaves it waiting for the bus.
+  func run(_ task: SystemdTask) {
+    task.state = .awaitingBus
+    guard bus.state == .connected, let launch = task.launch else { return }
+    task.call = calls.add { [unowned self, unowned task] in
+      begin(task, launch, reply: $0)
+    } answer: { [unowned self, unowned task] answer in
+      guard case .starting = task.state else { return }
+      switch answer {
+      case .success:
+        task.isReferenced = true
+        task.state = .running
+      case .failure(let error): startFailed(task, error)
+      }
+    }
+  }
+
+  private func begin(
+    _ task: SystemdTask, _ launch: TaskLaunch, reply: @escaping (BusCall.Answer) -> Void
+  ) -> BusCall? {
+    do throws(StartError) {
+      do throws(SystemCallError) {
+        try task.file.write(launch.environment, before: task.before)
+      } catch {
+        throw StartError(sentence: "cannot start \(task.program): \(error)")
+      }
+      let pipe = try TaskStreams.lastingOutput(at: task.file.output, for: task.program)
+      defer { close(pipe.writer) }
+      try listen(to: pipe.reader, of: task)
+      keepOutput(pipe.reader, of: task)
+      let input = try launch.input.map { (bytes) throws(StartError) in
+        try TaskStreams.input(bytes, for: task.program)
+      }
+      defer { if let input { close(input) } }
+      let properties = properties(of: task, launch, output: pipe.writer, input: input)
+      task.known = UnitState()
+      task.state = .starting
+      return bus.call(ServiceManager.start(task.unit, properties), timeout: Self.patience, handler: reply)
+    } catch {
+      fail(task, error.sentence)
+      return nil
+    }
+  }
+
+  /// Reads the output of a task.
+  func listen(to reader: Int32, of task: SystemdTask) throws(StartError) {
+    let key = task.key
+    do throws(SystemdError) {
+      task.output = try TaskOutput(
+        reader, on: loop, onFirst: { [unowned self, unowned task] in notePrinted(task) },
+        onLine: { [unowned self] line in onOutput(key, line) })
+    } catch {
+      throw StartError(sentence: "cannot start \(task.program): \(error)")
+    }
+  }
+
+  private func notePrinted(_ task: SystemdTask) {
+    guard !task.hadPrinted else { return }
+    task.hadPrinted = true
+    do throws(SystemCallError) {
+      try task.file.notePrinted()
+    } catch {
+      // Only a later daemon would have needed the note.
+      return
+    }
+  }
+
+  /// Stores the reading end of the pipe in the daemon's own manager, so that the output survives the daemon.
+  private func keepOutput(_ reader: Int32, of task: SystemdTask) {
+    do throws(SystemdError) {
+      try Notify.store(reader, name: task.outputName)
+    } catch {
+      // The output is lost if the daemon dies, but the task is not.
+      return
+    }
+  }
+
+  private func startFailed(_ task: SystemdTask, _ error: BusError) {
+    guard !error.isWithoutAnswer, !error.isNobodyThere else {
+      // The unit may have been started all the same. The list of units will tell, also from a manager that comes back.
+      task.state = .awaitingBus
+      return listUnits()
+    }
+    fail(task, "cannot start \(task.program): the service manager refuses: \(error)")
+  }
+
+  private func properties(
+    of task: SystemdTask, _ launch: TaskLaunch, output: Int32, input: Int32?
+  ) -> [UnitProperty] {
+    let command = launch.command
+    let bound = (launch.timeLimit + launch.grace).inMicroseconds + Self.margin
+    var properties = [
+      // In a unit, the description is a single line.
+      UnitProperty("Description", .string(String(launch.description.map { $0.isNewline ? " " : $0 }))),
+      UnitProperty("Slice", .string(UnitNames.slice(of: launch.app))),
+      // At shutdown the daemon stops first: it terminates its tasks and saves why they ended.
+      UnitProperty("Before", .strings(["refreshd.service"])),
+      // The manager sends changes of the unit and keeps it in memory while our connection lasts.
+      UnitProperty("AddRef", .boolean(true)),
+      UnitProperty("Type", .string("exec")),
+      UnitProperty("RemainAfterExit", .boolean(true)),
+      // Programs expect that SIGPIPE ends them.
+      UnitProperty("IgnoreSIGPIPE", .boolean(false)),
+      UnitProperty("KillMode", .string("control-group")),
+      // If the task runs out of memory, it has failed, so its remaining processes end too.
+      UnitProperty("OOMPolicy", .string("stop")),
+      UnitProperty("RuntimeMaxUSec", .uint64(UInt64(max(1, bound)))),
+      // The time counts from the load of the program, which may hang on an unresponsive file server.
+      UnitProperty("TimeoutStartUSec", .uint64(UInt64(max(1, min(bound, Self.longestStart))))),
+      // 0 would mean no limit.
+      UnitProperty("TimeoutStopUSec", .uint64(UInt64(max(1, launch.grace.inMicroseconds)))),
+      UnitProperty(
+        "SuccessExitStatus",
+        .structure([.array(of: "i", launch.goodExits.map { .int32($0) }), .array(of: "i", [])])),
+      UnitProperty("WorkingDirectory", .string(task.directory)),
+      UnitProperty("SyslogIdentifier", .string(launch.app.description)),
+      UnitProperty("EnvironmentFiles", .array(of: "(sb)", [.structure([.string(task.file.path), .boolean(false)])])),
+      UnitProperty("StandardOutputFileDescriptor", .descriptor(output)),
+      UnitProperty("StandardErrorFileDescriptor", .descriptor(output)),
+      UnitProperty(
+        "ExecStart",
+        .array(
+          of: "(sasb)",
+          [.structure([.string(task.program), .strings(command.arguments.map(Self.escaped)), .boolean(false)])])),
+    ]
+    properties += ["CPUAccounting", "MemoryAccounting", "IOAccounting", "IPAccounting"].map {
+      UnitProperty($0, .boolean(true))
+    }
+    if let input { properties.append(UnitProperty("StandardInputFileDescriptor", .descriptor(input))) }
+    if !setup.isUserManager {
+      properties.append(UnitProperty("User", .string(launch.owner.name)))
+      properties.append(UnitProperty("Group", .string(String(command.group ?? launch.owner.gid))))
+    }
+    return properties + launch.properties
+  }
+
+  /// An argument whose `$` are doubled, because the manager expands variables (systemd.service(5), "Command Lines").
+  ///
+  /// The property `ExecStartEx` has no expansion, but in systemd 252 `daemon-reload` breaks such a unit.
+  private static func escaped(_ argument: String) -> String {
+    argument.utf8.contains(UInt8(ascii: "$"))
+      ? argument.split(separator: "$", omittingEmptySubsequences: false).joined(separator: "$$") : argument
+  }
+}
+
+extension BusError {
+  /// Whether there was no reply, so that the call may or may not have taken effect.
+  var isWithoutAnswer: Bool {
+    ["org.freedesktop.DBus.Error.NoReply", "org.freedesktop.DBus.Error.Timeout", "System.Error"].contains(name)
+  }
+}

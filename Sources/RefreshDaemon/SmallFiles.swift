@@ -1,0 +1,52 @@
+import Glibc
+
+/// Reads small files and directories whole, such as those of procfs, sysfs and cgroups.
+enum SmallFiles {
+  /// The bytes of a file; empty if it cannot be read, for example because its process is gone.
+  static func bytes(of path: String) -> [UInt8] {
+    let descriptor = open(path, O_RDONLY | O_CLOEXEC)
+    guard descriptor >= 0 else { return [] }
+    defer { close(descriptor) }
+    return bytes(of: descriptor)
+  }
+
+  /// The bytes of an open file, from its beginning.
+  static func bytes(of descriptor: Int32) -> [UInt8] {
+    var bytes: [UInt8] = []
+    withUnsafeTemporaryAllocation(byteCount: 4096, alignment: 1) { buffer in
+      while case let count = pread(descriptor, buffer.baseAddress, buffer.count, off_t(bytes.count)), count > 0 {
+        bytes += buffer[..<count]
+      }
+    }
+    return bytes
+  }
+
+  /// The text of a file without the newline at its end; nil if the file is empty or cannot be read.
+  static func text(of path: String) -> String? {
+    var bytes = bytes(of: path)
+    guard !bytes.isEmpty else { return nil }
+    if bytes.last == UInt8(ascii: "\n") { bytes.removeLast() }
+    return String(decoding: bytes, as: UTF8.self)
+  }
+
+  /// The names in a directory, except those that begin with a dot; empty if it cannot be read.
+  static func names(in directory: String) -> [String] {
+    do throws(SystemCallError) { return try list(directory) } catch { return [] }
+  }
+
+  /// The names in a directory, except those that begin with a dot.
+  static func list(_ directory: String) throws(SystemCallError) -> [String] {
+    guard let stream = opendir(directory) else { throw SystemCallError(attempt: "read \(directory)", code: errno) }
+    defer { closedir(stream) }
+    var names: [String] = []
+    while let entry = readdir(stream) {
+      let name = withUnsafePointer(to: &entry.pointee.d_name) { bytes in
+        bytes.withMemoryRebound(to: CChar.self, capacity: MemoryLayout.size(ofValue: bytes.pointee)) {
+          String(cString: $0)
+        }
+      }
+      if !name.hasPrefix(".") { names.append(name) }
+    }
+    return names
+  }
+}
