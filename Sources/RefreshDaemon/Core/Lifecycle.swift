@@ -19,8 +19,9 @@ extension Daemon {
   /// The time that a shutdown takes after the longest grace, in microseconds: for the kill and the last commit.
   private static let shutdownMargin: Int64 = 5_000_000
 
-  /// Puts a configuration in force: first the conditions that it needs are watched, so that the engine knows them when it
-  /// judges by the new configuration.
+  /// Puts a configuration in force.
+  ///
+  /// First the conditions that it needs are watched, so that the engine knows them when it judges by it.
   func putInForce(_ next: ConfigurationInForce) {
     machine.watch(conditionNeeds(of: next), for: next)
     audience.runCalls.keeping { core.configure(next) }
