@@ -4,7 +4,9 @@ import RefreshEngine
 import Systemd
 import Varlink
 
-/// Everything outside itself that a daemon uses. A test gives other ports than ``Service`` does.
+/// Everything outside itself that a daemon uses.
+///
+/// A test gives other ports than ``Service`` does.
 struct Ports {
   let scheduler: any Scheduler
   let store: any DaemonStore
