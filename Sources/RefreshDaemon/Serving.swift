@@ -8,13 +8,13 @@ import Varlink
 
 extension Daemon {
   /// Serves the interfaces, on what the service manager handed over or on the path.
-  func serve(on passed: [PassedDescriptor]) throws {
+  func serve(on passed: [PassedDescriptor], _ reactor: any Reactor) throws {
     let service = ServiceInfo(
       vendor: "refreshd", product: "refreshd", version: refreshdVersion, url: "https://refreshd.example")
     let server = Server(
       service, interfaces: [appInterface, managerInterface, pushInterface, transfersInterface, workerInterface],
-      bounds: Self.bounds, reactor: LoopReactor(loop: loop))
-    self.server = server
+      bounds: Self.bounds, reactor: reactor)
+    life.server = server
     for listener in passed { try server.listen(on: listener.descriptor) }
     guard passed.isEmpty else { return }
     try Directory(path: settings.socketDirectory, purpose: "directory of the socket", option: "--socket PATH")
@@ -104,12 +104,12 @@ extension Daemon {
 
   /// The app that a call is about, if the caller may ask about it; else the call is answered.
   func app<Parameters>(named name: String, for call: Call<Parameters>) -> AppConfiguration? {
-    guard let app = AppID(name).flatMap({ configuration[$0] }) else {
+    guard let app = AppID(name).flatMap({ core.configuration[$0] }) else {
       call.fail(RefreshdInterface.NoSuchApp(app: name))
       return nil
     }
-    guard access.may(call.peer, about: app) else {
-      call.fail(RefreshdInterface.NotAllowed(app: name, remedy: access.remedy(for: app)))
+    guard core.access.may(call.peer, about: app) else {
+      call.fail(RefreshdInterface.NotAllowed(app: name, remedy: core.access.remedy(for: app)))
       return nil
     }
     return app

@@ -142,13 +142,13 @@ struct AppView {
 extension Daemon {
   /// What is known of a configured app right now.
   func view(of app: AppConfiguration) -> AppView {
-    let now = readClocks()
+    let now = core.readClocks()
     return AppView(
-      app: app, state: engine.state(of: app.id) ?? AppState(), phase: engine.phase(of: app.id) ?? .background,
-      verdict: engine.verdict(on: app.id, at: now), dueTrigger: engine.dueTrigger(of: app.id, at: now),
-      limits: engine.limits, wallOffset: engine.wallOffset,
-      last: lasts[app.id], staleSince: engine.staleSince(app.id, at: now),
-      performer: performer(of: app.id)?.call.peer.pid)
+      app: app, state: core.engine.state(of: app.id) ?? AppState(), phase: core.engine.phase(of: app.id) ?? .background,
+      verdict: core.engine.verdict(on: app.id, at: now), dueTrigger: core.engine.dueTrigger(of: app.id, at: now),
+      limits: core.engine.limits, wallOffset: core.engine.wallOffset,
+      last: lasts[app.id], staleSince: core.engine.staleSince(app.id, at: now),
+      performer: audience.attached.performer(of: app.id)?.pid)
   }
 }
 

@@ -5,11 +5,11 @@ import RefreshDaemon
 // Wiring only: the command line to the service, and its end to an exit code.
 
 do throws(ServiceError) {
-  let settings = try Settings(arguments: CommandLine.arguments, environment: Settings.ownEnvironment())
+  let settings = try DaemonSettings(arguments: CommandLine.arguments, environment: DaemonSettings.ownEnvironment())
   switch settings.purpose {
   case .run: try Service.run(settings)
   case .check: print("The configuration is good: \(try Service.check(settings)) apps.")
-  case .help: print(Settings.help, terminator: "")
+  case .help: print(DaemonSettings.help, terminator: "")
   case .version: print("refreshd \(refreshdVersion)")
   }
 } catch {

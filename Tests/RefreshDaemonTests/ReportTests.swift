@@ -34,10 +34,10 @@ import Testing
   }
 
   @Test func noSumOfWhatIsClaimedOverflows() {
-    var tally = Tally()
+    let tally = Tally()
     for _ in 0..<20 { tally.note(moved: ReportBounds.greatest) }
     #expect(tally.moved == .max)
-    var speed = Transfers.Speed(bytes: 0, at: Instant(microseconds: 0))
+    var speed = KnownTransfers.Speed(bytes: 0, at: Instant(microseconds: 0))
     for turn in 1...4 {
       speed.note(turn % 2 == 0 ? 0 : ReportBounds.greatest, at: Instant(microseconds: Int64(turn) * 200_000))
     }

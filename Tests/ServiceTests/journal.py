@@ -9,10 +9,10 @@ import time
 
 ROOT = pathlib.Path(__file__).resolve().parents[2]
 
-# The ids of the message catalogue, by the names of Sources/RefreshDaemon/MessageID.swift: `daemonReady` and others.
+# The ids of the message catalogue, by the names of Sources/RefreshDaemon/Journal/MessageID.swift: `daemonReady` and others.
 MESSAGE_ID = dict(
     re.findall(
-        r"case (\w+) = 0x([0-9a-f]{32})", (ROOT / "Sources/RefreshDaemon/MessageID.swift").read_text()
+        r"case (\w+) = 0x([0-9a-f]{32})", (ROOT / "Sources/RefreshDaemon/Journal/MessageID.swift").read_text()
     )
 )
 

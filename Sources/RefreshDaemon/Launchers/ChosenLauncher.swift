@@ -20,7 +20,7 @@ struct ChosenLauncher {
   /// Makes the launcher for a setting; with `auto`, asks the service manager for at most ``Bus/patience``.
   ///
   /// Throws when a resource that every launcher needs is missing, such as a descriptor.
-  init(_ asked: LauncherChoice, on loop: EventLoop, settings: Settings) throws {
+  init(_ asked: LauncherChoice, on loop: EventLoop, settings: DaemonSettings) throws {
     let manager = Result { () throws(Unusable) in
       guard asked != .spawn else { throw Unusable(reason: "refreshd.toml says so") }
       return try Manager(of: settings)
@@ -74,14 +74,14 @@ struct ChosenLauncher {
     }
 
     /// The manager that should be there.
-    static func expected(of settings: Settings) -> Manager {
+    static func expected(of settings: DaemonSettings) -> Manager {
       settings.isUserDaemon
         ? Manager(bus: .user, version: "", cgroup: "/user.slice/user-\(getuid()).slice/user@\(getuid()).service")
         : Manager(bus: .system, version: "", cgroup: "")
     }
 
     /// Asks the manager on the bus.
-    init(of settings: Settings) throws(Unusable) {
+    init(of settings: DaemonSettings) throws(Unusable) {
       let expected = Self.expected(of: settings)
       // The same test as sd_booted(3).
       guard access("/run/systemd/system", F_OK) == 0 else {
@@ -108,7 +108,7 @@ struct ChosenLauncher {
       }
     }
 
-    func setup(for settings: Settings) -> SystemdLauncher.Setup {
+    func setup(for settings: DaemonSettings) -> SystemdLauncher.Setup {
       let mount = Cgroup.mounts.first { access("\($0)/cgroup.procs", F_OK) == 0 }
       return SystemdLauncher.Setup(
         bus: bus, isUserManager: settings.isUserDaemon,

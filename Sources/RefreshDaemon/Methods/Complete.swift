@@ -3,26 +3,24 @@ import RefreshEngine
 import Varlink
 
 extension Daemon {
-  /// Takes a task's own word for how it went.
-  ///
-  /// Its token says who it is, whoever holds it; that of an attached app is its user's alone.
+  /// Accepts a task's own report of its outcome; the token identifies the task, whichever process holds it.
   func complete(_ call: Call<AppInterface.Complete.Parameters>) {
-    guard let key = refreshes.task(of: call.parameters.token), mayComplete(key.refresh, call.peer) else {
-      wakeLate(by: call.parameters.token, call.peer)
+    guard let key = runner.task(of: call.parameters.token, completedBy: call.peer) else {
+      audience.attached.setAlive(by: call.parameters.token, call.peer)
       return call.fail(RefreshdInterface.NoSuchToken())
     }
     let hints: TaskCompletion.Hints
     do throws(InvalidParameter) { hints = try TaskCompletion.Hints(call.parameters) } catch { return call.fail(error) }
-    let before = engine.outcome(of: key.refresh, task: key.task)
+    let before = core.engine.outcome(of: key.refresh, task: key.task)
     let message = OutputLines.message(of: call.parameters.message ?? "")
     let outcome = Outcome(call.parameters.outcome, message: message)
     handle(.completed(key.refresh, task: key.task, outcome, message: message))
     if before == nil {
-      for event in events(of: hints, key.refresh) { handle(event) }
-      launcher.keep(TaskCompletion(outcome, message: message, hints: hints), of: key)
+      for event in hints.events(of: key.refresh, runner[key.refresh]) { handle(event) }
+      ports.launcher.keep(TaskCompletion(outcome, message: message, hints: hints), of: key)
     }
-    if refreshes.running[key.refresh]?.performer != nil {
-      // There is no process whose end would be waited for.
+    if runner[key.refresh]?.performer != nil {
+      // No process ends with a refresh that an attached process performs.
       handle(.taskEnded(key.refresh, task: key.task, TaskEnd(exit: .exited(0))))
     }
     if let before {
@@ -33,19 +31,17 @@ extension Daemon {
   }
 }
 
-extension Daemon {
-  /// What the engine must hear of a task's hints.
+extension TaskCompletion.Hints {
+  /// The events by which the engine learns of a task's hints.
   ///
-  /// That there will be nothing new counts for the whole refresh, so each of several tasks has to say it: all of them
-  /// fetch, and one that says nothing says that there may be something new at once.
-  func events(of hints: TaskCompletion.Hints, _ refresh: RefreshID) -> [Event] {
-    var events = hints.retryAfter.map { [Event.retryAfter(refresh, $0)] } ?? []
-    guard let running = refreshes.running[refresh] else { return events }
-    let commands = running.performer == nil ? running.app.commands : []
+  /// `fresh_for` counts only if every task of the refresh fetches; a task without one counts as zero.
+  func events(of refresh: RefreshID, _ running: RunningRefreshes.Running?) -> [Event] {
+    var events = retryAfter.map { [Event.retryAfter(refresh, $0)] } ?? []
+    guard let commands = running?.commands else { return events }
     if commands.count <= 1 {
-      if let freshFor = hints.freshFor { events.append(.freshFor(refresh, freshFor)) }
+      if let freshFor { events.append(.freshFor(refresh, freshFor)) }
     } else if commands.allSatisfy({ $0.fetch != nil }) {
-      events.append(.freshFor(refresh, hints.freshFor ?? .zero))
+      events.append(.freshFor(refresh, freshFor ?? .zero))
     }
     return events
   }
@@ -66,7 +62,7 @@ extension TaskCompletion.Hints {
 }
 
 extension Outcome {
-  /// What a task says of itself.
+  /// The outcome that a task reports.
   fileprivate init(_ outcome: Wire.Outcome, message: String) {
     self =
       switch outcome {

@@ -1,12 +1,13 @@
 import RefreshAPI
+import RefreshEngine
 import RefreshStore
 import Varlink
 
 extension Daemon {
-  /// How many pushes one call may have: the others wait meanwhile.
+  /// How many pushes one call may have, because other callers wait meanwhile.
   private static let deliveryLimit = 256
 
-  /// Takes what the bridge has, and answers when all of it is on disk (FEATURES E4).
+  /// Accepts the bridge's pushes, and answers when all of them are on the disk.
   func deliver(_ call: Call<PushInterface.Deliver.Parameters>) {
     guard mayPush(call) else { return }
     let deliveries = call.parameters.deliveries
@@ -16,17 +17,17 @@ extension Daemon {
     var orders: [PushOrder] = []
     let refusals = deliveries.map { delivery -> String? in
       do throws(PushOrder.Refusal) {
-        orders.append(try PushOrder(delivery, in: configuration))
+        orders.append(try PushOrder(delivery, in: core.configuration))
         return nil
       } catch {
         return error.text
       }
     }
-    take(orders) { outcome in
+    pushes.accept(orders) { outcome in
       switch outcome {
       case .failure(let reason): call.fail(RefreshdInterface.NotStored(problem: reason.problem))
-      case .success(let taken):
-        var rest = taken[...]
+      case .success(let accepted):
+        var rest = accepted[...]
         let results = refusals.map { refusal in
           self.result(refusal: refusal, refusal == nil ? rest.popFirst() : nil)
         }
@@ -35,16 +36,35 @@ extension Daemon {
     }
   }
 
-  private func result(refusal: String?, _ taken: TakenPush?) -> Wire.DeliveryResult {
-    if let fate = taken?.fate { return Wire.DeliveryResult(fate: fate) }
-    tally.note(Tally.PushFate.refused)
+  private func result(refusal: String?, _ accepted: AcceptedPush?) -> Wire.DeliveryResult {
+    if let fate = accepted?.fate { return Wire.DeliveryResult(fate: fate) }
+    pushes.noteRefused()
     return Wire.DeliveryResult(refusal: refusal ?? PushOrder.noApp)
   }
 
-  /// Whether the caller may speak for the bridge; else the call is answered.
+  /// Whether the caller may act as the bridge; if not, the call is answered.
   func mayPush<Parameters>(_ call: Call<Parameters>) -> Bool {
-    if access.mayPush(call.peer) { return true }
-    call.fail(RefreshdInterface.NotAllowed(remedy: access.remedyForPushes))
+    if core.access.mayPush(call.peer) { return true }
+    call.fail(RefreshdInterface.NotAllowed(remedy: core.access.remedyForPushes))
     return false
+  }
+
+  /// Tells the bridge whether it may connect, now and whenever that changes, until the connection ends.
+  func watchBridge(_ call: Call<PushInterface.Watch.Parameters>) {
+    guard mayPush(call) else { return }
+    guard call.wantsMore else { return call.fail(ExpectedMore()) }
+    pushes.use()
+    pushes.bridge.watch(call)
+  }
+
+  /// Keeps the bridge's sources, for `Status`, until the connection ends.
+  func reportSources(_ call: Call<PushInterface.Report.Parameters>) {
+    guard mayPush(call) else { return }
+    guard call.parameters.sources.count <= Wire.Source.most else {
+      return call.fail(InvalidParameter(parameter: "sources"))
+    }
+    pushes.use()
+    pushes.bridge.report(call.parameters.sources.map(\.bounded), by: call.connection)
+    call.reply(PushInterface.Report.Reply())
   }
 }

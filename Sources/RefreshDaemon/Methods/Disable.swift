@@ -5,14 +5,14 @@ import RefreshEngine
 import Varlink
 
 extension Daemon {
-  /// Keeps apps from being refreshed until they are enabled: all that are named, or none.
+  /// Disables apps: all that are named, or none.
   func disable(_ call: Call<ManagerInterface.Disable.Parameters>) {
     guard let apps = apps(named: call.parameters.apps, for: call) else { return }
     flip(apps, isDisabled: true, for: call) { ManagerInterface.Disable.Reply(apps: $0) }
-    for app in apps { giveUpWaiting(for: app.id, .disabled) }
+    for app in apps { audience.runCalls.giveUp(app.id, .disabled) }
   }
 
-  /// Turns the user's switch of apps and answers when that is on disk; what cannot be stored is taken back.
+  /// Sets the user's switch of apps, and answers when it is on the disk; a change that cannot be stored is undone.
   func flip<Parameters>(
     _ apps: [AppConfiguration], isDisabled: Bool, for call: Call<Parameters>,
     reply: @escaping ([Wire.App]) -> some JSONWritable
@@ -20,11 +20,17 @@ extension Daemon {
     let changes = apps.map { Event.disabled($0.id, isDisabled) }
     var undo: [Event] = []
     for app in apps {
-      let before = engine.state(of: app.id)
+      let before = core.engine.state(of: app.id)
       undo.append(.disabled(app.id, before?.isDisabled ?? false))
-      // To disable an app also forgets what was asked for at a later time.
+      // Disabling an app also drops its scheduled refresh.
       if let oneShot = before?.oneShot { undo.append(.scheduled(app.id, oneShot)) }
     }
     change(changes, undo: undo, for: call) { reply(self.rows(of: apps)) }
+  }
+
+  /// Enables apps that were disabled: all that are named, or none.
+  func enable(_ call: Call<ManagerInterface.Enable.Parameters>) {
+    guard let apps = apps(named: call.parameters.apps, for: call) else { return }
+    flip(apps, isDisabled: false, for: call) { ManagerInterface.Enable.Reply(apps: $0) }
   }
 }

@@ -5,19 +5,17 @@ import RefreshStore
 import Varlink
 
 extension Daemon {
-  /// How many transfers the queue holds, those that have ended and are still shown included.
+  /// How many transfers the queue holds, including ended ones that are still shown.
   private static let queueLimit = 100_000
-  /// How many of them one app may have, so that no app takes the whole queue.
+  /// How many transfers one app may have, so that no app fills the whole queue.
   private static let appLimit = 20_000
-  /// How many one call may ask for, or steer: the others wait meanwhile.
+  /// How many transfers one call may name, because other callers wait meanwhile.
   static let callLimit = 1_000
 
-  /// Takes transfers of an app into the queue, and answers when they are on disk (FEATURES F1).
-  ///
-  /// They are saved first and run after that: what cannot be stored never was.
+  /// Puts transfers of an app into the queue, and answers when they are on the disk.
   func enqueue(_ call: Call<TransfersInterface.Enqueue.Parameters>) {
     guard let app = app(named: call.parameters.app, forTransfersOf: call) else { return }
-    // Files are read and written as the owner: nobody else may choose which.
+    // Files are read and written as the owner, so nobody else may choose them.
     guard [0, app.owner.uid].contains(call.peer.uid) else {
       return call.fail(
         RefreshdInterface.NotAllowed(
@@ -26,12 +24,11 @@ extension Daemon {
     guard (1...Self.callLimit).contains(call.parameters.transfers.count) else {
       return call.fail(InvalidParameter(parameter: "transfers"))
     }
-    guard transfers.all.count + call.parameters.transfers.count <= Self.queueLimit else {
+    guard transfers.count + call.parameters.transfers.count <= Self.queueLimit else {
       return call.fail(TransfersInterface.QueueFull(limit: Self.queueLimit))
     }
-    // Counted only where it may be so: the queue may be long.
-    let isOfApp = { (id: TransferID) in self.engine.transferState(of: id)?.policy.app == app.id }
-    let before = transfers.all.count < Self.appLimit / 2 ? 0 : transfers.all.keys.count(where: isOfApp)
+    // The queue may be long, so it is counted only if the limit may be reached.
+    let before = transfers.count < Self.appLimit / 2 ? 0 : transfers.count(of: app.id)
     guard before + call.parameters.transfers.count <= Self.appLimit else {
       return call.fail(TransfersInterface.QueueFull(limit: Self.appLimit))
     }
@@ -43,33 +40,9 @@ extension Daemon {
             index: Int64(index), field: error.field, reason: error.reason, remedy: error.remedy))
       }
     }
-    take(asked, of: app.id, for: call)
-  }
-
-  private func take(
-    _ asked: [TransferOrder], of app: AppID, for call: Call<TransfersInterface.Enqueue.Parameters>
-  ) {
-    let now = readClocks()
-    let stored = asked.map { order in
-      (
-        transfers.makeID(),
-        StoredTransfer(state: TransferState(policy: order.policy(of: app, at: now)), request: order.request)
-      )
+    transfers.enqueue(asked, of: app.id) { problem, ids in
+      if let problem { return call.fail(RefreshdInterface.NotStored(problem: problem.description)) }
+      call.reply(TransfersInterface.Enqueue.Reply(ids: ids.map { Int64($0.number) }))
     }
-    for (id, transfer) in stored {
-      transfers.add(id, transfer)
-      pending.enqueued[id] = transfer
-    }
-    pending.promises.append { problem in
-      if let problem {
-        for (id, _) in stored { self.transfers[id] = nil }
-        self.pending.transfersRemoved.formUnion(stored.map(\.0))
-        return call.fail(RefreshdInterface.NotStored(problem: problem.description))
-      }
-      for (id, transfer) in stored { self.journal.enqueued(id, of: app, transfer.request) }
-      self.handle(.enqueued(stored.map { Enqueued(id: $0, policy: $1.state.policy) }))
-      call.reply(TransfersInterface.Enqueue.Reply(ids: stored.map { Int64($0.0.number) }))
-    }
-    commitSoon()
   }
 }

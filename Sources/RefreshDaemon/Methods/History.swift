@@ -1,27 +1,78 @@
 import RefreshAPI
+import RefreshConfig
+import RefreshEngine
 import RefreshStore
 import Varlink
 
 extension Daemon {
-  /// Tells the refreshes of an app that have ended, the newest first.
+  /// Lists the refreshes of an app that have ended, newest first.
   func history(_ call: Call<ManagerInterface.History.Parameters>) {
     guard let app = app(named: call.parameters.app, for: call) else { return }
     if let limit = call.parameters.limit, limit < 1 { return call.fail(InvalidParameter(parameter: "limit")) }
-    Task {
-      do throws(StoreError) {
-        let limit = call.parameters.limit ?? .max
-        let refreshes = try await store.history(of: app.id, limit: limit)
-        let dropped = try await store.droppedPushes(of: app.id, limit: limit)
-        // Of those before the first refresh that is shown, nothing else is told either.
-        let oldest = refreshes.count < limit ? nil : refreshes.last?.startedWallMicroseconds
-        let shown = dropped.filter { push in oldest.map { push.droppedWallMicroseconds >= $0 } ?? true }
-        call.reply(
-          ManagerInterface.History.Reply(
-            refreshes: refreshes.map(Wire.Refresh.init), pushesDropped: shown.map(Wire.DroppedPush.init)))
-      } catch {
-        notice(error)
-        call.fail(ManagerInterface.NotReadable(problem: error.description))
-      }
+    let limit = call.parameters.limit ?? .max
+    readPast(of: app.id, limit: limit, for: call) { past in
+      // Dropped pushes from before the oldest refresh shown are left out.
+      let oldest = past.refreshes.count < limit ? nil : past.refreshes.last?.startedWallMicroseconds
+      let shown = past.dropped.filter { push in oldest.map { push.droppedWallMicroseconds >= $0 } ?? true }
+      call.reply(
+        ManagerInterface.History.Reply(
+          refreshes: past.refreshes.map(Wire.Refresh.init), pushesDropped: shown.map(Wire.DroppedPush.init)))
     }
+  }
+
+  /// Reads what the store has of an app; if it cannot be read, the call is answered.
+  func readPast<Parameters>(
+    of app: AppID, limit: Int, for call: Call<Parameters>, then answer: @escaping (AppPast) -> Void
+  ) {
+    ports.store.past(of: app, limit: limit) { self.answer(call, $0, answer) }
+  }
+
+  /// Answers a call with what was read, or with the reason why it cannot be read.
+  func answer<Parameters, Value>(
+    _ call: Call<Parameters>, _ result: Result<Value, StoreError>, _ answer: (Value) -> Void
+  ) {
+    switch result {
+    case .success(let value): answer(value)
+    case .failure(let problem):
+      saving.readFailed(problem)
+      call.fail(ManagerInterface.NotReadable(problem: problem.description))
+    }
+  }
+
+  /// Lists the times at which the user opened an app, newest first.
+  func openings(_ call: Call<ManagerInterface.Openings.Parameters>) {
+    guard let app = app(named: call.parameters.app, for: call) else { return }
+    ports.store.openings(of: app.id) { result in
+      self.answer(call, result) { call.reply(ManagerInterface.Openings.Reply(openingsMicroseconds: $0)) }
+    }
+  }
+
+  /// Lists the refreshes and waits of an app since a moment, as far as the history goes back.
+  func timeline(_ call: Call<ManagerInterface.Timeline.Parameters>) {
+    guard let app = app(named: call.parameters.app, for: call) else { return }
+    let since = call.parameters.sinceMicroseconds
+    readPast(of: app.id, limit: .max, for: call) { past in
+      let now = self.view(of: app)
+      let waiting = now.state.waiting.map { Wire.Waiting($0, wallOffset: self.core.engine.wallOffset) }
+      call.reply(
+        ManagerInterface.Timeline.Reply(
+          past: past.wire().filter { $0.endMicroseconds >= since }, waiting: waiting, running: now.running))
+    }
+  }
+}
+
+extension AppPast {
+  /// Refreshes and waits, newest first, `limit` at most.
+  func wire(limit: Int = .max) -> [Wire.Past] {
+    let all =
+      refreshes.map { ($0.startedWallMicroseconds, Wire.Past(refresh: Wire.Refresh($0))) }
+      + waits.map { ($0.sinceWallMicroseconds, Wire.Past(wait: Wire.Wait($0))) }
+    return all.sorted { $0.0 > $1.0 }.prefix(limit).map(\.1)
+  }
+}
+
+extension Wire.Past {
+  fileprivate var endMicroseconds: Int64 {
+    refresh.map { $0.startedMicroseconds + $0.durationMicroseconds } ?? wait?.untilMicroseconds ?? 0
   }
 }

@@ -3,9 +3,11 @@ import RefreshEngine
 import Varlink
 
 extension Daemon {
-  /// Pauses all apps, for a time, until mains power or until `resume` (FEATURES D7).
+  /// Pauses all apps for a time, until mains power or until `Resume`.
   func pause(_ call: Call<ManagerInterface.Pause.Parameters>) {
-    guard access.mayAll(call.peer) else { return call.fail(RefreshdInterface.NotAllowed(remedy: access.remedy)) }
+    guard core.access.mayAll(call.peer) else {
+      return call.fail(RefreshdInterface.NotAllowed(remedy: core.access.remedy))
+    }
     let pause: Pause
     switch (call.parameters.untilMicroseconds, call.parameters.untilAC ?? false) {
     case (nil, false): pause = .untilResumed
@@ -17,13 +19,16 @@ extension Daemon {
       pause = .until(until)
     case (_?, true): return call.fail(InvalidParameter(parameter: "until_ac"))
     }
-    change([.paused(pause)], undo: [.paused(engine.device.pause)], for: call) {
-      ManagerInterface.Pause.Reply(pause: self.pauseState)
+    change([.paused(pause)], undo: [.paused(core.engine.device.pause)], for: call) {
+      ManagerInterface.Pause.Reply(pause: self.core.engine.wirePause)
     }
   }
 
-  /// The pause of all apps as the socket shows it.
-  var pauseState: Wire.PauseState? {
-    engine.device.pause.map { Wire.PauseState($0, wallOffset: engine.wallOffset) }
+  /// Ends the pause of all apps, if there is one.
+  func resume(_ call: Call<ManagerInterface.Resume.Parameters>) {
+    guard core.access.mayAll(call.peer) else {
+      return call.fail(RefreshdInterface.NotAllowed(remedy: core.access.remedy))
+    }
+    change([.paused(nil)], undo: [.paused(core.engine.device.pause)], for: call) { ManagerInterface.Resume.Reply() }
   }
 }

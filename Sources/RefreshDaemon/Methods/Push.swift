@@ -4,32 +4,32 @@ import RefreshStore
 import Varlink
 
 extension Daemon {
-  /// Takes a push for an app, and answers when it is on disk (FEATURES E1).
+  /// Accepts a push for an app, and answers when the push is on the disk.
   func push(_ call: Call<AppInterface.Push.Parameters>) {
     let asked = call.parameters
-    guard let app = AppID(asked.app).flatMap({ configuration[$0] }) else {
+    guard let app = AppID(asked.app).flatMap({ core.configuration[$0] }) else {
       return call.fail(RefreshdInterface.NoSuchApp(app: asked.app))
     }
-    guard access.may(call.peer, about: app) else {
-      return call.fail(RefreshdInterface.NotAllowed(app: asked.app, remedy: access.remedy(for: app)))
+    guard core.access.may(call.peer, about: app) else {
+      return call.fail(RefreshdInterface.NotAllowed(app: asked.app, remedy: core.access.remedy(for: app)))
     }
     guard asked.id.map(PushOrder.isMessage) ?? true else { return call.fail(InvalidParameter(parameter: "id")) }
     let payload: PushPayload
     do throws(AppInterface.InvalidPayload) { payload = try PushPayload(asked.payload) } catch {
-      tally.note(Tally.PushFate.refused)
+      pushes.noteRefused()
       return call.fail(error)
     }
-    take([PushOrder(app: app.id, payload: payload, urgency: asked.urgency, message: asked.id)]) { outcome in
+    pushes.accept([PushOrder(app: app.id, payload: payload, urgency: asked.urgency, message: asked.id)]) { outcome in
       switch outcome {
       case .failure(let reason): call.fail(RefreshdInterface.NotStored(problem: reason.problem))
-      case .success(let taken):
-        guard let taken = taken.first, let fate = taken.fate else {
+      case .success(let accepted):
+        guard let push = accepted.first, let fate = push.fate else {
           return call.fail(RefreshdInterface.NoSuchApp(app: asked.app))
         }
         call.reply(
           AppInterface.Push.Reply(
-            fate: fate, waiting: taken.waiting,
-            earliestMicroseconds: taken.earliest?.wallMicroseconds(at: self.engine.wallOffset)))
+            fate: fate, waiting: push.waiting,
+            earliestMicroseconds: push.earliest.map(self.core.wall)))
       }
     }
   }

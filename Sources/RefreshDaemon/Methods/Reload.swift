@@ -1,17 +1,29 @@
 import RefreshAPI
+import RefreshConfig
 import Varlink
 
 extension Daemon {
-  /// Puts the configuration on disk in force, or answers every mistake in it.
+  /// Puts the configuration on disk in force, or answers with every mistake in it.
   func reload(_ call: Call<ManagerInterface.Reload.Parameters>) {
-    guard access.mayAll(call.peer) else { return call.fail(RefreshdInterface.NotAllowed(remedy: access.remedy)) }
-    Task {
-      let problems = await reload()
+    guard core.access.mayAll(call.peer) else {
+      return call.fail(RefreshdInterface.NotAllowed(remedy: core.access.remedy))
+    }
+    reload { problems in
       if problems.isEmpty {
         call.reply(ManagerInterface.Reload.Reply())
       } else {
         call.fail(ManagerInterface.BadConfiguration(problems: problems.map(Wire.Problem.init)))
       }
+    }
+  }
+
+  /// Answers with every mistake in the configuration on disk, and changes nothing.
+  func check(_ call: Call<ManagerInterface.Check.Parameters>) {
+    guard core.access.mayAll(call.peer) else {
+      return call.fail(RefreshdInterface.NotAllowed(remedy: core.access.remedy))
+    }
+    ports.files.problems { problems in
+      call.reply(ManagerInterface.Check.Reply(problems: problems.map(Wire.Problem.init)))
     }
   }
 }

@@ -1,78 +1,37 @@
 import RefreshAPI
 import RefreshEngine
-import RefreshStore
 import Varlink
 
 extension Daemon {
-  /// Takes what a worker tells of its transfers: all of one call in one commit, after which it is answered.
+  /// Applies a worker's reports in one commit, and answers after it.
   ///
-  /// A worker that is told that its word is saved may forget it. On a full disk the daemon goes on in memory, and so does
-  /// the worker.
+  /// A worker may forget an answered report. On a full disk the daemon goes on in memory, and so does the worker.
   func report(_ call: Call<WorkerInterface.Report.Parameters>) {
-    guard let worker = workers.worker(of: call.parameters.token) else {
+    guard let worker = transfers.workers.worker(of: call.parameters.token) else {
       return call.fail(RefreshdInterface.NoSuchToken())
     }
-    let now = readClocks()
+    let now = core.readClocks()
     for report in call.parameters.reports {
       let id = TransferID(UInt64(max(0, report.id)))
-      // What it told of before is told twice.
-      guard workers[worker.key]?.given.contains(id) == true else { continue }
-      take(report.bounded, of: id, by: worker.key, at: now)
+      // A report of a transfer that the worker no longer has was sent twice.
+      guard worker.given.contains(id) else { continue }
+      transfers.apply(report.bounded, of: id, by: worker, at: now)
     }
-    // One that was told to end does not live on by talking.
-    if worker.stage == .working, workers[worker.key]?.stopping.isEmpty == true { armWorker(worker.key) }
+    transfers.workers.heard(from: worker)
     let isSaved = call.parameters.reports.allSatisfy { $0.kind == .progress || $0.kind == .fetched }
     guard !isSaved else { return call.reply() }
-    pending.answers.append { call.reply() }
-    commitSoon()
+    saving.afterCommit { call.reply() }
+    saving.commitSoon()
   }
 
-  private func take(_ report: Wire.TransferReport, of id: TransferID, by key: TaskKey, at now: Instant) {
-    guard var known = transfers[id] else { return }
-    if let total = report.total { known.progress.total = total }
-    if let bytes = report.bytes ?? report.resume?.durable { known.bytes = bytes }
-    if known.speed == nil { known.speed = Transfers.Speed(bytes: known.bytes, at: now) }
-    known.speed?.note(known.bytes, at: now)
-    switch report.kind {
-    case .progress, .fetched: break
-    case .began:
-      known.progress.resume = report.resume.map(ResumeData.init) ?? known.progress.resume
-      known.progress.bytes = known.bytes
-      if !known.isBegunTold {
-        (known.isBegunTold, known.bytesBefore) = (true, known.bytes)
-        journal.began(id, of: workers[key]?.app, known)
-      }
-      pending.transferProgress.insert(id)
-      if known.mustLast { pending.mustLast = true }
-    case .ended:
-      tally.note(moved: known.bytes - known.bytesBefore)
-      end(&known, by: report)
-      pending.transferProgress.insert(id)
-    }
-    transfers[id] = known
-    tellTransferWatchers(of: id, isProgress: true)
-    if report.kind == .fetched { handle(.transferFetched(id)) }
-    guard report.kind == .ended else { return }
-    workers[key]?.given.remove(id)
-    workers[key]?.stopping.remove(id)
-    if report.end == .retry { journal.retries(id, of: workers[key]?.app, known) }
-    handle(.transferReported(id, TransferReport(report, hasProgressed: known.hasProgressed)))
-  }
-
-  private func end(_ known: inout Transfers.Known, by report: Wire.TransferReport) {
-    known.speed = nil
-    known.progress.message = report.message.map { OutputLines.message(of: $0) }
-    known.progress.sha256 = report.sha256
-    if report.end == .done {
-      known.progress.total = known.progress.total ?? known.bytes
-      known.progress.resume = nil
-    }
-    known.progress.bytes = known.bytes
+  /// Sends a worker its orders until nothing is left for it.
+  func work(_ call: Call<WorkerInterface.Work.Parameters>) {
+    if !transfers.workers.accept(call) { call.fail(RefreshdInterface.NoSuchToken()) }
   }
 }
 
 extension TransferReport {
-  fileprivate init(_ report: Wire.TransferReport, hasProgressed: Bool) {
+  init(_ report: Wire.TransferReport, hasProgressed: Bool) {
     self =
       switch report.end {
       case .done: .done

@@ -3,20 +3,31 @@ import RefreshEngine
 import Varlink
 
 extension Daemon {
-  /// Refreshes an app once at a later time (FEATURES A13).
+  /// Schedules one refresh of an app at a later time.
   func schedule(_ call: Call<ManagerInterface.Schedule.Parameters>) {
     guard let app = app(named: call.parameters.app, for: call) else { return }
-    let holds = lastingHolds(on: app.id)
+    let holds = core.engine.lastingHolds(on: app.id)
     guard holds.isEmpty else {
-      return call.fail(ManagerInterface.Held(app: app.id.description, holds: wire(holds, of: app.id)))
+      return call.fail(ManagerInterface.Held(app: app.id.description, holds: core.engine.wire(holds, of: app.id)))
     }
     guard let earliest = instant(ofWallMicroseconds: call.parameters.earliestMicroseconds) else {
       return call.fail(InvalidParameter(parameter: "earliest_us"))
     }
     let oneShot = OneShot(earliest: earliest, reason: call.parameters.reason ?? "")
-    let undo = engine.state(of: app.id)?.oneShot.map { [Event.scheduled(app.id, $0)] } ?? []
+    let undo = core.engine.state(of: app.id)?.oneShot.map { [Event.scheduled(app.id, $0)] } ?? []
     change([.scheduled(app.id, oneShot)], undo: undo, for: call) {
-      ManagerInterface.Schedule.Reply(oneShot: Wire.OneShot(oneShot, wallOffset: self.engine.wallOffset))
+      ManagerInterface.Schedule.Reply(oneShot: Wire.OneShot(oneShot, wallOffset: self.core.engine.wallOffset))
+    }
+  }
+
+  /// Skips the next timed refresh of each app: of all that are named, or of none.
+  func skip(_ call: Call<ManagerInterface.Skip.Parameters>) {
+    guard let apps = apps(named: call.parameters.apps, for: call) else { return }
+    let before = apps.map { self.core.engine.state(of: $0.id)?.skippedUntil }
+    change(apps.map { .skipped($0.id) }, undo: [], for: call) {
+      let unchanged = zip(apps, before).filter { self.core.engine.state(of: $0.id)?.skippedUntil == $1 }
+      return ManagerInterface.Skip.Reply(
+        apps: self.rows(of: apps), unchanged: unchanged.map { $0.0.id.description })
     }
   }
 }

@@ -5,14 +5,14 @@ import RefreshEngine
 import Varlink
 
 extension Daemon {
-  /// Sets intervals of apps in place of their files': of all that are named, or of none.
+  /// Overrides the intervals of apps: of all that are named, or of none.
   func set(_ call: Call<ManagerInterface.Set.Parameters>) {
     guard let apps = apps(named: call.parameters.apps, for: call) else { return }
     let foreground: Interval?
     let background: Interval?
     do throws(ManagerInterface.InvalidInterval) {
-      foreground = try interval(call.parameters.foregroundInterval, floor: engine.limits.foregroundFloor)
-      background = try interval(call.parameters.backgroundInterval, floor: engine.limits.backgroundFloor)
+      foreground = try interval(call.parameters.foregroundInterval, floor: core.engine.limits.foregroundFloor)
+      background = try interval(call.parameters.backgroundInterval, floor: core.engine.limits.backgroundFloor)
     } catch {
       return call.fail(error)
     }
@@ -24,9 +24,9 @@ extension Daemon {
     }
   }
 
-  /// Changes overrides and answers when they are on disk; what cannot be stored is taken back.
+  /// Changes overrides and answers when they are on the disk; a change that cannot be stored is undone.
   ///
-  /// - Parameter alsoEvent: an event for each app that goes with it, and is not taken back.
+  /// - Parameter alsoEvent: one more event for each app, which is not undone.
   func override<Parameters>(
     _ apps: [AppConfiguration], for call: Call<Parameters>, and alsoEvent: (AppID) -> Event? = { _ in nil },
     change: (inout Overrides) -> Void,
@@ -35,7 +35,7 @@ extension Daemon {
     var changes: [Event] = []
     var undo: [Event] = []
     for app in apps {
-      let before = engine.state(of: app.id)?.overrides ?? Overrides()
+      let before = core.engine.state(of: app.id)?.overrides ?? Overrides()
       var after = before
       change(&after)
       changes.append(.overridden(app.id, after))
@@ -51,6 +51,16 @@ extension Daemon {
       return try Interval(text, floor: floor)
     } catch {
       throw ManagerInterface.InvalidInterval(text: text, problem: error.description)
+    }
+  }
+
+  /// Returns apps to the intervals of their files and forgets what was learnt: all that are named, or none.
+  func reset(_ call: Call<ManagerInterface.Reset.Parameters>) {
+    guard let apps = apps(named: call.parameters.apps, for: call) else { return }
+    override(apps, for: call, and: { .forgotten($0) }) {
+      $0 = Overrides()
+    } reply: {
+      ManagerInterface.Reset.Reply(apps: $0)
     }
   }
 }

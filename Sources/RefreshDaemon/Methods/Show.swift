@@ -4,9 +4,19 @@ import Varlink
 extension Daemon {
   /// Shows all about one app.
   func show(_ call: Call<ManagerInterface.Show.Parameters>) {
-    onceLoaded {
+    lasts.onceLoaded {
       guard let app = self.app(named: call.parameters.app, for: call) else { return }
       call.reply(ManagerInterface.Show.Reply(app: self.view(of: app).details))
+    }
+  }
+
+  /// Lists the apps that the caller may ask about by id, apps with stale data first.
+  func list(_ call: Call<ManagerInterface.List.Parameters>) {
+    lasts.onceLoaded {
+      let apps = self.core.configuration.apps.filter { self.core.access.may(call.peer, about: $0) }
+      let rows = apps.map { self.view(of: $0).row }
+      let isStale = { (row: Wire.App) in row.staleSinceMicroseconds != nil }
+      call.reply(ManagerInterface.List.Reply(apps: rows.filter(isStale) + rows.filter { !isStale($0) }))
     }
   }
 }

@@ -3,40 +3,53 @@ import RefreshEngine
 import Varlink
 
 extension Daemon {
-  /// Tells how the daemon itself is.
+  /// Shows the state of the daemon itself.
   func status(_ call: Call<ManagerInterface.Status.Parameters>) {
-    guard access.mayAll(call.peer) else {
-      return call.fail(RefreshdInterface.NotAllowed(remedy: access.remedy))
+    guard core.access.mayAll(call.peer) else {
+      return call.fail(RefreshdInterface.NotAllowed(remedy: core.access.remedy))
     }
-    let now = readClocks()
+    let now = core.readClocks()
     call.reply(
       ManagerInterface.Status.Reply(
         status: Wire.DaemonStatus(
-          version: refreshdVersion, start: Int(engine.start),
-          sinceMicroseconds: startedAt.instant.wallMicroseconds(at: engine.wallOffset),
-          isUserDaemon: settings.isUserDaemon, socket: settings.socket, launcher: choice.name,
+          version: refreshdVersion, start: Int(core.engine.start),
+          sinceMicroseconds: core.startedAt.instant.wallMicroseconds(at: core.engine.wallOffset),
+          isUserDaemon: settings.isUserDaemon, socket: settings.socket, launcher: ports.choice.name,
           launcherReason: launcherReason,
-          apps: configuration.apps.count, refreshing: engine.refreshingCount,
-          transferring: engine.transferCounts.running, transfersWaiting: engine.transferCounts.waiting,
+          apps: core.configuration.apps.count, refreshing: core.engine.refreshingCount,
+          transferring: core.engine.transferCounts.running, transfersWaiting: core.engine.transferCounts.waiting,
           next: next(after: now),
-          pause: pauseState,
+          pause: core.engine.wirePause,
           configuration: Wire.ConfigurationState(
-            directories: reader.sources.directories, sinceMicroseconds: configuration.sinceMicroseconds,
-            problems: configuration.refused.map(Wire.Problem.init)),
-          store: Wire.StoreState(directory: settings.stateDirectory, problem: storeProblem?.description),
-          push: pushState)))
+            directories: ports.files.directories, sinceMicroseconds: core.configuration.sinceMicroseconds,
+            problems: core.configuration.refused.map(Wire.Problem.init)),
+          store: Wire.StoreState(directory: settings.stateDirectory, problem: saving.problem?.description),
+          push: pushes.bridge.state)))
   }
 
   private var launcherReason: String {
-    launcher.problem.map { "\(choice.reason); \($0)" } ?? choice.reason
+    ports.launcher.problem.map { "\(ports.choice.reason); \($0)" } ?? ports.choice.reason
   }
 
   private func next(after now: Instant) -> Wire.NextRefresh? {
-    let due = configuration.apps.map(\.id).compactMap { id -> (Instant, AppID)? in
-      if case .notDue(let until) = engine.verdict(on: id, at: now) { (until, id) } else { nil }
+    let due = core.configuration.apps.map(\.id).compactMap { id -> (Instant, AppID)? in
+      if case .notDue(let until) = core.engine.verdict(on: id, at: now) { (until, id) } else { nil }
     }
     return due.min { $0 < $1 }.map { instant, app in
-      Wire.NextRefresh(app: app.description, dueMicroseconds: instant.wallMicroseconds(at: engine.wallOffset))
+      Wire.NextRefresh(app: app.description, dueMicroseconds: instant.wallMicroseconds(at: core.engine.wallOffset))
     }
+  }
+
+  /// Tells anyone the daemon's version.
+  func version(_ call: Call<ManagerInterface.Version.Parameters>) {
+    call.reply(ManagerInterface.Version.Reply(version: refreshdVersion, start: Int(core.engine.start)))
+  }
+
+  /// Gives all metrics as OpenMetrics text.
+  func metrics(_ call: Call<ManagerInterface.Metrics.Parameters>) {
+    guard core.access.mayAll(call.peer) else {
+      return call.fail(RefreshdInterface.NotAllowed(remedy: core.access.remedy))
+    }
+    call.reply(ManagerInterface.Metrics.Reply(text: metricsText(at: core.readClocks())))
   }
 }

@@ -3,14 +3,14 @@ import RefreshEngine
 import Varlink
 
 extension Daemon {
-  /// Tells what is learnt of an app (FEATURES C2).
+  /// Shows what the engine has learnt about an app.
   func usage(_ call: Call<ManagerInterface.Usage.Parameters>) {
     guard let app = app(named: call.parameters.app, for: call) else { return }
-    let habits = app.policy.isAdaptive ? engine.habits(of: app.id) : nil
+    let habits = app.policy.isAdaptive ? core.engine.habits(of: app.id) : nil
     call.reply(ManagerInterface.Usage.Reply(habits: habits.map { Wire.Habits($0, pins: app.policy.pins) }))
   }
 
-  /// Forgets what is learnt of apps: of all that are named, or of none.
+  /// Forgets what was learnt about apps: about all that are named, or none.
   func forget(_ call: Call<ManagerInterface.Forget.Parameters>) {
     guard let apps = apps(named: call.parameters.apps, for: call) else { return }
     change(apps.map { .forgotten($0.id) }, undo: [], for: call) {

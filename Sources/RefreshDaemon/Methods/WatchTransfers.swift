@@ -3,17 +3,21 @@ import RefreshEngine
 import Varlink
 
 extension Daemon {
-  /// Tells what becomes of transfers until the connection ends (FEATURES F3).
+  /// Reports changes of transfers until the connection ends.
   func watchTransfers(_ call: Call<TransfersInterface.Watch.Parameters>) {
     if let name = call.parameters.app, !mayAsk(about: name, for: call) { return }
     guard call.wantsMore else { return call.fail(ExpectedMore()) }
-    follow(.watch(call, call.parameters.app.flatMap(AppID.init)), until: call)
+    transfers.watchers.add(.watch(call, call.parameters.app.flatMap(AppID.init)), until: call)
   }
 
-  /// Tells one who watches all there is, and what is new until the connection ends.
-  func follow<Parameters>(_ watcher: TransferWatchers.Watcher, until call: Call<Parameters>) {
-    let number = transferWatchers.add(watcher)
-    call.onDisconnect { self.transferWatchers.remove(number) }
-    tellAll(watcher)
+  /// Reports changes of a session of transfers to its one handler, a process of the app.
+  func rejoin(_ call: Call<TransfersInterface.Rejoin.Parameters>) {
+    guard let app = app(named: call.parameters.app, forTransfersOf: call) else { return }
+    guard call.wantsMore else { return call.fail(ExpectedMore()) }
+    let session = TransferSession(app: app.id, name: call.parameters.session)
+    guard !transfers.watchers.isTaken(session) else {
+      return call.fail(TransfersInterface.SessionTaken(app: call.parameters.app, session: session.name))
+    }
+    transfers.watchers.add(.rejoin(call, session), until: call)
   }
 }

@@ -5,7 +5,7 @@ extension Daemon {
   /// All that is counted and measured, as OpenMetrics text.
   func metricsText(at now: Instant) -> String {
     var text = OpenMetricsText()
-    let created = startedAt.instant.wallMicroseconds(at: engine.wallOffset)
+    let created = core.startedAt.instant.wallMicroseconds(at: core.engine.wallOffset)
     addDaemon(to: &text, created: created)
     tally.addRefreshes(to: &text, created: created)
     addState(to: &text, at: now)
@@ -20,7 +20,7 @@ extension Daemon {
     text.begin("refreshd_build_info", .gauge, "The version of the daemon, as a label.")
     text.add("", [("version", refreshdVersion)], count: 1)
     text.begin("refreshd_starts", .counter, "How often the daemon has started on its store, since there is one.")
-    text.add("_total", count: Int(engine.start))
+    text.add("_total", count: Int(core.engine.start))
     text.begin("refreshd_start_timestamp_seconds", .gauge, unit: "seconds", "When the daemon started.")
     text.add(microseconds: created)
     text.begin("refreshd_wakes", .counter, "How often its timer has woken the daemon, since its start.")
@@ -30,19 +30,21 @@ extension Daemon {
 
   private func addState(to text: inout OpenMetricsText, at now: Instant) {
     text.begin("refreshd_running_refreshes", .gauge, "The refreshes that are running.")
-    text.add(count: engine.refreshingCount)
+    text.add(count: core.engine.refreshingCount)
     text.begin("refreshd_apps", .gauge, "The apps by phase.")
-    let phases = Dictionary(grouping: configuration.apps.lazy.compactMap { self.engine.phase(of: $0.id) }) { $0 }
+    let phases = Dictionary(grouping: core.configuration.apps.lazy.compactMap { self.core.engine.phase(of: $0.id) }) {
+      $0
+    }
     for phase in Phase.allCases { text.add("", [("phase", phase.rawValue)], count: phases[phase]?.count ?? 0) }
     text.begin("refreshd_held_apps", .gauge, "The apps that are held, by hold; one with two holds counts for both.")
-    let held = engine.heldCounts(at: now)
+    let held = core.engine.heldCounts(at: now)
     for hold in Hold.Name.allCases where hold != .notConfigured {
       text.add("", [("hold", hold.rawValue)], count: held[hold] ?? 0)
     }
   }
 
   private func addTransfers(to text: inout OpenMetricsText, created: Int64) {
-    let counts = engine.transferCounts
+    let counts = core.engine.transferCounts
     text.begin("refreshd_running_transfers", .gauge, "The transfers that a worker has.")
     text.add(count: counts.running)
     text.begin("refreshd_waiting_transfers", .gauge, "The transfers that wait or are paused.")
@@ -63,13 +65,13 @@ extension Daemon {
   private func addApps(to text: inout OpenMetricsText) {
     let name = "refreshd_app_fresh_timestamp_seconds"
     text.begin(name, .gauge, unit: "seconds", "When the last refresh of the app started that did not fail.")
-    for app in configuration.apps {
-      guard let fresh = engine.state(of: app.id)?.freshAt else { continue }
-      text.add("", [("app", app.id.description)], microseconds: fresh.wallMicroseconds(at: engine.wallOffset))
+    for app in core.configuration.apps {
+      guard let fresh = core.engine.state(of: app.id)?.freshAt else { continue }
+      text.add("", [("app", app.id.description)], microseconds: fresh.wallMicroseconds(at: core.engine.wallOffset))
     }
     text.begin(
       "refreshd_app_refreshes", .counter, "The refreshes of the app that have ended, since the daemon's start.")
-    for app in configuration.apps {
+    for app in core.configuration.apps {
       text.add("_total", [("app", app.id.description)], count: tally.refreshesOfApp[app.id] ?? 0)
     }
   }

@@ -3,12 +3,10 @@
 /// `info` is the one type that it leaves out, because parsers of the older Prometheus format, such as node_exporter's,
 /// refuse a whole file for it; a gauge that is 1 says the same to both.
 struct OpenMetricsText {
-  /// What the samples of a family are.
   enum Kind: String {
     case counter, gauge, histogram, summary
   }
 
-  /// A label and its value.
   typealias Label = (name: String, value: String)
 
   private var samples = ""
@@ -30,7 +28,6 @@ struct OpenMetricsText {
     add(suffix, labels, value: String(count))
   }
 
-  /// Adds a sample in seconds.
   mutating func add(_ suffix: String = "", _ labels: [Label] = [], microseconds: Int64) {
     add(suffix, labels, value: Self.seconds(microseconds))
   }

@@ -1,11 +1,11 @@
 import RefreshAPI
 import RefreshEngine
 
-/// What the daemon counts from its start on, for whoever draws curves of it (FEATURES H9).
+/// The daemon's counters since its start, for the metrics.
 ///
-/// What can be read off the engine at any time, such as how many apps are held, is not here.
-struct Tally {
-  /// What kind of refresh a counter counts.
+/// Values that the engine knows at any time, such as the number of held apps, are not counted here.
+final class Tally {
+  /// The labels of a counter of refreshes.
   struct Kind: Hashable {
     var outcome: Outcome
     var trigger: Trigger
@@ -17,17 +17,16 @@ struct Tally {
       case failed
     }
 
-    /// All there are, so that a counter is there before it first counts.
+    /// All of them, so that every counter begins at 0.
     static let all = Outcome.allCases.flatMap { outcome in
       Trigger.allCases.map { Kind(outcome: outcome, trigger: $0) }
     }
   }
 
-  /// What becomes of a push: what it was answered with, and for one that was queued what came of that.
+  /// The fate of a push: its answer, and the later fate of a queued push.
   enum PushFate: String, CaseIterable {
     case queued, merged, told, known, refused, dropped, delivered
 
-    /// What a push is answered with.
     init(_ fate: Wire.PushFate) {
       self =
         switch fate {
@@ -39,40 +38,33 @@ struct Tally {
     }
   }
 
-  /// The upper bounds of the histogram of durations, in microseconds, with their spelling in seconds: from the quick
-  /// look at a source over the default deadline (30 s) to the longest there may be (10 min).
+  /// The upper bounds of the histogram of durations, with their text in seconds: up to the longest deadline (10 min).
   static let bounds: [(microseconds: Int64, spelling: String)] = [
     (100_000, "0.1"), (300_000, "0.3"), (1_000_000, "1.0"), (3_000_000, "3.0"), (10_000_000, "10.0"),
     (30_000_000, "30.0"), (100_000_000, "100.0"), (300_000_000, "300.0"), (600_000_000, "600.0"),
   ]
 
-  /// The refreshes that have ended.
   private(set) var refreshes: [Kind: Int] = [:]
   /// The refreshes of each app that have ended.
   private(set) var refreshesOfApp: [AppID: Int] = [:]
-  /// How many of them took so long, or less, for each of the bounds.
+  /// The number of refreshes within each of the bounds.
   private(set) var within = [Int](repeating: 0, count: bounds.count)
-  /// What they took, microseconds.
+  /// The duration of all refreshes, microseconds.
   private(set) var duration: Int64 = 0
   /// User and system time of their tasks, microseconds.
   private(set) var cpu: Int64 = 0
-  /// The transfers that have ended.
   private(set) var transfers: [TransferResult: Int] = [:]
-  /// The pushes, by each thing that became of one.
+  /// The pushes, by fate; a push may count for several.
   private(set) var pushes: [PushFate: Int] = [:]
-  /// The bytes of files that workers have moved.
   private(set) var moved: Int64 = 0
-  /// How often the one timer has gone off.
-  var wakes = 0
-  /// How often the store was written.
+  /// How often the wake timer has gone off.
+  private(set) var wakes = 0
   private(set) var writes = 0
-  /// What that took in all, microseconds.
+  /// The duration of all writes, microseconds.
   private(set) var writing: Int64 = 0
-  /// How often it could not be written.
   private(set) var failedWrites = 0
 
-  /// Counts a refresh that has ended.
-  mutating func note(_ record: RefreshRecord) {
+  func note(_ record: RefreshRecord) {
     let took = record.startedAt.duration(to: record.endedAt).inMicroseconds
     refreshes[Kind(outcome: Kind.Outcome(record.outcome), trigger: record.trigger), default: 0] += 1
     refreshesOfApp[record.app, default: 0] += 1
@@ -81,21 +73,22 @@ struct Tally {
     for (index, bound) in Self.bounds.enumerated() where took <= bound.microseconds { within[index] += 1 }
   }
 
-  /// Counts a push.
-  mutating func note(_ fate: PushFate) { pushes[fate, default: 0] += 1 }
+  /// Counts a wake of the daemon by its timer.
+  func noteWake() { wakes += 1 }
 
-  /// Counts a transfer that has ended.
-  mutating func note(_ result: TransferResult) { transfers[result, default: 0] += 1 }
+  func note(_ fate: PushFate) { pushes[fate, default: 0] += 1 }
+
+  func note(_ result: TransferResult) { transfers[result, default: 0] += 1 }
 
   /// Counts what a worker has moved of a file.
-  mutating func note(moved bytes: Int64) {
+  func note(moved bytes: Int64) {
     // A worker may claim any number of bytes, any number of times.
     let (sum, isTooMuch) = moved.addingReportingOverflow(max(0, bytes))
     moved = isTooMuch ? .max : sum
   }
 
   /// Counts a write of the store, from when it was asked for to its answer.
-  mutating func noteWrite(took duration: Duration, failed: Bool) {
+  func noteWrite(took duration: Duration, failed: Bool) {
     writes += 1
     writing += duration.inMicroseconds
     if failed { failedWrites += 1 }

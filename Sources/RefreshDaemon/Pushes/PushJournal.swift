@@ -3,10 +3,10 @@ import RefreshEngine
 import RefreshStore
 import Systemd
 
-// What the journal is told of pushes: nothing of their payloads but the content id.
+// Journal entries about pushes; they have nothing of a payload except the content id.
 
 extension DaemonJournal {
-  func took(_ contentID: String?, of app: AppID, _ fate: Wire.PushFate, waiting: Int) {
+  func accepted(_ contentID: String?, of app: AppID, _ fate: Wire.PushFate, waiting: Int) {
     let what =
       switch fate {
       case .queued: waiting == 1 ? "is taken" : "is taken; \(waiting) wait"

@@ -2,14 +2,14 @@ import RefreshAPI
 import RefreshEngine
 import RefreshStore
 
-/// A push that was checked: there is such an app, and the payload is right.
+/// A push that was checked: its app is configured, and its payload is right.
 struct PushOrder {
-  /// Why a push is refused for ever, in one line that holds nothing of the payload.
+  /// Why a push can never be accepted, in one line that has nothing of the payload.
   struct Refusal: Error {
     let text: String
   }
 
-  /// The refusal of a push for an app that is not there.
+  /// The refusal of a push for an unknown app.
   static let noApp = "cannot find an app of this id in the configuration"
   /// The most bytes of the id of a message.
   static let mostMessageBytes = 256
@@ -19,7 +19,7 @@ struct PushOrder {
   let urgency: Urgency
   /// The id of the message at its source.
   let message: String?
-  /// Whether the source says that it gives the message for the first time.
+  /// Whether the source sends the message for the first time, as it reports.
   var isNew = false
 
   init(
@@ -32,8 +32,8 @@ struct PushOrder {
     self.isNew = isNew
   }
 
-  /// Checks what the bridge has, against the configuration in force.
-  init(_ delivery: Wire.Delivery, in configuration: InForce) throws(Refusal) {
+  /// Checks a push of the bridge against the configuration in force.
+  init(_ delivery: Wire.Delivery, in configuration: ConfigurationInForce) throws(Refusal) {
     guard let app = AppID(delivery.app).flatMap({ configuration[$0] }) else {
       throw Refusal(text: Self.noApp)
     }
@@ -50,10 +50,10 @@ struct PushOrder {
     }
   }
 
-  /// Whether it can be the id of a message.
+  /// Whether a text can be the id of a message.
   static func isMessage(_ id: String) -> Bool { (1...mostMessageBytes).contains(id.utf8.count) }
 
-  /// What is to be saved of it under a number of its own; `now` is the boot clock's time.
+  /// The row to be saved under a number of its own; `now` is the boot clock's time.
   func arrived(as id: PushID, at now: Instant) -> ArrivedPush {
     let push =
       payload.isToWake
@@ -62,8 +62,8 @@ struct PushOrder {
   }
 }
 
-/// Why none of some pushes was taken, which may go well later.
-struct NotTaken: Error {
+/// Why pushes were not accepted; they may be sent again.
+struct PushRefusal: Error {
   let problem: String
 
   /// They could not be saved.
@@ -71,16 +71,16 @@ struct NotTaken: Error {
 
   private init(problem: String) { self.problem = problem }
 
-  /// As much waits as may.
-  static let full = NotTaken(problem: "cannot take the push: \(Pushes.mostBytes >> 20) MiB of pushes wait")
+  /// The waiting pushes take all the memory that they may.
+  static let full = PushRefusal(problem: "cannot take the push: \(PushLedger.mostBytes >> 20) MiB of pushes wait")
 }
 
-/// A push that was taken.
-struct TakenPush {
-  /// What has become of it; nil when its app left the configuration meanwhile.
+/// A push that was accepted.
+struct AcceptedPush {
+  /// The fate of the push; nil if its app left the configuration meanwhile.
   var fate: Wire.PushFate?
-  /// How many pushes of the app wait, this one among them.
+  /// How many pushes of the app wait, including this one.
   var waiting = 0
-  /// When the limit lets it wake the app, boot clock; nil when it does now, or it is not to.
+  /// When the limit lets the push wake the app, boot clock; nil if it may do so now or is not to wake the app.
   var earliest: Instant?
 }

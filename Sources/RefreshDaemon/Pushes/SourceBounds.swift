@@ -1,7 +1,6 @@
 import RefreshAPI
 
-// What the bridge tells of a source comes from a server in part, which may say anything: here it is bounded, before it is
-// kept for status.
+// The bridge's report of a source comes in part from a server, which may send anything: it is bounded before it is kept.
 
 extension Wire.Source {
   /// The most sources that one connection may tell of: as many as `push.toml` may have, 64 of each kind.

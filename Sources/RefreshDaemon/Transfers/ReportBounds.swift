@@ -1,10 +1,9 @@
 import RefreshAPI
 
-// What a worker tells comes from a server at last, which may say anything: here it is bounded, before anything is
-// reckoned with or saved.
+// A worker's report comes from a server in the end, which may send anything: it is bounded before it is used or saved.
 
 extension Wire.TransferReport {
-  /// The same with every number and every text within its bounds; a text that is longer is left out.
+  /// The report with every number within its bounds, and without texts that are too long.
   var bounded: Wire.TransferReport {
     Wire.TransferReport(
       id: id, kind: kind, resume: resume?.bounded, bytes: bytes.map(ReportBounds.number),
@@ -23,22 +22,22 @@ extension Wire.Resume {
       lastModified: lastModified.flatMap { ReportBounds.text($0, most: ReportBounds.longestValidator) },
       date: date.flatMap { ReportBounds.text($0, most: ReportBounds.longestValidator) },
       total: total.map(ReportBounds.number), durable: ReportBounds.number(durable),
-      // No boot has no name: what was written in an unknown one is not taken for durable.
+      // No boot has an empty name, so these bytes do not count as durable.
       boot: ReportBounds.text(boot, most: 64) ?? "",
       tusURL: tusURL.flatMap { ReportBounds.text($0, most: ReportBounds.longestURL) }, partMark: partMark)
   }
 }
 
-/// How much of anything a worker may tell.
+/// The bounds of a worker's report.
 enum ReportBounds {
-  /// The most bytes or microseconds: what the store reads back, and sums of a few cannot overflow.
+  /// The most bytes or microseconds: the store can read them back, and sums of a few cannot overflow.
   static let greatest: Int64 = 1 << 60
-  /// The most bytes of a header that is kept: a server may send any text.
+  /// The most bytes of a header that is kept.
   static let longestValidator = 4096
   /// The most bytes of a URL that a server gave.
   static let longestURL = 8192
 
-  /// The nearest number that there may be.
+  /// The nearest number within the bounds.
   static func number(_ number: Int64) -> Int64 { min(max(0, number), greatest) }
 
   /// The text, if it is not too long.

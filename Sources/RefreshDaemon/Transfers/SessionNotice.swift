@@ -1,16 +1,15 @@
 import RefreshEngine
 
-/// What the owner's desktop is told when the last transfer of a session has ended.
+/// The desktop notice of a session, for the end of its last transfer.
 struct SessionNotice: Hashable, Sendable {
-  /// The words of the app; nil where it gave none.
+  /// The app's text; nil if it gave none.
   var words: String?
   private var done = 0
   private var failed = 0
 
-  /// That of a session of which nothing has ended.
   init(words: String? = nil) { self.words = words }
 
-  /// Takes note of how a transfer of the session has ended.
+  /// Counts a transfer of the session that has ended.
   mutating func note(_ result: TransferResult) {
     switch result {
     case .done: done += 1
@@ -19,7 +18,7 @@ struct SessionNotice: Hashable, Sendable {
     }
   }
 
-  /// The words, and behind them how many have failed; nil where there are no words, or the user has cancelled all.
+  /// The app's text with the number of failures; nil if there is no text, or the user has cancelled all transfers.
   var text: String? {
     guard let words, done + failed > 0 else { return nil }
     if failed == 0 { return words }

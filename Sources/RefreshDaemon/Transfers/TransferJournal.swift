@@ -2,7 +2,7 @@ import RefreshEngine
 import RefreshStore
 import Systemd
 
-// What the journal is told of transfers; no URL in it has its secrets.
+// Journal entries about transfers; their URLs have no secrets.
 
 extension DaemonJournal {
   func enqueued(_ id: TransferID, of app: AppID, _ request: TransferRequest) {
@@ -14,14 +14,14 @@ extension DaemonJournal {
     write("\(app): transfer \(id) enqueued: \(way)", .info, .transferEnqueued, fields(app, id))
   }
 
-  func began(_ id: TransferID, of app: AppID?, _ known: Transfers.Known) {
+  func began(_ id: TransferID, of app: AppID?, _ known: KnownTransfers.Known) {
     guard let app else { return }
     let size = known.progress.total.map { " of \($0)" } ?? ""
     let how = known.bytes > 0 ? "goes on at \(known.bytes)\(size) bytes" : "began"
     write("\(app): transfer \(id) \(how)", .info, .transferBegan, fields(app, id))
   }
 
-  func retries(_ id: TransferID, of app: AppID?, _ known: Transfers.Known) {
+  func retries(_ id: TransferID, of app: AppID?, _ known: KnownTransfers.Known) {
     guard let app else { return }
     let reason = known.progress.message.map { ": \($0)" } ?? ""
     write(
@@ -29,7 +29,7 @@ extension DaemonJournal {
       fields(app, id))
   }
 
-  func ended(_ id: TransferID, of app: AppID, _ result: TransferResult, _ known: Transfers.Known) {
+  func ended(_ id: TransferID, of app: AppID, _ result: TransferResult, _ known: KnownTransfers.Known) {
     let reason = known.progress.message.map { ": \($0)" } ?? ""
     let text =
       switch result {

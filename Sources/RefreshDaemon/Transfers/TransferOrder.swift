@@ -3,9 +3,9 @@ import RefreshConfig
 import RefreshEngine
 import RefreshStore
 
-/// A request for a transfer that was checked: all of it can be done, as far as anybody can say beforehand.
+/// A request for a transfer that was checked: every field is valid and fits the others.
 struct TransferOrder {
-  /// Why a request cannot be taken: which field, what is wrong, and what is right.
+  /// An invalid field of a request, with the reason and the remedy.
   struct Problem: Error {
     let field: String
     let reason: String
@@ -49,7 +49,7 @@ struct TransferOrder {
     self.request = request
   }
 
-  /// What the engine must know of it, asked for by an app at an instant of the boot clock.
+  /// The part of it that the engine needs; `now` is the boot clock's time.
   func policy(of app: AppID, at now: Instant) -> TransferPolicy {
     TransferPolicy(
       session: TransferSession(app: app, name: session), host: host, network: network, priority: priority,
@@ -123,7 +123,7 @@ struct TransferOrder {
 }
 
 extension Unicode.Scalar {
-  /// Whether it is no control character and breaks no line.
+  /// Whether the character is no control character and no line break.
   fileprivate var isPrintable: Bool {
     switch properties.generalCategory {
     case .control, .lineSeparator, .paragraphSeparator: false

@@ -4,36 +4,37 @@ import RefreshStore
 
 // Transfers as the socket shows them.
 
-extension Daemon {
-  /// A transfer as it is at this instant; nil for one that is not there.
-  func wire(_ id: TransferID, at now: Instant) -> Wire.Transfer? {
-    guard let state = engine.transferState(of: id), let known = transfers[id],
-      let verdict = engine.transferVerdict(on: id, at: now)
-    else { return nil }
-    let (request, policy) = (known.request, state.policy)
+extension KnownTransfers.Known {
+  /// The transfer at this instant; nil if the engine has none with this id.
+  func view(of id: TransferID, at now: Instant, in engine: Engine) -> Wire.Transfer? {
+    guard let state = engine.transferState(of: id), let verdict = engine.transferVerdict(on: id, at: now) else {
+      return nil
+    }
+    let policy = state.policy
     var (result, ended): (TransferResult?, Instant?) = (nil, nil)
     if case .ended(let how, let at) = state.stage { (result, ended) = (how, at) }
     return Wire.Transfer(
       id: Int64(id.number), app: policy.app.description, session: policy.session.name,
-      direction: Wire.Direction(request.direction), url: known.shownURL, path: request.path,
+      direction: Wire.Direction(request.direction), url: shownURL, path: request.path,
       description: request.description, state: Wire.TransferState(state.stage),
-      holds: verdict.holds(of: policy, wallOffset: engine.wallOffset), untilMicroseconds: until(verdict),
-      bytes: known.bytes, total: known.progress.total ?? request.length, rate: known.speed?.rate,
-      attempts: known.progress.attempts, message: known.progress.message, result: result.map(Wire.TransferResult.init),
-      sha256: known.progress.sha256, priority: Int64(policy.priority),
+      holds: verdict.holds(of: policy, wallOffset: engine.wallOffset),
+      untilMicroseconds: verdict.until?.wallMicroseconds(at: engine.wallOffset),
+      bytes: bytes, total: progress.total ?? request.length, rate: speed?.rate,
+      attempts: progress.attempts, message: progress.message, result: result.map(Wire.TransferResult.init),
+      sha256: progress.sha256, priority: Int64(policy.priority),
       network: Wire.NetworkConstraint(policy.network),
       enqueuedMicroseconds: policy.enqueuedAt.wallMicroseconds(at: engine.wallOffset),
       endedMicroseconds: ended?.wallMicroseconds(at: engine.wallOffset))
   }
-
-  private func until(_ verdict: TransferVerdict) -> Int64? {
-    guard case .notDue(let until) = verdict else { return nil }
-    return until.wallMicroseconds(at: engine.wallOffset)
-  }
 }
 
 extension TransferVerdict {
-  /// What holds a transfer, and what lifts it; nil if nothing does.
+  /// When the transfer is due; nil if it is not waiting for time to pass.
+  fileprivate var until: Instant? {
+    if case .notDue(let until) = self { until } else { nil }
+  }
+
+  /// The holds on a transfer with their remedies; nil if there are none.
   fileprivate func holds(of policy: TransferPolicy, wallOffset: Duration) -> [Wire.Hold]? {
     switch self {
     case .held(let holds):
@@ -50,7 +51,7 @@ extension TransferVerdict {
 }
 
 extension Hold {
-  /// What lifts it, where that is something else for a transfer than for a refresh.
+  /// The remedy of a hold, where it differs from that of a refresh.
   fileprivate func remedy(of policy: TransferPolicy) -> String? {
     switch self {
     case .constraint(.network, _):
@@ -113,5 +114,31 @@ extension NetworkConstraint {
       case .unmetered: .unmetered
       case .wifi: .wifi
       }
+  }
+}
+
+extension Wire.Direction {
+  init(_ direction: TransferRequest.Direction) {
+    self =
+      switch direction {
+      case .download: .download
+      case .upload: .upload
+      }
+  }
+}
+
+extension Wire.Resume {
+  init(_ resume: ResumeData) {
+    self.init(
+      url: resume.url, etag: resume.etag, lastModified: resume.lastModified, date: resume.date, total: resume.total,
+      durable: resume.durable, boot: resume.boot, tusURL: resume.tusURL, partMark: resume.partMark)
+  }
+}
+
+extension ResumeData {
+  init(_ resume: Wire.Resume) {
+    self.init(durable: resume.durable, boot: resume.boot)
+    (url, etag, lastModified, date) = (resume.url, resume.etag, resume.lastModified, resume.date)
+    (total, tusURL, partMark) = (resume.total, resume.tusURL, resume.partMark)
   }
 }

@@ -1,0 +1,142 @@
+import RefreshAPI
+import RefreshEngine
+import RefreshStore
+import Varlink
+
+/// The clients that watch events.
+final class Watchers: DecisionFollower {
+  typealias WatchCall = Call<ManagerInterface.Watch.Parameters>
+
+  private struct Watcher {
+    let call: WatchCall
+    /// The apps whose events are sent; nil for all that the client may ask about.
+    let apps: Set<AppID>?
+  }
+
+  private unowned let core: DaemonCore
+  private var open: [Int: Watcher] = [:]
+  private var last = 0
+  /// The pause that was reported last; a pause also ends by itself.
+  private var pause: Pause?
+
+  init(_ core: DaemonCore) { self.core = core }
+
+  /// Sends a client events until its connection ends.
+  func add(_ call: WatchCall, of apps: Set<AppID>?) {
+    if open.isEmpty { pause = core.engine.device.pause }
+    last += 1
+    let number = last
+    open[number] = Watcher(call: call, apps: apps)
+    call.onDisconnect { self.open[number] = nil }
+    let at = core.wall(core.readClocks())
+    call.reply(
+      ManagerInterface.Watch.Reply(event: Wire.WatchEvent(kind: .watching, atMicroseconds: at)), continues: true)
+  }
+
+  func engineDecided(_ decision: Decision, on event: Event, at now: Instant) {
+    guard !open.isEmpty else { return }
+    let at = core.wall(now)
+    switch event {
+    case .observed(let observation):
+      let (condition, state) = observation.wire
+      send(Wire.WatchEvent(kind: .conditionChanged, atMicroseconds: at, condition: condition, state: state))
+    case .disabled(let id, let isDisabled) where decision.changed.contains(id):
+      send(Wire.WatchEvent(kind: .switchChanged, atMicroseconds: at, app: id.description, isDisabled: isDisabled))
+    case .attached(let id): send(Wire.WatchEvent(kind: .attached, atMicroseconds: at, app: id.description))
+    case .detached(let id): send(Wire.WatchEvent(kind: .detached, atMicroseconds: at, app: id.description))
+    case .pushed(let id, let push):
+      // A push that was merged into another has no change of its own.
+      report(push: push.contentID, to: id, decision.pushes[push.id] == nil ? .merged : .queued)
+    default: break
+    }
+    if core.engine.device.pause != pause {
+      pause = core.engine.device.pause
+      send(Wire.WatchEvent(kind: .switchChanged, atMicroseconds: at, pause: core.engine.wirePause))
+    }
+    reportWaits(decision, at: now)
+    reportRefreshes(decision, at: at)
+  }
+
+  /// Reports that an app is in another phase.
+  func report(_ phase: Phase, of app: AppID) {
+    guard !open.isEmpty else { return }
+    let at = core.wall(core.readClocks())
+    send(Wire.WatchEvent(kind: .phaseChanged, atMicroseconds: at, app: app.description, phase: Wire.Phase(phase)))
+  }
+
+  /// Reports that a push has come for an app.
+  func report(push contentID: String?, to app: AppID, _ fate: Wire.PushFate) {
+    guard !open.isEmpty else { return }
+    let at = core.wall(core.readClocks())
+    send(Wire.WatchEvent(kind: .push, atMicroseconds: at, app: app.description, contentID: contentID, fate: fate))
+  }
+
+  private func reportWaits(_ decision: Decision, at now: Instant) {
+    let (engine, at) = (core.engine, core.wall(now))
+    for record in decision.waited {
+      let wait = Wire.Wait(StoredWait(record, wallOffset: engine.wallOffset))
+      send(Wire.WatchEvent(kind: .released, atMicroseconds: at, app: record.app.description, wait: wait))
+    }
+    for id in decision.changed.sorted() where engine.state(of: id)?.waiting?.since == now {
+      guard case .held(let holds) = engine.verdict(on: id, at: now) else { continue }
+      send(
+        Wire.WatchEvent(kind: .held, atMicroseconds: at, app: id.description, holds: engine.wire(holds, of: id)))
+    }
+  }
+
+  private func reportRefreshes(_ decision: Decision, at: Int64) {
+    for record in decision.ended {
+      let refresh = Wire.Refresh(StoredRefresh(record, wallOffset: core.engine.wallOffset))
+      send(Wire.WatchEvent(kind: .ended, atMicroseconds: at, app: record.app.description, refresh: refresh))
+    }
+    for effect in decision.effects {
+      switch effect {
+      case .start(let refresh, let app, let trigger, _), .perform(let refresh, let app, let trigger, _):
+        send(
+          Wire.WatchEvent(
+            kind: .started, atMicroseconds: at, app: app.description, id: refresh.description,
+            trigger: Wire.Trigger(trigger)))
+      case .tellStale(_, let app, let since):
+        send(
+          Wire.WatchEvent(
+            kind: .stale, atMicroseconds: at, app: app.description, sinceMicroseconds: core.wall(since)))
+      default: continue
+      }
+    }
+  }
+
+  /// Sends each client the events that it asked for and may know.
+  private func send(_ event: Wire.WatchEvent) {
+    let reply = ManagerInterface.Watch.Reply(event: event)
+    for watcher in open.values where isWanted(event, by: watcher) { watcher.call.reply(reply, continues: true) }
+  }
+
+  private func isWanted(_ event: Wire.WatchEvent, by watcher: Watcher) -> Bool {
+    guard let name = event.app else { return true }
+    guard let id = AppID(name), watcher.apps?.contains(id) ?? true else { return false }
+    return core.may(watcher.call.peer, about: id)
+  }
+}
+
+extension Observation {
+  /// The name of the condition, as it is a field of `Conditions` on the socket, and its new value.
+  fileprivate var wire: (String, Wire.Condition) {
+    switch self {
+    case .network(let reading): ("network", Wire.Condition(reading) { $0.text })
+    case .power(let reading): ("power", Wire.Condition(reading) { $0.text })
+    case .powerSaver(let reading): ("power_saver", Wire.Condition(reading) { $0 ? "on" : "off" })
+    case .idle(let reading): ("idle", Wire.Condition(reading) { $0 ? "idle" : "in use" })
+    case .pressure(let reading): ("pressure", Wire.Condition(reading) { $0 ? "under pressure" : "calm" })
+    }
+  }
+}
+
+extension Engine {
+  /// The pause of all apps as the socket shows it.
+  var wirePause: Wire.PauseState? { device.pause.map { Wire.PauseState($0, wallOffset: wallOffset) } }
+
+  /// Holds on an app as the socket shows them.
+  func wire(_ holds: [Hold], of app: AppID) -> [Wire.Hold] {
+    holds.map { $0.wire(of: app.description, wallOffset: wallOffset) }
+  }
+}

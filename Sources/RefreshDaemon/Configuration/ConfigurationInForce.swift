@@ -1,0 +1,53 @@
+import RefreshConfig
+import RefreshEngine
+
+/// The configuration in force, and the mistakes in the one that was to replace it.
+struct ConfigurationInForce {
+  /// The limits of all apps together.
+  let limits: Limits
+  /// The apps, in the order of their ids.
+  let apps: [AppConfiguration]
+  /// Whether logind's sessions log apps in and out.
+  let sessions: SessionSource
+  /// The launcher that the daemon uses from its next start on.
+  let launcher: LauncherChoice
+  /// The settings of all transfers together.
+  let transfers: TransferSettings
+  /// When it came into force, in microseconds of the wall clock.
+  let sinceMicroseconds: Int64
+  /// The mistakes for which the last reload was refused; empty when it was not.
+  var refused: [Problem] = []
+
+  /// No apps and default limits: the state of a daemon that has not opened yet.
+  init() {
+    (limits, apps, sessions, launcher) = (Limits(), [], .none, .auto)
+    (transfers, sinceMicroseconds) = (TransferSettings(), 0)
+  }
+
+  init(_ configuration: Configuration, at moment: Moment) {
+    var limits = configuration.limits
+    limits.maxConcurrent = limits.maxConcurrent ?? Machine.processors
+    self.limits = limits
+    apps = configuration.apps
+    sessions = configuration.sessions
+    launcher = configuration.launcher
+    transfers = configuration.transfers
+    sinceMicroseconds = moment.instant.wallMicroseconds(at: moment.wallOffset)
+  }
+
+  /// The app of an id, by binary search: the list is in order, and a dictionary would cost as much again.
+  subscript(id: AppID) -> AppConfiguration? {
+    var range = apps.indices
+    while !range.isEmpty {
+      let middle = range.lowerBound + range.count / 2
+      if apps[middle].id == id { return apps[middle] }
+      range = apps[middle].id < id ? middle + 1..<range.upperBound : range.lowerBound..<middle
+    }
+    return nil
+  }
+
+  /// The event that puts it in force in the engine.
+  var event: Event {
+    .configured(limits, Dictionary(uniqueKeysWithValues: apps.map { ($0.id, $0.policy) }))
+  }
+}

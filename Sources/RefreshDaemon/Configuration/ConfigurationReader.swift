@@ -1,0 +1,45 @@
+import RefreshConfig
+import RefreshStore
+
+/// Reads the configuration on its own thread, so that the loop does not wait for a disk.
+final class ConfigurationReader: ConfigurationFiles {
+  private let sources: ConfigurationSources
+  private let worker: Worker
+  private let tasks: LoopTasks
+
+  var directories: [String] { sources.directories }
+
+  init(sources: ConfigurationSources, reader: Reader, tasks: LoopTasks) {
+    self.sources = sources
+    self.tasks = tasks
+    worker = Worker(sources: sources, reader: reader)
+  }
+
+  func read(then answer: @escaping (Result<Configuration, ConfigurationError>) -> Void) {
+    tasks.run({ [worker] _ in await worker.read() }, then: answer)
+  }
+
+  func problems(then answer: @escaping ([Problem]) -> Void) {
+    tasks.run({ [worker] _ in await worker.problems() }, then: answer)
+  }
+
+  private actor Worker {
+    private let sources: ConfigurationSources
+    private let reader: Reader
+    private nonisolated let executor = ThreadExecutor(name: "configuration")
+
+    nonisolated var unownedExecutor: UnownedSerialExecutor { executor.asUnownedSerialExecutor() }
+
+    init(sources: ConfigurationSources, reader: Reader) { (self.sources, self.reader) = (sources, reader) }
+
+    func read() -> Result<Configuration, ConfigurationError> {
+      do throws(ConfigurationError) {
+        return .success(try Configuration.load(from: sources, as: reader))
+      } catch {
+        return .failure(error)
+      }
+    }
+
+    func problems() -> [Problem] { Configuration.problems(in: sources, as: reader) }
+  }
+}

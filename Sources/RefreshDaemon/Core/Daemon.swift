@@ -1,0 +1,173 @@
+import RefreshAPI
+import RefreshConfig
+import RefreshEngine
+import RefreshStore
+import Systemd
+import Varlink
+
+/// The daemon: clock, engine, save, perform, arm.
+///
+/// ``DaemonCore`` reads the clocks, lets the engine decide on an event, and arms the wake timer. ``Saving`` saves the
+/// decision, and only then effects are performed here and callers are answered. The rooms each own a subject with private
+/// state; those that act on every decision are ``DecisionFollower``s. All of it belongs to the scheduler's one thread.
+final class Daemon {
+  let settings: DaemonSettings
+  let ports: Ports
+  let core: DaemonCore
+  let tally: Tally
+  let lasts: LastRefreshes
+  let saving: Saving
+  let audience: Audience
+  let notifyCommands: NotifyCommands
+  let transfers: TransferRunner
+  let fetches: FetchValidators
+  let runner: RefreshRunner
+  let pushes: PushIntake
+  let sessions: SessionFollower
+  let machine: MachineWatch
+  /// The socket's server while the daemon is open, and what ends with the daemon.
+  var life = Life()
+
+  init(_ settings: DaemonSettings, _ ports: Ports, _ loaded: Loaded, at moment: Moment) {
+    (self.settings, self.ports) = (settings, ports)
+    tally = Tally()
+    lasts = LastRefreshes()
+    let engine = Engine(
+      start: loaded.start, spread: Machine.spread(), states: loaded.states, wallOffset: moment.wallOffset,
+      device: loaded.device, learned: loaded.learned, transfers: loaded.transfers.mapValues(\.state),
+      pushes: loaded.pushes)
+    core = DaemonCore(engine, scheduler: ports.scheduler, access: ports.access, startedAt: moment, tally: tally)
+    let environment = TaskEnvironment(settings)
+    saving = Saving(core, ports, tally)
+    audience = Audience(core, ports.journal)
+    notifyCommands = NotifyCommands(core, ports, environment)
+    transfers = TransferRunner(
+      KnownTransfers(loaded.transfers, last: loaded.lastTransfer), core, ports, environment,
+      .init(audience: audience, saving: saving, notifyCommands: notifyCommands, tally: tally))
+    fetches = FetchValidators(loaded.validators)
+    runner = RefreshRunner(
+      core, ports, environment,
+      .init(
+        audience: audience, saving: saving, transfers: transfers, fetches: fetches, lasts: lasts, tally: tally))
+    pushes = PushIntake(
+      PushLedger(loaded.pushes, last: loaded.lastPush), core, audience, saving, ports.journal, tally)
+    sessions = SessionFollower(core, audience, ports.conditions)
+    machine = MachineWatch(core, ports)
+  }
+
+  /// Opens the daemon: adopts what an earlier daemon left running, puts the configuration in force, and serves the
+  /// socket.
+  ///
+  /// - Parameter passed: the descriptors that the service manager handed over.
+  func open(_ loaded: Loaded, _ configuration: Configuration, passed: [PassedDescriptor] = []) throws {
+    try join()
+    let next = ConfigurationInForce(configuration, at: core.startedAt)
+    let left = loaded.states.compactMapValues(\.running)
+    let reported = runner.adopt(left, stored: passed.filter { $0.kind == .stored }, next)
+    if loaded.previous == .otherBoot { handle(.resumed) }
+    putInForce(next)
+    for event in reported { handle(event) }
+    try transfers.open()
+    if let reactor = ports.reactor { try serve(on: passed.filter { $0.kind == .listening }, reactor) }
+    ports.journal.starts(by: ports.choice)
+    ports.journal.ready(apps: next.apps.count, start: core.engine.start)
+    notify(.ready)
+    ports.store.lastRefreshes { result in
+      var stored: [AppID: StoredRefresh] = [:]
+      switch result {
+      case .success(let refreshes): stored = refreshes
+      case .failure(let problem): self.saving.readFailed(problem)
+      }
+      self.lasts.load(stored, of: self.core.configuration.apps.map(\.id))
+      self.ports.trimMemory()
+    }
+  }
+
+  /// Connects the rooms.
+  private func join() throws {
+    ports.launcher.onOutput = { [unowned self] key, line in
+      if !notifyCommands.receive(line, of: key), !transfers.workers.receive(line, of: key) {
+        runner.receive(line, of: key)
+      }
+    }
+    ports.launcher.onEnd = { [unowned self] key, end in taskEnded(key, end) }
+    saving.rooms = [transfers, pushes, fetches]
+    saving.perform = { [unowned self] work in
+      for work in work { perform(work.effect, of: work.app) }
+      transfers.workers.sendOrders()
+    }
+    saving.onIdle = { [unowned self] in leaveIfDone() }
+    saving.onProblem = { [unowned self] in notify() }
+    pushes.onFirstUse = { [unowned self] in watchConditions() }
+    try saving.open()
+    try machine.open { [unowned self] in sessions.follow($0) }
+    // The order matters: the first three add to what is saved, and clients hear of a decision after its own answers
+    // are queued.
+    try core.open([
+      runner,  // reports the refreshes that have ended
+      transfers,  // reports the transfers that have ended
+      pushes,  // reports the pushes that were dropped
+      saving,  // saves the decision and then has its effects performed
+      audience.watchers,  // sends events to the clients that watch
+      machine,  // holds the machine's sleep while anything runs
+      self,  // watches the conditions that a pause or a transfer needs
+      pushes.bridge,  // tells the push bridge whether it may connect
+    ])
+  }
+
+  func handle(_ event: Event) { core.handle(event) }
+
+  /// Handles events and calls back when their changes are on the disk, or with the reason why they are not.
+  func handleDurably(_ events: [Event], then promise: @escaping (StoreError?) -> Void) {
+    audience.runCalls.keeping { for event in events { handle(event) } }
+    saving.promise { problem, _ in promise(problem) }
+  }
+
+  /// Performs an effect, once the decision is saved.
+  private func perform(_ effect: Effect, of app: AppConfiguration?) {
+    switch effect {
+    case .start(let refresh, let id, let trigger, let deadline):
+      guard let app else { return ports.journal.cannotStart(refresh, of: id) }
+      runner.start(refresh, of: app, trigger, deadline: deadline)
+    case .perform(let refresh, let id, let trigger, let deadline):
+      guard let app else { return ports.journal.cannotStart(refresh, of: id) }
+      runner.perform(refresh, of: app, trigger, deadline: deadline)
+    case .startTask(let refresh, _, let task): runner.startTask(task, of: refresh)
+    case .warn(let refresh, let app, let deadline): runner.warn(refresh, of: app, deadline: deadline)
+    case .terminate(let refresh, let app, let reason): runner.terminate(refresh, of: app, for: reason)
+    case .kill(let refresh, _): runner.kill(refresh)
+    case .transfer(let id, _): transfers.start(id, of: app)
+    case .stopTransfer(let id, _, let reason): transfers.stop(id, of: app, for: reason)
+    case .tellStale(let id, _, let since): if let app { notifyCommands.reportStale(id, app, since: since) }
+    }
+  }
+
+  /// Handles the end of any process that the launcher started.
+  private func taskEnded(_ key: TaskKey, _ end: TaskEnd) {
+    if notifyCommands.end(key, end) || transfers.workers.end(key, end) {
+      leaveIfDone()
+    } else {
+      handle(.taskEnded(key.refresh, task: key.task, end))
+    }
+  }
+}
+
+extension Daemon: DecisionFollower {
+  func engineDecided(_ decision: Decision, on event: Event, at now: Instant) {
+    let isOpenChanged = !decision.transfersChanged.isEmpty && transfers.updateHasOpen()
+    if decision.deviceChanged || isOpenChanged { watchConditions() }
+  }
+
+  /// Watches the conditions that the configuration in force and the rooms need.
+  func watchConditions() {
+    machine.watch(conditionNeeds(of: core.configuration), for: core.configuration)
+  }
+
+  func conditionNeeds(of configuration: ConfigurationInForce) -> ConditionNeeds {
+    var needs = configuration.conditionNeeds
+    if core.engine.device.pause == .untilAC { needs.insert(.power) }
+    if transfers.hasOpen { needs.insert(.network) }
+    if pushes.isInUse { needs.formUnion([.network, .power]) }
+    return needs
+  }
+}

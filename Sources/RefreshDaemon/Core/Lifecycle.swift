@@ -1,0 +1,113 @@
+import RefreshAPI
+import RefreshConfig
+import RefreshEngine
+import Systemd
+import Varlink
+
+// Reload and shutdown: the requests of the service manager.
+
+/// The end of a daemon's life, and the server that ends with it.
+struct Life {
+  var server: Server?
+  /// The refreshes that the next daemon adopts; none before this daemon stops.
+  var left: Set<RefreshID> = []
+  /// Whether the loop is told to end.
+  var isLeaving = false
+}
+
+extension Daemon {
+  /// The time that a shutdown takes after the longest grace, in microseconds: for the kill and the last commit.
+  private static let shutdownMargin: Int64 = 5_000_000
+
+  /// Puts a configuration in force.
+  ///
+  /// First the conditions that it needs are watched, so that the engine knows them when it judges by it.
+  func putInForce(_ next: ConfigurationInForce) {
+    machine.watch(conditionNeeds(of: next), for: next)
+    audience.runCalls.keeping { core.configure(next) }
+    fetches.forgetAll(except: next)
+    saving.commitIfNeeded()
+  }
+
+  /// Reads the configuration and puts it in force, or answers with every mistake and changes nothing.
+  func reload(then answer: @escaping ([Problem]) -> Void) {
+    notify(.reloading(monotonicMicroseconds: EventLoop.monotonicMicroseconds()))
+    ports.files.read { result in
+      switch result {
+      case .success(let configuration):
+        self.replace(by: ConfigurationInForce(configuration, at: self.core.scheduler.now()))
+        answer(self.endReload([]))
+      case .failure(let error):
+        self.core.refuse(error.problems)
+        self.ports.journal.refused(error.problems)
+        answer(self.endReload(error.problems))
+      }
+    }
+  }
+
+  private func replace(by next: ConfigurationInForce) {
+    let before = Set(core.configuration.apps.map(\.id))
+    ports.launcher.forgetUsers()
+    ports.launcher.forget(before.subtracting(next.apps.map(\.id)))
+    putInForce(next)
+    transfers.workers.sendOrders()
+    audience.attached.settleAll()
+    sessions.reconfigured()
+    if next.launcher != ports.choice.asked { ports.journal.keepsLauncher(ports.choice, until: next.launcher) }
+    audience.runCalls.giveUpUnconfigured()
+    ports.journal.configured(apps: next.apps.count)
+  }
+
+  private func endReload(_ problems: [Problem]) -> [Problem] {
+    notify(.ready)
+    ports.trimMemory()
+    return problems
+  }
+
+  /// Stops: leaves running what the next daemon can adopt, asks everything else to end, and kills it after its grace or
+  /// when this is called a second time.
+  func stop() {
+    guard !core.engine.isStopping else {
+      for refresh in core.engine.refreshes where !life.left.contains(refresh) { runner.kill(refresh) }
+      return transfers.workers.endAll(isUrgent: true)
+    }
+    ports.launcher.findSurvivors { self.stop(leaving: $0) }
+  }
+
+  private func stop(leaving stays: Set<RefreshID>) {
+    guard !core.engine.isStopping else { return }
+    life.left = stays.intersection(core.engine.refreshes)
+    handle(.stopped(leaving: life.left))
+    notifyCommands.killAll()
+    transfers.workers.endAll(isUrgent: false)
+    let ending = core.engine.refreshingCount - life.left.count
+    ports.journal.stopping(refreshing: ending, left: life.left.count)
+    notify(.stopping)
+    if ending > 0 || !transfers.workers.isEmpty {
+      let longestGrace = core.configuration.apps.map(\.policy.grace.inMicroseconds).max() ?? 0
+      notify(.extendTimeout(microseconds: Self.shutdownMargin + longestGrace))
+    }
+    audience.runCalls.giveUpAll(.stopping)
+    saving.commitSoon()
+  }
+
+  /// Ends the loop once only refreshes for the next daemon run, and everything is saved.
+  func leaveIfDone() {
+    guard core.engine.isStopping, life.left.isSuperset(of: core.engine.refreshes), saving.isEmpty,
+      notifyCommands.isEmpty, transfers.workers.isEmpty, !life.isLeaving
+    else { return }
+    life.isLeaving = true
+    life.server?.close()
+    ports.store.close { self.core.scheduler.exit() }
+  }
+
+  /// Sends the service manager a notice, and the line that `systemctl status` shows.
+  func notify(_ notice: Notify? = nil) {
+    let configuration = core.configuration
+    let line = StatusLine.text(
+      apps: configuration.apps.count, problems: configuration.refused.map(\.description),
+      storeProblem: saving.problem?.description,
+      stopping: core.engine.isStopping ? core.engine.refreshingCount - life.left.count : nil)
+    do throws(SystemdError) { try ports.notify(notice, line) } catch { ports.journal.cannotNotify(error) }
+  }
+}

@@ -1,0 +1,190 @@
+import RefreshConfig
+import RefreshEngine
+import RefreshStore
+import Systemd
+
+/// The daemon's journal entries: their sentences, fields and ids in the catalogue.
+///
+/// `journalctl REFRESH_APP=org.example.todo` shows all entries of an app, `REFRESH_ID=12-345` those of one refresh, with
+/// the output of its tasks.
+struct DaemonJournal: Sendable {
+  private let append: @Sendable (Entry) -> Void
+
+  /// Writes to the real journal unless a test gives a closure of its own.
+  init(append: (@Sendable (Entry) -> Void)? = nil) {
+    let journal = Journal(identifier: "refreshd")
+    self.append = append ?? { journal.write($0) }
+  }
+
+  func ready(apps: Int, start: UInt32) {
+    write("ready: keeping \(apps) \(apps == 1 ? "app" : "apps") fresh (start \(start))", .notice, .daemonReady)
+  }
+
+  func starts(by choice: ChosenLauncher.Choice) {
+    write("tasks are started by \(choice.name): \(choice.reason)", .info)
+  }
+
+  func keepsLauncher(_ choice: ChosenLauncher.Choice, until next: LauncherChoice) {
+    write(
+      "launcher = \"\(next.rawValue)\" is for the next start of refreshd; until then tasks are started by \(choice.name)",
+      .notice)
+  }
+
+  func stopping(refreshing: Int, left: Int) {
+    var rest = refreshing == 0 ? "" : "; \(Self.count(refreshing)) to end first"
+    if left > 0 { rest += "; \(Self.count(left)) left to the next start" }
+    write("stopping\(rest)", .notice, .daemonStopping)
+  }
+
+  private static func count(_ refreshes: Int) -> String {
+    "\(refreshes) running \(refreshes == 1 ? "refresh" : "refreshes")"
+  }
+
+  func tookOver(_ refresh: RefreshID, of app: AppID) {
+    write(
+      "\(app): refresh \(refresh) goes on, which a daemon before this one started", .info, .refreshTakenOver,
+      fields(app, refresh))
+  }
+
+  func configured(apps: Int) {
+    write("the new configuration is in force: \(apps) \(apps == 1 ? "app" : "apps")", .notice, .configurationInForce)
+  }
+
+  func refused(_ problems: [Problem]) {
+    for problem in problems { write("\(problem)", .error, .configurationRefused) }
+    write("the configuration was not reloaded; the one before stays in force", .error, .configurationRefused)
+  }
+
+  func started(_ refresh: RefreshID, of app: AppID, _ trigger: Trigger) {
+    write(
+      "\(app): refresh \(refresh) started (\(trigger.rawValue))", .info, .refreshStarted,
+      fields(app, refresh) + [Entry.Field("REFRESH_TRIGGER", trigger.rawValue)])
+  }
+
+  func ended(_ record: RefreshRecord) {
+    let took = Seconds(record.startedAt.duration(to: record.endedAt))
+    let fields =
+      fields(record.app, record.id) + [
+        Entry.Field("REFRESH_TRIGGER", record.trigger.rawValue), Entry.Field("REFRESH_OUTCOME", record.outcome.word),
+      ]
+    let what = "\(record.app): refresh \(record.id)"
+    guard case .failed(let cause) = record.outcome else {
+      let text = record.outcome == .newData ? "new data" : "no data"
+      return write("\(what) finished: \(text), \(took)", .info, .refreshFinished, fields)
+    }
+    let said = record.tasks.first { $0.outcome == record.outcome }?.message ?? ""
+    let detail = said.isEmpty || said == cause.text ? "" : " (\(said))"
+    let isOurDoing = record.stopReason != nil && record.stopReason != .deadline
+    write(
+      "\(what) failed after \(took): \(cause.text)\(detail)", isOurDoing ? .notice : .warning,
+      isOurDoing ? .refreshStopped : .refreshFailed, fields)
+  }
+
+  func asked(_ refresh: RefreshID, of app: AppID, toEndFor reason: StopReason) {
+    guard reason == .deadline else { return }
+    write(
+      "\(app): refresh \(refresh) is still running at its deadline and is asked to end", .warning, .deadlinePassed,
+      fields(app, refresh))
+  }
+
+  func output(_ line: String, of refresh: RefreshID, _ app: AppID, task: String) {
+    write("\(app): \(task): \(line)", .info, .taskOutput, fields(app, refresh) + [Entry.Field("REFRESH_TASK", task)])
+  }
+
+  func dataIsStale(of app: AppID, age: Duration, limit: Duration?) {
+    let most = limit.map { ", and is to be \($0.inSystemdForm) at most" } ?? ""
+    write(
+      "\(app): its data is stale: \(Duration.seconds(age.components.seconds).inSystemdForm) old\(most)", .warning,
+      .dataStale, [Entry.Field("REFRESH_APP", app.description)])
+  }
+
+  func notifyFailed(_ kind: NotifyCommands.Kind, _ app: AppID, _ reason: String) {
+    let what =
+      switch kind {
+      case .staleData: "tell of stale data by on_stale"
+      case .sessionEnded: "tell the desktop that a session of transfers has ended"
+      }
+    write("\(app): cannot \(what): \(reason)", .warning, nil, [Entry.Field("REFRESH_APP", app.description)])
+  }
+
+  func changedPhase(of app: AppID, to phase: Phase) {
+    write(
+      "\(app): now \(phase == .loggedOut ? "logged out" : "in the \(phase.rawValue)")", .info, .appPhaseChanged,
+      [Entry.Field("REFRESH_APP", app.description), Entry.Field("REFRESH_PHASE", phase.rawValue)])
+  }
+
+  func attached(_ process: Int32, to app: AppID) {
+    write(
+      "\(app): process \(process) has attached to perform its refreshes", .info, .appAttached,
+      [Entry.Field("REFRESH_APP", app.description)])
+  }
+
+  func detached(_ process: Int32, from app: AppID) {
+    write(
+      "\(app): process \(process) is no longer attached", .info, .appDetached,
+      [Entry.Field("REFRESH_APP", app.description)])
+  }
+
+  func late(_ process: Int32, of app: AppID, _ refresh: RefreshID) {
+    write(
+      "\(app): process \(process) did not end refresh \(refresh) when it had to, and is given no other until it answers",
+      .warning, .appLate, fields(app, refresh))
+  }
+
+  func cannotWrite(_ problem: StoreError) {
+    write("\(problem); going on in memory", .error, .storeCannotWrite)
+  }
+
+  func cannotRead(_ problem: StoreError) { write("\(problem)", .error) }
+
+  func setAside(_ problem: StoreError) { write("\(problem)", .error) }
+
+  func cannotGoOn(_ reason: String) { write(reason, .error) }
+
+  func writesAgain() {
+    write("the store can be written again, and all that waited is in it", .notice, .storeWritesAgain)
+  }
+
+  func cannotNotify(_ error: SystemdError) { write("\(error)", .warning) }
+
+  func cannotWatch(_ error: SystemdError) { write("cannot watch the machine's conditions: \(error)", .error) }
+
+  func cannotStart(_ refresh: RefreshID, of app: AppID) {
+    write("\(app): cannot start refresh \(refresh): its configuration is gone", .error, nil, fields(app, refresh))
+  }
+
+  private func fields(_ app: AppID, _ refresh: RefreshID) -> [Entry.Field] {
+    [Entry.Field("REFRESH_APP", app.description), Entry.Field("REFRESH_ID", refresh.description)]
+  }
+
+  func write(
+    _ message: String, _ priority: Entry.Priority, _ id: MessageID? = nil, _ fields: [Entry.Field] = []
+  ) {
+    append(Entry(message, priority: priority, messageID: id?.rawValue, fields: fields))
+  }
+}
+
+extension Outcome {
+  /// The outcome as it is written to the journal's field.
+  fileprivate var word: String {
+    switch self {
+    case .newData: "new-data"
+    case .noData: "no-data"
+    case .failed: "failed"
+    }
+  }
+}
+
+/// A duration for a sentence: `7 ms`, `24.1 s`.
+private struct Seconds: CustomStringConvertible {
+  let description: String
+
+  init(_ duration: Duration) {
+    guard duration >= .seconds(1) else {
+      description = "\(duration.inMicroseconds / 1000) ms"
+      return
+    }
+    let tenths = (duration.inMicroseconds + 50_000) / 100_000
+    description = "\(tenths / 10).\(tenths % 10) s"
+  }
+}

@@ -1,0 +1,33 @@
+import JSON
+import RefreshAPI
+import RefreshConfig
+import RefreshEngine
+import RefreshStore
+import Varlink
+
+extension Daemon {
+  /// Handles events and answers when their changes are on the disk; `undo` takes back changes that cannot be stored.
+  func change<Parameters>(
+    _ events: [Event], undo: [Event], for call: Call<Parameters>, reply: @escaping () -> some JSONWritable
+  ) {
+    handleDurably(events) { problem in
+      if let problem {
+        for event in undo { self.handle(event) }
+        call.fail(RefreshdInterface.NotStored(problem: problem.description))
+      } else {
+        call.reply(reply())
+      }
+    }
+  }
+
+  /// The rows of apps in the list, in this order.
+  func rows(of apps: [AppConfiguration]) -> [Wire.App] { apps.map { view(of: $0).row } }
+
+  /// The instant of a wall time; nil before 1970 or more than ten years from now.
+  func instant(ofWallMicroseconds microseconds: Int64) -> Instant? {
+    let now = core.readClocks()
+    let latest = (now + Duration.longest).wallMicroseconds(at: core.engine.wallOffset)
+    guard (0...max(0, latest)).contains(microseconds) else { return nil }
+    return Instant(microseconds: microseconds) - core.engine.wallOffset
+  }
+}

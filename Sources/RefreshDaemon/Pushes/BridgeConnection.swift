@@ -1,0 +1,78 @@
+import RefreshAPI
+import RefreshEngine
+import Varlink
+
+/// The connections of the push bridge.
+final class BridgeConnection: DecisionFollower {
+  typealias WatchCall = Call<PushInterface.Watch.Parameters>
+
+  /// A connection that watches or has reported.
+  private struct Client {
+    /// When it came, boot clock.
+    let since: Instant
+    var watch: WatchCall?
+    var sources: [Wire.Source] = []
+  }
+
+  private unowned let core: DaemonCore
+  private var clients: [ObjectIdentifier: Client] = [:]
+  /// The reply that the watching connections were sent last.
+  private var sent: PushInterface.Watch.Reply?
+  /// The id of the network that was in use last.
+  private var network = ""
+
+  init(_ core: DaemonCore) { self.core = core }
+
+  /// Tells a connection whether it may connect to its sources, now and whenever that changes.
+  func watch(_ call: WatchCall) {
+    keep(call.connection) { $0.watch = call }
+    let now = reply()
+    if now == sent { call.reply(now, continues: true) } else { send() }
+  }
+
+  /// Keeps the sources that a connection reports, all of them its own.
+  func report(_ sources: [Wire.Source], by connection: Connection) {
+    keep(connection) { $0.sources = sources }
+  }
+
+  func engineDecided(_ decision: Decision, on event: Event, at now: Instant) { send() }
+
+  /// The bridge as status shows it; nil if it is not connected.
+  var state: Wire.PushState? {
+    let clients = clients.values.sorted { $0.since < $1.since }
+    return clients.first.map {
+      Wire.PushState(
+        sinceMicroseconds: core.wall($0.since), mayConnect: core.engine.mayBridge,
+        sources: clients.flatMap(\.sources))
+    }
+  }
+
+  private func keep(_ connection: Connection, _ change: (inout Client) -> Void) {
+    let identifier = ObjectIdentifier(connection)
+    // Before the access to the clients: a step of the clock has the engine decide, and they are read then.
+    let now = core.readClocks()
+    change(&clients[identifier, default: Client(since: now)])
+    connection.onDisconnect("bridge") { self.clients[identifier] = nil }
+  }
+
+  private func send() {
+    guard !clients.isEmpty else { return }
+    let now = reply()
+    guard now != sent else { return }
+    sent = now
+    for call in clients.values.compactMap(\.watch) { call.reply(now, continues: true) }
+  }
+
+  private func reply() -> PushInterface.Watch.Reply {
+    // An unknown network is no new network.
+    if let network = core.engine.conditions.network.value { self.network = network.identity }
+    return PushInterface.Watch.Reply(mayConnect: core.engine.mayBridge, network: network)
+  }
+}
+
+extension Network {
+  /// An id that changes with the network, when connections break.
+  fileprivate var identity: String {
+    String(StableHash.of("\(interface)\n\(medium?.rawValue ?? "")\n\(ssid ?? "")"), radix: 16)
+  }
+}

@@ -1,0 +1,180 @@
+import RefreshAPI
+import RefreshConfig
+import RefreshEngine
+import RefreshStore
+
+/// Accepts pushes: saves them, hands them to the engine, and reports their fate.
+final class PushIntake: DecisionFollower, SavedRoom {
+  let bridge: BridgeConnection
+  private unowned let core: DaemonCore
+  private let audience: Audience
+  private let saving: Saving
+  private let journal: DaemonJournal
+  private let tally: Tally
+  private var ledger: PushLedger
+  /// Whether a push or the bridge has come since the start, or a push was stored: from then on the conditions of
+  /// urgencies are watched.
+  private(set) var isInUse: Bool
+  /// Called when the first push or the bridge has come; set once.
+  var onFirstUse: () -> Void = {}
+
+  // Changes for the next commit.
+  private var arrived: [ArrivedPush] = []
+  private var changed: [PushID: PushChange] = [:]
+  /// The messages of pushes that were refused after they were saved.
+  private var unseen: [AppID: Set<String>] = [:]
+  private var dropped: [DroppedPush] = []
+
+  init(
+    _ ledger: PushLedger, _ core: DaemonCore, _ audience: Audience, _ saving: Saving, _ journal: DaemonJournal,
+    _ tally: Tally
+  ) {
+    (self.ledger, self.core, self.audience, self.saving) = (ledger, core, audience, saving)
+    (self.journal, self.tally) = (journal, tally)
+    isInUse = !ledger.apps.isEmpty
+    bridge = BridgeConnection(core)
+  }
+
+  /// Has the conditions of urgencies watched from now on.
+  func use() {
+    guard !isInUse else { return }
+    isInUse = true
+    onFirstUse()
+  }
+
+  // MARK: - Intake
+
+  /// Accepts pushes, and answers when they are on the disk: the fate of each, or why none was accepted.
+  ///
+  /// They are saved first and handed to the engine after that: a push that cannot be stored never was, and may be sent
+  /// again. In the same transaction the store leaves out a message that was accepted before. The engine's decision is
+  /// saved before the answer too, so that a crash right after it changes nothing.
+  func accept(_ orders: [PushOrder], then answer: @escaping (Result<[AcceptedPush], PushRefusal>) -> Void) {
+    let now = core.readClocks()
+    use()
+    let arrived = orders.map { $0.arrived(as: ledger.makeID(), at: now) }
+    let isToBeSaved = arrived.contains { $0.push != nil || $0.message != nil }
+    let conclude = { (known: Set<PushID>) in
+      zip(orders, arrived).map { order, push in
+        known.contains(push.id) ? self.passOver(order) : self.hand(order, push.push)
+      }
+    }
+    guard isToBeSaved else { return answer(.success(conclude([]))) }
+    let bytes = arrived.reduce(0) { $0 + ($1.push?.payload.utf8.count ?? 0) }
+    guard ledger.reserve(bytes) else { return answer(.failure(.full)) }
+    self.arrived += arrived
+    saving.promise { problem, known in
+      self.ledger.release(bytes)
+      if let problem { return answer(.failure(PushRefusal(problem))) }
+      let accepted = conclude(known)
+      self.saving.afterCommit { answer(.success(accepted)) }
+      self.saving.commitSoon()
+    }
+  }
+
+  /// Counts a push that was refused because its payload is wrong.
+  func noteRefused() { tally.note(Tally.PushFate.refused) }
+
+  /// Counts a push that was accepted before.
+  private func passOver(_ order: PushOrder) -> AcceptedPush {
+    tally.note(Tally.PushFate.known)
+    return AcceptedPush(fate: .known, waiting: waiting(of: order.app))
+  }
+
+  /// Hands a saved push to the engine; a push that wakes nobody goes to the attached processes.
+  private func hand(_ order: PushOrder, _ push: Push?) -> AcceptedPush {
+    guard core.configuration[order.app] != nil else {
+      if let message = order.message { unseen[order.app, default: []].insert(message) }
+      if let push { changed[push.id] = .gone }
+      return AcceptedPush()
+    }
+    guard let push else {
+      audience.attached.send(
+        Wire.AttachEvent(kind: "push", payload: order.payload.text, contentID: order.payload.contentID),
+        of: order.app)
+      audience.watchers.report(push: order.payload.contentID, to: order.app, .told)
+      return note(AcceptedPush(fate: .told, waiting: waiting(of: order.app)), of: order)
+    }
+    core.handle(.pushed(order.app, push))
+    let isKept = core.engine.pushes(of: order.app).contains { $0.id == push.id }
+    // A push that replaced another has that one's row, and needs none of its own.
+    if !isKept { changed[push.id] = .gone }
+    let told = core.engine.state(of: order.app)?.running?.push
+    var accepted = AcceptedPush(fate: isKept ? .queued : .merged, waiting: waiting(of: order.app))
+    if told == push.id {
+      accepted.waiting += 1
+    } else if let opens = core.engine.pushOpens(for: order.app), opens > core.now {
+      accepted.earliest = opens
+    }
+    return note(accepted, of: order)
+  }
+
+  private func note(_ accepted: AcceptedPush, of order: PushOrder) -> AcceptedPush {
+    guard let fate = accepted.fate else { return accepted }
+    tally.note(Tally.PushFate(fate))
+    journal.accepted(order.payload.contentID, of: order.app, fate, waiting: accepted.waiting)
+    return accepted
+  }
+
+  /// How many pushes of an app wait, without the one that a running refresh reports.
+  private func waiting(of app: AppID) -> Int {
+    let told = core.engine.state(of: app)?.running?.push
+    return core.engine.pushes(of: app).count { $0.id != told }
+  }
+
+  // MARK: - Decisions
+
+  func engineDecided(_ decision: Decision, on event: Event, at now: Instant) {
+    guard !decision.pushes.isEmpty else { return }
+    changed.merge(decision.pushes) { _, later in later }
+    dropped += decision.pushesDropped
+    let untold = decision.pushesMerged.union(decision.pushesDropped.map(\.id))
+    for (id, change) in decision.pushes {
+      let before = ledger.note(change, of: id)
+      guard change == .gone, before?.isTold == true, !untold.contains(id) else { continue }
+      // After a loss of power the app would get the push again.
+      saving.requireDurable()
+      tally.note(Tally.PushFate.delivered)
+    }
+    for push in decision.pushesDropped {
+      tally.note(Tally.PushFate.dropped)
+      journal.dropped(push)
+      audience.attached.send(
+        Wire.AttachEvent(
+          kind: "push_dropped", message: "more than \(Engine.mostPushes) pushes waited, and it was the oldest",
+          contentID: push.contentID),
+        of: push.app)
+    }
+  }
+
+  // MARK: - Saving
+
+  var hasChanges: Bool { !arrived.isEmpty || !changed.isEmpty || !unseen.isEmpty || !dropped.isEmpty }
+
+  func moveChanges(into batch: inout Batch) {
+    batch.pushes.arrived = arrived
+    batch.pushes.changed = changed
+    batch.pushes.unseen = unseen
+    batch.pushes.dropped = dropped
+    (arrived, changed, unseen, dropped) = ([], [:], [:], [])
+  }
+
+  /// Marks the pushes of apps without a file too.
+  func markAllChanged() {
+    for app in ledger.apps {
+      for push in core.engine.pushes(of: app) { changed[push.id] = .kept(app, push) }
+    }
+  }
+}
+
+extension Urgency {
+  init(_ urgency: Wire.Urgency) {
+    self =
+      switch urgency {
+      case .veryLow: .veryLow
+      case .low: .low
+      case .normal: .normal
+      case .high: .high
+      }
+  }
+}

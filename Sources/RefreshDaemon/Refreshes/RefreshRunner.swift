@@ -1,0 +1,237 @@
+import RefreshAPI
+import RefreshConfig
+import RefreshEngine
+import RefreshStore
+import Systemd
+import Varlink
+
+/// Runs refreshes: starts their tasks or hands them to an attached process, and reports their start and their end.
+final class RefreshRunner: DecisionFollower {
+  private unowned let core: DaemonCore
+  private let ports: Ports
+  private let rooms: Rooms
+  private let environment: TaskEnvironment
+  private var refreshes = RunningRefreshes()
+
+  /// The other rooms that a refresh needs.
+  struct Rooms {
+    let audience: Audience
+    let saving: Saving
+    let transfers: TransferRunner
+    let fetches: FetchValidators
+    let lasts: LastRefreshes
+    let tally: Tally
+  }
+
+  init(_ core: DaemonCore, _ ports: Ports, _ environment: TaskEnvironment, _ rooms: Rooms) {
+    (self.core, self.ports, self.environment, self.rooms) = (core, ports, environment, rooms)
+  }
+
+  // MARK: - Queries
+
+  subscript(refresh: RefreshID) -> RunningRefreshes.Running? { refreshes[refresh] }
+
+  /// The task with this token; nil when there never was one or it has ended.
+  func task(of token: String) -> TaskKey? { refreshes.task(of: token) }
+
+  /// The task with this token, if the peer may complete it.
+  ///
+  /// A task may hand its token on as it likes; the token of an attached process is for its user only.
+  func task(of token: String, completedBy peer: Peer) -> TaskKey? {
+    guard let key = refreshes.task(of: token) else { return nil }
+    guard let running = refreshes[key.refresh], let performer = running.performer,
+      let user = rooms.audience.attached.user(of: performer, of: running.app.id)
+    else { return key }
+    return user == peer.uid ? key : nil
+  }
+
+  // MARK: - Start
+
+  /// Starts the tasks of a refresh that come after no other.
+  func start(_ refresh: RefreshID, of app: AppConfiguration, _ trigger: Trigger, deadline: Instant) {
+    let running = begin(refresh, of: app, trigger, deadline: deadline, performer: nil)
+    for (task, policy) in app.policy.tasks.enumerated() where policy.after.isEmpty {
+      launch(task, of: refresh, running)
+    }
+  }
+
+  /// Starts one more task of a running refresh.
+  func startTask(_ task: Int, of refresh: RefreshID) {
+    if let running = refreshes[refresh] { launch(task, of: refresh, running) }
+  }
+
+  /// Has the app's attached process perform a refresh.
+  func perform(_ refresh: RefreshID, of app: AppConfiguration, _ trigger: Trigger, deadline: Instant) {
+    let performer = rooms.audience.attached.performer(of: app.id)
+    let running = begin(refresh, of: app, trigger, deadline: deadline, performer: performer?.lease)
+    // The process may have left since the engine decided.
+    guard let performer, let token = running.tokens.first else { return lose(refresh) }
+    rooms.audience.attached.send(
+      Wire.AttachEvent(
+        kind: "perform", refresh: refresh.description, trigger: Wire.Trigger(trigger), token: token,
+        payload: payload(of: refresh, app.id), session: session(of: refresh),
+        deadlineMicroseconds: core.wall(deadline), contentID: core.engine.push(toldBy: refresh)?.contentID),
+      to: performer.lease, of: app.id)
+  }
+
+  private func begin(
+    _ refresh: RefreshID, of app: AppConfiguration, _ trigger: Trigger, deadline: Instant, performer: LeaseID?
+  ) -> RunningRefreshes.Running {
+    let running = refreshes.begin(
+      refresh, of: app, trigger, deadline: deadline, performer: performer,
+      watchers: rooms.audience.runCalls.claim(by: refresh, of: app.id))
+    ports.journal.started(refresh, of: app.id, trigger)
+    for call in running.watchers where call.wantsMore {
+      call.reply(ManagerInterface.Run.Reply(event: .init(kind: .started, id: refresh.description)), continues: true)
+    }
+    rooms.audience.attached.send(
+      Wire.AttachEvent(kind: "started", refresh: refresh.description, trigger: Wire.Trigger(trigger)),
+      of: app.id, except: performer)
+    return running
+  }
+
+  private func launch(_ task: Int, of refresh: RefreshID, _ running: RunningRefreshes.Running) {
+    let app = running.app
+    let (command, policy) = (app.commands[task], app.policy.tasks[task])
+    let variables = environment.variables(
+      of: command, app: app, refresh: refresh, trigger: running.trigger, session: session(of: refresh),
+      contentID: core.engine.push(toldBy: refresh)?.contentID, deadline: core.wall(running.deadline),
+      token: running.tokens[task])
+    ports.launcher.start(
+      TaskLaunch(
+        key: TaskKey(refresh: refresh, task: task), app: app.id, command: command, owner: app.owner,
+        environment: variables, description: "\(app.name): \(policy.name) (refresh \(refresh))",
+        timeLimit: max(.zero, core.now.duration(to: running.deadline)), grace: app.policy.grace,
+        goodExits: [policy.noDataExit], properties: app.sandbox.map(UnitProperty.init),
+        input: rooms.fetches.order(of: command, app.id) ?? payload(of: refresh, app.id).map { [UInt8]($0.utf8) },
+        changedPath: policy.newData.path))
+  }
+
+  private func session(of refresh: RefreshID) -> String? { core.engine.started(of: refresh)?.session }
+
+  /// The push or the ended session of transfers that a refresh reports to the app.
+  private func payload(of refresh: RefreshID, _ app: AppID) -> String? {
+    core.engine.push(toldBy: refresh)?.payload
+      ?? rooms.transfers.sessionReport(toldBy: refresh, to: app, in: core.engine)
+  }
+
+  // MARK: - Stop
+
+  /// Reports to the app, by signal and by socket, that its refresh is near its deadline.
+  func warn(_ refresh: RefreshID, of app: AppID, deadline: Instant) {
+    for key in refreshes.keys(of: refresh) { ports.launcher.warn(key) }
+    sendPerformer(
+      of: refresh,
+      Wire.AttachEvent(
+        kind: "expiring", refresh: refresh.description, deadlineMicroseconds: core.wall(deadline)))
+    rooms.audience.notify(
+      leasesOf: app,
+      Wire.Notice(kind: "expiring", refresh: refresh.description, deadlineMicroseconds: core.wall(deadline)))
+  }
+
+  func terminate(_ refresh: RefreshID, of app: AppID, for reason: StopReason) {
+    ports.journal.asked(refresh, of: app, toEndFor: reason)
+    for key in refreshes.keys(of: refresh) { ports.launcher.terminate(key) }
+    sendPerformer(
+      of: refresh,
+      Wire.AttachEvent(kind: "cancelled", refresh: refresh.description, reason: Wire.StopReason(reason)))
+  }
+
+  /// Ends all processes of a refresh, or gives up on the attached process that performs it.
+  func kill(_ refresh: RefreshID) {
+    for key in refreshes.keys(of: refresh) { ports.launcher.kill(key) }
+    guard let running = refreshes[refresh], let performer = running.performer else { return }
+    let (app, attached) = (running.app.id, rooms.audience.attached)
+    guard attached.user(of: performer, of: app) != nil else { return }
+    attached.setLate(performer, of: app, refresh, tokens: running.tokens)
+    lose(refresh)
+  }
+
+  /// Fails the refreshes that a process performed whose connection has ended.
+  func performerLeft(_ lease: LeaseID) {
+    for refresh in refreshes.performed(by: lease) { lose(refresh) }
+  }
+
+  private func lose(_ refresh: RefreshID) {
+    core.handle(.taskEnded(refresh, task: 0, TaskEnd(exit: .lostClient)))
+  }
+
+  private func sendPerformer(of refresh: RefreshID, _ event: Wire.AttachEvent) {
+    guard let running = refreshes[refresh], let performer = running.performer else { return }
+    rooms.audience.attached.send(event, to: performer, of: running.app.id)
+  }
+
+  // MARK: - Output and end
+
+  /// Hands a line that a task printed to the journal and to the calls that watch.
+  func receive(_ line: String, of key: TaskKey) {
+    guard let running = refreshes[key.refresh] else { return }
+    let task = running.app.policy.tasks[key.task].name
+    ports.journal.output(line, of: key.refresh, running.app.id, task: task)
+    let reply = ManagerInterface.Run.Reply(event: .init(kind: .output, task: task, text: line))
+    for call in running.watchers where call.wantsMore { call.reply(reply, continues: true) }
+  }
+
+  /// Reports the refreshes that have ended; a call that waits for one is answered when it is in the history.
+  func engineDecided(_ decision: Decision, on event: Event, at now: Instant) {
+    for record in decision.ended {
+      let stored = StoredRefresh(record, wallOffset: core.engine.wallOffset)
+      rooms.lasts.note(stored)
+      rooms.tally.note(record)
+      ports.journal.ended(record)
+      rooms.audience.attached.report(stored)
+      let watchers = refreshes.end(record.id)
+      guard !watchers.isEmpty else { continue }
+      let reply = ManagerInterface.Run.Reply(event: .init(kind: .finished, refresh: Wire.Refresh(stored)))
+      rooms.saving.afterCommit { for call in watchers { call.reply(reply) } }
+    }
+  }
+
+  // MARK: - Survivors
+
+  /// Adopts the refreshes of the daemon before this one that still run, and ends the rest.
+  ///
+  /// Called before the configuration is in force, when the engine decides the outcome of each. Gives the events to
+  /// handle after that: what tasks reported of themselves to the earlier daemon.
+  func adopt(
+    _ left: [AppID: Started], stored: [PassedDescriptor], _ configuration: ConfigurationInForce
+  ) -> [Event] {
+    let found = ports.launcher.adopt(left.flatMap { $1.tasks(in: configuration[$0]) }, stored: stored)
+    let survivors = Dictionary(grouping: found) { $0.key.refresh }
+    ports.launcher.clean(leftFrom: Set(left.values.map(\.id)).subtracting(survivors.keys))
+    for (id, started) in left.sorted(by: { $0.key < $1.key }) {
+      guard let app = configuration[id], let tasks = survivors[started.id] else { continue }
+      let tokens = tasks.compactMap { key, found in found.token.map { (key.task, $0) } }
+      _ = refreshes.begin(
+        started.id, of: app, started.trigger, deadline: started.at + app.policy.deadline, performer: nil,
+        found: Dictionary(uniqueKeysWithValues: tokens), watchers: [])
+      core.handle(.survived(started.id, tasks: Set(tasks.map(\.key.task))))
+      ports.journal.tookOver(started.id, of: id)
+    }
+    return found.sorted { $0.key.description < $1.key.description }.flatMap { key, task in
+      task.completion.map { completion in
+        [.completed(key.refresh, task: key.task, completion.outcome, message: completion.message)]
+          + completion.hints.events(of: key.refresh, refreshes[key.refresh])
+      } ?? []
+    }
+  }
+}
+
+extension Started {
+  /// The tasks of a refresh that a daemon before this one may have left.
+  fileprivate func tasks(in app: AppConfiguration?) -> [LeftTask] {
+    guard let app else { return [] }
+    return zip(app.commands, app.policy.tasks).enumerated().map { number, task in
+      LeftTask(
+        key: TaskKey(refresh: id, task: number), app: app.id, command: task.0, owner: app.owner,
+        changedPath: task.1.newData.path)
+    }
+  }
+}
+
+extension NewData {
+  /// The path to look at before and after the task, if the task is judged by one.
+  var path: String? {
+    if case .changed(let path) = self { path } else { nil }
+  }
+}

@@ -1,0 +1,75 @@
+import RefreshAPI
+import RefreshConfig
+import RefreshEngine
+import Varlink
+
+/// The refreshes that run, and the tokens of their tasks.
+struct RunningRefreshes {
+  struct Running {
+    /// The app as it was configured at the start.
+    let app: AppConfiguration
+    let trigger: Trigger
+    /// When the refresh is asked to end, boot clock.
+    let deadline: Instant
+    /// The lease of the attached process that performs the refresh; nil where the app's commands do.
+    let performer: LeaseID?
+    /// A token for each task, by which it may complete itself.
+    let tokens: [String]
+    /// The `Run` calls that are sent each step.
+    let watchers: [RunCalls.RunCall]
+
+    /// The commands of the refresh; none where an attached process performs it.
+    var commands: [Command] { performer == nil ? app.commands : [] }
+  }
+
+  private var running: [RefreshID: Running] = [:]
+  private var tasks: [String: TaskKey] = [:]
+
+  subscript(refresh: RefreshID) -> Running? { running[refresh] }
+
+  /// The task with this token; nil when there never was one or it has ended.
+  func task(of token: String) -> TaskKey? { tasks[token] }
+
+  /// The commands of a running refresh, as the launcher knows them.
+  func keys(of refresh: RefreshID) -> [TaskKey] {
+    (running[refresh]?.commands ?? []).indices.map { TaskKey(refresh: refresh, task: $0) }
+  }
+
+  /// The refreshes that an attached process performs, in order of their ids.
+  func performed(by performer: LeaseID) -> [RefreshID] {
+    running.filter { $0.value.performer == performer }.keys.sorted()
+  }
+
+  /// Adds a refresh and gives each of its tasks a token; an attached process performs it as one task.
+  ///
+  /// - Parameter found: the tokens of tasks that were found running, by number.
+  mutating func begin(
+    _ refresh: RefreshID, of app: AppConfiguration, _ trigger: Trigger, deadline: Instant, performer: LeaseID?,
+    found: [Int: String] = [:], watchers: [RunCalls.RunCall]
+  ) -> Running {
+    let tokens = (performer == nil ? app.commands.indices : 0..<1).map { found[$0] ?? Token.make() }
+    for (index, token) in tokens.enumerated() { tasks[token] = TaskKey(refresh: refresh, task: index) }
+    let started = Running(
+      app: app, trigger: trigger, deadline: deadline, performer: performer, tokens: tokens, watchers: watchers)
+    running[refresh] = started
+    return started
+  }
+
+  /// Forgets a refresh that has ended, and gives the calls that watched it.
+  mutating func end(_ refresh: RefreshID) -> [RunCalls.RunCall] {
+    guard let ended = running.removeValue(forKey: refresh) else { return [] }
+    for token in ended.tokens { tasks[token] = nil }
+    return ended.watchers
+  }
+}
+
+/// The secret by which a process shows which task or worker it is.
+enum Token {
+  /// Makes one: 128 random bits, so that only a process that was given it can have it.
+  static func make() -> String {
+    (0..<2).map { _ in
+      let half = String(UInt64.random(in: .min ... .max), radix: 16)
+      return String(repeating: "0", count: 16 - half.count) + half
+    }.joined()
+  }
+}

@@ -1,0 +1,97 @@
+import Glibc
+import RefreshConfig
+import RefreshEngine
+
+/// Makes the environment variables of commands.
+struct TaskEnvironment {
+  /// The variables of every command: `PATH` and language; a user's daemon passes on its whole session.
+  private let inherited: [String]
+  /// The path of the daemon's socket.
+  private let socket: String
+  /// The path of `refresh-worker`; its usual path if it is not found, for the message that it cannot be started.
+  let worker: String
+
+  /// Variables of the daemon's own service, which would mislead a task (systemd.exec(5), sd_notify(3)).
+  private static let ofTheService: Set<Substring> = [
+    "NOTIFY_SOCKET", "WATCHDOG_USEC", "WATCHDOG_PID", "LISTEN_FDS", "LISTEN_PID", "LISTEN_FDNAMES", "JOURNAL_STREAM",
+    "INVOCATION_ID", "MAINPID", "SYSTEMD_EXEC_PID", "STATE_DIRECTORY", "RUNTIME_DIRECTORY", "CONFIGURATION_DIRECTORY",
+  ]
+  /// The variables that a system daemon passes on: where programs are found, and their language.
+  private static let ofTheSystem: Set<Substring> = ["PATH", "LANG", "LC_ALL", "LC_MESSAGES", "TZ"]
+
+  /// Chooses the variables that commands inherit from the daemon.
+  init(_ settings: DaemonSettings) {
+    socket = settings.socket
+    worker = settings.reader.worker ?? "/usr/libexec/refreshd/refresh-worker"
+    var inherited = settings.environment.filter { variable in
+      let name = variable.prefix { $0 != "=" }
+      return settings.isUserDaemon ? !Self.ofTheService.contains(name) : Self.ofTheSystem.contains(name)
+    }
+    if !inherited.contains(where: { $0.hasPrefix("PATH=") }) {
+      inherited.append("PATH=/usr/local/sbin:/usr/local/bin:/usr/sbin:/usr/bin:/sbin:/bin")
+    }
+    self.inherited = inherited
+  }
+
+  /// The environment of one task.
+  ///
+  /// - Parameter deadline: when the refresh is asked to end, in microseconds of the wall clock. The task gets whole
+  ///   seconds since 1970, rounded down, which `date +%s` compares with.
+  func variables(
+    of command: Command, app: AppConfiguration, refresh: RefreshID, trigger: Trigger, session: String?,
+    contentID: String?, deadline: Int64, token: String
+  ) -> [String] {
+    var refreshing = [
+      "REFRESH_APP=\(app.id)", "REFRESH_ID=\(refresh)", "REFRESH_TRIGGER=\(trigger.rawValue)",
+      "REFRESH_DEADLINE=\(deadline / 1_000_000)", "REFRESH_SOCKET=\(socket)", "REFRESH_TOKEN=\(token)",
+    ]
+    if let session { refreshing.append("REFRESH_SESSION=\(session)") }
+    if let contentID { refreshing.append("REFRESH_CONTENT_ID=\(contentID)") }
+    return variables(of: command, app, refreshing)
+  }
+
+  /// The environment of an `on_stale` command; it gets the age of the data in whole seconds.
+  ///
+  /// The id belongs to no refresh; with the socket it marks the processes of the command.
+  func variables(ofNotifyCommand command: Command, app: AppConfiguration, id: RefreshID, age: Duration) -> [String] {
+    variables(
+      of: command, app,
+      [
+        "REFRESH_APP=\(app.id)", "REFRESH_ID=\(id)", "REFRESH_DATA_AGE=\(age.components.seconds)",
+        "REFRESH_SOCKET=\(socket)",
+      ])
+  }
+
+  /// The environment of a worker that moves files.
+  func variables(ofWorker command: Command, app: AppConfiguration, id: RefreshID, token: String) -> [String] {
+    variables(
+      of: command, app,
+      [
+        "REFRESH_APP=\(app.id)", "REFRESH_ID=\(id)", "REFRESH_SOCKET=\(socket)", "REFRESH_TOKEN=\(token)",
+      ])
+  }
+
+  /// The environment of a command that shows a notice on the owner's desktop, by the owner's session bus.
+  func variables(ofNotice command: Command, app: AppConfiguration, id: RefreshID) -> [String] {
+    let own = variables(
+      of: command, app, ["REFRESH_APP=\(app.id)", "REFRESH_ID=\(id)", "REFRESH_SOCKET=\(socket)"])
+    let runtime = "/run/user/\(app.owner.uid)"
+    return Self.merged([["XDG_RUNTIME_DIR=\(runtime)", "DBUS_SESSION_BUS_ADDRESS=unix:path=\(runtime)/bus"], own])
+  }
+
+  private func variables(of command: Command, _ app: AppConfiguration, _ own: [String]) -> [String] {
+    let user = [
+      "HOME=\(app.owner.home)", "USER=\(app.owner.name)", "LOGNAME=\(app.owner.name)",
+    ]
+    return Self.merged([inherited, user, command.environment, own])
+  }
+
+  private static func merged(_ layers: [[String]]) -> [String] {
+    var taken: Set<Substring> = []
+    var variables: [String] = []
+    for layer in layers.reversed() {
+      for variable in layer where taken.insert(variable.prefix { $0 != "=" }).inserted { variables.append(variable) }
+    }
+    return variables
+  }
+}

@@ -1,0 +1,71 @@
+import RefreshConfig
+import RefreshEngine
+import RefreshStore
+
+/// The changes of apps and of the machine for the next commit, and the work that waits for it.
+struct PendingCommit {
+  /// An effect, with the configuration that was in force when the engine decided on it.
+  struct Work {
+    let effect: Effect
+    let app: AppConfiguration?
+  }
+
+  /// Called after the commit: why nothing was saved, or the pushes left out because they were accepted before.
+  typealias Promise = (StoreError?, Set<PushID>) -> Void
+
+  var changed: Set<AppID> = []
+  /// Whether the wall clock was set: a later boot reads this boot's instants by the last saved offset.
+  var clockStepped = false
+  /// Whether the state of the machine is to be saved.
+  var deviceChanged = false
+  /// The apps of which the engine learnt more.
+  var learned: Set<AppID> = []
+  /// The times at which the user opened apps, for the history.
+  var openings: [Opening] = []
+  var ended: [RefreshRecord] = []
+  var waited: [WaitRecord] = []
+  /// Whether the commit must survive a loss of power although nobody waits for it: a file is complete, or an app was
+  /// notified.
+  var isDurable = false
+  /// The effects to perform after the commit, in order.
+  var work: [Work] = []
+  /// Called after the commit, whether it failed or not.
+  var answers: [() -> Void] = []
+  /// Called after a commit that survives a loss of power, or with the reason why there was none.
+  var promises: [Promise] = []
+
+  var isToBeSaved: Bool {
+    !changed.isEmpty || deviceChanged || clockStepped || !learned.isEmpty || !openings.isEmpty || !ended.isEmpty
+      || !waited.isEmpty || !promises.isEmpty
+  }
+
+  /// Whether the commit may wait for others: nothing is started or answered after it, and nothing has ended.
+  var canWait: Bool {
+    !clockStepped && ended.isEmpty && work.isEmpty && answers.isEmpty && promises.isEmpty
+  }
+
+  var isEmpty: Bool { !isToBeSaved && work.isEmpty && answers.isEmpty }
+
+  /// Adds what the engine decided.
+  mutating func add(_ decision: Decision, at now: Instant, app: (AppID) -> AppConfiguration?) {
+    changed.formUnion(decision.changed)
+    deviceChanged = deviceChanged || decision.deviceChanged || decision.deviceLearned
+    learned.formUnion(decision.learned)
+    openings += decision.opened.map { Opening(app: $0, at: now) }
+    ended += decision.ended
+    waited += decision.waited
+    work += decision.effects.map { Work(effect: $0, app: app($0.app)) }
+  }
+}
+
+extension Effect {
+  /// The app that the effect is about.
+  var app: AppID {
+    switch self {
+    case .start(_, let app, _, _), .perform(_, let app, _, _), .startTask(_, let app, _), .warn(_, let app, _),
+      .terminate(_, let app, _), .kill(_, let app), .tellStale(_, let app, _), .transfer(_, let app),
+      .stopTransfer(_, let app, _):
+      app
+    }
+  }
+}

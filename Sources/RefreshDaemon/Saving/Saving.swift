@@ -1,0 +1,191 @@
+import RefreshEngine
+import RefreshStore
+import Systemd
+
+/// A room whose state is saved with the next commit.
+protocol SavedRoom: AnyObject {
+  /// Whether the next commit has something of this room to save.
+  var hasChanges: Bool { get }
+  /// Moves what has changed since the last call into a batch.
+  func moveChanges(into batch: inout Batch)
+  /// Marks everything as changed, because the store has begun a new, empty file.
+  func markAllChanged()
+}
+
+/// Saves what changed in one transaction, and only then lets effects be performed and answers be given.
+final class Saving: DecisionFollower {
+  /// How long after a failed commit the next is tried, if nothing else causes one.
+  private static let retryAfter = Duration.seconds(10)
+  /// How long a change of phase may wait for others to share its commit: a fleet of apps changes faster than a disk.
+  private static let gathering = Duration.milliseconds(5)
+
+  private unowned let core: DaemonCore
+  private let ports: Ports
+  private let tally: Tally
+  /// The rooms that are saved; set once.
+  var rooms: [any SavedRoom] = []
+  /// Performs the effects of a commit, and whatever follows each commit; set once.
+  var perform: ([PendingCommit.Work]) -> Void = { _ in }
+  /// Called when nothing is left to commit; set once.
+  var onIdle: () -> Void = {}
+  /// Called when the store fails, and when it works again; set once.
+  var onProblem: () -> Void = {}
+  /// Why the store cannot be written; the daemon goes on in memory until it can.
+  private(set) var problem: StoreError?
+
+  private var pending = PendingCommit()
+  private var isCommitting = false
+  private var isCommitDue = false
+  /// Starts a commit that may wait, or retries one that failed.
+  private var timer: (any WakeTimer)?
+  /// The refreshes that have ended and whose tasks the launcher keeps until that is saved.
+  private var unreleased: [RefreshID] = []
+
+  init(_ core: DaemonCore, _ ports: Ports, _ tally: Tally) {
+    (self.core, self.ports, self.tally) = (core, ports, tally)
+  }
+
+  func open() throws(SystemdError) {
+    timer = try core.scheduler.timer { [unowned self] in commitNow() }
+  }
+
+  /// Whether there is nothing to save, to perform or to answer.
+  var isEmpty: Bool { pending.isEmpty && !rooms.contains(where: \.hasChanges) }
+
+  func engineDecided(_ decision: Decision, on event: Event, at now: Instant) {
+    if case .clockStepped = event { pending.clockStepped = true }
+    pending.add(decision, at: now) { core.configuration[$0] }
+    commitIfNeeded()
+  }
+
+  /// Calls back when everything up to now is on the disk, or with the reason why it is not.
+  func promise(_ promise: @escaping PendingCommit.Promise) {
+    pending.promises.append(promise)
+    commitSoon()
+  }
+
+  /// Has an answer given after the next commit, which the caller starts.
+  func afterCommit(_ answer: @escaping () -> Void) { pending.answers.append(answer) }
+
+  /// Has the next commit survive a loss of power.
+  func requireDurable() { pending.isDurable = true }
+
+  /// Starts a commit if anything waits for one.
+  func commitIfNeeded() {
+    if !isEmpty { commitSoon() }
+  }
+
+  /// Has everything that is pending saved and performed, after the commit that is under way.
+  ///
+  /// Effects of a decision that changed nothing need no commit, but keep their turn behind one that is under way. A
+  /// commit that nobody waits for waits a moment.
+  func commitSoon() {
+    guard !isCommitting else { return }
+    if !isToBeSaved && problem == nil {
+      finish(takePending())
+      return onIdle()
+    }
+    guard pending.canWait, problem == nil, !core.engine.isStopping else { return commitNow() }
+    guard !isCommitDue else { return }
+    isCommitDue = true
+    core.scheduler.arm(timer, after: Self.gathering, accuracy: 1000)
+  }
+
+  /// Handles an error of a read: a damaged file was set aside, and everything known goes into the new one.
+  func readFailed(_ problem: StoreError) {
+    ports.journal.cannotRead(problem)
+    saveAllAfter(problem)
+    commitIfNeeded()
+  }
+
+  private var isToBeSaved: Bool { pending.isToBeSaved || rooms.contains(where: \.hasChanges) }
+
+  private func commitNow() {
+    isCommitDue = false
+    guard !isCommitting else { return }
+    isCommitting = true
+    core.scheduler.soon { self.commit() }
+  }
+
+  /// Saves and performs until nothing is left; changes during a commit make the next one.
+  private func commit() {
+    repeat {
+      guard isToBeSaved || problem != nil else {
+        complete(takePending(), nil, [])
+        continue
+      }
+      let batch = makeBatch()
+      let turn = takePending()
+      return ports.store.save(batch, durably: turn.isDurable || !turn.promises.isEmpty) { result in
+        var (problem, known): (StoreError?, Set<PushID>) = (nil, [])
+        switch result {
+        case .success(let pushes): known = pushes
+        case .failure(let error): problem = error
+        }
+        self.tally.noteWrite(took: batch.now.duration(to: self.core.now), failed: problem != nil)
+        self.complete(turn, problem, known)
+        if self.isEmpty { self.rest() } else { self.commit() }
+      }
+    } while !isEmpty
+    rest()
+  }
+
+  private func rest() {
+    isCommitting = false
+    onIdle()
+  }
+
+  private func takePending() -> PendingCommit {
+    defer { pending = PendingCommit() }
+    return pending
+  }
+
+  private func makeBatch() -> Batch {
+    let engine = core.engine
+    var batch = Batch(
+      now: core.now, wallOffset: engine.wallOffset, openings: pending.openings, records: pending.ended,
+      waits: pending.waited)
+    if pending.deviceChanged { batch.device = engine.device }
+    for id in pending.changed { batch.states[id] = engine.state(of: id) }
+    for id in pending.learned { batch.learned[id] = .some(engine.learned(of: id)) }
+    for room in rooms { room.moveChanges(into: &batch) }
+    return batch
+  }
+
+  private func complete(_ turn: PendingCommit, _ problem: StoreError?, _ known: Set<PushID>) {
+    note(problem)
+    unreleased += turn.ended.map(\.id)
+    if problem == nil {
+      for refresh in unreleased { ports.launcher.release(refresh) }
+      unreleased = []
+    }
+    for promise in turn.promises { promise(problem, known) }
+    finish(turn)
+  }
+
+  private func finish(_ turn: PendingCommit) {
+    for answer in turn.answers { answer() }
+    perform(turn.work)
+  }
+
+  /// Arms the retry of a failed commit, and reports once when writing fails and when it works again.
+  private func note(_ problem: StoreError?) {
+    if let problem {
+      core.scheduler.arm(timer, after: Self.retryAfter, accuracy: 1_000_000)
+      saveAllAfter(problem)
+    }
+    guard self.problem != problem else { return }
+    self.problem = problem
+    if let problem { ports.journal.cannotWrite(problem) } else { ports.journal.writesAgain() }
+    onProblem()
+  }
+
+  private func saveAllAfter(_ problem: StoreError) {
+    guard problem.code == .corrupt else { return }
+    let apps = core.configuration.apps.map(\.id)
+    pending.changed.formUnion(apps)
+    pending.learned.formUnion(apps)
+    pending.deviceChanged = true
+    for room in rooms { room.markAllChanged() }
+  }
+}

@@ -1,0 +1,28 @@
+import RefreshEngine
+import Systemd
+
+/// The conditions of the machine as the daemon hears them; ``ConditionSources`` reads the real machine.
+protocol MachineConditions: AnyObject {
+  var onChange: (Observation) -> Void { get set }
+  var onSleep: (Bool) -> Void { get set }
+  var onSessions: (Set<UInt32>) -> Void { get set }
+  /// How long the machine waits before it sleeps, in microseconds from the moment that it says so.
+  var timeToSleep: Int64 { get }
+
+  func start(needs: ConditionNeeds) throws(SystemdError)
+  func holdSleep(_ isHeld: Bool)
+  func askLingering(of user: UInt32, answer: @escaping (Bool) -> Void)
+}
+
+extension ConditionSources: MachineConditions {}
+
+/// The time zone of the machine; ``LocalZone`` reads the real one.
+protocol ZoneSource: AnyObject {
+  var onZone: (Zone) -> Void { get set }
+  var zone: Zone { get }
+
+  /// Reads the zone again, after the wall clock was set.
+  func look()
+}
+
+extension LocalZone: ZoneSource {}

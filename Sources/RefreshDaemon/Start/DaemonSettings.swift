@@ -1,0 +1,161 @@
+import Glibc
+import RefreshConfig
+
+/// The settings of the command line and the environment.
+public struct DaemonSettings: Sendable {
+  /// The purpose of a start.
+  public enum Purpose: Sendable {
+    /// Run.
+    case run
+    /// Read the configuration, print every mistake, and exit.
+    case check
+    /// Print the help, and exit.
+    case help
+    /// Print the version, and exit.
+    case version
+  }
+
+  /// The purpose of this start.
+  public let purpose: Purpose
+  let isUserDaemon: Bool
+  let sources: ConfigurationSources
+  let stateDirectory: String
+  /// Whether the state is where every daemon of this kind has it.
+  let hasStandardState: Bool
+  let socket: String
+  /// The environment that the daemon was started with, `NAME=value` each.
+  let environment: [String]
+
+  /// The directory of the socket.
+  var socketDirectory: String { socket.lastIndex(of: "/").map { String(socket[..<$0]) } ?? "/" }
+
+  /// The reader of the configuration.
+  var reader: Reader { Reader(isUserDaemon: isUserDaemon) }
+
+  /// The text of `refreshd --help`.
+  public static let help = """
+    Usage: refreshd [--user] [--config DIR] [--state DIR] [--socket PATH] [--check]
+
+    Keeps apps fresh in the background. Runs in the foreground until SIGTERM; SIGHUP reloads the configuration.
+
+      --user         serve one user: configuration, state and socket below the user's own directories
+      --config DIR   read DIR/refreshd.toml and DIR/apps.d/*.toml and nothing else
+      --state DIR    keep the state here (else $STATE_DIRECTORY, /var/lib/refreshd or ~/.local/state/refreshd)
+      --socket PATH  listen here (else /run/refreshd/org.refreshd or $XDG_RUNTIME_DIR/refreshd/org.refreshd)
+      --check        only read the configuration and print every mistake
+      --version      print the version
+      --help         print this
+
+    Exit codes: 0 stopped as told; 64 wrong usage; 70 the machine lacks something; 73 state or socket cannot be
+    made; 75 another refreshd is at work here; 78 the configuration has mistakes.
+
+    """
+
+  /// The environment of this process, `NAME=value` each.
+  public static func ownEnvironment() -> [String] {
+    var environment: [String] = []
+    var next = environ
+    while let variable = next.pointee {
+      environment.append(String(cString: variable))
+      next += 1
+    }
+    return environment
+  }
+
+  /// Reads the command line, `arguments[0]` being the program's name, and the environment.
+  public init(arguments: [String], environment: [String]) throws(ServiceError) {
+    let options = try DaemonOptions(arguments)
+    let variables = Variables(environment)
+    purpose = options.purpose
+    isUserDaemon = options.isUserDaemon
+    self.environment = environment
+    let home = variables["HOME"] ?? "/"
+    if let directory = options.config {
+      sources = .directory(try absolute(directory))
+    } else {
+      sources = options.isUserDaemon ? .user(home: home) : .system
+    }
+    let standardState =
+      options.isUserDaemon
+      ? "\(variables["XDG_STATE_HOME"] ?? "\(home)/.local/state")/refreshd" : "/var/lib/refreshd"
+    stateDirectory = try absolute(options.state ?? variables["STATE_DIRECTORY"] ?? standardState)
+    hasStandardState = stateDirectory == standardState
+    if let socket = options.socket {
+      self.socket = try absolute(socket)
+    } else if !options.isUserDaemon {
+      socket = "/run/refreshd/org.refreshd"
+    } else if let runtime = variables["XDG_RUNTIME_DIR"] {
+      socket = "\(runtime)/refreshd/org.refreshd"
+    } else if options.purpose == .run {
+      throw ServiceError(
+        .usage, "cannot tell where to listen: $XDG_RUNTIME_DIR is not set; log in as the user, or give --socket PATH")
+    } else {
+      socket = ""
+    }
+  }
+}
+
+/// A whole path, for messages and for tasks, which run in another directory.
+private func absolute(_ path: String) throws(ServiceError) -> String {
+  if path.hasPrefix("/") { return path }
+  guard let directory = getcwd(nil, 0) else {
+    throw ServiceError(
+      .usage, "cannot tell what \(path) is relative to: the working directory is gone; give a whole path")
+  }
+  defer { free(directory) }
+  return "\(String(cString: directory))/\(path)"
+}
+
+/// The options of the command line, `--name`, `--name VALUE` or `--name=VALUE`.
+///
+/// By hand: swift-argument-parser would stay in the daemon's memory for seven options.
+private struct DaemonOptions {
+  var purpose = DaemonSettings.Purpose.run
+  var isUserDaemon = false
+  var config: String?
+  var state: String?
+  var socket: String?
+
+  init(_ arguments: [String]) throws(ServiceError) {
+    var words = arguments.dropFirst()[...]
+    while let word = words.popFirst() {
+      let parts = word.split(separator: "=", maxSplits: 1, omittingEmptySubsequences: false).map(String.init)
+      let name = parts[0]
+      var given = parts.count > 1 ? parts[1] : nil
+      func value() throws(ServiceError) -> String {
+        guard let value = given ?? words.popFirst(), !value.isEmpty else {
+          throw ServiceError(.usage, "cannot use \(name) without a value; see refreshd --help")
+        }
+        given = nil
+        return value
+      }
+      switch name {
+      case "--user": isUserDaemon = true
+      case "--config": config = try value()
+      case "--state": state = try value()
+      case "--socket": socket = try value()
+      case "--check": purpose = .check
+      case "--help", "-h": purpose = .help
+      case "--version": purpose = .version
+      default: throw ServiceError(.usage, "cannot use the argument \(word); see refreshd --help")
+      }
+      if given != nil { throw ServiceError(.usage, "cannot use a value with \(name); see refreshd --help") }
+    }
+  }
+}
+
+/// Looks up variables in an environment; an empty one counts as not set (XDG Base Directory Specification).
+private struct Variables {
+  private let values: [Substring: Substring]
+
+  init(_ environment: [String]) {
+    values = Dictionary(
+      environment.compactMap { variable in
+        variable.firstIndex(of: "=").map { (variable[..<$0], variable[variable.index(after: $0)...]) }
+      }, uniquingKeysWith: { first, _ in first })
+  }
+
+  subscript(name: Substring) -> String? {
+    values[name].flatMap { $0.isEmpty ? nil : String($0) }
+  }
+}

@@ -1,0 +1,23 @@
+import Glibc
+import RefreshEngine
+
+/// The identity of this machine and this boot.
+enum Machine {
+  /// The id of the boot, which the kernel makes anew each time (`/proc/sys/kernel/random/boot_id`).
+  static func bootID() throws(ServiceError) -> String {
+    guard let text = SmallFiles.text(of: "/proc/sys/kernel/random/boot_id") else {
+      throw ServiceError(
+        .software, "cannot read /proc/sys/kernel/random/boot_id; refreshd needs /proc to tell one boot from another")
+    }
+    return text
+  }
+
+  /// A hash of the machine's id (machine-id(5)), for ``Spread``; of the host's name where there is none.
+  static func spread() -> Spread {
+    let name = SmallFiles.text(of: "/etc/machine-id") ?? SmallFiles.text(of: "/proc/sys/kernel/hostname") ?? ""
+    return Spread(machine: name.utf8.reduce(0xcbf2_9ce4_8422_2325) { ($0 ^ UInt64($1)) &* 0x100_0000_01b3 })
+  }
+
+  /// How many processors are online: as many refreshes run at once unless the configuration says otherwise.
+  static var processors: Int { max(1, sysconf(Int32(_SC_NPROCESSORS_ONLN))) }
+}

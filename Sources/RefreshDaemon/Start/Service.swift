@@ -1,0 +1,126 @@
+import Glibc
+import RefreshConfig
+import RefreshEngine
+import RefreshStore
+import Systemd
+import Varlink
+
+/// The life of the program: makes the daemon's ports, opens the daemon, and turns the loop.
+public enum Service {
+  /// Runs the daemon until it is told to stop.
+  ///
+  /// Blocks the calling thread, which becomes the daemon's only one. Throws when the daemon cannot start; the error
+  /// is for standard error and the journal.
+  public static func run(_ settings: DaemonSettings) throws(ServiceError) {
+    // A write to a closed pipe or socket then fails, and does not end the daemon.
+    signal(SIGPIPE, SIG_IGN)
+    let loop = try onLoop { () throws(SystemdError) in try EventLoop() }
+    let (daemon, signals) = try open(settings, loop)
+    let code = try withExtendedLifetime((daemon, signals)) { () throws(ServiceError) in
+      try onLoop { () throws(SystemdError) in try loop.run() }
+    }
+    guard code == 0 else { throw ServiceError(.software, "cannot go on: the event loop ended with code \(code)") }
+  }
+
+  /// Makes the daemon of its parts; what only the start needed is gone when this returns.
+  private static func open(
+    _ settings: DaemonSettings, _ loop: EventLoop
+  ) throws(ServiceError) -> (Daemon, [SignalSource]) {
+    let moment = Moment.now()
+    let configuration = try readConfiguration(settings)
+    try StateLock.hold(in: settings.stateDirectory)
+    let (store, loaded) = try openStore(settings, moment)
+    let journal = DaemonJournal()
+    if let damaged = loaded.damaged { journal.setAside(damaged) }
+    for (id, problem) in loaded.unreadableTransfers.sorted(by: { $0.key < $1.key }) { journal.forgot(id, problem) }
+    for (id, problem) in loaded.unreadablePushes.sorted(by: { $0.key < $1.key }) { journal.forgot(id, problem) }
+    do {
+      let ports = try ports(settings, loop, store, configuration, journal)
+      let daemon = Daemon(settings, ports, loaded, at: moment)
+      DescriptorLimit.raise()
+      let signals = [
+        try loop.onSignal(SIGTERM) { daemon.stop() },
+        try loop.onSignal(SIGINT) { daemon.stop() },
+        // Nobody waits for an answer: the journal and the status line report the result.
+        try loop.onSignal(SIGHUP) { daemon.reload { _ in } },
+      ]
+      try daemon.open(loaded, configuration, passed: try PassedDescriptor.takeAll())
+      _ = try loop.watchdog()
+      return (daemon, signals)
+    } catch let error as SocketError where error.code == EADDRINUSE {
+      throw ServiceError(.temporary, error.description)
+    } catch let error as ServiceError {
+      throw error
+    } catch {
+      throw ServiceError(.cannotCreate, String(describing: error))
+    }
+  }
+
+  /// The real ports: the event loop, the disk, the launcher and the machine.
+  private static func ports(
+    _ settings: DaemonSettings, _ loop: EventLoop, _ store: RefreshStore, _ configuration: Configuration,
+    _ journal: DaemonJournal
+  ) throws -> Ports {
+    let tasks = LoopTasks(loop)
+    let chosen = try ChosenLauncher(configuration.launcher, on: loop, settings: settings)
+    let forecaster = Forecaster()
+    return Ports(
+      scheduler: LoopScheduler(loop, tasks), store: ThreadedStore(store, tasks), launcher: chosen.launcher,
+      choice: chosen.choice, conditions: ConditionSources(on: loop, settings: .init(of: settings)),
+      zone: { () throws(SystemdError) in try LocalZone(on: loop) },
+      files: ConfigurationReader(sources: settings.sources, reader: settings.reader, tasks: tasks),
+      diskSpace: {
+        let reader = DiskSpaceReader()
+        return { needs, folder, answer in
+          tasks.run({ _ in await reader.fitting(needs, in: folder) }, then: answer)
+        }
+      },
+      forecast: { question, answer in tasks.run({ _ in await forecaster.answer(question) }, then: answer) },
+      reactor: LoopReactor(loop: loop), journal: journal,
+      notify: { notice, line throws(SystemdError) in
+        if let notice { try Notify.send(notice, .status(line)) } else { try Notify.send(.status(line)) }
+      },
+      trimMemory: HeapMemory.giveBack, access: .current())
+  }
+
+  /// Reads the configuration and gives back how many apps it has, or every mistake.
+  public static func check(_ settings: DaemonSettings) throws(ServiceError) -> Int {
+    try readConfiguration(settings).apps.count
+  }
+
+  private static func readConfiguration(_ settings: DaemonSettings) throws(ServiceError) -> Configuration {
+    do throws(ConfigurationError) {
+      return try Configuration.load(from: settings.sources, as: settings.reader)
+    } catch {
+      throw ServiceError(.configuration, error.description)
+    }
+  }
+
+  private static func openStore(
+    _ settings: DaemonSettings, _ moment: Moment
+  ) throws(ServiceError) -> (RefreshStore, Loaded) {
+    let clock = BootClock(bootID: try Machine.bootID(), now: moment.instant, wallOffset: moment.wallOffset)
+    do throws(StoreError) {
+      return try RefreshStore.open(
+        at: "\(settings.stateDirectory)/refreshd.sqlite", clock: clock, executor: ThreadExecutor(name: "store"))
+    } catch {
+      throw ServiceError(.cannotCreate, error.description)
+    }
+  }
+
+  private static func onLoop<Value>(_ body: () throws(SystemdError) -> Value) throws(ServiceError) -> Value {
+    do throws(SystemdError) {
+      return try body()
+    } catch {
+      throw ServiceError(.software, error.description)
+    }
+  }
+}
+
+extension ConditionSources.Settings {
+  /// A user's daemon looks at its user's idleness, the machine's at everybody's.
+  fileprivate init(of settings: DaemonSettings) {
+    self.init()
+    if settings.isUserDaemon { user = getuid() }
+  }
+}

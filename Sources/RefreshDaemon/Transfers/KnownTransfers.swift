@@ -1,0 +1,149 @@
+import RefreshAPI
+import RefreshConfig
+import RefreshEngine
+import RefreshStore
+
+/// The requests and the progress of transfers, which the engine does not know.
+struct KnownTransfers {
+  struct Known {
+    let session: TransferSession
+    let request: TransferRequest
+    /// The progress that is saved, or is to be.
+    var progress: TransferProgress
+    /// The bytes of the file that are moved, saved or not.
+    var bytes: Int64
+    /// The bytes that were there when the worker began this try.
+    var bytesBefore: Int64
+    /// The most bytes that were there before this try.
+    var mostBefore: Int64
+    /// Whether it was reported that this try moves bytes.
+    var isBeginReported = false
+    /// The speed; nil while nothing is transferred.
+    var speed: Speed?
+    var isEndReported: Bool
+
+    init(_ stored: StoredTransfer) {
+      session = stored.state.policy.session
+      request = stored.request
+      progress = stored.progress
+      (bytes, bytesBefore, mostBefore) = (stored.progress.bytes, stored.progress.bytes, stored.progress.bytes)
+      isEndReported = if case .ended = stored.state.stage { true } else { false }
+    }
+
+    var shownURL: String { ShownURL.of(request.url) }
+
+    /// Whether this try has moved enough new bytes to count as progress.
+    ///
+    /// Reaching the position of an earlier try is no progress: a server that has every try begin anew and breaks off at
+    /// the same position would be asked again and again without a pause.
+    var hasProgressed: Bool { bytes - mostBefore >= Self.leastProgress }
+
+    private static let leastProgress: Int64 = 64 * 1024
+
+    /// Whether this is a POST that may have been sent whole, so that it must not be sent again.
+    var mayHaveArrived: Bool { request.isPost && progress.resume?.url != nil }
+
+    /// Whether the progress must survive a loss of power: a POST may have arrived, an upload resumes at a position, or
+    /// bytes are on the disk.
+    ///
+    /// A download that has just begun would only begin again, which is not worth waiting for a disk.
+    var mustLast: Bool { request.direction == .upload || progress.resume?.durable ?? 0 > 0 }
+
+    mutating func note(_ report: Wire.TransferReport, at now: Instant) {
+      if let total = report.total { progress.total = total }
+      if let bytes = report.bytes ?? report.resume?.durable { self.bytes = bytes }
+      if speed == nil { speed = Speed(bytes: bytes, at: now) }
+      speed?.note(bytes, at: now)
+      switch report.kind {
+      case .progress, .fetched: return
+      case .began:
+        progress.resume = report.resume.map(ResumeData.init) ?? progress.resume
+      case .ended:
+        speed = nil
+        progress.message = report.message.map { OutputLines.message(of: $0) }
+        progress.sha256 = report.sha256
+        if report.end == .done {
+          progress.total = progress.total ?? bytes
+          progress.resume = nil
+        }
+      }
+      progress.bytes = bytes
+    }
+  }
+
+  /// The speed of a transfer as it is shown: the average over a few seconds.
+  struct Speed {
+    private var bytes: Int64
+    private var at: Instant
+    /// Bytes in a second; nil until it is known.
+    private(set) var rate: Int64?
+
+    init(bytes: Int64, at now: Instant) { (self.bytes, at) = (bytes, now) }
+
+    /// Updates the speed when so many bytes are there.
+    mutating func note(_ bytes: Int64, at now: Instant) {
+      let elapsed = at.duration(to: now).inMicroseconds
+      guard elapsed >= 200_000 else { return }
+      let latest = Int64(exactly: (Double(max(0, bytes - self.bytes)) / Double(elapsed) * 1e6).rounded())
+      guard let latest else { return }
+      rate = rate.map { $0 / 2 + latest / 2 } ?? latest
+      (self.bytes, at) = (bytes, now)
+    }
+  }
+
+  private(set) var all: [TransferID: Known]
+  /// The desktop notices of sessions that have not ended.
+  private var notices: [TransferSession: SessionNotice] = [:]
+  private var last: UInt64
+
+  /// Begins with the stored transfers, and the greatest number that any ever had.
+  init(_ stored: [TransferID: StoredTransfer], last: UInt64) {
+    all = stored.mapValues(Known.init)
+    self.last = last
+    for (_, transfer) in stored.sorted(by: { $0.key < $1.key }) where !transfer.state.isDelivered {
+      noteWords(of: transfer)
+      if case .ended(let result, _) = transfer.state.stage { noteEnd(in: transfer.state.policy.session, result) }
+    }
+    // The daemon before this one has shown the notice of a session that had ended.
+    let open = Set(all.values.lazy.filter { !$0.isEndReported }.map(\.session))
+    notices = notices.filter { open.contains($0.key) }
+  }
+
+  mutating func add(_ id: TransferID, _ stored: StoredTransfer) {
+    all[id] = Known(stored)
+    noteWords(of: stored)
+  }
+
+  /// Gives the notice of a session that has ended, once; nil if the app gave no text or all was cancelled.
+  mutating func takeWords(of session: TransferSession) -> String? { notices.removeValue(forKey: session)?.text }
+
+  /// Counts the end of a transfer in its session.
+  mutating func noteEnd(in session: TransferSession, _ result: TransferResult) {
+    notices[session, default: SessionNotice()].note(result)
+  }
+
+  private mutating func noteWords(of transfer: StoredTransfer) {
+    if let words = transfer.request.notice {
+      notices[transfer.state.policy.session, default: SessionNotice()].words = words
+    }
+  }
+
+  subscript(id: TransferID) -> Known? {
+    get { all[id] }
+    set { all[id] = newValue }
+  }
+
+  /// The number of one more, greater than any before.
+  mutating func makeID() -> TransferID {
+    last += 1
+    return TransferID(last)
+  }
+}
+
+/// A URL without its secrets.
+enum ShownURL {
+  /// The part of a URL that anybody may see: no user, password or query.
+  static func of(_ url: String) -> String {
+    do throws(Unreadable) { return try HTTPURL(url).shown } catch { return "?" }
+  }
+}

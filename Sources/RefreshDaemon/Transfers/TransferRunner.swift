@@ -1,0 +1,249 @@
+import RefreshAPI
+import RefreshConfig
+import RefreshEngine
+import RefreshStore
+import Systemd
+
+/// Runs transfers: hands them to workers, keeps their progress, and reports their end.
+final class TransferRunner: DecisionFollower, SavedRoom {
+  let workers: WorkerPool
+  let watchers: TransferWatchers
+  private let space: DiskSpaceWatch
+  private unowned let core: DaemonCore
+  private let journal: DaemonJournal
+  private let rooms: Rooms
+  private var known: KnownTransfers
+  /// Whether any transfer has not ended, so that the network must be watched.
+  private(set) var hasOpen: Bool
+
+  // Changes for the next commit: transfers that enter the queue, decisions of the engine, reports of workers.
+  private var enqueued: [TransferID: StoredTransfer] = [:]
+  private var decided: Set<TransferID> = []
+  private var progressed: Set<TransferID> = []
+  private var removed: Set<TransferID> = []
+  private var savesAll = false
+
+  /// The other rooms that a transfer needs.
+  struct Rooms {
+    let audience: Audience
+    let saving: Saving
+    let notifyCommands: NotifyCommands
+    let tally: Tally
+  }
+
+  init(_ known: KnownTransfers, _ core: DaemonCore, _ ports: Ports, _ environment: TaskEnvironment, _ rooms: Rooms) {
+    (self.known, self.core, self.journal, self.rooms) = (known, core, ports.journal, rooms)
+    hasOpen = core.engine.transferCounts != (0, 0)
+    workers = WorkerPool(core, ports, environment)
+    watchers = TransferWatchers(core)
+    space = DiskSpaceWatch(core, ports.diskSpace)
+    workers.awaitsAnswer = { [unowned self] in self.known[$0]?.mayHaveArrived ?? false }
+    workers.onLost = { [unowned self] in lose($0, $1) }
+    watchers.view = { [unowned self] in view(of: $0, at: $1) }
+    space.path = { [unowned self] in self.known[$0]?.request.path }
+  }
+
+  /// Begins to watch disks and to report to clients.
+  func open() throws(SystemdError) {
+    try watchers.open()
+    try space.open()
+  }
+
+  var count: Int { known.all.count }
+
+  /// How many transfers in the queue are an app's.
+  func count(of app: AppID) -> Int { known.all.values.count { $0.session.app == app } }
+
+  subscript(id: TransferID) -> KnownTransfers.Known? { known[id] }
+
+  /// A transfer at this instant, as the socket shows it; nil if there is none with this id.
+  func view(of id: TransferID, at now: Instant) -> Wire.Transfer? {
+    known[id]?.view(of: id, at: now, in: core.engine)
+  }
+
+  // MARK: - Orders
+
+  /// Puts transfers into the queue, and answers when they are on the disk.
+  ///
+  /// They are saved first and run after that: a transfer that cannot be stored never was.
+  func enqueue(_ orders: [TransferOrder], of app: AppID, then answer: @escaping (StoreError?, [TransferID]) -> Void) {
+    let now = core.readClocks()
+    let stored = orders.map { order in
+      (
+        known.makeID(),
+        StoredTransfer(state: TransferState(policy: order.policy(of: app, at: now)), request: order.request)
+      )
+    }
+    for (id, transfer) in stored {
+      known.add(id, transfer)
+      enqueued[id] = transfer
+    }
+    rooms.saving.promise { problem, _ in
+      if problem != nil {
+        for (id, _) in stored { self.known[id] = nil }
+        self.removed.formUnion(stored.map(\.0))
+      } else {
+        for (id, transfer) in stored { self.journal.enqueued(id, of: app, transfer.request) }
+        self.core.handle(.enqueued(stored.map { Enqueued(id: $0, policy: $1.state.policy) }))
+      }
+      answer(problem, stored.map(\.0))
+    }
+  }
+
+  /// Has a transfer moved by its app's worker.
+  func start(_ id: TransferID, of app: AppConfiguration?) {
+    guard let app, var transfer = known[id] else { return report(id, .lost(hasProgressed: false)) }
+    transfer.progress.attempts += 1
+    transfer.bytesBefore = transfer.bytes
+    transfer.mostBefore = max(transfer.mostBefore, transfer.bytes)
+    (transfer.speed, transfer.isBeginReported) = (nil, false)
+    known[id] = transfer
+    progressed.insert(id)
+    give(Wire.Order(kind: .transfer, id: Int64(id.number), transfer: assignment(transfer)), of: id, app)
+  }
+
+  /// Has a transfer stopped, and its file removed if the reason says so.
+  func stop(_ id: TransferID, of app: AppConfiguration?, for reason: TransferStop) {
+    guard let transfer = known[id] else { return report(id, .stopped) }
+    let order =
+      reason.discards
+      ? Wire.Order(kind: .discard, id: Int64(id.number), transfer: assignment(transfer))
+      : Wire.Order(kind: .stop, id: Int64(id.number), reason: reason.rawValue)
+    if workers.stop(id, order) { return }
+    guard let app, reason.discards else { return report(id, .stopped) }
+    give(order, of: id, app)
+    workers.boundStop(of: id)
+  }
+
+  private func give(_ order: Wire.Order, of id: TransferID, _ app: AppConfiguration) {
+    if !workers.order(order, of: id, app) { report(id, .lost(hasProgressed: false)) }
+  }
+
+  private func report(_ id: TransferID, _ report: TransferReport) { core.handle(.transferReported(id, report)) }
+
+  private func assignment(_ transfer: KnownTransfers.Known) -> Wire.Assignment {
+    let request = transfer.request
+    return Wire.Assignment(
+      direction: Wire.Direction(request.direction), url: request.url, path: request.path,
+      method: request.isPost ? "POST" : nil, tus: request.isTus ? true : nil, sha256: request.sha256,
+      length: request.length, maxRate: request.maxRate, headersFile: request.headersFile,
+      credentialFile: request.credentialFile, netrc: request.usesNetrc ? true : nil,
+      stallMicroseconds: core.configuration.transfers.stallTimeout.inMicroseconds,
+      resume: transfer.progress.resume.map(Wire.Resume.init))
+  }
+
+  // MARK: - Reports
+
+  /// Applies a worker's report about a transfer that it has.
+  func apply(_ report: Wire.TransferReport, of id: TransferID, by worker: WorkerPool.Worker, at now: Instant) {
+    guard var transfer = known[id] else { return }
+    transfer.note(report, at: now)
+    switch report.kind {
+    case .progress, .fetched: break
+    case .began:
+      if !transfer.isBeginReported {
+        (transfer.isBeginReported, transfer.bytesBefore) = (true, transfer.bytes)
+        journal.began(id, of: worker.app, transfer)
+      }
+      progressed.insert(id)
+      if transfer.mustLast { rooms.saving.requireDurable() }
+    case .ended:
+      rooms.tally.note(moved: transfer.bytes - transfer.bytesBefore)
+      progressed.insert(id)
+    }
+    known[id] = transfer
+    watchers.note(id, isProgress: true)
+    if report.kind == .fetched { core.handle(.transferFetched(id)) }
+    guard report.kind == .ended else { return }
+    worker.remove(id)
+    if report.end == .retry { journal.retries(id, of: worker.app, transfer) }
+    self.report(id, TransferReport(report, hasProgressed: transfer.hasProgressed))
+  }
+
+  /// Loses the transfers of a worker that has ended.
+  private func lose(_ ids: [TransferID], _ trouble: String?) {
+    for id in ids {
+      if let trouble { known[id]?.progress.message = trouble }
+      progressed.insert(id)
+      report(id, .lost(hasProgressed: known[id]?.hasProgressed ?? false))
+    }
+  }
+
+  // MARK: - Decisions
+
+  func engineDecided(_ decision: Decision, on event: Event, at now: Instant) {
+    guard !decision.transfersChanged.isEmpty || !decision.transfersRemoved.isEmpty else { return }
+    decided.formUnion(decision.transfersChanged)
+    removed.formUnion(decision.transfersRemoved)
+    for id in decision.transfersRemoved {
+      if let transfer = known[id] { watchers.note(forgotten: id, of: transfer.session) }
+      known[id] = nil
+    }
+    for id in decision.transfersChanged.sorted() {
+      guard let state = core.engine.transferState(of: id) else { continue }
+      // After a loss of power the app would be notified again.
+      if state.isDelivered { rooms.saving.requireDurable() }
+      space.note(id, state.stage)
+      watchers.note(id)
+      if case .ended(let result, _) = state.stage, known[id]?.isEndReported == false {
+        conclude(id, result, state.policy.session)
+      }
+    }
+  }
+
+  /// Takes note of whether any transfer has not ended; gives whether that has changed.
+  func updateHasOpen() -> Bool {
+    let isOpen = core.engine.transferCounts != (0, 0)
+    defer { hasOpen = isOpen }
+    return isOpen != hasOpen
+  }
+
+  private func conclude(_ id: TransferID, _ result: TransferResult, _ session: TransferSession) {
+    guard var transfer = known[id] else { return }
+    // The worker may forget the transfer then: the file is complete.
+    rooms.saving.requireDurable()
+    transfer.isEndReported = true
+    transfer.speed = nil
+    // An earlier error is no reason for these.
+    if result == .done || result == .cancelled { transfer.progress.message = nil }
+    known[id] = transfer
+    progressed.insert(id)
+    rooms.tally.note(result)
+    journal.ended(id, of: session.app, result, transfer)
+    rooms.audience.attached.send(
+      Wire.AttachEvent(
+        kind: "transfer_ended", session: session.name, url: transfer.shownURL, path: transfer.request.path,
+        result: Wire.TransferResult(result)),
+      of: session.app)
+    known.noteEnd(in: session, result)
+    if core.engine.isDrained(session) { showOnDesktop(session) }
+  }
+
+  /// Shows the owner's desktop that a session has ended, if the app gave a text for that.
+  private func showOnDesktop(_ session: TransferSession) {
+    guard let text = known.takeWords(of: session), let app = core.configuration[session.app],
+      !core.engine.isStopping
+    else { return }
+    rooms.notifyCommands.showOnDesktop(text, of: app)
+  }
+
+  // MARK: - Saving
+
+  var hasChanges: Bool {
+    !enqueued.isEmpty || !decided.isEmpty || !progressed.isEmpty || !removed.isEmpty || savesAll
+  }
+
+  func moveChanges(into batch: inout Batch) {
+    batch.transfers.whole = enqueued
+    batch.transfers.removed = removed
+    for id in decided { batch.transfers.states[id] = core.engine.transferState(of: id) }
+    for id in progressed { batch.transfers.progress[id] = known[id]?.progress }
+    for (id, transfer) in known.all where savesAll {
+      guard let state = core.engine.transferState(of: id) else { continue }
+      batch.transfers.whole[id] = StoredTransfer(state: state, request: transfer.request, progress: transfer.progress)
+    }
+    (enqueued, decided, progressed, removed, savesAll) = ([:], [], [], [], false)
+  }
+
+  func markAllChanged() { savesAll = true }
+}

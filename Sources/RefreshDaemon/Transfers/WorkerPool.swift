@@ -1,0 +1,289 @@
+import RefreshAPI
+import RefreshConfig
+import RefreshEngine
+import Systemd
+import Varlink
+
+/// The worker processes that move files: one for each app that has transfers to move.
+///
+/// A worker is started for its first order, kept for a moment after its last, and ended if it stays silent.
+final class WorkerPool {
+  typealias WorkCall = Call<WorkerInterface.Work.Parameters>
+
+  /// A worker; it may end at every stage, and a silent one goes on to `asked` by itself.
+  ///
+  /// ```
+  /// starting -> working -> finishing -> asked -> killed -> (ended)
+  /// ```
+  final class Worker {
+    enum Stage {
+      case starting
+      /// It has asked for work, and accepts orders.
+      case working
+      /// It was told that nothing is left for it, or its connection is gone.
+      case finishing
+      /// It was asked to end: SIGTERM.
+      case asked
+      case killed
+    }
+
+    let key: TaskKey
+    let app: AppID
+    let token = Token.make()
+    fileprivate let timer: any WakeTimer
+    fileprivate(set) var stage = Stage.starting
+    fileprivate var call: WorkCall?
+    /// The orders that are not sent yet.
+    fileprivate var orders: [Wire.Order] = []
+    /// The transfers that the worker moves or is to stop.
+    fileprivate(set) var given: Set<TransferID> = []
+    /// The transfers that it was told to stop.
+    fileprivate var stopping: Set<TransferID> = []
+    /// The bytes a second that it was told it may move; nil if there is no limit.
+    fileprivate var rate: Int64?
+
+    fileprivate init(key: TaskKey, app: AppID, timer: any WakeTimer) {
+      (self.key, self.app, self.timer) = (key, app, timer)
+    }
+
+    /// Whether it accepts more work.
+    fileprivate var isOpen: Bool { stage == .starting || stage == .working }
+
+    fileprivate func claimOrders() -> [Wire.Order] {
+      defer { orders = [] }
+      return orders
+    }
+
+    /// Forgets a transfer that the worker has ended.
+    func remove(_ id: TransferID) {
+      given.remove(id)
+      stopping.remove(id)
+    }
+  }
+
+  /// How long a worker may take to ask for work, boot clock.
+  private static let startBound = Duration.seconds(30)
+  /// How long a worker without work is kept for later transfers.
+  private static let linger = Duration.milliseconds(1500)
+  /// How long a worker may take to end by itself, and after SIGTERM.
+  private static let endBound = Duration.seconds(5)
+  /// How long a worker may take to stop a transfer: a disk may have much to write.
+  private static let stopBound = Duration.seconds(15)
+
+  private unowned let core: DaemonCore
+  private let ports: Ports
+  private let environment: TaskEnvironment
+  private var workers: [TaskKey: Worker] = [:]
+  /// Whether all of a POST may have been sent, so that the worker waits for its answer; set once.
+  var awaitsAnswer: (TransferID) -> Bool = { _ in false }
+  /// Called with the transfers of a worker that has ended, and what went wrong with it; set once.
+  var onLost: ([TransferID], String?) -> Void = { _, _ in }
+
+  init(_ core: DaemonCore, _ ports: Ports, _ environment: TaskEnvironment) {
+    (self.core, self.ports, self.environment) = (core, ports, environment)
+  }
+
+  var isEmpty: Bool { workers.isEmpty }
+
+  /// The worker that was started with a token.
+  func worker(of token: String) -> Worker? { workers.values.first { $0.token == token } }
+
+  private func holder(of id: TransferID) -> Worker? { workers.values.first { $0.given.contains(id) } }
+
+  // MARK: - Orders
+
+  /// Gives the app's worker an order, and starts one if there is none; false if none can be started.
+  func order(_ order: Wire.Order, of id: TransferID, _ app: AppConfiguration) -> Bool {
+    let open = workers.values.first { $0.app == app.id && $0.isOpen }
+    guard let worker = open ?? start(for: app) else { return false }
+    worker.orders.append(order)
+    worker.given.insert(id)
+    if worker.stage == .working, worker.stopping.isEmpty { arm(worker) }
+    return true
+  }
+
+  /// Gives the worker that has a transfer the order to stop it; false if no worker has it.
+  func stop(_ id: TransferID, _ order: Wire.Order) -> Bool {
+    guard let worker = holder(of: id) else { return false }
+    worker.orders.append(order)
+    boundStop(of: id)
+    return true
+  }
+
+  /// Bounds how long the worker that has a transfer may take to stop it.
+  func boundStop(of id: TransferID) {
+    guard let worker = holder(of: id) else { return }
+    let isFirst = worker.stopping.isEmpty
+    worker.stopping.insert(id)
+    if worker.stage == .working, isFirst || awaitsAnswer(id) { arm(worker) }
+  }
+
+  /// Sends workers the orders of this turn of the loop.
+  func sendOrders() {
+    // First, because it changes the share of the others.
+    for worker in workers.values where core.engine.isStopping && worker.given.isEmpty && worker.stage == .working {
+      finish(worker)
+    }
+    shareBandwidth()
+    for worker in workers.values {
+      guard !worker.orders.isEmpty, let call = worker.call else { continue }
+      call.reply(WorkerInterface.Work.Reply(orders: worker.claimOrders()), continues: true)
+    }
+  }
+
+  /// Shares the bandwidth of all transfers evenly among the workers that have work, if it is limited.
+  private func shareBandwidth() {
+    let busy = workers.values.filter { $0.isOpen && !$0.given.isEmpty }
+    let share = core.configuration.transfers.bandwidth.map { max(1, $0 / Int64(max(1, busy.count))) }
+    for worker in busy where worker.rate != share {
+      worker.rate = share
+      worker.orders.append(Wire.Order(kind: .rate, maxRate: share ?? 0))
+    }
+  }
+
+  // MARK: - The worker's calls
+
+  /// Gives a worker its orders on this call; false if no worker has this token or it has asked before.
+  func accept(_ call: WorkCall) -> Bool {
+    guard let worker = worker(of: call.parameters.token), worker.stage == .starting else { return false }
+    guard call.wantsMore else {
+      call.fail(ExpectedMore())
+      return true
+    }
+    (worker.call, worker.stage) = (call, .working)
+    call.onDisconnect { self.callEnded(of: worker) }
+    arm(worker)
+    sendOrders()
+    return true
+  }
+
+  /// Takes note that a worker has reported; a worker that was told to stop or to end gets no more time for it.
+  func heard(from worker: Worker) {
+    if worker.stage == .working, worker.stopping.isEmpty { arm(worker) }
+  }
+
+  /// Hands a line that a worker printed to the journal; false if the task is no worker.
+  func receive(_ line: String, of key: TaskKey) -> Bool {
+    guard let worker = workers[key] else { return false }
+    ports.journal.output(line, of: key.refresh, worker.app, task: "transfer")
+    return true
+  }
+
+  // MARK: - Life
+
+  private func start(for app: AppConfiguration) -> Worker? {
+    let key = TaskKey(refresh: core.makeID(), task: 0)
+    let worker: Worker
+    do throws(SystemdError) {
+      let timer = try core.scheduler.timer { [unowned self] in workers[key].map(boundPassed) }
+      worker = Worker(key: key, app: app.id, timer: timer)
+    } catch {
+      return nil
+    }
+    workers[key] = worker
+    arm(worker)
+    // In "/", because system accounts often have no home.
+    let command = Command(
+      arguments: [environment.worker, "transfer"], directory: "/",
+      environment: app.commands.first?.environment ?? [])
+    ports.launcher.start(
+      TaskLaunch(
+        key: key, app: app.id, command: command, owner: app.owner,
+        environment: environment.variables(ofWorker: command, app: app, id: key.refresh, token: worker.token),
+        description: "\(app.name): transfers", timeLimit: Duration.longest, grace: Self.endBound,
+        properties: app.sandbox.map(UnitProperty.init), input: nil, changedPath: nil))
+    return worker
+  }
+
+  /// Bounds how long a worker may be silent, by what it has to do.
+  private func arm(_ worker: Worker) {
+    switch worker.stage {
+    case .starting: arm(worker, for: Self.startBound)
+    case .working where !worker.stopping.isEmpty: arm(worker, for: bound(ofStopping: worker.stopping))
+    case .working where worker.given.isEmpty: arm(worker, for: Self.linger)
+    case .working: worker.timer.disarm()
+    case .finishing, .asked, .killed: arm(worker, for: Self.endBound)
+    }
+  }
+
+  private func arm(_ worker: Worker, for bound: Duration) {
+    core.scheduler.arm(worker.timer, after: bound, accuracy: 50_000)
+  }
+
+  /// How long a worker may take to stop transfers, boot clock.
+  ///
+  /// A POST that was sent whole is never sent again, so its answer is awaited for as long as a transfer may stall.
+  private func bound(ofStopping stopping: Set<TransferID>) -> Duration {
+    if core.engine.isStopping { return Self.endBound }
+    return stopping.contains(where: awaitsAnswer)
+      ? Self.stopBound + core.configuration.transfers.stallTimeout : Self.stopBound
+  }
+
+  /// Tells a worker that nothing is left for it.
+  private func finish(_ worker: Worker) {
+    worker.stage = .finishing
+    arm(worker)
+    worker.call?.reply(
+      WorkerInterface.Work.Reply(orders: worker.claimOrders() + [Wire.Order(kind: .finish)]), continues: false)
+  }
+
+  private func boundPassed(_ worker: Worker) {
+    switch worker.stage {
+    case .working where worker.given.isEmpty:
+      finish(worker)
+      sendOrders()
+    case .working where worker.stopping.isEmpty: return
+    case .working, .starting, .finishing: askToEnd(worker)
+    case .asked, .killed:
+      worker.stage = .killed
+      ports.launcher.kill(worker.key)
+      arm(worker)
+    }
+  }
+
+  private func askToEnd(_ worker: Worker) {
+    worker.stage = .asked
+    ports.launcher.terminate(worker.key)
+    arm(worker)
+  }
+
+  /// Ends all workers, because the daemon stops; if it is urgent, at once.
+  func endAll(isUrgent: Bool) {
+    for worker in workers.values {
+      if isUrgent { ports.launcher.kill(worker.key) } else if worker.call == nil, worker.isOpen { askToEnd(worker) }
+    }
+    sendOrders()
+  }
+
+  /// Takes note that a worker's connection is gone: the worker ends by itself now.
+  private func callEnded(of worker: Worker) {
+    worker.call = nil
+    guard worker.isOpen, workers[worker.key] != nil else { return }
+    worker.stage = .finishing
+    arm(worker)
+  }
+
+  /// Handles the end of a worker, which loses its transfers; false if the task is no worker.
+  func end(_ key: TaskKey, _ end: TaskEnd) -> Bool {
+    guard let worker = workers.removeValue(forKey: key) else { return false }
+    worker.timer.cancel()
+    ports.launcher.release(key.refresh)
+    let trouble = Self.trouble(end)
+    onLost(worker.given.sorted(), trouble)
+    if let trouble { ports.journal.workerEnded(of: worker.app, trouble) }
+    sendOrders()
+    return true
+  }
+
+  /// Why a worker ended that had something left to do, as far as that is trouble.
+  private static func trouble(_ end: TaskEnd) -> String? {
+    switch end.exit {
+    case .exited(0): nil
+    case .exited(let code): "the worker ended with exit code \(code)"
+    case .signalled(let signal): "the worker was ended by signal \(signal)"
+    case .notStarted(let reason): reason
+    case .outOfMemory: "the worker was killed because memory ran out"
+    case .timedOut, .lostClient: "the worker took too long"
+    }
+  }
+}

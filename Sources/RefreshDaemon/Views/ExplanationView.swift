@@ -1,0 +1,89 @@
+import RefreshAPI
+import RefreshConfig
+import RefreshEngine
+import RefreshStore
+
+/// The verdict on one app at one instant, term by term, as the socket shows it.
+struct ExplanationView {
+  let view: AppView
+  let explanation: Explanation
+  let conditions: Conditions
+  let pause: Pause?
+  let past: [Wire.Past]
+  /// How many pushes have woken the app in the window of the limit.
+  let pushesUsed: Int
+  let pushesDropped: [StoredDroppedPush]
+
+  var wire: Wire.Explanation {
+    let (row, intervals) = (view.row, view.intervals)
+    return Wire.Explanation(
+      id: row.id, name: row.name, phase: row.phase, verdict: row.verdict,
+      trigger: explanation.trigger.map(Wire.Trigger.init),
+      window: explanation.window.map {
+        Wire.Window(earliestMicroseconds: wall($0.earliest), latestMicroseconds: wall($0.latest))
+      },
+      holds: row.holds, running: view.running, interval: interval(of: intervals),
+      freshMicroseconds: row.freshMicroseconds, floorMicroseconds: explanation.floor.map(wall),
+      staleMicroseconds: explanation.staleAt.map(wall), isProcessing: view.app.policy.isProcessing,
+      terms: explanation.terms.map(term),
+      quiet: view.app.policy.quiet.map { Wire.QuietHours(fromMinutes: $0.from, toMinutes: $0.to) },
+      isDisabled: view.state.isDisabled, pause: pause.map { Wire.PauseState($0, wallOffset: view.wallOffset) },
+      failures: explanation.failures, strikes: view.state.strikes.count,
+      restsUntilMicroseconds: explanation.restsUntil.map(wall),
+      skippedUntilMicroseconds: explanation.skippedUntil.map(wall),
+      freshUntilMicroseconds: explanation.freshUntil.map(wall),
+      oneShot: explanation.oneShot.map { Wire.OneShot($0, wallOffset: view.wallOffset) },
+      waiting: explanation.waiting.map { Wire.Waiting($0, wallOffset: view.wallOffset) },
+      planning: explanation.planning.map(planning), conditions: Wire.Conditions(conditions), past: past,
+      pushes: explanation.pushes.map { Wire.PushWaiting($0, wallOffset: view.wallOffset) },
+      pushesDropped: pushesDropped.map(Wire.DroppedPush.init), pushLimit: pushLimit)
+  }
+
+  private var pushLimit: Wire.PushLimit {
+    let limit = view.app.policy.pushLimit
+    return Wire.PushLimit(perHour: limit.perHour, burst: limit.burst, used: pushesUsed)
+  }
+
+  private func planning(_ planning: Explanation.Planning) -> Wire.Planning {
+    Wire.Planning(
+      plannedMicroseconds: wall(planning.planned), ceilingMicroseconds: wall(planning.ceiling),
+      worth: planning.plan.worth, price: planning.plan.price, machinePrice: planning.price, cost: planning.habits.cost,
+      newDataPerDay: planning.habits.newDataPerDay, openingsPerDay: planning.habits.usage.openingsPerDay,
+      openingsExpected: planning.plan.openingsExpected, likelyOpeningMinutes: planning.plan.likelyOpening,
+      isDormant: planning.plan.isDormant)
+  }
+
+  private func interval(of intervals: Wire.Intervals) -> Wire.Interval? {
+    switch view.phase {
+    case .foreground: intervals.foreground
+    case .background: intervals.background
+    case .loggedOut: nil
+    }
+  }
+
+  private func term(_ term: Explanation.Term) -> Wire.Term {
+    let constraints = view.app.policy.constraints
+    let (needs, condition) =
+      switch term.constraint {
+      case .network: (constraints.networkText, Wire.Condition(conditions.network) { $0.text })
+      case .power: (constraints.power.rawValue, Wire.Condition(conditions.power) { $0.text })
+      case .idle: ("an idle user", Wire.Condition(conditions.idle) { $0 ? "idle" : "in use" })
+      case .calm: ("no pressure", Wire.Condition(conditions.pressure) { $0 ? "under pressure" : "calm" })
+      }
+    return Wire.Term(
+      constraint: term.constraint.rawValue, needs: needs, has: condition.value, source: condition.source,
+      isMet: term.isMet, isUnknown: term.isUnknown, relaxedMicroseconds: term.relaxedAt.map(wall),
+      isRelaxed: term.isRelaxed)
+  }
+
+  private func wall(_ instant: Instant) -> Int64 { instant.wallMicroseconds(at: view.wallOffset) }
+}
+
+extension Constraints {
+  /// The network that the app needs, with its allowed and denied Wi-Fi networks.
+  fileprivate var networkText: String {
+    let only = ssids.isEmpty ? [] : ["only \(ssids.joined(separator: ", "))"]
+    let denied = deniedSSIDs.isEmpty ? [] : ["not \(deniedSSIDs.joined(separator: ", "))"]
+    return ([network.rawValue] + only + denied).joined(separator: "; ")
+  }
+}

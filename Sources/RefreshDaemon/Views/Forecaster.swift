@@ -1,0 +1,51 @@
+import RefreshAPI
+import RefreshEngine
+import RefreshStore
+
+/// Works out forecasts on its own thread, so that the loop does not wait for them.
+///
+/// The engine is a value: a forecast works on a copy, and changes nothing in the daemon or the store.
+actor Forecaster {
+  private nonisolated let executor = ThreadExecutor(name: "forecast")
+
+  nonisolated var unownedExecutor: UnownedSerialExecutor { executor.asUnownedSerialExecutor() }
+
+  struct Question: Sendable {
+    let engine: Engine
+    let apps: Set<AppID>
+    let span: Duration
+    let now: Instant
+  }
+
+  /// The refreshes that would start from now on, as the socket shows them.
+  func answer(_ question: Question) -> ManagerInterface.Forecast.Reply {
+    let (engine, now) = (question.engine, question.now)
+    let forecast = Forecast(of: engine, apps: question.apps, for: question.span, at: now)
+    func wall(_ instant: Instant) -> Int64 { instant.wallMicroseconds(at: engine.wallOffset) }
+    return ManagerInterface.Forecast.Reply(
+      fromMicroseconds: wall(now), untilMicroseconds: wall(forecast.end), isCut: forecast.isCut,
+      wakes: forecast.wakes.map { wake in
+        Wire.ForecastWake(
+          window: Wire.Window(
+            earliestMicroseconds: wall(wake.window.earliest), latestMicroseconds: wall(wake.window.latest)),
+          starts: wake.starts.map {
+            Wire.ForecastStart(app: $0.app.description, trigger: Wire.Trigger($0.trigger))
+          })
+      },
+      rest: forecast.rest.map { Wire.ForecastRest($0, wallOffset: engine.wallOffset) })
+  }
+}
+
+extension Wire.ForecastRest {
+  fileprivate init(_ rest: Forecast.Rest, wallOffset: Duration) {
+    let app = rest.app.description
+    switch rest.verdict {
+    case .notDue(let until):
+      self.init(app: app, dueMicroseconds: until.wallMicroseconds(at: wallOffset), holds: [])
+    case .held(let holds):
+      self.init(app: app, holds: holds.map { $0.wire(of: app, wallOffset: wallOffset) })
+    case .ready, .refreshing:
+      self.init(app: app, holds: [])
+    }
+  }
+}

@@ -1,0 +1,83 @@
+import RefreshEngine
+import Testing
+
+@testable import RefreshDaemon
+@testable import RefreshStore
+
+/// The whole daemon in virtual time, with a store that is slow or refuses.
+@Suite struct DaemonTests {
+  private static let file = """
+    id = "org.example.todo"
+    foreground_interval = "1h"
+    background_interval = "never"
+    [[task]]
+    run = ["true"]
+    """
+
+  private let todo: AppID
+  private let world: VirtualDaemon
+
+  init() throws {
+    todo = try #require(AppID("org.example.todo"))
+    world = try VirtualDaemon(apps: ["org.example.todo": Self.file])
+    world.scheduler.run(for: .seconds(600))
+  }
+
+  @Test func aRefreshStartsAfterItsStartIsSavedAndNotBefore() throws {
+    world.store.isPrompt = false
+    let before = world.store.saved.count
+    world.send(.foreground, of: todo)
+    world.scheduler.run(for: .seconds(60))
+    #expect(world.launcher.started.isEmpty, "nothing starts while the store does not answer")
+    #expect(world.daemon.core.engine.refreshingCount == 1)
+    world.store.finish()
+    #expect(world.store.saved.count == before + 1)
+    let refresh = try #require(world.store.saved.last?.states[todo]?.running?.id)
+    #expect(world.launcher.started == [TaskKey(refresh: refresh, task: 0)])
+  }
+
+  @Test func aTaskIsReleasedOnlyAfterItsEndIsSaved() throws {
+    world.send(.foreground, of: todo)
+    world.scheduler.run(for: .seconds(1))
+    let key = try #require(world.launcher.started.first)
+    world.store.isPrompt = false
+    world.launcher.onEnd(key, TaskEnd(exit: .exited(0)))
+    world.scheduler.run(for: .seconds(60))
+    #expect(world.launcher.released.isEmpty)
+    world.store.finish()
+    #expect(world.launcher.released == [key.refresh])
+    #expect(world.store.saved.last?.records.map(\.id) == [key.refresh])
+  }
+
+  @Test func aStoreThatRefusesBreaksThePromiseAndTheDaemonGoesOn() throws {
+    world.store.problem = StoreError(
+      .save, path: "/nowhere", sqliteCode: 13, systemError: 0, cause: "database or disk is full")
+    var answers: [StoreError?] = []
+    world.daemon.handleDurably([.disabled(todo, true)]) { answers.append($0) }
+    world.scheduler.run(for: .seconds(1))
+    #expect(answers == [world.store.problem])
+    #expect(world.daemon.saving.problem == world.store.problem)
+    world.daemon.handle(.disabled(todo, false))
+    world.send(.foreground, of: todo)
+    world.scheduler.run(for: .seconds(1))
+    #expect(world.launcher.started.count == 1, "the daemon goes on in memory")
+    world.store.problem = nil
+    world.scheduler.run(for: .seconds(11))
+    #expect(world.daemon.saving.problem == nil, "the commit is tried again")
+  }
+
+  @Test func aDaemonThatStopsEndsItsTasksAndSavesBeforeItExits() throws {
+    world.send(.foreground, of: todo)
+    world.scheduler.run(for: .seconds(1))
+    let key = try #require(world.launcher.started.first)
+    world.daemon.stop()
+    world.scheduler.run(for: .seconds(1))
+    #expect(world.launcher.terminated == [key])
+    world.store.isPrompt = false
+    world.launcher.onEnd(key, TaskEnd(exit: .signalled(15)))
+    world.scheduler.run(for: .seconds(1))
+    #expect(!world.store.closed && !world.scheduler.hasExited)
+    world.store.finish()
+    #expect(world.store.closed && world.scheduler.hasExited)
+  }
+}
