@@ -61,7 +61,7 @@ struct RehearseCommand: ParsableCommand {
   /// Rehearses the recorded past under the configuration in force and under the other one.
   private func rehearsePast() throws {
     let screen = Screen(of: STDOUT_FILENO)
-    let past = try RecordedPast(
+    let past = try RecordedTrace(
       try DaemonClient(connection), days: days, now: screen.now, calendar: screen.calendar)
     let inForce = try Self.load(past.sources, as: past.reader)
     let other = try policies(from: config.map(ConfigurationSources.directory) ?? past.sources, as: past.reader)

@@ -5,7 +5,7 @@ import RefreshEngine
 import RefreshRehearsal
 
 /// The past that the daemon has recorded, to be rehearsed under another configuration.
-struct RecordedPast {
+struct RecordedTrace {
   let trace: Trace
   /// The configuration that the daemon reads.
   let sources: ConfigurationSources
