@@ -5,7 +5,7 @@ import Glibc
 /// The caller opens and closes what it writes, in order; commas are the writer's business. Names of a type's members are
 /// written in byte order, so that the same value always is the same text.
 public struct JSONWriter {
-  /// What is written so far.
+  /// The bytes that are written so far.
   public var bytes: [UInt8]
   /// Whether a number was met that JSON cannot hold, such as infinity.
   public private(set) var hasUnwritable = false
@@ -46,7 +46,8 @@ public struct JSONWriter {
     if bytes.last != UInt8(ascii: "{") { bytes.append(UInt8(ascii: ",")) }
     bytes.append(UInt8(ascii: "\""))
     literal(name)
-    bytes.append(contentsOf: StaticColon.bytes)
+    bytes.append(UInt8(ascii: "\""))
+    bytes.append(UInt8(ascii: ":"))
   }
 
   /// Writes any name of a member.
@@ -141,9 +142,4 @@ public struct JSONWriter {
     bytes.removeSubrange(count...)
     hasUnwritable = false
   }
-}
-
-@usableFromInline
-enum StaticColon {
-  @usableFromInline static let bytes: [UInt8] = [UInt8(ascii: "\""), UInt8(ascii: ":")]
 }
