@@ -21,7 +21,7 @@ public struct JSONError: Error, Hashable, Sendable, CustomStringConvertible {
     case duplicate
   }
 
-  /// What is wrong.
+  /// The kind of trouble.
   public let reason: Reason
   /// The byte at which the value begins, or the byte that breaks the grammar.
   public let offset: Int
@@ -32,7 +32,7 @@ public struct JSONError: Error, Hashable, Sendable, CustomStringConvertible {
     (self.reason, self.offset) = (reason, offset)
   }
 
-  /// What is wrong, without anything of the text, which may be secret.
+  /// A description without any part of the text, which may be secret.
   public var description: String {
     switch reason {
     case .malformed: "no JSON at byte \(offset)"

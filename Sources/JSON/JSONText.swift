@@ -2,13 +2,13 @@
 public enum JSONLayout: Sendable {
   /// A document of its own, indented.
   case document
-  /// One line of a stream.
+  /// A line of a stream.
   case line
 }
 
 /// A value has a number that JSON cannot hold, such as infinity.
 public struct UnwritableNumber: Error, CustomStringConvertible {
-  /// What is wrong, for a person.
+  /// A description for a person.
   public var description: String { "a number is infinite or none" }
 }
 

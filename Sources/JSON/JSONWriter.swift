@@ -5,7 +5,7 @@ import Glibc
 /// The caller opens and closes what it writes, in order; commas are the writer's business. Names of a type's members are
 /// written in byte order, so that the same value always is the same text.
 public struct JSONWriter {
-  /// What is written so far.
+  /// The bytes that are written so far.
   public var bytes: [UInt8]
   /// Whether a number was met that JSON cannot hold, such as infinity.
   public private(set) var hasUnwritable = false
@@ -46,7 +46,15 @@ public struct JSONWriter {
     if bytes.last != UInt8(ascii: "{") { bytes.append(UInt8(ascii: ",")) }
     bytes.append(UInt8(ascii: "\""))
     literal(name)
-    bytes.append(contentsOf: StaticColon.bytes)
+    bytes.append(UInt8(ascii: "\""))
+    bytes.append(UInt8(ascii: ":"))
+  }
+
+  /// Writes the name of the next member, given as it is written: in quotes, with the colon.
+  @inlinable
+  public mutating func key(_ written: StaticString) {
+    if bytes.last != UInt8(ascii: "{") { bytes.append(UInt8(ascii: ",")) }
+    literal(written)
   }
 
   /// Writes any name of a member.
@@ -72,26 +80,34 @@ public struct JSONWriter {
     bytes.append(contentsOf: UnsafeBufferPointer(start: text.utf8Start, count: text.utf8CodeUnitCount))
   }
 
-  /// Writes a word that needs no escapes.
-  @inlinable
-  public mutating func word(_ word: StaticString) {
-    bytes.append(UInt8(ascii: "\""))
-    literal(word)
-    bytes.append(UInt8(ascii: "\""))
-  }
-
   /// Writes a string.
   public mutating func string(_ text: String) {
     bytes.append(UInt8(ascii: "\""))
     var text = text
     text.withUTF8 { text in
-      if text.allSatisfy({ $0 >= 0x20 && $0 != UInt8(ascii: "\"") && $0 != UInt8(ascii: "\\") }) {
+      if Self.isPlain(UnsafeRawBufferPointer(text)) {
         bytes.append(contentsOf: text)
       } else {
         for byte in text { escaped(byte) }
       }
     }
     bytes.append(UInt8(ascii: "\""))
+  }
+
+  /// Whether a text needs no escapes; looks at eight bytes at once.
+  private static func isPlain(_ text: UnsafeRawBufferPointer) -> Bool {
+    let ones: UInt64 = 0x0101_0101_0101_0101
+    var index = 0
+    while index + 8 <= text.count {
+      let word = text.loadUnaligned(fromByteOffset: index, as: UInt64.self)
+      // A byte that is zero, or below 0x20, borrows from its highest bit.
+      let quotes = word ^ (ones &* 0x22)
+      let slashes = word ^ (ones &* 0x5C)
+      let found = ((quotes &- ones) & ~quotes) | ((slashes &- ones) & ~slashes) | ((word &- ones &* 0x20) & ~word)
+      if found & (ones &* 0x80) != 0 { return false }
+      index += 8
+    }
+    return text[index...].allSatisfy { $0 >= 0x20 && $0 != UInt8(ascii: "\"") && $0 != UInt8(ascii: "\\") }
   }
 
   private mutating func escaped(_ byte: UInt8) {
@@ -141,9 +157,4 @@ public struct JSONWriter {
     bytes.removeSubrange(count...)
     hasUnwritable = false
   }
-}
-
-@usableFromInline
-enum StaticColon {
-  @usableFromInline static let bytes: [UInt8] = [UInt8(ascii: "\""), UInt8(ascii: ":")]
 }

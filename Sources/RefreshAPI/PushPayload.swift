@@ -11,7 +11,7 @@ public struct PushPayload: Hashable, Sendable {
 
   /// The JSON text as it came; it is the app's own and belongs in no log.
   public let text: String
-  /// What it calls its content, the number 42 as `42`; nil when it does not say.
+  /// The `content-id`, the number 42 as `42`; nil if there is none.
   public let contentID: String?
   /// Whether it wakes the app (`aps.content-available`); else the attached processes are told, and that is all.
   public let isToWake: Bool
@@ -47,7 +47,7 @@ public struct PushPayload: Hashable, Sendable {
     return members
   }
 
-  /// What an object says under a name; nil when it does not have it.
+  /// The value of a name in an object; nil if there is none.
   ///
   /// Of two, one reader takes the first and another the last: the app could be told another thing than was decided by.
   private static func value(

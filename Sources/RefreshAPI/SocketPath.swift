@@ -1,10 +1,10 @@
 @preconcurrency import Glibc
 
-/// Which daemon is meant: the path of its socket, and whose it is (DESIGN section 5).
+/// The socket of a daemon: its path, and the daemon's kind.
 public struct SocketPath: Hashable, Sendable {
-  /// Who answers there.
+  /// The kinds of daemon.
   public enum Daemon: Hashable, Sendable {
-    /// Whoever was named.
+    /// The daemon whose socket was named.
     case named
     /// The user's own daemon.
     case user
@@ -12,12 +12,12 @@ public struct SocketPath: Hashable, Sendable {
     case system
   }
 
-  /// Where the socket is in the file system.
+  /// The path of the socket.
   public let path: String
-  /// Whose daemon listens there.
+  /// The kind of the daemon that listens there.
   public let daemon: Daemon
 
-  /// Makes it of its parts.
+  /// A socket at a path.
   public init(path: String, daemon: Daemon) {
     self.path = path
     self.daemon = daemon

@@ -90,7 +90,7 @@ extension Daemon {
     return interface
   }
 
-  /// What clients may take up: a lease is a connection, and one user may have hundreds of apps.
+  /// The server's bounds: a lease is a connection, and one user may have hundreds of apps.
   ///
   /// A message may have the bytes of as many pushes as one call may hand in, each as long as it may be, and twice that,
   /// because JSON within JSON is escaped.

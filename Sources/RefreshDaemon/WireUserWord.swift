@@ -1,7 +1,7 @@
 import RefreshAPI
 import RefreshEngine
 
-// What a person has said, in wall time.
+// The user's switches, in wall time.
 
 extension Wire.PauseState {
   init(_ pause: Pause, wallOffset: Duration) {

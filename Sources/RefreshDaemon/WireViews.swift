@@ -3,7 +3,7 @@ import RefreshConfig
 import RefreshEngine
 import RefreshStore
 
-// What the daemon knows, as the socket shows it.
+// The daemon's state, as the socket shows it.
 
 extension Wire.Refresh {
   init(_ refresh: StoredRefresh) {
@@ -35,7 +35,7 @@ extension Wire.LastRefresh {
   }
 }
 
-/// One app at one instant, in the parts that its row and its details share.
+/// An app at one instant, in the parts that its row and its details share.
 struct AppView {
   let app: AppConfiguration
   let state: AppState
@@ -140,7 +140,7 @@ struct AppView {
 }
 
 extension Daemon {
-  /// What is known of a configured app right now.
+  /// The state of a configured app right now.
   func view(of app: AppConfiguration) -> AppView {
     let now = core.readClocks()
     return AppView(

@@ -1,4 +1,4 @@
-/// What a server takes upon itself for its clients at most.
+/// The bounds on what a server keeps for its clients.
 ///
 /// A client that wants more costs itself: its connection is closed.
 public struct Bounds: Sendable {
@@ -22,7 +22,7 @@ public struct Bounds: Sendable {
   /// 1 MiB.
   ///
   /// A call is not taken up before the answers to those before it are sent, so only streams can fill it: a reader that
-  /// falls further behind is disconnected. One message may be longer, if nothing else is waiting.
+  /// falls further behind is disconnected. A single message may be longer, if nothing else is waiting.
   public var unsentBytes = 1 << 20
 
   /// The most bytes that all connections of one user keep here together, unfinished messages and unsent answers.

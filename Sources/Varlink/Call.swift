@@ -1,12 +1,12 @@
 import JSON
 
-/// One call of a method, handed to its handler, which answers it now or later, exactly once.
+/// A call of a method; its handler replies now or later, exactly once.
 ///
 /// Belongs to the server's thread. Answering runs no handler and no disconnect action, so it is safe in the middle of a
 /// change of the caller's own state. A call whose last copy goes away unanswered is answered with
 /// ``MethodNotImplemented``, so that a mistake here never lets the peer wait for ever.
 public struct Call<Parameters> {
-  /// What the peer sent.
+  /// The parameters of the call.
   public let parameters: Parameters
   let state: CallState
 
@@ -22,7 +22,7 @@ public struct Call<Parameters> {
   /// The connection of the call.
   public var connection: Connection { state.connection }
 
-  /// Who calls.
+  /// The caller.
   public var peer: Peer { state.connection.peer }
 
   /// Whether nothing more can be answered: the last answer is given, or the peer is gone.

@@ -4,7 +4,7 @@ import JSON
 
 /// A connection to a Varlink service, for a program that has nothing to do until the answer comes.
 ///
-/// Blocks the calling thread; there is no thread or loop behind it. One call at a time: <https://varlink.org/Method-Call>.
+/// Blocks the calling thread; there is no thread or loop behind it. It makes one call at a time: <https://varlink.org/Method-Call>.
 ///
 ///     let client = try Client(path: "/run/refreshd/org.refreshd")
 ///     let reply = try client.call("org.refreshd.Manager.Version", NoParameters(), as: VersionReply.self)
@@ -45,7 +45,7 @@ public final class Client {
 
   /// Calls a method with `more` and hands over each answer until the last, or until `each` gives back false.
   ///
-  /// Who stops before the last answer has ended the use of the connection: what it still brings belongs to that call.
+  /// A caller that stops before the last reply must not use the connection again: later replies belong to that call.
   public func stream<Reply: JSONReadable>(
     _ method: String, _ parameters: some JSONWritable, as reply: Reply.Type, each: (Reply) -> Bool
   ) throws(ClientError) {

@@ -11,7 +11,7 @@ public enum ClientError: Error, CustomStringConvertible {
   /// The service answered with an error.
   case failed(ErrorReply)
 
-  /// What happened, for a person.
+  /// A description for a person.
   public var description: String {
     switch self {
     case .unreachable(let error): error.description

@@ -2,13 +2,13 @@ import CLinux
 import Glibc
 import JSON
 
-/// One client of a server.
+/// The connection of one client of a server.
 ///
 /// Calls are taken up one at a time: while one is in flight, or its answer is not sent, nothing more is read, and the
 /// kernel lets the client wait. Handlers and disconnect actions run only out of `handle`, which the reactor calls, so
 /// that an answer given in the middle of a change of the caller's state never re-enters it.
 public final class Connection {
-  /// Who is at the other end.
+  /// The process at the other end.
   public let peer: Peer
 
   private enum State {
@@ -127,7 +127,7 @@ public final class Connection {
 
   /// Whether the next call may be taken up.
   ///
-  /// One that hung up waits for no answer, so its calls need not wait either.
+  /// A client that hung up waits for no reply, so its calls need not wait either.
   private var mayTake: Bool {
     switch state {
     case .open: !isInFlight && !output.isBlocked
@@ -170,7 +170,7 @@ public final class Connection {
       }
       flush()
     } catch {
-      // What has been answered is sent; there is no answer to what is no call.
+      // The replies so far are sent; a message that is no call gets no reply.
       flush()
       breakOff()
     }

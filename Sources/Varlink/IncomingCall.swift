@@ -2,7 +2,7 @@ import JSON
 
 /// A call as the server reads it: the method's name, the flags, and what to do about it.
 ///
-/// One pass a call, if the name comes before the parameters: then the method's own type reads them where they stand.
+/// A call is read in one pass if the name comes before the parameters: the method's own type reads them in place.
 /// <https://varlink.org/Method-Call>.
 struct IncomingCall {
   let method: String

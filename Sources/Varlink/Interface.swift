@@ -1,6 +1,6 @@
 import JSON
 
-/// One interface that a server serves: its name, its description and the handlers of its methods.
+/// An interface that a server serves: its name, its description and the handlers of its methods.
 public struct Interface {
   /// The name in reverse-DNS form, such as `org.refreshd.App`.
   public let name: String

@@ -8,7 +8,7 @@ public protocol InterfaceDeclaration {
   static var description: String { get }
 }
 
-/// One method of an interface: its name on the socket, and what goes in and out, for client and server alike.
+/// A method of an interface: its name on the socket, its parameters and its reply, for client and server alike.
 public protocol InterfaceMethod {
   /// The parameters of a call.
   associatedtype Parameters: JSONReadable & JSONWritable & Hashable & Sendable

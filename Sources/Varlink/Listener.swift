@@ -1,7 +1,7 @@
 import CLinux
 import Glibc
 
-/// One listening socket of a server.
+/// A listening socket of a server.
 final class Listener {
   private let descriptor: Int32
   /// The path to remove at the end, where this process has bound it.

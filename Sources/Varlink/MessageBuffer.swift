@@ -2,7 +2,7 @@ import Glibc
 
 /// The bytes of one direction of a connection, cut into messages at their NUL bytes.
 ///
-/// Knows no socket: bytes go in with `append`, messages come out with `withNext`. What is kept is bounded by `limit` and
+/// Knows no socket: bytes go in with `append`, messages come out with `withNext`. The buffer is bounded by `limit` and
 /// the size of one `append`. Framing: <https://varlink.org/Method-Call>.
 struct MessageBuffer {
   /// The most bytes a message may have, its NUL not counted.

@@ -9,7 +9,7 @@ struct OutputBuffer {
   /// Whether the socket was full at the last attempt.
   private(set) var isBlocked = false
 
-  /// What a message is: one reply of several has `continues` set.
+  /// The kinds of messages: one reply of several has `continues` set.
   enum Kind {
     case last
     case continues

@@ -1,7 +1,7 @@
 import CLinux
 import Glibc
 
-/// Who is at the other end of a connection, as the kernel tells it.
+/// The process at the other end of a connection, as the kernel reports it.
 ///
 /// The credentials are those of the moment of connect(2): unix(7), `SO_PEERCRED` and `SO_PEERGROUPS`. They cannot be
 /// forged, but the process may have ended since, and its id be another's.

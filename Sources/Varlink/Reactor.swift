@@ -1,4 +1,4 @@
-/// What a descriptor is ready for, or is watched for.
+/// The events that a descriptor is ready for, or is watched for.
 ///
 /// Raw values are those of epoll_ctl(2).
 public struct Readiness: OptionSet, Sendable {
@@ -33,9 +33,9 @@ public protocol Reactor: AnyObject {
   ) throws -> any Watch
 }
 
-/// One watched descriptor.
+/// A watched descriptor.
 public protocol Watch: AnyObject {
-  /// What the descriptor is watched for, from now on.
+  /// The events that the descriptor is watched for, from now on.
   var events: Readiness { get set }
   /// Ends the watch; the handler is not called again and is released.
   func cancel()

@@ -107,7 +107,7 @@ public final class Server {
   }
 }
 
-/// What all connections of one user take together.
+/// The connections of one user, taken together.
 private struct User {
   var connections = 0
   var bytes = 0

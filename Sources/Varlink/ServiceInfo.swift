@@ -1,8 +1,8 @@
 /// The facts about a service that `org.varlink.service.GetInfo` replies with.
 public struct ServiceInfo: Sendable {
-  /// Who makes it.
+  /// The vendor.
   public var vendor: String
-  /// What it is.
+  /// The product.
   public var product: String
   /// Its version.
   public var version: String

@@ -3,7 +3,7 @@ import Glibc
 
 /// A Unix socket that cannot be made, bound or reached, with the reason.
 public struct SocketError: Error, CustomStringConvertible, Equatable {
-  /// What happened, to which socket, and what to do.
+  /// The failed operation, the socket, and a remedy.
   public let description: String
   /// The number of the system's error, as in errno(3).
   public let code: Int32

@@ -1,4 +1,4 @@
-/// What an interface file declares, in its order.
+/// The declarations of an interface file, in its order.
 struct InterfaceFile: Equatable {
   var name = ""
   var comment = ""
@@ -28,7 +28,7 @@ struct ErrorDeclaration: Equatable {
   let members: [Member]
 }
 
-/// What a name of a type stands for.
+/// The shape of a type: members, or the words of an enum.
 enum Shape: Equatable {
   case record([Member])
   case words([Word])

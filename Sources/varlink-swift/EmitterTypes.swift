@@ -33,7 +33,7 @@ extension Source {
       source.block("public func write(to json: inout JSONWriter)") { source in
         source.block("switch self") { source in
           for word in words {
-            source.line("case .\(Naming.property(word.name)): json.word(\"\(word.name)\")")
+            source.line("case .\(Naming.property(word.name)): json.literal(#\"\"\(word.name)\"\"#)")
           }
         }
       }
@@ -123,11 +123,11 @@ extension Source {
         let name = Naming.property(member.name)
         if member.type.isOptional {
           source.line("if let \(name) {")
-          source.line("  json.name(\"\(member.name)\")")
+          source.line("  json.key(#\"\"\(member.name)\":\"#)")
           source.line("  \(name).write(to: &json)")
           source.line("}")
         } else {
-          source.line("json.name(\"\(member.name)\")")
+          source.line("json.key(#\"\"\(member.name)\":\"#)")
           source.line("\(name).write(to: &json)")
         }
       }

@@ -56,7 +56,7 @@ struct Parser {
     return members
   }
 
-  /// What stands in parentheses: members, or the words of an enum.
+  /// Reads the parentheses of a type: members, or the words of an enum.
   private mutating func shape() throws(Problem) -> Shape {
     try symbol("(")
     comment = []

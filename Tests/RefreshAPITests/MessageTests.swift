@@ -3,9 +3,9 @@ import RefreshAPI
 import Testing
 import Varlink
 
-/// What the generated types make of messages.
+/// The generated types read and write messages.
 ///
-/// That they are as the files say is the generator's own test.
+/// The generator has a test of its own.
 struct MessageTests {
   /// Texts as an earlier client or daemon wrote them, each by the type that reads it.
   private static let messages: [(any (JSONReadable & JSONWritable & SendableMetatype).Type, String)] = [

@@ -2,7 +2,7 @@ import Foundation
 import RefreshAPI
 import Testing
 
-/// What may be pushed, and what of it is refreshd's business (FEATURES E1).
+/// The payloads that are accepted, and the members that refreshd reads.
 @Suite("A payload") struct PushPayloadTests {
   /// A text, and what is made of it.
   struct Case: CustomTestStringConvertible, Sendable {

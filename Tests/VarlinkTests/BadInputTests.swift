@@ -2,7 +2,7 @@ import Testing
 
 @testable import Varlink
 
-/// What is no call ends its connection, and nothing else.
+/// A message that is no call ends its connection, and nothing else.
 struct BadInputTests {
   @Test(arguments: notCalls)
   func endsTheConnection(message: Bytes) throws {

@@ -52,7 +52,7 @@ struct BoundsTests {
     stage.settle()
     #expect(runs == 1)
     #expect(stage.ask(other, echo("on")) == [echoed("on")])
-    // What it was sent before is whole and in order.
+    // The replies before that are whole and in order.
     let numbers = reader.messages()
     #expect(reader.isAtEnd)
     #expect(numbers.first == #"{"parameters":{"number":1},"continues":true}"#)
@@ -120,7 +120,7 @@ struct BoundsTests {
     #expect(stage.server.connectionCount == 4)
     let other = try stage.client()
     #expect(stage.ask(other, echo("on")) == [echoed("on")])
-    // Who goes gives its share back.
+    // A client that leaves frees its share.
     clients[0].close()
     stage.settle()
     other.send([UInt8](repeating: UInt8(ascii: "["), count: 9000))

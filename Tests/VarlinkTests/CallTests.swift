@@ -3,7 +3,7 @@ import Testing
 
 @testable import Varlink
 
-/// What a client sends, and what it gets.
+/// Each call gets its reply.
 struct CallTests {
   static let calls: [(String, [String])] = [
     (echo("hello"), [echoed("hello")]),

@@ -3,7 +3,7 @@ import Testing
 
 @testable import Varlink
 
-/// What a handler is told of the end of a connection.
+/// A handler learns of the end of a connection.
 struct DisconnectTests {
   /// How the connection ends.
   enum End: CaseIterable {

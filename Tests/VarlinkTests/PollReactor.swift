@@ -28,7 +28,7 @@ final class PollReactor: Reactor {
   }
 }
 
-/// One watched descriptor; the handler of a watch that was cancelled in the same turn is not called.
+/// A watched descriptor; the handler of a watch that was cancelled in the same turn is not called.
 private final class PollWatch: Watch {
   var events: Readiness
   private var handler: ((Readiness) -> Void)?

@@ -53,7 +53,7 @@ struct SilenceTests {
     let newcomer = try stage.client()
     #expect(stage.ask(newcomer, echo("me")) == [])
     #expect(newcomer.isAtEnd)
-    // Who is served already is as before, and when one goes there is room again.
+    // Connected clients are served as before, and when one leaves there is room again.
     stage.later.removeFirst().reply()
     clients[0].close()
     stage.settle()

@@ -12,7 +12,7 @@ final class Stage {
   let path: String
   /// The calls of `Later` that are not answered yet.
   var later: [LaterCall] = []
-  /// What `Echo` was told.
+  /// The texts that `Echo` received.
   private(set) var heard: [String] = []
   private let directory: String
   private let reactor = PollReactor()
@@ -67,7 +67,7 @@ final class Stage {
     return try #require(last)
   }
 
-  /// One turn of the loop.
+  /// A turn of the loop.
   func turn() { _ = reactor.turn() }
 
   /// Sends messages and gives back what the server answers.
