@@ -44,15 +44,17 @@ extension Data {
   /// Calls `body` with the offset of each occurrence of a text.
   func forEachOccurrence(of text: String, _ body: (Int) -> Void) {
     let needle = Array(text.utf8)
+    guard let first = needle.first else { return }
     withUnsafeBytes { bytes in
       guard let start = bytes.baseAddress else { return }
       var offset = 0
-      while offset < bytes.count,
-        let found = memmem(start + offset, bytes.count - offset, needle, needle.count)
+      while offset + needle.count <= bytes.count,
+        let found = memchr(start + offset, Int32(first), bytes.count - needle.count - offset + 1)
       {
         let position = UnsafeRawPointer(found) - start
-        body(position)
-        offset = position + needle.count
+        let isHere = memcmp(found, needle, needle.count) == 0
+        if isHere { body(position) }
+        offset = position + (isHere ? needle.count : 1)
       }
     }
   }
