@@ -64,14 +64,25 @@ struct GlossaryTests {
             else {
               return
             }
-            let line = bytes.line(at: offset).drop { $0 == " " }
-            guard !["//", "#", "*", "--"].contains(where: line.hasPrefix) else { return }
+            let line = bytes.line(at: offset)
+            let trimmed = line.drop { $0 == " " }
+            guard !["//", "#", "*", "--"].contains(where: trimmed.hasPrefix), Self.isCode(word, in: line) else {
+              return
+            }
             found.insert(file)
           }
         }
       }
     }
     return found
+  }
+
+  /// Whether a word of a line is code, or a whole literal such as `"calm"`: a sentence in a literal may use any word.
+  private static func isCode(_ word: String, in line: String) -> Bool {
+    let literals = line.split(separator: "\"", omittingEmptySubsequences: false)
+    return literals.enumerated().contains { index, part in
+      index % 2 == 1 ? part == word : part.contains(word)
+    }
   }
 
   private func expect(_ file: String, has word: String, in page: String) throws {
