@@ -59,7 +59,7 @@ struct ProseTests {
     #expect(Self.comments(in: code, hasHashes: false).map(\.text) == ["First line goes on.", "- an item"])
   }
 
-  /// What is wrong with a sentence, and the remedy; nil if nothing is.
+  /// The problem of a sentence, and the remedy; nil if there is none.
   private static func problem(of sentence: [Substring]) -> String? {
     let first = sentence.first.map { $0.filter { $0.isLetter } } ?? ""
     if headless.contains(String(first)), sentence.last?.last != "?" {
@@ -71,7 +71,7 @@ struct ProseTests {
 
   private static func problem(of sentence: [String]) -> String? { problem(of: sentence.map { $0[...] }) }
 
-  /// The comments that stand on lines of their own, each with its first line; an item of a list is one of its own.
+  /// The comments that stand on lines of their own, each with the number of its first line; list items are separate.
   private static func comments(in bytes: Data, hasHashes: Bool) -> [(line: Int, text: String)] {
     var blocks: [(line: Int, text: String)] = []
     var isOpen = false
