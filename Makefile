@@ -93,7 +93,9 @@ install: release
 	install -m 644 systemd/refreshd.catalog $(DESTDIR)$(PREFIX)/lib/systemd/catalog
 	install -m 644 systemd/sysusers.d/refreshd.conf $(DESTDIR)$(PREFIX)/lib/sysusers.d
 	test -e $(DESTDIR)/etc/refreshd/refreshd.toml || install -m 644 config/refreshd.toml $(DESTDIR)/etc/refreshd
-	install -m 644 README.md $(DESTDIR)$(PREFIX)/share/doc/refreshd
+	install -m 644 README.md CHANGELOG.md $(DESTDIR)$(PREFIX)/share/doc/refreshd
+	install -d $(DESTDIR)$(PREFIX)/share/doc/refreshd/docs
+	install -m 644 docs/*.md $(DESTDIR)$(PREFIX)/share/doc/refreshd/docs
 	install -m 644 config/push.toml config/apps.d/* systemd/spawn.conf $(DESTDIR)$(PREFIX)/share/doc/refreshd/examples
 	$(RELEASE)/refreshctl --generate-completion-script bash \
 	  > $(DESTDIR)$(PREFIX)/share/bash-completion/completions/refreshctl

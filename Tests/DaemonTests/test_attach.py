@@ -434,10 +434,10 @@ def test_what_an_app_performed_for_a_daemon_that_was_killed_is_run_again(daemon)
 # The example.
 
 
-def test_the_example_in_the_readme_refreshes_an_app(daemon):
-    """The example of the documentation, unchanged, against the daemon."""
+def test_the_example_of_the_page_refreshes_an_app(daemon):
+    """The example of docs/protocol.md, unchanged, against the real daemon."""
     program = REPOSITORY / "examples" / "attach.py"
-    assert f"```python\n{program.read_text()}```" in (REPOSITORY / "README.md").read_text()
+    assert f"```python\n{program.read_text()}```" in (REPOSITORY / "docs/protocol.md").read_text()
     daemon.app()
     daemon.start()
     with subprocess.Popen(

@@ -1,10 +1,10 @@
 import Testing
 
-/// The README is true: what it tells people to type is there.
+/// The README and the pages below docs/ are true: the commands and the targets that they name exist.
 struct ReadmeTests {
   let repository = Repository()
 
-  @Test func everyCommandInTheReadmeExists() throws {
+  @Test func everyCommandOnAPageExists() throws {
     let subcommands = Set(
       try repository.files(below: "Sources/refreshctl", ending: ".swift").flatMap { file in
         try repository.code(of: file).compactMap { _, line -> String? in
@@ -13,23 +13,41 @@ struct ReadmeTests {
         }
       })
     #expect(subcommands.count > 5)
-    for line in try repository.text(of: "README.md").split(separator: "\n") {
-      let words = line.split(separator: " ")
-      for (word, next) in zip(words, words.dropFirst()) where word == "refreshctl" || word == "`refreshctl" {
-        let command = String(next.prefix { $0.isLowercase })
-        guard !command.isEmpty else { continue }
-        #expect(subcommands.contains(command), "README.md speaks of refreshctl \(command), which is no subcommand")
+    for page in try repository.pages() {
+      for line in try repository.text(of: page).split(separator: "\n") {
+        let words = line.split(separator: " ")
+        for (word, next) in zip(words, words.dropFirst()) where word == "refreshctl" || word == "`refreshctl" {
+          let command = String(next.prefix { $0.isLowercase || $0 == "-" })
+          guard !command.isEmpty, !command.hasPrefix("-") else { continue }
+          #expect(
+            subcommands.contains(command),
+            "\(page) names refreshctl \(command), which is no subcommand; name one of `refreshctl --help`")
+        }
       }
     }
   }
 
-  @Test func everyMakeTargetInTheReadmeExists() throws {
+  @Test func everyMakeTargetOnAPageExists() throws {
     let makefile = try repository.text(of: "Makefile")
-    for line in try repository.text(of: "README.md").split(separator: "\n") {
-      let words = line.split(separator: " ").map { $0.filter { $0.isLetter } }
-      for (word, next) in zip(words, words.dropFirst()) where word == "make" && line.contains("`make \(next)`") {
-        #expect(makefile.contains("\n\(next):"), "README.md speaks of make \(next), which is no target")
+    for page in try repository.pages() {
+      for line in try repository.text(of: page).split(separator: "\n") {
+        let isCode = line.hasPrefix("    ")
+        let words = line.split(separator: " ").map { $0.filter { $0.isLetter || $0 == "-" } }
+        for (word, next) in zip(words, words.dropFirst()) where word == "make" {
+          guard line.contains("`make \(next)`") || isCode && line.contains("make \(next)") else { continue }
+          #expect(
+            makefile.contains("\n\(next):"), "\(page) names make \(next), which is no target; see the Makefile's head")
+        }
       }
+    }
+  }
+
+  @Test func theReadmeIsAFrontDoor() throws {
+    let lines = try repository.text(of: "README.md").split(separator: "\n", omittingEmptySubsequences: false).count
+    #expect(lines <= 151, "README.md has \(lines) lines; move what is longer to a page below docs/")
+    let readme = try repository.text(of: "README.md")
+    for page in try repository.files(below: "docs", ending: ".md") {
+      #expect(readme.contains("](\(page))"), "README.md has no link to \(page); add a row to its table of pages")
     }
   }
 }

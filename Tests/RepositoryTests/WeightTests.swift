@@ -2,7 +2,7 @@ import FoundationEssentials
 import Glibc
 import Testing
 
-/// What an always-on daemon is judged by: what it takes along (DESIGN section 6).
+/// A daemon that always runs is judged by its weight: no program may link all of Foundation.
 struct WeightTests {
   /// The directory of the programs that were built with the tests.
   private func programs() throws -> String {

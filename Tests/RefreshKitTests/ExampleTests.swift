@@ -4,15 +4,15 @@ import RefreshKit
 import Synchronization
 import Testing
 
-/// The example in the README compiles, and does what it says.
+/// The Swift example in docs/protocol.md compiles, and does what it says.
 @Suite(.serialized, .timeLimit(.minutes(1)))
-struct ReadmeTests {
-  @Test func theExampleInTheReadmeIsTheOneBelow() throws {
+struct ExampleTests {
+  @Test func theExampleIsTheOneThatRuns() throws {
     let root = #filePath.split(separator: "/", omittingEmptySubsequences: false).dropLast(3).joined(separator: "/")
-    let readme = try String(contentsOfFile: "\(root)/README.md", encoding: .utf8)
+    let page = try String(contentsOfFile: "\(root)/docs/protocol.md", encoding: .utf8)
     let source = try String(contentsOfFile: #filePath, encoding: .utf8)
-    let shown = try #require(readme.between("```swift\n", "```\n"))
-    let run = try #require(source.between("// README\n", "    // README end\n"))
+    let shown = try #require(page.between("```swift\n", "```\n"))
+    let run = try #require(source.between("// EXAMPLE\n", "    // EXAMPLE end\n"))
     #expect(run.split(separator: "\n").map { $0.dropFirst(4) } == shown.split(separator: "\n"))
   }
 
@@ -22,7 +22,7 @@ struct ReadmeTests {
     defer { unsetenv("REFRESH_SOCKET") }
     let todo = Todo()
     let window = Window(daemon: daemon)
-    // README
+    // EXAMPLE
     let client = try await RefreshClient.connect(app: "org.example.todo")
     await client.onRefresh { context in
       context.onExpiration { todo.keep() }  // 5 s before the deadline; the deadline cancels the task
@@ -33,7 +33,7 @@ struct ReadmeTests {
     try await client.withForeground {  // refreshed at once if it is stale, and every foreground interval from then on
       try await window.run()
     }
-    // README end
+    // EXAMPLE end
     let events = client.events
     try daemon.refresh()
     for await case .ended(_, let outcome, let message) in events {

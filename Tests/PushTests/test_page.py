@@ -1,4 +1,4 @@
-"""The examples of push.toml in README.md and config/push.toml are valid."""
+"""The examples of push.toml in docs/push.md and config/push.toml are valid."""
 
 import pathlib
 import re
@@ -11,9 +11,8 @@ from bridge import REFRESH_PUSH
 REPOSITORY = pathlib.Path(__file__).resolve().parents[2]
 
 
-def readme():
-    section = (REPOSITORY / "README.md").read_text().split("\n## Push from a server\n")[1].split("\n## ")[0]
-    sources = re.findall(r"```toml\n(.*?)```", section, re.DOTALL)
+def page():
+    sources = re.findall(r"```toml\n(.*?)```", (REPOSITORY / "docs/push.md").read_text(), re.DOTALL)
     assert len(sources) == 3
     return "\n".join(sources)
 
@@ -23,7 +22,7 @@ def example():
     return re.sub("^#(?! |$)", "", (REPOSITORY / "config/push.toml").read_text(), flags=re.MULTILINE)
 
 
-@pytest.mark.parametrize("text", [readme, example])
+@pytest.mark.parametrize("text", [page, example])
 def test_it_is_taken_as_it_stands(scratch, text):
     file = scratch / "push.toml"
     file.write_text(text())
