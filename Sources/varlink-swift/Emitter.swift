@@ -23,7 +23,7 @@ struct Emitter {
   func types() throws(Problem) -> String {
     for file in files { try check(file) }
     var known: [String: (TypeDeclaration, String)] = [:]
-    var source = Source()
+    var source = SwiftSource()
     source.verbatim(head)
     guard files.contains(where: { !$0.types.isEmpty }) else { return source.text }
     source.comment(
@@ -66,7 +66,7 @@ struct Emitter {
   /// The methods and errors of one file.
   func interface(_ file: InterfaceFile) -> String {
     let name = Naming.interface(file.name)
-    var source = Source()
+    var source = SwiftSource()
     source.verbatim(head)
     source.comment("The interface `\(file.name)`.\n\n\(file.comment)")
     source.block("public enum \(name): InterfaceDeclaration") { source in

@@ -1,4 +1,4 @@
-extension Source {
+extension SwiftSource {
   /// A type with the reading and writing of its JSON.
   mutating func type(_ name: String, _ shape: Shape) {
     switch shape {
@@ -85,7 +85,7 @@ extension Source {
   }
 
   private mutating func reading(_ members: [Member], isOpen: Bool) {
-    comment("Reads the object. Members that it does not know are skipped.")
+    comment("Reads the object. Members that are not declared are ignored.")
     block("public init(from json: inout JSONReader) throws(JSONError)") { source in
       source.line("json.skipSpace()")
       if members.contains(where: { !$0.type.isOptional }) { source.line("let _start = json.position") }

@@ -4,7 +4,7 @@ import Testing
 
 @testable import RefreshDaemon
 
-/// What the daemon knows of transfers beside the engine.
+/// The facts about transfers that the daemon holds in addition to the engine.
 @Suite struct KnownTransfersTests {
   private let app: AppID
 

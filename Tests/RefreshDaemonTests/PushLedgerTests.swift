@@ -3,7 +3,7 @@ import Testing
 
 @testable import RefreshDaemon
 
-/// How much of pushes the daemon takes upon itself (FEATURES E2).
+/// The bounds on the pushes that the daemon holds at a time.
 @Suite struct PushLedgerTests {
   /// A push of the app with a payload of so many bytes.
   private func kept(_ number: UInt64, _ bytes: Int, attempts: Int32 = 0) throws -> PushChange {

@@ -4,7 +4,7 @@ import Testing
 
 @testable import RefreshDaemon
 
-/// What workers tell is bounded: a server may say anything, and a worker may repeat it.
+/// The daemon bounds the numbers and texts of a report: a worker may repeat what a hostile server sent.
 @Suite struct ReportTests {
   private static let huge = Int64(1) << 62
 

@@ -4,7 +4,7 @@ import Testing
 
 @testable import RefreshDaemon
 
-/// What a request for a transfer must be, and what becomes of what it leaves out (FEATURES F1, F2).
+/// The daemon refuses a request that breaks a rule, and completes one that leaves parts out.
 @Suite struct TransferOrderTests {
   static let url = "https://anna:secret@Example.org:8443/a?token=1"
 

@@ -2,12 +2,20 @@ import RefreshEngine
 
 /// An app of a script: its policy, and the behaviour of its tasks.
 ///
-/// The keys of the policy: `foreground`, `background` (intervals), `on` (`on_foreground`), `deadline`, `grace`.
-/// `tasks` (names, each after the tasks that follow a `>`: `pull,index>pull`; or `none`). `judge` (`exit`, `output`,
-/// `changed`), `no-data-exit`, `retry-exit`, `quiet` (`FROM-TO`, since midnight), `stale-after` and `max-stale`
-/// (durations). `network`, `power` (words of the file), `idle`, `calm`, `metered-when-stale`, `processing` (`yes`),
-/// `adaptive` (`yes`; else the interval is the schedule), `pushes` (`PER-HOUR/BURST`). The keys of the behaviour: `takes`
-/// (a duration or `forever`), `exit` (a code) and `stubborn` (`yes`: SIGTERM is ignored).
+/// The keys of the policy:
+///
+/// - `foreground` and `background` are intervals; `on` is `on_foreground`.
+/// - `deadline`, `grace`, `stale-after` and `max-stale` are durations.
+/// - `tasks` has names, each after the tasks that follow a `>` (`pull,index>pull`), or is `none`.
+/// - `judge` is `exit`, `output` or `changed`; `no-data-exit` and `retry-exit` are exit codes.
+/// - `quiet` is `FROM-TO`, since midnight.
+/// - `network` and `power` are words of the file.
+/// - `idle`, `calm`, `metered-when-stale` and `processing` are `yes`.
+/// - `adaptive` is `yes`; otherwise the interval is the schedule.
+/// - `pushes` is `PER-HOUR/BURST`.
+///
+/// The keys of the behaviour are `takes` (a duration or `forever`), `exit` (a code) and `stubborn` (`yes`: the task
+/// ignores SIGTERM).
 struct AppLine {
   var policy: Policy
   /// How long a task takes by itself; nil for one that never ends by itself.

@@ -9,14 +9,14 @@ enum Price {
   /// The price changes by at most this factor in a night.
   static let leap = 2.0
   /// The least power of a correction, in force once the machine is known.
-  static let calm = 0.25
+  static let leastPower = 0.25
 
   /// The factor by which the price changes after a day.
   static func step(_ spent: Spending, budget: Budget, refreshes: Double, night: Int) -> Double {
     let run = spent.runSeconds / Budget.secondsPerRefresh
     var over = (max(Double(spent.refreshes), run) + 1) / (refreshes + 1)
     over = max(over, (spent.meteredBytes + 1) / (budget.meteredBytesPerDay + 1))
-    return pow(min(max(over, 1 / leap), leap), max(calm, 1 / (1 + Double(night) / 2)))
+    return pow(min(max(over, 1 / leap), leap), max(leastPower, 1 / (1 + Double(night) / 2)))
   }
 }
 

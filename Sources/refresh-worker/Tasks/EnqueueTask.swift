@@ -7,7 +7,7 @@ enum EnqueueTask {
   /// Runs the task and returns the exit code.
   static func run() -> Int32 {
     let failure = Confinement.enter()
-    guard let context = ExecContext(), let request = ExecContext.order(as: Wire.Request.self) else {
+    guard let context = TaskContext(), let request = TaskContext.order(as: Wire.Request.self) else {
       return EX_USAGE
     }
     if let failure { return context.end(TaskResult(failure)) }
@@ -15,7 +15,7 @@ enum EnqueueTask {
     return context.end(result(of: request, context))
   }
 
-  private static func result(of request: Wire.Request, _ context: ExecContext) -> TaskResult {
+  private static func result(of request: Wire.Request, _ context: TaskContext) -> TaskResult {
     // Without this, the end of each transfer would start the next one.
     guard context.trigger != "transfer" else { return TaskResult(.noData, "woken because transfers have ended") }
     do throws(ClientError) {

@@ -8,7 +8,7 @@ enum FetchTask {
   /// Runs the task and returns the exit code.
   static func run() -> Int32 {
     let failure = Confinement.enter()
-    guard let context = ExecContext(), let order = ExecContext.order(as: Wire.FetchOrder.self) else {
+    guard let context = TaskContext(), let order = TaskContext.order(as: Wire.FetchOrder.self) else {
       return EX_USAGE
     }
     if let failure { return context.end(TaskResult(failure)) }
@@ -24,7 +24,7 @@ enum FetchTask {
   }
 
   private static func remember(
-    _ remembered: Wire.FetchOrder.Remembered, of url: String, _ context: ExecContext
+    _ remembered: Wire.FetchOrder.Remembered, of url: String, _ context: TaskContext
   ) {
     do throws(ClientError) {
       _ = try context.call(WorkerInterface.Remember.self) { token in

@@ -29,7 +29,7 @@ struct Notification: JSONReadable, Hashable, Sendable {
       logError(failure.message)
       return EX_OSERR
     }
-    guard let notification = ExecContext.order(as: Notification.self) else { return EX_USAGE }
+    guard let notification = TaskContext.order(as: Notification.self) else { return EX_USAGE }
     do {
       try notification.show(on: .user)
       return EX_OK

@@ -69,7 +69,7 @@ struct TimelineCommand: ParsableCommand {
 
 /// The daemon's replies about the hours before and after now.
 struct TimelineAnswers: JSONWritable {
-  /// One app and its replies.
+  /// The replies about one app.
   struct App: JSONWritable {
     let app: String
     let timeline: ManagerInterface.Timeline.Reply

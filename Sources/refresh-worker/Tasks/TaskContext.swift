@@ -4,7 +4,7 @@ import RefreshAPI
 import Varlink
 
 /// The environment variables and the standard input that refreshd gives a built-in task.
-struct ExecContext {
+struct TaskContext {
   /// The most bytes of an order; the limits on URLs and paths keep every order below.
   private static let longestOrder = 256 << 10
 

@@ -1,5 +1,5 @@
 /// Lines of Swift that are being written.
-struct Source {
+struct SwiftSource {
   private(set) var lines: [String] = []
   private var level = 0
 
@@ -13,7 +13,7 @@ struct Source {
   mutating func comment(_ comment: String) { lines += Documentation.lines(comment, indent: indent) }
 
   /// A block in braces.
-  mutating func block(_ head: String, _ body: (inout Source) -> Void) {
+  mutating func block(_ head: String, _ body: (inout SwiftSource) -> Void) {
     line("\(head) {")
     level += 1
     body(&self)
