@@ -73,10 +73,14 @@ class Flood:
             assert app.wakes.line(within=60).startswith("push last ")
 
     def waiting(self):
-        """The pushes in the store, which no process has open for writing."""
+        """The pushes that the next daemon finds in the store, which no process has open for writing.
+
+        A killed daemon may have stored pushes that it had not merged yet; the next one merges them when it starts.
+        """
         store = next(self.daemon.state.glob("*.sqlite"))
         with contextlib.closing(sqlite3.connect(f"file:{store}?mode=ro", uri=True)) as connection:
-            return connection.execute("SELECT count(*) FROM push").fetchone()[0]
+            rows = connection.execute("SELECT count(*) FROM (SELECT DISTINCT app, content_id FROM push)")
+            return rows.fetchone()[0]
 
     def settle(self, is_settled, what):
         """Waits until the condition holds for every app, and returns its waiting and dropped pushes and refreshes."""
