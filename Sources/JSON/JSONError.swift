@@ -75,6 +75,9 @@ public struct StaticWord: Hashable, Sendable, ExpressibleByStringLiteral {
 
 extension JSONReader {
   /// The way to the value at `target` inside the value that begins here; nil if it is not inside.
+  ///
+  /// Each member is skipped first, and its name is made into text only for the one that holds the target: a long name
+  /// with many values in it costs no more than its bytes.
   fileprivate mutating func path(to target: Int, _ path: String) -> String? {
     do throws(JSONError) {
       skipSpace()
@@ -83,14 +86,17 @@ extension JSONReader {
       case UInt8(ascii: "{"):
         try beginObject()
         while try nextKey() {
+          let (word, isEscaped) = (self.word, isWordEscaped)
+          guard try passes(target) else { continue }
+          (self.word, isWordEscaped) = (word, isEscaped)
           let name = keyText
-          if let found = self.path(to: target, path.isEmpty ? name : "\(path).\(name)") { return found }
+          return self.path(to: target, path.isEmpty ? name : "\(path).\(name)")
         }
       case UInt8(ascii: "["):
         try beginArray()
         var index = 0
         while try nextElement() {
-          if let found = self.path(to: target, "\(path)[\(index)]") { return found }
+          if try passes(target) { return self.path(to: target, "\(path)[\(index)]") }
           index += 1
         }
       default: try skip()
@@ -99,5 +105,15 @@ extension JSONReader {
     } catch {
       return path
     }
+  }
+
+  /// Whether the value that begins here ends behind `target`, or breaks the grammar; else moves over it.
+  private mutating func passes(_ target: Int) throws(JSONError) -> Bool {
+    skipSpace()
+    let (start, levels) = (position, openLevels)
+    do throws(JSONError) { try skip() } catch { position = target + 1 }
+    guard position > target else { return false }
+    rewind(to: start, levels: levels)
+    return true
   }
 }

@@ -12,7 +12,12 @@ extension Daemon {
     let service = ServiceInfo(
       vendor: "refreshd", product: "refreshd", version: refreshdVersion, url: "https://refreshd.example")
     let server = Server(
-      service, interfaces: [appInterface, managerInterface, pushInterface, transfersInterface, workerInterface],
+      service,
+      interfaces: [
+        appInterface, managerInterface, pushInterface, transfersInterface, workerInterface,
+        // Has no method: a client reads there what the shared errors carry.
+        Interface(RefreshdInterface.self),
+      ],
       bounds: Self.bounds, reactor: reactor)
     life.server = server
     for listener in passed { try server.listen(on: listener.descriptor) }

@@ -149,7 +149,8 @@ def test_the_service_describes_itself(daemon):
     with daemon.client.client.open("org.varlink.service", connection=daemon.client.connect()) as service:
         info = service.GetInfo()
         assert (info["product"], info["version"]) == ("refreshd", daemon.call("Manager.Version")["version"])
-        assert {"org.refreshd.App", "org.refreshd.Manager", "org.varlink.service"} <= set(info["interfaces"])
+        expected = {"org.refreshd", "org.refreshd.App", "org.refreshd.Manager", "org.varlink.service"}
+        assert expected <= set(info["interfaces"])
         for interface in info["interfaces"]:
             assert f"interface {interface}" in service.GetInterfaceDescription(interface)["description"]
 

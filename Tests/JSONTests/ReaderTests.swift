@@ -90,6 +90,17 @@ struct ReaderTests {
     let error = #expect(throws: JSONError.self) { try [[Int]](jsonText: bytes) }
     #expect(bytes.withUnsafeBytes { error?.path(in: $0) } == path)
   }
+
+  @Test func theWayPastManyValuesUnderALongNameIsFoundInOnePass() {
+    let name = String(repeating: "k", count: 500_000)
+    let ones = String(repeating: "1,", count: 200_000)
+    let bytes = Array(#"{"\#(name)":[\#(ones)1],"known":"a"}"#.utf8)
+    let error = #expect(throws: JSONError.self) { try Skipped(jsonText: bytes) }
+    var path: String?
+    let took = ContinuousClock().measure { path = bytes.withUnsafeBytes { error?.path(in: $0) } }
+    #expect(path == "known")
+    #expect(took < .seconds(1))
+  }
 }
 
 /// An object with one member that counts.
