@@ -95,7 +95,7 @@ let package = Package(
     test(
       "RefreshAPITests", ["RefreshAPI"], exclude: ["test_interfaces.py"], resources: [.embedInCode("messages.json")]),
     test("SystemdTests", ["Systemd"]),
-    test("RefreshDaemonTests", ["RefreshDaemon", "RefreshAPI", "RefreshStore", "CLinux"]),
+    test("RefreshDaemonTests", ["RefreshDaemon", "RefreshAPI", "RefreshStore", "Simulator", "CLinux"]),
     test("RefreshKitTests", ["RefreshKit", "RefreshAPI", "Varlink", "refreshd"]),
     test("RefreshRehearsalTests", ["RefreshRehearsal", "RefreshEngine"]),
     .executableTarget(
