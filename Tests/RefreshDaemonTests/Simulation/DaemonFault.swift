@@ -14,7 +14,7 @@ enum DaemonFault: CaseIterable {
   var caughtBy: Set<DaemonPromise> {
     switch self {
     case .performsBeforeSave: [.startIsSavedFirst]
-    case .forgetsRefusedSave: [.memoryIsDisk]
+    case .forgetsRefusedSave: [.memoryIsDisk, .endIsSavedBeforeRelease]
     case .dropsChangeAfterRefusal: [.memoryIsDisk, .startIsSavedFirst]
     case .losesAcknowledgedSave: [.storeLoadsWhatWasSaved]
     case .savesNoEnds: [.oneOutcome, .endIsSavedBeforeRelease]
@@ -28,7 +28,7 @@ enum DaemonFault: CaseIterable {
     case .losesStarts, .losesEnds: [.everythingDueIsDone]
     case .losesTerminations, .losesKills: [.stopsInTime]
     case .retriesWithoutPause: [.noSpin]
-    case .sleepsThroughWakes: [.stopsInTime, .everythingDueIsDone]
+    case .sleepsThroughWakes: [.stopsInTime, .everythingDueIsDone, .sleepFindsNothing]
     case .doesNotHearSleep: [.sleepFindsNothing]
     case .doesNotHearConditions: [.startsMeetConstraints, .everythingDueIsDone]
     case .leavesOrphans: [.oneRefreshPerApp, .slotsAreBounded]

@@ -132,8 +132,8 @@ extension SimulatedWorld {
       token: launch.environment.first { $0.hasPrefix("REFRESH_TOKEN=") }.map { String($0.dropFirst(14)) },
       exit: .exited(0), excusedAtStart: excused)
     let kind = isHealed ? 0 : chance.number(below: 20)
-    let soon = chance.duration(chance.pick([.milliseconds(5) ... .seconds(8), .seconds(8) ... .seconds(19)]))
-      .inMicroseconds
+    let short = Duration.milliseconds(5) ... .seconds(8)
+    let soon = chance.duration(isHealed ? short : chance.pick([short, .seconds(8) ... .seconds(19)])).inMicroseconds
     switch kind {
     case 17: process.endsAt = now + limit + chance.duration(.zero ... .seconds(20)).inMicroseconds
     case 18, 19: process.endsAt = nil

@@ -16,12 +16,13 @@ extension SimulatedWorld {
       guard world.disk.weather == .hanging else { return }
       // The administrator ends a daemon whose disk hangs, and mends the disk.
       world.after(world.chance.duration(.minutes(1) ... .hours(1))) { [unowned world] in
+        guard !world.isHealed else { return }
         world.disk.weather = .prompt
         world.life?.crash()
       }
     }
     every(.minutes(30) ... .hours(5)) { world in
-      world.crashSoon()
+      world.soon { $0.life?.crash(afterCalls: $0.chance.number(below: 12)) }
     }
     every(.hours(2) ... .hours(9)) { world in
       world.note("stop")
@@ -32,7 +33,9 @@ extension SimulatedWorld {
       world.isOnBattery = world.chance.happens(30)
       world.life?.machine.report()
     }
-    every(.hours(2) ... .hours(9)) { world in world.sleep(for: world.chance.duration(.seconds(10) ... .hours(3))) }
+    every(.hours(2) ... .hours(9)) { world in
+      world.soon { $0.sleep(for: $0.chance.duration(.seconds(10) ... .hours(3))) }
+    }
     every(.hours(2) ... .hours(9)) { world in world.reload() }
     every(.hours(3) ... .hours(9)) { world in
       world.wallOffset += world.chance.duration(.hours(-5) ... .hours(5))
@@ -53,13 +56,15 @@ extension SimulatedWorld {
     }
   }
 
-  /// Crashes the daemon at one of its next calls, half of the time while a task runs.
-  private func crashSoon() {
-    guard chance.happens(50) else { return life?.crash(afterCalls: chance.number(below: 12)) ?? () }
-    let number = life?.number
-    after(.seconds(3)) { [unowned self] in
-      guard !isHealed, let life, life.number == number else { return }
-      if processes.live.isEmpty { crashSoon() } else { life.crash() }
+  /// Does something at once, or half of the time while a task runs.
+  private func soon(_ work: @escaping (SimulatedWorld) -> Void) {
+    if chance.happens(50) { work(self) } else { whileTasksRun(work) }
+  }
+
+  private func whileTasksRun(_ work: @escaping (SimulatedWorld) -> Void) {
+    later(.seconds(3)) { [unowned self] in
+      guard !isHealed else { return }
+      if processes.live.isEmpty { whileTasksRun(work) } else { work(self) }
     }
   }
 
