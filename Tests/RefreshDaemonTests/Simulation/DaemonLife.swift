@@ -4,7 +4,7 @@ import RefreshStore
 
 @testable import RefreshDaemon
 
-/// One life of the daemon, from its start to its exit or crash.
+/// A life of the daemon, from its start to its exit or crash.
 ///
 /// A crash comes at a call of a port. The rest of the call stack goes on, but no port does anything for it any more.
 final class DaemonLife {

@@ -9,7 +9,7 @@ import Testing
 
   @Test func theDaemonKeepsItsPromises() throws {
     let one = Self.number("REFRESH_DAEMON_SEED")
-    for seed in one.map({ $0...$0 }) ?? 1...(Self.number("REFRESH_DAEMON_SEEDS") ?? 4) {
+    for seed in one.map({ $0...$0 }) ?? 1...(Self.number("REFRESH_DAEMON_SEEDS") ?? 3) {
       let world = try SimulatedWorld(seed: UInt64(seed))
       world.run()
       if let violation = world.book.violation {

@@ -34,7 +34,7 @@ extension SimulatedWorld {
       world.life?.machine.report()
     }
     every(.hours(2) ... .hours(9)) { world in
-      world.soon { $0.sleep(for: $0.chance.duration(.seconds(10) ... .hours(3))) }
+      world.soon { $0.suspend(for: $0.chance.duration(.seconds(10) ... .hours(3))) }
     }
     every(.hours(2) ... .hours(9)) { world in world.reload() }
     every(.hours(3) ... .hours(9)) { world in

@@ -9,7 +9,7 @@ import struct Simulator.Chance
 
 /// The real daemon in virtual time, on a machine on which everything goes wrong until it is healed.
 ///
-/// One seed decides everything: two runs of a seed have the same trace.
+/// The seed decides everything: two runs of a seed have the same trace.
 final class SimulatedWorld {
   /// How many refreshes may run at once.
   static let slots = 2
@@ -194,7 +194,7 @@ final class SimulatedWorld {
   // MARK: - The machine
 
   /// Has the machine say that it sleeps, and sleep a moment later.
-  func sleep(for span: Duration) {
+  func suspend(for span: Duration) {
     guard !isAsleep, let life, life.isAlive else { return }
     isAsleep = true
     note("the machine is going to sleep")
