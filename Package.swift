@@ -95,7 +95,7 @@ let package = Package(
     test("VarlinkTests", ["Varlink", "JSON", "CLinux"], plugins: ["VarlinkSwift"]),
     test("RefreshAPITests", ["RefreshAPI", "Varlink", "JSON"], exclude: ["test_interfaces.py", "test_generator.py"]),
     test("SystemdTests", ["Systemd"]),
-    test("RefreshDaemonTests", ["RefreshDaemon", "RefreshAPI", "RefreshStore", "CLinux"]),
+    test("RefreshDaemonTests", ["RefreshDaemon", "RefreshAPI", "RefreshStore", "Simulator", "CLinux"]),
     test("RefreshKitTests", ["RefreshKit", "RefreshAPI", "Varlink", "JSON", "refreshd"]),
     test("RefreshRehearsalTests", ["RefreshRehearsal", "RefreshEngine"]),
     .executableTarget(

@@ -16,15 +16,15 @@ public struct Chance: RandomNumberGenerator, Sendable {
   }
 
   /// True in `percent` of 100 cases.
-  mutating func happens(_ percent: Int) -> Bool { number(below: 100) < percent }
+  public mutating func happens(_ percent: Int) -> Bool { number(below: 100) < percent }
 
   /// A number from 0, less than `bound`.
-  mutating func number(below bound: Int) -> Int {
+  public mutating func number(below bound: Int) -> Int {
     Int(next().multipliedFullWidth(by: UInt64(max(1, bound))).high)
   }
 
   /// A duration between two others, in whole microseconds.
-  mutating func duration(_ range: ClosedRange<Duration>) -> Duration {
+  public mutating func duration(_ range: ClosedRange<Duration>) -> Duration {
     let span = (range.upperBound - range.lowerBound) / .microseconds(1)
     return range.lowerBound + .microseconds(number(below: Int(span) + 1))
   }
@@ -32,7 +32,7 @@ public struct Chance: RandomNumberGenerator, Sendable {
   /// A choice, all equally likely.
   ///
   /// A choice of ranges and then of a value in it also finds the short durations, which one long range would not.
-  mutating func pick<Choice>(_ choices: [Choice]) -> Choice {
+  public mutating func pick<Choice>(_ choices: [Choice]) -> Choice {
     choices[number(below: choices.count)]
   }
 }

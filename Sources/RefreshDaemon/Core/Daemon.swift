@@ -28,12 +28,14 @@ final class Daemon {
   /// The socket's server while the daemon is open, and what ends with the daemon.
   var life = Life()
 
-  init(_ settings: DaemonSettings, _ ports: Ports, _ loaded: Loaded, at moment: Moment) {
+  init(
+    _ settings: DaemonSettings, _ ports: Ports, _ loaded: Loaded, at moment: Moment, spread: Spread = Machine.spread()
+  ) {
     (self.settings, self.ports) = (settings, ports)
     tally = Tally()
     lasts = LastRefreshes()
     let engine = Engine(
-      start: loaded.start, spread: Machine.spread(), states: loaded.states, wallOffset: moment.wallOffset,
+      start: loaded.start, spread: spread, states: loaded.states, wallOffset: moment.wallOffset,
       device: loaded.device, learned: loaded.learned, transfers: loaded.transfers.mapValues(\.state),
       pushes: loaded.pushes)
     core = DaemonCore(engine, scheduler: ports.scheduler, access: ports.access, startedAt: moment, tally: tally)

@@ -1,0 +1,89 @@
+import RefreshEngine
+
+@testable import RefreshDaemon
+@testable import RefreshStore
+
+/// Mistakes that the daemon's rooms, or what stands behind its ports, could make.
+enum DaemonFault: CaseIterable {
+  case performsBeforeSave, forgetsRefusedSave, dropsChangeAfterRefusal, losesAcknowledgedSave, savesNoEnds,
+    savesEndsTwice, releasesBeforeSave, promisesEarly, forgetsPromise, losesPushesAtRefusal, losesPushes, startsTwice,
+    losesStarts, losesTerminations, losesKills, losesEnds, retriesWithoutPause, sleepsThroughWakes, doesNotHearSleep,
+    doesNotHearConditions, leavesOrphans
+
+  /// The promises of which one is to be found broken.
+  var caughtBy: Set<DaemonPromise> {
+    switch self {
+    case .performsBeforeSave: [.startIsSavedFirst]
+    case .forgetsRefusedSave: [.memoryIsDisk, .endIsSavedBeforeRelease]
+    case .dropsChangeAfterRefusal: [.memoryIsDisk, .startIsSavedFirst]
+    case .losesAcknowledgedSave: [.storeLoadsWhatWasSaved]
+    case .savesNoEnds: [.oneOutcome, .endIsSavedBeforeRelease]
+    case .savesEndsTwice: [.oneOutcome]
+    case .releasesBeforeSave: [.endIsSavedBeforeRelease]
+    case .promisesEarly: [.requestIsOnDisk]
+    case .forgetsPromise: [.requestsAreAnswered]
+    case .losesPushesAtRefusal: [.memoryIsDisk]
+    case .losesPushes: [.requestIsOnDisk]
+    case .startsTwice: [.oneRefreshPerApp]
+    case .losesStarts, .losesEnds: [.everythingDueIsDone]
+    case .losesTerminations, .losesKills: [.stopsInTime]
+    case .retriesWithoutPause: [.noSpin]
+    case .sleepsThroughWakes: [.stopsInTime, .everythingDueIsDone, .sleepFindsNothing]
+    case .doesNotHearSleep: [.sleepFindsNothing]
+    case .doesNotHearConditions: [.startsMeetConstraints, .everythingDueIsDone]
+    case .leavesOrphans: [.oneRefreshPerApp, .slotsAreBounded]
+    }
+  }
+
+  /// Plants a mistake in a room of an open daemon; the other mistakes are in the ports.
+  func plant(in life: DaemonLife, _ world: SimulatedWorld) {
+    let saving = life.daemon.saving
+    switch self {
+    case .dropsChangeAfterRefusal:
+      spoil(saving) { [unowned world] batch in
+        if world.disk.hasRefused, let app = batch.states.keys.min() { batch.states[app] = nil }
+      }
+    case .savesNoEnds: spoil(saving) { batch in batch.records = [] }
+    case .losesPushesAtRefusal:
+      spoil(saving) { [unowned world] batch in if world.disk.hasRefused { batch.pushes.changed = [:] } }
+    case .losesPushes: spoil(saving) { batch in batch.pushes.arrived = [] }
+    case .startsTwice: filter(saving) { work in if case .start = work.effect { [work, work] } else { [work] } }
+    case .losesStarts:
+      filter(saving) { work in
+        if case .start(let refresh, _, _, _) = work.effect, refresh.number.isMultiple(of: 5) { [] } else { [work] }
+      }
+    case .losesTerminations: filter(saving) { work in if case .terminate = work.effect { [] } else { [work] } }
+    case .losesKills: filter(saving) { work in if case .kill = work.effect { [] } else { [work] } }
+    case .doesNotHearSleep: life.machine.onSleep = { _ in }
+    case .doesNotHearConditions: life.machine.onChange = { _ in }
+    default: break
+    }
+  }
+
+  private func spoil(_ saving: Saving, _ change: @escaping (inout Batch) -> Void) {
+    guard let last = saving.rooms.popLast() else { return }
+    saving.rooms.append(SpoilingRoom(last, change))
+  }
+
+  private func filter(_ saving: Saving, _ change: @escaping (PendingCommit.Work) -> [PendingCommit.Work]) {
+    let perform = saving.perform
+    saving.perform = { perform($0.flatMap(change)) }
+  }
+}
+
+/// A room that spoils the batch after it has added its changes; the last room sees all of it.
+private final class SpoilingRoom: SavedRoom {
+  private let room: any SavedRoom
+  private let change: (inout Batch) -> Void
+
+  init(_ room: any SavedRoom, _ change: @escaping (inout Batch) -> Void) { (self.room, self.change) = (room, change) }
+
+  var hasChanges: Bool { room.hasChanges }
+
+  func moveChanges(into batch: inout Batch) {
+    room.moveChanges(into: &batch)
+    change(&batch)
+  }
+
+  func markAllChanged() { room.markAllChanged() }
+}

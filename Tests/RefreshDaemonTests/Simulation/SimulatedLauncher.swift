@@ -1,0 +1,210 @@
+import RefreshConfig
+import RefreshEngine
+import Systemd
+
+@testable import RefreshDaemon
+
+/// A process of a simulated task.
+struct SimulatedProcess {
+  let key: TaskKey
+  let app: AppID
+  let startedAt: Int64
+  var deadline: Int64
+  let grace: Int64
+  let token: String?
+  /// When it ends, if nobody ends it before.
+  var endsAt: Int64?
+  var exit: TaskEnd.Exit
+  /// How long it goes on after SIGTERM; nil for one that ignores the signal.
+  var endsAfterTerm: Int64?
+  var termAt: Int64?
+  var killAt: Int64?
+  /// How long nothing could be expected of the daemon before the start and before SIGTERM.
+  var excusedAtStart: Int64
+  var excusedAtTerm: Int64 = 0
+  var hasSlept = false
+}
+
+/// The processes of all tasks, which may outlive a daemon.
+struct SimulatedProcesses {
+  private(set) var live: [TaskKey: SimulatedProcess] = [:]
+  /// The ends that the service manager keeps for the next daemon, and the reports of tasks.
+  var keptEnds: [TaskKey: TaskEnd.Exit] = [:]
+  var keptReports: [TaskKey: Completion] = [:]
+
+  subscript(key: TaskKey) -> SimulatedProcess? {
+    get { live[key] }
+    set { live[key] = newValue }
+  }
+
+  var inOrder: [SimulatedProcess] { live.values.sorted { $0.key.description < $1.key.description } }
+}
+
+/// A launcher whose tasks fail to start, overrun, ignore signals, report twice and outlive their daemon.
+final class SimulatedLauncher: Launcher {
+  var onOutput: (TaskKey, String) -> Void = { _, _ in }
+  var onEnd: (TaskKey, TaskEnd) -> Void = { _, _ in }
+  let problem: String? = nil
+  private unowned let world: SimulatedWorld
+  /// The tasks of an earlier daemon that this one goes on with.
+  private var adopted: Set<TaskKey> = []
+
+  init(_ world: SimulatedWorld) { self.world = world }
+
+  func start(_ launch: TaskLaunch) {
+    guard world.calling() != nil else { return }
+    world.note("start \(launch.key) of \(launch.app)")
+    world.book.started(launch)
+    world.beginTask(launch)
+  }
+
+  func warn(_ key: TaskKey) {}
+
+  func terminate(_ key: TaskKey) {
+    guard world.calling() != nil else { return }
+    world.note("terminate \(key)")
+    world.terminate(key)
+  }
+
+  func kill(_ key: TaskKey) {
+    guard world.calling() != nil else { return }
+    world.note("kill \(key)")
+    world.book.killed(key)
+    world.kill(key)
+  }
+
+  func forgetUsers() {}
+  func forget(_ apps: Set<AppID>) {}
+
+  func takeUp(_ left: [LeftTask], stored: [PassedDescriptor]) -> [TaskKey: FoundTask] {
+    guard world.outlives else { return [:] }
+    var found: [TaskKey: FoundTask] = [:]
+    for key in left.map(\.key).sorted(by: { $0.description < $1.description }) {
+      if let process = world.processes[key] {
+        found[key] = FoundTask(token: process.token, completion: world.processes.keptReports[key])
+        adopted.insert(key)
+      } else if let exit = world.processes.keptEnds[key] {
+        found[key] = FoundTask(token: nil, completion: world.processes.keptReports[key])
+        world.later(.milliseconds(20)) { [unowned world] in world.report(key, exit) }
+      }
+      world.note("\(found[key] == nil ? "lost" : "found") \(key)")
+    }
+    return found
+  }
+
+  func clean(leftFrom refreshes: Set<RefreshID>) {
+    guard world.fault != .leavesOrphans else { return }
+    for process in world.processes.inOrder where !adopted.contains(process.key) {
+      world.note("clean \(process.key)")
+      world.processes[process.key] = nil
+    }
+  }
+
+  func keep(_ completion: Completion, of key: TaskKey) {
+    guard world.calling() != nil else { return }
+    world.processes.keptReports[key] = completion
+  }
+
+  func release(_ refresh: RefreshID) {
+    guard world.calling() != nil else { return }
+    world.note("release \(refresh)")
+    world.book.released(refresh)
+    for key in world.processes.keptEnds.keys where key.refresh == refresh { world.processes.keptEnds[key] = nil }
+    for key in world.processes.keptReports.keys where key.refresh == refresh { world.processes.keptReports[key] = nil }
+  }
+
+  func askWhatStays(answer: @escaping (Set<RefreshID>) -> Void) {
+    let staying = world.outlives ? Set(world.processes.live.keys.map(\.refresh)) : []
+    world.later(.milliseconds(5)) { answer(staying) }
+  }
+}
+
+extension SimulatedWorld {
+  func beginTask(_ launch: TaskLaunch) {
+    guard isHealed || !chance.happens(5) else {
+      later(.milliseconds(1)) { [unowned self] in report(launch.key, .notStarted("no such program")) }
+      return
+    }
+    let limit = launch.timeLimit.inMicroseconds
+    var process = SimulatedProcess(
+      key: launch.key, app: launch.app, startedAt: now, deadline: now + limit,
+      grace: launch.grace.inMicroseconds,
+      token: launch.environment.first { $0.hasPrefix("REFRESH_TOKEN=") }.map { String($0.dropFirst(14)) },
+      exit: .exited(0), excusedAtStart: excused)
+    let kind = isHealed ? 0 : chance.number(below: 20)
+    let short = Duration.milliseconds(5) ... .seconds(8)
+    let soon = chance.duration(isHealed ? short : chance.pick([short, .seconds(8) ... .seconds(19)])).inMicroseconds
+    switch kind {
+    case 17: process.endsAt = now + limit + chance.duration(.zero ... .seconds(20)).inMicroseconds
+    case 18, 19: process.endsAt = nil
+    default: process.endsAt = now + soon
+    }
+    if !isHealed { process.exit = chance.pick([.exited(0), .exited(0), .exited(100), .exited(1), .exited(75)]) }
+    if !chance.happens(25) { process.endsAfterTerm = chance.duration(.zero ... .seconds(2)).inMicroseconds }
+    if outlives {
+      let bound = now + limit + 1_000_000 + process.grace
+      if process.endsAt.map({ $0 > bound }) ?? true { (process.endsAt, process.exit) = (bound, .timedOut) }
+    }
+    processes[launch.key] = process
+    if kind < 4 {
+      let outcome: Outcome = chance.pick(
+        isHealed ? [.newData] : [.newData, .noData, .failed(.reported("no server"))])
+      let times = chance.happens(20) ? 2 : 1
+      for _ in 0..<times {
+        later(.microseconds(soon / 2)) { [unowned self] in complete(launch.key, outcome) }
+      }
+    }
+    expectEnd(of: launch.key)
+  }
+
+  /// A task reports its own outcome, as its call does.
+  private func complete(_ key: TaskKey, _ outcome: Outcome) {
+    guard let daemon = life?.daemon, processes[key] != nil, daemon.runner[key.refresh] != nil else { return }
+    note("report of \(key)")
+    let isFirst = daemon.core.engine.outcome(of: key.refresh, task: key.task) == nil
+    daemon.handle(.completed(key.refresh, task: key.task, outcome, message: ""))
+    if isFirst { life?.launcher.keep(Completion(outcome, message: ""), of: key) }
+  }
+
+  func expectEnd(of key: TaskKey) {
+    guard let at = processes[key]?.endsAt else { return }
+    after(.microseconds(max(0, at - now))) { [unowned self] in end(key, at: at) }
+  }
+
+  private func end(_ key: TaskKey, at: Int64) {
+    // Sleep or a signal may have moved the end.
+    guard let process = processes[key], let endsAt = process.endsAt, endsAt <= now else { return }
+    processes[key] = nil
+    if outlives { processes.keptEnds[key] = process.exit }
+    note("end of \(key)")
+    report(key, process.exit)
+    if !isHealed, chance.happens(3) { later(.seconds(1)) { [unowned self] in report(key, process.exit) } }
+  }
+
+  /// Reports the end of a task to the daemon, if there is one.
+  func report(_ key: TaskKey, _ exit: TaskEnd.Exit) {
+    guard let life, life.isAlive else { return }
+    if fault == .losesEnds, key.refresh.number.isMultiple(of: 5) { return }
+    life.launcher.onEnd(key, TaskEnd(exit: exit))
+    if fault == .releasesBeforeSave { life.launcher.release(key.refresh) }
+  }
+
+  func terminate(_ key: TaskKey) {
+    guard var process = processes[key] else { return }
+    if process.termAt == nil { (process.termAt, process.excusedAtTerm) = (now, excused) }
+    if let delay = process.endsAfterTerm, process.endsAt.map({ $0 > now + delay }) ?? true {
+      (process.endsAt, process.exit) = (now + delay, .signalled(15))
+    }
+    processes[key] = process
+    expectEnd(of: key)
+  }
+
+  func kill(_ key: TaskKey) {
+    guard var process = processes[key] else { return }
+    process.killAt = process.killAt ?? now
+    let end = now + chance.duration(.zero ... .seconds(1)).inMicroseconds
+    if process.endsAt.map({ $0 > end }) ?? true { (process.endsAt, process.exit) = (end, .signalled(9)) }
+    processes[key] = process
+    expectEnd(of: key)
+  }
+}

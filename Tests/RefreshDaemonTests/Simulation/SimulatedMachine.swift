@@ -1,0 +1,69 @@
+import RefreshConfig
+import RefreshEngine
+import Systemd
+
+@testable import RefreshDaemon
+
+/// The machine as its message bus shows it to one life of the daemon: late, at times not at all.
+final class SimulatedMachine: MachineConditions {
+  var onChange: (Observation) -> Void = { _ in }
+  var onSleep: (Bool) -> Void = { _ in }
+  var onSessions: (Set<UInt32>) -> Void = { _ in }
+  let timeToSleep: Int64 = 4_000_000
+  private unowned let world: SimulatedWorld
+  private var watched: ConditionNeeds = []
+
+  init(_ world: SimulatedWorld) { self.world = world }
+
+  func start(needs: ConditionNeeds) {
+    guard world.calling() != nil else { return }
+    let (new, gone) = (needs.subtracting(watched), watched.subtracting(needs))
+    watched = needs
+    if gone.contains(.network) { onChange(.network(Reading())) }
+    if gone.contains(.power) { onChange(.power(Reading())) }
+    guard !new.isDisjoint(with: [.network, .power]) else { return }
+    world.later(world.chance.duration(.zero ... .seconds(2))) { [unowned self] in report() }
+  }
+
+  func holdSleep(_ isHeld: Bool) {}
+
+  func askLingering(of user: UInt32, answer: @escaping (Bool) -> Void) {}
+
+  /// Reports the conditions that the daemon watches, as they are now.
+  func report() {
+    if watched.contains(.network) {
+      world.note("network \(world.network.map { "\($0.reach)" } ?? "unknown")")
+      world.offlineSince = world.network?.reach == .offline ? world.offlineSince ?? (world.now, world.excused) : nil
+      onChange(.network(Reading(world.network, source: world.network == nil ? "" : "bus", problem: nil)))
+    }
+    if watched.contains(.power) {
+      onChange(.power(Reading(Power(onBattery: world.isOnBattery, percent: 50), source: "bus")))
+    }
+  }
+}
+
+/// A zone without daylight saving.
+final class SimulatedZone: ZoneSource {
+  var onZone: (Zone) -> Void = { _ in }
+  let zone = Zone(offset: 3600)
+
+  func look() {}
+}
+
+/// The configuration on a disk that takes a moment.
+final class SimulatedFiles: ConfigurationFiles {
+  let directories: [String] = []
+  private unowned let world: SimulatedWorld
+  private let settings: DaemonSettings
+
+  init(_ world: SimulatedWorld, _ settings: DaemonSettings) { (self.world, self.settings) = (world, settings) }
+
+  func read(then answer: @escaping (Result<Configuration, ConfigurationError>) -> Void) {
+    let result = Result { () throws(ConfigurationError) in
+      try Configuration.load(from: settings.sources, as: settings.reader)
+    }
+    world.later(world.chance.duration(.zero ... .seconds(1))) { answer(result) }
+  }
+
+  func problems(then answer: @escaping ([Problem]) -> Void) { answer([]) }
+}

@@ -1,0 +1,288 @@
+import RefreshEngine
+import RefreshStore
+
+@testable import RefreshDaemon
+
+/// A promise of the daemon that the simulation checks from outside.
+enum DaemonPromise: String {
+  case daemonOpens = "The daemon opens, reloads and answers."
+  case startIsSavedFirst = "No task starts before the start of its refresh is saved, unless the disk refuses."
+  case oneRefreshPerApp = "An app has at most one refresh at a time, and each task is started once."
+  case slotsAreBounded = "At most max_concurrent refreshes run at once."
+  case startsMeetConstraints = "No refresh starts by time without the network that its app needs."
+  case oneOutcome = "Every refresh whose start is saved has exactly one outcome."
+  case endIsSavedBeforeRelease = "The launcher keeps a task until its end is saved."
+  case requestIsOnDisk = "A durable request is on the disk when it is answered, and after a crash."
+  case requestsAreAnswered = "Every durable request is answered once, and soon."
+  case pushIsKept = "An accepted push stays until its app was told, or it is merged or dropped."
+  case pushIsToldOnce = "No push is told again after a success that is saved, and no refused push is told."
+  case stopsInTime = "SIGTERM comes at the deadline, and SIGKILL after the grace."
+  case sleepFindsNothing = "Everything is asked to end before the machine sleeps."
+  case stopEndsTasks = "A daemon that stops ends all that the next one cannot adopt."
+  case memoryIsDisk = "When nothing waits for a save, the disk holds what the engine holds."
+  case storeLoadsWhatWasSaved = "A start loads what was saved."
+  case everythingDueIsDone = "After all faults are healed, everything due is done."
+  case noSpin = "The daemon rests between its turns."
+}
+
+/// All that a bystander sees of a daemon, and the first promise that it breaks.
+final class SimulationBook {
+  /// The settings of an app that its user changes durably.
+  private struct Settings: Equatable {
+    let isDisabled: Bool
+    let isLoggedOut: Bool
+    let overrides: Overrides
+
+    init(_ state: AppState?) {
+      let state = state ?? AppState()
+      (isDisabled, isLoggedOut, overrides) = (state.isDisabled, state.isLoggedOut, state.overrides)
+    }
+  }
+
+  private struct Request {
+    let app: AppID?
+    let at: Int64
+    let excused: Int64
+  }
+
+  private(set) var violation: (promise: DaemonPromise, text: String)?
+  private unowned let world: SimulatedWorld
+  private var requests: [Int: Request] = [:]
+  private var lastRequest = 0
+  private var promised: [AppID: Settings] = [:]
+  /// Refreshes whose start the disk has refused: they run all the same.
+  private var refusedStarts: Set<RefreshID> = []
+  private var idOfPayload: [String: PushID] = [:]
+  private var mergeable: Set<PushID> = []
+  private var refusedPayloads: Set<String> = []
+  /// The push that each refresh tells.
+  private var tells: [RefreshID: PushID] = [:]
+  /// The pushes that were told by refreshes that have ended, and by those that have succeeded.
+  private var told: Set<PushID> = []
+  private var done: Set<PushID> = []
+  private var newest: [AppID: [RefreshID]] = [:]
+  private var turns = (hour: Int64(0), count: 0)
+  private var beforeSleep: (keys: Set<TaskKey>, excused: Int64) = ([], 0)
+
+  init(_ world: SimulatedWorld) { self.world = world }
+
+  func fail(_ promise: DaemonPromise, _ text: String) {
+    guard violation == nil else { return }
+    world.note("BROKEN \(promise): \(text)")
+    violation = (promise, text)
+  }
+
+  // MARK: - Tasks
+
+  func started(_ launch: TaskLaunch) {
+    let (key, model) = (launch.key, world.disk.model)
+    if !model.started.contains(key.refresh), !refusedStarts.contains(key.refresh) {
+      fail(.startIsSavedFirst, "\(key)")
+    }
+    let others = world.processes.inOrder
+    if others.contains(where: { $0.key == key || ($0.app == launch.app && $0.key.refresh != key.refresh) }) {
+      fail(.oneRefreshPerApp, "\(key) of \(launch.app) starts while \(others.map(\.key)) run")
+    }
+    if Set(others.map(\.key.refresh) + [key.refresh]).count > SimulatedWorld.slots {
+      fail(.slotsAreBounded, "\(key) starts while \(others.map(\.key)) run")
+    }
+    if let offline = world.offlineSince, launch.environment.contains("REFRESH_TRIGGER=interval"),
+      world.apps.contains(where: { $0.id == launch.app && $0.needsNetwork }),
+      world.now - offline.at - (world.excused - offline.excused) > 10_000_000
+    {
+      fail(.startsMeetConstraints, "\(key) of \(launch.app)")
+    }
+    guard let payload = launch.input.map({ String(decoding: $0, as: UTF8.self) }) else { return }
+    if refusedPayloads.contains(payload) { fail(.pushIsToldOnce, "\(key) tells a push that was refused") }
+    guard let push = idOfPayload[payload] else { return }
+    if done.contains(push) { fail(.pushIsToldOnce, "\(key) tells push \(push) again") }
+    tells[key.refresh] = push
+  }
+
+  func killed(_ key: TaskKey) {
+    guard let process = world.processes[key], !process.hasSlept else { return }
+    guard let termAt = process.termAt else { return fail(.stopsInTime, "\(key) is killed without SIGTERM") }
+    // SIGTERM may have been late by the saves before it, but SIGKILL was not.
+    let late = world.disk.lastSaves.reduce(1000, +)
+    if world.now < termAt + process.grace - late, beforeSleep.keys.isEmpty {
+      fail(.stopsInTime, "\(key) is killed before its grace is over")
+    }
+  }
+
+  func released(_ refresh: RefreshID) {
+    if world.disk.model.outcomes[refresh] == nil { fail(.endIsSavedBeforeRelease, "\(refresh)") }
+  }
+
+  func sleepBegins() { beforeSleep = (Set(world.processes.live.keys), world.excused) }
+
+  func asleep() {
+    defer { beforeSleep = ([], 0) }
+    guard world.excused == beforeSleep.excused, world.life?.isAlive == true else { return }
+    for process in world.processes.inOrder where beforeSleep.keys.contains(process.key) && process.termAt == nil {
+      fail(.sleepFindsNothing, "\(process.key) was not asked to end")
+    }
+  }
+
+  /// The daemon has ended in order.
+  func ended() {
+    guard !world.outlives, let process = world.processes.inOrder.first else { return }
+    fail(.stopEndsTasks, "\(process.key) still runs")
+  }
+
+  // MARK: - Store
+
+  func refused(_ batch: Batch) {
+    for state in batch.states.values {
+      guard let running = state.running else { continue }
+      refusedStarts.insert(running.id)
+      if let push = running.push { tells[running.id] = push }
+    }
+  }
+
+  /// A batch is on the disk, with what was refused before.
+  func saved(_ batch: Batch) {
+    for state in batch.states.values {
+      if let running = state.running, let push = running.push { tells[running.id] = push }
+    }
+    for push in batch.pushes.arrived.compactMap(\.push) { note(push) }
+    for change in batch.pushes.changed.values { if case .kept(_, let push) = change { note(push) } }
+    for record in batch.records {
+      if world.disk.model.outcomes[record.id] != 1 { fail(.oneOutcome, "\(record.id) has more than one") }
+      newest[record.app, default: []].append(record.id)
+      guard let push = tells[record.id] else { continue }
+      told.insert(push)
+      // A refresh that lost a task tells the push again, whatever its other tasks did.
+      if record.outcome.isFresh, record.tasks.allSatisfy(\.outcome.isFresh) { done.insert(push) }
+    }
+    let dropped = Set(batch.pushes.dropped.map(\.id))
+    for (id, change) in batch.pushes.changed where change == .gone {
+      if !told.contains(id), !dropped.contains(id), !mergeable.contains(id) { fail(.pushIsKept, "push \(id) is gone") }
+    }
+  }
+
+  private func note(_ push: Push) {
+    idOfPayload[push.payload] = push.id
+    if push.contentID != nil { mergeable.insert(push.id) }
+  }
+
+  func opened(_ loaded: Loaded) {
+    let model = world.disk.model
+    for app in Set(loaded.states.keys).union(model.states.keys)
+    where (loaded.states[app] ?? AppState()) != (model.states[app] ?? AppState()) {
+      fail(.storeLoadsWhatWasSaved, "\(app) is \(String(describing: loaded.states[app]))")
+    }
+    let pushes = Set(loaded.pushes.values.joined())
+    if pushes != Set(model.pushes.values) { fail(.storeLoadsWhatWasSaved, "the pushes are others") }
+    if loaded.device.pause != model.device.pause { fail(.storeLoadsWhatWasSaved, "the pause is another") }
+    for (app, settings) in promised where Settings(loaded.states[app]) != settings {
+      fail(.requestIsOnDisk, "\(app) has \(Settings(loaded.states[app])), not \(settings)")
+    }
+  }
+
+  /// The daemon is gone, with every request that it has not answered.
+  func lost() {
+    for app in requests.values.compactMap(\.app) { promised[app] = nil }
+    requests = [:]
+    refusedStarts = []
+  }
+
+  // MARK: - Requests
+
+  func isAsking(_ app: AppID) -> Bool { requests.values.contains { $0.app == app } }
+
+  /// A user asks for a durable change of an app; the closure takes the answer.
+  func asks(_ app: AppID) -> (Bool) -> Void {
+    ask(app) { [unowned self] isStored in
+      let settings = Settings(world.life?.daemon.core.engine.state(of: app))
+      if isStored, Settings(world.disk.model.durableStates[app]) != settings {
+        fail(.requestIsOnDisk, "\(app) has no durable \(settings)")
+      }
+      promised[app] = settings
+    }
+  }
+
+  /// A client hands in pushes; the closure takes the answer.
+  func asksForPushes(_ payloads: [String]) -> (Bool) -> Void {
+    ask(nil) { [unowned self] isStored in
+      guard isStored else { return refusedPayloads.formUnion(payloads) }
+      for payload in payloads where !world.disk.model.durablePayloads.contains(payload) {
+        fail(.requestIsOnDisk, "a push was accepted that is not on the disk")
+      }
+    }
+  }
+
+  private func ask(_ app: AppID?, then note: @escaping (Bool) -> Void) -> (Bool) -> Void {
+    lastRequest += 1
+    requests[lastRequest] = Request(app: app, at: world.now, excused: world.excused)
+    return { [unowned self, number = lastRequest] isStored in
+      // The answer of a daemon that crashes while it gives it reaches nobody.
+      guard world.life?.isAlive == true else { return }
+      world.note("answer \(isStored)")
+      guard requests.removeValue(forKey: number) != nil else {
+        return fail(.requestsAreAnswered, "a request is answered twice")
+      }
+      note(isStored)
+    }
+  }
+
+  // MARK: - Steps
+
+  /// Checks what holds after each turn.
+  func check() {
+    let hour = world.now / 3_600_000_000
+    turns = hour == turns.hour ? (hour, turns.count + 1) : (hour, 1)
+    if turns.count > 6_000 { fail(.noSpin, "more than 6000 turns in an hour") }
+    guard let life = world.life, life.isAlive else { return }
+    for process in world.processes.inOrder { check(process) }
+    for request in requests.values where late(since: request.at, request.excused) > 60_000_000 {
+      fail(.requestsAreAnswered, "a request waits")
+    }
+    checkMemory(life.daemon)
+  }
+
+  private func check(_ process: SimulatedProcess) {
+    let late = late(since: process.deadline, process.excusedAtStart)
+    if process.termAt == nil, late > 5_000_000 { fail(.stopsInTime, "\(process.key) is past its deadline") }
+    guard let termAt = process.termAt, process.killAt == nil else { return }
+    if self.late(since: termAt + process.grace, process.excusedAtTerm) > 5_000_000 {
+      fail(.stopsInTime, "\(process.key) is past its grace")
+    }
+  }
+
+  private func late(since instant: Int64, _ excused: Int64) -> Int64 {
+    world.now - instant - (world.excused - excused)
+  }
+
+  private func checkMemory(_ daemon: Daemon) {
+    guard !world.disk.isBusy, daemon.saving.isEmpty, daemon.saving.problem == nil else { return }
+    let (engine, model) = (daemon.core.engine, world.disk.model)
+    for app in world.apps.map(\.id) {
+      if engine.state(of: app) ?? AppState() != model.states[app] ?? AppState() {
+        fail(.memoryIsDisk, "\(app): \(String(describing: engine.state(of: app)))")
+      }
+      let saved = model.pushes.values.filter { model.appOfPush[$0.id] == app }
+      if Set(engine.pushes(of: app)) != Set(saved) { fail(.memoryIsDisk, "the pushes of \(app)") }
+    }
+    if engine.device.pause != model.device.pause { fail(.memoryIsDisk, "the pause") }
+  }
+
+  /// Checks what holds at the end, when everything has gone well for long enough.
+  func finish() {
+    guard let daemon = world.life?.daemon else { return fail(.everythingDueIsDone, "no daemon") }
+    let (engine, model) = (daemon.core.engine, world.disk.model)
+    let running = Set(model.states.values.compactMap { $0.running?.id })
+    for refresh in model.started.sorted() where model.outcomes[refresh] == nil && !running.contains(refresh) {
+      fail(.oneOutcome, "\(refresh) has none")
+    }
+    for app in world.apps.map(\.id) {
+      let history = Set(world.disk.history(of: app))
+      for refresh in (newest[app] ?? []).suffix(50) where !history.contains(refresh) {
+        fail(.oneOutcome, "\(refresh) is not in the history")
+      }
+      if !engine.pushes(of: app).isEmpty { fail(.everythingDueIsDone, "\(app) has pushes that wait") }
+      guard let spacing = engine.interval(of: app, in: .background)?.spacing(floor: .minutes(15)) else { continue }
+      let fresh = engine.state(of: app)?.freshAt ?? Instant(microseconds: 0)
+      if fresh + spacing + .hours(9) < world.instant { fail(.everythingDueIsDone, "\(app) is stale since \(fresh)") }
+    }
+  }
+}
