@@ -134,7 +134,7 @@ final class WorkerPool {
   /// Shares the bandwidth of all transfers evenly among the workers that have work, if it is limited.
   private func shareBandwidth() {
     let busy = workers.values.filter { $0.isOpen && !$0.given.isEmpty }
-    let share = core.configuration.transfers.bandwidth.map { max(1, $0 / Int64(max(1, busy.count))) }
+    let share = Bandwidth.share(of: core.configuration.transfers.bandwidth, among: busy.count)
     for worker in busy where worker.rate != share {
       worker.rate = share
       worker.orders.append(Wire.Order(kind: .rate, maxRate: share ?? 0))
