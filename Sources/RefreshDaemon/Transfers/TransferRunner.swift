@@ -178,6 +178,7 @@ final class TransferRunner: DecisionFollower, SavedRoom {
     for id in decision.transfersRemoved {
       if let transfer = known[id] { watchers.note(forgotten: id, of: transfer.session) }
       known[id] = nil
+      space.note(id, nil)
     }
     for id in decision.transfersChanged.sorted() {
       guard let state = core.engine.transferState(of: id) else { continue }
