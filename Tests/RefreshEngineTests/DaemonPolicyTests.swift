@@ -67,17 +67,16 @@ import Testing
 
   @Test func `The first process to attach performs, unless it is late`() {
     let (first, second) = (LeaseID(1), LeaseID(2))
-    let late = RefreshID(start: 1, number: 7)
     var performers = Performers()
     performers.add(first)
     performers.add(second)
     #expect(performers.next() == first && performers.next { $0 != first } == second)
-    performers.setLate(first, with: late)
+    performers.setLate(first)
     #expect(performers.next() == second)
-    #expect(performers.setAnswered(late) && !performers.setAnswered(late))
+    performers.setAnswered(first)
     #expect(performers.next() == first)
     performers.remove(first)
     performers.remove(second)
-    #expect(performers.next() == nil && performers.isEmpty)
+    #expect(performers.next() == nil && performers.leases.isEmpty)
   }
 }

@@ -11,50 +11,48 @@ final class AttachedProcesses {
   typealias AttachCall = Call<AppInterface.Attach.Parameters>
 
   private struct Attachment {
-    /// The lease of `launched` that the call holds.
-    let lease: LeaseID
+    let app: AppID
     let call: AttachCall
     /// The token of the refresh that the process neither completed nor left; nil while it is not late.
     var lateToken: String?
-
-    func send(_ event: Wire.AttachEvent) {
-      call.reply(AppInterface.Attach.Reply(event: event), continues: true)
-    }
   }
 
   private unowned let core: DaemonCore
   private let journal: DaemonJournal
-  /// The open calls by app, in order of attaching.
-  private var open: [AppID: [Attachment]] = [:]
+  /// The open calls, by the lease of `launched` that each holds.
+  private var open: [LeaseID: Attachment] = [:]
+  private var performers: [AppID: Performers] = [:]
   /// The apps of which the engine knows that a process performs their refreshes.
   private var served: Set<AppID> = []
 
   init(_ core: DaemonCore, _ journal: DaemonJournal) { (self.core, self.journal) = (core, journal) }
 
   func add(_ call: AttachCall, _ lease: LeaseID, of app: AppID) {
-    open[app, default: []].append(Attachment(lease: lease, call: call))
+    open[lease] = Attachment(app: app, call: call)
+    performers[app, default: Performers()].add(lease)
     journal.attached(call.peer.pid, to: app)
   }
 
   func remove(_ lease: LeaseID, of app: AppID, _ peer: Peer) {
-    open[app]?.removeAll { $0.lease == lease }
-    if open[app]?.isEmpty == true { open[app] = nil }
+    open[lease] = nil
+    performers[app]?.remove(lease)
+    if performers[app]?.leases.isEmpty == true { performers[app] = nil }
     journal.detached(peer.pid, from: app)
   }
 
   /// Confirms to a process that it is attached.
   func greet(_ lease: LeaseID, of app: AppID) {
-    send(
-      Wire.AttachEvent(kind: "attached", phase: core.engine.phase(of: app).map(Wire.Phase.init)), to: lease, of: app)
+    send(Wire.AttachEvent(kind: "attached", phase: core.engine.phase(of: app).map(Wire.Phase.init)), to: lease)
   }
 
-  /// The process that performs the app's next refresh: the first to attach of those that are not late.
+  /// The process that performs the app's next refresh.
   func performer(of app: AppID) -> (lease: LeaseID, pid: Int32)? {
-    allowed(for: app).first { $0.lateToken == nil }.map { ($0.lease, $0.call.peer.pid) }
+    guard let lease = performers[app]?.next(where: isAllowed), let call = open[lease]?.call else { return nil }
+    return (lease, call.peer.pid)
   }
 
   /// The user of an attached process; nil if its connection has ended.
-  func user(of lease: LeaseID, of app: AppID) -> UInt32? { self[lease, of: app]?.call.peer.uid }
+  func user(of lease: LeaseID) -> UInt32? { open[lease]?.call.peer.uid }
 
   /// Reports to the engine whether a process performs the app's refreshes, if that has changed.
   func settle(_ app: AppID) {
@@ -66,36 +64,36 @@ final class AttachedProcesses {
 
   /// Does the same for all apps, after a new configuration.
   func settleAll() {
-    for app in open.keys.sorted() { settle(app) }
+    for app in performers.keys.sorted() { settle(app) }
   }
 
   /// Takes note that a process did not end a refresh in time; it gets no other refresh until it answers.
   func setLate(_ lease: LeaseID, of app: AppID, _ refresh: RefreshID, tokens: [String]) {
-    guard let index = open[app]?.firstIndex(where: { $0.lease == lease }) else { return }
-    open[app]?[index].lateToken = tokens.last
-    if let process = open[app]?[index].call.peer.pid { journal.late(process, of: app, refresh) }
+    guard let process = open[lease]?.call.peer.pid else { return }
+    open[lease]?.lateToken = tokens.last
+    performers[app]?.setLate(lease)
+    journal.late(process, of: app, refresh)
     settle(app)
   }
 
   /// Gives refreshes again to a process that was late, if this is the token that it was late with.
   func setAlive(by token: String, _ peer: Peer) {
-    for (app, attachments) in open {
-      guard let index = attachments.firstIndex(where: { $0.lateToken == token && $0.call.peer.uid == peer.uid })
-      else { continue }
-      open[app]?[index].lateToken = nil
-      return settle(app)
-    }
+    let late = open.first { $1.lateToken == token && $1.call.peer.uid == peer.uid }
+    guard let (lease, attachment) = late else { return }
+    open[lease]?.lateToken = nil
+    performers[attachment.app]?.setAnswered(lease)
+    settle(attachment.app)
   }
 
   // MARK: - Events
 
-  func send(_ event: Wire.AttachEvent, to lease: LeaseID, of app: AppID) {
-    self[lease, of: app]?.send(event)
+  func send(_ event: Wire.AttachEvent, to lease: LeaseID) {
+    open[lease]?.call.reply(AppInterface.Attach.Reply(event: event), continues: true)
   }
 
   /// Sends an event to all processes of an app, except one.
   func send(_ event: Wire.AttachEvent, of app: AppID, except lease: LeaseID? = nil) {
-    for attachment in allowed(for: app) where lease == nil || attachment.lease != lease { attachment.send(event) }
+    for other in allowed(for: app) where other != lease { send(event, to: other) }
   }
 
   func report(_ ended: StoredRefresh) {
@@ -112,11 +110,11 @@ final class AttachedProcesses {
     send(Wire.AttachEvent(kind: "phase_changed", phase: Wire.Phase(phase)), of: app)
   }
 
-  /// The attachments that may still ask about the app: its file may have another owner than when they came, or be gone.
-  private func allowed(for app: AppID) -> [Attachment] {
-    guard let configured = core.configuration[app] else { return [] }
-    return (open[app] ?? []).filter { core.access.may($0.call.peer, about: configured) }
-  }
+  private func allowed(for app: AppID) -> [LeaseID] { performers[app]?.leases.filter(isAllowed) ?? [] }
 
-  private subscript(lease: LeaseID, of app: AppID) -> Attachment? { open[app]?.first { $0.lease == lease } }
+  /// Whether a process may still ask about its app: the file may have another owner than when it came, or be gone.
+  private func isAllowed(_ lease: LeaseID) -> Bool {
+    guard let attachment = open[lease], let app = core.configuration[attachment.app] else { return false }
+    return core.access.may(attachment.call.peer, about: app)
+  }
 }

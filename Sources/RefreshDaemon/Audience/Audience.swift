@@ -25,7 +25,7 @@ final class Audience {
   /// Makes a change that may change the app's phase, and reports a new phase to the journal and the app's clients.
   func changePhase(of app: AppID, _ change: () -> Void) {
     let before = core.engine.phase(of: app)
-    runCalls.keeping(change)
+    change()
     guard let after = core.engine.phase(of: app), after != before else { return }
     journal.changedPhase(of: app, to: after)
     watchers.report(after, of: app)

@@ -20,22 +20,23 @@ final class RunCalls {
   /// Has a call wait for the next refresh of an app, the one after `before` if that is running.
   func wait(_ call: RunCall, for app: AppID, after before: RefreshID?) {
     waiting[app, default: []].append(Waiting(call: call, before: before))
+    core.handle(.awaited(app, true))
   }
 
   /// Gives the calls that a refresh answers, and forgets them.
   ///
   /// A call that came while the refresh was being saved waits for the next one.
   func claim(by refresh: RefreshID, of app: AppID) -> [RunCall] {
-    let calls = waiting.removeValue(forKey: app) ?? []
+    let calls = end(app)
     let later = calls.filter { $0.before == refresh }
-    if !later.isEmpty { waiting[app] = later }
+    for waiting in later { wait(waiting.call, for: app, after: waiting.before) }
     return calls.filter { $0.before != refresh }.map(\.call)
   }
 
   /// Fails the calls that wait for a refresh of an app that will not start.
   func giveUp(_ id: AppID, _ hold: Hold) {
     let app = id.description
-    for waiting in waiting.removeValue(forKey: id) ?? [] {
+    for waiting in end(id) {
       waiting.call.fail(
         ManagerInterface.Held(app: app, holds: [hold.wire(of: app, wallOffset: core.engine.wallOffset)]))
     }
@@ -50,26 +51,10 @@ final class RunCalls {
     for app in waiting.keys.sorted() where core.configuration[app] == nil { giveUp(app, .notConfigured) }
   }
 
-  /// Makes a change that may have the engine drop a request, such as one for another phase, and asks again for the
-  /// calls that wait.
-  func keeping(_ change: () -> Void) {
-    let before = waiting.keys.sorted().map { ($0, core.engine.state(of: $0)) }
-    change()
-    for (app, before) in before {
-      let after = core.engine.state(of: app)
-      let isDropped = before?.request != nil && after?.request == nil && after?.running == before?.running
-      if isDropped, core.engine.lastingHolds(on: app).isEmpty { core.handle(.requested(app, .manual)) }
-    }
-  }
-}
-
-extension Engine {
-  /// The holds that keep an app from being refreshed even if the user asks, and after a running refresh has ended.
-  func lastingHolds(on app: AppID) -> [Hold] {
-    var holds: [Hold] = []
-    if phase(of: app) == .loggedOut { holds.append(.loggedOut) }
-    if state(of: app)?.isDisabled == true { holds.append(.disabled) }
-    if isStopping { holds.append(.stopping) }
-    return holds
+  /// Gives the calls that wait for an app, which wait no more.
+  private func end(_ app: AppID) -> [Waiting] {
+    guard let calls = waiting.removeValue(forKey: app) else { return [] }
+    core.handle(.awaited(app, false))
+    return calls
   }
 }

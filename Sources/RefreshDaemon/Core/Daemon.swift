@@ -121,7 +121,7 @@ final class Daemon {
 
   /// Handles events and calls back when their changes are on the disk, or with the reason why they are not.
   func handleDurably(_ events: [Event], then promise: @escaping (StoreError?) -> Void) {
-    audience.runCalls.keeping { for event in events { handle(event) } }
+    for event in events { handle(event) }
     saving.promise { problem, _ in promise(problem) }
   }
 

@@ -24,7 +24,7 @@ extension Daemon {
   /// First the conditions that it needs are watched, so that the engine knows them when it judges by it.
   func putInForce(_ next: ConfigurationInForce) {
     machine.watch(conditionNeeds(of: next), for: next)
-    audience.runCalls.keeping { core.configure(next) }
+    core.configure(next)
     fetches.forgetAll(except: next)
     saving.commitIfNeeded()
   }

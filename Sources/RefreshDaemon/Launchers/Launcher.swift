@@ -132,3 +132,13 @@ struct FoundTask: Hashable, Sendable {
   /// The completion that the task reported to the previous daemon.
   let completion: TaskCompletion?
 }
+
+extension Launcher {
+  /// Sends all processes of a task the signal of a step of their end.
+  func send(_ step: TerminationSequence.Step, to key: TaskKey) {
+    switch step {
+    case .terminate: terminate(key)
+    case .kill: kill(key)
+    }
+  }
+}

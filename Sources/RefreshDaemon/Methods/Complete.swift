@@ -33,15 +33,11 @@ extension Daemon {
 
 extension TaskCompletion.Hints {
   /// The events by which the engine learns of a task's hints.
-  ///
-  /// `fresh_for` counts only if every task of the refresh fetches; a task without one counts as zero.
   func events(of refresh: RefreshID, _ running: RunningRefreshes.Running?) -> [Event] {
     var events = retryAfter.map { [Event.retryAfter(refresh, $0)] } ?? []
     guard let commands = running?.commands else { return events }
-    if commands.count <= 1 {
-      if let freshFor { events.append(.freshFor(refresh, freshFor)) }
-    } else if commands.allSatisfy({ $0.fetch != nil }) {
-      events.append(.freshFor(refresh, freshFor ?? .zero))
+    if let span = ServerHints.freshFor(freshFor, tasks: commands.map { $0.fetch != nil }) {
+      events.append(.freshFor(refresh, span))
     }
     return events
   }

@@ -21,15 +21,14 @@ final class NotifyCommands {
     }
   }
 
-  /// How long a command may take before it is asked to end, and after that before it is killed.
+  /// How long a command may take before it is asked to end.
   private static let deadline = Duration.seconds(30)
-  private static let grace = Duration.seconds(5)
 
   private struct Running {
     let app: AppID
     let kind: Kind
     let timer: any WakeTimer
-    var isAsked = false
+    var ending = TerminationSequence(grace: TerminationSequence.shortGrace)
   }
 
   private unowned let core: DaemonCore
@@ -87,7 +86,8 @@ final class NotifyCommands {
     launcher.start(
       TaskLaunch(
         key: key, app: app.id, command: command, owner: app.owner, environment: variables, description: description,
-        timeLimit: Self.deadline, grace: Self.grace, properties: properties, input: input, changedPath: nil))
+        timeLimit: Self.deadline, grace: TerminationSequence.shortGrace, properties: properties, input: input,
+        changedPath: nil))
   }
 
   /// Hands a line that a command printed to the journal; false if the task is no notify command.
@@ -113,11 +113,11 @@ final class NotifyCommands {
 
   /// A command has taken too long: first it is asked to end, then it is killed.
   private func boundPassed(_ key: TaskKey) {
-    guard let command = running[key] else { return }
-    if command.isAsked { return launcher.kill(key) }
-    running[key]?.isAsked = true
-    launcher.terminate(key)
-    core.scheduler.arm(command.timer, after: Self.grace, accuracy: 1000)
+    guard var command = running[key] else { return }
+    let step = command.ending.begin(at: core.now) ?? command.ending.advance(at: core.now)
+    running[key] = command
+    if let step { launcher.send(step, to: key) }
+    if let wake = command.ending.wake { command.timer.arm(at: wake.microseconds, accuracy: 1000) }
   }
 
   private static func trouble(_ end: TaskEnd) -> String? {

@@ -40,7 +40,7 @@ final class RefreshRunner: DecisionFollower {
   func task(of token: String, completedBy peer: Peer) -> TaskKey? {
     guard let key = refreshes.task(of: token) else { return nil }
     guard let running = refreshes[key.refresh], let performer = running.performer,
-      let user = rooms.audience.attached.user(of: performer, of: running.app.id)
+      let user = rooms.audience.attached.user(of: performer)
     else { return key }
     return user == peer.uid ? key : nil
   }
@@ -71,7 +71,7 @@ final class RefreshRunner: DecisionFollower {
         kind: "perform", refresh: refresh.description, trigger: Wire.Trigger(trigger), token: token,
         payload: payload(of: refresh, app.id), session: session(of: refresh),
         deadlineMicroseconds: core.wall(deadline), contentID: core.engine.push(toldBy: refresh)?.contentID),
-      to: performer.lease, of: app.id)
+      to: performer.lease)
   }
 
   private func begin(
@@ -142,7 +142,7 @@ final class RefreshRunner: DecisionFollower {
     for key in refreshes.keys(of: refresh) { ports.launcher.kill(key) }
     guard let running = refreshes[refresh], let performer = running.performer else { return }
     let (app, attached) = (running.app.id, rooms.audience.attached)
-    guard attached.user(of: performer, of: app) != nil else { return }
+    guard attached.user(of: performer) != nil else { return }
     attached.setLate(performer, of: app, refresh, tokens: running.tokens)
     lose(refresh)
   }
@@ -158,7 +158,7 @@ final class RefreshRunner: DecisionFollower {
 
   private func sendPerformer(of refresh: RefreshID, _ event: Wire.AttachEvent) {
     guard let running = refreshes[refresh], let performer = running.performer else { return }
-    rooms.audience.attached.send(event, to: performer, of: running.app.id)
+    rooms.audience.attached.send(event, to: performer)
   }
 
   // MARK: - Output and end

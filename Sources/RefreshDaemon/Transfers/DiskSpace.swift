@@ -9,15 +9,15 @@ actor DiskSpaceReader {
 
   nonisolated var unownedExecutor: UnownedSerialExecutor { executor.asUnownedSerialExecutor() }
 
-  /// The transfers that fit into a folder, by the bytes that each needs, with a hundredth of the disk left free.
+  /// The transfers that fit into a folder, by the bytes that each needs.
   ///
   /// All of them fit if nobody can tell: the worker sees more than the daemon, and its error says more than waiting.
   func fitting(_ needs: [TransferID: Int64], in folder: String) -> [TransferID] {
     var space = statvfs()
     guard statvfs(folder, &space) == 0 else { return needs.keys.sorted() }
     let block = Double(space.f_frsize)
-    let most = Double(space.f_bavail) * block - Double(space.f_blocks) * block / 100
-    return needs.filter { Double($0.value) < most }.keys.sorted()
+    return RoomCheck.roomy(
+      needs, available: Double(space.f_bavail) * block, size: Double(space.f_blocks) * block)
   }
 }
 
@@ -27,15 +27,10 @@ final class DiskSpaceWatch {
   typealias Question = (_ needs: [TransferID: Int64], _ folder: String, _ then: @escaping ([TransferID]) -> Void) ->
     Void
 
-  /// How often disks are looked at, boot clock.
-  private static let interval = Duration.seconds(10)
-
   private unowned let core: DaemonCore
   private let makeQuestion: () -> Question
   private var question: Question?
-  private var waiting: Set<TransferID> = []
-  /// The folders that were asked about and not answered yet.
-  private var asked: Set<String> = []
+  private var check = RoomCheck()
   private var timer: (any WakeTimer)?
   /// The path of a transfer's file; set once.
   var path: (TransferID) -> String? = { _ in nil }
@@ -52,44 +47,38 @@ final class DiskSpaceWatch {
     }
   }
 
-  /// Takes note of whether a transfer waits for space.
-  func note(_ id: TransferID, _ stage: TransferState.Stage) {
-    guard case .noSpace = stage else {
-      waiting.remove(id)
-      return
+  /// Takes note of whether a transfer waits for space; the stage is nil when the transfer is gone.
+  func note(_ id: TransferID, _ stage: TransferState.Stage?) {
+    if case .noSpace(let needed) = stage, let path = path(id) {
+      check.add(id, path: path, needed: needed, at: core.now)
+      arm()
+    } else {
+      check.remove(id)
     }
-    waiting.insert(id)
-    arm()
   }
 
-  private func arm() { core.scheduler.arm(timer, after: Self.interval, accuracy: 1_000_000) }
+  private func arm() {
+    if let wake = check.wake { timer?.arm(at: wake.microseconds, accuracy: 1_000_000) }
+  }
 
   /// Looks whether there is space for the transfers that wait for it, folder by folder.
   ///
   /// A mount whose server is gone may never answer. Its question is left to its thread: when it is time again, the other
   /// folders are asked about on a new thread.
   private func look() {
-    var needs: [String: [TransferID: Int64]] = [:]
-    for id in waiting {
-      guard case .noSpace(let needed) = core.engine.transferState(of: id)?.stage, let path = path(id) else { continue }
-      let folder = path.lastIndex(of: "/").map { String(path[..<$0]) } ?? ""
-      needs[folder.isEmpty ? "/" : folder, default: [:]][id] = needed
-    }
-    guard !needs.isEmpty else { return }
+    let looks = check.begin(at: core.now)
+    guard check.wake != nil else { return }
     arm()
-    let isNew = question == nil || !asked.isEmpty
-    let question = isNew ? makeQuestion() : question
-    self.question = question
-    if let question { ask(needs.filter { !asked.contains($0.key) }.sorted { $0.key < $1.key }[...], question) }
+    if question == nil || check.hasUnanswered { question = makeQuestion() }
+    if let question { ask(looks[...], question) }
   }
 
-  private func ask(_ folders: ArraySlice<(key: String, value: [TransferID: Int64])>, _ question: @escaping Question) {
-    guard let (folder, needs) = folders.first else { return }
-    guard asked.insert(folder).inserted else { return ask(folders.dropFirst(), question) }
-    question(needs, folder) { fitting in
-      self.asked.remove(folder)
+  private func ask(_ looks: ArraySlice<RoomCheck.Look>, _ question: @escaping Question) {
+    guard let look = looks.first(where: { check.claim($0.folder) }) else { return }
+    question(look.needs, look.folder) { fitting in
+      self.check.end(look.folder)
       for id in fitting { self.core.handle(.roomFound(id)) }
-      self.ask(folders.dropFirst(), question)
+      self.ask(looks.drop { $0 != look }.dropFirst(), question)
     }
   }
 }

@@ -10,13 +10,11 @@ struct KnownTransfers {
     let request: TransferRequest
     /// The progress that is saved, or is to be.
     var progress: TransferProgress
-    /// The bytes of the file that are moved, saved or not.
-    var bytes: Int64
-    /// The bytes that were there when the worker began this try.
+    /// The progress of this attempt, saved or not.
+    var attempt: AttemptProgress
+    /// The bytes that were there when the worker began this attempt.
     var bytesBefore: Int64
-    /// The most bytes that were there before this try.
-    var mostBefore: Int64
-    /// Whether it was reported that this try moves bytes.
+    /// Whether it was reported that this attempt moves bytes.
     var isBeginReported = false
     /// The speed; nil while nothing is transferred.
     var speed: Speed?
@@ -26,19 +24,14 @@ struct KnownTransfers {
       session = stored.state.policy.session
       request = stored.request
       progress = stored.progress
-      (bytes, bytesBefore, mostBefore) = (stored.progress.bytes, stored.progress.bytes, stored.progress.bytes)
+      (attempt, bytesBefore) = (AttemptProgress(bytes: stored.progress.bytes), stored.progress.bytes)
       isEndReported = if case .ended = stored.state.stage { true } else { false }
     }
 
     var shownURL: String { ShownURL.of(request.url) }
 
-    /// Whether this try has moved enough new bytes to count as progress.
-    ///
-    /// Reaching the position of an earlier try is no progress: a server that has every try begin anew and breaks off at
-    /// the same position would be asked again and again without a pause.
-    var hasProgressed: Bool { bytes - mostBefore >= Self.leastProgress }
-
-    private static let leastProgress: Int64 = 64 * 1024
+    /// The bytes of the file that are moved, saved or not.
+    var bytes: Int64 { attempt.bytes }
 
     /// Whether this is a POST that may have been sent whole, so that it must not be sent again.
     var mayHaveArrived: Bool { request.isPost && progress.resume?.url != nil }
@@ -51,9 +44,9 @@ struct KnownTransfers {
 
     mutating func note(_ report: Wire.TransferReport, at now: Instant) {
       if let total = report.total { progress.total = total }
-      if let bytes = report.bytes ?? report.resume?.durable { self.bytes = bytes }
+      if let bytes = report.bytes ?? report.resume?.durable { attempt.bytes = bytes }
       if speed == nil { speed = Speed(bytes: bytes, at: now) }
-      speed?.note(bytes, at: now)
+      speed?.note(attempt.bytes, at: now)
       switch report.kind {
       case .progress, .fetched: return
       case .began:

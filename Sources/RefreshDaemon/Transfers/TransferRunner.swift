@@ -95,7 +95,7 @@ final class TransferRunner: DecisionFollower, SavedRoom {
     guard let app, var transfer = known[id] else { return report(id, .lost(hasProgressed: false)) }
     transfer.progress.attempts += 1
     transfer.bytesBefore = transfer.bytes
-    transfer.mostBefore = max(transfer.mostBefore, transfer.bytes)
+    transfer.attempt.begin()
     (transfer.speed, transfer.isBeginReported) = (nil, false)
     known[id] = transfer
     progressed.insert(id)
@@ -157,7 +157,7 @@ final class TransferRunner: DecisionFollower, SavedRoom {
     guard report.kind == .ended else { return }
     worker.remove(id)
     if report.end == .retry { journal.retries(id, of: worker.app, transfer) }
-    self.report(id, TransferReport(report, hasProgressed: transfer.hasProgressed))
+    self.report(id, TransferReport(report, hasProgressed: transfer.attempt.hasProgressed))
   }
 
   /// Loses the transfers of a worker that has ended.
@@ -165,7 +165,7 @@ final class TransferRunner: DecisionFollower, SavedRoom {
     for id in ids {
       if let trouble { known[id]?.progress.message = trouble }
       progressed.insert(id)
-      report(id, .lost(hasProgressed: known[id]?.hasProgressed ?? false))
+      report(id, .lost(hasProgressed: known[id]?.attempt.hasProgressed ?? false))
     }
   }
 
@@ -178,6 +178,7 @@ final class TransferRunner: DecisionFollower, SavedRoom {
     for id in decision.transfersRemoved {
       if let transfer = known[id] { watchers.note(forgotten: id, of: transfer.session) }
       known[id] = nil
+      space.note(id, nil)
     }
     for id in decision.transfersChanged.sorted() {
       guard let state = core.engine.transferState(of: id) else { continue }

@@ -10,10 +10,10 @@ import Varlink
 final class WorkerPool {
   typealias WorkCall = Call<WorkerInterface.Work.Parameters>
 
-  /// A worker; it may end at every stage, and a silent one goes on to `asked` by itself.
+  /// A worker; it may end at every stage, and a silent one goes on to `ending` by itself.
   ///
   /// ```
-  /// starting -> working -> finishing -> asked -> killed -> (ended)
+  /// starting -> working -> finishing -> ending -> (ended)
   /// ```
   final class Worker {
     enum Stage {
@@ -22,9 +22,8 @@ final class WorkerPool {
       case working
       /// It was told that nothing is left for it, or its connection is gone.
       case finishing
-      /// It was asked to end: SIGTERM.
-      case asked
-      case killed
+      /// It was asked to end, and is killed if it does not.
+      case ending
     }
 
     let key: TaskKey
@@ -32,6 +31,7 @@ final class WorkerPool {
     let token = Token.make()
     fileprivate let timer: any WakeTimer
     fileprivate(set) var stage = Stage.starting
+    fileprivate var ending = TerminationSequence(grace: TerminationSequence.shortGrace, killsAgain: true)
     fileprivate var call: WorkCall?
     /// The orders that are not sent yet.
     fileprivate var orders: [Wire.Order] = []
@@ -65,8 +65,8 @@ final class WorkerPool {
   private static let startBound = Duration.seconds(30)
   /// How long a worker without work is kept for later transfers.
   private static let linger = Duration.milliseconds(1500)
-  /// How long a worker may take to end by itself, and after SIGTERM.
-  private static let endBound = Duration.seconds(5)
+  /// How long a worker may take to end by itself.
+  private static let endBound = TerminationSequence.shortGrace
   /// How long a worker may take to stop a transfer: a disk may have much to write.
   private static let stopBound = Duration.seconds(15)
 
@@ -134,7 +134,7 @@ final class WorkerPool {
   /// Shares the bandwidth of all transfers evenly among the workers that have work, if it is limited.
   private func shareBandwidth() {
     let busy = workers.values.filter { $0.isOpen && !$0.given.isEmpty }
-    let share = core.configuration.transfers.bandwidth.map { max(1, $0 / Int64(max(1, busy.count))) }
+    let share = Bandwidth.share(of: core.configuration.transfers.bandwidth, among: busy.count)
     for worker in busy where worker.rate != share {
       worker.rate = share
       worker.orders.append(Wire.Order(kind: .rate, maxRate: share ?? 0))
@@ -190,7 +190,7 @@ final class WorkerPool {
       TaskLaunch(
         key: key, app: app.id, command: command, owner: app.owner,
         environment: environment.variables(ofWorker: command, app: app, id: key.refresh, token: worker.token),
-        description: "\(app.name): transfers", timeLimit: Duration.longest, grace: Self.endBound,
+        description: "\(app.name): transfers", timeLimit: Duration.longest, grace: TerminationSequence.shortGrace,
         properties: app.sandbox.map(UnitProperty.init), input: nil, changedPath: nil))
     return worker
   }
@@ -202,7 +202,8 @@ final class WorkerPool {
     case .working where !worker.stopping.isEmpty: arm(worker, for: bound(ofStopping: worker.stopping))
     case .working where worker.given.isEmpty: arm(worker, for: Self.linger)
     case .working: worker.timer.disarm()
-    case .finishing, .asked, .killed: arm(worker, for: Self.endBound)
+    case .finishing: arm(worker, for: Self.endBound)
+    case .ending: if let wake = worker.ending.wake { worker.timer.arm(at: wake.microseconds, accuracy: 50_000) }
     }
   }
 
@@ -233,24 +234,26 @@ final class WorkerPool {
       finish(worker)
       sendOrders()
     case .working where worker.stopping.isEmpty: return
-    case .working, .starting, .finishing: askToEnd(worker)
-    case .asked, .killed:
-      worker.stage = .killed
-      ports.launcher.kill(worker.key)
-      arm(worker)
+    case .working, .starting, .finishing, .ending: signalEnd(of: worker)
     }
   }
 
-  private func askToEnd(_ worker: Worker) {
-    worker.stage = .asked
-    ports.launcher.terminate(worker.key)
+  /// Sends a worker the next signal of its end: SIGTERM, then SIGKILL.
+  private func signalEnd(of worker: Worker) {
+    worker.stage = .ending
+    let step = worker.ending.begin(at: core.now) ?? worker.ending.advance(at: core.now)
+    if let step { ports.launcher.send(step, to: worker.key) }
     arm(worker)
   }
 
   /// Ends all workers, because the daemon stops; if it is urgent, at once.
   func endAll(isUrgent: Bool) {
     for worker in workers.values {
-      if isUrgent { ports.launcher.kill(worker.key) } else if worker.call == nil, worker.isOpen { askToEnd(worker) }
+      if isUrgent {
+        ports.launcher.kill(worker.key)
+      } else if worker.call == nil, worker.isOpen {
+        signalEnd(of: worker)
+      }
     }
     sendOrders()
   }

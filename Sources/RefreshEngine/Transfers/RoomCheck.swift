@@ -1,7 +1,7 @@
 /// Looks for room on the disks while transfers wait for it: every 10 s, folder by folder.
 ///
-/// A value without a clock. The owner calls ``begin(at:)`` at ``wake``, looks at each folder that the call gives, and
-/// reports the end of each look with ``end(_:)``. A folder on a mount whose server is gone may never answer: such a
+/// A value without a clock. The owner calls ``begin(at:)`` at ``wake``, looks at each folder that ``claim(_:)`` allows,
+/// and reports the end of each look with ``end(_:)``. A folder on a mount whose server is gone may never answer: such a
 /// folder is not looked at again until it answers, and delays no other folder.
 public struct RoomCheck: Sendable {
   /// How often the disks are looked at.
@@ -41,7 +41,7 @@ public struct RoomCheck: Sendable {
     if waiting.isEmpty { wake = nil }
   }
 
-  /// Begins the looks that are due, in order of folder.
+  /// Gives the looks that are due, in order of folder.
   public mutating func begin(at now: Instant) -> [Look] {
     guard let due = wake, due <= now else { return [] }
     wake = now + Self.interval
@@ -49,9 +49,11 @@ public struct RoomCheck: Sendable {
     for (id, need) in waiting where !unanswered.contains(need.folder) {
       needs[need.folder, default: [:]][id] = need.needed
     }
-    unanswered.formUnion(needs.keys)
     return needs.map { Look(folder: $0.key, needs: $0.value) }.sorted { $0.folder < $1.folder }
   }
+
+  /// Begins the look at a folder; false if an earlier one is unanswered.
+  public mutating func claim(_ folder: String) -> Bool { unanswered.insert(folder).inserted }
 
   /// Ends the look at a folder.
   public mutating func end(_ folder: String) { unanswered.remove(folder) }
