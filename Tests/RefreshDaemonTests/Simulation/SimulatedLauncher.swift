@@ -30,7 +30,7 @@ struct SimulatedProcesses {
   private(set) var live: [TaskKey: SimulatedProcess] = [:]
   /// The ends that the service manager keeps for the next daemon, and the reports of tasks.
   var keptEnds: [TaskKey: TaskEnd.Exit] = [:]
-  var keptReports: [TaskKey: Completion] = [:]
+  var keptReports: [TaskKey: TaskCompletion] = [:]
 
   subscript(key: TaskKey) -> SimulatedProcess? {
     get { live[key] }
@@ -100,7 +100,7 @@ final class SimulatedLauncher: Launcher {
     }
   }
 
-  func keep(_ completion: Completion, of key: TaskKey) {
+  func keep(_ completion: TaskCompletion, of key: TaskKey) {
     guard world.calling() != nil else { return }
     world.processes.keptReports[key] = completion
   }
@@ -163,7 +163,7 @@ extension SimulatedWorld {
     note("report of \(key)")
     let isFirst = daemon.core.engine.outcome(of: key.refresh, task: key.task) == nil
     daemon.handle(.completed(key.refresh, task: key.task, outcome, message: ""))
-    if isFirst { life?.launcher.keep(Completion(outcome, message: ""), of: key) }
+    if isFirst { life?.launcher.keep(TaskCompletion(outcome, message: ""), of: key) }
   }
 
   func expectEnd(of key: TaskKey) {
