@@ -46,7 +46,7 @@ let package = Package(
       dependencies: [
         "RefreshEngine", "RefreshStore", "RefreshConfig", "RefreshAPI", "Varlink", "JSON", "Systemd", "CLinux",
       ],
-      swiftSettings: strict),
+      swiftSettings: strict, plugins: ["VarlinkSwift"]),
     .target(name: "RefreshKit", dependencies: ["RefreshAPI", "Varlink", "JSON", "CLinux"], swiftSettings: strict),
     .executableTarget(name: "refresh-example", dependencies: ["RefreshKit"], swiftSettings: strict),
     .executableTarget(

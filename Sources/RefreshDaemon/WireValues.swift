@@ -2,88 +2,7 @@ import RefreshAPI
 import RefreshConfig
 import RefreshEngine
 
-// From the engine's words to those of the socket, and back where a client says them. Varlink's enums have underscores
-// where the words of people have hyphens.
-
-extension Wire.Phase {
-  init(_ phase: Phase) {
-    self =
-      switch phase {
-      case .foreground: .foreground
-      case .background: .background
-      case .loggedOut: .loggedOut
-      }
-  }
-}
-
-extension Signal {
-  init(_ signal: Wire.LifecycleSignal) {
-    self =
-      switch signal {
-      case .launched: .launched
-      case .foreground: .foreground
-      case .background: .background
-      case .terminated: .terminated
-      case .login: .login
-      case .logout: .logout
-      }
-  }
-}
-
-extension Wire.Trigger {
-  init(_ trigger: Trigger) {
-    self =
-      switch trigger {
-      case .interval: .interval
-      case .foreground: .foreground
-      case .push: .push
-      case .transfer: .transfer
-      case .retry: .retry
-      case .catchUp: .catchUp
-      case .manual: .manual
-      }
-  }
-}
-
-extension Trigger {
-  init(_ trigger: Wire.Trigger) {
-    self =
-      switch trigger {
-      case .interval: .interval
-      case .foreground: .foreground
-      case .push: .push
-      case .transfer: .transfer
-      case .retry: .retry
-      case .catchUp: .catchUp
-      case .manual: .manual
-      }
-  }
-}
-
-extension Wire.Outcome {
-  init(_ outcome: Outcome) {
-    self =
-      switch outcome {
-      case .newData: .newData
-      case .noData: .noData
-      case .failed: .failed
-      }
-  }
-}
-
-extension Wire.StopReason {
-  init(_ reason: StopReason) {
-    self =
-      switch reason {
-      case .deadline: .deadline
-      case .constraintLost: .constraintLost
-      case .logout: .logout
-      case .user: .user
-      case .shutdown: .shutdown
-      case .sleep: .sleep
-      }
-  }
-}
+// Values of the engine that the socket shows with a text for a person. Enums with equal cases are in Wire.twins.
 
 extension Wire.Cause {
   /// The cause of a failure; nil for an outcome that is none.
@@ -141,10 +60,7 @@ extension Hold {
       case .paused: "refreshctl resume"
       case .never: "refreshctl set \(app) --background 1h, or refreshctl run \(app)"
       case .quiet: "the end of its quiet hours, or refreshctl run \(app)"
-      case .constraint(.network, _): "a network that it asks for; refreshctl why \(app) says which"
-      case .constraint(.power, _): "the power supply that it asks for; refreshctl why \(app) says which"
-      case .constraint(.idle, _): "an idle user"
-      case .constraint(.calm, _): "less pressure on the machine"
+      case .constraint(let constraint, _): constraint.remedy(of: app)
       case .powerSaver: "another power profile"
       case .settling: "the machine has just started or woken up; it goes on in a moment"
       case .suspending: "the machine is going to sleep; it goes on when it wakes up"

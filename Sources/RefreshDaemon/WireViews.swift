@@ -54,7 +54,8 @@ struct AppView {
   /// The row in the list.
   var row: Wire.App {
     Wire.App(
-      id: app.id.description, name: app.name, owner: app.owner.name, phase: Wire.Phase(phase), verdict: wireVerdict,
+      id: app.id.description, name: app.name, owner: app.owner.name, phase: Wire.Phase(phase),
+      verdict: Wire.Verdict(verdict),
       dueMicroseconds: due.map(wall), holds: wireHolds,
       running: state.running?.id.description, last: last.map(Wire.LastRefresh.init),
       freshMicroseconds: state.freshAt.map(wall), staleSinceMicroseconds: staleSince.map(wall))
@@ -63,12 +64,13 @@ struct AppView {
   /// All about it.
   var details: Wire.AppDetails {
     Wire.AppDetails(
-      id: app.id.description, name: app.name, owner: app.owner.name, phase: Wire.Phase(phase), verdict: wireVerdict,
+      id: app.id.description, name: app.name, owner: app.owner.name, phase: Wire.Phase(phase),
+      verdict: Wire.Verdict(verdict),
       dueMicroseconds: due.map(wall), dueTrigger: dueTrigger.map(Wire.Trigger.init),
       holds: wireHolds, running: running,
       freshMicroseconds: state.freshAt.map(wall), staleAfterMicroseconds: app.policy.staleAfter?.inMicroseconds,
       staleSinceMicroseconds: staleSince.map(wall), foregroundInterval: intervals.foreground,
-      backgroundInterval: intervals.background, onForeground: onForeground,
+      backgroundInterval: intervals.background, onForeground: Wire.OnForeground(app.policy.onForeground),
       deadlineMicroseconds: app.policy.deadline.inMicroseconds, graceMicroseconds: app.policy.grace.inMicroseconds,
       tasks: tasks, attachedPID: performer.map { Int($0) },
       file: app.file, last: last.map(Wire.Refresh.init))
@@ -100,15 +102,6 @@ struct AppView {
       configured: configured.text, overridden: override != nil)
   }
 
-  private var wireVerdict: Wire.Verdict {
-    switch verdict {
-    case .ready: .ready
-    case .notDue: .notDue
-    case .held: .held
-    case .refreshing: .refreshing
-    }
-  }
-
   private var holds: [Hold] {
     if case .held(let holds) = verdict { holds } else { [] }
   }
@@ -125,14 +118,6 @@ struct AppView {
   var running: Wire.Running? {
     state.running.map {
       Wire.Running(id: $0.id.description, trigger: Wire.Trigger($0.trigger), startedMicroseconds: wall($0.at))
-    }
-  }
-
-  private var onForeground: Wire.OnForeground {
-    switch app.policy.onForeground {
-    case .stale: .stale
-    case .always: .always
-    case .never: .never
     }
   }
 

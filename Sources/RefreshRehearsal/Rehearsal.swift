@@ -58,10 +58,7 @@ public struct Rehearsal {
   }
 
   /// Sources that have answered and know nothing.
-  private static let conditions: [Event] = [
-    .observed(.network(Reading(nil, source: "nobody"))), .observed(.power(Reading(nil, source: "nobody"))),
-    .observed(.idle(Reading(nil, source: "nobody"))), .observed(.pressure(Reading(nil, source: "nobody"))),
-  ]
+  private static let conditions = Observation.unknown(source: "nobody").map(Event.observed)
 
   /// The policy of an app that no configuration names: as often as the system allows, by plan.
   public static let standard: Policy = {

@@ -2,68 +2,24 @@ import RefreshEngine
 
 /// A value that is written to the disk as one word.
 ///
-/// These words are the disk's own: a case that is renamed in the engine keeps its word here. A new word is a new
-/// schema version, because an older refreshd cannot read it.
-protocol DiskCode: CaseIterable, ColumnContent {
-  var code: String { get }
-}
+/// The word is the raw value in the engine, which the fixtures of released schemas pin. A new word is a new schema
+/// version, because an older refreshd cannot read it.
+protocol DiskCode: RawRepresentable<String>, ColumnContent {}
 
 extension DiskCode {
-  init?(code: String) {
-    guard let match = Self.allCases.first(where: { $0.code == code }) else { return nil }
-    self = match
-  }
-}
-
-extension Trigger: DiskCode {
-  var code: String {
-    switch self {
-    case .interval: "interval"
-    case .foreground: "foreground"
-    case .push: "push"
-    case .transfer: "transfer"
-    case .retry: "retry"
-    case .catchUp: "catch-up"
-    case .manual: "manual"
-    }
-  }
-}
-
-extension StopReason: DiskCode {
-  var code: String {
-    switch self {
-    case .deadline: "deadline"
-    case .constraintLost: "constraint-lost"
-    case .logout: "logout"
-    case .user: "user"
-    case .shutdown: "shutdown"
-    case .sleep: "sleep"
-    }
-  }
-}
-
-extension Hold.Name: DiskCode {
-  // The engine has these words for the disk: they are what is stored and told.
   var code: String { rawValue }
+
+  init?(code: String) { self.init(rawValue: code) }
 }
 
-// These enums, too, have their words for the disk.
-
-extension NetworkConstraint: DiskCode {
-  var code: String { rawValue }
-}
-
-extension TransferStop: DiskCode {
-  var code: String { rawValue }
-}
-
-extension TransferResult: DiskCode {
-  var code: String { rawValue }
-}
-
-extension TransferRequest.Direction: DiskCode {
-  var code: String { rawValue }
-}
+extension Trigger: DiskCode {}
+extension StopReason: DiskCode {}
+extension Hold.Name: DiskCode {}
+extension NetworkConstraint: DiskCode {}
+extension TransferStop: DiskCode {}
+extension TransferResult: DiskCode {}
+extension TransferRequest.Direction: DiskCode {}
+extension Urgency: DiskCode {}
 
 extension RefreshID {
   /// The id as one integer in the order of the ids: start << 32 | number.

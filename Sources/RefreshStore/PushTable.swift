@@ -1,9 +1,5 @@
 import RefreshEngine
 
-extension Urgency: DiskCode {
-  var code: String { rawValue }
-}
-
 /// The rows of `push`: one `Push` each.
 struct PushTable {
   private let all: Statement

@@ -1,5 +1,6 @@
 // Makes Swift of Varlink's interface files: `varlink-swift MODULE FOLDER FILE…` writes `Wire.swift` and one file for each
-// interface into the folder. The plugin of the same name calls it.
+// interface into the folder. `varlink-swift MODULE FOLDER LIST.twins FILE…` writes `Twins.swift` instead. The plugin of
+// the same name calls it.
 
 @preconcurrency import Glibc
 
@@ -31,8 +32,9 @@ func write(_ text: String, to path: String) {
 let arguments = CommandLine.arguments.dropFirst()
 guard arguments.count > 2 else { fail("cannot start: say varlink-swift MODULE FOLDER FILE…") }
 let folder = arguments[arguments.startIndex + 1]
+let list = arguments.dropFirst(2).first { $0.hasSuffix(".twins") }
 var files: [InterfaceFile] = []
-for path in arguments.dropFirst(2) {
+for path in arguments.dropFirst(2) where path != list {
   do throws(Parser.Problem) {
     files.append(try Parser.read(contents(of: path)))
   } catch {
@@ -41,6 +43,10 @@ for path in arguments.dropFirst(2) {
 }
 let emitter = Emitter(files: files, module: arguments[arguments.startIndex])
 do throws(Emitter.Problem) {
+  if let list {
+    write(try Twins(files: files).conversions(contents(of: list)), to: "\(folder)/Twins.swift")
+    exit(0)
+  }
   write(try emitter.types(), to: "\(folder)/Wire.swift")
   for file in files { write(emitter.interface(file), to: "\(folder)/\(file.name).swift") }
 } catch {

@@ -78,7 +78,8 @@ func explanation(
     trigger: trigger, window: window, holds: holds.map { Wire.Hold(name: $0, remedy: "wait") },
     running: isRunning ? Wire.Running(id: "12-346", trigger: .interval, startedMicroseconds: noon) : nil,
     interval: background, freshMicroseconds: noon - span(h: 6), floorMicroseconds: noon - span(m: 20),
-    staleMicroseconds: noon + span(h: 18), isProcessing: isProcessing, terms: terms,
+    staleMicroseconds: noon + span(h: 18), isProcessing: isProcessing,
+    terms: terms.map { $0.with(problem: ["network": problem, "power": powerProblem][$0.constraint] ?? nil) },
     quiet: Wire.QuietHours(fromMinutes: 1320, toMinutes: 420), isDisabled: isDisabled, pause: pause,
     failures: failures, strikes: 0, freshUntilMicroseconds: freshUntil, oneShot: oneShot,
     waiting: waiting.map { Wire.Waiting(sinceMicroseconds: $0, holds: holds) },
@@ -86,4 +87,13 @@ func explanation(
       network: Wire.Condition(value: "wlan0, metered", source: "NetworkManager", problem: problem),
       power: Wire.Condition(source: "", problem: powerProblem), powerSaver: unknown, idle: unknown, pressure: unknown),
     past: past, pushes: pushes, pushesDropped: dropped, pushLimit: limit)
+}
+
+extension Wire.Term {
+  /// The term with the reason why a better source of its condition did not answer.
+  fileprivate func with(problem: String?) -> Wire.Term {
+    Wire.Term(
+      constraint: constraint, needs: needs, waitsFor: waitsFor, has: has, source: source, problem: problem,
+      isMet: isMet, isUnknown: isUnknown, relaxedMicroseconds: relaxedMicroseconds, isRelaxed: isRelaxed)
+  }
 }

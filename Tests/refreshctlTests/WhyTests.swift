@@ -6,10 +6,12 @@ import Testing
 /// The output of `why`.
 @Suite struct WhyTests {
   private static let metered = Wire.Term(
-    constraint: "network", needs: "unmetered", has: "wlan0, metered", source: "NetworkManager", isMet: false,
+    constraint: "network", needs: "unmetered", waitsFor: "an unmetered network", has: "wlan0, metered",
+    source: "NetworkManager", isMet: false,
     isUnknown: false, relaxedMicroseconds: noon + span(h: 18), isRelaxed: false)
   private static let onBattery = Wire.Term(
-    constraint: "power", needs: "ac", has: "on battery, 64 %", source: "UPower", isMet: false, isUnknown: false,
+    constraint: "power", needs: "ac", waitsFor: "mains power", has: "on battery, 64 %", source: "UPower", isMet: false,
+    isUnknown: false,
     isRelaxed: false)
   private static let unknownIdle = Wire.Term(
     constraint: "idle", needs: "an idle user", source: "", isMet: false, isUnknown: true, isRelaxed: false)

@@ -38,7 +38,7 @@ final class Watchers: DecisionFollower {
     let at = core.wall(now)
     switch event {
     case .observed(let observation):
-      let (condition, state) = observation.wire
+      let (condition, state) = Wire.Conditions.field(of: observation)
       send(Wire.WatchEvent(kind: .conditionChanged, atMicroseconds: at, condition: condition, state: state))
     case .disabled(let id, let isDisabled) where decision.changed.contains(id):
       send(Wire.WatchEvent(kind: .switchChanged, atMicroseconds: at, app: id.description, isDisabled: isDisabled))
@@ -115,19 +115,6 @@ final class Watchers: DecisionFollower {
     guard let name = event.app else { return true }
     guard let id = AppID(name), watcher.apps?.contains(id) ?? true else { return false }
     return core.may(watcher.call.peer, about: id)
-  }
-}
-
-extension Observation {
-  /// The name of the condition, as it is a field of `Conditions` on the socket, and its new value.
-  fileprivate var wire: (String, Wire.Condition) {
-    switch self {
-    case .network(let reading): ("network", Wire.Condition(reading) { $0.text })
-    case .power(let reading): ("power", Wire.Condition(reading) { $0.text })
-    case .powerSaver(let reading): ("power_saver", Wire.Condition(reading) { $0 ? "on" : "off" })
-    case .idle(let reading): ("idle", Wire.Condition(reading) { $0 ? "idle" : "in use" })
-    case .pressure(let reading): ("pressure", Wire.Condition(reading) { $0 ? "under pressure" : "calm" })
-    }
   }
 }
 

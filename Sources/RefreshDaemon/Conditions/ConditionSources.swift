@@ -18,6 +18,16 @@ package enum ConditionNeed: String, Hashable, Sendable, CaseIterable {
   /// The users who are logged in.
   case sessions
 
+  /// The fact that a constraint depends on.
+  init(_ constraint: Constraint) {
+    switch constraint {
+    case .network: self = .network
+    case .power: self = .power
+    case .idle: self = .idle
+    case .calm: self = .pressure
+    }
+  }
+
   /// The type that reads the fact; nil for sessions, which are no condition of the engine.
   fileprivate var tracker: (any FactTracker.Type)? {
     switch self {

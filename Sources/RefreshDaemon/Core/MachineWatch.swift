@@ -75,12 +75,7 @@ extension ConfigurationInForce {
     var needs: ConditionNeeds = []
     for app in apps {
       let constraints = app.policy.constraints
-      if constraints.network != .none || !constraints.ssids.isEmpty || !constraints.deniedSSIDs.isEmpty {
-        needs.insert(.network)
-      }
-      if constraints.power != .any { needs.insert(.power) }
-      if constraints.idle { needs.insert(.idle) }
-      if constraints.calm { needs.insert(.pressure) }
+      needs.formUnion(Constraint.allCases.filter(constraints.asks(for:)).map(ConditionNeed.init))
     }
     switch limits.powerSaver {
     case .ignore: break

@@ -166,15 +166,3 @@ final class PushIntake: DecisionFollower, SavedRoom {
     }
   }
 }
-
-extension Urgency {
-  init(_ urgency: Wire.Urgency) {
-    self =
-      switch urgency {
-      case .veryLow: .veryLow
-      case .low: .low
-      case .normal: .normal
-      case .high: .high
-      }
-  }
-}

@@ -4,18 +4,6 @@ import RefreshStore
 
 // Pushes as the socket shows them, without their payloads.
 
-extension Wire.Urgency {
-  init(_ urgency: Urgency) {
-    self =
-      switch urgency {
-      case .veryLow: .veryLow
-      case .low: .low
-      case .normal: .normal
-      case .high: .high
-      }
-  }
-}
-
 extension Wire.PushWaiting {
   init(_ waiting: WaitingPush, wallOffset: Duration) {
     let (word, until): (String, Instant?) =

@@ -67,66 +67,6 @@ extension Hold {
   }
 }
 
-extension Wire.TransferState {
-  init(_ stage: TransferState.Stage) {
-    self =
-      switch stage {
-      case .waiting: .waiting
-      case .transferring: .transferring
-      case .stopping: .stopping
-      case .paused: .paused
-      case .noSpace: .noSpace
-      case .ended: .ended
-      }
-  }
-}
-
-extension Wire.TransferResult {
-  init(_ result: TransferResult) {
-    self =
-      switch result {
-      case .done: .done
-      case .failed: .failed
-      case .cancelled: .cancelled
-      case .expired: .expired
-      }
-  }
-}
-
-extension Wire.NetworkConstraint {
-  init(_ constraint: NetworkConstraint) {
-    self =
-      switch constraint {
-      case .none: .none
-      case .any: .any
-      case .unmetered: .unmetered
-      case .wifi: .wifi
-      }
-  }
-}
-
-extension NetworkConstraint {
-  init(_ constraint: Wire.NetworkConstraint) {
-    self =
-      switch constraint {
-      case .none: .none
-      case .any: .any
-      case .unmetered: .unmetered
-      case .wifi: .wifi
-      }
-  }
-}
-
-extension Wire.Direction {
-  init(_ direction: TransferRequest.Direction) {
-    self =
-      switch direction {
-      case .download: .download
-      case .upload: .upload
-      }
-  }
-}
-
 extension Wire.Resume {
   init(_ resume: ResumeData) {
     self.init(

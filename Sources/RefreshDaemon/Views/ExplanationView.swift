@@ -63,27 +63,13 @@ struct ExplanationView {
 
   private func term(_ term: Explanation.Term) -> Wire.Term {
     let constraints = view.app.policy.constraints
-    let (needs, condition) =
-      switch term.constraint {
-      case .network: (constraints.networkText, Wire.Condition(conditions.network) { $0.text })
-      case .power: (constraints.power.rawValue, Wire.Condition(conditions.power) { $0.text })
-      case .idle: ("an idle user", Wire.Condition(conditions.idle) { $0 ? "idle" : "in use" })
-      case .calm: ("no pressure", Wire.Condition(conditions.pressure) { $0 ? "under pressure" : "calm" })
-      }
+    let condition = Wire.Conditions(conditions)[term.constraint]
     return Wire.Term(
-      constraint: term.constraint.rawValue, needs: needs, has: condition.value, source: condition.source,
-      isMet: term.isMet, isUnknown: term.isUnknown, relaxedMicroseconds: term.relaxedAt.map(wall),
-      isRelaxed: term.isRelaxed)
+      constraint: term.constraint.rawValue, needs: constraints.needs(term.constraint),
+      waitsFor: constraints.waitsFor(term.constraint), has: condition.value, source: condition.source,
+      problem: condition.problem, isMet: term.isMet, isUnknown: term.isUnknown,
+      relaxedMicroseconds: term.relaxedAt.map(wall), isRelaxed: term.isRelaxed)
   }
 
   private func wall(_ instant: Instant) -> Int64 { instant.wallMicroseconds(at: view.wallOffset) }
-}
-
-extension Constraints {
-  /// The network that the app needs, with its allowed and denied Wi-Fi networks.
-  fileprivate var networkText: String {
-    let only = ssids.isEmpty ? [] : ["only \(ssids.joined(separator: ", "))"]
-    let denied = deniedSSIDs.isEmpty ? [] : ["not \(deniedSSIDs.joined(separator: ", "))"]
-    return ([network.rawValue] + only + denied).joined(separator: "; ")
-  }
 }

@@ -117,6 +117,17 @@ public struct Conditions: Hashable, Sendable {
 
   /// Makes conditions that are unknown.
   public init() {}
+
+  /// Applies a condition that has changed.
+  mutating func apply(_ observation: Observation) {
+    switch observation {
+    case .network(let reading): network = reading
+    case .power(let reading): power = reading
+    case .powerSaver(let reading): powerSaver = reading
+    case .idle(let reading): idle = reading
+    case .pressure(let reading): pressure = reading
+    }
+  }
 }
 
 /// A condition that has changed.
@@ -131,4 +142,12 @@ public enum Observation: Hashable, Sendable {
   case idle(Reading<Bool>)
   /// The machine is under pressure or is not now.
   case pressure(Reading<Bool>)
+
+  /// The answers of a source that knows none of the conditions that a constraint may ask for.
+  public static func unknown(source: String) -> [Observation] {
+    [
+      .network(Reading(nil, source: source)), .power(Reading(nil, source: source)), .idle(Reading(nil, source: source)),
+      .pressure(Reading(nil, source: source)),
+    ]
+  }
 }

@@ -7,13 +7,7 @@ extension Engine {
   /// Applies a condition, and stops the refreshes that may not go on under it.
   mutating func observe(_ observation: Observation, _ turn: inout Turn) {
     let before = conditions
-    switch observation {
-    case .network(let reading): conditions.network = reading
-    case .power(let reading): conditions.power = reading
-    case .powerSaver(let reading): conditions.powerSaver = reading
-    case .idle(let reading): conditions.idle = reading
-    case .pressure(let reading): conditions.pressure = reading
-    }
+    conditions.apply(observation)
     guard conditions != before else { return }
     if device.pause == .untilAC, conditions.power.value?.onBattery == false { setPause(nil, &turn) }
     turn.touched.insert(held.all)
@@ -24,8 +18,8 @@ extension Engine {
     for id in running.values.sorted() {
       guard let app = apps[id], app.policy != nil, let refreshing = app.refreshing else { continue }
       if app.needsNothing(for: refreshing.started.trigger) { continue }
-      // Idleness and calm count at the start only, because the refresh itself may end both. Long work also stops when
-      // the user returns.
+      // Idleness and pressure count at the start only, because the refresh itself may change both. Long work also stops
+      // when the user returns.
       let kept: [Constraint] = app.policy?.isProcessing == true ? [.network, .power, .idle] : [.network, .power]
       // An unknown condition is not lost: a refresh that survived the previous daemon goes on.
       let isLost = kept.contains { !conditions.isAwaited($0) && !isMet($0, by: app, at: turn.now) }
@@ -45,13 +39,7 @@ extension Engine {
   /// Whether an app may be refreshed as far as one constraint goes: it has none, it is met, or it is relaxed.
   func isMet(_ constraint: Constraint, by app: App, at now: Instant) -> Bool {
     guard let constraints = app.policy?.constraints, constraints.asks(for: constraint) else { return true }
-    let isMetUnrelaxed =
-      switch constraint {
-      case .network: isNetworkMet(constraints)
-      case .power: isMet(constraints.power)
-      case .idle: isMet(conditions.idle) { $0 }
-      case .calm: isMet(conditions.pressure) { !$0 }
-      }
+    let isMetUnrelaxed = isMet(constraint, of: constraints)
     // Last, because it is a look at the clock for each app, and most constraints are met.
     guard !isMetUnrelaxed, let relaxedAt = app.relaxedAt(constraint), relaxedAt <= now else { return isMetUnrelaxed }
     return constraint != .network || isNetworkMet(constraints, isRelaxed: true)
@@ -82,45 +70,8 @@ extension Engine {
   }
 
   /// Before the first answer of a source nothing is met; afterwards `unknown_is_met` decides for an unknown condition.
-  private func isMet<Value>(_ reading: Reading<Value>, _ test: (Value) -> Bool) -> Bool {
+  func isMet<Value>(_ reading: Reading<Value>, _ test: (Value) -> Bool) -> Bool {
     guard !reading.isAwaited else { return false }
     return reading.value.map(test) ?? limits.unknownIsMet
-  }
-}
-
-extension Constraints {
-  /// Whether anything about the network matters.
-  var asksForNetwork: Bool { network != .none || !ssids.isEmpty || !deniedSSIDs.isEmpty }
-
-  /// Whether the constraint is one of these.
-  func asks(for constraint: Constraint) -> Bool {
-    switch constraint {
-    case .network: asksForNetwork
-    case .power: power != .any
-    case .idle: idle
-    case .calm: calm
-    }
-  }
-}
-
-extension Conditions {
-  /// Whether no source has answered yet for a constraint.
-  func isAwaited(_ constraint: Constraint) -> Bool {
-    switch constraint {
-    case .network: network.isAwaited
-    case .power: power.isAwaited
-    case .idle: idle.isAwaited
-    case .calm: pressure.isAwaited
-    }
-  }
-
-  /// Whether no source knows the condition of a constraint.
-  func isUnknown(_ constraint: Constraint) -> Bool {
-    switch constraint {
-    case .network: network.value == nil
-    case .power: power.value == nil
-    case .idle: idle.value == nil
-    case .calm: pressure.value == nil
-    }
   }
 }

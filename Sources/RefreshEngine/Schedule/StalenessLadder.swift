@@ -7,12 +7,8 @@ extension App {
   /// network. The need for a network is never relaxed, nor any constraint of long work, which would disturb the user.
   func relaxedAt(_ constraint: Constraint) -> Instant? {
     guard let ageBegan, let policy, !policy.isProcessing else { return nil }
+    if constraint == .network, !policy.meteredWhenStale { return nil }
     let maxStale = maxStale
-    return switch constraint {
-    case .idle: ageBegan + maxStale
-    case .calm: ageBegan + maxStale + maxStale.part(of: 3)
-    case .power: ageBegan + maxStale + maxStale.times(2).part(of: 3)
-    case .network: policy.meteredWhenStale ? ageBegan + maxStale.times(2) : nil
-    }
+    return ageBegan + maxStale + maxStale.times(constraint.rung).part(of: 3)
   }
 }

@@ -53,7 +53,7 @@ extension Hold.Name {
   fileprivate var isWorthARecord: Bool {
     switch self {
     case .notConfigured, .never, .stopping, .settling, .suspending, .concurrency: false
-    case .loggedOut, .disabled, .paused, .quiet, .network, .power, .idle, .calm, .powerSaver, .app: true
+    default: true
     }
   }
 }

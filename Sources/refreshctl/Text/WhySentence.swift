@@ -70,7 +70,7 @@ extension Screen {
     if let term = why.terms.first(where: { $0.constraint == hold.name }) {
       let source = term.source.isEmpty ? "" : ", \(printable(term.source)) says so"
       let has = term.has.map { printable($0) + source } ?? "unknown"
-      return "\(term.need) (\(has))"
+      return "\(printable(term.waitsFor ?? term.needs)) (\(has))"
     }
     let until = hold.untilMicroseconds.map { " (\(clock($0)))" } ?? ""
     return switch hold.name {
@@ -94,21 +94,5 @@ extension Screen {
     }
     let without = constraints.map(\.constraint) == ["network"] ? "it will use any network" : "it will do without"
     return "; at the latest \(clock(last)) \(without)"
-  }
-}
-
-extension Wire.Term {
-  /// The need of the app, to follow "waits for".
-  fileprivate var need: String {
-    switch (constraint, needs) {
-    case ("network", "any"): "a network that reaches the internet"
-    case ("network", "unmetered"): "an unmetered network"
-    case ("network", "wifi"): "Wi-Fi that reaches the internet"
-    case ("network", _): "a network (\(printable(needs)))"
-    case ("power", "ac"): "mains power"
-    case ("power", "not-low"): "mains power or a battery that is not low"
-    case ("calm", _): "a machine without resource pressure"
-    default: printable(needs)
-    }
   }
 }

@@ -19,7 +19,7 @@ extension Screen {
     if why.isProcessing { add("kind", "long work: only while nobody uses the machine and it is on mains power") }
     for term in why.terms {
       let state = wrapped(text(term), within: factWidth).map { paint($0, term.isMet ? .plain : .bad) }
-      let note = problem(of: term, why.conditions).map { wrapped($0, within: factWidth) } ?? []
+      let note = term.problem.map { wrapped(printable($0), within: factWidth) } ?? []
       facts.add(printable(term.constraint), state + note.map { paint($0, .faint) })
     }
     if let quiet = why.quiet { add("quiet", "\(time(quiet.fromMinutes)) to \(time(quiet.toMinutes))") }
@@ -60,19 +60,6 @@ extension Screen {
     var relaxed = ""
     if !term.isRelaxed, let from = term.relaxedMicroseconds { relaxed = ", required until \(clock(from))" }
     return "\(printable(term.needs)): \(has)\(source), \(met)\(relaxed)"
-  }
-
-  /// The reason why a better source of the term's condition did not answer.
-  private func problem(of term: Wire.Term, _ conditions: Wire.Conditions) -> String? {
-    let problem: String? =
-      switch term.constraint {
-      case "network": conditions.network.problem
-      case "power": conditions.power.problem
-      case "idle": conditions.idle.problem
-      case "calm": conditions.pressure.problem
-      default: nil
-      }
-    return problem.map(printable)
   }
 
   private func switches(_ why: Wire.Explanation) -> String {
