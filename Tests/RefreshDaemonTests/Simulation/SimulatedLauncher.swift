@@ -76,7 +76,7 @@ final class SimulatedLauncher: Launcher {
   func forgetUsers() {}
   func forget(_ apps: Set<AppID>) {}
 
-  func takeUp(_ left: [LeftTask], stored: [PassedDescriptor]) -> [TaskKey: FoundTask] {
+  func adopt(_ left: [LeftTask], stored: [PassedDescriptor]) -> [TaskKey: FoundTask] {
     guard world.outlives else { return [:] }
     var found: [TaskKey: FoundTask] = [:]
     for key in left.map(\.key).sorted(by: { $0.description < $1.description }) {
@@ -113,7 +113,7 @@ final class SimulatedLauncher: Launcher {
     for key in world.processes.keptReports.keys where key.refresh == refresh { world.processes.keptReports[key] = nil }
   }
 
-  func askWhatStays(answer: @escaping (Set<RefreshID>) -> Void) {
+  func findSurvivors(answer: @escaping (Set<RefreshID>) -> Void) {
     let staying = world.outlives ? Set(world.processes.live.keys.map(\.refresh)) : []
     world.later(.milliseconds(5)) { answer(staying) }
   }
