@@ -182,7 +182,7 @@ private final class NoFiles: ConfigurationFiles {
 }
 
 /// A directory that is removed with its last reference.
-private final class ScratchDirectory {
+final class ScratchDirectory {
   let path = NSTemporaryDirectory() + "refreshd-virtual-" + UUID().uuidString
 
   init() throws {

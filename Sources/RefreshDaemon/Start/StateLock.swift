@@ -2,7 +2,8 @@ import Glibc
 
 /// The lock of a state directory: two daemons on one store would refresh every app twice.
 ///
-/// It is a lock of flock(2), which ends with the process.
+/// It is a record lock of fcntl(2), which ends with the process and which no child inherits. With a lock of flock(2), a
+/// child that has not yet called execve(2) would keep a daemon from starting after its predecessor was killed.
 enum StateLock {
   /// Makes the directory for its owner only if it is missing, and holds the lock for the life of the process.
   static func hold(in directory: String) throws(ServiceError) {
@@ -13,7 +14,10 @@ enum StateLock {
         .cannotCreate, "cannot write in the state directory \(directory): \(Self.reason); give another with --state DIR"
       )
     }
-    guard flock(descriptor, LOCK_EX | LOCK_NB) == 0 else {
+    var record = Glibc.flock()
+    record.l_type = Int16(F_WRLCK)
+    record.l_whence = Int16(SEEK_SET)
+    guard fcntl(descriptor, F_SETLK, &record) == 0 else {
       close(descriptor)
       throw ServiceError(
         .temporary,
