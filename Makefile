@@ -24,7 +24,6 @@ TEST_PACKAGES := $(BUILD_PACKAGES) python3-venv systemd dbus dbus-user-session l
   mosquitto mosquitto-clients libnginx-mod-nchan
 
 .PHONY: run test bench score release install uninstall format check-format build-setup test-setup
-.PHONY: test-swift test-python test-service
 
 run: release
 	$(SWIFT) build $(RELEASE_FLAGS) --product refresh-example
@@ -36,35 +35,9 @@ release: build-setup
 	$(SWIFT) build $(RELEASE_FLAGS) --product refresh-worker
 	$(SWIFT) build $(RELEASE_FLAGS) --product refresh-push
 
-test: test-swift test-python test-service
-
-# All targets are built first, so that the tests that start programs find them. One test after the other, because many
-# turn an event loop on the thread that they run on, and the simulator last: side by side they would starve each other.
-test-swift: test-setup
+test: test-setup
 	$(SWIFT) build --build-tests
-	$(SWIFT) test --skip-build --no-parallel --skip SimulatorTests --skip SystemdLauncherTests
-	$(SWIFT) test --skip-build --filter SimulatorTests
-
-# Three at once on two processors: most of what these tests do is to wait.
-test-python: test-swift
-	BIN_DIR=$(abspath .build/debug) REFRESHCTL=$(abspath .build/debug)/refreshctl \
-	  $(PYTHON) -m pytest -q -n 3 --dist worksteal \
-	  Tests/RefreshAPITests Tests/refreshctlTests Tests/VarlinkCertification Tests/DaemonTests
-	BIN_DIR=$(abspath .build/debug) REFRESHCTL=$(abspath .build/debug)/refreshctl \
-	  $(PYTHON) -m pytest -q -n 3 --dist worksteal Tests/TransferTests
-	BIN_DIR=$(abspath .build/debug) REFRESHCTL=$(abspath .build/debug)/refreshctl \
-	  $(PYTHON) -m pytest -q -n 3 --dist worksteal Tests/PushTests
-
-test-service: test-swift
-	BIN_DIR=$(abspath .build/debug) Tests/with-systemd -b $(abspath .) -- \
-	  $(abspath $(PYTHON)) -m pytest -q -p no:cacheprovider Tests/ServiceTests
-	BIN_DIR=$(abspath .build/debug) LAUNCHER=systemd Tests/with-systemd -b $(abspath .) -- \
-	  $(abspath $(PYTHON)) -m pytest -q -n 3 --dist worksteal -p no:cacheprovider Tests/DaemonTests
-	BIN_DIR=$(abspath .build/debug) LAUNCHER=systemd Tests/with-systemd -b $(abspath .) -- \
-	  $(abspath $(PYTHON)) -m pytest -q -n 3 --dist worksteal -p no:cacheprovider \
-	  $(addprefix Tests/TransferTests/test_,$(addsuffix .py,interruptions sessions steering))
-	BIN_DIR=$(abspath .build/debug) LAUNCHER=systemd Tests/with-systemd -b $(abspath .) -- \
-	  $(abspath $(PYTHON)) -m pytest -q -p no:cacheprovider Tests/PushTests/test_example.py
+	Tests/run
 
 bench: release test-setup
 	$(SWIFT) build $(RELEASE_FLAGS) --product engine-bench

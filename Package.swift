@@ -4,6 +4,9 @@ import PackageDescription
 // CI turns every warning into an error; a developer in the middle of a change keeps building.
 let strict: [SwiftSetting] = Context.environment["CI"] == nil ? [] : [.treatAllWarnings(as: .error)]
 
+// The simulator plays weeks of the engine in each test, so both are optimised in debug builds, too.
+let optimised = strict + [.unsafeFlags(["-O"], .when(configuration: .debug))]
+
 // Sources/README.md says who may import whom, and RepositoryTests hold this tree against it.
 let package = Package(
   name: "refreshd",
@@ -31,7 +34,7 @@ let package = Package(
     .target(
       name: "RefreshEngine",
       dependencies: ["CMath", .product(name: "HeapModule", package: "swift-collections")],
-      swiftSettings: strict),
+      swiftSettings: optimised),
     .target(name: "RefreshStore", dependencies: ["RefreshEngine", "CSQLite"], swiftSettings: strict),
     .target(name: "RefreshConfig", dependencies: ["RefreshEngine", "CTomlPlusPlus"], swiftSettings: strict),
     .executableTarget(name: "varlink-swift", swiftSettings: strict),
@@ -76,7 +79,7 @@ let package = Package(
     .target(
       name: "Simulator",
       dependencies: ["RefreshEngine", .product(name: "HeapModule", package: "swift-collections")],
-      path: "Tests/Simulator", exclude: ["Command"], swiftSettings: strict),
+      path: "Tests/Simulator", exclude: ["Command"], swiftSettings: optimised),
     .executableTarget(
       name: "simulate", dependencies: ["Simulator"], path: "Tests/Simulator/Command", swiftSettings: strict),
     .executableTarget(

@@ -10,7 +10,7 @@ from program import Program
 
 REPOSITORY = pathlib.Path(__file__).resolve().parents[2]
 REFRESHD = pathlib.Path(os.environ.get("BIN_DIR", REPOSITORY / ".build/debug")).absolute() / "refreshd"
-# The launcher of the tasks. Use "systemd" only in a throwaway machine (`make test-service`).
+# The launcher of the tasks. Use "systemd" only in a throwaway machine (`Tests/run units`).
 LAUNCHER = os.environ.get("LAUNCHER", "spawn")
 TODO = "org.example.todo"
 MAIL = "org.example.mail"

@@ -30,7 +30,7 @@ def pytest_sessionstart(session):
     except PermissionError:
         environment = b""
     if b"container=with-systemd" not in environment:
-        pytest.exit("cannot run on this machine's own systemd; run `make test-service`", returncode=1)
+        pytest.exit("cannot run on this machine's own systemd; run `Tests/run services`", returncode=1)
 
 
 @pytest.fixture(scope="session")
