@@ -3,6 +3,7 @@
 #   make run        build, and watch a demonstration keep a git mirror fresh
 #   make test       set up what the tests need, and run all of them
 #   make bench      measure, beside a yardstick in C, systemd's timers, curl, wget, aria2 and mosquitto_sub
+#   make chaos      cause each fault of Tests/Chaos on a release build, and hold its figures on this machine
 #   make score      hold the plans against the best that are possible
 #   make install    build for release and install below $(DESTDIR)$(PREFIX)
 #   make uninstall  remove what install put there; configuration and state stay
@@ -23,7 +24,7 @@ TEST_PACKAGES := $(BUILD_PACKAGES) python3-venv systemd dbus dbus-user-session l
   libnss-systemd gcc libc6-dev util-linux procps python3-dbusmock iproute2 nginx apache2-bin openssl curl \
   mosquitto mosquitto-clients libnginx-mod-nchan
 
-.PHONY: run test bench score release install uninstall format check-format build-setup test-setup
+.PHONY: run test bench chaos score release install uninstall format check-format build-setup test-setup
 
 run: release
 	$(SWIFT) build $(RELEASE_FLAGS) --product refresh-example
@@ -49,6 +50,10 @@ bench: release test-setup
 	/usr/bin/python3 -B bench/transfers.py --programs $(RELEASE)
 	@demo/need mosquitto mosquitto-clients
 	/usr/bin/python3 -B bench/push.py --programs $(RELEASE)
+
+chaos: release test-setup
+	BIN_DIR=$(abspath $(RELEASE)) REFRESHD_CHAOS_SLACK=1 REFRESHD_CHAOS_SECONDS=10 \
+	  $(PYTHON) -m pytest -q -rP -p no:cacheprovider Tests/Chaos 
 
 score: release test-setup
 	@$(PYTHON) -m pip install --quiet --disable-pip-version-check 'numpy>=2,<3'

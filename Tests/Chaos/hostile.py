@@ -1,0 +1,165 @@
+"""A user who asks too much: `hostile.py SOCKET FAULT APP`, until it is killed. It prints a line when the fault is there.
+
+Each fault is one that a user without privileges can cause, with no more than the socket.
+"""
+
+import itertools
+import json
+import resource
+import socket
+import sys
+import time
+
+FAULTS = {}
+
+
+def fault(function):
+    FAULTS[function.__name__] = function
+    return function
+
+
+def message(method, parameters=None, **flags):
+    return json.dumps({"method": f"org.refreshd.{method}", "parameters": parameters or {}, **flags}).encode() + b"\0"
+
+
+def connect(path):
+    connection = socket.socket(socket.AF_UNIX)
+    connection.settimeout(1)
+    connection.connect(path)
+    return connection
+
+
+def pour(path, piece, connections=8):
+    """Sends calls without reading the replies, over several connections; a connection that is closed is opened again."""
+    announce()
+    links = []
+    while True:
+        while len(links) < connections:
+            links.append(try_to_connect(path))
+        for index, link in enumerate(links):
+            try:
+                link.setblocking(False)
+                link.send(piece)
+            except BlockingIOError:
+                drain(link)
+            except OSError:
+                links[index] = try_to_connect(path)
+        time.sleep(0.001)
+
+
+def drain(link):
+    try:
+        link.recv(1 << 20)
+    except OSError:
+        pass  # there is no reply yet, or the connection has ended: the next send tells
+
+
+def try_to_connect(path):
+    """A refused connection is what the daemon may answer to a flood: try again later, as a bad program would."""
+    while True:
+        try:
+            return connect(path)
+        except OSError:
+            time.sleep(0.01)
+
+
+def announce():
+    print("ready", flush=True)
+
+
+def hold(path, piece, count):
+    """Opens many connections with a call on each, and keeps them. Reopens what the daemon closes."""
+    limit = resource.getrlimit(resource.RLIMIT_NOFILE)[1]
+    links = []
+    for _ in range(min(count, limit - 64)):
+        try:
+            link = connect(path)
+            link.sendall(piece)
+        except OSError:
+            continue
+        links.append(link)
+    announce()
+    for index in itertools.cycle(range(len(links))):
+        time.sleep(0.001)
+        try:
+            links[index].setblocking(False)
+            if links[index].recv(65536):
+                continue
+        except BlockingIOError:
+            continue
+        except OSError:
+            pass  # the daemon closed it
+        try:
+            links[index] = connect(path)
+            links[index].sendall(piece)
+        except OSError:
+            continue
+
+
+@fault
+def watches(path, app):
+    hold(path, message("Manager.Watch", more=True), 1024)
+
+
+@fault
+def silence(path, app):
+    hold(path, b"", 5000)
+
+
+@fault
+def forecasts(path, app):
+    pour(path, message("Manager.Forecast", {"hours": 168}) * 50)
+
+
+@fault
+def timelines(path, app):
+    pour(path, message("Manager.Timeline", {"app": app, "since_us": 0}) * 50)
+
+
+@fault
+def repetitions(path, app):
+    pour(path, message("Manager.Set", {"apps": [app] * 50_000}), connections=2)
+
+
+@fault
+def runs(path, app):
+    pour(path, message("Manager.Run", {"app": app}, more=True) * 100)
+
+
+@fault
+def lists(path, app):
+    pour(path, message("Transfers.List") * 500)
+
+
+@fault
+def oneways(path, app):
+    pour(path, message("Manager.List", oneway=True) * 500)
+
+
+@fault
+def signals(path, app):
+    pour(path, (message("App.Signal", {"app": app, "signal": "foreground"})
+                + message("App.Signal", {"app": app, "signal": "background"})) * 100)  # fmt: skip
+
+
+@fault
+def reasons(path, app):
+    pour(path, message("Manager.Schedule", {"app": app, "earliest_us": 0, "reason": "x" * 500_000}), connections=2)
+
+
+@fault
+def transfers(path, app):
+    request = {"url": "http://127.0.0.1:9/", "path": "/tmp/nothing", "network": "none"}
+    piece = message("Transfers.Enqueue", {"app": app, "transfers": [
+        {**request, "url": f"http://127.0.0.{number % 250 + 1}:{number + 1}/"} for number in range(200)
+    ]})  # fmt: skip
+    pour(path, piece, connections=2)
+
+
+@fault
+def priorities(path, app):
+    pour(path, message("Transfers.SetPriority", {"ids": list(range(1, 1001)), "priority": 3}), connections=4)
+
+
+if __name__ == "__main__":
+    FAULTS[sys.argv[2]](sys.argv[1], sys.argv[3])

@@ -1,0 +1,146 @@
+"""The stand of a fault: a daemon, a neighbour who is measured, and the bounds that must hold meanwhile."""
+
+import contextlib
+import json
+import os
+import pathlib
+import pwd
+import signal
+import statistics
+import subprocess
+import sys
+import time
+
+import hostile
+from client import as_user
+from waiting import Bound, wait_for
+
+HERE = pathlib.Path(__file__).resolve().parent
+# Users that every Debian has.
+VICTIM, CULPRIT = (pwd.getpwnam(name).pw_uid for name in ("games", "news"))
+ITS_APP, SWITCHED, BAD = "org.example.neighbour", "org.example.switched", "org.example.culprit"
+INTERVAL = 0.5
+MEASURED = float(os.environ.get("REFRESHD_CHAOS_SECONDS", 3))
+"""How long each fault lasts once it is there, in seconds."""
+
+SLACK = float(os.environ.get("REFRESHD_CHAOS_SLACK", 20))
+"""How much later than on an idle machine with a release build all may be. `make chaos` sets 1."""
+
+CALL = 0.050
+START = 0.250
+MEGABYTES = 64
+
+
+class Stand:
+    def __init__(self, daemon):
+        self.daemon = daemon
+        self.starts = daemon.directory / "starts"
+        self.starts.mkdir()
+        self.starts.chmod(0o777)
+        self.culprits = []
+
+    def start(self, *tasks, prefix=(), environment=None, **keys):
+        """Starts the daemon with the neighbour's apps and one of the culprit with these tasks."""
+        daemon = self.daemon
+        daemon.app(
+            f"touch {self.starts}/$(date +%s%N)", id=ITS_APP, owner=str(VICTIM), directory="/",
+            foreground_interval=f"{INTERVAL}s",
+        )  # fmt: skip
+        daemon.app("true", id=SWITCHED, owner=str(VICTIM), directory="/")
+        daemon.app(*(tasks or ["true"]), id=BAD, owner=str(CULPRIT), directory="/", **keys)
+        daemon.start(prefix=prefix, environment=environment)
+        with as_user(VICTIM):
+            daemon.tell("foreground", ITS_APP)
+
+    @contextlib.contextmanager
+    def culprit(self, fault, app=BAD, uid=CULPRIT):
+        """A process of another user that causes the fault until the block ends."""
+        process = subprocess.Popen(
+            [sys.executable, "-B", hostile.__file__, str(self.daemon.socket), fault, app],
+            user=uid, group=uid, extra_groups=[], stdout=subprocess.PIPE, cwd="/",
+        )  # fmt: skip
+        try:
+            wait_for([process.stdout], f"the fault {fault}")
+            yield process
+        finally:
+            process.kill()
+            process.wait()
+            process.stdout.close()
+
+    def measure(self, seconds=MEASURED):
+        """Lets the neighbour work for some seconds, and returns what was measured."""
+        began = time.time()
+        process = subprocess.Popen(
+            [sys.executable, "-B", HERE / "neighbour.py", self.daemon.socket, ITS_APP, SWITCHED],
+            user=VICTIM, group=VICTIM, extra_groups=[], stdin=subprocess.PIPE, stdout=subprocess.PIPE, cwd="/",
+        )  # fmt: skip
+        most = 0
+        end = Bound(seconds)
+        try:
+            while end.left:
+                most = max(most, megabytes(self.daemon.pid))
+                select_for(0.1)
+            report = json.loads(process.communicate(timeout=60)[0])
+        finally:
+            process.kill()
+            process.wait()
+        return Measured(report, self.lateness(began), most)
+
+    def lateness(self, since):
+        """By how much each start of the neighbour's app came later than its interval after the start before, in seconds."""
+        times = sorted(int(file.name) / 1e9 for file in self.starts.iterdir())
+        times = [instant for instant in times if instant >= since - INTERVAL]
+        gaps = [later - earlier - INTERVAL for earlier, later in zip(times, times[1:])]
+        return [max(0, gap) for gap in gaps] + [max(0, time.time() - times[-1] - INTERVAL)] if times else [float("inf")]
+
+    def holds_afterwards(self):
+        """The daemon is the same process, answers root, and the neighbour's app goes on with whole records."""
+        daemon = self.daemon
+        assert daemon.process.poll() is None, "the daemon has ended"
+        assert daemon.call("Manager.Version")["start"] == 1
+        started = len(list(self.starts.iterdir()))
+        bound = Bound()
+        while len(list(self.starts.iterdir())) < started + 2:
+            assert bound.left, "the neighbour's app does not start any more"
+            select_for(0.05)
+        finished = [refresh["outcome"] for refresh in daemon.history(ITS_APP) if "outcome" in refresh]
+        assert finished and set(finished) == {"new_data"} | set(finished) & {"no_data"}, finished
+
+
+def select_for(seconds):
+    """Waits between two looks at what has no event: memory in /proc, and files of tasks."""
+    signal.sigtimedwait([], seconds)
+
+
+class Measured:
+    def __init__(self, report, lateness, most):
+        self.calls = sorted(report["seconds"])
+        self.failures = report["failures"]
+        self.lateness = sorted(lateness)
+        self.megabytes = most
+
+    def within_bounds(self):
+        print(self)
+        assert not self.failures, self.failures[:3]
+        assert len(self.calls) >= 4, "the neighbour did not get through"
+        assert p99(self.calls) <= CALL * SLACK, self
+        assert p99(self.lateness) <= START * SLACK, self
+        assert self.megabytes <= MEGABYTES * (1 if SLACK == 1 else 2), self
+
+    def __repr__(self):
+        return (
+            f"{len(self.calls)} calls: p50 {statistics.median(self.calls) * 1e3:.1f} ms, "
+            f"p99 {p99(self.calls) * 1e3:.1f} ms; {len(self.lateness)} starts: p99 {p99(self.lateness) * 1e3:.0f} ms "
+            f"late; {self.megabytes:.0f} MB"
+        )
+
+
+def p99(values):
+    return values[min(len(values) - 1, int(len(values) * 0.99))]
+
+
+def megabytes(pid):
+    for line in pathlib.Path(f"/proc/{pid}/smaps_rollup").read_text().splitlines():
+        if line.startswith("Pss:"):
+            return int(line.split()[1]) / 1024
+    return 0
