@@ -53,7 +53,7 @@ bench: release test-setup
 
 chaos: release test-setup
 	BIN_DIR=$(abspath $(RELEASE)) REFRESHD_CHAOS_SLACK=1 REFRESHD_CHAOS_SECONDS=10 \
-	  $(PYTHON) -m pytest -q -rP -p no:cacheprovider Tests/Chaos 
+	  $(PYTHON) -m pytest -q -rP -p no:cacheprovider Tests/Chaos
 
 score: release test-setup
 	@$(PYTHON) -m pip install --quiet --disable-pip-version-check 'numpy>=2,<3'
