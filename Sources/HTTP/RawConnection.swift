@@ -56,7 +56,8 @@ package final class RawConnection {
     curl_set_long(handle, CURLOPT_QUICK_EXIT, 1)
     curl_set_text(handle, CURLOPT_PROTOCOLS_STR, "http,https")
     // The URL only names the peer: libcurl sends nothing of HTTP.
-    curl_set_text(handle, CURLOPT_URL, "\(tls == nil ? "http" : "https")://\(host.contains(":") ? "[\(host)]" : host):\(port)")
+    curl_set_text(
+      handle, CURLOPT_URL, "\(tls == nil ? "http" : "https")://\(host.contains(":") ? "[\(host)]" : host):\(port)")
     curl_set_long(handle, CURLOPT_CONNECT_ONLY, 1)
     curl_set_long(handle, CURLOPT_CONNECTTIMEOUT_MS, Int(Self.longestOpening.components.seconds) * 1000)
     // A proxy of the environment is for HTTP.

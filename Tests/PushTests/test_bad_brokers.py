@@ -72,6 +72,7 @@ WRONG = {
     "endless length": b"\x30\xff\xff\xff\xff\xff",
     "large answer": packet(SUBACK << 4, b"", size=200 << 20),
     "empty answer": packet(CONNACK << 4, b""),
+    "second answer": packet(CONNACK << 4, b"\0\0\0"),
     "type 0": packet(0, b""),
     "CONNECT": packet(0x10, b"\0\4MQTT\5\0\0\0\0\0\0"),
     "AUTH": packet(0xF0, b""),

@@ -192,6 +192,7 @@ final class BrokerConnection {
   private func receive(_ client: MQTTClient) throws(BrokerEnd) -> [BrokerMessage] {
     var messages: [BrokerMessage] = []
     for arrival in client.drainArrivals() {
+      try checkOrder(arrival)
       switch arrival {
       case .answered(let code, let isSessionPresent, let keepAlive):
         try answered(code, isSessionPresent, client)
@@ -201,15 +202,21 @@ final class BrokerConnection {
         let isInForce = code == MQTTReason.packetNumberInUse && isEstablished
         guard code == 1 || isInForce else { throw .notSubscribed(code: code) }
         establish()
-      case .message(let message):
-        guard isAnswered else { throw .broken("a message came before the answer to the CONNECT", by: address) }
-        messages.append(message)
+      case .message(let message): messages.append(message)
       // Lower codes are no reasons: the broker closes the connection next.
       case .dismissed(let code): if code >= 0x80 { throw .dismissed(code: code) }
       case .other: break
       }
     }
     return messages
+  }
+
+  /// Refuses packets before the answer to the CONNECT, and a second answer, which would write the session to disk again.
+  private func checkOrder(_ arrival: MQTTArrival) throws(BrokerEnd) {
+    let isAnswer = if case .answered = arrival { true } else { false }
+    guard isAnswer == isAnswered else { return }
+    throw .broken(
+      isAnswer ? "a second answer to the CONNECT came" : "a packet came before the answer to the CONNECT", by: address)
   }
 
   private func answered(_ code: UInt8, _ isSessionPresent: Bool, _ client: MQTTClient) throws(BrokerEnd) {

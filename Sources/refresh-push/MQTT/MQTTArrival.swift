@@ -28,7 +28,9 @@ enum MQTTArrival: Hashable {
       if version == .v5 { _ = try MQTTProperties(from: &reader) }
       self = .subscribed(code: try reader.byte())
     case .disconnect:
-      guard version == .v5 else { throw MQTTFault(.protocolError, "a DISCONNECT came, which MQTT 3.1.1 does not allow") }
+      guard version == .v5 else {
+        throw MQTTFault(.protocolError, "a DISCONNECT came, which MQTT 3.1.1 does not allow")
+      }
       self = .dismissed(code: reader.isAtEnd ? 0 : try reader.byte())
     case .unsuback, .pingresp: self = .other
     case nil: throw MQTTFault(.malformed, "a packet has the unknown type \(packet.head >> 4)")
