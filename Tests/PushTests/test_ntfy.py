@@ -153,7 +153,7 @@ def test_a_kill_between_old_messages_loses_none_of_them(daemon, bridge, ntfy):
     for number in range(50):
         for topic in topics.values():
             ntfy.publish(topic, push(number))
-    ntfy.stops_after = 200
+    ntfy.stops_after, ntfy.mixes_seconds = 200, True
     bridge.start()
     bridge.wait_for_count("home", received=200)
     bridge.kill()

@@ -21,6 +21,8 @@ final class BrokerConnection {
   private static let handshakeTimeout = Duration.seconds(30)
   /// The time that a broker has to answer in MQTT 5, because some that speak 3.1.1 alone say nothing at all.
   private static let answerTimeout = Duration.seconds(10)
+  /// The most reads of a turn.
+  private static let mostPortions = 32
 
   private let options: BrokerOptions
   private let mailbox: BrokerMailbox
@@ -182,9 +184,12 @@ final class BrokerConnection {
     return hasMore || set[0].revents & ~Int16(POLLOUT) != 0
   }
 
-  /// Reads what has arrived, at most about one batch.
+  /// Reads what has arrived, at most about one batch, and no longer than a command may wait.
   private func read(_ client: MQTTClient) throws(BrokerEnd) {
-    repeat { try client.read() } while client.hasMore && client.waiting < Int(BrokerOptions.receiveMaximum)
+    for _ in 0..<Self.mostPortions where client.waiting < Int(BrokerOptions.receiveMaximum) {
+      try client.read()
+      guard client.hasMore else { return }
+    }
   }
 
   // MARK: Arrivals

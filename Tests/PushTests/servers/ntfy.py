@@ -5,8 +5,7 @@
 
 `since=` is `all`, `none`, `latest`, a time, a duration or the id of a message. By an id, a subscriber gets the messages
 that arrived at the server after it; all messages are newer than an unknown id. A scheduled message arrives when it is
-published, and is sent, with that time, when it is due. Old messages are sent in the order of their times, those of the
-same second in any order. A message of more than 4,096 bytes, or one that is no text, becomes an attachment; with X-UnifiedPush, a message
+published, and is sent, with that time, when it is due. Old messages are sent in the order of their times. A message of more than 4,096 bytes, or one that is no text, becomes an attachment; with X-UnifiedPush, a message
 that is no text comes in base64.
 """
 
@@ -55,6 +54,8 @@ class Ntfy:
         self.sent = []
         # The number of old messages after which a stream stops; None for no stop.
         self.stops_after = None
+        # Whether old messages of the same second are sent in any order.
+        self.mixes_seconds = False
         self.asked = []
         # The authorization headers that may subscribe; if there are none, everybody may.
         self.accounts = set()
@@ -205,8 +206,9 @@ class Ntfy:
         rows = [one for one in rows if one["topic"] in topics and one not in self.scheduled]
         if since == "latest":
             rows = rows[-1:]
-        # ntfy sorts by the time alone, and Go's sort is not stable for more than twelve.
-        return sorted(random.sample(rows, len(rows)) if len(rows) > 12 else rows, key=lambda one: one["time"])
+        # ntfy sorts by the time alone, and Go's sort may change the order of more than twelve.
+        mixed = random.sample(rows, len(rows)) if self.mixes_seconds else rows
+        return sorted(mixed, key=lambda one: one["time"])
 
 
 class Listener(http.server.ThreadingHTTPServer):
