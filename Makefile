@@ -19,7 +19,7 @@ PROGRAMS := refreshd refreshctl refresh-push
 PYTHON := .build-python/bin/python
 
 BUILD_PACKAGES := libsystemd-dev libsqlite3-dev libtomlplusplus-dev libcurl4-openssl-dev libssl-dev \
-  libmosquitto-dev pkg-config git
+  pkg-config git
 TEST_PACKAGES := $(BUILD_PACKAGES) python3-venv systemd dbus dbus-user-session libpam-systemd \
   libnss-systemd gcc libc6-dev util-linux procps python3-dbusmock iproute2 nginx apache2-bin openssl curl \
   mosquitto mosquitto-clients libnginx-mod-nchan
@@ -99,4 +99,5 @@ test-setup:
 	@demo/need $(TEST_PACKAGES)
 	@test -x $(PYTHON) || /usr/bin/python3 -m venv .build-python
 	@$(PYTHON) -m pip install --quiet --disable-pip-version-check 'pytest>=8,<10' 'varlink==31.0.0' \
-	  'prometheus_client>=0.20,<1' 'pytest-xdist>=3,<4' 'tuspyserver==4.4.3' 'fastapi==0.165.0' 'uvicorn==0.54.0'
+	  'prometheus_client>=0.20,<1' 'pytest-xdist>=3,<4' 'tuspyserver==4.4.3' 'fastapi==0.165.0' 'uvicorn==0.54.0' \
+	  'amqtt==0.12.1'

@@ -26,7 +26,6 @@ let package = Package(
     .systemLibrary(name: "CSQLite", pkgConfig: "sqlite3", providers: [.apt(["libsqlite3-dev"])]),
     .systemLibrary(name: "CCurl", pkgConfig: "libcurl", providers: [.apt(["libcurl4-openssl-dev"])]),
     .systemLibrary(name: "CCrypto", pkgConfig: "libcrypto", providers: [.apt(["libssl-dev"])]),
-    .systemLibrary(name: "CMosquitto", pkgConfig: "libmosquitto", providers: [.apt(["libmosquitto-dev"])]),
     .systemLibrary(name: "CLinux"),
     .systemLibrary(name: "CMath"),
     .target(name: "CTomlPlusPlus"),
@@ -62,8 +61,7 @@ let package = Package(
     .executableTarget(
       name: "refresh-push",
       dependencies: [
-        "RefreshAPI", "RefreshConfig", "RefreshEngine", "Varlink", "JSON", "HTTP", "Systemd", "CLinux", "CMosquitto",
-        "CCrypto",
+        "RefreshAPI", "RefreshConfig", "RefreshEngine", "Varlink", "JSON", "HTTP", "Systemd", "CLinux", "CCrypto",
       ],
       swiftSettings: strict),
     .executableTarget(
@@ -106,7 +104,7 @@ let package = Package(
       path: "Tests/ConditionsProbe", swiftSettings: strict),
     test("refreshctlTests", ["refreshctl", "RefreshAPI", "Varlink"], exclude: ["test_refreshctl.py", "answers.json"]),
     test("HTTPTests", ["HTTP"]),
-    test("refresh-pushTests", ["refresh-push", "RefreshAPI", "RefreshConfig", "Varlink", "HTTP", "CMosquitto"]),
+    test("refresh-pushTests", ["refresh-push", "RefreshAPI", "RefreshConfig", "Varlink", "HTTP"]),
     test("refresh-workerTests", ["refresh-worker", "RefreshAPI", "Varlink", "JSON", "HTTP"]),
     .executableTarget(
       name: "varlink-certification",

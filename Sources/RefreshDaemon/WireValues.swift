@@ -86,6 +86,6 @@ extension Wire.Problem {
   init(_ problem: Problem) {
     self.init(
       file: problem.file, line: problem.line, column: problem.column, key: problem.key, message: problem.message,
-      remedy: problem.remedy)
+      remedy: problem.remedy, isWarning: problem.isWarning ? true : nil)
   }
 }

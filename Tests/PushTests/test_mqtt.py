@@ -236,7 +236,7 @@ def test_a_broker_that_was_killed_has_lost_the_session_and_the_same_words_are_an
 
 @pytest.mark.parametrize("small", [{"versions": [V311]}, {}], indirect=True, ids=["3.1.1", "5"])
 def test_a_number_that_the_broker_uses_again_is_another_message(running_small, small, app):
-    """The DUP flag, which libmosquitto has only in its log, distinguishes the message from a repeated one."""
+    """The DUP flag distinguishes the message from a repeated one."""
     for count in (1, 2):
         small.send(TOPIC, push(1), 1)
         assert app.ids() == ["1"]
@@ -366,7 +366,7 @@ def test_a_broker_with_a_certificate_of_nobody_is_a_problem(daemon, app, bridge,
     keys = broker.source()
     del keys["ca_file"]
     said = problem(daemon, bridge, **keys)
-    assert "certificate verify failed" in said and "ca_file" in said
+    assert "certificate" in said and "ca_file" in said
     assert not any(" as refreshd-" in line for line in broker.said)
 
 
@@ -539,7 +539,7 @@ def test_a_broker_that_falls_silent_is_lost_after_two_keep_alives(daemon, app, b
 
 @pytest.mark.bound(90)
 def test_a_daemon_that_takes_longer_than_the_broker_waits_gets_each_message_once(daemon, app, bridge, broker):
-    """No ping goes out before the acknowledgements, so the broker ends the connection and repeats all messages."""
+    """Pings go out before the acknowledgements, so the broker does not end the connection."""
     daemon.start()
     bridge.configure(mqtt=broker.source(keep_alive="5s"))
     bridge.start()
@@ -547,12 +547,13 @@ def test_a_daemon_that_takes_longer_than_the_broker_waits_gets_each_message_once
     daemon.signal(signal.SIGSTOP)
     for number in (1, 2):
         broker.publish(TOPIC, push(number))
-    broker.wait_until_said("has exceeded timeout")
+    broker.wait_until_said("Received PINGREQ from refreshd-", 2)
+    assert not any("PUBACK from refreshd-" in line for line in broker.said)
     daemon.signal(signal.SIGCONT)
     assert app.ids(2) == ["1", "2"]
-    bridge.wait_until_connected("broker")
     broker.publish(TOPIC, push(3))
     assert app.ids() == ["3"]
+    assert not any("has exceeded timeout" in line for line in broker.said)
     app.no_more()
 
 

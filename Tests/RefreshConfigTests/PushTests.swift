@@ -60,6 +60,7 @@ import Testing
     #expect((more.silence, more.event, more.headersFile) == (.minutes(5), "update", "/home/ann/more.headers"))
     #expect((broker.port, broker.usesTLS, broker.topic) == (8883, true, "refreshd/{machine}/{app}"))
     #expect((broker.sessionExpiry, broker.keepAlive, broker.maxPacket) == (.hours(168), .seconds(60), 8192))
+    #expect(broker.version == nil)
   }
 
   @Test("has files as absolute paths or with ~/, and credentials by name")
@@ -136,6 +137,7 @@ import Testing
     ("\(broker)topic = \"{host}/{app}\"\n", "4: mqtt.topic: cannot tell what stands in braces in this topic"),
     ("\(broker)tls = false\nca_file = \"/c\"\n", "5: mqtt.ca_file: cannot use certificates without TLS"),
     ("\(broker)key_file = \"/c\"\n", "4: mqtt.key_file: cannot use key_file without certificate_file"),
+    ("\(broker)version = \"3.1\"\n", "4: mqtt.version: cannot speak MQTT \"3.1\"; write \"5\" or \"3.1.1\""),
     ("\(broker)port = 0\n", "4: mqtt.port: cannot take 0: it is out of bounds"),
     ("\(broker)max_packet = \"65K\"\n", "4: mqtt.max_packet: cannot take 65K: it is out of bounds"),
     ("[ntfy]\nname = \"a\"\n", "1: ntfy: cannot take a table for this key"),

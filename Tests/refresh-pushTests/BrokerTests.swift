@@ -1,5 +1,5 @@
-import CMosquitto
 import Glibc
+import HTTP
 import RefreshConfig
 import Testing
 
@@ -80,17 +80,6 @@ struct BrokerTests {
     #expect(receptions.id("a", isRepeated: true) == "a/2")
   }
 
-  @Test func aPayloadThatIsTooLargeIsNotCopied() {
-    var bytes = Array("123456".utf8)
-    let sizes = bytes.withUnsafeMutableBytes { bytes in
-      let message = mosquitto_message(
-        mid: 1, topic: nil, payload: bytes.baseAddress, payloadlen: 6, qos: 1, retain: false)
-      return [5, 6].map { BrokerMessage(message, nil, isRepeated: false, largest: $0) }
-    }
-    #expect(sizes.map(\.payload.count) == [0, 6])
-    #expect(sizes.map(\.excessiveSize) == [6, nil])
-  }
-
   @Test func noMoreAttemptsAreMadeThanSystemAndBrokerCanBear() {
     let began = (0..<10).map { _ in BrokerAttempts.begin("one") }
     #expect(began.count { $0 } == BrokerAttempts.most)
@@ -102,23 +91,19 @@ struct BrokerTests {
   }
 
   @Test(
-    "what libmosquitto returns becomes a sentence with the place",
+    "a failed connection becomes a sentence with the place",
     arguments: [
-      (mosquitto_no_address, EAI_NONAME, "cannot find the address of host: Name or service not known"),
-      (mosquitto_see_errno, ECONNREFUSED, "cannot connect to host:8883: Connection refused"),
-      (mosquitto_see_errno, EPROTO, "cannot stay connected to host:8883: it closed the connection"),
-      (mosquitto_connection_lost, 0, "cannot stay connected to host:8883: it closed the connection"),
-      (mosquitto_no_answer, 0, "cannot hear from host:8883: it was silent for longer than keep_alive"),
-    ])
-  func ends(_ code: Int32, _ number: Int32, _ sentence: String) {
-    #expect(BrokerEnd(code, errno: number, logged: nil, host: "host", port: 8883).problem == sentence)
-  }
-
-  @Test func theReasonOfTLSIsSaid() {
-    let line = "OpenSSL Error[0]: error:0A000086:SSL routines::certificate verify failed"
-    let end = BrokerEnd(mosquitto_tls_error, errno: 0, logged: line, host: "host", port: 1)
-    #expect(
-      end.problem == "cannot connect to host:1 by TLS: certificate verify failed; check port, tls and ca_file")
+      (.noAddress, "cannot find the address of host"),
+      (.refused(ECONNREFUSED), "cannot connect to host:8883: Connection refused"),
+      (.closed, "cannot stay connected to host:8883: it closed the connection"),
+      (.silent, "cannot connect to host:8883: it does not answer; check port and tls"),
+      (
+        .tls("certificate has expired"),
+        "cannot connect to host:8883 by TLS: certificate has expired; check port, tls and ca_file"
+      ),
+    ] as [(RawConnection.Failure, String)])
+  func ends(_ failure: RawConnection.Failure, _ sentence: String) {
+    #expect(BrokerEnd(failure, host: "host", port: 8883).problem == sentence)
   }
 
   @Test func aRefusalOfTheVersionIsToldInEitherVersion() {

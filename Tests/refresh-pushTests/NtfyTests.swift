@@ -29,7 +29,10 @@ struct NtfyTests {
 
   @Test func aMessageHasIDTopicAndText() {
     let message = message(#""message":"{\"aps\":{}}","tags":["x"],"click":"https://h""#)
-    #expect(message == NtfyMessage(id: "hwQ2YpKdmg", topic: "up1", body: .text(#"{"aps":{}}"#), urgency: nil))
+    #expect(
+      message
+        == NtfyMessage(
+          id: "hwQ2YpKdmg", time: 1_635_528_741, topic: "up1", body: .text(#"{"aps":{}}"#), urgency: nil))
   }
 
   @Test(arguments: [(1, .veryLow), (2, .low), (3, nil), (4, .high), (5, .high)] as [(Int, Wire.Urgency?)])
@@ -55,7 +58,7 @@ struct NtfyTests {
   @Test func otherEventsBringNothing() {
     func event(_ line: String) -> NtfyEvent? { NtfyEvent(Array(line.utf8)) }
     #expect(event(#"{"id":"a","time":17,"event":"open","topic":"up1,up2"}"#) == .open(time: 17))
-    #expect(event(#"{"id":"a","time":17,"event":"keepalive","topic":"up1"}"#) == .other)
+    #expect(event(#"{"id":"a","time":17,"event":"keepalive","topic":"up1"}"#) == .keepAlive)
     #expect(event(#"{"event":"poll_request"}"#) == .other)
     #expect(event(#"{"event":"of a later version","time":"?"}"#) == nil)
     #expect(event("<html>") == nil)

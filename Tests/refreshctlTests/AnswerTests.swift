@@ -114,6 +114,10 @@ import Testing
         "2 mistakes in 1 file.",
       ])
     #expect(screen().text([Wire.Problem]()) == ["No mistakes."])
+    let warning = Wire.Problem(
+      file: "/etc/x.toml", line: 7, message: "cannot keep x", remedy: "write y", isWarning: true)
+    #expect(screen().text([warning]).last == "No mistakes.")
+    #expect(screen().text([warning]).first?.hasPrefix("warning: /etc/x.toml:7: ") == true)
   }
 
   @Test func minimumSaysWhatItComesTo() {

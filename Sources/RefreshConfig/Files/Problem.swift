@@ -12,10 +12,13 @@ public struct Problem: Error, Hashable, Sendable, CustomStringConvertible {
   public let message: String
   /// The remedy.
   public let remedy: String
+  /// Whether the configuration is in force all the same.
+  public let isWarning: Bool
 
   /// Makes a problem of its parts.
   public init(
-    file: String, line: Int? = nil, column: Int? = nil, key: String? = nil, message: String, remedy: String
+    file: String, line: Int? = nil, column: Int? = nil, key: String? = nil, message: String, remedy: String,
+    isWarning: Bool = false
   ) {
     self.file = file
     self.line = line
@@ -23,6 +26,7 @@ public struct Problem: Error, Hashable, Sendable, CustomStringConvertible {
     self.key = key
     self.message = message
     self.remedy = remedy
+    self.isWarning = isWarning
   }
 
   /// The problem in one line, with its location first in the form that editors and compilers use.

@@ -7,12 +7,22 @@ public struct BrokerSettings: Hashable, Sendable {
   /// The placeholder of the app in ``topic``.
   public static let app = "{app}"
 
+  /// The versions of the protocol.
+  public enum Version: Hashable, Sendable {
+    /// MQTT 5.
+    case v5
+    /// MQTT 3.1.1.
+    case v311
+  }
+
   /// The name of the source.
   public var name: String
   /// The host, a name or an address.
   public var host: String
   /// The port.
   public var port: UInt16
+  /// The version to speak; nil for 5, or 3.1.1 with a broker that does not speak 5.
+  public var version: Version?
   /// Whether the connection uses TLS.
   public var usesTLS: Bool
   /// A file of trusted certificates; nil for the system's.
@@ -38,6 +48,7 @@ public struct BrokerSettings: Hashable, Sendable {
   init?(from keys: inout SourceSection) {
     let host = keys.section.read("host", Self.host)
     keys.require("host", #"host = "broker.example.org""#)
+    version = keys.section.read("version", Self.version)
     usesTLS = keys.section.read("tls", .boolean) ?? true
     port = keys.section.read("port", .integer(1...65535, example: 8883)) ?? (usesTLS ? 8883 : 1883)
     caFile = keys.readPath("ca_file", example: "/etc/refreshd/ca.pem")
@@ -64,6 +75,16 @@ public struct BrokerSettings: Hashable, Sendable {
     for (key, other) in [("certificate_file", "key_file"), ("key_file", "certificate_file")]
     where section.isWritten(key) && !section.isWritten(other) {
       section.refuse(key, "cannot use \(key) without \(other)", remedy: "write both, or neither")
+    }
+  }
+
+  private static var version: ValueType<Version> {
+    .text("3.1.1") { (text) throws(Unreadable) in
+      switch text {
+      case "5": .v5
+      case "3.1.1": .v311
+      default: throw Unreadable("cannot speak MQTT \(quoted(text))", remedy: "write \"5\" or \"3.1.1\"")
+      }
     }
   }
 

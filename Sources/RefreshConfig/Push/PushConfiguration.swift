@@ -34,17 +34,23 @@ public struct PushConfiguration: Hashable, Sendable {
 }
 
 extension Configuration {
-  /// Every mistake of all files on disk: those of this configuration, and the bridge's `push.toml`.
+  /// Every mistake of all files on disk: those of this configuration, and the bridge's `push.toml`; then the warnings.
   public static func problems(in sources: ConfigurationSources, as reader: Reader) -> [Problem] {
     var problems: [Problem] = []
-    do throws(ConfigurationError) { _ = try load(from: sources, as: reader) } catch { problems += error.problems }
-    let home = Accounts().user(numbered: reader.uid).home
+    var secrets = SecretWarnings()
     do throws(ConfigurationError) {
-      _ = try PushConfiguration.load(from: sources, home: home)
+      secrets.look(at: try load(from: sources, as: reader))
     } catch {
       problems += error.problems
     }
-    return problems
+    let home = Accounts().user(numbered: reader.uid).home
+    do throws(ConfigurationError) {
+      let push = try PushConfiguration.load(from: sources, home: home)
+      if let file = sources.file(named: "push.toml") { secrets.look(at: push, in: file.path) }
+    } catch {
+      problems += error.problems
+    }
+    return problems + secrets.warnings
   }
 }
 

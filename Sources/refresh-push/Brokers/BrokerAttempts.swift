@@ -2,7 +2,7 @@ import Synchronization
 
 /// The number of threads per client that are still resolving or connecting.
 ///
-/// libmosquitto blocks in both steps, and the bridge abandons an unwanted attempt without waiting for its thread. This
+/// Both steps block, and the bridge abandons an unwanted attempt without waiting for its thread. This
 /// count bounds such threads when push.toml is read repeatedly. The bound is above 1 so that a connection on a new
 /// network need not wait for attempts on the old one.
 enum BrokerAttempts {

@@ -14,19 +14,27 @@ enum BrokerReport: Sendable {
 
 /// A connection to a broker with its own thread, from the lookup of the host name to the end.
 ///
-/// The thread ends soon after ``BrokerMailbox/Command/stop``. Only a lookup or connect in libmosquitto delays the end,
-/// up to the system's timeout of about two minutes; the bridge does not wait for that.
+/// The thread ends soon after ``BrokerMailbox/Command/stop``. Only a lookup or a connect delays the end, by half a minute
+/// at most; the bridge does not wait for that.
 final class BrokerConnection {
   /// The timeout of the handshake, from the open connection to the subscription.
   private static let handshakeTimeout = Duration.seconds(30)
+  /// The time that a broker has to answer in MQTT 5, because some that speak 3.1.1 alone say nothing at all.
+  private static let answerTimeout = Duration.seconds(10)
+  /// The most reads of a turn.
+  private static let mostPortions = 32
 
   private let options: BrokerOptions
   private let mailbox: BrokerMailbox
   private let report: @Sendable (BrokerReport) -> Void
   private var version: BrokerOptions.Version
+  /// Whether 3.1.1 is tried if 5 fails.
+  private let mayFallBack: Bool
   private var session: BrokerSession?
   private var keepAlive: UInt16
   private var isConnecting = true
+  /// Whether a CONNECT went out, so that silence is the broker's and not the network's.
+  private var hasSpoken = false
   private var isAnswered = false
   private var isEstablished = false
   private var deadline = ContinuousClock.now
@@ -37,6 +45,7 @@ final class BrokerConnection {
   ) {
     self.options = options
     self.version = version
+    mayFallBack = version == .v5 && options.onlyVersion == nil
     self.session = session
     self.mailbox = mailbox
     self.report = report
@@ -46,7 +55,8 @@ final class BrokerConnection {
   /// Starts the thread, which calls `report` from there; throws if the process is out of threads.
   ///
   /// - Parameters:
-  ///   - version: the version to try. If the broker refuses 5 or closes the connection, the thread tries 3.1.1 at once.
+  ///   - version: the version to try. If the broker refuses 5, closes the connection or does not answer, the thread
+  ///     tries 3.1.1 at once, unless push.toml names the version.
   ///   - session: the stored session of the last connection.
   static func start(
     _ options: BrokerOptions, version: BrokerOptions.Version, session: BrokerSession?, mailbox: BrokerMailbox,
@@ -83,7 +93,7 @@ final class BrokerConnection {
     sigfillset(&all)
     pthread_sigmask(SIG_BLOCK, &all, nil)
     var end = turn()
-    if version == .v5, end.isOfVersion || isClosedUnanswered(end) {
+    if mayFallBack, end.isOfVersion || isClosedUnanswered(end) || isSilent(end) {
       let isSaid = isAnswered
       version = .v311
       isAnswered = false
@@ -111,13 +121,20 @@ final class BrokerConnection {
     return true
   }
 
+  /// Whether the broker accepted the connection and did not answer.
+  private func isSilent(_ end: BrokerEnd) -> Bool {
+    guard hasSpoken, !isAnswered, case .silent = end else { return false }
+    return true
+  }
+
   private func turn() -> BrokerEnd {
     do throws(BrokerEnd) {
-      let mosquitto = try Mosquitto(options, version: version)
-      try mosquitto.connect()
+      let client = try MQTTClient(options, version: version)
+      try client.connect()
       endAttempt()
-      deadline = .now + Self.handshakeTimeout
-      while true { try turn(mosquitto) }
+      hasSpoken = true
+      deadline = .now + (mayFallBack && version == .v5 ? Self.answerTimeout : Self.handshakeTimeout)
+      while true { try turn(client) }
     } catch {
       return error
     }
@@ -125,89 +142,89 @@ final class BrokerConnection {
 
   // MARK: A turn of the loop
 
-  private func turn(_ mosquitto: Mosquitto) throws(BrokerEnd) {
+  private func turn(_ client: MQTTClient) throws(BrokerEnd) {
     if mailbox.consume() == .stop {
-      if isEstablished { mosquitto.leave() }
+      if isEstablished { try client.leave() }
       throw .stopped
     }
-    if wait(mosquitto) {
+    if wait(client) {
       do throws(BrokerEnd) {
-        try read(mosquitto)
+        try read(client)
       } catch {
         // An earlier packet may explain the error better. Messages before the error will be sent again.
-        _ = try receive(mosquitto)
+        _ = try receive(client)
         throw error
       }
     }
-    let messages = try receive(mosquitto)
+    let messages = try receive(client)
     if !messages.isEmpty, let session {
       report(.messages(messages, of: session))
-      try waitUntilStored(mosquitto)
+      try waitUntilStored(client)
       deadline = .now + Self.handshakeTimeout
     }
-    // Every message read so far is stored, so acknowledgements may go out.
-    if mosquitto.wantsToWrite { try mosquitto.write() }
-    try mosquitto.keepAlive()
-    guard isEstablished || .now < deadline else {
-      throw .unreachable("cannot connect to \(address): it does not answer; check port and tls")
-    }
+    // Every message read so far is stored.
+    client.acknowledge()
+    try client.keepAlive(every: keepAlive, isReading: true)
+    try client.write()
+    guard isEstablished || .now < deadline else { throw .silent(by: address) }
   }
 
   /// Waits for the socket, the mailbox or the next ping; returns whether the socket is readable.
-  private func wait(_ mosquitto: Mosquitto) -> Bool {
+  private func wait(_ client: MQTTClient) -> Bool {
     // A ping is due after `keepAlive`, and the broker disconnects at 1.5 times that. A check every quarter is enough.
     let milliseconds = isEstablished ? max(1000, Int32(keepAlive) * 250) : 1000
-    let writing = mosquitto.wantsToWrite ? Int16(POLLOUT) : 0
+    let reading = client.mayRead ? Int16(POLLIN) : 0
+    let writing = client.wantsToWrite ? Int16(POLLOUT) : 0
     var set = [
-      pollfd(fd: mosquitto.socket, events: Int16(POLLIN) | writing, revents: 0),
+      pollfd(fd: client.descriptor, events: reading | writing, revents: 0),
       pollfd(fd: mailbox.eventDescriptor, events: Int16(POLLIN), revents: 0),
     ]
-    guard poll(&set, 2, milliseconds) > 0 else { return false }
-    return set[0].revents & ~Int16(POLLOUT) != 0
+    let hasMore = client.mayRead && client.hasMore
+    guard poll(&set, 2, hasMore ? 0 : milliseconds) > 0 || hasMore else { return false }
+    return hasMore || set[0].revents & ~Int16(POLLOUT) != 0
   }
 
-  /// Reads the available packets, at most one batch.
-  private func read(_ mosquitto: Mosquitto) throws(BrokerEnd) {
-    var packets = 0
-    repeat {
-      if !isAnswered { try endIfClosed(mosquitto.socket) }
-      try mosquitto.read()
-      packets += 1
-    } while mosquitto.socket >= 0 && packets < Int(BrokerOptions.receiveMaximum) && isReadable(mosquitto.socket)
-  }
-
-  private func isReadable(_ socket: Int32) -> Bool {
-    var set = pollfd(fd: socket, events: Int16(POLLIN), revents: 0)
-    return poll(&set, 1, 0) > 0
-  }
-
-  /// Detects a connection that ended during the TLS handshake, which libmosquitto 2.0.11 mistakes for a slow one.
-  private func endIfClosed(_ socket: Int32) throws(BrokerEnd) {
-    var byte: UInt8 = 0
-    guard linux_peek_now(socket, &byte, 1) == 0 else { return }
-    throw .closed(by: address)
+  /// Reads what has arrived, at most about one batch, and no longer than a command may wait.
+  private func read(_ client: MQTTClient) throws(BrokerEnd) {
+    for _ in 0..<Self.mostPortions where client.waiting < Int(BrokerOptions.receiveMaximum) {
+      try client.read()
+      guard client.hasMore else { return }
+    }
   }
 
   // MARK: Arrivals
 
-  private func receive(_ mosquitto: Mosquitto) throws(BrokerEnd) -> [BrokerMessage] {
+  private func receive(_ client: MQTTClient) throws(BrokerEnd) -> [BrokerMessage] {
     var messages: [BrokerMessage] = []
-    for arrival in mosquitto.drainArrivals() {
+    for arrival in client.drainArrivals() {
+      try checkOrder(arrival)
       switch arrival {
       case .answered(let code, let isSessionPresent, let keepAlive):
-        try answered(code, isSessionPresent, mosquitto)
+        try answered(code, isSessionPresent, client)
         self.keepAlive = keepAlive ?? options.keepAlive
       case .subscribed(let code):
-        guard code == 1 else { throw .notSubscribed(code: code) }
+        // A session that is there has its subscription: mochi answers so while the number of the request is in use.
+        let isInForce = code == MQTTReason.packetNumberInUse && isEstablished
+        guard code == 1 || isInForce else { throw .notSubscribed(code: code) }
         establish()
       case .message(let message): messages.append(message)
-      case .dismissed(let code): throw .dismissed(code: code)
+      // Lower codes are no reasons: the broker closes the connection next.
+      case .dismissed(let code): if code >= 0x80 { throw .dismissed(code: code) }
+      case .other: break
       }
     }
     return messages
   }
 
-  private func answered(_ code: Int32, _ isSessionPresent: Bool, _ mosquitto: Mosquitto) throws(BrokerEnd) {
+  /// Refuses packets before the answer to the CONNECT, and a second answer, which would write the session to disk again.
+  private func checkOrder(_ arrival: MQTTArrival) throws(BrokerEnd) {
+    let isAnswer = if case .answered = arrival { true } else { false }
+    guard isAnswer == isAnswered else { return }
+    throw .broken(
+      isAnswer ? "a second answer to the CONNECT came" : "a packet came before the answer to the CONNECT", by: address)
+  }
+
+  private func answered(_ code: UInt8, _ isSessionPresent: Bool, _ client: MQTTClient) throws(BrokerEnd) {
     isAnswered = true
     guard code == 0 else { throw .refused(code: code, by: address) }
     if !isSessionPresent || session == nil {
@@ -219,8 +236,8 @@ final class BrokerConnection {
     }
     for step in session?.steps(toward: options.filter) ?? [] {
       switch step {
-      case .subscribe(let filter): try mosquitto.subscribe(to: filter)
-      case .unsubscribe(let filter): try mosquitto.unsubscribe(from: filter)
+      case .subscribe(let filter): client.send(.subscribe(filter))
+      case .unsubscribe(let filter): client.send(.unsubscribe(filter))
       }
     }
     // The broker already sends the messages of a present session.
@@ -239,8 +256,8 @@ final class BrokerConnection {
 
   /// Waits until the daemon has stored the messages.
   ///
-  /// The thread writes nothing meanwhile, not even a ping, because the acknowledgements are ahead of it in the queue.
-  private func waitUntilStored(_ mosquitto: Mosquitto) throws(BrokerEnd) {
+  /// The thread reads nothing meanwhile, so that no more messages gather. Pings go out, so that the broker waits.
+  private func waitUntilStored(_ client: MQTTClient) throws(BrokerEnd) {
     while true {
       switch mailbox.consume() {
       case .stored: return
@@ -248,12 +265,17 @@ final class BrokerConnection {
       case .stop: throw .stopped
       case nil: break
       }
+      do throws(BrokerEnd) {
+        try client.keepAlive(every: keepAlive, isReading: false)
+        try client.write()
+      } catch {
+        throw .notStored
+      }
       var set = [
         pollfd(fd: mailbox.eventDescriptor, events: Int16(POLLIN), revents: 0),
-        pollfd(fd: mosquitto.socket, events: linux_poll_closed, revents: 0),
+        pollfd(fd: client.descriptor, events: linux_poll_closed, revents: 0),
       ]
-      // The broker may close the connection because of the missing acknowledgements and pings.
-      guard poll(&set, 2, -1) > 0, set[1].revents != 0 else { continue }
+      guard poll(&set, 2, max(1000, Int32(keepAlive) * 250)) > 0, set[1].revents != 0 else { continue }
       throw .notStored
     }
   }

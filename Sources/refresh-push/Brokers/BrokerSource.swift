@@ -4,7 +4,7 @@ import RefreshConfig
 
 /// An MQTT broker: the source of a table `[[mqtt]]` in push.toml.
 ///
-/// A ``BrokerConnection`` has a thread of its own, because libmosquitto blocks while it connects. This class delivers
+/// A ``BrokerConnection`` has a thread of its own, because a connect blocks. This class delivers
 /// its messages to the bridge on the main thread, and then lets the thread acknowledge them.
 @MainActor
 final class BrokerSource: Source {
@@ -19,7 +19,7 @@ final class BrokerSource: Source {
   private unowned let bridge: Bridge
   private let settings: BrokerSettings
   /// The version that the broker speaks, kept until push.toml is read again.
-  private var version = BrokerOptions.Version.v5
+  private var version: BrokerOptions.Version
   /// The present connection or attempt; nil for none.
   private var current: (mailbox: BrokerMailbox, topics: TopicTemplate)?
   private var connectedAt: ContinuousClock.Instant?
@@ -29,6 +29,7 @@ final class BrokerSource: Source {
   init(_ settings: BrokerSettings, for bridge: Bridge) {
     self.settings = settings
     self.bridge = bridge
+    version = settings.version == .v311 ? .v311 : .v5
   }
 
   var name: String { settings.name }
@@ -51,18 +52,22 @@ final class BrokerSource: Source {
   /// The options from push.toml and the present content of its secret files.
   private func options(filter: String) throws(BrokerEnd) -> BrokerOptions {
     let clientID = if let chosen = settings.clientID { chosen } else { try BrokerIdentity.clientID(of: name) }
+    let only: BrokerOptions.Version? = settings.version.map { $0 == .v5 ? .v5 : .v311 }
     var options = BrokerOptions(
-      host: settings.host, port: settings.port, clientID: clientID, filter: filter,
+      onlyVersion: only, host: settings.host, port: settings.port, clientID: clientID, filter: filter,
       sessionExpiry: UInt32(settings.sessionExpiry.components.seconds),
       keepAlive: UInt16(settings.keepAlive.components.seconds), maxPacket: UInt32(settings.maxPacket))
     do throws(ExchangeFailure) {
       if let file = settings.credentialFile, case .password(let user, let password) = try bridge.secrets.login(in: file)
       {
+        guard [user, password].allSatisfy({ $0.utf8.count <= MQTTRequest.longestText }) else {
+          throw ExchangeFailure(kind: .permanent, message: "cannot use \(file): MQTT has no room for so long a line")
+        }
         options.login = BrokerOptions.Login(user: user, password: password)
       }
       guard settings.usesTLS else { return options }
       let keyFile = try settings.keyFile.map { (name) throws(ExchangeFailure) in try bridge.secrets.path(of: name) }
-      options.tls = BrokerOptions.TLS(
+      options.tls = RawConnection.TLS(
         caFile: settings.caFile, certificateFile: settings.certificateFile, keyFile: keyFile)
       return options
     } catch {
@@ -110,7 +115,7 @@ final class BrokerSource: Source {
       bridge.refuses("its topic is of an earlier subscription", from: self)
       return nil
     }
-    // MQTT 3.1.1 has no bound on packets.
+    // The broker does not know the bound, or does not keep to it.
     if let size = message.excessiveSize {
       bridge.refuses("it has \(size) bytes, more than is accepted", app: app, from: self)
       return nil

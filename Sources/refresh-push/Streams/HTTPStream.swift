@@ -48,10 +48,7 @@ final class HTTPStream {
     guard let address = WebAddress(request.url) else {
       throw ExchangeFailure(kind: .permanent, message: "cannot read the url; correct it in push.toml")
     }
-    if let file = request.caFile, access(file, R_OK) != 0 {
-      throw ExchangeFailure(
-        kind: .permanent, message: "cannot read the ca_file \(file): \(String(cString: strerror(errno)))")
-    }
+    if let file = request.caFile { try PlainFile.check(file) }
     (self.request, self.loop, redirects) = (request, loop, Redirects(from: address))
   }
 

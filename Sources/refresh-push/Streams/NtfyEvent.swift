@@ -8,7 +8,9 @@ enum NtfyEvent: Hashable, Sendable {
   case open(time: Int64)
   /// A message of a topic.
   case message(NtfyMessage)
-  /// A line without a message: a keep-alive, or an event that is new in later servers.
+  /// A server sends the first of these after all messages of before the connection.
+  case keepAlive
+  /// A line without a message: an event that is new in later servers.
   case other
 
   /// Reads a line; nil for a line that no ntfy server sends.
@@ -20,7 +22,10 @@ enum NtfyEvent: Hashable, Sendable {
     case "message":
       guard let id = fields.id, let topic = fields.topic else { return nil }
       self = .message(
-        NtfyMessage(id: id, topic: topic, body: Self.body(fields), urgency: Self.urgency(fields.priority ?? 3)))
+        NtfyMessage(
+          id: id, time: fields.time ?? 0, topic: topic, body: Self.body(fields),
+          urgency: Self.urgency(fields.priority ?? 3)))
+    case "keepalive": self = .keepAlive
     default: self = .other
     }
   }
@@ -60,6 +65,8 @@ struct NtfyMessage: Hashable, Sendable {
   }
 
   let id: String
+  /// The time in seconds since 1970, for a scheduled message the time at which it was due; 0 if the line has none.
+  let time: Int64
   /// The topic, which is a secret.
   let topic: String
   let body: Body

@@ -5,9 +5,9 @@ import RefreshConfig
 
 /// An ntfy server: all topics on one connection, as lines of JSON (docs.ntfy.sh/subscribe/api).
 ///
-/// After a reconnect the stream continues behind the last stored message. A server that does not know that id sends all
-/// messages that it has, and the daemon recognizes old ones by their ids. A source without a stored message continues
-/// from the time of its first connection.
+/// After a reconnect the stream continues a little before the last stored message (``NtfyPosition``), and the daemon
+/// recognizes old messages by their ids. A source without a stored message continues from the time of its first
+/// connection.
 final class NtfySource: Source {
   /// The most bytes of a line; the server accepts messages of 4,096 bytes.
   private static let longestLine = 16 << 10
@@ -19,6 +19,7 @@ final class NtfySource: Source {
   private let intake: Intake
   private var stream: HTTPStream?
   private var lines = LineBuffer(limit: NtfySource.longestLine)
+  private var position = NtfyPosition(nil)
   /// Whether the server has sent an `open` event, as ntfy servers do.
   private var isOpen = false
 
@@ -31,6 +32,7 @@ final class NtfySource: Source {
   func connect() {
     lines = LineBuffer(limit: Self.longestLine)
     isOpen = false
+    position = NtfyPosition(bridge.state[name])
     intake.beginConnection()
     do throws(ExchangeFailure) {
       let stream = try HTTPStream(try request(), in: bridge.loop)
@@ -53,7 +55,7 @@ final class NtfySource: Source {
     // Sorted topics make the request independent of the hash seed.
     let topics = settings.topics.keys.sorted().joined(separator: ",")
     let server = settings.url.text.hasSuffix("/") ? String(settings.url.text.dropLast()) : settings.url.text
-    let since = bridge.state[name].map { "?since=\($0)" } ?? ""
+    let since = position.since.map { "?since=\($0)" } ?? ""
     var request = HTTPStream.Request(url: "\(server)/\(topics)/json\(since)")
     request.caFile = settings.caFile
     request.silence = settings.silence
@@ -77,6 +79,9 @@ final class NtfySource: Source {
       switch event {
       case .open(let time): open(at: time)
       case .message(let message): if let item = item(message) { items.append(item) }
+      case .keepAlive:
+        position.finishOldOnes()
+        items.append(Intake.Item(position: position.since.map(Intake.Position.after)))
       case .other: break
       }
     }
@@ -90,20 +95,21 @@ final class NtfySource: Source {
   private func open(at time: Int64) {
     guard !isOpen else { return }
     isOpen = true
-    if bridge.state[name] == nil, time > 0 { bridge.remember(.after("\(time)"), of: name) }
+    position.open(at: time)
+    if bridge.state[name] == nil, let since = position.since { bridge.remember(.after(since), of: name) }
     bridge.connected(self)
   }
 
   private func item(_ message: NtfyMessage) -> Intake.Item? {
     // A message of a topic that was not requested is a server's mistake.
     guard let app = settings.topics[message.topic] else { return nil }
-    let hasUsableID = (1...64).contains(message.id.utf8.count) && message.id.utf8.allSatisfy(Self.isOfID)
-    let position = hasUsableID ? Intake.Position.after(message.id) : nil
+    position.append(message.time)
+    let position = position.since.map(Intake.Position.after)
     switch message.body {
     case .text(let payload):
       return Intake.Item(
         message: Message(
-          app: app, payload: payload, urgency: message.urgency, id: hasUsableID ? "ntfy/\(name)/\(message.id)" : nil),
+          app: app, payload: payload, urgency: message.urgency, id: id(of: message, payload)),
         position: position)
     case .refused(let reason):
       bridge.refuses(reason, app: app, from: self)
@@ -119,6 +125,15 @@ final class NtfySource: Source {
     } else {
       bridge.lost(self, why: end.loss.why, next: end.loss.next)
     }
+  }
+
+  /// The id by which the daemon recognizes the message when it comes again.
+  private func id(of message: NtfyMessage, _ payload: String) -> String? {
+    if (1...64).contains(message.id.utf8.count), message.id.utf8.allSatisfy(Self.isOfID) {
+      return "ntfy/\(name)/\(message.id)"
+    }
+    let digest = Digest.digits(64, of: "\(message.id) \(message.time) \(message.topic) \(payload)".utf8)
+    return digest.map { "ntfy/\(name)/\($0)" }
   }
 
   private static func isOfID(_ byte: UInt8) -> Bool {

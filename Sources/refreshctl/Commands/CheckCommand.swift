@@ -6,7 +6,7 @@ import RefreshConfig
 struct CheckCommand: ParsableCommand {
   static let configuration = CommandConfiguration(
     commandName: "check", abstract: "List every mistake of the configuration on disk; changes nothing.",
-    discussion: "Exits with 1 if there is a mistake.")
+    discussion: "Warns of secrets that others can read. Exits with 1 if there is a mistake.")
 
   @Option(
     help: ArgumentHelp("Check this directory instead; needs no daemon.", valueName: "dir"),
@@ -23,14 +23,14 @@ struct CheckCommand: ParsableCommand {
         try DaemonClient(connection).call(ManagerInterface.Check.self, .init())
       }
     try connection.show(reply) { $0.text(reply.problems) }
-    if !reply.problems.isEmpty { throw ExitCode(ExitStatus.failed.rawValue) }
+    if reply.problems.contains(where: { $0.isWarning != true }) { throw ExitCode(ExitStatus.failed.rawValue) }
   }
 
   private func problems(in directory: String) -> [Wire.Problem] {
     Configuration.problems(in: .directory(directory), as: Reader()).map { problem in
       Wire.Problem(
         file: problem.file, line: problem.line, column: problem.column, key: problem.key, message: problem.message,
-        remedy: problem.remedy)
+        remedy: problem.remedy, isWarning: problem.isWarning ? true : nil)
     }
   }
 }

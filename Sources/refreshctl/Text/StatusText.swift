@@ -60,11 +60,13 @@ extension Screen {
     [printable(store.directory)] + (store.problem.map { [paint(printable($0), .bad)] } ?? [])
   }
 
-  /// The mistakes of a configuration, a line each, and their number.
+  /// The mistakes and warnings of a configuration, a line each, and the number of mistakes.
   func text(_ problems: [Wire.Problem]) -> [String] {
-    guard !problems.isEmpty else { return ["No mistakes."] }
-    let files = Set(problems.map(\.file)).count
-    return problems.map { $0.line() } + ["\(count(problems.count, "mistake")) in \(count(files, "file"))."]
+    let lines = problems.map { $0.isWarning == true ? "warning: \($0.line())" : $0.line() }
+    let mistakes = problems.filter { $0.isWarning != true }
+    guard !mistakes.isEmpty else { return lines + ["No mistakes."] }
+    let files = Set(mistakes.map(\.file)).count
+    return lines + ["\(count(mistakes.count, "mistake")) in \(count(files, "file"))."]
   }
 
   /// Text broken between words, at ``readableWidth``.

@@ -16,12 +16,15 @@ Connect = collections.namedtuple("Connect", "version client at")
 
 
 class SmallBroker:
-    def __init__(self, versions=(V311, V5), grants=1, says_no=True):
+    def __init__(self, versions=(V311, V5), grants=1, says_no=True, hangs_up=True):
         """`grants` is the answer to a subscription: a quality of service, or a refusal from 128 on. `says_no` is whether the
-        broker answers an unknown version."""
+        broker answers an unknown version, and `hangs_up` whether it closes the connection then."""
         self.versions = versions
         self.says_no = says_no
+        self.hangs_up = hangs_up
         self.grants = grants
+        # The versions of the connections.
+        self.spoken = {}
         # The clients that sent a CONNECT, in order, accepted or not.
         self.connects = []
         # The acknowledged packet numbers.
@@ -49,8 +52,15 @@ class SmallBroker:
         """Sends a message with quality of service 1 to the subscribed client."""
         self.wait(lambda: self.client, "a client")
         head = PUBLISH << 4 | repeated << 3 | 1 << 1
-        properties = b"\0" if self.connects[-1].version == V5 else b""
+        properties = b"\0" if self.spoken[self.client] == V5 else b""
         self.write(self.client, head, text(topic) + struct.pack(">H", packet) + properties + payload.encode())
+
+    def send_bytes(self, *parts):
+        """Sends bytes to the subscribed client, which may close the connection meanwhile."""
+        self.wait(lambda: self.client, "a client")
+        with contextlib.suppress(OSError):
+            for part in parts:
+                self.client.sendall(part)
 
     def dismiss(self, code):
         """Ends the connection with the reason code of MQTT 5."""
@@ -130,6 +140,9 @@ class SmallBroker:
         client = rest[2 : 2 + struct.unpack(">H", rest[:2])[0]].decode()
         is_known = client in self.sessions
         is_spoken = version in self.versions
+        self.spoken[connection] = version
+        with self.has_changed:
+            self.connects.append(Connect(version, client, time.monotonic()))
         if is_spoken:
             self.sessions.add(client)
             self.write(connection, CONNACK << 4, bytes([is_known, 0]) + (b"\0" if version == V5 else b""))
@@ -137,14 +150,13 @@ class SmallBroker:
             # By MQTT 3.1.1 (3.2.2.3): the protocol level is not supported.
             self.write(connection, CONNACK << 4, bytes([0, 1]))
         with self.has_changed:
-            self.connects.append(Connect(version, client, time.monotonic()))
             if is_spoken and is_known:
                 self.client = connection
             self.has_changed.notify_all()
-        return is_spoken
+        return is_spoken or not self.hangs_up
 
     def subscribe(self, connection, body):
-        properties = b"\0" if self.connects[-1].version == V5 else b""
+        properties = b"\0" if self.spoken[connection] == V5 else b""
         self.write(connection, SUBACK << 4, body[:2] + properties + bytes([self.grants]))
         with self.has_changed:
             self.subscriptions.append(body[4 + len(properties) : -1].decode())

@@ -3,8 +3,9 @@
     GET /TOPIC,TOPIC/json    JSON lines: `open`, then the messages of `since=`, then new messages and `keepalive`s
     POST /TOPIC              a message; the headers Priority and X-UnifiedPush
 
-`since=` is `all`, `none`, `latest`, a time, a duration or the id of a message; all messages are newer than an unknown
-id. A message of more than 4,096 bytes, or one that is no text, becomes an attachment; with X-UnifiedPush, a message
+`since=` is `all`, `none`, `latest`, a time, a duration or the id of a message. By an id, a subscriber gets the messages
+that arrived at the server after it; all messages are newer than an unknown id. A scheduled message arrives when it is
+published, and is sent, with that time, when it is due. Old messages are sent in the order of their times. A message of more than 4,096 bytes, or one that is no text, becomes an attachment; with X-UnifiedPush, a message
 that is no text comes in base64.
 """
 
@@ -12,6 +13,7 @@ import base64
 import contextlib
 import http.server
 import json
+import random
 import re
 import secrets
 import socket
@@ -35,8 +37,8 @@ class Asked:
         self.authorization = authorization
         self.at = time.monotonic()
         self.status = None
-        # The index in the cache of its first message.
-        self.place = None
+        # The messages of before the request, and the number of messages that were sent before it.
+        self.old, self.place = [], 0
 
 
 class Ntfy:
@@ -45,7 +47,15 @@ class Ntfy:
         self.address = address
         self.port = 0
         self.keepalive = keepalive
+        # The cache, in the order of arrival.
         self.messages = []
+        # The scheduled messages that are not due, and all messages in the order in which they were sent.
+        self.scheduled = []
+        self.sent = []
+        # The number of old messages after which a stream stops; None for no stop.
+        self.stops_after = None
+        # Whether old messages of the same second are sent in any order.
+        self.mixes_seconds = False
         self.asked = []
         # The authorization headers that may subscribe; if there are none, everybody may.
         self.accounts = set()
@@ -110,10 +120,18 @@ class Ntfy:
         with self.has_changed:
             self.messages.clear()
 
+    def let_go(self):
+        """Sends the rest of the old messages on the streams that have stopped."""
+        with self.has_changed:
+            self.stops_after = None
+            self.has_changed.notify_all()
+
     # Publishers.
 
-    def publish(self, topic, body, priority=None, unified_push=False):
-        """Publishes a message, and returns it in the form that subscribers get."""
+    def publish(self, topic, body, priority=None, unified_push=False, is_scheduled=False):
+        """Publishes a message, and returns it in the form that subscribers get.
+
+        A scheduled message is due at `fall_due`."""
         body = body if isinstance(body, bytes) else body.encode()
         message = {"id": identifier(), "time": int(time.time()), "event": "message", "topic": topic}
         message["expires"] = message["time"] + 43200
@@ -133,13 +151,23 @@ class Ntfy:
             message["priority"] = priority
         with self.has_changed:
             self.messages.append(message)
+            (self.scheduled if is_scheduled else self.sent).append(message)
             self.has_changed.notify_all()
         return message
+
+    def fall_due(self, message):
+        """Sends a scheduled message."""
+        with self.has_changed:
+            self.scheduled.remove(message)
+            message["time"] = int(time.time())
+            self.sent.append(message)
+            self.has_changed.notify_all()
 
     def repeat(self, message):
         """Sends a message again with the same id."""
         with self.has_changed:
             self.messages.append(message)
+            self.sent.append(message)
             self.has_changed.notify_all()
 
     def wait(self, what, condition, within=BOUND):
@@ -164,20 +192,23 @@ class Ntfy:
 
     # Streams.
 
-    def first(self, topics, since):
-        """The index in the cache of a subscriber's first message."""
-        count = len(self.messages)
+    def old(self, topics, since):
+        """The messages of before a request, in the order in which the server sends them."""
         if since in (None, "none"):
-            return count
-        if since == "all":
-            return 0
-        if since == "latest":
-            return max((at for at, one in enumerate(self.messages) if one["topic"] in topics), default=count)
+            return []
+        rows = self.messages
         if re.fullmatch(r"[-_A-Za-z0-9]{12}", since):
-            return next((at + 1 for at, one in enumerate(self.messages) if one["id"] == since), 0)
-        if duration := re.fullmatch(r"(\d+)([smhd])", since):
-            since = int(time.time()) - int(duration[1]) * UNITS[duration[2]]
-        return next((at for at, one in enumerate(self.messages) if one["time"] >= int(since)), count)
+            rows = rows[next((at + 1 for at, one in enumerate(rows) if one["id"] == since), 0) :]
+        elif since not in ("all", "latest"):
+            if duration := re.fullmatch(r"(\d+)([smhd])", since):
+                since = int(time.time()) - int(duration[1]) * UNITS[duration[2]]
+            rows = [one for one in rows if one["time"] >= int(since)]
+        rows = [one for one in rows if one["topic"] in topics and one not in self.scheduled]
+        if since == "latest":
+            rows = rows[-1:]
+        # ntfy sorts by the time alone, and Go's sort may change the order of more than twelve.
+        mixed = random.sample(rows, len(rows)) if self.mixes_seconds else rows
+        return sorted(mixed, key=lambda one: one["time"])
 
 
 class Listener(http.server.ThreadingHTTPServer):
@@ -226,7 +257,7 @@ class Handler(http.server.BaseHTTPRequestHandler):
                 status = 403 if asked.authorization is None else 401
             asked.status = status if kind == "json" else 404
             # A publisher may send as soon as the subscriber is visible.
-            asked.place = self.ntfy.first(asked.topics, asked.since)
+            asked.old, asked.place = self.ntfy.old(asked.topics, asked.since), len(self.ntfy.sent)
             self.ntfy.asked.append(asked)
             self.ntfy.has_changed.notify_all()
         if asked.status == 200:
@@ -253,12 +284,17 @@ class Handler(http.server.BaseHTTPRequestHandler):
             ntfy.streams.add(self.connection)
         try:
             self.say("open", asked)
+            for count, message in enumerate(asked.old):
+                if count == ntfy.stops_after:
+                    with ntfy.has_changed:
+                        ntfy.has_changed.wait_for(lambda: not ntfy.is_open or ntfy.stops_after is None)
+                self.chunk(message)
             while ntfy.is_open:
                 with ntfy.has_changed:
                     changed = ntfy.has_changed.wait_for(
-                        lambda: not ntfy.is_open or (len(ntfy.messages) > place and not ntfy.is_silent), ntfy.keepalive
+                        lambda: not ntfy.is_open or (len(ntfy.sent) > place and not ntfy.is_silent), ntfy.keepalive
                     )
-                    new = [] if ntfy.is_silent else ntfy.messages[place:]
+                    new = [] if ntfy.is_silent else ntfy.sent[place:]
                     place += len(new)
                 for message in new:
                     if message["topic"] in asked.topics:

@@ -1,5 +1,3 @@
-import CMosquitto
-
 /// A message from a broker.
 struct BrokerMessage: Hashable, Sendable {
   var topic: String
@@ -15,17 +13,4 @@ struct BrokerMessage: Hashable, Sendable {
   var urgency: String?
   /// The size of a payload above the limit, which is not copied; nil for any other.
   var excessiveSize: Int?
-}
-
-extension BrokerMessage {
-  init(_ message: mosquitto_message, _ properties: OpaquePointer?, isRepeated: Bool, largest: Int) {
-    let size = Int(message.payloadlen)
-    topic = message.topic.map { String(cString: $0) } ?? ""
-    payload = size > largest ? [] : Array(UnsafeRawBufferPointer(start: message.payload, count: size))
-    excessiveSize = size > largest ? size : nil
-    packet = UInt16(truncatingIfNeeded: message.mid)
-    self.isRepeated = isRepeated
-    isRetained = message.retain
-    urgency = BrokerProperties.user("urgency", of: properties)
-  }
 }

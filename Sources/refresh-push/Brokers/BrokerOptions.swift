@@ -1,3 +1,5 @@
+import HTTP
+
 /// The options of a connection to a broker.
 struct BrokerOptions: Hashable, Sendable {
   /// The versions of the protocol.
@@ -13,26 +15,19 @@ struct BrokerOptions: Hashable, Sendable {
     var password: String
   }
 
-  /// The PEM files of a TLS connection.
-  struct TLS: Hashable, Sendable {
-    /// The trusted authorities; nil for the system's.
-    var caFile: String?
-    /// The bridge's certificate; its private key has no passphrase.
-    var certificateFile: String?
-    var keyFile: String?
-  }
-
   /// The most unacknowledged messages (MQTT 5), and the most messages of a batch.
   ///
   /// A batch shares a commit in the daemon. Together with the size of a packet this number bounds the memory.
   static let receiveMaximum: UInt16 = 64
 
+  /// The version that push.toml names; nil for 5 with 3.1.1 behind it.
+  var onlyVersion: Version?
   var host: String
   var port: UInt16
   var clientID: String
   var login: Login?
   /// The TLS files; nil for an unencrypted connection.
-  var tls: TLS?
+  var tls: RawConnection.TLS?
   /// The topic filter to subscribe to.
   var filter: String
   /// The time in seconds that the broker keeps the session and its messages while the bridge is disconnected (MQTT 5).

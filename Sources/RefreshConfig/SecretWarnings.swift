@@ -1,0 +1,86 @@
+import Glibc
+
+/// The ways in which a configuration shows its secrets to others: on the network, or in a file that they may read.
+///
+/// They are no mistakes, because a network may be trusted.
+struct SecretWarnings {
+  private(set) var warnings: [Problem] = []
+
+  /// Looks at the built-in tasks of the apps.
+  mutating func look(at configuration: Configuration) {
+    for app in configuration.apps {
+      for file in (app.commands + app.staleCommands).compactMap(\.builtIn?.file) {
+        let hasFile = file.headersFile != nil || file.credentialFile != nil
+        look(at: file.url, hasFile || file.usesNetrc ? "a login" : nil, in: app.file)
+        for (key, path) in [("headers_file", file.headersFile), ("credential_file", file.credentialFile)] {
+          look(at: path, key, forbidden: 0o077, in: app.file)
+        }
+      }
+    }
+  }
+
+  /// Looks at the sources of `push.toml`.
+  mutating func look(at push: PushConfiguration, in file: String) {
+    for source in push.sources {
+      switch source {
+      case .ntfy(let settings):
+        look(at: settings.url.text, "topics, which are secrets,", in: file)
+        look(at: settings.credentialFile, "ntfy.credential_file", forbidden: 0o007, in: file)
+      case .sse(let settings):
+        let hasFile = settings.headersFile != nil || settings.credentialFile != nil
+        look(at: settings.url.text, hasFile ? "a login" : nil, in: file)
+        look(at: settings.headersFile, "sse.headers_file", forbidden: 0o007, in: file)
+        look(at: settings.credentialFile, "sse.credential_file", forbidden: 0o007, in: file)
+      case .mqtt(let settings):
+        if !settings.usesTLS, !Self.isLoopback(settings.host) {
+          warn(
+            "mqtt.tls", in: file,
+            "cannot keep messages\(settings.credentialFile == nil ? "" : " and the password") from others on the way to "
+              + settings.host, remedy: "remove tls = false, unless you trust that network")
+        }
+        look(at: settings.credentialFile, "mqtt.credential_file", forbidden: 0o007, in: file)
+        look(at: settings.keyFile, "mqtt.key_file", forbidden: 0o007, in: file)
+      }
+    }
+  }
+
+  /// Looks at the secrets that go to a URL and that stand in it.
+  private mutating func look(at text: String, _ secret: String?, in file: String) {
+    let url: HTTPURL
+    do throws(Unreadable) { url = try HTTPURL(text) } catch { return }
+    if url.isPlain, !Self.isLoopback(url.host), let secret = url.hasLogin ? "a password" : secret {
+      warn(
+        "url", in: file, "cannot keep \(secret) from others on the way to \(url.host) by http://",
+        remedy: "write https://, unless you trust that network")
+    }
+    var status = stat()
+    if url.hasLogin, stat(file, &status) == 0, status.st_mode & 0o004 != 0 {
+      warn(
+        "url", in: file, "cannot keep a password in a file that all may read",
+        remedy: "write it into a credential_file with mode 0600")
+    }
+  }
+
+  /// Looks at the mode of a file with secrets; a name without a slash is a credential, which systemd protects.
+  private mutating func look(at path: String?, _ key: String, forbidden: mode_t, in file: String) {
+    var status = stat()
+    guard let path, path.hasPrefix("/"), stat(path, &status) == 0, status.st_mode & forbidden != 0 else { return }
+    warn(
+      key, in: file, "cannot use \(quoted(path)): it holds secrets and others may read it",
+      remedy: "take that from it with chmod \(forbidden & 0o070 == 0 ? "o-rwx" : "go-rwx")")
+  }
+
+  private mutating func warn(_ key: String, in file: String, _ message: String, remedy: String) {
+    warnings.append(Problem(file: file, key: key, message: message, remedy: remedy, isWarning: true))
+  }
+
+  private static func isLoopback(_ host: String) -> Bool {
+    let name = host.hasPrefix("[") ? host.dropFirst().prefix { $0 != "]" } : host.prefix { $0 != ":" }
+    return name == "localhost" || name.hasPrefix("127.") || name == "::1" || host == "::1"
+  }
+}
+
+extension HTTPURL {
+  /// Whether the scheme has no encryption.
+  var isPlain: Bool { text.prefix(5).lowercased() == "http:" }
+}

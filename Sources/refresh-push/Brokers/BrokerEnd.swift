@@ -1,0 +1,90 @@
+import Glibc
+import HTTP
+
+/// The reason why a connection to a broker ended or failed.
+///
+/// The texts contain the host but no secrets: no topic, user or password.
+enum BrokerEnd: Error, Hashable, Sendable {
+  /// The connection failed or broke.
+  case unreachable(String)
+  /// The broker refused the CONNECT, with a reason code of MQTT 5 or a return code of MQTT 3.1.1.
+  case refused(code: UInt8, by: String)
+  /// The broker refused the subscription.
+  case notSubscribed(code: UInt8)
+  /// The broker closed the connection without a reason.
+  case closed(by: String)
+  /// The broker closed the connection with a reason code of MQTT 5.
+  case dismissed(code: UInt8)
+  /// The broker sent what MQTT does not allow, or more than the bridge accepts.
+  case broken(String, by: String)
+  /// The broker did not answer the CONNECT.
+  case silent(by: String)
+  /// The daemon did not store the messages, so they were not acknowledged.
+  case notStored
+  /// The bridge no longer wants the connection.
+  case stopped
+
+  /// The problem for a person; nil for none.
+  var problem: String? {
+    switch self {
+    case .unreachable(let sentence): sentence
+    case .refused(let code, let host): Self.refusal(code, host)
+    case .notSubscribed(let code): Self.denial(code)
+    case .closed(let address): "cannot stay connected to \(address): it closed the connection"
+    case .dismissed(let code): Self.dismissal(code)
+    case .broken(let what, let address): "cannot stay connected to \(address): \(what); see to the broker"
+    case .silent(let address): "cannot connect to \(address): it does not answer; check port and tls"
+    case .notStored: "cannot hand its messages to refreshd, which has not stored them; the broker keeps them"
+    case .stopped: nil
+    }
+  }
+
+  /// Whether another client with the bridge's id took over.
+  ///
+  /// An immediate reconnect would start an endless contest.
+  var isTakeover: Bool { self == .dismissed(code: MQTTReason.sessionTakenOver) }
+
+  /// Whether the broker refused the protocol version.
+  var isOfVersion: Bool {
+    guard case .refused(let code, _) = self else { return false }
+    return code == 0x01 || code == 0x84
+  }
+
+  /// The reason for a failure of the connection.
+  init(_ failure: RawConnection.Failure, host: String, port: UInt16) {
+    let address = "\(host):\(port)"
+    switch failure {
+    case .noAddress: self = .unreachable("cannot find the address of \(host)")
+    case .refused(let number):
+      self = .unreachable("cannot connect to \(address): \(String(cString: strerror(number)))")
+    case .silent: self = .silent(by: address)
+    case .tls(let why):
+      self = .unreachable("cannot connect to \(address) by TLS: \(why); check port, tls and ca_file")
+    case .closed: self = .closed(by: address)
+    case .other(let why): self = .unreachable("cannot connect to \(address): \(why)")
+    }
+  }
+
+  private static func refusal(_ code: UInt8, _ host: String) -> String {
+    switch code {
+    case 0x04, 0x86: "cannot connect to \(host): it refuses the user or the password; check credential_file"
+    case 0x05, 0x87: "cannot connect to \(host): it does not let this user in; check credential_file and its own rules"
+    case 0x02, 0x85: "cannot connect to \(host): it refuses the client's id; set client_id"
+    case 0x03, 0x88: "cannot connect to \(host): it says that it is not available"
+    case 0x01, 0x84: "cannot connect to \(host): it speaks neither MQTT 5 nor MQTT 3.1.1"
+    default: "cannot connect to \(host): it refuses: \(MQTTReason.words(code))"
+    }
+  }
+
+  private static func denial(_ code: UInt8) -> String {
+    code < 0x80
+      ? "cannot get the messages of topic safely: the broker grants quality of service \(code), and 1 is needed"
+      : "cannot get the messages of topic: the broker refuses (\(MQTTReason.words(code))); check topic, and the broker's own rules"
+  }
+
+  private static func dismissal(_ code: UInt8) -> String {
+    code == MQTTReason.sessionTakenOver
+      ? "cannot stay connected: another client came with this client's id; give each its own client_id"
+      : "cannot stay connected: the broker closed the connection (\(MQTTReason.words(code)))"
+  }
+}

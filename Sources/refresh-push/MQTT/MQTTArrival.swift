@@ -1,0 +1,61 @@
+/// A packet from a broker.
+enum MQTTArrival: Hashable {
+  /// The broker's answer to the connect, a reason code of MQTT 5 or a return code of MQTT 3.1.1.
+  case answered(code: UInt8, isSessionPresent: Bool, keepAlive: UInt16?)
+  /// The broker's answer to the subscription: the granted quality of service, or a reason code from 128 on.
+  case subscribed(code: UInt8)
+  case message(BrokerMessage)
+  /// The broker closes the connection with a reason code of MQTT 5.
+  case dismissed(code: UInt8)
+  /// A packet that changes nothing, but shows that the broker is there.
+  case other
+
+  /// Reads a packet.
+  ///
+  /// - Parameter largest: the most bytes of a payload; a larger one is not copied.
+  init(_ packet: MQTTPacketBuffer.Packet, version: BrokerOptions.Version, largest: Int) throws(MQTTFault) {
+    var reader = MQTTReader(packet.body[...])
+    switch packet.type {
+    case .connack:
+      let flags = try reader.byte()
+      let code = try reader.byte()
+      // A broker of 3.1.1 answers without properties, whatever it was asked for.
+      let properties = version == .v5 && !reader.isAtEnd ? try MQTTProperties(from: &reader) : MQTTProperties()
+      self = .answered(code: code, isSessionPresent: flags & 1 == 1, keepAlive: properties.keepAlive)
+    case .publish: self = .message(try Self.message(packet, &reader, version, largest))
+    case .suback:
+      _ = try reader.number()
+      if version == .v5 { _ = try MQTTProperties(from: &reader) }
+      self = .subscribed(code: try reader.byte())
+    case .disconnect:
+      guard version == .v5 else {
+        throw MQTTFault(.protocolError, "a DISCONNECT came, which MQTT 3.1.1 does not allow")
+      }
+      self = .dismissed(code: reader.isAtEnd ? 0 : try reader.byte())
+    case .unsuback, .pingresp: self = .other
+    case nil: throw MQTTFault(.malformed, "a packet has the unknown type \(packet.head >> 4)")
+    }
+  }
+
+  private static func message(
+    _ packet: MQTTPacketBuffer.Packet, _ reader: inout MQTTReader, _ version: BrokerOptions.Version, _ largest: Int
+  ) throws(MQTTFault) -> BrokerMessage {
+    let quality = packet.head >> 1 & 3
+    guard quality < 2 else {
+      throw MQTTFault(.protocolError, "a message has the quality of service \(quality), more than the bridge asked for")
+    }
+    let topic = try reader.text()
+    guard !topic.isEmpty else { throw MQTTFault(.protocolError, "a message has no topic") }
+    let number = quality > 0 ? try reader.number() : 0
+    guard quality == 0 || number > 0 else { throw MQTTFault(.malformed, "a message has the number 0") }
+    var message = BrokerMessage(
+      topic: topic, payload: [], packet: number, isRepeated: packet.head & 8 != 0, isRetained: packet.head & 1 != 0)
+    guard packet.isWhole else {
+      message.excessiveSize = packet.size - (packet.body.count - reader.count)
+      return message
+    }
+    if version == .v5 { message.urgency = try MQTTProperties(from: &reader).urgency }
+    if reader.count > largest { message.excessiveSize = reader.count } else { message.payload = Array(reader.rest()) }
+    return message
+  }
+}

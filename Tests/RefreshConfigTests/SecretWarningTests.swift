@@ -1,0 +1,94 @@
+import Glibc
+import RefreshEngine
+import Testing
+
+@testable import RefreshConfig
+
+@Suite("`check` warns of secrets that others can read") struct SecretWarningTests {
+  /// The warnings of the files, a line each, with paths relative to the directory.
+  private func warnings(_ scratch: Scratch) -> [String] {
+    Configuration.problems(in: .directory(scratch.path), as: FetchTests.reader).map {
+      #expect($0.isWarning)
+      return "\($0)".replacing("\(scratch.path)/", with: "")
+    }
+  }
+
+  private func app(_ keys: String) throws -> Scratch {
+    let scratch = try Scratch()
+    try scratch.write("apps.d/a.b.toml", "id = \"a.b\"\n[[task]]\nhttp = { to = \"/srv/x\", \(keys) }\n")
+    return scratch
+  }
+
+  @Test(
+    "a login of a task by http:// is one, beyond this machine",
+    arguments: [
+      (#"url = "http://h/x", netrc = true"#, "a login"), (#"url = "http://h/x", headers_file = "/n""#, "a login"),
+      (#"url = "https://h/x", netrc = true"#, nil), (#"url = "http://h/x""#, nil),
+      (#"url = "http://127.0.0.1:80/x", netrc = true"#, nil), (#"url = "http://[::1]:80/x", netrc = true"#, nil),
+    ])
+  func logins(_ keys: String, _ secret: String?) throws {
+    let expected = secret.map {
+      "apps.d/a.b.toml: url: cannot keep \($0) from others on the way to h by http://; "
+        + "write https://, unless you trust that network"
+    }
+    #expect(try warnings(app(keys)) == [expected].compactMap(\.self))
+  }
+
+  @Test("a password in an app's file that all may read is one")
+  func passwords() throws {
+    let scratch = try app(#"url = "https://ann:pw@h/x""#)
+    chmod("\(scratch.path)/apps.d/a.b.toml", 0o644)
+    #expect(
+      warnings(scratch) == [
+        "apps.d/a.b.toml: url: cannot keep a password in a file that all may read; "
+          + "write it into a credential_file with mode 0600"
+      ])
+    chmod("\(scratch.path)/apps.d/a.b.toml", 0o640)
+    #expect(warnings(scratch).isEmpty)
+  }
+
+  @Test("a file with secrets that others may read is one")
+  func files() throws {
+    let scratch = try Scratch()
+    try scratch.write("secret", "ann:pw\n")
+    try scratch.write(
+      "apps.d/a.b.toml",
+      "id = \"a.b\"\n[[task]]\nhttp = { url = \"https://h\", to = \"/srv/x\", credential_file = \"\(scratch.path)/secret\" }"
+    )
+    try scratch.writePush(
+      "[[mqtt]]\nname = \"a\"\nhost = \"h\"\ncredential_file = \"\(scratch.path)/secret\"\n", mode: 0o640)
+    chmod("\(scratch.path)/secret", 0o644)
+    #expect(
+      warnings(scratch).map { String($0.prefix { $0 != "\"" }) } == [
+        "apps.d/a.b.toml: credential_file: cannot use ", "push.toml: mqtt.credential_file: cannot use ",
+      ])
+    chmod("\(scratch.path)/secret", 0o640)
+    #expect(warnings(scratch).count == 1)
+    chmod("\(scratch.path)/secret", 0o600)
+    #expect(warnings(scratch).isEmpty)
+  }
+
+  @Test("messages of a source without TLS are one, beyond this machine")
+  func sources() throws {
+    let scratch = try Scratch()
+    func of(_ text: String) throws -> [String] {
+      try scratch.writePush(text)
+      return warnings(scratch)
+    }
+    #expect(
+      try of("[[mqtt]]\nname = \"a\"\nhost = \"h\"\ntls = false\ncredential_file = \"c\"\n") == [
+        "push.toml: mqtt.tls: cannot keep messages and the password from others on the way to h; "
+          + "remove tls = false, unless you trust that network"
+      ])
+    #expect(try of("[[mqtt]]\nname = \"a\"\nhost = \"::1\"\ntls = false\n").isEmpty)
+    #expect(try of("[[mqtt]]\nname = \"a\"\nhost = \"localhost\"\ntls = false\n").isEmpty)
+    let ntfy = "name = \"a\"\ntopics = { \"a.b\" = \"up\" }\nurl = "
+    #expect(
+      try of("[[ntfy]]\n\(ntfy)\"http://h:8080\"\n") == [
+        "push.toml: url: cannot keep topics, which are secrets, from others on the way to h:8080 by http://; "
+          + "write https://, unless you trust that network"
+      ])
+    #expect(try of("[[ntfy]]\n\(ntfy)\"https://h\"\n").isEmpty)
+    #expect(try of("[[sse]]\nname = \"a\"\napp = \"a.b\"\nurl = \"http://h\"\n").isEmpty)
+  }
+}
