@@ -18,7 +18,7 @@ PROGRAMS := refreshd refreshctl refresh-push
 PYTHON := .build-python/bin/python
 
 BUILD_PACKAGES := libsystemd-dev libsqlite3-dev libtomlplusplus-dev libcurl4-openssl-dev libssl-dev \
-  libmosquitto-dev pkg-config git
+  zlib1g-dev libmosquitto-dev pkg-config git
 TEST_PACKAGES := $(BUILD_PACKAGES) python3-venv systemd dbus dbus-user-session libpam-systemd \
   libnss-systemd gcc libc6-dev util-linux procps python3-dbusmock iproute2 nginx apache2-bin openssl curl \
   mosquitto mosquitto-clients libnginx-mod-nchan

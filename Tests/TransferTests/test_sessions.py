@@ -80,13 +80,13 @@ def test_a_wake_that_is_owed_comes_after_a_crash_and_one_that_was_had_does_not(t
     """The daemon is killed while it wakes the app, so it cannot know whether the app was notified."""
     daemon = transfers.daemon
     gate = daemon.pipe("gate")
-    daemon.app(f"echo $REFRESH_TRIGGER $REFRESH_SESSION $(cat) > {transfers.wakes}; read _ < {gate}")
+    daemon.app(f"echo $REFRESH_TRIGGER $REFRESH_SESSION$REFRESH_TRY $(cat) > {transfers.wakes}; read _ < {gate}")
     daemon.start()
     transfers.download(misbehaving.url("plain", SIZE))
-    assert transfers.wake()[0] == "transfer"
+    assert transfers.wake()[:2] == ("transfer", "default1")
     daemon.kill()
     daemon.start()
-    assert transfers.wake()[0] == "transfer"
+    assert transfers.wake()[:2] == ("transfer", "default2")
     gate.let_go()
     for _ in range(2):
         refresh = daemon.run()
