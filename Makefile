@@ -2,6 +2,7 @@
 #
 #   make run        build, and watch a demonstration keep a git mirror fresh
 #   make test       set up what the tests need, and run all of them
+#   make fuzz       feed the programs hostile input for REFRESH_FUZZ_SECONDS (an hour), from REFRESH_FUZZ_SEED
 #   make bench      measure, beside a yardstick in C, systemd's timers, curl, wget, aria2 and mosquitto_sub
 #   make score      hold the plans against the best that are possible
 #   make install    build for release and install below $(DESTDIR)$(PREFIX)
@@ -23,7 +24,7 @@ TEST_PACKAGES := $(BUILD_PACKAGES) python3-venv systemd dbus dbus-user-session l
   libnss-systemd gcc libc6-dev util-linux procps python3-dbusmock iproute2 nginx apache2-bin openssl curl \
   mosquitto mosquitto-clients libnginx-mod-nchan
 
-.PHONY: run test bench score release install uninstall format check-format build-setup test-setup
+.PHONY: run test fuzz bench score release install uninstall format check-format build-setup test-setup
 .PHONY: test-swift test-python test-service
 
 run: release
@@ -65,6 +66,13 @@ test-service: test-swift
 	  $(addprefix Tests/TransferTests/test_,$(addsuffix .py,interruptions sessions steering))
 	BIN_DIR=$(abspath .build/debug) LAUNCHER=systemd Tests/with-systemd -b $(abspath .) -- \
 	  $(abspath $(PYTHON)) -m pytest -q -p no:cacheprovider Tests/PushTests/test_example.py
+
+# Builds first, because the programs under test are those of the debug build. `make test` runs a minute of it.
+fuzz: test-setup
+	$(SWIFT) build --build-tests
+	BIN_DIR=$(abspath .build/debug) REFRESHCTL=$(abspath .build/debug)/refreshctl \
+	  REFRESH_FUZZ_SECONDS=$${REFRESH_FUZZ_SECONDS:-3600} REFRESH_FUZZ_SEED=$${REFRESH_FUZZ_SEED:-$$(date +%s)} \
+	  $(PYTHON) -m pytest -q -n 2 --dist worksteal Tests/Fuzz
 
 bench: release test-setup
 	$(SWIFT) build $(RELEASE_FLAGS) --product engine-bench

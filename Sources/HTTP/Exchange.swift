@@ -222,8 +222,8 @@ package final class Exchange {
   /// only send the same body again.
   var patience: Duration? {
     if let stream = request.stream, reader.isFinal { return stream.silence }
-    guard let length = request.bodyLength, length > 0, handedOver >= length, !reader.isFinal else { return request.stall }
-    return request.stall * 10
+    let isAwaited = request.bodyLength.map { $0 > 0 && handedOver >= $0 } == true && !reader.isFinal
+    return isAwaited ? request.stall * 10 : request.stall
   }
 
   enum Action {

@@ -109,7 +109,7 @@ def test_no_answer_harms_a_worker(daemon, server):
     promises = Promises(daemon)
     what = "no round"
     sha256 = hashlib.sha256(BODY).hexdigest()
-    for what, random in rounds("servers", 0.28):
+    for what, random in rounds("servers", 0.18):
         names = [str(number) for number in range(8)]
         for name in names:
             server.answers[name] = answer(random)
@@ -132,4 +132,22 @@ def test_no_answer_harms_a_worker(daemon, server):
             transfers.target(name).unlink(missing_ok=True)
             assert not transfers.part(name).exists(), what
         promises.check(what)
+    promises.conclude(what)
+
+
+def test_no_answer_harms_a_fetch(daemon, server, scratch):
+    """A fetch leaves the file or replaces it, and leaves nothing else; it never ends by a signal."""
+    folder = scratch / "fetched"
+    folder.mkdir()
+    daemon.app({"name": "feed", "http": {"url": server.url("feed"), "to": str(folder / "feed"), "max_size": "1MB"}})
+    daemon.start()
+    promises = Promises(daemon)
+    what = "no round"
+    for number, (what, random) in enumerate(rounds("fetches", 0.1)):
+        server.answers["feed"] = answer(random)
+        refresh = daemon.refresh()
+        assert "signal" not in str(refresh), (refresh, what)
+        assert [file.name for file in folder.iterdir()] in ([], ["feed"]), what
+        if number % 20 == 0:
+            promises.check(what)
     promises.conclude(what)

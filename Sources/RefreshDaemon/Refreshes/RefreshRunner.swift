@@ -96,8 +96,8 @@ final class RefreshRunner: DecisionFollower {
     let (command, policy) = (app.commands[task], app.policy.tasks[task])
     let variables = environment.variables(
       of: command, app: app, refresh: refresh, trigger: running.trigger, session: session(of: refresh),
-      tries: core.engine.tries(toldBy: refresh), contentID: core.engine.push(toldBy: refresh)?.contentID, deadline: core.wall(running.deadline),
-      token: running.tokens[task])
+      tries: core.engine.tries(toldBy: refresh), contentID: core.engine.push(toldBy: refresh)?.contentID,
+      deadline: core.wall(running.deadline), token: running.tokens[task])
     ports.launcher.start(
       TaskLaunch(
         key: TaskKey(refresh: refresh, task: task), app: app.id, command: command, owner: app.owner,
