@@ -23,39 +23,49 @@ ERRORS = {
 }
 
 
-def of(random, interface, kind, known, name=""):
-    """A value of a type, as a rule; `known` gives values that mean something to the daemon, by the name of the field."""
-    if random.random() < 0.03:
-        return hostile.value(random)
-    if isinstance(kind, scanner._Maybe):
-        return None if random.random() < 0.5 else of(random, interface, kind.element_type, known, name)
-    if isinstance(kind, scanner._CustomType):
-        return of(random, interface, interface.members[kind.name].type, known, name)
-    if isinstance(kind, scanner._Enum):
-        return random.choice(list(kind.fields))
-    if isinstance(kind, scanner._Array):
-        count = random.choice([0, 1, 1, 2, 3, 50] + [1001] * (random.random() < 0.1))
-        return [of(random, interface, kind.element_type, known, name) for _ in range(count)]
-    if isinstance(kind, scanner._Dict):
-        return {hostile.text(random)[:50]: of(random, interface, kind.element_type, known) for _ in range(random.randint(0, 3))}
-    if isinstance(kind, scanner._Struct):
-        fields = {}
-        for field, inner in kind.fields.items():
-            found = of(random, interface, inner, known, field)
-            if found is not None or random.random() < 0.1:
-                fields[field] = found
-        if random.random() < 0.03:
-            fields[hostile.text(random)[:50]] = hostile.value(random)
-        return fields
-    if isinstance(kind, bool):
-        return random.random() < 0.5
-    if name in known and random.random() < 0.7:
-        return random.choice(known[name])
-    if isinstance(kind, int):
-        return hostile.number(random)
-    if isinstance(kind, float):
-        return random.choice([0.0, -1.5, 1e300])
-    return hostile.value(random) if isinstance(kind, scanner._Object) else safe(name, hostile.text(random))
+class Maker:
+    """Makes values of types. `known` gives values that mean something to the daemon, by the name of the field."""
+
+    def __init__(self, random, interface, known):
+        self.random = random
+        self.interface = interface
+        self.known = known
+        # Most calls are good ones, or nearly so: others do not get far.
+        self.wildness = random.choice([0, 0, 0.02, 0.3])
+
+    def make(self, kind, name=""):
+        random = self.random
+        if random.random() < self.wildness / 3:
+            return hostile.value(random)
+        if isinstance(kind, scanner._Maybe):
+            return None if random.random() < 0.7 else self.make(kind.element_type, name)
+        if isinstance(kind, scanner._CustomType):
+            return self.make(self.interface.members[kind.name].type, name)
+        if isinstance(kind, scanner._Enum):
+            return random.choice(list(kind.fields))
+        if isinstance(kind, scanner._Array):
+            count = random.choice([0, 50, 1001]) if random.random() < self.wildness else random.choice([1, 1, 2, 5])
+            return [self.make(kind.element_type, name) for _ in range(count)]
+        if isinstance(kind, scanner._Dict):
+            return {hostile.text(random)[:50]: self.make(kind.element_type) for _ in range(random.randint(0, 3))}
+        if isinstance(kind, scanner._Struct):
+            return self.fields(kind)
+        if name in self.known and random.random() >= self.wildness:
+            return random.choice(self.known[name])
+        if isinstance(kind, bool):
+            return random.random() < 0.5
+        if isinstance(kind, int):
+            return hostile.number(random)
+        if isinstance(kind, float):
+            return random.choice([0.0, -1.5, 1e300])
+        return hostile.value(random) if isinstance(kind, scanner._Object) else safe(name, hostile.text(random))
+
+    def fields(self, kind):
+        made = {field: self.make(inner, field) for field, inner in kind.fields.items()}
+        if self.random.random() < self.wildness:
+            made[hostile.text(self.random)[:50]] = hostile.value(self.random)
+        keeps = self.random.random() < 0.1
+        return {field: value for field, value in made.items() if value is not None or keeps}
 
 
 def safe(name, text):

@@ -3,6 +3,7 @@
 import contextlib
 import json
 import os
+import select
 import socket
 
 import interfaces
@@ -35,7 +36,15 @@ def known(daemon, scratch):
         "id": ["one", "two", "1"],
         "priority": [-100, 0, 100],
         "signal": ["launched", "foreground", "background"],
-        "for_us": [0, 1, 1_000_000, 10**12],
+        "for_us": [1, 1_000_000, 10**12],
+        "days": [1, 7],
+        "limit": [1, 10],
+        "network": ["none", "none", "any"],
+        "length": [0, 1000],
+        "max_rate": [1000, 10**6],
+        "tus": [False],
+        "headers_file": [str(folder / "none")],
+        "credential_file": [str(folder / "none")],
         "sha256": ["0" * 64],
         "method": ["PUT", "POST"],
     }
@@ -64,8 +73,12 @@ class Caller:
             self.waiting.append((interface, method, parameters))
         return True
 
-    def read(self, what):
-        """Reads the answers so far and checks each; returns false at the end of the connection."""
+    def read(self, what, patience):
+        """Reads the answers so far and checks each, waiting for so many milliseconds for the first; returns false at
+        the end of the connection."""
+        poll = select.poll()
+        poll.register(self.connection, select.POLLIN)
+        poll.poll(patience)
         try:
             piece = self.connection.recv(1 << 20)
         except BlockingIOError:
@@ -96,9 +109,8 @@ class Caller:
 
 def call(random, known):
     interface, method = random.choice(interfaces.METHODS)
-    parameters = interfaces.of(random, interface, method.in_type, known)
-    flags = {name: True for name, chance in (("more", 0.4), ("oneway", 0.05), ("upgrade", 0.02)) if random.random() < chance}
-    return interface, method, parameters if isinstance(parameters, dict) else {}, flags
+    parameters = interfaces.Maker(random, interface, known).make(method.in_type)
+    return interface, method, parameters if isinstance(parameters, dict) else {}
 
 
 def test_no_call_harms_the_daemon(daemon, known):
@@ -112,10 +124,13 @@ def test_no_call_harms_the_daemon(daemon, known):
         callers.append(Caller(str(daemon.socket), random.choice(users)))
         caller = random.choice(callers)
         for _ in range(random.randint(1, 20)):
-            if not caller.send(*call(random, known)):
+            flags = {name: True for name, chance in (("oneway", 0.05), ("upgrade", 0.01)) if random.random() < chance}
+            if not caller.send(*call(random, known), flags):
                 break
+        # A call with more may go on for ever, so none after it is answered.
+        caller.send(*call(random, known), {"more": True} if random.random() < 0.4 else {})
         for one in list(callers):
-            if not one.read(what):
+            if not one.read(what, patience=20 if one is caller else 0):
                 one.close()
                 callers.remove(one)
         if number % 20 == 0:

@@ -97,14 +97,21 @@ def test_a_wake_that_is_owed_comes_after_a_crash_and_one_that_was_had_does_not(t
     assert transfers.wakes.lines_so_far() == []
 
 
+def performed(stream):
+    """Waits for the next order of an attached app to refresh itself."""
+    while (event := next(stream)["event"])["kind"] != "perform":
+        pass
+    return event
+
+
 def test_an_attached_app_is_told_the_session_and_the_try(running, misbehaving):
     stream = running.daemon.client.stream("App.Attach", app=TODO)
     running.download(misbehaving.url("plain", SIZE), session="night")
-    event = next(answer["event"] for answer in iter(stream) if answer["event"]["kind"] == "perform")
+    event = performed(stream)
     assert (event["trigger"], event["session"], event["tries"]) == ("transfer", "night", 1)
     running.daemon.call("App.Complete", token=event["token"], outcome="new_data")
     refresh = running.daemon.run()
-    event = next(answer["event"] for answer in iter(stream.answers) if answer["event"]["kind"] == "perform")
+    event = performed(stream)
     assert event["trigger"] == "manual" and "tries" not in event
     running.daemon.call("App.Complete", token=event["token"], outcome="new_data")
     assert finished(refresh)["outcome"] == "new_data"

@@ -30,8 +30,10 @@ final class ConditionalFetch {
     target = try FetchTarget(path: order.to)
     conditions = Self.conditions(order.remembered, content: target.content)
     do throws(ExchangeFailure) {
-      ownHeaders =
+      let lines =
         try order.headersFile.map { (path) throws(ExchangeFailure) in try PrivateFile.headers(in: path) } ?? []
+      // The fetch decodes gzip only, and says so itself.
+      ownHeaders = lines.filter { !$0.lowercased().hasPrefix("accept-encoding:") }
       login = try Self.login(order)
       loop = try ExchangeLoop()
     } catch {
