@@ -2,6 +2,7 @@
 #
 #   make run        build, and watch a demonstration keep a git mirror fresh
 #   make test       set up what the tests need, and run all of them
+#   make fuzz       feed the programs hostile input for REFRESH_FUZZ_SECONDS (an hour), from REFRESH_FUZZ_SEED
 #   make bench      measure, beside a yardstick in C, systemd's timers, curl, wget, aria2 and mosquitto_sub
 #   make chaos      cause each fault of Tests/Chaos on a release build, and hold its figures on this machine
 #   make score      hold the plans against the best that are possible
@@ -19,12 +20,12 @@ PROGRAMS := refreshd refreshctl refresh-push
 PYTHON := .build-python/bin/python
 
 BUILD_PACKAGES := libsystemd-dev libsqlite3-dev libtomlplusplus-dev libcurl4-openssl-dev libssl-dev \
-  pkg-config git
+  zlib1g-dev pkg-config git
 TEST_PACKAGES := $(BUILD_PACKAGES) python3-venv systemd dbus dbus-user-session libpam-systemd \
   libnss-systemd gcc libc6-dev util-linux procps python3-dbusmock iproute2 nginx apache2-bin openssl curl \
   mosquitto mosquitto-clients libnginx-mod-nchan
 
-.PHONY: run test bench chaos score release install uninstall format check-format build-setup test-setup
+.PHONY: run test fuzz bench chaos score release install uninstall format check-format build-setup test-setup
 
 run: release
 	$(SWIFT) build $(RELEASE_FLAGS) --product refresh-example
@@ -39,6 +40,13 @@ release: build-setup
 test: test-setup
 	$(SWIFT) build --build-tests
 	Tests/run
+
+# Builds first, because the programs under test are those of the debug build. `make test` runs a minute of it.
+fuzz: test-setup
+	$(SWIFT) build --build-tests
+	BIN_DIR=$(abspath .build/debug) REFRESHCTL=$(abspath .build/debug)/refreshctl \
+	  REFRESH_FUZZ_SECONDS=$${REFRESH_FUZZ_SECONDS:-3600} REFRESH_FUZZ_SEED=$${REFRESH_FUZZ_SEED:-$$(date +%s)} \
+	  $(PYTHON) -m pytest -q -n 2 --dist worksteal Tests/Fuzz
 
 bench: release test-setup
 	$(SWIFT) build $(RELEASE_FLAGS) --product engine-bench

@@ -26,6 +26,7 @@ let package = Package(
     .systemLibrary(name: "CSQLite", pkgConfig: "sqlite3", providers: [.apt(["libsqlite3-dev"])]),
     .systemLibrary(name: "CCurl", pkgConfig: "libcurl", providers: [.apt(["libcurl4-openssl-dev"])]),
     .systemLibrary(name: "CCrypto", pkgConfig: "libcrypto", providers: [.apt(["libssl-dev"])]),
+    .systemLibrary(name: "CZlib", pkgConfig: "zlib", providers: [.apt(["zlib1g-dev"])]),
     .systemLibrary(name: "CLinux"),
     .systemLibrary(name: "CMath"),
     .target(name: "CTomlPlusPlus"),
@@ -41,7 +42,7 @@ let package = Package(
     .target(name: "JSON", swiftSettings: strict),
     .target(name: "Varlink", dependencies: ["JSON", "CLinux"], swiftSettings: strict, plugins: ["VarlinkSwift"]),
     .target(name: "RefreshAPI", dependencies: ["JSON", "Varlink"], swiftSettings: strict, plugins: ["VarlinkSwift"]),
-    .target(name: "HTTP", dependencies: ["CCurl"], swiftSettings: strict),
+    .target(name: "HTTP", dependencies: ["CCurl", "CZlib"], swiftSettings: strict),
     .target(name: "Systemd", dependencies: ["CSystemd"], swiftSettings: strict),
     .target(
       name: "RefreshDaemon",

@@ -40,6 +40,8 @@ package final class Exchange {
   package enum End {
     /// The whole response arrived.
     case whole(ResponseHead)
+    /// The connection ended the body, and nothing else marks its end, so that it may have been cut.
+    case unmarked(ResponseHead)
     /// The exchange failed; the head is set if it arrived before, and `onHead` was called for it.
     case failed(ExchangeFailure, ResponseHead?)
     /// A handler wanted no more.
@@ -66,7 +68,7 @@ package final class Exchange {
   private(set) var isPaused = false
   private var pace: Pace
   private var isPaced = false
-  private var head: ResponseHead?
+  private var reader = HeadReader()
   private var isHeadReported = false
   private var isStopped = false
   /// How many bytes of the request's body libcurl has taken.
@@ -90,8 +92,8 @@ package final class Exchange {
   /// The host of the request, for messages.
   package var host: String { WebAddress(request.url)?.host ?? "the server" }
 
-  /// Whether the protocol marks the end of a body that has no length, so that a cut connection is seen: HTTP/2 does.
-  package var endsAreExplicit: Bool {
+  /// Whether the protocol marks the end of a body that has no length: HTTP/2 does.
+  private var endsAreExplicit: Bool {
     var version = 0
     guard let handle, curl_get_long(handle, CURLINFO_HTTP_VERSION, &version) == CURLE_OK else { return false }
     return version >= Int(CURL_HTTP_VERSION_2_0)
@@ -121,7 +123,7 @@ package final class Exchange {
     guard handle == nil, let handle = curl_easy_init() else { return handle }
     self.handle = handle
     lastProgress = .now
-    isHeadReported = false
+    (reader, isHeadReported) = (HeadReader(), false)
     setOptions(of: handle)
     setCallbacks(of: handle)
     return handle
@@ -139,14 +141,19 @@ package final class Exchange {
     guard handle != nil else { return }
     let head = judgedHead(code)
     // The response has no body, or the connection broke before the body.
-    if let head, !isHeadReported, !report(head) { isStopped = true }
+    if let head, reader.flaw == nil, !isHeadReported, !report(head) { isStopped = true }
     let end: End =
-      if let head, isStopped {
+      if let flaw = reader.flaw {
+        .failed(.unusable(flaw, of: host), head)
+      } else if let head, isStopped {
         .stopped(head)
       } else if let head, code == CURLE_OK {
-        .whole(head)
+        head.marksEnd || endsAreExplicit || request.method == .head ? .whole(head) : .unmarked(head)
       } else {
-        .failed(ExchangeFailure(code: code, detail: String(cString: errorText), host: host), head)
+        .failed(
+          ExchangeFailure(
+            code: code, detail: String(cString: errorText), host: host, isReading: wasSent && !reader.isWhole),
+          head)
       }
     let handler = onEnd
     dropHandlers()
@@ -162,11 +169,12 @@ package final class Exchange {
     close()
   }
 
-  /// The head of the final response; nil if the exchange broke after an interim head.
+  /// The head of the final response; nil if the exchange broke after an interim head, or within a head.
   ///
   /// libcurl follows interim heads by itself, and handlers never see them.
   private func judgedHead(_ code: CURLcode) -> ResponseHead? {
-    guard code != CURLE_OK, !isHeadReported, let head else { return head }
+    guard code != CURLE_OK, !isHeadReported, let head = reader.head else { return reader.head }
+    guard reader.isWhole else { return nil }
     let isFollowed =
       switch head.status {
       case 100..<200: true
@@ -213,13 +221,10 @@ package final class Exchange {
   /// The limit is ten times longer after the whole body was sent: a server may work on it for long, and a retry would
   /// only send the same body again.
   var patience: Duration? {
-    if let stream = request.stream, isHeadFinal { return stream.silence }
-    guard let length = request.bodyLength, length > 0, handedOver >= length, !isHeadFinal else { return request.stall }
-    return request.stall * 10
+    if let stream = request.stream, reader.isFinal { return stream.silence }
+    let isAwaited = request.bodyLength.map { $0 > 0 && handedOver >= $0 } == true && !reader.isFinal
+    return isAwaited ? request.stall * 10 : request.stall
   }
-
-  /// Whether the final head has begun, and not an interim one such as `100 Continue`.
-  private var isHeadFinal: Bool { head.map { $0.status >= 200 } ?? false }
 
   enum Action {
     case resume
@@ -231,15 +236,13 @@ package final class Exchange {
   /// Receives a line of a head; returns false to end the exchange.
   func receiveHeader(_ line: Substring) -> Bool {
     lastProgress = .now
-    if line.hasPrefix("HTTP/"), !isHeadReported, let next = ResponseHead(statusLine: line) {
-      head = next
-    } else if !isHeadReported {
-      head?.append(line: line)
-    }
+    // A trailer is nobody's.
+    guard !isHeadReported else { return true }
+    // A stream has no end that could be wrong.
+    reader.read(line, mindsLength: request.stream == nil && request.method != .head)
+    guard reader.flaw == nil else { return false }
     // The body of a stream may begin hours later, so the head is reported now.
-    guard request.stream != nil, !isHeadReported, line.allSatisfy(\.isNewline), let head, head.status == 200 else {
-      return true
-    }
+    guard request.stream != nil, reader.isWhole, let head = reader.head, head.status == 200 else { return true }
     isStopped = !report(head)
     return !isStopped
   }
@@ -247,7 +250,7 @@ package final class Exchange {
   func receiveBody(_ bytes: UnsafeRawBufferPointer) -> Use {
     let now = ContinuousClock.now
     lastProgress = now
-    guard let head else { return .ended }
+    guard let head = reader.head else { return .ended }
     guard pace.opens(after: now) == nil else {
       isPaced = true
       return .paused

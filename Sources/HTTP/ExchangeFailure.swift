@@ -24,10 +24,16 @@ package struct ExchangeFailure: Error, Sendable {
 
 extension ExchangeFailure {
   /// Makes a failure from libcurl's code and its error message.
-  init(code: CURLcode, detail: String, host: String) {
+  ///
+  /// `isReading` is whether a head was expected and had not come to its end.
+  init(code: CURLcode, detail: String, host: String, isReading: Bool = false) {
     // libcurl's messages name hosts, ports and certificates, and never the path or the query of a URL.
     let why = detail.isEmpty ? String(cString: curl_easy_strerror(code)) : detail
     switch code {
+    // libcurl holds a line of the head in memory, and calls a longer one a lack of memory.
+    case _ where isReading && (code == CURLE_OUT_OF_MEMORY || code.rawValue == Self.tooLarge):
+      self = .unusable(HeadReader.tooLong, of: host)
+    case CURLE_UNSUPPORTED_PROTOCOL where isReading: self = .unusable("it is not HTTP", of: host)
     case CURLE_URL_MALFORMAT: self.init(kind: .permanent, message: "cannot read the URL: \(why); correct it")
     case CURLE_UNSUPPORTED_PROTOCOL:
       self.init(kind: .permanent, message: "cannot ask \(host): only http and https are spoken")
@@ -43,9 +49,17 @@ extension ExchangeFailure {
       self.init(kind: .temporary, message: "cannot trust the certificate of \(host): \(why)")
     case CURLE_OPERATION_TIMEDOUT: self.init(kind: .temporary, message: "cannot connect to \(host) in time")
     case CURLE_PARTIAL_FILE, CURLE_RECV_ERROR, CURLE_SEND_ERROR, CURLE_GOT_NOTHING, CURLE_HTTP2, CURLE_HTTP2_STREAM:
-      self.init(kind: .temporary, message: "the connection to \(host) broke")
+      self.init(kind: .temporary, message: "the connection to \(host) broke: \(why)")
     default: self.init(kind: .temporary, message: "cannot finish with \(host): \(why)")
     }
+  }
+
+  /// libcurl's code for a line of a head that is too long, since 8.6 (`CURLE_TOO_LARGE`).
+  static let tooLarge: UInt32 = 100
+
+  /// The failure of an answer that nobody can read or believe.
+  static func unusable(_ why: String, of host: String) -> ExchangeFailure {
+    ExchangeFailure(kind: .temporary, message: "cannot take the answer of \(host): \(why)")
   }
 
   /// The failure of an exchange in which nothing was received or sent for this time.

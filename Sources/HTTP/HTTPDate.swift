@@ -27,12 +27,4 @@ extension ResponseHead {
     guard let then = HTTPDate.seconds(text) else { return nil }
     return .seconds(min(max(0, then - (self["date"].flatMap(HTTPDate.seconds) ?? now)), longest))
   }
-
-  /// How many bytes the body has on the wire; nil if no length is declared.
-  package var contentLength: Int64? {
-    fields.contains { $0.name == "transfer-encoding" } ? nil : self["content-length"].flatMap(ContentRange.number)
-  }
-
-  /// Whether the body is chunked, so that its last chunk marks the end.
-  package var isChunked: Bool { list("transfer-encoding").last?.lowercased() == "chunked" }
 }

@@ -32,7 +32,7 @@ package struct HTTPRequest: Sendable {
   package var headers: [String] = []
   /// The credentials.
   package var login = Login.none
-  /// Whether the server may compress the body; the handlers get it decompressed.
+  /// Whether the server may compress the body by gzip; the handlers get it as it comes (``GzipDecoder``).
   package var takesCompressed = false
   /// The length of the request's body in bytes; nil for no body.
   package var bodyLength: Int64?

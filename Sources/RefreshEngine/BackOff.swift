@@ -14,6 +14,9 @@ public struct BackOff: Hashable, Sendable {
   /// Retries of transfers: 1 s, doubled up to 4 h 33 min, with jitter 5 h at most.
   public static let transfers = BackOff(first: .seconds(1), longest: .hours(5), mostFailures: 15)
 
+  /// Retries of transfers whose content was wrong: 1 min, doubled, because each try may move the whole file.
+  public static let wrongContent = BackOff(first: .minutes(1), longest: .hours(5), mostFailures: 10)
+
   /// Makes a back-off.
   public init(first: Duration, longest: Duration, mostFailures: Int32) {
     self.first = first

@@ -16,6 +16,10 @@ public struct RefreshContext: Sendable {
   public let contentID: String?
   /// The session whose transfers have ended; nil unless ``trigger`` is `transfer`.
   public let session: String?
+  /// How often the app was woken for this end of the session, this time included; nil unless ``trigger`` is `transfer`.
+  ///
+  /// More than 1 if an earlier wake failed or was cut short, or if the daemon ended too soon after it to know of it.
+  public let tries: Int?
   let expiration: Expiration
 
   init(_ order: Serving.Order) {
@@ -24,6 +28,7 @@ public struct RefreshContext: Sendable {
     payload = order.payload
     contentID = order.contentID
     session = order.session
+    tries = order.tries
     expiration = Expiration(deadline: order.deadline)
   }
 

@@ -17,6 +17,7 @@ struct Serving: Sendable {
     let payload: String?
     let contentID: String?
     let session: String?
+    var tries: Int?
     let deadline: Instant
   }
 

@@ -208,7 +208,8 @@ extension Serving.Order {
     guard let refresh = event.refresh, let token = event.token, let deadline = event.deadline else { return nil }
     self.init(
       id: refresh, token: token, trigger: RefreshTrigger(event.trigger), payload: event.payload,
-      contentID: event.contentID, session: event.session, deadline: deadline)
+      contentID: event.contentID, session: event.session, tries: event.tries,
+      deadline: deadline)
   }
 }
 

@@ -8,6 +8,8 @@ struct TaskFailure: Error, Hashable, Sendable {
     case failed
     /// A retry may succeed, after this time.
     case retry(after: Duration?)
+    /// The content is wrong, or nobody can tell whether it is whole: it may be right later.
+    case wrong
     /// The disk has no room for this many more bytes.
     case noSpace(needed: Int64)
   }
@@ -27,7 +29,9 @@ struct TaskFailure: Error, Hashable, Sendable {
     let sentence = "cannot \(what) \(path): \(why)"
     switch code {
     case ENOSPC, EDQUOT: self.init(.noSpace(needed: max(needed, 1)), sentence)
-    case EACCES, EPERM, EROFS: self.init(.failed, "\(sentence); let the app's owner write there")
+    // A worker's view of the file system may be older than the folder; the next worker has a new view.
+    case EROFS: self.init(.retry(after: nil), sentence)
+    case EACCES, EPERM: self.init(.failed, "\(sentence); let the app's owner write there")
     case ENOENT: self.init(.failed, "\(sentence); make it first")
     case ENAMETOOLONG: self.init(.failed, "\(sentence); choose a name of 250 bytes at most")
     case EISDIR, ENOTDIR, ELOOP, EFBIG, EINVAL, ENODEV, ENXIO, EEXIST, ENOTEMPTY: self.init(.failed, sentence)

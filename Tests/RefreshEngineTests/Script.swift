@@ -20,7 +20,7 @@ import Testing
 ///     retry-after REFRESH DURATION           the task says when to try again if it fails
 ///     fresh-for REFRESH DURATION             the task says how long there is nothing newer
 ///     enqueue N APP [session=S] [host=H] [network=N] [priority=P]     somebody asks for transfer N
-///     report N done|failed|stopped|lost|no-space BYTES|retry [DURATION] [progressed]
+///     report N done|failed|wrong|stopped|lost|no-space BYTES|retry [DURATION] [progressed]
 ///     pause-transfer|resume-transfer|cancel-transfer|fetched|room N · prioritize N P · transfer N (ask)
 ///     push N APP [ID] [urgency=U] [payload=P]     a push with the content id, told as `ID#N` or its payload
 ///     pushes APP                             ask; the pushes that wait, and for what

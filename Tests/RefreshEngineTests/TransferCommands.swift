@@ -38,6 +38,7 @@ extension Timeline {
     switch try words.word(0) {
     case "done": .done
     case "failed": .failed
+    case "wrong": .wrong
     case "stopped": .stopped
     case "lost": .lost(hasProgressed: words.last == "progressed")
     case "no-space": .noSpace(needed: Int64(try words.number(1)))

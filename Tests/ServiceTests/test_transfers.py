@@ -133,6 +133,52 @@ def test_a_worker_has_no_privileges_and_none_can_read_its_memory(service, folder
     wait_for_end(service)
 
 
+def score(unit):
+    """The exposure by systemd-analyze, in tenths; 100 is a service without any restriction."""
+    answer = subprocess.run(
+        ["systemd-analyze", "security", "--json=short", "--threshold=30", unit],
+        capture_output=True, text=True, timeout=60,
+    )  # fmt: skip
+    return answer.returncode == 0, [row for row in json.loads(answer.stdout) if float(row["exposure"] or 0) >= 0.2]
+
+
+def worker_unit():
+    units = subprocess.run(
+        ["systemctl", "list-units", "--plain", "--no-legend", "refreshd-task-*.service"], capture_output=True, text=True)
+    found = [line.split()[0] for line in units.stdout.splitlines() if "transfers" in line]
+    assert len(found) == 1, units.stdout
+    return found[0]
+
+
+def test_a_worker_is_confined_to_the_folder_of_its_targets(service, folder, misbehaving):
+    if service.launcher != "systemd":
+        pytest.skip("a spawned worker has no unit")
+    other = folder.parent / "other"
+    other.mkdir(exist_ok=True)
+    shutil.chown(other, "anna", "anna")
+    download(service, misbehaving.url("plain", SIZE, hold=THERE), folder, "--network", "none")
+    misbehaving.wait_until_held("plain")
+    unit = worker_unit()
+    is_safe, rows = score(unit)
+    assert is_safe, rows
+    pid = subprocess.run(["systemctl", "show", "-P", "MainPID", unit], capture_output=True, text=True).stdout.strip()
+
+    def writes(path):
+        inside = ["nsenter", f"--target={pid}", "--mount", "setpriv", "--reuid=anna", "--clear-groups", "touch", path]
+        return subprocess.run(inside, capture_output=True).returncode == 0
+
+    assert writes(folder / "probe") and not writes(other / "probe") and not writes(folder.parent / "probe")
+    shown = subprocess.run(["systemctl", "show", unit], capture_output=True, text=True).stdout.splitlines()
+    for line in ("NoNewPrivileges=yes", "PrivateDevices=yes", "ProtectSystem=strict", f"MemoryMax={256 << 20}"):
+        assert line in shown
+    # A target in another folder has a worker of its own.
+    service.refreshctl(
+        "download", TODO, misbehaving.url("chunked", SIZE), "--to", str(other / "file"), "--network", "none", "--wait")
+    assert Body(SIZE).is_in(other / "file")
+    misbehaving.let_go()
+    assert wait_for_end(service)["result"] == "done"
+
+
 def test_credentials_come_from_the_owners_netrc(service, folder, misbehaving):
     netrc = folder.parent / ".netrc"
     netrc.write_text("machine 127.0.0.1 login ann password secret\n")

@@ -12,7 +12,7 @@ sys.path.insert(0, str(pathlib.Path(__file__).resolve().parents[1] / "DaemonTest
 
 from servers.cable import cable  # noqa: E402, F401
 from servers.fixtures import (  # noqa: E402, F401
-    apache, certificates, misbehaving, nginx, nginx_of_all, servers_directory, tus,
+    apache, certificates, misbehaving, misbehaving_tls, nginx, nginx_of_all, servers_directory, tus,
 )  # fmt: skip
 from daemon import LAUNCHER  # noqa: E402
 from stage import bounded, daemon, pytest_runtest_makereport, scratch  # noqa: E402, F401

@@ -44,6 +44,11 @@ def starts(server, mode):
         ("flaky", {"after": "date", "times": 1}, [None, None]),
         ("flaky", {"status": 429, "times": 1}, [None, None]),
         ("hello", {}, [None, None]),
+        ("twolengths", {}, [None, None]),
+        ("hexlength", {}, [None, None]),
+        ("longline", {}, [None, None]),
+        # A part that was compressed, under the validator of the plain file.
+        ("zipped206", {}, [None, HALF, None]),
     ],
 )
 def test_a_file_arrives_whole(running, misbehaving, mode, settings, requests):
@@ -102,9 +107,25 @@ def test_a_page_of_the_networks_own_is_not_taken_for_the_file(running, misbehavi
     assert Body(SIZE).is_in(running.target())
 
 
+def fail_after_tries(running, id):
+    """Has a transfer tried again whenever it waits, until it has failed for good; returns how often it was tried."""
+
+    def is_at_rest(transfer):
+        return transfer["state"] == "ended" or transfer["state"] == "waiting" and transfer.get("until_us")
+
+    while (transfer := running.wait(id, "at rest", is_at_rest))["state"] != "ended":
+        assert transfer["message"]
+        running.resume(id)
+    assert transfer["result"] == "failed", transfer
+    return transfer["attempts"]
+
+
 def test_a_file_without_an_end_is_taken_only_if_it_can_be_checked(running, misbehaving):
     url = misbehaving.url("noclen", SIZE)
-    ended = running.failed(running.download(url))
+    id = running.download(url)
+    tries = fail_after_tries(running, id)
+    assert tries > 2
+    ended = running.show(id)
     assert "SHA-256" in ended["message"] and "length" in ended["message"]
     assert not running.target().exists() and not running.part().exists()
     running.done(running.download(url, sha256=Body(SIZE).sha256))
@@ -113,11 +134,22 @@ def test_a_file_without_an_end_is_taken_only_if_it_can_be_checked(running, misbe
     assert Body(SIZE).is_in(running.target("other"))
 
 
+def test_a_page_of_the_networks_own_with_no_length_waits_for_the_file(running, misbehaving):
+    """The page came whole and is not the file, by its checksum; later the file comes."""
+    id = running.download(misbehaving.url("html200", SIZE, framing="chunked"), sha256=Body(SIZE).sha256)
+    seen = running.wait(id, "waiting again", lambda it: it["state"] == "waiting" and it.get("message"))
+    assert "SHA-256" in seen["message"]
+    running.resume(id)
+    running.done(id)
+    assert Body(SIZE).is_in(running.target())
+
+
 @pytest.mark.parametrize("mode", ["plain", "cut", "chunked"])
 def test_a_file_of_another_checksum_is_not_kept(running, misbehaving, mode):
     running.target().write_text("before")
-    ended = running.failed(running.download(misbehaving.url(mode, SIZE), sha256="0" * 64))
-    assert "SHA-256" in ended["message"]
+    id = running.download(misbehaving.url(mode, SIZE), sha256="0" * 64)
+    assert fail_after_tries(running, id) > 2
+    assert "SHA-256" in running.show(id)["message"]
     assert running.target().read_text() == "before" and not running.part().exists()
 
 

@@ -3,6 +3,7 @@
 import pytest
 
 from fetching import fetch  # noqa: F401
+from servers.body import Body
 
 SIZE = 300_000
 UNCHANGED = ("no_data", "not modified")
@@ -90,6 +91,46 @@ def test_half_an_answer_is_a_failure_and_replaces_nothing(fetch, misbehaving, mo
     assert fetch.file.read_text() == "what was there"
     if mode != "wronglength":
         assert fetch.run() == ARRIVED
+
+
+@pytest.mark.parametrize(
+    "mode, settings, cause",
+    [
+        ("noclen", {"at": SIZE // 2}, "no length"),
+        # Nobody can tell it from one that was cut.
+        ("noclen", {}, "no length"),
+        ("twolengths", {}, "two lengths"),
+        ("hexlength", {}, "Content-Length"),
+        ("signedlength", {}, "Content-Length"),
+        ("zipped", {}, "gzip"),
+        ("zipped", {"framing": "chunked"}, "gzip"),
+        ("zipped", {"encoding": "br"}, "br"),
+        ("longline", {}, "head"),
+        ("manylines", {}, "head"),
+        ("nohttp", {}, "HTTP"),
+        ("cutclose", {}, "broke"),
+        ("badchunk", {}, "broke"),
+    ],
+)
+def test_what_is_not_proven_whole_replaces_nothing_and_the_cause_is_named(
+    fetch, misbehaving, mode, settings, cause  # noqa: F811
+):
+    fetch.start(misbehaving.url(mode, SIZE, **settings))
+    fetch.file.write_text("what was there")
+    outcome, said = fetch.run()
+    assert outcome == "failed" and cause in said and "memory" not in said
+    assert fetch.due()[0] == "retry"
+    assert fetch.file.read_text() == "what was there"
+    if mode != "noclen" and "encoding" not in settings:
+        assert fetch.run() == ARRIVED and Body(SIZE).is_in(fetch.file)
+
+
+def test_tls_that_ends_without_a_word_about_it_replaces_nothing(fetch, misbehaving_tls, certificates):  # noqa: F811
+    url = misbehaving_tls.url("noclen", SIZE, at=SIZE // 2)
+    fetch.start(url, environment={"SSL_CERT_FILE": str(certificates.authority)})
+    fetch.file.write_text("what was there")
+    assert fetch.run()[0] == "failed" and misbehaving_tls.sent("noclen") == SIZE // 2
+    assert fetch.file.read_text() == "what was there"
 
 
 def test_nobody_listens(fetch, nginx):  # noqa: F811

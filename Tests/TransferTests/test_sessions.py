@@ -80,13 +80,13 @@ def test_a_wake_that_is_owed_comes_after_a_crash_and_one_that_was_had_does_not(t
     """The daemon is killed while it wakes the app, so it cannot know whether the app was notified."""
     daemon = transfers.daemon
     gate = daemon.pipe("gate")
-    daemon.app(f"echo $REFRESH_TRIGGER $REFRESH_SESSION $(cat) > {transfers.wakes}; read _ < {gate}")
+    daemon.app(f"echo $REFRESH_TRIGGER $REFRESH_SESSION$REFRESH_TRY $(cat) > {transfers.wakes}; read _ < {gate}")
     daemon.start()
     transfers.download(misbehaving.url("plain", SIZE))
-    assert transfers.wake()[0] == "transfer"
+    assert transfers.wake()[:2] == ("transfer", "default1")
     daemon.kill()
     daemon.start()
-    assert transfers.wake()[0] == "transfer"
+    assert transfers.wake()[:2] == ("transfer", "default2")
     gate.let_go()
     for _ in range(2):
         refresh = daemon.run()
@@ -95,6 +95,27 @@ def test_a_wake_that_is_owed_comes_after_a_crash_and_one_that_was_had_does_not(t
         assert finished(refresh)["outcome"] == "new_data"
         daemon.restart()
     assert transfers.wakes.lines_so_far() == []
+
+
+def performed(stream):
+    """Waits for the next order of an attached app to refresh itself."""
+    while (event := next(stream)["event"])["kind"] != "perform":
+        pass
+    return event
+
+
+def test_an_attached_app_is_told_the_session_and_the_try(running, misbehaving):
+    stream = running.daemon.client.stream("App.Attach", app=TODO)
+    running.download(misbehaving.url("plain", SIZE), session="night")
+    event = performed(stream)
+    assert (event["trigger"], event["session"], event["tries"]) == ("transfer", "night", 1)
+    running.daemon.call("App.Complete", token=event["token"], outcome="new_data")
+    refresh = running.daemon.run()
+    event = performed(stream)
+    assert event["trigger"] == "manual" and "tries" not in event
+    running.daemon.call("App.Complete", token=event["token"], outcome="new_data")
+    assert finished(refresh)["outcome"] == "new_data"
+    stream.close()
 
 
 def test_a_session_that_ends_while_the_daemon_is_away_is_told_by_the_next(running, misbehaving):

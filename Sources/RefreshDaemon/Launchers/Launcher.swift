@@ -105,6 +105,8 @@ struct TaskLaunch: Sendable {
   var goodExits: [Int32] = []
   /// The unit properties that the app's file asks for; spawned tasks have no unit.
   var properties: [UnitProperty] = []
+  /// The confinement of refresh-worker; nil for a program of the app, and without effect on a spawned task.
+  var confinement: WorkerConfinement?
   /// The bytes on standard input; nil means `/dev/null`.
   let input: [UInt8]?
   /// The path whose change means new data; examined before and after the task.

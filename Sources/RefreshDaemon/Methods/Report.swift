@@ -36,6 +36,7 @@ extension TransferReport {
       switch report.end {
       case .done: .done
       case .failed: .failed
+      case .wrong: .wrong
       case .noSpace: .noSpace(needed: report.needed ?? 0)
       case .stopped: .stopped
       case .retry, nil:

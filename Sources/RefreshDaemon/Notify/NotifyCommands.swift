@@ -52,7 +52,8 @@ final class NotifyCommands {
     run(
       .staleData, command, id, of: app,
       environment.variables(ofNotifyCommand: command, app: app, id: id, age: age),
-      description: "\(app.name): on_stale", properties: app.sandbox.map(UnitProperty.init), input: nil)
+      description: "\(app.name): on_stale", properties: app.sandbox.map(UnitProperty.init),
+      confinement: nil, input: nil)
   }
 
   /// Shows a text on the owner's desktop, through `refresh-worker notify`.
@@ -68,12 +69,13 @@ final class NotifyCommands {
     }
     run(
       .sessionEnded, command, id, of: app, environment.variables(ofNotice: command, app: app, id: id),
-      description: "\(app.name): desktop notification", properties: [], input: [UInt8](notice.utf8))
+      description: "\(app.name): desktop notification", properties: [],
+      confinement: WorkerConfinement(writes: .folders([])), input: [UInt8](notice.utf8))
   }
 
   private func run(
     _ kind: Kind, _ command: Command, _ id: RefreshID, of app: AppConfiguration, _ variables: [String],
-    description: String, properties: [UnitProperty], input: [UInt8]?
+    description: String, properties: [UnitProperty], confinement: WorkerConfinement?, input: [UInt8]?
   ) {
     let key = TaskKey(refresh: id, task: 0)
     do throws(SystemdError) {
@@ -86,8 +88,8 @@ final class NotifyCommands {
     launcher.start(
       TaskLaunch(
         key: key, app: app.id, command: command, owner: app.owner, environment: variables, description: description,
-        timeLimit: Self.deadline, grace: TerminationSequence.shortGrace, properties: properties, input: input,
-        changedPath: nil))
+        timeLimit: Self.deadline, grace: TerminationSequence.shortGrace, properties: properties,
+        confinement: confinement, input: input, changedPath: nil))
   }
 
   /// Hands a line that a command printed to the journal; false if the task is no notify command.

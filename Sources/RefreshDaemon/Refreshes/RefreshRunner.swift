@@ -70,7 +70,8 @@ final class RefreshRunner: DecisionFollower {
       Wire.AttachEvent(
         kind: "perform", refresh: refresh.description, trigger: Wire.Trigger(trigger), token: token,
         payload: payload(of: refresh, app.id), session: session(of: refresh),
-        deadlineMicroseconds: core.wall(deadline), contentID: core.engine.push(toldBy: refresh)?.contentID),
+        tries: core.engine.tries(toldBy: refresh), deadlineMicroseconds: core.wall(deadline),
+        contentID: core.engine.push(toldBy: refresh)?.contentID),
       to: performer.lease)
   }
 
@@ -95,14 +96,15 @@ final class RefreshRunner: DecisionFollower {
     let (command, policy) = (app.commands[task], app.policy.tasks[task])
     let variables = environment.variables(
       of: command, app: app, refresh: refresh, trigger: running.trigger, session: session(of: refresh),
-      contentID: core.engine.push(toldBy: refresh)?.contentID, deadline: core.wall(running.deadline),
-      token: running.tokens[task])
+      tries: core.engine.tries(toldBy: refresh), contentID: core.engine.push(toldBy: refresh)?.contentID,
+      deadline: core.wall(running.deadline), token: running.tokens[task])
     ports.launcher.start(
       TaskLaunch(
         key: TaskKey(refresh: refresh, task: task), app: app.id, command: command, owner: app.owner,
         environment: variables, description: "\(app.name): \(policy.name) (refresh \(refresh))",
         timeLimit: max(.zero, core.now.duration(to: running.deadline)), grace: app.policy.grace,
         goodExits: [policy.noDataExit], properties: app.sandbox.map(UnitProperty.init),
+        confinement: command.builtIn == nil ? nil : WorkerConfinement(writes: .all),
         input: rooms.fetches.order(of: command, app.id) ?? payload(of: refresh, app.id).map { [UInt8]($0.utf8) },
         changedPath: policy.newData.path))
   }

@@ -39,13 +39,14 @@ struct TaskEnvironment {
   ///   seconds since 1970, rounded down, which `date +%s` compares with.
   func variables(
     of command: Command, app: AppConfiguration, refresh: RefreshID, trigger: Trigger, session: String?,
-    contentID: String?, deadline: Int64, token: String
+    tries: Int?, contentID: String?, deadline: Int64, token: String
   ) -> [String] {
     var refreshing = [
       "REFRESH_APP=\(app.id)", "REFRESH_ID=\(refresh)", "REFRESH_TRIGGER=\(trigger.rawValue)",
       "REFRESH_DEADLINE=\(deadline / 1_000_000)", "REFRESH_SOCKET=\(socket)", "REFRESH_TOKEN=\(token)",
     ]
     if let session { refreshing.append("REFRESH_SESSION=\(session)") }
+    if let tries { refreshing.append("REFRESH_TRY=\(tries)") }
     if let contentID { refreshing.append("REFRESH_CONTENT_ID=\(contentID)") }
     return variables(of: command, app, refreshing)
   }

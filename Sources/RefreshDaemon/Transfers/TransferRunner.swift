@@ -156,7 +156,7 @@ final class TransferRunner: DecisionFollower, SavedRoom {
     if report.kind == .fetched { core.handle(.transferFetched(id)) }
     guard report.kind == .ended else { return }
     worker.remove(id)
-    if report.end == .retry { journal.retries(id, of: worker.app, transfer) }
+    if report.end == .retry || report.end == .wrong { journal.retries(id, of: worker.app, transfer) }
     self.report(id, TransferReport(report, hasProgressed: transfer.attempt.hasProgressed))
   }
 

@@ -4,7 +4,7 @@ import RefreshEngine
 import Systemd
 import Varlink
 
-/// The worker processes that move files: one for each app that has transfers to move.
+/// The worker processes that move files: one for each app that has transfers to move, and folder of their targets.
 ///
 /// A worker is started for its first order, kept for a moment after its last, and ended if it stays silent.
 final class WorkerPool {
@@ -28,6 +28,8 @@ final class WorkerPool {
 
     let key: TaskKey
     let app: AppID
+    /// The folder that it may write to; nil for one that only reads files.
+    let folder: String?
     let token = Token.make()
     fileprivate let timer: any WakeTimer
     fileprivate(set) var stage = Stage.starting
@@ -42,8 +44,8 @@ final class WorkerPool {
     /// The bytes a second that it was told it may move; nil if there is no limit.
     fileprivate var rate: Int64?
 
-    fileprivate init(key: TaskKey, app: AppID, timer: any WakeTimer) {
-      (self.key, self.app, self.timer) = (key, app, timer)
+    fileprivate init(key: TaskKey, app: AppID, folder: String?, timer: any WakeTimer) {
+      (self.key, self.app, self.folder, self.timer) = (key, app, folder, timer)
     }
 
     /// Whether it accepts more work.
@@ -74,6 +76,7 @@ final class WorkerPool {
   private let ports: Ports
   private let environment: TaskEnvironment
   private var workers: [TaskKey: Worker] = [:]
+  private var folders = WorkerFolders()
   /// Whether all of a POST may have been sent, so that the worker waits for its answer; set once.
   var awaitsAnswer: (TransferID) -> Bool = { _ in false }
   /// Called with the transfers of a worker that has ended, and what went wrong with it; set once.
@@ -94,8 +97,9 @@ final class WorkerPool {
 
   /// Gives the app's worker an order, and starts one if there is none; false if none can be started.
   func order(_ order: Wire.Order, of id: TransferID, _ app: AppConfiguration) -> Bool {
-    let open = workers.values.first { $0.app == app.id && $0.isOpen }
-    guard let worker = open ?? start(for: app) else { return false }
+    let folder = order.transfer?.writtenFolder
+    let open = workers.values.first { $0.app == app.id && $0.isOpen && (folder == nil || $0.folder == folder) }
+    guard let worker = open ?? start(for: app, writingTo: folder) else { return false }
     worker.orders.append(order)
     worker.given.insert(id)
     if worker.stage == .working, worker.stopping.isEmpty { arm(worker) }
@@ -171,12 +175,12 @@ final class WorkerPool {
 
   // MARK: - Life
 
-  private func start(for app: AppConfiguration) -> Worker? {
+  private func start(for app: AppConfiguration, writingTo folder: String?) -> Worker? {
     let key = TaskKey(refresh: core.makeID(), task: 0)
     let worker: Worker
     do throws(SystemdError) {
       let timer = try core.scheduler.timer { [unowned self] in workers[key].map(boundPassed) }
-      worker = Worker(key: key, app: app.id, timer: timer)
+      worker = Worker(key: key, app: app.id, folder: folder, timer: timer)
     } catch {
       return nil
     }
@@ -191,7 +195,8 @@ final class WorkerPool {
         key: key, app: app.id, command: command, owner: app.owner,
         environment: environment.variables(ofWorker: command, app: app, id: key.refresh, token: worker.token),
         description: "\(app.name): transfers", timeLimit: Duration.longest, grace: TerminationSequence.shortGrace,
-        properties: app.sandbox.map(UnitProperty.init), input: nil, changedPath: nil))
+        properties: app.sandbox.map(UnitProperty.init), confinement: folders.confinement(to: folder), input: nil,
+        changedPath: nil))
     return worker
   }
 
@@ -270,6 +275,7 @@ final class WorkerPool {
   func end(_ key: TaskKey, _ end: TaskEnd) -> Bool {
     guard let worker = workers.removeValue(forKey: key) else { return false }
     worker.timer.cancel()
+    if worker.stage == .starting { folders.noteFailedStart(in: worker.folder, end) }
     ports.launcher.release(key.refresh)
     let trouble = Self.trouble(end)
     onLost(worker.given.sorted(), trouble)

@@ -28,7 +28,10 @@ extension Engine {
     let next = trigger == .push ? apps[id].flatMap { nextPush(of: $0, at: turn.now) } : nil
     let push = next.flatMap { $0.earliest <= turn.now ? $0.push : nil }
     let started = Started(id: makeID(), trigger: trigger, at: turn.now, session: drained?.name, push: push?.id)
-    if let drained { apps[id]?.drained.removeAll { $0 == drained } }
+    if let drained {
+      apps[id]?.drained.removeAll { $0 == drained }
+      countWake(started, of: id, &turn)
+    }
     if let push { begin(telling: push, of: id, &turn) }
     let isAttached = apps[id]?.isAttached ?? false
     let refreshing = Refreshing(started, policy: policy, isAttached: isAttached)

@@ -46,6 +46,24 @@ extension Engine {
     return undelivered.filter { id in (transfers[id]?.endedAt).map { $0 <= started.at } ?? false }.sorted()
   }
 
+  /// How often the app was woken for the end of the session that a refresh reports, this time included; nil for another
+  /// refresh.
+  ///
+  /// More than 1 where an earlier wake was cut short, was to be repeated, or may have been lost with the daemon.
+  public func tries(toldBy refresh: RefreshID) -> Int? {
+    guard let app = running[refresh], let started = started(of: refresh), started.session != nil else { return nil }
+    return max(1, transfers(toldBy: started, to: app).compactMap { transfers[$0]?.failures }.max().map(Int.init) ?? 1)
+  }
+
+  /// Counts a wake for the end of a session, to be saved before its first process.
+  mutating func countWake(_ started: Started, of app: AppID, _ turn: inout Turn) {
+    for id in transfers(toldBy: started, to: app) {
+      guard var state = transfers[id] else { continue }
+      state.failures = min(state.failures + 1, Int32.max - 1)
+      set(state, of: id, &turn)
+    }
+  }
+
   /// Requests a wake of the app if the session has just drained.
   mutating func noteDrained(_ session: TransferSession, _ turn: inout Turn) {
     requestWake(for: session, at: turn.now)

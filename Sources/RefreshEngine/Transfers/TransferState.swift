@@ -46,6 +46,10 @@ public enum TransferReport: Hashable, Sendable {
   ///
   /// The server may ask for a wait. After ``AttemptProgress/hasProgressed`` the next attempt is made at once.
   case retry(after: Duration?, hasProgressed: Bool)
+  /// The content is wrong, or nobody can tell whether it is whole; nothing of it is kept.
+  ///
+  /// It may be right later, as after the login page of a network; but not without end, because each try costs a file.
+  case wrong
   /// There is no room for it: so many bytes are needed.
   case noSpace(needed: Int64)
   /// It was stopped, as it was asked for.
@@ -91,8 +95,10 @@ public struct TransferState: Hashable, Sendable {
   public var stage: Stage
   /// Whether it was ever given to a worker, so that there may be something of it on the disk.
   public var hasBegun = false
-  /// How often in a row it did not get on.
+  /// How often in a row it did not get on; after its end, how often the app was woken for it.
   public var failures: Int32 = 0
+  /// How often its content was wrong since the daemon started; not saved.
+  public var wrongs: Int32 = 0
   /// Whether the app was woken for it, after its end.
   public var isDelivered = false
 

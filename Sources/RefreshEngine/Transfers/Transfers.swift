@@ -62,6 +62,13 @@ extension Engine {
     case (.retry(let after, let hasProgressed), let stage):
       retry(&state, id, after: after, hasProgressed: hasProgressed, at: turn.now)
       if stage == .stopping(.paused) { state.stage = .paused }
+    case (.wrong, let stage):
+      state.wrongs += 1
+      guard state.wrongs < Self.mostWrongs else { return end(id, .failed, &turn) }
+      state.failures = BackOff.transfers.counting(state.failures)
+      state.stage =
+        stage == .stopping(.paused)
+        ? .paused : .waiting(from: turn.now + BackOff.wrongContent.wait(after: state.wrongs))
     case (_, .stopping(.paused)): state.stage = .paused
     case (_, .stopping), (.stopped, _): state.stage = .waiting(from: turn.now)
     case (.noSpace(let needed), _):
@@ -72,6 +79,8 @@ extension Engine {
     set(state, of: id, &turn)
   }
 
+  /// How often the content of a transfer may be wrong; the last time is half an hour after the first.
+  private static let mostWrongs: Int32 = 6
   /// The longest wait that a server may ask for.
   private static let longestWait = Duration.hours(24)
   /// How often it is tried to remove what is there of a transfer, when workers do not come to it.
@@ -111,6 +120,8 @@ extension Engine {
   mutating func end(_ id: TransferID, _ result: TransferResult, _ turn: inout Turn) {
     guard var state = transfers[id] else { return }
     state.stage = .ended(result, at: turn.now)
+    // From now on it counts wakes.
+    state.failures = 0
     set(state, of: id, &turn)
     noteDrained(state.policy.session, &turn)
   }

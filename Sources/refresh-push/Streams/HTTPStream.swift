@@ -91,7 +91,7 @@ final class HTTPStream {
     let host = exchange?.host ?? redirects.here.host
     exchange = nil
     switch end {
-    case .whole(let head), .stopped(let head): settle(head, host)
+    case .whole(let head), .unmarked(let head), .stopped(let head): settle(head, host)
     // The head is enough for a response that the caller does not want.
     case .failed(_, let head?) where !isWanted: settle(head, host)
     case .failed(let failure, _): onEnd(.failed(failure))

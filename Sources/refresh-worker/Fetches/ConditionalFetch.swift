@@ -30,8 +30,10 @@ final class ConditionalFetch {
     target = try FetchTarget(path: order.to)
     conditions = Self.conditions(order.remembered, content: target.content)
     do throws(ExchangeFailure) {
-      ownHeaders =
+      let lines =
         try order.headersFile.map { (path) throws(ExchangeFailure) in try PrivateFile.headers(in: path) } ?? []
+      // The fetch decodes gzip only, and says so itself.
+      ownHeaders = lines.filter { !$0.lowercased().hasPrefix("accept-encoding:") }
       login = try Self.login(order)
       loop = try ExchangeLoop()
     } catch {
@@ -87,7 +89,7 @@ final class ConditionalFetch {
   private func wantsBody(of head: ResponseHead) -> Bool {
     guard FetchAnswer(head) == .content else { return false }
     do throws(TaskFailure) {
-      body = try FetchBody(target, most: order.mostBytes, announced: head.decodedLength)
+      body = try FetchBody(target, head, most: order.mostBytes)
       return true
     } catch {
       failure = error
@@ -110,6 +112,10 @@ final class ConditionalFetch {
     case _ where failure != nil:
       if let failure { fail(failure) }
     case .whole(let head), .stopped(let head):
+      settle(head)
+    case .unmarked(let head) where FetchAnswer(head) == .content:
+      fail(TaskFailure(.wrong, TaskFailure.noEnd))
+    case .unmarked(let head):
       settle(head)
     // Without content the head is all that matters.
     case .failed(_, let head?) where FetchAnswer(head) != .content:
@@ -144,7 +150,7 @@ final class ConditionalFetch {
   private func keep(_ head: ResponseHead) throws(TaskFailure) {
     guard let body else { throw TaskFailure(.retry(after: nil), "cannot find what came") }
     let remembered = Wire.FetchOrder.Remembered(
-      etag: head.validator("etag"), lastModified: head.validator("last-modified"), digest: body.digest.finish())
+      etag: head.validator("etag"), lastModified: head.validator("last-modified"), digest: try body.finish())
     let changes = remembered == order.remembered ? nil : remembered
     let freshFor = ResponseFreshness.remaining(of: head)
     guard remembered.digest != target.content?.digest else {

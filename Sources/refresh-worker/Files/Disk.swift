@@ -176,6 +176,6 @@ final class Disk: @unchecked Sendable {
 extension TaskFailure {
   /// The failure of a file whose digest is not the one that the app gave.
   static func otherDigest(_ path: String) -> TaskFailure {
-    TaskFailure(.failed, "cannot accept \(path): its SHA-256 is another than the one that was given")
+    TaskFailure(.wrong, "cannot accept \(path): its SHA-256 is another than the one that was given")
   }
 }

@@ -29,7 +29,7 @@ struct TaskResult: Hashable {
     switch failure.kind {
     case .failed: break
     case .retry(let after): (isTemporary, retryAfter) = (true, after)
-    case .noSpace: isTemporary = true
+    case .wrong, .noSpace: isTemporary = true
     }
   }
 

@@ -62,8 +62,8 @@ enum DownloadAnswer: Hashable, Sendable {
   }
 
   private static func part(_ head: ResponseHead, _ question: DownloadQuestion) -> DownloadAnswer {
-    // A partial response is valid only for a range request.
-    guard question.from > 0,
+    // A partial response is valid only for a range request. A part of a compressed file is no part of the file.
+    guard question.from > 0, head.encodings.isEmpty,
       case .part(let first, _, let total?)? = head["content-range"].flatMap(ContentRange.init),
       first == question.from, question.total.map({ $0 == total }) ?? true,
       question.expected.map({ $0 == total }) ?? true, question.validator?.isContradicted(by: head) != true
@@ -103,7 +103,7 @@ enum DownloadEnd: Hashable, Sendable {
       self = .isWhole
     } else {
       self = .ends(
-        TaskFailure(.failed, "cannot tell whether this is all: the server gave no length; give a length or a SHA-256"))
+        TaskFailure(.wrong, "\(TaskFailure.noEnd); give a length or a SHA-256"))
     }
   }
 }

@@ -43,10 +43,11 @@ extension Download {
   func judgeReplacement(_ failure: TaskFailure?, of part: PartFile) {
     guard let failure else { return reportDone(part.length) }
     isReplacing = false
-    if let pendingStop { return end(failure.kind == .failed ? .discarding : pendingStop) }
-    guard case .failed = failure.kind else { return end(failure) }
+    let isWorthless = failure.kind == .failed || failure.kind == .wrong
+    if let pendingStop { return end(isWorthless ? .discarding : pendingStop) }
+    guard isWorthless else { return end(failure) }
     // A file that came in several exchanges may have been joined wrongly, so download it once as a whole.
-    if assignment.sha256 != nil, digest == nil, mayRestart { return restart() }
+    if failure.kind == .wrong, digest == nil, mayRestart { return restart() }
     part.remove()
     end(failure)
   }
@@ -54,8 +55,9 @@ extension Download {
   func end(_ failure: TaskFailure) {
     let (bytes, total) = progress
     let report = Wire.TransferReport(id: id, failure: failure, bytes: bytes, total: total)
-    if failure.kind == .failed || bytes == 0 { part?.remove() }
-    endKeeping(report, isKept: failure.kind != .failed)
+    let isKept = failure.kind != .failed && failure.kind != .wrong
+    if !isKept || bytes == 0 { part?.remove() }
+    endKeeping(report, isKept: isKept)
   }
 
   /// Ends by an order to stop.

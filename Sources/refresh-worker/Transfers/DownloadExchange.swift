@@ -44,9 +44,9 @@ extension Download {
     let exchange = Exchange(request)
     exchange.onHead = { [unowned self] in receiveHead($0) }
     exchange.onBody = { [unowned self] in receiveBody($0) }
-    exchange.onEnd = { [unowned self, unowned exchange] in
+    exchange.onEnd = { [unowned self] in
       self.exchange = nil
-      receiveEnd($0, isExplicit: exchange.endsAreExplicit)
+      receiveEnd($0)
     }
     self.exchange = exchange
     do throws(ExchangeFailure) {
@@ -180,7 +180,7 @@ extension Download {
     }
   }
 
-  func receiveEnd(_ end: Exchange.End, isExplicit: Bool) {
+  func receiveEnd(_ end: Exchange.End) {
     switch end {
     case .stopped: act(on: answer)
     case .failed(let failure, _):
@@ -189,12 +189,13 @@ extension Download {
       case .ends, .isElsewhere: act(on: answer)
       default: self.end(TaskFailure(failure))
       }
-    case .whole(let head):
-      guard case .begins? = answer else {
-        if case .continues? = answer { return judgeEnd(isExplicit: true) }
-        return act(on: answer)
+    case .whole, .unmarked:
+      switch answer {
+      // The length is known.
+      case .continues: judgeEnd(isExplicit: true)
+      case .begins: if case .whole = end { judgeEnd(isExplicit: true) } else { judgeEnd(isExplicit: false) }
+      default: act(on: answer)
       }
-      judgeEnd(isExplicit: isExplicit || head.isChunked || head.contentLength != nil)
     }
   }
 

@@ -13,9 +13,12 @@ struct PartVersion: Hashable, Sendable {
   /// Reads the version from a response; a value that is too long to store counts as absent.
   init(_ head: ResponseHead, url: String?, total: Int64?) {
     self.url = url.flatMap { $0.utf8.count <= WebAddress.longest ? $0 : nil }
-    etag = head.validator("etag")
-    lastModified = head.validator("last-modified")
-    date = head.validator("date")
+    // A compressed file is never continued, because servers give it the validators of the plain one.
+    if head.encodings.isEmpty {
+      etag = head.validator("etag")
+      lastModified = head.validator("last-modified")
+      date = head.validator("date")
+    }
     self.total = total
   }
 

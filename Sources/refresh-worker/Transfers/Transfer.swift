@@ -44,6 +44,8 @@ extension Wire.TransferReport {
         id: id, kind: .ended, bytes: bytes, total: total, end: .retry,
         retryAfterMicroseconds: after.map(\.microseconds),
         message: failure.message)
+    case .wrong:
+      self.init(id: id, kind: .ended, bytes: bytes, total: total, end: .wrong, message: failure.message)
     case .noSpace(let needed):
       self.init(
         id: id, kind: .ended, bytes: bytes, total: total, end: .noSpace, needed: needed, message: failure.message)

@@ -58,7 +58,7 @@ extension Upload {
     do throws(TaskFailure) {
       switch end {
       case .failed(let failure, nil): throw TaskFailure(failure)
-      case .whole(let head), .failed(_, let head?), .stopped(let head):
+      case .whole(let head), .unmarked(let head), .failed(_, let head?), .stopped(let head):
         try act(on: TusAnswer(head, to: method, now: HTTPDate.now()))
       }
     } catch {

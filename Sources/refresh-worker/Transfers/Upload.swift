@@ -60,7 +60,8 @@ final class Upload: Transfer {
       host.disk.run(check) { [self] failure in
         guard !isOver else { return }
         do throws(TaskFailure) {
-          if let failure { throw failure }
+          // Another try would send the same file.
+          if let failure { throw failure.kind == .wrong ? TaskFailure(.failed, failure.message) : failure }
           try send()
         } catch {
           end(error)
@@ -202,7 +203,7 @@ final class Upload: Transfer {
 
   private func receiveEnd(_ end: Exchange.End, _ sending: Sending) {
     switch end {
-    case .whole(let head), .failed(_, let head?), .stopped(let head): judge(head, sending)
+    case .whole(let head), .unmarked(let head), .failed(_, let head?), .stopped(let head): judge(head, sending)
     case .failed(let failure, nil):
       // Without its last bytes the server cannot have processed the request.
       let mayHaveArrived = loss == .known && sending.hasBegun && sent == source?.length

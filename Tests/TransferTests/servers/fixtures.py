@@ -63,3 +63,10 @@ def misbehaving():
     server = Misbehaving()
     yield server
     server.close()
+
+
+@pytest.fixture
+def misbehaving_tls(certificates):
+    server = Misbehaving(certificates=certificates)
+    yield server
+    server.close()

@@ -10,6 +10,7 @@ import http.server
 import os
 import select
 import socket
+import ssl
 import struct
 import termios
 import threading
@@ -78,8 +79,13 @@ def span(range):
 
 
 class Misbehaving:
-    def __init__(self, address="127.0.0.1"):
+    def __init__(self, address="127.0.0.1", certificates=None):
+        """Speaks TLS with these certificates, and ends connections without a word of TLS about it."""
         self.address = address
+        self.tls = None
+        if certificates:
+            self.tls = ssl.SSLContext(ssl.PROTOCOL_TLS_SERVER)
+            self.tls.load_cert_chain(certificates.certificate, certificates.key)
         self.requests = []
         self.has_changed = threading.Condition()
         self.gates = {}
@@ -92,7 +98,8 @@ class Misbehaving:
 
     def url(self, mode, size=0, **settings):
         query = urllib.parse.urlencode(settings, doseq=True)
-        return f"http://{self.address}:{self.port}/{mode}/{size}" + (f"?{query}" if query else "")
+        scheme = "https" if self.tls else "http"
+        return f"{scheme}://{self.address}:{self.port}/{mode}/{size}" + (f"?{query}" if query else "")
 
     def of(self, mode):
         """The requests of a mode so far."""
@@ -170,6 +177,8 @@ class Handler(http.server.BaseHTTPRequestHandler):
     disable_nagle_algorithm = True
 
     def setup(self):
+        if tls := self.server.server.tls:
+            self.request = tls.wrap_socket(self.request, server_side=True)
         self.request.setsockopt(socket.SOL_SOCKET, socket.SO_SNDBUF, BUFFER)
         super().setup()
 
@@ -217,6 +226,10 @@ class Handler(http.server.BaseHTTPRequestHandler):
         if answer.status == 0:
             self.reset()
             return
+        if answer.framing == "none":
+            self.wfile.write(b"SSH-2.0-OpenSSH_9.2p1\r\n")
+            self.close_connection = True
+            return
         self.head(asked, answer)
         if asked.method != "HEAD" and answer.status != 304:
             self.send(asked, answer, gate)
@@ -238,6 +251,8 @@ class Handler(http.server.BaseHTTPRequestHandler):
         elif answer.framing == "length":
             self.send_header("Content-Length", str(answer.end - answer.start))
         else:
+            for length in answer.lengths:
+                self.send_header("Content-Length", str(length))
             self.send_header("Connection", "close")
             self.close_connection = True
         for name, value in answer.headers.items():

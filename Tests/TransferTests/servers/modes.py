@@ -5,11 +5,12 @@ A mode gets the request and returns the reply to send. The settings, from the qu
     times  the number of bad replies (default 1), the rest are good        hold   waits at this byte for its gate
     rate   bytes a second        etag, modified   another value, or "none"  header "Name: value", any number of them
     needs  user:password without which the reply is 401          late  seconds from the end of an upload to the reply
-    framing  of a first reply that is cut, or of one of html200
+    framing  of a first reply that is cut, of one of html200, or of one of zipped
 """
 
 import dataclasses
 import email.utils
+import gzip
 import time
 
 from .body import Body
@@ -26,8 +27,10 @@ class Answer:
     body: Body
     start: int = 0
     end: int = 0
-    # "length", "chunked" (the last chunk only if nothing cuts the reply), or "close": the connection ends the reply.
+    # "length", "chunked" (the last chunk only if nothing cuts the reply), "close": the connection ends the reply, or
+    # "own": as "close", with the lines of `lengths` in the head.
     framing: str = "length"
+    lengths: tuple = ()
     # The byte of the body at which the reply breaks off, and how: "reset", "close" or "stall".
     cut: int | None = None
     by: str = "reset"
@@ -176,6 +179,79 @@ def wronglength(asked, body):
     return answer.cut_at(body.size, "close")
 
 
+def own(asked, body, *lengths):
+    """The whole file under these lengths; the connection ends it. Later requests get a good reply."""
+    if not asked.is_bad:
+        return honest(asked, body)
+    answer = whole(asked, body)
+    answer.framing, answer.lengths = "own", lengths
+    return answer
+
+
+def twolengths(asked, body):
+    return own(asked, body, body.size, body.size // 2)
+
+
+def hexlength(asked, body):
+    return own(asked, body, hex(body.size))
+
+
+def signedlength(asked, body):
+    return own(asked, body, f"+{body.size}")
+
+
+class Zipped:
+    """A body in gzip's format."""
+
+    def __init__(self, body):
+        self.bytes = gzip.compress(body.bytes(), 1)
+
+    def pieces(self, start, end):
+        yield self.bytes[start:end]
+
+
+def zipped(asked, body):
+    """gzip; the first reply lacks the end of the format, and its framing says that all came."""
+    packed = Zipped(body)
+    end = asked.number("at", len(packed.bytes) // 2) if asked.is_bad else len(packed.bytes)
+    answer = Answer(200, validators(asked, body), packed, 0, end, asked.setting("framing", "length"))
+    answer.headers["Content-Encoding"] = asked.setting("encoding", "gzip")
+    return answer
+
+
+def zipped206(asked, body):
+    """A request for the rest gets the rest of a compressed file under the validator of the plain one."""
+    if asked.start is None:
+        return first_cut(asked, body) or whole(asked, body)
+    answer = part(asked, Body(body.size, 2), asked.start, body.size)
+    answer.headers = {**validators(asked, body), **answer.headers, "Content-Encoding": "gzip"}
+    answer.headers["ETag"] = validators(asked, body)["ETag"]
+    return answer
+
+
+def longline(asked, body):
+    """A line of the head that no client takes."""
+    answer = honest(asked, body)
+    if asked.is_bad:
+        answer.headers["X-Long"] = "x" * asked.number("length", 110_000)
+    return answer
+
+
+def manylines(asked, body):
+    answer = honest(asked, body)
+    if asked.is_bad:
+        answer.headers.update((f"X-{number}", "x" * 1000) for number in range(280))
+    return answer
+
+
+def nohttp(asked, body):
+    """A server of another protocol."""
+    answer = honest(asked, body)
+    if asked.is_bad:
+        answer.framing = "none"
+    return answer
+
+
 def html200(asked, body):
     """The page of a captive portal, as in a hotel's network."""
     if not asked.is_bad:
@@ -257,7 +333,7 @@ MODES = {
     mode.__name__.removeprefix("never"): mode
     for mode in (
         plain, cut, cutclose, ignore, wrongstart, short206, unasked206, changed, grown, stall, badchunk, chunked, noclen,
-        wronglength, html200, never416, complete416, flaky, hello, endless, redirect, put, early, hasty, seesaw,
+        wronglength, twolengths, hexlength, signedlength, zipped, zipped206, longline, manylines, nohttp, html200, never416, complete416, flaky, hello, endless, redirect, put, early, hasty, seesaw,
         lostanswer,
     )
 }  # fmt: skip

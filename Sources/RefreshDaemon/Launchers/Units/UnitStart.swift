@@ -146,7 +146,9 @@ extension SystemdLauncher {
       properties.append(UnitProperty("User", .string(launch.owner.name)))
       properties.append(UnitProperty("Group", .string(String(command.group ?? launch.owner.gid))))
     }
-    return properties + launch.properties
+    let fixed = launch.confinement?.properties(isUserManager: setup.isUserManager) ?? []
+    let own = Set(launch.properties.map(\.name))
+    return properties + fixed.filter { !own.contains($0.name) } + launch.properties
   }
 
   /// An argument whose `$` are doubled, because the manager expands variables (systemd.service(5), "Command Lines").
