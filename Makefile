@@ -2,6 +2,7 @@
 #
 #   make run        build, and watch a demonstration keep a git mirror fresh
 #   make test       set up what the tests need, and run all of them
+#   make sanitize   run the Swift tests under AddressSanitizer and ThreadSanitizer
 #   make bench      measure, beside a yardstick in C, systemd's timers, curl, wget, aria2 and mosquitto_sub
 #   make score      hold the plans against the best that are possible
 #   make install    build for release and install below $(DESTDIR)$(PREFIX)
@@ -24,7 +25,7 @@ TEST_PACKAGES := $(BUILD_PACKAGES) python3-venv systemd dbus dbus-user-session l
   mosquitto mosquitto-clients libnginx-mod-nchan
 
 .PHONY: run test bench score release install uninstall format check-format build-setup test-setup
-.PHONY: test-swift test-python test-service
+.PHONY: test-swift test-python test-service sanitize
 
 run: release
 	$(SWIFT) build $(RELEASE_FLAGS) --product refresh-example
@@ -65,6 +66,16 @@ test-service: test-swift
 	  $(addprefix Tests/TransferTests/test_,$(addsuffix .py,interruptions sessions steering))
 	BIN_DIR=$(abspath .build/debug) LAUNCHER=systemd Tests/with-systemd -b $(abspath .) -- \
 	  $(abspath $(PYTHON)) -m pytest -q -p no:cacheprovider Tests/PushTests/test_example.py
+
+# Each sanitizer has a build folder of its own, so that nothing else is built again. Leaks are not looked for: the
+# generator of the Swift types leaves its memory to the end of its process.
+sanitize: test-setup
+	ASAN_OPTIONS=detect_leaks=0 $(SWIFT) build --build-tests --sanitize address --scratch-path .build-asan
+	ASAN_OPTIONS=detect_leaks=0 .build-asan/debug/refreshdPackageTests.xctest --testing-library swift-testing \
+	  --no-parallel --skip SystemdLauncherTests
+	$(SWIFT) build --build-tests --sanitize thread --scratch-path .build-tsan
+	.build-tsan/debug/refreshdPackageTests.xctest --testing-library swift-testing --no-parallel \
+	  --filter 'SystemdTests|RefreshStoreTests|VarlinkTests|RefreshKitTests'
 
 bench: release test-setup
 	$(SWIFT) build $(RELEASE_FLAGS) --product engine-bench
