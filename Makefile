@@ -3,6 +3,7 @@
 #   make run        build, and watch a demonstration keep a git mirror fresh
 #   make test       set up what the tests need, and run all of them
 #   make fuzz       feed the programs hostile input for REFRESH_FUZZ_SECONDS (an hour), from REFRESH_FUZZ_SEED
+#   make sanitize   run the Swift tests under AddressSanitizer and ThreadSanitizer
 #   make bench      measure, beside a yardstick in C, systemd's timers, curl, wget, aria2 and mosquitto_sub
 #   make chaos      cause each fault of Tests/Chaos on a release build, and hold its figures on this machine
 #   make score      hold the plans against the best that are possible
@@ -25,7 +26,7 @@ TEST_PACKAGES := $(BUILD_PACKAGES) python3-venv systemd dbus dbus-user-session l
   libnss-systemd gcc libc6-dev util-linux procps python3-dbusmock iproute2 nginx apache2-bin openssl curl \
   mosquitto mosquitto-clients libnginx-mod-nchan
 
-.PHONY: run test fuzz bench chaos score release install uninstall format check-format build-setup test-setup
+.PHONY: run test fuzz sanitize bench chaos score release install uninstall format check-format build-setup test-setup
 
 run: release
 	$(SWIFT) build $(RELEASE_FLAGS) --product refresh-example
@@ -47,6 +48,16 @@ fuzz: test-setup
 	BIN_DIR=$(abspath .build/debug) REFRESHCTL=$(abspath .build/debug)/refreshctl \
 	  REFRESH_FUZZ_SECONDS=$${REFRESH_FUZZ_SECONDS:-3600} REFRESH_FUZZ_SEED=$${REFRESH_FUZZ_SEED:-$$(date +%s)} \
 	  $(PYTHON) -m pytest -q -n 2 --dist worksteal Tests/Fuzz
+
+# Each sanitizer has a build folder of its own, so that nothing else is built again. Leaks are not looked for: the
+# generator of the Swift types leaves its memory to the end of its process.
+sanitize: test-setup
+	ASAN_OPTIONS=detect_leaks=0 $(SWIFT) build --build-tests --sanitize address --scratch-path .build-asan
+	ASAN_OPTIONS=detect_leaks=0 .build-asan/debug/refreshdPackageTests.xctest --testing-library swift-testing \
+	  --no-parallel --skip SystemdLauncherTests
+	$(SWIFT) build --build-tests --sanitize thread --scratch-path .build-tsan
+	.build-tsan/debug/refreshdPackageTests.xctest --testing-library swift-testing --no-parallel \
+	  --filter 'SystemdTests|RefreshStoreTests|VarlinkTests|RefreshKitTests'
 
 bench: release test-setup
 	$(SWIFT) build $(RELEASE_FLAGS) --product engine-bench

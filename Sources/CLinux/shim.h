@@ -37,6 +37,14 @@ static inline int linux_peer_credentials(int fd, pid_t *pid, uid_t *uid, gid_t *
   return 0;
 }
 
+/* Opens the process that connected: SO_PEERPIDFD, Linux 6.5. */
+static inline int linux_peer_pidfd(int fd) {
+  int pidfd = -1;
+  socklen_t size = sizeof pidfd;
+  const int so_peerpidfd = 77;
+  return getsockopt(fd, SOL_SOCKET, so_peerpidfd, &pidfd, &size) < 0 ? -1 : pidfd;
+}
+
 /* Reads the supplementary groups of the peer: SO_PEERGROUPS, Linux 4.13. `bytes` is the size of the buffer, and then
    that of the list. */
 static inline int linux_peer_groups(int fd, gid_t *groups, socklen_t *bytes) {

@@ -19,13 +19,15 @@ extension Daemon {
         Interface(RefreshdInterface.self),
       ],
       bounds: Self.bounds, reactor: reactor)
+    let origin = CallerOrigin(readsRoots: settings.isUserDaemon, launcher: ports.launcher)
+    server.confine = { origin.confinement(of: $0, $1) }
     life.server = server
     for listener in passed { try server.listen(on: listener.descriptor) }
     guard passed.isEmpty else { return }
     try Directory(path: settings.socketDirectory, purpose: "directory of the socket", option: "--socket PATH")
-      .make(mode: 0o755)
-    // Everyone may connect: who may ask what is decided for each call.
-    try server.listen(at: settings.socket, mode: 0o666)
+      .make(mode: settings.isUserDaemon ? 0o700 : 0o755)
+    // Everyone may connect to the system's daemon: who may ask what is decided for each call.
+    try server.listen(at: settings.socket, mode: settings.isUserDaemon ? 0o600 : 0o666)
   }
 
   private var appInterface: Interface {
@@ -108,16 +110,17 @@ extension Daemon {
   }
 
   /// The app that a call is about, if the caller may ask about it; else the call is answered.
+  ///
+  /// Who may not ask learns nothing about which apps there are.
   func app<Parameters>(named name: String, for call: Call<Parameters>) -> AppConfiguration? {
-    guard let app = AppID(name).flatMap({ core.configuration[$0] }) else {
+    let app = AppID(name).flatMap { core.configuration[$0] }
+    if let app, core.access.may(call.peer, about: app) { return app }
+    if app == nil, core.access.mayAll(call.peer) {
       call.fail(RefreshdInterface.NoSuchApp(app: name))
-      return nil
+    } else {
+      call.fail(core.access.refusal(of: call.peer, app: name))
     }
-    guard core.access.may(call.peer, about: app) else {
-      call.fail(RefreshdInterface.NotAllowed(app: name, remedy: core.access.remedy(for: app)))
-      return nil
-    }
-    return app
+    return nil
   }
 
   /// The apps that a call is about, if the caller may ask about each; else the call is answered.

@@ -34,6 +34,11 @@ enum SmallFiles {
     do throws(SystemCallError) { return try list(directory) } catch { return [] }
   }
 
+  /// The names of the directories in a directory of cgroups; each file there has a name with a dot.
+  static func directories(in directory: String) -> [String] {
+    names(in: directory).filter { access("\(directory)/\($0)/cgroup.procs", F_OK) == 0 }
+  }
+
   /// The names in a directory, except those that begin with a dot.
   static func list(_ directory: String) throws(SystemCallError) -> [String] {
     guard let stream = opendir(directory) else { throw SystemCallError(attempt: "read \(directory)", code: errno) }

@@ -14,7 +14,7 @@ public final class ThreadExecutor: SerialExecutor, @unchecked Sendable {
   /// How long the thread waits for more work, on the monotonic clock.
   private static let patience = 1
   /// Address space of the thread's stack; SQLite and the walk of a directory need a tenth of it.
-  private static let defaultStackBytes = 512 * 1024
+  public static let defaultStackBytes = 512 * 1024
 
   private let name: String
   private let stackBytes: Int
@@ -26,12 +26,9 @@ public final class ThreadExecutor: SerialExecutor, @unchecked Sendable {
 
   /// Makes an executor whose thread is shown as `name` by `ps -L` and the like.
   ///
-  /// The kernel shows 15 bytes of a name (`proc_pid_comm(5)`). No thread is started yet.
-  public convenience init(name: String) {
-    self.init(name: name, stackBytes: Self.defaultStackBytes)
-  }
-
-  init(name: String, stackBytes: Int) {
+  /// The kernel shows 15 bytes of a name (`proc_pid_comm(5)`). The thread's stack is address space, which costs memory
+  /// only where it is used. No thread is started yet.
+  public init(name: String, stackBytes: Int = defaultStackBytes) {
     self.name = name
     self.stackBytes = stackBytes
     lock = .allocate(capacity: 1)
@@ -64,7 +61,10 @@ public final class ThreadExecutor: SerialExecutor, @unchecked Sendable {
       return true
     }
     if mustStart, !startThread() {
+      // A job may drop the last reference, from this thread or another; the runtime holds none for `enqueue`.
+      let retained = Unmanaged.passRetained(self)
       work(waiting: false)
+      retained.release()
     }
   }
 

@@ -1,13 +1,12 @@
-import CSystemd
 import Glibc
 
 /// Writes log entries to systemd's journal, or as text to standard error.
 ///
-/// If systemd connected standard error to the journal, entries go there with all fields (sd_journal_sendv(3)). A
+/// If systemd connected standard error to the journal, entries go there with all fields. A
 /// terminal, a file or a pipe gets a line of text.
 public struct Journal: Sendable {
-  enum Destination: Hashable, Sendable {
-    case journal
+  enum Destination: Sendable {
+    case journal(JournalSocket)
     case text(descriptor: Int32, style: TextStyle)
   }
 
@@ -19,7 +18,8 @@ public struct Journal: Sendable {
     self.init(
       identifier: identifier,
       destination: Self.isJournal(STDERR_FILENO)
-        ? .journal : .text(descriptor: STDERR_FILENO, style: TextStyle(of: STDERR_FILENO)))
+        ? .journal(JournalSocket(identifier: identifier))
+        : .text(descriptor: STDERR_FILENO, style: TextStyle(of: STDERR_FILENO)))
   }
 
   init(identifier: String, destination: Destination) {
@@ -28,18 +28,16 @@ public struct Journal: Sendable {
   }
 
   /// Whether entries go to the journal with their fields, and not as text.
-  public var isStructured: Bool { destination == .journal }
+  public var isStructured: Bool {
+    if case .journal = destination { true } else { false }
+  }
 
   /// Writes `entry`, with the source location of the caller.
   ///
-  /// Throws nothing, because there is no other place to report an error. If journald refuses an entry, it goes to
-  /// standard error as text.
+  /// Throws nothing, because there is no other place to report an error, and never waits for journald.
   public func write(_ entry: Entry, file: StaticString = #fileID, line: UInt = #line) {
     switch destination {
-    case .journal:
-      let result = Self.send(assignments(of: entry, file: file, line: line))
-      guard result < 0 else { return }
-      Self.write(TextStyle().line(of: entry), to: STDERR_FILENO)
+    case .journal(let socket): socket.send(assignments(of: entry, file: file, line: line))
     case .text(let descriptor, let style):
       Self.write(style.line(of: entry), to: descriptor)
     }
@@ -64,18 +62,6 @@ public struct Journal: Sendable {
     var file = stat()
     guard fstat(descriptor, &file) == 0 else { return false }
     return String(cString: stream) == "\(file.st_dev):\(file.st_ino)"
-  }
-
-  private static func send(_ assignments: [String]) -> Int32 {
-    var bytes = assignments.flatMap(\.utf8)
-    return bytes.withUnsafeMutableBytes { buffer in
-      var start = 0
-      let vectors = assignments.map { assignment in
-        defer { start += assignment.utf8.count }
-        return iovec(iov_base: buffer.baseAddress?.advanced(by: start), iov_len: assignment.utf8.count)
-      }
-      return sd_journal_sendv(vectors, Int32(vectors.count))
-    }
   }
 
   private static func write(_ line: String, to descriptor: Int32) {

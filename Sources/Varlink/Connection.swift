@@ -9,7 +9,7 @@ import JSON
 /// that an answer given in the middle of a change of the caller's state never re-enters it.
 public final class Connection {
   /// The process at the other end.
-  public let peer: Peer
+  public private(set) var peer: Peer
 
   private enum State {
     case open
@@ -33,6 +33,7 @@ public final class Connection {
   /// How many bytes of this connection the server counts for its user.
   private(set) var held = 0
 
+  private var isLookedAt = false
   private var isInFlight = false
   /// Calls are being taken up; their answers are sent together afterwards.
   private var isTaking = false
@@ -178,12 +179,20 @@ public final class Connection {
 
   private func start(_ call: IncomingCall) {
     isInFlight = true
+    if !isLookedAt { look() }
     let state = CallState(
       connection: self, method: call.method, wantsMore: call.wantsMore, isOneway: call.isOneway)
     switch call.action {
     case .run(let handler): handler(state)
     case .fail(let error): state.fail(error)
     }
+  }
+
+  /// Finds out what the peer may speak about; a silent client costs no look.
+  private func look() {
+    isLookedAt = true
+    guard let server, let confine = server.confine else { return }
+    peer.confinement = Confinement(of: descriptor, peer, by: confine)
   }
 
   /// After a turn: ends what is done with, and watches for what is wanted next.

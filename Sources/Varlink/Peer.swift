@@ -14,13 +14,16 @@ public struct Peer: Sendable, Equatable {
   public let gid: gid_t
   /// The supplementary groups; empty before Linux 4.13.
   public let groups: [gid_t]
+  /// The one subject that the peer may speak about, once it has called.
+  public internal(set) var confinement: Confinement
 
   /// Credentials as given, for tests and for peers that are known otherwise.
-  public init(pid: pid_t, uid: uid_t, gid: gid_t, groups: [gid_t]) {
+  public init(pid: pid_t, uid: uid_t, gid: gid_t, groups: [gid_t], confinement: Confinement = .none) {
     self.pid = pid
     self.uid = uid
     self.gid = gid
     self.groups = groups
+    self.confinement = confinement
   }
 
   /// The peer of a connected Unix socket; nil when the kernel does not tell.

@@ -97,11 +97,24 @@ enum UnixSocket {
 
   private static func isStale(_ path: String) throws(SocketError) -> Bool {
     do throws(SocketError) {
-      close(try connect(to: path))
-      return false
+      let socket = try connect(to: path)
+      defer { close(socket) }
+      return hasEnded(listenerOf: socket)
     } catch {
       return error.code == ECONNREFUSED
     }
+  }
+
+  /// Whether the process that listens has ended, so that only a child of it still holds the socket.
+  ///
+  /// A child has all descriptors of its parent until it calls execve(2), and may outlive a parent that was killed.
+  private static func hasEnded(listenerOf socket: Int32) -> Bool {
+    let pidfd = linux_peer_pidfd(socket)
+    // Before Linux 6.5 nobody can tell, and Linux hands out no process that has been waited for, or one that has ended.
+    guard pidfd >= 0 else { return errno == ESRCH || errno == EINVAL }
+    defer { close(pidfd) }
+    var end = pollfd(fd: pidfd, events: Int16(POLLIN), revents: 0)
+    return poll(&end, 1, 0) > 0
   }
 
   private static func closing<Result>(

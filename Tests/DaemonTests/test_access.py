@@ -2,10 +2,12 @@
 
 import os
 import pwd
+import signal
+import socket
 
 import pytest
 
-from client import as_user, fails
+from client import answers, as_user, fails, message
 from daemon import MAIL, TODO
 
 pytestmark = pytest.mark.skipif(os.geteuid() != 0, reason="only root may become another user")
@@ -42,6 +44,35 @@ def test_another_users_app_is_not_ones_own(daemon, apps, method, parameters):
     assert daemon.show()["phase"] == "background"
     assert daemon.history() == []
     assert [daemon.show(app)["background_interval"]["overridden"] for app in (TODO, MAIL)] == [False, False]
+
+
+@pytest.mark.parametrize("method, parameters", ABOUT_AN_APP)
+def test_a_stranger_learns_nothing_about_which_apps_there_are(daemon, apps, method, parameters):
+    def refusal(name):
+        asked = {key: name if key == "app" else [name] if key == "apps" else value for key, value in parameters.items()}
+        with as_user(STRANGER), fails("org.refreshd.NotAllowed", app=name) as refused:
+            daemon.call(method, **asked)
+        return refused["remedy"]
+
+    assert refusal(TODO) == refusal(MAIL) == refusal("org.example.none")
+
+
+def test_a_process_that_has_ended_speaks_for_nobody(daemon, apps):
+    """It may have handed its socket to another of its sandbox; the daemon looks at it only when it accepts."""
+    daemon.signal(signal.SIGSTOP)
+    mine, childs = socket.socketpair()
+    child = os.fork()
+    if child == 0:
+        connection = daemon.client.connect()
+        socket.send_fds(childs, [b"x"], [connection.fileno()])
+        os._exit(0)
+    _, [descriptor], _, _ = socket.recv_fds(mine, 1, 1)
+    os.waitpid(child, 0)
+    daemon.signal(signal.SIGCONT)
+    with socket.socket(fileno=descriptor) as connection:
+        connection.sendall(message("org.refreshd.Manager.Show", {"app": TODO}))
+        [answer] = answers(connection)
+    assert answer["error"] == "org.refreshd.NotAllowed"
 
 
 @pytest.mark.parametrize("method", ABOUT_THE_DAEMON)

@@ -54,8 +54,8 @@ import Testing
   private func cut(_ pieces: [[UInt8]]) -> (lines: [String], message: String) {
     var output = OutputLines()
     var lines: [String] = []
-    for piece in pieces { output.receive(piece) { lines.append($0) } }
-    output.finish { lines.append($0) }
+    for piece in pieces { output.receive(piece) { lines.append(String(decoding: $0, as: UTF8.self)) } }
+    output.finish { lines.append(String(decoding: $0, as: UTF8.self)) }
     return (lines, output.message)
   }
 }

@@ -109,4 +109,18 @@ import Testing
     #expect(worker.isIsolated() == false)
     #expect(await worker.add() == 2)
   }
+  @Test func `without a thread the executor outlives its last job`() async {
+    for _ in 1...200 {
+      weak var executor: ThreadExecutor?
+      do {
+        let worker = Worker(ThreadExecutor(name: "none", stackBytes: 1 << 46))
+        executor = worker.executor
+        await withTaskGroup { group in
+          for _ in 1...4 { group.addTask { _ = await worker.add() } }
+        }
+      }
+      // The thread that ran the last job may still hold it for a moment.
+      while executor != nil { await Task.yield() }
+    }
+  }
 }

@@ -81,6 +81,54 @@ def test_the_first_call_starts_the_users_daemon_with_files_in_the_users_home(ann
     assert "answers on the user bus" in anna.refreshctl("status").stdout
 
 
+def test_a_daemon_that_starts_before_its_bus_waits_for_it(anna):
+    """Its tasks would inherit the restrictions of its unit, and its apps' sandboxes would be lost."""
+    command = "touch probe 2> /dev/null && echo wrote || echo refused"
+    anna.write("apps.d/todo.toml", app(command, deadline="5min") + '[sandbox]\nProtectHome = "read-only"\n')
+    # Without her bus, her manager is reached on its own socket.
+    own = lambda *arguments: as_user("anna", f"XDG_RUNTIME_DIR={anna.runtime}", "systemctl", "--user", *arguments)  # noqa: E731
+    try:
+        assert own("mask", "--runtime", "dbus.socket", "dbus.service").returncode == 0
+        assert own("stop", "dbus.socket", "dbus.service").returncode == 0
+        started = own("start", "refreshd.service")
+        assert started.returncode == 0, started.stderr
+        status = anna.refreshctl("status").stdout
+        assert "systemd (" in status and "No task can be started" in status and "All is well" not in status
+        client = subprocess.Popen(
+            ["runuser", "--login", "anna", "--command", f"XDG_RUNTIME_DIR={anna.runtime} refreshctl run {TODO}"],
+            stdout=subprocess.PIPE, text=True,
+        )
+    finally:
+        own("unmask", "--runtime", "dbus.socket", "dbus.service")
+        own("daemon-reload")
+        own("start", "dbus.socket")
+    assert "refused" in client.communicate(timeout=120)[0]
+    assert "All is well" in anna.refreshctl("status").stdout
+
+
+@pytest.mark.parametrize("time", range(2))
+def test_a_restart_of_the_users_manager_brings_the_launcher_back(anna, time):
+    anna.write("apps.d/todo.toml", app("touch probe 2> /dev/null && echo wrote || echo refused")
+               + '[sandbox]\nProtectHome = "read-only"\n')
+    anna.systemctl("enable", "--now", "refreshd.service")
+    try:
+        subprocess.run(["systemctl", "restart", anna.manager], check=True, timeout=120)
+        answer = anna.refreshctl("run", TODO)
+        assert "refused" in answer.stdout, answer.stderr
+        status = anna.refreshctl("status").stdout
+        assert "systemd (" in status and "All is well" in status
+    finally:
+        anna.systemctl("disable", "refreshd.service", "refreshd.socket")
+
+
+def test_a_users_task_speaks_for_its_own_app_only(anna):
+    anna.write("apps.d/todo.toml", app(f"refreshctl status {TODO} > /dev/null && refreshctl status {IDS[0]}; exit 0"))
+    anna.write(f"apps.d/{IDS[0]}.toml", app("exit 0", id=IDS[0]))
+    anna.systemctl("start", "refreshd.socket")
+    assert "speaks for itself only" in anna.refreshctl("run", TODO).stdout
+    assert anna.refreshctl("status", IDS[0]).returncode == 0
+
+
 def test_a_users_sandbox_is_in_force(anna):
     command = "mkdir -p open; for file in open/probe probe; do touch $file 2> /dev/null && echo $file; done; exit 0"
     anna.write("apps.d/todo.toml", app(command))

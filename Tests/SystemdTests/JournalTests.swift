@@ -56,7 +56,7 @@ import Testing
   }
 
   @Test func theJournalGetsEveryField() {
-    let journal = Journal(identifier: "refreshd", destination: .journal)
+    let journal = Journal(identifier: "refreshd", destination: .journal(JournalSocket(identifier: "refreshd")))
     let entry = Entry(
       "first\nsecond", priority: .warning, messageID: 0x0a, fields: [.init("REFRESH_APP", "org.example.todo")])
     #expect(

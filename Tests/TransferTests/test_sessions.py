@@ -1,5 +1,6 @@
 """When the last transfer of a session has ended, its app is woken once, with the result of each transfer."""
 
+import pathlib
 import sqlite3
 import time
 
@@ -194,6 +195,26 @@ def test_nobody_speaks_for_a_worker_without_its_token(running, misbehaving):
     with fails("org.refreshd.NoSuchToken"):
         running.daemon.client.stream("Worker.Work", token="0" * 32)
     assert running.show(1)["state"] == "transferring"
+
+
+def test_a_workers_token_is_of_no_use_to_another_user(running, misbehaving):
+    running.download(misbehaving.url("plain", SIZE, hold=1000))
+    misbehaving.wait_until_held("plain")
+    running.daemon.socket.chmod(0o666)
+    mark = f"REFRESH_SOCKET={running.daemon.socket}"
+    environments = [read(process / "environ").split("\0") for process in pathlib.Path("/proc").glob("[0-9]*")]
+    [worker] = [variables for variables in environments if mark in variables]
+    [token] = [variable.partition("=")[2] for variable in worker if variable.startswith("REFRESH_TOKEN=")]
+    with as_user(65534), fails("org.refreshd.NoSuchToken"):
+        running.daemon.call("Worker.Report", token=token, reports=[])
+    running.daemon.call("Worker.Report", token=token, reports=[])
+
+
+def read(path):
+    try:
+        return path.read_text()
+    except OSError:
+        return ""
 
 
 def test_only_owner_and_root_have_files_moved(running, misbehaving):

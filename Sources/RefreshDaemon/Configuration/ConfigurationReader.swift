@@ -26,7 +26,8 @@ final class ConfigurationReader: ConfigurationFiles {
   private actor Worker {
     private let sources: ConfigurationSources
     private let reader: Reader
-    private nonisolated let executor = ThreadExecutor(name: "configuration")
+    /// With the stack of a main thread: toml++ recurses into a file, one level for each dot of a key.
+    private nonisolated let executor = ThreadExecutor(name: "configuration", stackBytes: 8 << 20)
 
     nonisolated var unownedExecutor: UnownedSerialExecutor { executor.asUnownedSerialExecutor() }
 

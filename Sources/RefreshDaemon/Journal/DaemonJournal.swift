@@ -10,9 +10,8 @@ import Systemd
 struct DaemonJournal: Sendable {
   private let append: @Sendable (Entry) -> Void
 
-  /// Writes to the real journal unless a test gives a closure of its own.
-  init(append: (@Sendable (Entry) -> Void)? = nil) {
-    let journal = Journal(identifier: "refreshd")
+  /// Writes to `journal` unless a test gives a closure of its own.
+  init(_ journal: Journal = Journal(identifier: "refreshd"), append: (@Sendable (Entry) -> Void)? = nil) {
     self.append = append ?? { journal.write($0) }
   }
 

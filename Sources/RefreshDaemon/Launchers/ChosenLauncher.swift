@@ -26,6 +26,7 @@ struct ChosenLauncher {
       return try Manager(of: settings)
     }
     let setup: SystemdLauncher.Setup?
+    var absence: String?
     let reason: String
     switch (manager, asked) {
     case (.success(let manager), _):
@@ -37,7 +38,8 @@ struct ChosenLauncher {
       reason = "refreshd.toml says so"
     case (.failure(let unusable), .auto) where unusable.mayPass:
       setup = Manager.expected(of: settings).setup(for: settings)
-      reason = "the machine was booted with systemd, which did not answer at the start: \(unusable.reason)"
+      absence = unusable.reason
+      reason = "systemd manages this machine, but did not answer at the start: \(unusable.reason)"
     case (.failure(let unusable), _):
       setup = nil
       reason = unusable.reason
@@ -52,7 +54,7 @@ struct ChosenLauncher {
       .make(mode: 0o755)
     try Directory(path: setup.files, purpose: "directory of the tasks' environments", option: "--socket PATH")
       .make(mode: 0o700)
-    launcher = try SystemdLauncher(on: loop, with: setup)
+    launcher = try SystemdLauncher(on: loop, with: setup, absence: absence)
   }
 
   /// The reason why the service manager cannot start tasks for this daemon.
@@ -94,16 +96,16 @@ struct ChosenLauncher {
       do throws(SystemdError) {
         session = try BusSession(expected.bus)
       } catch {
-        throw Unusable(reason: "\(error)", mayPass: error.code == ETIMEDOUT)
+        throw Unusable(reason: "\(error)", mayPass: error.code == ETIMEDOUT || settings.isBoundUnit)
       }
       do throws(BusError) {
         let version = try session.call(ServiceManager.get("Version")).first?.text
         let cgroup = try session.call(ServiceManager.get("ControlGroup")).first?.text
         self.init(bus: expected.bus, version: version ?? "", cgroup: cgroup ?? expected.cgroup)
       } catch {
-        // The machine's manager is away for a moment while it re-executes itself; a user's bus may have no manager at
-        // all.
-        let isAway = error.isWithoutAnswer || error.isNobodyThere && !settings.isUserDaemon
+        // The machine's manager is away for a moment while it re-executes itself. A user's manager starts its units
+        // before it is on the bus; a bus that no manager of the user runs has none at all.
+        let isAway = error.isWithoutAnswer || error.isNobodyThere && !settings.isUserDaemon || settings.isBoundUnit
         throw Unusable(reason: "no service manager answers on the \(expected.bus.name): \(error)", mayPass: isAway)
       }
     }

@@ -21,6 +21,12 @@ protocol Launcher: AnyObject {
   /// The reason why tasks cannot be started at present; nil if none is known.
   var problem: String? { get }
 
+  /// The app of a task that runs as a child of the daemon; nil if it runs no such task.
+  func app(of key: TaskKey) -> AppID?
+
+  /// The directories of the running tasks' cgroups, as far as each has its own.
+  var cgroups: [String] { get }
+
   /// Starts a task; a key may be used again only after its end.
   func start(_ launch: TaskLaunch)
 
@@ -136,6 +142,10 @@ struct FoundTask: Hashable, Sendable {
 }
 
 extension Launcher {
+  func app(of key: TaskKey) -> AppID? { nil }
+
+  var cgroups: [String] { [] }
+
   /// Sends all processes of a task the signal of a step of their end.
   func send(_ step: TerminationSequence.Step, to key: TaskKey) {
     switch step {

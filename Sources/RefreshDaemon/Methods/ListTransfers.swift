@@ -21,27 +21,19 @@ extension Daemon {
 
   /// Whether the caller may ask about the transfers of an app, also of a former one; if not, the call is answered.
   func mayAsk<Parameters>(about name: String, for call: Call<Parameters>) -> Bool {
-    let app = AppID(name)
-    guard let app, core.configuration[app] != nil || core.engine.state(of: app) != nil else {
-      call.fail(RefreshdInterface.NoSuchApp(app: name))
+    guard let app = AppID(name), core.may(call.peer, about: app) else {
+      if core.access.mayAll(call.peer) {
+        call.fail(RefreshdInterface.NoSuchApp(app: name))
+      } else {
+        call.fail(core.access.refusal(of: call.peer, app: name))
+      }
       return false
     }
-    guard core.may(call.peer, about: app) else {
-      call.fail(RefreshdInterface.NotAllowed(app: name, remedy: remedy(for: app)))
+    guard core.configuration[app] != nil || core.engine.state(of: app) != nil else {
+      call.fail(RefreshdInterface.NoSuchApp(app: name))
       return false
     }
     return true
   }
 
-  /// The app of a call, if it is configured and the caller may ask about it; if not, the call is answered.
-  func app<Parameters>(named name: String, forTransfersOf call: Call<Parameters>) -> AppConfiguration? {
-    guard let app = AppID(name).flatMap({ core.configuration[$0] }) else {
-      call.fail(RefreshdInterface.NoSuchApp(app: name))
-      return nil
-    }
-    return mayAsk(about: name, for: call) ? app : nil
-  }
-
-  /// The remedy for a caller that may not ask about the transfers of an app.
-  func remedy(for app: AppID) -> String { core.configuration[app].map(core.access.remedy) ?? core.access.remedy }
 }

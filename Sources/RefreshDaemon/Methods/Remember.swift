@@ -8,6 +8,8 @@ extension Daemon {
   func remember(_ call: Call<WorkerInterface.Remember.Parameters>) {
     let asked = call.parameters
     guard let key = runner.task(of: asked.token), let running = runner[key.refresh], running.performer == nil,
+      // The worker runs as the owner; another user may not speak with a token that it has found.
+      running.app.owner.uid == call.peer.uid,
       let fetch = running.app.commands[key.task].fetch
     else { return call.fail(RefreshdInterface.NoSuchToken()) }
     guard asked.url == fetch.file.url else { return call.fail(InvalidParameter(parameter: "url")) }

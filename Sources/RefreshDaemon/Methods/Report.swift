@@ -7,7 +7,7 @@ extension Daemon {
   ///
   /// A worker may forget an answered report. On a full disk the daemon goes on in memory, and so does the worker.
   func report(_ call: Call<WorkerInterface.Report.Parameters>) {
-    guard let worker = transfers.workers.worker(of: call.parameters.token) else {
+    guard let worker = transfers.workers.worker(of: call.parameters.token, for: call.peer) else {
       return call.fail(RefreshdInterface.NoSuchToken())
     }
     let now = core.readClocks()

@@ -24,7 +24,7 @@ extension Daemon {
             directories: ports.files.directories, sinceMicroseconds: core.configuration.sinceMicroseconds,
             problems: core.configuration.refused.map(Wire.Problem.init)),
           store: Wire.StoreState(directory: settings.stateDirectory, problem: saving.problem?.description),
-          push: pushes.bridge.state)))
+          push: pushes.bridge.state, launcherProblem: ports.launcher.problem)))
   }
 
   private var launcherReason: String {

@@ -33,7 +33,7 @@ extension Daemon {
       }
       let app = state.policy.app
       guard core.may(call.peer, about: app) else {
-        call.fail(RefreshdInterface.NotAllowed(app: app.description, remedy: remedy(for: app)))
+        call.fail(RefreshdInterface.NotAllowed(remedy: core.access.remedy(for: call.peer)))
         return nil
       }
       if case .ended(let result, _) = state.stage {

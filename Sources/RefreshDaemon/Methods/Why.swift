@@ -31,7 +31,9 @@ extension Daemon {
       ExplanationView(
         view: view, explanation: explanation, conditions: core.engine.conditions, pause: core.engine.device.pause,
         past: past,
-        pushesUsed: core.engine.pushesUsed(by: app.id, at: now), pushesDropped: Array(dropped.prefix(Self.droppedLimit))
+        pushesUsed: core.engine.pushesUsed(by: app.id, at: now),
+        pushesDropped: Array(dropped.prefix(Self.droppedLimit)),
+        launcherProblem: ports.launcher.problem
       ).wire
     }
   }

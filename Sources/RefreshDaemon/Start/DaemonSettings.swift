@@ -26,6 +26,18 @@ public struct DaemonSettings: Sendable {
   /// The environment that the daemon was started with, `NAME=value` each.
   let environment: [String]
 
+  /// Whether systemd runs the daemon as a unit whose restrictions its children would inherit.
+  ///
+  /// Such a daemon never starts tasks itself. `systemd/spawn.conf` lifts the restrictions and delegates the cgroup.
+  var isBoundUnit: Bool { isOwnUnit && Cgroup.delegated() == nil }
+
+  /// Whether systemd started this very process (systemd.exec(5)); a terminal in a unit hands `INVOCATION_ID` on.
+  private var isOwnUnit: Bool {
+    let variables = Variables(environment)
+    guard variables["INVOCATION_ID"] != nil else { return false }
+    return variables["SYSTEMD_EXEC_PID"].map { $0 == "\(getpid())" } ?? true
+  }
+
   /// The directory of the socket.
   var socketDirectory: String { socket.lastIndex(of: "/").map { String(socket[..<$0]) } ?? "/" }
 

@@ -15,8 +15,10 @@ public enum Service {
     // A write to a closed pipe or socket then fails, and does not end the daemon.
     signal(SIGPIPE, SIG_IGN)
     let loop = try onLoop { () throws(SystemdError) in try EventLoop() }
-    let (daemon, signals) = try open(settings, loop)
-    let code = try withExtendedLifetime((daemon, signals)) { () throws(ServiceError) in
+    let journal = Journal(identifier: "refreshd")
+    let flush = try onLoop { () throws(SystemdError) in try JournalFlush(of: journal, on: loop) }
+    let (daemon, signals) = try open(settings, loop, DaemonJournal(journal))
+    let code = try withExtendedLifetime((daemon, signals, flush)) { () throws(ServiceError) in
       try onLoop { () throws(SystemdError) in try loop.run() }
     }
     guard code == 0 else { throw ServiceError(.software, "cannot go on: the event loop ended with code \(code)") }
@@ -24,13 +26,12 @@ public enum Service {
 
   /// Makes the daemon of its parts; what only the start needed is gone when this returns.
   private static func open(
-    _ settings: DaemonSettings, _ loop: EventLoop
+    _ settings: DaemonSettings, _ loop: EventLoop, _ journal: DaemonJournal
   ) throws(ServiceError) -> (Daemon, [SignalSource]) {
     let moment = Moment.now()
     let configuration = try readConfiguration(settings)
     try StateLock.hold(in: settings.stateDirectory)
     let (store, loaded) = try openStore(settings, moment)
-    let journal = DaemonJournal()
     if let damaged = loaded.damaged { journal.setAside(damaged) }
     for (id, problem) in loaded.unreadableTransfers.sorted(by: { $0.key < $1.key }) { journal.forgot(id, problem) }
     for (id, problem) in loaded.unreadablePushes.sorted(by: { $0.key < $1.key }) { journal.forgot(id, problem) }
@@ -80,7 +81,7 @@ public enum Service {
       notify: { notice, line throws(SystemdError) in
         if let notice { try Notify.send(notice, .status(line)) } else { try Notify.send(.status(line)) }
       },
-      trimMemory: HeapMemory.giveBack, access: .current())
+      trimMemory: HeapMemory.giveBack, access: .current(isUserDaemon: settings.isUserDaemon))
   }
 
   /// Reads the configuration and gives back how many apps it has, or every mistake.

@@ -30,6 +30,7 @@ final class WorkerPool {
     let app: AppID
     /// The folder that it may write to; nil for one that only reads files.
     let folder: String?
+    fileprivate let user: UInt32
     let token = Token.make()
     fileprivate let timer: any WakeTimer
     fileprivate(set) var stage = Stage.starting
@@ -44,8 +45,8 @@ final class WorkerPool {
     /// The bytes a second that it was told it may move; nil if there is no limit.
     fileprivate var rate: Int64?
 
-    fileprivate init(key: TaskKey, app: AppID, folder: String?, timer: any WakeTimer) {
-      (self.key, self.app, self.folder, self.timer) = (key, app, folder, timer)
+    fileprivate init(key: TaskKey, app: AppConfiguration, folder: String?, timer: any WakeTimer) {
+      (self.key, self.app, self.user, self.folder, self.timer) = (key, app.id, app.owner.uid, folder, timer)
     }
 
     /// Whether it accepts more work.
@@ -88,8 +89,10 @@ final class WorkerPool {
 
   var isEmpty: Bool { workers.isEmpty }
 
-  /// The worker that was started with a token.
-  func worker(of token: String) -> Worker? { workers.values.first { $0.token == token } }
+  /// The worker that was started with a token, if the peer is its user.
+  func worker(of token: String, for peer: Peer) -> Worker? {
+    workers.values.first { $0.token == token && $0.user == peer.uid }
+  }
 
   private func holder(of id: TransferID) -> Worker? { workers.values.first { $0.given.contains(id) } }
 
@@ -149,7 +152,9 @@ final class WorkerPool {
 
   /// Gives a worker its orders on this call; false if no worker has this token or it has asked before.
   func accept(_ call: WorkCall) -> Bool {
-    guard let worker = worker(of: call.parameters.token), worker.stage == .starting else { return false }
+    guard let worker = worker(of: call.parameters.token, for: call.peer), worker.stage == .starting else {
+      return false
+    }
     guard call.wantsMore else {
       call.fail(ExpectedMore())
       return true
@@ -180,7 +185,7 @@ final class WorkerPool {
     let worker: Worker
     do throws(SystemdError) {
       let timer = try core.scheduler.timer { [unowned self] in workers[key].map(boundPassed) }
-      worker = Worker(key: key, app: app.id, folder: folder, timer: timer)
+      worker = Worker(key: key, app: app, folder: folder, timer: timer)
     } catch {
       return nil
     }

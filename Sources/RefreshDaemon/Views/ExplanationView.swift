@@ -13,6 +13,8 @@ struct ExplanationView {
   /// How many pushes have woken the app in the window of the limit.
   let pushesUsed: Int
   let pushesDropped: [StoredDroppedPush]
+  /// Why no task can be started at present.
+  let launcherProblem: String?
 
   var wire: Wire.Explanation {
     let (row, intervals) = (view.row, view.intervals)
@@ -36,7 +38,8 @@ struct ExplanationView {
       waiting: explanation.waiting.map { Wire.Waiting($0, wallOffset: view.wallOffset) },
       planning: explanation.planning.map(planning), conditions: Wire.Conditions(conditions), past: past,
       pushes: explanation.pushes.map { Wire.PushWaiting($0, wallOffset: view.wallOffset) },
-      pushesDropped: pushesDropped.map(Wire.DroppedPush.init), pushLimit: pushLimit)
+      pushesDropped: pushesDropped.map(Wire.DroppedPush.init), pushLimit: pushLimit,
+      launcherProblem: launcherProblem)
   }
 
   private var pushLimit: Wire.PushLimit {

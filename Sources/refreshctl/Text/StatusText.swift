@@ -32,6 +32,9 @@ extension Screen {
     if let problem = daemon.store.problem {
       troubles.append("The store cannot be written (\(printable(problem))); the daemon keeps its state in memory only.")
     }
+    if let problem = daemon.launcherProblem {
+      troubles.append("No task can be started (\(printable(problem))); refreshes wait for it until their deadlines.")
+    }
     if let sources = daemon.push.flatMap(sentence) { troubles.append(sources) }
     if let pause = daemon.pause { troubles.append(sentence(pause)) }
     let state = troubles.isEmpty ? "All is well." : troubles.joined(separator: " ")

@@ -4,7 +4,10 @@ extension Screen {
   /// When and why an app is refreshed next, or why it is not, in a sentence or two.
   func sentence(_ why: Wire.Explanation) -> String {
     let state = "\(printable(why.name)) is \(why.phase.words)"
-    if let running = why.running { return sentence(state, running) }
+    if let running = why.running {
+      let waits = why.launcherProblem.map { " A task that has not started waits: \(printable($0))." }
+      return sentence(state, running) + (waits ?? "")
+    }
     switch why.verdict {
     case .refreshing, .ready: return "\(state). It is refreshed now."
     case .held: return "\(state). \(held(why))"

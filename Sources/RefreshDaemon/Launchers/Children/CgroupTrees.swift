@@ -7,6 +7,9 @@ import Systemd
 /// Works below the daemon's cgroup if the service manager has delegated it (`Delegate=yes`). A cgroup has either
 /// processes or children, so the daemon moves into the leaf `daemon`. A task is in `refresh-ID-N`.
 final class CgroupTrees: ProcessTrees {
+  /// How the names of the tasks' cgroups begin.
+  static let start = "refresh-"
+
   private let loop: EventLoop
   private let directory: String
   private var clearing: [TaskKey: CgroupWatch] = [:]
@@ -53,7 +56,7 @@ final class CgroupTrees: ProcessTrees {
   }
 
   func clean(until bound: WaitBound) {
-    for name in SmallFiles.names(in: directory) where name.hasPrefix("refresh-") {
+    for name in SmallFiles.names(in: directory) where name.hasPrefix(Self.start) {
       let path = "\(directory)/\(name)"
       Cgroup.send(SIGKILL, to: path)
       Cgroup.wait(forEndOf: path, until: bound)
@@ -61,11 +64,13 @@ final class CgroupTrees: ProcessTrees {
     }
   }
 
+  func cgroup(of key: TaskKey) -> String? { path(of: key) }
+
   private func cleared(_ key: TaskKey, then: (Duration) -> Void) {
     clearing[key] = nil
     _ = Cgroup.remove(path(of: key))
     then(.zero)
   }
 
-  private func path(of key: TaskKey) -> String { "\(directory)/refresh-\(key)" }
+  private func path(of key: TaskKey) -> String { "\(directory)/\(Self.start)\(key)" }
 }

@@ -21,10 +21,17 @@ protocol ProcessTrees: AnyObject {
   /// processes that this type reaped itself.
   func clear(_ key: TaskKey, then: @escaping (Duration) -> Void)
 
+  /// The directory of a task's cgroup, if it has one of its own.
+  func cgroup(of key: TaskKey) -> String?
+
   /// Kills the processes that a previous daemon left behind, and waits for their ends until the bound.
   ///
   /// Only processes that ``LeftProcesses`` cannot find.
   func clean(until bound: WaitBound)
+}
+
+extension ProcessTrees {
+  func cgroup(of key: TaskKey) -> String? { nil }
 }
 
 extension Duration {

@@ -20,6 +20,7 @@ final class SpawnLauncher: Launcher {
   private let spawner: Spawner
   private let trees: any ProcessTrees
   private let fingerprints: FingerprintReader
+  private let meters = OutputMeters()
   private var tasks: [TaskKey: SpawnedTask] = [:]
   private var failing: [TaskKey] = []
   private var failures: TimerSource?
@@ -96,6 +97,10 @@ final class SpawnLauncher: Launcher {
 
   var problem: String? { nil }
 
+  func app(of key: TaskKey) -> AppID? { tasks[key]?.launch.app }
+
+  var cgroups: [String] { tasks.keys.compactMap(trees.cgroup) }
+
   func keep(_ completion: TaskCompletion, of key: TaskKey) {}
 
   func release(_ refresh: RefreshID) {}
@@ -125,7 +130,8 @@ final class SpawnLauncher: Launcher {
   private func watch(_ process: ChildProcess, of task: SpawnedTask) throws(StartError) {
     let key = task.launch.key
     do throws(SystemdError) {
-      task.output = try TaskOutput(process.output, on: loop) { [unowned self] line in onOutput(key, line) }
+      let meter = meters.meter(of: task.launch.app, at: EventLoop.bootMicroseconds())
+      task.output = try TaskOutput(process.output, on: loop, meter: meter) { [unowned self] in onOutput(key, $0) }
       let source = try loop.watch(process.descriptor, for: .readable) { [unowned self] _ in mainEnded(task) }
       task.state = .running(process, source)
     } catch {

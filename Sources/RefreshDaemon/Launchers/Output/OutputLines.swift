@@ -30,8 +30,8 @@ struct OutputLines {
     return message
   }
 
-  /// Receives bytes, and calls `line` with each line that they complete.
-  mutating func receive(_ bytes: some Collection<UInt8>, line: (String) -> Void) {
+  /// Receives bytes, and calls `line` with the bytes of each line that they complete.
+  mutating func receive(_ bytes: some Collection<UInt8>, line: (ArraySlice<UInt8>) -> Void) {
     hasPrinted = hasPrinted || !bytes.isEmpty
     var rest = bytes[...]
     while let end = rest.firstIndex(of: UInt8(ascii: "\n")) {
@@ -43,11 +43,11 @@ struct OutputLines {
   }
 
   /// Calls `line` with the last line if it has no line break.
-  mutating func finish(line: (String) -> Void) {
+  mutating func finish(line: (ArraySlice<UInt8>) -> Void) {
     if !partial.isEmpty { flush(line: line) }
   }
 
-  private mutating func append(_ bytes: some Collection<UInt8>, line: (String) -> Void) {
+  private mutating func append(_ bytes: some Collection<UInt8>, line: (ArraySlice<UInt8>) -> Void) {
     partial.append(contentsOf: bytes)
     while partial.count > Self.lineBound {
       // Do not cut within a character: its later bytes are 10xxxxxx, at most three.
@@ -58,14 +58,17 @@ struct OutputLines {
     }
   }
 
-  private mutating func flush(line: (String) -> Void) {
+  private mutating func flush(line: (ArraySlice<UInt8>) -> Void) {
     if partial.last == UInt8(ascii: "\r") { partial.removeLast() }
     give(partial[...], line: line)
     partial.removeAll(keepingCapacity: true)
   }
 
-  private mutating func give(_ bytes: ArraySlice<UInt8>, line: (String) -> Void) {
-    if bytes.contains(where: { $0 > UInt8(ascii: " ") }) { last = Array(bytes.prefix(Self.messageBound + 4)) }
-    line(String(decoding: bytes, as: UTF8.self))
+  private mutating func give(_ bytes: ArraySlice<UInt8>, line: (ArraySlice<UInt8>) -> Void) {
+    if bytes.contains(where: { $0 > UInt8(ascii: " ") }) {
+      last.removeAll(keepingCapacity: true)
+      last.append(contentsOf: bytes.prefix(Self.messageBound + 4))
+    }
+    line(bytes)
   }
 }

@@ -4,34 +4,45 @@ import Systemd
 
 /// Reads a task's standard output and standard error from a pipe.
 ///
-/// Reads one buffer in each turn of the loop, so that a task that prints without end does not starve others.
+/// Reads one buffer in each turn of the loop, and passes on as many lines as the app may print. While the app has used
+/// up its allowance the pipe is read at intervals, so that a task that prints without end costs others next to nothing.
 final class TaskOutput {
-  /// The size of a buffer: the usual capacity of a pipe (pipe(7)).
-  private static let bufferSize = 65_536
-  /// The most bytes that are read after a task's end: the capacity of the largest pipe.
-  private static let drainBound = 1 << 20
+  /// The most bytes that are read in one turn of the loop, and so how many lines one turn has.
+  private static let bufferSize = 8192
+  /// The most bytes that are read after a task's end: the usual capacity of a pipe (pipe(7)).
+  private static let drainBound = 65_536
+  /// The time between two reads while lines are dropped, in microseconds.
+  private static let pause: Int64 = 2_000
 
   private var lines = OutputLines()
   private let descriptor: Int32
+  private let meter: OutputMeters.Meter
   private var source: IOSource?
+  private var resume: TimerSource?
   private let onFirst: () -> Void
   private let onLine: (String) -> Void
 
   /// Reads from a descriptor on the loop, and closes it in the end.
   ///
-  /// Calls `onFirst` before the first bytes, which may never become a whole line, and `onLine` with each line.
+  /// Calls `onFirst` before the first bytes, which may never become a whole line, and `onLine` with each line that
+  /// `meter` admits.
   init(
-    _ descriptor: Int32, on loop: EventLoop, onFirst: @escaping () -> Void = {}, onLine: @escaping (String) -> Void
+    _ descriptor: Int32, on loop: EventLoop, meter: OutputMeters.Meter, onFirst: @escaping () -> Void = {},
+    onLine: @escaping (String) -> Void
   ) throws(SystemdError) {
     self.descriptor = descriptor
+    self.meter = meter
     self.onFirst = onFirst
     self.onLine = onLine
+    resume = try loop.timer { [unowned self] in source?.events = .readable }
     source = try loop.watch(descriptor, for: .readable) { [unowned self] _ in
-      if read() == 0 { source = nil }
+      if read() == 0 { return source = nil }
+      if meter.allowance.isSpent { rest() }
     }
   }
 
   deinit {
+    resume?.cancel()
     source = nil
     close(descriptor)
   }
@@ -43,11 +54,18 @@ final class TaskOutput {
 
   /// Reads the rest of the pipe without waiting for more.
   func drain() {
-    guard source != nil else { return lines.finish(line: onLine) }
-    source = nil
-    var left = Self.drainBound
-    while left > 0, let count = read(), count > 0 { left -= count }
-    lines.finish(line: onLine)
+    if source != nil {
+      source = nil
+      var left = Self.drainBound
+      while left > 0, let count = read(), count > 0 { left -= count }
+    }
+    lines.finish(line: pass)
+    if let note = meter.allowance.claimNote() { onLine(note) }
+  }
+
+  private func rest() {
+    source?.events = []
+    resume?.arm(at: EventLoop.bootMicroseconds() + Self.pause, accuracy: Self.pause / 2)
   }
 
   /// The number of bytes read; 0 at the end, nil if there are none now.
@@ -56,8 +74,14 @@ final class TaskOutput {
       let count = Glibc.read(descriptor, buffer.baseAddress, buffer.count)
       guard count >= 0 else { return errno == EAGAIN || errno == EINTR ? nil : 0 }
       if count > 0, !lines.hasPrinted { onFirst() }
-      lines.receive(buffer[..<count], line: onLine)
+      lines.receive(buffer[..<count], line: pass)
       return count
     }
+  }
+
+  private func pass(_ line: ArraySlice<UInt8>) {
+    guard meter.allowance.admits(line.count, at: EventLoop.bootMicroseconds()) else { return }
+    if let note = meter.allowance.claimNote() { onLine(note) }
+    onLine(String(decoding: line, as: UTF8.self))
   }
 }

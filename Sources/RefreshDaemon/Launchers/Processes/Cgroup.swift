@@ -12,14 +12,25 @@ enum Cgroup {
   /// systemd marks a delegated cgroup with an extended attribute (`Delegate=`). Without the mark, the cgroup belongs to
   /// its manager, even if root could write to it.
   static func delegated() -> String? {
-    let membership = String(decoding: SmallFiles.bytes(of: "/proc/self/cgroup"), as: UTF8.self)
-    guard let line = membership.split(separator: "\n").first(where: { $0.hasPrefix("0::") }) else { return nil }
+    guard let path = path(in: SmallFiles.bytes(of: "/proc/self/cgroup")) else { return nil }
     for mount in mounts {
-      let directory = mount + line.dropFirst(3)
+      let directory = mount + path
       guard ["user.delegate", "trusted.delegate"].contains(where: { hasMark($0, directory) }) else { continue }
       return access("\(directory)/cgroup.procs", W_OK) == 0 ? directory : nil
     }
     return nil
+  }
+
+  /// The path in the unified hierarchy, by the contents of `/proc/PID/cgroup`; nil if there is none.
+  static func path(in membership: [UInt8]) -> String? {
+    let lines = String(decoding: membership, as: UTF8.self).split(separator: "\n")
+    return lines.first { $0.hasPrefix("0::") }.map { String($0.dropFirst(3)) }
+  }
+
+  /// Whether a process is in a cgroup or in one below it; of those below a few are enough.
+  static func contains(_ process: pid_t, _ directory: String) -> Bool {
+    if Processes.identifiers(in: SmallFiles.bytes(of: "\(directory)/cgroup.procs")).contains(process) { return true }
+    return SmallFiles.directories(in: directory).prefix(16).contains { contains(process, "\(directory)/\($0)") }
   }
 
   /// Sends a signal to every process of a cgroup; SIGKILL also to the cgroups below it.

@@ -58,6 +58,7 @@ extension SystemdLauncher {
     guard bus.state == .connected else { return }
     listing = bus.call(ServiceManager.listTasks, timeout: Self.patience) { [unowned self] answer in
       listing = nil
+      absence = nil
       guard case .success(let values) = answer else { return listUnitsAgain(after: answer) }
       let units = ListedUnit.list(in: values).filter { setup.units.key(ofUnit: $0.name) != nil }
       reconcile(Dictionary(uniqueKeysWithValues: units.map { ($0.name, $0) }))
@@ -66,7 +67,9 @@ extension SystemdLauncher {
 
   /// Lists the units again after a timeout; a manager that is away is asked when it is back.
   private func listUnitsAgain(after answer: BusCall.Answer) {
-    if case .failure(let error) = answer, error.name == "org.freedesktop.DBus.Error.NoReply" { listUnits() }
+    guard case .failure(let error) = answer else { return }
+    if error.isNobodyThere { absence = "no service manager is on the \(bus.address.name)" }
+    if error.name == "org.freedesktop.DBus.Error.NoReply" { listUnits() }
   }
 
   private func reconcile(_ units: [String: ListedUnit]) {

@@ -18,6 +18,7 @@ final class SystemdLauncher: Launcher {
   let bus: Bus
   let setup: Setup
   let fingerprints: FingerprintReader
+  let meters = OutputMeters()
   var tasks: [TaskKey: SystemdTask] = [:]
   /// The tasks by the object paths of their units.
   var paths: [String: TaskKey] = [:]
@@ -26,6 +27,8 @@ final class SystemdLauncher: Launcher {
   private var restarts: BusListener?
   private var watch: BusWatch?
   private var hasBeenConnected = false
+  /// Why no service manager answered when it was asked last.
+  var absence: String?
   let calls = CallQueue()
   /// The units without a known task, by their object paths, until they have ended.
   var unknownUnits: [String: String] = [:]
@@ -53,8 +56,11 @@ final class SystemdLauncher: Launcher {
   }
 
   /// Makes the launcher; before the loop turns, only ``adopt(_:stored:)`` calls the manager.
-  init(on loop: EventLoop, with setup: Setup) throws {
+  ///
+  /// - Parameter absence: why the manager did not answer before.
+  init(on loop: EventLoop, with setup: Setup, absence: String? = nil) throws {
     self.loop = loop
+    self.absence = absence
     self.setup = setup
     bus = try Bus(setup.bus, on: loop)
     fingerprints = try FingerprintReader(on: loop)
@@ -74,8 +80,17 @@ final class SystemdLauncher: Launcher {
 
   var problem: String? {
     // Right after the start, the first connection is still being made, which is no problem.
-    if bus.state == .connected || bus.state == .connecting && !hasBeenConnected { return nil }
-    return "systemd cannot be reached at present: \(bus.reason)"
+    let reason: String? =
+      switch bus.state {
+      case .connected: absence
+      case .connecting where !hasBeenConnected: absence
+      case .connecting, .absent: bus.reason
+      }
+    return reason.map { "systemd cannot be reached at present: \($0)" }
+  }
+
+  var cgroups: [String] {
+    tasks.values.filter { !$0.isReported }.map { "\(setup.cgroup)/\(setup.units.cgroup(of: $0.key, app: $0.app))" }
   }
 
   func start(_ launch: TaskLaunch) {
@@ -180,7 +195,7 @@ final class SystemdLauncher: Launcher {
     case .fingerprinting:
       fail(task, "cannot start \(task.program): it was stopped while its path was examined")
     case .awaitingBus:
-      fail(task, "cannot start \(task.program): the service manager could not be reached: \(bus.reason)")
+      fail(task, "cannot start \(task.program): the service manager could not be reached: \(absence ?? bus.reason)")
     case .starting, .running:
       if task.sentSignal != SIGKILL { task.sentSignal = signal }
       send(signal, to: task)

@@ -40,6 +40,29 @@ struct UnitNames: Hashable, Sendable {
     return name.utf8.count <= longest ? name : "refreshd-\(String(StableHash.of(app.description), radix: 16)).slice"
   }
 
+  /// Whether a unit is that of a task, of any daemon.
+  static func isUnit(_ name: Substring) -> Bool { name.hasPrefix(start) && name.hasSuffix(end) }
+
+  /// The app of a slice; nil if the slice has no app or only the hash of its name.
+  static func app(ofSlice name: Substring) -> AppID? {
+    guard name.hasPrefix("refreshd-"), name.hasSuffix(".slice") else { return nil }
+    return AppID(unescaped(name.dropFirst("refreshd-".count).dropLast(".slice".count)))
+  }
+
+  /// A part of a unit's name whose dashes were escaped.
+  static func unescaped(_ name: Substring) -> String {
+    var rest = name
+    var text = ""
+    while let backslash = rest.firstIndex(of: "\\") {
+      text += rest[..<backslash]
+      rest = rest[backslash...]
+      let isDash = rest.hasPrefix("\\x2d")
+      text += isDash ? "-" : "\\"
+      rest = rest.dropFirst(isDash ? 4 : 1)
+    }
+    return text + rest
+  }
+
   /// The path of a unit's cgroup below that of its manager.
   func cgroup(of key: TaskKey, app: AppID) -> String { "refreshd.slice/\(Self.slice(of: app))/\(unit(of: key))" }
 }

@@ -62,7 +62,8 @@ extension SystemdLauncher {
     let key = task.key
     do throws(SystemdError) {
       task.output = try TaskOutput(
-        reader, on: loop, onFirst: { [unowned self, unowned task] in notePrinted(task) },
+        reader, on: loop, meter: meters.meter(of: task.app, at: EventLoop.bootMicroseconds()),
+        onFirst: { [unowned self, unowned task] in notePrinted(task) },
         onLine: { [unowned self] line in onOutput(key, line) })
     } catch {
       throw StartError(sentence: "cannot start \(task.program): \(error)")
@@ -128,6 +129,9 @@ extension SystemdLauncher {
         "SuccessExitStatus",
         .structure([.array(of: "i", launch.goodExits.map { .int32($0) }), .array(of: "i", [])])),
       UnitProperty("WorkingDirectory", .string(task.directory)),
+      // What a task sends to journald itself, as much as refreshd takes from its output.
+      UnitProperty("LogRateLimitIntervalUSec", .uint64(UInt64(OutputAllowance.span))),
+      UnitProperty("LogRateLimitBurst", .uint32(UInt32(OutputAllowance.lines))),
       UnitProperty("SyslogIdentifier", .string(launch.app.description)),
       UnitProperty("EnvironmentFiles", .array(of: "(sb)", [.structure([.string(task.file.path), .boolean(false)])])),
       UnitProperty("StandardOutputFileDescriptor", .descriptor(output)),

@@ -1,0 +1,101 @@
+import Glibc
+import RefreshConfig
+import RefreshEngine
+import Varlink
+
+/// Where the process of a caller runs: in a task, in a sandboxed Flatpak, or anywhere else.
+///
+/// A task may run in a sandbox of its app's file, and a Flatpak in its own. Over the socket each could have the other
+/// apps of its user act for it, so it may speak for its own app only. This bounds; it never grants a right.
+struct CallerOrigin {
+  /// Whether the daemon may open files in the root directory of a caller, which is its own user's.
+  ///
+  /// A stranger could give its process a root directory that never answers.
+  let readsRoots: Bool
+  let launcher: any Launcher
+
+  /// How many cgroups are looked into for one caller.
+  private static let bound = 512
+
+  /// Looks at a process of a user.
+  func confinement(of process: pid_t, _ user: uid_t) -> Confinement {
+    if readsRoots, let app = Self.flatpak(by: Self.start(of: "/proc/\(process)/root/.flatpak-info")) { return app }
+    errno = 0
+    let membership = SmallFiles.bytes(of: "/proc/\(process)/cgroup")
+    if let path = Cgroup.path(in: membership) { return confinement(inCgroup: path) }
+    // Without a descriptor to read with, nothing is known.
+    guard membership.isEmpty, [ENOENT, ESRCH, EACCES].contains(errno) else {
+      return membership.isEmpty ? .fromAll : .none
+    }
+    // The daemon's unit hides the processes of others (ProtectProc=), but not which are in a cgroup.
+    let candidates = launcher.cgroups + Self.cgroups(ofManagerOf: user)
+    guard candidates.count <= Self.bound else { return .fromAll }
+    return candidates.first { Cgroup.contains(process, $0) }.map(confinement(inCgroup:)) ?? .none
+  }
+
+  /// The cgroups of the tasks and of the Flatpaks that a user's own service manager runs.
+  private static func cgroups(ofManagerOf user: uid_t) -> [String] {
+    let manager = "user.slice/user-\(user).slice/user@\(user).service"
+    guard let mount = Cgroup.mounts.first(where: { access("\($0)/\(manager)", F_OK) == 0 }) else { return [] }
+    let apps = SmallFiles.names(in: "\(mount)/\(manager)/app.slice").filter { $0.hasPrefix("app-flatpak-") }
+    let slices = SmallFiles.names(in: "\(mount)/\(manager)/refreshd.slice").prefix(bound + 1)
+    let tasks = slices.flatMap { slice in
+      SmallFiles.names(in: "\(mount)/\(manager)/refreshd.slice/\(slice)")
+        .filter { UnitNames.isUnit($0[...]) }.map { "\(mount)/\(manager)/refreshd.slice/\(slice)/\($0)" }
+    }
+    return apps.map { "\(mount)/\(manager)/app.slice/\($0)" } + tasks
+  }
+
+  /// What a process in a cgroup may speak about, by its path in the unified hierarchy.
+  func confinement(inCgroup path: String) -> Confinement {
+    let names = path.split(separator: "/")
+    for (parent, name) in zip([""] + names, names) {
+      if UnitNames.isUnit(name) { return .init(UnitNames.app(ofSlice: parent)) }
+      if name.hasPrefix(CgroupTrees.start), let key = TaskKey(name.dropFirst(CgroupTrees.start.utf8.count)) {
+        return .init(launcher.app(of: key))
+      }
+      if let app = Self.flatpak(ofScope: name) { return .init(app) }
+    }
+    return .none
+  }
+
+  /// The app of a Flatpak instance by its `.flatpak-info`; nil if the text is none.
+  static func flatpak(by info: String) -> Confinement? {
+    guard !info.isEmpty else { return nil }
+    var section: Substring = ""
+    for line in info.split(separator: "\n") {
+      if line.hasPrefix("[") { section = line }
+      if section == "[Application]", line.hasPrefix("name=") {
+        return .init(AppID(String(line.dropFirst("name=".count))))
+      }
+    }
+    return .fromAll
+  }
+
+  /// The app of the scope in which Flatpak starts an instance: `app-flatpak-org.example.Todo-1234.scope`.
+  private static func flatpak(ofScope name: Substring) -> AppID?? {
+    guard name.hasPrefix("app-flatpak-"), name.hasSuffix(".scope"), let dash = name.lastIndex(of: "-") else {
+      return nil
+    }
+    let app = name[..<dash].dropFirst("app-flatpak-".count)
+    return .some(AppID(UnitNames.unescaped(app)))
+  }
+
+  /// The first bytes of a regular file; empty if there is none.
+  private static func start(of path: String) -> String {
+    let descriptor = open(path, O_RDONLY | O_CLOEXEC | O_NONBLOCK | O_NOFOLLOW)
+    guard descriptor >= 0 else { return "" }
+    defer { close(descriptor) }
+    var status = stat()
+    guard fstat(descriptor, &status) == 0, status.st_mode & S_IFMT == S_IFREG else { return "" }
+    return withUnsafeTemporaryAllocation(byteCount: 4096, alignment: 1) { buffer in
+      let count = read(descriptor, buffer.baseAddress, buffer.count)
+      return String(decoding: buffer[..<max(0, count)], as: UTF8.self)
+    }
+  }
+}
+
+extension Confinement {
+  /// To the app, or from all if its name is lost.
+  fileprivate init(_ app: AppID?) { self = app.map { .to($0.description) } ?? .fromAll }
+}

@@ -1,0 +1,62 @@
+/// How much the tasks of one app may still print: a token bucket of lines and one of bytes.
+///
+/// An app that has used up its allowance is refused until a quarter has come back, so that the notes about what was
+/// dropped stay few.
+struct OutputAllowance {
+  /// The lines that an app may print at once, and again within ``span``.
+  ///
+  /// Far below what journald takes from one service by default (10,000 in 30 s), so that no app uses up the others'.
+  static let lines = 1000.0
+  /// The bytes that an app may print at once, and again within ``span``.
+  static let bytes = Double(1 << 20)
+  /// How long a full allowance takes to come back, in microseconds.
+  static let span = 30_000_000.0
+
+  private var lines = Self.lines
+  private var bytes = Self.bytes
+  private var updated: Int64?
+  private var isOpen = true
+  /// The lines and bytes that were dropped since the last note.
+  private var dropped = (lines: 0, bytes: 0)
+
+  /// Whether a line may pass now, boot clock in microseconds; a line that may not is counted.
+  mutating func admits(_ count: Int, at now: Int64) -> Bool {
+    refill(at: now)
+    if isOpen, lines >= 1, bytes >= Double(count) {
+      lines -= 1
+      bytes -= Double(count)
+      return true
+    }
+    isOpen = false
+    dropped.lines += 1
+    // With its line break.
+    dropped.bytes += count + 1
+    return false
+  }
+
+  /// Whether lines are dropped at present.
+  var isSpent: Bool { !isOpen }
+
+  /// Whether the app has printed nothing for so long that it need not be remembered.
+  mutating func isFull(at now: Int64) -> Bool {
+    refill(at: now)
+    return lines == Self.lines && bytes == Self.bytes && dropped.lines == 0
+  }
+
+  /// The sentence about what was dropped since the last one; nil if nothing was.
+  mutating func claimNote() -> String? {
+    guard dropped.lines > 0 else { return nil }
+    defer { dropped = (0, 0) }
+    return "refreshd dropped \(dropped.lines) lines (\(dropped.bytes) bytes) of output here: an app may print "
+      + "\(Int(Self.lines)) lines or \(Int(Self.bytes) >> 20) MiB in \(Int(Self.span) / 1_000_000) s"
+  }
+
+  private mutating func refill(at now: Int64) {
+    defer { updated = now }
+    guard let updated, now > updated else { return }
+    let share = Double(now - updated) / Self.span
+    lines = min(Self.lines, lines + share * Self.lines)
+    bytes = min(Self.bytes, bytes + share * Self.bytes)
+    if lines >= Self.lines / 4, bytes >= Self.bytes / 4 { isOpen = true }
+  }
+}

@@ -1,0 +1,165 @@
+import Glibc
+import Synchronization
+
+/// Sends entries to journald as datagrams of its native protocol, and never waits for it.
+///
+/// sd_journal_sendv(3) waits for a journald that is stopped or slow, and with it the whole event loop. Here entries are
+/// kept when the socket has no room, and those beyond the bound are dropped and counted; one later entry says so.
+final class JournalSocket: Sendable {
+  /// The most entries and bytes that are kept for a journald that does not read.
+  static let keptEntries = 1024
+  static let keptBytes = 1 << 20
+  /// The most bytes of one value, so that an entry always fits into a datagram.
+  static let valueBound = 48 * 1024
+  /// The address of journald, as in systemd-journald.service(8).
+  static let standardPath = "/run/systemd/journal/socket"
+
+  private struct State {
+    var kept: [[UInt8]] = []
+    var bytes = 0
+    var dropped = 0
+    /// Whether the socket had no room the last time.
+    var isFull = false
+    /// Called with whether entries wait for room.
+    var onWaiting: (@Sendable (Bool) -> Void)?
+  }
+
+  /// The socket, for a watch on its room; negative if none could be made.
+  let descriptor: Int32
+  private let path: String
+  private let identifier: String
+  private let state = Mutex(State())
+
+  /// Makes a socket for the entries of a program.
+  init(identifier: String, path: String = standardPath) {
+    self.identifier = identifier
+    self.path = path
+    descriptor = socket(AF_UNIX, Int32(SOCK_DGRAM.rawValue | SOCK_CLOEXEC.rawValue | SOCK_NONBLOCK.rawValue), 0)
+    _ = connect()
+  }
+
+  deinit { if descriptor >= 0 { close(descriptor) } }
+
+  /// Calls `handler` with true when entries begin to wait for room, and with false when none does any more.
+  func onWaiting(_ handler: @escaping @Sendable (Bool) -> Void) {
+    let waits = state.withLock { state in
+      state.onWaiting = handler
+      return state.isFull
+    }
+    if waits { handler(true) }
+  }
+
+  /// Sends an entry of `NAME=VALUE` assignments, keeps it, or drops and counts it.
+  func send(_ assignments: [String]) {
+    let datagram = Self.datagram(assignments)
+    update { state in
+      flush(&state)
+      guard state.kept.isEmpty, state.dropped == 0 else { return keep(datagram, in: &state) }
+      if !write(datagram, &state) { keep(datagram, in: &state) }
+    }
+  }
+
+  /// Keeps an entry for which there is no room, or counts it.
+  private func keep(_ datagram: [UInt8], in state: inout State) {
+    guard state.isFull, state.dropped == 0, state.kept.count < Self.keptEntries,
+      state.bytes + datagram.count <= Self.keptBytes
+    else { return state.dropped += 1 }
+    state.kept.append(datagram)
+    state.bytes += datagram.count
+  }
+
+  /// Sends what is kept, as far as there is room.
+  func flush() { update(flush) }
+
+  private func update(_ body: (inout State) -> Void) {
+    let (handler, waits) = state.withLock { state in
+      let before = state.isFull
+      body(&state)
+      return (before == state.isFull ? nil : state.onWaiting, state.isFull)
+    }
+    handler?(waits)
+  }
+
+  private func flush(_ state: inout State) {
+    var sent = 0
+    while sent < state.kept.count, write(state.kept[sent], &state) {
+      state.bytes -= state.kept[sent].count
+      sent += 1
+    }
+    state.kept.removeFirst(sent)
+    guard state.kept.isEmpty, state.dropped > 0 else { return }
+    let note = "MESSAGE=\(state.dropped) journal entries are missing here: journald did not read them in time"
+    if write(Self.datagram([note, "PRIORITY=4", "SYSLOG_IDENTIFIER=\(identifier)"]), &state) { state.dropped = 0 }
+  }
+
+  /// Whether the datagram was sent, or never can be; else the socket is full, or there is no journald to read it.
+  private func write(_ datagram: [UInt8], _ state: inout State) -> Bool {
+    state.isFull = false
+    for _ in 1...2 {
+      if Glibc.send(descriptor, datagram, datagram.count, Int32(MSG_NOSIGNAL)) >= 0 { return true }
+      switch errno {
+      case EINTR: continue
+      // journald's socket was made anew.
+      case ECONNREFUSED, ENOTCONN, EDESTADDRREQ, EPIPE, ECONNRESET: guard connect() else { return false }
+      case EAGAIN, ENOBUFS, ENOMEM:
+        state.isFull = true
+        return false
+      default: return true
+      }
+    }
+    return false
+  }
+
+  private func connect() -> Bool {
+    var address = sockaddr_un()
+    address.sun_family = sa_family_t(AF_UNIX)
+    guard path.utf8.count < MemoryLayout.size(ofValue: address.sun_path) else { return false }
+    withUnsafeMutableBytes(of: &address.sun_path) { $0.copyBytes(from: path.utf8) }
+    return withUnsafePointer(to: address) { pointer in
+      pointer.withMemoryRebound(to: sockaddr.self, capacity: 1) {
+        Glibc.connect(descriptor, $0, socklen_t(MemoryLayout<sockaddr_un>.size)) == 0
+      }
+    }
+  }
+
+  /// The entry in the native protocol: a value with a line break has its length before it.
+  static func datagram(_ assignments: [String]) -> [UInt8] {
+    var bytes: [UInt8] = []
+    for assignment in assignments {
+      guard let equals = assignment.utf8.firstIndex(of: UInt8(ascii: "=")) else { continue }
+      let value = assignment.utf8[assignment.utf8.index(after: equals)...].prefix(valueBound)
+      bytes += assignment.utf8[..<equals]
+      if value.contains(UInt8(ascii: "\n")) {
+        bytes.append(UInt8(ascii: "\n"))
+        withUnsafeBytes(of: UInt64(value.count).littleEndian) { bytes += $0 }
+      } else {
+        bytes.append(UInt8(ascii: "="))
+      }
+      bytes += value
+      bytes.append(UInt8(ascii: "\n"))
+    }
+    return bytes
+  }
+}
+
+/// Sends the entries that journald had no room for, as soon as it has.
+///
+/// Thread-confined, as its loop is: only that thread may write to the journal.
+public final class JournalFlush {
+  private let source: IOSource
+
+  /// Watches the socket of a journal; nil if its entries go elsewhere.
+  public init?(of journal: Journal, on loop: EventLoop) throws(SystemdError) {
+    guard case .journal(let socket) = journal.destination, socket.descriptor >= 0 else { return nil }
+    source = try loop.watch(socket.descriptor, for: []) { _ in socket.flush() }
+    let watched = Watched(source: source)
+    socket.onWaiting { watched.source?.events = $0 ? .writable : [] }
+  }
+
+  deinit { source.cancel() }
+
+  /// The watch is used on the loop's thread only, which the compiler cannot see.
+  private struct Watched: @unchecked Sendable {
+    weak var source: IOSource?
+  }
+}

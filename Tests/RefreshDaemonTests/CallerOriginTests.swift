@@ -1,0 +1,53 @@
+import Glibc
+import RefreshEngine
+import Testing
+import Varlink
+
+@testable import RefreshDaemon
+
+@Suite struct CallerOriginTests {
+  private static let manager = "/user.slice/user-1000.slice/user@1000.service"
+  private static let slices = #"refreshd.slice/refreshd-org.example.to\x2ddo.slice"#
+
+  /// The path of a cgroup, and what a process in it may speak about.
+  @Test(
+    arguments: [
+      ("/", .none),
+      ("", .none),
+      ("/system.slice/ssh.service", .none),
+      ("/system.slice/refreshd.service", .none),
+      ("/\(slices)/refreshd-task-1-2-0.service", .to("org.example.to-do")),
+      ("/\(slices)/refreshd-task-1-2-0.service/below/it", .to("org.example.to-do")),
+      ("\(manager)/\(slices)/refreshd-task-708ac3c5-1-2-0.service", .to("org.example.to-do")),
+      // The hash of a name that is too long, and a slice that is no app's: the app is lost, so nothing is allowed.
+      ("/refreshd.slice/refreshd-abcdef.slice/refreshd-task-1-2-0.service", .fromAll),
+      ("/refreshd-task-1-2-0.service", .fromAll),
+      ("/system.slice/refreshd.service/refresh-1-2-0", .fromAll),
+      ("/system.slice/refreshd.service/refresh-service", .none),
+      ("\(manager)/app.slice/app-flatpak-org.example.Todo-4711.scope", .to("org.example.Todo")),
+      (#"\#(manager)/app.slice/app-flatpak-org.example.to\x2ddo-4711.scope"#, .to("org.example.to-do")),
+      ("\(manager)/app.slice/app-gnome-org.example.Todo-4711.scope", .none),
+    ] as [(String, Confinement)])
+  func theCgroupSaysWhatAProcessMaySpeakAbout(path: String, confinement: Confinement) {
+    let origin = CallerOrigin(readsRoots: false, launcher: MemoryLauncher())
+    #expect(origin.confinement(inCgroup: path) == confinement)
+  }
+
+  /// A `.flatpak-info`, and what its instance may speak about.
+  @Test(
+    arguments: [
+      ("", nil),
+      ("[Application]\nname=org.example.Todo\nruntime=x\n[Instance]\nname=org.example.Mail\n", .to("org.example.Todo")),
+      ("[Instance]\nname=org.example.Mail\n", .fromAll),
+      ("[Runtime]\nname=org.example.Platform\n", .fromAll),
+      ("[Application]\nname=nothing\n", .fromAll),
+    ] as [(String, Confinement?)])
+  func aFlatpakIsKnownByItsInformation(info: String, confinement: Confinement?) {
+    #expect(CallerOrigin.flatpak(by: info) == confinement)
+  }
+
+  @Test func thisProcessIsNoTask() {
+    let origin = CallerOrigin(readsRoots: true, launcher: MemoryLauncher())
+    #expect(origin.confinement(of: getpid(), getuid()) == .none)
+  }
+}
