@@ -7,6 +7,7 @@
 #   make bench      measure, beside a yardstick in C, systemd's timers, curl, wget, aria2 and mosquitto_sub
 #   make chaos      cause each fault of Tests/Chaos on a release build, and hold its figures on this machine
 #   make score      hold the plans against the best that are possible
+#   make order      find the functions that refreshd runs after its start, for the linker to put side by side
 #   make install    build for release and install below $(DESTDIR)$(PREFIX)
 #   make uninstall  remove what install put there; configuration and state stay
 #   make format     put the sources into the project's format
@@ -16,7 +17,12 @@
 PREFIX ?= /usr
 SWIFT ?= swift
 RELEASE := .build/release
-RELEASE_FLAGS := -c release --static-swift-stdlib
+# What keeps refreshd small in memory: functions that the linker can move, and drop if nothing calls them; relocations of a
+# bit each; no table of names for libraries that nobody loads; and the order of bench/order.py.
+LINKER_FLAGS := --gc-sections --as-needed --no-export-dynamic -z pack-relative-relocs \
+  --symbol-ordering-file=$(abspath bench/refreshd.order) --no-warn-symbol-ordering
+RELEASE_FLAGS := -c release --static-swift-stdlib -Xswiftc -Xfrontend -Xswiftc -function-sections \
+  -Xswiftc -use-ld=lld $(addprefix -Xlinker ,$(LINKER_FLAGS))
 PROGRAMS := refreshd refreshctl refresh-push
 PYTHON := .build-python/bin/python
 
@@ -26,7 +32,8 @@ TEST_PACKAGES := $(BUILD_PACKAGES) python3-venv systemd dbus dbus-user-session l
   libnss-systemd gcc libc6-dev util-linux procps python3-dbusmock iproute2 nginx apache2-bin openssl curl \
   mosquitto mosquitto-clients libnginx-mod-nchan
 
-.PHONY: run test fuzz sanitize bench chaos score release install uninstall format check-format build-setup test-setup
+.PHONY: run test fuzz sanitize bench chaos score order release install uninstall format check-format
+.PHONY: build-setup test-setup
 
 run: release
 	$(SWIFT) build $(RELEASE_FLAGS) --product refresh-example
@@ -77,6 +84,10 @@ chaos: release test-setup
 score: release test-setup
 	@$(PYTHON) -m pip install --quiet --disable-pip-version-check 'numpy>=2,<3'
 	OMP_NUM_THREADS=1 $(PYTHON) -B bench/score.py --refreshctl $(RELEASE)/refreshctl
+
+order: release
+	@demo/need gcc libc6-dev binutils
+	/usr/bin/python3 -B bench/order.py --refreshd $(RELEASE)/refreshd --output bench/refreshd.order
 
 install: release
 	install -d $(addprefix $(DESTDIR),$(PREFIX)/bin $(PREFIX)/lib/systemd/system $(PREFIX)/lib/systemd/user \

@@ -2,46 +2,36 @@
 
     bench.py --programs DIR --with-systemd SCRIPT
 
-DIR has `refreshd`, `refreshctl`, `refresh-example` and `attached-bench` of a release build. SCRIPT boots the throwaway
-systemd (Tests/with-systemd, as root). The bench compiles its C programs (yardstick.c, task.c, client.c, performer.c) by
-`cc`, works in a scratch directory below /var/tmp, takes about five minutes, and ends with one table. It needs root,
-because it counts CPU time by control groups. If the throwaway systemd does not run, its column stays empty and a note
-below the table gives the reason.
+DIR has refreshd, refreshctl, refresh-example and attached-bench of a release build. SCRIPT boots the throwaway systemd
+(Tests/with-systemd). The bench needs root, because it counts CPU time by control groups. It takes about five minutes.
 
-The bench measures three programs in alternating rounds, so that other load on the machine affects all three. Each
-figure is the median over the rounds:
+Three programs take turns, so that a busy machine slows all of them. Each figure is the median over the rounds.
 
-- refreshd: 1,000 apps of one task each, with the spawn launcher and the state on disk;
-- the yardstick: yardstick.c without state or policy, the limit of the machine and no product;
-- systemd timers: a .timer and a oneshot .service for each task, AccuracySec=1us; the figures count all of that systemd.
+- refreshd: 1,000 apps of one task each, with the spawn launcher and the state on disk.
+- yardstick: yardstick.c, without state or policy. It shows the limit of the machine.
+- systemd: a timer and a oneshot service for each task, AccuracySec=1us. Its figures count all of that systemd.
 
-The figures:
+A figure that cannot be taken stays empty, and a note below the table gives the reason.
 
-- Memory: of a refreshd alone, on its second start, after 100 calls of five methods and a reload (weight.py). No other
-  process may run its program then, because shared pages would count in part only. "File" has pages of the program and
-  of libraries, "anonymous" has all others.
-- Bytes an app: the difference in anonymous memory at rest between 1,000 apps and one, by 999, configuration included;
-  for systemd the difference in PSS.
+- alone: the memory of a refreshd that shares no pages, on its second start, after 100 calls of five methods and a
+  reload (weight.py). "File" has pages of programs and libraries, "anonymous" has all others.
+- bytes an app: anonymous memory at rest with 1,000 apps less that with one, by 999. For systemd it is the PSS.
 - PSS idle: at rest after the second start, before the first call.
-- Wakes: voluntary context switches of all threads in 60 seconds without a due refresh, less the watchdog's keep-alives
-  ($WATCHDOG_USEC is 30 s). All three idle in the same minute.
-- READY: from exec to the message on $NOTIFY_SOCKET, on the second start. For systemd: daemon-reload and the start of
-  1,000 timers.
-- Lateness: the first instruction of the task minus the due instant, both by the wall clock. All apps are in the
-  foreground, whose interval is exact. The bench sets an interval that ends at the due instant, and Show confirms it.
-  "1 due" is one of 1,000 apps, many times. "1,000 due" is all apps at one instant; CPU is of the daemon and its tasks,
-  by their control group (cpu.stat).
-- A unit a task: refreshd as a service of the throwaway systemd with the systemd launcher, against timers whose services
-  have the properties of refreshd's units: accounting, limits, a slice, a user. CPU is of all processes in that systemd.
-- Sustained: all 1,000 apps due ten times a second, more than the machine can do; starts a second over two seconds. For
-  systemd: 1,000 by the time from their due instant to the last start. The task has 9 kB and no C library, or is `sh -c`
-  with a built-in command that appends one byte, by which starts are counted.
-- Change: a Set of another interval until the reply, so until the commit. For systemd: files, daemon-reload, restart.
-- Calls: client.c, the same against all; the yardstick echoes a Signal. Signals alternate between foreground and
-  background, so that each changes the app's phase and is saved. With one client, both ends share a processor.
-- Status as a process: `refreshctl status APP` against `systemctl show UNIT`, from posix_spawn to exit.
-- Attached app: an app with RefreshKit that has nothing to do when it is asked to refresh itself, against an echo in C;
-  performer.c asks both. At rest: refresh-example, attached to refreshd, after ten refreshes.
+- wakes: voluntary context switches of all threads in 60 seconds with nothing due, less the watchdog's keep-alives.
+- READY: from exec to READY=1, on the second start. For systemd: daemon-reload and the start of 1,000 timers.
+- lateness: from the due instant to the task's first instruction, both by the wall clock. The apps are in the
+  foreground, where intervals are exact.
+- CPU a refresh: of the daemon and its tasks, by their control group.
+- a unit a task: refreshd in the throwaway systemd, with the systemd launcher, against timers whose services have the
+  same properties as refreshd's units. CPU is of all processes there.
+- sustained: all 1,000 apps due ten times a second, more than the machine can do. For systemd: 1,000 timers by the time
+  from their due instant to the last start.
+- change: a Set of another interval until its reply, so with the commit. For systemd: files, daemon-reload, restart.
+- Signal, Show: client.c calls; the yardstick sends the message back. Each Signal changes the app's phase and is saved.
+  With one client, both ends share a processor.
+- status: refreshctl status APP against systemctl show UNIT, from posix_spawn to exit.
+- attached app: an app with RefreshKit that has nothing to do, against an echo in C; performer.c asks both. At rest:
+  refresh-example, attached, after ten refreshes.
 """
 
 import argparse
@@ -53,6 +43,7 @@ import subprocess
 import sys
 import tempfile
 import time
+from collections.abc import Callable
 from pathlib import Path
 
 import attached
@@ -60,7 +51,7 @@ import measure
 import refreshd
 from measure import percentile
 from refreshd import Refreshd, message
-from service import Service
+from service import Burst, Service
 from table import REFRESHD, SYSTEMD, YARDSTICK, Table
 from timers import Timers
 from units import Units
@@ -97,6 +88,7 @@ class Bench:
             REFRESHD: self.a_refreshd("refreshd-shell", APPS, self.shell_task, self.shell_starts),
             YARDSTICK: self.a_yardstick("yardstick-shell", APPS, self.shell_task, self.shell_starts),
         }
+        self.systemd_boot: Timers | None = None
         self.timers: Timers | None = None
         self.units: Units | None = None
 
@@ -108,26 +100,25 @@ class Bench:
 
     def boot_systemd(self, script: Path) -> None:
         try:
-            self.timers = Timers(script, self.programs, self.scratch, self.starts)
+            self.timers = self.systemd_boot = Timers(script, self.programs, self.scratch, self.starts)
             arguments = (self.programs / "refreshd", self.scratch, "refreshd-units", UNITS, self.task, self.starts)
             self.units = Units(self.timers, *arguments, self.notify)
-        except (RuntimeError, OSError) as reason:
-            self.table.notes.append(str(reason))
+        except measure.Missing.FAILURES as reason:
+            self.table.notes.append(f"not taken: all of systemd: {reason}")
 
     def run(self) -> None:
         say("first starts, and memory of a refreshd alone")
         for service in (self.refreshd, self.in_shell[REFRESHD]):
-            service.start_for_the_first_time()
-            service.stop()
+            self.start_for_the_first_time(service)
         with_one = self.weights()
         if self.units:
-            self.units.start_for_the_first_time()
-            self.units.stop()
+            self.start_for_the_first_time(self.units)
         say("exec to READY=1")
         self.ready(2 * ROUNDS)
         say(f"{IDLE_SECONDS} idle seconds")
-        self.refreshd.start()
-        self.yardstick.start()
+        for column, service in self.both.items():
+            with self.table.attempt("start", column):
+                service.start()
         self.idle(with_one)
         for number in range(ROUNDS):
             say(f"round {number + 1} of {ROUNDS}")
@@ -140,120 +131,172 @@ class Bench:
             self.status()
             self.attached()
 
+    def take(self, figure: str, actions: dict[str, Callable[[], float]]) -> None:
+        """Adds a value to a figure for each column; a column that fails stays empty, and the next one follows."""
+        for column, action in actions.items():
+            with self.table.attempt(figure, column, self.recover):
+                self.table.add(figure, column, action())
+
+    def recover(self, column: str) -> None:
+        """Starts a program again whose state is unknown, because a measurement of it has failed."""
+        if column == SYSTEMD:
+            if self.timers and self.timers.is_lost:
+                self.timers = self.units = None
+            return
+        with self.table.attempt("start again", column):
+            self.both[column].stop()
+            self.both[column].start()
+            self.both[column].make_quiet()
+
+    def systemd(self, action: Callable[[Timers], float]) -> dict[str, Callable[[], float]]:
+        """The column of systemd, if it runs."""
+        timers = self.timers
+        return {SYSTEMD: lambda: action(timers)} if timers else {}
+
+    def start_for_the_first_time(self, service: Refreshd) -> None:
+        with self.table.attempt("first start", service.name):
+            try:
+                service.start_for_the_first_time()
+            finally:
+                service.stop()
+
     def weights(self) -> dict[str, int]:
         """Adds the memory of a refreshd alone; returns the memory by column with one app, or one timer.
 
         File pages would disturb the bytes an app, so only anonymous pages count, except for systemd.
         """
         one = self.a_refreshd("refreshd-one", 1, self.task, self.starts)
-        one.start_for_the_first_time()
-        one.stop()
+        self.start_for_the_first_time(one)
         for name, service in {"1 app": one, "1,000 apps": self.refreshd}.items():
             for _ in range(ROUNDS):
-                held = weigh(service)
-                self.table.add(f"alone, {name}: anonymous, MB", REFRESHD, held.anonymous / 1e6)
-                self.table.add(f"alone, {name}: file, MB", REFRESHD, held.file / 1e6)
-                self.table.add(f"alone, {name}: PSS, MB", REFRESHD, held.pss / 1e6)
+                with self.table.attempt(f"alone, {name}", REFRESHD):
+                    held = weigh(service)
+                    self.table.add(f"alone, {name}: anonymous, MB", REFRESHD, held.anonymous / 1e6)
+                    self.table.add(f"alone, {name}: file, MB", REFRESHD, held.file / 1e6)
+                    self.table.add(f"alone, {name}: PSS, MB", REFRESHD, held.pss / 1e6)
         memory = {}
-        for column, service in {
-            REFRESHD: one,
-            YARDSTICK: self.a_yardstick("yardstick-one", 1, self.task, self.starts),
-        }.items():
-            service.start()
-            time.sleep(2)
-            memory[column] = measure.memory(service.process).anonymous
+        services = {REFRESHD: one, YARDSTICK: self.a_yardstick("yardstick-one", 1, self.task, self.starts)}
+        for column, service in services.items():
+            with self.table.attempt("memory with one app", column):
+                service.start()
+                time.sleep(2)
+                memory[column] = measure.memory(service.process).anonymous
             service.stop()
         if self.timers:
-            self.timers.ask("load", 1, self.task)
-            memory[SYSTEMD] = self.timers.ask("pss")
+            with self.table.attempt("memory with one timer", SYSTEMD, self.recover):
+                self.timers.ask("load", 1, self.task)
+                memory[SYSTEMD] = self.timers.ask("pss")
         return memory
 
     def ready(self, times: int) -> None:
         figure = "exec to READY=1 with 1,000 apps, ms"
         for _ in range(times):
             for column, service in self.both.items():
-                self.table.add(figure, column, service.start())
+                with self.table.attempt(figure, column):
+                    self.table.add(figure, column, service.start())
                 service.stop()
-        if self.timers:
-            self.table.add(figure, SYSTEMD, self.timers.ask("load", APPS, self.task))
+        self.take(figure, self.systemd(lambda timers: timers.ask("load", APPS, self.task)))
 
     def idle(self, with_one: dict[str, int]) -> None:
         time.sleep(3)
-
-        def look() -> dict[str, dict[str, int]]:
-            seen = {
-                column: {"wakes": measure.wakes(service.process), "threads": len(measure.threads(service.process))}
-                for column, service in self.both.items()
-            }
-            return seen | ({SYSTEMD: self.timers.ask("idle")} if self.timers else {})
-
-        memory = {column: measure.memory(service.process) for column, service in self.both.items()}
+        memory = {}
+        for column, service in self.both.items():
+            with self.table.attempt("memory at rest", column):
+                memory[column] = measure.memory(service.process)
         idle = {column: held.pss for column, held in memory.items()}
         with_all = {column: held.anonymous for column, held in memory.items()}
         if self.timers:
-            idle[SYSTEMD] = with_all[SYSTEMD] = self.timers.ask("pss")
+            with self.table.attempt("memory at rest", SYSTEMD, self.recover):
+                idle[SYSTEMD] = with_all[SYSTEMD] = self.timers.ask("pss")
         for column, held in idle.items():
             self.table.add("PSS idle with 1,000 apps, MB", column, held / 1e6)
-            self.table.add("bytes an app", column, (with_all[column] - with_one[column]) / (APPS - 1))
+            if column in with_one:
+                self.table.add("bytes an app", column, (with_all[column] - with_one[column]) / (APPS - 1))
 
-        before, keep_alives = look(), self.notify.keep_alives
+        before, keep_alives = self.look(), self.notify.keep_alives
         time.sleep(IDLE_SECONDS)
-        after, keep_alives = look(), self.notify.keep_alives - keep_alives
+        after, keep_alives = self.look(), self.notify.keep_alives - keep_alives
         self.table.notes.append(f"keep-alives in {IDLE_SECONDS} idle seconds: {keep_alives}")
-        for column, seen in after.items():
-            woken = seen["wakes"] - before[column]["wakes"] - (keep_alives if column == REFRESHD else 0)
+        for column in before.keys() & after.keys():
+            woken = after[column]["wakes"] - before[column]["wakes"] - (keep_alives if column == REFRESHD else 0)
             self.table.add("wakes in 60 idle s beyond keep-alives", column, woken)
-            self.table.add("threads at rest with 1,000 apps", column, seen["threads"])
+            self.table.add("threads at rest with 1,000 apps", column, after[column]["threads"])
+
+    def look(self) -> dict[str, dict[str, int]]:
+        """The wakes and threads of each column."""
+        seen = {}
+        for column, service in self.both.items():
+            with self.table.attempt("wakes", column):
+                seen[column] = {
+                    "wakes": measure.wakes(service.process), "threads": len(measure.threads(service.process))
+                }  # fmt: skip
+        if self.timers:
+            with self.table.attempt("wakes", SYSTEMD, self.recover):
+                seen[SYSTEMD] = self.timers.ask("idle")
+        return seen
 
     def due_one(self) -> None:
+        figure = "1 due: lateness p99, ms"
         late = {REFRESHD: [], YARDSTICK: []}
+        left = dict(self.both)
         for _ in range(100):
-            for column, service in self.both.items():
-                late[column].append(service.due_one())
-        late |= {SYSTEMD: self.timers.due_one(50)} if self.timers else {}
-        for column, values in late.items():
-            self.table.add("1 due: lateness p99, ms", column, percentile(values, 0.99))
+            for column, service in list(left.items()):
+                with self.table.attempt(figure, column, lambda each: (left.pop(each), self.recover(each))):
+                    late[column].append(service.due_one())
+        self.take(figure, {column: lambda values=values: percentile(values, 0.99) for column, values in late.items()})
+        self.take(figure, self.systemd(lambda timers: percentile(timers.due_one(50), 0.99)))
 
     def due_all(self) -> None:
         bursts = {
-            REFRESHD: self.refreshd.due_all(APPS, in_us=10_000_000),
-            YARDSTICK: self.yardstick.due_all(APPS, in_us=200_000),
+            REFRESHD: lambda: self.refreshd.due_all(APPS, in_us=10_000_000),
+            YARDSTICK: lambda: self.yardstick.due_all(APPS, in_us=200_000),
+            **self.systemd(lambda timers: timers.due_all(APPS, in_us=6_000_000)),
         }
-        if self.timers:
-            bursts[SYSTEMD] = self.timers.due_all(APPS, in_us=6_000_000)
-            self.table.add("refreshes/s sustained, static task", SYSTEMD, bursts[SYSTEMD].per_second)
-        for column, one in bursts.items():
-            self.table.add("1,000 due: lateness p99, ms", column, percentile(one.late_ms, 0.99))
-            self.table.add("1,000 due: CPU a refresh, ms", column, one.cpu_ms)
+        for column, action in bursts.items():
+            with self.table.attempt("1,000 due", column, self.recover):
+                one = action()
+                self.table.add("1,000 due: lateness p99, ms", column, percentile(one.late_ms, 0.99))
+                self.table.add("1,000 due: CPU a refresh, ms", column, one.cpu_ms)
+                if column == SYSTEMD:
+                    self.table.add("refreshes/s sustained, static task", column, one.per_second)
 
     def as_units(self) -> None:
-        if self.timers is None or self.units is None:
-            return
-        self.units.start()
-        late = {REFRESHD: [self.units.due_one() for _ in range(50)]}
-        bursts = {REFRESHD: self.units.due_all(UNITS, in_us=3_000_000)}
-        self.units.stop()
-        self.timers.ask("load_as_refreshd", UNITS, self.task)
-        late[SYSTEMD] = self.timers.due_one(50)
-        bursts[SYSTEMD] = self.timers.due_all(UNITS, in_us=3_000_000)
-        self.timers.ask("load", UNITS, self.task)
-        for column, one in bursts.items():
-            self.table.add("a unit a task, 1 due: lateness p50, ms", column, percentile(late[column], 0.5))
-            self.table.add("a unit a task, 100 due: lateness p99, ms", column, percentile(one.late_ms, 0.99))
-            self.table.add("a unit a task, 100 due: CPU a refresh, ms", column, one.cpu_ms)
+        if self.units:
+            with self.table.attempt("a unit a task", REFRESHD):
+                try:
+                    self.units.start()
+                    self.add_units(REFRESHD, self.units.due_one_each(50), self.units.due_all(UNITS, in_us=3_000_000))
+                finally:
+                    self.units.stop()
+        if self.timers:
+            with self.table.attempt("a unit a task", SYSTEMD, self.recover):
+                self.timers.ask("load_as_refreshd", UNITS, self.task)
+                self.add_units(SYSTEMD, self.timers.due_one(50), self.timers.due_all(UNITS, in_us=3_000_000))
+        self.reload_timers(self.task)
+
+    def add_units(self, column: str, late: list[float], burst: Burst) -> None:
+        self.table.add("a unit a task, 1 due: lateness p50, ms", column, percentile(late, 0.5))
+        self.table.add("a unit a task, 100 due: lateness p99, ms", column, percentile(burst.late_ms, 0.99))
+        self.table.add("a unit a task, 100 due: CPU a refresh, ms", column, burst.cpu_ms)
+
+    def reload_timers(self, task: list[str]) -> None:
+        if self.timers:
+            with self.table.attempt("reload of the timers", SYSTEMD, self.recover):
+                self.timers.ask("load", APPS, task)
 
     def sustained(self) -> None:
-        for column, service in self.both.items():
-            self.table.add("refreshes/s sustained, static task", column, service.sustained(2))
+        figure = "refreshes/s sustained, static task"
+        self.take(figure, {column: lambda each=service: each.sustained(2) for column, service in self.both.items()})
         figure = "refreshes/s sustained, sh -c"
         for column, service in self.in_shell.items():
-            service.start()
-            self.table.add(figure, column, service.sustained(2))
+            with self.table.attempt(figure, column):
+                service.start()
+                self.table.add(figure, column, service.sustained(2))
             service.stop()
         if self.timers:
-            self.timers.ask("load", APPS, self.shell_task)
-            self.table.add(figure, SYSTEMD, self.timers.drained(APPS, 6_000_000, self.shell_starts))
-            self.timers.ask("load", APPS, self.task)
+            self.reload_timers(self.shell_task)
+            self.take(figure, self.systemd(lambda timers: timers.drained(APPS, 6_000_000, self.shell_starts)))
+            self.reload_timers(self.task)
 
     def change(self) -> None:
         for figure, apps, calls in [
@@ -261,11 +304,12 @@ class Bench:
             ("change the interval of 1,000, ms", self.refreshd.apps, 20),
         ]:
             messages = [message("Manager.Set", apps=apps, foreground_interval=text) for text in ("1h", "2h")]
-            p50_us, _ = self.ask(self.refreshd, 1, calls, *messages)
-            self.table.add(figure, REFRESHD, p50_us / 1e3)
-            if self.timers:
-                self.table.add(figure, SYSTEMD, self.timers.ask("change", len(apps)))
-        self.refreshd.make_quiet()
+            self.take(figure, {
+                REFRESHD: lambda: self.ask(self.refreshd, 1, calls, *messages)[0] / 1e3,
+                **self.systemd(lambda timers: timers.ask("change", len(apps))),
+            })  # fmt: skip
+        with self.table.attempt("quiet after the changes", REFRESHD, self.recover):
+            self.refreshd.make_quiet()
 
     def calls(self) -> None:
         signals = [
@@ -273,17 +317,20 @@ class Bench:
         ]
         show = message("Manager.Show", app="org.example.app%04d")
         for connections, calls, which in [(1, 10_000, "1 client p50, us"), (50, 50_000, "50 clients, calls/s")]:
-            for figure, messages in {"Signal": signals, "Show": [show]}.items():
+            for name, messages in {"Signal": signals, "Show": [show]}.items():
                 for column, service in self.both.items():
-                    p50_us, rate = self.ask(service, connections, calls, *messages)
-                    self.table.add(f"{figure}, {which}", column, p50_us if connections == 1 else rate)
-        self.refreshd.enter_foreground(self.refreshd.apps[:50])
+                    figure = f"{name}, {which}"
+                    with self.table.attempt(figure, column, self.recover):
+                        p50_us, rate = self.ask(service, connections, calls, *messages)
+                        self.table.add(figure, column, p50_us if connections == 1 else rate)
+        with self.table.attempt("foreground after the calls", REFRESHD, self.recover):
+            self.refreshd.enter_foreground(self.refreshd.apps[:50])
 
     def ask(self, service: Service, connections: int, calls: int, *messages: str) -> tuple[float, float]:
         """The median of a call in microseconds, and calls a second."""
         arguments = [str(self.scratch / "client"), str(service.socket), str(connections), str(calls), *messages]
         with measure.pinned(service.process) if connections == 1 else contextlib.nullcontext():
-            result = subprocess.run(arguments, stdout=subprocess.PIPE, text=True)
+            result = subprocess.run(arguments, stdout=subprocess.PIPE, text=True, timeout=60)
         if result.returncode != 0:
             raise RuntimeError(f"cannot measure the calls to {service.name}; {service.last_words()}")
         p50_us, _, rate = map(float, result.stdout.split())
@@ -293,25 +340,27 @@ class Bench:
         figure = "status of one, as a process p50, ms"
         command = [str(self.programs / "refreshctl"), "status", refreshd.app(0)]
         path = str(self.refreshd.socket)
-        taken = measure.median_ms(lambda: measure.run_quietly(command, REFRESH_SOCKET=path), 50)
-        self.table.add(figure, REFRESHD, taken)
-        if self.timers:
-            self.table.add(figure, SYSTEMD, self.timers.ask("show", 50))
+        self.take(figure, {
+            REFRESHD: lambda: measure.median_ms(lambda: measure.run_quietly(command, REFRESH_SOCKET=path), 50),
+            **self.systemd(lambda timers: timers.ask("show", 50)),
+        })  # fmt: skip
 
     def attached(self) -> None:
         figure = "attached app: perform to Complete p50, us"
         performer, path = self.scratch / "performer", self.scratch / "performer.socket"
         clients = {REFRESHD: [str(self.programs / "attached-bench")], YARDSTICK: [str(performer), str(path)]}
         for column, client in clients.items():
-            self.table.add(figure, column, attached.round_trip_us(performer, client, path))
-        held = attached.memory_at_rest(self.programs / "refresh-example", self.refreshd)
-        self.table.add("attached app at rest: RSS, MB", REFRESHD, held / 1e6)
+            with self.table.attempt(figure, column):
+                self.table.add(figure, column, attached.round_trip_us(performer, client, path))
+        example = self.programs / "refresh-example"
+        figure = "attached app at rest: RSS, MB"
+        self.take(figure, {REFRESHD: lambda: attached.memory_at_rest(example, self.refreshd) / 1e6})
 
     def stop(self) -> None:
         for service in (self.refreshd, self.yardstick, *self.in_shell.values()):
             service.stop()
-        if self.timers:
-            self.timers.stop()
+        if self.systemd_boot:
+            self.systemd_boot.stop()
 
 
 def say(text: str) -> None:
@@ -335,8 +384,6 @@ def main() -> None:
         try:
             bench.boot_systemd(arguments.with_systemd.resolve())
             bench.run()
-        except RuntimeError as reason:
-            sys.exit(f"bench: {reason}")
         finally:
             bench.stop()
     load = ", ".join(f"{value:.1f}" for value in os.getloadavg())

@@ -6,6 +6,7 @@ import math
 import os
 import socket
 import statistics
+import subprocess
 import threading
 import time
 from pathlib import Path
@@ -16,8 +17,33 @@ def now_us() -> int:
     return time.clock_gettime_ns(time.CLOCK_REALTIME) // 1000
 
 
+class Missing:
+    """The figures that could not be taken, as notes for below the table."""
+
+    # A late machine shows as one of these: a bound of the bench, a timeout of a socket or of a process.
+    FAILURES = (RuntimeError, OSError, EOFError, ValueError, subprocess.SubprocessError)
+
+    def __init__(self):
+        self.notes: list[str] = []
+
+    @contextlib.contextmanager
+    def attempt(self, figure: str, column: str, recover=None):
+        """Runs a measurement; if it fails, notes the reason once a figure, calls `recover`, and goes on."""
+        try:
+            yield
+        except self.FAILURES as reason:
+            about = f"not taken: {figure}, {column}"
+            if not any(note.startswith(about + ": ") for note in self.notes):
+                text = " ".join(str(reason).split())[:300] or type(reason).__name__
+                self.notes.append(f"{about}: {text}")
+            if recover is not None:
+                recover(column)
+
+
 def percentile(values, share: float) -> float:
-    """The smallest value such that `share` of the values are not larger."""
+    """The smallest value such that `share` of the values are not larger; ValueError if there is none."""
+    if not values:
+        raise ValueError("no value was taken")
     return sorted(values)[math.ceil(len(values) * share) - 1]
 
 

@@ -84,12 +84,19 @@ class Refreshd(Service):
         try:
             return self.client.call(method, **parameters)
         except EOFError as reason:
+            self.hang_up()
             raise RuntimeError(f"{reason}; {self.last_words()}") from reason
+        except OSError:
+            self.hang_up()  # the reply to a call that timed out would be taken for that of the next one
+            raise
 
-    def stop(self) -> None:
+    def hang_up(self) -> None:
         if self.client is not None:
             self.client.close()
             self.client = None
+
+    def stop(self) -> None:
+        self.hang_up()
         super().stop()
 
     def set_interval(self, apps: list[str], interval: str) -> None:
@@ -118,7 +125,10 @@ class Refreshd(Service):
     def make_quiet(self) -> None:
         """Makes nothing due and waits for running refreshes; those stopped by shutdown would run again."""
         self.set_interval(self.apps, NEVER)
-        while self.call("Manager.Status")["status"]["refreshing"]:
+        end = time.monotonic() + 60
+        while running := self.call("Manager.Status")["status"]["refreshing"]:
+            if time.monotonic() > end:
+                raise RuntimeError(f"cannot measure {self.name}: {running} refreshes still run after 60 s")
             time.sleep(0.02)
 
     def start_for_the_first_time(self) -> None:
@@ -126,5 +136,6 @@ class Refreshd(Service):
         self.start()
         self.enter_foreground(self.apps)
         self.make_busy(every_us=100_000)
-        self.starts.wait_for(3 * len(self.apps))  # some apps start again before the last one has started once
+        # Some apps start again before the last one has started once.
+        self.starts.wait_for(3 * len(self.apps), patience=120)
         self.make_quiet()

@@ -1,11 +1,11 @@
-"""How good the plans of refreshd are, beside a fixed interval of the same cost and the reference planner: `make score`, or
+"""Scores refreshd's plans beside a fixed interval of the same cost and the reference planner: `make score`, or
 
     score.py --refreshctl PROGRAM [--seeds 5] [--planner-seeds 1]
 
-Each seed gives two traces by freshness.py, an ordinary one and one in which half of the sources change their rate by a
-factor of eight at half time. `refreshctl rehearse` runs the engine over each with each profile. The score is 1 where the
-best schedule that knows all rates is reached; freshness.py says how. The planner is slow, so it runs on the first seeds
-only. A processor a trace; with the defaults it takes about a quarter of an hour on two.
+Each seed gives two traces by freshness.py: an ordinary one, and one in which half of the sources change their rate by a
+factor of eight at half time. `refreshctl rehearse` runs the engine over both with each profile. A score of 1 is as good
+as the best schedule that knows all rates; freshness.py explains it. The planner is slow, so it runs on the first seeds
+only. Each trace takes one processor; the defaults take about 15 minutes on two.
 """
 
 import argparse

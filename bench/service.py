@@ -71,9 +71,9 @@ class Service:
         self.process = os.posix_spawn(self.arguments[0], self.arguments, environment, file_actions=output)
         self.group = group
         group.add(self.process)
-        if not self.notify.is_ready(patience=20):
+        if not self.notify.is_ready(patience=60):
             self.stop()
-            raise RuntimeError(f"cannot measure {self.name}: no READY=1 in 20 s; {self.last_words()}")
+            raise RuntimeError(f"cannot measure {self.name}: no READY=1 in 60 s; {self.last_words()}")
         return (self.notify.ready_at - begin) * 1e3
 
     def stop(self) -> None:
@@ -117,6 +117,10 @@ class Service:
                 return late
             self.make_quiet()
         raise TooLate("cannot measure: the machine is too busy to arm one task in two seconds")
+
+    def due_one_each(self, samples: int) -> list[float]:
+        """Lateness in milliseconds of one task that is due alone, several times."""
+        return [self.due_one() for _ in range(samples)]
 
     def due_all(self, count: int, in_us: int) -> Burst:
         """All tasks due at one instant, once."""

@@ -1,6 +1,7 @@
 """systemd timers that do the work of refreshd's apps, in a throwaway systemd."""
 
 import bisect
+import contextlib
 import json
 import socket
 import subprocess
@@ -17,6 +18,7 @@ class Timers:
 
     def __init__(self, with_systemd: Path, programs: Path, scratch: Path, starts: measure.Starts):
         self.starts = starts
+        self.is_lost = False
         here = Path(__file__).resolve().parent
         path = scratch / "timers.socket"
         self.log = scratch / "timers.log"
@@ -30,7 +32,7 @@ class Timers:
                 cwd=scratch, stdout=log, stderr=log, stdin=subprocess.DEVNULL,
             )  # fmt: skip
             connection = self._accept(server)
-            connection.settimeout(60)
+            connection.settimeout(120)
             self.stream = connection.makefile("rw")
 
     def _accept(self, server: socket.socket) -> socket.socket:
@@ -47,9 +49,14 @@ class Timers:
         return self.log.read_text().strip()[-300:] or "it ended without a word"
 
     def ask(self, word: str, *arguments):
-        print(json.dumps([word, *arguments]), file=self.stream, flush=True)
-        answer = self.stream.readline()
+        try:
+            print(json.dumps([word, *arguments]), file=self.stream, flush=True)
+            answer = self.stream.readline()
+        except OSError:
+            self.is_lost = True  # a late answer would be taken for that of the next question
+            raise
         if not answer:
+            self.is_lost = True
             raise RuntimeError(f"cannot go on with systemd: {self.last_words()}")
         return json.loads(answer)
 
@@ -83,5 +90,10 @@ class Timers:
         return count / (measure.now_us() - at) * 1e6
 
     def stop(self) -> None:
-        self.stream.close()
-        self.process.wait(timeout=30)
+        with contextlib.suppress(OSError):
+            self.stream.close()
+        try:
+            self.process.wait(timeout=30)
+        except subprocess.TimeoutExpired:
+            self.process.terminate()
+            self.process.wait()

@@ -20,8 +20,7 @@ class Units(Refreshd):
 
     def stop(self) -> None:
         if self.client is not None:
-            self.client.close()
-            self.client = None
+            self.hang_up()
             self.timers.ask("unserve")
 
     def cpu_us(self) -> int:

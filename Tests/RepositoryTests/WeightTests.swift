@@ -16,9 +16,24 @@ struct WeightTests {
       .joined(separator: "/")
   }
 
+  private func bytes(of program: String) throws -> Data {
+    try Data(contentsOf: URL(filePath: "\(try programs())/\(program)"))
+  }
+
+  @Test(arguments: ["refreshd", "refresh-push", "refresh-worker"])
+  func noServiceLinksTheEngineOfRegularExpressions(program: String) throws {
+    // The name of the module, as it stands in each name that the program takes from it.
+    #expect(
+      try bytes(of: program).firstRange(of: Data("17_StringProcessing".utf8)) == nil,
+      """
+      \(program): something calls contains(_:), split(separator:) or replacing(_:with:) with a text, which brings \
+      1.3 MB; use the functions that take a character, or hasPrefix
+      """)
+  }
+
   @Test(arguments: [("refreshd", false), ("refreshctl", true), ("refresh-push", true)])
   func noProgramLinksAllOfFoundation(program: String, linksEssentials: Bool) throws {
-    let bytes = try Data(contentsOf: URL(filePath: "\(try programs())/\(program)"))
+    let bytes = try bytes(of: program)
     // The daemon is always there: it does without the 7 MB of FoundationEssentials as well.
     let libraries = [("libFoundationEssentials.so", linksEssentials), ("libFoundation.so", false), ("ICU.so", false)]
     for (library, isLinked) in libraries {

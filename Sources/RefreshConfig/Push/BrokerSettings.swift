@@ -104,10 +104,27 @@ public struct BrokerSettings: Hashable, Sendable {
       remedy: "write 1 to 128 letters, digits and signs of ASCII")
   }
 
+  /// Replaces a placeholder in a text.
+  ///
+  /// The standard library's `replacing` would link its engine of regular expressions into the programs, 1.3 MB.
+  public static func replace(_ placeholder: String, in text: some StringProtocol, with value: String) -> String {
+    var filled = ""
+    var rest = text[...]
+    while !rest.isEmpty {
+      if rest.hasPrefix(placeholder) {
+        filled += value
+        rest = rest.dropFirst(placeholder.count)
+      } else {
+        filled.append(rest.removeFirst())
+      }
+    }
+    return filled
+  }
+
   private static func checkedTopic(_ text: String) throws(Unreadable) -> String {
     let levels = text.split(separator: "/", omittingEmptySubsequences: false)
     guard levels.count(where: { $0 == app }) == 1,
-      text.split(separator: app, omittingEmptySubsequences: false).count == 2
+      text.count - replace(app, in: text, with: "").count == app.count
     else {
       throw Unreadable(
         "cannot tell the app of a message by this topic",
@@ -117,7 +134,8 @@ public struct BrokerSettings: Hashable, Sendable {
       throw Unreadable(
         "cannot listen to this topic", remedy: "write 255 bytes at most, without + and #")
     }
-    guard !text.replacing(machine, with: "").replacing(app, with: "").contains(where: { "{}".contains($0) }) else {
+    let plain = replace(machine, in: replace(app, in: text, with: ""), with: "")
+    guard !plain.contains(where: { "{}".contains($0) }) else {
       throw Unreadable(
         "cannot tell what stands in braces in this topic", remedy: "write {machine} and {app}, and no others")
     }

@@ -1,8 +1,14 @@
 import CLinux
 import Glibc
 
-/// Memory that was needed for a while only.
+/// The memory of a daemon that idles for weeks.
 enum HeapMemory {
+  /// Has all threads share one compact heap (mallopt(3)); call it before the first thread starts.
+  ///
+  /// Each thread would have a heap of its own. What the configuration's thread makes lives as long as the daemon, so its
+  /// heap would stay, full of holes.
+  static func makeCompact() { linux_malloc_compact() }
+
   /// Gives memory back after a start or a reload, because a daemon then idles for weeks.
   ///
   /// Free heap goes to the system (malloc_trim(3)). Code is unmapped (madvise(2), `MADV_DONTNEED`) where it is executable

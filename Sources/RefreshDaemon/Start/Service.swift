@@ -14,6 +14,7 @@ public enum Service {
   public static func run(_ settings: DaemonSettings) throws(ServiceError) {
     // A write to a closed pipe or socket then fails, and does not end the daemon.
     signal(SIGPIPE, SIG_IGN)
+    HeapMemory.makeCompact()
     let loop = try onLoop { () throws(SystemdError) in try EventLoop() }
     let journal = Journal(identifier: "refreshd")
     let flush = try onLoop { () throws(SystemdError) in try JournalFlush(of: journal, on: loop) }

@@ -137,7 +137,7 @@ final class BrokerSource: Source {
 
   /// The urgency of a text such as `very-low`; nil for an unknown one.
   private static func urgency(_ word: String) -> Wire.Urgency? {
-    Wire.Urgency(rawValue: word.replacing("-", with: "_"))
+    Wire.Urgency(rawValue: String(word.map { $0 == "-" ? "_" : $0 }))
   }
 
   // MARK: The end of a connection

@@ -10,7 +10,7 @@ struct TopicTemplate: Hashable, Sendable {
   /// RefreshConfig has checked that `{app}` is one of its levels.
   init(_ text: String, machine: String) {
     levels = text.split(separator: "/", omittingEmptySubsequences: false).map {
-      $0 == BrokerSettings.app ? nil : String($0.replacing(BrokerSettings.machine, with: machine))
+      $0 == BrokerSettings.app ? nil : BrokerSettings.replace(BrokerSettings.machine, in: $0, with: machine)
     }
   }
 

@@ -97,9 +97,10 @@ final class Routes: AnswerSource {
     let device = "\(devices)/\(interface)"
     if ["wireless", "phy80211"].contains(where: { access("\(device)/\($0)", F_OK) == 0 }) { return .wifi }
     let event = SmallFiles.text(of: "\(device)/uevent") ?? ""
-    if event.contains("DEVTYPE=wlan") { return .wifi }
-    if event.contains("DEVTYPE=wwan") || interface.hasPrefix("ppp") { return .cellular }
+    let type = event.split(separator: "\n").first { $0.hasPrefix("DEVTYPE=") }
+    if type == "DEVTYPE=wlan" { return .wifi }
+    if type == "DEVTYPE=wwan" || interface.hasPrefix("ppp") { return .cellular }
     let isEthernet = SmallFiles.text(of: "\(device)/type") == "1"
-    return isEthernet && !event.contains("DEVTYPE=") ? .wired : .other
+    return isEthernet && type == nil ? .wired : .other
   }
 }

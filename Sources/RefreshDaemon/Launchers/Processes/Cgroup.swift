@@ -60,7 +60,7 @@ enum Cgroup {
 
   /// Whether an open `cgroup.events` reports a living process.
   fileprivate static func isPopulated(_ events: Int32) -> Bool {
-    String(decoding: SmallFiles.bytes(of: events), as: UTF8.self).contains("populated 1")
+    String(decoding: SmallFiles.bytes(of: events), as: UTF8.self).split(separator: "\n").contains("populated 1")
   }
 
   /// Writes to a file of a cgroup.
