@@ -111,7 +111,7 @@ extension Daemon {
 
   /// The app that a call is about, if the caller may ask about it; else the call is answered.
   ///
-  /// Who may not ask learns nothing about which apps there are.
+  /// A caller who may not ask learns nothing about which apps there are.
   func app<Parameters>(named name: String, for call: Call<Parameters>) -> AppConfiguration? {
     let app = AppID(name).flatMap { core.configuration[$0] }
     if let app, core.access.may(call.peer, about: app) { return app }

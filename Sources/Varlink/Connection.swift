@@ -192,7 +192,7 @@ public final class Connection {
   private func look() {
     isLookedAt = true
     guard let server, let confine = server.confine else { return }
-    peer.confinement = Confinement(of: descriptor, peer, by: confine)
+    peer.confinement = CallerConfinement(of: descriptor, peer, by: confine)
   }
 
   /// After a turn: ends what is done with, and watches for what is wanted next.

@@ -15,10 +15,10 @@ public struct Peer: Sendable, Equatable {
   /// The supplementary groups; empty before Linux 4.13.
   public let groups: [gid_t]
   /// The one subject that the peer may speak about, once it has called.
-  public internal(set) var confinement: Confinement
+  public internal(set) var confinement: CallerConfinement
 
   /// Credentials as given, for tests and for peers that are known otherwise.
-  public init(pid: pid_t, uid: uid_t, gid: gid_t, groups: [gid_t], confinement: Confinement = .none) {
+  public init(pid: pid_t, uid: uid_t, gid: gid_t, groups: [gid_t], confinement: CallerConfinement = .none) {
     self.pid = pid
     self.uid = uid
     self.gid = gid

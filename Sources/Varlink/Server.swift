@@ -9,7 +9,7 @@ public final class Server {
   let bounds: Bounds
   let reader: CallReader
   /// Looks at the process of a client for what it may speak about; called before the first call of a connection.
-  public var confine: ((pid_t, uid_t) -> Confinement)?
+  public var confine: ((pid_t, uid_t) -> CallerConfinement)?
   var listeners: [Listener] = []
   private var connections: [ObjectIdentifier: Connection] = [:]
   private var users: [uid_t: User] = [:]

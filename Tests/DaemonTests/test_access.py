@@ -9,6 +9,7 @@ import pytest
 
 from client import answers, as_user, fails, message
 from daemon import MAIL, TODO
+from waiting import BOUND
 
 pytestmark = pytest.mark.skipif(os.geteuid() != 0, reason="only root may become another user")
 
@@ -70,6 +71,7 @@ def test_a_process_that_has_ended_speaks_for_nobody(daemon, apps):
     os.waitpid(child, 0)
     daemon.signal(signal.SIGCONT)
     with socket.socket(fileno=descriptor) as connection:
+        connection.settimeout(BOUND)
         connection.sendall(message("org.refreshd.Manager.Show", {"app": TODO}))
         [answer] = answers(connection)
     assert answer["error"] == "org.refreshd.NotAllowed"

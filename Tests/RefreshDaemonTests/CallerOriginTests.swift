@@ -27,8 +27,8 @@ import Varlink
       ("\(manager)/app.slice/app-flatpak-org.example.Todo-4711.scope", .to("org.example.Todo")),
       (#"\#(manager)/app.slice/app-flatpak-org.example.to\x2ddo-4711.scope"#, .to("org.example.to-do")),
       ("\(manager)/app.slice/app-gnome-org.example.Todo-4711.scope", .none),
-    ] as [(String, Confinement)])
-  func theCgroupSaysWhatAProcessMaySpeakAbout(path: String, confinement: Confinement) {
+    ] as [(String, CallerConfinement)])
+  func theCgroupSaysWhatAProcessMaySpeakAbout(path: String, confinement: CallerConfinement) {
     let origin = CallerOrigin(readsRoots: false, launcher: MemoryLauncher())
     #expect(origin.confinement(inCgroup: path) == confinement)
   }
@@ -41,8 +41,8 @@ import Varlink
       ("[Instance]\nname=org.example.Mail\n", .fromAll),
       ("[Runtime]\nname=org.example.Platform\n", .fromAll),
       ("[Application]\nname=nothing\n", .fromAll),
-    ] as [(String, Confinement?)])
-  func aFlatpakIsKnownByItsInformation(info: String, confinement: Confinement?) {
+    ] as [(String, CallerConfinement?)])
+  func aFlatpakIsKnownByItsInformation(info: String, confinement: CallerConfinement?) {
     #expect(CallerOrigin.flatpak(by: info) == confinement)
   }
 

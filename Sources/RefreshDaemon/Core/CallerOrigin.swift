@@ -18,8 +18,9 @@ struct CallerOrigin {
   private static let bound = 512
 
   /// Looks at a process of a user.
-  func confinement(of process: pid_t, _ user: uid_t) -> Confinement {
-    if readsRoots, let app = Self.flatpak(by: Self.start(of: "/proc/\(process)/root/.flatpak-info")) { return app }
+  func confinement(of process: pid_t, _ user: uid_t) -> CallerConfinement {
+    let information = "/proc/\(process)/root" + "/.flatpak-info"
+    if readsRoots, let app = Self.flatpak(by: Self.start(of: information)) { return app }
     errno = 0
     let membership = SmallFiles.bytes(of: "/proc/\(process)/cgroup")
     if let path = Cgroup.path(in: membership) { return confinement(inCgroup: path) }
@@ -46,8 +47,8 @@ struct CallerOrigin {
     return apps.map { "\(mount)/\(manager)/app.slice/\($0)" } + tasks
   }
 
-  /// What a process in a cgroup may speak about, by its path in the unified hierarchy.
-  func confinement(inCgroup path: String) -> Confinement {
+  /// Finds what a process in a cgroup may speak about, by the cgroup's path in the unified hierarchy.
+  func confinement(inCgroup path: String) -> CallerConfinement {
     let names = path.split(separator: "/")
     for (parent, name) in zip([""] + names, names) {
       if UnitNames.isUnit(name) { return .init(UnitNames.app(ofSlice: parent)) }
@@ -60,7 +61,7 @@ struct CallerOrigin {
   }
 
   /// The app of a Flatpak instance by its `.flatpak-info`; nil if the text is none.
-  static func flatpak(by info: String) -> Confinement? {
+  static func flatpak(by info: String) -> CallerConfinement? {
     guard !info.isEmpty else { return nil }
     var section: Substring = ""
     for line in info.split(separator: "\n") {
@@ -95,7 +96,7 @@ struct CallerOrigin {
   }
 }
 
-extension Confinement {
+extension CallerConfinement {
   /// To the app, or from all if its name is lost.
   fileprivate init(_ app: AppID?) { self = app.map { .to($0.description) } ?? .fromAll }
 }

@@ -4,7 +4,7 @@ import Glibc
 /// The one subject that a caller may speak about, because of where its process runs.
 ///
 /// Varlink only keeps it with the ``Peer``; the service looks at the process and obeys the result.
-public enum Confinement: Sendable, Equatable {
+public enum CallerConfinement: Sendable, Equatable {
   /// Nothing bounds the caller but its credentials.
   case none
   /// The caller may speak about this subject only.
@@ -18,7 +18,7 @@ public enum Confinement: Sendable, Equatable {
   ///   - descriptor: the connected socket.
   ///   - peer: its peer, by `SO_PEERCRED`.
   ///   - look: reads the process from `/proc`. Its answer counts only if the process was alive after it.
-  init(of descriptor: Int32, _ peer: Peer, by look: (pid_t, uid_t) -> Confinement) {
+  init(of descriptor: Int32, _ peer: Peer, by look: (pid_t, uid_t) -> CallerConfinement) {
     // 0 is a process of another pid namespace: it is no child of this machine's service manager.
     guard peer.pid > 0 else {
       self = .none
