@@ -11,6 +11,7 @@ from bridge import push
 from daemon import TODO
 from processes import status
 from servers.mqtt import CONNACK, PUBLISH, SUBACK, V311, V5, SmallBroker, length, text
+from servers.tls_front import TLSFront
 
 TOPIC = f"test/{TODO}"
 NTFY_TOPIC = "upTodo0123456"
@@ -117,6 +118,29 @@ def test_the_largest_message_of_mqtt_costs_no_memory_and_is_not_sent_again(runni
     ntfy.publish(NTFY_TOPIC, push("ntfy"))
     assert app.ids() == ["ntfy"]
     assert len(ntfy.asked) == 1
+
+
+@pytest.mark.bound(120)
+def test_a_large_packet_by_tls_costs_no_memory(daemon, app, bridge, small, certificates):
+    front = TLSFront(certificates, small.port)
+    try:
+        daemon.start()
+        bridge.configure(mqtt=small.source(port=front.port, tls=True, ca_file=str(certificates.authority)))
+        bridge.start()
+        bridge.wait_until_connected("broker")
+        before = status(bridge.pid, "VmRSS")
+        start = text(TOPIC) + b"\0\1\0"
+        small.send_bytes(packet(PUBLISH << 4 | 2, start, size=len(start) + (64 << 20)), *[bytes(1 << 20)] * 64)
+        small.wait_for_acknowledgement()
+        small.send(TOPIC, push("next"), 2)
+        assert app.ids() == ["next"]
+        # In kB.
+        assert status(bridge.pid, "VmHWM") - before < 8192
+        small.send_bytes(UNKNOWN_PROPERTY)
+        bridge.wait_until_said("a packet has the property 99")
+        small.wait_for_connects(2)
+    finally:
+        front.close()
 
 
 @pytest.mark.parametrize("kind", ["credential_file", "ca_file", "key_file"])

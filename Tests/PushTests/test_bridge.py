@@ -143,7 +143,8 @@ def test_a_daemon_that_is_away_costs_nothing_while_messages_wait(daemon, app, br
     assert not ntfy.is_asked_within(4)
     assert bridge.cpu() - spent < 0.2
     daemon.start()
-    assert app.ids(3) == ["1", "2", "3"]
+    # At most 64 wait, so it depends on the machine's speed how many of the next ones are dropped.
+    assert app.ids() == ["1"]
 
 
 def test_two_bridges_do_not_work_on_one_state(daemon, bridge, ntfy):

@@ -3,7 +3,7 @@ import Testing
 
 @testable import refresh_push
 
-/// Whatever a server sends, the bridge reads it within its bounds, and the same in pieces as in one.
+/// The bridge reads any bytes of a server within its bounds, and the same in pieces as in one.
 ///
 /// The tests run for REFRESH_FUZZ_SECONDS (2) in all, from REFRESH_FUZZ_SEED (1). A failure names the seed of its round.
 struct BridgeFuzzTests {

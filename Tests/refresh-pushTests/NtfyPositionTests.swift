@@ -61,7 +61,7 @@ struct NtfyPositionTests {
     while seen.count < times.count {
       var position = connection(stored)
       let since = stored.flatMap { Int64($0) } ?? 0
-      // Those of the same second come in another order each time.
+      // Messages of the same second come in another order each time.
       let rows = times.indices.filter { times[$0] >= since }.shuffled(using: &numbers).sorted { times[$0] < times[$1] }
       for row in rows.prefix(Int.random(in: 400...1500, using: &numbers)) {
         if !seen.insert(row).inserted {
