@@ -161,6 +161,12 @@ class Listener(http.server.ThreadingHTTPServer):
     daemon_threads = False
     block_on_close = True
 
+    def get_request(self):
+        connection, address = super().get_request()
+        if tls := self.server.tls:
+            connection = tls.wrap_socket(connection, server_side=True, do_handshake_on_connect=False)
+        return connection, address
+
     def shutdown_request(self, request):
         linger = request.getsockopt(socket.SOL_SOCKET, socket.SO_LINGER, 8)
         if linger == struct.pack("ii", 1, 0):
@@ -177,8 +183,6 @@ class Handler(http.server.BaseHTTPRequestHandler):
     disable_nagle_algorithm = True
 
     def setup(self):
-        if tls := self.server.server.tls:
-            self.request = tls.wrap_socket(self.request, server_side=True)
         self.request.setsockopt(socket.SOL_SOCKET, socket.SO_SNDBUF, BUFFER)
         super().setup()
 
