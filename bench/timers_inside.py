@@ -1,7 +1,7 @@
 """Runs inside the throwaway systemd: makes timers, changes them, serves refreshd, and measures, as timers.py asks.
 
-`timers_inside.py SOCKET` connects to SOCKET and answers one JSON array [word, argument…] a line with one JSON value a
-line. A timer is one .timer and one oneshot .service file, with AccuracySec=1us and without a limit on starts.
+`timers_inside.py SOCKET` connects to SOCKET and answers each line, a JSON array [word, argument…], with an object of one
+member, "value" or "failure". A timer is one .timer and one oneshot .service file, with AccuracySec=1us and without a limit on starts.
 """
 
 import datetime
@@ -48,7 +48,9 @@ def timer(number: int) -> str:
 
 
 def systemctl(*arguments: str) -> None:
-    subprocess.run(["systemctl", *arguments], check=True, stdout=subprocess.DEVNULL)
+    status = subprocess.run(["systemctl", *arguments], stdout=subprocess.DEVNULL).returncode
+    if status:
+        raise RuntimeError(f"systemctl {arguments[0]} ended with status {status}")
 
 
 def write_timer(number: int, instants: list[str]) -> None:
@@ -141,7 +143,11 @@ def main() -> None:
         stream = connection.makefile("rw")
         for line in stream:
             word, *arguments = json.loads(line)
-            print(json.dumps(WORDS[word](*arguments)), file=stream, flush=True)
+            try:
+                answer = {"value": WORDS[word](*arguments)}
+            except (RuntimeError, OSError) as reason:
+                answer = {"failure": str(reason)}
+            print(json.dumps(answer), file=stream, flush=True)
 
 
 main()
