@@ -19,6 +19,8 @@ public struct JSONError: Error, Hashable, Sendable, CustomStringConvertible {
     case missing(StaticWord)
     /// An object has the member twice.
     case duplicate
+    /// A list has more values than the reader allows.
+    case tooMany
   }
 
   /// The kind of trouble.
@@ -42,6 +44,7 @@ public struct JSONError: Error, Hashable, Sendable, CustomStringConvertible {
     case .unknownWord: "an unknown word at byte \(offset)"
     case .missing(let name): "no member \(name.text) in the object at byte \(offset)"
     case .duplicate: "the same member twice at byte \(offset)"
+    case .tooMany: "too many values at byte \(offset)"
     }
   }
 

@@ -75,7 +75,10 @@ extension Array: JSONReadable where Element: JSONReadable {
   public init(from json: inout JSONReader) throws(JSONError) {
     self.init()
     try json.beginArray()
-    while try json.nextElement() { append(try Element(from: &json)) }
+    while try json.nextElement() {
+      guard count < json.mostInList else { throw json.error(.tooMany) }
+      append(try Element(from: &json))
+    }
   }
 }
 

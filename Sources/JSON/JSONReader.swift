@@ -18,6 +18,8 @@ public struct JSONReader {
   public var position: Int
   @usableFromInline var levels = 0
   let mostLevels: Int
+  /// The most values of a list that is read.
+  @usableFromInline let mostInList: Int
   /// A list or an object has begun, and nothing of it is read.
   @usableFromInline var isFirst = false
   /// The bytes of the last key or word between its quotes.
@@ -25,10 +27,14 @@ public struct JSONReader {
   @usableFromInline var isWordEscaped = false
 
   /// A reader of bytes, from an offset on.
-  public init(_ bytes: UnsafeRawBufferPointer, from start: Int = 0, mostLevels: Int = JSONReader.mostLevels) {
+  public init(
+    _ bytes: UnsafeRawBufferPointer, from start: Int = 0, mostLevels: Int = JSONReader.mostLevels,
+    mostInList: Int = .max
+  ) {
     self.bytes = bytes
     position = start
     self.mostLevels = mostLevels
+    self.mostInList = mostInList
   }
 
   /// Goes back to an offset at which a value began, with the nesting that there was.

@@ -18,7 +18,9 @@ extension Daemon {
         // Has no method: a client reads there what the shared errors carry.
         Interface(RefreshdInterface.self),
       ],
-      bounds: Self.bounds, reactor: reactor)
+      bounds: bounds, reactor: reactor,
+      tooManyWatches: RefreshdInterface.TooManyWatches(
+        limit: bounds.watchesPerUser, remedy: "Close a connection that watches, or watch more with one."))
     let origin = CallerOrigin(readsRoots: settings.isUserDaemon, launcher: ports.launcher)
     server.confine = { origin.confinement(of: $0, $1) }
     life.server = server
@@ -43,49 +45,49 @@ extension Daemon {
     var interface = Interface(PushInterface.self)
     interface.serve(PushInterface.Deliver.self) { self.deliver($0) }
     interface.serve(PushInterface.Report.self) { self.reportSources($0) }
-    interface.serve(PushInterface.Watch.self) { self.watchBridge($0) }
+    interface.serve(PushInterface.Watch.self, as: .watch) { self.watchBridge($0) }
     return interface
   }
 
   private var managerInterface: Interface {
     var interface = Interface(ManagerInterface.self)
-    interface.serve(ManagerInterface.List.self) { self.list($0) }
-    interface.serve(ManagerInterface.Show.self) { self.show($0) }
-    interface.serve(ManagerInterface.Status.self) { self.status($0) }
-    interface.serve(ManagerInterface.Why.self) { self.why($0) }
+    interface.serve(ManagerInterface.List.self, as: .query) { self.list($0) }
+    interface.serve(ManagerInterface.Show.self, as: .query) { self.show($0) }
+    interface.serve(ManagerInterface.Status.self, as: .query) { self.status($0) }
+    interface.serve(ManagerInterface.Why.self, as: .work) { self.why($0) }
     interface.serve(ManagerInterface.Run.self) { self.run($0) }
     interface.serve(ManagerInterface.Set.self) { self.set($0) }
     interface.serve(ManagerInterface.Reset.self) { self.reset($0) }
     interface.serve(ManagerInterface.Disable.self) { self.disable($0) }
     interface.serve(ManagerInterface.Enable.self) { self.enable($0) }
-    interface.serve(ManagerInterface.Usage.self) { self.usage($0) }
-    interface.serve(ManagerInterface.Openings.self) { self.openings($0) }
+    interface.serve(ManagerInterface.Usage.self, as: .query) { self.usage($0) }
+    interface.serve(ManagerInterface.Openings.self, as: .work) { self.openings($0) }
     interface.serve(ManagerInterface.Forget.self) { self.forget($0) }
     interface.serve(ManagerInterface.Skip.self) { self.skip($0) }
     interface.serve(ManagerInterface.Pause.self) { self.pause($0) }
     interface.serve(ManagerInterface.Resume.self) { self.resume($0) }
     interface.serve(ManagerInterface.Schedule.self) { self.schedule($0) }
-    interface.serve(ManagerInterface.History.self) { self.history($0) }
-    interface.serve(ManagerInterface.Forecast.self) { self.forecast($0) }
-    interface.serve(ManagerInterface.Timeline.self) { self.timeline($0) }
-    interface.serve(ManagerInterface.Metrics.self) { self.metrics($0) }
-    interface.serve(ManagerInterface.Watch.self) { self.watch($0) }
-    interface.serve(ManagerInterface.Check.self) { self.check($0) }
+    interface.serve(ManagerInterface.History.self, as: .work) { self.history($0) }
+    interface.serve(ManagerInterface.Forecast.self, as: .work) { self.forecast($0) }
+    interface.serve(ManagerInterface.Timeline.self, as: .work) { self.timeline($0) }
+    interface.serve(ManagerInterface.Metrics.self, as: .query) { self.metrics($0) }
+    interface.serve(ManagerInterface.Watch.self, as: .watch) { self.watch($0) }
+    interface.serve(ManagerInterface.Check.self, as: .work) { self.check($0) }
     interface.serve(ManagerInterface.Reload.self) { self.reload($0) }
-    interface.serve(ManagerInterface.Version.self) { self.version($0) }
+    interface.serve(ManagerInterface.Version.self, as: .query) { self.version($0) }
     return interface
   }
 
   private var transfersInterface: Interface {
     var interface = Interface(TransfersInterface.self)
     interface.serve(TransfersInterface.Enqueue.self) { self.enqueue($0) }
-    interface.serve(TransfersInterface.List.self) { self.listTransfers($0) }
-    interface.serve(TransfersInterface.Watch.self) { self.watchTransfers($0) }
+    interface.serve(TransfersInterface.List.self, as: .work) { self.listTransfers($0) }
+    interface.serve(TransfersInterface.Watch.self, as: .watch) { self.watchTransfers($0) }
     interface.serve(TransfersInterface.Pause.self) { self.pauseTransfers($0) }
     interface.serve(TransfersInterface.Resume.self) { self.resumeTransfers($0) }
     interface.serve(TransfersInterface.Cancel.self) { self.cancelTransfers($0) }
     interface.serve(TransfersInterface.SetPriority.self) { self.setPriority($0) }
-    interface.serve(TransfersInterface.Rejoin.self) { self.rejoin($0) }
+    interface.serve(TransfersInterface.Rejoin.self, as: .watch) { self.rejoin($0) }
     return interface
   }
 
@@ -101,10 +103,16 @@ extension Daemon {
   ///
   /// A message may have the bytes of as many pushes as one call may hand in, each as long as it may be, and twice that,
   /// because JSON within JSON is escaped.
-  private static var bounds: Bounds {
+  ///
+  /// There is always room for root, for the daemon's user and for the push bridge.
+  private var bounds: Bounds {
     var bounds = Bounds()
+    bounds.privileged.formUnion([core.access.uid] + (core.access.bridge.map { [$0] } ?? []))
     bounds.connections = 4096
     bounds.connectionsPerUser = 1024
+    bounds.reservedConnections = 256
+    bounds.bytesPerUser = 8 << 20
+    bounds.bytes = 24 << 20
     bounds.messageBytes = 4 << 20
     return bounds
   }
@@ -121,19 +129,5 @@ extension Daemon {
       call.fail(core.access.refusal(of: call.peer, app: name))
     }
     return nil
-  }
-
-  /// The apps that a call is about, if the caller may ask about each; else the call is answered.
-  func apps<Parameters>(named names: [String], for call: Call<Parameters>) -> [AppConfiguration]? {
-    guard !names.isEmpty else {
-      call.fail(InvalidParameter(parameter: "apps"))
-      return nil
-    }
-    var apps: [AppConfiguration] = []
-    for name in names {
-      guard let app = app(named: name, for: call) else { return nil }
-      apps.append(app)
-    }
-    return apps
   }
 }

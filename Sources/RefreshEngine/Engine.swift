@@ -218,6 +218,8 @@ public struct Engine: Sendable {
     case .transferPrioritized(let id, let priority): prioritize(id, priority, &turn)
     case .transferReported(let id, let report): self.report(id, report, &turn)
     case .transferFetched(let id): transfers.noteFetched(id)
+    case .transferMoved(let id, let bytes): transfers.note(bytes, movedOf: id, at: turn.now)
+    case .several(let events): for event in events { apply(event, &turn) }
     case .roomFound(let id): findRoom(id, &turn)
     case .pushed(let id, let push): receive(push, for: id, &turn)
     case .clockStepped(let offset):

@@ -63,6 +63,8 @@ public enum Event: Hashable, Sendable {
   case transferPrioritized(TransferID, Int32)
   /// All bytes of a transfer have arrived, and only the rename is left: its slot is free for another transfer.
   case transferFetched(TransferID)
+  /// So many bytes of a transfer are moved.
+  case transferMoved(TransferID, bytes: Int64)
   /// The worker reports the result of a transfer, or has ended.
   case transferReported(TransferID, TransferReport)
   /// There is room for a transfer that waits for it.
@@ -73,6 +75,8 @@ public enum Event: Hashable, Sendable {
   case clockStepped(wallOffset: Duration)
   /// The daemon stops: nothing starts any more, and every refresh is asked to end but those left to the next daemon.
   case stopped(leaving: Set<RefreshID>)
+  /// A caller asks for several changes with one call: they are applied in this order, and judged once.
+  case several([Event])
   /// Time has passed. Time passes on every event, so this one does nothing else.
   case wokeUp
 }

@@ -55,6 +55,13 @@ public struct Call<Parameters> {
     state.fail(error)
   }
 
+  /// Does long work in several turns, between which other calls are taken up, until `step` returns false.
+  ///
+  /// It is dropped when the connection ends.
+  public func inTurns(_ step: @escaping () -> Bool) {
+    connection.goOn { if step() { self.inTurns(step) } }
+  }
+
   /// Runs `action` once when the connection ends, whoever ends it: ``Connection/onDisconnect(_:_:)``.
   public func onDisconnect(_ name: String = "", _ action: @escaping () -> Void) {
     connection.onDisconnect(name, action)
@@ -67,13 +74,15 @@ final class CallState {
   let method: String
   let wantsMore: Bool
   let isOneway: Bool
+  let kind: MethodKind
   private var isAnswered = false
+  /// Run once, with the first answer and after the last: the call is no work any more, and it is over.
+  var onFirstAnswer: (() -> Void)?
+  var onEnd: (() -> Void)?
 
-  init(connection: Connection, method: String, wantsMore: Bool, isOneway: Bool) {
+  init(connection: Connection, _ call: IncomingCall) {
     self.connection = connection
-    self.method = method
-    self.wantsMore = wantsMore
-    self.isOneway = isOneway
+    (method, wantsMore, isOneway, kind) = (call.method, call.wantsMore, call.isOneway, call.kind)
   }
 
   deinit {
@@ -88,6 +97,7 @@ final class CallState {
     if !isOneway {
       connection.enqueue(value, as: isLast ? .last : .continues)
     }
+    noteAnswer()
     if isLast { finish() }
   }
 
@@ -107,8 +117,21 @@ final class CallState {
     finish()
   }
 
+  /// Ends a call whose answer nobody would hear, without running it.
+  func drop() { finish() }
+
+  private func noteAnswer() {
+    let run = onFirstAnswer
+    onFirstAnswer = nil
+    run?()
+  }
+
   private func finish() {
     isAnswered = true
+    noteAnswer()
+    let run = onEnd
+    onEnd = nil
+    run?()
     connection.callIsOver()
   }
 }

@@ -5,8 +5,9 @@ import JSON
 /// The connection of one client of a server.
 ///
 /// Calls are taken up one at a time: while one is in flight, or its answer is not sent, nothing more is read, and the
-/// kernel lets the client wait. Handlers and disconnect actions run only out of `handle`, which the reactor calls, so
-/// that an answer given in the middle of a change of the caller's state never re-enters it.
+/// kernel lets the client wait. Between two calls all others have a turn (``TurnLine``). Handlers and disconnect actions
+/// run only out of the reactor, so that an answer given in the middle of a change of the caller's state never re-enters
+/// it.
 public final class Connection {
   /// The process at the other end.
   public private(set) var peer: Peer
@@ -35,16 +36,18 @@ public final class Connection {
 
   private var isLookedAt = false
   private var isInFlight = false
-  /// Calls are being taken up; their answers are sent together afterwards.
+  /// A call is being taken up; its answers are sent together afterwards.
   private var isTaking = false
   /// The peer sends nothing more.
   private var isInputEnded = false
-  /// Something came in while a call was in flight; it stays in the kernel.
+  /// Something came in that is not wanted yet; it stays in the kernel.
   private var isReadingPaused = false
-  /// Asks for a turn of the loop, by waiting for room to write, which there is.
-  private var needsTurn = false
+  /// Whether the connection stands in the server's line.
+  private var isInLine = false
+  /// The rest of a call that is under way, for the next turn.
+  private var rest: (() -> Void)?
 
-  /// How much is read at once, and so how many calls one turn of the loop may serve for one client.
+  /// How much is read at once.
   private static let chunk = 4096
 
   init(descriptor: Int32, peer: Peer, server: Server, heard: UInt64) throws {
@@ -95,15 +98,22 @@ public final class Connection {
   func callIsOver() {
     isInFlight = false
     guard isOpen, !isTaking else { return }
-    if isReadingPaused || isInputEnded || input.hasMessage() { needsTurn = true }
+    if input.hasMessage() || isInputEnded { standInLine() }
+    if mayRead { isReadingPaused = false }
     updateWatch()
+  }
+
+  /// Has the rest of a call done when it is this connection's turn again.
+  func goOn(_ rest: @escaping () -> Void) {
+    self.rest = rest
+    if !isTaking { standInLine() }
   }
 
   private func flush() {
     if !output.flush(to: descriptor) { breakOff() }
   }
 
-  private func breakOff() {
+  func breakOff() {
     guard isOpen else { return }
     state = .brokenOff
     output.discard()
@@ -114,16 +124,18 @@ public final class Connection {
   // MARK: - Taking calls
 
   private func handle(_ readiness: Readiness) {
-    needsTurn = false
     if state == .brokenOff { return end() }
     if !readiness.isDisjoint(with: [.hangup, .error]) {
       state = .hungUp
       output.discard()
+      // It would be reported again and again until it is this connection's turn.
+      watch?.cancel()
+      watch = nil
+      return standInLine()
     }
     if readiness.contains(.writable) { flush() }
-    take()
-    if readiness.contains(.readable) || state == .hungUp { receive() }
-    settle()
+    if readiness.contains(.readable) { if mayRead { receive() } else { isReadingPaused = true } }
+    if isDue, let server, server.mayTakeAtOnce(self) { takeTurn() } else { settle() }
   }
 
   /// Whether the next call may be taken up.
@@ -137,11 +149,16 @@ public final class Connection {
     }
   }
 
+  /// Whether more may be read: only what can be taken up soon is kept here.
+  private var mayRead: Bool { mayTake && !isInputEnded && !input.hasMessage() }
+
+  /// Whether there is something to do in a turn.
+  private var isDue: Bool {
+    if state == .hungUp { return true }
+    return rest != nil || mayTake && (input.hasMessage() || input.isOverLimit)
+  }
+
   private func receive() {
-    guard mayTake else {
-      isReadingPaused = true
-      return
-    }
     let count = withUnsafeTemporaryAllocation(byteCount: Connection.chunk, alignment: 16) { chunk in
       let count = linux_receive_now(descriptor, chunk.baseAddress, chunk.count)
       if count > 0 { input.append(UnsafeRawBufferPointer(rebasing: chunk[..<count])) }
@@ -149,7 +166,6 @@ public final class Connection {
     }
     if count > 0 {
       lastHeard = server?.nextHeard() ?? lastHeard
-      take()
     } else if count == 0 || state == .hungUp {
       isInputEnded = true
     } else if errno != EAGAIN, errno != EINTR {
@@ -157,50 +173,70 @@ public final class Connection {
     }
   }
 
-  /// Takes up the calls that are read already, as far as they may be.
-  private func take() {
-    guard let server else { return }
+  /// Takes up one call, or the rest of one.
+  func takeTurn() {
+    isInLine = false
+    if state == .ended { return }
+    let start = monotonicNanoseconds()
     isTaking = true
-    defer { isTaking = false }
+    if let rest, state == .open {
+      self.rest = nil
+      rest()
+    } else {
+      if state == .hungUp, mayRead { receive() }
+      take()
+    }
+    isTaking = false
+    flush()
+    server?.spent(since: start, on: self)
+    settle()
+  }
+
+  private func take() {
+    guard mayTake, let server else { return }
     do throws(MalformedMessage) {
-      while mayTake {
-        if input.isOverLimit { throw .tooLong(limit: input.limit) }
-        let read = { (message) throws(MalformedMessage) in try server.reader.read(message) }
-        guard let call = try input.withNext(read) else { break }
-        start(call)
-      }
-      flush()
+      if input.isOverLimit { throw .tooLong(limit: input.limit) }
+      let read = { (message) throws(MalformedMessage) in try server.reader.read(message) }
+      if let call = try input.withNext(read) { start(call, server) }
     } catch {
       // The replies so far are sent; a message that is no call gets no reply.
       flush()
+      if state == .hungUp { (input, isInputEnded) = (MessageBuffer(limit: input.limit), true) }
       breakOff()
     }
   }
 
-  private func start(_ call: IncomingCall) {
+  private func start(_ call: IncomingCall, _ server: Server) {
     isInFlight = true
-    if !isLookedAt { look() }
-    let state = CallState(
-      connection: self, method: call.method, wantsMore: call.wantsMore, isOneway: call.isOneway)
+    if !isLookedAt { look(server) }
+    let state = CallState(connection: self, call)
     switch call.action {
-    case .run(let handler): handler(state)
     case .fail(let error): state.fail(error)
+    case .run where call.kind.isIdleUnheard && (call.isOneway || self.state == .hungUp): state.drop()
+    case .run(let handler): server.begin(state) { handler(state) }
     }
   }
 
   /// Finds out what the peer may speak about; a silent client costs no look.
-  private func look() {
+  private func look(_ server: Server) {
     isLookedAt = true
-    guard let server, let confine = server.confine else { return }
+    guard let confine = server.confine else { return }
     peer.confinement = CallerConfinement(of: descriptor, peer, by: confine)
+  }
+
+  private func standInLine() {
+    guard !isInLine, state != .ended else { return }
+    isInLine = true
+    server?.line.add(self)
   }
 
   /// After a turn: ends what is done with, and watches for what is wanted next.
   private func settle() {
     countHeld()
-    let isDone = isInputEnded && (state == .hungUp || (mayTake && output.unsent == 0))
+    let isDone = isInputEnded && (state == .hungUp || mayTake && output.unsent == 0) && !input.hasMessage()
     if isDone || state == .brokenOff { return end() }
-    if mayTake { isReadingPaused = false }
+    if isDue { standInLine() }
+    if mayRead { isReadingPaused = false }
     updateWatch()
   }
 
@@ -209,13 +245,13 @@ public final class Connection {
     let before = held
     held = input.count + output.unsent
     guard held != before, let server else { return }
-    if !server.counts(held - before, of: self) { breakOff() }
+    server.count(held - before, of: self)
   }
 
   private func updateWatch() {
     var wanted: Readiness = []
     if !isReadingPaused && !isInputEnded { wanted.insert(.readable) }
-    if output.isBlocked || needsTurn { wanted.insert(.writable) }
+    if output.isBlocked { wanted.insert(.writable) }
     guard wanted != watched else { return }
     watched = wanted
     watch?.events = wanted
@@ -231,6 +267,7 @@ public final class Connection {
     watch = nil
     output.discard()
     close(descriptor)
+    rest = nil
     server?.forget(self)
     let actions = disconnectActions
     disconnectActions = [:]

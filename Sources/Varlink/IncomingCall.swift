@@ -8,6 +8,7 @@ struct IncomingCall {
   let method: String
   let wantsMore: Bool
   let isOneway: Bool
+  let kind: MethodKind
   let action: Action
 
   /// The handler with its parameters, or the error to reply with.
@@ -35,6 +36,8 @@ enum MalformedMessage: Error, Equatable, CustomStringConvertible {
 /// Reads calls out of messages.
 struct CallReader {
   let methods: MethodTable
+  /// The most values of a list in a call.
+  static let mostInList = 1000
 
   /// Reads the call in a message, whose NUL is left out.
   func read(_ message: UnsafeRawBufferPointer) throws(MalformedMessage) -> IncomingCall {
@@ -64,7 +67,7 @@ private struct CallParts {
   init(_ message: UnsafeRawBufferPointer) { self.message = message }
 
   mutating func read(_ methods: MethodTable) throws(JSONError) {
-    var json = JSONReader(message)
+    var json = JSONReader(message, mostInList: CallReader.mostInList)
     try json.beginObject()
     while try json.nextKey() {
       if json.keyIs("method") {
@@ -109,7 +112,9 @@ private struct CallParts {
 
   func call(_ methods: MethodTable) throws(JSONError) -> IncomingCall {
     guard let name else { throw JSONReader(message).error(.missing("method"), at: 0) }
-    return IncomingCall(method: name, wantsMore: more && !oneway, isOneway: oneway, action: action(name, methods))
+    return IncomingCall(
+      method: name, wantsMore: more && !oneway, isOneway: oneway, kind: served?.kind ?? .query,
+      action: action(name, methods))
   }
 
   private func action(_ name: String, _ methods: MethodTable) -> IncomingCall.Action {
@@ -128,7 +133,7 @@ private struct CallParts {
   private func late(_ served: ServedMethod) -> Result<(CallState) -> Void, JSONError> {
     let empty: StaticString = "{}"
     var json =
-      start.map { JSONReader(message, from: $0) }
+      start.map { JSONReader(message, from: $0, mostInList: CallReader.mostInList) }
       ?? JSONReader(UnsafeRawBufferPointer(start: empty.utf8Start, count: empty.utf8CodeUnitCount))
     do throws(JSONError) { return .success(try served.prepare(&json)) } catch { return .failure(error) }
   }

@@ -19,11 +19,13 @@ public struct Interface {
   /// The handler runs on the server's thread, one call of a connection at a time. It may keep the call and reply later.
   /// Absent or null `parameters` are an empty object. Parameters that cannot be read are answered with
   /// `InvalidParameter` before the handler runs.
+  ///
+  /// - Parameter kind: what a call asks of the server; a change, unless said otherwise.
   public mutating func serve<Method: InterfaceMethod>(
-    _ method: Method.Type, _ handler: @escaping (Call<Method.Parameters>) -> Void
+    _ method: Method.Type, as kind: MethodKind = .change, _ handler: @escaping (Call<Method.Parameters>) -> Void
   ) {
     methods.append(
-      ServedMethod(name: Method.name) { (json) throws(JSONError) in
+      ServedMethod(name: Method.name, kind: kind) { (json) throws(JSONError) in
         let parameters = try Method.Parameters(from: &json)
         return { state in handler(Call(parameters: parameters, state: state)) }
       })
@@ -46,10 +48,12 @@ final class ServedMethod {
 
   /// The whole name.
   let name: String
+  let kind: MethodKind
   let prepare: Prepare
 
-  init(name: String, _ prepare: @escaping Prepare) {
+  init(name: String, kind: MethodKind, _ prepare: @escaping Prepare) {
     self.name = name
+    self.kind = kind
     self.prepare = prepare
   }
 }

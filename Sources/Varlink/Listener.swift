@@ -39,7 +39,7 @@ final class Listener {
       switch errno {
       case EMFILE, ENFILE, ENOBUFS, ENOMEM:
         // The socket stays readable, so the loop would spin: room is made, or the client is turned away.
-        if server?.endIdlest() != true { turnAway() }
+        if server?.makeRoom() != true { turnAway() }
         return
       case EINTR, ECONNABORTED: continue
       default: return

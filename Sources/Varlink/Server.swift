@@ -11,18 +11,24 @@ public final class Server {
   /// Looks at the process of a client for what it may speak about; called before the first call of a connection.
   public var confine: ((pid_t, uid_t) -> CallerConfinement)?
   var listeners: [Listener] = []
-  private var connections: [ObjectIdentifier: Connection] = [:]
-  private var users: [uid_t: User] = [:]
+  let line: TurnLine
+  private var accounts: Accounts
+  private let tooManyWatches: any VarlinkError
   private var heard: UInt64 = 0
 
   /// A server that listens nowhere yet.
   ///
   /// `org.varlink.service` is added to the interfaces.
+  ///
+  /// - Parameter tooManyWatches: the answer to a call that is one watch too many for its user.
   public init(
-    _ service: ServiceInfo, interfaces: [Interface], bounds: Bounds = Bounds(), reactor: any Reactor
+    _ service: ServiceInfo, interfaces: [Interface], bounds: Bounds = Bounds(), reactor: any Reactor,
+    tooManyWatches: any VarlinkError = PermissionDenied()
   ) {
     self.reactor = reactor
     self.bounds = bounds
+    self.tooManyWatches = tooManyWatches
+    (line, accounts) = (TurnLine(reactor), Accounts(bounds))
     reader = CallReader(methods: MethodTable(interfaces + [service.interface(besides: interfaces)]))
   }
 
@@ -31,7 +37,7 @@ public final class Server {
   }
 
   /// How many clients are connected.
-  public var connectionCount: Int { connections.count }
+  public var connectionCount: Int { accounts.connectionCount }
 
   /// Ends all listening; who is connected stays.
   ///
@@ -46,21 +52,20 @@ public final class Server {
   /// Answers not sent are lost.
   public func close() {
     stopAccepting()
-    for connection in connections.values.sorted(by: { $0.lastHeard < $1.lastHeard }) { connection.end() }
+    for connection in accounts.connections.sorted(by: { $0.lastHeard < $1.lastHeard }) { connection.end() }
+    line.close()
   }
 
   // MARK: - Connections
 
   /// Takes a connected socket over, which is closed if it cannot be served.
   func admit(_ descriptor: Int32) {
-    guard let peer = Peer(of: descriptor), makeRoom(for: peer) else {
+    guard let peer = Peer(of: descriptor), make(accounts.room(for: peer.uid)) else {
       Glibc.close(descriptor)
       return
     }
     do {
-      let connection = try Connection(descriptor: descriptor, peer: peer, server: self, heard: nextHeard())
-      connections[ObjectIdentifier(connection)] = connection
-      users[peer.uid, default: User()].connections += 1
+      accounts.add(try Connection(descriptor: descriptor, peer: peer, server: self, heard: nextHeard()))
     } catch {
       // The reactor has no memory left for it. The client sees the end of the connection.
       Glibc.close(descriptor)
@@ -68,19 +73,14 @@ public final class Server {
   }
 
   func forget(_ connection: Connection) {
-    guard connections.removeValue(forKey: ObjectIdentifier(connection)) != nil else { return }
-    let uid = connection.peer.uid
-    guard var user = users[uid] else { return }
-    user.connections -= 1
-    user.bytes -= connection.held
-    users[uid] = user.connections == 0 ? nil : user
+    let dropped = accounts.removeWaiting(of: connection)
+    accounts.remove(connection)
+    for work in dropped { work.call.drop() }
   }
 
-  /// Counts what a connection keeps here from now on; false when that is too much for its user.
-  func counts(_ change: Int, of connection: Connection) -> Bool {
-    let total = (users[connection.peer.uid]?.bytes ?? 0) + change
-    users[connection.peer.uid]?.bytes = total
-    return change <= 0 || total <= bounds.bytesPerUser || total == connection.held
+  /// Counts what a connection keeps here from now on, and breaks off what is too much.
+  func count(_ change: Int, of connection: Connection) {
+    accounts.count(change, of: connection)?.breakOff()
   }
 
   func nextHeard() -> UInt64 {
@@ -88,29 +88,51 @@ public final class Server {
     return heard
   }
 
-  /// Ends the connection that has been silent longest and holds nothing.
-  ///
-  /// False when there is none.
-  func endIdlest(of uid: uid_t? = nil) -> Bool {
-    let idle = connections.values.lazy.filter { $0.isIdle && (uid == nil || $0.peer.uid == uid) }
-    guard let idlest = idle.min(by: { $0.lastHeard < $1.lastHeard }) else { return false }
-    idlest.end()
-    return true
+  /// Ends a connection where the process has no descriptor for another; false if none can be ended.
+  func makeRoom() -> Bool { make(accounts.room(insteadOfOthersBy: 0)) }
+
+  private func make(_ room: Accounts.Room) -> Bool {
+    switch room {
+    case .free: return true
+    case .none: return false
+    case .after(let connection):
+      connection.end()
+      return true
+    }
   }
 
-  private func makeRoom(for peer: Peer) -> Bool {
-    if let user = users[peer.uid], user.connections >= bounds.connectionsPerUser {
-      return endIdlest(of: peer.uid)
-    }
-    if connections.count >= bounds.connections {
-      return endIdlest(of: peer.uid) || endIdlest()
-    }
-    return true
-  }
-}
+  // MARK: - Calls
 
-/// The connections of one user, taken together.
-private struct User {
-  var connections = 0
-  var bytes = 0
+  /// Runs a call, when its user's other work is done if it is work; a watch too many is refused.
+  func begin(_ call: CallState, _ run: @escaping () -> Void) {
+    let uid = call.connection.peer.uid
+    if call.kind == .watch {
+      guard accounts.addWatch(of: uid) else { return call.fail(tooManyWatches) }
+      call.onEnd = { [weak self] in self?.accounts.endWatch(of: uid) }
+    }
+    guard call.kind.isWork else { return run() }
+    guard accounts.begin((call, run)) else { return }
+    endWork(of: uid, with: call)
+    run()
+  }
+
+  /// Has the first answer of a call end its user's work, and the next begin.
+  private func endWork(of uid: uid_t, with call: CallState) {
+    call.onFirstAnswer = { [weak self] in
+      guard let self, let next = accounts.endWork(of: uid) else { return }
+      endWork(of: uid, with: next.call)
+      next.call.connection.goOn(next.run)
+    }
+  }
+
+  /// Whether a connection may take a call up now, and need not stand in line.
+  func mayTakeAtOnce(_ connection: Connection) -> Bool {
+    line.isEmpty && accounts.isModest(connection.peer.uid, at: monotonicNanoseconds())
+  }
+
+  /// Counts the time that a call took.
+  func spent(since start: UInt64, on connection: Connection) {
+    let now = monotonicNanoseconds()
+    accounts.spend(now - start, of: connection.peer.uid, at: now)
+  }
 }

@@ -26,8 +26,8 @@ public struct ServiceInfo: Sendable {
       vendor: vendor, product: product, version: version, url: url,
       interfaces: [service.name] + others.map(\.name).sorted())
 
-    service.serve(ServiceInterface.GetInfo.self) { $0.reply(info) }
-    service.serve(ServiceInterface.GetInterfaceDescription.self) { call in
+    service.serve(ServiceInterface.GetInfo.self, as: .query) { $0.reply(info) }
+    service.serve(ServiceInterface.GetInterfaceDescription.self, as: .query) { call in
       guard let description = descriptions[call.parameters.interface] else {
         return call.fail(InterfaceNotFound(interface: call.parameters.interface))
       }

@@ -9,6 +9,7 @@ extension Timeline {
     case "pause-transfer", "resume-transfer": handle(.transferPaused(id, command == "pause-transfer"))
     case "cancel-transfer": handle(.transferCancelled(id))
     case "prioritize": handle(.transferPrioritized(id, Int32(try rest.number(1))))
+    case "moved": handle(.transferMoved(id, bytes: Int64(try rest.number(1))))
     case "fetched": handle(.transferFetched(id))
     case "room": handle(.roomFound(id))
     case "report": handle(.transferReported(id, try report(Array(rest.dropFirst()))))

@@ -51,8 +51,9 @@ extension Bystander {
     case .taskEnded(let refresh, let task, let end): hear(end, of: task, refresh)
     case .wokeUp, .forgotten, .retryAfter, .freshFor: break
     case .pushed: break
+    case .several(let events): for event in events { hear(event, at: now) }
     case .enqueued, .transferPaused, .transferCancelled, .transferPrioritized, .transferReported, .transferFetched,
-      .roomFound:
+      .transferMoved, .roomFound:
       break
     }
   }

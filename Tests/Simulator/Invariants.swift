@@ -11,8 +11,8 @@ public enum Invariants {
       AskedDuringRun(), SavedBeforePerformed(), PlacesAreBounded(), UsersShareThePlaces(), RetriesBackOff(),
       LostIsNoFailure(), WaitsAreHonest(), OneShotsStartOnce(), ChainsAreInOrder(), StaleIsToldOnce(),
       NobodyStarves(), NightsPass(), AttachedServe(), SurvivorsGoOn(), SleepIsInTime(), LongWorkMakesRoom(),
-      OneWorkerAtATime(), TransfersWait(), TransfersWake(), TransfersEnd(), SessionsAreTold(),
-      PushesAreLimited(), PushesWait(), PushesAreTold(), PushesAreMerged(),
+      OneWorkerAtATime(), TransfersWait(), UsersTakeTurns(), TransfersWake(), TransfersEnd(),
+      SessionsAreTold(), PushesAreLimited(), PushesWait(), PushesAreTold(), PushesAreMerged(),
     ]
   }
 }

@@ -44,6 +44,52 @@ struct TransfersWait: Invariant {
   }
 }
 
+struct UsersTakeTurns: Invariant {
+  static let promise = "No transfer starts while one could of a user with fewer running, and slots are not kept for ever."
+  private var given: [TransferID: AppID] = [:]
+  /// Since when a user waits for a slot of a user with more.
+  private var since: Instant?
+
+  mutating func observe(_ observation: Observation, in world: borrowing World) -> String? {
+    guard case .handled(let turn) = observation, let engine = world.brain?.engine else {
+      if case .daemonGone = observation { (given, since) = ([:], nil) }
+      return nil
+    }
+    given = given.filter { engine.transferState(of: $0.key).map { Self.isGiven($0.stage) } ?? false }
+    if case .transferFetched(let id) = turn.event, engine.transferState(of: id)?.stage == .transferring {
+      given[id] = nil
+    }
+    for case .transfer(let id, let app) in turn.decision.effects { given[id] = app }
+    let owners = world.book.apps.mapValues { $0.policy?.owner }
+    var running: [UInt32: Int] = [:]
+    for app in given.values { if let owner = owners[app] ?? nil { running[owner, default: 0] += 1 } }
+    let waiting = engine.transferIDs.compactMap { id -> Int? in
+      guard let policy = engine.transferState(of: id)?.policy, let owner = owners[policy.app] ?? nil,
+        case .held([.concurrency]) = engine.transferVerdict(on: id, at: world.instant),
+        given.count >= world.book.limits.transfers.maxConcurrent,
+        given.keys.count(where: { engine.transferState(of: $0)?.policy.host == policy.host })
+          < world.book.limits.transfers.maxPerHost
+      else { return nil }
+      return running[owner] ?? 0
+    }.min()
+    for case .transfer(let id, let app) in turn.decision.effects {
+      guard let owner = owners[app] ?? nil, let mine = running[owner], let waiting else { continue }
+      if mine > waiting + 1 { return "\(id) starts as number \(mine) of its user, and one with \(waiting) waits" }
+    }
+    let isUnfair = waiting.map { fewest in running.values.contains { $0 >= fewest + 2 } } ?? false
+    since = isUnfair ? since ?? world.instant : nil
+    if let since, since.duration(to: world.instant) > .minutes(10) { return "a user waits for a slot since \(since)" }
+    return nil
+  }
+
+  private static func isGiven(_ stage: TransferState.Stage) -> Bool {
+    switch stage {
+    case .transferring, .stopping: true
+    case .waiting, .paused, .noSpace, .ended: false
+    }
+  }
+}
+
 struct TransfersWake: Invariant {
   static let promise = "No transfer is left that may run, and the daemon is awake when one may be tried again."
 

@@ -37,6 +37,10 @@ extension World {
     case 12..<14: handle(.transferCancelled(id))
     case 14: handle(.transferPrioritized(id, Int32(luck.number(below: 5)) - 2))
     case 15..<17: loseWorker()
+    case 17:
+      for id in moving.keys.sorted() where luck.happens(50) {
+        handle(.transferMoved(id, bytes: Int64(luck.number(below: 1_000_000))))
+      }
     default:
       for id in known where luck.happens(50) { handle(.roomFound(id)) }
     }

@@ -49,7 +49,7 @@ extension Event {
     case .paused, .observed, .resumed, .zoneChanged: nil
     case .survived, .suspending, .freshFor: nil
     case .enqueued, .transferPaused, .transferCancelled, .transferPrioritized, .transferReported, .transferFetched,
-      .roomFound:
+      .transferMoved, .roomFound, .several:
       nil
     case .configured, .completed, .taskEnded, .retryAfter, .clockStepped, .stopped, .wokeUp: nil
     }

@@ -22,6 +22,13 @@ let plantedFaultsOfTransfers = [
       return []
     }
   },
+  Planted("UsersTakeTurns", "takes all apps for one user's") { fault in
+    fault.hearing = { event, _ in
+      guard case .configured(let limits, var policies) = event else { return [event] }
+      for id in policies.keys { policies[id]?.owner = 0 }
+      return [.configured(limits, policies)]
+    }
+  },
   Planted("TransfersWake", "wakes an hour too late") { fault in
     fault.waking = { Window(earliest: $0.earliest + .hours(1), latest: $0.latest + .hours(1)) }
   },

@@ -18,7 +18,11 @@ final class RunCalls {
   init(_ core: DaemonCore) { self.core = core }
 
   /// Has a call wait for the next refresh of an app, the one after `before` if that is running.
+  ///
+  /// It waits for as long as its caller does: one that is gone, or wants no answer, is not kept.
   func wait(_ call: RunCall, for app: AppID, after before: RefreshID?) {
+    guard !call.isOver, !call.isOneway else { return }
+    call.onDisconnect("run") { self.drop(call.connection, app) }
     waiting[app, default: []].append(Waiting(call: call, before: before))
     core.handle(.awaited(app, true))
   }
@@ -51,9 +55,16 @@ final class RunCalls {
     for app in waiting.keys.sorted() where core.configuration[app] == nil { giveUp(app, .notConfigured) }
   }
 
+  private func drop(_ connection: Connection, _ app: AppID) {
+    guard let rest = waiting[app]?.filter({ $0.call.connection !== connection }) else { return }
+    waiting[app] = rest.isEmpty ? nil : rest
+    if rest.isEmpty { core.handle(.awaited(app, false)) }
+  }
+
   /// Gives the calls that wait for an app, which wait no more.
   private func end(_ app: AppID) -> [Waiting] {
     guard let calls = waiting.removeValue(forKey: app) else { return [] }
+    for waiting in calls { waiting.call.connection.cancelDisconnectAction("run") }
     core.handle(.awaited(app, false))
     return calls
   }

@@ -36,6 +36,16 @@ final class Watchers: DecisionFollower {
   func engineDecided(_ decision: Decision, on event: Event, at now: Instant) {
     guard !open.isEmpty else { return }
     let at = core.wall(now)
+    for event in event.parts { report(event, decision, at: at) }
+    if core.engine.device.pause != pause {
+      pause = core.engine.device.pause
+      send(Wire.WatchEvent(kind: .switchChanged, atMicroseconds: at, pause: core.engine.wirePause))
+    }
+    reportWaits(decision, at: now)
+    reportRefreshes(decision, at: at)
+  }
+
+  private func report(_ event: Event, _ decision: Decision, at: Int64) {
     switch event {
     case .observed(let observation):
       let (condition, state) = Wire.Conditions.field(of: observation)
@@ -49,12 +59,6 @@ final class Watchers: DecisionFollower {
       report(push: push.contentID, to: id, decision.pushes[push.id] == nil ? .merged : .queued)
     default: break
     }
-    if core.engine.device.pause != pause {
-      pause = core.engine.device.pause
-      send(Wire.WatchEvent(kind: .switchChanged, atMicroseconds: at, pause: core.engine.wirePause))
-    }
-    reportWaits(decision, at: now)
-    reportRefreshes(decision, at: at)
   }
 
   /// Reports that an app is in another phase.
@@ -116,6 +120,11 @@ final class Watchers: DecisionFollower {
     guard let id = AppID(name), watcher.apps?.contains(id) ?? true else { return false }
     return core.may(watcher.call.peer, about: id)
   }
+}
+
+extension Event {
+  /// The events of a call that changes several things, or this one.
+  fileprivate var parts: [Event] { if case .several(let events) = self { events } else { [self] } }
 }
 
 extension Engine {

@@ -119,9 +119,9 @@ final class Daemon {
 
   func handle(_ event: Event) { core.handle(event) }
 
-  /// Handles events and calls back when their changes are on the disk, or with the reason why they are not.
+  /// Handles events in one turn of the engine, and calls back when their changes are on the disk, or with the reason why they are not.
   func handleDurably(_ events: [Event], then promise: @escaping (StoreError?) -> Void) {
-    for event in events { handle(event) }
+    if events.count == 1 { handle(events[0]) } else { handle(.several(events)) }
     saving.promise { problem, _ in promise(problem) }
   }
 

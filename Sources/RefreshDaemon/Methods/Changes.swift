@@ -12,7 +12,7 @@ extension Daemon {
   ) {
     handleDurably(events) { problem in
       if let problem {
-        for event in undo { self.handle(event) }
+        self.handle(.several(undo))
         call.fail(RefreshdInterface.NotStored(problem: problem.description))
       } else {
         call.reply(reply())

@@ -5,10 +5,6 @@ import RefreshStore
 import Varlink
 
 extension Daemon {
-  /// How many transfers the queue holds, including ended ones that are still shown.
-  private static let queueLimit = 100_000
-  /// How many transfers one app may have, so that no app fills the whole queue.
-  private static let appLimit = 20_000
   /// How many transfers one call may name, because other callers wait meanwhile.
   static let callLimit = 1_000
 
@@ -24,14 +20,6 @@ extension Daemon {
     guard (1...Self.callLimit).contains(call.parameters.transfers.count) else {
       return call.fail(InvalidParameter(parameter: "transfers"))
     }
-    guard transfers.count + call.parameters.transfers.count <= Self.queueLimit else {
-      return call.fail(TransfersInterface.QueueFull(limit: Self.queueLimit))
-    }
-    // The queue may be long, so it is counted only if the limit may be reached.
-    let before = transfers.count < Self.appLimit / 2 ? 0 : transfers.count(of: app.id)
-    guard before + call.parameters.transfers.count <= Self.appLimit else {
-      return call.fail(TransfersInterface.QueueFull(limit: Self.appLimit))
-    }
     var asked: [TransferOrder] = []
     for (index, request) in call.parameters.transfers.enumerated() {
       do throws(TransferOrder.Problem) { asked.append(try TransferOrder(request)) } catch {
@@ -40,6 +28,7 @@ extension Daemon {
             index: Int64(index), field: error.field, reason: error.reason, remedy: error.remedy))
       }
     }
+    if let full = transfers.exceeded(by: asked, of: app) { return call.fail(full) }
     transfers.enqueue(asked, of: app.id) { problem, ids in
       if let problem { return call.fail(RefreshdInterface.NotStored(problem: problem.description)) }
       call.reply(TransfersInterface.Enqueue.Reply(ids: ids.map { Int64($0.number) }))

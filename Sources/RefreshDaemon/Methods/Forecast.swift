@@ -14,6 +14,12 @@ extension Daemon {
     }
     let asked = Set(apps.lazy.filter { self.core.access.may(call.peer, about: $0) }.map(\.id))
     let now = core.readClocks()
+    guard !asked.isEmpty else {
+      return call.reply(
+        ManagerInterface.Forecast.Reply(
+          fromMicroseconds: core.wall(now), untilMicroseconds: core.wall(now + .hours(Int64(hours))), isCut: false,
+          wakes: [], rest: []))
+    }
     let question = Forecaster.Question(engine: core.engine, apps: asked, span: .hours(Int64(hours)), now: now)
     ports.forecast(question) { reply in
       call.reply(reply)

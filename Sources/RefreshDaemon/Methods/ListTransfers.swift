@@ -8,16 +8,25 @@ extension Daemon {
   func listTransfers(_ call: Call<TransfersInterface.List.Parameters>) {
     let named = call.parameters.app
     if let named, !mayAsk(about: named, for: call) { return }
-    let now = core.readClocks()
-    let found = core.engine.transferIDs.compactMap { id -> Wire.Transfer? in
-      guard let session = core.engine.transferState(of: id)?.policy.session, core.may(call.peer, about: session.app),
-        named == nil || named == session.app.description,
-        call.parameters.session == nil || call.parameters.session == session.name
-      else { return nil }
-      return transfers.view(of: id, at: now)
+    var ids = transfers.ids(of: named.flatMap(AppID.init), for: call.peer)[...]
+    var found: [Wire.Transfer] = []
+    let step = {
+      let now = self.core.readClocks()
+      for id in ids.prefix(Self.transfersInTurn) {
+        guard let shown = self.transfers.view(of: id, at: now),
+          call.parameters.session == nil || call.parameters.session == shown.session
+        else { continue }
+        found.append(shown)
+      }
+      ids = ids.dropFirst(Self.transfersInTurn)
+      if ids.isEmpty { call.reply(TransfersInterface.List.Reply(transfers: found)) }
+      return !ids.isEmpty
     }
-    call.reply(TransfersInterface.List.Reply(transfers: found))
+    if step() { call.inTurns(step) }
   }
+
+  /// How many transfers are looked at in one turn of the loop, because other callers wait meanwhile.
+  static let transfersInTurn = 200
 
   /// Whether the caller may ask about the transfers of an app, also of a former one; if not, the call is answered.
   func mayAsk<Parameters>(about name: String, for call: Call<Parameters>) -> Bool {

@@ -26,7 +26,7 @@ extension Daemon {
       return nil
     }
     var ids: [TransferID] = []
-    for number in numbers {
+    for number in numbers.withoutDuplicates {
       guard let id = UInt64(exactly: number).map(TransferID.init), let state = core.engine.transferState(of: id) else {
         call.fail(TransfersInterface.NoSuchTransfer(id: number))
         return nil
@@ -54,7 +54,7 @@ extension Daemon {
     }
     handleDurably(events) { problem in
       guard let problem else { return call.reply() }
-      for event in undo { self.handle(event) }
+      self.handle(.several(undo))
       call.fail(RefreshdInterface.NotStored(problem: problem.description))
     }
   }

@@ -7,6 +7,8 @@ import RefreshStore
 struct KnownTransfers {
   struct Known {
     let session: TransferSession
+    /// The server, without a port.
+    let server: String
     let request: TransferRequest
     /// The progress that is saved, or is to be.
     var progress: TransferProgress
@@ -19,9 +21,11 @@ struct KnownTransfers {
     /// The speed; nil while nothing is transferred.
     var speed: Speed?
     var isEndReported: Bool
+    /// When the engine was last told of the bytes, boot clock.
+    var toldAt: Instant?
 
     init(_ stored: StoredTransfer) {
-      session = stored.state.policy.session
+      (session, server) = (stored.state.policy.session, stored.state.policy.server)
       request = stored.request
       progress = stored.progress
       (attempt, bytesBefore) = (AttemptProgress(bytes: stored.progress.bytes), stored.progress.bytes)
@@ -84,15 +88,17 @@ struct KnownTransfers {
     }
   }
 
-  private(set) var all: [TransferID: Known]
+  private var all: [TransferID: Known] = [:]
+  /// The transfers of each app, so that nobody looks through those of others.
+  private(set) var shares: [AppID: TransferShare] = [:]
   /// The desktop notices of sessions that have not ended.
   private var notices: [TransferSession: SessionNotice] = [:]
   private var last: UInt64
 
   /// Begins with the stored transfers, and the greatest number that any ever had.
   init(_ stored: [TransferID: StoredTransfer], last: UInt64) {
-    all = stored.mapValues(Known.init)
     self.last = last
+    for (id, transfer) in stored { self[id] = Known(transfer) }
     for (_, transfer) in stored.sorted(by: { $0.key < $1.key }) where !transfer.state.isDelivered {
       noteWords(of: transfer)
       if case .ended(let result, _) = transfer.state.stage { noteEnd(in: transfer.state.policy.session, result) }
@@ -103,7 +109,7 @@ struct KnownTransfers {
   }
 
   mutating func add(_ id: TransferID, _ stored: StoredTransfer) {
-    all[id] = Known(stored)
+    self[id] = Known(stored)
     noteWords(of: stored)
   }
 
@@ -123,13 +129,30 @@ struct KnownTransfers {
 
   subscript(id: TransferID) -> Known? {
     get { all[id] }
-    set { all[id] = newValue }
+    set {
+      let before = all.updateOptional(newValue, of: id)
+      if let before, newValue == nil { shares[before.session.app]?.remove(id, before) }
+      if let before, shares[before.session.app]?.ids.isEmpty == true { shares[before.session.app] = nil }
+      if before == nil, let newValue { shares[newValue.session.app, default: TransferShare()].add(id, newValue) }
+    }
   }
+
+  var count: Int { all.count }
+
+  /// All of them, in no order.
+  var ids: some Sequence<TransferID> { all.keys }
 
   /// The number of one more, greater than any before.
   mutating func makeID() -> TransferID {
     last += 1
     return TransferID(last)
+  }
+}
+
+extension Dictionary {
+  /// Sets or removes a value; gives the one that was there.
+  fileprivate mutating func updateOptional(_ value: Value?, of key: Key) -> Value? {
+    if let value { updateValue(value, forKey: key) } else { removeValue(forKey: key) }
   }
 }
 

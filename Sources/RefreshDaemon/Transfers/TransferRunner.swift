@@ -3,6 +3,7 @@ import RefreshConfig
 import RefreshEngine
 import RefreshStore
 import Systemd
+import Varlink
 
 /// Runs transfers: hands them to workers, keeps their progress, and reports their end.
 final class TransferRunner: DecisionFollower, SavedRoom {
@@ -15,6 +16,9 @@ final class TransferRunner: DecisionFollower, SavedRoom {
   private var known: KnownTransfers
   /// Whether any transfer has not ended, so that the network must be watched.
   private(set) var hasOpen: Bool
+
+  /// How often the engine is told of a transfer's progress.
+  private static let tellInterval = Duration.seconds(5)
 
   // Changes for the next commit: transfers that enter the queue, decisions of the engine, reports of workers.
   private var enqueued: [TransferID: StoredTransfer] = [:]
@@ -40,6 +44,7 @@ final class TransferRunner: DecisionFollower, SavedRoom {
     workers.awaitsAnswer = { [unowned self] in self.known[$0]?.mayHaveArrived ?? false }
     workers.onLost = { [unowned self] in lose($0, $1) }
     watchers.view = { [unowned self] in view(of: $0, at: $1) }
+    watchers.ids = { [unowned self] in ids(of: $0, for: $1) }
     space.path = { [unowned self] in self.known[$0]?.request.path }
   }
 
@@ -49,16 +54,25 @@ final class TransferRunner: DecisionFollower, SavedRoom {
     try space.open()
   }
 
-  var count: Int { known.all.count }
-
-  /// How many transfers in the queue are an app's.
-  func count(of app: AppID) -> Int { known.all.values.count { $0.session.app == app } }
-
   subscript(id: TransferID) -> KnownTransfers.Known? { known[id] }
 
   /// A transfer at this instant, as the socket shows it; nil if there is none with this id.
   func view(of id: TransferID, at now: Instant) -> Wire.Transfer? {
     known[id]?.view(of: id, at: now, in: core.engine)
+  }
+
+  /// The transfers that a caller may ask about, of all apps or of one, in order of their numbers.
+  func ids(of app: AppID?, for peer: Peer) -> [TransferID] {
+    let apps = app.map { [$0] } ?? Array(known.shares.keys)
+    return apps.filter { core.may(peer, about: $0) }.flatMap { known.shares[$0]?.ids ?? [] }.sorted()
+  }
+
+  /// The bound of the queue that new transfers of an app would pass; nil if there is room for them.
+  func exceeded(by orders: [TransferOrder], of app: AppConfiguration) -> TransfersInterface.QueueFull? {
+    let owned = core.configuration.apps.filter { $0.owner.uid == app.owner.uid }
+    return TransferQuota.exceeded(
+      by: orders.map { ($0.request, $0.policy(of: app.id, at: core.startedAt.instant).server) },
+      owned.compactMap { known.shares[$0.id] }, count: known.count)
   }
 
   // MARK: - Orders
@@ -96,7 +110,7 @@ final class TransferRunner: DecisionFollower, SavedRoom {
     transfer.progress.attempts += 1
     transfer.bytesBefore = transfer.bytes
     transfer.attempt.begin()
-    (transfer.speed, transfer.isBeginReported) = (nil, false)
+    (transfer.speed, transfer.isBeginReported, transfer.toldAt) = (nil, false, nil)
     known[id] = transfer
     progressed.insert(id)
     give(Wire.Order(kind: .transfer, id: Int64(id.number), transfer: assignment(transfer)), of: id, app)
@@ -151,7 +165,10 @@ final class TransferRunner: DecisionFollower, SavedRoom {
       rooms.tally.note(moved: transfer.bytes - transfer.bytesBefore)
       progressed.insert(id)
     }
+    let tellsEngine = transfer.toldAt.map { $0 + Self.tellInterval <= now } ?? true
+    if tellsEngine { transfer.toldAt = now }
     known[id] = transfer
+    if tellsEngine { core.handle(.transferMoved(id, bytes: transfer.bytes)) }
     watchers.note(id, isProgress: true)
     if report.kind == .fetched { core.handle(.transferFetched(id)) }
     guard report.kind == .ended else { return }
@@ -239,8 +256,8 @@ final class TransferRunner: DecisionFollower, SavedRoom {
     batch.transfers.removed = removed
     for id in decided { batch.transfers.states[id] = core.engine.transferState(of: id) }
     for id in progressed { batch.transfers.progress[id] = known[id]?.progress }
-    for (id, transfer) in known.all where savesAll {
-      guard let state = core.engine.transferState(of: id) else { continue }
+    for id in known.ids where savesAll {
+      guard let transfer = known[id], let state = core.engine.transferState(of: id) else { continue }
       batch.transfers.whole[id] = StoredTransfer(state: state, request: transfer.request, progress: transfer.progress)
     }
     (enqueued, decided, progressed, removed, savesAll) = ([:], [], [], [], false)

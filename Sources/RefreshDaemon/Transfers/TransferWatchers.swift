@@ -4,6 +4,9 @@ import Systemd
 import Varlink
 
 /// The clients that watch transfers.
+///
+/// What a client is told is put together in its own turns of the loop: many transfers, or many who watch, keep no other
+/// caller waiting.
 final class TransferWatchers {
   enum Watcher {
     /// A client that watches one app, or all that it may ask about.
@@ -18,12 +21,41 @@ final class TransferWatchers {
       }
     }
 
+    fileprivate var app: AppID? {
+      switch self {
+      case .watch(_, let app): app
+      case .rejoin(_, let session): session.app
+      }
+    }
+
     fileprivate func asks(about session: TransferSession) -> Bool {
       switch self {
       case .watch(_, let app): app == nil || app == session.app
       case .rejoin(_, let own): own == session
       }
     }
+
+    fileprivate func inTurns(_ step: @escaping () -> Bool) {
+      switch self {
+      case .watch(let call, _): call.inTurns(step)
+      case .rejoin(let call, _): call.inTurns(step)
+      }
+    }
+  }
+
+  /// A client, and what it is still to be told.
+  private final class Client {
+    let watcher: Watcher
+    /// The transfers to look at, and those that have changed since that was begun.
+    var line: ArraySlice<TransferID>
+    var changed: Set<TransferID> = []
+    var forgotten: [TransferID] = []
+    /// What is known for the first answer, which has all; nil after it.
+    var first: [TransferID: Wire.Transfer]? = [:]
+    /// Whether a turn is to come.
+    var hasTurn = true
+
+    init(_ watcher: Watcher, _ ids: [TransferID]) { (self.watcher, line) = (watcher, ids[...]) }
   }
 
   /// How long after the last report the next is sent at the earliest, boot clock: of progress, and of everything else.
@@ -31,7 +63,7 @@ final class TransferWatchers {
   private static let newsInterval = Duration.milliseconds(50)
 
   private unowned let core: DaemonCore
-  private var clients: [Int: Watcher] = [:]
+  private var clients: [Int: Client] = [:]
   private var last = 0
   /// The transfers that have changed since the last report.
   private var news: Set<TransferID> = []
@@ -43,6 +75,8 @@ final class TransferWatchers {
   private var timer: (any WakeTimer)?
   /// A transfer as the socket shows it; set once.
   var view: (TransferID, Instant) -> Wire.Transfer? = { _, _ in nil }
+  /// The transfers of an app, or of all, that a caller may ask about; set once.
+  var ids: (AppID?, Peer) -> [TransferID] = { _, _ in [] }
 
   init(_ core: DaemonCore) { self.core = core }
 
@@ -54,15 +88,14 @@ final class TransferWatchers {
   func add<Parameters>(_ watcher: Watcher, until call: Call<Parameters>) {
     last += 1
     let number = last
-    clients[number] = watcher
+    clients[number] = Client(watcher, ids(watcher.app, watcher.peer))
     call.onDisconnect { self.clients[number] = nil }
-    let now = core.readClocks()
-    send(watcher, core.engine.transferIDs.compactMap { wire($0, for: watcher, at: now) })
+    if tell(number) { watcher.inTurns { self.tell(number) } }
   }
 
   /// Whether a connection has rejoined the session.
   func isTaken(_ session: TransferSession) -> Bool {
-    clients.values.contains { if case .rejoin(_, session) = $0 { true } else { false } }
+    clients.values.contains { if case .rejoin(_, session) = $0.watcher { true } else { false } }
   }
 
   /// Has a change of a transfer reported, together with other changes.
@@ -87,22 +120,50 @@ final class TransferWatchers {
   }
 
   private func report() {
-    let now = core.readClocks()
-    (dueAt, reportedAt) = (nil, now)
-    let (news, forgotten) = (news.sorted(), forgotten.sorted { $0.key < $1.key })
+    (dueAt, reportedAt) = (nil, core.now)
+    let (news, forgotten) = (news, forgotten)
     (self.news, self.forgotten) = ([], [:])
-    for watcher in clients.values {
-      let found = news.compactMap { wire($0, for: watcher, at: now) }
-      let gone = forgotten.filter { watcher.asks(about: $0.value) && core.may(watcher.peer, about: $0.value.app) }
-      if !found.isEmpty || !gone.isEmpty { send(watcher, found, forgotten: gone.map { Int64($0.key.number) }) }
+    for (number, client) in clients {
+      client.changed.formUnion(news)
+      for (id, session) in forgotten where isWanted(session, by: client.watcher) {
+        client.forgotten.append(id)
+        client.first?[id] = nil
+      }
+      guard !client.hasTurn else { continue }
+      client.hasTurn = true
+      client.watcher.inTurns { self.tell(number) }
     }
   }
 
-  private func wire(_ id: TransferID, for watcher: Watcher, at now: Instant) -> Wire.Transfer? {
-    guard let session = core.engine.transferState(of: id)?.policy.session, watcher.asks(about: session),
-      core.may(watcher.peer, about: session.app)
-    else { return nil }
-    return view(id, now)
+  /// Tells a client of some transfers; false when there is nothing left to tell.
+  private func tell(_ number: Int) -> Bool {
+    guard let client = clients[number] else { return false }
+    if client.line.isEmpty { (client.line, client.changed) = (client.changed.sorted()[...], []) }
+    let now = core.readClocks()
+    let found = client.line.prefix(Daemon.transfersInTurn).compactMap { id -> Wire.Transfer? in
+      guard let session = core.engine.transferState(of: id)?.policy.session, isWanted(session, by: client.watcher)
+      else { return nil }
+      return view(id, now)
+    }
+    client.line = client.line.dropFirst(Daemon.transfersInTurn)
+    client.hasTurn = !client.line.isEmpty || !client.changed.isEmpty
+    if client.first != nil {
+      for transfer in found { client.first?[TransferID(UInt64(transfer.id))] = transfer }
+      guard !client.hasTurn else { return true }
+      let all = client.first?.sorted { $0.key < $1.key }.map(\.value) ?? []
+      client.first = nil
+      client.forgotten = []
+      send(client.watcher, all)
+    } else if !found.isEmpty || !client.forgotten.isEmpty {
+      let gone = client.forgotten.sorted().map { Int64($0.number) }
+      client.forgotten = []
+      send(client.watcher, found, forgotten: gone)
+    }
+    return client.hasTurn
+  }
+
+  private func isWanted(_ session: TransferSession, by watcher: Watcher) -> Bool {
+    watcher.asks(about: session) && core.may(watcher.peer, about: session.app)
   }
 
   private func send(_ watcher: Watcher, _ found: [Wire.Transfer], forgotten: [Int64] = []) {

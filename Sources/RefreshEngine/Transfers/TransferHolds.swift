@@ -15,7 +15,7 @@ extension Engine {
       if !holds.isEmpty { return .held(holds) }
       if from > now { return .notDue(until: from) }
       var slots = TransferSlots(given: transfers, limits: limits.transfers)
-      return slots.claim(with: state.policy.host) ? .ready : .held([.concurrency])
+      return slots.claim(with: state.policy.server) ? .ready : .held([.concurrency])
     }
   }
 

@@ -38,17 +38,33 @@ public struct TransferSession: Hashable, Comparable, Sendable {
 public struct TransferPolicy: Hashable, Sendable {
   /// The app, and the session of the app that it belongs to.
   public var session: TransferSession
-  /// The server, as `host` or `host:port` in lower case; ``TransferLimits/maxPerHost`` counts by it.
+  /// The server, as `host` or `host:port` in lower case.
   public var host: String
   /// The network that it asks for; `unmetered` by default.
   public var network = NetworkConstraint.unmetered
-  /// The priority among transfers that may run: higher before lower, then in order of the request; 0 by default.
+  /// The priority among the transfers of one user that may run: higher before lower, then in order of the request; 0 by
+  /// default.
   public var priority: Int32 = 0
   /// When it was asked for, boot clock: it is given up some days later (``TransferLimits/giveUp``).
   public var enqueuedAt: Instant
 
   /// The app whose it is.
   public var app: AppID { session.app }
+
+  /// The server without a port; ``TransferLimits/maxPerHost`` counts by it.
+  ///
+  /// A second port, or the dot at the end of a whole name, is no second server.
+  public var server: String {
+    guard host.utf8.contains(UInt8(ascii: ":")) || host.utf8.last == UInt8(ascii: ".") else { return host }
+    var name = host[...]
+    if let colon = name.lastIndex(of: ":"), name[colon...].dropFirst().allSatisfy(\.isNumber),
+      !name.hasPrefix("[") || name[..<colon].hasSuffix("]")
+    {
+      name = name[..<colon]
+    }
+    while name.hasSuffix(".") { name = name.dropLast() }
+    return String(name)
+  }
 
   /// Makes a policy with the default values.
   public init(

@@ -8,13 +8,12 @@ struct TransferQueue: Sendable {
     var undelivered: Set<TransferID> = []
   }
 
-  /// The transfers with the same holds and the same server: either all of them may run now, or none.
+  /// The transfers with the same holds: they are judged once, however many servers they name.
   struct LaneKey: Hashable, Sendable {
     let app: AppID
     let network: NetworkConstraint
-    let host: String
 
-    init(_ policy: TransferPolicy) { (app, network, host) = (policy.app, policy.network, policy.host) }
+    init(_ policy: TransferPolicy) { (app, network) = (policy.app, policy.network) }
   }
 
   /// A transfer that may be tried, in the order of slots.
@@ -42,13 +41,17 @@ struct TransferQueue: Sendable {
   private(set) var givenOfHost: [String: Int] = [:]
   private(set) var givenOfApp: [AppID: Int] = [:]
   /// The ones among them whose bytes have all arrived, so that only the rename is left.
-  private var fetched: Set<TransferID> = []
+  private(set) var fetched: Set<TransferID> = []
+  /// How the transfers get on that a worker has.
+  private(set) var paces: [TransferID: TransferPace] = [:]
+  /// The transfers that were told to stop so that others get their places.
+  private(set) var yielding: Set<TransferID> = []
   /// How many of them are under way to or from their servers.
   private(set) var movingCount = 0
   /// How many have not ended.
   private(set) var openCount = 0
-  /// The transfers whose time has come, in the order of slots.
-  private(set) var lanes: [LaneKey: [Entry]] = [:]
+  /// The transfers whose time has come, by their holds and their servers, in the order of slots.
+  private(set) var lanes: [LaneKey: [String: [Entry]]] = [:]
   /// The instant up to which transfers are in ``lanes``; nil before the first look.
   private var ripeUntil: Instant?
   /// The transfers whose time is ahead.
@@ -57,10 +60,15 @@ struct TransferQueue: Sendable {
   private var ended: [Moment] = []
   /// The first instant at which one that has not ended is to be given up; too early where one has ended since.
   var giveUpAt: Instant?
+  /// When the next that runs may have to give way, boot clock.
+  var yieldAt: Instant?
   /// When to look at them again by time, boot clock.
   var wakeAt: Instant?
   /// Whether they must be looked at before the event is over.
   var isTouched = false
+
+  /// Whether the time of any has come that waits.
+  var hasRipe: Bool { !lanes.isEmpty }
 
   /// Whether any waits.
   var hasWaiting: Bool { !lanes.isEmpty || !later.isEmpty }
@@ -76,6 +84,7 @@ struct TransferQueue: Sendable {
     set {
       count(states[id], of: id, by: -1)
       fetched.remove(id)
+      if newValue?.isGiven != true { (paces[id], _) = (nil, yielding.remove(id)) }
       states[id] = newValue
       count(newValue, of: id, by: 1)
       isTouched = true
@@ -96,6 +105,15 @@ struct TransferQueue: Sendable {
     countMoving(state.policy, by: -1)
     isTouched = true
   }
+
+  /// Notes that a transfer has been given to a worker.
+  mutating func notePace(of id: TransferID, at now: Instant) { paces[id] = TransferPace(at: now) }
+
+  /// Notes how many bytes of a transfer are moved.
+  mutating func note(_ bytes: Int64, movedOf id: TransferID, at now: Instant) { paces[id]?.note(bytes, at: now) }
+
+  /// Notes that a transfer is stopped so that another gets its place.
+  mutating func noteYielding(_ id: TransferID) { yielding.insert(id) }
 
   /// Moves the transfers whose time has come into the lanes.
   mutating func ripen(at now: Instant) {
@@ -130,7 +148,7 @@ struct TransferQueue: Sendable {
   }
 
   private mutating func countMoving(_ policy: TransferPolicy, by one: Int) {
-    givenOfHost.add(one, to: policy.host)
+    givenOfHost.add(one, to: policy.server)
     givenOfApp.add(one, to: policy.app)
     movingCount += one
   }
@@ -149,11 +167,11 @@ struct TransferQueue: Sendable {
   }
 
   private mutating func move(_ policy: TransferPolicy, _ id: TransferID, inLaneBy one: Int) {
-    let key = LaneKey(policy)
-    // Out of the dictionary while it is changed, so that it is changed in place.
-    var lane = lanes.removeValue(forKey: key) ?? []
-    Self.move(Entry(priority: policy.priority, id: id), in: &lane, by: one)
-    if !lane.isEmpty { lanes[key] = lane }
+    let (key, server) = (LaneKey(policy), policy.server)
+    // Changed in place, because a lane may be long.
+    Self.move(Entry(priority: policy.priority, id: id), in: &lanes[key, default: [:]][server, default: []], by: one)
+    if lanes[key]?[server]?.isEmpty == true { lanes[key]?[server] = nil }
+    if lanes[key]?.isEmpty == true { lanes[key] = nil }
   }
 
   private static func move<Element: Comparable>(_ element: Element, in list: inout [Element], by one: Int) {

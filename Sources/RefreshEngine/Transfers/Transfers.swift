@@ -76,6 +76,9 @@ extension Engine {
       state.stage = .noSpace(needed: needed)
     case (.lost(let hasProgressed), _): retry(&state, id, after: nil, hasProgressed: hasProgressed, at: turn.now)
     }
+    if transfers.yielding.contains(id), case .waiting(let from) = state.stage {
+      state.stage = .waiting(from: max(from, turn.now + TransferPace.rest))
+    }
     set(state, of: id, &turn)
   }
 
@@ -109,7 +112,7 @@ extension Engine {
     if state.isGiven || mayBeThere { stopTransfer(id, reason, &turn) } else { end(id, reason.result, &turn) }
   }
 
-  private mutating func stopTransfer(_ id: TransferID, _ reason: TransferStop, _ turn: inout Turn) {
+  mutating func stopTransfer(_ id: TransferID, _ reason: TransferStop, _ turn: inout Turn) {
     guard var state = transfers[id] else { return }
     state.stage = .stopping(reason)
     if reason.discards { state.failures = 0 }
@@ -154,8 +157,9 @@ extension Engine {
     }
     transfers.ripen(at: turn.now)
     startTransfers(at: turn.now, &turn)
+    giveWay(&turn)
     forgetOldTransfers(&turn)
-    var wakes = [transfers.giveUpAt, transfers.nextTry, nextForgetting(after: turn.now)]
+    var wakes = [transfers.giveUpAt, transfers.nextTry, transfers.yieldAt, nextForgetting(after: turn.now)]
     if transfers.hasWaiting {
       wakes.append(settlingUntil.flatMap { $0 > turn.now ? $0 : nil })
       if case .until(let end) = device.pause { wakes.append(end) }
@@ -165,7 +169,7 @@ extension Engine {
   }
 
   private func nextTransfers(at now: Instant) -> [TransferID] {
-    var line = TransferPicker(transfers, limits: limits.transfers) { key in
+    var line = TransferPicker(transfers, limits: limits.transfers, owner: owner) { key in
       lastingHolds(on: key.app, network: key.network, at: now).isEmpty
     }
     var next: [TransferID] = []
@@ -180,6 +184,7 @@ extension Engine {
       state.stage = .transferring
       state.hasBegun = true
       set(state, of: id, &turn)
+      transfers.notePace(of: id, at: turn.now)
       turn.decision.effects.append(.transfer(id, state.policy.app))
     }
   }

@@ -50,6 +50,10 @@ extension Failure {
     on { (error: RefreshdInterface.NoSuchApp) in noSuchApp(error.app) },
     on { (error: RefreshdInterface.NotAllowed) in notAllowed(error.app, error.remedy) },
     on { (error: RefreshdInterface.NotStored) in notStored(error.problem) },
+    on { (error: RefreshdInterface.TooManyWatches) in
+      Failure(
+        status: .failed, text: printable("cannot watch with more than \(error.limit) calls of one user. \(error.remedy)"))
+    },
     on { (error: AppInterface.InvalidPayload) in
       Failure(status: .badData, text: printable("\(error.problem). \(error.remedy)"))
     },
@@ -104,7 +108,9 @@ extension Failure {
     on { (error: TransfersInterface.QueueFull) in
       Failure(
         status: .heldOrNotStored,
-        text: "cannot queue more than \(error.limit) transfers; wait for some to end, or cancel them")
+        text: printable(
+          "cannot queue more than \(error.limit) \(error.bound ?? "transfers"); "
+            + (error.remedy ?? "wait for some to end, or cancel them")))
     },
   ]
 

@@ -1,0 +1,29 @@
+import RefreshAPI
+import RefreshConfig
+import Varlink
+
+// The lists of calls: the server bounds how long they are (``CallReader``), and each value counts once.
+
+extension Daemon {
+  /// The apps that a call is about, if the caller may ask about each; else the call is answered.
+  func apps<Parameters>(named names: [String], for call: Call<Parameters>) -> [AppConfiguration]? {
+    guard !names.isEmpty else {
+      call.fail(InvalidParameter(parameter: "apps"))
+      return nil
+    }
+    var apps: [AppConfiguration] = []
+    for name in names.withoutDuplicates {
+      guard let app = app(named: name, for: call) else { return nil }
+      apps.append(app)
+    }
+    return apps
+  }
+}
+
+extension Array where Element: Hashable {
+  /// The values in order, each once.
+  var withoutDuplicates: [Element] {
+    var seen: Set<Element> = []
+    return filter { seen.insert($0).inserted }
+  }
+}

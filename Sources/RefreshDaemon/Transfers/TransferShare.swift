@@ -1,0 +1,72 @@
+import RefreshAPI
+import RefreshEngine
+import RefreshStore
+
+/// The part of the queue that an app has, or a user with all apps.
+struct TransferShare {
+  private(set) var ids: Set<TransferID> = []
+  private(set) var bytes = 0
+  private(set) var servers: [String: Int] = [:]
+
+  mutating func add(_ id: TransferID, _ known: KnownTransfers.Known) {
+    ids.insert(id)
+    bytes += known.request.bytes
+    servers[known.server, default: 0] += 1
+  }
+
+  mutating func remove(_ id: TransferID, _ known: KnownTransfers.Known) {
+    ids.remove(id)
+    bytes -= known.request.bytes
+    let rest = (servers[known.server] ?? 1) - 1
+    servers[known.server] = rest == 0 ? nil : rest
+  }
+}
+
+/// The bounds of the queue, in all and for each user, whose apps count together.
+enum TransferQuota {
+  /// The most transfers in the queue, including ended ones that are still shown.
+  static let transfers = 100_000
+  /// How many of them each user may have even when the queue is full.
+  static let reserved = 1_000
+  static let transfersOfUser = 10_000
+  /// The most bytes of one user's requests: URLs, paths and texts.
+  static let bytesOfUser = 8 << 20
+  static let serversOfUser = 1_000
+
+  /// The bound that a user's new transfers would pass; nil if there is room for them.
+  ///
+  /// - Parameters:
+  ///   - share: what each of the user's apps has.
+  ///   - count: how many there are of all users.
+  static func exceeded(
+    by new: [(request: TransferRequest, server: String)], _ share: [TransferShare], count: Int
+  ) -> TransfersInterface.QueueFull? {
+    let own = share.reduce(new.count) { $0 + $1.ids.count }
+    if own > transfersOfUser {
+      return full(transfersOfUser, "transfers of one user", "wait for some to end, or cancel them")
+    }
+    let bytes = share.reduce(new.reduce(0) { $0 + $1.request.bytes }) { $0 + $1.bytes }
+    if bytes > bytesOfUser {
+      return full(bytesOfUser, "bytes of one user's requests", "use shorter URLs and texts, or wait for some to end")
+    }
+    let servers = share.reduce(into: Set(new.map(\.server))) { $0.formUnion($1.servers.keys) }
+    if servers.count > serversOfUser {
+      return full(
+        serversOfUser, "servers of one user's transfers", "wait for transfers with other servers to end, or cancel them")
+    }
+    guard count + new.count > transfers, own > reserved else { return nil }
+    return full(transfers, "transfers of all users", "wait for some to end")
+  }
+
+  private static func full(_ limit: Int, _ bound: String, _ remedy: String) -> TransfersInterface.QueueFull {
+    TransfersInterface.QueueFull(limit: limit, bound: bound, remedy: remedy)
+  }
+}
+
+extension TransferRequest {
+  /// The bytes that are kept of it, about.
+  fileprivate var bytes: Int {
+    let texts = [url, path, description, sha256, headersFile, credentialFile, notice]
+    return texts.reduce(256) { $0 + ($1?.utf8.count ?? 0) }
+  }
+}

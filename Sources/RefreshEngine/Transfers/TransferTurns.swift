@@ -1,0 +1,67 @@
+// Transfers that run give way to others: nobody keeps a slot for ever while another waits for it.
+
+/// How a transfer gets on that has a slot.
+struct TransferPace: Sendable {
+  /// The least that counts as getting on: so many bytes in so much time, which is 1 KiB in a second.
+  static let worthASlot: Int64 = 30 * 1024
+  static let patience = Duration.seconds(30)
+  /// How long one may run while a user with fewer slots waits.
+  static let turn = Duration.minutes(5)
+  /// How long one that gave way leaves its slot to others.
+  static let rest = Duration.minutes(1)
+
+  /// When it got the slot.
+  let began: Instant
+  /// When it last got on.
+  private(set) var gotOnAt: Instant
+  /// The bytes that were there then; nil before the first report.
+  private var bytes: Int64?
+
+  init(at now: Instant) { (began, gotOnAt) = (now, now) }
+
+  /// Notes how many bytes of it are there.
+  mutating func note(_ bytes: Int64, at now: Instant) {
+    guard let before = self.bytes, bytes >= before else { return self.bytes = bytes }
+    guard bytes - before >= Self.worthASlot else { return }
+    (self.bytes, gotOnAt) = (bytes, now)
+  }
+}
+
+extension Engine {
+  /// Stops one transfer that keeps another from a slot for too long: a slow one, or one of a user with more slots.
+  ///
+  /// One at a time: the next when the slot is free. Sets when to look again.
+  mutating func giveWay(_ turn: inout Turn) {
+    transfers.yieldAt = nil
+    guard transfers.hasRipe, transfers.yielding.isEmpty, !transfers.paces.isEmpty else { return }
+    let given = transfers.givenOfUser { owner(of: $0) }
+    var due: [(at: Instant, id: TransferID)] = []
+    for (id, pace) in transfers.paces {
+      guard let state = transfers[id], state.stage == .transferring, !transfers.fetched.contains(id),
+        let fewest = fewestOfWaiting(for: state.policy.server, given, at: turn.now)
+      else { continue }
+      var at = pace.gotOnAt + TransferPace.patience
+      if given[owner(of: state.policy.app)] ?? 0 >= fewest + 2 { at = min(at, pace.began + TransferPace.turn) }
+      due.append((at, id))
+    }
+    // The latest of those that are due, so that the others get to their ends.
+    let ripe = due.filter { $0.at <= turn.now }.map(\.id).max()
+    guard let id = ripe else { return transfers.yieldAt = due.map(\.at).min() }
+    transfers.noteYielding(id)
+    stopTransfer(id, .user, &turn)
+  }
+
+  /// The fewest slots of a user who waits for the slot of a transfer with this server; nil if nobody does.
+  private func fewestOfWaiting(for server: String, _ given: [UInt32: Int], at now: Instant) -> Int? {
+    var slots = TransferSlots(given: transfers, limits: limits.transfers)
+    slots.giveBack(with: server)
+    let waiting = transfers.lanes.lazy.filter { key, servers in
+      self.lastingHolds(on: key.app, network: key.network, at: now).isEmpty
+        && servers.keys.contains { slots.has($0) }
+    }
+    return waiting.map { given[self.owner(of: $0.key.app)] ?? 0 }.min()
+  }
+
+  /// The user whose app it is; root for one that is not configured.
+  func owner(of app: AppID) -> UInt32 { apps[app]?.policy?.owner ?? 0 }
+}

@@ -1,0 +1,182 @@
+import Glibc
+
+/// What each user has of a server: connections, bytes, work, watches and time. All bounds per user are kept here.
+///
+/// Belongs to the server's thread.
+struct Accounts {
+  /// A call that is work, and how it is begun.
+  typealias Work = (call: CallState, run: () -> Void)
+
+  /// The account of one user.
+  struct Account {
+    fileprivate(set) var connections: [ObjectIdentifier: Connection] = [:]
+    fileprivate(set) var bytes = 0
+    fileprivate(set) var watches = 0
+    /// Whether a call is under way that is work.
+    fileprivate var isWorking = false
+    /// The calls that wait for it.
+    fileprivate var waiting: ArraySlice<Work> = []
+    /// The time that calls took in the window of ``window``, in nanoseconds.
+    fileprivate var spent: UInt64 = 0
+    fileprivate var window: UInt64 = 0
+
+    fileprivate var isUnused: Bool { connections.isEmpty && watches == 0 && !isWorking && waiting.isEmpty }
+  }
+
+  private let bounds: Bounds
+  private(set) var users: [uid_t: Account] = [:]
+  private(set) var connectionCount = 0
+  private var bytes = 0
+
+  init(_ bounds: Bounds) { self.bounds = bounds }
+
+  /// All connections.
+  var connections: [Connection] { users.values.flatMap(\.connections.values) }
+
+  // MARK: - Connections
+
+  mutating func add(_ connection: Connection) {
+    users[connection.peer.uid, default: Account()].connections[ObjectIdentifier(connection)] = connection
+    connectionCount += 1
+  }
+
+  mutating func remove(_ connection: Connection) {
+    let uid = connection.peer.uid
+    guard users[uid]?.connections.removeValue(forKey: ObjectIdentifier(connection)) != nil else { return }
+    connectionCount -= 1
+    bytes -= connection.held
+    users[uid]?.bytes -= connection.held
+    close(uid)
+  }
+
+  /// The room for one more connection of a user.
+  enum Room {
+    case free
+    /// This connection gives way first.
+    case after(Connection)
+    case none
+  }
+
+  /// Finds room for one more connection of a user.
+  ///
+  /// The user's own connections give way to it first. When all users together have too many, the user with the most
+  /// gives one up, in use or not; ``Bounds/privileged`` users have some to themselves, and give up none for others.
+  func room(for uid: uid_t) -> Room {
+    let own = users[uid]?.connections ?? [:]
+    if own.count >= bounds.connectionsPerUser { return Self.idlest(of: own.values).map(Room.after) ?? .none }
+    let isPrivileged = bounds.privileged.contains(uid)
+    let most = isPrivileged ? bounds.connections : bounds.connections - bounds.reservedConnections
+    return connectionCount < most ? .free : room(insteadOfOthersBy: uid)
+  }
+
+  /// Finds room where there is none for all, as when the process has no descriptor left.
+  func room(insteadOfOthersBy uid: uid_t) -> Room {
+    let own = users[uid]?.connections ?? [:]
+    if let idle = Self.idlest(of: own.values) { return .after(idle) }
+    let least = bounds.privileged.contains(uid) ? 0 : own.count + 1
+    if let largest = largest(by: { $0.connections.count }), largest.connections.count > least {
+      return Self.leastUsed(of: largest.connections.values).map(Room.after) ?? .none
+    }
+    return Self.idlest(of: connections).map(Room.after) ?? .none
+  }
+
+  private func largest(by size: (Account) -> Int) -> Account? {
+    users.lazy.filter { !bounds.privileged.contains($0.key) }.max {
+      (size($0.value), $0.key) < (size($1.value), $1.key)
+    }?.value
+  }
+
+  /// The one of them that has been silent longest and holds nothing.
+  private static func idlest(of connections: some Sequence<Connection>) -> Connection? {
+    connections.lazy.filter(\.isIdle).min { $0.lastHeard < $1.lastHeard }
+  }
+
+  /// The one of them that is missed least.
+  private static func leastUsed(of connections: some Collection<Connection>) -> Connection? {
+    idlest(of: connections) ?? connections.min { $0.lastHeard < $1.lastHeard }
+  }
+
+  // MARK: - Bytes
+
+  /// Counts what a connection keeps from now on, and gives the connection that is to end if that is too much.
+  ///
+  /// A user's only connection that keeps anything may go beyond the user's bound: one long answer always gets through.
+  mutating func count(_ change: Int, of connection: Connection) -> Connection? {
+    let uid = connection.peer.uid
+    bytes += change
+    users[uid]?.bytes += change
+    guard change > 0, let account = users[uid] else { return nil }
+    if account.bytes > bounds.bytesPerUser, account.bytes != connection.held { return connection }
+    guard bytes > bounds.bytes else { return nil }
+    return largest { $0.bytes }?.connections.values.max { $0.held < $1.held } ?? connection
+  }
+
+  // MARK: - Work
+
+  /// Begins a call that is work; false if it waits until its user's other work is done.
+  mutating func begin(_ work: Work) -> Bool {
+    let uid = work.call.connection.peer.uid
+    guard users[uid]?.isWorking == true else {
+      users[uid, default: Account()].isWorking = true
+      return true
+    }
+    users[uid]?.waiting.append(work)
+    return false
+  }
+
+  /// Ends the user's work; gives the next that waited, which is under way now.
+  mutating func endWork(of uid: uid_t) -> Work? {
+    if let next = users[uid]?.waiting.popFirst() { return next }
+    users[uid]?.isWorking = false
+    close(uid)
+    return nil
+  }
+
+  /// Removes the calls that wait on a connection.
+  ///
+  /// The caller lets go of them, because the end of a call is counted here.
+  mutating func removeWaiting(of connection: Connection) -> [Work] {
+    let uid = connection.peer.uid
+    let found = (users[uid]?.waiting ?? []).filter { $0.call.connection === connection }
+    if !found.isEmpty { users[uid]?.waiting.removeAll { $0.call.connection === connection } }
+    return found
+  }
+
+  /// Counts one more watch; false if that is too much for its user.
+  mutating func addWatch(of uid: uid_t) -> Bool {
+    guard users[uid]?.watches ?? 0 < bounds.watchesPerUser else { return false }
+    users[uid, default: Account()].watches += 1
+    return true
+  }
+
+  mutating func endWatch(of uid: uid_t) {
+    users[uid]?.watches -= 1
+    close(uid)
+  }
+
+  // MARK: - Time
+
+  /// The spans in which time is counted, and how much of one a user may have before others go first, in nanoseconds.
+  private static let span: UInt64 = 10_000_000
+  private static let share: UInt64 = 1_000_000
+
+  /// Whether a call of the user may be taken up before its turn, because the user has had little time.
+  func isModest(_ uid: uid_t, at now: UInt64) -> Bool {
+    guard let account = users[uid], account.window == now / Self.span else { return true }
+    return account.spent < Self.share
+  }
+
+  /// Counts the time that a call took.
+  mutating func spend(_ nanoseconds: UInt64, of uid: uid_t, at now: UInt64) {
+    let window = now / Self.span
+    if users[uid]?.window != window {
+      users[uid]?.window = window
+      users[uid]?.spent = 0
+    }
+    users[uid]?.spent += nanoseconds
+  }
+
+  private mutating func close(_ uid: uid_t) {
+    if users[uid]?.isUnused == true { users[uid] = nil }
+  }
+}

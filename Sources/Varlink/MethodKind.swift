@@ -1,0 +1,17 @@
+/// What a call of a method asks of the server, which decides how many of them one user may have under way.
+public enum MethodKind: Sendable {
+  /// It changes something, so it runs even if nobody hears the answer.
+  case change
+  /// It only asks: nothing is done for a caller that is gone or wants no answer (`oneway`).
+  case query
+  /// It asks for something that takes long: one at a time of each user; the others wait for it.
+  case work
+  /// It asks to be told until the connection ends: so many of each user (``Bounds/watchesPerUser``).
+  ///
+  /// Up to its first answer it is work.
+  case watch
+
+  /// Whether the handler has nothing to do if nobody hears the answer.
+  var isIdleUnheard: Bool { self != .change }
+  var isWork: Bool { self == .work || self == .watch }
+}

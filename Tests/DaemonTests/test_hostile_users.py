@@ -1,0 +1,328 @@
+"""What one user does wrong costs only that user: while it lasts, others are answered and their refreshes start."""
+
+import contextlib
+import os
+import pathlib
+import pwd
+import resource
+import subprocess
+import sys
+import time
+
+import pytest
+
+from client import answers, as_user, fails, message
+from daemon import HURRY, MAIL, TODO, finished
+from processes import status
+from waiting import Bound
+
+pytestmark = pytest.mark.skipif(os.geteuid() != 0, reason="only root may become another user")
+
+MANAGER, TRANSFERS = "org.refreshd.Manager", "org.refreshd.Transfers"
+ANNA, MALLORY = pwd.getpwnam("nobody").pw_uid, pwd.getpwnam("games").pw_uid
+STRANGER = 54321
+# The longest that another user's call may take, in seconds. On an idle machine it is 50 ms; tests run beside others.
+PATIENCE = 1.0
+
+
+@pytest.fixture
+def house(daemon):
+    """A daemon with an app of Anna and one of Mallory."""
+    daemon.app("exit 100", owner="nobody", directory="/")
+    daemon.app("exit 100", id=MAIL, owner="games", directory="/")
+    daemon.start()
+    daemon.call("Manager.Version"), daemon.status()
+    return daemon
+
+
+@contextlib.contextmanager
+def hostile(daemon, uid, how, connections, *calls, **flags):
+    """Runs a hostile client inside the block; it has begun."""
+    messages = daemon.directory / f"messages-{uid}"
+    messages.write_bytes(b"".join(message(*call, **flags) for call in calls))
+    messages.chmod(0o644)
+    process = subprocess.Popen(
+        [sys.executable, pathlib.Path(__file__).with_name("hostile.py"), daemon.socket, how, str(connections), messages],
+        user=uid, group=uid, extra_groups=[], stdout=subprocess.PIPE,
+    )  # fmt: skip
+    try:
+        assert process.stdout.readline() == b"ready\n"
+        yield process
+    finally:
+        process.kill()
+        process.wait()
+        process.stdout.close()
+
+
+def raw(daemon, method, parameters=None):
+    """Calls a method on a new connection, and returns the reply and how long it took, in seconds."""
+    start = time.monotonic()
+    with contextlib.closing(daemon.client.connect()) as connection:
+        connection.sendall(message(method, parameters))
+        replies = answers(connection)
+    assert replies, f"{method} got no reply"
+    return replies[0], time.monotonic() - start
+
+
+def others_are_served(daemon, rounds=15):
+    """Asserts that root and Anna are answered soon, and that Anna's refresh starts."""
+    took = []
+    for number in range(rounds):
+        reply, span = raw(daemon, f"{MANAGER}.Status")
+        assert "error" not in reply, reply
+        took.append(span)
+        with as_user(ANNA):
+            reply, span = raw(daemon, f"{MANAGER}.{['Disable', 'Enable'][number % 2]}", {"apps": [TODO]})
+        assert "error" not in reply, reply
+        took.append(span)
+    daemon.call("Manager.Enable", apps=[TODO])
+    with as_user(ANNA):
+        reply, span = raw(daemon, f"{MANAGER}.Run", {"app": TODO})
+    assert reply["parameters"]["event"]["refresh"]["outcome"] == "no_data", reply
+    took.sort()
+    print(f"calls of others: median {took[len(took) // 2] * 1000:.1f} ms, longest {took[-1] * 1000:.1f} ms; "
+          f"refresh {span * 1000:.0f} ms")  # fmt: skip
+    assert took[-1] < PATIENCE, f"another user's call took {took[-1]:.2f} s"
+    assert span < 2 * PATIENCE, f"another user's refresh took {span:.2f} s"
+
+
+# Lists.
+
+
+@pytest.mark.parametrize("method", ["Set", "Disable", "Skip"])
+def test_a_long_list_is_refused_where_it_gets_too_long(house, method):
+    before = status(house.pid, "VmHWM")
+    with as_user(MALLORY):
+        reply, span = raw(house, f"{MANAGER}.{method}", {"apps": [MAIL] * 200_000})
+    assert reply == {"error": "org.varlink.service.InvalidParameter", "parameters": {"parameter": "apps[1000]"}}
+    assert span < PATIENCE
+    assert status(house.pid, "VmHWM") - before < 40 * 1024
+
+
+def test_an_app_that_is_named_twice_counts_once(house):
+    with as_user(MALLORY):
+        assert [app["id"] for app in house.call("Manager.Disable", apps=[MAIL] * 1000)["apps"]] == [MAIL]
+        assert [app["id"] for app in house.call("Manager.Enable", apps=[MAIL, MAIL])["apps"]] == [MAIL]
+
+
+# Work.
+
+
+def test_a_caller_who_may_ask_about_no_app_has_nothing_worked_out(house):
+    """Also one who hangs up: others wait for no forecast of a stranger."""
+    for number in range(40):
+        house.app("exit 100", id=f"org.example.every{number}", background_interval="5min")
+    house.call("Manager.Reload")
+    with as_user(STRANGER):
+        assert house.call("Manager.Forecast", hours=168)["wakes"] == []
+        raw(house, f"{MANAGER}.Version")
+    calls = [(f"{MANAGER}.Forecast", {"hours": 168})] * 500
+    with hostile(house, STRANGER, "hang-up", 5, *calls), hostile(house, MALLORY, "hang-up", 5, *calls):
+        others_are_served(house)
+        _, span = raw(house, f"{MANAGER}.Forecast", {"hours": 1})
+        assert span < 10
+
+
+def test_one_user_has_one_forecast_at_a_time(house):
+    """The others of the same user wait, and go when their connections do."""
+    house.app("exit 100", id=MAIL, owner="games", directory="/", background_interval="1min")
+    house.call("Manager.Reload")
+    with contextlib.ExitStack() as stack:
+        with as_user(MALLORY):
+            asked = [
+                stack.enter_context(contextlib.closing(house.client.send((f"{MANAGER}.Forecast", {"hours": 168}))))
+                for _ in range(30)
+            ]
+        _, span = raw(house, f"{MANAGER}.Forecast", {"hours": 1})
+        assert span < 10
+        others_are_served(house)
+        for connection in asked[:-1]:
+            connection.close()
+        (last,) = answers(asked[-1])
+        assert last["parameters"]["wakes"]
+
+
+def test_timelines_keep_nobody_waiting(house):
+    calls = [(f"{MANAGER}.Timeline", {"app": MAIL}), (f"{MANAGER}.History", {"app": MAIL})] * 100
+    with as_user(MALLORY):
+        for _ in range(20):
+            house.refresh(MAIL)
+    with hostile(house, MALLORY, "hang-up", 100, *calls):
+        others_are_served(house)
+
+
+def test_a_run_is_forgotten_with_its_caller(house):
+    go = house.pipe("go")
+    house.configure(HURRY + "max_concurrent = 1\n")
+    house.app(f"echo; read _ < {go}", id="org.example.long")
+    house.call("Manager.Reload")
+    running = house.run("org.example.long")
+    while next(running)["event"]["kind"] != "output":
+        pass
+    idle = len(os.listdir(f"/proc/{house.pid}/fd"))
+    calls = [(f"{MANAGER}.Run", {"app": MAIL})] * 2000
+    with hostile(house, MALLORY, "hang-up", 1, *calls) as client:
+        client.wait()
+    wait_until_heard(house, idle)
+    before = status(house.pid, "VmRSS")
+    with hostile(house, MALLORY, "hang-up", 40, *calls) as client:
+        client.wait()
+    wait_until_heard(house, idle)
+    assert status(house.pid, "VmRSS") - before < 4 * 1024
+    go.let_go()
+    assert finished(running)["outcome"] == "new_data"
+
+
+def wait_until_heard(daemon, idle):
+    """Waits until the daemon has read all that was sent to it, and closed the connections."""
+    bound = Bound()
+    while len(os.listdir(f"/proc/{daemon.pid}/fd")) > idle:
+        assert bound.left, "connections are left open"
+        others_are_answered(daemon)
+
+
+def others_are_answered(daemon):
+    reply, _ = raw(daemon, f"{MANAGER}.Status")
+    assert "error" not in reply
+
+
+# Connections.
+
+
+@pytest.fixture
+def descriptors():
+    """Allows the test thousands of sockets."""
+    limit = resource.getrlimit(resource.RLIMIT_NOFILE)
+    wanted = 6000
+    assert limit[1] >= wanted or limit[1] == resource.RLIM_INFINITY, "cannot open 6,000 sockets: raise `ulimit -Hn`"
+    resource.setrlimit(resource.RLIMIT_NOFILE, (max(limit[0], wanted), limit[1]))
+    yield
+    resource.setrlimit(resource.RLIMIT_NOFILE, limit)
+
+
+CROWD = ["daemon", "bin", "sys", "man"]
+
+
+def test_four_users_with_all_connections_in_use_lock_nobody_out(daemon, descriptors):
+    """Each holds as many leases as one user may have connections. The user with the most gives some up."""
+    daemon.app("exit 100", owner="nobody", directory="/")
+    for user in CROWD:
+        daemon.app("exit 100", id=f"org.example.{user}", owner=user, directory="/")
+    daemon.start()
+    lease = [
+        message("org.refreshd.App.Signal", {"app": f"org.example.{user}", "signal": "launched", "lease": True}, more=True)
+        for user in CROWD
+    ]
+    with contextlib.ExitStack() as stack:
+        held = []
+        for number, user in enumerate(CROWD):
+            with as_user(pwd.getpwnam(user).pw_uid):
+                for _ in range(1024):
+                    connection = stack.enter_context(contextlib.closing(daemon.client.connect()))
+                    connection.sendall(lease[number])
+                    held.append(connection)
+        others_are_served(daemon)
+        ended = sum(not answers(connection, 2) for connection in held if has_ended(connection))
+        assert ended < 1024
+
+
+def has_ended(connection):
+    """Whether the daemon has closed the connection; reads what came before."""
+    connection.setblocking(False)
+    with contextlib.suppress(BlockingIOError):
+        while piece := connection.recv(65536):
+            pass
+        return piece == b""
+    return False
+
+
+def test_a_user_watches_only_so_much(house):
+    with contextlib.ExitStack() as stack:
+        with as_user(MALLORY):
+            watching = [
+                stack.enter_context(contextlib.closing(house.client.connect())) for _ in range(65)
+            ]
+        for connection in watching:
+            connection.sendall(message(f"{MANAGER}.Watch", more=True))
+        replies = [answers(connection)[0] for connection in watching]
+        refused = [reply for reply in replies if "error" in reply]
+        assert [reply["error"] for reply in refused] == ["org.refreshd.TooManyWatches"]
+        assert refused[0]["parameters"]["limit"] == 64
+        with contextlib.closing(house.client.stream("Manager.Watch")) as stream:
+            assert stream.first["event"]["kind"] == "watching"
+        # One that leaves makes room.
+        watching[0].close()
+        others_are_answered(house)
+        with as_user(MALLORY), contextlib.closing(house.client.stream("Manager.Watch")) as stream:
+            assert stream.first["event"]["kind"] == "watching"
+
+
+# Calls.
+
+
+@pytest.mark.parametrize("flags", [{}, {"oneway": True}], ids=["answered", "oneway"])
+def test_a_list_costs_nothing_to_who_is_in_none(house, flags):
+    """A stranger asks for the transfers again and again, while there are thousands of Anna's."""
+    with as_user(ANNA):
+        enqueue(house, TODO, 5_000)
+    with hostile(house, STRANGER, "flood", 50, *[(f"{TRANSFERS}.List", {})] * 100, **flags):
+        others_are_served(house)
+
+
+def test_who_has_many_transfers_waits_for_them_alone(house):
+    with as_user(MALLORY):
+        enqueue(house, MAIL, 5_000)
+    with hostile(house, MALLORY, "flood", 50, (f"{TRANSFERS}.List", {}), (f"{TRANSFERS}.List", {"app": MAIL})):
+        others_are_served(house)
+
+
+def test_a_flood_of_calls_keeps_nobody_waiting(house):
+    calls = [(f"{MANAGER}.Show", {"app": MAIL}), (f"{MANAGER}.List", {}), (f"{MANAGER}.Why", {"app": MAIL})]
+    with hostile(house, MALLORY, "flood", 500, *calls * 20):
+        others_are_served(house)
+
+
+# Transfers.
+
+
+def enqueue(daemon, app, count, hosts=1, **fields):
+    """Queues transfers that wait for a network of which nobody knows."""
+    for start in range(0, count, 1000):
+        requests = [
+            {"url": f"http://host{number % hosts}.example/{number}", "path": f"/tmp/never/{number}", "network": "wifi",
+             **fields}
+            for number in range(start, min(count, start + 1000))
+        ]  # fmt: skip
+        ids = daemon.call("Transfers.Enqueue", app=app, transfers=requests)["ids"]
+    return ids
+
+
+def test_a_call_that_changes_a_thousand_transfers_is_one_turn(house):
+    with as_user(MALLORY):
+        ids = enqueue(house, MAIL, 3_000, hosts=1000)
+        calls = [(f"{TRANSFERS}.SetPriority", {"ids": ids, "priority": number % 2}) for number in range(20)]
+        _, span = raw(house, *calls[1])
+    assert span < 5
+    with hostile(house, MALLORY, "flood", 2, *calls):
+        others_are_served(house)
+
+
+def test_one_user_fills_no_queue_for_others(house):
+    """All apps of a user count together, in number, bytes and servers. The error names the bound and the way out."""
+    house.app("exit 100", id="org.example.more", owner="games", directory="/")
+    house.call("Manager.Reload")
+    full = "org.refreshd.Transfers.QueueFull"
+    with as_user(MALLORY):
+        enqueue(house, MAIL, 1000, hosts=1000)
+        with fails(full, limit=1000, bound="servers of one user's transfers"):
+            enqueue(house, "org.example.more", 1, url="http://one.more.example/")
+        enqueue(house, MAIL, 900, description="x" * 1000, headers_file="/" + "h" * 3000)
+        with fails(full, limit=8 << 20, bound="bytes of one user's requests") as error:
+            for _ in range(10):
+                enqueue(house, "org.example.more", 900, description="x" * 1000, headers_file="/" + "h" * 3000)
+        assert "shorter" in error["remedy"]
+        with fails(full, limit=10_000, bound="transfers of one user"):
+            for _ in range(10):
+                enqueue(house, "org.example.more", 1000)
+    with as_user(ANNA):
+        assert len(enqueue(house, TODO, 1000)) == 1000
