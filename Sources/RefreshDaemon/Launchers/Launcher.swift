@@ -21,6 +21,9 @@ protocol Launcher: AnyObject {
   /// The reason why tasks cannot be started at present; nil if none is known.
   var problem: String? { get }
 
+  /// The paths of `new_data = "changed:PATH"` that do not answer, each in a few words.
+  var overduePaths: [String] { get }
+
   /// Starts a task; a key may be used again only after its end.
   func start(_ launch: TaskLaunch)
 
@@ -134,6 +137,8 @@ struct FoundTask: Hashable, Sendable {
 }
 
 extension Launcher {
+  var overduePaths: [String] { [] }
+
   /// Sends all processes of a task the signal of a step of their end.
   func send(_ step: TerminationSequence.Step, to key: TaskKey) {
     switch step {
