@@ -15,17 +15,20 @@ public struct Configuration: Hashable, Sendable {
   public var launcher: LauncherChoice
   /// The settings of `[transfers]` that are not among the limits.
   public var transfers: TransferSettings
+  /// The mistakes in the files of the apps that are held; none in a configuration that was read as a whole.
+  public var held: [Problem]
 
   /// Makes a configuration; `apps` are sorted by id.
   public init(
     limits: Limits = Limits(), apps: [AppConfiguration] = [], sessions: SessionSource = .none,
-    launcher: LauncherChoice = .auto, transfers: TransferSettings = TransferSettings()
+    launcher: LauncherChoice = .auto, transfers: TransferSettings = TransferSettings(), held: [Problem] = []
   ) {
     self.limits = limits
     self.apps = apps
     self.sessions = sessions
     self.launcher = launcher
     self.transfers = transfers
+    self.held = held
   }
 }
 
@@ -54,7 +57,7 @@ public struct AppConfiguration: Hashable, Sendable {
   /// The user that the app belongs to and that its commands run as.
   public let owner: Owner
   /// The settings that the engine needs.
-  public let policy: Policy
+  public internal(set) var policy: Policy
   /// The command of each task, parallel to the tasks of ``policy``.
   public let commands: [Command]
   /// The command that runs when the data is stale, in a list of one that many apps may share; empty for none.

@@ -8,8 +8,38 @@ extension Configuration {
   public static func load(
     from sources: ConfigurationSources, as reader: Reader
   ) throws(ConfigurationError) -> Configuration {
-    let context = LoadContext(reader: reader)
-    var problems: [Problem] = []
+    let files = ReadFiles(sources, reader)
+    let problems = files.problems + files.problemsOfApps
+    guard problems.isEmpty else { throw ConfigurationError(problems) }
+    return files.configuration
+  }
+
+  /// Reads a configuration for a daemon that has none in force yet: a mistake in an app's file holds that app only.
+  ///
+  /// A missing program, an unmounted home or an unknown owner then costs nobody else a refresh. A mistake in
+  /// `refreshd.toml` or in a directory still refuses the configuration, because it is about every app.
+  public static func loadAtStart(
+    from sources: ConfigurationSources, as reader: Reader
+  ) throws(ConfigurationError) -> Configuration {
+    let files = ReadFiles(sources, reader)
+    guard files.problems.isEmpty else { throw ConfigurationError(files.problems + files.problemsOfApps) }
+    return files.configuration
+  }
+}
+
+/// The files of a configuration and the mistakes in them.
+private struct ReadFiles {
+  /// The mistakes of `refreshd.toml` and of the directories.
+  private(set) var problems: [Problem] = []
+  /// The mistakes of the apps' files.
+  private(set) var problemsOfApps: [Problem] = []
+  private var apps: [AppID: AppConfiguration] = [:]
+  /// Where each app has its id, for the message about a second one.
+  private var locations: [AppID: String] = [:]
+  private let context: LoadContext
+
+  init(_ sources: ConfigurationSources, _ reader: Reader) {
+    context = LoadContext(reader: reader)
     if let file = sources.mainFile() {
       do throws(Problem) {
         problems += context.read(file, try file.read() ?? [])
@@ -18,33 +48,36 @@ extension Configuration {
         context.ignoreMainFile()
       }
     }
-    var apps: [AppConfiguration] = []
-    var locations: [AppID: String] = [:]
     for file in sources.appFiles(&problems) {
       do throws(Problem) {
-        guard let entries = try file.read() else { continue }
-        let read = AppFile(file, entries, in: context)
-        problems += read.problems
-        if let app = read.app { apps.append(app) }
-        if let (id, line) = read.id {
-          if let first = locations[id] { throw .secondApp(id, file, line, first: first) }
-          locations[id] = "\(file.path):\(line)"
-        }
+        if let entries = try file.read() { add(AppFile(file, entries, in: context)) }
       } catch {
-        problems.append(error)
+        problemsOfApps.append(error)
+        if let id = file.idOfName, apps[id] == nil { apps[id] = .unusable(id, file, error, in: context) }
       }
     }
-    guard problems.isEmpty else { throw ConfigurationError(problems) }
-    return Configuration(
-      limits: context.limits, apps: apps.sorted { $0.id < $1.id }, sessions: context.sessions,
-      launcher: context.launcher, transfers: context.transfers)
   }
-}
 
-extension Problem {
-  fileprivate static func secondApp(_ id: AppID, _ file: ConfigurationFile, _ line: Int, first: String) -> Problem {
-    Problem(
-      file: file.path, line: line, key: "id", message: "cannot have a second app \(id): \(first) has it",
+  /// The configuration, with the apps held whose files have mistakes.
+  var configuration: Configuration {
+    Configuration(
+      limits: context.limits, apps: apps.values.sorted { $0.id < $1.id }, sessions: context.sessions,
+      launcher: context.launcher, transfers: context.transfers, held: ConfigurationError(problemsOfApps).problems)
+  }
+
+  private mutating func add(_ file: AppFile) {
+    problemsOfApps += file.problems
+    guard let app = file.app else { return }
+    guard let first = apps[app.id] else {
+      locations[app.id] = file.idLine.map { "\(app.file):\($0)" }
+      return apps[app.id] = app
+    }
+    // Nobody knows which of the two files is meant, so neither is used.
+    let problem = Problem(
+      file: app.file, line: file.idLine, key: "id",
+      message: "cannot have a second app \(app.id): \(locations[app.id] ?? first.file) has it",
       remedy: "give one of them another id, or remove one")
+    problemsOfApps.append(problem)
+    apps[app.id]?.policy.unusable = first.policy.unusable ?? "\(problem)"
   }
 }

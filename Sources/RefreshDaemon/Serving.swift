@@ -63,6 +63,7 @@ extension Daemon {
     interface.serve(ManagerInterface.Usage.self, as: .query) { self.usage($0) }
     interface.serve(ManagerInterface.Openings.self, as: .work) { self.openings($0) }
     interface.serve(ManagerInterface.Forget.self) { self.forget($0) }
+    interface.serve(ManagerInterface.Erase.self) { self.erase($0) }
     interface.serve(ManagerInterface.Skip.self) { self.skip($0) }
     interface.serve(ManagerInterface.Pause.self) { self.pause($0) }
     interface.serve(ManagerInterface.Resume.self) { self.resume($0) }

@@ -38,7 +38,8 @@ extension Cause {
     case .stopped(.deadline): "still running at its deadline"
     case .stopped(.constraintLost): "stopped: a constraint was no longer met"
     case .stopped(.logout): "stopped: the app was logged out"
-    case .stopped(.user): "stopped: the app was taken out of the configuration"
+    case .stopped(.user): "stopped: the user disabled the app"
+    case .stopped(.unconfigured): "stopped: the app was taken out of the configuration"
     case .stopped(.shutdown): "stopped: refreshd was stopping"
     case .stopped(.sleep): "stopped: the machine was going to sleep"
     case .daemonCrashed: "refreshd went down in the middle of it"
@@ -54,6 +55,7 @@ extension Hold {
     let remedy =
       switch self {
       case .notConfigured: "write a file for it in apps.d, then refreshctl reload"
+      case .misconfigured(let reason): reason
       case .loggedOut: "refreshctl login \(app)"
       case .disabled: "refreshctl enable \(app)"
       case .paused(.untilAC): "mains power, or refreshctl resume"

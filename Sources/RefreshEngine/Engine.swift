@@ -47,6 +47,10 @@ public struct Engine: Sendable {
   var runningOfUser: [UInt32: Int] = [:]
   /// The apps whose verdict may change with a condition or a pause: held apps, and apps with pushes.
   var held = AppFlags()
+  /// The apps that the user has opened since what is learnt of them was saved.
+  var opened: Set<AppID> = []
+  /// The last save while this boot's wall clock is behind it; else nil.
+  var lateClock: LateClock?
   /// The rest of a round through the apps, if one is under way.
   var round: Round?
   /// Whether any app is planned.
@@ -71,11 +75,13 @@ public struct Engine: Sendable {
   ///   - learned: the saved learners of each app.
   ///   - transfers: the saved state of each transfer, in instants of this boot.
   ///   - pushes: the saved pushes of each app, in order of id, in instants of this boot.
+  ///   - lateClock: the last save, if the wall clock of this boot is behind it; nil by default.
   public init(
     start: UInt32, spread: Spread, states: [AppID: AppState], wallOffset: Duration, zone: Zone = .utc,
     device: DeviceState = DeviceState(), learned: [AppID: Learned] = [:],
-    transfers: [TransferID: TransferState] = [:], pushes: [AppID: [Push]] = [:]
+    transfers: [TransferID: TransferState] = [:], pushes: [AppID: [Push]] = [:], lateClock: LateClock? = nil
   ) {
+    self.lateClock = lateClock
     self.start = start
     self.zone = zone
     self.device = device
@@ -159,7 +165,8 @@ public struct Engine: Sendable {
   /// The refresh that is due first of an app.
   func due(_ app: App, _ id: AppID, at now: Instant) -> Due? {
     let push = app.pushes.isEmpty ? nil : nextPush(of: app, at: now)?.earliest
-    return app.due(limits: limits, spread: spread, of: id, push: push, at: now)
+    guard let due = app.due(limits: limits, spread: spread, of: id, push: push, at: now) else { return nil }
+    return app.policy?.quiet.map { endingBefore($0, due) } ?? due
   }
 
   /// Brings the tables, the record of waits and the stale report up to date with an app's new state.
@@ -194,6 +201,7 @@ public struct Engine: Sendable {
     case .disabled(let id, let isDisabled): disable(id, isDisabled, &turn)
     case .skipped(let id): skip(id, &turn)
     case .forgotten(let id): forget(id, &turn)
+    case .erased(let id): erase(id, &turn)
     case .paused(let pause): setPause(pause, &turn)
     case .observed(let observation): observe(observation, &turn)
     case .resumed: resume(&turn)
@@ -224,6 +232,7 @@ public struct Engine: Sendable {
     case .pushed(let id, let push): receive(push, for: id, &turn)
     case .clockStepped(let offset):
       wallOffset = offset
+      countTimeOff(&turn)
       setClock(&turn)
       turn.touched.insert(held.all)
     case .stopped(let left): stop(leaving: left, &turn)

@@ -27,6 +27,8 @@ public enum Event: Hashable, Sendable {
   case skipped(AppID)
   /// The user has the app's learners cleared.
   case forgotten(AppID)
+  /// Everything about an app that is out of the configuration is to be forgotten.
+  case erased(AppID)
   /// The user pauses all apps, or ends the pause.
   case paused(Pause?)
   /// A condition of the machine has changed or become known.

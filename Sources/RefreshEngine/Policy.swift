@@ -52,6 +52,8 @@ public struct Policy: Hashable, Sendable {
   public var pins = Pins()
   /// How many pushes may wake it; 3 an hour, 5 one after the other, by default.
   public var pushLimit = PushLimit()
+  /// Why the app's file cannot be used, which holds the app; nil, the default, when it can.
+  public var unusable: String?
 
   /// Makes a policy with the default values.
   public init(

@@ -51,7 +51,7 @@ extension Engine {
     explanation.oneShot = app.state.oneShot
     explanation.drained = app.drained
     explanation.pushes = waitingPushes(of: app, at: now)
-    explanation.freshUntil = app.state.freshUntil.flatMap { $0 > now ? $0 : nil }
+    explanation.freshUntil = app.promisedUntil.flatMap { $0 > now ? $0 : nil }
     explanation.tellsStale = tellsStale(app)
     explanation.waiting = app.state.waiting
     explanation.planning = planning(of: app, id, at: now)

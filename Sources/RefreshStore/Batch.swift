@@ -46,6 +46,8 @@ public struct Batch: Hashable, Sendable {
   public var validators: [AppID: [String: Validator?]] = [:]
   /// The changes of pushes.
   public var pushes = PushChanges()
+  /// The apps of which nothing is kept.
+  public var removed: Set<AppID> = []
 
   /// Makes a batch; nothing has changed by default.
   public init(
@@ -73,6 +75,7 @@ public struct Batch: Hashable, Sendable {
     batch.records = (earlier.records + records).suffix(Self.recordsKept)
     batch.waits = (earlier.waits + waits).suffix(Self.recordsKept)
     batch.transfers = transfers.following(earlier.transfers)
+    batch.removed.formUnion(earlier.removed.subtracting(states.keys))
     batch.pushes = pushes.following(earlier.pushes)
     batch.validators.merge(earlier.validators) { later, earlier in later.merging(earlier) { later, _ in later } }
     return batch

@@ -30,4 +30,10 @@ public struct BootClock: Hashable, Sendable {
     let down = max(0, wall(now) - saved.wall(saved.now))
     return .microseconds(now.microseconds - down - saved.now.microseconds)
   }
+
+  /// The last save, if this clock of another boot is behind it; else nil.
+  func late(since saved: BootClock) -> LateClock? {
+    let savedWall = saved.wall(saved.now)
+    return bootID != saved.bootID && wall(now) < savedWall ? LateClock(savedWall: savedWall, restoredAt: now) : nil
+  }
 }

@@ -16,6 +16,8 @@ public struct Loaded: Sendable {
   public let start: UInt32
   /// The boots since the last save.
   public let previous: Previous
+  /// The last save, if the wall clock is behind it after a restart of the machine; else nil.
+  public let lateClock: LateClock?
   /// The state of every app that ever had one, on this boot's clock.
   public let states: [AppID: AppState]
   /// The state that all apps share, on this boot's clock.
@@ -80,14 +82,17 @@ public actor RefreshStore {
   ///
   /// Runs on the calling thread: there is nothing else to do before it. Throws for a file that cannot be opened, is of
   /// a newer schema, or cannot be written for another reason than a full disk.
+  ///
+  /// - Parameter configured: the apps of the configuration to come; apps that have long been out of it are removed. Nil
+  ///   removes none.
   public static func open(
-    at path: String, clock: BootClock, executor: any SerialExecutor
+    at path: String, clock: BootClock, executor: any SerialExecutor, configured: Set<AppID>? = nil
   ) throws(StoreError) -> (store: RefreshStore, loaded: Loaded) {
     do {
-      return try begin(at: path, clock: clock, executor: executor, damaged: nil)
+      return try begin(at: path, clock: clock, executor: executor, configured, damaged: nil)
     } catch  where error.code == .corrupt {
       let aside = try Tables.setAside(path, wallMicroseconds: clock.wall(clock.now))
-      return try begin(at: path, clock: clock, executor: executor, damaged: error.setAside(as: aside))
+      return try begin(at: path, clock: clock, executor: executor, configured, damaged: error.setAside(as: aside))
     }
   }
 
@@ -157,7 +162,7 @@ public actor RefreshStore {
   }
 
   private static func begin(
-    at path: String, clock: BootClock, executor: any SerialExecutor, damaged: StoreError?
+    at path: String, clock: BootClock, executor: any SerialExecutor, _ configured: Set<AppID>?, damaged: StoreError?
   ) throws(StoreError) -> (store: RefreshStore, loaded: Loaded) {
     let tables = try Tables.open(path)
     let saved = try tables.load()
@@ -165,7 +170,10 @@ public actor RefreshStore {
       if let saved { saved.clock.bootID == clock.bootID ? .sameBoot : .otherBoot } else { .firstStart }
     let shift = saved.map { clock.shift(since: $0.clock) } ?? .zero
     let moved = { (instant: Instant) in instant + shift }
-    let states = (saved?.states ?? [:]).mapValues { $0.moved(moved, ahead: moved) }
+    var states = (saved?.states ?? [:]).mapValues { $0.moved(moved, ahead: moved) }
+    let inUse = Set((saved?.transfers ?? [:]).values.map(\.state.policy.app)).union((saved?.pushes ?? [:]).keys)
+    let outdated = outdated(states, configured: configured, at: clock.now).subtracting(inUse)
+    for app in outdated { states[app] = nil }
     let device = (saved?.device ?? DeviceState()).moved(moved)
     let transfers = (saved?.transfers ?? [:]).mapValues { $0.moved(moved) }
     let pushes = (saved?.pushes ?? [:]).mapValues { $0.map { $0.moved(moved) } }
@@ -173,6 +181,7 @@ public actor RefreshStore {
 
     // In the same boot the rows are right as they are.
     var batch = Batch(now: clock.now, wallOffset: clock.wallOffset)
+    batch.removed = outdated
     if previous == .otherBoot { (batch.states, batch.device) = (states, device) }
     if previous == .otherBoot {
       batch.transfers.whole = transfers
@@ -189,7 +198,8 @@ public actor RefreshStore {
     let store = RefreshStore(
       executor: executor, path: path, start: start, clock: clock, tables: tables, unsaved: full == nil ? nil : batch)
     let loaded = Loaded(
-      start: start, previous: previous, states: states, device: device, learned: saved?.learned ?? [:],
+      start: start, previous: previous, lateClock: saved.flatMap { clock.late(since: $0.clock) },
+      states: states, device: device, learned: saved?.learned ?? [:],
       transfers: transfers, unreadableTransfers: saved?.unreadableTransfers ?? [:],
       lastTransfer: saved?.lastTransfer ?? 0, validators: saved?.validators ?? [:],
       pushes: pushes, unreadablePushes: saved?.unreadablePushes ?? [:], lastPush: saved?.lastPush ?? 0,

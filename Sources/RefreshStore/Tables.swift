@@ -16,6 +16,7 @@ final class Tables {
   private let pushes: PushTable
   private var droppedPushes: DroppedPushTable
   private var seenMessages: SeenMessageTable
+  private let removal: Removal
   /// Whether `PRAGMA synchronous` is `FULL`.
   private var isDurable = false
 
@@ -45,6 +46,7 @@ final class Tables {
     pushes = try PushTable(database)
     droppedPushes = try DroppedPushTable(database)
     seenMessages = try SeenMessageTable(database)
+    removal = try Removal(database)
   }
 
   /// The data that was saved last.
@@ -114,7 +116,9 @@ final class Tables {
         if batch.states[app] == nil { try apps.add(app) }
         for (url, validator) in remembered { try validators.save(validator, of: app, url) }
       }
-      return try save(batch.pushes, of: batch, clock: now)
+      let known = try save(batch.pushes, of: batch, clock: now)
+      for app in batch.removed { try removal.remove(app) }
+      return known
     }
   }
 

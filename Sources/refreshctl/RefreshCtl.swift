@@ -43,7 +43,7 @@ struct RefreshCtl: ParsableCommand {
         ]),
       CommandGroup(
         name: "Configuration",
-        subcommands: [SetCommand.self, ResetCommand.self, CheckCommand.self, ReloadCommand.self]),
+        subcommands: [SetCommand.self, ResetCommand.self, CheckCommand.self, ReloadCommand.self, ForgetCommand.self]),
     ])
 }
 

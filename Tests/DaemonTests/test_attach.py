@@ -358,10 +358,10 @@ def test_an_app_stays_attached_when_its_file_changes(daemon):
     performed = app.next("perform")
     daemon.file().unlink()
     daemon.call("Manager.Reload")
-    assert app.next("cancelled")["reason"] == "user"
+    assert app.next("cancelled")["reason"] == "unconfigured"
     with fails("org.refreshd.App.AlreadyCompleted", outcome="failed"):
         app.complete(performed, "new_data")
-    assert causes(finished(stream)) == ("failed", "stopped", "user")
+    assert causes(finished(stream)) == ("failed", "stopped", "unconfigured")
     daemon.app()
     daemon.call("Manager.Reload")
     daemon.run()

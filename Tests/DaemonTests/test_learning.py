@@ -54,6 +54,16 @@ def test_openings_are_learnt_kept_and_forgotten(planned):
     assert planned.call("Manager.Usage", app=TODO)["habits"]["week"] == pytest.approx(forgotten["week"])
 
 
+def test_openings_since_the_last_refresh_outlive_a_stop(planned):
+    planned.refresh()
+    for _ in range(3):
+        planned.call("App.Signal", app=TODO, signal="foreground")
+        planned.call("App.Signal", app=TODO, signal="background")
+    used = planned.call("Manager.Usage", app=TODO)["habits"]
+    planned.restart()
+    assert planned.call("Manager.Usage", app=TODO)["habits"]["week"] == pytest.approx(used["week"])
+
+
 def test_reset_forgets_too(planned):
     planned.call("App.Signal", app=TODO, signal="foreground")
     planned.call("App.Signal", app=TODO, signal="background")

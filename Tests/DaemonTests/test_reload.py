@@ -61,10 +61,10 @@ def test_the_refresh_of_an_app_that_goes_is_stopped(daemon):
     assert events.line() == "told"
     with fails("org.refreshd.Manager.Held", app=TODO):
         next(queued)
-    assert finished(stream)["stop_reason"] == "user"
+    assert finished(stream)["stop_reason"] == "unconfigured"
     daemon.file().write_text(text)
     daemon.call("Manager.Reload")
-    assert [refresh["stop_reason"] for refresh in daemon.history()] == ["user"]
+    assert [refresh["stop_reason"] for refresh in daemon.history()] == ["unconfigured"]
 
 
 def test_a_bad_configuration_changes_nothing(daemon):

@@ -7,6 +7,7 @@ import subprocess
 
 import pytest
 
+from client import fails
 from daemon import REFRESHD, TODO
 
 USAGE, CANNOT_CREATE, TEMPORARY, CONFIGURATION = 64, 73, 75, 78
@@ -74,15 +75,58 @@ def test_the_state_directory_is_made_for_its_owner_alone(daemon):
     assert os.stat(daemon.state).st_mode & 0o777 == 0o700
 
 
-def test_every_mistake_of_the_configuration_is_said(daemon):
-    """With the file, the line or key, and the remedy; the daemon does not start."""
-    daemon.app("exit 0", background_interval="soon", deadline="-1s")
-    daemon.app({"run": ["/missing/program"]}, id="org.example.broken", colour="blue")
+def test_a_bad_refreshd_toml_keeps_the_daemon_down(daemon):
+    """It is about every app; each mistake is said, those of the apps' files too."""
+    daemon.configure('max_concurrent = "many"')
+    daemon.app({"run": ["/missing/program"]}, colour="blue")
     code, said = daemon.refuse()
     assert code == CONFIGURATION
-    for text in ["background_interval", "soon", "deadline", "/missing/program", "colour", str(daemon.file())]:
+    for text in ["max_concurrent", "/missing/program", "colour", str(daemon.file())]:
         assert text in said, text
     assert not daemon.socket.exists()
+
+
+def test_a_mistake_in_an_apps_file_holds_that_app_only(daemon):
+    """A missing program, an unknown owner and a file that is no TOML; every other app is refreshed."""
+    daemon.app("exit 100")
+    daemon.app({"run": ["/missing/program"]}, id="org.example.broken")
+    daemon.app("exit 100", id="org.example.ldap", owner="whom-nobody-knows")
+    daemon.file("org.example.text").write_text("id = ")
+    daemon.start()
+    assert daemon.refresh()["outcome"] == "no_data"
+    holds = {app["id"]: [hold["name"] for hold in app["holds"]] for app in daemon.call("Manager.List")["apps"]}
+    assert sorted(app for app in holds if "misconfigured" in holds[app]) == ["org.example.broken", "org.example.ldap", "org.example.text"]
+    for app, words in [("broken", "task.run"), ("ldap", "whom-nobody-knows"), ("text", "TOML")]:
+        why = daemon.call("Manager.Why", app=f"org.example.{app}")["why"]
+        assert [hold["name"] for hold in why["holds"]] == ["misconfigured"]
+        assert words in why["holds"][0]["remedy"] and f"org.example.{app}.toml:" in why["holds"][0]["remedy"]
+        with fails("org.refreshd.Manager.Held", app=f"org.example.{app}"):
+            daemon.refresh(f"org.example.{app}")
+    assert len(daemon.status()["configuration"]["held"]) == 3
+    assert "whom-nobody-knows" in str(daemon.call("Manager.Check")["problems"])
+
+
+def test_a_held_app_keeps_what_is_known_of_it(daemon):
+    """Also a switch that is set while it is held; a reload of the mended file lifts the hold."""
+    program = daemon.directory / "program"
+    program.write_text("#!/bin/sh\nexit 100\n")
+    program.chmod(0o755)
+    daemon.app({"run": [str(program)]})
+    daemon.start()
+    daemon.refresh()
+    program.unlink()
+    daemon.restart()
+    assert daemon.show()["holds"][0]["name"] == "misconfigured"
+    assert len(daemon.history()) == 1
+    with fails("org.refreshd.Manager.BadConfiguration"):
+        daemon.call("Manager.Reload")
+    program.write_text("#!/bin/sh\nexit 100\n")
+    program.chmod(0o755)
+    daemon.call("Manager.Reload")
+    assert [hold["name"] for hold in daemon.show()["holds"]] == ["never"]
+    assert "held" not in daemon.status()["configuration"]
+    daemon.refresh()
+    assert len(daemon.history()) == 2
 
 
 def test_check_says_every_mistake_and_starts_nothing(daemon):

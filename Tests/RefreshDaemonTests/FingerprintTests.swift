@@ -1,5 +1,7 @@
 import Foundation
+import RefreshConfig
 import RefreshEngine
+import Systemd
 import Testing
 
 @testable import RefreshDaemon
@@ -54,9 +56,9 @@ import Testing
 
   @Test(arguments: acts) func onlyAChangeChangesTheFingerprint(act: Act) throws {
     try withMail { mail in
-      let before = Fingerprint(of: mail.path)
+      let before = look(mail.path)
       try act.perform(mail)
-      #expect((Fingerprint(of: mail.path) != before) == act.isChange)
+      #expect((look(mail.path) != before) == act.isChange)
     }
   }
 
@@ -64,31 +66,69 @@ import Testing
     try withMail { mail in
       let link = mail.path + "/direct"
       try FileManager.default.createSymbolicLink(atPath: link, withDestinationPath: "inbox/new/1")
-      let before = Fingerprint(of: link)
-      #expect(before == Fingerprint(of: link))
+      let before = look(link)
+      #expect(before == look(link))
       try Self.write("longer", at: mail, "inbox/new/1")
-      #expect(before != Fingerprint(of: link))
+      #expect(before != look(link))
     }
   }
 
   @Test func aPathThatAppearsIsAChange() throws {
     try withMail { mail in
       let path = mail.path + "/later"
-      let before = Fingerprint(of: path)
-      #expect(before == Fingerprint(of: path))
+      let before = look(path)
+      #expect(before == look(path))
       try Self.write("", at: mail, "later")
-      #expect(before != Fingerprint(of: path))
+      #expect(before != look(path))
     }
   }
 
   @Test func beyondTheBoundOnlyNamesCount() throws {
     try withMail { mail in
-      let before = Fingerprint(of: mail.path, fileBound: 0)
+      let before = look(mail.path, .init(files: 0))
       try Self.write("longer", at: mail, "inbox/new/1")
-      #expect(before == Fingerprint(of: mail.path, fileBound: 0))
+      #expect(before == look(mail.path, .init(files: 0)))
       try Self.write("c", at: mail, "inbox/new/3")
-      #expect(before != Fingerprint(of: mail.path, fileBound: 0))
+      #expect(before != look(mail.path, .init(files: 0)))
     }
+  }
+
+  @Test func aTreeBeyondTheBoundsIsUnknown() throws {
+    try withMail { mail in
+      #expect(look(mail.path, .init(entries: 3)) == .unknown("it has more than 3 entries"))
+      #expect(look(mail.path, .init(depth: 1)) == .unknown("it has more than 1 levels"))
+      #expect(look(mail.path, .init(end: 0)) == .unknown("it has more entries than can be looked at in time"))
+    }
+  }
+
+  @Test(.enabled(if: geteuid() == 0, "only root may see what an owner may not"))
+  func aPathIsSeenAsItsOwnerSeesIt() throws {
+    try withMail { mail in
+      let stranger = Owner(uid: 12345, gid: 12345, name: "nobody-at-all", home: "/")
+      try FileManager.default.createSymbolicLink(atPath: mail.path + "/secret", withDestinationPath: "inbox/new")
+      let path = mail.path + "/secret/1"
+      let before = look(path, as: stranger)
+      #expect(before.fingerprint != nil)
+      try #require(chmod(mail.path + "/inbox/new", 0o700) == 0)
+      #expect(look(path, as: stranger) == .unknown("the modes of a directory on the way to it keep its owner out"))
+      let below = look(mail.path, as: stranger)
+      try Self.write("longer", at: mail, "inbox/new/1")
+      #expect(below == look(mail.path, as: stranger), "nothing tells of a file that the owner cannot see")
+      #expect(look(path, as: Owner(uid: geteuid(), gid: getegid(), name: "root", home: "/")).fingerprint != nil)
+    }
+  }
+
+  @Test func aPipeIsLookedAtFromOutside() throws {
+    try withMail { mail in
+      try #require(mkfifo(mail.path + "/pipe", 0o600) == 0)
+      #expect(look(mail.path + "/pipe").fingerprint?.entries == 1)
+      #expect(look(mail.path).fingerprint != nil)
+    }
+  }
+
+  private func look(_ path: String, _ bounds: TreeWalk.Bounds = .init(), as owner: Owner? = nil) -> PathLook {
+    TreeWalk.look(
+      at: path, as: owner ?? Owner(uid: geteuid(), gid: getegid(), name: "me", home: "/"), within: bounds)
   }
 
   private static func write(_ text: String, at directory: URL, _ name: String) throws {

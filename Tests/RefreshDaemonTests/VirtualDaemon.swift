@@ -13,16 +13,19 @@ final class VirtualDaemon {
   let store = MemoryStore()
   let launcher = MemoryLauncher()
   let daemon: Daemon
+  /// The folder of the configuration.
+  let directory: ScratchDirectory
 
   /// Opens a daemon with these app files, by id.
   init(apps: [String: String]) throws {
     let directory = try ScratchDirectory()
+    self.directory = directory
     try directory.write("refreshd.toml", "")
     for (id, text) in apps { try directory.write("apps.d/\(id).toml", text) }
     let settings = try DaemonSettings(
       arguments: ["refreshd", "--config", directory.path, "--state", directory.path, "--socket", "/nowhere/socket"],
       environment: [])
-    let configuration = try Configuration.load(from: settings.sources, as: settings.reader)
+    let configuration = try Configuration.loadAtStart(from: settings.sources, as: settings.reader)
     let moment = scheduler.now()
     let clock = BootClock(bootID: "boot", now: moment.instant, wallOffset: moment.wallOffset)
     let loaded = try RefreshStore.open(
@@ -31,7 +34,8 @@ final class VirtualDaemon {
     let ports = Ports(
       scheduler: scheduler, store: store, launcher: launcher,
       choice: ChosenLauncher.Choice(asked: .spawn, name: "memory", reason: "a test"), conditions: CalmMachine(),
-      zone: { UTCZone() }, files: NoFiles(), diskSpace: { { needs, _, answer in answer(needs.keys.sorted()) } },
+      zone: { UTCZone() }, files: FilesAtOnce(settings),
+      diskSpace: { { needs, _, answer in answer(needs.keys.sorted()) } },
       forecast: { _, _ in }, reactor: nil, journal: DaemonJournal { _ in }, notify: { _, _ in }, trimMemory: {},
       access: Access(uid: 0, group: nil, bridge: nil))
     daemon = Daemon(settings, ports, loaded, at: moment)
@@ -174,10 +178,21 @@ private final class UTCZone: ZoneSource {
   func look() {}
 }
 
-private final class NoFiles: ConfigurationFiles {
+/// The configuration on the disk, read at once.
+private final class FilesAtOnce: ConfigurationFiles {
   let directories: [String] = []
+  private let settings: DaemonSettings
 
-  func read(then answer: @escaping (Result<Configuration, ConfigurationError>) -> Void) {}
+  init(_ settings: DaemonSettings) { self.settings = settings }
+
+  func read(then answer: @escaping (Result<Configuration, ConfigurationError>) -> Void) {
+    answer(Result { () throws(ConfigurationError) in try .load(from: settings.sources, as: settings.reader) })
+  }
+
+  func readAtStart(then answer: @escaping (Result<Configuration, ConfigurationError>) -> Void) {
+    answer(Result { () throws(ConfigurationError) in try .loadAtStart(from: settings.sources, as: settings.reader) })
+  }
+
   func problems(then answer: @escaping ([Problem]) -> Void) { answer([]) }
 }
 

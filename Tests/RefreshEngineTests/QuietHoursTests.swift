@@ -19,6 +19,17 @@ import Testing
         """, only: ["start", "why"])
   }
 
+  @Test func `A window that runs into quiet hours ends before them`() throws {
+    try expect(
+      """
+      0s    configure todo background=115min quiet=2h-5h
+      1min  forecast 2h
+      """,
+      gives: """
+        1min forecast 1h55min-1h59min59s: todo (interval)
+        """, only: ["forecast"])
+  }
+
   @Test func `An hour that daylight saving repeats is quiet twice`() throws {
     try expect(
       """

@@ -27,8 +27,8 @@ import Testing
       """,
       gives: """
         0s     start 1-1 todo (interval)
-        10s    terminate 1-1 todo (user)
-        11s    end 1-1 todo failed stopped by user (user)
+        10s    terminate 1-1 todo (unconfigured)
+        11s    end 1-1 todo failed stopped by unconfigured (unconfigured)
         20s    why todo: held not-configured
         30min  why todo: not due until 1h
         """)
@@ -46,10 +46,10 @@ import Testing
       """,
       gives: """
         0s   start 1-1 todo (interval)
-        10s  terminate 1-1 todo (user)
+        10s  terminate 1-1 todo (unconfigured)
         13s  why todo: refreshing 1-1
         30s  kill 1-1 todo
-        30s  end 1-1 todo failed stopped by user (user)
+        30s  end 1-1 todo failed stopped by unconfigured (unconfigured)
         30s  start 1-2 todo (manual)
         """)
   }
@@ -79,8 +79,8 @@ import Testing
         0s    start 1-1 todo (interval)
         20s   end 1-1 todo failed crashed
         20s   start 2-1 todo (retry)
-        20s   terminate 2-1 todo (user)
-        21s   end 2-1 todo failed stopped by user (user)
+        20s   terminate 2-1 todo (unconfigured)
+        21s   end 2-1 todo failed stopped by unconfigured (unconfigured)
         1min  why todo: not due until 1d20s
         """)
   }

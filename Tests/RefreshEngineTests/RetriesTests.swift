@@ -60,6 +60,42 @@ import Testing
         """, only: ["start"])
   }
 
+  @Test func `A server that names a wait is not asked earlier, however short the interval and old the data`() throws {
+    try expect(
+      """
+      0s    configure todo background=1h takes=forever
+      1s    retry-after 1-1 6h
+      2s    says 1-1 0 failed 503
+      3s    ends 1-1 0 exit=0
+      3h    why todo
+      4h    down
+      5h    up
+      7h    end
+      """,
+      gives: """
+        0s    start 1-1 todo (interval)
+        3h    why todo: not due until 6h3s
+        6h3s  start 2-1 todo (retry)
+        """, only: ["start", "why"])
+  }
+
+  @Test func `A person does not wait for the server's word`() throws {
+    try expect(
+      """
+      0s    configure todo background=1h takes=forever
+      1s    retry-after 1-1 6h
+      3s    ends 1-1 0 exit=75
+      2h    run todo
+      2h30s ends 1-2 0 exit=0
+      3h30min end
+      """,
+      gives: """
+        0s     start 1-1 todo (interval)
+        2h     start 1-2 todo (manual)
+        3h     start 1-3 todo (interval)
+        """, only: ["start"])
+  }
+
   @Test func `What went well is not tried again, whatever the app said before`() throws {
     try expect(
       """

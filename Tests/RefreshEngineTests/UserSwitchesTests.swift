@@ -19,6 +19,18 @@ import Testing
         """, only: ["start", "why"])
   }
 
+  @Test func `The history says who stopped a refresh: the user's switch, or the file that is gone`() throws {
+    for (command, reason) in [("disable todo", "user"), ("configure mail background=never", "unconfigured")] {
+      try expect(
+        """
+        0s    configure todo background=1h takes=forever
+        10s   \(command)
+        20s   end
+        """,
+        gives: "10s terminate 1-1 todo (\(reason))", only: ["terminate"])
+    }
+  }
+
   @Test func `A pause holds what time and pushes ask for, not a person`() throws {
     try expect(
       """

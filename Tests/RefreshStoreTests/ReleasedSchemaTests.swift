@@ -53,7 +53,7 @@ import Testing
   /// The same states with what schema 4 has more.
   static func statesOfSchema4() throws -> [AppID: AppState] {
     var states = try statesOfSchema3()
-    states[try app("todo")]?.waiting?.holds = Hold.Name.allCases
+    states[try app("todo")]?.waiting?.holds = Hold.Name.released
     return states
   }
 
@@ -124,7 +124,7 @@ import Testing
   }
 
   /// The names of holds of schema 2 and 3.
-  static let holds = Hold.Name.allCases.filter { ![.suspending, .app].contains($0) }
+  static let holds = Hold.Name.released.filter { ![.suspending, .app].contains($0) }
 
   /// The same device with what schema 3 has more.
   static let deviceOfSchema3 = {
@@ -234,7 +234,7 @@ import Testing
     var batch = Batch(
       Self.clock, states: try Self.statesOfSchema6(), device: Self.deviceOfSchema3, learned: try Self.learned(),
       openings: try Self.openings.map { Opening(app: try app("todo"), at: Instant(microseconds: $0)) },
-      records: try Self.recordsOfSchema6(), waits: try Self.waits(for: Hold.Name.allCases))
+      records: try Self.recordsOfSchema6(), waits: try Self.waits(for: Hold.Name.released))
     batch.transfers.whole = try Self.transfers()
     batch.validators = try Self.validators().mapValues { $0.mapValues(Optional.some) }
     for (app, pushes) in try Self.pushes() {

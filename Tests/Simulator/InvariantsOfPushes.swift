@@ -135,7 +135,7 @@ struct PushesAreMerged: Invariant {
 extension RefreshRecord {
   /// Whether the app was told what the refresh was for: a task has run to its end, or to its deadline.
   fileprivate var hasTold: Bool {
-    if isCutShort || outcome.isTemporary || stopReason == .user || stopReason == .logout { return false }
+    if isCutShort || outcome.isTemporary || [.user, .unconfigured, .logout].contains(stopReason) { return false }
     return !tasks.allSatisfy { task in
       switch task.outcome {
       case .failed(.spawn), .failed(.notRun): true

@@ -82,12 +82,8 @@ struct SwitchStopsNothing: Invariant {
         switch reason {
         case .deadline: true
         case .logout: turn.event == .signalled(app, .logout)
-        case .user:
-          switch turn.event {
-          case .configured(_, let policies): policies[app] == nil
-          case .disabled(app, true): true
-          default: false
-          }
+        case .user: turn.event == .disabled(app, true)
+        case .unconfigured: if case .configured(_, let policies) = turn.event { policies[app] == nil } else { false }
         case .shutdown: if case .stopped(let left) = turn.event { !left.contains(id) } else { false }
         // Or it should have been, before the machine slept, and nobody woke the daemon in time.
         case .sleep: world.book.isSuspending || turn.event == .resumed

@@ -72,7 +72,7 @@ struct WakeIsTheMinimum: Invariant {
 extension [Hold] {
   /// The names that are worth a line of the history.
   var recorded: [Hold.Name] {
-    map(\.name).filter { ![.notConfigured, .never, .stopping, .settling, .suspending, .concurrency].contains($0) }
+    map(\.name).filter { ![.never, .stopping, .settling, .suspending, .concurrency].contains($0) }
   }
 }
 
@@ -95,7 +95,7 @@ extension Hold {
   /// Whether it keeps what is due and quiet hours may join it.
   fileprivate var isOfDue: Bool {
     switch self {
-    case .notConfigured, .loggedOut, .disabled, .never, .stopping, .suspending: false
+    case .notConfigured, .misconfigured, .loggedOut, .disabled, .never, .stopping, .suspending: false
     case .paused, .quiet, .constraint, .powerSaver, .settling, .app, .concurrency: true
     }
   }
@@ -105,8 +105,8 @@ extension Hold {
     switch self {
     case .quiet(let until), .settling(let until), .paused(.until(let until)): until
     case .constraint(_, let relaxedAt): relaxedAt
-    case .notConfigured, .loggedOut, .disabled, .paused, .never, .powerSaver, .concurrency, .stopping: nil
-    case .suspending, .app: nil
+    case .notConfigured, .misconfigured, .loggedOut, .disabled, .paused, .never, .powerSaver: nil
+    case .concurrency, .stopping, .suspending, .app: nil
     }
   }
 }

@@ -10,14 +10,16 @@ struct AppFile {
       ($0, Unreadable.unknownKey(remedy: "write it into an app's file"))
     })
 
-  let id: (value: AppID, line: Int)?
+  /// The app, held if the file has mistakes; nil if neither the file nor its name says which app it is.
   let app: AppConfiguration?
+  /// The line of the app's id.
+  let idLine: Int?
   let problems: [Problem]
 
   init(_ file: ConfigurationFile, _ entries: [Node.Entry], in load: LoadContext) {
     var section = Section(file: file.path, entries: entries)
     let id = Self.id(from: &section)
-    self.id = id.flatMap { id in section.line(of: "id").map { (id, $0) } }
+    idLine = section.line(of: "id")
     let name = section.read("name", Self.name)
     let owner = section.read("owner", .text("anna") { (text) throws(Unreadable) in try load.owner(text) })
     var settings = ConfigurationSettings(from: &section, in: load)
@@ -29,11 +31,16 @@ struct AppFile {
     let tasks = Self.tasks(from: &section, in: load)
     section.refuseUnknownKeys()
     problems = section.problems
+    let ownerInForce = owner ?? load.accounts.user(numbered: load.reader.uid)
     guard problems.isEmpty, let id else {
-      app = nil
+      let isUnknown = owner == nil && section.isWritten("owner")
+      let known = id ?? file.idOfName
+      let found = section.problems
+      app = known.map {
+        .held($0, file, found, name: name, owner: isUnknown ? .unknown : ownerInForce, settings.policy, in: load)
+      }
       return
     }
-    let ownerInForce = owner ?? load.accounts.user(numbered: load.reader.uid)
     app = AppConfiguration(
       id: id, owner: ownerInForce, policy: Self.policy(settings.policy, tasks, ownerInForce, &load.interner),
       commands: load.commands(of: tasks, settings, ownerInForce),

@@ -6,7 +6,7 @@ struct ConfigurationInForce {
   /// The limits of all apps together.
   let limits: Limits
   /// The apps, in the order of their ids.
-  let apps: [AppConfiguration]
+  private(set) var apps: [AppConfiguration]
   /// Whether logind's sessions log apps in and out.
   let sessions: SessionSource
   /// The launcher that the daemon uses from its next start on.
@@ -15,6 +15,8 @@ struct ConfigurationInForce {
   let transfers: TransferSettings
   /// When it came into force, in microseconds of the wall clock.
   let sinceMicroseconds: Int64
+  /// The mistakes in the files of the apps that are held since the start.
+  private(set) var held: [Problem] = []
   /// The mistakes for which the last reload was refused; empty when it was not.
   var refused: [Problem] = []
 
@@ -29,6 +31,7 @@ struct ConfigurationInForce {
     limits.maxConcurrent = limits.maxConcurrent ?? Machine.processors
     self.limits = limits
     apps = configuration.apps
+    held = configuration.held
     sessions = configuration.sessions
     launcher = configuration.launcher
     transfers = configuration.transfers
@@ -44,6 +47,21 @@ struct ConfigurationInForce {
       range = apps[middle].id < id ? middle + 1..<range.upperBound : range.lowerBound..<middle
     }
     return nil
+  }
+
+  /// This configuration with what a newer reading has of the files that have mistakes here; nil if that is no news.
+  ///
+  /// Nothing else of the newer reading counts: other files are for a reload.
+  func withHeldFiles(of newer: Configuration) -> ConfigurationInForce? {
+    let files = Set(held.map(\.file))
+    var next = self
+    next.held = newer.held.filter { files.contains($0.file) }
+    let read = newer.apps.filter { app in
+      self[app.id].map { $0.policy.unusable != nil } ?? files.contains(app.file)
+    }
+    let ids = Set(read.map(\.id))
+    next.apps = (apps.filter { !ids.contains($0.id) } + read).sorted { $0.id < $1.id }
+    return next.apps == apps && next.held == held ? nil : next
   }
 
   /// The event that puts it in force in the engine.

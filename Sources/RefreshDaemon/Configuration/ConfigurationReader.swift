@@ -19,6 +19,10 @@ final class ConfigurationReader: ConfigurationFiles {
     tasks.run({ [worker] _ in await worker.read() }, then: answer)
   }
 
+  func readAtStart(then answer: @escaping (Result<Configuration, ConfigurationError>) -> Void) {
+    tasks.run({ [worker] _ in await worker.readAtStart() }, then: answer)
+  }
+
   func problems(then answer: @escaping ([Problem]) -> Void) {
     tasks.run({ [worker] _ in await worker.problems() }, then: answer)
   }
@@ -34,11 +38,11 @@ final class ConfigurationReader: ConfigurationFiles {
     init(sources: ConfigurationSources, reader: Reader) { (self.sources, self.reader) = (sources, reader) }
 
     func read() -> Result<Configuration, ConfigurationError> {
-      do throws(ConfigurationError) {
-        return .success(try Configuration.load(from: sources, as: reader))
-      } catch {
-        return .failure(error)
-      }
+      Result { () throws(ConfigurationError) in try Configuration.load(from: sources, as: reader) }
+    }
+
+    func readAtStart() -> Result<Configuration, ConfigurationError> {
+      Result { () throws(ConfigurationError) in try Configuration.loadAtStart(from: sources, as: reader) }
     }
 
     func problems() -> [Problem] { Configuration.problems(in: sources, as: reader) }

@@ -21,7 +21,8 @@ final class FetchValidators: SavedRoom {
 
   /// Forgets the URLs that no app's file names any more.
   func forgetAll(except configuration: ConfigurationInForce) {
-    for (app, urls) in remembered {
+    // The URLs of a held app are not known; what is known of them is for its return.
+    for (app, urls) in remembered where configuration[app]?.policy.unusable == nil {
       let named = Set(configuration[app]?.commands.compactMap(\.fetch?.file.url) ?? [])
       for url in urls.keys where !named.contains(url) { remember(nil, of: app, url) }
     }

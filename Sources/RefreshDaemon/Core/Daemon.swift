@@ -25,6 +25,7 @@ final class Daemon {
   let pushes: PushIntake
   let sessions: SessionFollower
   let machine: MachineWatch
+  let heldApps: HeldApps
   /// The socket's server while the daemon is open, and what ends with the daemon.
   var life = Life()
 
@@ -37,7 +38,7 @@ final class Daemon {
     let engine = Engine(
       start: loaded.start, spread: spread, states: loaded.states, wallOffset: moment.wallOffset,
       device: loaded.device, learned: loaded.learned, transfers: loaded.transfers.mapValues(\.state),
-      pushes: loaded.pushes)
+      pushes: loaded.pushes, lateClock: loaded.lateClock)
     core = DaemonCore(engine, scheduler: ports.scheduler, access: ports.access, startedAt: moment, tally: tally)
     let environment = TaskEnvironment(settings)
     saving = Saving(core, ports, tally)
@@ -55,6 +56,7 @@ final class Daemon {
       PushLedger(loaded.pushes, last: loaded.lastPush), core, audience, saving, ports.journal, tally)
     sessions = SessionFollower(core, audience, ports.conditions)
     machine = MachineWatch(core, ports)
+    heldApps = HeldApps(core, ports.files)
   }
 
   /// Opens the daemon: adopts what an earlier daemon left running, puts the configuration in force, and serves the
@@ -72,6 +74,7 @@ final class Daemon {
     try transfers.open()
     if let reactor = ports.reactor { try serve(on: passed.filter { $0.kind == .listening }, reactor) }
     ports.journal.starts(by: ports.choice)
+    ports.journal.held(next.held)
     ports.journal.ready(apps: next.apps.count, start: core.engine.start)
     notify(.ready)
     ports.store.lastRefreshes { result in
@@ -101,7 +104,9 @@ final class Daemon {
     saving.onIdle = { [unowned self] in leaveIfDone() }
     saving.onProblem = { [unowned self] in notify() }
     pushes.onFirstUse = { [unowned self] in watchConditions() }
+    heldApps.replace = { [unowned self] in replace(by: $0) }
     try saving.open()
+    try heldApps.open()
     try machine.open { [unowned self] in sessions.follow($0) }
     // The order matters: the first three add to what is saved, and clients hear of a decision after its own answers
     // are queued.

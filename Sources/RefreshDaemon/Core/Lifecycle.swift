@@ -25,6 +25,7 @@ extension Daemon {
   func putInForce(_ next: ConfigurationInForce) {
     machine.watch(conditionNeeds(of: next), for: next)
     core.configure(next)
+    heldApps.reconfigured()
     fetches.forgetAll(except: next)
     saving.commitIfNeeded()
   }
@@ -45,7 +46,8 @@ extension Daemon {
     }
   }
 
-  private func replace(by next: ConfigurationInForce) {
+  /// Puts a configuration in force in place of another one.
+  func replace(by next: ConfigurationInForce) {
     let before = Set(core.configuration.apps.map(\.id))
     ports.launcher.forgetUsers()
     ports.launcher.forget(before.subtracting(next.apps.map(\.id)))
@@ -56,6 +58,8 @@ extension Daemon {
     if next.launcher != ports.choice.asked { ports.journal.keepsLauncher(ports.choice, until: next.launcher) }
     audience.runCalls.giveUpUnconfigured()
     ports.journal.configured(apps: next.apps.count)
+    ports.journal.held(next.held)
+    notify()
   }
 
   private func endReload(_ problems: [Problem]) -> [Problem] {
@@ -106,6 +110,7 @@ extension Daemon {
     let configuration = core.configuration
     let line = StatusLine.text(
       apps: configuration.apps.count, problems: configuration.refused.map(\.description),
+      held: configuration.held.map(\.description),
       storeProblem: saving.problem?.description,
       stopping: core.engine.isStopping ? core.engine.refreshingCount - life.left.count : nil)
     do throws(SystemdError) { try ports.notify(notice, line) } catch { ports.journal.cannotNotify(error) }

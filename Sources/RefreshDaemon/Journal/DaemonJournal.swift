@@ -54,6 +54,14 @@ struct DaemonJournal: Sendable {
     write("the configuration was not reloaded; the one before stays in force", .error, .configurationRefused)
   }
 
+  /// Reports the mistakes for which apps are held.
+  func held(_ problems: [Problem]) {
+    for problem in problems { write("\(problem)", .error) }
+    guard !problems.isEmpty else { return }
+    write(
+      "the apps of these files are held; they are looked at again every few minutes, and by refreshctl reload", .error)
+  }
+
   func started(_ refresh: RefreshID, of app: AppID, _ trigger: Trigger) {
     write(
       "\(app): refresh \(refresh) started (\(trigger.rawValue))", .info, .refreshStarted,

@@ -2,17 +2,21 @@
 ///
 /// It has nothing that changes by the second, because every change wakes the service manager.
 enum StatusLine {
-  static func text(apps: Int, problems: [String], storeProblem: String?, stopping: Int?) -> String {
+  static func text(apps: Int, problems: [String], held: [String], storeProblem: String?, stopping: Int?) -> String {
     if let stopping {
       return stopping == 0 ? "Stopping." : "Stopping: \(counted(stopping, "refresh", "refreshes")) to end first."
     }
     var sentences = ["Keeping \(counted(apps, "app", "apps")) fresh."]
     if let first = problems.first {
-      let more = problems.count > 1 ? " (and \(problems.count - 1) more)" : ""
-      sentences.append("The new configuration is not in force, the old one is: \(first)\(more)")
+      sentences.append("The new configuration is not in force, the old one is: \(first)\(more(problems))")
     }
+    if let first = held.first { sentences.append("Holding apps for mistakes in their files: \(first)\(more(held))") }
     if let storeProblem { sentences.append("Going on in memory: \(storeProblem)") }
     return sentences.joined(separator: " ")
+  }
+
+  private static func more(_ problems: [String]) -> String {
+    problems.count > 1 ? " (and \(problems.count - 1) more)" : ""
   }
 
   private static func counted(_ count: Int, _ one: String, _ many: String) -> String {

@@ -27,6 +27,9 @@ protocol Launcher: AnyObject {
   /// The directories of the running tasks' cgroups, as far as each has its own.
   var cgroups: [String] { get }
 
+  /// The paths of `new_data = "changed:PATH"` that do not answer, each in a few words.
+  var overduePaths: [String] { get }
+
   /// Starts a task; a key may be used again only after its end.
   func start(_ launch: TaskLaunch)
 
@@ -145,6 +148,8 @@ extension Launcher {
   func app(of key: TaskKey) -> AppID? { nil }
 
   var cgroups: [String] { [] }
+
+  var overduePaths: [String] { [] }
 
   /// Sends all processes of a task the signal of a step of their end.
   func send(_ step: TerminationSequence.Step, to key: TaskKey) {

@@ -13,6 +13,9 @@ extension Daemon {
     guard let earliest = instant(ofWallMicroseconds: call.parameters.earliestMicroseconds) else {
       return call.fail(InvalidParameter(parameter: "earliest_us"))
     }
+    guard (call.parameters.reason ?? "").utf8.count <= OneShot.longestReason else {
+      return call.fail(InvalidParameter(parameter: "reason"))
+    }
     let oneShot = OneShot(earliest: earliest, reason: call.parameters.reason ?? "")
     let undo = core.engine.state(of: app.id)?.oneShot.map { [Event.scheduled(app.id, $0)] } ?? []
     change([.scheduled(app.id, oneShot)], undo: undo, for: call) {

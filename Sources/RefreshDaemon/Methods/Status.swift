@@ -22,13 +22,18 @@ extension Daemon {
           pause: core.engine.wirePause,
           configuration: Wire.ConfigurationState(
             directories: ports.files.directories, sinceMicroseconds: core.configuration.sinceMicroseconds,
-            problems: core.configuration.refused.map(Wire.Problem.init)),
+            problems: core.configuration.refused.map(Wire.Problem.init), held: heldProblems),
           store: Wire.StoreState(directory: settings.stateDirectory, problem: saving.problem?.description),
           push: pushes.bridge.state, launcherProblem: ports.launcher.problem)))
   }
 
+  private var heldProblems: [Wire.Problem]? {
+    core.configuration.held.isEmpty ? nil : core.configuration.held.map(Wire.Problem.init)
+  }
+
   private var launcherReason: String {
-    ports.launcher.problem.map { "\(ports.choice.reason); \($0)" } ?? ports.choice.reason
+    let problem = ports.launcher.problem.map { [$0] } ?? []
+    return ([ports.choice.reason] + problem + ports.launcher.overduePaths).joined(separator: "; ")
   }
 
   private func next(after now: Instant) -> Wire.NextRefresh? {

@@ -22,6 +22,8 @@ struct PendingCommit {
   var learned: Set<AppID> = []
   /// The times at which the user opened apps, for the history.
   var openings: [Opening] = []
+  /// The apps of which nothing is kept.
+  var erased: Set<AppID> = []
   var ended: [RefreshRecord] = []
   var waited: [WaitRecord] = []
   /// Whether the commit must survive a loss of power although nobody waits for it: a file is complete, or an app was
@@ -36,7 +38,7 @@ struct PendingCommit {
 
   var isToBeSaved: Bool {
     !changed.isEmpty || deviceChanged || clockStepped || !learned.isEmpty || !openings.isEmpty || !ended.isEmpty
-      || !waited.isEmpty || !promises.isEmpty
+      || !waited.isEmpty || !promises.isEmpty || !erased.isEmpty
   }
 
   /// Whether the commit may wait for others: nothing is started or answered after it, and nothing has ended.
@@ -52,6 +54,7 @@ struct PendingCommit {
     deviceChanged = deviceChanged || decision.deviceChanged || decision.deviceLearned
     learned.formUnion(decision.learned)
     openings += decision.opened.map { Opening(app: $0, at: now) }
+    erased.formUnion(decision.erased)
     ended += decision.ended
     waited += decision.waited
     work += decision.effects.map { Work(effect: $0, app: app($0.app)) }

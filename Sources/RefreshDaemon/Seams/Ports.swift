@@ -35,6 +35,8 @@ protocol ConfigurationFiles: AnyObject {
   var directories: [String] { get }
   /// Reads the configuration, or answers with every mistake.
   func read(then answer: @escaping (Result<Configuration, ConfigurationError>) -> Void)
+  /// Reads the configuration as a start does: a mistake in an app's file holds that app only.
+  func readAtStart(then answer: @escaping (Result<Configuration, ConfigurationError>) -> Void)
   /// Answers with every mistake on disk, in the push bridge's file too.
   func problems(then answer: @escaping ([Problem]) -> Void)
 }

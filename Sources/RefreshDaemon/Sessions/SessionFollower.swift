@@ -42,6 +42,8 @@ final class SessionFollower {
 }
 
 extension ConfigurationInForce {
-  /// Whether sessions log this app in and out.
-  func followsSessions(_ app: AppConfiguration) -> Bool { sessions == .logind && SessionLogins.isPerson(app.owner.uid) }
+  /// Whether sessions log this app in and out; the owner of a held app may not be known.
+  func followsSessions(_ app: AppConfiguration) -> Bool {
+    sessions == .logind && SessionLogins.isPerson(app.owner.uid) && app.policy.unusable == nil
+  }
 }

@@ -30,9 +30,9 @@ public enum Service {
     _ settings: DaemonSettings, _ loop: EventLoop, _ journal: DaemonJournal
   ) throws(ServiceError) -> (Daemon, [SignalSource]) {
     let moment = Moment.now()
-    let configuration = try readConfiguration(settings)
+    let configuration = try readConfiguration(settings, Configuration.loadAtStart)
     try StateLock.hold(in: settings.stateDirectory)
-    let (store, loaded) = try openStore(settings, moment)
+    let (store, loaded) = try openStore(settings, moment, configured: Set(configuration.apps.map(\.id)))
     if let damaged = loaded.damaged { journal.setAside(damaged) }
     for (id, problem) in loaded.unreadableTransfers.sorted(by: { $0.key < $1.key }) { journal.forgot(id, problem) }
     for (id, problem) in loaded.unreadablePushes.sorted(by: { $0.key < $1.key }) { journal.forgot(id, problem) }
@@ -87,24 +87,27 @@ public enum Service {
 
   /// Reads the configuration and gives back how many apps it has, or every mistake.
   public static func check(_ settings: DaemonSettings) throws(ServiceError) -> Int {
-    try readConfiguration(settings).apps.count
+    try readConfiguration(settings, Configuration.load).apps.count
   }
 
-  private static func readConfiguration(_ settings: DaemonSettings) throws(ServiceError) -> Configuration {
+  private static func readConfiguration(
+    _ settings: DaemonSettings, _ load: (ConfigurationSources, Reader) throws(ConfigurationError) -> Configuration
+  ) throws(ServiceError) -> Configuration {
     do throws(ConfigurationError) {
-      return try Configuration.load(from: settings.sources, as: settings.reader)
+      return try load(settings.sources, settings.reader)
     } catch {
       throw ServiceError(.configuration, error.description)
     }
   }
 
   private static func openStore(
-    _ settings: DaemonSettings, _ moment: Moment
+    _ settings: DaemonSettings, _ moment: Moment, configured: Set<AppID>
   ) throws(ServiceError) -> (RefreshStore, Loaded) {
     let clock = BootClock(bootID: try Machine.bootID(), now: moment.instant, wallOffset: moment.wallOffset)
     do throws(StoreError) {
       return try RefreshStore.open(
-        at: "\(settings.stateDirectory)/refreshd.sqlite", clock: clock, executor: ThreadExecutor(name: "store"))
+        at: "\(settings.stateDirectory)/refreshd.sqlite", clock: clock, executor: ThreadExecutor(name: "store"),
+        configured: configured)
     } catch {
       throw ServiceError(.cannotCreate, error.description)
     }

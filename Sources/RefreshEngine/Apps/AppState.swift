@@ -52,6 +52,8 @@ public struct AppState: Hashable, Sendable {
     set { change { $0.overrides = newValue } }
   }
   /// Until when a server said that there is nothing newer, boot clock; nil when none did.
+  ///
+  /// While the last refresh has failed, until when its server asked not to be asked again.
   public var freshUntil: Instant? {
     get { rare?.value.freshUntil }
     set { change { $0.freshUntil = newValue } }

@@ -37,7 +37,7 @@ extension Engine {
 
   /// No file names the app: what runs of it ends, what is known of it is kept for the file's return.
   private mutating func retire(_ id: AppID, _ turn: inout Turn) {
-    stop(id, .user, &turn)
+    stop(id, .unconfigured, &turn)
     apps[id]?.shared = nil
     dropRequest(of: id, &turn)
   }

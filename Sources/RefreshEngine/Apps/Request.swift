@@ -14,6 +14,9 @@ public struct Request: Hashable, Sendable {
 
 /// A refresh that a caller asked for at a later time.
 public struct OneShot: Hashable, Sendable {
+  /// The most bytes of a reason: a sentence, in any alphabet.
+  public static let longestReason = 500
+
   /// Not before this instant, boot clock.
   public var earliest: Instant
   /// Why, in the words of who asked; may be empty.

@@ -2,6 +2,8 @@
 public enum Hold: Hashable, Sendable {
   /// No file of the configuration in force names the app.
   case notConfigured
+  /// The app's file has a mistake, in this sentence; a file without one lifts it.
+  case misconfigured(String)
   /// The app is logged out; `login` lifts it.
   case loggedOut
   /// The user has disabled the app; `enable` lifts it.
@@ -31,6 +33,7 @@ public enum Hold: Hashable, Sendable {
   public var name: Name {
     switch self {
     case .notConfigured: .notConfigured
+    case .misconfigured: .misconfigured
     case .loggedOut: .loggedOut
     case .disabled: .disabled
     case .paused: .paused
@@ -52,6 +55,7 @@ public enum Hold: Hashable, Sendable {
   /// The names of holds.
   public enum Name: String, Hashable, Sendable, CaseIterable {
     case notConfigured = "not-configured"
+    case misconfigured
     case loggedOut = "logged-out"
     case disabled
     case paused

@@ -10,6 +10,7 @@ extension Engine {
   func lastingHolds(on app: App) -> [Hold] {
     var holds: [Hold] = []
     if app.policy == nil { holds.append(.notConfigured) }
+    if let reason = app.policy?.unusable { holds.append(.misconfigured(reason)) }
     if app.state.isLoggedOut { holds.append(.loggedOut) }
     if app.state.isDisabled { holds.append(.disabled) }
     if isStopping { holds.append(.stopping) }
@@ -52,7 +53,7 @@ extension Hold {
   /// Whether it keeps what is due, which quiet hours may keep too.
   fileprivate var isOfDue: Bool {
     switch self {
-    case .notConfigured, .loggedOut, .disabled, .never, .stopping, .suspending: false
+    case .notConfigured, .misconfigured, .loggedOut, .disabled, .never, .stopping, .suspending: false
     case .paused, .quiet, .constraint, .powerSaver, .settling, .app, .concurrency: true
     }
   }

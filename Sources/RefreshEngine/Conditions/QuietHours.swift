@@ -37,6 +37,17 @@ extension Engine {
     return nil
   }
 
+  /// The refresh with its window ended by the beginning of quiet hours, as early as that needs.
+  ///
+  /// A window that ran into them would end with them, hours later.
+  func endingBefore(_ quiet: QuietHours, _ due: Due) -> Due {
+    guard due.trigger.isDeferrable, due.latest > due.earliest else { return due }
+    var due = due
+    let last = beginning(of: quiet, after: due.earliest) - .seconds(1)
+    due.latest = max(due.earliest, min(due.latest, last))
+    return due
+  }
+
   /// When quiet hours begin next, boot clock, or a change of the zone, which may lead into them.
   func beginning(of quiet: QuietHours, after now: Instant) -> Instant {
     let wall = now.microseconds + wallOffset.inMicroseconds

@@ -15,11 +15,13 @@ extension Engine {
     guard apps[id]?.policy?.isAdaptive == true else { return }
     let moment = local(turn.now)
     apps.learn(of: id) { $0.opened(at: moment) }
+    // Saved with the next refresh or at the stop: an opening alone is not worth a write of all that is learnt.
+    opened.insert(id)
   }
 
   /// Learns from a refresh that has ended, and plans the next one.
   ///
-  /// - Parameter freshBefore: when the last sync before it began.
+  /// - Parameter freshBefore: when the last sync before it began; nil when nobody knows whether it found anything new.
   mutating func learn(from record: RefreshRecord, after freshBefore: Instant?, _ turn: inout Turn) {
     let id = record.app
     guard let app = apps[id], app.policy?.isAdaptive == true else { return }
@@ -42,6 +44,7 @@ extension Engine {
     }
     turn.decision.deviceLearned = turn.decision.deviceLearned || isBudgeted
     turn.decision.learned.insert(id)
+    opened.remove(id)
     plan(id, at: turn.now)
   }
 

@@ -159,7 +159,7 @@ extension Engine {
     _ id: AppID, _ started: Started, _ record: RefreshRecord, retryAt: Instant?, at now: Instant
   ) -> Instant? {
     if let retryAt { return retryAt }
-    if record.stopReason == .user || record.stopReason == .logout { return now }
+    if [.user, .unconfigured, .logout].contains(record.stopReason) { return now }
     guard !record.tasks.isEmpty, record.tasks.allSatisfy(\.isUnstarted) else { return nil }
     let attempts = apps[id]?.pushes.first { $0.id == started.push }?.attempts ?? 1
     return now + Self.retryWait(after: attempts, of: id, spread)

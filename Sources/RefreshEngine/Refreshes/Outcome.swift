@@ -47,8 +47,10 @@ public enum StopReason: String, Hashable, Sendable, CaseIterable {
   case constraintLost = "constraint-lost"
   /// The app was logged out.
   case logout
-  /// A person stopped it or removed the app from the configuration.
+  /// A person disabled the app.
   case user
+  /// The app was taken out of the configuration.
+  case unconfigured
   /// The daemon is stopping; the refresh runs again after the next start.
   case shutdown
   /// The machine is going to sleep; the refresh runs again when it wakes up.

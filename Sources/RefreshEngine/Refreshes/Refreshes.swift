@@ -22,6 +22,8 @@ extension Engine {
   /// Stops everything, in order of id, for good, but for what is left to the daemon after this one.
   mutating func stop(leaving left: Set<RefreshID>, _ turn: inout Turn) {
     isStopping = true
+    turn.decision.learned.formUnion(opened)
+    opened = []
     transfers.isTouched = true
     turn.touched.insert(apps.indexes)
     for (_, id) in running.filter({ !left.contains($0.key) }).sorted(by: { $0.value < $1.value }) {
@@ -74,8 +76,9 @@ extension Engine {
     } else if let retryAt {
       apps[id]?.ask(.retry, at: retryAt)
     }
-    apps[id]?.state.freshUntil = record.outcome.isFresh ? hints.freshFor.map { record.endedAt + $0 } : nil
-    learn(from: record, after: freshBefore, &turn)
+    let refusedUntil = hints.retryAfter == nil ? nil : retryAt
+    apps[id]?.state.freshUntil = record.outcome.isFresh ? hints.freshFor.map { record.endedAt + $0 } : refusedUntil
+    learn(from: record, after: refreshing.hasGuess ? nil : freshBefore, &turn)
     turn.decision.changed.insert(id)
     turn.decision.ended.append(record)
   }

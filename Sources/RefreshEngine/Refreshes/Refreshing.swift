@@ -5,8 +5,9 @@
 ///     started     -> running      the deadline is more than five seconds away
 ///     started     -> warned       the deadline is five seconds away or less
 ///     running     -> warned       five seconds before the deadline, or when the machine goes to sleep
-///     running     -> terminating  deadline (the warning was slept over), constraint-lost, logout, user, shutdown
-///     warned      -> terminating  deadline, constraint-lost, logout, user, shutdown, sleep
+///     running     -> terminating  deadline (the warning was slept over), constraint-lost, logout, user
+///     running     -> terminating  unconfigured, shutdown
+///     warned      -> terminating  deadline, constraint-lost, logout, user, unconfigured, shutdown, sleep
 ///     terminating -> killed       the grace has passed
 ///
 /// From any stage it ends when the last of its tasks has ended.
@@ -46,6 +47,8 @@ struct Refreshing: Hashable, Sendable {
   private(set) var stage: Stage
   private(set) var progress: [Progress]
   private(set) var extraCompletions = 0
+  /// Whether the outcome of a task is a guess, from which nothing is to be learnt.
+  private(set) var hasGuess = false
   /// When the last of the tasks that have ended did so, boot clock.
   private var lastEnd: Instant?
   /// Until when it must be gone, because the machine goes to sleep; nil while it does not.
@@ -182,6 +185,7 @@ struct Refreshing: Hashable, Sendable {
       begin = since
     case .running(let since):
       outcome = stopReason.map { .failed(.stopped($0)) } ?? tasks[task].judge(end)
+      hasGuess = hasGuess || stopReason == nil && tasks[task].isGuess(end)
       begin = since
     }
     let duration = end.duration ?? begin.duration(to: now)

@@ -20,8 +20,8 @@ public struct TaskEnd: Hashable, Sendable {
   public var exit: Exit
   /// Whether anything was printed, on standard output or standard error.
   public var printed: Bool
-  /// Whether what is at the path of ``NewData/changed(path:)`` changed while the task ran.
-  public var changed: Bool
+  /// Whether what is at the path of ``NewData/changed(path:)`` changed while the task ran; nil when nobody knows.
+  public var changed: Bool?
   /// User and system time of the task's processes, as `wait4(2)` counts them.
   public var cpu: Duration
   /// The last line that was printed, without its end and cut to 200 bytes; empty if nothing was.
@@ -33,7 +33,7 @@ public struct TaskEnd: Hashable, Sendable {
 
   /// Makes an end of its parts.
   public init(
-    exit: Exit, printed: Bool = false, changed: Bool = false, cpu: Duration = .zero, message: String = "",
+    exit: Exit, printed: Bool = false, changed: Bool? = false, cpu: Duration = .zero, message: String = "",
     bytes: Int64? = nil, duration: Duration? = nil
   ) {
     self.exit = exit

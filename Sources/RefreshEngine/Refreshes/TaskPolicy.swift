@@ -27,7 +27,8 @@ public enum NewData: Hashable, Sendable {
   case exit
   /// Exit 0 is new data if anything was printed, else none.
   case output
-  /// Exit 0 is new data if what is at the path changed while the task ran, else none.
+  /// Exit 0 is new data if what is at the path changed while the task ran, else none; nothing is learnt from it when
+  /// nobody could look at the path.
   case changed(path: String)
 }
 
@@ -53,7 +54,13 @@ extension TaskPolicy {
     switch newData {
     case .exit: true
     case .output: end.printed
-    case .changed: end.changed
+    case .changed: end.changed ?? false
     }
+  }
+
+  /// Whether the outcome "no data" is a guess, because nobody could look at the path.
+  func isGuess(_ end: TaskEnd) -> Bool {
+    guard case .changed = newData, end.changed == nil else { return false }
+    return judge(end) == .noData && end.exit == .exited(0)
   }
 }

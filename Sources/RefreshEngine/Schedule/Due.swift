@@ -22,13 +22,22 @@ struct Due: Hashable, Sendable {
 }
 
 extension App {
+  /// Until when a server said that there is nothing newer, boot clock; nil when none did.
+  var promisedUntil: Instant? { state.failures == 0 ? state.freshUntil : nil }
+
+  /// Until when a server that failed asked not to be asked again by time, boot clock; nil when none did.
+  ///
+  /// The interval is no reason to ask earlier, and neither is the age of the data.
+  private var refusedUntil: Instant? { state.failures > 0 ? state.freshUntil : nil }
+
   /// When the interval of the phase is over: now if the app never ran, nil for `never`.
   func dueByTime(limits: Limits, at now: Instant) -> Instant? {
     guard let spacing = spacing(in: phase, limits: limits) else { return nil }
     var due = state.lastStart.map { $0 + spacing } ?? now
     if let skippedUntil = state.skippedUntil { due = max(due, skippedUntil) }
-    if let freshUntil = state.freshUntil, let lastStart = state.lastStart {
-      due = max(due, min(freshUntil, lastStart + maxStale))
+    if let refusedUntil { due = max(due, refusedUntil) }
+    if let promisedUntil, let lastStart = state.lastStart {
+      due = max(due, min(promisedUntil, lastStart + maxStale))
     }
     guard phase == .background, let lastStart = state.lastStart else { return due }
     if let planned = plannedInForce { due = max(due, planned - planWindow.part(of: 8)) }

@@ -37,6 +37,8 @@ extension Engine {
   mutating func noteWaiting(_ index: AppIndex, _ verdict: Verdict, _ turn: inout Turn) {
     var names: [Hold.Name] = []
     if case .held(let holds) = verdict { names = holds.map(\.name).filter(\.isWorthARecord) }
+    // Of an app that was forgotten there is nothing to save.
+    if apps[index].state.seenAt == nil { names = [] }
     let waiting = apps[index].state.waiting
     guard names != waiting?.holds ?? [] else { return }
     if let waiting {
@@ -52,7 +54,7 @@ extension Hold.Name {
   /// Whether the history records the hold; the others pass in moments, or are no wait.
   fileprivate var isWorthARecord: Bool {
     switch self {
-    case .notConfigured, .never, .stopping, .settling, .suspending, .concurrency: false
+    case .never, .stopping, .settling, .suspending, .concurrency: false
     default: true
     }
   }

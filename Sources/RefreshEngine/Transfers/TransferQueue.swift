@@ -76,6 +76,9 @@ struct TransferQueue: Sendable {
   /// All transfers, in order of id.
   var ids: [TransferID] { states.keys.sorted() }
 
+  /// Whether an app has none.
+  func none(of app: AppID) -> Bool { !states.values.contains { $0.policy.app == app } }
+
   /// When the first of those that wait for their time may be tried; nil when none does.
   var nextTry: Instant? { later.first?.at }
 

@@ -71,6 +71,9 @@ extension Failure {
       let holds = error.holds.map { "\($0.name) (\($0.remedy))" }.joined(separator: ", ")
       return Failure(status: .heldOrNotStored, text: "cannot refresh \(error.app): it is held: \(holds)")
     },
+    on { (error: ManagerInterface.InUse) in
+      Failure(status: .failed, text: "cannot forget \(error.app) while it is in use; \(printable(error.remedy))")
+    },
     on { (error: ManagerInterface.InvalidInterval) in
       Failure(status: .badData, text: error.problem)
     },

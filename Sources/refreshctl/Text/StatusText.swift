@@ -29,6 +29,10 @@ extension Screen {
       let mistakes = count(daemon.configuration.problems.count, "mistake")
       troubles.append("The last reload was rejected for \(mistakes); the previous configuration stays in force.")
     }
+    if let held = daemon.configuration.held, !held.isEmpty {
+      let files = count(Set(held.map(\.file)).count, "file")
+      troubles.append("The apps of \(files) are held for \(count(held.count, "mistake")) until these are mended.")
+    }
     if let problem = daemon.store.problem {
       troubles.append("The store cannot be written (\(printable(problem))); the daemon keeps its state in memory only.")
     }
@@ -56,7 +60,7 @@ extension Screen {
   private func configuration(_ state: Wire.ConfigurationState) -> [String] {
     let since = "in force since \(clock(state.sinceMicroseconds))"
     return [since] + state.directories.map { "from \(printable($0))" }
-      + state.problems.map { paint($0.line(), .bad) }
+      + (state.problems + (state.held ?? [])).map { paint($0.line(), .bad) }
   }
 
   private func store(_ store: Wire.StoreState) -> [String] {

@@ -50,6 +50,10 @@ extension Screen {
   /// The reason why a held app is not refreshed.
   func held(_ why: Wire.Explanation) -> String {
     let names = why.holds.map(\.name)
+    if let hold = why.holds.first(where: { $0.name == "misconfigured" }) {
+      return "It is held for a mistake in its file, which is looked at again every few minutes and by "
+        + "`refreshctl reload`: \(printable(hold.remedy))"
+    }
     if names.contains("logged-out") { return "It is not refreshed until `refreshctl login \(why.id)`." }
     if names.contains("disabled") { return "It is disabled: not refreshed until `refreshctl enable \(why.id)`." }
     if names.contains("stopping") { return "It is not refreshed now: the daemon is stopping." }

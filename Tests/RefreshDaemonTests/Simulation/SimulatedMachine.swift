@@ -65,5 +65,7 @@ final class SimulatedFiles: ConfigurationFiles {
     world.later(world.chance.duration(.zero ... .seconds(1))) { answer(result) }
   }
 
+  func readAtStart(then answer: @escaping (Result<Configuration, ConfigurationError>) -> Void) { read(then: answer) }
+
   func problems(then answer: @escaping ([Problem]) -> Void) { answer([]) }
 }

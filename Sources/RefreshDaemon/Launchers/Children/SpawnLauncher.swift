@@ -62,10 +62,10 @@ final class SpawnLauncher: Launcher {
         "cannot start \(launch.command.arguments[0]): its app's file has a [sandbox], which only a service manager can "
           + "make; `refreshctl status` says why none does, or remove the table")
     }
-    guard let path = launch.changedPath else { return run(task) }
-    fingerprints.look(at: path) { [unowned self] fingerprint in
+    guard let changed = task.changedPath else { return run(task) }
+    fingerprints.look(at: changed.path, as: launch.owner, within: changed.boundBefore) { [unowned self] look in
       guard case .fingerprinting = task.state else { return }
-      task.before = fingerprint
+      task.changedPath?.before = look
       run(task)
     }
   }
@@ -100,6 +100,8 @@ final class SpawnLauncher: Launcher {
   func app(of key: TaskKey) -> AppID? { tasks[key]?.launch.app }
 
   var cgroups: [String] { tasks.keys.compactMap(trees.cgroup) }
+
+  var overduePaths: [String] { fingerprints.overdue }
 
   func keep(_ completion: TaskCompletion, of key: TaskKey) {}
 
@@ -199,11 +201,13 @@ final class SpawnLauncher: Launcher {
     task.output = nil
 
     let key = task.launch.key
-    guard let path = task.launch.changedPath else { return report(key, end) }
-    task.state = .comparing(end)
-    fingerprints.look(at: path) { [unowned self] fingerprint in
+    guard let changed = task.changedPath else { return report(key, end) }
+    var unknown = end
+    changed.leaveOpen(&unknown, "it did not answer in time")
+    task.state = .comparing(unknown)
+    fingerprints.look(at: changed.path, as: task.launch.owner, within: changed.boundAfter) { [unowned self] look in
       guard case .comparing = task.state, tasks[key] === task else { return }
-      end.changed = fingerprint != task.before
+      changed.judge(&end, after: look)
       report(key, end)
     }
   }

@@ -23,12 +23,13 @@ final class SpawnedTask {
 
   let launch: TaskLaunch
   var state = State.fingerprinting
-  /// The fingerprint of the watched path before the start.
-  var before: Fingerprint?
+  /// The path whose change means new data, if there is one.
+  var changedPath: ChangedPath?
   /// The output of the task, from its start on.
   var output: TaskOutput?
 
   init(_ launch: TaskLaunch) {
     self.launch = launch
+    changedPath = launch.changedPath.map { ChangedPath($0, timeLimit: launch.timeLimit) }
   }
 }

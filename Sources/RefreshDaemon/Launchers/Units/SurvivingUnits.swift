@@ -16,7 +16,7 @@ extension SystemdLauncher {
       // If the manager did not answer, assume that the unit exists as long as its file; the list of units will tell.
       guard units?.contains(task.unit) ?? task.file.isThere else { continue }
       let contents = task.file.read()
-      task.before = contents.before
+      task.changedPath?.before = contents.before.map(PathLook.seen)
       task.hadPrinted = contents.hasPrinted
       task.state = .running
       add(task)

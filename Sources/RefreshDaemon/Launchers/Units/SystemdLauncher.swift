@@ -78,6 +78,8 @@ final class SystemdLauncher: Launcher {
 
   // MARK: Launcher
 
+  var overduePaths: [String] { fingerprints.overdue }
+
   var problem: String? {
     // Right after the start, the first connection is still being made, which is no problem.
     let reason: String? =
@@ -96,10 +98,10 @@ final class SystemdLauncher: Launcher {
   func start(_ launch: TaskLaunch) {
     let task = SystemdTask(launch, units: setup.units, files: setup.files)
     add(task)
-    guard let path = launch.changedPath else { return run(task) }
-    fingerprints.look(at: path) { [unowned self] fingerprint in
+    guard let changed = task.changedPath else { return run(task) }
+    fingerprints.look(at: changed.path, as: launch.owner, within: changed.boundBefore) { [unowned self] look in
       guard case .fingerprinting = task.state else { return }
-      task.before = fingerprint
+      task.changedPath?.before = look
       run(task)
     }
   }

@@ -1,3 +1,4 @@
+import RefreshConfig
 import RefreshEngine
 import Systemd
 
@@ -41,8 +42,9 @@ final class SystemdTask {
   let program: String
   let directory: String
   let user: String
+  let owner: Owner
   /// The path whose change means new data, if there is one.
-  let changedPath: String?
+  var changedPath: ChangedPath?
   /// The parameters of the start; nil for an adopted task.
   let launch: TaskLaunch?
 
@@ -54,8 +56,6 @@ final class SystemdTask {
   var call: CallQueue.Request?
   /// Whether the manager holds our reference to the unit on the current connection.
   var isReferenced = false
-  /// The fingerprint of the watched path before the start.
-  var before: Fingerprint?
   /// Whether the task printed something that a previous daemon read.
   var hadPrinted = false
   var output: TaskOutput?
@@ -75,7 +75,8 @@ final class SystemdTask {
     program = task.command.arguments.first ?? "an empty command"
     directory = task.command.directory ?? task.owner.home
     user = task.owner.name
-    changedPath = task.changedPath
+    owner = task.owner
+    changedPath = task.changedPath.map { ChangedPath($0, timeLimit: launch?.timeLimit) }
     self.launch = launch
   }
 

@@ -56,11 +56,13 @@ extension SystemdLauncher {
       cpu: task.processorTime, message: task.output?.message ?? "")
     end.bytes = task.bytes
     if task.launch == nil { end.duration = task.known.duration }
-    guard let path = task.changedPath else { return report(task, end) }
-    task.state = .comparing(end)
-    fingerprints.look(at: path) { [unowned self] fingerprint in
+    guard let changed = task.changedPath else { return report(task, end) }
+    var unknown = end
+    changed.leaveOpen(&unknown, "it did not answer in time")
+    task.state = .comparing(unknown)
+    fingerprints.look(at: changed.path, as: task.owner, within: changed.boundAfter) { [unowned self] look in
       guard case .comparing = task.state, tasks[task.key] === task else { return }
-      end.changed = fingerprint != task.before
+      changed.judge(&end, after: look)
       report(task, end)
     }
   }

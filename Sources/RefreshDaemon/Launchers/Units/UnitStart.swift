@@ -35,7 +35,7 @@ extension SystemdLauncher {
   ) -> BusCall? {
     do throws(StartError) {
       do throws(SystemCallError) {
-        try task.file.write(launch.environment, before: task.before)
+        try task.file.write(launch.environment, before: task.changedPath?.before?.fingerprint)
       } catch {
         throw StartError(sentence: "cannot start \(task.program): \(error)")
       }

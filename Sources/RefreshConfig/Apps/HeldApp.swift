@@ -1,0 +1,39 @@
+import RefreshEngine
+
+extension AppConfiguration {
+  /// An app whose file has mistakes: it has no command, and is held until they are mended.
+  ///
+  /// The settings that could be read stay, so that what is known of the app is judged as before.
+  static func held(
+    _ id: AppID, _ file: ConfigurationFile, _ problems: [Problem], name: String?, owner: Owner, _ settings: Policy,
+    in load: LoadContext
+  ) -> AppConfiguration {
+    var policy = settings
+    policy.tasks = []
+    policy.owner = owner.uid
+    let more = problems.count > 1 ? " (and \(problems.count - 1) more, which refreshctl check lists)" : ""
+    policy.unusable = "\(ConfigurationError(problems).problems.first?.description ?? file.path)\(more)"
+    return AppConfiguration(
+      id: id, owner: owner, policy: policy, commands: [], staleCommands: [], sandbox: [], givenName: name,
+      folder: load.interner.intern(file.folder), fileName: file.name == "\(id).toml" ? nil : file.name)
+  }
+
+  /// An app of whose file nothing can be read but the id in its name.
+  static func unusable(
+    _ id: AppID, _ file: ConfigurationFile, _ problem: Problem, in load: LoadContext
+  ) -> AppConfiguration {
+    held(id, file, [problem], name: nil, owner: .unknown, load.defaults.policy, in: load)
+  }
+}
+
+extension Owner {
+  /// The owner of an app whose file does not say who that is: a number that no user has.
+  ///
+  /// Nothing of such an app may run as root by mistake, and no user may speak for it.
+  static let unknown = Owner(uid: .max - 1, gid: .max - 1, name: "unknown", home: "/")
+}
+
+extension ConfigurationFile {
+  /// The id in the file's name, which is `ID.toml` by custom; nil if the name is another one.
+  var idOfName: AppID? { AppID(String(name.dropLast(".toml".count))) }
+}

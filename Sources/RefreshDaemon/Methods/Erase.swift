@@ -1,0 +1,24 @@
+import RefreshAPI
+import RefreshEngine
+import Varlink
+
+extension Daemon {
+  /// Forgets everything about an app that is out of the configuration.
+  ///
+  /// No file says any more who owns the app, so only who may ask about every app may do it.
+  func erase(_ call: Call<ManagerInterface.Erase.Parameters>) {
+    guard core.access.mayAll(call.peer) else {
+      return call.fail(RefreshdInterface.NotAllowed(app: call.parameters.app, remedy: core.access.remedy))
+    }
+    guard let app = AppID(call.parameters.app), core.engine.state(of: app)?.seenAt != nil else {
+      return call.fail(RefreshdInterface.NoSuchApp(app: call.parameters.app))
+    }
+    guard core.engine.mayErase(app) else {
+      let remedy =
+        core.configuration[app].map { "remove \($0.file), then refreshctl reload" }
+        ?? "wait until its refresh has ended, and cancel its transfers"
+      return call.fail(ManagerInterface.InUse(app: app.description, remedy: remedy))
+    }
+    change([.erased(app)], undo: [], for: call) { ManagerInterface.Erase.Reply() }
+  }
+}

@@ -1,0 +1,37 @@
+import RefreshEngine
+
+/// Deletes every row of an app: its state, its history, and what is learnt of it.
+struct Removal {
+  private let deletes: [Statement]
+
+  init(_ database: Database) throws(StoreError) {
+    let tables = [
+      "refresh", "wait", "learned", "opening", "transfer", "validator", "push", "push_dropped", "push_seen",
+    ]
+    let key = AppTable.key
+    let tasks = "DELETE FROM task WHERE refresh IN (SELECT id FROM refresh WHERE app = \(key))"
+    let all = [tasks] + tables.map { "DELETE FROM \($0) WHERE app = \(key)" } + ["DELETE FROM app WHERE id = ?"]
+    deletes = try all.map { sql throws(StoreError) in try Statement(sql, on: database, to: .save) }
+  }
+
+  func remove(_ app: AppID) throws(StoreError) {
+    for delete in deletes { try delete.run(.text(app.description)) }
+  }
+}
+
+extension RefreshStore {
+  /// How long the rows of an app are kept that is out of the configuration.
+  static let retention = Duration.hours(24 * 90)
+
+  /// The apps to be removed at a start: out of the configuration for the ``retention``, and not in the one to come.
+  static func outdated(
+    _ states: [AppID: AppState], configured: Set<AppID>?, at now: Instant
+  ) -> Set<AppID> {
+    guard let configured else { return [] }
+    return Set(
+      states.filter { id, state in
+        guard !configured.contains(id), state.running == nil, let waiting = state.waiting else { return false }
+        return waiting.holds.contains(.notConfigured) && waiting.since + retention <= now
+      }.keys)
+  }
+}

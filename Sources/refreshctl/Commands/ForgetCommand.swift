@@ -1,0 +1,15 @@
+import ArgumentParser
+import RefreshAPI
+
+struct ForgetCommand: ParsableCommand {
+  static let configuration = CommandConfiguration(
+    commandName: "forget", abstract: "Forget everything about an app that is out of the configuration.",
+    discussion: "The daemon does so by itself 90 days after the app's file went.")
+
+  @Argument(help: "The app, by its id.") var app: String
+  @OptionGroup var connection: ConnectionOptions
+
+  func run() throws {
+    try connection.ask(ManagerInterface.Erase.self, .init(app: app)) { _, _ in ["\(printable(app)) is forgotten."] }
+  }
+}

@@ -1,0 +1,68 @@
+import RefreshConfig
+import RefreshEngine
+import Testing
+
+@testable import RefreshDaemon
+
+/// A mistake in one app's file, in the whole daemon and in virtual time.
+@Suite struct HeldAppTests {
+  private let (todo, mail): (AppID, AppID)
+  private let world: VirtualDaemon
+  private let program: String
+
+  /// A daemon with one good app, and one whose program is not there yet.
+  init() throws {
+    todo = try #require(AppID("org.example.todo"))
+    mail = try #require(AppID("org.example.mail"))
+    program = "/tmp/refreshd-program-\(UInt64.random(in: 0 ... .max))"
+    world = try VirtualDaemon(apps: [
+      "org.example.todo": Self.file("org.example.todo", "/bin/true"),
+      "org.example.mail": Self.file("org.example.mail", program),
+    ])
+  }
+
+  private static func file(_ id: String, _ program: String) -> String {
+    "id = \"\(id)\"\nbackground_interval = \"1h\"\n[[task]]\nrun = [\"\(program)\"]\n"
+  }
+
+  private func isHeld(_ app: AppID) -> String? {
+    let core = world.daemon.core
+    guard case .held(let holds) = core.engine.verdict(on: app, at: core.now) else { return nil }
+    for case .misconfigured(let reason) in holds { return reason }
+    return nil
+  }
+
+  @Test func aMissingProgramHoldsItsAppAndNoOther() throws {
+    world.scheduler.run(for: .minutes(10))
+    #expect(world.launcher.started.count == 1, "the other app is refreshed")
+    let reason = try #require(isHeld(mail))
+    for text in ["org.example.mail.toml:4", "task.run", program, "install the program"] {
+      #expect(reason.contains(text), "\(reason)")
+    }
+    #expect(isHeld(todo) == nil)
+    #expect(world.daemon.core.configuration.held.count == 1)
+  }
+
+  @Test func aProgramThatAppearsLiftsTheHoldWithoutAReload() throws {
+    world.scheduler.run(for: .hours(1))
+    world.daemon.handle(.disabled(mail, true))
+    try world.directory.write("apps.d/org.example.todo.toml", Self.file("org.example.todo", "/bin/false"))
+    try world.directory.write("apps.d/org.example.mail.toml", Self.file("org.example.mail", "/bin/true"))
+    world.scheduler.run(for: .minutes(6))
+    #expect(isHeld(mail) == nil)
+    #expect(world.daemon.core.configuration.held.isEmpty)
+    #expect(world.daemon.core.engine.state(of: mail)?.isDisabled == true, "the user's switch is kept")
+    let others = world.daemon.core.configuration[todo]?.commands.map(\.arguments)
+    #expect(others == [["/bin/true"]], "another file is for a reload")
+  }
+
+  @Test func aReloadOfABadFileStaysAllOrNothing() throws {
+    try world.directory.write("apps.d/org.example.todo.toml", Self.file("org.example.todo", "/bin/false"))
+    var problems: [[Problem]] = []
+    world.daemon.reload { problems.append($0) }
+    #expect(problems.map(\.count) == [1])
+    let others = world.daemon.core.configuration[todo]?.commands.map(\.arguments)
+    #expect(others == [["/bin/true"]])
+    #expect(isHeld(mail) != nil)
+  }
+}

@@ -1,0 +1,53 @@
+import RefreshEngine
+import Testing
+
+@testable import RefreshStore
+
+/// Apps that are out of the configuration are kept for 90 days.
+@Suite struct RetentionTests {
+  /// Opens a store with the history of an app, opens it again some days later, and gives what is left.
+  private func days(
+    _ days: Int64, configured: Bool = false, holds: [Hold.Name] = [.notConfigured]
+  ) async throws -> (loaded: Loaded, history: Int, rows: Int64) {
+    let scratch = try ScratchDirectory()
+    let (todo, mail) = (try app("todo"), try app("mail"))
+    let morning = BootClock.morning
+    let (store, _) = try RefreshStore.open(scratch)
+    var state = AppState(lastStart: morning.now)
+    state.seenAt = morning.now
+    state.waiting = Waiting(since: morning.now, holds: holds)
+    var batch = Batch(now: morning.now, wallOffset: morning.wallOffset, states: [todo: state, mail: AppState()])
+    batch.learned[todo] = Learned()
+    batch.records = [
+      RefreshRecord(
+        id: RefreshID(start: 1, number: 1), app: todo, trigger: .interval, startedAt: morning.now,
+        endedAt: morning.now, outcome: .newData)
+    ]
+    try await store.save(batch, durably: true)
+    await store.close()
+    let later = BootClock(
+      bootID: morning.bootID, now: morning.now + .hours(24 * days), wallOffset: morning.wallOffset)
+    let (again, loaded) = try RefreshStore.open(
+      at: scratch.database, clock: later, executor: ThreadExecutor(name: "test"),
+      configured: configured ? [todo, mail] : [mail])
+    let history = try await again.history(of: todo, limit: 10).count
+    await again.close()
+    return (loaded, history, try scratch.number("SELECT count(*) FROM app"))
+  }
+
+  @Test func `An app is removed with all its rows 90 days after its file went`() async throws {
+    let (loaded, history, rows) = try await days(91)
+    #expect(loaded.states.keys.map(\.description).sorted() == [try app("mail").description])
+    #expect(history == 0)
+    #expect(rows == 1)
+  }
+
+  @Test func `An app is kept before that, and one that is held for another reason or is back`() async throws {
+    for left in [
+      try await days(89), try await days(91, configured: true), try await days(91, holds: [.disabled]),
+    ] {
+      #expect(left.loaded.states.count == 2)
+      #expect(left.history == 1)
+    }
+  }
+}
