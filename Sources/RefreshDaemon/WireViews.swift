@@ -6,9 +6,9 @@ import RefreshStore
 // The daemon's state, as the socket shows it.
 
 extension Wire.Refresh {
-  init(_ refresh: StoredRefresh) {
+  init(_ refresh: StoredRefresh, of app: AppID) {
     self.init(
-      id: refresh.id.description, app: refresh.app.description, trigger: Wire.Trigger(refresh.trigger),
+      id: refresh.id.description, app: app.description, trigger: Wire.Trigger(refresh.trigger),
       startedMicroseconds: refresh.startedWallMicroseconds, durationMicroseconds: refresh.duration.inMicroseconds,
       outcome: Wire.Outcome(refresh.outcome), cause: Wire.Cause(refresh.outcome),
       stopReason: refresh.stopReason.map(Wire.StopReason.init),
@@ -73,7 +73,7 @@ struct AppView {
       backgroundInterval: intervals.background, onForeground: Wire.OnForeground(app.policy.onForeground),
       deadlineMicroseconds: app.policy.deadline.inMicroseconds, graceMicroseconds: app.policy.grace.inMicroseconds,
       tasks: tasks, attachedPID: performer.map { Int($0) },
-      file: app.file, last: last.map(Wire.Refresh.init))
+      file: app.file, last: last.map { Wire.Refresh($0, of: app.id) })
   }
 
   private var tasks: [Wire.Task] {

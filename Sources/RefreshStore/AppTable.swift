@@ -24,10 +24,9 @@ struct AppTable {
   func load() throws(StoreError) -> [AppID: AppState] {
     var states: [AppID: AppState] = [:]
     try all.rows { row throws(StoreError) in
-      guard let id = AppID(row.text(0)) else { throw row.unreadable(0) }
       var state = AppState()
       try Columns.read(&state, from: row, at: 1)
-      states[id] = state
+      states[try AppID(row, 0)] = state
     }
     return states
   }

@@ -14,18 +14,31 @@ extension Optional: ColumnContent where Wrapped: ColumnContent {
 }
 
 extension Bool: ColumnContent {
-  var columnValue: Value { Value(self) }
+  var columnValue: Value { .integer(self ? 1 : 0) }
   init(_ row: Row, _ column: Int32) { self = row.integer(column) != 0 }
 }
 
-extension Int64: ColumnContent {
-  var columnValue: Value { .integer(self) }
-  init(_ row: Row, _ column: Int32) { self = row.integer(column) }
+extension FixedWidthInteger {
+  var columnValue: Value { .integer(Int64(truncatingIfNeeded: self)) }
+  init(_ row: Row, _ column: Int32) throws(StoreError) {
+    guard let number = Self(exactly: row.integer(column)) else { throw row.unreadable(column) }
+    self = number
+  }
 }
 
-extension Int32: ColumnContent {
-  var columnValue: Value { .integer(Int64(self)) }
-  init(_ row: Row, _ column: Int32) throws(StoreError) { self = try row.exactly(column) }
+extension Int: ColumnContent {}
+extension Int64: ColumnContent {}
+extension Int32: ColumnContent {}
+extension UInt32: ColumnContent {}
+
+extension Double: ColumnContent {
+  var columnValue: Value { .real(self) }
+  init(_ row: Row, _ column: Int32) { self = row.real(column) }
+}
+
+extension Duration: ColumnContent {
+  var columnValue: Value { .integer(inMicroseconds) }
+  init(_ row: Row, _ column: Int32) throws(StoreError) { self = .microseconds(try row.microseconds(column)) }
 }
 
 extension String: ColumnContent {
@@ -35,7 +48,7 @@ extension String: ColumnContent {
 
 extension Instant: ColumnContent {
   var columnValue: Value { .integer(microseconds) }
-  init(_ row: Row, _ column: Int32) throws(StoreError) { self = try row.instant(column) }
+  init(_ row: Row, _ column: Int32) throws(StoreError) { self = Instant(microseconds: try row.microseconds(column)) }
 }
 
 extension Array: ColumnContent where Element: ListedContent {
@@ -90,17 +103,28 @@ extension RefreshID: ColumnContent {
   init(_ row: Row, _ column: Int32) { self.init(key: row.integer(column)) }
 }
 
-extension PushID: ColumnContent {
-  var columnValue: Value { .integer(Int64(bitPattern: number)) }
-  init(_ row: Row, _ column: Int32) { self.init(UInt64(bitPattern: row.integer(column))) }
+extension AppID: ColumnContent {
+  var columnValue: Value { .text(description) }
+  init(_ row: Row, _ column: Int32) throws(StoreError) {
+    guard let app = AppID(row.text(column)) else { throw row.unreadable(column) }
+    self = app
+  }
 }
 
-extension DiskCode {
-  var columnValue: Value { .text(code) }
-  init(_ row: Row, _ column: Int32) throws(StoreError) { self = try row.code(column) }
+extension PushID: ColumnContent {
+  var columnValue: Value { .integer(Int64(bitPattern: number)) }
+  init(_ row: Row, _ column: Int32) throws(StoreError) { self.init(try row.positive(column)) }
 }
 
 extension TransferID: ColumnContent {
   var columnValue: Value { .integer(Int64(bitPattern: number)) }
-  init(_ row: Row, _ column: Int32) { self.init(UInt64(bitPattern: row.integer(column))) }
+  init(_ row: Row, _ column: Int32) throws(StoreError) { self.init(try row.positive(column)) }
+}
+
+extension DiskCode {
+  var columnValue: Value { .text(code) }
+  init(_ row: Row, _ column: Int32) throws(StoreError) {
+    guard let word = Self(code: row.text(column)) else { throw row.unreadable(column) }
+    self = word
+  }
 }

@@ -8,10 +8,6 @@ enum Value {
   case text(String)
   case real(Double)
   case blob([UInt8])
-
-  init(_ number: Int64?) { self = number.map(Value.integer) ?? .null }
-  init(_ text: String?) { self = text.map(Value.text) ?? .null }
-  init(_ isSo: Bool) { self = .integer(isSo ? 1 : 0) }
 }
 
 /// A statement that is compiled once and run often.
@@ -88,9 +84,16 @@ struct Row {
 
   func integer(_ column: Int32) -> Int64 { sqlite3_column_int64(handle, column) }
 
-  func real(_ column: Int32) -> Double { sqlite3_column_double(handle, column) }
+  /// A column of an id, whatever it holds.
+  func number(_ column: Int32) -> UInt64 { UInt64(bitPattern: integer(column)) }
 
-  func optionalText(_ column: Int32) -> String? { isNull(column) ? nil : text(column) }
+  /// A column of an id that a release can have written.
+  func positive(_ column: Int32) throws(StoreError) -> UInt64 {
+    guard integer(column) > 0 else { throw unreadable(column) }
+    return number(column)
+  }
+
+  func real(_ column: Int32) -> Double { sqlite3_column_double(handle, column) }
 
   /// A column of bytes of a file.
   func size(_ column: Int32) throws(StoreError) -> Int64 {
@@ -124,33 +127,9 @@ struct Row {
 
   /// A count to which one may be added.
   func count(_ column: Int32) throws(StoreError) -> Int32 {
-    let count: Int32 = try exactly(column)
+    let count = try Int32(self, column)
     guard (0 ..< .max).contains(count) else { throw unreadable(column) }
     return count
-  }
-
-  /// A column of microseconds of the boot clock.
-  func instant(_ column: Int32) throws(StoreError) -> Instant {
-    Instant(microseconds: try microseconds(column))
-  }
-
-  /// A column of words of a fixed list.
-  func code<Word: DiskCode>(_ column: Int32) throws(StoreError) -> Word {
-    guard let word = Word(code: text(column)) else { throw unreadable(column) }
-    return word
-  }
-
-  /// An integer column of a narrower type.
-  func exactly<Number: FixedWidthInteger>(_ column: Int32) throws(StoreError) -> Number {
-    guard let number = Number(exactly: integer(column)) else { throw unreadable(column) }
-    return number
-  }
-
-  /// The result of `read` on the column, or nil if it is null.
-  func optional<Result>(
-    _ column: Int32, _ read: (Int32) throws(StoreError) -> Result
-  ) throws(StoreError) -> Result? {
-    isNull(column) ? nil : try read(column)
   }
 
   /// The error of a column whose value no release wrote.

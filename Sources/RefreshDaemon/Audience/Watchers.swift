@@ -86,7 +86,7 @@ final class Watchers: DecisionFollower {
 
   private func reportRefreshes(_ decision: Decision, at: Int64) {
     for record in decision.ended {
-      let refresh = Wire.Refresh(StoredRefresh(record, wallOffset: core.engine.wallOffset))
+      let refresh = Wire.Refresh(StoredRefresh(record, wallOffset: core.engine.wallOffset), of: record.app)
       send(Wire.WatchEvent(kind: .ended, atMicroseconds: at, app: record.app.description, refresh: refresh))
     }
     for effect in decision.effects {

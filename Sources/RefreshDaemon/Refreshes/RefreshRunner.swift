@@ -176,13 +176,14 @@ final class RefreshRunner: DecisionFollower {
   func engineDecided(_ decision: Decision, on event: Event, at now: Instant) {
     for record in decision.ended {
       let stored = StoredRefresh(record, wallOffset: core.engine.wallOffset)
-      rooms.lasts.note(stored)
+      rooms.lasts.note(stored, of: record.app)
       rooms.tally.note(record)
       ports.journal.ended(record)
-      rooms.audience.attached.report(stored)
+      rooms.audience.attached.report(stored, of: record.app)
       let watchers = refreshes.end(record.id)
       guard !watchers.isEmpty else { continue }
-      let reply = ManagerInterface.Run.Reply(event: .init(kind: .finished, refresh: Wire.Refresh(stored)))
+      let refresh = Wire.Refresh(stored, of: record.app)
+      let reply = ManagerInterface.Run.Reply(event: .init(kind: .finished, refresh: refresh))
       rooms.saving.afterCommit { for call in watchers { call.reply(reply) } }
     }
   }
