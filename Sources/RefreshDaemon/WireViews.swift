@@ -142,3 +142,34 @@ extension Wire.Fetch {
     self.init(url: file.shownURL, to: file.target)
   }
 }
+
+extension Wire.Waiting {
+  init(_ waiting: Waiting, wallOffset: Duration) {
+    self.init(
+      sinceMicroseconds: waiting.since.wallMicroseconds(at: wallOffset), holds: waiting.holds.map(\.rawValue))
+  }
+}
+
+extension Wire.Wait {
+  init(_ wait: StoredWait) {
+    self.init(
+      sinceMicroseconds: wait.sinceWallMicroseconds, untilMicroseconds: wait.untilWallMicroseconds,
+      holds: wait.holds.map(\.rawValue))
+  }
+}
+
+extension Wire.PauseState {
+  init(_ pause: Pause, wallOffset: Duration) {
+    switch pause {
+    case .untilResumed: self.init(untilAC: false)
+    case .until(let until): self.init(untilMicroseconds: until.wallMicroseconds(at: wallOffset), untilAC: false)
+    case .untilAC: self.init(untilAC: true)
+    }
+  }
+}
+
+extension Wire.OneShot {
+  init(_ oneShot: OneShot, wallOffset: Duration) {
+    self.init(earliestMicroseconds: oneShot.earliest.wallMicroseconds(at: wallOffset), reason: oneShot.reason)
+  }
+}

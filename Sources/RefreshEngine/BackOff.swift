@@ -14,13 +14,6 @@ public struct BackOff: Hashable, Sendable {
   /// Retries of transfers: 1 s, doubled up to 4 h 33 min, with jitter 5 h at most.
   public static let transfers = BackOff(first: .seconds(1), longest: .hours(5), mostFailures: 15)
 
-  /// Makes a back-off.
-  public init(first: Duration, longest: Duration, mostFailures: Int32) {
-    self.first = first
-    self.longest = longest
-    self.mostFailures = mostFailures
-  }
-
   /// The count after one more failure; it stops at ``mostFailures``.
   public func counting(_ failures: Int32) -> Int32 { min(failures + 1, mostFailures) }
 

@@ -25,7 +25,6 @@ struct AppRows<Record: ColumnRecord> {
   /// Shows each row to `body`; ``read(_:)`` reads it.
   func rows(_ body: (Row) throws(StoreError) -> Void) throws(StoreError) { try all.rows(body: body) }
 
-  /// The app of a row, and the record.
   func read(_ row: Row) throws(StoreError) -> (app: AppID, record: Record) {
     var record = blank
     try Columns.read(&record, from: row, at: 1)

@@ -56,7 +56,7 @@ extension AppState: ColumnRecord {
     try column.optional(&waiting, blank: Waiting(since: .zero, holds: []))
     try column("seen_at_us", &seenAt)
     try column("planned_us", &planned)
-    try column("is_stale_told", &isStaleTold)
+    try column("is_stale_told", &isStaleReported)
     try column("is_terminated", &isTerminated)
     // Boxed in the state: changed only if the visit reads.
     var (overrides, freshUntil, pushedAt, oneShot) = (overrides, freshUntil, pushedAt, oneShot)

@@ -51,43 +51,37 @@ extension Instant: ColumnContent {
   init(_ row: Row, _ column: Int32) throws(StoreError) { self = Instant(microseconds: try row.microseconds(column)) }
 }
 
-extension Array: ColumnContent where Element: ListedContent {
-  var columnValue: Value { .text(Element.list(self)) }
-  init(_ row: Row, _ column: Int32) throws(StoreError) { self = try Element.list(row, column) }
+/// A type of which a column can hold a list, in its order.
+protocol ListedContent {
+  static var separator: Character { get }
+  var listed: String { get }
+  init?(listed: Substring)
 }
 
-/// A type of which a column can hold a list.
-protocol ListedContent {
-  static func list(_ elements: [Self]) -> String
-  static func list(_ row: Row, _ column: Int32) throws(StoreError) -> [Self]
+extension Array: ColumnContent where Element: ListedContent {
+  var columnValue: Value { .text(map(\.listed).joined(separator: String(Element.separator))) }
+  init(_ row: Row, _ column: Int32) throws(StoreError) {
+    self = []
+    for word in row.text(column).split(separator: Element.separator) {
+      guard let element = Element(listed: word) else { throw row.unreadable(column) }
+      append(element)
+    }
+  }
 }
 
 extension Instant: ListedContent {
-  /// The instants in their order, as microseconds joined by spaces.
-  static func list(_ instants: [Instant]) -> String { instants.map { "\($0.microseconds)" }.joined(separator: " ") }
-
-  static func list(_ row: Row, _ column: Int32) throws(StoreError) -> [Instant] {
-    var instants: [Instant] = []
-    for word in row.text(column).split(separator: " ") {
-      guard let microseconds = Int64(word) else { throw row.unreadable(column) }
-      instants.append(Instant(microseconds: try row.sane(microseconds, in: column)))
-    }
-    return instants
+  static let separator: Character = " "
+  var listed: String { "\(microseconds)" }
+  init?(listed: Substring) {
+    guard let microseconds = Int64(listed), Row.sane.contains(microseconds) else { return nil }
+    self.init(microseconds: microseconds)
   }
 }
 
 extension Hold.Name: ListedContent {
-  /// The names in their order, joined by commas.
-  static func list(_ names: [Hold.Name]) -> String { names.map(\.code).joined(separator: ",") }
-
-  static func list(_ row: Row, _ column: Int32) throws(StoreError) -> [Hold.Name] {
-    var holds: [Hold.Name] = []
-    for word in row.text(column).split(separator: ",") {
-      guard let hold = Hold.Name(code: String(word)) else { throw row.unreadable(column) }
-      holds.append(hold)
-    }
-    return holds
-  }
+  static let separator: Character = ","
+  var listed: String { code }
+  init?(listed: Substring) { self.init(code: String(listed)) }
 }
 
 extension Interval: ColumnContent {

@@ -1,5 +1,3 @@
-import RefreshEngine
-
 /// A record with fixed columns of a table.
 ///
 /// A single function names each column, once, with the property that it holds. The SQL, the binding and the reading all

@@ -1,5 +1,4 @@
 import CSQLite
-import RefreshEngine
 
 /// A value of a column.
 enum Value {
@@ -75,7 +74,7 @@ final class Statement {
 /// The tables are `STRICT`, so a column has the type that the schema gives it.
 struct Row {
   /// No instant or duration of ours is further than 36,000 years from zero; so sums of a few cannot overflow.
-  private static let sane = -(Int64(1) << 60)...(Int64(1) << 60)
+  static let sane = -(Int64(1) << 60)...(Int64(1) << 60)
 
   fileprivate let handle: OpaquePointer
   let path: String
@@ -114,15 +113,9 @@ struct Row {
     return String(decoding: buffer, as: UTF8.self)
   }
 
-  /// A column of microseconds.
   func microseconds(_ column: Int32) throws(StoreError) -> Int64 {
-    try sane(integer(column), in: column)
-  }
-
-  /// These microseconds, which the column holds, if a release can have written them.
-  func sane(_ microseconds: Int64, in column: Int32) throws(StoreError) -> Int64 {
-    guard Self.sane.contains(microseconds) else { throw unreadable(column) }
-    return microseconds
+    guard Self.sane.contains(integer(column)) else { throw unreadable(column) }
+    return integer(column)
   }
 
   /// A count to which one may be added.

@@ -18,8 +18,8 @@ public struct StoredRefresh: Hashable, Sendable {
   public var extraCompletions = 0
   /// The tasks, in the order of the file.
   public var tasks: [TaskRecord] = []
-  /// The push that the app received with it; nil when it received none.
-  public var push: ToldPush?
+  /// The push that it delivered; nil when it delivered none.
+  public var push: DeliveredPush?
 
   /// The line of the history for a refresh that has just ended.
   ///
@@ -49,11 +49,11 @@ extension StoredRefresh: HistoryLine {
     try outcome.visit(&column)
     try column("stop_reason", &stopReason)
     try column("extra_completions", &extraCompletions)
-    try column.optional(&push, blank: ToldPush(contentID: nil, merged: 0))
+    try column.optional(&push, blank: DeliveredPush(contentID: nil, merged: 0))
   }
 }
 
-extension ToldPush: ColumnRecord {
+extension DeliveredPush: ColumnRecord {
   mutating func visit(_ column: inout Columns) throws(StoreError) {
     // First: it is null where the refresh delivered no push.
     try column.count("merged", &merged)

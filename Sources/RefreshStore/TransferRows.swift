@@ -34,7 +34,6 @@ extension SavedTransfer {
     (decided, progress) = (DecidedTransfer(transfer.state), transfer.progress)
   }
 
-  /// The transfer of an app.
   func transfer(of app: AppID) -> StoredTransfer {
     let policy = TransferPolicy(
       session: TransferSession(app: app, name: session), host: host, network: network, priority: decided.priority,

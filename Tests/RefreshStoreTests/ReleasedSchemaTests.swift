@@ -46,7 +46,7 @@ import Testing
   static func statesOfSchema3() throws -> [AppID: AppState] {
     var states = try statesOfSchema2()
     states[try app("todo")]?.planned = Instant(microseconds: 94_000_000_000)
-    states[try app("mail")]?.isStaleTold = true
+    states[try app("mail")]?.isStaleReported = true
     return states
   }
 

@@ -96,7 +96,7 @@ final class Watchers: DecisionFollower {
           Wire.WatchEvent(
             kind: .started, atMicroseconds: at, app: app.description, id: refresh.description,
             trigger: Wire.Trigger(trigger)))
-      case .tellStale(_, let app, let since):
+      case .reportStale(_, let app, let since):
         send(
           Wire.WatchEvent(
             kind: .stale, atMicroseconds: at, app: app.description, sinceMicroseconds: core.wall(since)))

@@ -1,5 +1,4 @@
 import RefreshAPI
-import RefreshConfig
 import RefreshEngine
 import Varlink
 
@@ -31,15 +30,6 @@ extension Daemon {
       return false
     }
     return true
-  }
-
-  /// The app of a call, if it is configured and the caller may ask about it; if not, the call is answered.
-  func app<Parameters>(named name: String, forTransfersOf call: Call<Parameters>) -> AppConfiguration? {
-    guard let app = AppID(name).flatMap({ core.configuration[$0] }) else {
-      call.fail(RefreshdInterface.NoSuchApp(app: name))
-      return nil
-    }
-    return mayAsk(about: name, for: call) ? app : nil
   }
 
   /// The remedy for a caller that may not ask about the transfers of an app.

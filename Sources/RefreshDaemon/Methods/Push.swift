@@ -1,18 +1,12 @@
 import RefreshAPI
 import RefreshEngine
-import RefreshStore
 import Varlink
 
 extension Daemon {
   /// Accepts a push for an app, and answers when the push is on the disk.
   func push(_ call: Call<AppInterface.Push.Parameters>) {
     let asked = call.parameters
-    guard let app = AppID(asked.app).flatMap({ core.configuration[$0] }) else {
-      return call.fail(RefreshdInterface.NoSuchApp(app: asked.app))
-    }
-    guard core.access.may(call.peer, about: app) else {
-      return call.fail(RefreshdInterface.NotAllowed(app: asked.app, remedy: core.access.remedy(for: app)))
-    }
+    guard let app = app(named: asked.app, for: call) else { return }
     guard asked.id.map(PushOrder.isMessage) ?? true else { return call.fail(InvalidParameter(parameter: "id")) }
     let payload: PushPayload
     do throws(AppInterface.InvalidPayload) { payload = try PushPayload(asked.payload) } catch {

@@ -1,5 +1,4 @@
 import RefreshAPI
-import RefreshConfig
 import RefreshEngine
 import Varlink
 
@@ -49,18 +48,5 @@ extension Daemon {
       return call.fail(RefreshdInterface.NoSuchApp(app: call.parameters.app))
     }
     call.reply(AppInterface.Signal.Reply(phase: Wire.Phase(phase)))
-  }
-
-  /// The app that the call is about, if the caller may signal for it; else the call is answered.
-  private func app(named name: String, for call: Call<AppInterface.Signal.Parameters>) -> AppConfiguration? {
-    guard let app = AppID(name).flatMap({ core.configuration[$0] }) else {
-      call.fail(RefreshdInterface.NoSuchApp(app: name))
-      return nil
-    }
-    guard core.access.may(call.peer, about: app) else {
-      call.fail(RefreshdInterface.NotAllowed(app: name, remedy: core.access.remedy(for: app)))
-      return nil
-    }
-    return app
   }
 }

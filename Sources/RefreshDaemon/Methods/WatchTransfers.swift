@@ -12,7 +12,7 @@ extension Daemon {
 
   /// Reports changes of a session of transfers to its one handler, a process of the app.
   func rejoin(_ call: Call<TransfersInterface.Rejoin.Parameters>) {
-    guard let app = app(named: call.parameters.app, forTransfersOf: call) else { return }
+    guard let app = app(named: call.parameters.app, for: call) else { return }
     guard call.wantsMore else { return call.fail(ExpectedMore()) }
     let session = TransferSession(app: app.id, name: call.parameters.session)
     guard !transfers.watchers.isTaken(session) else {

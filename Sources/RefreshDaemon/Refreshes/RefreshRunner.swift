@@ -70,7 +70,7 @@ final class RefreshRunner: DecisionFollower {
       Wire.AttachEvent(
         kind: "perform", refresh: refresh.description, trigger: Wire.Trigger(trigger), token: token,
         payload: payload(of: refresh, app.id), session: session(of: refresh),
-        deadlineMicroseconds: core.wall(deadline), contentID: core.engine.push(toldBy: refresh)?.contentID),
+        deadlineMicroseconds: core.wall(deadline), contentID: core.engine.push(deliveredBy: refresh)?.contentID),
       to: performer.lease)
   }
 
@@ -95,7 +95,7 @@ final class RefreshRunner: DecisionFollower {
     let (command, policy) = (app.commands[task], app.policy.tasks[task])
     let variables = environment.variables(
       of: command, app: app, refresh: refresh, trigger: running.trigger, session: session(of: refresh),
-      contentID: core.engine.push(toldBy: refresh)?.contentID, deadline: core.wall(running.deadline),
+      contentID: core.engine.push(deliveredBy: refresh)?.contentID, deadline: core.wall(running.deadline),
       token: running.tokens[task])
     ports.launcher.start(
       TaskLaunch(
@@ -111,8 +111,8 @@ final class RefreshRunner: DecisionFollower {
 
   /// The push or the ended session of transfers that a refresh reports to the app.
   private func payload(of refresh: RefreshID, _ app: AppID) -> String? {
-    core.engine.push(toldBy: refresh)?.payload
-      ?? rooms.transfers.sessionReport(toldBy: refresh, to: app, in: core.engine)
+    core.engine.push(deliveredBy: refresh)?.payload
+      ?? rooms.transfers.sessionReport(deliveredBy: refresh, to: app, in: core.engine)
   }
 
   // MARK: - Stop

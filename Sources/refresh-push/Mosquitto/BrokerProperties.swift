@@ -13,7 +13,6 @@ struct BrokerProperties {
     mosquitto_property_add_int32(&list, Int32(property.rawValue), number)
   }
 
-  /// Frees the list.
   mutating func free() { mosquitto_property_free_all(&list) }
 
   /// A number of two bytes; nil if the packet does not have the property.
