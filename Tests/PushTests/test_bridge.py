@@ -156,7 +156,7 @@ def test_two_bridges_do_not_work_on_one_state(daemon, bridge, ntfy):
 
 
 @pytest.mark.parametrize(
-    "words, code, said",
+    "words, code, message",
     [
         (["--help"], 0, "Usage: refresh-push"),
         (["--version"], 0, "refresh-push 0."),

@@ -28,7 +28,7 @@ def push(client, content, urgency):
 def delivered(journal, count):
     """The payloads that the app received, once there are this many."""
     journal.wait("refreshFinished", count, REFRESH_APP=TODO)
-    lines = [entry["MESSAGE"] for entry in journal.entries(REFRESH_APP=TODO) if "told" in entry["MESSAGE"]]
+    lines = [entry["MESSAGE"] for entry in journal.entries(REFRESH_APP=TODO) if "delivered" in entry["MESSAGE"]]
     return [line.split()[-1] for line in lines]
 
 
