@@ -36,7 +36,8 @@ let package = Package(
       dependencies: ["CMath", .product(name: "HeapModule", package: "swift-collections")],
       swiftSettings: optimised),
     .target(name: "RefreshStore", dependencies: ["RefreshEngine", "CSQLite"], swiftSettings: strict),
-    .target(name: "RefreshConfig", dependencies: ["RefreshEngine", "CTomlPlusPlus"], swiftSettings: strict),
+    .target(
+      name: "RefreshConfig", dependencies: ["RefreshEngine", "RefreshAPI", "CTomlPlusPlus"], swiftSettings: strict),
     .executableTarget(name: "varlink-swift", swiftSettings: strict),
     .plugin(name: "VarlinkSwift", capability: .buildTool(), dependencies: ["varlink-swift"]),
     .target(name: "JSON", swiftSettings: strict),
@@ -50,7 +51,9 @@ let package = Package(
         "RefreshEngine", "RefreshStore", "RefreshConfig", "RefreshAPI", "Varlink", "JSON", "Systemd", "CLinux",
       ],
       swiftSettings: strict, plugins: ["VarlinkSwift"]),
-    .target(name: "RefreshKit", dependencies: ["RefreshAPI", "Varlink", "JSON", "CLinux"], swiftSettings: strict),
+    .target(
+      name: "RefreshKit", dependencies: ["RefreshAPI", "Varlink", "JSON", "CLinux"], swiftSettings: strict,
+      plugins: ["VarlinkSwift"]),
     .executableTarget(name: "refresh-example", dependencies: ["RefreshKit"], swiftSettings: strict),
     .executableTarget(
       name: "attached-bench", dependencies: ["RefreshKit"], path: "bench/Attached", swiftSettings: strict),

@@ -77,7 +77,6 @@ final class LoadContext {
     return interner.intern([command(arguments, in: settings.context, settings, owner)])
   }
 
-  /// The commands of the tasks.
   func commands(of tasks: [TaskSection], _ settings: ConfigurationSettings, _ owner: Owner) -> [Command] {
     let commands = tasks.map { task in
       command(task.arguments ?? [], in: task.context.completed(by: settings.context), settings, owner, task.builtIn)

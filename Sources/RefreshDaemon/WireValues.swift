@@ -8,20 +8,13 @@ extension Wire.Cause {
   /// The cause of a failure; nil for an outcome that is none.
   init?(_ outcome: Outcome) {
     guard case .failed(let cause) = outcome else { return nil }
-    let text = cause.text
-    self =
-      switch cause {
-      case .exit(let code): Self(kind: .exit, code: Int(code), text: text)
-      case .temporary(let code): Self(kind: .temporary, code: Int(code), text: text)
-      case .signal(let signal): Self(kind: .signal, code: Int(signal), text: text)
-      case .spawn: Self(kind: .spawn, text: text)
-      case .reported: Self(kind: .reported, text: text)
-      case .notRun: Self(kind: .notRun, text: text)
-      case .stopped(let reason): Self(kind: .stopped, stopReason: Wire.StopReason(reason), text: text)
-      case .daemonCrashed: Self(kind: .daemonCrashed, text: text)
-      case .lostClient: Self(kind: .lostClient, text: text)
-      case .outOfMemory: Self(kind: .outOfMemory, text: text)
-      }
+    let kind = Wire.CauseKind(cause)
+    switch cause {
+    case .exit(let code), .temporary(let code), .signal(let code):
+      self.init(kind: kind, code: Int(code), text: cause.text)
+    case .stopped(let reason): self.init(kind: kind, stopReason: Wire.StopReason(reason), text: cause.text)
+    default: self.init(kind: kind, text: cause.text)
+    }
   }
 }
 

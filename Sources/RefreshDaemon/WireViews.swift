@@ -6,9 +6,9 @@ import RefreshStore
 // The daemon's state, as the socket shows it.
 
 extension Wire.Refresh {
-  init(_ refresh: StoredRefresh) {
+  init(_ refresh: StoredRefresh, of app: AppID) {
     self.init(
-      id: refresh.id.description, app: refresh.app.description, trigger: Wire.Trigger(refresh.trigger),
+      id: refresh.id.description, app: app.description, trigger: Wire.Trigger(refresh.trigger),
       startedMicroseconds: refresh.startedWallMicroseconds, durationMicroseconds: refresh.duration.inMicroseconds,
       outcome: Wire.Outcome(refresh.outcome), cause: Wire.Cause(refresh.outcome),
       stopReason: refresh.stopReason.map(Wire.StopReason.init),
@@ -73,7 +73,7 @@ struct AppView {
       backgroundInterval: intervals.background, onForeground: Wire.OnForeground(app.policy.onForeground),
       deadlineMicroseconds: app.policy.deadline.inMicroseconds, graceMicroseconds: app.policy.grace.inMicroseconds,
       tasks: tasks, attachedPID: performer.map { Int($0) },
-      file: app.file, last: last.map(Wire.Refresh.init))
+      file: app.file, last: last.map { Wire.Refresh($0, of: app.id) })
   }
 
   private var tasks: [Wire.Task] {
@@ -140,5 +140,36 @@ extension Daemon {
 extension Wire.Fetch {
   fileprivate init(_ file: RemoteFile) {
     self.init(url: file.shownURL, to: file.target)
+  }
+}
+
+extension Wire.Waiting {
+  init(_ waiting: Waiting, wallOffset: Duration) {
+    self.init(
+      sinceMicroseconds: waiting.since.wallMicroseconds(at: wallOffset), holds: waiting.holds.map(\.rawValue))
+  }
+}
+
+extension Wire.Wait {
+  init(_ wait: StoredWait) {
+    self.init(
+      sinceMicroseconds: wait.sinceWallMicroseconds, untilMicroseconds: wait.untilWallMicroseconds,
+      holds: wait.holds.map(\.rawValue))
+  }
+}
+
+extension Wire.PauseState {
+  init(_ pause: Pause, wallOffset: Duration) {
+    switch pause {
+    case .untilResumed: self.init(untilAC: false)
+    case .until(let until): self.init(untilMicroseconds: until.wallMicroseconds(at: wallOffset), untilAC: false)
+    case .untilAC: self.init(untilAC: true)
+    }
+  }
+}
+
+extension Wire.OneShot {
+  init(_ oneShot: OneShot, wallOffset: Duration) {
+    self.init(earliestMicroseconds: oneShot.earliest.wallMicroseconds(at: wallOffset), reason: oneShot.reason)
   }
 }

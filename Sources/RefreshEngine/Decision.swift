@@ -65,5 +65,5 @@ public enum Effect: Hashable, Sendable {
   /// Report that the app's data is older than `stale_after`, once each time it becomes so.
   ///
   /// The data is that of `since`. The id names no refresh but the notify command that the daemon starts.
-  case tellStale(RefreshID, AppID, since: Instant)
+  case reportStale(RefreshID, AppID, since: Instant)
 }

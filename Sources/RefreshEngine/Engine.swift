@@ -41,7 +41,6 @@ public struct Engine: Sendable {
 
   let spread: Spread
   var apps: AppStorage
-  /// The app of each running refresh.
   var running: [RefreshID: AppID] = [:]
   /// How many refreshes are running of each user's apps, where any are.
   var runningOfUser: [UInt32: Int] = [:]
@@ -183,7 +182,7 @@ public struct Engine: Sendable {
     case .held(let holds):
       window = wake(of: holds, on: index, at: turn.now).map { Window(earliest: $0, latest: $0) }
     }
-    if let telling = tellsStale(index) { window = Window(window, ending: telling) }
+    if let telling = reportsStale(index) { window = Window(window, ending: telling) }
     if case .held = verdict { held[index] = true } else { held[index] = apps[index].pushesFollowConditions }
     agenda.set(index, to: window)
   }

@@ -50,14 +50,14 @@ public struct Explanation: Hashable, Sendable {
   public var skippedUntil: Instant?
   /// A refresh that a caller asked for at a later time.
   public var oneShot: OneShot?
-  /// The ended transfer sessions that the app must be told of.
+  /// The ended transfer sessions that are to be delivered to the app.
   public var drained: [DrainedSession] = []
   /// The pushes that wait for the app, in order.
   public var pushes: [WaitingPush] = []
   /// Until when a server said that there is nothing newer, boot clock; nil when that has passed, or none did.
   public var freshUntil: Instant?
   /// When the daemon reports stale data, unless a refresh comes first, boot clock.
-  public var tellsStale: Instant?
+  public var reportsStale: Instant?
   /// The holds that keep the due app, and since when.
   public var waiting: Waiting?
   /// The plan; nil for an app that is not planned, or was never refreshed.

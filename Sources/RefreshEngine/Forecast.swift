@@ -10,12 +10,6 @@ public struct Forecast: Hashable, Sendable {
     public var app: AppID
     /// Why it would start.
     public var trigger: Trigger
-
-    /// Makes a start.
-    public init(app: AppID, trigger: Trigger) {
-      self.app = app
-      self.trigger = trigger
-    }
   }
 
   /// A wake that would start refreshes.
@@ -35,7 +29,7 @@ public struct Forecast: Hashable, Sendable {
   }
 
   /// The most starts that a forecast lists: an interval of seconds gives more than a person reads.
-  public static let mostTold = 5_000
+  public static let mostStarts = 5_000
   /// The most wakes and starts that are computed, those of other apps included.
   ///
   /// With a plan made after each start that is 10 s of one processor, which only a fleet of thousands comes to.
@@ -61,16 +55,16 @@ public struct Forecast: Hashable, Sendable {
     end = now + span
     var engine = engine
     var window = Window(earliest: now, latest: now)
-    var (told, workedOut) = (0, 0)
+    var (listed, workedOut) = (0, 0)
     var started: Set<AppID> = []
     while window.earliest <= end {
       let starts = engine.starts(at: window.earliest, atMost: Self.mostWorkedOut - workedOut)
       let asked = apps.map { apps in starts.filter { apps.contains($0.app) } } ?? starts
-      if !asked.isEmpty { wakes.append(Wake(window: window, starts: Array(asked.prefix(Self.mostTold - told)))) }
+      if !asked.isEmpty { wakes.append(Wake(window: window, starts: Array(asked.prefix(Self.mostStarts - listed)))) }
       started.formUnion(asked.map(\.app))
-      told += asked.count
+      listed += asked.count
       workedOut += 1 + starts.count
-      if told >= Self.mostTold || workedOut >= Self.mostWorkedOut {
+      if listed >= Self.mostStarts || workedOut >= Self.mostWorkedOut {
         (end, isCut) = (window.earliest, true)
         break
       }

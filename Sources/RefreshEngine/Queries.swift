@@ -52,7 +52,7 @@ extension Engine {
     explanation.drained = app.drained
     explanation.pushes = waitingPushes(of: app, at: now)
     explanation.freshUntil = app.promisedUntil.flatMap { $0 > now ? $0 : nil }
-    explanation.tellsStale = tellsStale(app)
+    explanation.reportsStale = reportsStale(app)
     explanation.waiting = app.state.waiting
     explanation.planning = planning(of: app, id, at: now)
     return explanation

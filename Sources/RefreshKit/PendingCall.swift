@@ -1,4 +1,3 @@
-import RefreshAPI
 import Varlink
 
 /// A call that waits for its only reply.

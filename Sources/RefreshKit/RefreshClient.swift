@@ -1,5 +1,4 @@
 import RefreshAPI
-import Varlink
 
 /// An app's connection to refreshd, which refreshes the app's data in the background.
 ///

@@ -1,4 +1,3 @@
-import RefreshAPI
 import Synchronization
 
 /// A refresh that a handler performs.
@@ -123,18 +122,4 @@ public enum RefreshTrigger: Hashable, Sendable, CaseIterable {
   case manual
   /// A newer refreshd sent a trigger that this library does not know.
   case other
-
-  init(_ trigger: Wire.Trigger?) {
-    self =
-      switch trigger {
-      case .interval: .interval
-      case .foreground: .foreground
-      case .push: .push
-      case .transfer: .transfer
-      case .retry: .retry
-      case .catchUp: .catchUp
-      case .manual: .manual
-      case nil: .other
-      }
-  }
 }

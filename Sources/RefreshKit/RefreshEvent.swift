@@ -37,7 +37,7 @@ extension RefreshEvent {
       guard let payload = event.payload else { return nil }
       self = .push(payload: payload, contentID: event.contentID)
     case ("push_dropped", _, _, _): self = .pushDropped(contentID: event.contentID, reason: event.message)
-    case ("started", let id?, _, _): self = .started(id: id, RefreshTrigger(event.trigger))
+    case ("started", let id?, _, _): self = .started(id: id, event.trigger.map(RefreshTrigger.init) ?? .other)
     case ("ended", let id?, let outcome?, _):
       self = .ended(id: id, RefreshOutcome(outcome), message: event.message ?? event.cause)
     case ("phase_changed", _, _, let phase?): self = .phaseChanged(RefreshPhase(phase))
@@ -72,13 +72,4 @@ public enum RefreshPhase: Hashable, Sendable, CaseIterable {
   case background
   /// The user is logged out: the app is not refreshed until the signal `login`.
   case loggedOut
-
-  init(_ phase: Wire.Phase) {
-    self =
-      switch phase {
-      case .foreground: .foreground
-      case .background: .background
-      case .loggedOut: .loggedOut
-      }
-  }
 }

@@ -1,5 +1,3 @@
-import RefreshAPI
-
 /// The result of a successful refresh: new data or none.
 ///
 /// A handler whose refresh fails throws an error instead.
@@ -54,22 +52,4 @@ public enum RefreshOutcome: Hashable, Sendable, CaseIterable {
   case noData
   /// The refresh failed.
   case failed
-
-  init(_ outcome: Wire.Outcome) {
-    self =
-      switch outcome {
-      case .newData: .newData
-      case .noData: .noData
-      case .failed: .failed
-      }
-  }
-
-  /// The outcome in the form of the wire protocol.
-  var onTheWire: Wire.Outcome {
-    switch self {
-    case .newData: .newData
-    case .noData: .noData
-    case .failed: .failed
-    }
-  }
 }

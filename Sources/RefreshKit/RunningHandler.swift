@@ -1,5 +1,4 @@
 import RefreshAPI
-import Varlink
 
 /// A handler at work.
 struct RunningHandler {
@@ -52,7 +51,7 @@ extension RefreshClient {
   /// ends, the daemon knows at once that the refresh has failed.
   private func complete(_ token: String, _ completion: Completion) async {
     let parameters = AppInterface.Complete.Parameters(
-      token: token, outcome: completion.outcome.onTheWire, message: completion.message,
+      token: token, outcome: Wire.Outcome(completion.outcome), message: completion.message,
       retryAfterMicroseconds: completion.retryAfter?.microseconds)
     for attempt in 1...Completion.attempts {
       do throws(CallFailure) {

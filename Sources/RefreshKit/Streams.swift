@@ -207,7 +207,7 @@ extension Serving.Order {
   fileprivate init?(_ event: Wire.AttachEvent) {
     guard let refresh = event.refresh, let token = event.token, let deadline = event.deadline else { return nil }
     self.init(
-      id: refresh, token: token, trigger: RefreshTrigger(event.trigger), payload: event.payload,
+      id: refresh, token: token, trigger: event.trigger.map(RefreshTrigger.init) ?? .other, payload: event.payload,
       contentID: event.contentID, session: event.session, tries: event.tries,
       deadline: deadline)
   }

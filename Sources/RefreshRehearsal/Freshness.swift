@@ -1,5 +1,3 @@
-import RefreshEngine
-
 /// The benefit of a schedule for the user, and its cost (the measures of `freshness.py`).
 public struct Freshness: Hashable, Sendable {
   /// Background refreshes, an app and day.

@@ -24,10 +24,9 @@ struct AppTable {
   func load() throws(StoreError) -> [AppID: AppState] {
     var states: [AppID: AppState] = [:]
     try all.rows { row throws(StoreError) in
-      guard let id = AppID(row.text(0)) else { throw row.unreadable(0) }
       var state = AppState()
       try Columns.read(&state, from: row, at: 1)
-      states[id] = state
+      states[try AppID(row, 0)] = state
     }
     return states
   }
@@ -57,7 +56,7 @@ extension AppState: ColumnRecord {
     try column.optional(&waiting, blank: Waiting(since: .zero, holds: []))
     try column("seen_at_us", &seenAt)
     try column("planned_us", &planned)
-    try column("is_stale_told", &isStaleTold)
+    try column("is_stale_told", &isStaleReported)
     try column("is_terminated", &isTerminated)
     // Boxed in the state: changed only if the visit reads.
     var (overrides, freshUntil, pushedAt, oneShot) = (overrides, freshUntil, pushedAt, oneShot)

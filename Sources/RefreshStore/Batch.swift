@@ -65,6 +65,18 @@ public struct Batch: Hashable, Sendable {
     self.waits = waits
   }
 
+  /// The apps that must have a row.
+  var apps: Set<AppID> {
+    var apps = Set(learned.keys)
+    apps.formUnion(openings.map(\.app))
+    apps.formUnion(records.map(\.app))
+    apps.formUnion(waits.map(\.app))
+    apps.formUnion(transfers.whole.values.map(\.state.policy.app))
+    apps.formUnion(validators.keys)
+    apps.formUnion(pushes.apps)
+    return apps
+  }
+
   /// This batch with what `earlier` holds and this one does not replace.
   func following(_ earlier: Batch) -> Batch {
     var batch = self

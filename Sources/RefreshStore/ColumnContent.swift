@@ -14,18 +14,31 @@ extension Optional: ColumnContent where Wrapped: ColumnContent {
 }
 
 extension Bool: ColumnContent {
-  var columnValue: Value { Value(self) }
+  var columnValue: Value { .integer(self ? 1 : 0) }
   init(_ row: Row, _ column: Int32) { self = row.integer(column) != 0 }
 }
 
-extension Int64: ColumnContent {
-  var columnValue: Value { .integer(self) }
-  init(_ row: Row, _ column: Int32) { self = row.integer(column) }
+extension FixedWidthInteger {
+  var columnValue: Value { .integer(Int64(truncatingIfNeeded: self)) }
+  init(_ row: Row, _ column: Int32) throws(StoreError) {
+    guard let number = Self(exactly: row.integer(column)) else { throw row.unreadable(column) }
+    self = number
+  }
 }
 
-extension Int32: ColumnContent {
-  var columnValue: Value { .integer(Int64(self)) }
-  init(_ row: Row, _ column: Int32) throws(StoreError) { self = try row.exactly(column) }
+extension Int: ColumnContent {}
+extension Int64: ColumnContent {}
+extension Int32: ColumnContent {}
+extension UInt32: ColumnContent {}
+
+extension Double: ColumnContent {
+  var columnValue: Value { .real(self) }
+  init(_ row: Row, _ column: Int32) { self = row.real(column) }
+}
+
+extension Duration: ColumnContent {
+  var columnValue: Value { .integer(inMicroseconds) }
+  init(_ row: Row, _ column: Int32) throws(StoreError) { self = .microseconds(try row.microseconds(column)) }
 }
 
 extension String: ColumnContent {
@@ -35,46 +48,40 @@ extension String: ColumnContent {
 
 extension Instant: ColumnContent {
   var columnValue: Value { .integer(microseconds) }
-  init(_ row: Row, _ column: Int32) throws(StoreError) { self = try row.instant(column) }
+  init(_ row: Row, _ column: Int32) throws(StoreError) { self = Instant(microseconds: try row.microseconds(column)) }
+}
+
+/// A type of which a column can hold a list, in its order.
+protocol ListedContent {
+  static var separator: Character { get }
+  var listed: String { get }
+  init?(listed: Substring)
 }
 
 extension Array: ColumnContent where Element: ListedContent {
-  var columnValue: Value { .text(Element.list(self)) }
-  init(_ row: Row, _ column: Int32) throws(StoreError) { self = try Element.list(row, column) }
-}
-
-/// A type of which a column can hold a list.
-protocol ListedContent {
-  static func list(_ elements: [Self]) -> String
-  static func list(_ row: Row, _ column: Int32) throws(StoreError) -> [Self]
+  var columnValue: Value { .text(map(\.listed).joined(separator: String(Element.separator))) }
+  init(_ row: Row, _ column: Int32) throws(StoreError) {
+    self = []
+    for word in row.text(column).split(separator: Element.separator) {
+      guard let element = Element(listed: word) else { throw row.unreadable(column) }
+      append(element)
+    }
+  }
 }
 
 extension Instant: ListedContent {
-  /// The instants in their order, as microseconds joined by spaces.
-  static func list(_ instants: [Instant]) -> String { instants.map { "\($0.microseconds)" }.joined(separator: " ") }
-
-  static func list(_ row: Row, _ column: Int32) throws(StoreError) -> [Instant] {
-    var instants: [Instant] = []
-    for word in row.text(column).split(separator: " ") {
-      guard let microseconds = Int64(word) else { throw row.unreadable(column) }
-      instants.append(Instant(microseconds: try row.sane(microseconds, in: column)))
-    }
-    return instants
+  static let separator: Character = " "
+  var listed: String { "\(microseconds)" }
+  init?(listed: Substring) {
+    guard let microseconds = Int64(listed), Row.sane.contains(microseconds) else { return nil }
+    self.init(microseconds: microseconds)
   }
 }
 
 extension Hold.Name: ListedContent {
-  /// The names in their order, joined by commas.
-  static func list(_ names: [Hold.Name]) -> String { names.map(\.code).joined(separator: ",") }
-
-  static func list(_ row: Row, _ column: Int32) throws(StoreError) -> [Hold.Name] {
-    var holds: [Hold.Name] = []
-    for word in row.text(column).split(separator: ",") {
-      guard let hold = Hold.Name(code: String(word)) else { throw row.unreadable(column) }
-      holds.append(hold)
-    }
-    return holds
-  }
+  static let separator: Character = ","
+  var listed: String { code }
+  init?(listed: Substring) { self.init(code: String(listed)) }
 }
 
 extension Interval: ColumnContent {
@@ -90,17 +97,28 @@ extension RefreshID: ColumnContent {
   init(_ row: Row, _ column: Int32) { self.init(key: row.integer(column)) }
 }
 
-extension PushID: ColumnContent {
-  var columnValue: Value { .integer(Int64(bitPattern: number)) }
-  init(_ row: Row, _ column: Int32) { self.init(UInt64(bitPattern: row.integer(column))) }
+extension AppID: ColumnContent {
+  var columnValue: Value { .text(description) }
+  init(_ row: Row, _ column: Int32) throws(StoreError) {
+    guard let app = AppID(row.text(column)) else { throw row.unreadable(column) }
+    self = app
+  }
 }
 
-extension DiskCode {
-  var columnValue: Value { .text(code) }
-  init(_ row: Row, _ column: Int32) throws(StoreError) { self = try row.code(column) }
+extension PushID: ColumnContent {
+  var columnValue: Value { .integer(Int64(bitPattern: number)) }
+  init(_ row: Row, _ column: Int32) throws(StoreError) { self.init(try row.positive(column)) }
 }
 
 extension TransferID: ColumnContent {
   var columnValue: Value { .integer(Int64(bitPattern: number)) }
-  init(_ row: Row, _ column: Int32) { self.init(UInt64(bitPattern: row.integer(column))) }
+  init(_ row: Row, _ column: Int32) throws(StoreError) { self.init(try row.positive(column)) }
+}
+
+extension DiskCode {
+  var columnValue: Value { .text(code) }
+  init(_ row: Row, _ column: Int32) throws(StoreError) {
+    guard let word = Self(code: row.text(column)) else { throw row.unreadable(column) }
+    self = word
+  }
 }

@@ -1,5 +1,3 @@
-import RefreshEngine
-
 /// A record with fixed columns of a table.
 ///
 /// A single function names each column, once, with the property that it holds. The SQL, the binding and the reading all
@@ -44,12 +42,10 @@ struct Columns {
     return columns.values
   }
 
-  /// Fills a record from a row, whose column `index` is the first of the record; gives the index after the last.
-  @discardableResult
-  static func read(_ record: inout some ColumnRecord, from row: Row, at index: Int32) throws(StoreError) -> Int32 {
+  /// Fills a record from a row, whose column `index` is the first of the record.
+  static func read(_ record: inout some ColumnRecord, from row: Row, at index: Int32) throws(StoreError) {
     var columns = Columns(.reading(row), from: index)
     try record.visit(&columns)
-    return columns.index
   }
 
   /// Whether the visit fills the record from a row.
@@ -92,12 +88,26 @@ struct Columns {
 
   /// A column of a number of bytes; null where it is not known.
   mutating func size(_ name: String, _ size: inout Int64?) throws(StoreError) {
-    try visit(name, Value(size)) { row, index throws(StoreError) in size = try row.optional(index, row.size) }
+    try visit(name, size.columnValue) { row, index throws(StoreError) in
+      size = row.isNull(index) ? nil : try row.size(index)
+    }
   }
 
   /// A column of a count to which one may be added.
   mutating func count(_ name: String, _ count: inout Int32) throws(StoreError) {
     try visit(name, .integer(Int64(count))) { row, index throws(StoreError) in count = try row.count(index) }
+  }
+
+  /// A column of microseconds of Unix time.
+  mutating func microseconds(_ name: String, _ microseconds: inout Int64) throws(StoreError) {
+    try visit(name, .integer(microseconds)) { row, index throws(StoreError) in
+      microseconds = try row.microseconds(index)
+    }
+  }
+
+  /// A column of bytes in a form of their own.
+  mutating func blob(_ name: String, _ bytes: inout [UInt8]) throws(StoreError) {
+    try visit(name, .blob(bytes)) { row, index in bytes = row.blob(index) }
   }
 
   /// The error of a column whose content no release wrote.

@@ -40,6 +40,14 @@ public struct PushChanges: Hashable, Sendable {
   /// No changes.
   public init() {}
 
+  /// The apps that must have a row.
+  var apps: [AppID] {
+    let kept = changed.values.compactMap { change -> AppID? in
+      if case .kept(let app, _) = change { app } else { nil }
+    }
+    return kept + dropped.map(\.app) + arrived.map(\.app)
+  }
+
   /// These changes with what `earlier` holds and these do not replace.
   func following(_ earlier: PushChanges) -> PushChanges {
     var changes = self

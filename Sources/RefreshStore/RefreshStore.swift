@@ -13,35 +13,56 @@ public struct Loaded: Sendable {
   }
 
   /// How often the daemon has started on this store, this time included: the first part of its refresh ids.
-  public let start: UInt32
+  public internal(set) var start: UInt32 = 1
   /// The boots since the last save.
-  public let previous: Previous
+  public internal(set) var previous = Previous.firstStart
   /// The last save, if the wall clock is behind it after a restart of the machine; else nil.
-  public let lateClock: LateClock?
+  public internal(set) var lateClock: LateClock?
   /// The state of every app that ever had one, on this boot's clock.
-  public let states: [AppID: AppState]
+  public internal(set) var states: [AppID: AppState] = [:]
   /// The state that all apps share, on this boot's clock.
-  public let device: DeviceState
+  public internal(set) var device = DeviceState()
   /// The learners of the apps.
-  public let learned: [AppID: Learned]
+  public internal(set) var learned: [AppID: Learned] = [:]
   /// Every transfer, on this boot's clock.
-  public let transfers: [TransferID: StoredTransfer]
+  public internal(set) var transfers: [TransferID: StoredTransfer] = [:]
   /// The transfers that no release can have written so, with what is wrong with each: they are forgotten.
-  public let unreadableTransfers: [TransferID: StoreError]
+  public internal(set) var unreadableTransfers: [TransferID: StoreError] = [:]
   /// The greatest number that a transfer ever had, also one that is forgotten; 0 before the first.
-  public let lastTransfer: UInt64
+  public internal(set) var lastTransfer: UInt64 = 0
   /// The validators of fetches, by app and URL.
-  public let validators: [AppID: [String: Validator]]
-  /// The pushes that the apps are to be told, in order of their numbers, on this boot's clock.
-  public let pushes: [AppID: [Push]]
+  public internal(set) var validators: [AppID: [String: Validator]] = [:]
+  /// The pushes that wait for delivery, in order of their numbers, on this boot's clock.
+  public internal(set) var pushes: [AppID: [Push]] = [:]
   /// The pushes that no release can have written so, with what is wrong with each: they are forgotten.
-  public let unreadablePushes: [PushID: StoreError]
+  public internal(set) var unreadablePushes: [PushID: StoreError] = [:]
   /// The greatest number that a push ever had, also one that is forgotten; 0 before the first.
-  public let lastPush: UInt64
+  public internal(set) var lastPush: UInt64 = 0
   /// Why there is no more, if the file was damaged: it was set aside and a new one begun.
-  public let damaged: StoreError?
+  public internal(set) var damaged: StoreError?
   /// Why the start is not on the disk yet, if the disk is full: it is written with the next save that finds room.
-  public let unsaved: StoreError?
+  public internal(set) var unsaved: StoreError?
+
+  /// Moves every instant, as a reboot does.
+  mutating func move(by shift: Duration) {
+    let moved = { (instant: Instant) in instant + shift }
+    states = states.mapValues { $0.moved(moved, ahead: moved) }
+    device = device.moved(moved)
+    transfers = transfers.mapValues { $0.moved(moved) }
+    pushes = pushes.mapValues { $0.map { $0.moved(moved) } }
+  }
+
+  /// The changes that make the file hold this: all in another boot; in the same one the rows are right as they are.
+  func changes(at clock: BootClock) -> Batch {
+    var batch = Batch(now: clock.now, wallOffset: clock.wallOffset)
+    if previous == .otherBoot {
+      (batch.states, batch.device, batch.transfers.whole) = (states, device, transfers)
+      for (app, pushes) in pushes { for push in pushes { batch.pushes.changed[push.id] = .kept(app, push) } }
+    }
+    batch.transfers.removed = Set(unreadableTransfers.keys)
+    for id in unreadablePushes.keys { batch.pushes.changed[id] = .gone }
+    return batch
+  }
 }
 
 /// The data that outlives the daemon and the boot: the states of the apps and the device, the clock of both, and
@@ -122,21 +143,21 @@ public actor RefreshStore {
   ///
   /// About 200 of an app are kept.
   public func history(of app: AppID, limit: Int) throws(StoreError) -> [StoredRefresh] {
-    try withTables { tables throws(StoreError) in try tables.newest(limit, of: app) }
+    try withTables { tables throws(StoreError) in try tables.history.newest(limit, of: app) }
   }
 
   /// The newest waits of an app that are on the disk, newest first by their ends, `limit` at most.
   ///
   /// About 200 of an app are kept.
   public func waits(of app: AppID, limit: Int) throws(StoreError) -> [StoredWait] {
-    try withTables { tables throws(StoreError) in try tables.newestWaits(limit, of: app) }
+    try withTables { tables throws(StoreError) in try tables.waits.newest(limit, of: app) }
   }
 
   /// The newest pushes of which an app was never told that are on the disk, newest first, `limit` at most.
   ///
   /// About 200 of an app are kept.
   public func droppedPushes(of app: AppID, limit: Int) throws(StoreError) -> [StoredDroppedPush] {
-    try withTables { tables throws(StoreError) in try tables.newestDroppedPushes(limit, of: app) }
+    try withTables { tables throws(StoreError) in try tables.droppedPushes.newest(limit, of: app) }
   }
 
   /// When the user brought an app to the foreground, newest first: Unix time in microseconds, by the wall clock as it
@@ -144,14 +165,16 @@ public actor RefreshStore {
   ///
   /// About 500 are kept.
   public func openings(of app: AppID) throws(StoreError) -> [Int64] {
-    try withTables { tables throws(StoreError) in try tables.openings(of: app) }
+    try withTables { tables throws(StoreError) in
+      try tables.openings.newest(.max, of: app).map(\.wallMicroseconds)
+    }
   }
 
   /// The newest refresh of each app.
   public func lastRefreshes() throws(StoreError) -> [AppID: StoredRefresh] {
     // All apps at once fills the page cache with what is not read again.
     defer { tables?.database.forgetPages() }
-    return try withTables { tables throws(StoreError) in try tables.last() }
+    return try withTables { tables throws(StoreError) in try tables.history.last() }
   }
 
   /// Closes the file, with its log written into it, before the process ends or another opens it.
@@ -165,45 +188,25 @@ public actor RefreshStore {
     at path: String, clock: BootClock, executor: any SerialExecutor, _ configured: Set<AppID>?, damaged: StoreError?
   ) throws(StoreError) -> (store: RefreshStore, loaded: Loaded) {
     let tables = try Tables.open(path)
-    let saved = try tables.load()
-    let previous: Loaded.Previous =
-      if let saved { saved.clock.bootID == clock.bootID ? .sameBoot : .otherBoot } else { .firstStart }
-    let shift = saved.map { clock.shift(since: $0.clock) } ?? .zero
-    let moved = { (instant: Instant) in instant + shift }
-    var states = (saved?.states ?? [:]).mapValues { $0.moved(moved, ahead: moved) }
-    let inUse = Set((saved?.transfers ?? [:]).values.map(\.state.policy.app)).union((saved?.pushes ?? [:]).keys)
-    let outdated = outdated(states, configured: configured, at: clock.now).subtracting(inUse)
-    for app in outdated { states[app] = nil }
-    let device = (saved?.device ?? DeviceState()).moved(moved)
-    let transfers = (saved?.transfers ?? [:]).mapValues { $0.moved(moved) }
-    let pushes = (saved?.pushes ?? [:]).mapValues { $0.map { $0.moved(moved) } }
-    let start = (saved?.start ?? 0) + 1
-
-    // In the same boot the rows are right as they are.
-    var batch = Batch(now: clock.now, wallOffset: clock.wallOffset)
-    batch.removed = outdated
-    if previous == .otherBoot { (batch.states, batch.device) = (states, device) }
-    if previous == .otherBoot {
-      batch.transfers.whole = transfers
-      for (app, pushes) in pushes { for push in pushes { batch.pushes.changed[push.id] = .kept(app, push) } }
+    var loaded = Loaded()
+    if let saved = try tables.load() {
+      loaded = saved.data
+      loaded.previous = saved.clock.bootID == clock.bootID ? .sameBoot : .otherBoot
+      loaded.lateClock = clock.late(since: saved.clock)
+      loaded.move(by: clock.shift(since: saved.clock))
     }
-    batch.transfers.removed = Set((saved?.unreadableTransfers ?? [:]).keys)
-    for id in (saved?.unreadablePushes ?? [:]).keys { batch.pushes.changed[id] = .gone }
-    var full: StoreError?
+    loaded.damaged = damaged
+    let outdated = loaded.removeOutdated(configured: configured, at: clock.now)
+    var batch = loaded.changes(at: clock)
+    batch.removed = outdated
     do {
-      try tables.save(batch, clock: clock, start: start, durably: true)
+      try tables.save(batch, clock: clock, start: loaded.start, durably: true)
     } catch  where error.code == .full {
-      full = error
+      loaded.unsaved = error
     }
     let store = RefreshStore(
-      executor: executor, path: path, start: start, clock: clock, tables: tables, unsaved: full == nil ? nil : batch)
-    let loaded = Loaded(
-      start: start, previous: previous, lateClock: saved.flatMap { clock.late(since: $0.clock) },
-      states: states, device: device, learned: saved?.learned ?? [:],
-      transfers: transfers, unreadableTransfers: saved?.unreadableTransfers ?? [:],
-      lastTransfer: saved?.lastTransfer ?? 0, validators: saved?.validators ?? [:],
-      pushes: pushes, unreadablePushes: saved?.unreadablePushes ?? [:], lastPush: saved?.lastPush ?? 0,
-      damaged: damaged, unsaved: full)
+      executor: executor, path: path, start: loaded.start, clock: clock, tables: tables,
+      unsaved: loaded.unsaved == nil ? nil : batch)
     return (store, loaded)
   }
 

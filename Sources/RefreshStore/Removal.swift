@@ -19,19 +19,19 @@ struct Removal {
   }
 }
 
-extension RefreshStore {
+extension Loaded {
   /// How long the rows of an app are kept that is out of the configuration.
   static let retention = Duration.hours(24 * 90)
 
-  /// The apps to be removed at a start: out of the configuration for the ``retention``, and not in the one to come.
-  static func outdated(
-    _ states: [AppID: AppState], configured: Set<AppID>?, at now: Instant
-  ) -> Set<AppID> {
+  /// Removes the apps that have been out of the configuration for the ``retention``, and are not in the one to come.
+  mutating func removeOutdated(configured: Set<AppID>?, at now: Instant) -> Set<AppID> {
     guard let configured else { return [] }
-    return Set(
-      states.filter { id, state in
-        guard !configured.contains(id), state.running == nil, let waiting = state.waiting else { return false }
-        return waiting.holds.contains(.notConfigured) && waiting.since + retention <= now
-      }.keys)
+    let inUse = Set(transfers.values.map(\.state.policy.app)).union(pushes.keys).union(configured)
+    let outdated = states.filter { id, state in
+      guard !inUse.contains(id), state.running == nil, let waiting = state.waiting else { return false }
+      return waiting.holds.contains(.notConfigured) && waiting.since + Self.retention <= now
+    }
+    for app in outdated.keys { states[app] = nil }
+    return Set(outdated.keys)
   }
 }

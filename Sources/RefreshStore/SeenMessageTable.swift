@@ -30,7 +30,7 @@ struct SeenMessageTable {
   ///   - wall: Unix time in microseconds.
   mutating func note(_ message: String, of app: AppID, isNew: Bool, atWall wall: Int64) throws(StoreError) -> Bool {
     let oldest = wall - Self.memory.inMicroseconds
-    try forget.run(.text(app.description), .text(message), Value(isNew), .integer(oldest))
+    try forget.run(.text(app.description), .text(message), isNew.columnValue, .integer(oldest))
     try insert.run(.text(message), .integer(wall), .text(app.description))
     var isNoted = false
     try changes.rows { row in isNoted = row.integer(0) > 0 }
@@ -40,6 +40,6 @@ struct SeenMessageTable {
 
   /// Forgets that a message was taken.
   func remove(_ message: String, of app: AppID) throws(StoreError) {
-    try forget.run(.text(app.description), .text(message), Value(true), .integer(0))
+    try forget.run(.text(app.description), .text(message), true.columnValue, .integer(0))
   }
 }

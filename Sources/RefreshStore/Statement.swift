@@ -1,5 +1,4 @@
 import CSQLite
-import RefreshEngine
 
 /// A value of a column.
 enum Value {
@@ -8,10 +7,6 @@ enum Value {
   case text(String)
   case real(Double)
   case blob([UInt8])
-
-  init(_ number: Int64?) { self = number.map(Value.integer) ?? .null }
-  init(_ text: String?) { self = text.map(Value.text) ?? .null }
-  init(_ isSo: Bool) { self = .integer(isSo ? 1 : 0) }
 }
 
 /// A statement that is compiled once and run often.
@@ -79,7 +74,7 @@ final class Statement {
 /// The tables are `STRICT`, so a column has the type that the schema gives it.
 struct Row {
   /// No instant or duration of ours is further than 36,000 years from zero; so sums of a few cannot overflow.
-  private static let sane = -(Int64(1) << 60)...(Int64(1) << 60)
+  static let sane = -(Int64(1) << 60)...(Int64(1) << 60)
 
   fileprivate let handle: OpaquePointer
   let path: String
@@ -88,9 +83,16 @@ struct Row {
 
   func integer(_ column: Int32) -> Int64 { sqlite3_column_int64(handle, column) }
 
-  func real(_ column: Int32) -> Double { sqlite3_column_double(handle, column) }
+  /// A column of an id, whatever it holds.
+  func number(_ column: Int32) -> UInt64 { UInt64(bitPattern: integer(column)) }
 
-  func optionalText(_ column: Int32) -> String? { isNull(column) ? nil : text(column) }
+  /// A column of an id that a release can have written.
+  func positive(_ column: Int32) throws(StoreError) -> UInt64 {
+    guard integer(column) > 0 else { throw unreadable(column) }
+    return number(column)
+  }
+
+  func real(_ column: Int32) -> Double { sqlite3_column_double(handle, column) }
 
   /// A column of bytes of a file.
   func size(_ column: Int32) throws(StoreError) -> Int64 {
@@ -111,46 +113,16 @@ struct Row {
     return String(decoding: buffer, as: UTF8.self)
   }
 
-  /// A column of microseconds.
   func microseconds(_ column: Int32) throws(StoreError) -> Int64 {
-    try sane(integer(column), in: column)
-  }
-
-  /// These microseconds, which the column holds, if a release can have written them.
-  func sane(_ microseconds: Int64, in column: Int32) throws(StoreError) -> Int64 {
-    guard Self.sane.contains(microseconds) else { throw unreadable(column) }
-    return microseconds
+    guard Self.sane.contains(integer(column)) else { throw unreadable(column) }
+    return integer(column)
   }
 
   /// A count to which one may be added.
   func count(_ column: Int32) throws(StoreError) -> Int32 {
-    let count: Int32 = try exactly(column)
+    let count = try Int32(self, column)
     guard (0 ..< .max).contains(count) else { throw unreadable(column) }
     return count
-  }
-
-  /// A column of microseconds of the boot clock.
-  func instant(_ column: Int32) throws(StoreError) -> Instant {
-    Instant(microseconds: try microseconds(column))
-  }
-
-  /// A column of words of a fixed list.
-  func code<Word: DiskCode>(_ column: Int32) throws(StoreError) -> Word {
-    guard let word = Word(code: text(column)) else { throw unreadable(column) }
-    return word
-  }
-
-  /// An integer column of a narrower type.
-  func exactly<Number: FixedWidthInteger>(_ column: Int32) throws(StoreError) -> Number {
-    guard let number = Number(exactly: integer(column)) else { throw unreadable(column) }
-    return number
-  }
-
-  /// The result of `read` on the column, or nil if it is null.
-  func optional<Result>(
-    _ column: Int32, _ read: (Int32) throws(StoreError) -> Result
-  ) throws(StoreError) -> Result? {
-    isNull(column) ? nil : try read(column)
   }
 
   /// The error of a column whose value no release wrote.

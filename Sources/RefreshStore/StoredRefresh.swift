@@ -1,14 +1,76 @@
 import RefreshEngine
 
-extension StoredRefresh {
+/// A refresh as the history has it.
+public struct StoredRefresh: Hashable, Sendable {
+  /// The refresh.
+  public var id = RefreshID(key: 0)
+  /// Why it started.
+  public var trigger = Trigger.manual
+  /// When it started: Unix time in microseconds, by the wall clock as it stood at its end.
+  public var startedWallMicroseconds: Int64 = 0
+  /// From its start to its end.
+  public var duration = Duration.zero
+  /// The outcome of the group.
+  public var outcome = Outcome.noData
+  /// Why refreshd ended it, if it did.
+  public var stopReason: StopReason?
+  /// Completions that came after the first for a task.
+  public var extraCompletions = 0
+  /// The tasks, in the order of the file.
+  public var tasks: [TaskRecord] = []
+  /// The push that it delivered; nil when it delivered none.
+  public var push: DeliveredPush?
+
   /// The line of the history for a refresh that has just ended.
   ///
   /// - Parameter wallOffset: wall time (Unix time) less boot time, at its end.
   public init(_ record: RefreshRecord, wallOffset: Duration) {
-    self.init(
-      id: record.id, app: record.app, trigger: record.trigger,
-      startedWallMicroseconds: (record.startedAt + wallOffset).microseconds,
-      duration: record.startedAt.duration(to: record.endedAt), outcome: record.outcome,
-      stopReason: record.stopReason, extraCompletions: record.extraCompletions, tasks: record.tasks, push: record.push)
+    id = record.id
+    trigger = record.trigger
+    startedWallMicroseconds = (record.startedAt + wallOffset).microseconds
+    duration = record.startedAt.duration(to: record.endedAt)
+    outcome = record.outcome
+    stopReason = record.stopReason
+    extraCompletions = record.extraCompletions
+    tasks = record.tasks
+    push = record.push
   }
+}
+
+extension StoredRefresh: HistoryLine {
+  static let table = "refresh"
+  init() {}
+
+  mutating func visit(_ column: inout Columns) throws(StoreError) {
+    try column("id", &id)
+    try column("trigger", &trigger)
+    try column.microseconds("started_wall_us", &startedWallMicroseconds)
+    try column("duration_us", &duration)
+    try outcome.visit(&column)
+    try column("stop_reason", &stopReason)
+    try column("extra_completions", &extraCompletions)
+    try column.optional(&push, blank: DeliveredPush(contentID: nil, merged: 0))
+  }
+}
+
+extension DeliveredPush: ColumnRecord {
+  mutating func visit(_ column: inout Columns) throws(StoreError) {
+    // First: it is null where the refresh delivered no push.
+    try column.count("merged", &merged)
+    try column("content_id", &contentID)
+  }
+}
+
+extension TaskRecord: ColumnRecord {
+  mutating func visit(_ column: inout Columns) throws(StoreError) {
+    try column("name", &name)
+    try outcome.visit(&column)
+    try column("duration_us", &duration)
+    try column("cpu_us", &cpu)
+    try column("message", &message)
+    try column("bytes", &bytes)
+  }
+
+  /// A record to read a row into.
+  static var blank: TaskRecord { TaskRecord(name: "", outcome: .noData, duration: .zero, cpu: .zero, message: "") }
 }

@@ -4,17 +4,17 @@ import RefreshEngine
 /// An open file with all of its tables.
 final class Tables {
   let database: Database
-  private let clock: ClockTable
+  private let clock: OneRow<SavedClock>
   private let apps: AppTable
-  private let device: DeviceTable
+  private let device: OneRow<SavedDevice>
   private let learned: LearnedTable
-  private var openings: OpeningTable
-  private var history: History
-  private var waits: WaitTable
+  private(set) var openings: HistoryTable<StoredOpening>
+  private(set) var history: History
+  private(set) var waits: HistoryTable<StoredWait>
   private let transfers: TransferTable
   private let validators: ValidatorTable
   private let pushes: PushTable
-  private var droppedPushes: DroppedPushTable
+  private(set) var droppedPushes: HistoryTable<StoredDroppedPush>
   private var seenMessages: SeenMessageTable
   private let removal: Removal
   /// Whether `PRAGMA synchronous` is `FULL`.
@@ -34,49 +34,35 @@ final class Tables {
   private init(path: String, isExclusive: Bool) throws(StoreError) {
     database = try Database(path: path, isExclusive: isExclusive)
     try Schema.migrate(database)
-    clock = try ClockTable(database)
+    clock = try OneRow(of: "clock", SavedClock(), on: database)
     apps = try AppTable(database)
-    device = try DeviceTable(database)
+    device = try OneRow(of: "device", SavedDevice(DeviceState()), on: database)
     learned = try LearnedTable(database)
-    openings = try OpeningTable(database)
+    openings = try HistoryTable(depth: HistoryBound.openings, on: database)
     history = try History(database)
-    waits = try WaitTable(database)
+    waits = try HistoryTable(on: database)
     transfers = try TransferTable(database)
     validators = try ValidatorTable(database)
     pushes = try PushTable(database)
-    droppedPushes = try DroppedPushTable(database)
+    droppedPushes = try HistoryTable(on: database)
     seenMessages = try SeenMessageTable(database)
     removal = try Removal(database)
   }
 
-  /// The data that was saved last.
-  struct Saved {
-    /// The clock by which the instants are read.
-    let clock: BootClock
-    /// The number of the daemon's start that saved it.
-    let start: UInt32
-    let states: [AppID: AppState]
-    let device: DeviceState
-    let learned: [AppID: Learned]
-    let transfers: [TransferID: StoredTransfer]
-    let unreadableTransfers: [TransferID: StoreError]
-    let lastTransfer: UInt64
-    let validators: [AppID: [String: Validator]]
-    let pushes: [AppID: [Push]]
-    let unreadablePushes: [PushID: StoreError]
-    let lastPush: UInt64
-  }
-
-  /// The data that was saved last; nil in a new file.
-  func load() throws(StoreError) -> Saved? {
-    guard let (clock, start) = try clock.load() else { return nil }
-    let (states, device, learned) = (try apps.load(), try device.load(), try learned.load())
-    let (read, unreadable) = try transfers.load()
-    let (readPushes, unreadablePushes) = try pushes.load()
-    return Saved(
-      clock: clock, start: start, states: states, device: device, learned: learned, transfers: read,
-      unreadableTransfers: unreadable, lastTransfer: try transfers.last(), validators: try validators.load(),
-      pushes: readPushes, unreadablePushes: unreadablePushes, lastPush: try pushes.last())
+  /// The data that was saved last, and the clock by which its instants are read; nil in a new file.
+  func load() throws(StoreError) -> (data: Loaded, clock: BootClock)? {
+    guard let saved = try clock.load() else { return nil }
+    var data = Loaded()
+    data.start = saved.start + 1
+    data.states = try apps.load()
+    if let device = try device.load() { data.device = device.state }
+    data.learned = try learned.load()
+    (data.transfers, data.unreadableTransfers) = try transfers.load()
+    data.lastTransfer = try transfers.last()
+    data.validators = try validators.load()
+    (data.pushes, data.unreadablePushes) = try pushes.load()
+    data.lastPush = try pushes.last()
+    return (data, saved.clock)
   }
 
   /// Saves in one transaction, and if `durably` returns only when the disk has it and all that was saved before.
@@ -90,44 +76,33 @@ final class Tables {
       isDurable = durably
     }
     return try database.transaction(to: .save) { () throws(StoreError) in
-      try clock.save(now, start: start)
-      for (app, state) in batch.states {
-        try apps.save(state, of: app)
-      }
-      if let state = batch.device { try device.save(state) }
-      for (app, learned) in batch.learned {
-        if batch.states[app] == nil { try apps.add(app) }
-        try self.learned.save(learned, of: app)
-      }
+      try clock.save(SavedClock(clock: now, start: start))
+      for (app, state) in batch.states { try apps.save(state, of: app) }
+      for app in batch.apps where batch.states[app] == nil { try apps.add(app) }
+      if let state = batch.device { try device.save(SavedDevice(state)) }
+      for (app, learned) in batch.learned { try self.learned.save(learned, of: app) }
       for opening in batch.openings {
-        if batch.states[opening.app] == nil { try apps.add(opening.app) }
-        try openings.add(opening.app, atWall: (opening.at + now.wallOffset).microseconds)
+        try openings.add(
+          StoredOpening(wallMicroseconds: (opening.at + now.wallOffset).microseconds), of: opening.app)
       }
       for record in batch.records {
-        if batch.states[record.app] == nil { try apps.add(record.app) }
-        try history.add(record, clock: now)
+        try history.add(StoredRefresh(record, wallOffset: now.wallOffset), of: record.app)
       }
-      for record in batch.waits {
-        if batch.states[record.app] == nil { try apps.add(record.app) }
-        try waits.add(StoredWait(record, wallOffset: now.wallOffset))
-      }
-      try save(batch.transfers, of: batch)
+      for record in batch.waits { try waits.add(StoredWait(record, wallOffset: now.wallOffset), of: record.app) }
+      try save(batch.transfers)
       for (app, remembered) in batch.validators {
-        if batch.states[app] == nil { try apps.add(app) }
         for (url, validator) in remembered { try validators.save(validator, of: app, url) }
       }
-      let known = try save(batch.pushes, of: batch, clock: now)
+      let known = try save(batch.pushes, clock: now)
       for app in batch.removed { try removal.remove(app) }
       return known
     }
   }
 
-  private func save(_ changes: PushChanges, of batch: Batch, clock: BootClock) throws(StoreError) -> Set<PushID> {
+  private func save(_ changes: PushChanges, clock: BootClock) throws(StoreError) -> Set<PushID> {
     for (id, change) in changes.changed {
       switch change {
-      case .kept(let app, let push):
-        if batch.states[app] == nil { try apps.add(app) }
-        try pushes.save(push, of: app)
+      case .kept(let app, let push): try pushes.save(push, of: app)
       case .gone: try pushes.remove(id)
       }
     }
@@ -135,12 +110,10 @@ final class Tables {
       for message in messages { try seenMessages.remove(message, of: app) }
     }
     for push in changes.dropped {
-      if batch.states[push.app] == nil { try apps.add(push.app) }
-      try droppedPushes.add(StoredDroppedPush(push, wallOffset: clock.wallOffset))
+      try droppedPushes.add(StoredDroppedPush(push, wallOffset: clock.wallOffset), of: push.app)
     }
     var known: Set<PushID> = []
     for arrived in changes.arrived {
-      if batch.states[arrived.app] == nil { try apps.add(arrived.app) }
       let isFirst = try arrived.message.map { message throws(StoreError) in
         try seenMessages.note(message, of: arrived.app, isNew: arrived.isNew, atWall: clock.wall(clock.now))
       }
@@ -153,37 +126,14 @@ final class Tables {
     return known
   }
 
-  private func save(_ changes: TransferChanges, of batch: Batch) throws(StoreError) {
+  private func save(_ changes: TransferChanges) throws(StoreError) {
     for id in changes.removed { try transfers.remove(id) }
     for (id, transfer) in changes.whole.sorted(by: { $0.key < $1.key }) {
-      let app = transfer.state.policy.app
-      if batch.states[app] == nil { try apps.add(app) }
       try transfers.save(transfer, id)
     }
     for (id, state) in changes.states { try transfers.save(state, of: id) }
     for (id, progress) in changes.progress { try transfers.save(progress, of: id) }
   }
-
-  /// The newest refreshes of an app, newest first.
-  func newest(_ limit: Int, of app: AppID) throws(StoreError) -> [StoredRefresh] {
-    try history.newest(limit, of: app)
-  }
-
-  /// The newest waits of an app, newest first.
-  func newestWaits(_ limit: Int, of app: AppID) throws(StoreError) -> [StoredWait] {
-    try waits.newest(limit, of: app)
-  }
-
-  /// The newest pushes of an app that were dropped, newest first.
-  func newestDroppedPushes(_ limit: Int, of app: AppID) throws(StoreError) -> [StoredDroppedPush] {
-    try droppedPushes.newest(limit, of: app)
-  }
-
-  /// The openings of an app that are kept, newest first, in microseconds of Unix time.
-  func openings(of app: AppID) throws(StoreError) -> [Int64] { try openings.all(of: app) }
-
-  /// The newest refresh of each app.
-  func last() throws(StoreError) -> [AppID: StoredRefresh] { try history.last() }
 
   /// Renames a damaged file, with its write-ahead log, and gives its new name.
   ///

@@ -1,19 +1,48 @@
 import RefreshEngine
 
-/// The columns of a transfer that never change.
-struct AskedTransfer: ColumnRecord {
-  var session = ""
-  var host = ""
-  var network = NetworkConstraint.unmetered
-  var enqueuedAt = Instant.zero
-  var request = TransferRequest(.download, url: "", path: "")
+/// The row of a transfer.
+struct SavedTransfer: ColumnRecord {
+  private(set) var id = TransferID(0)
+  // The columns that never change.
+  private var session = ""
+  private var host = ""
+  private var network = NetworkConstraint.unmetered
+  private var enqueuedAt = Instant.zero
+  private var request = TransferRequest(.download, url: "", path: "")
+  // The columns that change, alone too.
+  private var decided = DecidedTransfer()
+  private var progress = TransferProgress()
 
   mutating func visit(_ column: inout Columns) throws(StoreError) {
+    try column("id", &id)
     try column("session", &session)
     try column("host", &host)
     try column("network", &network)
     try column("enqueued_us", &enqueuedAt)
     try request.visit(&column)
+    try decided.visit(&column)
+    try progress.visit(&column)
+  }
+}
+
+extension SavedTransfer {
+  init(_ id: TransferID, _ transfer: StoredTransfer) {
+    self.id = id
+    let policy = transfer.state.policy
+    (session, host, network) = (policy.session.name, policy.host, policy.network)
+    (enqueuedAt, request) = (policy.enqueuedAt, transfer.request)
+    (decided, progress) = (DecidedTransfer(transfer.state), transfer.progress)
+  }
+
+  func transfer(of app: AppID) -> StoredTransfer {
+    let policy = TransferPolicy(
+      session: TransferSession(app: app, name: session), host: host, network: network, priority: decided.priority,
+      enqueuedAt: enqueuedAt)
+    var state = TransferState(policy: policy, stage: decided.stage)
+    state.hasBegun = decided.hasBegun
+    state.failures = decided.failures
+    state.isDelivered = decided.isDelivered
+    return StoredTransfer(state: state, request: request, progress: progress)
   }
 }
 
@@ -41,26 +70,6 @@ extension DecidedTransfer {
     hasBegun = state.hasBegun
     failures = state.failures
     isDelivered = state.isDelivered
-  }
-}
-
-extension AskedTransfer {
-  init(_ transfer: StoredTransfer) {
-    let policy = transfer.state.policy
-    (session, host, network) = (policy.session.name, policy.host, policy.network)
-    (enqueuedAt, request) = (policy.enqueuedAt, transfer.request)
-  }
-
-  /// The transfer of an app, with what the engine has decided.
-  func state(of app: AppID, _ decided: DecidedTransfer) -> TransferState {
-    let policy = TransferPolicy(
-      session: TransferSession(app: app, name: session), host: host, network: network, priority: decided.priority,
-      enqueuedAt: enqueuedAt)
-    var state = TransferState(policy: policy, stage: decided.stage)
-    state.hasBegun = decided.hasBegun
-    state.failures = decided.failures
-    state.isDelivered = decided.isDelivered
-    return state
   }
 }
 

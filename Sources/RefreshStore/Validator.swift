@@ -19,28 +19,32 @@ public struct Validator: Hashable, Sendable {
 
 /// The rows of `validator`: one for each URL that an app has fetched.
 struct ValidatorTable {
-  private let all: Statement
-  private let write: Statement
+  private struct Saved: ColumnRecord {
+    var url = ""
+    var validator = Validator()
+
+    mutating func visit(_ column: inout Columns) throws(StoreError) {
+      try column("url", &url)
+      try column("etag", &validator.etag)
+      try column("last_modified", &validator.lastModified)
+      try column("digest", &validator.digest)
+    }
+  }
+
+  private let saved: AppRows<Saved>
   private let remove: Statement
 
   init(_ database: Database) throws(StoreError) {
-    all = try Statement(
-      "SELECT id, url, etag, last_modified, digest FROM validator JOIN app ON app.key = validator.app",
-      on: database, to: .read)
-    write = try Statement(
-      """
-      INSERT OR REPLACE INTO validator (app, url, etag, last_modified, digest) VALUES (\(AppTable.key), ?, ?, ?, ?)
-      """, on: database, to: .save)
+    saved = try AppRows(of: "validator", Saved(), on: database)
     remove = try Statement("DELETE FROM validator WHERE app = \(AppTable.key) AND url = ?", on: database, to: .save)
   }
 
   /// The validators that were saved last, by app and URL.
   func load() throws(StoreError) -> [AppID: [String: Validator]] {
     var validators: [AppID: [String: Validator]] = [:]
-    try all.rows { row throws(StoreError) in
-      guard let id = AppID(row.text(0)) else { throw row.unreadable(0) }
-      validators[id, default: [:]][row.text(1)] = Validator(
-        etag: row.optionalText(2), lastModified: row.optionalText(3), digest: row.optionalText(4))
+    try saved.rows { row throws(StoreError) in
+      let (app, saved) = try saved.read(row)
+      validators[app, default: [:]][saved.url] = saved.validator
     }
     return validators
   }
@@ -48,7 +52,6 @@ struct ValidatorTable {
   /// Saves what an app that has a row remembers of a URL; nil if it is forgotten.
   func save(_ validator: Validator?, of app: AppID, _ url: String) throws(StoreError) {
     guard let validator else { return try remove.run(.text(app.description), .text(url)) }
-    try write.run(
-      .text(app.description), .text(url), Value(validator.etag), Value(validator.lastModified), Value(validator.digest))
+    try saved.save(Saved(url: url, validator: validator), of: app)
   }
 }

@@ -1,16 +1,16 @@
 import Glibc
+import RefreshAPI
 
-/// The subcommands in the order of the usage line; the folder Tasks has a file for each.
-let subcommands: KeyValuePairs<String, () -> Int32> = [
-  "transfer": TransferTask.run,
-  "http": FetchTask.run,
-  "enqueue": EnqueueTask.run,
-  "notify": Notification.run,
-]
-
+// The folder Tasks has a file for each command.
 let arguments = CommandLine.arguments.dropFirst()
-guard let subcommand = subcommands.first(where: { arguments == [$0.key] }) else {
-  logError("usage: refresh-worker \(subcommands.map(\.key).joined(separator: "|")); it is started by refreshd")
+guard arguments.count == 1, let command = arguments.first.flatMap(Wire.WorkerCommand.init(rawValue:)) else {
+  let commands = Wire.WorkerCommand.allCases.map(\.rawValue).joined(separator: "|")
+  logError("usage: refresh-worker \(commands); it is started by refreshd")
   exit(EX_USAGE)
 }
-exit(subcommand.value())
+switch command {
+case .transfer: exit(TransferTask.run())
+case .http: exit(FetchTask.run())
+case .enqueue: exit(EnqueueTask.run())
+case .notify: exit(Notification.run())
+}

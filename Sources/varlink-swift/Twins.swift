@@ -1,6 +1,7 @@
 /// Writes the conversions between enums of interface files and the enums of the engine that have the same cases.
 ///
-/// A line of the list is an `import`, `WIRE = ENGINE`, or `WIRE < ENGINE` where only the engine's value can be converted.
+/// A line of the list is an `import`, `WIRE = TYPE`, `WIRE < TYPE` if only the type's value can be converted, or
+/// `WIRE > TYPE` if only the wire's.
 struct Twins {
   let files: [InterfaceFile]
 
@@ -14,12 +15,12 @@ struct Twins {
         continue
       }
       let parts = line.split(separator: " ").map(String.init)
-      guard parts.count == 3, ["=", "<"].contains(parts[1]) else {
-        throw Emitter.Problem(message: "cannot read \(line): write WIRE = ENGINE or WIRE < ENGINE")
+      guard parts.count == 3, ["=", "<", ">"].contains(parts[1]) else {
+        throw Emitter.Problem(message: "cannot read \(line): write WIRE = TYPE, WIRE < TYPE or WIRE > TYPE")
       }
       let cases = try cases(of: parts[0])
-      source.conversion(from: parts[2], to: "Wire.\(parts[0])", cases)
-      if parts[1] == "=" { source.conversion(from: "Wire.\(parts[0])", to: parts[2], cases) }
+      if parts[1] != ">" { source.conversion(from: parts[2], to: "Wire.\(parts[0])", cases) }
+      if parts[1] != "<" { source.conversion(from: "Wire.\(parts[0])", to: parts[2], cases) }
     }
     return source.text
   }

@@ -15,7 +15,7 @@ class Program:
 
     def __init__(self, notify):
         self.notices = NotifySocket(notify)
-        self.said = []
+        self.output = []
         self.has_said = threading.Condition()
         self.process = None
 
@@ -51,10 +51,10 @@ class Program:
 
     def refuse(self, *options, **surroundings):
         """Starts the process, which must refuse to start, and returns its exit code and its output."""
-        said = len(self.said)
+        before = len(self.output)
         self.launch(*options, **surroundings)
         code = self.wait()
-        return code, "\n".join(self.said[said:])
+        return code, "\n".join(self.output[before:])
 
     def signal(self, number):
         os.kill(self.pid, number)
@@ -95,15 +95,15 @@ class Program:
     def listen(self, stream):
         for line in stream:
             with self.has_said:
-                self.said.append(line.decode(errors="replace").rstrip("\n"))
+                self.output.append(line.decode(errors="replace").rstrip("\n"))
                 self.has_said.notify_all()
         with self.has_said:
             stream.close()
             self.has_said.notify_all()
 
-    def wait_until_said(self, text, times=1):
+    def wait_for_output(self, text, times=1):
         """Waits until the program has written this text to the journal, this number of times in all."""
         with self.has_said:
             assert self.has_said.wait_for(
-                lambda: sum(text in line for line in self.said) >= times, BOUND
+                lambda: sum(text in line for line in self.output) >= times, BOUND
             ), f"{self.name} did not say {text!r} {times} times"

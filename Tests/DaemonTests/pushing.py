@@ -44,11 +44,11 @@ TELL = 'read -r said || :; echo "$REFRESH_TRIGGER ${{REFRESH_CONTENT_ID-none}} $
 
 
 @pytest.fixture
-def told(daemon):
+def delivered(daemon):
     """A pipe with a line for each refresh of the app: its trigger, content id and payload."""
     return daemon.pipe("told")
 
 
-def start(daemon, told, **keys):
-    daemon.app(TELL.format(events=told), **{"push_burst": 100, "push_per_hour": 3600, **keys})
+def start(daemon, delivered, **keys):
+    daemon.app(TELL.format(events=delivered), **{"push_burst": 100, "push_per_hour": 3600, **keys})
     daemon.start()

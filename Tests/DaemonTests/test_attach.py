@@ -80,7 +80,7 @@ def test_the_command_runs_before_and_after(daemon):
     app.perform()
     assert finished(stream)["outcome"] == "new_data"
     app.leave()
-    daemon.wait_until_said("no longer attached")
+    daemon.wait_for_output("no longer attached")
     assert daemon.refresh()["outcome"] == "no_data"
     assert events.lines_so_far() == ["1-1", "1-3"]
 
@@ -211,14 +211,14 @@ def test_a_client_that_never_reads_is_disconnected(daemon):
     daemon.start()
     app, other = daemon.client.connect(), daemon.client.connect()
     app.sendall(message("org.refreshd.App.Attach", {"app": TODO}, more=True))
-    daemon.wait_until_said("has attached")
+    daemon.wait_for_output("has attached")
     signals = [message("org.refreshd.App.Signal", {"app": TODO, "signal": name}) for name in ("foreground", "background")]
     for _ in range(100):
         other.sendall(b"".join(signals * 200))
         assert len(answers(other, 400)) == 400
-        if any("no longer attached" in line for line in daemon.said):
+        if any("no longer attached" in line for line in daemon.output):
             break
-    daemon.wait_until_said("no longer attached")
+    daemon.wait_for_output("no longer attached")
     assert daemon.refresh()["outcome"] == "no_data"
 
 
@@ -228,7 +228,7 @@ def test_nothing_is_owed_to_a_client_that_left_before(daemon):
     daemon.start()
     for _ in range(3):
         Attached(daemon).leave()
-    daemon.wait_until_said("no longer attached", times=3)
+    daemon.wait_for_output("no longer attached", times=3)
     assert daemon.refresh()["outcome"] == "no_data"
 
 
@@ -295,7 +295,7 @@ def test_an_app_without_a_command_waits_until_it_attaches(daemon):
     app = Attached(daemon)
     assert app.perform()["trigger"] in ("interval", "catch_up")
     app.leave()
-    daemon.wait_until_said("no longer attached")
+    daemon.wait_for_output("no longer attached")
     assert [hold["name"] for hold in daemon.show()["holds"]] in (["app"], [])
 
 
@@ -396,7 +396,7 @@ def test_a_stopping_daemon_cancels_what_an_app_performs(daemon):
         app.complete(performed, "new_data")
     assert daemon.wait() == 0
     daemon.start()
-    daemon.wait_until_said("finished: no data")
+    daemon.wait_for_output("finished: no data")
     assert [refresh["trigger"] for refresh in daemon.history()] == ["retry", "manual"]
 
 
@@ -424,7 +424,7 @@ def test_what_an_app_performed_for_a_daemon_that_was_killed_is_run_again(daemon)
     app.next("perform")
     daemon.kill()
     daemon.start()
-    daemon.wait_until_said("finished: no data")
+    daemon.wait_for_output("finished: no data")
     assert [(refresh["trigger"], refresh["outcome"]) for refresh in daemon.history()] == [
         ("retry", "no_data"),
         ("manual", "failed"),
@@ -447,7 +447,7 @@ def test_the_example_of_the_page_refreshes_an_app(daemon):
         assert process.stdout.readline() == "refreshing: push\n"
         assert daemon.show()["attached_pid"] == process.pid
         process.kill()
-    daemon.wait_until_said("no longer attached")
+    daemon.wait_for_output("no longer attached")
     assert "attached_pid" not in daemon.show()
 
 

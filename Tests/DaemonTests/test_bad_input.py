@@ -30,12 +30,12 @@ def served(daemon):
 
 
 def is_served(daemon):
-    """Whether another client gets its reply within a second."""
+    """Whether another client gets its reply within ten seconds, also on a busy machine."""
     start = time.monotonic()
     with contextlib.closing(daemon.client.connect()) as connection:
         connection.sendall(message("org.refreshd.Manager.Version"))
         (answer,) = answers(connection)
-    return answer["parameters"]["start"] == 1 and time.monotonic() - start < 1
+    return answer["parameters"]["start"] == 1 and time.monotonic() - start < 10
 
 
 def ends(connection):
@@ -186,7 +186,7 @@ def test_a_watcher_that_does_not_read_costs_little(served):
     with contextlib.closing(served.client.connect()) as connection:
         connection.sendall(message("org.refreshd.Manager.Run", {"app": TODO}, more=True))
         assert is_served(served)
-        served.wait_until_said("still running at its deadline")
+        served.wait_for_output("still running at its deadline")
         served.settle()
         assert served.history()[0]["stop_reason"] == "deadline"
         received = b""

@@ -9,7 +9,7 @@ import pytest
 
 from client import as_user, fails
 from daemon import HURRY, MAIL, TODO
-from pushing import counts, deliver, payload, push, start, told, why  # noqa: F401
+from pushing import counts, deliver, delivered, payload, push, start, why  # noqa: F401
 
 NOBODY = pwd.getpwnam("nobody").pw_uid
 STRANGER = 54321
@@ -31,8 +31,8 @@ REFUSED = {
 
 
 @pytest.mark.parametrize("text", REFUSED.values(), ids=REFUSED)
-def test_what_is_no_payload_is_refused_with_the_reason(daemon, told, text):
-    start(daemon, told)
+def test_what_is_no_payload_is_refused_with_the_reason(daemon, delivered, text):
+    start(daemon, delivered)
     with fails("org.refreshd.App.InvalidPayload") as refused:
         push(daemon, text)
     assert refused["problem"].startswith("cannot ") and refused["remedy"]
@@ -42,8 +42,8 @@ def test_what_is_no_payload_is_refused_with_the_reason(daemon, told, text):
     assert (daemon.history(), why(daemon)["pushes"]) == ([], [])
 
 
-def test_a_delivery_is_taken_as_far_as_it_is_right(daemon, told):
-    start(daemon, told)
+def test_a_delivery_is_taken_as_far_as_it_is_right(daemon, delivered):
+    start(daemon, delivered)
     results = deliver(
         daemon,
         {"app": "org.example.nobody", "payload": payload(1)},
@@ -52,15 +52,15 @@ def test_a_delivery_is_taken_as_far_as_it_is_right(daemon, told):
         {"app": TODO, "payload": '{"title":"hello"}'},
     )
     assert [result.get("fate", "refused") for result in results] == ["refused", "queued", "refused", "told"]
-    assert told.line().startswith("push 2")
+    assert delivered.line().startswith("push 2")
     for count in (0, 257):
         with fails("org.varlink.service.InvalidParameter", parameter="deliveries"):
             deliver(daemon, *[{"app": TODO, "payload": payload()}] * count)
 
 
-def test_the_most_that_a_call_may_hand_in_gets_through(daemon, told):
+def test_the_most_that_a_call_may_hand_in_gets_through(daemon, delivered):
     """The longest payloads, in which every character must be escaped."""
-    start(daemon, told, push_burst=1, push_per_hour=1)
+    start(daemon, delivered, push_burst=1, push_per_hour=1)
     text = '{"aps":{"content-available":1},"content-id":"%03d","t":[' + ",".join(['""'] * 1347) + "]}"
     assert len(text % 0) > 4090
     assert len(deliver(daemon, *[{"app": TODO, "payload": text % number} for number in range(256)])) == 256

@@ -97,7 +97,7 @@ def test_a_reload_in_the_middle_changes_nothing_of_what_runs(daemon):
     there.line()
     daemon.app("exit 7")
     daemon.signal(signal.SIGHUP)
-    daemon.wait_until_said("the new configuration is in force")
+    daemon.wait_for_output("the new configuration is in force")
     go.let_go()
     assert outcomes(finished(stream)) == {"pull": "new_data", "index": "new_data"}
     assert outcomes(daemon.refresh(TODO)) == {"task0": "exit code 7"}

@@ -87,13 +87,13 @@ def test_the_next_refresh_comes_when_it_would_have(daemon, wall, days):
     daemon.start(environment=wall.environment)
     events.line()
     first = time.monotonic()
-    daemon.wait_until_said("finished")
+    daemon.wait_for_output("finished")
     daemon.settle()
     wall.set_off(days)
     daemon.tell("launched")
     events.line()
     assert 0.9 <= time.monotonic() - first < 2
-    daemon.wait_until_said("finished", times=2)
+    daemon.wait_for_output("finished", times=2)
     daemon.settle()
     later, earlier = daemon.history()[:2]
     assert abs(later["started_us"] - earlier["started_us"] - days * DAY) < ROUGHLY
@@ -189,7 +189,7 @@ def test_a_power_loss_in_the_middle_of_a_refresh(daemon, wall, machine):
     machine.boot()
     assert events.line() == "2-1"
     go.let_go()
-    daemon.wait_until_said("2-1 finished")
+    daemon.wait_for_output("2-1 finished")
     daemon.settle()
     assert [(refresh["id"], refresh["outcome"]) for refresh in daemon.history(TODO)] == [
         ("2-1", "new_data"),

@@ -28,7 +28,7 @@ def test_a_refresh_that_the_daemon_lost_has_one_outcome(daemon):
     assert events.line() == "2-1"
     assert alive(str(daemon.socket), "REFRESH_ID=1-1") == []
     go.let_go()
-    daemon.wait_until_said("2-1 finished")
+    daemon.wait_for_output("2-1 finished")
     again, lost = daemon.history()
     assert (again["id"], again["trigger"], again["outcome"]) == ("2-1", "retry", "new_data")
     assert (lost["id"], lost["trigger"], lost["outcome"], lost["cause"]["kind"], lost["tasks"]) == (

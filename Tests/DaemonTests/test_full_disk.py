@@ -124,7 +124,7 @@ def test_a_push_that_cannot_be_stored_is_refused_and_taken_once_when_it_is_sent_
     assert events.line() == "manual "
     assert daemon.call("Push.Deliver", deliveries=[delivery])["results"] == [{"fate": "queued"}]
     assert events.line() == "push 42"
-    daemon.wait_until_said(f"1-{number + 1} finished")
+    daemon.wait_for_output(f"1-{number + 1} finished")
     assert daemon.call("Push.Deliver", deliveries=[delivery])["results"] == [{"fate": "known"}]
     daemon.kill()
     daemon.start()

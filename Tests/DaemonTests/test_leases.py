@@ -36,7 +36,7 @@ def test_a_lease_breaks_with_the_process_that_holds_it(daemon):
         foreground = daemon.show()
         holder.kill()
         wait_for_end(holder.pid)
-    daemon.wait_until_said("now in the background")
+    daemon.wait_for_output("now in the background")
     background = daemon.show()
     assert (foreground["phase"], background["phase"]) == ("foreground", "background")
     assert background["due_us"] - foreground["due_us"] == 3_600_000_000
@@ -48,7 +48,7 @@ def test_a_lease_ends_with_its_connection(daemon):
     lease = daemon.lease("foreground")
     assert lease.first == {"phase": "foreground"}
     lease.close()
-    daemon.wait_until_said("now in the background")
+    daemon.wait_for_output("now in the background")
     assert daemon.show()["phase"] == "background"
 
 
@@ -60,11 +60,11 @@ def test_an_app_is_in_the_foreground_as_long_as_one_lease_holds(daemon):
     first, second, other = daemon.lease("foreground"), daemon.lease("foreground"), daemon.lease("foreground", MAIL)
     first.close()
     other.close()
-    daemon.wait_until_said(f"{MAIL}: now in the background")
+    daemon.wait_for_output(f"{MAIL}: now in the background")
     assert daemon.show()["phase"] == "foreground"
     assert daemon.tell("background") == "foreground"
     second.close()
-    daemon.wait_until_said(f"{TODO}: now in the background")
+    daemon.wait_for_output(f"{TODO}: now in the background")
 
 
 def test_a_signal_without_lease_outlives_one_with(daemon):
@@ -75,7 +75,7 @@ def test_a_signal_without_lease_outlives_one_with(daemon):
     daemon.tell("foreground")
     lease.close()
     mark.close()
-    daemon.wait_until_said(f"{MAIL}: now in the background")
+    daemon.wait_for_output(f"{MAIL}: now in the background")
     assert daemon.show()["phase"] == "foreground"
 
 
@@ -92,7 +92,7 @@ def test_a_leased_entry_refreshes_stale_data_once(daemon):
     daemon.lease("foreground")
     daemon.lease("foreground")
     assert events.line() == "foreground"
-    daemon.wait_until_said("finished")
+    daemon.wait_for_output("finished")
     assert [refresh["trigger"] for refresh in daemon.history()] == ["foreground"]
 
 
@@ -121,10 +121,10 @@ def test_app_and_lease_are_told_five_seconds_before_the_deadline(daemon):
     daemon.start()
     lease, other = daemon.lease("launched"), daemon.lease("launched", MAIL)
     stream = daemon.run()
-    told = next(lease)
+    first = next(lease)
     assert events.line() == "urged"
     refresh = finished(stream)
-    assert told == {
+    assert first == {
         "phase": "background",
         "notice": {"kind": "expiring", "refresh": "1-1", "deadline_us": refresh["started_us"] + 6_000_000},
     }

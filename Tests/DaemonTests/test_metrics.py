@@ -36,22 +36,22 @@ def test_refreshes_are_counted_by_outcome_and_trigger(daemon):
     assert value(families(daemon), "refreshd_refreshes", "_total", outcome="new-data", trigger="manual") == 0
     first, second = daemon.refresh(), daemon.refresh()
     failed = daemon.refresh(MAIL, trigger="push")
-    told = families(daemon)
+    metrics = families(daemon)
     counts = {
         tuple(entry.labels.values()): entry.value
-        for entry in told["refreshd_refreshes"].samples if entry.name.endswith("_total") and entry.value
+        for entry in metrics["refreshd_refreshes"].samples if entry.name.endswith("_total") and entry.value
     }
     assert counts == {("new-data", "manual"): 2, ("failed", "push"): 1}
-    assert value(told, "refreshd_app_refreshes", "_total", app=TODO) == 2
-    assert value(told, "refreshd_app_fresh_timestamp_seconds", app=TODO) * 1e6 == pytest.approx(
+    assert value(metrics, "refreshd_app_refreshes", "_total", app=TODO) == 2
+    assert value(metrics, "refreshd_app_fresh_timestamp_seconds", app=TODO) * 1e6 == pytest.approx(
         second["started_us"], abs=1000)
-    assert not [entry for entry in told["refreshd_app_fresh_timestamp_seconds"].samples if entry.labels["app"] == MAIL]
+    assert not [entry for entry in metrics["refreshd_app_fresh_timestamp_seconds"].samples if entry.labels["app"] == MAIL]
     durations = [refresh["duration_us"] for refresh in (first, second, failed)]
-    assert value(told, "refreshd_refresh_duration_seconds", "_sum") * 1e6 == pytest.approx(sum(durations), abs=1)
-    assert value(told, "refreshd_refresh_duration_seconds", "_count") == 3
-    assert value(told, "refreshd_refresh_duration_seconds", "_bucket", le="600.0") == 3
+    assert value(metrics, "refreshd_refresh_duration_seconds", "_sum") * 1e6 == pytest.approx(sum(durations), abs=1)
+    assert value(metrics, "refreshd_refresh_duration_seconds", "_count") == 3
+    assert value(metrics, "refreshd_refresh_duration_seconds", "_bucket", le="600.0") == 3
     within = sum(duration <= 300_000 for duration in durations)
-    assert value(told, "refreshd_refresh_duration_seconds", "_bucket", le="0.3") == within
+    assert value(metrics, "refreshd_refresh_duration_seconds", "_bucket", le="0.3") == within
 
 
 def test_apps_are_counted_by_phase_and_by_hold(daemon):
@@ -60,13 +60,13 @@ def test_apps_are_counted_by_phase_and_by_hold(daemon):
     daemon.start()
     daemon.tell("foreground")
     daemon.call("Manager.Disable", apps=[MAIL])
-    told = families(daemon)
-    assert [value(told, "refreshd_apps", phase=phase) for phase in ("foreground", "background", "logged-out")] == [
+    metrics = families(daemon)
+    assert [value(metrics, "refreshd_apps", phase=phase) for phase in ("foreground", "background", "logged-out")] == [
         1, 1, 0,
     ]
-    assert value(told, "refreshd_held_apps", hold="disabled") == 1
-    assert value(told, "refreshd_held_apps", hold="never") == 1
-    assert value(told, "refreshd_running_refreshes") == 0
+    assert value(metrics, "refreshd_held_apps", hold="disabled") == 1
+    assert value(metrics, "refreshd_held_apps", hold="never") == 1
+    assert value(metrics, "refreshd_running_refreshes") == 0
 
 
 def test_counters_begin_with_the_daemon_and_starts_do_not(daemon):
@@ -74,12 +74,12 @@ def test_counters_begin_with_the_daemon_and_starts_do_not(daemon):
     daemon.start()
     daemon.refresh()
     daemon.restart()
-    told = families(daemon)
-    assert value(told, "refreshd_starts", "_total") == 2
-    assert value(told, "refreshd_app_refreshes", "_total", app=TODO) == 0
+    metrics = families(daemon)
+    assert value(metrics, "refreshd_starts", "_total") == 2
+    assert value(metrics, "refreshd_app_refreshes", "_total", app=TODO) == 0
     since = daemon.status()["since_us"]
-    assert value(told, "refreshd_wakes", "_created") * 1e6 == pytest.approx(since, abs=1000)
-    assert value(told, "refreshd_start_timestamp_seconds") * 1e6 == pytest.approx(since, abs=1000)
+    assert value(metrics, "refreshd_wakes", "_created") * 1e6 == pytest.approx(since, abs=1000)
+    assert value(metrics, "refreshd_start_timestamp_seconds") * 1e6 == pytest.approx(since, abs=1000)
 
 
 def test_wakes_and_writes_are_counted(daemon):
@@ -92,11 +92,11 @@ def test_wakes_and_writes_are_counted(daemon):
         pass
     events.close()
     daemon.settle()
-    told = families(daemon)
-    assert value(told, "refreshd_wakes", "_total") >= 1
-    assert value(told, "refreshd_store_write_seconds", "_count") >= 2
-    assert value(told, "refreshd_store_write_seconds", "_sum") > 0
-    assert value(told, "refreshd_store_failed_writes", "_total") == 0
+    metrics = families(daemon)
+    assert value(metrics, "refreshd_wakes", "_total") >= 1
+    assert value(metrics, "refreshd_store_write_seconds", "_count") >= 2
+    assert value(metrics, "refreshd_store_write_seconds", "_sum") > 0
+    assert value(metrics, "refreshd_store_failed_writes", "_total") == 0
 
 
 def test_a_family_that_is_measured_says_its_unit_and_all_are_explained(daemon):

@@ -48,8 +48,8 @@ def test_stopping_is_told_with_the_time_that_it_may_take(daemon):
     daemon.signal(signal.SIGTERM)
     stopping = daemon.notices.wait("STOPPING")
     assert stopping["STATUS"] == "Stopping: 1 refresh to end first."
-    told = stopping if "EXTEND_TIMEOUT_USEC" in stopping else daemon.notices.wait("EXTEND_TIMEOUT_USEC")
-    assert 20_000_000 < int(told["EXTEND_TIMEOUT_USEC"]) <= 60_000_000
+    notice = stopping if "EXTEND_TIMEOUT_USEC" in stopping else daemon.notices.wait("EXTEND_TIMEOUT_USEC")
+    assert 20_000_000 < int(notice["EXTEND_TIMEOUT_USEC"]) <= 60_000_000
     go.let_go()
     assert daemon.wait() == 0
 
@@ -99,5 +99,5 @@ def test_nobody_needs_to_listen(daemon):
     """Without $NOTIFY_SOCKET the daemon runs all the same."""
     daemon.app("exit 100")
     daemon.launch(environment={"NOTIFY_SOCKET": ""})
-    daemon.wait_until_said("ready")
+    daemon.wait_for_output("ready")
     assert daemon.refresh()["outcome"] == "no_data"

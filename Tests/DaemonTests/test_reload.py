@@ -105,7 +105,7 @@ def test_sighup_reloads(daemon):
     daemon.signal(signal.SIGHUP)
     assert str(daemon.file(MAIL)) in daemon.notices.wait("READY")["STATUS"]
     assert len(daemon.status()["configuration"]["problems"]) == 3
-    assert any("colour" in line for line in daemon.said)
+    assert any("colour" in line for line in daemon.output)
     assert apps(daemon) == [MAIL, TODO]
 
 
@@ -127,7 +127,7 @@ def test_a_reload_that_changes_nothing_starts_nothing(daemon, phase):
     daemon.start()
     events.line()
     daemon.tell(phase)
-    daemon.wait_until_said("finished")
+    daemon.wait_for_output("finished")
     before = daemon.show()
     for _ in range(3):
         daemon.call("Manager.Reload")

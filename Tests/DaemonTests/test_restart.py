@@ -21,7 +21,7 @@ def test_a_restart_moves_nothing(daemon, how):
     daemon.app("exit 0", id=MAIL, foreground_interval="1h")
     daemon.start()
     daemon.tell("foreground", MAIL)
-    daemon.wait_until_said("finished", times=2)
+    daemon.wait_for_output("finished", times=2)
     daemon.settle()
     before = [daemon.show(app) for app in (TODO, MAIL)]
     end(daemon, how)
@@ -41,12 +41,12 @@ def test_the_next_refresh_is_neither_earlier_nor_later(daemon, how):
     daemon.app(f"echo run > {events}", background_interval="1s")
     daemon.start()
     events.line()
-    daemon.wait_until_said("finished")
+    daemon.wait_for_output("finished")
     daemon.settle()
     end(daemon, how)
     daemon.start()
     events.line()
-    daemon.wait_until_said("finished", times=2)
+    daemon.wait_for_output("finished", times=2)
     daemon.settle()
     second, first = [refresh["started_us"] for refresh in daemon.history()[:2]]
     assert 1_000_000 - CLOCK_READING <= second - first < 1_500_000
@@ -110,7 +110,7 @@ def test_what_is_known_of_an_app_outlives_its_file(daemon):
     """An app whose file is removed and comes back keeps its schedule, its history and its intervals."""
     daemon.app("exit 0", background_interval="1h")
     daemon.start()
-    daemon.wait_until_said("finished")
+    daemon.wait_for_output("finished")
     daemon.call("Manager.Set", apps=[TODO], background_interval="2h")
     before = daemon.show()
     text = daemon.file().read_text()

@@ -81,7 +81,7 @@ def test_the_end_of_the_connection_stops_nothing(daemon):
     events.line()
     stream.close()
     go.let_go()
-    daemon.wait_until_said("finished")
+    daemon.wait_for_output("finished")
     assert [refresh["outcome"] for refresh in daemon.history()] == ["new_data"]
 
 

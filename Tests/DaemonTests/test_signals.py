@@ -109,7 +109,7 @@ def test_entering_the_foreground(daemon, on_foreground, before, trigger):
     assert app.get("running", {}).get("trigger") == trigger
     if trigger:
         go.let_go()
-        daemon.wait_until_said("finished" if before != "exit 1" else "failed", times=2 if before else 1)
+        daemon.wait_for_output("finished" if before != "exit 1" else "failed", times=2 if before else 1)
     assert [refresh["trigger"] for refresh in daemon.history()] == [trigger] * bool(trigger) + ["manual"] * bool(before)
     app = daemon.show()
     assert app["verdict"] == "not_due"
@@ -128,7 +128,7 @@ def test_a_switch_stops_no_refresh(daemon):
         daemon.tell(signal)
         assert daemon.show()["verdict"] == "refreshing"
     go.let_go()
-    daemon.wait_until_said("finished: new data")
+    daemon.wait_for_output("finished: new data")
     assert [refresh["outcome"] for refresh in daemon.history()] == ["new_data"]
 
 

@@ -12,28 +12,28 @@ def tells(pipe):
 @needs_root
 def test_stale_data_is_told_of_and_listed_first(daemon, wall, machine):
     """The command is not a refresh, and has no token to complete."""
-    told = daemon.pipe("told")
+    reports = daemon.pipe("told")
     daemon.app("exit 100", id=MAIL)
-    daemon.app("exit 100", stale_after="1h", on_stale=tells(told))
+    daemon.app("exit 100", stale_after="1h", on_stale=tells(reports))
     machine.boot()
     daemon.refresh()
     assert [row["id"] for row in daemon.call("Manager.List")["apps"]] == [MAIL, TODO]
     daemon.stop()
     wall.set_off(+1)
     machine.boot()
-    app, age, token = told.line().split()
+    app, age, token = reports.line().split()
     assert app == TODO and abs(int(age) - 86_400) < 60 and token == "none"
     stale, fresh = daemon.call("Manager.List")["apps"]
     assert (stale["id"], fresh["id"]) == (TODO, MAIL) and "stale_since_us" not in fresh
     assert stale["stale_since_us"] == stale["fresh_us"] + DAY // 24
     shown = daemon.show()
     assert (shown["stale_after_us"], shown["stale_since_us"]) == (DAY // 24, stale["stale_since_us"])
-    daemon.wait_until_said("its data is stale: 1d")
-    daemon.wait_until_said("on_stale: aloud")
+    daemon.wait_for_output("its data is stale: 1d")
+    daemon.wait_for_output("on_stale: aloud")
     daemon.stop()
     machine.boot()
     daemon.settle()
-    assert told.lines_so_far() == [] and len(daemon.history()) == 1
+    assert reports.lines_so_far() == [] and len(daemon.history()) == 1
     daemon.refresh()
     assert [row["id"] for row in daemon.call("Manager.List")["apps"]] == [MAIL, TODO]
 
@@ -41,18 +41,18 @@ def test_stale_data_is_told_of_and_listed_first(daemon, wall, machine):
 @needs_root
 def test_an_app_that_is_off_is_not_told_of(daemon, wall, machine):
     """An app without any data is stale from its first sighting on."""
-    told = daemon.pipe("told")
-    daemon.app("exit 100", stale_after="1h", on_stale=tells(told))
-    daemon.app("exit 100", id=MAIL, stale_after="1h", on_stale=tells(told))
+    reports = daemon.pipe("told")
+    daemon.app("exit 100", stale_after="1h", on_stale=tells(reports))
+    daemon.app("exit 100", id=MAIL, stale_after="1h", on_stale=tells(reports))
     machine.boot()
     daemon.call("Manager.Disable", apps=[TODO])
     daemon.stop()
     wall.set_off(+1)
     machine.boot()
-    assert told.line().split()[0] == MAIL
+    assert reports.line().split()[0] == MAIL
     assert "stale_since_us" not in daemon.show()
     daemon.settle()
-    assert told.lines_so_far() == []
+    assert reports.lines_so_far() == []
 
 
 @needs_root
@@ -62,25 +62,25 @@ def test_a_command_that_cannot_tell_is_a_warning(daemon, wall, machine):
     daemon.stop()
     wall.set_off(+1)
     machine.boot()
-    daemon.wait_until_said("cannot tell of stale data by on_stale: it ended with exit code 3")
+    daemon.wait_for_output("cannot tell of stale data by on_stale: it ended with exit code 3")
     assert daemon.history() == []
 
 
 @needs_root
 def test_a_daemon_that_stops_takes_the_command_with_it(daemon, wall, machine):
     """Nobody waits for the command, and it does not outlive the daemon."""
-    told, go = daemon.pipe("told"), daemon.pipe("go")
+    reports, go = daemon.pipe("told"), daemon.pipe("go")
     daemon.app(
-        "exit 100", stale_after="1h", on_stale=["/bin/sh", "-c", f"trap '' TERM; echo > {told}; read _ < {go}; echo > {told}"]
+        "exit 100", stale_after="1h", on_stale=["/bin/sh", "-c", f"trap '' TERM; echo > {reports}; read _ < {go}; echo > {reports}"]
     )
     machine.boot()
     daemon.stop()
     wall.set_off(+1)
     machine.boot()
-    told.line()
+    reports.line()
     assert daemon.stop() == 0
     go.let_go()
-    assert told.lines_so_far() == []
+    assert reports.lines_so_far() == []
 
 
 @needs_root
@@ -94,6 +94,6 @@ def test_who_watches_is_told_of_stale_data(daemon, wall, machine):
     machine.boot()
     stream = daemon.client.stream("Manager.Watch")
     daemon.call("Manager.Enable", apps=[TODO])
-    told = [next(stream)["event"] for _ in range(3)]
-    [stale] = [event for event in told if event["kind"] == "stale"]
+    reports = [next(stream)["event"] for _ in range(3)]
+    [stale] = [event for event in reports if event["kind"] == "stale"]
     assert (stale["app"], stale["since_us"]) == (TODO, fresh["started_us"])

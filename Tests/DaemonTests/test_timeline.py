@@ -25,11 +25,11 @@ def test_every_refresh_since_then_is_told_the_newest_first(daemon):
     assert timeline(daemon, since + 3_600_000_000) == {"past": []}
 
 
-def test_what_runs_and_what_waits_is_told(daemon):
+def test_the_timeline_has_what_runs_and_what_waits(daemon):
     gate = daemon.pipe("gate")
     daemon.app(f"cat {gate}", background_interval="1h")
     daemon.start()
-    daemon.wait_until_said("started")
+    daemon.wait_for_output("started")
     daemon.call("Manager.Pause")
     daemon.app("exit 100", id=MAIL, background_interval="1h")
     daemon.call("Manager.Reload")
@@ -62,7 +62,7 @@ def test_the_past_outlives_the_daemon(daemon):
 
 
 @pytest.mark.skipif(os.geteuid() != 0, reason="only root may become another user")
-def test_only_who_may_ask_about_the_app_is_told(daemon):
+def test_the_timeline_is_for_who_may_ask_about_the_app(daemon):
     daemon.app("exit 100")
     daemon.start()
     with fails("org.refreshd.NoSuchApp", app=MAIL):

@@ -44,10 +44,10 @@ def test_phases_and_switches_are_told_once(daemon):
     daemon.call("Manager.Resume")
     events = []
     while len(events) < 4:
-        told = event(stream)
-        if told["kind"] not in ("held", "released"):
-            events.append(told)
-    assert [told["kind"] for told in events] == ["phase_changed"] + ["switch_changed"] * 3
+        seen = event(stream)
+        if seen["kind"] not in ("held", "released"):
+            events.append(seen)
+    assert [seen["kind"] for seen in events] == ["phase_changed"] + ["switch_changed"] * 3
     assert events[0]["phase"] == "logged_out"
     assert (events[1]["app"], events[1]["is_disabled"]) == (TODO, True)
     assert events[2]["pause"] == {"until_ac": False} and "app" not in events[2]
@@ -63,9 +63,9 @@ def test_a_wait_is_told_when_it_begins_and_ends(daemon):
     held = event(stream)
     assert (held["kind"], held["app"], [hold["name"] for hold in held["holds"]]) == ("held", TODO, ["paused"])
     daemon.call("Manager.Resume")
-    told = {told["kind"]: told for told in (event(stream) for _ in range(4))}
-    assert set(told) == {"switch_changed", "released", "started", "ended"}
-    assert told["released"]["wait"]["holds"] == ["paused"]
+    seen = {seen["kind"]: seen for seen in (event(stream) for _ in range(4))}
+    assert set(seen) == {"switch_changed", "released", "started", "ended"}
+    assert seen["released"]["wait"]["holds"] == ["paused"]
 
 
 def test_only_the_named_apps_are_told_about(daemon):
@@ -113,7 +113,7 @@ def test_a_process_that_attaches_and_leaves_is_told(daemon):
     daemon.start()
     stream = watch(daemon)
     attached = daemon.client.stream("App.Attach", app=TODO)
-    told = event(stream)
-    assert (told["kind"], told["app"]) == ("attached", TODO)
+    seen = event(stream)
+    assert (seen["kind"], seen["app"]) == ("attached", TODO)
     attached.close()
     assert event(stream)["kind"] == "detached"

@@ -98,7 +98,7 @@ class App:
         task = f"printf '%s %s %s\\n' $REFRESH_TRIGGER \"${{REFRESH_CONTENT_ID:--}}\" \"$(cat)\" > {self.wakes}"
         daemon.app(task, id=id, **{**UNLIMITED, **keys})
 
-    def told(self, count=1):
+    def delivered(self, count=1):
         """Waits for the next wakes by push, and returns their payloads."""
         payloads = []
         for line in self.wakes.lines(count):

@@ -84,18 +84,18 @@ WRONG = {
 @pytest.mark.parametrize("bytes", WRONG.values(), ids=WRONG.keys())
 def test_what_mqtt_does_not_allow_ends_that_connection_and_no_other(running, small, ntfy, app, bytes):
     small.send_bytes(bytes)
-    running.wait_until_said("Broker broker is not connected: cannot stay connected to 127.0.0.1")
+    running.wait_for_output("Broker broker is not connected: cannot stay connected to 127.0.0.1")
     only_the_broker_is_lost(running, ntfy, app, small)
 
 
 def test_an_unknown_property_is_named(running, small):
     small.send_bytes(UNKNOWN_PROPERTY)
-    running.wait_until_said("a packet has the property 99, which MQTT 5 does not have")
+    running.wait_for_output("a packet has the property 99, which MQTT 5 does not have")
 
 
 def test_a_large_packet_that_is_no_message_is_named(running, small):
     small.send_bytes(WRONG["large answer"])
-    running.wait_until_said("more than max_packet (8192)")
+    running.wait_for_output("more than max_packet (8192)")
 
 
 @pytest.mark.bound(120)
@@ -137,7 +137,7 @@ def test_a_large_packet_by_tls_costs_no_memory(daemon, app, bridge, small, certi
         # In kB.
         assert status(bridge.pid, "VmHWM") - before < 8192
         small.send_bytes(UNKNOWN_PROPERTY)
-        bridge.wait_until_said("a packet has the property 99")
+        bridge.wait_for_output("a packet has the property 99")
         small.wait_for_connects(2)
     finally:
         front.close()

@@ -104,7 +104,7 @@ def test_a_credential_that_others_may_read_is_not_used(daemon, app, bridge, ntfy
     bridge.start()
     problem = bridge.wait_until_lost("home")["problem"]
     assert str(credential) in problem and "0600" in problem
-    assert TOKEN not in problem + "\n".join(bridge.said)
+    assert TOKEN not in problem + "\n".join(bridge.output)
     assert ntfy.asked == []
 
 
@@ -120,7 +120,7 @@ def test_a_daemon_that_hangs_holds_nobody_up(daemon, app, bridge, ntfy):
     # The bridge handles the signal, and ends at once.
     bridge.configure(ntfy=source(ntfy), sse={"name": "news", "colour": 1})
     bridge.signal(signal.SIGHUP)
-    bridge.wait_until_said("colour")
+    bridge.wait_for_output("colour")
     bridge.configure(ntfy=source(ntfy))
     assert bridge.stop() == 0
     daemon.signal(signal.SIGCONT)
@@ -138,7 +138,7 @@ def test_a_daemon_that_is_away_costs_nothing_while_messages_wait(daemon, app, br
     # More messages than the bridge accepts.
     for number in range(1, 201):
         ntfy.publish(TOPIC, push(number, filling="x" * 3900))
-    bridge.wait_until_said("messages wait")
+    bridge.wait_for_output("messages wait")
     spent = bridge.cpu()
     assert not ntfy.is_asked_within(4)
     assert bridge.cpu() - spent < 0.2
@@ -157,7 +157,7 @@ def test_two_bridges_do_not_work_on_one_state(daemon, bridge, ntfy):
 
 
 @pytest.mark.parametrize(
-    "words, code, said",
+    "words, code, message",
     [
         (["--help"], 0, "Usage: refresh-push"),
         (["--version"], 0, "refresh-push 0."),
@@ -166,9 +166,9 @@ def test_two_bridges_do_not_work_on_one_state(daemon, bridge, ntfy):
         (["--config", "/nowhere", "--state", "/proc/nowhere"], 73, "--state"),
     ],
 )
-def test_the_command_line(words, code, said):
+def test_the_command_line(words, code, message):
     ended = subprocess.run([REFRESH_PUSH, *words], capture_output=True, text=True, timeout=30)
-    assert (ended.returncode, said in ended.stdout + ended.stderr) == (code, True), ended
+    assert (ended.returncode, message in ended.stdout + ended.stderr) == (code, True), ended
 
 
 def test_a_damaged_memory_is_for_a_person_to_look_at(daemon, bridge, ntfy):
@@ -192,8 +192,8 @@ def test_what_a_topic_names_is_told_only_if_it_is_an_app(daemon, app, bridge):
         bridge.wait_until_connected("broker")
         small.wait_for_client()
         small.send("test/" + "word " * 100, push(1), 1)
-        bridge.wait_until_said("had a message that is refused")
-        assert "word word" not in "\n".join(bridge.said)
+        bridge.wait_for_output("had a message that is refused")
+        assert "word word" not in "\n".join(bridge.output)
     finally:
         small.close()
 
@@ -210,7 +210,7 @@ def test_without_a_source_it_says_so_and_waits_for_one(daemon, app, bridge, ntfy
     daemon.start()
     bridge.configure()
     bridge.start()
-    bridge.wait_until_said("No source is configured")
+    bridge.wait_for_output("No source is configured")
     assert daemon.status().get("push") is None
     bridge.configure(ntfy=source(ntfy))
     bridge.signal(signal.SIGHUP)
@@ -220,7 +220,7 @@ def test_without_a_source_it_says_so_and_waits_for_one(daemon, app, bridge, ntfy
     # The first configuration again.
     bridge.configure()
     bridge.signal(signal.SIGHUP)
-    bridge.wait_until_said("No source is configured", times=2)
+    bridge.wait_for_output("No source is configured", times=2)
     bound = Bound(15)
     while daemon.status().get("push"):
         assert bound.left, "the bridge stays with the daemon without a source"

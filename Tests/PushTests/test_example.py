@@ -59,8 +59,8 @@ def test_a_push_starts_a_download_and_the_app_is_woken_again_when_it_is_there(da
     broker.publish(f"test/{SONG}", push(42))
     files.wait_until_held("plain")
     # The refresh ends while the download continues.
-    [told] = wait_for_refreshes(daemon, 1)
-    assert (told["trigger"], told["content_id"], told["outcome"]) == ("push", "42", "new_data")
+    [refresh] = wait_for_refreshes(daemon, 1)
+    assert (refresh["trigger"], refresh["content_id"], refresh["outcome"]) == ("push", "42", "new_data")
     assert not (song / "42.flac").exists()
     files.let_go()
     _, woken = wait_for_refreshes(daemon, 2)
@@ -73,8 +73,8 @@ def test_a_push_starts_a_download_and_the_app_is_woken_again_when_it_is_there(da
 
 def test_what_is_no_number_is_not_put_into_a_url(daemon, broker, files, song):
     broker.publish(f"test/{SONG}", push("../../x"))
-    [told] = wait_for_refreshes(daemon, 1)
-    assert (told["content_id"], told["outcome"]) == ("../../x", "failed")
+    [refresh] = wait_for_refreshes(daemon, 1)
+    assert (refresh["content_id"], refresh["outcome"]) == ("../../x", "failed")
     assert files.requests == [] and daemon.call("Transfers.List", app=SONG)["transfers"] == []
 
 

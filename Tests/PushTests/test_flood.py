@@ -33,11 +33,11 @@ def content(app, number):
 class Flood:
     def __init__(self, daemon, bridge, broker, ntfy):
         self.daemon, self.bridge, self.broker, self.ntfy = daemon, bridge, broker, ntfy
-        self.told = daemon.directory / "told"
-        self.told.mkdir()
-        self.told.chmod(0o777)
+        self.delivered = daemon.directory / "told"
+        self.delivered.mkdir()
+        self.delivered.chmod(0o777)
         for app in APPS:
-            daemon.app(f"printf '%s\\n' \"$(cat)\" >> {self.told}/$REFRESH_APP", id=app)
+            daemon.app(f"printf '%s\\n' \"$(cat)\" >> {self.delivered}/$REFRESH_APP", id=app)
         self.last = [App(daemon, f"org.example.last{number}") for number in range(2)]
         daemon.start()
         topics = {app: f"upApp{number:08}" for number, app in enumerate(APPS) if not by_mqtt(app)}
@@ -113,7 +113,7 @@ class Flood:
 
     def payloads(self, app):
         """The number of deliveries of each message to the app."""
-        file = self.told / app
+        file = self.delivered / app
         lines = file.read_text().splitlines() if file.exists() else []
         return collections.Counter(json.loads(line)["number"] for line in lines)
 

@@ -64,7 +64,7 @@ def test_the_topic_says_for_which_app_a_message_is(daemon, app, bridge, broker):
     payload = push(42, news="3 new")
     broker.publish(TOPIC, payload)
     broker.publish(f"test/{MAIL}", push("a"))
-    assert app.told() == [payload]
+    assert app.delivered() == [payload]
     assert mail.ids() == ["a"]
     assert bridge.source("broker")["kind"] == "mqtt"
 
@@ -116,12 +116,12 @@ def test_topics_payloads_and_passwords_are_in_no_log_and_no_status(daemon, runni
     broker.publish(TOPIC, push(1, secret="hunter3"))
     broker.publish(TOPIC, "hunter3")
     broker.publish(TOPIC, push(2))
-    app.told(2)
+    app.delivered(2)
     command = open(f"/proc/{running.pid}/cmdline").read()
     shown = [str(daemon.call(f"Manager.{method}", **more)) for method, more in [
         ("Status", {}), ("Why", {"app": TODO}), ("History", {"app": TODO}), ("Metrics", {})]]  # fmt: skip
     for secret in ["hunter3", PASSWORD, TOPIC]:
-        assert secret not in "\n".join([command, *shown, *running.said, *daemon.said])
+        assert secret not in "\n".join([command, *shown, *running.output, *daemon.output])
 
 
 # Repeated messages.
@@ -180,14 +180,14 @@ def test_a_message_that_is_not_stored_is_not_acknowledged(daemon, running, broke
     daemon.signal(signal.SIGSTOP)
     for number in range(1, 4):
         broker.publish(TOPIC, push(number))
-    broker.wait_until_said("Sending PUBLISH to refreshd-", 3)
+    broker.wait_for_output("Sending PUBLISH to refreshd-", 3)
     daemon.kill()
     running.kill()
-    assert not any("PUBACK from refreshd-" in line for line in broker.said)
+    assert not any("PUBACK from refreshd-" in line for line in broker.output)
     daemon.start()
     running.start()
     assert app.ids(3) == ["1", "2", "3"]
-    broker.wait_until_said("PUBACK from refreshd-", 3)
+    broker.wait_for_output("PUBACK from refreshd-", 3)
     app.no_more()
 
 
@@ -217,8 +217,8 @@ def test_acknowledgements_that_are_lost_on_a_bad_line_wake_nobody_twice(daemon, 
     assert app.ids(10) == [str(number) for number in range(10)]
     line.is_losing = False
     line.cut()
-    broker.wait_until_said("PUBACK from refreshd-", 10)
-    assert sum("Sending PUBLISH to refreshd-" in line for line in broker.said) == 20
+    broker.wait_for_output("PUBACK from refreshd-", 10)
+    assert sum("Sending PUBLISH to refreshd-" in line for line in broker.output) == 20
     app.no_more()
 
 
@@ -313,7 +313,7 @@ def test_a_broker_that_is_back_with_an_older_session_is_asked_for_the_topic_agai
     broker.kill()
     bridge.wait_until_lost("broker")
     broker.start()
-    broker.wait_until_said("test/+ (QoS 1)", times=2)
+    broker.wait_for_output("test/+ (QoS 1)", times=2)
     broker.publish(TOPIC, push(2))
     assert app.ids() == ["2"]
     app.no_more()
@@ -365,17 +365,17 @@ def problem(daemon, bridge, **keys):
 def test_a_broker_with_a_certificate_of_nobody_is_a_problem(daemon, app, bridge, broker):
     keys = broker.source()
     del keys["ca_file"]
-    said = problem(daemon, bridge, **keys)
-    assert "certificate" in said and "ca_file" in said
-    assert not any(" as refreshd-" in line for line in broker.said)
+    shown = problem(daemon, bridge, **keys)
+    assert "certificate" in shown and "ca_file" in shown
+    assert not any(" as refreshd-" in line for line in broker.output)
 
 
 def test_a_wrong_password_is_a_problem(daemon, app, bridge, broker, scratch):
     file = scratch / "wrong"
     file.write_text(f"{USER}:hunter1\n")
     file.chmod(0o600)
-    said = problem(daemon, bridge, **broker.source(credential_file=str(file)))
-    assert "credential_file" in said and "hunter1" not in said
+    shown = problem(daemon, bridge, **broker.source(credential_file=str(file)))
+    assert "credential_file" in shown and "hunter1" not in shown
 
 
 def test_a_password_file_that_others_may_read_is_a_problem(daemon, app, bridge, broker):
@@ -387,8 +387,8 @@ def test_a_password_file_that_others_may_read_is_a_problem(daemon, app, bridge, 
 
 @pytest.mark.parametrize("small", [{"grants": 0x87}, {"versions": [V311], "grants": 0x80}], indirect=True)
 def test_a_topic_that_the_broker_refuses_is_a_problem(daemon, app, bridge, small):
-    said = problem(daemon, bridge, **small.source())
-    assert "check topic" in said and "test/" not in said
+    shown = problem(daemon, bridge, **small.source())
+    assert "check topic" in shown and "test/" not in shown
 
 
 @pytest.mark.parametrize("small", [{"grants": 0}], indirect=True)
@@ -547,13 +547,13 @@ def test_a_daemon_that_takes_longer_than_the_broker_waits_gets_each_message_once
     daemon.signal(signal.SIGSTOP)
     for number in (1, 2):
         broker.publish(TOPIC, push(number))
-    broker.wait_until_said("Received PINGREQ from refreshd-", 2)
-    assert not any("PUBACK from refreshd-" in line for line in broker.said)
+    broker.wait_for_output("Received PINGREQ from refreshd-", 2)
+    assert not any("PUBACK from refreshd-" in line for line in broker.output)
     daemon.signal(signal.SIGCONT)
     assert app.ids(2) == ["1", "2"]
     broker.publish(TOPIC, push(3))
     assert app.ids() == ["3"]
-    assert not any("has exceeded timeout" in line for line in broker.said)
+    assert not any("has exceeded timeout" in line for line in broker.output)
     app.no_more()
 
 
@@ -571,4 +571,4 @@ def test_a_broker_that_is_gone_is_asked_now_and_then(running, app, broker):
     assert lives_on(running, 5)
     assert running.cpu() - before < 0.2
     # Nothing changed, so there is no further report.
-    assert sum("Broker broker is not connected" in line for line in running.said) <= 2
+    assert sum("Broker broker is not connected" in line for line in running.output) <= 2

@@ -38,7 +38,7 @@ def test_one_connection_has_the_messages_of_all_apps(running, ntfy, app, mail):
     payload = push(42, news="3 new")
     ntfy.publish(TOPICS[TODO], payload)
     ntfy.publish(TOPICS[MAIL], push("a"))
-    assert app.told() == [payload]
+    assert app.delivered() == [payload]
     assert mail.ids() == ["a"]
     [asked] = ntfy.asked
     assert sorted(asked.topics) == sorted(TOPICS.values())
@@ -79,7 +79,7 @@ def test_what_came_while_the_bridge_was_away_comes_when_it_is_back(running, ntfy
 def test_what_came_while_the_daemon_was_away_comes_when_it_is_back(daemon, running, ntfy, app, end):
     ntfy.publish(TOPICS[TODO], push(1))
     assert app.ids() == ["1"]
-    daemon.wait_until_said("finished")
+    daemon.wait_for_output("finished")
     daemon.settle()
     getattr(daemon, end)()
     for number in range(2, 6):
@@ -104,7 +104,7 @@ def test_what_came_while_the_server_was_unreachable_comes_when_it_is_back(runnin
 def test_everything_is_killed_at_once_and_nothing_is_lost(daemon, running, ntfy, app):
     ntfy.publish(TOPICS[TODO], push(1))
     assert app.ids() == ["1"]
-    daemon.wait_until_said("finished")
+    daemon.wait_for_output("finished")
     daemon.settle()
     running.kill()
     daemon.kill()
@@ -182,7 +182,7 @@ def test_a_message_in_base64_is_read(running, ntfy, app):
     payload = push(42)
     message = ntfy.publish(TOPICS[MAIL], b"\xff", unified_push=True)
     ntfy.repeat({**message, "id": "x" * 12, "topic": TOPICS[TODO], "message": base64.b64encode(payload.encode()).decode()})
-    assert app.told() == [payload]
+    assert app.delivered() == [payload]
 
 
 @pytest.mark.parametrize(
@@ -254,7 +254,7 @@ def test_a_server_that_knows_nobody_is_a_problem_without_the_secrets(daemon, app
     problem = bridge.wait_until_lost("home")["problem"]
     assert "403" in problem and "credential_file" in problem
     for secret in TOPICS.values():
-        assert secret not in problem + "\n".join(bridge.said + daemon.said)
+        assert secret not in problem + "\n".join(bridge.output + daemon.output)
 
 
 def test_a_server_with_a_certificate_of_nobody_is_a_problem(daemon, app, bridge, ntfy):
@@ -314,7 +314,7 @@ def test_other_sources_are_in_force_after_a_reload_and_a_wrong_file_changes_noth
     assert app.ids() == ["1"]
     running.configure(ntfy={**other, "colour": "blue"})
     running.signal(signal.SIGHUP)
-    running.wait_until_said("colour")
+    running.wait_for_output("colour")
     ntfy.publish("upOther012345", push(2))
     assert app.ids() == ["2"]
 
@@ -323,24 +323,24 @@ def test_topics_and_payloads_are_in_no_log_and_no_status(daemon, running, ntfy, 
     ntfy.publish(TOPICS[TODO], push(1, secret="hunter2"))
     ntfy.publish(TOPICS[TODO], "hunter2")
     ntfy.publish(TOPICS[TODO], push(2))
-    app.told(2)
+    app.delivered(2)
     command = open(f"/proc/{running.pid}/cmdline").read()
     shown = [str(daemon.call(f"Manager.{method}", **more)) for method, more in [
         ("Status", {}), ("Why", {"app": TODO}), ("History", {"app": TODO}), ("Metrics", {})]]  # fmt: skip
     for secret in ["hunter2", *TOPICS.values()]:
-        assert secret not in "\n".join([command, *shown, *running.said, *daemon.said])
+        assert secret not in "\n".join([command, *shown, *running.output, *daemon.output])
 
 
 def test_its_memory_is_bounded_while_the_daemon_is_away(daemon, running, ntfy, app):
     ntfy.publish(TOPICS[TODO], push(1))
     assert app.ids() == ["1"]
     before = status(running.pid, "VmRSS")
-    daemon.wait_until_said("finished")
+    daemon.wait_for_output("finished")
     daemon.settle()
     daemon.kill()
     # 40 MB: the memory of a bridge without flow control.
     for number in range(2, 10_002):
         ntfy.publish(TOPICS[TODO], push(number, filling="x" * 3900))
     daemon.start()
-    app.told(1)
+    app.delivered(1)
     assert status(running.pid, "VmHWM") - before < 8192

@@ -24,7 +24,7 @@ def running(daemon, app, bridge, nchan):
 def test_an_event_wakes_the_app(running, nchan, app):
     payload = push(42, news="3 new")
     nchan.publish("todo", payload)
-    assert app.told() == [payload]
+    assert app.delivered() == [payload]
     running.wait_for_count("news", received=1)
 
 
@@ -50,7 +50,7 @@ def test_what_came_while_the_bridge_was_away_comes_when_it_is_back(running, ncha
 def test_what_came_while_the_daemon_was_away_comes_when_it_is_back(daemon, running, nchan, app, end):
     nchan.publish("todo", push(1))
     assert app.ids() == ["1"]
-    daemon.wait_until_said("finished")
+    daemon.wait_for_output("finished")
     daemon.settle()
     getattr(daemon, end)()
     for number in range(2, 6):
@@ -100,8 +100,8 @@ def test_a_stream_that_says_no_more_is_not_asked_again(daemon, app, bridge, ncha
     daemon.start()
     bridge.configure(sse=source(nchan, url=nchan.url("none")))
     bridge.start()
-    said = bridge.wait_until_lost("news")
-    assert "204" in said["problem"] and "retry_us" not in said
+    lost = bridge.wait_until_lost("news")
+    assert "204" in lost["problem"] and "retry_us" not in lost
 
 
 def test_a_wrong_password_is_a_problem(daemon, app, bridge, nchan):

@@ -41,7 +41,7 @@ import Testing
     pushes.note(try kept(1, 2), of: PushID(1))
     pushes.note(try kept(2, 2), of: PushID(2))
     pushes.note(try kept(1, 2, attempts: 1), of: PushID(1))
-    let told = [1, 2, 3].map { pushes.note(.gone, of: PushID($0))?.isTold }
+    let told = [1, 2, 3].map { pushes.note(.gone, of: PushID($0))?.wasDelivered }
     #expect(told == [true, false, nil])
   }
 }

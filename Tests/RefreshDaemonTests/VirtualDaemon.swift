@@ -34,7 +34,7 @@ final class VirtualDaemon {
     let ports = Ports(
       scheduler: scheduler, store: store, launcher: launcher,
       choice: ChosenLauncher.Choice(asked: .spawn, name: "memory", reason: "a test"), conditions: CalmMachine(),
-      zone: { UTCZone() }, files: FilesAtOnce(settings),
+      zone: { SimulatedZone(offset: 0) }, files: FilesAtOnce(settings),
       diskSpace: { { needs, _, answer in answer(needs.keys.sorted()) } },
       forecast: { _, _ in }, reactor: nil, journal: DaemonJournal { _ in }, notify: { _, _ in }, trimMemory: {},
       access: Access(uid: 0, group: nil, bridge: nil))
@@ -47,53 +47,6 @@ final class VirtualDaemon {
   func send(_ signal: Signal, of app: AppID) {
     daemon.audience.changePhase(of: app) { daemon.handle(.signalled(app, signal)) }
     scheduler.run(for: .zero)
-  }
-}
-
-/// Virtual time, which passes only when the test says so.
-final class VirtualScheduler: Scheduler {
-  private final class Timer: WakeTimer {
-    let handler: () -> Void
-    var at: Int64?
-
-    init(_ handler: @escaping () -> Void) { self.handler = handler }
-
-    func arm(at bootMicroseconds: Int64, accuracy: Int64) { at = bootMicroseconds }
-    func disarm() { at = nil }
-    func cancel() { at = nil }
-  }
-
-  private var microseconds: Int64 = 86_400_000_000
-  private var timers: [Timer] = []
-  private var jobs: [() -> Void] = []
-  private(set) var hasExited = false
-
-  func now() -> Moment {
-    Moment(instant: Instant(microseconds: microseconds), wallOffset: .seconds(1_700_000_000))
-  }
-
-  func timer(_ handler: @escaping () -> Void) -> any WakeTimer {
-    let timer = Timer(handler)
-    timers.append(timer)
-    return timer
-  }
-
-  func soon(_ work: @escaping () -> Void) { jobs.append(work) }
-
-  func exit() { hasExited = true }
-
-  /// Lets time pass, and runs what is due in order of time.
-  func run(for span: Duration) {
-    let end = microseconds + span.components.seconds * 1_000_000
-    while true {
-      while !jobs.isEmpty { jobs.removeFirst()() }
-      let due = timers.filter { $0.at.map { $0 <= end } ?? false }.min { ($0.at ?? 0) < ($1.at ?? 0) }
-      guard let due, let at = due.at else { break }
-      microseconds = max(microseconds, at)
-      due.at = nil
-      due.handler()
-    }
-    microseconds = end
   }
 }
 
@@ -169,13 +122,6 @@ private final class CalmMachine: MachineConditions {
   func start(needs: ConditionNeeds) {}
   func holdSleep(_ isHeld: Bool) {}
   func askLingering(of user: UInt32, answer: @escaping (Bool) -> Void) { answer(false) }
-}
-
-private final class UTCZone: ZoneSource {
-  var onZone: (Zone) -> Void = { _ in }
-  let zone = Zone(offset: 0)
-
-  func look() {}
 }
 
 /// The configuration on the disk, read at once.

@@ -103,12 +103,12 @@ import Testing
     _ = engine.handle(.signalled(app, .foreground), at: Instant(microseconds: 0))
     let forecast = Forecast(of: engine, for: .hours(168), at: Instant(microseconds: 1))
     #expect(forecast.isCut)
-    #expect(forecast.wakes.flatMap(\.starts).count == Forecast.mostTold)
+    #expect(forecast.wakes.flatMap(\.starts).count == Forecast.mostStarts)
     #expect(forecast.end == forecast.wakes.last?.window.earliest)
   }
 
   @Test func `A wake of a whole fleet is cut as well`() throws {
-    let ids = try (0..<Forecast.mostTold + 10).map { try appID("fleet\($0)") }
+    let ids = try (0..<Forecast.mostStarts + 10).map { try appID("fleet\($0)") }
     var engine = Engine(start: 1, spread: Spread(machine: 1), states: [:], wallOffset: .zero)
     var policy = Policy(tasks: [TaskPolicy(name: "task")])
     policy.isAdaptive = false
@@ -119,7 +119,7 @@ import Testing
     _ = engine.handle(.paused(nil), at: Instant(microseconds: 0) + .minutes(10))
     let forecast = Forecast(of: engine, for: .hours(48), at: Instant(microseconds: 0) + .minutes(10))
     #expect(forecast.isCut)
-    #expect(forecast.wakes.map(\.starts.count) == [Forecast.mostTold])
+    #expect(forecast.wakes.map(\.starts.count) == [Forecast.mostStarts])
     #expect(forecast.rest.isEmpty)
   }
 

@@ -32,7 +32,7 @@ extension Timeline {
   /// The report of a start: the session of transfers, or the payload.
   func news(of refresh: RefreshID) -> String {
     let session = engine?.started(of: refresh)?.session
-    return [session, engine?.push(toldBy: refresh)?.payload].compactMap(\.self).map { " \($0)" }.joined()
+    return [session, engine?.push(deliveredBy: refresh)?.payload].compactMap(\.self).map { " \($0)" }.joined()
   }
 
   private func text(of waiting: WaitingPush) -> String {

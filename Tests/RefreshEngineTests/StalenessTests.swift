@@ -15,9 +15,9 @@ import Testing
       5h1s  ends 1-7 0 exit=1
       """,
       gives: """
-        2h1s tell-stale todo since 0s
-        5h1s tell-stale todo since 3h
-        """, only: ["tell-stale"])
+        2h1s report-stale todo since 0s
+        5h1s report-stale todo since 3h
+        """, only: ["report-stale"])
   }
 
   @Test func `Data that there never was is as old as the app is known`() throws {
@@ -28,7 +28,7 @@ import Testing
       12h    end
       """,
       gives: """
-        6h tell-stale todo since 0s
+        6h report-stale todo since 0s
         6h why todo: held never
         """)
   }
@@ -44,7 +44,7 @@ import Testing
       gives: """
         59min50s start 1-1 todo (manual)
         1h10s    end 1-1 todo new-data
-        1h59min50s tell-stale todo since 59min50s
+        1h59min50s report-stale todo since 59min50s
         """)
   }
 
@@ -60,8 +60,8 @@ import Testing
       9h   end
       """,
       gives: """
-        3h tell-stale todo since 0s
-        """, only: ["tell-stale"])
+        3h report-stale todo since 0s
+        """, only: ["report-stale"])
   }
 
   @Test func `What a restart or a boot finds told is not told again`() throws {
@@ -75,9 +75,9 @@ import Testing
       7h  end
       """,
       gives: """
-        1h tell-stale todo since 0s
-        6h tell-stale todo since 5h
-        """, only: ["tell-stale"])
+        1h report-stale todo since 0s
+        6h report-stale todo since 5h
+        """, only: ["report-stale"])
   }
 
   @Test func `After a night's sleep the apps have their chance before anything is told`() throws {
@@ -88,8 +88,8 @@ import Testing
       9h31min end
       """,
       gives: """
-        9h30min21s tell-stale mail since 0s
-        """, only: ["tell-stale"])
+        9h30min21s report-stale mail since 0s
+        """, only: ["report-stale"])
   }
 
   @Test func `A longer objective makes the data good again, and none is never told of`() throws {
@@ -101,8 +101,8 @@ import Testing
       9h    end
       """,
       gives: """
-        1h tell-stale todo since 0s
-        3h tell-stale todo since 0s
-        """, only: ["tell-stale"])
+        1h report-stale todo since 0s
+        3h report-stale todo since 0s
+        """, only: ["report-stale"])
   }
 }

@@ -131,8 +131,8 @@ struct Timeline {
       end(id, at: now + .seconds(1), exit: .signalled(15))
     case .transfer(let id, let app): write("transfer \(id) \(app.name)")
     case .stopTransfer(let id, let app, let reason): write("stop-transfer \(id) \(app.name) (\(reason.rawValue))")
-    case .tellStale(_, let app, let since):
-      write("tell-stale \(app.name) since \(timeText(since))")
+    case .reportStale(_, let app, let since):
+      write("report-stale \(app.name) since \(timeText(since))")
     case .kill(let id, let app):
       write("kill \(id) \(app.name)")
       end(id, at: now, exit: .signalled(9))

@@ -53,7 +53,7 @@ import Testing
     #expect(ids.count >= min(records.count, HistoryBound.depth))
     #expect(again.device == DeviceState(pause: .untilResumed))
     let waits = try await reopened.waits(of: second, limit: .max)
-    #expect(waits.first == StoredWait(.made(records.count, of: second), clock: .morning))
+    #expect(waits.first == StoredWait(.made(records.count, of: second), wallOffset: BootClock.morning.wallOffset))
     #expect(waits.count == ids.count)
   }
 

@@ -50,7 +50,10 @@ import Testing
     let waits = try await store.waits(of: busy, limit: .max)
     #expect(waits.count >= 200)
     #expect(
-      waits == (701 - waits.count...700).reversed().map { StoredWait(.made($0, of: busy), clock: .morning) })
+      waits
+        == (701 - waits.count...700).reversed().map {
+          StoredWait(.made($0, of: busy), wallOffset: BootClock.morning.wallOffset)
+        })
     #expect(try await store.waits(of: quiet, limit: .max).count == 1)
     #expect(try await store.history(of: busy, limit: .max).isEmpty)
   }

@@ -46,7 +46,7 @@ import Testing
   static func statesOfSchema3() throws -> [AppID: AppState] {
     var states = try statesOfSchema2()
     states[try app("todo")]?.planned = Instant(microseconds: 94_000_000_000)
-    states[try app("mail")]?.isStaleTold = true
+    states[try app("mail")]?.isStaleReported = true
     return states
   }
 
@@ -219,9 +219,9 @@ import Testing
     let todo = try app("todo")
     let walls = release.openings.reversed().map { Self.clock.wall(Instant(microseconds: $0)) }
     #expect(try await store.openings(of: todo) == walls)
-    let refreshes = try release.records().reversed().map { StoredRefresh($0, clock: Self.clock) }
+    let refreshes = try release.records().reversed().map { StoredRefresh($0, wallOffset: Self.clock.wallOffset) }
     #expect(try await store.history(of: todo, limit: .max) == refreshes)
-    let waits = try release.waits().reversed().map { StoredWait($0, clock: Self.clock) }
+    let waits = try release.waits().reversed().map { StoredWait($0, wallOffset: Self.clock.wallOffset) }
     #expect(try await store.waits(of: todo, limit: .max) == waits)
     let dropped = try release.dropped().reversed().map { StoredDroppedPush($0, wallOffset: Self.clock.wallOffset) }
     #expect(try await store.droppedPushes(of: todo, limit: .max) == dropped)

@@ -56,8 +56,8 @@ extension ReleasedSchemaTests {
   /// The same refreshes with what schema 6 has more.
   static func recordsOfSchema6() throws -> [RefreshRecord] {
     var records = try recordsOfSchema4()
-    records[0].push = ToldPush(contentID: "näher 🛰️", merged: 7)
-    records[1].push = ToldPush(contentID: nil, merged: 0)
+    records[0].push = DeliveredPush(contentID: "näher 🛰️", merged: 7)
+    records[1].push = DeliveredPush(contentID: nil, merged: 0)
     return records
   }
 

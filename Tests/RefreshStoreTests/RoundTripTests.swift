@@ -47,7 +47,7 @@ import Testing
     for half in [waits.prefix(15), waits.suffix(15)] {
       try await store.save(Batch(.morning, waits: Array(half)), durably: false)
     }
-    let expected = waits.reversed().map { StoredWait($0, clock: .morning) }
+    let expected = waits.reversed().map { StoredWait($0, wallOffset: BootClock.morning.wallOffset) }
     #expect(try await store.waits(of: todo, limit: 100) == expected, "seed \(seed)")
     #expect(try await store.waits(of: todo, limit: 7) == Array(expected.prefix(7)))
     #expect(try await store.waits(of: app("other"), limit: 7).isEmpty)
@@ -63,7 +63,7 @@ import Testing
     for record in records {
       try await store.save(Batch(.morning, records: [record]), durably: false)
     }
-    let expected = records.reversed().map { StoredRefresh($0, clock: .morning) }
+    let expected = records.reversed().map { StoredRefresh($0, wallOffset: BootClock.morning.wallOffset) }
     #expect(try await store.history(of: todo, limit: 100) == expected, "seed \(seed)")
     #expect(try await store.history(of: todo, limit: 7) == Array(expected.prefix(7)))
     #expect(try await store.history(of: app("other"), limit: 7).isEmpty)
@@ -90,7 +90,7 @@ import Testing
     for number: UInt32 in 1...60 {
       let record = values.record(of: try app("a\(number % 7)"), id: RefreshID(start: 1, number: number))
       try await store.save(Batch(.morning, states: [record.app: AppState()], records: [record]), durably: false)
-      expected[record.app] = StoredRefresh(record, clock: .morning)
+      expected[record.app] = StoredRefresh(record, wallOffset: BootClock.morning.wallOffset)
     }
     try await store.save(Batch(.morning, states: [try app("never.refreshed"): AppState()]), durably: false)
     #expect(try await store.lastRefreshes() == expected)
@@ -132,25 +132,5 @@ import Testing
     try await store.save(Batch(.morning, records: [first]), durably: false)
     try await store.save(Batch(.morning, records: [second]), durably: false)
     #expect(try await store.history(of: todo, limit: 9).map(\.outcome) == [first.outcome])
-  }
-}
-
-extension StoredRefresh {
-  /// The line that the history should have for `record`, saved at `clock`.
-  init(_ record: RefreshRecord, clock: BootClock) {
-    self.init(
-      id: record.id, app: record.app, trigger: record.trigger,
-      startedWallMicroseconds: record.startedAt.microseconds + clock.wallOffset.inMicroseconds,
-      duration: record.startedAt.duration(to: record.endedAt), outcome: record.outcome,
-      stopReason: record.stopReason, extraCompletions: record.extraCompletions, tasks: record.tasks, push: record.push)
-  }
-}
-
-extension StoredWait {
-  /// The line that the history should have for `record`, saved at `clock`.
-  init(_ record: WaitRecord, clock: BootClock) {
-    self.init(
-      app: record.app, sinceWallMicroseconds: record.since.microseconds + clock.wallOffset.inMicroseconds,
-      untilWallMicroseconds: record.until.microseconds + clock.wallOffset.inMicroseconds, holds: record.holds)
   }
 }

@@ -33,7 +33,7 @@ struct SeededValues: RandomNumberGenerator {
     state.failures = .random(in: 0 ..< .max, using: &self)
     state.strikes = (0..<Int.random(in: 0...3, using: &self)).map { _ in instant() }
     state.oneShot = maybe { OneShot(earliest: $0.instant(), reason: $0.text()) }
-    state.isStaleTold = .random(using: &self)
+    state.isStaleReported = .random(using: &self)
     state.planned = maybe { $0.instant() }
     state.waiting = maybe { Waiting(since: $0.instant(), holds: $0.holds()) }
     state.freshUntil = maybe { $0.instant() }
@@ -121,7 +121,7 @@ struct SeededValues: RandomNumberGenerator {
       tasks: (0..<Int.random(in: 0...3, using: &self)).map { _ in
         TaskRecord(name: text(), outcome: outcome(), duration: duration(), cpu: duration(), message: text())
       })
-    record.push = maybe { ToldPush(contentID: $0.maybe { $0.text() }, merged: .random(in: 0...9, using: &$0)) }
+    record.push = maybe { DeliveredPush(contentID: $0.maybe { $0.text() }, merged: .random(in: 0...9, using: &$0)) }
     return record
   }
 

@@ -37,8 +37,8 @@ class Probe:
             return False
         problem = wanted.pop("problem", "")
         value = line.get("value")
-        said = {"source": line.get("source"), "value": value, **(value if isinstance(value, dict) else {})}
-        return problem in line.get("problem", "") and all(said.get(key) == wanted[key] for key in wanted)
+        seen = {"source": line.get("source"), "value": value, **(value if isinstance(value, dict) else {})}
+        return problem in line.get("problem", "") and all(seen.get(key) == wanted[key] for key in wanted)
 
     def wait_line(self, seconds=10, **fields):
         """Waits for a line with these fields."""
@@ -48,7 +48,7 @@ class Probe:
                 return line
         raise AssertionError(f"no line {fields} in {seconds} s; the last ones: {self.state}")
 
-    def said_nothing(self, seconds):
+    def is_silent(self, seconds):
         """Whether no line arrives for this long."""
         return self.next(seconds) is None
 

@@ -43,7 +43,7 @@ def test_pressure_is_told_when_it_comes_and_when_it_is_over(pressed, probe):
     for worker in workers:
         worker.start()
     seen.wait("pressure", value=True)
-    assert seen.said_nothing(until - time.monotonic())
+    assert seen.is_silent(until - time.monotonic())
     for worker in workers:
         worker.join()
     seen.wait("pressure", value=False)
@@ -97,9 +97,9 @@ def test_without_a_bus_everything_has_its_fallback_at_once(probe):
     seen.wait("powerSaver", source="", value=None, problem="there is no system bus", seconds=1)
     seen.wait("idle", source="", value=None, problem="there is no system bus", seconds=1)
     seen.wait("started")
-    assert seen.said_nothing(0.5)
+    assert seen.is_silent(0.5)
     before = seen.wakes()
-    assert seen.said_nothing(3)
+    assert seen.is_silent(3)
     assert seen.wakes() == before
 
 
@@ -107,8 +107,8 @@ def test_at_rest_nothing_wakes_the_daemon(network_manager, probe):
     seen = probe("network", "power", "powerSaver", "idle", "sessions")
     for fact in ("network", "power", "powerSaver", "idle"):
         seen.wait(fact)
-    assert seen.said_nothing(2.5)
+    assert seen.is_silent(2.5)
     before = seen.wakes()
-    assert seen.said_nothing(5)
+    assert seen.is_silent(5)
     assert seen.wakes() == before
     assert len(list(pathlib.Path(f"/proc/{seen.process.pid}/task").iterdir())) == 1

@@ -10,7 +10,7 @@ MANAGER = ["org.freedesktop.login1", "/org/freedesktop/login1", "org.freedesktop
 def test_sleep_is_told_before_and_after(sleepless, probe):
     seen = probe("nothing")
     seen.wait("started")
-    assert seen.said_nothing(0.3)
+    assert seen.is_silent(0.3)
     subprocess.run(["busctl", "call", *MANAGER, "Suspend", "b", "false"], check=True, timeout=60)
     seen.wait_line(event="sleep", value=True)
     seen.wait_line(event="sleep", value=False, seconds=20)
@@ -23,7 +23,7 @@ def test_a_user_is_logged_in_from_the_first_session_to_the_last(anna, log_in, pr
     seen.wait_line(event="session", user=anna, active=True)
     second = log_in("anna")
     log_out(first)
-    assert seen.said_nothing(0.5)
+    assert seen.is_silent(0.5)
     log_out(second)
     seen.wait_line(event="session", user=anna, active=False)
 
@@ -38,7 +38,7 @@ def test_a_service_manager_that_lingers_and_cron_are_no_login(anna, log_in, prob
     seen.wait("started")
     subprocess.run(["loginctl", "enable-linger", "anna"], check=True, timeout=60)
     log_in("anna", kind="background")
-    assert seen.said_nothing(1)
+    assert seen.is_silent(1)
     subprocess.run(["loginctl", "disable-linger", "anna"], check=True, timeout=60)
 
 
@@ -47,7 +47,7 @@ def test_nobody_is_logged_out_by_a_restart_of_logind(anna, log_in, probe):
     seen = probe("sessions")
     seen.wait_line(event="session", user=anna, active=True)
     subprocess.run(["systemctl", "restart", "systemd-logind.service"], check=True, timeout=60)
-    assert seen.said_nothing(0.5)
+    assert seen.is_silent(0.5)
     log_out(session)
     seen.wait_line(event="session", user=anna, active=False)
 

@@ -54,7 +54,7 @@ def test_the_name_of_the_wifi_follows_the_access_point(network_manager, probe):
 def test_an_access_point_that_tells_its_strength_wakes_nobody(network_manager, probe):
     seen = probe("network")
     seen.wait("network", ssid="Café")
-    assert seen.said_nothing(0.5)
+    assert seen.is_silent(0.5)
     before = seen.wakes()
     for strength in range(10):
         network_manager.set(
@@ -81,7 +81,7 @@ def test_a_late_answer_is_not_waited_for_and_taken_all_the_same(uplink, network_
     network_manager.freeze()
     seen = probe("network")
     seen.wait("network", seconds=2.5, source="rtnetlink", problem="NetworkManager does not answer")
-    assert seen.said_nothing(0.5)
+    assert seen.is_silent(0.5)
     network_manager.thaw()
     seen.wait("network", source="NetworkManager", reach="full", ssid="Café")
 
@@ -114,7 +114,7 @@ def test_the_kernels_routes_come_and_go(probe):
         for name in ("far0", "uplink0"):
             ip("link", "set", name, "up")
         ip("address", "add", "203.0.113.2/24", "dev", "uplink0")
-        assert seen.said_nothing(0.3)
+        assert seen.is_silent(0.3)
         ip("route", "add", "default", "via", "203.0.113.1")
         seen.wait("network", reach="full", interface="uplink0", problem=NOT_CHECKED)
         # The carrier is gone, the route is still there.
@@ -151,7 +151,7 @@ def test_what_nobody_needs_any_more_is_not_watched(network_manager, probe):
     seen.wait("network", source="NetworkManager")
     seen.reload_without_needs()
     seen.wait("network", source="", value=None)
-    assert seen.said_nothing(0.3)
+    assert seen.is_silent(0.3)
     before = seen.wakes()
     network_manager.set(Metered=("u", 1))
     network_manager.stop()

@@ -63,10 +63,10 @@ def test_upower_tells_of_the_battery_and_its_charge(upower, probe):
     seen.wait("power", onBattery=False, percent=63)
     upower.set(OnBattery=("b", "true"))
     seen.wait("power", onBattery=True, percent=63)
-    assert seen.said_nothing(0.3)
+    assert seen.is_silent(0.3)
     # A change of less than a percent is ignored.
     upower.set(device, "org.freedesktop.UPower.Device", Percentage=("d", 63.2))
-    assert seen.said_nothing(0.3)
+    assert seen.is_silent(0.3)
 
 
 def test_without_upower_the_kernel_has_the_word_and_says_so(upower, supplies, probe):
@@ -98,7 +98,7 @@ def test_the_kernel_tells_when_a_supply_has_changed(udev, supplies, probe):
     supplies("BAT0", type="Battery", status="Charging", capacity=80)
     seen = probe("power", "--power", supplies.directory)
     seen.wait("power", onBattery=False, percent=80)
-    assert seen.said_nothing(0.5)
+    assert seen.is_silent(0.5)
     before = seen.wakes()
     announce("usb")
     supplies("BAT0", status="Discharging", capacity=79)

@@ -77,7 +77,7 @@ class Bridge:
             assert time.monotonic() < end, f"{what} did not come in 30 s"
             self.refreshd.systemctl("is-active", "refresh-push.service", check=False)
 
-    def told(self, *numbers):
+    def delivered(self, *numbers):
         """Waits until these payloads have woken the app, in this order."""
         lines = [push(number) for number in numbers]
         self.wait_for(f"pushes {numbers}", lambda: TOLD.exists() and TOLD.read_text().splitlines() == lines)
@@ -123,7 +123,7 @@ def test_it_is_ready_as_a_user_of_its_own_and_wakes_apps(running, ntfy):
     assert running.show("ActiveState") == "active"
     assert pathlib.Path(f"/proc/{running.main_pid}").owner() == USER
     ntfy.publish(TOPIC, push(1))
-    running.told(1)
+    running.delivered(1)
     running.wait_for("the status", running.is_connected)
     state = pathlib.Path("/var/lib/refresh-push")
     assert (state.owner(), oct(state.stat().st_mode & 0o777)) == (USER, "0o700")
@@ -151,7 +151,7 @@ def test_a_reload_puts_another_file_in_force_all_or_nothing(running, ntfy):
     (ETC / "push.toml").write_text('[[ntfy]]\ncolour = "blue"\n')
     running.systemctl("reload")
     ntfy.publish("upOther012345", push(1))
-    running.told(1)
+    running.delivered(1)
     assert running.main_pid == before
 
 
@@ -160,11 +160,11 @@ def test_a_bridge_that_hangs_is_killed_and_started_again_and_goes_on(bridge, jou
     bridge.systemctl("start")
     ntfy.wait_for_subscriber()
     ntfy.publish(TOPIC, push(1))
-    bridge.told(1)
+    bridge.delivered(1)
     os.kill(bridge.main_pid, signal.SIGSTOP)
     ntfy.publish(TOPIC, push(2))
     bridge.wait_for("another start", lambda: bridge.show("NRestarts") == "1")
-    bridge.told(1, 2)
+    bridge.delivered(1, 2)
     assert "Watchdog timeout" in journal.text()
 
 
@@ -185,11 +185,11 @@ def test_a_bridge_at_rest_keeps_the_watchdog_quiet(refreshd, bridge, ntfy):
 def test_the_daemon_may_go_and_come_back_while_it_listens(running, ntfy, ways):
     before = running.main_pid
     ntfy.publish(TOPIC, push(1))
-    running.told(1)
+    running.delivered(1)
     for way in ways:
         running.refreshd.systemctl(*way, "refreshd.service")
         ntfy.publish(TOPIC, push(2 if way == ways[0] else 3))
-    running.told(*range(1, 2 + len(ways)))
+    running.delivered(*range(1, 2 + len(ways)))
     assert running.main_pid == before
 
 
@@ -203,7 +203,7 @@ def test_a_credential_comes_from_the_service_manager(bridge, ntfy):
     bridge.systemctl("start")
     bridge.wait_for("the connection", bridge.is_connected)
     ntfy.publish(TOPIC, push(1))
-    bridge.told(1)
+    bridge.delivered(1)
 
 
 # Calls a method as the user of the bridge, and prints the error or its absence.
@@ -282,7 +282,7 @@ def test_the_exposure_of_the_bridge_is_at_most_eleven_tenths(refreshd):
 def test_a_users_bridge_finds_the_users_daemon(installed, ntfy):
     home = pathlib.Path("/home/anna")
     config = home / ".config/refreshd"
-    told = home / "told"
+    delivered = home / "told"
     (config / "apps.d").mkdir(parents=True, exist_ok=True)
     (config / "refreshd.toml").write_text('[push]\nnetwork = "none"\n')
     (config / "apps.d/todo.toml").write_text(app("cat > ~/told"))
@@ -297,7 +297,7 @@ def test_a_users_bridge_finds_the_users_daemon(installed, ntfy):
         ntfy.wait_for_subscriber()
         ntfy.publish(TOPIC, push(1))
         end = time.monotonic() + 30
-        while not told.exists() or told.read_text() != push(1):
+        while not delivered.exists() or delivered.read_text() != push(1):
             assert time.monotonic() < end, "the app was not woken"
             as_user("anna", "true")
         assert (home / ".local/state/refresh-push").owner() == "anna"

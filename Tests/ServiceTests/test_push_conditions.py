@@ -8,7 +8,7 @@ import varlink
 from service import SOCKET, TODO, app
 
 # Reports its input.
-TASK = "echo told $REFRESH_CONTENT_ID"
+TASK = "echo delivered $REFRESH_CONTENT_ID"
 DISPLAY = "/org/freedesktop/UPower/devices/DisplayDevice"
 DEVICE = "org.freedesktop.UPower.Device"
 
@@ -25,10 +25,10 @@ def push(client, content, urgency):
         return connection.Push(app=TODO, payload=payload, urgency=urgency)["fate"]
 
 
-def told(journal, count):
+def delivered(journal, count):
     """The payloads that the app received, once there are this many."""
     journal.wait("refreshFinished", count, REFRESH_APP=TODO)
-    lines = [entry["MESSAGE"] for entry in journal.entries(REFRESH_APP=TODO) if "told" in entry["MESSAGE"]]
+    lines = [entry["MESSAGE"] for entry in journal.entries(REFRESH_APP=TODO) if "delivered" in entry["MESSAGE"]]
     return [line.split()[-1] for line in lines]
 
 
@@ -48,15 +48,15 @@ def test_urgency_against_the_battery_and_the_network(upower, network_manager, re
     journal.wait("daemonReady")
     for urgency in ("very_low", "low", "normal", "high"):
         assert push(client, urgency, urgency) == "queued"
-    assert told(journal, 1) == ["high"]
+    assert delivered(journal, 1) == ["high"]
     assert waits(refreshd) == [(urgency, "urgency") for urgency in ("very_low", "low", "normal")]
     upower.set(DISPLAY, DEVICE, Percentage=("d", 60.0))
-    assert told(journal, 2) == ["high", "normal"]
+    assert delivered(journal, 2) == ["high", "normal"]
     upower.set(OnBattery=("b", "false"))
-    assert told(journal, 3) == ["high", "normal", "low"]
+    assert delivered(journal, 3) == ["high", "normal", "low"]
     assert waits(refreshd) == [("very_low", "urgency")]
     network_manager.set(Metered=("u", 2))
-    assert told(journal, 4) == ["high", "normal", "low", "very_low"]
+    assert delivered(journal, 4) == ["high", "normal", "low", "very_low"]
 
 
 def test_the_bridge_may_connect_while_the_network_is_there(network_manager, refreshd, journal, client):

@@ -150,9 +150,9 @@ def test_a_mistake_is_refused_when_the_file_is_read(refreshd):
     refreshd.configure(app("exit 0") + '[sandbox]\nMemoryMax = "plenty"\nUser = "root"\n')
     answer = refreshd.refreshctl("reload", check=False)
     assert answer.returncode != 0
-    said = " ".join((answer.stdout + answer.stderr).split())
-    assert '0.toml:8: sandbox.MemoryMax: cannot take "plenty" as a size' in said
-    assert "0.toml:9: sandbox.User: cannot set User: it can give tasks more rights than the app's owner has" in said
+    text = " ".join((answer.stdout + answer.stderr).split())
+    assert '0.toml:8: sandbox.MemoryMax: cannot take "plenty" as a size' in text
+    assert "0.toml:9: sandbox.User: cannot set User: it can give tasks more rights than the app's owner has" in text
     assert "not in force" in refreshd.show("StatusText")
 
 

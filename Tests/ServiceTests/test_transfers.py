@@ -56,7 +56,7 @@ def wait_for_end(service, id=1):
     raise AssertionError("the daemon ended")
 
 
-def told(folder, journal):
+def delivered(folder, journal):
     """Waits for the report about the app's transfers, and returns its lines."""
     journal.wait("refreshFinished", REFRESH_APP=TODO, REFRESH_TRIGGER="transfer")
     return [json.loads(line) for line in (folder / "told").read_text().splitlines()]
@@ -80,7 +80,7 @@ def test_a_metered_network_stops_a_transfer_within_a_second_and_it_goes_on_where
     assert [(one.start, one.sent) for one in misbehaving.of("plain")] == [
         (None, THERE), (THERE, 0), (THERE, 0), (THERE, SIZE - THERE),
     ]
-    assert [line["outcome"] for line in told(folder, journal)] == ["done"]
+    assert [line["outcome"] for line in delivered(folder, journal)] == ["done"]
 
 
 @pytest.fixture
@@ -111,7 +111,7 @@ def test_a_restart_of_the_service_goes_on_where_it_was_and_wakes_once(service, f
     assert wait_for_end(service)["result"] == "done"
     assert Body(SIZE).is_in(folder / "file")
     assert [one.start for one in misbehaving.of("plain")] == [None, THERE]
-    assert len(told(folder, journal)) == 1
+    assert len(delivered(folder, journal)) == 1
     service.systemctl("restart", "refreshd.service")
     service.refreshctl("run", TODO)
     assert len((folder / "told").read_text().splitlines()) == 1
@@ -208,7 +208,7 @@ def desktop(anna, log_in):
 
     def read():
         readable, _, _ = select.select([desktop.stdout], [], [], 30)
-        assert readable, "the desktop was told nothing within 30 s"
+        assert readable, "the desktop was delivered nothing within 30 s"
         return json.loads(desktop.stdout.readline())
 
     assert read() == "ready"
@@ -226,7 +226,7 @@ def test_the_desktop_is_told_when_a_session_has_ended_and_once(desktop, service,
     misbehaving.wait_until_held("plain")
     misbehaving.let_go()
     wait_for_end(service, 2)
-    told(folder, journal)
+    delivered(folder, journal)
     heard = desktop()
     assert "Your songs are there" in (heard["summary"], heard["body"])
     service.refreshctl(

@@ -147,9 +147,9 @@ def test_a_task_does_not_leave_its_cgroup(daemon):
     [refresh] = daemon.history()
     assert (refresh["outcome"], refresh["stop_reason"]) == ("failed", "deadline")
     assert not is_alive(int(pathlib.Path("/run/pid").read_text()))
-    said = [entry["MESSAGE"] for entry in daemon.journal.entries(REFRESH_TASK="work")]
-    assert any(line.endswith("kept") for line in said)
-    assert any("/refreshd.slice/refreshd-org.example.todo.slice/refreshd-task-1-1-0.service" in line for line in said)
+    lines = [entry["MESSAGE"] for entry in daemon.journal.entries(REFRESH_TASK="work")]
+    assert any(line.endswith("kept") for line in lines)
+    assert any("/refreshd.slice/refreshd-org.example.todo.slice/refreshd-task-1-1-0.service" in line for line in lines)
 
 
 def test_a_daemon_reload_changes_nothing_of_what_runs(daemon, gate):

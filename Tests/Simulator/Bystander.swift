@@ -72,7 +72,7 @@ public struct Bystander: Sendable {
     var skippedUntil: Instant?
     var oneShot: OneShot?
     /// It was told that its data is stale, and it still is.
-    var isStaleTold = false
+    var isStaleReported = false
     /// A person asked for a refresh that has not started.
     var isAskedByHand = false
     /// A process of it serves its refreshes.
@@ -180,8 +180,8 @@ public struct Bystander: Sendable {
     }
     for effect in decision.effects { see(effect, at: now) }
     for record in decision.ended { note(record, at: now) }
-    for (id, app) in apps where app.isStaleTold && app.policy != nil && !app.isPastObjective(at: now) {
-      apps[id]?.isStaleTold = false
+    for (id, app) in apps where app.isStaleReported && app.policy != nil && !app.isPastObjective(at: now) {
+      apps[id]?.isStaleReported = false
     }
     for new in decision.beginnings {
       let app = new.app
@@ -206,7 +206,7 @@ public struct Bystander: Sendable {
   private mutating func see(_ effect: Effect, at now: Instant) {
     switch effect {
     case .start, .perform, .transfer, .stopTransfer: break
-    case .tellStale(_, let app, _): apps[app]?.isStaleTold = true
+    case .reportStale(_, let app, _): apps[app]?.isStaleReported = true
     case .startTask(let id, let app, let task):
       if apps[app]?.run?.id == id { apps[app]?.run?.started.insert(task) }
     case .warn(let id, let app, _):

@@ -2,7 +2,7 @@ import RefreshEngine
 
 extension World {
   /// The push that a refresh which is about to begin tells.
-  fileprivate func push(toldBy new: Beginning) -> Push? { brain?.engine.push(toldBy: new.id) }
+  fileprivate func push(deliveredBy new: Beginning) -> Push? { brain?.engine.push(deliveredBy: new.id) }
 }
 
 struct PushesAreLimited: Invariant {
@@ -19,7 +19,7 @@ struct PushesAreLimited: Invariant {
       if world.boot != boot { told = [:] }
       boot = world.boot
     case .performed(let effect):
-      guard let new = effect.beginning, let push = world.push(toldBy: new), push.attempts == 1,
+      guard let new = effect.beginning, let push = world.push(deliveredBy: new), push.attempts == 1,
         told[new.app]?[push.id] == nil
       else { return nil }
       told[new.app, default: [:]][push.id] = world.instant
@@ -41,7 +41,7 @@ struct PushesWait: Invariant {
     guard case .handled(let turn) = observation else { return nil }
     if case .pushed(_, let push) = turn.event { urgencies[push.id] = push.urgency }
     for new in turn.decision.beginnings {
-      guard let push = world.push(toldBy: new), let app = world.book.apps[new.app] else { continue }
+      guard let push = world.push(deliveredBy: new), let app = world.book.apps[new.app] else { continue }
       // A push that came just before a daemon's end was never heard of.
       if let came = urgencies[push.id], push.merged == 0, push.urgency != came {
         return "\(push.id) is of another urgency than it came"
@@ -69,7 +69,7 @@ struct PushesAreTold: Invariant {
     case .handled(let turn):
       merged.formUnion(turn.decision.pushesMerged)
       for new in turn.decision.beginnings {
-        guard let push = world.push(toldBy: new) else { continue }
+        guard let push = world.push(deliveredBy: new) else { continue }
         telling[new.id] = push.id
       }
     case .saved(let batch):
@@ -116,7 +116,8 @@ struct PushesAreMerged: Invariant {
       }
     }
     for new in turn.decision.beginnings {
-      guard let push = world.push(toldBy: new), let about = push.contentID, let number = UInt64(push.payload) else {
+      guard let push = world.push(deliveredBy: new), let about = push.contentID, let number = UInt64(push.payload)
+      else {
         continue
       }
       if let last = newest[new.app]?[about], last > number { return "\(new.app) is told of \(number) after \(last)" }

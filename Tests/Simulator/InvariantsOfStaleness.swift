@@ -14,16 +14,16 @@ struct StaleIsToldOnce: Invariant {
       case .configured, .resumed: chancesUntil = max(now, world.book.settlingUntil ?? now) + .minutes(5)
       default: break
       }
-      for case .tellStale(_, let app, let since) in turn.decision.effects {
+      for case .reportStale(_, let app, let since) in turn.decision.effects {
         guard let before = turn.before[app], let seen = world.book.apps[app] else { return "\(app) is not there" }
         if seen.isOff || seen.policy == nil { return "\(app) is stale and nobody expects it to be fresh" }
-        if before.isStaleTold, before.isPastObjective(at: now) { return "\(app) is told of twice" }
+        if before.isStaleReported, before.isPastObjective(at: now) { return "\(app) is reported twice" }
         if !seen.isPastObjective(at: now) { return "\(app) is told of and is not stale" }
         if seen.run != nil { return "\(app) is told of while it is refreshed" }
         if since != seen.freshAt ?? seen.seenAt { return "\(app) is told of with another age" }
       }
       guard let chancesUntil, chancesUntil < now, !world.book.isStopping else { return nil }
-      for (id, app) in world.book.apps where app.isPastObjective(at: now) && !app.isStaleTold {
+      for (id, app) in world.book.apps where app.isPastObjective(at: now) && !app.isStaleReported {
         if app.run == nil, !app.isOff { return "\(id) is stale and not told of" }
       }
     default: break

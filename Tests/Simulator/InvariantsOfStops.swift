@@ -25,7 +25,7 @@ struct StopsInTime: Invariant {
         if case .terminating(_, let earlier) = run.stage { since = earlier }
         if let sleep = run.sleep, sleep.kill <= now { continue }
         if now < since + run.grace { return "\(id) of \(app) is killed within its grace" }
-      case .startTask, .terminate, .tellStale, .transfer, .stopTransfer: continue
+      case .startTask, .terminate, .reportStale, .transfer, .stopTransfer: continue
       }
     }
     // An adopted refresh has its next step right after.

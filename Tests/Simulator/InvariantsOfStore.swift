@@ -37,7 +37,7 @@ struct SurvivesRestart: Invariant {
       if state.isDisabled != app.isDisabled || state.oneShot != app.oneShot {
         return "\(id) has forgotten the user's word"
       }
-      if state.isStaleTold != app.isStaleTold { return "\(id) has forgotten what was told" }
+      if state.isStaleReported != app.isStaleReported { return "\(id) has forgotten what was reported" }
       if state.lastStart != app.lastStart { return "\(id) has forgotten its last start" }
     }
     return nil

@@ -39,7 +39,7 @@ struct WakeIsTheMinimum: Invariant {
         if let step = world.book.apps[id]?.run?.nextStep { windows.append(Window(earliest: step, latest: step)) }
       case .ready: break
       }
-      if let telling = brain.explain(id, at: world.instant)?.tellsStale {
+      if let telling = brain.explain(id, at: world.instant)?.reportsStale {
         let other = windows.count > count ? windows.removeLast() : Window(earliest: telling, latest: telling)
         windows.append(Window(earliest: min(other.earliest, telling), latest: min(other.latest, telling)))
       }

@@ -6,7 +6,7 @@ extension Effect {
     switch self {
     case .start(_, let app, _, _), .perform(_, let app, _, _), .startTask(_, let app, _), .warn(_, let app, _),
       .terminate(_, let app, _),
-      .kill(_, let app), .tellStale(_, let app, _), .transfer(_, let app), .stopTransfer(_, let app, _):
+      .kill(_, let app), .reportStale(_, let app, _), .transfer(_, let app), .stopTransfer(_, let app, _):
       app
     }
   }

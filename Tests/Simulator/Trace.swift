@@ -46,7 +46,7 @@ public struct Trace: Sendable {
     case .kill(let id, let app): "kill \(id) \(app)"
     case .transfer(let id, let app): "transfer \(id) \(app)"
     case .stopTransfer(let id, let app, let reason): "stop-transfer \(id) \(app) \(reason.rawValue)"
-    case .tellStale(let id, let app, let since): "tell-stale \(id) \(app) \(since.microseconds)"
+    case .reportStale(let id, let app, let since): "report-stale \(id) \(app) \(since.microseconds)"
     }
   }
 }

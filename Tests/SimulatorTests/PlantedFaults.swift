@@ -186,13 +186,13 @@ private let ofStaleness = [
   Planted("StaleIsToldOnce", "forgets what it has told", apps: 20) { fault in
     fault.restoring = { state in
       var forgetful = state
-      forgetful.isStaleTold = false
+      forgetful.isStaleReported = false
       return forgetful
     }
   },
   Planted("StaleIsToldOnce", "tells nobody") { fault in
     fault.deciding = { decision, _ in
-      decision.effects.removeAll { if case .tellStale = $0 { true } else { false } }
+      decision.effects.removeAll { if case .reportStale = $0 { true } else { false } }
     }
   },
   Planted("StaleIsToldOnce", "tells too early") { fault in

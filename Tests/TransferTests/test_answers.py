@@ -255,8 +255,8 @@ def test_credentials_go_to_their_origin_only_and_are_shown_nowhere(running, ngin
     assert nginx.requests()[-1].authorization is None
     assert running.show(id)["url"] == misbehaving.url("redirect") + "?…"
     third = running.download(nginx.url("s404?token=hidden", user="ann:secret@"), "third")
-    told = str(running.failed(third)) + str(running.wake()) + "\n".join(running.daemon.said)
-    assert "secret" not in told.replace(str(secret), "") and "hidden" not in told
+    shown = str(running.failed(third)) + str(running.wake()) + "\n".join(running.daemon.output)
+    assert "secret" not in shown.replace(str(secret), "") and "hidden" not in shown
 
 
 def test_secrets_in_a_file_that_others_read_are_refused(running, nginx):

@@ -60,8 +60,8 @@ def test_who_watches_is_told_of_a_transfer_that_is_forgotten(running, misbehavin
 
 def test_each_session_has_its_own_wake(running, misbehaving):
     ids = [running.download(misbehaving.url("plain", SIZE), name, session=name) for name in ("a", "b", "c")]
-    told = [running.wake() for _ in ids]
-    assert sorted((session, lines[0]["path"]) for _, session, lines in told) == [
+    wakes = [running.wake() for _ in ids]
+    assert sorted((session, lines[0]["path"]) for _, session, lines in wakes) == [
         (name, str(running.target(name))) for name in ("a", "b", "c")
     ]
     running.no_more_wakes()
@@ -171,8 +171,8 @@ def test_an_attached_app_hears_of_each_transfer_and_performs_the_wake(running, m
         events.append(answer["event"])
         if answer["event"]["kind"] == "perform":
             break
-    told = next(event for event in events if event["kind"] == "transfer_ended")
-    assert (told["session"], told["path"], told["result"]) == ("night", str(running.target()), "done")
+    wakes = next(event for event in events if event["kind"] == "transfer_ended")
+    assert (wakes["session"], wakes["path"], wakes["result"]) == ("night", str(running.target()), "done")
     assert (events[-1]["trigger"], events[-1]["session"]) == ("transfer", "night")
     assert '"outcome":"done"' in events[-1]["payload"].replace(": ", ":")
     running.daemon.call("App.Complete", token=events[-1]["token"], outcome="new_data")

@@ -9,8 +9,8 @@ SIZE = 300_000
 
 def start(daemon, transfers, url, **keys):
     task = {"name": "map", "transfer": {"url": url, "to": str(transfers.target()), **LOCAL, **keys}}
-    told = f"printf '%s %s\\n' $REFRESH_TRIGGER $REFRESH_SESSION > {transfers.wakes}"
-    daemon.app(task, {"name": "told", "after": ["map"], "shell": f'[ "$REFRESH_TRIGGER" = manual ] || {told}'})
+    record = f"printf '%s %s\\n' $REFRESH_TRIGGER $REFRESH_SESSION > {transfers.wakes}"
+    daemon.app(task, {"name": "told", "after": ["map"], "shell": f'[ "$REFRESH_TRIGGER" = manual ] || {record}'})
     daemon.start()
 
 
@@ -34,7 +34,7 @@ def test_it_ends_at_once_and_the_app_is_woken_when_the_file_is_there(daemon, tra
     daemon.settle()
     # The wake itself queues nothing.
     assert len(transfers.all(app=TODO)) == 1
-    assert not [line for line in daemon.said if "sesame" in line]
+    assert not [line for line in daemon.output if "sesame" in line]
     assert run(daemon) == ("new_data", "transfer 2 is in the queue")
 
 

@@ -64,8 +64,8 @@ def test_their_client_reads_what_we_serve(serve, socket_path):
             client.get_interface("org.varlink.certification").members
         )
         with client.open("org.varlink.service") as service:
-            told = service.GetInfo()
-            assert told["product"] == "Certification"
-            assert told["interfaces"] == ["org.varlink.service", "org.varlink.certification"]
+            info = service.GetInfo()
+            assert info["product"] == "Certification"
+            assert info["interfaces"] == ["org.varlink.service", "org.varlink.certification"]
             with pytest.raises(varlink.InterfaceNotFound):
                 service.GetInterfaceDescription("org.example.none")

@@ -1,3 +1,5 @@
+import RefreshAPI
+
 /// A task of a built-in kind, which `refresh-worker` performs.
 ///
 /// A class, because every app holds commands and few of them are built in.
@@ -32,16 +34,16 @@ struct BuiltInKind: Sendable {
   /// The key of a task, whose value is a table with the keys of ``RemoteFile`` and those of the kind.
   let key: String
   /// The argument that `refresh-worker` gets.
-  let workerCommand: String
+  let workerCommand: Wire.WorkerCommand
   /// Reads the keys of the table that only this kind has.
   let readWork: @Sendable (inout Section) -> BuiltIn.Work
 
   /// Every kind.
   static let all = [
-    BuiltInKind(key: "http", workerCommand: "http") { table in
+    BuiltInKind(key: "http", workerCommand: .http) { table in
       .fetch(mostBytes: table.read("max_size", .bytes("100MB")) ?? 100_000_000)
     },
-    BuiltInKind(key: "transfer", workerCommand: "enqueue") { .download(DownloadTask(from: &$0)) },
+    BuiltInKind(key: "transfer", workerCommand: .enqueue) { .download(DownloadTask(from: &$0)) },
   ]
 
   /// The keys that split the outcome of a command, which built-in kinds report themselves.

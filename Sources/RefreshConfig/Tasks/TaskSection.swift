@@ -23,7 +23,7 @@ struct TaskSection {
     let shell = section.read("shell", Self.shell)
     kind = BuiltInKind.all.first { section.isWritten($0.key) }
     builtIn = kind?.read(from: &section, in: load)
-    let worker = kind.flatMap { kind in load.worker.map { [$0, kind.workerCommand] } }
+    let worker = kind.flatMap { kind in load.worker.map { [$0, kind.workerCommand.rawValue] } }
     arguments = worker ?? run ?? shell
     standardName =
       section.isWritten("shell")

@@ -96,14 +96,14 @@ final class AttachedProcesses {
     for other in allowed(for: app) where other != lease { send(event, to: other) }
   }
 
-  func report(_ ended: StoredRefresh) {
-    guard !allowed(for: ended.app).isEmpty else { return }
-    let refresh = Wire.Refresh(ended)
+  func report(_ ended: StoredRefresh, of app: AppID) {
+    guard !allowed(for: app).isEmpty else { return }
+    let refresh = Wire.Refresh(ended, of: app)
     let messages = refresh.messages.joined(separator: "; ")
     let event = Wire.AttachEvent(
       kind: "ended", refresh: refresh.id, outcome: refresh.outcome, cause: refresh.cause?.text,
       message: messages.isEmpty ? nil : messages)
-    send(event, of: ended.app)
+    send(event, of: app)
   }
 
   func report(_ phase: Phase, of app: AppID) {

@@ -90,7 +90,7 @@ final class Watchers: DecisionFollower {
 
   private func reportRefreshes(_ decision: Decision, at: Int64) {
     for record in decision.ended {
-      let refresh = Wire.Refresh(StoredRefresh(record, wallOffset: core.engine.wallOffset))
+      let refresh = Wire.Refresh(StoredRefresh(record, wallOffset: core.engine.wallOffset), of: record.app)
       send(Wire.WatchEvent(kind: .ended, atMicroseconds: at, app: record.app.description, refresh: refresh))
     }
     for effect in decision.effects {
@@ -100,7 +100,7 @@ final class Watchers: DecisionFollower {
           Wire.WatchEvent(
             kind: .started, atMicroseconds: at, app: app.description, id: refresh.description,
             trigger: Wire.Trigger(trigger)))
-      case .tellStale(_, let app, let since):
+      case .reportStale(_, let app, let since):
         send(
           Wire.WatchEvent(
             kind: .stale, atMicroseconds: at, app: app.description, sinceMicroseconds: core.wall(since)))

@@ -1,5 +1,3 @@
-import JSON
-import RefreshAPI
 import RefreshConfig
 import RefreshEngine
 import RefreshStore
@@ -37,38 +35,8 @@ final class FetchValidators: SavedRoom {
 
   func markAllChanged() { changed = remembered.mapValues { urls in urls.mapValues { .some($0) } } }
 
-  /// The order that a task of a built-in kind reads on standard input.
+  /// The order that a task of a built-in kind reads on standard input; nil for any other task.
   func order(of command: Command, _ app: AppID) -> [UInt8]? {
-    do {
-      guard let file = command.builtIn?.file else { return nil }
-      switch command.builtIn?.work {
-      case .fetch(let mostBytes):
-        return try Wire.FetchOrder(file, mostBytes: mostBytes, remembered[app]?[file.url]).jsonBytes()
-      case .download(let task): return try Wire.Request(file, task).jsonBytes()
-      case nil: return nil
-      }
-    } catch {
-      // Texts and numbers can always be written; the worker reports a missing order.
-      return []
-    }
-  }
-}
-
-extension Wire.FetchOrder {
-  fileprivate init(_ file: RemoteFile, mostBytes: Int64, _ known: Validator?) {
-    self.init(
-      url: file.url, to: file.target, headersFile: file.headersFile,
-      credentialFile: file.credentialFile, netrc: file.usesNetrc, mostBytes: mostBytes,
-      remembered: known.map { Remembered(etag: $0.etag, lastModified: $0.lastModified, digest: $0.digest) })
-  }
-}
-
-extension Wire.Request {
-  fileprivate init(_ file: RemoteFile, _ task: DownloadTask) {
-    self.init(
-      url: file.url, path: file.target, session: task.session, description: task.description,
-      sha256: task.sha256, network: task.network.map(Wire.NetworkConstraint.init),
-      priority: task.priority.map(Int64.init), maxRate: task.maxRate, headersFile: file.headersFile,
-      credentialFile: file.credentialFile, netrc: file.usesNetrc ? true : nil, notify: task.notify)
+    command.builtIn.map { $0.order(remembered: remembered[app]?[$0.file.url]) }
   }
 }

@@ -145,7 +145,7 @@ final class Daemon {
     case .kill(let refresh, _): runner.kill(refresh)
     case .transfer(let id, _): transfers.start(id, of: app)
     case .stopTransfer(let id, _, let reason): transfers.stop(id, of: app, for: reason)
-    case .tellStale(let id, _, let since): if let app { notifyCommands.reportStale(id, app, since: since) }
+    case .reportStale(let id, _, let since): if let app { notifyCommands.reportStale(id, app, since: since) }
     }
   }
 

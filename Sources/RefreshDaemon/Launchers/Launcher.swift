@@ -80,7 +80,6 @@ protocol Launcher: AnyObject {
 
 /// The name of a task of a refresh.
 struct TaskKey: Hashable, Sendable, CustomStringConvertible {
-  /// The refresh.
   let refresh: RefreshID
   /// The index of the task in the app's file, from 0.
   let task: Int
@@ -91,7 +90,6 @@ struct TaskKey: Hashable, Sendable, CustomStringConvertible {
 
 /// The parameters for the start of a task.
 struct TaskLaunch: Sendable {
-  /// The task.
   let key: TaskKey
   /// The app of the task.
   let app: AppID
@@ -124,7 +122,6 @@ struct TaskLaunch: Sendable {
 
 /// A task that a previous daemon may have left, with the parameters that this daemon knows.
 struct LeftTask: Sendable {
-  /// The task.
   let key: TaskKey
   /// The app of the task.
   let app: AppID

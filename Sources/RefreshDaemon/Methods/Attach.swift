@@ -1,6 +1,4 @@
 import RefreshAPI
-import RefreshConfig
-import RefreshEngine
 import Varlink
 
 extension Daemon {

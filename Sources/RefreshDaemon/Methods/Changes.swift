@@ -2,7 +2,6 @@ import JSON
 import RefreshAPI
 import RefreshConfig
 import RefreshEngine
-import RefreshStore
 import Varlink
 
 extension Daemon {

@@ -1,7 +1,5 @@
 import RefreshAPI
 import RefreshConfig
-import RefreshEngine
-import RefreshStore
 import Varlink
 
 extension Daemon {

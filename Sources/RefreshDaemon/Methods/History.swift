@@ -1,5 +1,4 @@
 import RefreshAPI
-import RefreshConfig
 import RefreshEngine
 import RefreshStore
 import Varlink
@@ -16,7 +15,8 @@ extension Daemon {
       let shown = past.dropped.filter { push in oldest.map { push.droppedWallMicroseconds >= $0 } ?? true }
       call.reply(
         ManagerInterface.History.Reply(
-          refreshes: past.refreshes.map(Wire.Refresh.init), pushesDropped: shown.map(Wire.DroppedPush.init)))
+          refreshes: past.refreshes.map { Wire.Refresh($0, of: app.id) },
+          pushesDropped: shown.map(Wire.DroppedPush.init)))
     }
   }
 
@@ -56,16 +56,16 @@ extension Daemon {
       let waiting = now.state.waiting.map { Wire.Waiting($0, wallOffset: self.core.engine.wallOffset) }
       call.reply(
         ManagerInterface.Timeline.Reply(
-          past: past.wire().filter { $0.endMicroseconds >= since }, waiting: waiting, running: now.running))
+          past: past.wire(of: app.id).filter { $0.endMicroseconds >= since }, waiting: waiting, running: now.running))
     }
   }
 }
 
 extension AppPast {
   /// Refreshes and waits, newest first, `limit` at most.
-  func wire(limit: Int = .max) -> [Wire.Past] {
+  func wire(of app: AppID, limit: Int = .max) -> [Wire.Past] {
     let all =
-      refreshes.map { ($0.startedWallMicroseconds, Wire.Past(refresh: Wire.Refresh($0))) }
+      refreshes.map { ($0.startedWallMicroseconds, Wire.Past(refresh: Wire.Refresh($0, of: app))) }
       + waits.map { ($0.sinceWallMicroseconds, Wire.Past(wait: Wire.Wait($0))) }
     return all.sorted { $0.0 > $1.0 }.prefix(limit).map(\.1)
   }

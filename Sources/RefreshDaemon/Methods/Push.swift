@@ -1,6 +1,5 @@
 import RefreshAPI
 import RefreshEngine
-import RefreshStore
 import Varlink
 
 extension Daemon {

@@ -1,5 +1,4 @@
 import RefreshAPI
-import RefreshEngine
 import RefreshStore
 import Varlink
 

@@ -1,6 +1,5 @@
 import RefreshAPI
 import RefreshEngine
-import RefreshStore
 import Varlink
 
 extension Daemon {
@@ -52,11 +51,7 @@ extension Daemon {
     if let problem = saving.problem {
       return call.fail(RefreshdInterface.NotStored(problem: problem.description))
     }
-    handleDurably(events) { problem in
-      guard let problem else { return call.reply() }
-      self.handle(.several(undo))
-      call.fail(RefreshdInterface.NotStored(problem: problem.description))
-    }
+    change(events, undo: undo, for: call) { NoParameters() }
   }
 
   /// Resumes transfers, also those that wait for a retry or for disk space.

@@ -16,7 +16,7 @@ extension Daemon {
     readPast(of: app.id, limit: Self.pastLimit, for: call) { past in
       // The app may have left the configuration while the store was read.
       guard let app = self.core.configuration[app.id],
-        let why = self.explanation(of: app, past: past.wire(limit: Self.pastLimit), past.dropped)
+        let why = self.explanation(of: app, past: past.wire(of: app.id, limit: Self.pastLimit), past.dropped)
       else { return call.fail(RefreshdInterface.NoSuchApp(app: call.parameters.app)) }
       call.reply(ManagerInterface.Why.Reply(why: why))
     }

@@ -81,7 +81,7 @@ extension Tally {
   fileprivate func addRefreshes(to text: inout OpenMetricsText, created: Int64) {
     text.begin("refreshd_refreshes", .counter, "The refreshes that have ended, since the daemon's start.")
     for kind in Kind.all {
-      let labels = [("outcome", kind.outcome.rawValue), ("trigger", kind.trigger.rawValue)]
+      let labels = [("outcome", kind.outcome.hyphenated), ("trigger", kind.trigger.rawValue)]
       text.add("_total", labels, count: refreshes[kind] ?? 0)
       text.add("_created", labels, microseconds: created)
     }

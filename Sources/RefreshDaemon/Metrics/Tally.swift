@@ -7,18 +7,11 @@ import RefreshEngine
 final class Tally {
   /// The labels of a counter of refreshes.
   struct Kind: Hashable {
-    var outcome: Outcome
+    var outcome: Wire.Outcome
     var trigger: Trigger
 
-    /// An outcome without its cause.
-    enum Outcome: String, CaseIterable {
-      case newData = "new-data"
-      case noData = "no-data"
-      case failed
-    }
-
     /// All of them, so that every counter begins at 0.
-    static let all = Outcome.allCases.flatMap { outcome in
+    static let all = Wire.Outcome.allCases.flatMap { outcome in
       Trigger.allCases.map { Kind(outcome: outcome, trigger: $0) }
     }
   }
@@ -26,16 +19,6 @@ final class Tally {
   /// The fate of a push: its answer, and the later fate of a queued push.
   enum PushFate: String, CaseIterable {
     case queued, merged, told, known, refused, dropped, delivered
-
-    init(_ fate: Wire.PushFate) {
-      self =
-        switch fate {
-        case .queued: .queued
-        case .merged: .merged
-        case .told: .told
-        case .known: .known
-        }
-    }
   }
 
   /// The upper bounds of the histogram of durations, with their text in seconds: up to the longest deadline (10 min).
@@ -66,7 +49,7 @@ final class Tally {
 
   func note(_ record: RefreshRecord) {
     let took = record.startedAt.duration(to: record.endedAt).inMicroseconds
-    refreshes[Kind(outcome: Kind.Outcome(record.outcome), trigger: record.trigger), default: 0] += 1
+    refreshes[Kind(outcome: Wire.Outcome(record.outcome), trigger: record.trigger), default: 0] += 1
     refreshesOfApp[record.app, default: 0] += 1
     duration += took
     cpu += record.tasks.reduce(0) { $0 + $1.cpu.inMicroseconds }
@@ -92,16 +75,5 @@ final class Tally {
     writes += 1
     writing += duration.inMicroseconds
     if failed { failedWrites += 1 }
-  }
-}
-
-extension Tally.Kind.Outcome {
-  init(_ outcome: Outcome) {
-    self =
-      switch outcome {
-      case .newData: .newData
-      case .noData: .noData
-      case .failed: .failed
-      }
   }
 }

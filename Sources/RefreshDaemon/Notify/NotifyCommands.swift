@@ -60,7 +60,8 @@ final class NotifyCommands {
   func showOnDesktop(_ text: String, of app: AppConfiguration) {
     let id = core.makeID()
     let command = Command(
-      arguments: [environment.worker, "notify"], directory: "/", environment: app.commands.first?.environment ?? [])
+      arguments: [environment.worker, Wire.WorkerCommand.notify.rawValue], directory: "/",
+      environment: app.commands.first?.environment ?? [])
     let notice: String
     do {
       notice = try DesktopNotice(title: app.name, body: text).jsonText(.line)

@@ -99,9 +99,9 @@ final class PushIntake: DecisionFollower, SavedRoom {
     let isKept = core.engine.pushes(of: order.app).contains { $0.id == push.id }
     // A push that replaced another has that one's row, and needs none of its own.
     if !isKept { changed[push.id] = .gone }
-    let told = core.engine.state(of: order.app)?.running?.push
+    let delivered = core.engine.state(of: order.app)?.running?.push
     var accepted = AcceptedPush(fate: isKept ? .queued : .merged, waiting: waiting(of: order.app))
-    if told == push.id {
+    if delivered == push.id {
       accepted.waiting += 1
     } else if let opens = core.engine.pushOpens(for: order.app), opens > core.now {
       accepted.earliest = opens
@@ -118,8 +118,8 @@ final class PushIntake: DecisionFollower, SavedRoom {
 
   /// How many pushes of an app wait, without the one that a running refresh reports.
   private func waiting(of app: AppID) -> Int {
-    let told = core.engine.state(of: app)?.running?.push
-    return core.engine.pushes(of: app).count { $0.id != told }
+    let delivered = core.engine.state(of: app)?.running?.push
+    return core.engine.pushes(of: app).count { $0.id != delivered }
   }
 
   // MARK: - Decisions
@@ -131,7 +131,7 @@ final class PushIntake: DecisionFollower, SavedRoom {
     let untold = decision.pushesMerged.union(decision.pushesDropped.map(\.id))
     for (id, change) in decision.pushes {
       let before = ledger.note(change, of: id)
-      guard change == .gone, before?.isTold == true, !untold.contains(id) else { continue }
+      guard change == .gone, before?.wasDelivered == true, !untold.contains(id) else { continue }
       // After a loss of power the app would get the push again.
       saving.requireDurable()
       tally.note(Tally.PushFate.delivered)

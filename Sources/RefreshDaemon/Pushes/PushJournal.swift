@@ -11,7 +11,7 @@ extension DaemonJournal {
       switch fate {
       case .queued: waiting == 1 ? "is taken" : "is taken; \(waiting) wait"
       case .merged: "is taken in the place of one that waited"
-      case .told: "wakes nobody; who is attached was told"
+      case .told: "wakes nobody; attached processes received it"
       case .known: "was taken before"
       }
     write("\(app): a push\(Self.about(contentID)) \(what)", .info, .pushTaken, fields(app, contentID))

@@ -21,7 +21,7 @@ struct PushLedger {
   struct Kept {
     let app: AppID
     /// Whether a refresh has reported the push to the app.
-    let isTold: Bool
+    let wasDelivered: Bool
     fileprivate let bytes: Int
   }
 
@@ -37,7 +37,7 @@ struct PushLedger {
     let before = kept.removeValue(forKey: id)
     bytesKept -= before?.bytes ?? 0
     if case .kept(let app, let push) = change {
-      let now = Kept(app: app, isTold: push.attempts > 0, bytes: push.payload.utf8.count)
+      let now = Kept(app: app, wasDelivered: push.attempts > 0, bytes: push.payload.utf8.count)
       bytesKept += now.bytes
       kept[id] = now
     }

@@ -18,8 +18,8 @@ final class LastRefreshes {
   subscript(app: AppID) -> StoredRefresh? { boxes[app]?.refresh }
 
   /// Keeps a refresh that has ended.
-  func note(_ refresh: StoredRefresh) {
-    boxes[refresh.app] = Box(refresh)
+  func note(_ refresh: StoredRefresh, of app: AppID) {
+    boxes[app] = Box(refresh)
   }
 
   /// Answers once the last refreshes are known, a moment after the start.
@@ -35,7 +35,6 @@ final class LastRefreshes {
     boxes.reserveCapacity(apps.count)
     for app in apps where boxes[app] == nil {
       guard var refresh = stored[app] else { continue }
-      refresh.app = app
       refresh.tasks = refresh.tasks.map { task in
         var task = task
         task.name = String(decoding: Array(task.name.utf8), as: UTF8.self)

@@ -70,8 +70,8 @@ final class RefreshRunner: DecisionFollower {
       Wire.AttachEvent(
         kind: "perform", refresh: refresh.description, trigger: Wire.Trigger(trigger), token: token,
         payload: payload(of: refresh, app.id), session: session(of: refresh),
-        tries: core.engine.tries(toldBy: refresh), deadlineMicroseconds: core.wall(deadline),
-        contentID: core.engine.push(toldBy: refresh)?.contentID),
+        tries: core.engine.tries(deliveredBy: refresh), deadlineMicroseconds: core.wall(deadline),
+        contentID: core.engine.push(deliveredBy: refresh)?.contentID),
       to: performer.lease)
   }
 
@@ -96,7 +96,7 @@ final class RefreshRunner: DecisionFollower {
     let (command, policy) = (app.commands[task], app.policy.tasks[task])
     let variables = environment.variables(
       of: command, app: app, refresh: refresh, trigger: running.trigger, session: session(of: refresh),
-      tries: core.engine.tries(toldBy: refresh), contentID: core.engine.push(toldBy: refresh)?.contentID,
+      tries: core.engine.tries(deliveredBy: refresh), contentID: core.engine.push(deliveredBy: refresh)?.contentID,
       deadline: core.wall(running.deadline), token: running.tokens[task])
     ports.launcher.start(
       TaskLaunch(
@@ -113,8 +113,8 @@ final class RefreshRunner: DecisionFollower {
 
   /// The push or the ended session of transfers that a refresh reports to the app.
   private func payload(of refresh: RefreshID, _ app: AppID) -> String? {
-    core.engine.push(toldBy: refresh)?.payload
-      ?? rooms.transfers.sessionReport(toldBy: refresh, to: app, in: core.engine)
+    core.engine.push(deliveredBy: refresh)?.payload
+      ?? rooms.transfers.sessionReport(deliveredBy: refresh, to: app, in: core.engine)
   }
 
   // MARK: - Stop
@@ -178,13 +178,14 @@ final class RefreshRunner: DecisionFollower {
   func engineDecided(_ decision: Decision, on event: Event, at now: Instant) {
     for record in decision.ended {
       let stored = StoredRefresh(record, wallOffset: core.engine.wallOffset)
-      rooms.lasts.note(stored)
+      rooms.lasts.note(stored, of: record.app)
       rooms.tally.note(record)
       ports.journal.ended(record)
-      rooms.audience.attached.report(stored)
+      rooms.audience.attached.report(stored, of: record.app)
       let watchers = refreshes.end(record.id)
       guard !watchers.isEmpty else { continue }
-      let reply = ManagerInterface.Run.Reply(event: .init(kind: .finished, refresh: Wire.Refresh(stored)))
+      let refresh = Wire.Refresh(stored, of: record.app)
+      let reply = ManagerInterface.Run.Reply(event: .init(kind: .finished, refresh: refresh))
       rooms.saving.afterCommit { for call in watchers { call.reply(reply) } }
     }
   }

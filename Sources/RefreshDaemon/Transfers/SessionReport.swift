@@ -28,9 +28,9 @@ private struct SessionReportLine: JSONWritable {
 
 extension TransferRunner {
   /// The lines of JSON for the transfers of the session that a refresh reports; nil for another refresh.
-  func sessionReport(toldBy refresh: RefreshID, to app: AppID, in engine: Engine) -> String? {
+  func sessionReport(deliveredBy refresh: RefreshID, to app: AppID, in engine: Engine) -> String? {
     guard let started = engine.started(of: refresh), started.session != nil else { return nil }
-    return engine.transfers(toldBy: started, to: app).compactMap { id -> String? in
+    return engine.transfers(deliveredBy: started, to: app).compactMap { id -> String? in
       guard let transfer = self[id], case .ended(let result, _) = engine.transferState(of: id)?.stage else {
         return nil
       }

@@ -193,7 +193,7 @@ final class WorkerPool {
     arm(worker)
     // In "/", because system accounts often have no home.
     let command = Command(
-      arguments: [environment.worker, "transfer"], directory: "/",
+      arguments: [environment.worker, Wire.WorkerCommand.transfer.rawValue], directory: "/",
       environment: app.commands.first?.environment ?? [])
     ports.launcher.start(
       TaskLaunch(

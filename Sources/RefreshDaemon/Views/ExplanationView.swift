@@ -1,5 +1,4 @@
 import RefreshAPI
-import RefreshConfig
 import RefreshEngine
 import RefreshStore
 

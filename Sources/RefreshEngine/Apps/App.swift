@@ -35,7 +35,7 @@ struct App: Sendable {
   private var boxedRefresh: Boxed<Refreshing>?
   private var rare: Boxed<Rare>?
 
-  /// The sessions of transfers whose end the app must be told of, in the order in which they ended.
+  /// The sessions of transfers whose end is to be delivered, in the order in which they ended.
   var drained: [DrainedSession] {
     get { rare?.value.drained ?? [] }
     set { change { $0.drained = newValue } }

@@ -7,10 +7,8 @@ typealias AppIndex = Int32
 struct AppIndexes {
   private var noted: [AppIndex] = []
 
-  /// Notes an app.
   mutating func insert(_ index: AppIndex) { noted.append(index) }
 
-  /// Notes apps.
   mutating func insert(_ indexes: some Sequence<AppIndex>) { noted.append(contentsOf: indexes) }
 
   /// Each app once, in order of id.

@@ -25,7 +25,7 @@ public struct AppState: Hashable, Sendable {
   /// Whether the user has ended the app and has not started it since: no push wakes such an app.
   public var isTerminated = false
   /// Whether the daemon has reported that the data is older than the app's ``Policy/staleAfter``.
-  public var isStaleTold = false
+  public var isStaleReported = false
   /// How many refreshes in a row have failed in a way that is worth a retry.
   public var failures: Int32 = 0
   /// When the last refresh that did not fail started: the age of the data; nil before the first.

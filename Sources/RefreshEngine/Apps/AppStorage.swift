@@ -20,13 +20,11 @@ struct AppStorage: Sendable {
   /// How many apps were ever configured.
   var count: Int { apps.count }
 
-  /// The index of each app.
   var indexes: Range<AppIndex> { 0..<AppIndex(apps.count) }
 
   /// The index of an app; nil if it was never configured.
   func index(of id: AppID) -> AppIndex? { indexOf[id] }
 
-  /// The id of the app at an index.
   func id(at index: AppIndex) -> AppID { ids[Int(index)] }
 
   /// Adds the apps that are new, and gives whether there were any: then every index may name another app.
@@ -74,7 +72,6 @@ struct AppStorage: Sendable {
     if let index = indexOf[id] { learners[Int(index)] = nil }
   }
 
-  /// The app at an index.
   subscript(index: AppIndex) -> App {
     _read { yield apps[Int(index)] }
     _modify { yield &apps[Int(index)] }

@@ -29,7 +29,7 @@ public enum Hold: Hashable, Sendable {
   /// The daemon is stopping; its next start lifts it.
   case stopping
 
-  /// Its name, as it is stored and told.
+  /// Its name, as it is stored and shown.
   public var name: Name {
     switch self {
     case .notConfigured: .notConfigured

@@ -3,15 +3,12 @@ struct ByteWriter {
   /// The bytes that were written.
   private(set) var bytes: [UInt8] = []
 
-  /// Appends an integer.
   mutating func append<Number: FixedWidthInteger>(_ number: Number) {
     withUnsafeBytes(of: number.littleEndian) { bytes.append(contentsOf: $0) }
   }
 
-  /// Appends a number.
   mutating func append(_ number: Float) { append(number.bitPattern) }
 
-  /// Appends a number.
   mutating func append(_ number: Double) { append(number.bitPattern) }
 
   /// Appends numbers of zero or more in two bytes each: 65,535ths of the largest, which goes before them.

@@ -37,7 +37,7 @@ public enum Urgency: String, Hashable, Sendable, CaseIterable, Comparable {
   }
 }
 
-/// A payload that wakes an app, from when it is taken until the app was told of it.
+/// A payload that wakes an app, from when it is accepted until it is delivered.
 public struct Push: Hashable, Sendable {
   /// Its number.
   public var id: PushID
@@ -49,9 +49,9 @@ public struct Push: Hashable, Sendable {
   public var urgency: Urgency
   /// When the payload came, boot clock.
   public var arrivedAt: Instant
-  /// The app is told not before this instant, boot clock: a refresh that was told it failed for a time.
+  /// It is delivered not before this instant, boot clock: a refresh that delivered it failed for a time.
   public var earliest: Instant
-  /// How many refreshes were told it.
+  /// How many refreshes have delivered it.
   public var attempts: Int32 = 0
   /// How many older payloads it has replaced.
   public var merged: Int32 = 0
@@ -104,7 +104,7 @@ public enum PushChange: Hashable, Sendable {
   case gone
 }
 
-/// A push of which the app is never told, because newer ones took all the room: a line of the history.
+/// A push that is never delivered, because newer ones took all the room: a line of the history.
 public struct DroppedPush: Hashable, Sendable {
   /// Its number.
   public var id: PushID
@@ -131,7 +131,7 @@ public struct DroppedPush: Hashable, Sendable {
 }
 
 /// The push that a refresh delivered, for the history.
-public struct ToldPush: Hashable, Sendable {
+public struct DeliveredPush: Hashable, Sendable {
   /// The subject; nil when the sender named none.
   public var contentID: String?
   /// How many older payloads it had replaced.
@@ -144,7 +144,7 @@ public struct ToldPush: Hashable, Sendable {
   }
 }
 
-/// A push of which the app was not told yet, and why not.
+/// A push that is not delivered yet, and why not.
 public struct WaitingPush: Hashable, Sendable {
   /// The wait of a push, in addition to the holds of the app.
   public enum Wait: Hashable, Sendable {

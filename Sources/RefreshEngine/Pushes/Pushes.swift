@@ -4,11 +4,11 @@ extension Engine {
   /// How many pushes of an app may wait.
   public static let mostPushes = 64
 
-  /// The pushes of an app, in the order in which it is told; that of a running refresh among them.
+  /// The pushes of an app, in the order of their delivery; that of a running refresh among them.
   public func pushes(of id: AppID) -> [Push] { apps[id]?.pushes ?? [] }
 
   /// The push that a running refresh delivers; nil without one, or for an unknown refresh.
-  public func push(toldBy refresh: RefreshID) -> Push? {
+  public func push(deliveredBy refresh: RefreshID) -> Push? {
     guard let id = running[refresh], let app = apps[id], let push = app.refreshing?.started.push else { return nil }
     return app.pushes.first { $0.id == push }
   }
@@ -147,12 +147,12 @@ extension Engine {
       let index = app.pushes.firstIndex(where: { $0.id == push.id })
     else { return }
     if push.attempts == 0 { apps[id]?.state.pushedAt = (app.state.pushedAt + [turn.now]).suffix(limit.burst) }
-    var told = push
-    told.attempts += 1
-    set(told, at: index, of: id, &turn)
+    var delivered = push
+    delivered.attempts += 1
+    set(delivered, at: index, of: id, &turn)
   }
 
-  /// When to tell again what a refresh told; nil when the app has it.
+  /// When to deliver a push again; nil when the app has it.
   ///
   /// A refresh that the user stopped, or that could not start, has not delivered its push.
   func retryOfPush(
@@ -166,10 +166,10 @@ extension Engine {
   }
 
   /// Settles the push of a refresh: it was delivered, or it is delivered again later.
-  mutating func settlePush(_ id: AppID, _ started: Started, retryAt: Instant?, _ turn: inout Turn) -> ToldPush? {
+  mutating func settlePush(_ id: AppID, _ started: Started, retryAt: Instant?, _ turn: inout Turn) -> DeliveredPush? {
     guard let app = apps[id], let index = app.pushes.firstIndex(where: { $0.id == started.push }) else { return nil }
     var push = app.pushes[index]
-    let told = ToldPush(contentID: push.contentID, merged: push.merged)
+    let delivered = DeliveredPush(contentID: push.contentID, merged: push.merged)
     if let retryAt {
       push.earliest = retryAt
       set(push, at: index, of: id, &turn)
@@ -177,7 +177,7 @@ extension Engine {
     } else {
       forget(push, of: id, &turn)
     }
-    return told
+    return delivered
   }
 
   /// When to deliver again the push that the previous daemon was delivering when it ended.
@@ -191,13 +191,13 @@ extension Engine {
 
 extension App {
   /// The push of the running refresh, or of the lost refresh of the previous daemon.
-  var toldPush: PushID? { state.running?.push }
+  var deliveredPush: PushID? { state.running?.push }
 
   /// The undelivered pushes.
   var waitingPushes: [Push] {
     guard !pushes.isEmpty else { return [] }
-    let told = toldPush
-    return pushes.filter { $0.id != told }
+    let delivered = deliveredPush
+    return pushes.filter { $0.id != delivered }
   }
 
   /// Two that are about the same, the later of which makes the other one worthless; nil when there are none.

@@ -18,8 +18,8 @@ public struct RefreshRecord: Hashable, Sendable {
   public var extraCompletions: Int
   /// The tasks, in the order of the file; empty for a refresh that the daemon lost.
   public var tasks: [TaskRecord]
-  /// The push that the app was told with it; nil when it told none.
-  public var push: ToldPush?
+  /// The push that it delivered; nil when it delivered none.
+  public var push: DeliveredPush?
 
   /// The bytes that all tasks sent and received over the network; nil when they were not counted.
   public var bytes: Int64? {

@@ -17,7 +17,6 @@ struct ChunkedArray {
   /// No chunk is empty, and each ends before the next begins.
   private var chunks: [[Entry]] = []
 
-  /// The first entry.
   var first: Entry? { chunks.first?.first }
 
   /// The last entry whose instant is not after another one.

@@ -13,30 +13,31 @@ extension Engine {
   /// When the daemon reports that an app's data is stale, boot clock; nil when it has done so, or never will.
   ///
   /// After sleep or a start the backlog is caught up first. A refresh that is running may make the data fresh.
-  func tellsStale(_ app: App) -> Instant? {
-    guard let turnsStale = app.turnsStale, !app.state.isStaleTold, !app.isOff, !isStopping, app.refreshing == nil else {
+  func reportsStale(_ app: App) -> Instant? {
+    guard let turnsStale = app.turnsStale, !app.state.isStaleReported, !app.isOff, !isStopping, app.refreshing == nil
+    else {
       return nil
     }
     return [turnsStale, settlingUntil, backlogUntil].compactMap(\.self).max()
   }
 
-  func tellsStale(_ index: AppIndex) -> Instant? { tellsStale(apps[index]) }
+  func reportsStale(_ index: AppIndex) -> Instant? { reportsStale(apps[index]) }
 
   /// Reports stale data when its time has come, and clears the report when the data is fresh again.
   mutating func noteStaleness(_ index: AppIndex, _ turn: inout Turn) {
-    guard apps[index].state.isStaleTold || apps[index].policy?.staleAfter != nil, apps[index].policy != nil else {
+    guard apps[index].state.isStaleReported || apps[index].policy?.staleAfter != nil, apps[index].policy != nil else {
       return
     }
     let id = apps.id(at: index)
-    if apps[index].state.isStaleTold {
+    if apps[index].state.isStaleReported {
       guard apps[index].turnsStale.map({ $0 > turn.now }) ?? true else { return }
-      apps[index].state.isStaleTold = false
+      apps[index].state.isStaleReported = false
     } else {
-      guard let telling = tellsStale(index), telling <= turn.now, let ageBegan = apps[index].ageBegan else {
+      guard let telling = reportsStale(index), telling <= turn.now, let ageBegan = apps[index].ageBegan else {
         return
       }
-      apps[index].state.isStaleTold = true
-      turn.decision.effects.append(.tellStale(makeID(), id, since: ageBegan))
+      apps[index].state.isStaleReported = true
+      turn.decision.effects.append(.reportStale(makeID(), id, since: ageBegan))
     }
     turn.decision.changed.insert(id)
   }

@@ -13,7 +13,7 @@ public struct TransferID: Hashable, Comparable, Sendable, CustomStringConvertibl
   public static func < (left: TransferID, right: TransferID) -> Bool { left.number < right.number }
 }
 
-/// The name of a group of an app's transfers; the app is told of its end once.
+/// The name of a group of an app's transfers, whose end is delivered to the app once.
 public struct TransferSession: Hashable, Comparable, Sendable {
   /// The app.
   public var app: AppID

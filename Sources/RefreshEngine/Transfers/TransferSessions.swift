@@ -1,17 +1,11 @@
 // Sessions of transfers: when the last transfer of a session has ended, the app is woken once.
 
-/// A session whose transfers have all ended, and whose end the app has not been told.
+/// A session whose transfers have all ended, and whose end is not delivered to the app yet.
 public struct DrainedSession: Hashable, Sendable {
   /// The session's name.
   public var name: String
   /// The app is woken not before this instant, boot clock.
   public var earliest: Instant
-
-  /// Makes it of its parts.
-  public init(name: String, earliest: Instant) {
-    self.name = name
-    self.earliest = earliest
-  }
 }
 
 extension Engine {
@@ -40,7 +34,7 @@ extension Engine {
 
   /// The transfers that a refresh reports to the app, in order of id: those of its session that had ended when it
   /// started, and were not reported before.
-  public func transfers(toldBy started: Started, to app: AppID) -> [TransferID] {
+  public func transfers(deliveredBy started: Started, to app: AppID) -> [TransferID] {
     guard let name = started.session else { return [] }
     let undelivered = transfers.sessions[TransferSession(app: app, name: name)]?.undelivered ?? []
     return undelivered.filter { id in (transfers[id]?.endedAt).map { $0 <= started.at } ?? false }.sorted()
@@ -50,14 +44,14 @@ extension Engine {
   /// refresh.
   ///
   /// More than 1 where an earlier wake was cut short, was to be repeated, or may have been lost with the daemon.
-  public func tries(toldBy refresh: RefreshID) -> Int? {
+  public func tries(deliveredBy refresh: RefreshID) -> Int? {
     guard let app = running[refresh], let started = started(of: refresh), started.session != nil else { return nil }
-    return max(1, transfers(toldBy: started, to: app).compactMap { transfers[$0]?.failures }.max().map(Int.init) ?? 1)
+    return max(1, transfers(deliveredBy: started, to: app).compactMap { transfers[$0]?.failures }.max().map(Int.init) ?? 1)
   }
 
   /// Counts a wake for the end of a session, to be saved before its first process.
   mutating func countWake(_ started: Started, of app: AppID, _ turn: inout Turn) {
-    for id in transfers(toldBy: started, to: app) {
+    for id in transfers(deliveredBy: started, to: app) {
       guard var state = transfers[id] else { continue }
       state.failures = min(state.failures + 1, Int32.max - 1)
       set(state, of: id, &turn)
@@ -70,7 +64,7 @@ extension Engine {
     touch(session.app, &turn)
   }
 
-  /// Notes that a session goes on: the app is told when the new transfer has ended too.
+  /// Notes that a session goes on: its end is delivered when the new transfer has ended too.
   mutating func noteOpen(_ session: TransferSession, _ turn: inout Turn) {
     guard let app = apps[session.app], app.drained.contains(where: { $0.name == session.name }) else { return }
     apps[session.app]?.drained.removeAll { $0.name == session.name }
@@ -99,7 +93,7 @@ extension Engine {
   ) {
     guard let name = started.session else { return }
     if retryAt == nil {
-      for transfer in transfers(toldBy: started, to: id) {
+      for transfer in transfers(deliveredBy: started, to: id) {
         guard var state = transfers[transfer] else { continue }
         state.isDelivered = true
         set(state, of: transfer, &turn)
@@ -113,7 +107,7 @@ extension Engine {
   /// How long an ended transfer is kept for an app that has gone from the configuration.
   private static let keptForMissingApp = Duration.hours(30 * 24)
 
-  /// Deletes transfers that ended long ago, once their app was told or is gone.
+  /// Deletes transfers that ended long ago, once their end is delivered or their app is gone.
   mutating func forgetOldTransfers(_ turn: inout Turn) {
     for id in transfers.ended(before: turn.now - Self.remembered) {
       guard let state = transfers[id], let end = state.endedAt else { continue }

@@ -29,6 +29,6 @@ extension Engine {
     }
     turn.touched.insert(held.all)
     catchUp(&turn, byStaleness: true)
-    turn.touched.insert(apps.indexes.filter { tellsStale(apps[$0]) != nil })
+    turn.touched.insert(apps.indexes.filter { reportsStale(apps[$0]) != nil })
   }
 }

@@ -18,7 +18,6 @@ struct PushError: Error, Hashable, Sendable, CustomStringConvertible {
     case configuration = 78
   }
 
-  /// The exit code.
   let code: ExitCode
   /// A sentence with the remedy, or a line for each mistake.
   let description: String

@@ -10,7 +10,6 @@ import RefreshConfig
 protocol Source: AnyObject {
   /// The name in push.toml.
   var name: String { get }
-  /// The kind of source.
   var kind: Wire.SourceKind { get }
   /// Starts to connect; never called while the source is connected or connecting.
   func connect()

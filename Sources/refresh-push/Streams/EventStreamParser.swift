@@ -3,7 +3,6 @@
 /// The caller appends bytes, split anywhere, and gets events. An event with a line or with data above the limit is
 /// skipped and counted.
 struct EventStreamParser: Hashable, Sendable {
-  /// An event.
   struct Event: Hashable, Sendable {
     /// The type; `message` by default.
     var type: String

@@ -6,7 +6,6 @@ import HTTP
 /// This class follows redirects itself, so that credentials go only to the first origin.
 @MainActor
 final class HTTPStream {
-  /// The request.
   struct Request {
     var url: String
     /// Header fields for every origin.

@@ -92,7 +92,6 @@ final class Download: Transfer {
 
   // MARK: Resuming
 
-  /// Keeps the reliable bytes of the part.
   private func keepReliableBytes(of part: PartFile, _ resume: Wire.Resume) throws(TaskFailure) {
     let version = PartVersion(resume)
     let kept = resume.kept(of: part, boot: host.boot)

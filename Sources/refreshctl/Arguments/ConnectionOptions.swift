@@ -1,7 +1,6 @@
 import ArgumentParser
 @preconcurrency import Glibc
 import JSON
-import RefreshAPI
 
 /// The options of every command that calls the daemon.
 struct ConnectionOptions: ParsableArguments {

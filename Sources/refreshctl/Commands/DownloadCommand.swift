@@ -1,5 +1,4 @@
 import ArgumentParser
-import RefreshAPI
 
 struct DownloadCommand: ParsableCommand {
   static let configuration = CommandConfiguration(

@@ -1,7 +1,6 @@
 import ArgumentParser
 @preconcurrency import Glibc
 import JSON
-import RefreshAPI
 import RefreshConfig
 import RefreshEngine
 import RefreshRehearsal

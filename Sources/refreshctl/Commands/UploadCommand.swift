@@ -1,5 +1,4 @@
 import ArgumentParser
-import RefreshAPI
 
 struct UploadCommand: ParsableCommand {
   static let configuration = CommandConfiguration(

@@ -1,5 +1,3 @@
-import RefreshAPI
-
 /// The timeline as an SVG document: a row for each app, now in the middle, and a tooltip for each mark.
 ///
 /// SVG 1.1 with one stylesheet, so that browsers, viewers and converters draw the same picture. The stylesheet has a

@@ -1,10 +1,5 @@
 import RefreshAPI
 
-extension RawRepresentable<String> {
-  /// The word with hyphens, as people read and write it: `new-data` for `new_data` on the wire.
-  var hyphenated: String { String(rawValue.map { $0 == "_" ? "-" : $0 }) }
-}
-
 extension Wire.Outcome {
   /// The outcome in a sentence.
   var words: String {

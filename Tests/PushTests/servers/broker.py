@@ -55,7 +55,7 @@ class Broker(Program):
 
     def wait_for_bridge(self, times=1):
         """Waits until the bridge has connected this number of times in all."""
-        self.wait_until_said(" as refreshd-", times)
+        self.wait_for_output(" as refreshd-", times)
 
     def source(self, **keys):
         """The table [[mqtt]] of push.toml for the port with TLS; also writes the file of the password."""

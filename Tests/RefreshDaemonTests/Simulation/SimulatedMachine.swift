@@ -45,7 +45,9 @@ final class SimulatedMachine: MachineConditions {
 /// A zone without daylight saving.
 final class SimulatedZone: ZoneSource {
   var onZone: (Zone) -> Void = { _ in }
-  let zone = Zone(offset: 3600)
+  let zone: Zone
+
+  init(offset: Int32) { zone = Zone(offset: offset) }
 
   func look() {}
 }

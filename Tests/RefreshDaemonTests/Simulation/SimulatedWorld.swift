@@ -156,7 +156,7 @@ final class SimulatedWorld {
       let ports = Ports(
         scheduler: scheduler, store: SimulatedStore(self, disk), launcher: launcher,
         choice: ChosenLauncher.Choice(asked: .spawn, name: "simulated", reason: "a test"), conditions: machine,
-        zone: { SimulatedZone() }, files: SimulatedFiles(self, settings),
+        zone: { SimulatedZone(offset: 3600) }, files: SimulatedFiles(self, settings),
         diskSpace: { { needs, _, answer in answer(needs.keys.sorted()) } }, forecast: { _, _ in }, reactor: nil,
         journal: DaemonJournal { _ in }, notify: { _, _ in }, trimMemory: {},
         access: Access(uid: 0, group: nil, bridge: nil))

@@ -47,8 +47,7 @@ final class SystemdLauncher: Launcher {
     let bus: BusAddress
     /// Whether the manager belongs to one user, and so can start commands only as that user.
     let isUserManager: Bool
-    /// The names of the units.
-    let units: UnitNames
+      let units: UnitNames
     /// The daemon's directory for the files of tasks.
     let files: String
     /// The directory of the manager's cgroup.
@@ -156,7 +155,6 @@ final class SystemdLauncher: Launcher {
 
   // MARK: Tasks
 
-  /// Adds a task.
   func add(_ task: SystemdTask) {
     tasks[task.key] = task
     paths[task.path] = task.key

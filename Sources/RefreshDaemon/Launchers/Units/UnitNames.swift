@@ -21,7 +21,6 @@ struct UnitNames: Hashable, Sendable {
     own = isStandard ? "" : String(StableHash.of(stateDirectory), radix: 16).prefix(8) + "-"
   }
 
-  /// The unit of a task.
   func unit(of key: TaskKey) -> String { Self.start + own + key.description + Self.end }
 
   /// The task of a unit; nil if the unit does not belong to this daemon.

@@ -39,7 +39,7 @@ def test_an_unknown_app_keeps_the_others_as_they_are(daemon):
     assert daemon.refresh()["outcome"] == "new_data"
 
 
-def test_who_waits_for_an_app_is_told_that_it_is_disabled(daemon):
+def test_a_caller_that_waits_learns_that_the_app_is_disabled(daemon):
     events, go = daemon.pipe("events"), daemon.pipe("go")
     daemon.app(f"echo started > {events}; read _ < {go}")
     daemon.start()
@@ -126,7 +126,7 @@ def test_a_scheduled_refresh_starts_at_its_time(daemon):
     answer = daemon.call("Manager.Schedule", app=TODO, earliest_us=earliest, reason="before the train")
     assert answer["one_shot"] == {"earliest_us": earliest, "reason": "before the train"}
     assert events.line() == "manual"
-    daemon.wait_until_said("finished")
+    daemon.wait_for_output("finished")
     daemon.settle()
     assert daemon.history()[0]["started_us"] >= earliest - 1000
 

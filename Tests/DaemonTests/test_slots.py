@@ -10,7 +10,7 @@ NOTES = "org.example.notes"
 
 
 @pytest.mark.skipif(os.geteuid() != 0, reason="only root's daemon has apps of several users")
-def test_a_user_whose_places_are_taken_holds_up_nobody_else(daemon):
+def test_a_user_without_a_free_slot_holds_up_nobody_else(daemon):
     events, go = daemon.pipe("events"), daemon.pipe("go")
     daemon.configure(HURRY + "max_concurrent = 3\nmax_concurrent_per_user = 1\n")
     for id, owner in [(TODO, "root"), (NOTES, "root"), (MAIL, "nobody")]:

@@ -1,0 +1,37 @@
+import RefreshAPI
+import RefreshConfig
+import RefreshStore
+
+extension BuiltIn {
+  /// The order that the worker reads on standard input.
+  func order(remembered: Validator?) -> [UInt8] {
+    do {
+      return switch work {
+      case .fetch(let mostBytes): try Wire.FetchOrder(file, mostBytes: mostBytes, remembered).jsonBytes()
+      case .download(let task): try Wire.Request(file, task).jsonBytes()
+      }
+    } catch {
+      // Texts and numbers can always be written; the worker reports a missing order.
+      return []
+    }
+  }
+}
+
+extension Wire.FetchOrder {
+  fileprivate init(_ file: RemoteFile, mostBytes: Int64, _ known: Validator?) {
+    self.init(
+      url: file.url, to: file.target, headersFile: file.headersFile,
+      credentialFile: file.credentialFile, netrc: file.usesNetrc, mostBytes: mostBytes,
+      remembered: known.map { Remembered(etag: $0.etag, lastModified: $0.lastModified, digest: $0.digest) })
+  }
+}
+
+extension Wire.Request {
+  fileprivate init(_ file: RemoteFile, _ task: DownloadTask) {
+    self.init(
+      url: file.url, path: file.target, session: task.session, description: task.description,
+      sha256: task.sha256, network: task.network.map(Wire.NetworkConstraint.init),
+      priority: task.priority.map(Int64.init), maxRate: task.maxRate, headersFile: file.headersFile,
+      credentialFile: file.credentialFile, netrc: file.usesNetrc ? true : nil, notify: task.notify)
+  }
+}

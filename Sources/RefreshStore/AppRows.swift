@@ -1,0 +1,71 @@
+import RefreshEngine
+
+/// The rows of a table that belong to apps: a column `app`, and one record in each row.
+struct AppRows<Record: ColumnRecord> {
+  private let blank: Record
+  private let all: Statement
+  private let write: Statement
+
+  /// - Parameters:
+  ///   - blank: a record to read a row into.
+  ///   - order: the columns by which the rows are read in order.
+  init(of table: String, _ blank: Record, order: String = "app", on database: Database) throws(StoreError) {
+    self.blank = blank
+    let names = try Columns.names(of: blank)
+    all = try Statement(
+      """
+      SELECT app.id, \(names.of(table).list)
+      FROM \(table) JOIN app ON app.key = \(table).app ORDER BY \(table).\(order)
+      """, on: database, to: .read)
+    write = try Statement(
+      "INSERT OR REPLACE INTO \(table) (\(names.list), app) VALUES (\(names.parameters), \(AppTable.key))",
+      on: database, to: .save)
+  }
+
+  /// Shows each row to `body`; ``read(_:)`` reads it.
+  func rows(_ body: (Row) throws(StoreError) -> Void) throws(StoreError) { try all.rows(body: body) }
+
+  func read(_ row: Row) throws(StoreError) -> (app: AppID, record: Record) {
+    var record = blank
+    try Columns.read(&record, from: row, at: 1)
+    return (try AppID(row, 0), record)
+  }
+
+  /// Saves a record of an app that has a row.
+  func save(_ record: Record, of app: AppID) throws(StoreError) {
+    try write.run(try Columns.values(of: record) + [.text(app.description)])
+  }
+}
+
+/// The rows of `learned`: what was learnt of each app.
+struct LearnedTable {
+  private struct Saved: ColumnRecord {
+    var data: [UInt8] = []
+
+    mutating func visit(_ column: inout Columns) throws(StoreError) { try column.blob("data", &data) }
+  }
+
+  private let saved: AppRows<Saved>
+  private let remove: Statement
+
+  init(_ database: Database) throws(StoreError) {
+    saved = try AppRows(of: "learned", Saved(), on: database)
+    remove = try Statement("DELETE FROM learned WHERE app = \(AppTable.key)", on: database, to: .save)
+  }
+
+  /// The learners that were saved last; learners in the form of another release are dropped.
+  func load() throws(StoreError) -> [AppID: Learned] {
+    var learned: [AppID: Learned] = [:]
+    try saved.rows { row throws(StoreError) in
+      let (app, saved) = try saved.read(row)
+      learned[app] = Learned(encoded: saved.data)
+    }
+    return learned
+  }
+
+  /// Saves what was learnt of an app that has a row; nil if it is forgotten.
+  func save(_ learned: Learned?, of app: AppID) throws(StoreError) {
+    guard let learned else { return try remove.run(.text(app.description)) }
+    try saved.save(Saved(data: learned.encoded), of: app)
+  }
+}

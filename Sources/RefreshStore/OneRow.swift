@@ -1,0 +1,101 @@
+import RefreshEngine
+
+/// A table that has one row.
+struct OneRow<Record: ColumnRecord> {
+  private let blank: Record
+  private let read: Statement
+  private let write: Statement
+
+  /// - Parameter blank: a record to read the row into.
+  init(of table: String, _ blank: Record, on database: Database) throws(StoreError) {
+    self.blank = blank
+    let names = try Columns.names(of: blank)
+    read = try Statement("SELECT \(names.list) FROM \(table)", on: database, to: .read)
+    write = try Statement(
+      "INSERT OR REPLACE INTO \(table) (only, \(names.list)) VALUES (1, \(names.parameters))", on: database, to: .save)
+  }
+
+  /// The record that was saved last; nil in a new file.
+  func load() throws(StoreError) -> Record? {
+    var found: Record?
+    try read.rows { row throws(StoreError) in
+      var record = blank
+      try Columns.read(&record, from: row, at: 0)
+      found = record
+    }
+    return found
+  }
+
+  func save(_ record: Record) throws(StoreError) { try write.run(try Columns.values(of: record)) }
+}
+
+/// The row of `clock`: the clock by which the instants of the other tables are read.
+struct SavedClock: ColumnRecord {
+  var clock = BootClock(bootID: "", now: .zero, wallOffset: .zero)
+  /// How often the daemon has started.
+  var start: UInt32 = 0
+
+  mutating func visit(_ column: inout Columns) throws(StoreError) {
+    try column("boot_id", &clock.bootID)
+    try column("saved_at_us", &clock.now)
+    try column("wall_offset_us", &clock.wallOffset)
+    try column("start", &start)
+    // There is a next one.
+    guard start < .max else { throw column.unreadable("start", "\(start)") }
+  }
+}
+
+/// The row of `device`: what holds for all apps.
+struct SavedDevice: ColumnRecord {
+  private var pause: Pause?
+  private var budget: Double?
+  private var learned: [UInt8] = []
+  private var day: Int32?
+
+  init(_ state: DeviceState) {
+    pause = state.pause
+    budget = state.learnings.budget.refreshesPerAppAndDay
+    learned = state.learnings.encoded
+    day = state.day.map(Int32.init(clamping:))
+  }
+
+  /// The state; learners in the form of another release are dropped and learn anew.
+  var state: DeviceState {
+    var state = DeviceState(pause: pause)
+    guard let budget, budget > 0, budget.isFinite else { return state }
+    let learnings = Learnings(encoded: learned, budget: Budget(refreshesPerAppAndDay: budget))
+    state.learnings = learnings ?? state.learnings
+    state.day = day.map(Int.init)
+    return state
+  }
+
+  mutating func visit(_ column: inout Columns) throws(StoreError) {
+    try column.optional(&pause, blank: .untilResumed)
+    try column("budget", &budget)
+    try column.blob("learned", &learned)
+    try column("day", &day)
+  }
+}
+
+extension Pause: ColumnRecord {
+  mutating func visit(_ column: inout Columns) throws(StoreError) {
+    var (word, end) = parts
+    try column("pause", &word)
+    try column("pause_until_us", &end)
+    guard column.isReading else { return }
+    switch (word, end) {
+    case ("until-resumed", _): self = .untilResumed
+    case ("until-ac", _): self = .untilAC
+    case ("until", let end?): self = .until(end)
+    default: throw column.unreadable("pause", word)
+    }
+  }
+
+  private var parts: (word: String, end: Instant?) {
+    switch self {
+    case .untilResumed: ("until-resumed", nil)
+    case .untilAC: ("until-ac", nil)
+    case .until(let end): ("until", end)
+    }
+  }
+}

@@ -1,0 +1,79 @@
+import RefreshEngine
+
+/// A time in which a due app was held, as the history has it.
+public struct StoredWait: Hashable, Sendable {
+  /// From when: Unix time in microseconds, by the wall clock as it stood when the wait was saved.
+  public var sinceWallMicroseconds: Int64 = 0
+  /// Until when: Unix time in microseconds, by the same wall clock.
+  public var untilWallMicroseconds: Int64 = 0
+  /// The holds, in the order of the verdict.
+  public var holds: [Hold.Name] = []
+
+  /// The line of the history for a wait that has just ended.
+  ///
+  /// - Parameter wallOffset: wall time (Unix time) less boot time, at its end.
+  public init(_ record: WaitRecord, wallOffset: Duration) {
+    sinceWallMicroseconds = (record.since + wallOffset).microseconds
+    untilWallMicroseconds = (record.until + wallOffset).microseconds
+    holds = record.holds
+  }
+}
+
+extension StoredWait: HistoryLine {
+  static let table = "wait"
+  init() {}
+
+  mutating func visit(_ column: inout Columns) throws(StoreError) {
+    try column.microseconds("since_wall_us", &sinceWallMicroseconds)
+    try column.microseconds("until_wall_us", &untilWallMicroseconds)
+    try column("holds", &holds)
+  }
+}
+
+/// A push that its app never received, as the history has it.
+public struct StoredDroppedPush: Hashable, Sendable {
+  /// Its number.
+  public var id = PushID(0)
+  /// The subject; nil when the sender named none.
+  public var contentID: String?
+  /// When it came: Unix time in microseconds, by the wall clock as it stood when it was dropped.
+  public var arrivedWallMicroseconds: Int64 = 0
+  /// When it was dropped: Unix time in microseconds, by the same wall clock.
+  public var droppedWallMicroseconds: Int64 = 0
+  /// How many older payloads it had replaced.
+  public var merged: Int32 = 0
+
+  /// The line of the history for a push that has just been dropped.
+  ///
+  /// - Parameter wallOffset: wall time (Unix time) less boot time, when it was dropped.
+  public init(_ push: DroppedPush, wallOffset: Duration) {
+    id = push.id
+    contentID = push.contentID
+    arrivedWallMicroseconds = (push.arrivedAt + wallOffset).microseconds
+    droppedWallMicroseconds = (push.droppedAt + wallOffset).microseconds
+    merged = push.merged
+  }
+}
+
+extension StoredDroppedPush: HistoryLine {
+  static let table = "push_dropped"
+  init() {}
+
+  mutating func visit(_ column: inout Columns) throws(StoreError) {
+    try column("id", &id)
+    try column("content_id", &contentID)
+    try column.microseconds("arrived_wall_us", &arrivedWallMicroseconds)
+    try column.microseconds("dropped_wall_us", &droppedWallMicroseconds)
+    try column.count("merged", &merged)
+  }
+}
+
+/// A moment at which the user brought an app to the foreground.
+struct StoredOpening: HistoryLine {
+  static let table = "opening"
+  var wallMicroseconds: Int64 = 0
+
+  mutating func visit(_ column: inout Columns) throws(StoreError) {
+    try column.microseconds("wall_us", &wallMicroseconds)
+  }
+}
