@@ -17,6 +17,11 @@ public struct BackOff: Hashable, Sendable {
   /// Retries of transfers whose content was wrong: 1 min, doubled, because each try may move the whole file.
   public static let wrongContent = BackOff(first: .minutes(1), longest: .hours(5), mostFailures: 10)
 
+  /// Makes a back-off.
+  public init(first: Duration, longest: Duration, mostFailures: Int32) {
+    (self.first, self.longest, self.mostFailures) = (first, longest, mostFailures)
+  }
+
   /// The count after one more failure; it stops at ``mostFailures``.
   public func counting(_ failures: Int32) -> Int32 { min(failures + 1, mostFailures) }
 

@@ -35,6 +35,11 @@ public struct SandboxProperty: Hashable, Sendable {
     public let address: [UInt8]
     /// The number of leading bits that all addresses share.
     public let prefixLength: UInt32
+
+    /// Makes a range of its parts.
+    public init(family: Int32, address: [UInt8], prefixLength: UInt32) {
+      (self.family, self.address, self.prefixLength) = (family, address, prefixLength)
+    }
   }
 
   init(_ name: String, _ value: Value) {
