@@ -31,7 +31,8 @@ final class VirtualDaemon {
     let ports = Ports(
       scheduler: scheduler, store: store, launcher: launcher,
       choice: ChosenLauncher.Choice(asked: .spawn, name: "memory", reason: "a test"), conditions: CalmMachine(),
-      zone: { SimulatedZone(offset: 0) }, files: NoFiles(), diskSpace: { { needs, _, answer in answer(needs.keys.sorted()) } },
+      zone: { SimulatedZone(offset: 0) }, files: NoFiles(),
+      diskSpace: { { needs, _, answer in answer(needs.keys.sorted()) } },
       forecast: { _, _ in }, reactor: nil, journal: DaemonJournal { _ in }, notify: { _, _ in }, trimMemory: {},
       access: Access(uid: 0, group: nil, bridge: nil))
     daemon = Daemon(settings, ports, loaded, at: moment)
