@@ -47,7 +47,7 @@ final class SystemdLauncher: Launcher {
     let bus: BusAddress
     /// Whether the manager belongs to one user, and so can start commands only as that user.
     let isUserManager: Bool
-      let units: UnitNames
+    let units: UnitNames
     /// The daemon's directory for the files of tasks.
     let files: String
     /// The directory of the manager's cgroup.
