@@ -186,3 +186,24 @@ def test_the_end_of_the_users_session_asks_tasks_to_end_and_they_run_again(anna,
     gates[TODO].open()
     journal.wait("refreshFinished", REFRESH_APP=TODO)
     assert anna.outcomes() == [("2", "new_data", None), ("1", "failed", "shutdown")]
+
+
+def test_a_workers_confinement_holds_under_the_users_manager_and_a_transfer_ends_well(anna, misbehaving):
+    """The user's manager makes no view of the file system, but filters system calls."""
+    anna.write("refreshd.toml", 'settle = "0s"\nlauncher = "systemd"\n')
+    anna.write("apps.d/todo.toml", app("cat"))
+    anna.systemctl("start", "refreshd.socket")
+    path = HOME / "got"
+    url = misbehaving.url("plain", 300_000, hold=1000)
+    answer = anna.refreshctl("download", TODO, url, "--to", str(path), "--network", "none")
+    assert answer.returncode == 0, answer.stderr
+    misbehaving.wait_until_held("plain")
+    (unit,) = [line.split()[0] for line in anna.units() if "transfers" in line]
+    shown = anna.systemctl("show", unit).splitlines()
+    assert "NoNewPrivileges=yes" in shown and "MemoryDenyWriteExecute=yes" in shown and "ProtectSystem=no" in shown
+    misbehaving.let_go()
+    answer = anna.refreshctl("transfers", "--json")
+    while '"ended"' not in answer.stdout:
+        answer = anna.refreshctl("transfers", "--json")
+    assert '"done"' in answer.stdout
+    path.unlink()
