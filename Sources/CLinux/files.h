@@ -14,8 +14,8 @@
 static inline int linux_memory_file(const char *name) { return (int)syscall(SYS_memfd_create, name, MFD_CLOEXEC); }
 static inline int linux_pipe(int *ends) { return (int)syscall(SYS_pipe2, ends, O_CLOEXEC); }
 static inline void linux_malloc_trim(void) { malloc_trim(0); }
-// Sets glibc's heap up for a program that idles: one arena for all threads, and a mapping of its own for each large block.
-// glibc would raise the bound of "large" to the largest block ever freed, and keep such blocks in the heap from then on.
+// Gives all threads one arena of glibc's heap, and each large block a mapping of its own. glibc would raise the bound of
+// "large" to the largest block ever freed, and keep such blocks in the heap from then on.
 static inline void linux_malloc_compact(void) {
   mallopt(M_ARENA_MAX, 1);
   mallopt(M_MMAP_THRESHOLD, 128 << 10);

@@ -5,8 +5,8 @@ import Glibc
 enum HeapMemory {
   /// Has all threads share one compact heap (mallopt(3)); call it before the first thread starts.
   ///
-  /// Each thread would have a heap of its own. What the configuration's thread makes lives as long as the daemon, so its
-  /// heap would stay, full of holes.
+  /// Each thread would have a heap of its own. The configuration's thread makes the apps, which live as long as the daemon,
+  /// so its heap would stay, full of holes.
   static func makeCompact() { linux_malloc_compact() }
 
   /// Gives memory back after a start or a reload, because a daemon then idles for weeks.
