@@ -76,6 +76,8 @@ struct WaitsAreHonest: Invariant {
       for id in world.ids {
         var names: [Hold.Name] = []
         if case .held(let holds) = brain.verdict(on: id, at: world.instant) { names = holds.recorded }
+        // Of an app that was never configured there is nothing to record.
+        if brain.state(of: id)?.seenAt == nil { names = [] }
         let records = turn.decision.waited.filter { $0.app == id }
         let before = open[id]
         guard names != before?.holds ?? [] else {

@@ -104,7 +104,10 @@ final class Daemon {
     saving.onIdle = { [unowned self] in leaveIfDone() }
     saving.onProblem = { [unowned self] in notify() }
     pushes.onFirstUse = { [unowned self] in watchConditions() }
-    heldApps.replace = { [unowned self] in replace(by: $0) }
+    heldApps.replace = { [unowned self] in
+      replace(by: $0)
+      notify()
+    }
     try saving.open()
     try heldApps.open()
     try machine.open { [unowned self] in sessions.follow($0) }

@@ -59,7 +59,6 @@ extension Daemon {
     audience.runCalls.giveUpUnconfigured()
     ports.journal.configured(apps: next.apps.count)
     ports.journal.held(next.held)
-    notify()
   }
 
   private func endReload(_ problems: [Problem]) -> [Problem] {

@@ -106,7 +106,7 @@ struct TreeWalk {
         continue
       }
       guard fingerprint.entries < bounds.entries else { throw Unknown("it has more than \(bounds.entries) entries") }
-      if fingerprint.entries % Self.stride == 0, EventLoop.monotonicMicroseconds() > bounds.end {
+      if fingerprint.entries % Self.stride == 1, EventLoop.monotonicMicroseconds() > bounds.end {
         throw Unknown("it has more entries than can be looked at in time")
       }
       if let below = add(entry, in: level, of: first) {
