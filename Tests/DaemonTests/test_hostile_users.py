@@ -22,7 +22,7 @@ MANAGER, TRANSFERS = "org.refreshd.Manager", "org.refreshd.Transfers"
 ANNA, MALLORY = pwd.getpwnam("nobody").pw_uid, pwd.getpwnam("games").pw_uid
 STRANGER = 54321
 # The longest that another user's call may take, in seconds. On an idle machine it is 50 ms; tests run beside others.
-PATIENCE = 1.0
+PATIENCE = 2.0
 
 
 @pytest.fixture
@@ -159,7 +159,7 @@ def test_a_run_is_forgotten_with_its_caller(house):
     running = house.run("org.example.long")
     while next(running)["event"]["kind"] != "output":
         pass
-    idle = len(os.listdir(f"/proc/{house.pid}/fd"))
+    idle = sockets(house)
     calls = [(f"{MANAGER}.Run", {"app": MAIL})] * 2000
     with hostile(house, MALLORY, "hang-up", 1, *calls) as client:
         client.wait()
@@ -176,9 +176,17 @@ def test_a_run_is_forgotten_with_its_caller(house):
 def wait_until_heard(daemon, idle):
     """Waits until the daemon has read all that was sent to it, and closed the connections."""
     bound = Bound()
-    while len(os.listdir(f"/proc/{daemon.pid}/fd")) > idle:
+    while sockets(daemon) > idle:
         assert bound.left, "connections are left open"
         others_are_answered(daemon)
+
+
+def sockets(daemon):
+    count = 0
+    for descriptor in pathlib.Path(f"/proc/{daemon.pid}/fd").iterdir():
+        with contextlib.suppress(FileNotFoundError):
+            count += os.readlink(descriptor).startswith("socket:")
+    return count
 
 
 def others_are_answered(daemon):
@@ -221,9 +229,10 @@ def test_four_users_with_all_connections_in_use_lock_nobody_out(daemon, descript
                     connection = stack.enter_context(contextlib.closing(daemon.client.connect()))
                     connection.sendall(lease[number])
                     held.append(connection)
+        # Behind those who have connected and were not let in yet.
+        daemon.status()
         others_are_served(daemon)
-        ended = sum(not answers(connection, 2) for connection in held if has_ended(connection))
-        assert ended < 1024
+        assert sum(has_ended(connection) for connection in held) < 1024
 
 
 def has_ended(connection):
@@ -271,7 +280,7 @@ def test_a_list_costs_nothing_to_who_is_in_none(house, flags):
 
 def test_who_has_many_transfers_waits_for_them_alone(house):
     with as_user(MALLORY):
-        enqueue(house, MAIL, 5_000)
+        enqueue(house, MAIL, 2_000)
     with hostile(house, MALLORY, "flood", 50, (f"{TRANSFERS}.List", {}), (f"{TRANSFERS}.List", {"app": MAIL})):
         others_are_served(house)
 
@@ -316,10 +325,10 @@ def test_one_user_fills_no_queue_for_others(house):
         enqueue(house, MAIL, 1000, hosts=1000)
         with fails(full, limit=1000, bound="servers of one user's transfers"):
             enqueue(house, "org.example.more", 1, url="http://one.more.example/")
-        enqueue(house, MAIL, 900, description="x" * 1000, headers_file="/" + "h" * 3000)
+        enqueue(house, MAIL, 900, description="x" * 1000, headers_file="/" + "/".join(["h" * 200] * 15))
         with fails(full, limit=8 << 20, bound="bytes of one user's requests") as error:
             for _ in range(10):
-                enqueue(house, "org.example.more", 900, description="x" * 1000, headers_file="/" + "h" * 3000)
+                enqueue(house, "org.example.more", 900, description="x" * 1000, headers_file="/" + "/".join(["h" * 200] * 15))
         assert "shorter" in error["remedy"]
         with fails(full, limit=10_000, bound="transfers of one user"):
             for _ in range(10):
