@@ -1,7 +1,8 @@
 import Glibc
 
-/// The share of each user in a server: connections, bytes, work, watches and time. All bounds per user are kept here.
+/// The share of each user in a server: connections, bytes, work, watches and time.
 ///
+/// All bounds per user are kept here.
 /// Belongs to the server's thread.
 struct UserAccounts {
   /// A call that is work, and how it is begun.
