@@ -21,7 +21,7 @@ public struct Bounds: Sendable {
   public var privileged: Set<uid_t> = [0, getuid()]
   /// The most connections of one user; beyond it one of the same user gives way.
   ///
-  /// 128. One with a call in flight or a disconnect action does not; when none can, the newcomer is closed.
+  /// 128. A connection with a call in flight or a disconnect action stays; when none can go, the newcomer is closed.
   public var connectionsPerUser = 128
   /// The most calls of one user that are told of something until their connections end; 64.
   public var watchesPerUser = 64

@@ -1,4 +1,4 @@
-/// What a call of a method asks of the server, which decides how many of them one user may have under way.
+/// The demand that a call of a method makes on the server, which decides how many of them one user may have under way.
 public enum MethodKind: Sendable {
   /// It changes something, so it runs even if nobody hears the answer.
   case change

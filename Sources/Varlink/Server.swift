@@ -12,7 +12,7 @@ public final class Server {
   public var confine: ((pid_t, uid_t) -> CallerConfinement)?
   var listeners: [Listener] = []
   let line: TurnLine
-  private var accounts: Accounts
+  private var accounts: UserAccounts
   private let tooManyWatches: any VarlinkError
   private var heard: UInt64 = 0
 
@@ -28,7 +28,7 @@ public final class Server {
     self.reactor = reactor
     self.bounds = bounds
     self.tooManyWatches = tooManyWatches
-    (line, accounts) = (TurnLine(reactor), Accounts(bounds))
+    (line, accounts) = (TurnLine(reactor), UserAccounts(bounds))
     reader = CallReader(methods: MethodTable(interfaces + [service.interface(besides: interfaces)]))
   }
 
@@ -91,7 +91,7 @@ public final class Server {
   /// Ends a connection where the process has no descriptor for another; false if none can be ended.
   func makeRoom() -> Bool { make(accounts.room(insteadOfOthersBy: 0)) }
 
-  private func make(_ room: Accounts.Room) -> Bool {
+  private func make(_ room: UserAccounts.Room) -> Bool {
     switch room {
     case .free: return true
     case .none: return false

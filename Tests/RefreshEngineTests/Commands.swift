@@ -16,7 +16,8 @@ extension Timeline {
     case "schedule":
       let earliest = instant + (try duration(try rest.word(1)))
       handle(.scheduled(try appID(try rest.word(0)), OneShot(earliest: earliest, reason: "")))
-    case "enqueue", "pause-transfer", "resume-transfer", "cancel-transfer", "prioritize", "report", "fetched", "moved", "room",
+    case "enqueue", "pause-transfer", "resume-transfer", "cancel-transfer", "prioritize", "report", "fetched", "moved",
+      "room",
       "transfer":
       try tellOfTransfers(command, rest)
     case "push", "pushes": try tellOfPushes(command, rest)

@@ -90,6 +90,7 @@ import Testing
         11min1s transfer 2 mail
         11min2s transfer 1: not due until 12min1s
         11min3s start 1-1 mail (transfer default)
+        11min4s end 1-1 mail new-data
         12min1s transfer 1 todo
         """)
   }
@@ -112,7 +113,6 @@ import Testing
         1s  transfer 1 todo
         1min20s stop-transfer 1 todo (user)
         1min21s transfer 2 todo
-        1min51s stop-transfer 2 todo (user)
         """)
   }
 

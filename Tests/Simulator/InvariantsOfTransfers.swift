@@ -45,7 +45,8 @@ struct TransfersWait: Invariant {
 }
 
 struct UsersTakeTurns: Invariant {
-  static let promise = "No transfer starts while one could of a user with fewer running, and slots are not kept for ever."
+  static let promise =
+    "No transfer starts while one could of a user with fewer running, and slots are not kept for ever."
   private var given: [TransferID: AppID] = [:]
   /// Since when a user waits for a slot of a user with more.
   private var since: Instant?

@@ -52,7 +52,8 @@ enum TransferQuota {
     let servers = share.reduce(into: Set(new.map(\.server))) { $0.formUnion($1.servers.keys) }
     if servers.count > serversOfUser {
       return full(
-        serversOfUser, "servers of one user's transfers", "wait for transfers with other servers to end, or cancel them")
+        serversOfUser, "servers of one user's transfers", "wait for transfers with other servers to end, or cancel them"
+      )
     }
     guard count + new.count > transfers, own > reserved else { return nil }
     return full(transfers, "transfers of all users", "wait for some to end")

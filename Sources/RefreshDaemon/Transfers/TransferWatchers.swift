@@ -5,7 +5,7 @@ import Varlink
 
 /// The clients that watch transfers.
 ///
-/// What a client is told is put together in its own turns of the loop: many transfers, or many who watch, keep no other
+/// Each message to a client is put together in the client's own turns of the loop: many transfers, or many who watch, keep no other
 /// caller waiting.
 final class TransferWatchers {
   enum Watcher {
@@ -50,7 +50,7 @@ final class TransferWatchers {
     var line: ArraySlice<TransferID>
     var changed: Set<TransferID> = []
     var forgotten: [TransferID] = []
-    /// What is known for the first answer, which has all; nil after it.
+    /// The transfers for the first answer, which has all; nil after it.
     var first: [TransferID: Wire.Transfer]? = [:]
     /// Whether a turn is to come.
     var hasTurn = true

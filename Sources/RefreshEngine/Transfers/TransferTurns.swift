@@ -30,7 +30,7 @@ struct TransferPace: Sendable {
 extension Engine {
   /// Stops one transfer that keeps another from a slot for too long: a slow one, or one of a user with more slots.
   ///
-  /// One at a time: the next when the slot is free. Sets when to look again.
+  /// The next is stopped when that slot is free. Sets when to look again.
   mutating func giveWay(_ turn: inout Turn) {
     transfers.yieldAt = nil
     guard transfers.hasRipe, transfers.yielding.isEmpty, !transfers.paces.isEmpty else { return }

@@ -1,9 +1,10 @@
 import Glibc
 
-/// What each user has of a server: connections, bytes, work, watches and time. All bounds per user are kept here.
+/// The share of each user in a server: connections, bytes, work, watches and time.
 ///
+/// All bounds per user are kept here.
 /// Belongs to the server's thread.
-struct Accounts {
+struct UserAccounts {
   /// A call that is work, and how it is begun.
   typealias Work = (call: CallState, run: () -> Void)
 
