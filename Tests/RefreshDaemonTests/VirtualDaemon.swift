@@ -12,6 +12,9 @@ final class VirtualDaemon {
   let scheduler = VirtualScheduler()
   let store = MemoryStore()
   let launcher = MemoryLauncher()
+  let files = MemoryFiles()
+  let said = Said()
+  let machine = MemoryMachine()
   let daemon: Daemon
 
   /// Opens a daemon with these app files, by id.
@@ -30,13 +33,24 @@ final class VirtualDaemon {
     ).loaded
     let ports = Ports(
       scheduler: scheduler, store: store, launcher: launcher,
-      choice: ChosenLauncher.Choice(asked: .spawn, name: "memory", reason: "a test"), conditions: CalmMachine(),
-      zone: { UTCZone() }, files: NoFiles(), diskSpace: { { needs, _, answer in answer(needs.keys.sorted()) } },
-      forecast: { _, _ in }, reactor: nil, journal: DaemonJournal { _ in }, notify: { _, _ in }, trimMemory: {},
+      choice: ChosenLauncher.Choice(asked: .spawn, name: "memory", reason: "a test"), conditions: machine,
+      zone: { UTCZone() }, files: files, diskSpace: { { needs, _, answer in answer(needs.keys.sorted()) } },
+      forecast: { _, _ in }, reactor: nil, journal: DaemonJournal { [said] in said.add($0.message) },
+      notify: { [said] _, line in said.line = line }, trimMemory: {},
       access: Access(uid: 0, group: nil, bridge: nil))
     daemon = Daemon(settings, ports, loaded, at: moment)
     try daemon.open(loaded, configuration)
     scheduler.run(for: .zero)
+  }
+
+  /// Puts these app files in force, as a reload does.
+  func reload(apps: [String: String]) throws {
+    let directory = try ScratchDirectory()
+    try directory.write("refreshd.toml", "")
+    for (id, text) in apps { try directory.write("apps.d/\(id).toml", text) }
+    let settings = try DaemonSettings(arguments: ["refreshd", "--config", directory.path], environment: [])
+    files.next = try Configuration.load(from: settings.sources, as: settings.reader)
+    daemon.reload { _ in }
   }
 
   /// Sends a signal of an app, as its call does.
@@ -102,12 +116,16 @@ final class MemoryStore: DaemonStore {
   private(set) var saved: [Batch] = []
   private(set) var closed = false
   private var waiting: [() -> Void] = []
+  /// Whether reads are answered.
+  var isReadable = true
+  /// The pushes that a save leaves out.
+  var known: Set<PushID> = []
 
   func save(_ batch: Batch, durably: Bool, then answer: @escaping Answer<Set<PushID>>) {
     waiting.append {
       if let problem = self.problem { return answer(.failure(problem)) }
       self.saved.append(batch)
-      answer(.success([]))
+      answer(.success(self.known))
     }
     if isPrompt { finish() }
   }
@@ -120,16 +138,19 @@ final class MemoryStore: DaemonStore {
   }
 
   func past(of app: AppID, limit: Int, then answer: @escaping Answer<AppPast>) {
-    answer(.success(AppPast(refreshes: [], waits: [], dropped: [])))
+    if isReadable, isPrompt { answer(.success(AppPast(refreshes: [], waits: [], dropped: []))) }
   }
 
   func openings(of app: AppID, then answer: @escaping Answer<[Int64]>) { answer(.success([])) }
 
   func lastRefreshes(then answer: @escaping Answer<[AppID: StoredRefresh]>) { answer(.success([:])) }
 
+  /// Whether the store closes.
+  var isCloseable = true
+
   func close(then answer: @escaping () -> Void) {
     closed = true
-    answer()
+    if isCloseable { answer() }
   }
 }
 
@@ -139,13 +160,22 @@ final class MemoryLauncher: Launcher {
   var onEnd: (TaskKey, TaskEnd) -> Void = { _, _ in }
   let problem: String? = nil
   private(set) var started: [TaskKey] = []
+  private(set) var warned: [TaskKey] = []
   private(set) var terminated: [TaskKey] = []
+  private(set) var killed: [TaskKey] = []
   private(set) var released: [RefreshID] = []
 
-  func start(_ launch: TaskLaunch) { started.append(launch.key) }
-  func warn(_ key: TaskKey) {}
+  private(set) var launches: [TaskLaunch] = []
+
+  func start(_ launch: TaskLaunch) {
+    started.append(launch.key)
+    launches.append(launch)
+  }
+
+  func warn(_ key: TaskKey) { warned.append(key) }
   func terminate(_ key: TaskKey) { terminated.append(key) }
-  func kill(_ key: TaskKey) {}
+  func kill(_ key: TaskKey) { killed.append(key) }
+  func processes(of key: TaskKey) -> [Int32] { [4711] }
   func forgetUsers() {}
   func forget(_ apps: Set<AppID>) {}
   func adopt(_ left: [LeftTask], stored: [PassedDescriptor]) -> [TaskKey: FoundTask] { [:] }
@@ -155,14 +185,17 @@ final class MemoryLauncher: Launcher {
   func findSurvivors(answer: @escaping (Set<RefreshID>) -> Void) { answer([]) }
 }
 
-/// A machine whose conditions nobody knows, and that never sleeps.
-private final class CalmMachine: MachineConditions {
+/// A machine that never sleeps, and whose conditions nobody knows unless the test says them.
+final class MemoryMachine: MachineConditions {
   var onChange: (Observation) -> Void = { _ in }
   var onSleep: (Bool) -> Void = { _ in }
   var onSessions: (Set<UInt32>) -> Void = { _ in }
   let timeToSleep: Int64 = 0
 
-  func start(needs: ConditionNeeds) {}
+  /// Called when the daemon asks for conditions.
+  var onStart: (ConditionNeeds) -> Void = { _ in }
+
+  func start(needs: ConditionNeeds) { onStart(needs) }
   func holdSleep(_ isHeld: Bool) {}
   func askLingering(of user: UInt32, answer: @escaping (Bool) -> Void) { answer(false) }
 }
@@ -174,10 +207,24 @@ private final class UTCZone: ZoneSource {
   func look() {}
 }
 
-private final class NoFiles: ConfigurationFiles {
-  let directories: [String] = []
+/// The journal and the status line of a daemon.
+final class Said: @unchecked Sendable {
+  // @unchecked: a test has one thread.
+  private(set) var journal: [String] = []
+  var line = ""
 
-  func read(then answer: @escaping (Result<Configuration, ConfigurationError>) -> Void) {}
+  func add(_ text: String) { journal.append(text) }
+}
+
+/// The configuration that the test gives.
+final class MemoryFiles: ConfigurationFiles {
+  let directories: [String] = []
+  var next: Configuration?
+
+  func read(then answer: @escaping (Result<Configuration, ConfigurationError>) -> Void) {
+    if let next { answer(.success(next)) }
+  }
+
   func problems(then answer: @escaping ([Problem]) -> Void) { answer([]) }
 }
 

@@ -49,7 +49,7 @@ extension Bystander {
     case .stopped: isStopping = true
     case .completed(let refresh, let task, let outcome, _): hear(outcome, from: task, refresh)
     case .taskEnded(let refresh, let task, let end): hear(end, of: task, refresh)
-    case .wokeUp, .forgotten, .retryAfter, .freshFor: break
+    case .wokeUp, .forgotten, .retryAfter, .freshFor, .began: break
     case .pushed: break
     case .enqueued, .transferPaused, .transferCancelled, .transferPrioritized, .transferReported, .transferFetched,
       .roomFound:

@@ -24,7 +24,18 @@ extension Daemon {
             directories: ports.files.directories, sinceMicroseconds: core.configuration.sinceMicroseconds,
             problems: core.configuration.refused.map(Wire.Problem.init)),
           store: Wire.StoreState(directory: settings.stateDirectory, problem: saving.problem?.description),
+          stuck: stuck,
           push: pushes.bridge.state)))
+  }
+
+  private var stuck: [Wire.StuckRefresh]? {
+    let stuck = core.engine.stuckRefreshes.sorted { $0.key < $1.key }
+    return stuck.isEmpty
+      ? nil
+      : stuck.map { refresh, app in
+        Wire.StuckRefresh(
+          app: app.description, refresh: refresh.description, pids: runner.processes(of: refresh).map(Int.init))
+      }
   }
 
   private var launcherReason: String {

@@ -32,6 +32,13 @@ extension Screen {
     if let problem = daemon.store.problem {
       troubles.append("The store cannot be written (\(printable(problem))); the daemon keeps its state in memory only.")
     }
+    if let stuck = daemon.stuck, !stuck.isEmpty {
+      let names = stuck.map { stuck in
+        let pids = stuck.pids.isEmpty ? "" : " (process \(stuck.pids.map(String.init).joined(separator: ", ")))"
+        return printable(stuck.app) + pids
+      }
+      troubles.append("No signal ends the refresh of \(names.joined(separator: ", ")): it waits in the kernel.")
+    }
     if let sources = daemon.push.flatMap(sentence) { troubles.append(sources) }
     if let pause = daemon.pause { troubles.append(sentence(pause)) }
     let state = troubles.isEmpty ? "All is well." : troubles.joined(separator: " ")
