@@ -73,7 +73,6 @@ import Testing
     throws
   {
     let refresh = try start()
-    handle(.requested(todo, .manual), at: 2)
     handle(.paused(.untilResumed), at: 60)
     #expect(handle(.began(refresh), at: 61).ended.isEmpty, "a person's refresh passes a pause")
     handle(.taskEnded(refresh, task: 0, TaskEnd(exit: .exited(75))), at: 62)

@@ -112,7 +112,11 @@ final class Saving: DecisionFollower {
   /// Effects of a decision that changed nothing need no commit, but keep their turn behind one that is under way. A
   /// commit that nobody waits for waits a moment.
   func commitSoon() {
-    guard !isCommitting else { return }
+    guard !isCommitting else {
+      // A daemon that stops does not wait for a disk that hangs.
+      if refusal != nil { core.scheduler.soon { self.onIdle() } }
+      return
+    }
     if !isToBeSaved && problem == nil {
       finish(takePending())
       return onIdle()

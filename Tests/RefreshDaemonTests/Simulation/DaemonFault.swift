@@ -28,7 +28,7 @@ enum DaemonFault: CaseIterable {
     case .losesStarts, .losesEnds: [.everythingDueIsDone]
     case .losesTerminations, .losesKills: [.stopsInTime]
     case .retriesWithoutPause: [.noSpin]
-    case .sleepsThroughWakes: [.stopsInTime, .everythingDueIsDone, .sleepFindsNothing]
+    case .sleepsThroughWakes: [.stopsInTime, .everythingDueIsDone, .sleepFindsNothing, .requestsAreAnswered]
     case .doesNotHearSleep: [.sleepFindsNothing]
     case .doesNotHearConditions: [.startsMeetConstraints, .everythingDueIsDone]
     case .leavesOrphans: [.oneRefreshPerApp, .slotsAreBounded]
