@@ -50,6 +50,10 @@ struct AppView {
   let staleSince: Instant?
   /// The process that performs the next refresh; nil when none is attached.
   let performer: Int32?
+  /// Whether the running refresh has not begun, because the disk has not saved its start yet.
+  let isAwaitingStore: Bool
+  /// The processes of the running refresh if no signal ends them; nil otherwise.
+  let stuck: [Int32]?
 
   /// The row in the list.
   var row: Wire.App {
@@ -117,7 +121,10 @@ struct AppView {
   /// The refresh that is running, if one is.
   var running: Wire.Running? {
     state.running.map {
-      Wire.Running(id: $0.id.description, trigger: Wire.Trigger($0.trigger), startedMicroseconds: wall($0.at))
+      Wire.Running(
+        id: $0.id.description, trigger: Wire.Trigger($0.trigger), startedMicroseconds: wall($0.at),
+        isAwaitingStore: isAwaitingStore ? true : nil, isStuck: stuck.map { _ in true },
+        stuckPids: stuck?.map(Int.init))
     }
   }
 
@@ -128,12 +135,15 @@ extension Daemon {
   /// The state of a configured app right now.
   func view(of app: AppConfiguration) -> AppView {
     let now = core.readClocks()
+    let running = core.engine.state(of: app.id)?.running?.id
+    let stuck = running.flatMap { core.engine.stuckRefreshes[$0] == nil ? nil : runner.processes(of: $0) }
     return AppView(
       app: app, state: core.engine.state(of: app.id) ?? AppState(), phase: core.engine.phase(of: app.id) ?? .background,
       verdict: core.engine.verdict(on: app.id, at: now), dueTrigger: core.engine.dueTrigger(of: app.id, at: now),
       limits: core.engine.limits, wallOffset: core.engine.wallOffset,
       last: lasts[app.id], staleSince: core.engine.staleSince(app.id, at: now),
-      performer: audience.attached.performer(of: app.id)?.pid)
+      performer: audience.attached.performer(of: app.id)?.pid,
+      isAwaitingStore: saving.problem != nil && running.map(core.engine.isAwaitingBegin) == true, stuck: stuck)
   }
 }
 

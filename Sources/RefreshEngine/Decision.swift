@@ -53,6 +53,8 @@ public enum Effect: Hashable, Sendable {
   case terminate(RefreshID, AppID, StopReason)
   /// Send SIGKILL to every process of the refresh, and give up on an attached one.
   case kill(RefreshID, AppID)
+  /// Report that processes of the refresh outlived SIGKILL: its slot is free, and its app stays busy until they end.
+  case reportStuck(RefreshID, AppID)
   /// Give a transfer to the app's worker.
   ///
   /// Answered by exactly one `transferReported`, also if no worker can be started.

@@ -42,7 +42,11 @@ public struct Engine: Sendable {
   let spread: Spread
   var apps: AppStorage
   var running: [RefreshID: AppID] = [:]
-  /// How many refreshes are running of each user's apps, where any are.
+  /// The running refreshes whose processes no signal ends; they hold no slot.
+  var stuck: Set<RefreshID> = []
+  /// Whether `began` follows each start when it is performed; until then the deadline of the refresh does not run.
+  let awaitsBegin: Bool
+  /// How many refreshes that hold a slot are running of each user's apps, where any are.
   var runningOfUser: [UInt32: Int] = [:]
   /// The apps whose verdict may change with a condition or a pause: held apps, and apps with pushes.
   var held = AppFlags()
@@ -75,13 +79,16 @@ public struct Engine: Sendable {
   ///   - transfers: the saved state of each transfer, in instants of this boot.
   ///   - pushes: the saved pushes of each app, in order of id, in instants of this boot.
   ///   - lateClock: the last save, if the wall clock of this boot is behind it; nil by default.
+  ///   - awaitsBegin: whether the driver handles `began` when it performs a start, because its store may be slow.
   public init(
     start: UInt32, spread: Spread, states: [AppID: AppState], wallOffset: Duration, zone: Zone = .utc,
     device: DeviceState = DeviceState(), learned: [AppID: Learned] = [:],
-    transfers: [TransferID: TransferState] = [:], pushes: [AppID: [Push]] = [:], lateClock: LateClock? = nil
+    transfers: [TransferID: TransferState] = [:], pushes: [AppID: [Push]] = [:], lateClock: LateClock? = nil,
+    awaitsBegin: Bool = false
   ) {
     self.lateClock = lateClock
     self.start = start
+    self.awaitsBegin = awaitsBegin
     self.zone = zone
     self.device = device
     self.spread = spread
@@ -214,6 +221,7 @@ public struct Engine: Sendable {
       changeRefreshing(refresh, &turn) { $0.hints.merge(retryAfter: wait) }
     case .freshFor(let refresh, let span):
       changeRefreshing(refresh, &turn) { $0.hints.merge(freshFor: span) }
+    case .began(let refresh): begin(refresh, &turn)
     case .taskEnded(let refresh, let task, let end): endTask(refresh, task, end, &turn)
     case .survived(let refresh, let tasks): survivors[refresh] = tasks
     case .attached(let id): attach(id, true, &turn)

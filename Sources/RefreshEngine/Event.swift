@@ -37,6 +37,10 @@ public enum Event: Hashable, Sendable {
   case resumed
   /// The local time follows from Unix time in another way now.
   case zoneChanged(Zone)
+  /// The start of a refresh is performed now: its processes run from now on, and its deadline too.
+  ///
+  /// Comes only from a driver that told the engine to await it.
+  case began(RefreshID)
   /// A task reported its outcome over the socket, before its process ended; `task` counts from 0.
   case completed(RefreshID, task: Int, Outcome, message: String)
   /// A task asks for a wait before the retry, if its refresh fails.

@@ -90,8 +90,21 @@ extension Engine {
     return counts
   }
 
-  /// How many refreshes are running.
-  public var refreshingCount: Int { running.count }
+  /// How many refreshes are running, without those whose processes no signal ends.
+  public var refreshingCount: Int { running.count - stuck.count }
+
+  /// The refreshes whose processes no signal ends, with their apps.
+  public var stuckRefreshes: [RefreshID: AppID] { running.filter { stuck.contains($0.key) } }
+
+  /// When a running refresh is asked to end, boot clock; nil for an unknown one.
+  public func deadline(of refresh: RefreshID) -> Instant? {
+    running[refresh].flatMap { apps[$0]?.refreshing?.deadline.at }
+  }
+
+  /// Whether the start of a running refresh is not performed yet.
+  public func isAwaitingBegin(_ refresh: RefreshID) -> Bool {
+    running[refresh].flatMap { apps[$0]?.refreshing?.stage } == .started
+  }
 
   /// The refreshes that are running, in order of id.
   public var refreshes: [RefreshID] { running.keys.sorted() }

@@ -19,6 +19,10 @@ public struct StoreError: Error, Hashable, Sendable, CustomStringConvertible {
     case corrupt
     /// The file or its directory cannot be written.
     case readOnly
+    /// The disk has not answered in time, and may yet.
+    ///
+    /// Whether the batch is on the disk is not known before it answers.
+    case unanswered
     /// The file was written by a newer refreshd; it has not been touched.
     case newerSchema
     /// Anything else; the sentence and the SQLite code say what.
@@ -26,10 +30,14 @@ public struct StoreError: Error, Hashable, Sendable, CustomStringConvertible {
   }
 
   /// The act that failed.
-  enum Purpose: String, Hashable, Sendable {
+  public enum Purpose: String, Hashable, Sendable {
+    /// The file is opened or made.
     case open
+    /// Something is read from it.
     case read
+    /// A batch is saved.
     case save = "save to"
+    /// The tables are brought to the newest schema.
     case upgrade
   }
 
@@ -68,6 +76,14 @@ public struct StoreError: Error, Hashable, Sendable, CustomStringConvertible {
     return StoreError(
       code: .corrupt, path: path,
       description: "cannot read \(path): its column \(column) holds “\(content)”; \(remedy)")
+  }
+
+  /// The error of a store that has not answered for a time.
+  public static func unanswered(_ purpose: Purpose, path: String, after bound: Duration) -> StoreError {
+    StoreError(
+      code: .unanswered, path: path,
+      description: "cannot \(purpose.rawValue) \(path): the disk has not answered for \(bound.components.seconds) s; "
+        + remedy(.unanswered, sqliteCode: 0))
   }
 
   /// A file of a later release.
@@ -115,6 +131,7 @@ public struct StoreError: Error, Hashable, Sendable, CustomStringConvertible {
     case .busy: "another program is writing to it: end that program"
     case .corrupt: "sqlite3's .recover may read what is left of it"
     case .readOnly: "let the user of refreshd write the file and its directory"
+    case .unanswered: "look at the disk and at the kernel's log"
     case .newerSchema: "install the newer refreshd again"
     case .other where sqliteCode & 0xff == SQLITE_CANTOPEN:
       "make its directory, and let the user of refreshd write there"

@@ -10,6 +10,7 @@ from stage import bounded, daemon, pytest_runtest_makereport, scratch  # noqa: F
 
 def pytest_configure(config):
     config.addinivalue_line("markers", "spawned: of tasks that end with the daemon")
+    config.addinivalue_line("markers", "bound(seconds): the time limit of a test")
 
 
 # The test files about tasks, and so about launchers; the other tests do not depend on the launcher.

@@ -12,6 +12,9 @@ final class VirtualDaemon {
   let scheduler = VirtualScheduler()
   let store = MemoryStore()
   let launcher = MemoryLauncher()
+  let files: MemoryFiles
+  let output = DaemonOutput()
+  let machine = MemoryMachine()
   let daemon: Daemon
   /// The folder of the configuration.
   let directory: ScratchDirectory
@@ -25,6 +28,7 @@ final class VirtualDaemon {
     let settings = try DaemonSettings(
       arguments: ["refreshd", "--config", directory.path, "--state", directory.path, "--socket", "/nowhere/socket"],
       environment: [])
+    files = MemoryFiles(settings)
     let configuration = try Configuration.loadAtStart(from: settings.sources, as: settings.reader)
     let moment = scheduler.now()
     let clock = BootClock(bootID: "boot", now: moment.instant, wallOffset: moment.wallOffset)
@@ -33,14 +37,25 @@ final class VirtualDaemon {
     ).loaded
     let ports = Ports(
       scheduler: scheduler, store: store, launcher: launcher,
-      choice: ChosenLauncher.Choice(asked: .spawn, name: "memory", reason: "a test"), conditions: CalmMachine(),
-      zone: { SimulatedZone(offset: 0) }, files: FilesAtOnce(settings),
+      choice: ChosenLauncher.Choice(asked: .spawn, name: "memory", reason: "a test"), conditions: machine,
+      zone: { SimulatedZone(offset: 0) }, files: files,
       diskSpace: { { needs, _, answer in answer(needs.keys.sorted()) } },
-      forecast: { _, _ in }, reactor: nil, journal: DaemonJournal { _ in }, notify: { _, _ in }, trimMemory: {},
+      forecast: { _, _ in }, reactor: nil, journal: DaemonJournal { [output] in output.add($0.message) },
+      notify: { [output] _, line in output.line = line }, trimMemory: {},
       access: Access(uid: 0, group: nil, bridge: nil))
     daemon = Daemon(settings, ports, loaded, at: moment)
     try daemon.open(loaded, configuration)
     scheduler.run(for: .zero)
+  }
+
+  /// Puts these app files in force, as a reload does.
+  func reload(apps: [String: String]) throws {
+    let directory = try ScratchDirectory()
+    try directory.write("refreshd.toml", "")
+    for (id, text) in apps { try directory.write("apps.d/\(id).toml", text) }
+    let settings = try DaemonSettings(arguments: ["refreshd", "--config", directory.path], environment: [])
+    files.next = try Configuration.load(from: settings.sources, as: settings.reader)
+    daemon.reload { _ in }
   }
 
   /// Sends a signal of an app, as its call does.
@@ -59,12 +74,16 @@ final class MemoryStore: DaemonStore {
   private(set) var saved: [Batch] = []
   private(set) var closed = false
   private var waiting: [() -> Void] = []
+  /// Whether reads are answered.
+  var isReadable = true
+  /// The pushes that a save leaves out.
+  var known: Set<PushID> = []
 
   func save(_ batch: Batch, durably: Bool, then answer: @escaping Answer<Set<PushID>>) {
     waiting.append {
       if let problem = self.problem { return answer(.failure(problem)) }
       self.saved.append(batch)
-      answer(.success([]))
+      answer(.success(self.known))
     }
     if isPrompt { finish() }
   }
@@ -77,16 +96,19 @@ final class MemoryStore: DaemonStore {
   }
 
   func past(of app: AppID, limit: Int, then answer: @escaping Answer<AppPast>) {
-    answer(.success(AppPast(refreshes: [], waits: [], dropped: [])))
+    if isReadable, isPrompt { answer(.success(AppPast(refreshes: [], waits: [], dropped: []))) }
   }
 
   func openings(of app: AppID, then answer: @escaping Answer<[Int64]>) { answer(.success([])) }
 
   func lastRefreshes(then answer: @escaping Answer<[AppID: StoredRefresh]>) { answer(.success([:])) }
 
+  /// Whether the store closes.
+  var isCloseable = true
+
   func close(then answer: @escaping () -> Void) {
     closed = true
-    answer()
+    if isCloseable { answer() }
   }
 }
 
@@ -96,13 +118,22 @@ final class MemoryLauncher: Launcher {
   var onEnd: (TaskKey, TaskEnd) -> Void = { _, _ in }
   let problem: String? = nil
   private(set) var started: [TaskKey] = []
+  private(set) var warned: [TaskKey] = []
   private(set) var terminated: [TaskKey] = []
+  private(set) var killed: [TaskKey] = []
   private(set) var released: [RefreshID] = []
 
-  func start(_ launch: TaskLaunch) { started.append(launch.key) }
-  func warn(_ key: TaskKey) {}
+  private(set) var launches: [TaskLaunch] = []
+
+  func start(_ launch: TaskLaunch) {
+    started.append(launch.key)
+    launches.append(launch)
+  }
+
+  func warn(_ key: TaskKey) { warned.append(key) }
   func terminate(_ key: TaskKey) { terminated.append(key) }
-  func kill(_ key: TaskKey) {}
+  func kill(_ key: TaskKey) { killed.append(key) }
+  func processes(of key: TaskKey) -> [Int32] { [4711] }
   func forgetUsers() {}
   func forget(_ apps: Set<AppID>) {}
   func adopt(_ left: [LeftTask], stored: [PassedDescriptor]) -> [TaskKey: FoundTask] { [:] }
@@ -112,26 +143,40 @@ final class MemoryLauncher: Launcher {
   func findSurvivors(answer: @escaping (Set<RefreshID>) -> Void) { answer([]) }
 }
 
-/// A machine whose conditions nobody knows, and that never sleeps.
-private final class CalmMachine: MachineConditions {
+/// A machine that never sleeps, and whose conditions nobody knows unless the test says them.
+final class MemoryMachine: MachineConditions {
   var onChange: (Observation) -> Void = { _ in }
   var onSleep: (Bool) -> Void = { _ in }
   var onSessions: (Set<UInt32>) -> Void = { _ in }
   let timeToSleep: Int64 = 0
 
-  func start(needs: ConditionNeeds) {}
+  /// Called when the daemon asks for conditions.
+  var onStart: (ConditionNeeds) -> Void = { _ in }
+
+  func start(needs: ConditionNeeds) { onStart(needs) }
   func holdSleep(_ isHeld: Bool) {}
   func askLingering(of user: UInt32, answer: @escaping (Bool) -> Void) { answer(false) }
 }
 
-/// The configuration on the disk, read at once.
-private final class FilesAtOnce: ConfigurationFiles {
+/// The journal and the status line of a daemon.
+final class DaemonOutput: @unchecked Sendable {
+  // @unchecked: a test has one thread.
+  private(set) var journal: [String] = []
+  var line = ""
+
+  func add(_ text: String) { journal.append(text) }
+}
+
+/// The configuration that the test gives, or the one on the disk, read at once.
+final class MemoryFiles: ConfigurationFiles {
   let directories: [String] = []
+  var next: Configuration?
   private let settings: DaemonSettings
 
   init(_ settings: DaemonSettings) { self.settings = settings }
 
   func read(then answer: @escaping (Result<Configuration, ConfigurationError>) -> Void) {
+    if let next { return answer(.success(next)) }
     answer(Result { () throws(ConfigurationError) in try .load(from: settings.sources, as: settings.reader) })
   }
 

@@ -14,14 +14,15 @@ import RefreshEngine
 /// - `adaptive` is `yes`; otherwise the interval is the schedule.
 /// - `pushes` is `PER-HOUR/BURST`.
 ///
-/// The keys of the behaviour are `takes` (a duration or `forever`), `exit` (a code) and `stubborn` (`yes`: the task
-/// ignores SIGTERM).
+/// The keys of the behaviour are `takes` (a duration or `forever`), `exit` (a code), `stubborn` (`yes`: the task
+/// ignores SIGTERM) and `immortal` (`yes`: no signal ends it).
 struct AppLine {
   var policy: Policy
   /// How long a task takes by itself; nil for one that never ends by itself.
   var takes: Duration? = .seconds(1)
   var exit: Int32 = 0
   var isStubborn = false
+  var isImmortal = false
 
   init(_ keys: [String]) throws {
     var task = TaskPolicy(name: "task")
@@ -64,6 +65,7 @@ struct AppLine {
       case "takes": takes = value == "forever" ? nil : try duration(value)
       case "exit": exit = try value.read { Int32($0) }
       case "stubborn": isStubborn = value == "yes"
+      case "immortal": isImmortal = value == "yes"
       default: throw ScriptError(text: "\(key) is no key of an app")
       }
     }

@@ -35,6 +35,20 @@ import Testing
         """, only: ["start", "end", "pushes"])
   }
 
+  @Test func `A push that comes back finds its place, so no more than sixty-four ever wait`() throws {
+    let pushes = (2...80).map { "1s push \($0) todo n\($0)" }.joined(separator: "\n")
+    var timeline = Timeline()
+    try timeline.play(
+      Script(
+        "0s configure todo foreground=never background=never takes=1h pushes=9/9\n0s power mains\n"
+          + "0s push 1 todo n1\n\(pushes)\n2s down\n3s up\n3s end"))
+    let engine = try #require(timeline.engine)
+    let todo = try appID("todo")
+    #expect(engine.pushes(of: todo).count == 64, "the one that the crash cut short is among them")
+    #expect(engine.pushes(of: todo).first?.contentID == "n1")
+    #expect(timeline.trace.count { $0.contains(" drop ") } == 16)
+  }
+
   @Test func `An older payload that comes back is not told after a newer one about the same`() throws {
     try expect(
       """

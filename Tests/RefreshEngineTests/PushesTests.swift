@@ -115,7 +115,7 @@ import Testing
         """, only: ["start"])
   }
 
-  @Test func `Of more than sixty-four that wait the oldest is dropped, and said so`() throws {
+  @Test func `Of more than sixty-four, with the one that is told, the oldest is dropped, and said so`() throws {
     let pushes = (1...67).map { "1min push \($0) todo n\($0)" }.joined(separator: "\n")
     try expect(
       "0s configure todo foreground=never background=never pushes=1/1 takes=1s\n0s power mains\n\(pushes)\n10min end",
@@ -123,6 +123,7 @@ import Testing
         1min start 1-1 todo (push n1#1)
         1min drop todo n2
         1min drop todo n3
+        1min drop todo n4
         """, only: ["start", "drop"])
   }
 

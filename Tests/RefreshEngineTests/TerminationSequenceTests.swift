@@ -5,13 +5,15 @@ import Testing
 @Suite struct TerminationSequenceTests {
   private func at(_ seconds: Int64) -> Instant { Instant(microseconds: seconds * 1_000_000) }
 
-  @Test func `SIGTERM comes first, SIGKILL after the grace, and nothing then`() {
+  @Test func `SIGTERM comes first, SIGKILL after the grace, and ten seconds later the owner gives up`() {
     var sequence = TerminationSequence(grace: .seconds(5))
     #expect(sequence.wake == nil && sequence.advance(at: at(0)) == nil)
     #expect(sequence.begin(at: at(10)) == .terminate)
     #expect(sequence.begin(at: at(11)) == nil)
     #expect(sequence.wake == at(15) && sequence.advance(at: at(14)) == nil)
     #expect(sequence.advance(at: at(15)) == .kill)
+    #expect(sequence.wake == at(25) && sequence.advance(at: at(24)) == nil && !sequence.isGivenUp)
+    #expect(sequence.advance(at: at(25)) == .giveUp && sequence.isGivenUp)
     #expect(sequence.wake == nil && sequence.advance(at: at(60)) == nil)
   }
 
@@ -32,5 +34,7 @@ import Testing
       (sequence.advance(at: at(5)), sequence.advance(at: at(6)), sequence.advance(at: at(10))) == (.kill, nil, .kill))
     sequence.hasten(killBy: at(11))
     #expect(sequence.wake == at(15))
+    #expect(sequence.advance(at: at(15)) == .giveUp)
+    #expect(sequence.wake == at(20) && sequence.advance(at: at(20)) == .kill)
   }
 }

@@ -10,6 +10,7 @@ struct Timeline {
     var endsAt: Duration?
     var exit: TaskEnd.Exit
     var isStubborn: Bool
+    var isImmortal: Bool
   }
 
   /// The time since the script began.
@@ -131,8 +132,8 @@ struct Timeline {
       end(id, at: now + .seconds(1), exit: .signalled(15))
     case .transfer(let id, let app): write("transfer \(id) \(app.name)")
     case .stopTransfer(let id, let app, let reason): write("stop-transfer \(id) \(app.name) (\(reason.rawValue))")
-    case .reportStale(_, let app, let since):
-      write("report-stale \(app.name) since \(timeText(since))")
+    case .reportStale(_, let app, let since): write("report-stale \(app.name) since \(timeText(since))")
+    case .reportStuck(let id, let app): write("stuck \(id) \(app.name)")
     case .kill(let id, let app):
       write("kill \(id) \(app.name)")
       end(id, at: now, exit: .signalled(9))
@@ -144,12 +145,12 @@ struct Timeline {
     processes.append(
       Process(
         refresh: id, app: app, task: task, endsAt: line.takes.map { now + $0 }, exit: .exited(line.exit),
-        isStubborn: line.isStubborn))
+        isStubborn: line.isStubborn, isImmortal: line.isImmortal))
   }
 
   private mutating func end(_ id: RefreshID, at instant: Duration, exit: TaskEnd.Exit) {
     for index in processes.indices where processes[index].refresh == id {
-      if exit == .signalled(15), processes[index].isStubborn { continue }
+      if processes[index].isImmortal || exit == .signalled(15) && processes[index].isStubborn { continue }
       if let endsAt = processes[index].endsAt, endsAt < instant { continue }
       processes[index].endsAt = instant
       processes[index].exit = exit

@@ -7,7 +7,10 @@ public struct Bystander: Sendable {
   /// A refresh on its way.
   public struct Run: Sendable {
     /// How far it is, and since when.
-    public enum Stage: Sendable { case running, warned, terminating(StopReason, since: Instant), killed(StopReason) }
+    public enum Stage: Sendable {
+      case running, warned
+      case terminating(StopReason, since: Instant), killed(StopReason, since: Instant), stuck(StopReason)
+    }
     var id: RefreshID
     var trigger: Trigger
     var startedAt: Instant
@@ -20,6 +23,8 @@ public struct Bystander: Sendable {
     var started: Set<Int> = []
     var said: [Int: Outcome] = [:]
     var ended: [Int: Outcome] = [:]
+    /// Whether it counts as one of those that may run: until its processes outlive SIGKILL for ten seconds.
+    var holdsSlot: Bool { if case .stuck = stage { false } else { true } }
     /// When it is asked to end, and killed, because the machine goes to sleep.
     var sleep: (stop: Instant, kill: Instant)?
 
@@ -224,7 +229,11 @@ public struct Bystander: Sendable {
     case .kill(let id, let app):
       guard let run = apps[app]?.run, run.id == id, case .terminating(let reason, _) = run.stage else { return }
       note("terminating", "killed", "time")
-      apps[app]?.run?.stage = .killed(reason)
+      apps[app]?.run?.stage = .killed(reason, since: now)
+    case .reportStuck(let id, let app):
+      guard let run = apps[app]?.run, run.id == id, case .killed(let reason, _) = run.stage else { return }
+      note("killed", "stuck", "time")
+      apps[app]?.run?.stage = .stuck(reason)
     }
   }
 

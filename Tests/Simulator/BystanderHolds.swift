@@ -95,7 +95,7 @@ extension Bystander {
 
   /// Whether as many refreshes run as may, of all apps or of those of the app's owner.
   func isFull(for id: AppID) -> Bool {
-    let runs = apps.values.compactMap(\.run)
+    let runs = apps.values.compactMap(\.run).filter(\.holdsSlot)
     if let most = limits.maxConcurrent, runs.count >= most { return true }
     guard let most = limits.maxConcurrentPerUser, let owner = apps[id]?.policy?.owner else { return false }
     return runs.count { $0.owner == owner } >= most

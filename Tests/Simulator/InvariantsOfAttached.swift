@@ -37,7 +37,10 @@ struct SleepIsInTime: Invariant {
     guard case .sleeps = observation else { return nil }
     for (id, app) in world.book.apps {
       guard let run = app.run else { continue }
-      if case .killed = run.stage { continue }
+      switch run.stage {
+      case .killed, .stuck: continue
+      case .running, .warned, .terminating: break
+      }
       // The wake for it may be due in this very moment.
       if let sleep = run.sleep, sleep.kill >= world.instant { continue }
       return "\(run.id) of \(id) is \(run.stage) when the machine sleeps"

@@ -6,7 +6,7 @@ struct PlacesAreBounded: Invariant {
   func observe(_ observation: Observation, in world: borrowing World) -> String? {
     guard case .handled(let turn) = observation, let most = world.book.limits.maxConcurrent else { return nil }
     guard !turn.decision.beginnings.isEmpty else { return nil }
-    let count = world.book.apps.values.count { $0.run != nil }
+    let count = world.book.apps.values.count { $0.run?.holdsSlot == true }
     return count > most ? "\(count) refreshes run, and \(most) may" : nil
   }
 }
@@ -18,7 +18,7 @@ struct UsersShareThePlaces: Invariant {
     guard case .handled(let turn) = observation, let most = world.book.limits.maxConcurrentPerUser else { return nil }
     for new in turn.decision.beginnings {
       guard let owner = world.book.apps[new.app]?.run?.owner else { continue }
-      let count = world.book.apps.values.count { $0.run?.owner == owner }
+      let count = world.book.apps.values.count { $0.run?.owner == owner && $0.run?.holdsSlot == true }
       if count > most { return "\(new.id) of \(new.app) starts as one of \(count) of its owner, and \(most) may run" }
     }
     return nil

@@ -109,8 +109,7 @@ struct PushesAreMerged: Invariant {
     for app in world.ids {
       let telling = brain.state(of: app)?.running?.push
       let waiting = brain.engine.pushes(of: app).filter { $0.id != telling }
-      // A push may have come back.
-      if waiting.count > 65 { return "\(waiting.count) pushes of \(app) wait" }
+      if brain.engine.pushes(of: app).count > Engine.mostPushes { return "\(waiting.count) pushes of \(app) wait" }
       for (place, push) in waiting.enumerated() where waiting[..<place].contains(where: { isSame($0, push) }) {
         return "two pushes of \(app) that wait are about the same"
       }

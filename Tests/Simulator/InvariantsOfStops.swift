@@ -25,6 +25,9 @@ struct StopsInTime: Invariant {
         if case .terminating(_, let earlier) = run.stage { since = earlier }
         if let sleep = run.sleep, sleep.kill <= now { continue }
         if now < since + run.grace { return "\(id) of \(app) is killed within its grace" }
+      case .reportStuck(let id, let app):
+        guard let run = turn.before[app]?.run, run.id == id, let step = run.nextStep else { continue }
+        if now < step { return "\(id) of \(app) is given up within ten seconds of SIGKILL" }
       case .startTask, .terminate, .reportStale, .transfer, .stopTransfer: continue
       }
     }
@@ -66,7 +69,7 @@ extension Bystander.Run {
   var stopReason: StopReason? {
     switch stage {
     case .running, .warned: nil
-    case .terminating(let reason, _), .killed(let reason): reason
+    case .terminating(let reason, _), .killed(let reason, _), .stuck(let reason): reason
     }
   }
 }

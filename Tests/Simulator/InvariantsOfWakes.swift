@@ -118,7 +118,8 @@ extension Bystander.Run {
     case .running: deadline - .seconds(5)
     case .warned: min(deadline, sleep?.stop ?? deadline)
     case .terminating(_, let since): min(since + grace, sleep?.kill ?? since + grace)
-    case .killed: nil
+    case .killed(_, let since): since + .seconds(10)
+    case .stuck: nil
     }
   }
 }

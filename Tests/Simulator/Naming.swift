@@ -6,7 +6,8 @@ extension Effect {
     switch self {
     case .start(_, let app, _, _), .perform(_, let app, _, _), .startTask(_, let app, _), .warn(_, let app, _),
       .terminate(_, let app, _),
-      .kill(_, let app), .reportStale(_, let app, _), .transfer(_, let app), .stopTransfer(_, let app, _):
+      .kill(_, let app), .reportStuck(_, let app), .reportStale(_, let app, _), .transfer(_, let app),
+      .stopTransfer(_, let app, _):
       app
     }
   }
@@ -48,7 +49,7 @@ extension Event {
     case .erased(let app): app
     case .forgotten(let app), .awaited(let app, _), .attached(let app), .detached(let app), .pushed(let app, _): app
     case .paused, .observed, .resumed, .zoneChanged: nil
-    case .survived, .suspending, .freshFor: nil
+    case .survived, .suspending, .freshFor, .began: nil
     case .enqueued, .transferPaused, .transferCancelled, .transferPrioritized, .transferReported, .transferFetched,
       .transferMoved, .roomFound, .several:
       nil

@@ -44,6 +44,7 @@ public struct Trace: Sendable {
     case .warn(let id, let app, _): "warn \(id) \(app)"
     case .terminate(let id, let app, let reason): "terminate \(id) \(app) \(reason.rawValue)"
     case .kill(let id, let app): "kill \(id) \(app)"
+    case .reportStuck(let id, let app): "stuck \(id) \(app)"
     case .transfer(let id, let app): "transfer \(id) \(app)"
     case .stopTransfer(let id, let app, let reason): "stop-transfer \(id) \(app) \(reason.rawValue)"
     case .reportStale(let id, let app, let since): "report-stale \(id) \(app) \(since.microseconds)"

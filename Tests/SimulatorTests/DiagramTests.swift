@@ -12,7 +12,7 @@ import Testing
       let causes = words[4...].joined(separator: " ").split(separator: ",").compactMap { cause in
         cause.split(separator: " ").first.map(String.init)
       }
-      let isByTime = words[3] == "warned" || words[3] == "running" || words[3] == "killed"
+      let isByTime = ["warned", "running", "killed", "stuck"].contains(words[3])
       for cause in isByTime ? ["time"] : causes { drawn.insert("\(words[1]) -> \(words[3]): \(cause)") }
     }
     var seen: Set<String> = []

@@ -2,7 +2,7 @@ import RefreshEngine
 
 /// Mistakes that an engine or a daemon could make, each with the check that has to find it.
 let plantedFaults: [Planted] =
-  ofRuns + ofChains + ofStops + ofTime + ofStore + ofStaleness + ofWaiting + ofPolicy + ofAttached
+  ofRuns + ofChains + plantedFaultsOfStops + ofTime + ofStore + ofStaleness + ofWaiting + ofPolicy + ofAttached
   + plantedFaultsOfTransfers + plantedFaultsOfPushes
 
 private let ofRuns = [
@@ -83,37 +83,6 @@ private let ofChains = [
   Planted("ChainsAreInOrder", "forgets the next task") { fault in
     fault.deciding = { decision, _ in
       decision.effects.removeAll { if case .startTask = $0 { true } else { false } }
-    }
-  },
-]
-
-private let ofStops = [
-  Planted("StopsInTime", "gives no grace") { fault in
-    fault.deciding = { decision, _ in
-      for case .terminate(let id, let app, _) in decision.effects { decision.effects.append(.kill(id, app)) }
-    }
-  },
-  Planted("StopsInTime", "never kills") { fault in
-    fault.deciding = { decision, _ in
-      decision.effects.removeAll { if case .kill = $0 { true } else { false } }
-    }
-  },
-  Planted("StopsInTime", "never warns") { fault in
-    fault.deciding = { decision, _ in
-      decision.effects.removeAll { if case .warn = $0 { true } else { false } }
-    }
-  },
-  Planted("StopReasonsAreHonest", "blames the deadline for its own end") { fault in
-    fault.deciding = { decision, _ in
-      for index in decision.ended.indices where decision.ended[index].stopReason == .shutdown {
-        decision.ended[index].stopReason = .deadline
-      }
-    }
-  },
-  Planted("SwitchStopsNothing", "stops what runs when the app leaves the foreground") { fault in
-    fault.hearing = { event, _ in
-      guard case .signalled(let id, .background) = event else { return [event] }
-      return [event, .signalled(id, .logout), .signalled(id, .login)]
     }
   },
 ]

@@ -38,10 +38,10 @@ final class Daemon {
     let engine = Engine(
       start: loaded.start, spread: spread, states: loaded.states, wallOffset: moment.wallOffset,
       device: loaded.device, learned: loaded.learned, transfers: loaded.transfers.mapValues(\.state),
-      pushes: loaded.pushes, lateClock: loaded.lateClock)
+      pushes: loaded.pushes, lateClock: loaded.lateClock, awaitsBegin: true)
     core = DaemonCore(engine, scheduler: ports.scheduler, access: ports.access, startedAt: moment, tally: tally)
     let environment = TaskEnvironment(settings)
-    saving = Saving(core, ports, tally)
+    saving = Saving(core, ports, tally, path: settings.storePath)
     audience = Audience(core, ports.journal)
     notifyCommands = NotifyCommands(core, ports, environment)
     transfers = TransferRunner(
@@ -77,7 +77,7 @@ final class Daemon {
     ports.journal.held(next.held)
     ports.journal.ready(apps: next.apps.count, start: core.engine.start)
     notify(.ready)
-    ports.store.lastRefreshes { result in
+    saving.reads.lastRefreshes { result in
       var stored: [AppID: StoredRefresh] = [:]
       switch result {
       case .success(let refreshes): stored = refreshes
@@ -101,6 +101,8 @@ final class Daemon {
       for work in work { perform(work.effect, of: work.app) }
       transfers.workers.sendOrders()
     }
+    transfers.workers.onGivenUp = { [unowned self] in leaveIfDone() }
+    notifyCommands.onGivenUp = { [unowned self] in leaveIfDone() }
     saving.onIdle = { [unowned self] in leaveIfDone() }
     saving.onProblem = { [unowned self] in notify() }
     pushes.onFirstUse = { [unowned self] in watchConditions() }
@@ -127,25 +129,33 @@ final class Daemon {
 
   func handle(_ event: Event) { core.handle(event) }
 
-  /// Handles events in one turn of the engine, and calls back when their changes are on the disk, or with the reason why they are not.
+  /// Handles events in one turn of the engine, and calls back when their changes are on the disk, or with the reason why
+  /// they are not.
+  ///
+  /// While the disk does not answer, it calls back at once and changes nothing.
   func handleDurably(_ events: [Event], then promise: @escaping (StoreError?) -> Void) {
+    if let refusal = saving.refusal { return promise(refusal) }
     if events.count == 1 { handle(events[0]) } else { handle(.several(events)) }
     saving.promise { problem, _ in promise(problem) }
   }
 
-  /// Performs an effect, once the decision is saved.
+  /// Performs an effect; one that starts something, once the decision is saved.
   private func perform(_ effect: Effect, of app: AppConfiguration?) {
     switch effect {
-    case .start(let refresh, let id, let trigger, let deadline):
-      guard let app else { return ports.journal.cannotStart(refresh, of: id) }
-      runner.start(refresh, of: app, trigger, deadline: deadline)
-    case .perform(let refresh, let id, let trigger, let deadline):
-      guard let app else { return ports.journal.cannotStart(refresh, of: id) }
-      runner.perform(refresh, of: app, trigger, deadline: deadline)
+    case .start(let refresh, let id, let trigger, _):
+      guard let app else { return runner.fail(refresh, of: id) }
+      runner.start(refresh, of: app, trigger)
+    case .perform(let refresh, let id, let trigger, _):
+      guard let app else { return runner.fail(refresh, of: id) }
+      runner.perform(refresh, of: app, trigger)
     case .startTask(let refresh, _, let task): runner.startTask(task, of: refresh)
     case .warn(let refresh, let app, let deadline): runner.warn(refresh, of: app, deadline: deadline)
     case .terminate(let refresh, let app, let reason): runner.terminate(refresh, of: app, for: reason)
     case .kill(let refresh, _): runner.kill(refresh)
+    case .reportStuck(let refresh, let app):
+      ports.journal.stuck(refresh, of: app, runner.processes(of: refresh))
+      notify()
+      leaveIfDone()
     case .transfer(let id, _): transfers.start(id, of: app)
     case .stopTransfer(let id, _, let reason): transfers.stop(id, of: app, for: reason)
     case .reportStale(let id, _, let since): if let app { notifyCommands.reportStale(id, app, since: since) }

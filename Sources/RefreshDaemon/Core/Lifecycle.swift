@@ -13,11 +13,16 @@ struct Life {
   var left: Set<RefreshID> = []
   /// Whether the loop is told to end.
   var isLeaving = false
+  /// Ends the loop although the store does not close.
+  var closing: (any WakeTimer)?
 }
 
 extension Daemon {
-  /// The time that a shutdown takes after the longest grace, in microseconds: for the kill and the last commit.
-  private static let shutdownMargin: Int64 = 5_000_000
+  /// The time that a shutdown takes after the longest grace, in microseconds: for the kill, for processes that outlive it, and
+  /// for the last commit.
+  private static let shutdownMargin: Int64 = 5_000_000 + TerminationSequence.patience.inMicroseconds
+  /// How long the store may take to close.
+  private static let closeBound = Duration.seconds(5)
 
   /// Puts a configuration in force.
   ///
@@ -83,7 +88,7 @@ extension Daemon {
     handle(.stopped(leaving: life.left))
     notifyCommands.killAll()
     transfers.workers.endAll(isUrgent: false)
-    let ending = core.engine.refreshingCount - life.left.count
+    let ending = max(0, core.engine.refreshingCount - life.left.count)
     ports.journal.stopping(refreshing: ending, left: life.left.count)
     notify(.stopping)
     if ending > 0 || !transfers.workers.isEmpty {
@@ -95,12 +100,23 @@ extension Daemon {
   }
 
   /// Ends the loop once only refreshes for the next daemon run, and everything is saved.
+  ///
+  /// A disk that does not answer and processes that outlive SIGKILL do not keep it.
   func leaveIfDone() {
-    guard core.engine.isStopping, life.left.isSuperset(of: core.engine.refreshes), saving.isEmpty,
-      notifyCommands.isEmpty, transfers.workers.isEmpty, !life.isLeaving
+    let left = life.left.union(core.engine.stuckRefreshes.keys)
+    guard core.engine.isStopping, left.isSuperset(of: core.engine.refreshes),
+      saving.isEmpty || saving.refusal != nil, notifyCommands.isEmpty, transfers.workers.isEmpty, !life.isLeaving
     else { return }
     life.isLeaving = true
     life.server?.close()
+    if let problem = saving.refusal {
+      ports.journal.stopsUnsaved(problem)
+      return core.scheduler.exit()
+    }
+    do throws(SystemdError) {
+      life.closing = try core.scheduler.timer { [core] in core.scheduler.exit() }
+    } catch { ports.journal.cannotNotify(error) }
+    core.scheduler.arm(life.closing, after: Self.closeBound, accuracy: 1000)
     ports.store.close { self.core.scheduler.exit() }
   }
 
@@ -109,9 +125,9 @@ extension Daemon {
     let configuration = core.configuration
     let line = StatusLine.text(
       apps: configuration.apps.count, problems: configuration.refused.map(\.description),
-      held: configuration.held.map(\.description),
-      storeProblem: saving.problem?.description,
-      stopping: core.engine.isStopping ? core.engine.refreshingCount - life.left.count : nil)
+      held: configuration.held.map(\.description), storeProblem: saving.problem,
+      stuck: core.engine.stuckRefreshes.values.map(\.description).sorted(),
+      stopping: core.engine.isStopping ? max(0, core.engine.refreshingCount - life.left.count) : nil)
     do throws(SystemdError) { try ports.notify(notice, line) } catch { ports.journal.cannotNotify(error) }
   }
 }

@@ -139,7 +139,21 @@ struct DaemonJournal: Sendable {
   }
 
   func cannotWrite(_ problem: StoreError) {
-    write("\(problem); going on in memory", .error, .storeCannotWrite)
+    let effect = problem.code == .unanswered ? "nothing new starts until it answers" : "going on in memory"
+    write("\(problem); \(effect)", .error, .storeCannotWrite)
+  }
+
+  func stopsUnsaved(_ problem: StoreError) {
+    write("stopping without the last changes: \(problem)", .error)
+  }
+
+  func stuck(_ refresh: RefreshID, of app: AppID, _ processes: [Int32]) {
+    let numbers = processes.map(String.init).joined(separator: ", ")
+    let which = processes.isEmpty ? "a process" : "\(processes.count == 1 ? "process" : "processes") \(numbers)"
+    write(
+      "\(app): \(which) of refresh \(refresh) did not end after SIGKILL, and wait\(processes.count > 1 ? "" : "s") in the "
+        + "kernel; other apps get the slot, and this app is refreshed when the refresh has ended", .error, nil,
+      fields(app, refresh))
   }
 
   func cannotRead(_ problem: StoreError) { write("\(problem)", .error) }

@@ -44,6 +44,9 @@ protocol Launcher: AnyObject {
   /// Sends SIGKILL to all processes of a task.
   func kill(_ key: TaskKey)
 
+  /// The processes of a task that are known to be left.
+  func processes(of key: TaskKey) -> [Int32]
+
   /// Clears cached user groups, which may have changed since the last configuration.
   func forgetUsers()
 
@@ -51,6 +54,8 @@ protocol Launcher: AnyObject {
   func forget(_ apps: Set<AppID>)
 
   /// Adopts the tasks of a previous daemon that still exist, and returns them.
+  ///
+  /// A launcher whose tasks end with the daemon adopts only those that no signal ends. Waits a few seconds at most.
   ///
   /// The daemon calls this at its start, before ``clean(leftFrom:)``. Each adopted task leads to one ``onEnd``, as if
   /// this launcher had started it, also if it has ended meanwhile.
@@ -148,11 +153,14 @@ extension Launcher {
 
   var overduePaths: [String] { [] }
 
+  func processes(of key: TaskKey) -> [Int32] { [] }
+
   /// Sends all processes of a task the signal of a step of their end.
   func send(_ step: TerminationSequence.Step, to key: TaskKey) {
     switch step {
     case .terminate: terminate(key)
     case .kill: kill(key)
+    case .giveUp: break
     }
   }
 }

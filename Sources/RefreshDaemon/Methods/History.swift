@@ -24,7 +24,7 @@ extension Daemon {
   func readPast<Parameters>(
     of app: AppID, limit: Int, for call: Call<Parameters>, then answer: @escaping (AppPast) -> Void
   ) {
-    ports.store.past(of: app, limit: limit) { self.answer(call, $0, answer) }
+    saving.reads.past(of: app, limit: limit) { self.answer(call, $0, answer) }
   }
 
   /// Answers a call with what was read, or with the reason why it cannot be read.
@@ -42,7 +42,7 @@ extension Daemon {
   /// Lists the times at which the user opened an app, newest first.
   func openings(_ call: Call<ManagerInterface.Openings.Parameters>) {
     guard let app = app(named: call.parameters.app, for: call) else { return }
-    ports.store.openings(of: app.id) { result in
+    saving.reads.openings(of: app.id) { result in
       self.answer(call, result) { call.reply(ManagerInterface.Openings.Reply(openingsMicroseconds: $0)) }
     }
   }

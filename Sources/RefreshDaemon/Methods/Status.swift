@@ -24,11 +24,21 @@ extension Daemon {
             directories: ports.files.directories, sinceMicroseconds: core.configuration.sinceMicroseconds,
             problems: core.configuration.refused.map(Wire.Problem.init), held: heldProblems),
           store: Wire.StoreState(directory: settings.stateDirectory, problem: saving.problem?.description),
-          push: pushes.bridge.state, launcherProblem: ports.launcher.problem)))
+          stuck: stuck, push: pushes.bridge.state, launcherProblem: ports.launcher.problem)))
   }
 
   private var heldProblems: [Wire.Problem]? {
     core.configuration.held.isEmpty ? nil : core.configuration.held.map(Wire.Problem.init)
+  }
+
+  private var stuck: [Wire.StuckRefresh]? {
+    let stuck = core.engine.stuckRefreshes.sorted { $0.key < $1.key }
+    return stuck.isEmpty
+      ? nil
+      : stuck.map { refresh, app in
+        Wire.StuckRefresh(
+          app: app.description, refresh: refresh.description, pids: runner.processes(of: refresh).map(Int.init))
+      }
   }
 
   private var launcherReason: String {

@@ -11,19 +11,27 @@ extension Daemon {
   private static let droppedLimit = 10
 
   /// Explains the verdict on an app, term by term, with its recent refreshes and waits.
+  ///
+  /// The verdict is in memory: where the disk does not answer, only the past is missing.
   func why(_ call: Call<ManagerInterface.Why.Parameters>) {
     guard let app = app(named: call.parameters.app, for: call) else { return }
-    readPast(of: app.id, limit: Self.pastLimit, for: call) { past in
+    saving.reads.past(of: app.id, limit: Self.pastLimit) { result in
+      var (past, problem) = (AppPast(refreshes: [], waits: [], dropped: []), StoreError?.none)
+      switch result {
+      case .success(let read): past = read
+      case .failure(let error) where error.code == .unanswered: problem = error
+      case .failure: return self.answer(call, result) { _ in }
+      }
       // The app may have left the configuration while the store was read.
       guard let app = self.core.configuration[app.id],
-        let why = self.explanation(of: app, past: past.wire(of: app.id, limit: Self.pastLimit), past.dropped)
+        let why = self.explanation(of: app, past: past.wire(of: app.id, limit: Self.pastLimit), past.dropped, problem)
       else { return call.fail(RefreshdInterface.NoSuchApp(app: call.parameters.app)) }
       call.reply(ManagerInterface.Why.Reply(why: why))
     }
   }
 
   private func explanation(
-    of app: AppConfiguration, past: [Wire.Past], _ dropped: [StoredDroppedPush]
+    of app: AppConfiguration, past: [Wire.Past], _ dropped: [StoredDroppedPush], _ problem: StoreError?
   ) -> Wire.Explanation? {
     let view = view(of: app)
     let now = core.readClocks()
@@ -32,7 +40,7 @@ extension Daemon {
         view: view, explanation: explanation, conditions: core.engine.conditions, pause: core.engine.device.pause,
         past: past,
         pushesUsed: core.engine.pushesUsed(by: app.id, at: now),
-        pushesDropped: Array(dropped.prefix(Self.droppedLimit)),
+        pushesDropped: Array(dropped.prefix(Self.droppedLimit)), pastProblem: problem?.description,
         launcherProblem: ports.launcher.problem
       ).wire
     }

@@ -42,7 +42,10 @@ final class NotifyCommands {
     (launcher, journal) = (ports.launcher, ports.journal)
   }
 
-  var isEmpty: Bool { running.isEmpty }
+  /// Whether no command is left, apart from those that no signal ends.
+  var isEmpty: Bool { running.values.allSatisfy(\.ending.isGivenUp) }
+  /// Called when a command counts no more, because no signal ends it; set once.
+  var onGivenUp: () -> Void = {}
 
   /// Reports to the journal that an app's data is stale, and runs its `on_stale` command.
   func reportStale(_ id: RefreshID, _ app: AppConfiguration, since: Instant) {
@@ -121,6 +124,10 @@ final class NotifyCommands {
     running[key] = command
     if let step { launcher.send(step, to: key) }
     if let wake = command.ending.wake { command.timer.arm(at: wake.microseconds, accuracy: 1000) }
+    if step == .giveUp {
+      journal.notifyFailed(command.kind, command.app, "its process did not end after SIGKILL, and waits in the kernel")
+      onGivenUp()
+    }
   }
 
   private static func trouble(_ end: TaskEnd) -> String? {

@@ -63,13 +63,25 @@ final class PushIntake: DecisionFollower, SavedRoom {
     let bytes = arrived.reduce(0) { $0 + ($1.push?.payload.utf8.count ?? 0) }
     guard ledger.reserve(bytes) else { return answer(.failure(.full)) }
     self.arrived += arrived
+    let numbers = Set(arrived.map(\.id))
     saving.promise { problem, known in
       self.ledger.release(bytes)
-      if let problem { return answer(.failure(PushRefusal(problem))) }
+      if let problem {
+        self.arrived.removeAll { numbers.contains($0.id) }
+        return answer(.failure(PushRefusal(problem)))
+      }
       let accepted = conclude(known)
       self.saving.afterCommit { answer(.success(accepted)) }
       self.saving.commitSoon()
+    } storedLate: { known in
+      for push in arrived where !known.contains(push.id) { self.forget(push) }
     }
+  }
+
+  /// Has the store forget a push that was refused: its source may send it again.
+  private func forget(_ push: ArrivedPush) {
+    if push.push != nil { changed[push.id] = .gone }
+    if let message = push.message { unseen[push.app, default: []].insert(message) }
   }
 
   /// Counts a push that was refused because its payload is wrong.

@@ -45,23 +45,50 @@ final class RefreshRunner: DecisionFollower {
     return user == peer.uid ? key : nil
   }
 
+  /// The processes of a running refresh, as far as they are known.
+  func processes(of refresh: RefreshID) -> [Int32] {
+    refreshes.keys(of: refresh).flatMap(ports.launcher.processes).sorted()
+  }
+
   // MARK: - Start
 
   /// Starts the tasks of a refresh that come after no other.
-  func start(_ refresh: RefreshID, of app: AppConfiguration, _ trigger: Trigger, deadline: Instant) {
+  ///
+  /// A refresh that was stopped while its start was being saved has ended already.
+  func start(_ refresh: RefreshID, of app: AppConfiguration, _ trigger: Trigger) {
+    guard let deadline = beginDeadline(of: refresh) else { return }
     let running = begin(refresh, of: app, trigger, deadline: deadline, performer: nil)
     for (task, policy) in app.policy.tasks.enumerated() where policy.after.isEmpty {
       launch(task, of: refresh, running)
     }
   }
 
+  /// Has the deadline of a refresh count from now on, and gives it; nil if the refresh is not to be started any more.
+  private func beginDeadline(of refresh: RefreshID) -> Instant? {
+    guard core.engine.isAwaitingBegin(refresh) else { return nil }
+    core.handle(.began(refresh))
+    return core.engine.deadline(of: refresh)
+  }
+
   /// Starts one more task of a running refresh.
   func startTask(_ task: Int, of refresh: RefreshID) {
-    if let running = refreshes[refresh] { launch(task, of: refresh, running) }
+    if let running = refreshes[refresh] { return launch(task, of: refresh, running) }
+    core.handle(.taskEnded(refresh, task: task, TaskEnd(exit: .notStarted(Self.noConfiguration))))
+  }
+
+  private static let noConfiguration = "its configuration is gone"
+
+  /// Ends a refresh that cannot be started, because its app has no configuration.
+  func fail(_ refresh: RefreshID, of app: AppID) {
+    ports.journal.cannotStart(refresh, of: app)
+    for task in 0..<core.engine.taskCount(of: refresh) {
+      core.handle(.taskEnded(refresh, task: task, TaskEnd(exit: .notStarted(Self.noConfiguration))))
+    }
   }
 
   /// Has the app's attached process perform a refresh.
-  func perform(_ refresh: RefreshID, of app: AppConfiguration, _ trigger: Trigger, deadline: Instant) {
+  func perform(_ refresh: RefreshID, of app: AppConfiguration, _ trigger: Trigger) {
+    guard let deadline = beginDeadline(of: refresh) else { return }
     let performer = rooms.audience.attached.performer(of: app.id)
     let running = begin(refresh, of: app, trigger, deadline: deadline, performer: performer?.lease)
     // The process may have left since the engine decided.

@@ -10,8 +10,16 @@ struct PendingCommit {
     let app: AppConfiguration?
   }
 
-  /// Called after the commit: why nothing was saved, or the pushes left out because they were accepted before.
-  typealias Promise = (StoreError?, Set<PushID>) -> Void
+  /// A caller's wait for the commit.
+  struct Promise {
+    /// Called once: why nothing was saved, or the pushes left out because they were accepted before.
+    let settle: (StoreError?, Set<PushID>) -> Void
+    /// Called if the commit took so long that the caller was refused, and succeeded after that, with the same pushes.
+    let storedLate: ((Set<PushID>) -> Void)?
+  }
+
+  /// The most openings and ended waits and refreshes of each kind that wait for a disk; the oldest are given up.
+  private static let most = 1_000
 
   var changed: Set<AppID> = []
   /// Whether the wall clock was set: a later boot reads this boot's instants by the last saved offset.
@@ -53,11 +61,17 @@ struct PendingCommit {
     changed.formUnion(decision.changed)
     deviceChanged = deviceChanged || decision.deviceChanged || decision.deviceLearned
     learned.formUnion(decision.learned)
-    openings += decision.opened.map { Opening(app: $0, at: now) }
+    openings = (openings + decision.opened.map { Opening(app: $0, at: now) }).suffix(Self.most)
     erased.formUnion(decision.erased)
-    ended += decision.ended
-    waited += decision.waited
-    work += decision.effects.map { Work(effect: $0, app: app($0.app)) }
+    ended = (ended + decision.ended).suffix(Self.most)
+    waited = (waited + decision.waited).suffix(Self.most)
+    work += decision.effects.filter(\.isSavedFirst).map { Work(effect: $0, app: app($0.app)) }
+  }
+
+  /// Takes the promises and answers out: the commit takes too long for their callers.
+  mutating func takeCallers() -> (promises: [Promise], answers: [() -> Void]) {
+    defer { (promises, answers) = ([], []) }
+    return (promises, answers)
   }
 }
 
@@ -66,9 +80,19 @@ extension Effect {
   var app: AppID {
     switch self {
     case .start(_, let app, _, _), .perform(_, let app, _, _), .startTask(_, let app, _), .warn(_, let app, _),
-      .terminate(_, let app, _), .kill(_, let app), .reportStale(_, let app, _), .transfer(_, let app),
-      .stopTransfer(_, let app, _):
+      .terminate(_, let app, _), .kill(_, let app), .reportStuck(_, let app), .reportStale(_, let app, _),
+      .transfer(_, let app), .stopTransfer(_, let app, _):
       app
+    }
+  }
+
+  /// Whether it waits until the decision behind it is saved, because it starts something or tells somebody.
+  ///
+  /// The others end or go on with what runs already. They never wait for a disk.
+  var isSavedFirst: Bool {
+    switch self {
+    case .start, .perform, .reportStale, .transfer, .stopTransfer: true
+    case .startTask, .warn, .terminate, .kill, .reportStuck: false
     }
   }
 }

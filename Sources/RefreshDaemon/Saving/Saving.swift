@@ -12,16 +12,26 @@ protocol SavedRoom: AnyObject {
   func markAllChanged()
 }
 
-/// Saves what changed in one transaction, and only then lets effects be performed and answers be given.
+/// Saves what changed in one transaction, and only then lets what it starts be performed and answers be given.
+///
+/// A signal to a running task never waits for the disk. A commit that takes too long is a problem of the store, and later
+/// the calls that wait for it are refused: nothing starts until the disk answers, and all else goes on.
 final class Saving: DecisionFollower {
   /// How long after a failed commit the next is tried, if nothing else causes one.
   private static let retryAfter = Duration.seconds(10)
   /// How long a change of phase may wait for others to share its commit: a fleet of apps changes faster than a disk.
   private static let gathering = Duration.milliseconds(5)
+  /// How long a commit may take before it is a problem of the store.
+  static let patience = Duration.seconds(2)
+  /// How long a commit may take before the calls that wait for it are refused.
+  static let callersPatience = Duration.seconds(8)
 
   private unowned let core: DaemonCore
   private let ports: Ports
   private let tally: Tally
+  private let path: String
+  /// Reads the store in time.
+  let reads: StoreReads
   /// The rooms that are saved; set once.
   var rooms: [any SavedRoom] = []
   /// Performs the effects of a commit, and whatever follows each commit; set once.
@@ -34,19 +44,32 @@ final class Saving: DecisionFollower {
   private(set) var problem: StoreError?
 
   private var pending = PendingCommit()
+  /// The commit that the store has; nil while it has none.
+  private var underWay: PendingCommit?
+  private var beganAt = Instant(microseconds: 0)
+  /// The calls that were refused while the store had their commit, in case it succeeds after all.
+  private var refused: [PendingCommit.Promise] = []
+  /// Why no call waits for the disk at present: the commit under way takes too long.
+  private(set) var refusal: StoreError?
   private var isCommitting = false
   private var isCommitDue = false
   /// Starts a commit that may wait, or retries one that failed.
   private var timer: (any WakeTimer)?
+  /// Goes off when the commit under way takes too long.
+  private var bound: (any WakeTimer)?
   /// The refreshes that have ended and whose tasks the launcher keeps until that is saved.
   private var unreleased: [RefreshID] = []
 
-  init(_ core: DaemonCore, _ ports: Ports, _ tally: Tally) {
-    (self.core, self.ports, self.tally) = (core, ports, tally)
+  init(_ core: DaemonCore, _ ports: Ports, _ tally: Tally, path: String) {
+    (self.core, self.ports, self.tally, self.path) = (core, ports, tally, path)
+    reads = StoreReads(core, ports.store, path: path)
+    reads.silence = { [unowned self] in problem?.code == .unanswered ? problem : nil }
   }
 
   func open() throws(SystemdError) {
     timer = try core.scheduler.timer { [unowned self] in commitNow() }
+    bound = try core.scheduler.timer { [unowned self] in boundPassed() }
+    try reads.open()
   }
 
   /// Whether there is nothing to save, to perform or to answer.
@@ -55,17 +78,26 @@ final class Saving: DecisionFollower {
   func engineDecided(_ decision: Decision, on event: Event, at now: Instant) {
     if case .clockStepped = event { pending.clockStepped = true }
     pending.add(decision, at: now) { core.configuration[$0] }
+    let urgent = decision.effects.filter { !$0.isSavedFirst }.map { PendingCommit.Work(effect: $0, app: nil) }
+    if !urgent.isEmpty { core.scheduler.soon { self.perform(urgent) } }
     commitIfNeeded()
   }
 
   /// Calls back when everything up to now is on the disk, or with the reason why it is not.
-  func promise(_ promise: @escaping PendingCommit.Promise) {
-    pending.promises.append(promise)
+  ///
+  /// - Parameter storedLate: called if the caller was refused and the disk has it after all.
+  func promise(
+    _ settle: @escaping (StoreError?, Set<PushID>) -> Void, storedLate: ((Set<PushID>) -> Void)? = nil
+  ) {
+    if let refusal { return settle(refusal, []) }
+    pending.promises.append(PendingCommit.Promise(settle: settle, storedLate: storedLate))
     commitSoon()
   }
 
   /// Has an answer given after the next commit, which the caller starts.
-  func afterCommit(_ answer: @escaping () -> Void) { pending.answers.append(answer) }
+  func afterCommit(_ answer: @escaping () -> Void) {
+    if refusal == nil { pending.answers.append(answer) } else { answer() }
+  }
 
   /// Has the next commit survive a loss of power.
   func requireDurable() { pending.isDurable = true }
@@ -80,7 +112,11 @@ final class Saving: DecisionFollower {
   /// Effects of a decision that changed nothing need no commit, but keep their turn behind one that is under way. A
   /// commit that nobody waits for waits a moment.
   func commitSoon() {
-    guard !isCommitting else { return }
+    guard !isCommitting else {
+      // A daemon that stops does not wait for a disk that hangs.
+      if refusal != nil { core.scheduler.soon { self.onIdle() } }
+      return
+    }
     if !isToBeSaved && problem == nil {
       finish(takePending())
       return onIdle()
@@ -93,7 +129,8 @@ final class Saving: DecisionFollower {
 
   /// Handles an error of a read: a damaged file was set aside, and everything known goes into the new one.
   func readFailed(_ problem: StoreError) {
-    ports.journal.cannotRead(problem)
+    // `status` and the journal have a disk that does not answer already.
+    if problem.code != .unanswered || self.problem == nil { ports.journal.cannotRead(problem) }
     saveAllAfter(problem)
     commitIfNeeded()
   }
@@ -116,18 +153,53 @@ final class Saving: DecisionFollower {
       }
       let batch = makeBatch()
       let turn = takePending()
-      return ports.store.save(batch, durably: turn.isDurable || !turn.promises.isEmpty) { result in
-        var (problem, known): (StoreError?, Set<PushID>) = (nil, [])
-        switch result {
-        case .success(let pushes): known = pushes
-        case .failure(let error): problem = error
-        }
-        self.tally.noteWrite(took: batch.now.duration(to: self.core.now), failed: problem != nil)
-        self.complete(turn, problem, known)
-        if self.isEmpty { self.rest() } else { self.commit() }
-      }
+      (underWay, beganAt) = (turn, batch.now)
+      core.scheduler.arm(bound, after: Self.patience, accuracy: 1000)
+      return ports.store.save(batch, durably: turn.isDurable || !turn.promises.isEmpty) { self.saved($0) }
     } while !isEmpty
     rest()
+  }
+
+  /// The store has answered.
+  private func saved(_ result: Result<Set<PushID>, StoreError>) {
+    guard let turn = underWay else { return }
+    bound?.disarm()
+    (underWay, refusal) = (nil, nil)
+    var (problem, known): (StoreError?, Set<PushID>) = (nil, [])
+    switch result {
+    case .success(let pushes): known = pushes
+    case .failure(let error): problem = error
+    }
+    tally.noteWrite(took: beganAt.duration(to: core.now), failed: problem != nil)
+    let late = refused
+    refused = []
+    if problem == nil { for promise in late { promise.storedLate?(known) } }
+    complete(turn, problem, known)
+    if isEmpty { rest() } else { commit() }
+  }
+
+  /// The commit under way takes too long: first it is a problem of the store, then its callers are refused.
+  private func boundPassed() {
+    guard underWay != nil else { return }
+    report(.unanswered(.save, path: path, after: Self.patience))
+    guard beganAt + Self.callersPatience <= core.now else {
+      return core.scheduler.arm(
+        bound, after: core.now.duration(to: beganAt + Self.callersPatience), accuracy: 1000)
+    }
+    refuseCallers()
+  }
+
+  /// Refuses the calls that wait, the last one first, so that what they undo ends as it was before the first.
+  ///
+  /// Until the disk answers, no call waits any more.
+  private func refuseCallers() {
+    let problem = StoreError.unanswered(.save, path: path, after: Self.callersPatience)
+    refusal = problem
+    let (inStore, next) = (underWay?.takeCallers(), pending.takeCallers())
+    refused += inStore?.promises ?? []
+    for promise in ((inStore?.promises ?? []) + next.promises).reversed() { promise.settle(problem, []) }
+    for answer in (inStore?.answers ?? []) + next.answers { answer() }
+    onIdle()
   }
 
   private func rest() {
@@ -160,7 +232,8 @@ final class Saving: DecisionFollower {
       for refresh in unreleased { ports.launcher.release(refresh) }
       unreleased = []
     }
-    for promise in turn.promises { promise(problem, known) }
+    // What is refused is undone, the last change first.
+    for promise in problem == nil ? turn.promises : turn.promises.reversed() { promise.settle(problem, known) }
     finish(turn)
   }
 
@@ -175,6 +248,10 @@ final class Saving: DecisionFollower {
       core.scheduler.arm(timer, after: Self.retryAfter, accuracy: 1_000_000)
       saveAllAfter(problem)
     }
+    report(problem)
+  }
+
+  private func report(_ problem: StoreError?) {
     guard self.problem != problem else { return }
     self.problem = problem
     if let problem { ports.journal.cannotWrite(problem) } else { ports.journal.writesAgain() }

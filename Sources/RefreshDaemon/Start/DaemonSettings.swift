@@ -20,6 +20,8 @@ public struct DaemonSettings: Sendable {
   let isUserDaemon: Bool
   let sources: ConfigurationSources
   let stateDirectory: String
+  /// The database file.
+  var storePath: String { "\(stateDirectory)/refreshd.sqlite" }
   /// Whether the state is where every daemon of this kind has it.
   let hasStandardState: Bool
   let socket: String

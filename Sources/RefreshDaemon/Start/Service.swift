@@ -106,8 +106,7 @@ public enum Service {
     let clock = BootClock(bootID: try Machine.bootID(), now: moment.instant, wallOffset: moment.wallOffset)
     do throws(StoreError) {
       return try RefreshStore.open(
-        at: "\(settings.stateDirectory)/refreshd.sqlite", clock: clock, executor: ThreadExecutor(name: "store"),
-        configured: configured)
+        at: settings.storePath, clock: clock, executor: ThreadExecutor(name: "store"), configured: configured)
     } catch {
       throw ServiceError(.cannotCreate, error.description)
     }

@@ -94,7 +94,7 @@ final class TransferRunner: DecisionFollower, SavedRoom {
     }
     rooms.saving.promise { problem, _ in
       if problem != nil {
-        for (id, _) in stored { self.known[id] = nil }
+        for (id, _) in stored { (self.known[id], self.enqueued[id]) = (nil, nil) }
         self.removed.formUnion(stored.map(\.0))
       } else {
         for (id, transfer) in stored { self.journal.enqueued(id, of: app, transfer.request) }

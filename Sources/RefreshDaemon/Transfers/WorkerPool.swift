@@ -80,6 +80,8 @@ final class WorkerPool {
   private var folders = WorkerFolders()
   /// Whether all of a POST may have been sent, so that the worker waits for its answer; set once.
   var awaitsAnswer: (TransferID) -> Bool = { _ in false }
+  /// Called when a worker counts no more, because no signal ends it; set once.
+  var onGivenUp: () -> Void = {}
   /// Called with the transfers of a worker that has ended, and what went wrong with it; set once.
   var onLost: ([TransferID], String?) -> Void = { _, _ in }
 
@@ -87,7 +89,8 @@ final class WorkerPool {
     (self.core, self.ports, self.environment) = (core, ports, environment)
   }
 
-  var isEmpty: Bool { workers.isEmpty }
+  /// Whether no worker is left, apart from those that no signal ends.
+  var isEmpty: Bool { workers.values.allSatisfy(\.ending.isGivenUp) }
 
   /// The worker that was started with a token, if the peer is its user.
   func worker(of token: String, for peer: Peer) -> Worker? {
@@ -254,6 +257,20 @@ final class WorkerPool {
     let step = worker.ending.begin(at: core.now) ?? worker.ending.advance(at: core.now)
     if let step { ports.launcher.send(step, to: worker.key) }
     arm(worker)
+    if step == .giveUp { giveUp(worker) }
+  }
+
+  /// Takes the transfers from a worker that no signal ends: it never runs again, so another may have them.
+  private func giveUp(_ worker: Worker) {
+    let processes = ports.launcher.processes(of: worker.key)
+    let number = processes.isEmpty ? "" : " (process \(processes.map(String.init).joined(separator: ", ")))"
+    let trouble = "the worker\(number) did not end after SIGKILL, and waits in the kernel"
+    let given = worker.given.sorted()
+    worker.given = []
+    ports.journal.workerEnded(of: worker.app, trouble)
+    onLost(given, trouble)
+    sendOrders()
+    onGivenUp()
   }
 
   /// Ends all workers, because the daemon stops; if it is urgent, at once.

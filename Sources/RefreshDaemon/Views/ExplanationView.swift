@@ -12,6 +12,8 @@ struct ExplanationView {
   /// How many pushes have woken the app in the window of the limit.
   let pushesUsed: Int
   let pushesDropped: [StoredDroppedPush]
+  /// Why the past is missing.
+  let pastProblem: String?
   /// Why no task can be started at present.
   let launcherProblem: String?
 
@@ -36,6 +38,7 @@ struct ExplanationView {
       oneShot: explanation.oneShot.map { Wire.OneShot($0, wallOffset: view.wallOffset) },
       waiting: explanation.waiting.map { Wire.Waiting($0, wallOffset: view.wallOffset) },
       planning: explanation.planning.map(planning), conditions: Wire.Conditions(conditions), past: past,
+      pastProblem: pastProblem,
       pushes: explanation.pushes.map { Wire.PushWaiting($0, wallOffset: view.wallOffset) },
       pushesDropped: pushesDropped.map(Wire.DroppedPush.init), pushLimit: pushLimit,
       launcherProblem: launcherProblem)

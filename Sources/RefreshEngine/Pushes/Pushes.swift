@@ -1,7 +1,9 @@
 // Pushes: which of them wakes the app next, and when.
 
 extension Engine {
-  /// How many pushes of an app may wait.
+  /// How many pushes an app may have: those that wait, and the one that a running refresh tells.
+  ///
+  /// The told one counts, because it waits again if its refresh is cut short.
   public static let mostPushes = 64
 
   /// The pushes of an app, in the order of their delivery; that of a running refresh among them.
@@ -35,16 +37,14 @@ extension Engine {
     touch(id, &turn)
     apps[id]?.pushes.append(push)
     turn.decision.pushes[push.id] = .kept(id, push)
-    tidy(id, most: Self.mostPushes, &turn)
+    tidy(id, &turn)
   }
 
   /// Merges and drops waiting pushes: new ones, ones of a refresh that was cut short, and ones that the previous daemon
   /// saved last.
-  ///
-  /// - Parameter most: how many may wait: one more than else where one may have come back.
-  private mutating func tidy(_ id: AppID, most: Int = mostPushes + 1, _ turn: inout Turn) {
+  private mutating func tidy(_ id: AppID, _ turn: inout Turn) {
     while let (older, newer) = apps[id]?.pushesToMerge { merge(newer, into: older, of: id, &turn) }
-    while let waiting = apps[id]?.waitingPushes, waiting.count > most, let oldest = waiting.first {
+    while let app = apps[id], app.pushes.count > Self.mostPushes, let oldest = app.waitingPushes.first {
       drop(oldest, of: id, &turn)
     }
   }

@@ -5,9 +5,17 @@ struct Deadline: Hashable, Sendable {
 
   /// When the refresh is asked to end, boot clock.
   private(set) var at: Instant
+  /// How long the refresh may take.
+  private let span: Duration
 
   /// The deadline of a refresh that starts at an instant.
-  init(from start: Instant, policy: Policy) { at = start + policy.deadline }
+  init(from start: Instant, policy: Policy) { (at, span) = (start + policy.deadline, policy.deadline) }
+
+  /// Whether there is time for a warning before it.
+  var isWarned: Bool { span > Self.warningLead }
+
+  /// Counts the whole deadline from an instant, at which the processes start.
+  mutating func restart(at now: Instant) { at = now + span }
 
   /// When the app is warned, boot clock.
   var warnsAt: Instant { at - Self.warningLead }

@@ -8,15 +8,35 @@ extension Engine {
       turn.decision.effects.append(effect)
     }
     apps[id]?.refreshing = refreshing
+    if refreshing.isStuck { giveUpSlot(refreshing) }
+  }
+
+  /// Begins a refresh whose start is performed now, unless a hold has come up while the start was being saved.
+  mutating func begin(_ refresh: RefreshID, _ turn: inout Turn) {
+    guard let id = running[refresh], let app = apps[id], var refreshing = app.refreshing,
+      refreshing.stage == .started
+    else { return }
+    touch(id, &turn)
+    let holds = holds(on: app, id, for: refreshing.started.trigger, at: turn.now)
+    guard holds.isEmpty else { return stop(id, .constraintLost, &turn) }
+    refreshing.begin(at: turn.now)
+    apps[id]?.refreshing = refreshing
   }
 
   /// Asks the app's refresh to end, if one runs.
   mutating func stop(_ id: AppID, _ reason: StopReason, _ turn: inout Turn) {
     guard var refreshing = apps[id]?.refreshing else { return }
-    guard let effect = refreshing.stop(reason, app: id, at: turn.now) else { return }
-    apps[id]?.refreshing = refreshing
+    guard refreshing.stopReason == nil else { return }
+    let effect = refreshing.stop(reason, app: id, at: turn.now)
+    settle(id, refreshing, effect, &turn)
+  }
+
+  /// Keeps a refresh that was asked to end, or ends it if nothing of it runs.
+  mutating func settle(_ id: AppID, _ refreshing: Refreshing, _ effect: Effect?, _ turn: inout Turn) {
     touch(id, &turn)
-    turn.decision.effects.append(effect)
+    apps[id]?.refreshing = refreshing
+    if let effect { turn.decision.effects.append(effect) }
+    if refreshing.isDone { end(id, refreshing, &turn) }
   }
 
   /// Stops everything, in order of id, for good, but for what is left to the daemon after this one.

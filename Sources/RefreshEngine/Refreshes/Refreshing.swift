@@ -9,11 +9,15 @@
 ///     running     -> terminating  unconfigured, shutdown
 ///     warned      -> terminating  deadline, constraint-lost, logout, user, unconfigured, shutdown, sleep
 ///     terminating -> killed       the grace has passed
+///     killed      -> stuck        its processes are still there ten seconds later
 ///
-/// From any stage it ends when the last of its tasks has ended.
+/// From any stage it ends when the last of its tasks has ended. It stays started until the driver of the engine has
+/// performed the start, if it reports that; a refresh that is stopped before ends at once, because nothing runs.
 struct Refreshing: Hashable, Sendable {
   /// How far the refresh is on its way to its end.
   enum Stage: Hashable, Sendable {
+    /// Its start is not performed yet, so its time does not run.
+    case started
     /// Its time is not up.
     case running
     /// It was told that its time is nearly up.
@@ -64,13 +68,14 @@ struct Refreshing: Hashable, Sendable {
     let killAt: Instant
   }
 
-  init(_ started: Started, policy: Policy, isAttached: Bool = false) {
+  /// - Parameter isAwaited: whether ``begin(at:)`` follows when the start is performed.
+  init(_ started: Started, policy: Policy, isAttached: Bool = false, isAwaited: Bool = false) {
     self.started = started
     deadline = Deadline(from: started.at, policy: policy)
     grace = policy.grace
     owner = policy.owner
     tasks = isAttached ? [TaskPolicy(name: "app")] : policy.tasks
-    stage = policy.deadline > Deadline.warningLead ? .running : .warned
+    stage = isAwaited ? .started : deadline.isWarned ? .running : .warned
     progress = tasks.map { $0.after.isEmpty ? .running(since: started.at) : .waiting }
   }
 
@@ -89,10 +94,21 @@ struct Refreshing: Hashable, Sendable {
     }
   }
 
+  /// Begins: its start is performed now, and it has its whole deadline from now on.
+  mutating func begin(at now: Instant) {
+    guard stage == .started else { return }
+    deadline.restart(at: now)
+    stage = deadline.isWarned ? .running : .warned
+    for task in tasks.indices { if case .running = progress[task] { progress[task] = .running(since: now) } }
+  }
+
+  /// Whether its processes outlived SIGKILL, so that it holds no slot any more.
+  var isStuck: Bool { if case .ending(_, let sequence) = stage { sequence.isGivenUp } else { false } }
+
   /// Why the daemon ends it, if it does.
   var stopReason: StopReason? {
     switch stage {
-    case .running, .warned: nil
+    case .started, .running, .warned: nil
     case .ending(let reason, _): reason
     }
   }
@@ -100,6 +116,7 @@ struct Refreshing: Hashable, Sendable {
   /// When the stage ends by time, if it does.
   var wake: Instant? {
     switch stage {
+    case .started: nil
     case .running: deadline.warnsAt
     case .warned: min(deadline.at, sleep?.stopAt ?? deadline.at)
     case .ending(_, let sequence): sequence.wake
@@ -116,34 +133,41 @@ struct Refreshing: Hashable, Sendable {
   mutating func advance(app: AppID, at now: Instant) -> Effect? {
     guard let wake, wake <= now else { return nil }
     switch stage {
+    case .started: return nil
     case .running where now < deadline.at:
       stage = .warned
       return .warn(started.id, app, deadline: deadline.at)
     case .running, .warned:
       return stop(deadline.at <= now ? .deadline : .sleep, app: app, at: now)
     case .ending(let reason, var sequence):
-      guard sequence.advance(at: now) == .kill else { return nil }
+      let step = sequence.advance(at: now)
       stage = .ending(reason, sequence)
-      return .kill(started.id, app)
+      return switch step {
+      case .kill: .kill(started.id, app)
+      case .giveUp: .reportStuck(started.id, app)
+      case .terminate, nil: nil
+      }
     }
   }
 
   /// Asks it to end, unless it was asked before: the first reason counts.
   ///
-  /// No further task starts.
+  /// No further task starts. A refresh that has not begun is done.
   mutating func stop(_ reason: StopReason, app: AppID, at now: Instant) -> Effect? {
     guard stopReason == nil else { return nil }
+    let hasBegun = stage != .started
     var sequence = TerminationSequence(grace: grace)
     sequence.begin(at: now, killBy: sleep?.killAt)
     stage = .ending(reason, sequence)
-    for task in tasks.indices where progress[task] == .waiting { skip(task, .stopped(reason)) }
-    return .terminate(started.id, app, reason)
+    for task in tasks.indices where progress[task] == .waiting || !hasBegun { skip(task, .stopped(reason)) }
+    return hasBegun ? .terminate(started.id, app, reason) : nil
   }
 
   /// Warns the refresh before the machine sleeps, and stops it in time: at half of the time that is left.
   mutating func sleep(at end: Instant, app: AppID, from now: Instant) -> Effect? {
     sleep = Sleep(stopAt: end - min(grace, now.duration(to: end).part(of: 2)), killAt: end)
     switch stage {
+    case .started: return stop(.sleep, app: app, at: now)
     case .running:
       stage = .warned
       return .warn(started.id, app, deadline: min(deadline.at, end))

@@ -34,7 +34,7 @@ extension Engine {
     }
     if let push { begin(telling: push, of: id, &turn) }
     let isAttached = apps[id]?.isAttached ?? false
-    let refreshing = Refreshing(started, policy: policy, isAttached: isAttached)
+    let refreshing = Refreshing(started, policy: policy, isAttached: isAttached, isAwaited: awaitsBegin)
     occupySlot(refreshing, of: id)
     apps[id]?.state.lastStart = turn.now
     // A caller that waits for a refresh is not served by a refresh that only reports a session or a push.

@@ -1,18 +1,25 @@
 /// The end of running processes: SIGTERM, a grace in which they may end by themselves, then SIGKILL.
 ///
-/// A value without a clock: the owner calls ``begin(at:killBy:)`` and ``advance(at:)``, sends the signal that each call
+/// A process that waits for a disk or a server that never answers does not even end after SIGKILL. After
+/// ``patience`` the owner gives up on it: the process has no claim on a slot any more.
+///
+/// A value without a clock: the owner calls ``begin(at:killBy:)`` and ``advance(at:)``, takes the step that each call
 /// gives, and arms a timer for ``wake``.
 public struct TerminationSequence: Hashable, Sendable {
-  /// A signal to send now.
+  /// The next thing to do.
   public enum Step: Hashable, Sendable {
     /// SIGTERM: ask the processes to end.
     case terminate
     /// SIGKILL: end them.
     case kill
+    /// No signal ends them: give their slot to others.
+    case giveUp
   }
 
   /// The grace of a worker and of a notify command.
   public static let shortGrace = Duration.seconds(5)
+  /// How long after the first SIGKILL the processes count as stuck.
+  public static let patience = Duration.seconds(10)
 
   /// How long the processes may take to end when asked.
   public let grace: Duration
@@ -22,8 +29,12 @@ public struct TerminationSequence: Hashable, Sendable {
   public private(set) var isBegun = false
   /// Whether SIGKILL was sent.
   public private(set) var isKilled = false
-  /// When the next signal is due, boot clock; nil when none is.
+  /// Whether the processes outlived SIGKILL.
+  public private(set) var isGivenUp = false
+  /// When the next step is due, boot clock; nil when none is.
   public private(set) var wake: Instant?
+  /// When the owner gives up, boot clock; nil before SIGKILL.
+  private var givesUpAt: Instant?
 
   /// Makes a sequence that has not begun.
   public init(grace: Duration, killsAgain: Bool = false) {
@@ -42,11 +53,22 @@ public struct TerminationSequence: Hashable, Sendable {
     return .terminate
   }
 
-  /// The signal that is due; nil when none is.
+  /// The step that is due; nil when none is.
   public mutating func advance(at now: Instant) -> Step? {
     guard let due = wake, due <= now else { return nil }
-    isKilled = true
-    wake = killsAgain ? now + grace : nil
+    let again = killsAgain ? now + grace : nil
+    guard let end = givesUpAt else {
+      isKilled = true
+      givesUpAt = now + Self.patience
+      wake = min(again ?? now + Self.patience, now + Self.patience)
+      return .kill
+    }
+    if !isGivenUp, end <= now {
+      isGivenUp = true
+      wake = again
+      return .giveUp
+    }
+    wake = again.map { isGivenUp ? $0 : min($0, end) }
     return .kill
   }
 

@@ -2,7 +2,7 @@
 
 extension Engine {
   /// Whether one more refresh may run, as far as all of them go.
-  var hasSlot: Bool { limits.maxConcurrent.map { running.count < $0 } ?? true }
+  var hasSlot: Bool { limits.maxConcurrent.map { refreshingCount < $0 } ?? true }
 
   /// Whether one more refresh of a user's apps may run, as far as those of the user go.
   func hasSlot(of user: UInt32) -> Bool {
@@ -16,9 +16,18 @@ extension Engine {
 
   mutating func freeSlot(_ refreshing: Refreshing) {
     running[refreshing.started.id] = nil
-    let left = (runningOfUser[refreshing.owner] ?? 1) - 1
-    runningOfUser[refreshing.owner] = left > 0 ? left : nil
-    queue.open(refreshing.owner)
+    if stuck.remove(refreshing.started.id) == nil { openSlot(of: refreshing.owner) }
+  }
+
+  /// Gives the slot of a refresh to others whose processes no signal ends; its app stays busy until they end.
+  mutating func giveUpSlot(_ refreshing: Refreshing) {
+    if stuck.insert(refreshing.started.id).inserted { openSlot(of: refreshing.owner) }
+  }
+
+  private mutating func openSlot(of user: UInt32) {
+    let left = (runningOfUser[user] ?? 1) - 1
+    runningOfUser[user] = left > 0 ? left : nil
+    queue.open(user)
   }
 
   /// Queues an app for the next free slot, if nothing else keeps it.

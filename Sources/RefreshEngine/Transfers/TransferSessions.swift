@@ -46,7 +46,8 @@ extension Engine {
   /// More than 1 where an earlier wake was cut short, was to be repeated, or may have been lost with the daemon.
   public func tries(deliveredBy refresh: RefreshID) -> Int? {
     guard let app = running[refresh], let started = started(of: refresh), started.session != nil else { return nil }
-    return max(1, transfers(deliveredBy: started, to: app).compactMap { transfers[$0]?.failures }.max().map(Int.init) ?? 1)
+    return max(
+      1, transfers(deliveredBy: started, to: app).compactMap { transfers[$0]?.failures }.max().map(Int.init) ?? 1)
   }
 
   /// Counts a wake for the end of a session, to be saved before its first process.

@@ -11,8 +11,8 @@ extension Engine {
     turn.touched.insert(apps.indexes)
     for id in running.values.sorted() {
       guard var refreshing = apps[id]?.refreshing else { continue }
-      if let effect = refreshing.sleep(at: end, app: id, from: turn.now) { turn.decision.effects.append(effect) }
-      apps[id]?.refreshing = refreshing
+      let effect = refreshing.sleep(at: end, app: id, from: turn.now)
+      settle(id, refreshing, effect, &turn)
     }
   }
 

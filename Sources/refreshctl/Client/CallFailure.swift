@@ -52,7 +52,8 @@ extension Failure {
     on { (error: RefreshdInterface.NotStored) in notStored(error.problem) },
     on { (error: RefreshdInterface.TooManyWatches) in
       Failure(
-        status: .failed, text: printable("cannot watch with more than \(error.limit) calls of one user. \(error.remedy)"))
+        status: .failed,
+        text: printable("cannot watch with more than \(error.limit) calls of one user. \(error.remedy)"))
     },
     on { (error: AppInterface.InvalidPayload) in
       Failure(status: .badData, text: printable("\(error.problem). \(error.remedy)"))

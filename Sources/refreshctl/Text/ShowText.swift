@@ -38,6 +38,15 @@ extension Screen {
   /// A sentence about a running refresh, after the state of its app.
   func sentence(_ state: String, _ running: Wire.Running) -> String {
     let start = relative(running.startedMicroseconds)
+    if running.isStuck == true {
+      let pids = running.stuckPids ?? []
+      let which = pids.isEmpty ? "a process of it" : "process \(pids.map(String.init).joined(separator: ", "))"
+      return "\(state). Its refresh \(running.id), started \(start), does not end: \(which) waits in the kernel and "
+        + "did not end after SIGKILL. It is refreshed again when that has ended."
+    }
+    if running.isAwaitingStore == true {
+      return "\(state). Its refresh \(running.id) starts when the disk has saved it; `refreshctl status` says more."
+    }
     return "\(state) and is being refreshed: \(running.id), \(running.trigger.hyphenated), started \(start)."
   }
 

@@ -39,6 +39,13 @@ extension Screen {
     if let problem = daemon.launcherProblem {
       troubles.append("No task can be started (\(printable(problem))); refreshes wait for it until their deadlines.")
     }
+    if let stuck = daemon.stuck, !stuck.isEmpty {
+      let names = stuck.map { stuck in
+        let pids = stuck.pids.isEmpty ? "" : " (process \(stuck.pids.map(String.init).joined(separator: ", ")))"
+        return printable(stuck.app) + pids
+      }
+      troubles.append("No signal ends the refresh of \(names.joined(separator: ", ")): it waits in the kernel.")
+    }
     if let sources = daemon.push.flatMap(sentence) { troubles.append(sources) }
     if let pause = daemon.pause { troubles.append(sentence(pause)) }
     let state = troubles.isEmpty ? "All is well." : troubles.joined(separator: " ")

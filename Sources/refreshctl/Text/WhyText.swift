@@ -29,6 +29,7 @@ extension Screen {
     if let until = why.freshUntilMicroseconds { add("fresh", "its server has nothing newer before \(clock(until))") }
     if let until = why.skippedUntilMicroseconds { add("skip", "no scheduled refresh before \(clock(until))") }
     if let oneShot = why.oneShot { add("scheduled", text(oneShot)) }
+    if let problem = why.pastProblem { add("history", printable(problem), .bad) }
     addPushes(of: why, to: &facts, width: factWidth)
     return wrapped(sentence(why)) + [""] + facts.lines(on: self) + (why.past.isEmpty ? [] : [""] + table(why.past))
   }

@@ -8,7 +8,7 @@ enum DaemonFault: CaseIterable {
   case performsBeforeSave, forgetsRefusedSave, dropsChangeAfterRefusal, losesAcknowledgedSave, savesNoEnds,
     savesEndsTwice, releasesBeforeSave, promisesEarly, forgetsPromise, losesPushesAtRefusal, losesPushes, startsTwice,
     losesStarts, losesTerminations, losesKills, losesEnds, retriesWithoutPause, sleepsThroughWakes, doesNotHearSleep,
-    doesNotHearConditions, leavesOrphans
+    doesNotHearConditions, leavesOrphans, signalsWaitForDisk, callersWaitForDisk
 
   /// The promises of which one is to be found broken.
   var caughtBy: Set<DaemonPromise> {
@@ -28,10 +28,12 @@ enum DaemonFault: CaseIterable {
     case .losesStarts, .losesEnds: [.everythingDueIsDone]
     case .losesTerminations, .losesKills: [.stopsInTime]
     case .retriesWithoutPause: [.noSpin]
-    case .sleepsThroughWakes: [.stopsInTime, .everythingDueIsDone, .sleepFindsNothing]
+    case .sleepsThroughWakes: [.stopsInTime, .everythingDueIsDone, .sleepFindsNothing, .requestsAreAnswered]
     case .doesNotHearSleep: [.sleepFindsNothing]
     case .doesNotHearConditions: [.startsMeetConstraints, .everythingDueIsDone]
     case .leavesOrphans: [.oneRefreshPerApp, .slotsAreBounded]
+    case .signalsWaitForDisk: [.stopsInTime, .sleepFindsNothing]
+    case .callersWaitForDisk: [.requestsAreAnswered]
     }
   }
 
@@ -47,13 +49,13 @@ enum DaemonFault: CaseIterable {
     case .losesPushesAtRefusal:
       spoil(saving) { [unowned world] batch in if world.disk.hasRefused { batch.pushes.changed = [:] } }
     case .losesPushes: spoil(saving) { batch in batch.pushes.arrived = [] }
-    case .startsTwice: filter(saving) { work in if case .start = work.effect { [work, work] } else { [work] } }
     case .losesStarts:
       filter(saving) { work in
         if case .start(let refresh, _, _, _) = work.effect, refresh.number.isMultiple(of: 5) { [] } else { [work] }
       }
     case .losesTerminations: filter(saving) { work in if case .terminate = work.effect { [] } else { [work] } }
     case .losesKills: filter(saving) { work in if case .kill = work.effect { [] } else { [work] } }
+    case .signalsWaitForDisk: waitForDisk(saving, world)
     case .doesNotHearSleep: life.machine.onSleep = { _ in }
     case .doesNotHearConditions: life.machine.onChange = { _ in }
     default: break
@@ -63,6 +65,19 @@ enum DaemonFault: CaseIterable {
   private func spoil(_ saving: Saving, _ change: @escaping (inout Batch) -> Void) {
     guard let last = saving.rooms.popLast() else { return }
     saving.rooms.append(SpoilingRoom(last, change))
+  }
+
+  /// Has signals performed only while no save is under way.
+  private func waitForDisk(_ saving: Saving, _ world: SimulatedWorld) {
+    let perform = saving.perform
+    saving.perform = { [unowned world] in Self.performLater($0, world, perform) }
+  }
+
+  private static func performLater(
+    _ work: [PendingCommit.Work], _ world: SimulatedWorld, _ perform: @escaping ([PendingCommit.Work]) -> Void
+  ) {
+    guard world.disk.isBusy, work.contains(where: { !$0.effect.isSavedFirst }) else { return perform(work) }
+    world.later(.seconds(1)) { [unowned world] in performLater(work, world, perform) }
   }
 
   private func filter(_ saving: Saving, _ change: @escaping (PendingCommit.Work) -> [PendingCommit.Work]) {

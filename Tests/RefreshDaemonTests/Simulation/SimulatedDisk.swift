@@ -12,7 +12,6 @@ final class SimulatedDisk {
     let batch: Batch
     let isDurable: Bool
     let life: Int
-    let at: Int64
     let answer: (Result<Set<PushID>, StoreError>) -> Void
   }
 
@@ -25,8 +24,6 @@ final class SimulatedDisk {
   /// Whether the last save was refused.
   private(set) var hasRefused = false
   var weather = Weather.prompt
-  /// How long the last two saves took: an effect may come so much later than it was decided on.
-  private(set) var lastSaves: [Int64] = []
   /// The file as it should be.
   private(set) var model = DiskModel()
 
@@ -46,7 +43,7 @@ final class SimulatedDisk {
   func save(
     _ batch: Batch, durably: Bool, of life: DaemonLife, then answer: @escaping (Result<Set<PushID>, StoreError>) -> Void
   ) {
-    let save = Save(batch: batch, isDurable: durably, life: life.number, at: world.now, answer: answer)
+    let save = Save(batch: batch, isDurable: durably, life: life.number, answer: answer)
     waiting.append(save)
     world.note("save \(batch.states.count) states, \(batch.records.count) ends\(durably ? ", durably" : "")")
     world.after(world.saveTime()) { [unowned self] in finish(save.life) }
@@ -55,11 +52,16 @@ final class SimulatedDisk {
     }
   }
 
+  /// Has a disk that hangs go on.
+  func mend() {
+    weather = .prompt
+    for save in waiting { world.after(world.saveTime()) { [unowned self] in finish(save.life) } }
+  }
+
   /// Ends the save that is under way, and answers it.
   private func finish(_ life: Int) {
     guard let index = waiting.firstIndex(where: { $0.life == life }) else { return }
     let save = waiting.remove(at: index)
-    lastSaves = [lastSaves.last ?? 0, world.now - save.at]
     let answer: Result<Set<PushID>, StoreError>
     if weather == .full {
       world.note("the disk is full")

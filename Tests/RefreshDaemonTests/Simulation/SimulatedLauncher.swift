@@ -23,6 +23,8 @@ struct SimulatedProcess {
   var excusedAtStart: Int64
   var excusedAtTerm: Int64 = 0
   var hasSlept = false
+  /// Whether it waits in the kernel, so that no signal ends it.
+  var isImmortal = false
 }
 
 /// The processes of all tasks, which may outlive a daemon.
@@ -54,8 +56,10 @@ final class SimulatedLauncher: Launcher {
   func start(_ launch: TaskLaunch) {
     guard world.calling() != nil else { return }
     world.note("start \(launch.key) of \(launch.app)")
-    world.book.started(launch)
-    world.beginTask(launch)
+    for _ in 0..<(world.fault == .startsTwice ? 2 : 1) {
+      world.book.started(launch)
+      world.beginTask(launch)
+    }
   }
 
   func warn(_ key: TaskKey) {}
@@ -141,7 +145,9 @@ extension SimulatedWorld {
     }
     if !isHealed { process.exit = chance.pick([.exited(0), .exited(0), .exited(100), .exited(1), .exited(75)]) }
     if !chance.happens(25) { process.endsAfterTerm = chance.duration(.zero ... .seconds(2)).inMicroseconds }
-    if outlives {
+    process.isImmortal = outlives && !isHealed && chance.happens(4)
+    if process.isImmortal { process.endsAt = now + chance.duration(.minutes(1) ... .hours(5)).inMicroseconds }
+    if outlives, !process.isImmortal {
       let bound = now + limit + 1_000_000 + process.grace
       if process.endsAt.map({ $0 > bound }) ?? true { (process.endsAt, process.exit) = (bound, .timedOut) }
     }
@@ -192,7 +198,7 @@ extension SimulatedWorld {
   func terminate(_ key: TaskKey) {
     guard var process = processes[key] else { return }
     if process.termAt == nil { (process.termAt, process.excusedAtTerm) = (now, excused) }
-    if let delay = process.endsAfterTerm, process.endsAt.map({ $0 > now + delay }) ?? true {
+    if let delay = process.endsAfterTerm, !process.isImmortal, process.endsAt.map({ $0 > now + delay }) ?? true {
       (process.endsAt, process.exit) = (now + delay, .signalled(15))
     }
     processes[key] = process
@@ -203,7 +209,9 @@ extension SimulatedWorld {
     guard var process = processes[key] else { return }
     process.killAt = process.killAt ?? now
     let end = now + chance.duration(.zero ... .seconds(1)).inMicroseconds
-    if process.endsAt.map({ $0 > end }) ?? true { (process.endsAt, process.exit) = (end, .signalled(9)) }
+    if !process.isImmortal, process.endsAt.map({ $0 > end }) ?? true {
+      (process.endsAt, process.exit) = (end, .signalled(9))
+    }
     processes[key] = process
     expectEnd(of: key)
   }

@@ -22,6 +22,8 @@ final class SimulatedMachine: MachineConditions {
     if gone.contains(.network) { onChange(.network(Reading())) }
     if gone.contains(.power) { onChange(.power(Reading())) }
     guard !new.isDisjoint(with: [.network, .power]) else { return }
+    // A source that knows already answers at once: a reload then has a wake in its middle.
+    if world.chance.happens(30) { return report() }
     world.later(world.chance.duration(.zero ... .seconds(2))) { [unowned self] in report() }
   }
 

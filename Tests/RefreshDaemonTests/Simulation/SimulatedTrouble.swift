@@ -14,11 +14,11 @@ extension SimulatedWorld {
       world.disk.weather = world.chance.pick([.prompt, .prompt, .slow, .full, .full, .hanging])
       world.note("the disk is \(world.disk.weather)")
       guard world.disk.weather == .hanging else { return }
-      // The administrator ends a daemon whose disk hangs, and mends the disk.
-      world.after(world.chance.duration(.minutes(1) ... .hours(1))) { [unowned world] in
+      // The disk answers at last, or the administrator ends the daemon and mends the disk.
+      world.after(world.chance.duration(.seconds(1) ... .hours(1))) { [unowned world] in
         guard !world.isHealed else { return }
-        world.disk.weather = .prompt
-        world.life?.crash()
+        world.disk.mend()
+        if world.chance.happens(40) { world.life?.crash() }
       }
     }
     every(.minutes(30) ... .hours(5)) { world in
@@ -120,6 +120,7 @@ extension SimulatedWorld {
     daemon.handleDurably([event]) { [unowned self, unowned daemon] problem in
       if problem != nil, fault == .forgetsPromise { return }
       if problem != nil { daemon.handle(undo) }
+      if problem?.code == .unanswered { book.isUnsure(of: app) }
       if fault != .promisesEarly { answer(problem == nil) }
     }
     if fault == .promisesEarly { answer(true) }

@@ -29,7 +29,7 @@ final class SimulatedWorld {
   /// Since when the daemon knows that there is no network.
   var offlineSince: (at: Int64, excused: Int64)?
   private(set) var isHealed = false
-  /// For how long in all nothing could be expected of the daemon: it was away, asleep, or waited for the disk.
+  /// For how long in all nothing could be expected of the daemon: it was away or asleep.
   private(set) var excused: Int64 = 0
   private(set) var trace: [String] = []
   private(set) lazy var book = SimulationBook(self)
@@ -96,7 +96,7 @@ final class SimulatedWorld {
 
   private func advance(to instant: Int64) {
     guard instant > now else { return }
-    if life == nil || disk.isBusy { excused += instant - now }
+    if life == nil { excused += instant - now }
     now = instant
   }
 
@@ -127,6 +127,7 @@ final class SimulatedWorld {
   func firing(at instant: Int64, accuracy: Int64) -> Int64 {
     let isRetry = instant - now == 10_000_000 && accuracy == 1_000_000
     if fault == .retriesWithoutPause, isRetry { return now }
+    if fault == .callersWaitForDisk, instant - now == Saving.patience.inMicroseconds { return .max }
     return instant + chance.duration(.zero ... .microseconds(accuracy)).inMicroseconds
   }
 
@@ -166,7 +167,9 @@ final class SimulatedWorld {
       // This daemon has to ask survivors again, and has its own time for it.
       for process in processes.inOrder {
         processes[process.key]?.termAt = nil
-        processes[process.key]?.deadline = max(now, process.deadline)
+        processes[process.key]?.killAt = nil
+        // A task that ended in time while no daemon ran is reported before that.
+        processes[process.key]?.deadline = max(now + 5_000_000, process.deadline)
         processes[process.key]?.excusedAtStart = excused
       }
       try daemon.open(loaded, try Configuration.load(from: settings.sources, as: settings.reader))
@@ -219,8 +222,7 @@ final class SimulatedWorld {
     note("healed")
     isHealed = true
     life?.crash(afterCalls: nil)
-    if disk.weather == .hanging { life?.crash() }
-    disk.weather = .prompt
+    disk.mend()
     (network, isOnBattery) = (Network(), false)
     after(.minutes(15)) { [unowned self] in
       guard let daemon = life?.daemon else { return book.fail(.daemonOpens, "no daemon after the heal") }

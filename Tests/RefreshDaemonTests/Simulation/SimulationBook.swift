@@ -3,28 +3,6 @@ import RefreshStore
 
 @testable import RefreshDaemon
 
-/// A promise of the daemon that the simulation checks from outside.
-enum DaemonPromise: String {
-  case daemonOpens = "The daemon opens, reloads and answers."
-  case startIsSavedFirst = "No task starts before the start of its refresh is saved, unless the disk refuses."
-  case oneRefreshPerApp = "An app has at most one refresh at a time, and each task is started once."
-  case slotsAreBounded = "At most max_concurrent refreshes run at once."
-  case startsMeetConstraints = "No refresh starts by time without the network that its app needs."
-  case oneOutcome = "Every refresh whose start is saved has exactly one outcome."
-  case endIsSavedBeforeRelease = "The launcher keeps a task until its end is saved."
-  case requestIsOnDisk = "A durable request is on the disk when it is answered, and after a crash."
-  case requestsAreAnswered = "Every durable request is answered once, and soon."
-  case pushIsKept = "An accepted push stays until its app was told, or it is merged or dropped."
-  case pushIsToldOnce = "No push is told again after a success that is saved, and no refused push is told."
-  case stopsInTime = "SIGTERM comes at the deadline, and SIGKILL after the grace."
-  case sleepFindsNothing = "Everything is asked to end before the machine sleeps."
-  case stopEndsTasks = "A daemon that stops ends all that the next one cannot adopt."
-  case memoryIsDisk = "When nothing waits for a save, the disk holds what the engine holds."
-  case storeLoadsWhatWasSaved = "A start loads what was saved."
-  case everythingDueIsDone = "After all faults are healed, everything due is done."
-  case noSpin = "The daemon rests between its turns."
-}
-
 /// All that a bystander sees of a daemon, and the first promise that it breaks.
 final class SimulationBook {
   /// The settings of an app that its user changes durably.
@@ -50,11 +28,14 @@ final class SimulationBook {
   private var requests: [Int: Request] = [:]
   private var lastRequest = 0
   private var promised: [AppID: Settings] = [:]
+  private var unsure: Set<AppID> = []
   /// Refreshes whose start the disk has refused: they run all the same.
   private var refusedStarts: Set<RefreshID> = []
   private var idOfPayload: [String: PushID] = [:]
   private var mergeable: Set<PushID> = []
   private var refusedPayloads: Set<String> = []
+  /// The payloads that were refused while the disk had them and did not answer.
+  private var refusedInDisk: Set<String> = []
   /// The push that each refresh tells.
   private var tells: [RefreshID: PushID] = [:]
   /// The pushes that were told by refreshes that have ended, and by those that have succeeded.
@@ -83,7 +64,9 @@ final class SimulationBook {
     if others.contains(where: { $0.key == key || ($0.app == launch.app && $0.key.refresh != key.refresh) }) {
       fail(.oneRefreshPerApp, "\(key) of \(launch.app) starts while \(others.map(\.key)) run")
     }
-    if Set(others.map(\.key.refresh) + [key.refresh]).count > SimulatedWorld.slots {
+    // A process that outlives SIGKILL holds no slot.
+    let holders = others.filter { process in process.killAt.map { world.now < $0 + 10_000_000 } ?? true }
+    if Set(holders.map(\.key.refresh) + [key.refresh]).count > SimulatedWorld.slots {
       fail(.slotsAreBounded, "\(key) starts while \(others.map(\.key)) run")
     }
     if let offline = world.offlineSince, launch.environment.contains("REFRESH_TRIGGER=interval"),
@@ -92,8 +75,13 @@ final class SimulationBook {
     {
       fail(.startsMeetConstraints, "\(key) of \(launch.app)")
     }
+    if others.allSatisfy({ $0.key.refresh != key.refresh }), key.task == 0, launch.timeLimit < .seconds(20) {
+      fail(.deadlineIsWhole, "\(key) has \(launch.timeLimit)")
+    }
     guard let payload = launch.input.map({ String(decoding: $0, as: UTF8.self) }) else { return }
-    if refusedPayloads.contains(payload) { fail(.pushIsToldOnce, "\(key) tells a push that was refused") }
+    if refusedPayloads.union(refusedInDisk).contains(payload) {
+      fail(.pushIsToldOnce, "\(key) tells a push that was refused")
+    }
     guard let push = idOfPayload[payload] else { return }
     if done.contains(push) { fail(.pushIsToldOnce, "\(key) tells push \(push) again") }
     tells[key.refresh] = push
@@ -102,9 +90,7 @@ final class SimulationBook {
   func killed(_ key: TaskKey) {
     guard let process = world.processes[key], !process.hasSlept else { return }
     guard let termAt = process.termAt else { return fail(.stopsInTime, "\(key) is killed without SIGTERM") }
-    // SIGTERM may have been late by the saves before it, but SIGKILL was not.
-    let late = world.disk.lastSaves.reduce(1000, +)
-    if world.now < termAt + process.grace - late, beforeSleep.keys.isEmpty {
+    if world.now < termAt + process.grace - 1000, beforeSleep.keys.isEmpty {
       fail(.stopsInTime, "\(key) is killed before its grace is over")
     }
   }
@@ -156,7 +142,9 @@ final class SimulationBook {
     }
     let dropped = Set(batch.pushes.dropped.map(\.id))
     for (id, change) in batch.pushes.changed where change == .gone {
-      if !told.contains(id), !dropped.contains(id), !mergeable.contains(id) { fail(.pushIsKept, "push \(id) is gone") }
+      if told.contains(id) || dropped.contains(id) || mergeable.contains(id) { continue }
+      if refusedInDisk.contains(where: { idOfPayload[$0] == id }) { continue }
+      fail(.pushIsKept, "push \(id) is gone")
     }
   }
 
@@ -182,7 +170,7 @@ final class SimulationBook {
   /// The daemon is gone, with every request that it has not answered.
   func lost() {
     for app in requests.values.compactMap(\.app) { promised[app] = nil }
-    requests = [:]
+    (requests, refusedInDisk) = ([:], [])
     refusedStarts = []
   }
 
@@ -197,14 +185,19 @@ final class SimulationBook {
       if isStored, Settings(world.disk.model.durableStates[app]) != settings {
         fail(.requestIsOnDisk, "\(app) has no durable \(settings)")
       }
-      promised[app] = settings
+      promised[app] = unsure.remove(app) == nil ? settings : nil
     }
   }
+
+  /// The disk may have a refused change of the app until the change that undoes it is saved.
+  func isUnsure(of app: AppID) { unsure.insert(app) }
 
   /// A client hands in pushes; the closure takes the answer.
   func asksForPushes(_ payloads: [String]) -> (Bool) -> Void {
     ask(nil) { [unowned self] isStored in
-      guard isStored else { return refusedPayloads.formUnion(payloads) }
+      guard isStored else {
+        return world.disk.isBusy ? refusedInDisk.formUnion(payloads) : refusedPayloads.formUnion(payloads)
+      }
       for payload in payloads where !world.disk.model.durablePayloads.contains(payload) {
         fail(.requestIsOnDisk, "a push was accepted that is not on the disk")
       }

@@ -43,6 +43,8 @@ final class CgroupTrees: ProcessTrees {
     Cgroup.send(signal, to: path(of: key))
   }
 
+  func processes(of key: TaskKey) -> [pid_t] { Cgroup.processes(in: path(of: key)) }
+
   func clear(_ key: TaskKey, then: @escaping (Duration) -> Void) {
     let path = path(of: key)
     if Cgroup.remove(path) { return then(.zero) }

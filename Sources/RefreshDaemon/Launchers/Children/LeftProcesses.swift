@@ -11,19 +11,28 @@ struct LeftProcesses {
 
   /// Kills the processes, and waits for their ends until the bound.
   ///
-  /// Searches until it finds none, because a process may fork before it is killed.
-  func kill(until bound: WaitBound) {
-    guard !refreshes.isEmpty else { return }
+  /// Searches until it finds none, because a process may fork before it is killed. Gives the pidfds of those that have
+  /// not ended; the caller closes them.
+  @discardableResult
+  func kill(until bound: WaitBound) -> [pid_t: Int32] {
+    guard !refreshes.isEmpty else { return [:] }
     while case let found = find(), !found.isEmpty {
-      for descriptor in found { _ = linux_pidfd_send_signal(descriptor, SIGKILL) }
-      let haveEnded = found.allSatisfy { bound.wait(for: Int16(POLLIN), on: $0) }
-      for descriptor in found { close(descriptor) }
-      guard haveEnded else { return }
+      for descriptor in found.values { _ = linux_pidfd_send_signal(descriptor, SIGKILL) }
+      let left = found.filter { !bound.wait(for: Int16(POLLIN), on: $0.value) }
+      for (process, descriptor) in found where left[process] == nil { close(descriptor) }
+      guard left.isEmpty else { return left }
     }
+    return [:]
+  }
+
+  /// The refresh that a process belongs to by its environment; nil for one that hides it.
+  func refresh(of process: pid_t) -> RefreshID? {
+    let environment = Processes.environment(of: process)
+    return refreshes.first { environment.contains("REFRESH_ID=\($0)") }
   }
 
   /// The pidfds of the processes and of their descendants, which may have cleared their environment.
-  private func find() -> [Int32] {
+  private func find() -> [pid_t: Int32] {
     let marks = Set(refreshes.map { "REFRESH_ID=\($0)" })
     let socketMark = "REFRESH_SOCKET=\(socket)"
     let isMarked = { (process: pid_t) in
@@ -32,9 +41,11 @@ struct LeftProcesses {
     }
     let own = getpid()
     let marked = Processes.all().filter { $0 != own && isMarked($0) }
-    return Processes.descendants(of: marked).union(marked).subtracting([own]).compactMap { process in
+    var found: [pid_t: Int32] = [:]
+    for process in Processes.descendants(of: marked).union(marked).subtracting([own]) {
       let descriptor = linux_pidfd_open(process)
-      return descriptor >= 0 ? descriptor : nil
+      if descriptor >= 0 { found[process] = descriptor }
     }
+    return found
   }
 }

@@ -15,6 +15,9 @@ protocol ProcessTrees: AnyObject {
   /// Sends a signal to every process of a task.
   func send(_ signal: Int32, to key: TaskKey)
 
+  /// The processes of a task that are known, without the main one.
+  func processes(of key: TaskKey) -> [pid_t]
+
   /// Kills the remaining processes of a task whose main process has ended but is not reaped yet.
   ///
   /// Calls `then` when no process is left, at once if there was none. The argument is the processor time of the

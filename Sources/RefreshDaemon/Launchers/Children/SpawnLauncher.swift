@@ -22,6 +22,8 @@ final class SpawnLauncher: Launcher {
   private let fingerprints: FingerprintReader
   private let meters = OutputMeters()
   private var tasks: [TaskKey: SpawnedTask] = [:]
+  /// The tasks of a previous daemon whose processes no signal ends.
+  private var lingering: [TaskKey: LingeringProcesses] = [:]
   private var failing: [TaskKey] = []
   private var failures: TimerSource?
   /// The units of a previous daemon that used a service manager.
@@ -79,11 +81,21 @@ final class SpawnLauncher: Launcher {
 
   func kill(_ key: TaskKey) { end(key, by: SIGKILL) }
 
+  func processes(of key: TaskKey) -> [Int32] {
+    switch tasks[key]?.state {
+    case .running(let process, _): Array(Set(trees.processes(of: key) + [process.id])).sorted()
+    case .clearing: trees.processes(of: key)
+    case nil: lingering[key]?.ids ?? []
+    case .fingerprinting, .comparing, .failing: []
+    }
+  }
+
   func clean(leftFrom refreshes: Set<RefreshID>) {
     let bound = WaitBound(Self.cleanBound)
     trees.clean(until: bound)
-    LeftProcesses(socket: socket, refreshes: refreshes).kill(until: bound)
-    left?.endAll()
+    let left = LeftProcesses(socket: socket, refreshes: refreshes).kill(until: bound)
+    for descriptor in left.values { close(descriptor) }
+    self.left?.endAll()
   }
 
   func adopt(_ left: [LeftTask], stored: [PassedDescriptor]) -> [TaskKey: FoundTask] {
@@ -92,7 +104,33 @@ final class SpawnLauncher: Launcher {
       close(descriptor.descriptor)
       Notify.unstore(descriptor.name)
     }
-    return [:]
+    let refreshes = LeftProcesses(socket: socket, refreshes: Set(left.map(\.key.refresh)))
+    let processes = refreshes.kill(until: WaitBound(Self.cleanBound))
+    var found: [TaskKey: FoundTask] = [:]
+    for (refresh, processes) in Dictionary(grouping: processes, by: { refreshes.refresh(of: $0.key) }) {
+      let key = left.map(\.key).filter { $0.refresh == refresh }.min { $0.task < $1.task }
+      guard let key else {
+        for (_, descriptor) in processes { close(descriptor) }
+        continue
+      }
+      if linger(Dictionary(uniqueKeysWithValues: processes.map { ($0.key, $0.value) }), of: key) {
+        found[key] = FoundTask(token: nil, completion: nil)
+      }
+    }
+    return found
+  }
+
+  /// Watches processes that did not end after SIGKILL: they are their task's until they end.
+  private func linger(_ processes: [pid_t: Int32], of key: TaskKey) -> Bool {
+    do throws(SystemdError) {
+      lingering[key] = try LingeringProcesses(processes, on: loop) { [unowned self] in
+        lingering[key] = nil
+        onEnd(key, TaskEnd(exit: .signalled(SIGKILL)))
+      }
+      return true
+    } catch {
+      return false
+    }
   }
 
   var problem: String? { nil }

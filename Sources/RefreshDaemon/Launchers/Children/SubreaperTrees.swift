@@ -83,6 +83,8 @@ final class SubreaperTrees: ProcessTrees {
     }
   }
 
+  func processes(of key: TaskKey) -> [pid_t] { strays.filter { $0.value.owners.contains(key) }.keys.sorted() }
+
   func clear(_ key: TaskKey, then: @escaping (Duration) -> Void) {
     guard let main = trees[key]?.main else { return then(.zero) }
     // The main process is not reaped yet, so no other group can have its number.

@@ -37,9 +37,12 @@ enum Cgroup {
   static func send(_ signal: Int32, to directory: String) {
     // Linux 5.14 and later kill the whole cgroup in one step, so no fork can escape.
     if signal == SIGKILL, (try? write("1", to: "\(directory)/cgroup.kill")) != nil { return }
-    for process in Processes.identifiers(in: SmallFiles.bytes(of: "\(directory)/cgroup.procs")) {
-      kill(process, signal)
-    }
+    for process in processes(in: directory) { kill(process, signal) }
+  }
+
+  /// The processes of a cgroup.
+  static func processes(in directory: String) -> [pid_t] {
+    Processes.identifiers(in: SmallFiles.bytes(of: "\(directory)/cgroup.procs"))
   }
 
   /// Removes a cgroup and the cgroups below it; false while it has processes.

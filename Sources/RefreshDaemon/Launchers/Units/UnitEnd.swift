@@ -17,10 +17,17 @@ extension SystemdLauncher {
     }
   }
 
+  /// The processes of a task that are left.
+  func processes(of key: TaskKey) -> [Int32] { tasks[key].map { Cgroup.processes(in: cgroup(of: $0)) } ?? [] }
+
+  private func cgroup(of task: SystemdTask) -> String {
+    "\(setup.cgroup)/\(setup.units.cgroup(of: task.key, app: task.app))"
+  }
+
   /// Kills the remaining processes of a task whose main process has ended.
   private func clear(_ task: SystemdTask) {
     task.state = .clearing(nil)
-    let cgroup = "\(setup.cgroup)/\(setup.units.cgroup(of: task.key, app: task.app))"
+    let cgroup = cgroup(of: task)
     do throws(SystemdError) {
       let watch = try CgroupWatch(cgroup, on: loop) { [unowned self, unowned task] in count(task) }
       guard let watch else { return count(task) }

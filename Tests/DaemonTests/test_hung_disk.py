@@ -1,0 +1,160 @@
+"""A disk that does not answer: what runs ends in time, everybody is answered, and nothing starts until it is saved.
+
+hung.c has the writes of the daemon's store wait.
+"""
+
+import os
+import pathlib
+import signal
+import subprocess
+import time
+
+import pytest
+
+from client import fails
+from daemon import MAIL, TODO
+from waiting import Bound, wait_for
+
+# A call that does not wait for the disk is answered within this time, in seconds, beside a busy machine.
+SOON = 2
+
+
+@pytest.fixture(scope="session")
+def library(tmp_path_factory):
+    """The built hung.c."""
+    library = tmp_path_factory.mktemp("hung") / "hung.so"
+    source = pathlib.Path(__file__).with_name("hung.c")
+    subprocess.run(["gcc", "-Wall", "-Werror", "-O", "-shared", "-fPIC", "-o", library, source], check=True)
+    return library
+
+
+class Disk:
+    def __init__(self, daemon, library):
+        self.daemon = daemon
+        self.mark = daemon.directory / "hung"
+        self.environment = {
+            "LD_PRELOAD": str(library), "HUNG_FILE": str(self.mark), "HUNG_DIRECTORY": str(daemon.state),
+        }  # fmt: skip
+
+    def hang(self):
+        """Has the disk hang in the middle of a commit, and waits until the daemon says so."""
+        self.mark.touch()
+        self.daemon.tell("launched", MAIL)
+        self.daemon.tell("foreground", MAIL)
+        self.daemon.wait_for_output("nothing new starts until it answers")
+
+    def answer(self):
+        self.mark.unlink()
+        self.daemon.wait_for_output("the store can be written again")
+
+
+@pytest.fixture
+def disk(daemon, library):
+    daemon.app("exit 100", id=MAIL)
+    return Disk(daemon, library)
+
+
+def in_time(call):
+    """The result of a call, which must not wait for the disk."""
+    begin = time.monotonic()
+    result = call()
+    took = time.monotonic() - begin
+    print(f"{took * 1000:.1f} ms")
+    assert took < SOON
+    return result
+
+
+def test_a_running_task_is_ended_in_time(daemon, disk):
+    pids = daemon.pipe("pids")
+    daemon.app(f"trap '' TERM URG; echo $$ > {pids}; while :; do sleep 1; done", deadline="6s", grace="1s")
+    daemon.start(environment=disk.environment)
+    stream = daemon.run()
+    process = os.pidfd_open(int(pids.line()))
+    try:
+        disk.hang()
+        daemon.wait_for_output("still running at its deadline")
+        wait_for([process], "the end of the task", within=10)
+    finally:
+        os.close(process)
+    daemon.wait_for_output("refresh 1-1 failed after")
+    assert in_time(daemon.show).get("last", {}).get("stop_reason") == "deadline"
+    disk.answer()
+    assert daemon.history()[0]["stop_reason"] == "deadline"
+    stream.close()
+
+
+def test_questions_are_answered_and_changes_are_refused(daemon, disk):
+    daemon.app("exit 100", background_interval="5h")
+    daemon.start(environment=disk.environment)
+    daemon.refresh()
+    disk.hang()
+    assert "Nothing new starts" in daemon.notices.wait("STATUS")["STATUS"]
+    problem = in_time(daemon.status)["store"]["problem"]
+    assert problem.startswith("cannot save to ") and "has not answered for 2 s" in problem
+    assert in_time(daemon.show)["background_interval"]["in_force"] == "5h"
+    assert {app["id"] for app in in_time(lambda: daemon.call("Manager.List"))["apps"]} == {TODO, MAIL}
+    why = in_time(lambda: daemon.call("Manager.Why", app=TODO))["why"]
+    assert why["verdict"] == "not_due" and "has not answered" in why["past_problem"] and not why["past"]
+    with fails("org.refreshd.Manager.NotReadable"):
+        in_time(daemon.history)
+
+    with fails("org.refreshd.NotStored") as refused:
+        daemon.call("Manager.Disable", apps=[TODO])
+    assert "has not answered" in refused["problem"]
+    with fails("org.refreshd.NotStored"):
+        in_time(lambda: daemon.call("Manager.Set", apps=[TODO], background_interval="3h"))
+    with fails("org.refreshd.NotStored"):
+        in_time(lambda: daemon.call("Manager.Pause"))
+    with fails("org.refreshd.NotStored"):
+        in_time(lambda: daemon.tell("logout"))
+    with fails("org.refreshd.NotStored"):
+        in_time(lambda: daemon.call("App.Push", app=TODO, payload='{"aps":{"content-available":1}}'))
+    assert in_time(lambda: daemon.tell("foreground")) == "foreground"
+
+    disk.answer()
+    assert "Nothing" not in daemon.notices.wait("STATUS")["STATUS"]
+    assert "problem" not in daemon.status()["store"]
+    for _ in range(2):
+        view = daemon.show()
+        assert view["background_interval"]["in_force"] == "5h" and view["phase"] == "foreground"
+        assert not daemon.call("Manager.Why", app=TODO)["why"]["is_disabled"] and "pause" not in daemon.status()
+        daemon.settle()
+        daemon.kill()
+        daemon.start(environment=disk.environment)
+    daemon.call("Manager.Disable", apps=[TODO])
+
+
+def test_nothing_starts_until_it_is_saved(daemon, disk):
+    events = daemon.pipe("events")
+    daemon.app(f'echo "$(($REFRESH_DEADLINE - $(date +%s)))" > {events}', deadline="30s")
+    daemon.start(environment=disk.environment)
+    disk.hang()
+    connection = daemon.client.send(("org.refreshd.Manager.Run", {"app": TODO}))
+    bound = Bound()
+    while not (running := in_time(lambda: daemon.call("Manager.Why", app=TODO))["why"].get("running")):
+        assert bound.left
+    assert running["is_awaiting_store"] is True
+    assert events.lines_so_far() == []
+    disk.answer()
+    assert int(events.line()) >= 25, "the whole deadline is left"
+    connection.close()
+
+
+def test_the_daemon_ends_all_the_same(daemon, disk):
+    pids = daemon.pipe("pids")
+    daemon.app(f"echo $$ > {pids}; exec sleep 1000")
+    daemon.start(environment=disk.environment)
+    stream = daemon.run()
+    process = os.pidfd_open(int(pids.line()))
+    try:
+        disk.hang()
+        daemon.signal(signal.SIGTERM)
+        wait_for([process], "the end of the task")
+        assert daemon.wait() == 0
+    finally:
+        os.close(process)
+        stream.close()
+    assert any("stopping without the last changes" in line for line in daemon.output)
+    disk.mark.unlink()
+    daemon.start(environment=disk.environment)
+    assert daemon.history()[-1]["outcome"] == "failed"

@@ -1,0 +1,22 @@
+/// A promise of the daemon that the simulation checks from outside.
+enum DaemonPromise: String {
+  case daemonOpens = "The daemon opens, reloads and answers."
+  case startIsSavedFirst = "No task starts before the start of its refresh is saved, unless the disk refuses."
+  case oneRefreshPerApp = "An app has at most one refresh at a time, and each task is started once."
+  case slotsAreBounded = "At most max_concurrent refreshes run at once."
+  case startsMeetConstraints = "No refresh starts by time without the network that its app needs."
+  case oneOutcome = "Every refresh whose start is saved has exactly one outcome."
+  case endIsSavedBeforeRelease = "The launcher keeps a task until its end is saved."
+  case requestIsOnDisk = "A durable request is on the disk when it is answered, and after a crash."
+  case requestsAreAnswered = "Every durable request is answered once, and soon."
+  case pushIsKept = "An accepted push stays until its app was told, or it is merged or dropped."
+  case pushIsToldOnce = "No push is told again after a success that is saved, and no refused push is told."
+  case deadlineIsWhole = "A refresh has its whole deadline from the start of its processes."
+  case stopsInTime = "SIGTERM comes at the deadline, and SIGKILL after the grace."
+  case sleepFindsNothing = "Everything is asked to end before the machine sleeps."
+  case stopEndsTasks = "A daemon that stops ends all that the next one cannot adopt."
+  case memoryIsDisk = "When nothing waits for a save, the disk holds what the engine holds."
+  case storeLoadsWhatWasSaved = "A start loads what was saved."
+  case everythingDueIsDone = "After all faults are healed, everything due is done."
+  case noSpin = "The daemon rests between its turns."
+}
