@@ -232,7 +232,7 @@ final class Saving: DecisionFollower {
       for refresh in unreleased { ports.launcher.release(refresh) }
       unreleased = []
     }
-    // What is refused is undone, the last change first.
+    // Refused changes are undone, the last one first.
     for promise in problem == nil ? turn.promises : turn.promises.reversed() { promise.settle(problem, known) }
     finish(turn)
   }

@@ -299,22 +299,10 @@ final class WorkerPool {
     worker.timer.cancel()
     if worker.stage == .starting { folders.noteFailedStart(in: worker.folder, end) }
     ports.launcher.release(key.refresh)
-    let trouble = Self.trouble(end)
+    let trouble = end.workerTrouble
     onLost(worker.given.sorted(), trouble)
     if let trouble { ports.journal.workerEnded(of: worker.app, trouble) }
     sendOrders()
     return true
-  }
-
-  /// Why a worker ended that had something left to do, as far as that is trouble.
-  private static func trouble(_ end: TaskEnd) -> String? {
-    switch end.exit {
-    case .exited(0): nil
-    case .exited(let code): "the worker ended with exit code \(code)"
-    case .signalled(let signal): "the worker was ended by signal \(signal)"
-    case .notStarted(let reason): reason
-    case .outOfMemory: "the worker was killed because memory ran out"
-    case .timedOut, .lostClient: "the worker took too long"
-    }
   }
 }
