@@ -54,7 +54,7 @@ import Testing
     let reasons: [(Event, StopReason)] = [
       (.disabled(todo, true), .user), (.signalled(todo, .logout), .logout),
       (.observed(.network(offline)), .constraintLost), (.stopped(leaving: []), .shutdown),
-      (.suspending(until: at(70)), .sleep), (.configured(Limits(), [:]), .user),
+      (.suspending(until: at(70)), .sleep), (.configured(Limits(), [:]), .unconfigured),
     ]
     for (event, reason) in reasons {
       var test = self

@@ -10,60 +10,6 @@ import Varlink
 final class WorkerPool {
   typealias WorkCall = Call<WorkerInterface.Work.Parameters>
 
-  /// A worker; it may end at every stage, and a silent one goes on to `ending` by itself.
-  ///
-  /// ```
-  /// starting -> working -> finishing -> ending -> (ended)
-  /// ```
-  final class Worker {
-    enum Stage {
-      case starting
-      /// It has asked for work, and accepts orders.
-      case working
-      /// It was told that nothing is left for it, or its connection is gone.
-      case finishing
-      /// It was asked to end, and is killed if it does not.
-      case ending
-    }
-
-    let key: TaskKey
-    let app: AppID
-    /// The folder that it may write to; nil for one that only reads files.
-    let folder: String?
-    fileprivate let user: UInt32
-    let token = Token.make()
-    fileprivate let timer: any WakeTimer
-    fileprivate(set) var stage = Stage.starting
-    fileprivate var ending = TerminationSequence(grace: TerminationSequence.shortGrace, killsAgain: true)
-    fileprivate var call: WorkCall?
-    /// The orders that are not sent yet.
-    fileprivate var orders: [Wire.Order] = []
-    /// The transfers that the worker moves or is to stop.
-    fileprivate(set) var given: Set<TransferID> = []
-    /// The transfers that it was told to stop.
-    fileprivate var stopping: Set<TransferID> = []
-    /// The bytes a second that it was told it may move; nil if there is no limit.
-    fileprivate var rate: Int64?
-
-    fileprivate init(key: TaskKey, app: AppConfiguration, folder: String?, timer: any WakeTimer) {
-      (self.key, self.app, self.user, self.folder, self.timer) = (key, app.id, app.owner.uid, folder, timer)
-    }
-
-    /// Whether it accepts more work.
-    fileprivate var isOpen: Bool { stage == .starting || stage == .working }
-
-    fileprivate func claimOrders() -> [Wire.Order] {
-      defer { orders = [] }
-      return orders
-    }
-
-    /// Forgets a transfer that the worker has ended.
-    func remove(_ id: TransferID) {
-      given.remove(id)
-      stopping.remove(id)
-    }
-  }
-
   /// How long a worker may take to ask for work, boot clock.
   private static let startBound = Duration.seconds(30)
   /// How long a worker without work is kept for later transfers.

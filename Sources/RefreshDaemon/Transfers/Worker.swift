@@ -1,0 +1,60 @@
+import RefreshAPI
+import RefreshConfig
+import RefreshEngine
+import Systemd
+
+extension WorkerPool {
+  /// A worker; it may end at every stage, and a silent one goes on to `ending` by itself.
+  ///
+  /// ```
+  /// starting -> working -> finishing -> ending -> (ended)
+  /// ```
+  final class Worker {
+    enum Stage {
+      case starting
+      /// It has asked for work, and accepts orders.
+      case working
+      /// It was told that nothing is left for it, or its connection is gone.
+      case finishing
+      /// It was asked to end, and is killed if it does not.
+      case ending
+    }
+
+    let key: TaskKey
+    let app: AppID
+    /// The folder that it may write to; nil for one that only reads files.
+    let folder: String?
+    let user: UInt32
+    let token = Token.make()
+    let timer: any WakeTimer
+    var stage = Stage.starting
+    var ending = TerminationSequence(grace: TerminationSequence.shortGrace, killsAgain: true)
+    var call: WorkCall?
+    /// The orders that are not sent yet.
+    var orders: [Wire.Order] = []
+    /// The transfers that the worker moves or is to stop.
+    var given: Set<TransferID> = []
+    /// The transfers that it was told to stop.
+    var stopping: Set<TransferID> = []
+    /// The bytes a second that it was told it may move; nil if there is no limit.
+    var rate: Int64?
+
+    init(key: TaskKey, app: AppConfiguration, folder: String?, timer: any WakeTimer) {
+      (self.key, self.app, self.user, self.folder, self.timer) = (key, app.id, app.owner.uid, folder, timer)
+    }
+
+    /// Whether it accepts more work.
+    var isOpen: Bool { stage == .starting || stage == .working }
+
+    func claimOrders() -> [Wire.Order] {
+      defer { orders = [] }
+      return orders
+    }
+
+    /// Forgets a transfer that the worker has ended.
+    func remove(_ id: TransferID) {
+      given.remove(id)
+      stopping.remove(id)
+    }
+  }
+}
