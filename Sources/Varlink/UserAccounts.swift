@@ -16,7 +16,9 @@ struct UserAccounts {
     /// Whether a call is under way that is work.
     fileprivate var isWorking = false
     /// The calls that wait for it.
-    fileprivate var waiting: ArraySlice<Work> = []
+    ///
+    /// Not a slice: that keeps what was removed until it grows, and would then end calls in the middle of a change.
+    fileprivate var waiting: [Work] = []
     /// The time that calls took in the window of ``window``, in nanoseconds.
     fileprivate var spent: UInt64 = 0
     fileprivate var window: UInt64 = 0
@@ -127,7 +129,7 @@ struct UserAccounts {
 
   /// Ends the user's work; gives the next that waited, which is under way now.
   mutating func endWork(of uid: uid_t) -> Work? {
-    if let next = users[uid]?.waiting.popFirst() { return next }
+    if users[uid]?.waiting.isEmpty == false { return users[uid]?.waiting.removeFirst() }
     users[uid]?.isWorking = false
     close(uid)
     return nil

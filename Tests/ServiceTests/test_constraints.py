@@ -23,8 +23,8 @@ def test_a_due_refresh_waits_for_an_unmetered_network_and_starts_when_there_is_o
     explained = why(refreshd)
     assert [hold["name"] for hold in explained["holds"]] == ["network"]
     assert refreshd.history() == []
-    why = refreshd.refreshctl("why", TODO).stdout
-    assert "NetworkManager" in why and "unmetered" in why
+    text = refreshd.refreshctl("why", TODO).stdout
+    assert "NetworkManager" in text and "unmetered" in text
 
     network_manager.set(Metered=("u", 2))
     journal.wait("refreshFinished", REFRESH_APP=TODO)
@@ -61,8 +61,8 @@ def test_long_work_makes_room_for_the_user_and_begins_again_later(upower, anna, 
     explained = why(refreshd)
     assert [hold["name"] for hold in explained["holds"]] == [lost]
     assert (explained["failures"], explained["strikes"]) == (0, 0)
-    why = " ".join(refreshd.refreshctl("why", TODO).stdout.split())
-    assert "long work: only while nobody uses the machine and it is on mains power" in why
+    text = " ".join(refreshd.refreshctl("why", TODO).stdout.split())
+    assert "long work: only while nobody uses the machine and it is on mains power" in text
 
     if lost == "idle":
         log_out(session)

@@ -1,5 +1,6 @@
 """Start, status, exit codes."""
 
+import pathlib
 import subprocess
 
 import pytest
@@ -42,12 +43,13 @@ def test_it_stops_at_once_and_in_order_when_nothing_runs(refreshd, journal):
 
 
 def test_mistakes_in_the_configuration_end_the_start_with_78_and_no_restart(refreshd):
-    refreshd.configure('id = "org.example.todo"\nbakground_interval = "1h"\n')
+    refreshd.configure(app("exit 0"))
+    pathlib.Path("/etc/refreshd/refreshd.toml").write_text("max_concurent = 2\n")
     assert refreshd.systemctl("start", "refreshd.service", check=False).returncode != 0
     assert refreshd.show("ExecMainStatus") == "78"
     # "activating" would mean that systemd waits to start it again.
     assert refreshd.show("ActiveState") == "failed"
-    assert "bakground_interval" in refreshd.journal.text()
+    assert "max_concurent" in refreshd.journal.text()
 
 
 @pytest.mark.parametrize(

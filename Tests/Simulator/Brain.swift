@@ -9,7 +9,8 @@ public struct Brain: Sendable {
     let restored = fault?.restoring.map { store.states.mapValues($0) } ?? store.states
     engine = Engine(
       start: start, spread: Spread(machine: 42), states: restored, wallOffset: wallOffset, zone: zone,
-      device: store.device, learned: store.learned, transfers: store.transfers, pushes: store.pushesOfApps)
+      device: store.device, learned: store.learned, transfers: store.transfers, pushes: store.pushesOfApps,
+      awaitsBegin: fault?.ofDaemon == .concealsStarts)
     self.fault = fault
   }
 
@@ -55,6 +56,7 @@ public struct PlantedFault: Sendable {
     case performsBeforeSaving
     case leavesOrphans
     case losesEndsOfTasks
+    case concealsStarts
   }
 
   /// The fault, in one sentence.

@@ -15,7 +15,9 @@ struct WakeIsTheMinimum: Invariant {
           return "\(id) is explained in another way than it is judged"
         }
         let slack = until.duration(to: window.latest)
-        if !slacks(of: id, for: explanation?.trigger, in: world).contains(slack) {
+        let slacks = slacks(of: id, for: explanation?.trigger, in: world)
+        let isCut = endsAtQuietHours(window, of: id, in: world) && slack < slacks.upperBound
+        if !isCut, !slacks.contains(slack) {
           return "\(id) may wait \(slack) for company"
         }
         windows.append(window)
@@ -52,6 +54,13 @@ struct WakeIsTheMinimum: Invariant {
     }
     guard brain.nextWake != wake else { return nil }
     return "the next wake is \(String(describing: brain.nextWake)) instead of \(String(describing: wake))"
+  }
+
+  /// Whether a window ends a second before the app's quiet hours begin, or at once because they begin sooner.
+  private func endsAtQuietHours(_ window: Window, of id: AppID, in world: borrowing World) -> Bool {
+    guard let quiet = world.book.apps[id]?.policy?.quiet else { return false }
+    let last = world.book.beginning(of: quiet, after: window.earliest) - .seconds(1)
+    return window.latest == max(window.earliest, last)
   }
 
   /// How long an app may wait for company: half of a tenth of its interval, 15 min at most, and up to as much again.

@@ -140,7 +140,7 @@ private let ofStore = [
 ]
 
 private let ofWaiting = [
-  Planted("NobodyStarves", "never learns that some tasks have ended", apps: 20) { $0.ofDaemon = .losesEndsOfTasks },
+  Planted("NobodyStarves", "never learns that tasks were started", apps: 20) { $0.ofDaemon = .concealsStarts },
   Planted("NightsPass", "does not hear of another time zone, nor that the clock was set", isAdaptive: true) { fault in
     fault.hearing = { event, _ in
       switch event {

@@ -1,9 +1,11 @@
 """The target of a download: only a path that the app's owner chose and may write."""
 
+import contextlib
 import os
 import pwd
 
 import pytest
+import varlink
 
 from client import fails
 from daemon import TODO
@@ -58,7 +60,7 @@ def test_what_cannot_be_a_transfer_is_refused_with_all_that_came_with_it(running
 
 
 def test_so_many_are_taken_in_one_call(running):
-    with fails("org.varlink.service.InvalidParameter", parameter="transfers"):
+    with fails("org.varlink.service.InvalidParameter", parameter="transfers[1000]"):
         running.enqueue(*(running.request("http://127.0.0.1:1/x", str(number)) for number in range(1001)))
     assert running.all() == []
 
@@ -207,7 +209,8 @@ def test_a_file_of_the_users_that_has_the_name_of_the_part_is_left(running, misb
     ended = running.failed(running.download(misbehaving.url("plain", SIZE)))
     assert str(running.part()) in ended["message"] and "move it away" in ended["message"]
     again = running.download(misbehaving.url("plain", SIZE))
-    running.cancel(again)
     # Whether or not it was tried before.
+    with contextlib.suppress(varlink.VarlinkError):
+        running.cancel(again)
     assert running.end(again)["result"] in ("cancelled", "failed")
     assert running.part().read_text() == "mine" and misbehaving.requests == []
