@@ -293,3 +293,20 @@ def test_one_user_fills_no_queue_for_others(house):
         assert "shorter" in error["remedy"]
     with as_user(ANNA):
         assert len(enqueue(house, TODO, 1000)) == 1000
+
+
+def test_callers_that_leave_before_their_turn_are_forgotten(house):
+    """Calls that are work wait for one another; a user who hangs up meanwhile, again and again, harms nobody."""
+    forecast = message(f"{MANAGER}.Forecast", {"hours": 168})
+    with as_user(MALLORY):
+        for _ in range(60):
+            crowd = [house.client.connect() for _ in range(7)]
+            for connection in crowd:
+                connection.sendall(forecast)
+            for connection in crowd[::2]:
+                connection.close()
+            answers(crowd[1])
+            for connection in crowd[1::2]:
+                connection.close()
+        assert house.call("Manager.Version")["start"] == 1
+    assert house.process.poll() is None
