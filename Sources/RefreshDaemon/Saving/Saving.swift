@@ -234,8 +234,8 @@ final class Saving: DecisionFollower {
     }
     var promises = turn.promises
     if problem != nil {
-      // Refused changes are undone, the last one first. Those that wait for the next commit were made on top of these,
-      // and would be undone with them behind their callers' backs.
+      // Refused changes are undone, the last one first. Changes for the next commit were made on top of these, and would
+      // be undone with them behind their callers' backs.
       promises = (promises + pending.takePromises()).reversed()
     }
     for promise in promises { promise.settle(problem, known) }
