@@ -19,8 +19,8 @@ public enum Event: Hashable, Sendable {
   ///
   /// While calls wait, a request that would be dropped, as on a change of phase, becomes a manual one.
   case awaited(AppID, Bool)
-  /// A caller asks for a refresh at a later time; it replaces an earlier such request.
-  case scheduled(AppID, OneShot)
+  /// A caller asks for a refresh at a later time; it replaces an earlier such request. Nil takes that back.
+  case scheduled(AppID, OneShot?)
   /// The user disables the app or enables it again.
   case disabled(AppID, Bool)
   /// The user skips the next refresh that would start by time.

@@ -158,3 +158,16 @@ def test_the_daemon_ends_all_the_same(daemon, disk):
     disk.mark.unlink()
     daemon.start(environment=disk.environment)
     assert daemon.history()[-1]["outcome"] == "failed"
+
+
+def test_a_refresh_that_was_refused_is_not_scheduled(daemon, disk):
+    daemon.app("exit 100")
+    daemon.start(environment=disk.environment)
+    disk.hang()
+    later = int(time.time() + 3600) * 1_000_000
+    with fails("org.refreshd.NotStored"):
+        daemon.call("Manager.Schedule", app=TODO, earliest_us=later)
+    assert daemon.show()["holds"][0]["name"] == "never", "nothing is changed"
+    disk.answer()
+    daemon.settle()
+    assert daemon.show()["holds"][0]["name"] == "never"

@@ -1,3 +1,4 @@
+import Foundation
 import RefreshConfig
 import RefreshEngine
 import Testing
@@ -54,6 +55,17 @@ import Testing
     #expect(world.daemon.core.engine.state(of: mail)?.isDisabled == true, "the user's switch is kept")
     let others = world.daemon.core.configuration[todo]?.commands.map(\.arguments)
     #expect(others == [["/bin/true"]], "another file is for a reload")
+  }
+
+  @Test func aFileThatIsGoneHoldsItsAppUntilItComesBack() throws {
+    try FileManager.default.removeItem(atPath: "\(world.directory.path)/apps.d/org.example.mail.toml")
+    world.scheduler.run(for: .hours(1))
+    #expect(isHeld(mail) != nil)
+    #expect(world.daemon.core.configuration.held.count == 1, "status names what is held")
+    try world.directory.write("apps.d/org.example.mail.toml", Self.file("org.example.mail", "/bin/true"))
+    world.scheduler.run(for: .minutes(6))
+    #expect(isHeld(mail) == nil)
+    #expect(world.daemon.core.configuration.held.isEmpty)
   }
 
   @Test func aReloadOfABadFileStaysAllOrNothing() throws {

@@ -99,6 +99,33 @@ import Testing
     #expect(answers.last == "then false")
   }
 
+  @Test func aChangeOnTopOfOneThatFailsIsRefusedWithIt() throws {
+    world.store.isPrompt = false
+    var answers: [Bool] = []
+    func disable() {
+      let before = daemon.core.engine.state(of: todo)?.isDisabled ?? false
+      daemon.handleDurably([.disabled(todo, true)]) { problem in
+        answers.append(problem == nil)
+        if problem != nil { daemon.handle(.disabled(todo, before)) }
+      }
+    }
+    disable()
+    world.scheduler.run(for: .seconds(1))
+    disable()
+    // The disk is full when it answers at last, and has room again for the next commit.
+    world.store.problem = StoreError(
+      .save, path: "store", sqliteCode: 13, systemError: 0, cause: "database or disk is full")
+    world.store.finish()
+    world.store.problem = nil
+    world.scheduler.run(for: .zero)
+    world.store.isPrompt = true
+    world.store.finish()
+    world.scheduler.run(for: .seconds(11))
+    #expect(answers == [false, false], "nobody is told that the app is disabled")
+    #expect(daemon.core.engine.state(of: todo)?.isDisabled == false)
+    #expect(world.store.saved.last { $0.states[todo] != nil }?.states[todo]?.isDisabled == false)
+  }
+
   @Test func aChangeThatTheDiskHadIsUndoneThereToo() throws {
     world.store.isPrompt = false
     var isRefused = false
@@ -223,6 +250,7 @@ import Testing
     world.scheduler.run(for: .seconds(1))
     #expect(world.store.saved.flatMap(\.records).map(\.stopReason) == [.deadline], "its end is recorded at last")
     #expect(daemon.core.engine.stuckRefreshes.isEmpty)
+    #expect(!world.output.line.contains("No signal"), "the status line does not name it any more")
   }
 
   @Test func aDaemonEndsWithoutAProcessThatNoSignalEnds() throws {

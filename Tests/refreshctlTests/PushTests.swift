@@ -20,6 +20,11 @@ import Testing
       "Todo is woken with content 42 later. It waits for the end of the pause of all apps."
     ),
     (
+      .queued, "42", pushed([waiting("42")], holds: ["misconfigured"]),
+      "Todo is woken with content 42 later. It is held for a mistake in its file, which is looked at again every few "
+        + "minutes and by `refreshctl reload`: wait."
+    ),
+    (
       .queued, "42", pushed([atLimit]),
       "Todo is woken with content 42 later: 5 pushes in the last 100 min, next today 12:12 (in 12 min)."
     ),

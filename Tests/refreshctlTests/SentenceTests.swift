@@ -56,19 +56,30 @@ import Testing
     #expect(
       sentence.contains(
         "The store cannot be written (no space left on device); the daemon keeps its state in memory only."))
+    let silent = screen().sentence(status(store: "the disk has not answered for 2 s", isSilent: true))
+    #expect(silent.contains("(the disk has not answered for 2 s); nothing new starts until it answers."))
+  }
+
+  @Test func aMistakeThatHoldsAnAppAndRefusedAReloadIsListedOnce() {
+    let problem = Wire.Problem(file: "/etc/refreshd/apps.d/x.toml", line: 7, message: "cannot x", remedy: "y")
+    let lines = screen().text(status(problems: [problem], held: [problem]))
+    #expect(lines.filter { $0.contains("x.toml:7: cannot x; y") }.count == 1)
   }
 
   @Test func aSentenceIsBrokenBetweenWords() {
     #expect(screen(width: 12).wrapped("Todo is in the background.") == ["Todo is in", "the", "background."])
   }
 
-  private func status(problems: [Wire.Problem] = [], store problem: String? = nil) -> Wire.DaemonStatus {
+  private func status(
+    problems: [Wire.Problem] = [], held: [Wire.Problem]? = nil, store problem: String? = nil, isSilent: Bool? = nil
+  ) -> Wire.DaemonStatus {
     Wire.DaemonStatus(
       version: "0.1.0", start: 12, sinceMicroseconds: noon - span(h: 2), isUserDaemon: false,
       socket: "/run/refreshd/org.refreshd", launcher: "spawn",
       launcherReason: "refreshd.toml says so", apps: 1, refreshing: 0,
       configuration: Wire.ConfigurationState(
-        directories: ["/etc/refreshd"], sinceMicroseconds: noon - span(h: 2), problems: problems),
-      store: Wire.StoreState(directory: "/var/lib/refreshd", problem: problem))
+        directories: ["/etc/refreshd"], sinceMicroseconds: noon - span(h: 2), problems: problems,
+        held: held),
+      store: Wire.StoreState(directory: "/var/lib/refreshd", problem: problem, isSilent: isSilent))
   }
 }

@@ -51,11 +51,14 @@ struct ConfigurationInForce {
 
   /// This configuration with what a newer reading has of the files that have mistakes here; nil if that is no news.
   ///
-  /// Nothing else of the newer reading counts: other files are for a reload.
+  /// Nothing else of the newer reading counts: other files are for a reload. An app whose file is gone stays held, because
+  /// the file may come back.
   func withHeldFiles(of newer: Configuration) -> ConfigurationInForce? {
     let files = Set(held.map(\.file))
     var next = self
-    next.held = newer.held.filter { files.contains($0.file) }
+    let found = Set(newer.held.map(\.file)).union(newer.apps.map(\.file))
+    let gone = Set(apps.filter { $0.policy.unusable != nil }.map(\.file)).subtracting(found)
+    next.held = newer.held.filter { files.contains($0.file) } + held.filter { gone.contains($0.file) }
     let read = newer.apps.filter { app in
       self[app.id].map { $0.policy.unusable != nil } ?? files.contains(app.file)
     }

@@ -167,7 +167,9 @@ final class Daemon {
     if notifyCommands.end(key, end) || transfers.workers.end(key, end) {
       leaveIfDone()
     } else {
+      let wasStuck = core.engine.stuckRefreshes[key.refresh] != nil
       handle(.taskEnded(key.refresh, task: key.task, end))
+      if wasStuck { notify() }
     }
   }
 }

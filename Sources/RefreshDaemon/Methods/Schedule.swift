@@ -17,8 +17,8 @@ extension Daemon {
       return call.fail(InvalidParameter(parameter: "reason"))
     }
     let oneShot = OneShot(earliest: earliest, reason: call.parameters.reason ?? "")
-    let undo = core.engine.state(of: app.id)?.oneShot.map { [Event.scheduled(app.id, $0)] } ?? []
-    change([.scheduled(app.id, oneShot)], undo: undo, for: call) {
+    let before = core.engine.state(of: app.id)?.oneShot
+    change([.scheduled(app.id, oneShot)], undo: [.scheduled(app.id, before)], for: call) {
       ManagerInterface.Schedule.Reply(oneShot: Wire.OneShot(oneShot, wallOffset: self.core.engine.wallOffset))
     }
   }

@@ -23,7 +23,9 @@ extension Daemon {
           configuration: Wire.ConfigurationState(
             directories: ports.files.directories, sinceMicroseconds: core.configuration.sinceMicroseconds,
             problems: core.configuration.refused.map(Wire.Problem.init), held: heldProblems),
-          store: Wire.StoreState(directory: settings.stateDirectory, problem: saving.problem?.description),
+          store: Wire.StoreState(
+            directory: settings.stateDirectory, problem: saving.problem?.description,
+            isSilent: saving.problem?.code == .unanswered ? true : nil),
           stuck: stuck, push: pushes.bridge.state, launcherProblem: ports.launcher.problem)))
   }
 

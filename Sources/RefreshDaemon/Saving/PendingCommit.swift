@@ -70,8 +70,13 @@ struct PendingCommit {
 
   /// Takes the promises and answers out: the commit takes too long for their callers.
   mutating func takeCallers() -> (promises: [Promise], answers: [() -> Void]) {
-    defer { (promises, answers) = ([], []) }
-    return (promises, answers)
+    defer { answers = [] }
+    return (takePromises(), answers)
+  }
+
+  mutating func takePromises() -> [Promise] {
+    defer { promises = [] }
+    return promises
   }
 }
 

@@ -232,8 +232,13 @@ final class Saving: DecisionFollower {
       for refresh in unreleased { ports.launcher.release(refresh) }
       unreleased = []
     }
-    // Refused changes are undone, the last one first.
-    for promise in problem == nil ? turn.promises : turn.promises.reversed() { promise.settle(problem, known) }
+    var promises = turn.promises
+    if problem != nil {
+      // Refused changes are undone, the last one first. Changes for the next commit were made on top of these, and would
+      // be undone with them behind their callers' backs.
+      promises = (promises + pending.takePromises()).reversed()
+    }
+    for promise in promises { promise.settle(problem, known) }
     finish(turn)
   }
 

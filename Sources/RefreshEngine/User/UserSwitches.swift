@@ -32,8 +32,8 @@ extension Engine {
     turn.decision.changed.insert(id)
   }
 
-  /// Schedules a one-shot in place of an earlier one; an app that is off gets none.
-  mutating func schedule(_ id: AppID, _ oneShot: OneShot, _ turn: inout Turn) {
+  /// Schedules a one-shot in place of an earlier one, or none; an app that is off gets none.
+  mutating func schedule(_ id: AppID, _ oneShot: OneShot?, _ turn: inout Turn) {
     guard let app = apps[id], app.policy != nil, !app.isOff, app.state.oneShot != oneShot else { return }
     apps[id]?.state.oneShot = oneShot
     touch(id, &turn)

@@ -39,9 +39,9 @@ extension Screen {
     switch push.wait {
     case "ready":
       if let running = why.running { return ": after the refresh that is running (\(running.id))" }
-      return why.verdict == .held ? ". " + held(why).dropLast() : nil
+      return why.verdict == .held ? ". " + unended(held(why)) : nil
     case "turn":
-      let end = why.verdict == .held ? ". " + held(why).dropLast() : opening(of: pushes)
+      let end = why.verdict == .held ? ". " + unended(held(why)) : opening(of: pushes)
       return ": \(count(index, "push waits", "pushes wait")) before it" + end
     case "limit":
       let next = push.untilMicroseconds.map { ", next \(clockAndRelative($0))" } ?? ""
@@ -50,6 +50,11 @@ extension Screen {
     case "terminated": return ": the user has quit it; start it, or run `refreshctl launched \(why.id)`"
     default: return ": it \(words(push, of: why))"
     }
+  }
+
+  /// A sentence without its full stop; one that ends with the words of a mistake has none.
+  private func unended(_ sentence: String) -> String {
+    sentence.hasSuffix(".") ? String(sentence.dropLast()) : sentence
   }
 
   /// The time at which the limit lets the next push through, as the end of a sentence.

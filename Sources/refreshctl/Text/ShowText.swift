@@ -11,8 +11,11 @@ extension Screen {
     facts.add("background", interval(app.backgroundInterval))
     let (deadline, grace) = (app.deadlineMicroseconds, app.graceMicroseconds)
     facts.add("deadline", "\(Elapsed.rough(deadline)), then a grace of \(Elapsed.rough(grace))")
-    facts.add(
-      "tasks", app.tasks.isEmpty ? ["none: the app refreshes itself while a process is attached"] : app.tasks.map(task))
+    let isMisconfigured = app.holds.contains { $0.name == "misconfigured" }
+    let none =
+      isMisconfigured
+      ? "none until the mistake in its file is mended" : "none: the app refreshes itself while a process is attached"
+    facts.add("tasks", app.tasks.isEmpty ? [none] : app.tasks.map(task))
     if let process = app.attachedPID { facts.add("attached", "process \(process), which performs the refreshes") }
     facts.add("owner", printable(app.owner))
     facts.add("file", printable(app.file))

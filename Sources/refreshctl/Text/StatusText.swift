@@ -34,7 +34,10 @@ extension Screen {
       troubles.append("The apps of \(files) are held for \(count(held.count, "mistake")) until these are mended.")
     }
     if let problem = daemon.store.problem {
-      troubles.append("The store cannot be written (\(printable(problem))); the daemon keeps its state in memory only.")
+      let effect =
+        daemon.store.isSilent == true
+        ? "nothing new starts until it answers" : "the daemon keeps its state in memory only"
+      troubles.append("The store cannot be written (\(printable(problem))); \(effect).")
     }
     if let problem = daemon.launcherProblem {
       troubles.append("No task can be started (\(printable(problem))); refreshes wait for it until their deadlines.")
@@ -67,7 +70,7 @@ extension Screen {
   private func configuration(_ state: Wire.ConfigurationState) -> [String] {
     let since = "in force since \(clock(state.sinceMicroseconds))"
     return [since] + state.directories.map { "from \(printable($0))" }
-      + (state.problems + (state.held ?? [])).map { paint($0.line(), .bad) }
+      + (state.problems + (state.held ?? []).filter { !state.problems.contains($0) }).map { paint($0.line(), .bad) }
   }
 
   private func store(_ store: Wire.StoreState) -> [String] {
