@@ -34,17 +34,20 @@ enum SmallFiles {
     do throws(SystemCallError) { return try list(directory) } catch { return [] }
   }
 
-  /// The names of the directories in a directory of cgroups; each file there has a name with a dot.
-  static func directories(in directory: String) -> [String] {
-    names(in: directory).filter { access("\(directory)/\($0)/cgroup.procs", F_OK) == 0 }
+  /// The names of the first directories in a directory, except those that begin with a dot; empty if it cannot be read.
+  static func directories(in directory: String, most: Int) -> [String] {
+    do throws(SystemCallError) { return try list(directory, isOfDirectories: true, most: most) } catch { return [] }
   }
 
   /// The names in a directory, except those that begin with a dot.
-  static func list(_ directory: String) throws(SystemCallError) -> [String] {
+  static func list(
+    _ directory: String, isOfDirectories: Bool = false, most: Int = .max
+  ) throws(SystemCallError) -> [String] {
     guard let stream = opendir(directory) else { throw SystemCallError(attempt: "read \(directory)", code: errno) }
     defer { closedir(stream) }
     var names: [String] = []
-    while let entry = readdir(stream) {
+    while names.count < most, let entry = readdir(stream) {
+      if isOfDirectories, Int(entry.pointee.d_type) != Int(DT_DIR) { continue }
       let name = withUnsafePointer(to: &entry.pointee.d_name) { bytes in
         bytes.withMemoryRebound(to: CChar.self, capacity: MemoryLayout.size(ofValue: bytes.pointee)) {
           String(cString: $0)

@@ -1,5 +1,6 @@
 """Attach: an app performs its own refreshes."""
 
+import contextlib
 import os
 import pwd
 import signal
@@ -230,6 +231,29 @@ def test_nothing_is_owed_to_a_client_that_left_before(daemon):
         Attached(daemon).leave()
     daemon.wait_for_output("no longer attached", times=3)
     assert daemon.refresh()["outcome"] == "no_data"
+
+
+def test_a_client_that_attaches_often_and_hangs_up_leaves_nothing(daemon):
+    """A client sends the call many times and does not wait for a reply; each call ends with the connection."""
+    daemon.app("exit 100")
+    daemon.start()
+    with contextlib.closing(daemon.client.connect()) as connection:
+        connection.sendall(message("org.refreshd.App.Attach", {"app": TODO}, more=True) * 5)
+    daemon.wait_for_output("has attached", times=5)
+    daemon.wait_for_output("no longer attached", times=5)
+    assert daemon.refresh()["outcome"] == "no_data"
+
+
+def test_a_client_that_signals_often_and_hangs_up_leaves_nothing(daemon):
+    """The same of the signals that a client holds for as long as it is connected."""
+    daemon.app("exit 100")
+    daemon.start()
+    signal = message("org.refreshd.App.Signal", {"app": TODO, "signal": "foreground", "lease": True}, more=True)
+    attach = message("org.refreshd.App.Attach", {"app": TODO}, more=True)
+    with contextlib.closing(daemon.client.connect()) as connection:
+        connection.sendall(signal * 5 + attach)
+    daemon.wait_for_output("no longer attached")
+    assert daemon.show()["phase"] == "background"
 
 
 # Tokens.

@@ -50,4 +50,37 @@ import Varlink
     let origin = CallerOrigin(readsRoots: true, launcher: MemoryLauncher())
     #expect(origin.confinement(of: getpid(), getuid()) == .none)
   }
+
+  /// A user may make as many cgroups as it likes, and the daemon looks into so many only.
+  @Test func aTreeOfCgroupsIsLookedIntoUpToABound() throws {
+    let parent = getenv("TMPDIR").map { String(cString: $0) } ?? P_tmpdir
+    var template = Array("\(parent)/cgroups-XXXXXX".utf8CString)
+    let top = try template.withUnsafeMutableBufferPointer { buffer in
+      String(cString: try #require(buffer.baseAddress.flatMap { mkdtemp($0) }))
+    }
+    defer { remove(top) }
+    var made = [top]
+    for level in 1...10 {
+      for name in ["a.scope", "b"] {
+        made.append("\(top)\(String(repeating: "/b", count: level - 1))/\(name)")
+        try #require(mkdir(made[made.count - 1], 0o700) == 0)
+      }
+    }
+    let deepest = try #require(made.last)
+    for directory in made {
+      let file = try #require(fopen("\(directory)/cgroup.procs", "w"))
+      fputs(directory == deepest ? "1\n4711\n" : "1\n", file)
+      fclose(file)
+    }
+    #expect(Cgroup.holder(of: 4711, among: ["/nowhere", top], bound: 22) == .cgroup(top))
+    #expect(Cgroup.holder(of: 4712, among: ["/nowhere", top], bound: 22) == .none)
+    #expect(Cgroup.holder(of: 4712, among: ["/nowhere", top], bound: 21) == .unknown)
+  }
+
+  /// Removes a folder with all that is in it.
+  private func remove(_ directory: String) {
+    for name in SmallFiles.directories(in: directory, most: .max) { remove("\(directory)/\(name)") }
+    unlink("\(directory)/cgroup.procs")
+    rmdir(directory)
+  }
 }

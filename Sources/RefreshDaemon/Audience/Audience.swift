@@ -36,7 +36,7 @@ final class Audience {
   func lease(_ signal: Signal, of app: AppID, _ call: LeaseCall) {
     let lease = makeLease()
     leases[app, default: [:]][lease] = call
-    call.onDisconnect {
+    call.onDisconnect("\(lease)") {
       self.leases[app]?[lease] = nil
       if self.leases[app]?.isEmpty == true { self.leases[app] = nil }
       self.changePhase(of: app) { self.core.handle(.leaseEnded(lease, app)) }
@@ -48,7 +48,8 @@ final class Audience {
   func attach(_ call: AttachedProcesses.AttachCall, to app: AppID, onEnd: @escaping (LeaseID) -> Void) {
     let lease = makeLease()
     attached.add(call, lease, of: app)
-    call.onDisconnect {
+    // A client that hangs up may have sent several calls: each ends its own lease.
+    call.onDisconnect("\(lease)") {
       self.attached.remove(lease, of: app, call.peer)
       self.changePhase(of: app) { self.core.handle(.leaseEnded(lease, app)) }
       self.attached.settle(app)

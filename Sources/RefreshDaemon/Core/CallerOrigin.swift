@@ -16,6 +16,8 @@ struct CallerOrigin {
 
   /// How many cgroups are looked into for one caller.
   private static let bound = 512
+  /// How many names are read of a folder of units, and of an app's slice.
+  private static let (most, mostOfSlice) = (4096, 64)
 
   /// Looks at a process of a user.
   func confinement(of process: pid_t, _ user: uid_t) -> CallerConfinement {
@@ -30,18 +32,23 @@ struct CallerOrigin {
     }
     // The daemon's unit hides the processes of others (ProtectProc=), but not which are in a cgroup.
     let candidates = launcher.cgroups + Self.cgroups(ofManagerOf: user)
-    guard candidates.count <= Self.bound else { return .fromAll }
-    return candidates.first { Cgroup.contains(process, $0) }.map(confinement(inCgroup:)) ?? .none
+    return switch Cgroup.holder(of: process, among: candidates, bound: Self.bound) {
+    case .none: .none
+    case .cgroup(let path): confinement(inCgroup: path)
+    case .unknown: .fromAll
+    }
   }
 
   /// The cgroups of the tasks and of the Flatpaks that a user's own service manager runs.
   private static func cgroups(ofManagerOf user: uid_t) -> [String] {
     let manager = "user.slice/user-\(user).slice/user@\(user).service"
     guard let mount = Cgroup.mounts.first(where: { access("\($0)/\(manager)", F_OK) == 0 }) else { return [] }
-    let apps = SmallFiles.names(in: "\(mount)/\(manager)/app.slice").filter { $0.hasPrefix("app-flatpak-") }
-    let slices = SmallFiles.names(in: "\(mount)/\(manager)/refreshd.slice").prefix(bound + 1)
+    let units = SmallFiles.directories(in: "\(mount)/\(manager)/app.slice", most: most)
+    // Where there are too many to tell them apart, all are looked into, up to the bound.
+    let apps = units.count < most ? units.filter { $0.hasPrefix("app-flatpak-") } : units
+    let slices = SmallFiles.directories(in: "\(mount)/\(manager)/refreshd.slice", most: bound + 1)
     let tasks = slices.flatMap { slice in
-      SmallFiles.names(in: "\(mount)/\(manager)/refreshd.slice/\(slice)")
+      SmallFiles.directories(in: "\(mount)/\(manager)/refreshd.slice/\(slice)", most: mostOfSlice)
         .filter { UnitNames.isUnit($0[...]) }.map { "\(mount)/\(manager)/refreshd.slice/\(slice)/\($0)" }
     }
     return apps.map { "\(mount)/\(manager)/app.slice/\($0)" } + tasks

@@ -27,10 +27,30 @@ enum Cgroup {
     return lines.first { $0.hasPrefix("0::") }.map { String($0.dropFirst(3)) }
   }
 
-  /// Whether a process is in a cgroup or in one below it; of those below a few are enough.
-  static func contains(_ process: pid_t, _ directory: String) -> Bool {
-    if Processes.identifiers(in: SmallFiles.bytes(of: "\(directory)/cgroup.procs")).contains(process) { return true }
-    return SmallFiles.directories(in: directory).prefix(16).contains { contains(process, "\(directory)/\($0)") }
+  /// The one of several cgroups that a process is in, itself or in one below it.
+  enum Holder: Equatable {
+    case none
+    case cgroup(String)
+    /// It cannot be known without a look into more cgroups than the bound.
+    case unknown
+  }
+
+  /// Finds which of these cgroups a process is in, by a look into so many cgroups at most.
+  ///
+  /// A user may make as many as it likes below its own, and the loop waits meanwhile.
+  static func holder(of process: pid_t, among directories: [String], bound: Int) -> Holder {
+    var rest = bound
+    for directory in directories {
+      var next = [directory]
+      while let looked = next.popLast() {
+        rest -= 1
+        guard rest >= 0 else { return .unknown }
+        let processes = Processes.identifiers(in: SmallFiles.bytes(of: "\(looked)/cgroup.procs"))
+        if processes.contains(process) { return .cgroup(directory) }
+        next += SmallFiles.directories(in: looked, most: rest + 1).map { "\(looked)/\($0)" }
+      }
+    }
+    return .none
   }
 
   /// Sends a signal to every process of a cgroup; SIGKILL also to the cgroups below it.
