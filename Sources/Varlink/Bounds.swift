@@ -40,7 +40,7 @@ public struct Bounds: Sendable {
   /// The connection that goes beyond it is closed, unless it is the only one of its user that keeps anything here: one
   /// long answer always gets through.
   public var bytesPerUser = 16 << 20
-  /// The most bytes that all connections together keep here.
+  /// The most bytes that all connections together keep here, except those of ``privileged`` users.
   ///
   /// 32 MiB. Beyond it the connection that keeps most of the user that keeps most is closed.
   public var bytes = 32 << 20

@@ -89,7 +89,7 @@ public final class Server {
   }
 
   /// Ends a connection where the process has no descriptor for another; false if none can be ended.
-  func makeRoom() -> Bool { make(accounts.room(insteadOfOthersBy: 0)) }
+  func makeRoom() -> Bool { make(accounts.room(insteadOfOthersBy: nil)) }
 
   private func make(_ room: UserAccounts.Room) -> Bool {
     switch room {

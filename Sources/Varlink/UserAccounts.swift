@@ -29,6 +29,7 @@ struct UserAccounts {
   private let bounds: Bounds
   private(set) var users: [uid_t: Account] = [:]
   private(set) var connectionCount = 0
+  /// The bytes of all users but the privileged.
   private var bytes = 0
 
   init(_ bounds: Bounds) { self.bounds = bounds }
@@ -47,7 +48,7 @@ struct UserAccounts {
     let uid = connection.peer.uid
     guard users[uid]?.connections.removeValue(forKey: ObjectIdentifier(connection)) != nil else { return }
     connectionCount -= 1
-    bytes -= connection.held
+    if !bounds.privileged.contains(uid) { bytes -= connection.held }
     users[uid]?.bytes -= connection.held
     close(uid)
   }
@@ -72,15 +73,18 @@ struct UserAccounts {
     return connectionCount < most ? .free : room(insteadOfOthersBy: uid)
   }
 
-  /// Finds room where there is none for all, as when the process has no descriptor left.
-  func room(insteadOfOthersBy uid: uid_t) -> Room {
-    let own = users[uid]?.connections ?? [:]
+  /// Finds room where there is none for all; the newcomer's user is unknown when the process has no descriptor left.
+  func room(insteadOfOthersBy uid: uid_t?) -> Room {
+    let own = uid.flatMap { users[$0]?.connections } ?? [:]
     if let idle = Self.idlest(of: own.values) { return .after(idle) }
-    let least = bounds.privileged.contains(uid) ? 0 : own.count + 1
-    if let largest = largest(by: { $0.connections.count }), largest.connections.count > least {
+    let isFirst = uid.map(bounds.privileged.contains) ?? true
+    if let largest = largest(by: { $0.connections.count }), largest.connections.count > (isFirst ? 0 : own.count + 1) {
       return Self.leastUsed(of: largest.connections.values).map(Room.after) ?? .none
     }
-    return Self.idlest(of: connections).map(Room.after) ?? .none
+    if isFirst { return Self.idlest(of: connections).map(Room.after) ?? .none }
+    // Nobody gives way to a user who has as many.
+    let larger = users.filter { !bounds.privileged.contains($0.key) && $0.value.connections.count > own.count }
+    return Self.idlest(of: larger.values.flatMap(\.connections.values)).map(Room.after) ?? .none
   }
 
   private func largest(by size: (Account) -> Int) -> Account? {
@@ -106,7 +110,8 @@ struct UserAccounts {
   /// A user's only connection that keeps anything may go beyond the user's bound: one long answer always gets through.
   mutating func count(_ change: Int, of connection: Connection) -> Connection? {
     let uid = connection.peer.uid
-    bytes += change
+    // Nobody else gives way to a privileged user.
+    if !bounds.privileged.contains(uid) { bytes += change }
     users[uid]?.bytes += change
     guard change > 0, let account = users[uid] else { return nil }
     if account.bytes > bounds.bytesPerUser, account.bytes != connection.held { return connection }
