@@ -41,7 +41,10 @@ let package = Package(
     .executableTarget(name: "varlink-swift", swiftSettings: strict),
     .plugin(name: "VarlinkSwift", capability: .buildTool(), dependencies: ["varlink-swift"]),
     .target(name: "JSON", swiftSettings: strict),
-    .target(name: "Varlink", dependencies: ["JSON", "CLinux"], swiftSettings: strict, plugins: ["VarlinkSwift"]),
+    .target(
+      name: "Varlink",
+      dependencies: ["JSON", "CLinux", .product(name: "DequeModule", package: "swift-collections")],
+      swiftSettings: strict, plugins: ["VarlinkSwift"]),
     .target(name: "RefreshAPI", dependencies: ["JSON", "Varlink"], swiftSettings: strict, plugins: ["VarlinkSwift"]),
     .target(name: "HTTP", dependencies: ["CCurl", "CZlib"], swiftSettings: strict),
     .target(name: "Systemd", dependencies: ["CSystemd"], swiftSettings: strict),

@@ -1,12 +1,13 @@
 import CLinux
+import DequeModule
 import Glibc
 
 /// The connections that have a call to be taken up, in turn: the users one after the other, and one call each time.
 ///
 /// A user with a thousand connections, or a thousand calls on one, has one turn beside each other user.
 final class TurnLine {
-  private var ofUser: [uid_t: ArraySlice<Connection>] = [:]
-  private var users: ArraySlice<uid_t> = []
+  private var ofUser: [uid_t: Deque<Connection>] = [:]
+  private var users: Deque<uid_t> = []
   private let descriptor: Int32
   private var watch: (any Watch)?
 

@@ -1,3 +1,4 @@
+import DequeModule
 import Glibc
 
 /// The share of each user in a server: connections, bytes, work, watches and time.
@@ -17,8 +18,8 @@ struct UserAccounts {
     fileprivate var isWorking = false
     /// The calls that wait for it.
     ///
-    /// Not a slice: that keeps what was removed until it grows, and would then end calls in the middle of a change.
-    fileprivate var waiting: [Work] = []
+    /// No slice: that keeps what was removed until it grows, and would then end calls in the middle of a change.
+    fileprivate var waiting: Deque<Work> = []
     /// The time that calls took in the window of ``window``, in nanoseconds.
     fileprivate var spent: UInt64 = 0
     fileprivate var window: UInt64 = 0
@@ -134,7 +135,7 @@ struct UserAccounts {
 
   /// Ends the user's work; gives the next that waited, which is under way now.
   mutating func endWork(of uid: uid_t) -> Work? {
-    if users[uid]?.waiting.isEmpty == false { return users[uid]?.waiting.removeFirst() }
+    if let next = users[uid]?.waiting.popFirst() { return next }
     users[uid]?.isWorking = false
     close(uid)
     return nil
