@@ -148,7 +148,7 @@ struct UserAccounts {
     let uid = connection.peer.uid
     let found = (users[uid]?.waiting ?? []).filter { $0.call.connection === connection }
     if !found.isEmpty { users[uid]?.waiting.removeAll { $0.call.connection === connection } }
-    return found
+    return Array(found)
   }
 
   /// Counts one more watch; false if that is too much for its user.

@@ -97,7 +97,9 @@ def test_a_word_outlives_the_deadline(daemon, task):
 
 def test_a_word_after_the_stop_is_too_late(daemon, task):
     events = daemon.pipe("events")
-    stream = task.run(f"trap 'echo told > {events}; read _ < {task.go}; exit 0' TERM; while :; do sleep 0.1; done")
+    trap = f"trap 'echo told > {events}; read _ < {task.go}; exit 0' TERM; echo armed > {events}"
+    stream = task.run(f"{trap}; while :; do sleep 0.1; done")
+    assert events.line() == "armed"
     daemon.tell("logout")
     assert events.line() == "told"
     with fails("org.refreshd.App.AlreadyCompleted", outcome="failed"):
