@@ -1,3 +1,4 @@
+import CLinux
 import Glibc
 import Testing
 
@@ -64,7 +65,8 @@ struct RoomTests {
 
     func connect(_ uid: uid_t, isInUse: Bool = false) throws {
       var pair: [Int32] = [-1, -1]
-      try #require(socketpair(AF_UNIX, Int32(SOCK_STREAM.rawValue), 0, &pair) == 0)
+      let made = socketpair(AF_UNIX, Int32(SOCK_STREAM.rawValue), 0, &pair)
+      try #require(made == 0)
       ends.append(pair[1])
       let connection = try Connection(
         descriptor: pair[0], peer: Peer(pid: 1, uid: uid, gid: uid, groups: []), server: stage.server,
