@@ -18,8 +18,11 @@ PREFIX ?= /usr
 SWIFT ?= swift
 RELEASE := .build/release
 # What keeps refreshd small in memory: functions that the linker can move, and drop if nothing calls them; relocations of a
-# bit each; no table of names for libraries that nobody loads; and the order of bench/order.py.
-LINKER_FLAGS := --gc-sections --as-needed --no-export-dynamic -z pack-relative-relocs \
+# bit each, which glibc knows from 2.36 on; no table of names for libraries that nobody loads; and the order of
+# bench/order.py.
+LIBC := $(shell getconf GNU_LIBC_VERSION | cut -d ' ' -f 2)
+LINKER_FLAGS := --gc-sections --as-needed --no-export-dynamic \
+  $(shell printf '2.36\n%s\n' $(LIBC) | sort -VC && echo -z pack-relative-relocs) \
   --symbol-ordering-file=$(abspath bench/refreshd.order) --no-warn-symbol-ordering
 RELEASE_FLAGS := -c release --static-swift-stdlib -Xswiftc -Xfrontend -Xswiftc -function-sections \
   -Xswiftc -use-ld=lld $(addprefix -Xlinker ,$(LINKER_FLAGS))
