@@ -11,7 +11,6 @@ import subprocess
 import sys
 import time
 
-import hostile
 from client import as_user
 from waiting import Bound, wait_for
 
@@ -56,12 +55,14 @@ class Stand:
     def culprit(self, fault, app=BAD, uid=CULPRIT):
         """A process of another user that causes the fault until the block ends."""
         process = subprocess.Popen(
-            [sys.executable, "-B", hostile.__file__, str(self.daemon.socket), fault, app],
+            [sys.executable, "-B", HERE / "culprit.py", str(self.daemon.socket), fault, app],
             user=uid, group=uid, extra_groups=[], stdout=subprocess.PIPE, cwd="/",
         )  # fmt: skip
         try:
             wait_for([process.stdout], f"the fault {fault}")
+            assert process.stdout.readline() == b"ready\n", f"the culprit cannot cause {fault}"
             yield process
+            assert process.poll() is None, f"the culprit of {fault} has ended"
         finally:
             process.kill()
             process.wait()

@@ -1,4 +1,4 @@
-"""A user who asks too much: `hostile.py SOCKET FAULT APP`, until it is killed. It prints a line when the fault is there.
+"""A user who asks too much: `culprit.py SOCKET FAULT APP`, until it is killed. It prints a line when the fault is there.
 
 Each fault is one that a user without privileges can cause, with no more than the socket.
 """
@@ -103,7 +103,7 @@ def watches(path, app):
 
 @fault
 def silence(path, app):
-    hold(path, b"", 5000)
+    hold(path, b"", 1500)
 
 
 @fault
