@@ -27,11 +27,6 @@ public struct Journal: Sendable {
     self.destination = destination
   }
 
-  /// Whether entries go to the journal with their fields, and not as text.
-  public var isStructured: Bool {
-    if case .journal = destination { true } else { false }
-  }
-
   /// Writes `entry`, with the source location of the caller.
   ///
   /// Throws nothing, because there is no other place to report an error, and never waits for journald.

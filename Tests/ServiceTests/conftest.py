@@ -3,8 +3,10 @@
 BIN_DIR names the folder of refreshd and refreshctl; the default is the debug build.
 """
 
+import contextlib
 import os
 import pathlib
+import select
 import shutil
 import subprocess
 import sys
@@ -59,16 +61,33 @@ def anna(installed):
     return int(subprocess.run(["id", "-u", "anna"], check=True, capture_output=True, text=True).stdout)
 
 
+@contextlib.contextmanager
+def fifo(path):
+    """A new FIFO, open for both ends, so that neither waits for the other."""
+    os.mkfifo(path)
+    opened = os.open(path, os.O_RDWR | os.O_NONBLOCK)
+    try:
+        yield opened
+    finally:
+        os.close(opened)
+
+
 @pytest.fixture
-def log_in():
+def log_in(tmp_path):
     """Opens a session for a user, as a login does, and returns the unit to stop for its end."""
     units = []
 
     def start(user, kind="user"):
         unit = f"session-{len(units)}"
         command = ["systemd-run", "--quiet", "--collect", f"--unit={unit}", f"--uid={user}", "--property=PAMName=login"]
-        subprocess.run([*command, f"--setenv=XDG_SESSION_CLASS={kind}", "sleep", "infinity"], check=True, timeout=60)
-        units.append(unit)
+        with fifo(tmp_path / unit) as opened:
+            subprocess.run(
+                [*command, f"--setenv=XDG_SESSION_CLASS={kind}", f"--property=StandardOutput=file:{tmp_path / unit}",
+                 "sh", "-c", "echo; exec sleep infinity"], check=True, timeout=60,
+            )  # fmt: skip
+            units.append(unit)
+            # systemd answers before PAM has opened the session; the program runs after that.
+            assert select.select([opened], [], [], 60)[0], f"no session of {user} after 60 s"
         return unit
 
     yield start

@@ -21,7 +21,7 @@ struct CallerOrigin {
 
   /// Looks at a process of a user.
   func confinement(of process: pid_t, _ user: uid_t) -> CallerConfinement {
-    let information = "/proc/\(process)/root" + "/.flatpak-info"
+    let information = "/proc/\(process)/root/.flatpak-info"
     if readsRoots, let app = Self.flatpak(by: Self.start(of: information)) { return app }
     errno = 0
     let membership = SmallFiles.bytes(of: "/proc/\(process)/cgroup")

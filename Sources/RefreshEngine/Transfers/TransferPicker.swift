@@ -7,7 +7,7 @@ struct TransferPicker {
   /// The transfers of an app with one server that may run.
   private struct Lane {
     let server: String
-    /// The places of its user and its app in the counts.
+    /// The indices of its user and its app in the counts.
     let user: Int
     let app: Int
     var entries: ArraySlice<TransferQueue.Entry>
@@ -15,7 +15,7 @@ struct TransferPicker {
 
   private var lanes: [Lane] = []
   private var slots: TransferSlots
-  /// How many run of each user and of each app, by their places in the order of the lanes.
+  /// How many run of each user and of each app, by their indices.
   private var ofUser: [Int] = []
   private var ofApp: [Int] = []
 
@@ -33,7 +33,7 @@ struct TransferPicker {
     let given = queue.givenOfUser(owner)
     var (users, apps): ([UInt32: Int], [AppID: Int]) = ([:], [:])
     for (key, servers) in queue.lanes where mayRun(key) {
-      let (user, app) = (users.place(of: owner(key.app)), apps.place(of: key.app))
+      let (user, app) = (users.index(of: owner(key.app)), apps.index(of: key.app))
       if user == ofUser.count { ofUser.append(given[owner(key.app)] ?? 0) }
       if app == ofApp.count { ofApp.append(queue.givenOfApp[key.app] ?? 0) }
       for (server, entries) in servers where slots.has(server) {
@@ -105,9 +105,9 @@ extension TransferQueue {
 }
 
 extension Dictionary where Value == Int {
-  /// The place of a key: that which it has, or the next.
-  fileprivate mutating func place(of key: Key) -> Int {
-    if let place = self[key] { return place }
+  /// The index of a key: the one that it has, or the next.
+  fileprivate mutating func index(of key: Key) -> Int {
+    if let known = self[key] { return known }
     let next = count
     self[key] = next
     return next
