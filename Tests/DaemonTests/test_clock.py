@@ -17,8 +17,8 @@ from daemon import TODO
 SECOND = 1_000_000
 HOUR = 3600 * SECOND
 DAY = 24 * HOUR
-# The tolerance for reading two clocks and for the round trip of a call.
-ROUGHLY = 2 * SECOND
+# The tolerance for reading two clocks and for the round trip of a call on a busy machine.
+ROUGHLY = 10 * SECOND
 needs_root = pytest.mark.skipif(os.geteuid() != 0, reason="only root may make a time namespace")
 
 
@@ -86,17 +86,15 @@ def test_the_next_refresh_comes_when_it_would_have(daemon, wall, days):
     daemon.app(f"echo run > {events}", background_interval="1s")
     daemon.start(environment=wall.environment)
     events.line()
-    first = time.monotonic()
     daemon.wait_for_output("finished")
     daemon.settle()
     wall.set_off(days)
     daemon.tell("launched")
     events.line()
-    assert 0.9 <= time.monotonic() - first < 2
     daemon.wait_for_output("finished", times=2)
     daemon.settle()
     later, earlier = daemon.history()[:2]
-    assert abs(later["started_us"] - earlier["started_us"] - days * DAY) < ROUGHLY
+    assert 0.9 * SECOND <= later["started_us"] - earlier["started_us"] - days * DAY < ROUGHLY
 
 
 @pytest.mark.parametrize("days", STEPS)

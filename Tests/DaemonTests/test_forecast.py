@@ -62,7 +62,7 @@ def test_what_runs_is_taken_to_end_at_once(daemon):
     gate = daemon.pipe("gate")
     daemon.app(f"cat {gate}", background_interval="1h")
     daemon.start()
-    daemon.wait_for_output("started")
+    daemon.wait_for_output("started (interval)")
     assert daemon.show()["verdict"] == "refreshing"
     assert starts(forecast(daemon, hours=4)) == [(TODO, "interval")] * 4
     assert daemon.show()["verdict"] == "refreshing"

@@ -20,8 +20,9 @@ pytestmark = pytest.mark.skipif(os.geteuid() != 0, reason="only root may become 
 MANAGER, TRANSFERS = "org.refreshd.Manager", "org.refreshd.Transfers"
 ANNA, MALLORY = pwd.getpwnam("nobody").pw_uid, pwd.getpwnam("games").pw_uid
 STRANGER = 54321
-# The longest that another user's call may take, in seconds. On an idle machine it is 50 ms; tests run beside others.
-PATIENCE = 2.0
+# The longest that another user's call may take, in seconds. On an idle machine it is 50 ms, which `make chaos` holds;
+# here other tests run beside it, on a machine that may be slow.
+PATIENCE = 8.0
 
 
 @pytest.fixture
@@ -272,7 +273,7 @@ def test_a_call_that_changes_a_thousand_transfers_is_one_turn(house):
         ids = enqueue(house, MAIL, 3_000, hosts=1000)
         calls = [(f"{TRANSFERS}.SetPriority", {"ids": ids, "priority": number % 2}) for number in range(20)]
         _, span = raw(house, *calls[1])
-    assert span < 5
+    assert span < PATIENCE
     with hostile(house, MALLORY, "flood", 2, *calls):
         others_are_served(house)
 

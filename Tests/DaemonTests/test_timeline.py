@@ -29,7 +29,7 @@ def test_the_timeline_has_what_runs_and_what_waits(daemon):
     gate = daemon.pipe("gate")
     daemon.app(f"cat {gate}", background_interval="1h")
     daemon.start()
-    daemon.wait_for_output("started")
+    daemon.wait_for_output("started (interval)")
     daemon.call("Manager.Pause")
     daemon.app("exit 100", id=MAIL, background_interval="1h")
     daemon.call("Manager.Reload")
