@@ -1,10 +1,10 @@
 // Changes by the user that cannot be stored are taken back: the one place with the rule for each of them.
 
-/// What a change by the user replaced, where no other event brings it back.
+/// The state that a change by the user replaced, where no other event brings it back.
 public indirect enum Before: Hashable, Sendable {
-  /// What a skip replaced.
+  /// An app's state before a skip.
   case skip(AppID, until: Instant?, request: Request?)
-  /// What was learnt of an app, and the plan made from it.
+  /// The learners of an app, and the plan made from them.
   case learned(AppID, Learned?, planned: Instant?)
   /// An app that was erased.
   case app(AppID, AppState, Learned?)
