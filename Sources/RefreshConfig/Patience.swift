@@ -31,7 +31,7 @@ enum Patience {
   }
 }
 
-/// One question and its thread.
+/// A question and its thread.
 private final class Asked<Answer: Sendable>: @unchecked Sendable {
   // @unchecked: the variables are used with `lock` held, and nothing else is shared.
 

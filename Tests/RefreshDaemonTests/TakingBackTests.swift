@@ -23,14 +23,21 @@ import Testing
 
   /// Each change by a user, in the first moment of a hang, on an app or a transfer that it changes.
   @Test func everyChangeThatIsRefusedIsTakenBack() throws {
+    world.send(.foreground, of: todo)
+    world.scheduler.run(for: .seconds(1))
+    world.launcher.onEnd(try #require(world.launcher.started.last), TaskEnd(exit: .exited(0)))
+    daemon.handle(.observed(.network(Reading(Network(reach: .offline), source: "test"))))
+    world.scheduler.run(for: .seconds(1))
+    let later = OneShot(earliest: daemon.core.now + .hours(9), reason: "")
     let transfer = TransferID(1)
     let policy = TransferPolicy(
       session: TransferSession(app: todo, name: "default"), host: "example.org", enqueuedAt: daemon.core.now)
     daemon.handle(.enqueued([Enqueued(id: transfer, policy: policy)]))
     world.scheduler.run(for: .seconds(1))
     let changes: [Event] = [
-      .skipped(todo), .forgotten(todo), .disabled(todo, true), .scheduled(todo, OneShot(earliest: .zero, reason: "")),
-      .overridden(todo, Overrides()), .signalled(todo, .logout), .paused(.untilResumed),
+      .skipped(todo), .forgotten(todo), .disabled(todo, true), .scheduled(todo, later),
+      .overridden(todo, Overrides(backgroundInterval: .every(.seconds(7200)))), .signalled(todo, .logout),
+      .paused(.untilResumed),
       .transferPaused(transfer, true), .transferPrioritized(transfer, 7), .transferCancelled(transfer),
     ]
     for change in changes {
