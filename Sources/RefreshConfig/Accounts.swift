@@ -1,46 +1,95 @@
 @preconcurrency import Glibc
 
 /// The users and groups of this machine, each looked up once per load.
+///
+/// A lookup may ask a directory server (nsswitch.conf(5)), so each is a question that may not be answered.
 final class Accounts {
-  private var users: [String: Owner?] = [:]
-  private var groups: [String: UInt32?] = [:]
+  /// The answer to a question about a user or a group.
+  enum Answer<Found> {
+    case found(Found)
+    case missing
+    /// The user database has not answered.
+    case silent
+  }
+
+  /// Whether apps may run as other users, whose groups are needed then.
+  private let readsGroups: Bool
+  private var users: [String: Answer<Owner>] = [:]
+  private var groups: [String: Answer<UInt32>] = [:]
+
+  init(readsGroups: Bool) { self.readsGroups = readsGroups }
 
   /// The user with a login name or number.
-  func user(_ text: String) -> Owner? {
+  func user(_ text: String) -> Answer<Owner> {
     if let known = users[text] { return known }
-    let owner = Self.entry(passwd()) { record, buffer, size, found in
-      guard let uid = UInt32(text) else { return getpwnam_r(text, record, buffer, size, found) }
-      return getpwuid_r(uid, record, buffer, size, found)
-    } made: { record in
-      Owner(
-        uid: record.pw_uid, gid: record.pw_gid, name: String(cString: record.pw_name),
-        home: String(cString: record.pw_dir))
+    let answer = Self.ask("user \(text)") {
+      Self.entry(passwd()) { record, buffer, size, found in
+        guard let uid = UInt32(text) else { return getpwnam_r(text, record, buffer, size, found) }
+        return getpwuid_r(uid, record, buffer, size, found)
+      } made: { record in
+        Owner(
+          uid: record.pw_uid, gid: record.pw_gid, name: String(cString: record.pw_name),
+          home: String(cString: record.pw_dir))
+      }
     }
-    users[text] = .some(owner)
-    return owner
+    let whole: Answer<Owner> =
+      if case .found(let owner) = answer, readsGroups { .found(withGroups(owner)) } else { answer }
+    users[text] = whole
+    return whole
+  }
+
+  private func withGroups(_ owner: Owner) -> Owner {
+    let (name, gid) = (owner.name, owner.gid)
+    let groups = Patience.ask(about: "the groups of \(name)") { Self.groups(of: name, gid) }
+    return Owner(uid: owner.uid, gid: gid, name: name, home: owner.home, groups: groups)
   }
 
   /// The user with a number; a user without an entry gets the number as its name.
   ///
   /// A container may run as a user that is missing from its `passwd(5)`.
   func user(numbered uid: UInt32) -> Owner {
-    if let known = user("\(uid)") { return known }
-    let owner = Owner(uid: uid, gid: uid == geteuid() ? getegid() : uid, name: "\(uid)", home: "/")
-    users["\(uid)"] = .some(owner)
+    if case .found(let known) = user("\(uid)") { return known }
+    let gid = uid == geteuid() ? getegid() : uid
+    let owner = Owner(uid: uid, gid: gid, name: "\(uid)", home: "/", groups: [gid])
+    users["\(uid)"] = .found(owner)
     return owner
   }
 
   /// The number of the group with a name or number.
-  func group(_ text: String) -> UInt32? {
+  func group(_ text: String) -> Answer<UInt32> {
     if let known = groups[text] { return known }
-    let gid = Self.entry(Glibc.group()) { record, buffer, size, found in
-      guard let gid = UInt32(text) else { return getgrnam_r(text, record, buffer, size, found) }
-      return getgrgid_r(gid, record, buffer, size, found)
-    } made: { record in
-      record.gr_gid
+    let answer = Self.ask("group \(text)") {
+      Self.entry(Glibc.group()) { record, buffer, size, found in
+        guard let gid = UInt32(text) else { return getgrnam_r(text, record, buffer, size, found) }
+        return getgrgid_r(gid, record, buffer, size, found)
+      } made: { record in
+        record.gr_gid
+      }
     }
-    groups[text] = .some(gid)
-    return gid
+    groups[text] = answer
+    return answer
+  }
+
+  private static func ask<Found: Sendable>(
+    _ subject: String, _ question: @escaping @Sendable () -> Found?
+  ) -> Answer<Found> {
+    switch Patience.ask(about: subject, question) {
+    case .some(.some(let found)): .found(found)
+    case .some(.none): .missing
+    case .none: .silent
+    }
+  }
+
+  /// All groups of a user, including the own one, as initgroups(3) sets them.
+  private static func groups(of name: String, _ gid: gid_t) -> [gid_t] {
+    var groups = [gid_t](repeating: 0, count: 32)
+    var count = Int32(groups.count)
+    while getgrouplist(name, gid, &groups, &count) < 0 {
+      // The count is now the needed size. If a group was added just now, the loop runs once more.
+      groups = [gid_t](repeating: 0, count: max(Int(count), groups.count * 2))
+      count = Int32(groups.count)
+    }
+    return Array(groups.prefix(Int(count)))
   }
 
   /// Calls one of the `get…_r` functions with a buffer that grows until the entry fits (`getpwnam(3)`).

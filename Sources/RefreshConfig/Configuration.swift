@@ -17,6 +17,8 @@ public struct Configuration: Hashable, Sendable {
   public var transfers: TransferSettings
   /// The mistakes in the files of the apps that are held; none in a configuration that was read as a whole.
   public var held: [Problem]
+  /// The files that cannot be read and of which nothing says which apps they are of; their mistakes are in ``held``.
+  public var unnamed: [UnnamedFile] = []
 
   /// Makes a configuration; `apps` are sorted by id.
   public init(

@@ -34,6 +34,7 @@ private struct ReadFiles {
   /// The mistakes of the apps' files.
   private(set) var problemsOfApps: [Problem] = []
   private var apps: [AppID: AppConfiguration] = [:]
+  private var unnamed: [UnnamedFile] = []
   /// Where each app has its id, for the message about a second one.
   private var locations: [AppID: String] = [:]
   private let context: LoadContext
@@ -50,24 +51,41 @@ private struct ReadFiles {
     }
     for file in sources.appFiles(&problems) {
       do throws(Problem) {
-        if let entries = try file.read() { add(AppFile(file, entries, in: context)) }
+        if let entries = try file.read() { add(AppFile(file, entries, in: context), from: file) }
       } catch {
         problemsOfApps.append(error)
-        if let id = file.idOfName, apps[id] == nil { apps[id] = .unusable(id, file, error, in: context) }
+        guard let id = file.idOfName else {
+          note(unnamed: file, error)
+          continue
+        }
+        if apps[id] == nil { apps[id] = .unusable(id, file, error, in: context) }
       }
     }
   }
 
-  /// The configuration, with the apps held whose files have mistakes.
-  var configuration: Configuration {
-    Configuration(
-      limits: context.limits, apps: apps.values.sorted { $0.id < $1.id }, sessions: context.sessions,
-      launcher: context.launcher, transfers: context.transfers, held: ConfigurationError(problemsOfApps).problems)
+  private mutating func note(unnamed file: ConfigurationFile, _ problem: Problem) {
+    var policy = context.defaults.policy
+    policy.tasks = []
+    policy.owner = Owner.unknown.uid
+    policy.unusable = problem.description
+    unnamed.append(UnnamedFile(policy: policy, folder: context.interner.intern(file.folder), name: file.name))
   }
 
-  private mutating func add(_ file: AppFile) {
+  /// The configuration, with the apps held whose files have mistakes.
+  var configuration: Configuration {
+    var configuration = Configuration(
+      limits: context.limits, apps: apps.values.sorted { $0.id < $1.id }, sessions: context.sessions,
+      launcher: context.launcher, transfers: context.transfers, held: ConfigurationError(problemsOfApps).problems)
+    configuration.unnamed = unnamed
+    return configuration
+  }
+
+  private mutating func add(_ file: AppFile, from source: ConfigurationFile) {
     problemsOfApps += file.problems
-    guard let app = file.app else { return }
+    guard let app = file.app else {
+      if let problem = file.problems.first { note(unnamed: source, problem) }
+      return
+    }
     guard let first = apps[app.id] else {
       locations[app.id] = file.idLine.map { "\(app.file):\($0)" }
       return apps[app.id] = app

@@ -3,7 +3,7 @@ import RefreshEngine
 /// The state of one load of a configuration: the limits and defaults for apps, and the values found so far.
 final class LoadContext {
   let reader: Reader
-  let accounts = Accounts()
+  let accounts: Accounts
   let programs: Programs
   var interner = Interner()
   var limits = Limits()
@@ -16,6 +16,7 @@ final class LoadContext {
 
   init(reader: Reader) {
     self.reader = reader
+    accounts = Accounts(readsGroups: reader.canChangeUser)
     programs = Programs(reader.isProgram)
   }
 
@@ -44,10 +45,16 @@ final class LoadContext {
 
   /// The owner with that name or number, if the daemon can run commands as that user.
   func owner(_ text: String) throws(Unreadable) -> Owner {
-    guard let owner = accounts.user(text) else {
+    let owner: Owner
+    switch accounts.user(text) {
+    case .found(let user): owner = user
+    case .missing:
       throw Unreadable(
         "cannot find a user \(quoted(text)) on this machine", remedy: "write the name or number of one of /etc/passwd")
+    case .silent: throw .unanswered("the user \(quoted(text))")
     }
+    // systemd looks them up itself, and another launcher is not known before the start.
+    if owner.groups == nil, launcher == .spawn { throw .unanswered("the groups of \(quoted(text))") }
     guard owner.uid == reader.uid || reader.canChangeUser else {
       throw Unreadable(
         "cannot run an app of \(quoted(text)): this daemon runs the apps of "
@@ -59,9 +66,13 @@ final class LoadContext {
 
   /// The group with that name or number, if the daemon can run commands in it.
   func group(_ text: String) throws(Unreadable) -> UInt32 {
-    guard let gid = accounts.group(text) else {
+    let gid: UInt32
+    switch accounts.group(text) {
+    case .found(let group): gid = group
+    case .missing:
       throw Unreadable(
         "cannot find a group \(quoted(text)) on this machine", remedy: "write the name or number of one of /etc/group")
+    case .silent: throw .unanswered("the group \(quoted(text))")
     }
     guard reader.canChangeUser || gid == accounts.user(numbered: reader.uid).gid else {
       throw Unreadable(
@@ -93,5 +104,14 @@ final class LoadContext {
       directory: context.directory.map { interner.intern(owner.path(of: $0)) },
       environment: interner.intern(context.environmentList), group: settings.group,
       builtIn: builtIn.map { BuiltIn($0.file.resolved(for: owner, &interner), $0.work) })
+  }
+}
+
+extension Unreadable {
+  /// The user database, such as a directory server, has not said anything about a user or a group.
+  fileprivate static func unanswered(_ subject: String) -> Unreadable {
+    Unreadable(
+      "cannot look up \(subject): the user database has not answered for \(Patience.bound.components.seconds) s",
+      remedy: "see that getent passwd answers; the file is read again then")
   }
 }

@@ -10,13 +10,16 @@ public final class Owner: Hashable, Sendable {
   public let name: String
   /// The user's home directory.
   public let home: String
+  /// All groups of the user, the own one included, as initgroups(3) sets them; nil if the user database did not answer.
+  public let groups: [UInt32]?
 
   /// Makes an owner of its parts.
-  public init(uid: UInt32, gid: UInt32, name: String, home: String) {
+  public init(uid: UInt32, gid: UInt32, name: String, home: String, groups: [UInt32]? = []) {
     self.uid = uid
     self.gid = gid
     self.name = name
     self.home = home
+    self.groups = groups
   }
 
   /// The absolute path of one that may begin with `~/`.
@@ -28,6 +31,7 @@ public final class Owner: Hashable, Sendable {
   public static func == (left: Owner, right: Owner) -> Bool {
     left === right
       || (left.uid, left.gid, left.name, left.home) == (right.uid, right.gid, right.name, right.home)
+        && left.groups == right.groups
   }
 
   /// Hashes the user's number.

@@ -53,8 +53,7 @@ struct SecretWarnings {
         "url", in: file, "cannot keep \(secret) from others on the way to \(url.host) by http://",
         remedy: "write https://, unless you trust that network")
     }
-    var status = stat()
-    if url.hasLogin, stat(file, &status) == 0, status.st_mode & 0o004 != 0 {
+    if url.hasLogin, let mode = Self.mode(of: file), mode & 0o004 != 0 {
       warn(
         "url", in: file, "cannot keep a password in a file that all may read",
         remedy: "write it into a credential_file with mode 0600")
@@ -63,11 +62,20 @@ struct SecretWarnings {
 
   /// Looks at the mode of a file with secrets; a name without a slash is a credential, which systemd protects.
   private mutating func look(at path: String?, _ key: String, forbidden: mode_t, in file: String) {
-    var status = stat()
-    guard let path, path.hasPrefix("/"), stat(path, &status) == 0, status.st_mode & forbidden != 0 else { return }
+    guard let path, path.hasPrefix("/"), let mode = Self.mode(of: path), mode & forbidden != 0 else { return }
     warn(
       key, in: file, "cannot use \(quoted(path)): it holds secrets and others may read it",
       remedy: "take that from it with chmod \(forbidden & 0o070 == 0 ? "o-rwx" : "go-rwx")")
+  }
+
+  /// The mode of a file; nil if it has none, or its file system does not answer.
+  private static func mode(of path: String) -> mode_t? {
+    let folder = path.lastIndex(of: "/").map { path[..<$0] } ?? ""
+    let mode = Patience.ask(about: "files in \(folder)/") {
+      var status = stat()
+      return stat(path, &status) == 0 ? mode_t?.some(status.st_mode) : nil
+    }
+    return mode ?? nil
   }
 
   private mutating func warn(_ key: String, in file: String, _ message: String, remedy: String) {

@@ -8,6 +8,8 @@ public struct Decision: Hashable, Sendable {
   public var waited: [WaitRecord] = []
   /// The apps of which nothing is to be kept.
   public var erased: Set<AppID> = []
+  /// The apps that are not to be erased after all.
+  public var kept: Set<AppID> = []
   /// The apps of which more was learnt, to be saved.
   public var learned: Set<AppID> = []
   /// The apps that the user has brought to the foreground, for the history.

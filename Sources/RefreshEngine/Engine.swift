@@ -208,6 +208,7 @@ public struct Engine: Sendable {
     case .skipped(let id): skip(id, &turn)
     case .forgotten(let id): forget(id, &turn)
     case .erased(let id): erase(id, &turn)
+    case .restored(let before): restore(before, &turn)
     case .paused(let pause): setPause(pause, &turn)
     case .observed(let observation): observe(observation, &turn)
     case .resumed: resume(&turn)

@@ -29,6 +29,8 @@ public enum Event: Hashable, Sendable {
   case forgotten(AppID)
   /// Everything about an app that is out of the configuration is to be forgotten.
   case erased(AppID)
+  /// A change by the user could not be stored, and what it replaced comes back (``Engine/undo(of:)``).
+  case restored(Before)
   /// The user pauses all apps, or ends the pause.
   case paused(Pause?)
   /// A condition of the machine has changed or become known.

@@ -77,6 +77,8 @@ final class Tables {
     }
     return try database.transaction(to: .save) { () throws(StoreError) in
       try clock.save(SavedClock(clock: now, start: start))
+      // First, because a file may name an app again that was erased a moment before.
+      for app in batch.removed { try removal.remove(app) }
       for (app, state) in batch.states { try apps.save(state, of: app) }
       for app in batch.apps where batch.states[app] == nil { try apps.add(app) }
       if let state = batch.device { try device.save(SavedDevice(state)) }
@@ -94,7 +96,6 @@ final class Tables {
         for (url, validator) in remembered { try validators.save(validator, of: app, url) }
       }
       let known = try save(batch.pushes, clock: now)
-      for app in batch.removed { try removal.remove(app) }
       return known
     }
   }

@@ -11,7 +11,7 @@ import time
 
 import pytest
 
-from client import fails
+from client import answers, fails
 from daemon import MAIL, TODO
 from waiting import Bound, wait_for
 
@@ -171,3 +171,48 @@ def test_a_refresh_that_was_refused_is_not_scheduled(daemon, disk):
     disk.answer()
     daemon.settle()
     assert daemon.show()["holds"][0]["name"] == "never"
+
+
+def test_changes_in_the_first_moment_of_a_hang_are_taken_back(daemon, disk):
+    daemon.app("exit 100", background_interval="5h")
+    daemon.start(environment=disk.environment)
+    daemon.refresh()
+    daemon.call("Manager.Set", apps=[TODO], background_interval="4h")
+    (transfer,) = daemon.call(
+        "Transfers.Enqueue", app=TODO,
+        transfers=[{"url": "http://127.0.0.1:9/file", "path": str(daemon.directory / "file"), "network": "unmetered"}],
+    )["ids"]  # fmt: skip
+    before = [daemon.show(), daemon.call("Transfers.List")]
+    changes = [
+        ("Manager.Skip", {"apps": [TODO]}), ("Manager.Reset", {"apps": [TODO]}),
+        ("Transfers.Cancel", {"ids": [transfer]}), ("Transfers.Pause", {"ids": [transfer]}),
+    ]  # fmt: skip
+    disk.mark.touch()
+    clients = [daemon.client.send((f"org.refreshd.{method}", fields)) for method, fields in changes]
+    for client in clients:
+        assert answers(client)[0]["error"] == "org.refreshd.NotStored"
+        client.close()
+    assert [daemon.show(), daemon.call("Transfers.List")] == before
+    disk.answer()
+    daemon.settle()
+    assert [daemon.show(), daemon.call("Transfers.List")] == before
+
+
+def test_a_start_that_waited_for_the_disk_is_as_long_as_its_processes(daemon, disk):
+    daemon.app("exit 0")
+    daemon.start(environment=disk.environment)
+    disk.hang()
+    connection = daemon.client.send(("org.refreshd.Manager.Run", {"app": TODO}))
+    bound = Bound()
+    while not daemon.call("Manager.Why", app=TODO)["why"].get("running"):
+        assert bound.left
+    with fails("org.refreshd.NotStored"):
+        daemon.call("Manager.Disable", apps=[MAIL])
+    begin = time.time()
+    disk.answer()
+    assert answers(connection)
+    connection.close()
+    refresh = daemon.history()[0]
+    # The wall clock of the daemon may differ by the tenth of a second after which a step counts.
+    assert refresh["started_us"] >= (begin - 0.5) * 1_000_000, "it starts when its first process does"
+    assert refresh["duration_us"] <= (time.time() - begin + 0.5) * 1_000_000, "the wait is no part of it"

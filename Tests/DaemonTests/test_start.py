@@ -4,6 +4,7 @@ import os
 import pathlib
 import socket
 import subprocess
+import time
 
 import pytest
 
@@ -118,8 +119,9 @@ def test_a_held_app_keeps_what_is_known_of_it(daemon):
     daemon.restart()
     assert daemon.show()["holds"][0]["name"] == "misconfigured"
     assert len(daemon.history()) == 1
-    with fails("org.refreshd.Manager.BadConfiguration"):
-        daemon.call("Manager.Reload")
+    held = daemon.call("Manager.Reload")["held"]
+    assert len(held) == 1 and held[0]["key"] == "task.run"
+    assert daemon.show()["holds"][0]["name"] == "misconfigured"
     program.write_text("#!/bin/sh\nexit 100\n")
     program.chmod(0o755)
     daemon.call("Manager.Reload")
@@ -127,6 +129,32 @@ def test_a_held_app_keeps_what_is_known_of_it(daemon):
     assert "held" not in daemon.status()["configuration"]
     daemon.refresh()
     assert len(daemon.history()) == 2
+
+
+def test_an_app_whose_file_cannot_be_read_is_kept_though_the_file_has_another_name(daemon):
+    """Nothing says whose file it is, so no app that it may be of counts as taken out."""
+    daemon.app("exit 100", id="org.example.mail")
+    daemon.app("exit 100")
+    other = daemon.file().with_name("my-app.toml")
+    daemon.file().rename(other)
+    daemon.start()
+    daemon.refresh()
+    daemon.call("Manager.Disable", apps=[TODO])
+    later = int(time.time() + 3600) * 1_000_000
+    daemon.call("Manager.Schedule", app="org.example.mail", earliest_us=later)
+    text = other.read_text()
+    other.write_text("id = ")
+    daemon.restart()
+    for _ in range(2):
+        why = daemon.call("Manager.Why", app=TODO)["why"]
+        assert "my-app.toml" in str(why["holds"]) and why["is_disabled"]
+        assert len(daemon.history()) == 1
+        assert len(daemon.call("Manager.List")["apps"]) == 2
+        daemon.call("Manager.Reload")
+    other.write_text(text)
+    daemon.call("Manager.Reload")
+    assert daemon.show()["holds"][0]["name"] == "disabled"
+    assert len(daemon.history()) == 1 and "held" not in daemon.status()["configuration"]
 
 
 def test_check_says_every_mistake_and_starts_nothing(daemon):

@@ -98,6 +98,20 @@ def test_a_large_packet_that_is_no_message_is_named(running, small):
     running.wait_for_output("more than max_packet (8192)")
 
 
+@pytest.mark.parametrize("small", [{"versions": [V311]}, {"versions": [V5]}], indirect=True, ids=["3.1.1", "5"])
+@pytest.mark.parametrize("quality", [0, 1])
+def test_a_message_with_a_topic_above_the_bound_is_lost_alone(running, small, app, quality):
+    body = text("test/" + "t" * 65_000) + b"\0\7" * quality + b"\0{}"
+    small.send_bytes(packet(PUBLISH << 4 | quality << 1, body))
+    if quality:
+        small.wait_for_acknowledgement()
+        assert small.acknowledged == [7]
+    small.send(TOPIC, push("next"), 2)
+    assert app.ids() == ["next"]
+    running.wait_for_count("broker", received=2, refused=1)
+    assert len(small.connects) == (1 if V5 in small.versions else 2), "the connection is not lost"
+
+
 @pytest.mark.bound(120)
 @pytest.mark.parametrize("small", [{"versions": [V311]}, {"versions": [V5]}], indirect=True, ids=["3.1.1", "5"])
 def test_the_largest_message_of_mqtt_costs_no_memory_and_is_not_sent_again(running, small, ntfy, app):

@@ -69,12 +69,36 @@ import Testing
   }
 
   @Test func aReloadOfABadFileStaysAllOrNothing() throws {
-    try world.directory.write("apps.d/org.example.todo.toml", Self.file("org.example.todo", "/bin/false"))
+    try world.directory.write("apps.d/org.example.todo.toml", Self.file("org.example.todo", "/bin/missing"))
+    try world.directory.write("apps.d/org.example.mail.toml", Self.file("org.example.mail", "/bin/true"))
     var problems: [[Problem]] = []
     world.daemon.reload { problems.append($0) }
-    #expect(problems.map(\.count) == [1])
+    #expect(problems.map { $0.map(\.file) } == [["\(world.directory.path)/apps.d/org.example.todo.toml"]])
     let others = world.daemon.core.configuration[todo]?.commands.map(\.arguments)
     #expect(others == [["/bin/true"]])
     #expect(isHeld(mail) != nil)
+  }
+
+  @Test func aReloadPutsOtherFilesInForceWhileAnAppStaysHeld() throws {
+    try world.directory.write("apps.d/org.example.todo.toml", Self.file("org.example.todo", "/bin/false"))
+    var problems: [[Problem]] = []
+    world.daemon.reload { problems.append($0) }
+    #expect(problems == [[]])
+    #expect(world.daemon.core.configuration[todo]?.commands.map(\.arguments) == [["/bin/false"]])
+    #expect(isHeld(mail) != nil && world.daemon.core.configuration.held.count == 1)
+  }
+
+  @Test func aReloadOfADiskThatDoesNotAnswerEnds() throws {
+    world.files.isAnswering = false
+    var problems: [[Problem]] = []
+    world.daemon.reload { problems.append($0) }
+    world.daemon.files.problems { problems.append($0) }
+    world.scheduler.run(for: .seconds(29))
+    #expect(problems.isEmpty)
+    world.scheduler.run(for: .seconds(2))
+    #expect(problems.count == 2 && problems.allSatisfy { "\($0)".contains("has not answered for 30 s") })
+    #expect(world.files.givenUp >= 2)
+    world.daemon.files.problems { problems.append($0) }
+    #expect(problems.count == 3, "no more threads are given up")
   }
 }

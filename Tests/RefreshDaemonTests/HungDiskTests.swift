@@ -7,7 +7,7 @@ import Testing
 
 /// The whole daemon in virtual time, with a disk that does not answer.
 @Suite struct HungDiskTests {
-  private static func file(_ id: String) -> String {
+  static func file(_ id: String) -> String {
     """
     id = "\(id)"
     foreground_interval = "1h"
@@ -75,26 +75,25 @@ import Testing
   @Test func aSwitchIsRefusedAfterEightSecondsAndUndone() throws {
     hang()
     var answers: [String] = []
-    func ask(_ name: String, _ event: Event, undo: Event) {
+    func ask(_ name: String, _ event: Event) {
       daemon.handleDurably([event]) { problem in
         answers.append("\(name) \(problem?.code == .unanswered)")
-        if problem != nil { daemon.handle(undo) }
       }
     }
-    ask("disable", .disabled(todo, true), undo: .disabled(todo, false))
-    ask("enable", .disabled(todo, false), undo: .disabled(todo, true))
+    ask("disable", .disabled(todo, true))
+    ask("enable", .disabled(todo, false))
     world.scheduler.run(for: .seconds(6))
     #expect(answers.isEmpty)
     world.scheduler.run(for: .seconds(2))
     #expect(answers == ["enable true", "disable true"], "what was changed last is undone first")
     #expect(daemon.core.engine.state(of: todo)?.isDisabled == false)
-    ask("again", .disabled(todo, true), undo: .disabled(todo, false))
+    ask("again", .disabled(todo, true))
     #expect(answers.last == "again true", "nobody waits for a disk that is known to hang")
     world.store.isPrompt = true
     world.store.finish()
     world.scheduler.run(for: .seconds(1))
     #expect(world.store.saved.last?.states[todo]?.isDisabled == false, "the disk has what is true")
-    ask("then", .disabled(todo, true), undo: .disabled(todo, false))
+    ask("then", .disabled(todo, true))
     world.scheduler.run(for: .seconds(1))
     #expect(answers.last == "then false")
   }
@@ -103,11 +102,7 @@ import Testing
     world.store.isPrompt = false
     var answers: [Bool] = []
     func disable() {
-      let before = daemon.core.engine.state(of: todo)?.isDisabled ?? false
-      daemon.handleDurably([.disabled(todo, true)]) { problem in
-        answers.append(problem == nil)
-        if problem != nil { daemon.handle(.disabled(todo, before)) }
-      }
+      daemon.handleDurably([.disabled(todo, true)]) { problem in answers.append(problem == nil) }
     }
     disable()
     world.scheduler.run(for: .seconds(1))
@@ -129,16 +124,30 @@ import Testing
   @Test func aChangeThatTheDiskHadIsUndoneThereToo() throws {
     world.store.isPrompt = false
     var isRefused = false
-    daemon.handleDurably([.disabled(todo, true)]) { problem in
-      isRefused = problem != nil
-      if problem != nil { daemon.handle(.disabled(todo, false)) }
-    }
+    daemon.handleDurably([.disabled(todo, true)]) { problem in isRefused = problem != nil }
     world.scheduler.run(for: .seconds(9))
     #expect(isRefused)
     world.store.isPrompt = true
     world.store.finish()
     world.scheduler.run(for: .seconds(1))
     #expect(world.store.saved.suffix(2).map { $0.states[todo]?.isDisabled } == [true, false])
+  }
+
+  @Test func theWaitForTheDiskIsNoPartOfARefresh() throws {
+    world.store.isPrompt = false
+    world.send(.foreground, of: todo)
+    world.scheduler.run(for: .seconds(300))
+    world.store.isPrompt = true
+    world.store.finish()
+    let key = try #require(world.launcher.started.first)
+    let begin = daemon.core.now
+    world.scheduler.run(for: .seconds(4))
+    world.launcher.onEnd(key, TaskEnd(exit: .exited(0)))
+    world.scheduler.run(for: .seconds(1))
+    let record = try #require(world.store.saved.flatMap(\.records).last)
+    #expect(record.startedAt == begin && record.startedAt.duration(to: record.endedAt) == .seconds(4))
+    let state = try #require(daemon.core.engine.state(of: todo))
+    #expect(state.freshAt == begin && state.lastStart == begin)
   }
 
   @Test func aRefusedPushIsForgottenOnTheDiskAndAnEarlierOneIsNot() throws {

@@ -104,7 +104,7 @@ extension LauncherTests {
     }
 
     @Test func aTaskRunsAsItsOwner() throws {
-      let nobody = Owner(uid: 65534, gid: 65534, name: "nobody", home: "/")
+      let nobody = Owner(uid: 65534, gid: 65534, name: "nobody", home: "/", groups: [65534])
       let task = try launch(["/usr/bin/id"], owner: nobody)
       let (end, lines) = try Stage.play(task)
       if geteuid() == 0 {

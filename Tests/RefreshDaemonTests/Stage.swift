@@ -20,6 +20,8 @@ final class Stage {
   /// Called for each end, after it was added to ``ends``.
   var onEnd: (TaskKey) -> Void = { _ in }
   private var awaited = 0
+  /// Goes off when no task has ended for a long time: many tasks take as long as a busy machine lets them.
+  private var bound: TimerSource?
 
   init(trees: (EventLoop) throws -> any ProcessTrees = { try SubreaperTrees(on: $0, socket: Stage.socket) }) throws {
     loop = try EventLoop()
@@ -32,21 +34,24 @@ final class Stage {
       #expect(ends[key] == nil, "a task ends once")
       ends[key] = end
       onEnd(key)
+      postpone()
       awaited -= 1
       if awaited == 0 { loop.exit(0) }
     }
   }
 
+  private func postpone() { bound?.arm(at: EventLoop.bootMicroseconds() + 30_000_000, accuracy: 1) }
+
   /// Starts the tasks, and runs the loop until all have ended.
   func play(_ launches: [TaskLaunch]) throws {
     awaited = launches.count
-    let bound = try loop.timer { [loop] in loop.exit(1) }
-    bound.arm(at: EventLoop.bootMicroseconds() + 30_000_000, accuracy: 1)
+    bound = try loop.timer { [loop] in loop.exit(1) }
     for launch in launches { launcher.start(launch) }
+    postpone()
     #expect(ends.isEmpty, "nothing is called back from inside start")
     let code = try loop.run()
-    withExtendedLifetime(bound) {}
-    try #require(code == 0, "all tasks end within 30 s")
+    bound = nil
+    try #require(code == 0, "a task ends at least every 30 s")
   }
 
   /// The process ids that a task has printed.

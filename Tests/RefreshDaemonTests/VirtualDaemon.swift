@@ -134,7 +134,6 @@ final class MemoryLauncher: Launcher {
   func terminate(_ key: TaskKey) { terminated.append(key) }
   func kill(_ key: TaskKey) { killed.append(key) }
   func processes(of key: TaskKey) -> [Int32] { [4711] }
-  func forgetUsers() {}
   func forget(_ apps: Set<AppID>) {}
   func adopt(_ left: [LeftTask], stored: [PassedDescriptor]) -> [TaskKey: FoundTask] { [:] }
   func clean(leftFrom refreshes: Set<RefreshID>) {}
@@ -175,16 +174,19 @@ final class MemoryFiles: ConfigurationFiles {
 
   init(_ settings: DaemonSettings) { self.settings = settings }
 
-  func read(then answer: @escaping (Result<Configuration, ConfigurationError>) -> Void) {
-    if let next { return answer(.success(next)) }
-    answer(Result { () throws(ConfigurationError) in try .load(from: settings.sources, as: settings.reader) })
-  }
+  /// Whether questions are answered.
+  var isAnswering = true
+  private(set) var givenUp = 0
 
-  func readAtStart(then answer: @escaping (Result<Configuration, ConfigurationError>) -> Void) {
+  func read(then answer: @escaping (Result<Configuration, ConfigurationError>) -> Void) {
+    guard isAnswering else { return }
+    if let next { return answer(.success(next)) }
     answer(Result { () throws(ConfigurationError) in try .loadAtStart(from: settings.sources, as: settings.reader) })
   }
 
-  func problems(then answer: @escaping ([Problem]) -> Void) { answer([]) }
+  func problems(then answer: @escaping ([Problem]) -> Void) { if isAnswering { answer([]) } }
+
+  func giveUp() { givenUp += 1 }
 }
 
 /// A directory that is removed with its last reference.

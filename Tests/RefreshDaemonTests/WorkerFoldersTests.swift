@@ -20,7 +20,7 @@ struct WorkerFoldersTests {
   }
 
   @Test func aFolderThatTheManagerCannotOpenIsWrittenWithoutAView() {
-    var folders = WorkerFolders()
+    let folders = WorkerFolders()
     #expect(folders.confinement(to: "/a").writes == .folders(["/a"]))
     #expect(folders.confinement(to: nil).writes == .folders([]))
     folders.noteFailedStart(in: "/a", TaskEnd(exit: .exited(75)))

@@ -198,6 +198,7 @@ import Testing
       11s transfer 1
       12s enqueue 3 todo network=any session=other
       13s cancel-transfer 3
+      13s report 3 stopped
       14s transfer 3
       15s end
       """,
@@ -212,6 +213,7 @@ import Testing
         10s start 1-1 todo (transfer default)
         11s end 1-1 todo new-data
         11s transfer 1: ended cancelled
+        13s stop-transfer 3 todo (cancelled)
         13s start 1-2 todo (transfer other)
         14s end 1-2 todo new-data
         14s transfer 3: ended cancelled

@@ -53,7 +53,7 @@ extension Bystander {
     case .pushed: break
     case .several(let events): for event in events { hear(event, at: now) }
     case .enqueued, .transferPaused, .transferCancelled, .transferPrioritized, .transferReported, .transferFetched,
-      .transferMoved, .roomFound:
+      .transferMoved, .roomFound, .restored:
       break
     }
   }

@@ -51,7 +51,7 @@ extension Event {
     case .paused, .observed, .resumed, .zoneChanged: nil
     case .survived, .suspending, .freshFor, .began: nil
     case .enqueued, .transferPaused, .transferCancelled, .transferPrioritized, .transferReported, .transferFetched,
-      .transferMoved, .roomFound, .several:
+      .transferMoved, .roomFound, .several, .restored:
       nil
     case .configured, .completed, .taskEnded, .retryAfter, .clockStepped, .stopped, .wokeUp: nil
     }

@@ -76,6 +76,27 @@ struct MQTTPacketTests {
     #expect(try buffer.append([0xd0, 0]).count == 1)
   }
 
+  /// The number stands behind the topic, before, at and after the end of what is kept, and the bytes come in parts.
+  @Test(arguments: [58, 60, 61, 62, 63, 64, 65, 300]) func aTopicAboveTheBoundCostsItsMessageAlone(topic: Int) throws {
+    let body =
+      [UInt8(topic >> 8), UInt8(topic & 0xff)] + [UInt8](repeating: 97, count: topic) + [1, 2] + Array("rest".utf8)
+    let packet = [0x32, UInt8(body.count & 0x7f | 0x80), UInt8(body.count >> 7)] + body
+    for part in [1, 2, 7, 1000] {
+      var buffer = MQTTPacketBuffer(limit: 64)
+      var found: [MQTTPacketBuffer.Packet] = []
+      for start in stride(from: 0, to: packet.count, by: part) {
+        found += try buffer.append(Array(packet[start..<min(start + part, packet.count)]))
+      }
+      guard case .message(let message)? = try found.map({ try MQTTArrival($0, version: .v311, largest: 16) }).first
+      else {
+        Issue.record("the packet is no message")
+        return
+      }
+      #expect(message.packet == 0x0102 && message.hasLongTopic == (topic > 60), "\(topic) \(part)")
+      #expect((found.first?.body.count ?? 0) <= 64 && (found.first?.number.count ?? 0) <= 2)
+    }
+  }
+
   @Test func aPayloadThatIsTooLargeIsNotCopied() throws {
     let sizes = try [16, 17].map { size in
       let bytes = [0x30, UInt8(size + 4), 0, 1, 97, 0] + [UInt8](repeating: 120, count: size)

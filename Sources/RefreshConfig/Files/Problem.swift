@@ -48,6 +48,9 @@ public struct ConfigurationError: Error, Hashable, Sendable, CustomStringConvert
   /// A line for each problem.
   public var description: String { problems.map(\.description).joined(separator: "\n") }
 
+  /// Makes an error of one problem.
+  public init(_ problem: Problem) { problems = [problem] }
+
   /// Makes an error of problems, and sorts them by file and line.
   init(_ problems: [Problem]) {
     self.problems = problems.enumerated().sorted { left, right in

@@ -43,7 +43,7 @@ extension Configuration {
     } catch {
       problems += error.problems
     }
-    let home = Accounts().user(numbered: reader.uid).home
+    let home = Accounts(readsGroups: false).user(numbered: reader.uid).home
     do throws(ConfigurationError) {
       let push = try PushConfiguration.load(from: sources, home: home)
       if let file = sources.file(named: "push.toml") { secrets.look(at: push, in: file.path) }

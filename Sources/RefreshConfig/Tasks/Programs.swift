@@ -5,10 +5,10 @@ final class Programs {
   /// The path is fixed, so that a file means the same whatever environment the daemon starts in.
   static let searchPath = ["/usr/local/sbin", "/usr/local/bin", "/usr/sbin", "/usr/bin"]
 
-  private let isProgram: (String) -> Bool
+  private let isProgram: @Sendable (String) -> Bool
   private var found: [String: String?] = [:]
 
-  init(_ isProgram: @escaping (String) -> Bool) {
+  init(_ isProgram: @escaping @Sendable (String) -> Bool) {
     self.isProgram = isProgram
   }
 
@@ -20,8 +20,8 @@ final class Programs {
         "cannot find the program \(quoted(program)) by a relative path",
         remedy: "write its whole path, or its name alone")
     }
-    let path = found[program] ?? candidates.first(where: isProgram)
-    found[program] = .some(path)
+    if found[program] == nil { found[program] = .some(try first(of: candidates)) }
+    let path = found[program] ?? nil
     guard let path else {
       throw Unreadable(
         program.hasPrefix("/")
@@ -30,6 +30,23 @@ final class Programs {
         remedy: "install the program, or correct its name")
     }
     return path
+  }
+
+  private func first(of paths: [String]) throws(Unreadable) -> String? {
+    for path in paths { if try look(at: path) { return path } }
+    return nil
+  }
+
+  /// Whether a path is that of a program; the file system of a path outside the system's own may not answer.
+  private func look(at path: String) throws(Unreadable) -> Bool {
+    guard !path.hasPrefix("/usr/"), !path.hasPrefix("/bin/") else { return isProgram(path) }
+    let folder = path.lastIndex(of: "/").map { path[..<$0] } ?? ""
+    guard let answer = Patience.ask(about: "files in \(folder)/", { [isProgram] in isProgram(path) }) else {
+      throw Unreadable(
+        "cannot look at \(quoted(path)): its file system has not answered for \(Patience.bound.components.seconds) s",
+        remedy: "see that the mount answers; the file is read again then")
+    }
+    return answer
   }
 
   /// A command: an array of the program and its arguments.

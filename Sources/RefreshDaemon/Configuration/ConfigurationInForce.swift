@@ -49,6 +49,18 @@ struct ConfigurationInForce {
     return nil
   }
 
+  /// The mistakes of a newer reading that are not in the file of an app that is held here.
+  func newMistakes(in newer: Configuration) -> [Problem] {
+    let files = Set(held.map(\.file)).union(apps.lazy.filter { $0.policy.unusable != nil }.map(\.file))
+    return newer.held.filter { !files.contains($0.file) }
+  }
+
+  /// A newer reading with the apps that are held here for a file of which nothing says whose it is, if that is so still.
+  func keepingHeld(in newer: Configuration) -> Configuration {
+    let files = Set(newer.unnamed.map(\.path))
+    return newer.keeping(apps.filter { $0.policy.unusable != nil && files.contains($0.file) }.map(\.id))
+  }
+
   /// This configuration with what a newer reading has of the files that have mistakes here; nil if that is no news.
   ///
   /// Nothing else of the newer reading counts: other files are for a reload. An app whose file is gone stays held, because
@@ -63,7 +75,10 @@ struct ConfigurationInForce {
       self[app.id].map { $0.policy.unusable != nil } ?? files.contains(app.file)
     }
     let ids = Set(read.map(\.id))
-    next.apps = (apps.filter { !ids.contains($0.id) } + read).sorted { $0.id < $1.id }
+    // A file that can be read again may be another app's than was thought.
+    let readable = Set(newer.apps.lazy.filter { $0.policy.unusable == nil }.map(\.file))
+    let kept = apps.filter { !ids.contains($0.id) && ($0.policy.unusable == nil || !readable.contains($0.file)) }
+    next.apps = (kept + read).sorted { $0.id < $1.id }
     return next.apps == apps && next.held == held ? nil : next
   }
 

@@ -4,14 +4,14 @@ import RefreshStore
 /// Reads the configuration on its own thread, so that the loop does not wait for a disk.
 final class ConfigurationReader: ConfigurationFiles {
   private let sources: ConfigurationSources
-  private let worker: Worker
+  private let reader: Reader
+  private var worker: Worker
   private let tasks: LoopTasks
 
   var directories: [String] { sources.directories }
 
   init(sources: ConfigurationSources, reader: Reader, tasks: LoopTasks) {
-    self.sources = sources
-    self.tasks = tasks
+    (self.sources, self.reader, self.tasks) = (sources, reader, tasks)
     worker = Worker(sources: sources, reader: reader)
   }
 
@@ -19,13 +19,11 @@ final class ConfigurationReader: ConfigurationFiles {
     tasks.run({ [worker] _ in await worker.read() }, then: answer)
   }
 
-  func readAtStart(then answer: @escaping (Result<Configuration, ConfigurationError>) -> Void) {
-    tasks.run({ [worker] _ in await worker.readAtStart() }, then: answer)
-  }
-
   func problems(then answer: @escaping ([Problem]) -> Void) {
     tasks.run({ [worker] _ in await worker.problems() }, then: answer)
   }
+
+  func giveUp() { worker = Worker(sources: sources, reader: reader) }
 
   private actor Worker {
     private let sources: ConfigurationSources
@@ -38,10 +36,6 @@ final class ConfigurationReader: ConfigurationFiles {
     init(sources: ConfigurationSources, reader: Reader) { (self.sources, self.reader) = (sources, reader) }
 
     func read() -> Result<Configuration, ConfigurationError> {
-      Result { () throws(ConfigurationError) in try Configuration.load(from: sources, as: reader) }
-    }
-
-    func readAtStart() -> Result<Configuration, ConfigurationError> {
       Result { () throws(ConfigurationError) in try Configuration.loadAtStart(from: sources, as: reader) }
     }
 

@@ -10,7 +10,7 @@ final class HeldApps {
   private static let looks = BackOff(first: .seconds(5), longest: .minutes(5), mostFailures: 7)
 
   private unowned let core: DaemonCore
-  private let files: any ConfigurationFiles
+  private let files: ConfigurationReads
   private var timer: (any WakeTimer)?
   private var looked: Int32 = 1
   /// Rises with each configuration, so that an answer about an earlier one is dropped.
@@ -18,7 +18,7 @@ final class HeldApps {
   /// Puts a configuration in force; set once.
   var replace: (ConfigurationInForce) -> Void = { _ in }
 
-  init(_ core: DaemonCore, _ files: any ConfigurationFiles) { (self.core, self.files) = (core, files) }
+  init(_ core: DaemonCore, _ files: ConfigurationReads) { (self.core, self.files) = (core, files) }
 
   func open() throws(SystemdError) {
     timer = try core.scheduler.timer { [unowned self] in look() }
@@ -41,7 +41,7 @@ final class HeldApps {
   private func look() {
     guard !core.engine.isStopping else { return }
     let asked = configurations
-    files.readAtStart { [self] result in
+    files.read { [self] result in
       guard asked == configurations, !core.engine.isStopping else { return }
       if case .success(let newer) = result, let next = core.configuration.withHeldFiles(of: newer) {
         replace(next)

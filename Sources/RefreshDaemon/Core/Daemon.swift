@@ -25,6 +25,7 @@ final class Daemon {
   let pushes: PushIntake
   let sessions: SessionFollower
   let machine: MachineWatch
+  let files: ConfigurationReads
   let heldApps: HeldApps
   /// The socket's server while the daemon is open, and what ends with the daemon.
   var life = Life()
@@ -56,7 +57,8 @@ final class Daemon {
       PushLedger(loaded.pushes, last: loaded.lastPush), core, audience, saving, ports.journal, tally)
     sessions = SessionFollower(core, audience, ports.conditions)
     machine = MachineWatch(core, ports)
-    heldApps = HeldApps(core, ports.files)
+    files = ConfigurationReads(core, ports.files)
+    heldApps = HeldApps(core, files)
   }
 
   /// Opens the daemon: adopts what an earlier daemon left running, puts the configuration in force, and serves the
@@ -65,7 +67,9 @@ final class Daemon {
   /// - Parameter passed: the descriptors that the service manager handed over.
   func open(_ loaded: Loaded, _ configuration: Configuration, passed: [PassedDescriptor] = []) throws {
     try join()
-    let next = ConfigurationInForce(configuration, at: core.startedAt)
+    // The other states are of apps that were out of the configuration before.
+    let known = loaded.states.filter { $1.seenAt != nil && $1.waiting?.holds.contains(.notConfigured) != true }
+    let next = ConfigurationInForce(configuration.keeping(known.keys.sorted()), at: core.startedAt)
     let left = loaded.states.compactMapValues(\.running)
     let reported = runner.adopt(left, stored: passed.filter { $0.kind == .stored }, next)
     if loaded.previous == .otherBoot { handle(.resumed) }
@@ -111,6 +115,7 @@ final class Daemon {
       notify()
     }
     try saving.open()
+    try files.open()
     try heldApps.open()
     try machine.open { [unowned self] in sessions.follow($0) }
     // The order matters: the first three add to what is saved, and clients hear of a decision after its own answers
@@ -129,14 +134,24 @@ final class Daemon {
 
   func handle(_ event: Event) { core.handle(event) }
 
-  /// Handles events in one turn of the engine, and calls back when their changes are on the disk, or with the reason why
-  /// they are not.
+  /// Handles changes by a user in one turn of the engine, and calls back when they are on the disk, or with the reason why
+  /// they are not; then they are taken back.
   ///
   /// While the disk does not answer, it calls back at once and changes nothing.
   func handleDurably(_ events: [Event], then promise: @escaping (StoreError?) -> Void) {
     if let refusal = saving.refusal { return promise(refusal) }
+    let undo = core.engine.undo(of: events)
     if events.count == 1 { handle(events[0]) } else { handle(.several(events)) }
-    saving.promise { problem, _ in promise(problem) }
+    saving.promise { [unowned self] problem, _ in
+      if problem != nil { takeBack(undo) }
+      promise(problem)
+    }
+  }
+
+  /// Undoes changes by a user that cannot be stored.
+  private func takeBack(_ undo: [Event]) {
+    guard case .signalled(let app, _)? = undo.first else { return handle(.several(undo)) }
+    audience.changePhase(of: app) { handle(.several(undo)) }
   }
 
   /// Performs an effect; one that starts something, once the decision is saved.
@@ -168,7 +183,7 @@ final class Daemon {
       leaveIfDone()
     } else {
       let wasStuck = core.engine.stuckRefreshes[key.refresh] != nil
-      handle(.taskEnded(key.refresh, task: key.task, end))
+      handle(.taskEnded(key.refresh, task: key.task, runner.judged(end, of: key)))
       if wasStuck { notify() }
     }
   }

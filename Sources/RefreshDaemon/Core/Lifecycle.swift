@@ -35,26 +35,33 @@ extension Daemon {
     saving.commitIfNeeded()
   }
 
-  /// Reads the configuration and puts it in force, or answers with every mistake and changes nothing.
+  /// Reads the configuration and puts it in force, or answers with every new mistake and changes nothing.
+  ///
+  /// The mistake of an app that is held already is no new one: the app stays held, and the others follow their files.
   func reload(then answer: @escaping ([Problem]) -> Void) {
     notify(.reloading(monotonicMicroseconds: EventLoop.monotonicMicroseconds()))
-    ports.files.read { result in
+    files.read { result in
+      let problems: [Problem]
       switch result {
       case .success(let configuration):
-        self.replace(by: ConfigurationInForce(configuration, at: self.core.scheduler.now()))
-        answer(self.endReload([]))
-      case .failure(let error):
-        self.core.refuse(error.problems)
-        self.ports.journal.refused(error.problems)
-        answer(self.endReload(error.problems))
+        problems = self.core.configuration.newMistakes(in: configuration)
+        if problems.isEmpty {
+          let whole = self.core.configuration.keepingHeld(in: configuration)
+          self.replace(by: ConfigurationInForce(whole, at: self.core.scheduler.now()))
+        }
+      case .failure(let error): problems = error.problems
       }
+      if !problems.isEmpty {
+        self.core.refuse(problems)
+        self.ports.journal.refused(problems)
+      }
+      answer(self.endReload(problems))
     }
   }
 
   /// Puts a configuration in force in place of another one.
   func replace(by next: ConfigurationInForce) {
     let before = Set(core.configuration.apps.map(\.id))
-    ports.launcher.forgetUsers()
     ports.launcher.forget(before.subtracting(next.apps.map(\.id)))
     putInForce(next)
     transfers.workers.sendOrders()

@@ -47,9 +47,6 @@ protocol Launcher: AnyObject {
   /// The processes of a task that are known to be left.
   func processes(of key: TaskKey) -> [Int32]
 
-  /// Clears cached user groups, which may have changed since the last configuration.
-  func forgetUsers()
-
   /// Drops the state of apps that are no longer configured.
   func forget(_ apps: Set<AppID>)
 

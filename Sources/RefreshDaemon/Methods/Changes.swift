@@ -5,13 +5,12 @@ import RefreshEngine
 import Varlink
 
 extension Daemon {
-  /// Handles events and answers when their changes are on the disk; `undo` takes back changes that cannot be stored.
+  /// Handles events and answers when their changes are on the disk; changes that cannot be stored are taken back.
   func change<Parameters>(
-    _ events: [Event], undo: [Event], for call: Call<Parameters>, reply: @escaping () -> some JSONWritable
+    _ events: [Event], for call: Call<Parameters>, reply: @escaping () -> some JSONWritable
   ) {
     handleDurably(events) { problem in
       if let problem {
-        self.handle(.several(undo))
         call.fail(RefreshdInterface.NotStored(problem: problem.description))
       } else {
         call.reply(reply())

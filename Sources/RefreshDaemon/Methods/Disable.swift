@@ -12,20 +12,12 @@ extension Daemon {
     for app in apps { audience.runCalls.giveUp(app.id, .disabled) }
   }
 
-  /// Sets the user's switch of apps, and answers when it is on the disk; a change that cannot be stored is undone.
+  /// Sets the user's switch of apps, and answers when it is on the disk.
   func flip<Parameters>(
     _ apps: [AppConfiguration], isDisabled: Bool, for call: Call<Parameters>,
     reply: @escaping ([Wire.App]) -> some JSONWritable
   ) {
-    let changes = apps.map { Event.disabled($0.id, isDisabled) }
-    var undo: [Event] = []
-    for app in apps {
-      let before = core.engine.state(of: app.id)
-      undo.append(.disabled(app.id, before?.isDisabled ?? false))
-      // Disabling an app also drops its scheduled refresh.
-      if let oneShot = before?.oneShot { undo.append(.scheduled(app.id, oneShot)) }
-    }
-    change(changes, undo: undo, for: call) { reply(self.rows(of: apps)) }
+    change(apps.map { .disabled($0.id, isDisabled) }, for: call) { reply(self.rows(of: apps)) }
   }
 
   /// Enables apps that were disabled: all that are named, or none.

@@ -19,6 +19,6 @@ extension Daemon {
         ?? "wait until its refresh has ended, and cancel its transfers"
       return call.fail(ManagerInterface.InUse(app: app.description, remedy: remedy))
     }
-    change([.erased(app)], undo: [], for: call) { ManagerInterface.Erase.Reply() }
+    change([.erased(app)], for: call) { ManagerInterface.Erase.Reply() }
   }
 }

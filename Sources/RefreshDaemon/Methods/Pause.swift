@@ -19,7 +19,7 @@ extension Daemon {
       pause = .until(until)
     case (_?, true): return call.fail(InvalidParameter(parameter: "until_ac"))
     }
-    change([.paused(pause)], undo: [.paused(core.engine.device.pause)], for: call) {
+    change([.paused(pause)], for: call) {
       ManagerInterface.Pause.Reply(pause: self.core.engine.wirePause)
     }
   }
@@ -29,6 +29,6 @@ extension Daemon {
     guard core.access.mayAll(call.peer) else {
       return call.fail(RefreshdInterface.NotAllowed(remedy: core.access.remedy))
     }
-    change([.paused(nil)], undo: [.paused(core.engine.device.pause)], for: call) { ManagerInterface.Resume.Reply() }
+    change([.paused(nil)], for: call) { ManagerInterface.Resume.Reply() }
   }
 }

@@ -3,14 +3,15 @@ import RefreshConfig
 import Varlink
 
 extension Daemon {
-  /// Puts the configuration on disk in force, or answers with every mistake in it.
+  /// Puts the configuration on disk in force, but for the apps that were held already, or answers with every mistake in it.
   func reload(_ call: Call<ManagerInterface.Reload.Parameters>) {
     guard core.access.mayAll(call.peer) else {
       return call.fail(RefreshdInterface.NotAllowed(remedy: core.access.remedy))
     }
     reload { problems in
       if problems.isEmpty {
-        call.reply(ManagerInterface.Reload.Reply())
+        let held = self.core.configuration.held.map(Wire.Problem.init)
+        call.reply(ManagerInterface.Reload.Reply(held: held.isEmpty ? nil : held))
       } else {
         call.fail(ManagerInterface.BadConfiguration(problems: problems.map(Wire.Problem.init)))
       }
@@ -22,7 +23,7 @@ extension Daemon {
     guard core.access.mayAll(call.peer) else {
       return call.fail(RefreshdInterface.NotAllowed(remedy: core.access.remedy))
     }
-    ports.files.problems { problems in
+    files.problems { problems in
       call.reply(ManagerInterface.Check.Reply(problems: problems.map(Wire.Problem.init)))
     }
   }

@@ -17,8 +17,7 @@ extension Daemon {
       return call.fail(InvalidParameter(parameter: "reason"))
     }
     let oneShot = OneShot(earliest: earliest, reason: call.parameters.reason ?? "")
-    let before = core.engine.state(of: app.id)?.oneShot
-    change([.scheduled(app.id, oneShot)], undo: [.scheduled(app.id, before)], for: call) {
+    change([.scheduled(app.id, oneShot)], for: call) {
       ManagerInterface.Schedule.Reply(oneShot: Wire.OneShot(oneShot, wallOffset: self.core.engine.wallOffset))
     }
   }
@@ -27,7 +26,7 @@ extension Daemon {
   func skip(_ call: Call<ManagerInterface.Skip.Parameters>) {
     guard let apps = apps(named: call.parameters.apps, for: call) else { return }
     let before = apps.map { self.core.engine.state(of: $0.id)?.skippedUntil }
-    change(apps.map { .skipped($0.id) }, undo: [], for: call) {
+    change(apps.map { .skipped($0.id) }, for: call) {
       let unchanged = zip(apps, before).filter { self.core.engine.state(of: $0.id)?.skippedUntil == $1 }
       return ManagerInterface.Skip.Reply(
         apps: self.rows(of: apps), unchanged: unchanged.map { $0.0.id.description })

@@ -24,25 +24,22 @@ extension Daemon {
     }
   }
 
-  /// Changes overrides and answers when they are on the disk; a change that cannot be stored is undone.
+  /// Changes overrides and answers when they are on the disk.
   ///
-  /// - Parameter alsoEvent: one more event for each app, which is not undone.
+  /// - Parameter alsoEvent: one more event for each app.
   func override<Parameters>(
     _ apps: [AppConfiguration], for call: Call<Parameters>, and alsoEvent: (AppID) -> Event? = { _ in nil },
     change: (inout Overrides) -> Void,
     reply: @escaping ([Wire.Intervals]) -> some JSONWritable
   ) {
     var changes: [Event] = []
-    var undo: [Event] = []
     for app in apps {
-      let before = core.engine.state(of: app.id)?.overrides ?? Overrides()
-      var after = before
+      var after = core.engine.state(of: app.id)?.overrides ?? Overrides()
       change(&after)
       changes.append(.overridden(app.id, after))
       if let event = alsoEvent(app.id) { changes.append(event) }
-      undo.append(.overridden(app.id, before))
     }
-    self.change(changes, undo: undo, for: call) { reply(apps.map { self.view(of: $0).intervals }) }
+    self.change(changes, for: call) { reply(apps.map { self.view(of: $0).intervals }) }
   }
 
   private func interval(_ text: String?, floor: Duration) throws(ManagerInterface.InvalidInterval) -> Interval? {

@@ -20,13 +20,11 @@ extension Daemon {
     }
   }
 
-  /// Logs the app in or out, and answers when that is on the disk; a change that cannot be stored is undone.
+  /// Logs the app in or out, and answers when that is on the disk.
   private func flip(_ signal: Signal, of app: AppID, _ call: Call<AppInterface.Signal.Parameters>) {
-    let before: Signal = core.engine.phase(of: app) == .loggedOut ? .logout : .login
     audience.changePhase(of: app) {
       handleDurably([.signalled(app, signal)]) { problem in
         guard let problem else { return self.answer(call, app) }
-        self.audience.changePhase(of: app) { self.handle(.signalled(app, before)) }
         call.fail(RefreshdInterface.NotStored(problem: problem.description))
       }
     }

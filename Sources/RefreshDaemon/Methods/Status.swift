@@ -26,7 +26,8 @@ extension Daemon {
           store: Wire.StoreState(
             directory: settings.stateDirectory, problem: saving.problem?.description,
             isSilent: saving.problem?.code == .unanswered ? true : nil),
-          stuck: stuck, push: pushes.bridge.state, launcherProblem: ports.launcher.problem)))
+          stuck: stuck, push: pushes.bridge.state, launcherProblem: ports.launcher.problem,
+          unconfined: unconfined)))
   }
 
   private var heldProblems: [Wire.Problem]? {
@@ -41,6 +42,18 @@ extension Daemon {
         Wire.StuckRefresh(
           app: app.description, refresh: refresh.description, pids: runner.processes(of: refresh).map(Int.init))
       }
+  }
+
+  /// Where the confinement of refresh-worker does not apply, and what it may do there.
+  private var unconfined: String? {
+    if ports.choice.name == "spawn" { return "refresh-worker is a child process, which only gives up its privileges" }
+    if settings.isUserDaemon {
+      return "refresh-worker may write all files of the user: a user's units have no view of their own"
+    }
+    let folders = transfers.workers.folders.unviewable.sorted()
+    guard let first = folders.first else { return nil }
+    let more = folders.count > 1 ? " and in \(folders.count - 1) more" : ""
+    return "refresh-worker may write all files of the owner in \(first)\(more): systemd could not open that folder"
   }
 
   private var launcherReason: String {

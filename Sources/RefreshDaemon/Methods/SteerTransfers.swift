@@ -7,8 +7,7 @@ extension Daemon {
   func pauseTransfers(_ call: Call<TransfersInterface.Pause.Parameters>) {
     guard let ids = transfers(call.parameters.ids, of: call) else { return }
     let running = ids.filter { !isPaused($0) }
-    steer(
-      running.map { .transferPaused($0, true) }, undo: running.map { .transferPaused($0, false) }, for: call)
+    change(running.map { .transferPaused($0, true) }, for: call) { NoParameters() }
   }
 
   func isPaused(_ id: TransferID) -> Bool {
@@ -44,29 +43,16 @@ extension Daemon {
     return ids
   }
 
-  /// Handles events about transfers and answers when that is on the disk; a change that cannot be stored is undone.
-  ///
-  /// While the store cannot be written, the call fails at once: a cancelled transfer cannot be restored.
-  func steer<Parameters>(_ events: [Event], undo: [Event], for call: Call<Parameters>) {
-    if let problem = saving.problem {
-      return call.fail(RefreshdInterface.NotStored(problem: problem.description))
-    }
-    change(events, undo: undo, for: call) { NoParameters() }
-  }
-
   /// Resumes transfers, also those that wait for a retry or for disk space.
   func resumeTransfers(_ call: Call<TransfersInterface.Resume.Parameters>) {
     guard let ids = transfers(call.parameters.ids, of: call) else { return }
-    let paused = ids.filter(isPaused)
-    steer(
-      ids.flatMap { [.transferPaused($0, false), .roomFound($0)] }, undo: paused.map { .transferPaused($0, true) },
-      for: call)
+    change(ids.flatMap { [.transferPaused($0, false), .roomFound($0)] }, for: call) { NoParameters() }
   }
 
   /// Cancels transfers and removes their partial files.
   func cancelTransfers(_ call: Call<TransfersInterface.Cancel.Parameters>) {
     guard let ids = transfers(call.parameters.ids, of: call) else { return }
-    steer(ids.map(Event.transferCancelled), undo: [], for: call)
+    change(ids.map(Event.transferCancelled), for: call) { NoParameters() }
   }
 
   /// Sets the priority of transfers.
@@ -75,9 +61,6 @@ extension Daemon {
     guard (-100...100).contains(call.parameters.priority) else {
       return call.fail(InvalidParameter(parameter: "priority"))
     }
-    let before = ids.compactMap { id in core.engine.transferState(of: id).map { (id, $0.policy.priority) } }
-    steer(
-      ids.map { .transferPrioritized($0, Int32(call.parameters.priority)) },
-      undo: before.map { .transferPrioritized($0, $1) }, for: call)
+    change(ids.map { .transferPrioritized($0, Int32(call.parameters.priority)) }, for: call) { NoParameters() }
   }
 }

@@ -13,7 +13,7 @@ extension Daemon {
   /// Forgets what was learnt about apps: about all that are named, or none.
   func forget(_ call: Call<ManagerInterface.Forget.Parameters>) {
     guard let apps = apps(named: call.parameters.apps, for: call) else { return }
-    change(apps.map { .forgotten($0.id) }, undo: [], for: call) {
+    change(apps.map { .forgotten($0.id) }, for: call) {
       ManagerInterface.Forget.Reply(apps: self.rows(of: apps))
     }
   }

@@ -131,7 +131,7 @@ final class RefreshRunner: DecisionFollower {
         environment: variables, description: "\(app.name): \(policy.name) (refresh \(refresh))",
         timeLimit: max(.zero, core.now.duration(to: running.deadline)), grace: app.policy.grace,
         goodExits: [policy.noDataExit], properties: app.sandbox.map(UnitProperty.init),
-        confinement: command.builtIn == nil ? nil : WorkerConfinement(writes: .all),
+        confinement: command.builtIn.map { rooms.transfers.workers.folders.confinement(to: $0.writtenFolder) },
         input: rooms.fetches.order(of: command, app.id) ?? payload(of: refresh, app.id).map { [UInt8]($0.utf8) },
         changedPath: policy.newData.path))
   }
@@ -191,6 +191,19 @@ final class RefreshRunner: DecisionFollower {
   }
 
   // MARK: - Output and end
+
+  /// The end of a task as the engine judges it: a built-in task for which the service manager could make no view of the
+  /// file system is worth another try, which has none.
+  func judged(_ end: TaskEnd, of key: TaskKey) -> TaskEnd {
+    guard let running = refreshes[key.refresh], running.performer == nil,
+      running.app.commands.indices.contains(key.task),
+      let folder = running.app.commands[key.task].builtIn?.writtenFolder,
+      rooms.transfers.workers.folders.noteFailedStart(in: folder, end)
+    else { return end }
+    return TaskEnd(
+      exit: .exited(running.app.policy.tasks[key.task].retryExit),
+      message: "the service manager cannot confine it to \(folder); it is tried again without that")
+  }
 
   /// Hands a line that a task printed to the journal and to the calls that watch.
   func receive(_ line: String, of key: TaskKey) {

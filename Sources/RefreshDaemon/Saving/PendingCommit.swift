@@ -58,6 +58,8 @@ struct PendingCommit {
 
   /// Adds what the engine decided.
   mutating func add(_ decision: Decision, at now: Instant, app: (AppID) -> AppConfiguration?) {
+    if !decision.erased.isEmpty { drop(decision.erased) }
+    erased.subtract(decision.kept)
     changed.formUnion(decision.changed)
     deviceChanged = deviceChanged || decision.deviceChanged || decision.deviceLearned
     learned.formUnion(decision.learned)
@@ -66,6 +68,15 @@ struct PendingCommit {
     ended = (ended + decision.ended).suffix(Self.most)
     waited = (waited + decision.waited).suffix(Self.most)
     work += decision.effects.filter(\.isSavedFirst).map { Work(effect: $0, app: app($0.app)) }
+  }
+
+  /// Drops what was to be saved of apps of which nothing is kept.
+  private mutating func drop(_ apps: Set<AppID>) {
+    changed.subtract(apps)
+    learned.subtract(apps)
+    openings.removeAll { apps.contains($0.app) }
+    ended.removeAll { apps.contains($0.app) }
+    waited.removeAll { apps.contains($0.app) }
   }
 
   /// Takes the promises and answers out: the commit takes too long for their callers.

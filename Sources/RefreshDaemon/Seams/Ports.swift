@@ -33,10 +33,10 @@ struct Ports {
 protocol ConfigurationFiles: AnyObject {
   /// The folders that are read.
   var directories: [String] { get }
-  /// Reads the configuration, or answers with every mistake.
-  func read(then answer: @escaping (Result<Configuration, ConfigurationError>) -> Void)
   /// Reads the configuration as a start does: a mistake in an app's file holds that app only.
-  func readAtStart(then answer: @escaping (Result<Configuration, ConfigurationError>) -> Void)
+  func read(then answer: @escaping (Result<Configuration, ConfigurationError>) -> Void)
   /// Answers with every mistake on disk, in the push bridge's file too.
   func problems(then answer: @escaping ([Problem]) -> Void)
+  /// Has the next question not wait for the one that is under way.
+  func giveUp()
 }

@@ -117,8 +117,13 @@ final class TransferRunner: DecisionFollower, SavedRoom {
   }
 
   /// Has a transfer stopped, and its file removed if the reason says so.
+  ///
+  /// A stop that was taken back, because it could not be stored, is void.
   func stop(_ id: TransferID, of app: AppConfiguration?, for reason: TransferStop) {
-    guard let transfer = known[id] else { return report(id, .stopped) }
+    guard let state = core.engine.transferState(of: id), case .stopping(let now) = state.stage,
+      now.discards == reason.discards
+    else { return }
+    guard let transfer = known[id], state.hasBegun else { return report(id, .stopped) }
     let order =
       reason.discards
       ? Wire.Order(kind: .discard, id: Int64(id.number), transfer: assignment(transfer))

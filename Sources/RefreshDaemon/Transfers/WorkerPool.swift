@@ -23,7 +23,7 @@ final class WorkerPool {
   private let ports: Ports
   private let environment: TaskEnvironment
   private var workers: [TaskKey: Worker] = [:]
-  private var folders = WorkerFolders()
+  let folders = WorkerFolders()
   /// Whether all of a POST may have been sent, so that the worker waits for its answer; set once.
   var awaitsAnswer: (TransferID) -> Bool = { _ in false }
   /// Called when a worker counts no more, because no signal ends it; set once.

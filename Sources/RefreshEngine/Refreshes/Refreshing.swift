@@ -38,8 +38,8 @@ struct Refreshing: Hashable, Sendable {
     case ended(TaskRecord)
   }
 
-  /// The start, as it was saved.
-  let started: Started
+  /// The start, as it was saved; its instant is that of ``begin(at:)`` once it is performed.
+  private(set) var started: Started
   /// When it is asked to end.
   private(set) var deadline: Deadline
   /// How long it may take to end when asked.
@@ -98,6 +98,7 @@ struct Refreshing: Hashable, Sendable {
   mutating func begin(at now: Instant) {
     guard stage == .started else { return }
     deadline.restart(at: now)
+    started.at = now
     stage = deadline.isWarned ? .running : .warned
     for task in tasks.indices { if case .running = progress[task] { progress[task] = .running(since: now) } }
   }

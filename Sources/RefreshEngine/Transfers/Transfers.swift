@@ -30,7 +30,14 @@ extension Engine {
   }
 
   /// Cancels a transfer: nothing of it is kept.
-  mutating func cancel(_ id: TransferID, _ turn: inout Turn) { discard(id, .cancelled, &turn) }
+  ///
+  /// It ends when the driver has stopped it, even if nothing of it is there: until the cancellation is stored it can be
+  /// taken back.
+  mutating func cancel(_ id: TransferID, _ turn: inout Turn) {
+    guard let state = transfers[id], state.endedAt == nil else { return }
+    if case .stopping(let before) = state.stage, before.discards { return }
+    stopTransfer(id, .cancelled, &turn)
+  }
 
   mutating func prioritize(_ id: TransferID, _ priority: Int32, _ turn: inout Turn) {
     guard var state = transfers[id], state.policy.priority != priority else { return }

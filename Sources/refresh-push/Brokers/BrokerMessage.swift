@@ -13,4 +13,6 @@ struct BrokerMessage: Hashable, Sendable {
   var urgency: String?
   /// The size of a payload above the limit, which is not copied; nil for any other.
   var excessiveSize: Int?
+  /// Whether the topic is longer than `max_packet`, so that nothing but the packet number is known of the message.
+  var hasLongTopic = false
 }

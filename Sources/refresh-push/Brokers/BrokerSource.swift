@@ -111,6 +111,10 @@ final class BrokerSource: Source {
 
   /// The message for the daemon; nil if the source refuses it for good.
   private func message(of message: BrokerMessage, _ session: BrokerSession, _ topics: TopicTemplate) -> Message? {
+    if message.hasLongTopic {
+      bridge.refuses("its topic is longer than max_packet", from: self)
+      return nil
+    }
     guard let app = topics.app(of: message.topic) else {
       bridge.refuses("its topic is of an earlier subscription", from: self)
       return nil

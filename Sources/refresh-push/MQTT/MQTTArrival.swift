@@ -37,6 +37,20 @@ enum MQTTArrival: Hashable {
     }
   }
 
+  /// A message whose topic is longer than what is kept of a packet; nil for any other.
+  private static func longTopic(
+    _ packet: MQTTPacketBuffer.Packet, _ reader: MQTTReader, _ quality: UInt8
+  ) throws(MQTTFault) -> BrokerMessage? {
+    var reader = reader
+    let length = Int(try reader.number())
+    guard !packet.isWhole, length + (quality > 0 ? 2 : 0) > reader.count, length + 2 <= packet.size else { return nil }
+    var behind = MQTTReader(packet.number[...])
+    var message = BrokerMessage(packet, topic: "", quality > 0 ? try behind.number() : 0)
+    guard quality == 0 || message.packet > 0 else { throw MQTTFault(.malformed, "a message has the number 0") }
+    message.hasLongTopic = true
+    return message
+  }
+
   private static func message(
     _ packet: MQTTPacketBuffer.Packet, _ reader: inout MQTTReader, _ version: BrokerOptions.Version, _ largest: Int
   ) throws(MQTTFault) -> BrokerMessage {
@@ -44,12 +58,12 @@ enum MQTTArrival: Hashable {
     guard quality < 2 else {
       throw MQTTFault(.protocolError, "a message has the quality of service \(quality), more than the bridge asked for")
     }
+    if let message = try longTopic(packet, reader, quality) { return message }
     let topic = try reader.text()
     guard !topic.isEmpty else { throw MQTTFault(.protocolError, "a message has no topic") }
     let number = quality > 0 ? try reader.number() : 0
     guard quality == 0 || number > 0 else { throw MQTTFault(.malformed, "a message has the number 0") }
-    var message = BrokerMessage(
-      topic: topic, payload: [], packet: number, isRepeated: packet.head & 8 != 0, isRetained: packet.head & 1 != 0)
+    var message = BrokerMessage(packet, topic: topic, number)
     guard packet.isWhole else {
       message.excessiveSize = packet.size - (packet.body.count - reader.count)
       return message
@@ -57,5 +71,12 @@ enum MQTTArrival: Hashable {
     if version == .v5 { message.urgency = try MQTTProperties(from: &reader).urgency }
     if reader.count > largest { message.excessiveSize = reader.count } else { message.payload = Array(reader.rest()) }
     return message
+  }
+}
+
+extension BrokerMessage {
+  fileprivate init(_ packet: MQTTPacketBuffer.Packet, topic: String, _ number: UInt16) {
+    self.init(
+      topic: topic, payload: [], packet: number, isRepeated: packet.head & 8 != 0, isRetained: packet.head & 1 != 0)
   }
 }

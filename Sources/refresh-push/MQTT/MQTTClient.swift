@@ -18,7 +18,7 @@ final class MQTTClient {
   private var packets: MQTTPacketBuffer
   private var unsent: [UInt8] = []
   private var arrivals: [MQTTArrival] = []
-  private var unacknowledged: [UInt16] = []
+  private var unacknowledged: [(number: UInt16, isRefused: Bool)] = []
   private var lastSent = ContinuousClock.now
   private var lastHeard = ContinuousClock.now
   private var pingedAt: ContinuousClock.Instant?
@@ -93,13 +93,15 @@ final class MQTTClient {
 
   private func receive(_ packet: MQTTPacketBuffer.Packet) throws(MQTTFault) {
     let arrival = try MQTTArrival(packet, version: version, largest: options.largestPayload)
-    if case .message(let message) = arrival, message.packet > 0 { unacknowledged.append(message.packet) }
+    if case .message(let message) = arrival, message.packet > 0 {
+      unacknowledged.append((message.packet, message.hasLongTopic))
+    }
     arrivals.append(arrival)
   }
 
   /// Queues the acknowledgements of all messages that ``drainArrivals()`` has returned.
   func acknowledge() {
-    for number in unacknowledged { send(.acknowledge(number)) }
+    for (number, isRefused) in unacknowledged { send(isRefused ? .refuse(number) : .acknowledge(number)) }
     unacknowledged = []
   }
 

@@ -12,9 +12,18 @@ struct MQTTPacketBuffer {
     var body: [UInt8]
     /// The number of bytes behind the length, kept or not.
     var size: Int
+    /// The two bytes of the packet number of a message whose topic is longer than the bound; empty for any other.
+    var number: [UInt8] = []
 
     var type: MQTTPacketType? { MQTTPacketType(rawValue: head >> 4) }
     var isWhole: Bool { body.count == size }
+
+    /// Where the packet number of a message stands, which is behind its topic.
+    fileprivate var numberRange: Range<Int>? {
+      guard type == .publish, head & 6 != 0, body.count >= 2 else { return nil }
+      let begin = 2 + Int(body[0]) << 8 + Int(body[1])
+      return begin..<begin + 2
+    }
   }
 
   /// The most bytes of a packet.
@@ -40,6 +49,7 @@ struct MQTTPacketBuffer {
         let part = rest.prefix(missing)
         let room = limit - (current?.body.count ?? 0)
         current?.body.append(contentsOf: part.prefix(max(0, room)))
+        keepNumber(in: part)
         missing -= part.count
         rest = rest[part.endIndex...]
       }
@@ -49,6 +59,14 @@ struct MQTTPacketBuffer {
       }
     }
     return packets
+  }
+
+  /// Keeps the number of a message whose topic is too long: the message is acknowledged, and only it is lost.
+  private mutating func keepNumber(in part: ArraySlice<UInt8>) {
+    guard let packet = current, let range = packet.numberRange, range.upperBound > limit else { return }
+    let offset = packet.size - missing
+    let kept = range.clamped(to: offset..<offset + part.count)
+    current?.number += part[part.startIndex + kept.lowerBound - offset..<part.startIndex + kept.upperBound - offset]
   }
 
   private mutating func appendToStart(_ byte: UInt8) throws(MQTTFault) {

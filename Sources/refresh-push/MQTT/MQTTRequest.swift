@@ -4,6 +4,8 @@ enum MQTTRequest {
   case subscribe(String)
   case unsubscribe(String)
   case acknowledge(UInt16)
+  /// The acknowledgement of a message whose topic is not accepted; MQTT 3.1.1 has no word for the reason.
+  case refuse(UInt16)
   case ping
   /// The end of the connection, with a reason if the broker broke the protocol.
   case disconnect(MQTTFault.Code?)
@@ -51,6 +53,10 @@ enum MQTTRequest {
       return body.packet(0xa2)
     case .acknowledge(let number):
       body.add(number)
+      return body.packet(0x40)
+    case .refuse(let number):
+      body.add(number)
+      if version == .v5 { body.bytes.append(0x90) }
       return body.packet(0x40)
     case .ping: return body.packet(0xc0)
     case .disconnect(let code):

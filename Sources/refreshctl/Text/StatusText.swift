@@ -16,6 +16,7 @@ extension Screen {
     facts.add("configuration", configuration(daemon.configuration))
     facts.add("store", store(daemon.store))
     facts.add("launcher", "\(printable(daemon.launcher)) (\(printable(daemon.launcherReason)))")
+    if let unconfined = daemon.unconfined { facts.add("confinement", wrapped(printable(unconfined), within: 80)) }
     facts.add("socket", printable(daemon.socket))
     return wrapped(sentence(daemon)) + [""] + facts.lines(on: self)
   }

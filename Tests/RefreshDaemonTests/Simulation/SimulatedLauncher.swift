@@ -77,7 +77,6 @@ final class SimulatedLauncher: Launcher {
     world.kill(key)
   }
 
-  func forgetUsers() {}
   func forget(_ apps: Set<AppID>) {}
 
   func adopt(_ left: [LeftTask], stored: [PassedDescriptor]) -> [TaskKey: FoundTask] {

@@ -64,12 +64,12 @@ final class SimulatedFiles: ConfigurationFiles {
 
   func read(then answer: @escaping (Result<Configuration, ConfigurationError>) -> Void) {
     let result = Result { () throws(ConfigurationError) in
-      try Configuration.load(from: settings.sources, as: settings.reader)
+      try Configuration.loadAtStart(from: settings.sources, as: settings.reader)
     }
     world.later(world.chance.duration(.zero ... .seconds(1))) { answer(result) }
   }
 
-  func readAtStart(then answer: @escaping (Result<Configuration, ConfigurationError>) -> Void) { read(then: answer) }
-
   func problems(then answer: @escaping ([Problem]) -> Void) { answer([]) }
+
+  func giveUp() {}
 }

@@ -147,8 +147,6 @@ final class SpawnLauncher: Launcher {
 
   func findSurvivors(answer: @escaping (Set<RefreshID>) -> Void) { answer([]) }
 
-  func forgetUsers() { spawner.forgetGroups() }
-
   func forget(_ apps: Set<AppID>) {}
 
   // MARK: Start

@@ -17,7 +17,6 @@ final class Spawner {
   private static let stackSize = 64 * 1024
   private let stack = UnsafeMutableRawPointer.allocate(byteCount: Spawner.stackSize, alignment: 4096)
   private let null: Int32
-  private let groupLists = GroupLists()
   /// The limit of open files that the daemon was started with, before the daemon raised it.
   private let files: rlimit
 
@@ -33,9 +32,6 @@ final class Spawner {
     stack.deallocate()
   }
 
-  /// Clears the cache of user groups.
-  func forgetGroups() { groupLists.forget() }
-
   /// Starts the main process of a task, and returns when its program runs.
   ///
   /// `cgroup` is an open `cgroup.procs` that the process joins first.
@@ -44,7 +40,11 @@ final class Spawner {
     guard let program = command.arguments.first else { throw StartError(sentence: "cannot start an empty command") }
     let group = command.group ?? launch.owner.gid
     let changesUser = launch.owner.uid != geteuid() || group != getegid()
-    let groups = changesUser ? groupLists.groups(of: launch.owner) : []
+    guard let groups = changesUser ? launch.owner.groups : [] else {
+      throw StartError(
+        sentence: "cannot start \(program): the user database did not tell the groups of \(launch.owner.name) when the "
+          + "configuration was read; try refreshctl reload")
+    }
     let directory = command.directory ?? launch.owner.home
     let input =
       try launch.input.map { (bytes) throws(StartError) in try TaskStreams.input(bytes, for: program) } ?? null

@@ -10,7 +10,6 @@ final class OwnersView {
   private let owner: Owner
   /// Whether the daemon is the owner, whose rights the kernel knows better, or the owner is root.
   private let mayAll: Bool
-  private lazy var groups = Set(GroupLists().groups(of: owner))
 
   init(of owner: Owner) {
     self.owner = owner
@@ -27,8 +26,7 @@ final class OwnersView {
     if mayAll { return true }
     if status.st_uid == owner.uid { return status.st_mode >> 6 & bit != 0 }
     let (group, others) = (status.st_mode >> 3 & bit != 0, status.st_mode & bit != 0)
-    // A look at the groups may ask a directory server, so it comes last.
     if group == others { return group }
-    return (status.st_gid == owner.gid || groups.contains(status.st_gid)) ? group : others
+    return (status.st_gid == owner.gid || owner.groups?.contains(status.st_gid) == true) ? group : others
   }
 }

@@ -114,8 +114,6 @@ final class SystemdLauncher: Launcher {
 
   func kill(_ key: TaskKey) { end(key, by: SIGKILL) }
 
-  func forgetUsers() {}
-
   func forget(_ apps: Set<AppID>) {
     // Stopping the slice would also stop tasks that still run.
     for app in apps.subtracting(tasks.values.map(\.app)).sorted() {

@@ -1,0 +1,91 @@
+// Changes by the user that cannot be stored are taken back: the one place with the rule for each of them.
+
+/// The state that a change by the user replaced, where no other event brings it back.
+public indirect enum Before: Hashable, Sendable {
+  /// An app's state before a skip.
+  case skip(AppID, until: Instant?, request: Request?)
+  /// The learners of an app, and the plan made from them.
+  case learned(AppID, Learned?, planned: Instant?)
+  /// An app that was erased.
+  case app(AppID, AppState, Learned?)
+  /// A transfer as it was before the user steered it.
+  case transfer(TransferID, TransferState)
+}
+
+extension Engine {
+  /// The events that take back changes by the user; to be asked before the changes, and handled if they cannot be stored.
+  public func undo(of events: [Event]) -> [Event] { events.reversed().flatMap(undo) }
+
+  private func undo(of event: Event) -> [Event] {
+    switch event {
+    case .disabled(let id, _):
+      // Disabling an app also drops its scheduled refresh.
+      state(of: id).map { [.disabled(id, $0.isDisabled), .scheduled(id, $0.oneShot)] } ?? []
+    case .scheduled(let id, _): state(of: id).map { [.scheduled(id, $0.oneShot)] } ?? []
+    case .overridden(let id, _): state(of: id).map { [.overridden(id, $0.overrides)] } ?? []
+    case .skipped(let id):
+      state(of: id).map { [.restored(.skip(id, until: $0.skippedUntil, request: $0.request))] } ?? []
+    case .forgotten(let id): [.restored(.learned(id, learned(of: id), planned: state(of: id)?.planned))]
+    case .erased(let id): state(of: id).map { [.restored(.app(id, $0, learned(of: id)))] } ?? []
+    case .signalled(let id, .login), .signalled(let id, .logout):
+      [.signalled(id, phase(of: id) == .loggedOut ? .logout : .login)]
+    case .paused: [.paused(device.pause)]
+    case .transferPaused(let id, _), .transferCancelled(let id), .transferPrioritized(let id, _), .roomFound(let id):
+      transferState(of: id).map { [.restored(.transfer(id, $0))] } ?? []
+    default: []
+    }
+  }
+
+  /// Brings back what a change replaced, as far as nothing else has changed it since.
+  mutating func restore(_ before: Before, _ turn: inout Turn) {
+    switch before {
+    case .skip(let id, let until, let request):
+      guard let app = apps[id], app.policy != nil, app.refreshing == nil else { return }
+      apps[id]?.state.skippedUntil = until
+      if app.state.request == nil { apps[id]?.state.request = request }
+      change(id, &turn)
+    case .learned(let id, let learned, let planned):
+      restore(learned, of: id, &turn)
+      apps[id]?.state.planned = planned
+      change(id, &turn)
+    case .app(let id, let state, let learned):
+      // A file that names it again has begun a new app.
+      guard let app = apps[id], app.policy == nil, app.state.seenAt == nil else { return }
+      apps[id]?.state = state
+      restore(learned, of: id, &turn)
+      change(id, &turn)
+      turn.decision.kept.insert(id)
+    case .transfer(let id, let state): restore(state, of: id, &turn)
+    }
+  }
+
+  private mutating func change(_ id: AppID, _ turn: inout Turn) {
+    touch(id, &turn)
+    turn.decision.changed.insert(id)
+  }
+
+  private mutating func restore(_ learned: Learned?, of id: AppID, _ turn: inout Turn) {
+    apps.forget(id)
+    if let learned { apps.learn(of: id) { $0 = learned } }
+    turn.decision.learned.insert(id)
+  }
+
+  /// A transfer that a worker has goes on: what was to stop it waited for the store, and is void.
+  private mutating func restore(_ before: TransferState, of id: TransferID, _ turn: inout Turn) {
+    guard var state = transfers[id], state.endedAt == nil else { return }
+    state.policy.priority = before.policy.priority
+    switch (before.isGiven, state.isGiven) {
+    case (true, true): if case .stopping = state.stage { state.stage = before.stage }
+    case (false, false): (state.stage, state.failures) = (before.stage, before.failures)
+    case (true, false): state.stage = .waiting(from: turn.now)
+    case (false, true):
+      if case .stopping(.cancelled) = state.stage {
+        (state.stage, state.failures) = (before.stage, before.failures)
+      } else if before.stage == .paused {
+        set(state, of: id, &turn)
+        return pause(id, true, &turn)
+      }
+    }
+    set(state, of: id, &turn)
+  }
+}

@@ -1,0 +1,43 @@
+"""A user database that does not answer, such as a directory server that is gone: it holds its users' apps alone.
+
+silent_users.c has the lookups wait.
+"""
+
+import os
+import pathlib
+import subprocess
+
+import pytest
+
+from daemon import LAUNCHER, MAIL, TODO
+
+pytestmark = pytest.mark.skipif(os.geteuid() != 0, reason="only root's daemon has apps of several users")
+
+
+@pytest.fixture(scope="session")
+def library(tmp_path_factory):
+    """The built silent_users.c."""
+    library = tmp_path_factory.mktemp("silent") / "silent.so"
+    source = pathlib.Path(__file__).with_name("silent_users.c")
+    subprocess.run(["gcc", "-Wall", "-Werror", "-O", "-shared", "-fPIC", "-o", library, source], check=True)
+    return library
+
+
+# systemd looks up the groups of a task's user itself.
+@pytest.mark.parametrize("kind", ["user", "groups"] if LAUNCHER == "spawn" else ["user"])
+def test_it_holds_the_apps_of_its_users_alone(daemon, library, kind):
+    mark = daemon.directory / "silent"
+    mark.touch()
+    environment = {"LD_PRELOAD": str(library), "SILENT_FILE": str(mark), "SILENT_USER": "nobody"}
+    if kind == "groups":
+        environment["SILENT_GROUPS_ONLY"] = "1"
+    daemon.app("exit 100")
+    daemon.app({"run": ["/usr/bin/id", "-u"]}, id=MAIL, owner="nobody")
+    daemon.start(environment=environment)
+    assert daemon.refresh()["outcome"] == "no_data"
+    hold = daemon.show(MAIL)["holds"][0]
+    assert hold["name"] == "misconfigured" and "the user database has not answered" in hold["remedy"]
+    assert "has not answered" in str(daemon.call("Manager.Check")["problems"])
+    mark.unlink()
+    daemon.wait_for_output("the new configuration is in force")
+    assert daemon.refresh(MAIL)["tasks"][0]["message"] == "65534"
