@@ -71,6 +71,16 @@ class Stand:
             process.wait()
             process.stdout.close()
 
+    @contextlib.contextmanager
+    def server(self, fault):
+        """A server with this fault on a port of its own, until the block ends."""
+        server = BadServer(fault)
+        try:
+            yield server
+            assert server.process.poll() is None, f"the server of {fault} has ended"
+        finally:
+            server.close()
+
     def measure(self, seconds=MEASURED, calls=CALLS):
         """Lets the neighbour make these calls for some seconds, and returns what was measured."""
         began = time.time()
@@ -117,6 +127,27 @@ class Stand:
 def select_for(seconds):
     """Waits between two looks at what has no event: memory in /proc, and files of tasks."""
     signal.sigtimedwait([], seconds)
+
+
+class BadServer:
+    def __init__(self, fault):
+        self.fault = fault
+        self.process = subprocess.Popen(
+            [sys.executable, "-B", HERE / "bad_server.py", fault],
+            user=CULPRIT, group=CULPRIT, extra_groups=[], stdout=subprocess.PIPE, cwd="/",
+        )  # fmt: skip
+        wait_for([self.process.stdout], f"the server of {fault}")
+        self.port = int(self.process.stdout.readline())
+
+    def wait_until_met(self):
+        """Waits until the first client has met the fault."""
+        wait_for([self.process.stdout], f"a client of the server of {self.fault}")
+        assert self.process.stdout.readline() == b"met\n", f"the server cannot do {self.fault}"
+
+    def close(self):
+        self.process.kill()
+        self.process.wait()
+        self.process.stdout.close()
 
 
 class Measured:
