@@ -69,14 +69,6 @@ def large_head(connection):
 
 
 @fault
-def slow_head(connection):
-    request(connection)
-    for byte in OK * 1000:
-        send(connection, bytes([byte]))
-        time.sleep(0.2)
-
-
-@fault
 def slow_body(connection):
     request(connection)
     connection.sendall(OK + b"Content-Length: 1000000\r\n\r\n")
@@ -92,8 +84,9 @@ def endless_body(connection):
 
 @fault
 def endless_redirect(connection):
-    while head := request(connection):
-        number = int(head.split()[1].strip(b"/") or 0) + 1
+    number = 0
+    while request(connection):
+        number += 1
         send(connection, b"HTTP/1.1 302 Found\r\nLocation: /%d\r\nContent-Length: 0\r\n\r\n" % number)
 
 
@@ -133,15 +126,6 @@ def endless_event(connection):
     request(connection)
     connection.sendall(OK + b"\r\n")
     endlessly(connection, (b"data: " + b"x" * 1000 + b"\n") * 60)
-
-
-@fault
-def endless_events(connection):
-    """Events that are none of the app's, or no push."""
-    request(connection)
-    connection.sendall(OK + b"\r\n")
-    event = json.dumps({"id": "a", "time": 1, "event": "message", "topic": "t", "message": "no push"}).encode()
-    endlessly(connection, (b"event: message\ndata: no push\n\n" + event + b"\n") * 100)
 
 
 # MQTT.
@@ -203,13 +187,6 @@ def packets_of_nobody(connection):
 def ends_once_subscribed(connection):
     subscribed(connection)
     announce()
-
-
-@fault
-def silence(connection):
-    announce()
-    while connection.recv(PIECE):
-        pass
 
 
 # The server of the neighbour, which does nothing wrong.

@@ -15,6 +15,7 @@ import time
 import pytest
 
 from client import as_user, fails
+from daemon import HURRY
 from hung_mount import HungMount
 from processes import alive
 from stand import BAD, CULPRIT, SLACK, SWITCHED, VICTIM
@@ -120,12 +121,14 @@ def mount(stand):
 
 
 def test_a_task_that_no_signal_ends(stand, mount):
-    stand.start(f"exec cat {mount.path}/file", deadline="1s", grace="1s")
+    """It has the only slot, which is free 10 s after SIGKILL."""
+    stand.daemon.configure(HURRY + "max_concurrent = 1\n")
+    stand.start(f"exec cat {mount.path}/file", deadline="1s", grace="0s")
     with as_user(CULPRIT):
         stand.daemon.run(BAD)
     mount.wait_for_request(BOUND)
-    # The last word to it comes while the neighbour is measured.
-    measured = stand.measure(seconds=3)
+    stand.daemon.wait_for_output("did not end after SIGKILL")
+    measured = stand.measure()
     assert stand.daemon.show(BAD)["running"], "the task is no fault any more"
     measured.within_bounds()
     mount.release()
@@ -147,7 +150,8 @@ def test_a_worker_that_no_signal_ends(stand, mount):
 
 
 def test_a_mount_that_is_dead(stand, mount):
-    """Each look at a path of `changed:` hangs in a thread of the daemon."""
+    """Each look at a path of `changed:` hangs in a thread of the daemon. The neighbour's app has a path that is well."""
+    stand.task = {"new_data": f"changed:{stand.starts}"}
     stand.start({"name": "look", "shell": "true", "new_data": f"changed:{mount.path}/tree"}, deadline="2s")
     with as_user(CULPRIT):
         stand.daemon.run(BAD)

@@ -6,9 +6,7 @@ from client import as_user
 from processes import alive, status
 from stand import BAD, CULPRIT
 
-FAULTS = [
-    "endless_header", "large_head", "slow_head", "slow_body", "endless_body", "endless_redirect", "gzip_bomb", "hang_up",
-]  # fmt: skip
+FAULTS = ["endless_header", "large_head", "slow_body", "endless_body", "endless_redirect", "gzip_bomb"]
 # The most that a worker may have in memory, in MB: its unit has 256, for 8 transfers at once.
 WORKER = 64
 
