@@ -57,7 +57,7 @@ enum TransferQuota {
     return full(transfers, "transfers of all users", untilForgotten)
   }
 
-  /// What helps: a transfer that has ended is shown for a day, and counts.
+  /// A transfer that has ended is shown for a day, and counts, so that only time makes room.
   private static let untilForgotten = "wait: a transfer counts until a day after its end"
 
   private static func full(_ limit: Int, _ bound: String, _ remedy: String) -> TransfersInterface.QueueFull {
