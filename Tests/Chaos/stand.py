@@ -11,7 +11,7 @@ import subprocess
 import sys
 import time
 
-from client import as_user
+from client import answers, as_user
 from waiting import Bound, wait_for
 
 HERE = pathlib.Path(__file__).resolve().parent
@@ -96,7 +96,8 @@ class Stand:
             while end.left:
                 most = max(most, megabytes(self.daemon.pid))
                 asked = time.monotonic()
-                self.daemon.status()
+                with contextlib.closing(self.daemon.client.send(("org.refreshd.Manager.Status", {}))) as connection:
+                    assert "error" not in answers(connection)[0]
                 statuses.append(time.monotonic() - asked)
                 select_for(0.1)
             report = json.loads(process.communicate(timeout=60)[0])

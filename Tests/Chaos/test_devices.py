@@ -192,6 +192,29 @@ def test_a_journald_that_is_stopped(stand):
         stand.holds_afterwards()
 
 
+def test_a_reader_of_the_output_that_stopped(stand):
+    """Without journald, as in a container, the output is a pipe. It goes on, or says how much is missing."""
+    pipe = stand.daemon.directory / "output"
+    os.mkfifo(pipe)
+    reader = os.open(pipe, os.O_RDWR | os.O_NONBLOCK)
+    try:
+        stand.prefix = ["sh", "-c", 'exec "$@" 2> "$0"', pipe]
+        # As much as an app may print at once.
+        stand.start("i=0; while [ $i -lt 1000 ]; do printf '%01000d\\n' $i; i=$((i + 1)); done; exec sleep 60")
+        with as_user(CULPRIT):
+            stand.daemon.run(BAD)
+        measured = stand.measure()
+        measured.within_bounds()
+        said, bound = b"", Bound()
+        while b"lines are missing here" not in said and f"{999:01000}".encode() not in said:
+            assert bound.left, "the output does not go on"
+            with contextlib.suppress(BlockingIOError):
+                said += os.read(reader, 1 << 20)
+        stand.holds_afterwards()
+    finally:
+        os.close(reader)
+
+
 @contextlib.contextmanager
 def bus_that_accepts(address):
     """A bus that takes connections and never answers."""
