@@ -31,6 +31,8 @@ public final class Connection {
   private var disconnectActions: [String: () -> Void] = [:]
   /// The server's count of chunks when this connection last sent one; the least is the one silent longest.
   private(set) var lastHeard: UInt64
+  /// The server's mark of when the connection last fell silent (``UserAccounts/noteSilent(_:)``).
+  var silentSince: UInt64 = 0
   /// How many bytes of this connection the server counts for its user.
   private(set) var held = 0
 
@@ -77,6 +79,7 @@ public final class Connection {
   /// Forgets the action of this name.
   public func cancelDisconnectAction(_ name: String = "") {
     disconnectActions[name] = nil
+    server?.noteSilent(self)
   }
 
   // MARK: - Answering
@@ -97,6 +100,7 @@ public final class Connection {
   /// The last answer of the call in flight is queued, or the call was oneway.
   func callIsOver() {
     isInFlight = false
+    server?.noteSilent(self)
     guard isOpen, !isTaking else { return }
     if input.hasMessage() || isInputEnded { standInLine() }
     if mayRead { isReadingPaused = false }
@@ -166,6 +170,7 @@ public final class Connection {
     }
     if count > 0 {
       lastHeard = server?.nextHeard() ?? lastHeard
+      server?.noteSilent(self)
     } else if count == 0 || state == .hungUp {
       isInputEnded = true
     } else if errno != EAGAIN, errno != EINTR {

@@ -78,6 +78,9 @@ public final class Server {
     for work in dropped { work.call.drop() }
   }
 
+  /// Has a connection that is idle give way after all others of its user that are.
+  func noteSilent(_ connection: Connection) { accounts.noteSilent(connection) }
+
   /// Counts what a connection keeps here from now on, and breaks off what is too much.
   func count(_ change: Int, of connection: Connection) {
     accounts.count(change, of: connection)?.breakOff()

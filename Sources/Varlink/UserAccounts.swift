@@ -12,6 +12,10 @@ struct UserAccounts {
   /// The account of one user.
   struct Account {
     fileprivate(set) var connections: [ObjectIdentifier: Connection] = [:]
+    /// The connections in the order in which they fell silent, so that no newcomer costs a look at all of them.
+    ///
+    /// An entry counts while it is the connection's last, and while the connection is idle.
+    fileprivate var silent: Deque<(id: ObjectIdentifier, since: UInt64)> = []
     fileprivate(set) var bytes = 0
     fileprivate(set) var watches = 0
     /// Whether a call is under way that is work.
@@ -24,6 +28,25 @@ struct UserAccounts {
     fileprivate var spent: UInt64 = 0
     fileprivate var window: UInt64 = 0
 
+    /// The connection of an entry that counts.
+    fileprivate func idle(_ entry: (id: ObjectIdentifier, since: UInt64)) -> Connection? {
+      connections[entry.id].flatMap { $0.silentSince == entry.since && $0.isIdle ? $0 : nil }
+    }
+
+    /// The connection that has been idle longest.
+    fileprivate mutating func findIdlest() -> Connection? {
+      while let first = silent.first {
+        if let connection = idle(first) { return connection }
+        silent.removeFirst()
+      }
+      return nil
+    }
+
+    /// The connection that is missed least.
+    fileprivate mutating func findLeastUsed() -> Connection? {
+      findIdlest() ?? connections.values.min { $0.lastHeard < $1.lastHeard }
+    }
+
     fileprivate var isUnused: Bool { connections.isEmpty && watches == 0 && !isWorking && waiting.isEmpty }
   }
 
@@ -32,6 +55,7 @@ struct UserAccounts {
   private(set) var connectionCount = 0
   /// The bytes of all users but the privileged.
   private var bytes = 0
+  private var lastSilence: UInt64 = 0
 
   init(_ bounds: Bounds) { self.bounds = bounds }
 
@@ -43,6 +67,18 @@ struct UserAccounts {
   mutating func add(_ connection: Connection) {
     users[connection.peer.uid, default: Account()].connections[ObjectIdentifier(connection)] = connection
     connectionCount += 1
+    noteSilent(connection)
+  }
+
+  /// Puts a connection last in the order in which its user's give way: it was heard, or has nothing more to do.
+  mutating func noteSilent(_ connection: Connection) {
+    let (uid, id) = (connection.peer.uid, ObjectIdentifier(connection))
+    guard connection.isIdle, users[uid]?.connections[id] != nil else { return }
+    lastSilence += 1
+    connection.silentSince = lastSilence
+    users[uid]?.silent.append((id, lastSilence))
+    guard let account = users[uid], account.silent.count > 2 * account.connections.count + 16 else { return }
+    users[uid]?.silent.removeAll { account.idle($0) == nil }
   }
 
   mutating func remove(_ connection: Connection) {
@@ -66,42 +102,41 @@ struct UserAccounts {
   ///
   /// The user's own connections give way to it first. When all users together have too many, the user with the most
   /// gives one up, in use or not; ``Bounds/privileged`` users have some to themselves, and give up none for others.
-  func room(for uid: uid_t) -> Room {
-    let own = users[uid]?.connections ?? [:]
-    if own.count >= bounds.connectionsPerUser { return Self.idlest(of: own.values).map(Room.after) ?? .none }
+  mutating func room(for uid: uid_t) -> Room {
+    let own = users[uid]?.connections.count ?? 0
+    if own >= bounds.connectionsPerUser { return users[uid]?.findIdlest().map(Room.after) ?? .none }
     let isPrivileged = bounds.privileged.contains(uid)
     let most = isPrivileged ? bounds.connections : bounds.connections - bounds.reservedConnections
     return connectionCount < most ? .free : room(insteadOfOthersBy: uid)
   }
 
   /// Finds room where there is none for all; the newcomer's user is unknown when the process has no descriptor left.
-  func room(insteadOfOthersBy uid: uid_t?) -> Room {
-    let own = uid.flatMap { users[$0]?.connections } ?? [:]
-    if let idle = Self.idlest(of: own.values) { return .after(idle) }
+  mutating func room(insteadOfOthersBy uid: uid_t?) -> Room {
+    if let uid, let idle = users[uid]?.findIdlest() { return .after(idle) }
+    let own = uid.flatMap { users[$0]?.connections.count } ?? 0
     let isFirst = uid.map(bounds.privileged.contains) ?? true
-    if let largest = largest(by: { $0.connections.count }), largest.connections.count > (isFirst ? 0 : own.count + 1) {
-      return Self.leastUsed(of: largest.connections.values).map(Room.after) ?? .none
+    if let (largest, account) = largest(by: { $0.connections.count }),
+      account.connections.count > (isFirst ? 0 : own + 1)
+    {
+      return users[largest]?.findLeastUsed().map(Room.after) ?? .none
     }
-    if isFirst { return Self.idlest(of: connections).map(Room.after) ?? .none }
+    if isFirst { return idlest(of: Array(users.keys)).map(Room.after) ?? .none }
     // Nobody gives way to a user who has as many.
-    let larger = users.filter { !bounds.privileged.contains($0.key) && $0.value.connections.count > own.count }
-    return Self.idlest(of: larger.values.flatMap(\.connections.values)).map(Room.after) ?? .none
+    let larger = users.filter { !bounds.privileged.contains($0.key) && $0.value.connections.count > own }
+    return idlest(of: Array(larger.keys)).map(Room.after) ?? .none
   }
 
-  private func largest(by size: (Account) -> Int) -> Account? {
+  private func largest(by size: (Account) -> Int) -> (key: uid_t, value: Account)? {
     users.lazy.filter { !bounds.privileged.contains($0.key) }.max {
       (size($0.value), $0.key) < (size($1.value), $1.key)
-    }?.value
+    }
   }
 
-  /// The one of them that has been silent longest and holds nothing.
-  private static func idlest(of connections: some Sequence<Connection>) -> Connection? {
-    connections.lazy.filter(\.isIdle).min { $0.lastHeard < $1.lastHeard }
-  }
-
-  /// The one of them that is missed least.
-  private static func leastUsed(of connections: some Collection<Connection>) -> Connection? {
-    idlest(of: connections) ?? connections.min { $0.lastHeard < $1.lastHeard }
+  /// The connection of these users that has been idle longest.
+  private mutating func idlest(of uids: [uid_t]) -> Connection? {
+    var found: [Connection] = []
+    for uid in uids { if let idlest = users[uid]?.findIdlest() { found.append(idlest) } }
+    return found.min { $0.silentSince < $1.silentSince }
   }
 
   // MARK: - Bytes
@@ -117,7 +152,7 @@ struct UserAccounts {
     guard change > 0, let account = users[uid] else { return nil }
     if account.bytes > bounds.bytesPerUser, account.bytes != connection.held { return connection }
     guard bytes > bounds.bytes else { return nil }
-    return largest { $0.bytes }?.connections.values.max { $0.held < $1.held } ?? connection
+    return largest { $0.bytes }?.value.connections.values.max { $0.held < $1.held } ?? connection
   }
 
   // MARK: - Work

@@ -41,6 +41,39 @@ struct RoomTests {
     #expect(stand.uidCutOff(by: 1, of: anna) == mallory)
   }
 
+  @Test func theOneThatIsSilentLongestGivesWayAndNoneThatIsInUse() throws {
+    var bounds = bounds
+    bounds.connectionsPerUser = 3
+    let stand = try Stand(bounds)
+    for index in 1...3 { try stand.connect(mallory, isInUse: index == 1) }
+    let all = stand.connections
+    #expect(stand.connection(for: mallory) === all[1], "the first is in use")
+    stand.hear(all[1])
+    #expect(stand.connection(for: mallory) === all[2])
+    all[2].onDisconnect {}
+    #expect(stand.connection(for: mallory) === all[1])
+    all[1].onDisconnect {}
+    #expect(stand.connection(for: mallory) == nil)
+    all[2].cancelDisconnectAction()
+    stand.hear(all[2])
+    #expect(stand.connection(for: mallory) === all[2])
+  }
+
+  @Test func aNewcomerCostsNoLookAtAllOthersOfItsUser() throws {
+    func timeOfLooks(among count: Int) throws -> Duration {
+      var bounds = bounds
+      (bounds.connections, bounds.connectionsPerUser) = (2_000, count)
+      let stand = try Stand(bounds)
+      for _ in 1...count { try stand.connect(mallory) }
+      // The least of several, because the machine may be busy.
+      return (1...5).map { _ in
+        ContinuousClock().measure { for _ in 1...2_000 { stand.hear(stand.connection(for: mallory)) } }
+      }.min() ?? .zero
+    }
+    let (few, many) = (try timeOfLooks(among: 2), try timeOfLooks(among: 400))
+    #expect(many < few * 20, "\(few), \(many)")
+  }
+
   private var bounds: Bounds {
     var bounds = Bounds()
     (bounds.connections, bounds.reservedConnections, bounds.privileged) = (5, 0, [root])
@@ -63,6 +96,16 @@ struct RoomTests {
       for end in ends { close(end) }
     }
 
+    private(set) var connections: [Connection] = []
+
+    /// A connection is heard.
+    func hear(_ connection: Connection?) { if let connection { accounts.noteSilent(connection) } }
+
+    /// The connection that gives way to one more of a user; nil if none does.
+    func connection(for user: uid_t) -> Connection? {
+      if case .after(let connection) = accounts.room(for: user) { connection } else { nil }
+    }
+
     func connect(_ uid: uid_t, isInUse: Bool = false) throws {
       var pair: [Int32] = [-1, -1]
       let made = socketpair(AF_UNIX, Int32(SOCK_STREAM.rawValue), 0, &pair)
@@ -73,6 +116,7 @@ struct RoomTests {
         heard: stage.server.nextHeard())
       if isInUse { connection.onDisconnect {} }
       accounts.add(connection)
+      connections.append(connection)
     }
 
     /// The user whose connection ends because a user's keeps so many more bytes; nil if none does.
