@@ -129,8 +129,10 @@ final class WorkerPool {
 
   // MARK: - Life
 
-  /// How many workers that no signal ends an app may have that write to one folder, and that only read.
-  private static let (mostStuckWriters, mostStuckReaders) = (1, 4)
+  /// How many workers that no signal ends an app may have that write to one folder.
+  private static let mostStuckWriters = 1
+  /// How many of them it may have that only read, from any folder.
+  private static let mostStuckReaders = 4
 
   /// Whether another worker would probably wait in the kernel, too, where earlier ones of the app wait already.
   private func wouldBeStuck(_ app: AppID, in folder: String?) -> Bool {
