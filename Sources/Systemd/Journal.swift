@@ -7,7 +7,7 @@ import Glibc
 public struct Journal: Sendable {
   enum Destination: Sendable {
     case journal(JournalSocket)
-    case text(descriptor: Int32, style: TextStyle)
+    case text(TextOutput, style: TextStyle)
   }
 
   let identifier: String
@@ -19,7 +19,7 @@ public struct Journal: Sendable {
       identifier: identifier,
       destination: Self.isJournal(STDERR_FILENO)
         ? .journal(JournalSocket(identifier: identifier))
-        : .text(descriptor: STDERR_FILENO, style: TextStyle(of: STDERR_FILENO)))
+        : .text(TextOutput(descriptor: STDERR_FILENO), style: TextStyle(of: STDERR_FILENO)))
   }
 
   init(identifier: String, destination: Destination) {
@@ -29,12 +29,11 @@ public struct Journal: Sendable {
 
   /// Writes `entry`, with the source location of the caller.
   ///
-  /// Throws nothing, because there is no other place to report an error, and never waits for journald.
+  /// Throws nothing, because there is no other place to report an error, and waits for nobody who does not read.
   public func write(_ entry: Entry, file: StaticString = #fileID, line: UInt = #line) {
     switch destination {
     case .journal(let socket): socket.send(assignments(of: entry, file: file, line: line))
-    case .text(let descriptor, let style):
-      Self.write(style.line(of: entry), to: descriptor)
+    case .text(let output, let style): output.write(style.line(of: entry))
     }
   }
 
@@ -57,15 +56,5 @@ public struct Journal: Sendable {
     var file = stat()
     guard fstat(descriptor, &file) == 0 else { return false }
     return String(cString: stream) == "\(file.st_dev):\(file.st_ino)"
-  }
-
-  private static func write(_ line: String, to descriptor: Int32) {
-    var rest = Array(line.utf8)[...]
-    while !rest.isEmpty {
-      let count = rest.withUnsafeBytes { Glibc.write(descriptor, $0.baseAddress, $0.count) }
-      if count < 0, errno == EINTR { continue }
-      guard count > 0 else { return }
-      rest = rest.dropFirst(count)
-    }
   }
 }

@@ -10,7 +10,8 @@ import sys
 
 import pytest
 
-sys.path[:0] = [str(pathlib.Path(__file__).resolve().parents[1] / "DaemonTests")]
+TESTS = pathlib.Path(__file__).resolve().parents[1]
+sys.path[1:1] = [str(TESTS / "DaemonTests"), str(TESTS / "PushTests")]
 
 from stage import bounded, daemon, pytest_runtest_makereport, scratch  # noqa: E402, F401
 from stand import Stand  # noqa: E402

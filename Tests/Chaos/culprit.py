@@ -103,7 +103,7 @@ def watches(path, app):
 
 @fault
 def silence(path, app):
-    hold(path, b"", 1500)
+    hold(path, b"", 5000)
 
 
 @fault

@@ -1,7 +1,8 @@
-"""A user who does nothing wrong, as a process of its own: `neighbour.py SOCKET APP FOLDER`, until its input ends.
+"""A user who does nothing wrong, as a process of its own: `neighbour.py SOCKET APP SWITCHED CALL,...`, until its input ends.
 
-It asks for its app's explanation, and disables and enables it, again and again. It prints what a call took, in seconds,
-and the calls that failed, as JSON. The app itself is due every half second and leaves a file for each start.
+It makes these calls in turn, again and again: it asks for its apps and for an explanation, and disables and enables
+a second app. It prints what the calls that only ask and those that change something took, in seconds, and the
+calls that failed, as JSON. The app itself is due every half second and leaves a file for each start.
 """
 
 import json
@@ -12,13 +13,6 @@ import time
 
 PAUSE = 0.02
 """Between two calls, in seconds: a person and a status bar, not a flood."""
-
-CALLS = [
-    ("org.refreshd.Manager.Why", lambda app: {"app": app}),
-    ("org.refreshd.Manager.Set", lambda app: {"apps": [app]}),
-    ("org.refreshd.Manager.Disable", lambda app: {"apps": [app]}),
-    ("org.refreshd.Manager.Enable", lambda app: {"apps": [app]}),
-]
 LIMIT = 30
 """The longest wait for one reply, in seconds."""
 
@@ -39,22 +33,28 @@ def call(path, method, parameters):
 
 
 def main():
-    path, app, switched = sys.argv[1:4]
-    seconds, failures, number = [], [], 0
+    path, app, switched, names = sys.argv[1:5]
+    # A call with its parameters, and whether it only asks. The app that is due stays enabled; the other is switched.
+    calls = {
+        "List": ({}, "asking"), "Show": ({"app": app}, "asking"), "Why": ({"app": app}, "asking"),
+        "Set": ({"apps": [app]}, "changing"), "Disable": ({"apps": [switched]}, "changing"),
+        "Enable": ({"apps": [switched]}, "changing"),
+    }  # fmt: skip
+    names = names.split(",")
+    report, number = {"asking": [], "changing": [], "failures": []}, 0
     while not select.select([sys.stdin], [], [], PAUSE)[0]:
-        method, parameters = CALLS[number % len(CALLS)]
-        # The app that is due stays enabled; a second one of the same user is switched.
-        subject = switched if number % len(CALLS) >= 2 else app
+        name = names[number % len(names)]
         number += 1
+        parameters, kind = calls[name]
         began = time.monotonic()
         try:
-            failure = call(path, method, parameters(subject))
+            failure = call(path, f"org.refreshd.Manager.{name}", parameters)
         except OSError as error:
             failure = repr(error)
-        seconds.append(time.monotonic() - began)
+        report[kind].append(time.monotonic() - began)
         if failure:
-            failures.append(f"{method}: {failure}")
-    json.dump({"seconds": seconds, "failures": failures}, sys.stdout)
+            report["failures"].append(f"{name}: {failure}")
+    json.dump(report, sys.stdout)
 
 
 main()

@@ -11,7 +11,7 @@ import subprocess
 import sys
 import time
 
-from client import as_user
+from client import answers, as_user
 from waiting import Bound, wait_for
 
 HERE = pathlib.Path(__file__).resolve().parent
@@ -19,7 +19,7 @@ HERE = pathlib.Path(__file__).resolve().parent
 VICTIM, CULPRIT = (pwd.getpwnam(name).pw_uid for name in ("games", "news"))
 ITS_APP, SWITCHED, BAD = "org.example.neighbour", "org.example.switched", "org.example.culprit"
 INTERVAL = 0.5
-MEASURED = float(os.environ.get("REFRESHD_CHAOS_SECONDS", 3))
+MEASURED = float(os.environ.get("REFRESHD_CHAOS_SECONDS", 1.5))
 """How long each fault lasts once it is there, in seconds."""
 
 SLACK = float(os.environ.get("REFRESHD_CHAOS_SLACK", 20))
@@ -28,6 +28,8 @@ SLACK = float(os.environ.get("REFRESHD_CHAOS_SLACK", 20))
 CALL = 0.050
 START = 0.250
 MEGABYTES = 64
+CALLS = ["List", "Why", "Set", "Disable", "Enable"]
+"""The neighbour's calls, of org.refreshd.Manager."""
 
 
 class Stand:
@@ -36,18 +38,21 @@ class Stand:
         self.starts = daemon.directory / "starts"
         self.starts.mkdir()
         self.starts.chmod(0o777)
-        self.culprits = []
+        self.environment = {}
+        self.prefix = []
+        # The task of the neighbour's app, apart from its shell command.
+        self.task = {}
 
-    def start(self, *tasks, prefix=(), environment=None, **keys):
+    def start(self, *tasks, **keys):
         """Starts the daemon with the neighbour's apps and one of the culprit with these tasks."""
         daemon = self.daemon
         daemon.app(
-            f"touch {self.starts}/$(date +%s%N)", id=ITS_APP, owner=str(VICTIM), directory="/",
-            foreground_interval=f"{INTERVAL}s",
+            {"name": "touch", "shell": f"touch {self.starts}/$(date +%s%N)", **self.task}, id=ITS_APP,
+            owner=str(VICTIM), directory="/", foreground_interval=f"{INTERVAL}s",
         )  # fmt: skip
         daemon.app("true", id=SWITCHED, owner=str(VICTIM), directory="/")
         daemon.app(*(tasks or ["true"]), id=BAD, owner=str(CULPRIT), directory="/", **keys)
-        daemon.start(prefix=prefix, environment=environment)
+        daemon.start(prefix=self.prefix, environment=self.environment)
         with as_user(VICTIM):
             daemon.tell("foreground", ITS_APP)
 
@@ -68,24 +73,38 @@ class Stand:
             process.wait()
             process.stdout.close()
 
-    def measure(self, seconds=MEASURED):
-        """Lets the neighbour work for some seconds, and returns what was measured."""
+    @contextlib.contextmanager
+    def server(self, fault):
+        """A server with this fault on a port of its own, until the block ends."""
+        server = BadServer(fault)
+        try:
+            yield server
+            assert server.process.poll() is None, f"the server of {fault} has ended"
+        finally:
+            server.close()
+
+    def measure(self, seconds=MEASURED, calls=CALLS):
+        """Lets the neighbour make these calls for some seconds, and returns what was measured."""
         began = time.time()
         process = subprocess.Popen(
-            [sys.executable, "-B", HERE / "neighbour.py", self.daemon.socket, ITS_APP, SWITCHED],
+            [sys.executable, "-B", HERE / "neighbour.py", self.daemon.socket, ITS_APP, SWITCHED, ",".join(calls)],
             user=VICTIM, group=VICTIM, extra_groups=[], stdin=subprocess.PIPE, stdout=subprocess.PIPE, cwd="/",
         )  # fmt: skip
-        most = 0
+        most, statuses = 0, []
         end = Bound(seconds)
         try:
             while end.left:
                 most = max(most, megabytes(self.daemon.pid))
+                asked = time.monotonic()
+                with contextlib.closing(self.daemon.client.send(("org.refreshd.Manager.Status", {}))) as connection:
+                    assert "error" not in answers(connection)[0]
+                statuses.append(time.monotonic() - asked)
                 select_for(0.1)
             report = json.loads(process.communicate(timeout=60)[0])
         finally:
             process.kill()
             process.wait()
-        return Measured(report, self.lateness(began), most)
+        return Measured(report, statuses, self.lateness(began), most)
 
     def lateness(self, since):
         """By how much each start of the neighbour's app came later than its interval after the start before, in seconds."""
@@ -113,27 +132,61 @@ def select_for(seconds):
     signal.sigtimedwait([], seconds)
 
 
+class BadServer:
+    def __init__(self, fault):
+        self.fault = fault
+        self.process = subprocess.Popen(
+            [sys.executable, "-B", HERE / "bad_server.py", fault],
+            user=CULPRIT, group=CULPRIT, extra_groups=[], stdout=subprocess.PIPE, cwd="/",
+        )  # fmt: skip
+        wait_for([self.process.stdout], f"the server of {fault}")
+        self.port = int(self.process.stdout.readline())
+
+    def wait_until_met(self):
+        """Waits until the first client has met the fault."""
+        wait_for([self.process.stdout], f"a client of the server of {self.fault}")
+        assert self.process.stdout.readline() == b"met\n", f"the server cannot do {self.fault}"
+
+    def close(self):
+        self.process.kill()
+        self.process.wait()
+        self.process.stdout.close()
+
+
 class Measured:
-    def __init__(self, report, lateness, most):
-        self.calls = sorted(report["seconds"])
+    def __init__(self, report, statuses, lateness, most):
+        # The status is root's.
+        self.statuses = sorted(statuses)
+        self.asking, self.changing = sorted(report["asking"]), sorted(report["changing"])
         self.failures = report["failures"]
         self.lateness = sorted(lateness)
         self.megabytes = most
 
-    def within_bounds(self):
+    def within_bounds(self, commit=0, refused="nothing", starts=True):
+        """Asserts the bounds, on a disk that takes so many seconds for a commit.
+
+        Calls may be refused with one error, and `starts` may be false, where a device makes them fail by design.
+        """
         print(self)
-        assert not self.failures, self.failures[:3]
-        assert len(self.calls) >= 4, "the neighbour did not get through"
-        assert p99(self.calls) <= CALL * SLACK, self
-        assert p99(self.lateness) <= START * SLACK, self
+        assert not [failure for failure in self.failures if not failure.endswith(f": {refused}")], self.failures[:3]
+        assert len(self.asking) >= 2, "the neighbour did not get through"
+        assert p99(self.asking) <= CALL * SLACK and p99(self.statuses) <= CALL * SLACK, self
+        assert not self.changing or p99(self.changing) <= CALL * SLACK + commit, self
+        assert not starts or len(self.lateness) >= 2, f"the neighbour's app was not started: {self}"
+        assert not starts or p99(self.lateness) <= START * SLACK + commit, self
         assert self.megabytes <= MEGABYTES * (1 if SLACK == 1 else 2), self
 
     def __repr__(self):
         return (
-            f"{len(self.calls)} calls: p50 {statistics.median(self.calls) * 1e3:.1f} ms, "
-            f"p99 {p99(self.calls) * 1e3:.1f} ms; {len(self.lateness)} starts: p99 {p99(self.lateness) * 1e3:.0f} ms "
-            f"late; {self.megabytes:.0f} MB"
+            f"asking: {said(self.asking)}; changing: {said(self.changing)}; root's status: {said(self.statuses)}; "
+            f"{len(self.lateness)} starts: p99 {p99(self.lateness) * 1e3:.0f} ms late; {self.megabytes:.0f} MB"
         )
+
+
+def said(calls):
+    if not calls:
+        return "none"
+    return f"{len(calls)}, p50 {statistics.median(calls) * 1e3:.1f} ms, p99 {p99(calls) * 1e3:.1f} ms"
 
 
 def p99(values):

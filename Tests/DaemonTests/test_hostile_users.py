@@ -253,6 +253,13 @@ def test_a_flood_of_calls_keeps_nobody_waiting(house):
         others_are_served(house)
 
 
+def let_in(house):
+    """A connection, also while the daemon has not let in those before it."""
+    while True:
+        with contextlib.suppress(BlockingIOError):
+            return house.client.connect()
+
+
 # Transfers.
 
 
@@ -294,6 +301,52 @@ def test_one_user_fills_no_queue_for_others(house):
         assert "shorter" in error["remedy"]
     with as_user(ANNA):
         assert len(enqueue(house, TODO, 1000)) == 1000
+
+
+def test_one_user_has_so_many_transfers_and_no_more(house):
+    """All apps of a user count together, and so do transfers that have ended and are still shown."""
+    house.app("exit 100", id="org.example.more", owner="games", directory="/")
+    house.call("Manager.Reload")
+    with as_user(MALLORY):
+        ids = enqueue(house, MAIL, 10_000)
+        house.call("Transfers.Cancel", ids=ids)
+        for app in MAIL, "org.example.more":
+            with fails("org.refreshd.Transfers.QueueFull", limit=10_000, bound="transfers of one user") as error:
+                enqueue(house, app, 1)
+        assert "a day after its end" in error["remedy"]
+    with as_user(ANNA):
+        enqueue(house, TODO, 1)
+
+
+@pytest.mark.bound(180)
+@pytest.mark.parametrize("flags", [{}, {"oneway": True}], ids=["hung up", "oneway"])
+def test_runs_that_nobody_waits_for_are_not_kept(house, flags):
+    """Each call wants the refresh after the one that runs; the callers are gone."""
+    gate = house.pipe("gate")
+    house.app(f"read _ < {gate}; exit 100", id=MAIL, owner="games", directory="/", deadline="5min")
+    house.call("Manager.Reload")
+    calls, crowd = message(f"{MANAGER}.Run", {"app": MAIL}, **flags), 5000
+    if flags:
+        # They need no connection each.
+        calls, crowd = calls * 50, 600
+    with as_user(MALLORY), contextlib.closing(house.run(MAIL)) as stream:
+
+        def ask(rounds):
+            for _ in range(rounds):
+                with contextlib.closing(let_in(house)) as connection:
+                    connection.sendall(calls)
+            with contextlib.closing(let_in(house)) as connection:
+                connection.sendall(message(f"{MANAGER}.Version"))
+                assert "error" not in answers(connection)[0]
+
+        # The first crowd takes the memory that calls under way need.
+        ask(crowd)
+        before = status(house.pid, "VmRSS")
+        ask(crowd)
+        grown = status(house.pid, "VmRSS") - before
+        assert grown < 2048, f"the daemon keeps {grown} kB of calls"
+        gate.let_go()
+        assert [answer["event"] for answer in stream][-1]["refresh"]["outcome"] == "no_data"
 
 
 def test_callers_that_leave_before_their_turn_are_forgotten(house):

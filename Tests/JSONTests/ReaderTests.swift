@@ -99,7 +99,8 @@ struct ReaderTests {
     var path: String?
     let took = ContinuousClock().measure { path = bytes.withUnsafeBytes { error?.path(in: $0) } }
     #expect(path == "known")
-    #expect(took < .seconds(1))
+    // A pass for each value would take minutes.
+    #expect(took < .seconds(20))
   }
 }
 

@@ -55,7 +55,9 @@ final class Daemon {
       "\(try Self.programs())/refreshd", "--config", "\(directory)/config", "--state", "\(directory)/state", "--socket",
       socket,
     ]
-    let environment = ["NOTIFY_SOCKET=\(directory)/notify", "PATH=/usr/bin:/bin"]
+    // The options of a sanitizer hold for the programs under test, too.
+    let sanitizer = getenv("ASAN_OPTIONS").map { ["ASAN_OPTIONS=\(String(cString: $0))"] } ?? []
+    let environment = ["NOTIFY_SOCKET=\(directory)/notify", "PATH=/usr/bin:/bin"] + sanitizer
     var arguments = words.map { strdup($0) } + [nil]
     var variables = environment.map { strdup($0) } + [nil]
     defer { for text in arguments + variables { free(text) } }

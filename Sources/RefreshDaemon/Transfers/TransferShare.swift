@@ -43,21 +43,22 @@ enum TransferQuota {
   ) -> TransfersInterface.QueueFull? {
     let own = share.reduce(new.count) { $0 + $1.ids.count }
     if own > transfersOfUser {
-      return full(transfersOfUser, "transfers of one user", "wait for some to end, or cancel them")
+      return full(transfersOfUser, "transfers of one user", untilForgotten)
     }
     let bytes = share.reduce(new.reduce(0) { $0 + $1.request.bytes }) { $0 + $1.bytes }
     if bytes > bytesOfUser {
-      return full(bytesOfUser, "bytes of one user's requests", "use shorter URLs and texts, or wait for some to end")
+      return full(bytesOfUser, "bytes of one user's requests", "use shorter URLs and texts, or \(untilForgotten)")
     }
     let servers = share.reduce(into: Set(new.map(\.server))) { $0.formUnion($1.servers.keys) }
     if servers.count > serversOfUser {
-      return full(
-        serversOfUser, "servers of one user's transfers", "wait for transfers with other servers to end, or cancel them"
-      )
+      return full(serversOfUser, "servers of one user's transfers", untilForgotten)
     }
     guard count + new.count > transfers, own > reserved else { return nil }
-    return full(transfers, "transfers of all users", "wait for some to end")
+    return full(transfers, "transfers of all users", untilForgotten)
   }
+
+  /// A transfer that has ended is shown for a day, and counts, so that only time makes room.
+  private static let untilForgotten = "wait: a transfer counts until a day after its end"
 
   private static func full(_ limit: Int, _ bound: String, _ remedy: String) -> TransfersInterface.QueueFull {
     TransfersInterface.QueueFull(limit: limit, bound: bound, remedy: remedy)

@@ -129,7 +129,19 @@ final class WorkerPool {
 
   // MARK: - Life
 
+  /// How many workers that no signal ends an app may have that write to one folder.
+  private static let mostStuckWriters = 1
+  /// How many of them it may have that only read, from any folder.
+  private static let mostStuckReaders = 4
+
+  /// Whether another worker would probably wait in the kernel, too, where earlier ones of the app wait already.
+  private func wouldBeStuck(_ app: AppID, in folder: String?) -> Bool {
+    let stuck = workers.values.count { $0.ending.isGivenUp && $0.app == app && $0.folder == folder }
+    return stuck >= (folder == nil ? Self.mostStuckReaders : Self.mostStuckWriters)
+  }
+
   private func start(for app: AppConfiguration, writingTo folder: String?) -> Worker? {
+    guard !wouldBeStuck(app.id, in: folder) else { return nil }
     let key = TaskKey(refresh: core.makeID(), task: 0)
     let worker: Worker
     do throws(SystemdError) {

@@ -17,6 +17,11 @@ final class HTTPStream {
     var silence: Duration?
   }
 
+  /// The most bytes of a stream in a second; the rest waits at the server.
+  ///
+  /// All streams share one thread. A server that sends as fast as it can would keep the others waiting.
+  private static let mostBytesInSecond: Int64 = 1 << 20
+
   /// The ways a stream ends.
   enum End {
     /// The server or the caller ended the wanted response.
@@ -56,6 +61,7 @@ final class HTTPStream {
     isWanted = false
     var attempt = HTTPRequest(url: redirects.here.text, headers: request.headers)
     attempt.stream = HTTPRequest.Stream(silence: request.silence)
+    attempt.maxRate = Self.mostBytesInSecond
     attempt.caFile = request.caFile
     if redirects.isAtFirstOrigin {
       attempt.headers += request.ownHeaders

@@ -114,7 +114,7 @@ extension Failure {
         status: .heldOrNotStored,
         text: printable(
           "cannot queue more than \(error.limit) \(error.bound ?? "transfers"); "
-            + (error.remedy ?? "wait for some to end, or cancel them")))
+            + (error.remedy ?? "wait for some to end")))
     },
   ]
 

@@ -1,0 +1,72 @@
+import Glibc
+import Synchronization
+
+/// Writes lines to a terminal, a file or a pipe, and does not wait for a reader that has stopped.
+///
+/// A pipe whose reader stands still is full after 64 KiB, and a write to it waits for ever. Here a reader that is only slow
+/// has ``patience``. After that, lines are kept until it reads again, and those beyond the bound are dropped and counted;
+/// one later line says so.
+final class TextOutput: Sendable {
+  /// The most bytes that are kept for a reader that has stopped.
+  static let keptBytes = 1 << 20
+  /// How long a write waits for the reader, once until it reads again, in milliseconds.
+  static let patience: Int32 = 250
+  /// A pipe that can be written takes this much at once (PIPE_BUF in pipe(7)).
+  private static let portion = 4096
+
+  private struct State {
+    var kept: [UInt8] = []
+    var dropped = 0
+    var hasStopped = false
+  }
+
+  private let descriptor: Int32
+  private let state = Mutex(State())
+
+  /// Makes an output for a descriptor, which stays the caller's.
+  init(descriptor: Int32) { self.descriptor = descriptor }
+
+  /// Writes a line with its end, keeps it, or drops and counts it.
+  func write(_ line: String) {
+    state.withLock { state in
+      flush(&state)
+      if state.dropped == 0, state.kept.count + line.utf8.count <= Self.keptBytes {
+        state.kept += line.utf8
+      } else {
+        state.dropped += 1
+      }
+      flush(&state)
+    }
+  }
+
+  private func flush(_ state: inout State) {
+    drain(&state)
+    guard state.kept.isEmpty, state.dropped > 0 else { return }
+    state.kept += "warning: \(state.dropped) lines are missing here: nobody read them in time\n".utf8
+    state.dropped = 0
+    drain(&state)
+  }
+
+  private func drain(_ state: inout State) {
+    var sent = 0
+    while sent < state.kept.count, isReady(&state) {
+      let part = state.kept[sent...].prefix(Self.portion)
+      let count = part.withUnsafeBytes { Glibc.write(descriptor, $0.baseAddress, $0.count) }
+      if count < 0, errno == EINTR { continue }
+      if count < 0, errno == EAGAIN {
+        state.hasStopped = true
+        break
+      }
+      // There is no other place to report an error.
+      sent = count > 0 ? sent + count : state.kept.count
+    }
+    state.kept.removeFirst(sent)
+  }
+
+  /// Whether a write does not wait, or fails at once.
+  private func isReady(_ state: inout State) -> Bool {
+    var watched = pollfd(fd: descriptor, events: Int16(POLLOUT), revents: 0)
+    state.hasStopped = poll(&watched, 1, state.hasStopped ? 0 : Self.patience) == 0
+    return !state.hasStopped
+  }
+}
