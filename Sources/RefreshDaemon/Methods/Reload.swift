@@ -5,9 +5,7 @@ import Varlink
 extension Daemon {
   /// Puts the configuration on disk in force, or answers with every mistake in it.
   func reload(_ call: Call<ManagerInterface.Reload.Parameters>) {
-    guard core.access.mayAll(call.peer) else {
-      return call.fail(RefreshdInterface.NotAllowed(remedy: core.access.remedy))
-    }
+    guard mayAll(call) else { return }
     reload { problems in
       if problems.isEmpty {
         call.reply(ManagerInterface.Reload.Reply())
@@ -19,9 +17,7 @@ extension Daemon {
 
   /// Answers with every mistake in the configuration on disk, and changes nothing.
   func check(_ call: Call<ManagerInterface.Check.Parameters>) {
-    guard core.access.mayAll(call.peer) else {
-      return call.fail(RefreshdInterface.NotAllowed(remedy: core.access.remedy))
-    }
+    guard mayAll(call) else { return }
     ports.files.problems { problems in
       call.reply(ManagerInterface.Check.Reply(problems: problems.map(Wire.Problem.init)))
     }
