@@ -3,7 +3,7 @@ import Testing
 @testable import RefreshEngine
 
 /// The memory that each app costs, of which a machine may have many thousands.
-struct WeightTests {
+struct AppWeightTests {
   @Test func `An app without rare parts takes 128 bytes`() {
     #expect(MemoryLayout<App>.stride <= 128)
   }
