@@ -15,10 +15,11 @@ static inline int linux_memory_file(const char *name) { return (int)syscall(SYS_
 static inline int linux_pipe(int *ends) { return (int)syscall(SYS_pipe2, ends, O_CLOEXEC); }
 static inline void linux_malloc_trim(void) { malloc_trim(0); }
 // Gives all threads one arena of glibc's heap, and each large block a mapping of its own. glibc would raise the bound of
-// "large" to the largest block ever freed, and keep such blocks in the heap from then on.
+// "large" to the largest block ever freed, and keep such blocks in the heap from then on. A long reply passes through
+// blocks of every size up to its own.
 static inline void linux_malloc_compact(void) {
   mallopt(M_ARENA_MAX, 1);
-  mallopt(M_MMAP_THRESHOLD, 128 << 10);
+  mallopt(M_MMAP_THRESHOLD, 32 << 10);
 }
 static inline int linux_eventfd(void) { return eventfd(0, EFD_CLOEXEC | EFD_NONBLOCK); }
 

@@ -54,62 +54,99 @@ public enum SessionSource: String, Hashable, Sendable, CaseIterable {
 
 /// The configuration of one app: its file, checked and completed by `[defaults]`.
 public struct AppConfiguration: Hashable, Sendable {
+  /// The settings that apps of one owner often have in common.
+  struct Settings: Hashable, Sendable {
+    var owner: Owner
+    var policy: Policy
+    /// The command that runs when the data is stale, in a list of one that many apps may share; empty for none.
+    var staleCommands: [Command] = []
+    var sandbox: [SandboxProperty] = []
+    /// The directory of the file.
+    var folder: String
+  }
+
+  /// The names that the app's file gives, where they do not follow from the id.
+  struct Names: Hashable, Sendable {
+    /// The name in the file; nil if the file has none.
+    var ofApp: String?
+    /// The name of the file; nil if it is the id and `.toml`.
+    var ofFile: String?
+  }
+
   /// The app.
   public let id: AppID
-  /// The user that the app belongs to and that its commands run as.
-  public let owner: Owner
-  /// The settings that the engine needs.
-  public internal(set) var policy: Policy
-  /// The command of each task, parallel to the tasks of ``policy``.
-  public let commands: [Command]
-  /// The command that runs when the data is stale, in a list of one that many apps may share; empty for none.
-  let staleCommands: [Command]
-  /// The restrictions on all commands, as properties of their units; empty for none.
-  public let sandbox: [SandboxProperty]
-  /// The name in the file; nil if the file has none.
-  let givenName: String?
-  /// The directory of the file, one string for all files in it.
-  let folder: String
-  /// The name of the file; nil if it is the id and `.toml`.
-  let fileName: String?
+  private let fewCommands: Few<Command>
+  private var settings: Boxed<Settings>
+  private let names: Boxed<Names>?
 
+  init(_ id: AppID, _ names: Names, _ settings: Boxed<Settings>, commands: [Command] = []) {
+    (self.id, self.settings, fewCommands) = (id, settings, Few(commands))
+    self.names = names == Names() ? nil : Boxed(names)
+  }
+
+  /// The command of each task, parallel to the tasks of ``policy``.
+  public var commands: [Command] { fewCommands.list }
+  /// The user that the app belongs to and that its commands run as.
+  public var owner: Owner { settings.value.owner }
+  /// The settings that the engine needs.
+  public var policy: Policy { settings.value.policy }
   /// The command that runs when the data is older than `stale_after`; nil for none.
-  public var onStale: Command? { staleCommands.first }
+  public var onStale: Command? { settings.value.staleCommands.first }
+  /// The restrictions on all commands, as properties of their units; empty for none.
+  public var sandbox: [SandboxProperty] { settings.value.sandbox }
 
   /// The name for people: `name` of the file, else the last element of the id.
-  public var name: String { givenName ?? String(id.description.split(separator: ".").last ?? "") }
+  public var name: String { names?.value.ofApp ?? String(id.description.split(separator: ".").last ?? "") }
 
   /// The path of the app's file.
-  public var file: String { "\(folder)/\(fileName ?? "\(id).toml")" }
+  public var file: String { "\(settings.value.folder)/\(names?.value.ofFile ?? "\(id).toml")" }
+
+  /// Holds the app for a reason, if it is not held yet.
+  mutating func hold(because reason: String) {
+    var held = settings.value
+    held.policy.unusable = held.policy.unusable ?? reason
+    settings = Boxed(held)
+  }
 }
 
 /// The command of a task.
 ///
 /// It runs without a shell, unless the file asks for one.
 public struct Command: Hashable, Sendable {
+  /// Where and as what a command runs, which most commands leave open and many others have in common.
+  struct Surroundings: Hashable, Sendable {
+    var directory: String?
+    var environment: [String] = []
+    var group: UInt32?
+    var builtIn: BuiltIn?
+  }
+
   /// The arguments.
   ///
   /// The first is the absolute path of the program.
   public let arguments: [String]
+  private let surroundings: Boxed<Surroundings>?
+
   /// The working directory, an absolute path; nil for the owner's home.
-  public let directory: String?
+  public var directory: String? { surroundings?.value.directory }
   /// The variables that the files add to the environment, each `NAME=value`, in the order of their names.
-  public let environment: [String]
+  public var environment: [String] { surroundings?.value.environment ?? [] }
   /// The group to run in; nil for the owner's own.
-  public let group: UInt32?
+  public var group: UInt32? { surroundings?.value.group }
   /// The built-in task that the command performs; nil for any other command.
-  public let builtIn: BuiltIn?
+  public var builtIn: BuiltIn? { surroundings?.value.builtIn }
 
   /// Makes a command of its parts.
   public init(
     arguments: [String], directory: String? = nil, environment: [String] = [], group: UInt32? = nil,
     builtIn: BuiltIn? = nil
   ) {
-    self.arguments = arguments
-    self.directory = directory
-    self.environment = environment
-    self.group = group
-    self.builtIn = builtIn
+    let surroundings = Surroundings(directory: directory, environment: environment, group: group, builtIn: builtIn)
+    self.init(arguments, surroundings == Surroundings() ? nil : Boxed(surroundings))
+  }
+
+  init(_ arguments: [String], _ surroundings: Boxed<Surroundings>?) {
+    (self.arguments, self.surroundings) = (arguments, surroundings)
   }
 
   /// The built-in task if it fetches a file within the refresh (`http`).

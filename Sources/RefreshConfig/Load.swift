@@ -96,6 +96,6 @@ private struct ReadFiles {
       message: "cannot have a second app \(app.id): \(locations[app.id] ?? first.file) has it",
       remedy: "give one of them another id, or remove one")
     problemsOfApps.append(problem)
-    apps[app.id]?.policy.unusable = first.policy.unusable ?? "\(problem)"
+    apps[app.id]?.hold(because: "\(problem)")
   }
 }

@@ -99,11 +99,11 @@ final class LoadContext {
     _ arguments: [String], in context: ExecContext, _ settings: ConfigurationSettings, _ owner: Owner,
     _ builtIn: BuiltIn? = nil
   ) -> Command {
-    Command(
-      arguments: interner.intern(arguments.map { interner.intern($0) }),
+    let surroundings = Command.Surroundings(
       directory: context.directory.map { interner.intern(owner.path(of: $0)) },
       environment: interner.intern(context.environmentList), group: settings.group,
       builtIn: builtIn.map { BuiltIn($0.file.resolved(for: owner, &interner), $0.work) })
+    return Command(interner.intern(arguments.map { interner.intern($0) }), interner.intern(surroundings))
   }
 }
 

@@ -118,6 +118,13 @@ extension Daemon {
     return bounds
   }
 
+  /// Whether the caller may ask about the daemon itself; else the call is answered.
+  func mayAll<Parameters>(_ call: Call<Parameters>) -> Bool {
+    let isAllowed = core.access.mayAll(call.peer)
+    if !isAllowed { call.fail(RefreshdInterface.NotAllowed(remedy: core.access.remedy)) }
+    return isAllowed
+  }
+
   /// The app that a call is about, if the caller may ask about it; else the call is answered.
   ///
   /// A caller who may not ask learns nothing about which apps there are.

@@ -1,5 +1,4 @@
 import RefreshAPI
-import RefreshConfig
 import RefreshEngine
 
 // Values of the engine that the socket shows with a text for a person. Enums with equal cases are in Wire.twins.
@@ -74,13 +73,5 @@ extension Hold {
     case .constraint(_, let relaxedAt): relaxedAt
     default: nil
     }
-  }
-}
-
-extension Wire.Problem {
-  init(_ problem: Problem) {
-    self.init(
-      file: problem.file, line: problem.line, column: problem.column, key: problem.key, message: problem.message,
-      remedy: problem.remedy, isWarning: problem.isWarning ? true : nil)
   }
 }

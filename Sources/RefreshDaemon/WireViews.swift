@@ -13,7 +13,7 @@ extension Wire.Refresh {
       outcome: Wire.Outcome(refresh.outcome), cause: Wire.Cause(refresh.outcome),
       stopReason: refresh.stopReason.map(Wire.StopReason.init),
       cpuMicroseconds: refresh.tasks.reduce(0) { $0 + $1.cpu.inMicroseconds },
-      extraCompletions: refresh.extraCompletions, tasks: refresh.tasks.map(Wire.RefreshTask.init),
+      extraCompletions: Int(refresh.extraCompletions), tasks: refresh.tasks.map(Wire.RefreshTask.init),
       contentID: refresh.push?.contentID, merged: refresh.push.map { Int($0.merged) })
   }
 }

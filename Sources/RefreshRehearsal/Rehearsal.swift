@@ -105,11 +105,11 @@ public struct Rehearsal {
       syncs[place] = minute
       starts += 1
       if trigger != .foreground { schedule.refreshes[id, default: []].append(minute) }
-      end(refresh, of: id, isNew ? .newData : .noData, at: minute)
+      end(refresh, isNew ? .newData : .noData, at: minute)
     }
   }
 
-  private mutating func end(_ refresh: RefreshID, of id: AppID, _ outcome: Outcome, at minute: Double) {
+  private mutating func end(_ refresh: RefreshID, _ outcome: Outcome, at minute: Double) {
     let count = engine.taskCount(of: refresh)
     for task in 0..<count {
       handle(.completed(refresh, task: task, outcome, message: ""), at: minute)

@@ -50,9 +50,7 @@ extension AppState: ColumnRecord {
     try column.optional(&request, blank: Request(trigger: .manual, earliest: .zero))
     try column.optional(&running, blank: Started(id: RefreshID(key: 0), trigger: .manual, at: .zero))
     try column("is_disabled", &isDisabled)
-    try column("skipped_until_us", &skippedUntil)
     try column.count("failures", &failures)
-    try column("strikes_us", &strikes)
     try column.optional(&waiting, blank: Waiting(since: .zero, holds: []))
     try column("seen_at_us", &seenAt)
     try column("planned_us", &planned)
@@ -60,13 +58,17 @@ extension AppState: ColumnRecord {
     try column("is_terminated", &isTerminated)
     // Boxed in the state: changed only if the visit reads.
     var (overrides, freshUntil, pushedAt, oneShot) = (overrides, freshUntil, pushedAt, oneShot)
+    var (skippedUntil, strikes) = (skippedUntil, strikes)
     try column("foreground_interval", &overrides.foregroundInterval)
     try column("background_interval", &overrides.backgroundInterval)
     try column("fresh_until_us", &freshUntil)
     try column("pushed_us", &pushedAt)
+    try column("skipped_until_us", &skippedUntil)
+    try column("strikes_us", &strikes)
     try column.optional(&oneShot, blank: OneShot(earliest: .zero, reason: ""))
     guard column.isReading else { return }
     (self.overrides, self.freshUntil, self.pushedAt, self.oneShot) = (overrides, freshUntil, pushedAt, oneShot)
+    (self.skippedUntil, self.strikes) = (skippedUntil, strikes)
   }
 }
 

@@ -4,22 +4,31 @@ import RefreshEngine
 public struct StoredRefresh: Hashable, Sendable {
   /// The refresh.
   public var id = RefreshID(key: 0)
-  /// Why it started.
-  public var trigger = Trigger.manual
   /// When it started: Unix time in microseconds, by the wall clock as it stood at its end.
   public var startedWallMicroseconds: Int64 = 0
   /// From its start to its end.
-  public var duration = Duration.zero
+  @PackedDuration public var duration = Duration.zero
   /// The outcome of the group.
   public var outcome = Outcome.noData
+  private var fewTasks = Few<TaskRecord>([])
+  private var boxedPush: Boxed<DeliveredPush>?
+  /// Completions that came after the first for a task.
+  public var extraCompletions: Int32 = 0
+  /// Why it started.
+  public var trigger = Trigger.manual
   /// Why refreshd ended it, if it did.
   public var stopReason: StopReason?
-  /// Completions that came after the first for a task.
-  public var extraCompletions = 0
+
   /// The tasks, in the order of the file.
-  public var tasks: [TaskRecord] = []
+  public var tasks: [TaskRecord] {
+    get { fewTasks.list }
+    set { fewTasks = Few(newValue) }
+  }
   /// The push that it delivered; nil when it delivered none.
-  public var push: DeliveredPush?
+  public var push: DeliveredPush? {
+    get { boxedPush?.value }
+    set { boxedPush = newValue.map(Boxed.init) }
+  }
 
   /// The line of the history for a refresh that has just ended.
   ///
@@ -31,7 +40,7 @@ public struct StoredRefresh: Hashable, Sendable {
     duration = record.startedAt.duration(to: record.endedAt)
     outcome = record.outcome
     stopReason = record.stopReason
-    extraCompletions = record.extraCompletions
+    extraCompletions = Int32(clamping: record.extraCompletions)
     tasks = record.tasks
     push = record.push
   }
@@ -48,7 +57,7 @@ extension StoredRefresh: HistoryLine {
     try column("duration_us", &duration)
     try outcome.visit(&column)
     try column("stop_reason", &stopReason)
-    try column("extra_completions", &extraCompletions)
+    try column.count("extra_completions", &extraCompletions)
     try column.optional(&push, blank: DeliveredPush(contentID: nil, merged: 0))
   }
 }

@@ -20,7 +20,9 @@ func contents(of path: String) -> String {
   return String(decoding: bytes, as: UTF8.self)
 }
 
+/// Writes a file, unless it has this text: the build compiles again whatever imports a file that was written.
 func write(_ text: String, to path: String) {
+  if access(path, R_OK) == 0, contents(of: path) == text { return }
   guard let file = fopen(path, "w") else {
     fail("\(path): error: cannot write the file: \(String(cString: strerror(errno)))")
   }

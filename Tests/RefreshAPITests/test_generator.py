@@ -54,6 +54,18 @@ def make(tmp_path):
     return make
 
 
+def test_files_that_would_not_change_are_not_written(make, tmp_path):
+    def written():
+        return {path.name: path.stat().st_mtime_ns for path in tmp_path.glob("*.swift")}
+
+    make(LIGHTS)
+    first = written()
+    make(LIGHTS)
+    assert first and written() == first
+    make(LIGHTS.replace("green", "blue"))
+    assert written()["Wire.swift"] != first["Wire.swift"]
+
+
 @pytest.mark.parametrize(
     "part",
     [

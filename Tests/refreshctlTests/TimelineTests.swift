@@ -78,7 +78,7 @@ import Testing
 
   @Test func appsThatAreLeftOutAreCounted() {
     let timeline = Timeline(Self.answers([Self.mail], leftOut: 7), now: noon)
-    #expect(timeline.sentence(on: screen()).hasSuffix("7 apps more: run `refreshctl timeline APP` to see one."))
+    #expect(timeline.sentence.hasSuffix("7 apps more: run `refreshctl timeline APP` to see one."))
   }
 
   @Test func eachMarkOfAPictureHasATooltip() {

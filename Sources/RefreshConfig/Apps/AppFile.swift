@@ -41,14 +41,15 @@ struct AppFile {
       }
       return
     }
-    app = AppConfiguration(
-      id: id, owner: ownerInForce, policy: Self.policy(settings.policy, tasks, ownerInForce, &load.interner),
-      commands: load.commands(of: tasks, settings, ownerInForce),
+    let common = AppConfiguration.Settings(
+      owner: ownerInForce, policy: Self.policy(settings.policy, tasks, ownerInForce, &load.interner),
       staleCommands: load.staleCommands(settings, ownerInForce),
       sandbox: load.interner.intern(
         settings.sandbox.properties(of: ownerInForce, isUserDaemon: load.reader.isUserDaemon)),
-      givenName: name, folder: load.interner.intern(file.folder),
-      fileName: file.name == "\(id).toml" ? nil : file.name)
+      folder: load.interner.intern(file.folder))
+    app = AppConfiguration(
+      id, file.names(of: id, given: name), load.interner.intern(common),
+      commands: load.commands(of: tasks, settings, ownerInForce))
   }
 
   private static func policy(

@@ -13,9 +13,9 @@ extension AppConfiguration {
     policy.owner = owner.uid
     let more = problems.count > 1 ? " (and \(problems.count - 1) more, which refreshctl check lists)" : ""
     policy.unusable = "\(ConfigurationError(problems).problems.first?.description ?? file.path)\(more)"
-    return AppConfiguration(
-      id: id, owner: owner, policy: policy, commands: [], staleCommands: [], sandbox: [], givenName: name,
-      folder: load.interner.intern(file.folder), fileName: file.name == "\(id).toml" ? nil : file.name)
+    let settings = AppConfiguration.Settings(
+      owner: owner, policy: policy, folder: load.interner.intern(file.folder))
+    return AppConfiguration(id, file.names(of: id, given: name), Boxed(settings))
   }
 
   /// An app of whose file nothing can be read but the id in its name.
@@ -36,4 +36,9 @@ extension Owner {
 extension ConfigurationFile {
   /// The id in the file's name, which is `ID.toml` by custom; nil if the name is another one.
   var idOfName: AppID? { AppID(String(name.dropLast(".toml".count))) }
+
+  /// The names for an app of this file, whose `name` is given or not.
+  func names(of id: AppID, given: String?) -> AppConfiguration.Names {
+    .init(ofApp: given, ofFile: name == "\(id).toml" ? nil : name)
+  }
 }

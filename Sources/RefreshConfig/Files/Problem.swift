@@ -1,3 +1,5 @@
+import RefreshAPI
+
 /// A mistake of a configuration, with its location and remedy.
 public struct Problem: Error, Hashable, Sendable, CustomStringConvertible {
   /// The path of the file or directory.
@@ -57,5 +59,14 @@ public struct ConfigurationError: Error, Hashable, Sendable, CustomStringConvert
       (left.element.file, left.element.line ?? 0, left.offset)
         < (right.element.file, right.element.line ?? 0, right.offset)
     }.map(\.element)
+  }
+}
+
+extension Wire.Problem {
+  /// The problem as the socket shows it.
+  public init(_ problem: Problem) {
+    self.init(
+      file: problem.file, line: problem.line, column: problem.column, key: problem.key, message: problem.message,
+      remedy: problem.remedy, isWarning: problem.isWarning ? true : nil)
   }
 }

@@ -40,13 +40,8 @@ struct ConfigurationInForce {
 
   /// The app of an id, by binary search: the list is in order, and a dictionary would cost as much again.
   subscript(id: AppID) -> AppConfiguration? {
-    var range = apps.indices
-    while !range.isEmpty {
-      let middle = range.lowerBound + range.count / 2
-      if apps[middle].id == id { return apps[middle] }
-      range = apps[middle].id < id ? middle + 1..<range.upperBound : range.lowerBound..<middle
-    }
-    return nil
+    let index = apps.partitioningIndex { $0.id >= id }
+    return index < apps.count && apps[index].id == id ? apps[index] : nil
   }
 
   /// The mistakes of a newer reading that are not in the file of an app that is held here.

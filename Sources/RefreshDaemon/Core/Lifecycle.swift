@@ -30,6 +30,7 @@ extension Daemon {
   func putInForce(_ next: ConfigurationInForce) {
     machine.watch(conditionNeeds(of: next), for: next)
     core.configure(next)
+    lasts.share(next.apps.map(\.id))
     heldApps.reconfigured()
     fetches.forgetAll(except: next)
     saving.commitIfNeeded()

@@ -5,9 +5,7 @@ import Varlink
 extension Daemon {
   /// Pauses all apps for a time, until mains power or until `Resume`.
   func pause(_ call: Call<ManagerInterface.Pause.Parameters>) {
-    guard core.access.mayAll(call.peer) else {
-      return call.fail(RefreshdInterface.NotAllowed(remedy: core.access.remedy))
-    }
+    guard mayAll(call) else { return }
     let pause: Pause
     switch (call.parameters.untilMicroseconds, call.parameters.untilAC ?? false) {
     case (nil, false): pause = .untilResumed
@@ -26,9 +24,7 @@ extension Daemon {
 
   /// Ends the pause of all apps, if there is one.
   func resume(_ call: Call<ManagerInterface.Resume.Parameters>) {
-    guard core.access.mayAll(call.peer) else {
-      return call.fail(RefreshdInterface.NotAllowed(remedy: core.access.remedy))
-    }
+    guard mayAll(call) else { return }
     change([.paused(nil)], for: call) { ManagerInterface.Resume.Reply() }
   }
 }

@@ -5,9 +5,7 @@ import Varlink
 extension Daemon {
   /// Puts the configuration on disk in force, but for the apps that were held already, or answers with every mistake in it.
   func reload(_ call: Call<ManagerInterface.Reload.Parameters>) {
-    guard core.access.mayAll(call.peer) else {
-      return call.fail(RefreshdInterface.NotAllowed(remedy: core.access.remedy))
-    }
+    guard mayAll(call) else { return }
     reload { problems in
       if problems.isEmpty {
         let held = self.core.configuration.held.map(Wire.Problem.init)
@@ -20,9 +18,7 @@ extension Daemon {
 
   /// Answers with every mistake in the configuration on disk, and changes nothing.
   func check(_ call: Call<ManagerInterface.Check.Parameters>) {
-    guard core.access.mayAll(call.peer) else {
-      return call.fail(RefreshdInterface.NotAllowed(remedy: core.access.remedy))
-    }
+    guard mayAll(call) else { return }
     files.problems { problems in
       call.reply(ManagerInterface.Check.Reply(problems: problems.map(Wire.Problem.init)))
     }

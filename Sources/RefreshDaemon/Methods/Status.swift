@@ -5,9 +5,7 @@ import Varlink
 extension Daemon {
   /// Shows the state of the daemon itself.
   func status(_ call: Call<ManagerInterface.Status.Parameters>) {
-    guard core.access.mayAll(call.peer) else {
-      return call.fail(RefreshdInterface.NotAllowed(remedy: core.access.remedy))
-    }
+    guard mayAll(call) else { return }
     let now = core.readClocks()
     call.reply(
       ManagerInterface.Status.Reply(
@@ -77,9 +75,7 @@ extension Daemon {
 
   /// Gives all metrics as OpenMetrics text.
   func metrics(_ call: Call<ManagerInterface.Metrics.Parameters>) {
-    guard core.access.mayAll(call.peer) else {
-      return call.fail(RefreshdInterface.NotAllowed(remedy: core.access.remedy))
-    }
+    guard mayAll(call) else { return }
     call.reply(ManagerInterface.Metrics.Reply(text: metricsText(at: core.readClocks())))
   }
 }

@@ -3,24 +3,34 @@ import RefreshStore
 
 /// The last refresh of each app, kept in memory so that no answer waits for a disk.
 final class LastRefreshes {
-  /// A box, because the free slots of a dictionary are as large as its values.
-  private final class Box: Sendable {
-    let refresh: StoredRefresh
-
-    init(_ refresh: StoredRefresh) { self.refresh = refresh }
-  }
-
-  private var boxes: [AppID: Box] = [:]
+  /// In the order of the ids: a dictionary would cost as much again.
+  private var refreshes: [(app: AppID, last: Boxed<StoredRefresh>)] = []
   /// The answers that wait for ``load(_:of:)``; nil from then on.
   private var early: [() -> Void]? = []
 
   /// The last refresh of an app that has ended.
-  subscript(app: AppID) -> StoredRefresh? { boxes[app]?.refresh }
+  subscript(app: AppID) -> StoredRefresh? {
+    let index = index(of: app)
+    return index < refreshes.count && refreshes[index].app == app ? refreshes[index].last.value : nil
+  }
 
   /// Keeps a refresh that has ended.
   func note(_ refresh: StoredRefresh, of app: AppID) {
-    boxes[app] = Box(refresh)
+    let index = index(of: app)
+    if index < refreshes.count, refreshes[index].app == app {
+      refreshes[index].last = Boxed(refresh)
+    } else {
+      refreshes.insert((app, Boxed(refresh)), at: index)
+    }
   }
+
+  /// Keeps the ids of a new configuration in place of equal ones, so that their texts are in memory once.
+  func share(_ ids: [AppID]) {
+    for id in ids where self[id] != nil { refreshes[index(of: id)].app = id }
+  }
+
+  /// Where an app is, or would be.
+  private func index(of app: AppID) -> Int { refreshes.partitioningIndex { $0.app >= app } }
 
   /// Answers once the last refreshes are known, a moment after the start.
   func onceLoaded(_ answer: @escaping () -> Void) {
@@ -32,8 +42,8 @@ final class LastRefreshes {
   /// Each refresh is copied: what the store read lies among memory that is no longer needed, and would keep that memory
   /// from being given back. The id is the configuration's, so that its text is there once.
   func load(_ stored: [AppID: StoredRefresh], of apps: [AppID]) {
-    boxes.reserveCapacity(apps.count)
-    for app in apps where boxes[app] == nil {
+    refreshes.reserveCapacity(apps.count)
+    for app in apps where self[app] == nil {
       guard var refresh = stored[app] else { continue }
       refresh.tasks = refresh.tasks.map { task in
         var task = task
@@ -41,7 +51,7 @@ final class LastRefreshes {
         task.message = String(decoding: Array(task.message.utf8), as: UTF8.self)
         return task
       }
-      boxes[app] = Box(refresh)
+      note(refresh, of: app)
     }
     let answers = early ?? []
     early = nil

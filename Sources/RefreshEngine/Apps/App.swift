@@ -1,10 +1,3 @@
-/// A policy that apps share: a fleet has few different ones, and a policy is larger than the rest of an app.
-final class SharedPolicy: Sendable {
-  let policy: Policy
-
-  init(_ policy: Policy) { self.policy = policy }
-}
-
 /// An app in the engine's memory: the state that is saved, and what ends with the daemon.
 struct App: Sendable {
   /// A signal that is undone when the connection that holds it ends.
@@ -14,7 +7,7 @@ struct App: Sendable {
   }
 
   /// Fields that few apps use; boxed together, so that the other apps pay for one pointer only.
-  private struct Rare: Hashable, Sendable {
+  fileprivate struct Rare: Emptiable {
     var drained: [DrainedSession] = []
     var pushes: [Push] = []
     var leases: [Lease] = []
@@ -22,8 +15,8 @@ struct App: Sendable {
 
   /// The part that is saved.
   var state: AppState
-  /// The policy of the app's file, which apps with equal policies share; nil when no file names the app any more.
-  var shared: SharedPolicy?
+  // The flags follow those of the state, where they fit into its padding.
+
   /// Whether a process of the app serves its refreshes.
   var isAttached = false
   /// Whether the next slice of planning must plan this app anew.
@@ -32,35 +25,31 @@ struct App: Sendable {
   var isRetryAwaited = false
   /// Whether calls wait for the app's next refresh.
   var isAwaited = false
+  /// The policy of the app's file, which apps with equal policies share; nil when no file names the app any more.
+  var sharedPolicy: Boxed<Policy>?
   private var boxedRefresh: Boxed<Refreshing>?
-  private var rare: Boxed<Rare>?
+  @BoxedIfAny private var rare = Rare()
 
   /// The sessions of transfers whose end is to be delivered, in the order in which they ended.
   var drained: [DrainedSession] {
-    get { rare?.value.drained ?? [] }
-    set { change { $0.drained = newValue } }
+    get { rare.drained }
+    set { rare.drained = newValue }
   }
   /// The pushes that wait for the app, in the order in which they came.
   var pushes: [Push] {
-    get { rare?.value.pushes ?? [] }
-    set { change { $0.pushes = newValue } }
+    get { rare.pushes }
+    set { rare.pushes = newValue }
   }
   /// The leases of open connections.
   var leases: [Lease] {
-    get { rare?.value.leases ?? [] }
-    set { change { $0.leases = newValue } }
-  }
-
-  private mutating func change(_ change: (inout Rare) -> Void) {
-    var value = rare?.value ?? Rare()
-    change(&value)
-    rare = value == Rare() ? nil : .holding(value)
+    get { rare.leases }
+    set { rare.leases = newValue }
   }
 
   init(state: AppState = AppState()) { self.state = state }
 
   /// The policy of the app's file; nil when no file names the app any more.
-  var policy: Policy? { shared?.policy }
+  var policy: Policy? { sharedPolicy?.value }
 
   /// Whether neither time nor a person may start it: logged out, or disabled by the user.
   var isOff: Bool { state.isLoggedOut || state.isDisabled }
@@ -69,7 +58,7 @@ struct App: Sendable {
   var refreshing: Refreshing? {
     get { boxedRefresh?.value }
     set {
-      boxedRefresh = newValue.map(Boxed.holding)
+      boxedRefresh = newValue.map(Boxed.init)
       state.running = newValue?.started
     }
   }

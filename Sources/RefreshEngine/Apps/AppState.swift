@@ -3,17 +3,33 @@
 /// Leases are not part of the state: each ends with the connection that holds it.
 public struct AppState: Hashable, Sendable {
   /// Fields that few apps use; boxed together, so that the other apps pay for one pointer only.
-  private struct Rare: Hashable, Sendable {
-    var overrides = Overrides()
-    var freshUntil: Instant?
+  fileprivate struct Rare: Emptiable {
+    @PackedInstant var freshUntil: Instant?
+    @PackedInstant var skippedUntil: Instant?
+    var strikes: [Instant] = []
     var pushedAt: [Instant] = []
     var oneShot: OneShot?
   }
 
-  // The flags follow an optional instant, where they fit into its padding.
+  // The flags come last, so that those of ``App`` fit into the padding behind them.
 
   /// When the last refresh started, the anchor of the next one; nil before the first.
-  public var lastStart: Instant?
+  @PackedInstant public var lastStart: Instant?
+  /// When the last refresh that did not fail started: the age of the data; nil before the first.
+  @PackedInstant public var freshAt: Instant?
+  /// When the first configuration named the app, boot clock: the age counts from here while there is no data.
+  @PackedInstant public var seenAt: Instant?
+  /// When the plan has the next background refresh, boot clock; nil while there is no plan.
+  @PackedInstant public var planned: Instant?
+  /// The refresh that is asked for.
+  public var request: Request?
+  /// The holds that keep the app from starting, and since when, while it is due and held.
+  public var waiting: Waiting?
+  private var boxedRunning: Boxed<Started>?
+  private var boxedOverrides: Boxed<Overrides>?
+  @BoxedIfAny private var rare = Rare()
+  /// How many refreshes in a row have failed in a way that is worth a retry.
+  public var failures: Int32 = 0
   /// Whether the last unleased signal of `foreground` and `background` was `foreground`.
   public var isForeground: Bool
   /// Whether the app is logged out.
@@ -26,54 +42,44 @@ public struct AppState: Hashable, Sendable {
   public var isTerminated = false
   /// Whether the daemon has reported that the data is older than the app's ``Policy/staleAfter``.
   public var isStaleReported = false
-  /// How many refreshes in a row have failed in a way that is worth a retry.
-  public var failures: Int32 = 0
-  /// When the last refresh that did not fail started: the age of the data; nil before the first.
-  public var freshAt: Instant?
-  /// The refresh that is asked for.
-  public var request: Request?
-  /// The refresh that is running, if one is.
-  public var running: Started?
-  /// When the first configuration named the app, boot clock: the age counts from here while there is no data.
-  public var seenAt: Instant?
-  /// Nothing starts by time before this instant, because the user skipped a refresh; nil when none was skipped.
-  public var skippedUntil: Instant?
-  /// When the last refreshes overran their deadline, oldest first, three at most, boot clock.
-  public var strikes: [Instant] = []
-  /// The holds that keep the app from starting, and since when, while it is due and held.
-  public var waiting: Waiting?
-  /// When the plan has the next background refresh, boot clock; nil while there is no plan.
-  public var planned: Instant?
-  private var rare: Boxed<Rare>?
 
+  /// The refresh that is running, if one is.
+  public var running: Started? {
+    get { boxedRunning?.value }
+    set { boxedRunning = newValue.map(Boxed.init) }
+  }
   /// Intervals set at run time.
   public var overrides: Overrides {
-    get { rare?.value.overrides ?? Overrides() }
-    set { change { $0.overrides = newValue } }
+    get { boxedOverrides?.value ?? Overrides() }
+    set { boxedOverrides = newValue == Overrides() ? nil : Boxed(newValue) }
+  }
+  /// Nothing starts by time before this instant, because the user skipped a refresh; nil when none was skipped.
+  public var skippedUntil: Instant? {
+    get { rare.skippedUntil }
+    set { rare.skippedUntil = newValue }
+  }
+  /// When the last refreshes overran their deadline, oldest first, three at most, boot clock.
+  public var strikes: [Instant] {
+    get { rare.strikes }
+    set { rare.strikes = newValue }
   }
   /// Until when a server said that there is nothing newer, boot clock; nil when none did.
   ///
   /// While the last refresh has failed, until when its server asked not to be asked again.
   public var freshUntil: Instant? {
-    get { rare?.value.freshUntil }
-    set { change { $0.freshUntil = newValue } }
+    get { rare.freshUntil }
+    set { rare.freshUntil = newValue }
   }
   /// When the last pushes woke the app, oldest first, boot clock: the instants that the push limit counts.
   public var pushedAt: [Instant] {
-    get { rare?.value.pushedAt ?? [] }
-    set { change { $0.pushedAt = newValue } }
+    get { rare.pushedAt }
+    set { rare.pushedAt = newValue }
   }
 
   /// A refresh that was asked for at a later time.
   public var oneShot: OneShot? {
-    get { rare?.value.oneShot }
-    set { change { $0.oneShot = newValue } }
-  }
-
-  private mutating func change(_ change: (inout Rare) -> Void) {
-    var value = rare?.value ?? Rare()
-    change(&value)
-    rare = value == Rare() ? nil : .holding(value)
+    get { rare.oneShot }
+    set { rare.oneShot = newValue }
   }
 
   /// The state of an app that is configured for the first time.
@@ -102,10 +108,10 @@ public struct AppState: Hashable, Sendable {
     state.request?.earliest.move(change)
     state.running?.at.move(change)
     state.seenAt = seenAt.map(change)
-    state.strikes = strikes.map(change)
     state.waiting?.since.move(change)
+    if !strikes.isEmpty { state.strikes = strikes.map(change) }
     if !pushedAt.isEmpty { state.pushedAt = pushedAt.map(change) }
-    state.skippedUntil = skippedUntil.map(ahead)
+    if let skippedUntil { state.skippedUntil = ahead(skippedUntil) }
     state.planned = planned.map(ahead)
     if let oneShot { state.oneShot = OneShot(earliest: ahead(oneShot.earliest), reason: oneShot.reason) }
     if let freshUntil { state.freshUntil = ahead(freshUntil) }

@@ -1,9 +1,9 @@
 /// The apps by id, and by index in order of id.
 ///
 /// A dictionary of large values wastes the room of its free buckets, here more than the apps themselves take. So the
-/// dictionary holds indexes, and the apps lie in an array. An app that was ever configured stays.
+/// apps lie in an array. An app that was ever configured stays.
 struct AppStorage: Sendable {
-  private var indexOf: [AppID: AppIndex] = [:]
+  private var table = IDTable()
   private var apps: ContiguousArray<App> = []
   /// The learners of the apps, in an array of their own: they are large, and few events touch them.
   private var learners: ContiguousArray<Learned?> = []
@@ -23,19 +23,19 @@ struct AppStorage: Sendable {
   var indexes: Range<AppIndex> { 0..<AppIndex(apps.count) }
 
   /// The index of an app; nil if it was never configured.
-  func index(of id: AppID) -> AppIndex? { indexOf[id] }
+  func index(of id: AppID) -> AppIndex? { table.index(of: id, in: ids) }
 
   func id(at index: AppIndex) -> AppID { ids[Int(index)] }
 
   /// Adds the apps that are new, and gives whether there were any: then every index may name another app.
   mutating func add(_ some: some Sequence<AppID>) -> Bool {
-    let new = some.filter { indexOf[$0] == nil }
+    let new = some.filter { index(of: $0) == nil }
     guard !new.isEmpty else { return false }
     let before = self
     self = AppStorage(restoring: [:], learned: [:])
     reserve(before.count + new.count)
     for id in (before.ids + new).sorted() {
-      if let index = before.indexOf[id] {
+      if let index = before.index(of: id) {
         append(id, before.apps[Int(index)], before.learners[Int(index)])
       } else {
         append(id, App(), nil)
@@ -45,31 +45,36 @@ struct AppStorage: Sendable {
   }
 
   private mutating func reserve(_ count: Int) {
-    indexOf.reserveCapacity(count)
+    table = IDTable(capacity: count)
     apps.reserveCapacity(count)
     learners.reserveCapacity(count)
     ids.reserveCapacity(count)
   }
 
   private mutating func append(_ id: AppID, _ app: App, _ learned: Learned?) {
-    indexOf[id] = AppIndex(apps.count)
     apps.append(app)
     learners.append(learned)
     ids.append(id)
+    table.insertLast(of: ids)
+  }
+
+  /// Keeps the text of an equal id in place of its own, so that the text is in memory once.
+  mutating func share(_ id: AppID) {
+    if let index = index(of: id) { ids[Int(index)] = id }
   }
 
   /// The learners of an app; nil while nothing is learnt.
-  func learned(of id: AppID) -> Learned? { indexOf[id].flatMap { learners[Int($0)] } }
+  func learned(of id: AppID) -> Learned? { index(of: id).flatMap { learners[Int($0)] } }
 
   /// Changes what is learnt of an app, beginning with nothing; does so in place.
   mutating func learn(of id: AppID, _ change: (inout Learned) -> Void) {
-    guard let index = indexOf[id].map(Int.init) else { return }
+    guard let index = index(of: id).map(Int.init) else { return }
     change(&learners[index, default: Learned()])
   }
 
   /// Forgets what is learnt of an app.
   mutating func forget(_ id: AppID) {
-    if let index = indexOf[id] { learners[Int(index)] = nil }
+    if let index = index(of: id) { learners[Int(index)] = nil }
   }
 
   subscript(index: AppIndex) -> App {
@@ -79,9 +84,9 @@ struct AppStorage: Sendable {
 
   /// The app of an id; nil, and not to be written, if it was never configured.
   subscript(id: AppID) -> App? {
-    get { indexOf[id].map { apps[Int($0)] } }
+    get { index(of: id).map { apps[Int($0)] } }
     _modify {
-      let index = indexOf[id].map(Int.init)
+      let index = index(of: id).map(Int.init)
       var app = index.map { apps[$0] }
       yield &app
       if let app, let index { apps[index] = app }

@@ -13,18 +13,18 @@ extension Engine {
     let isFirst = !isConfigured
     isConfigured = true
     if apps.add(policies.keys) { forgetIndexes() }
-    var shared: [Policy: SharedPolicy] = [:]
+    var shared: Set<Boxed<Policy>> = []
     for (id, policy) in policies {
       let before = apps[id] ?? App()
       var app = before
-      app.shared = shared[policy] ?? SharedPolicy(policy)
-      shared[policy] = app.shared
+      app.sharedPolicy = shared.insert(Boxed(policy)).memberAfterInsert
       app.needsPlan = app.needsPlan || before.policy.map { $0.isPlannedUnlike(policy) } ?? false
       if app.state.seenAt == nil {
         app.state.seenAt = turn.now
         turn.decision.changed.insert(id)
       }
       apps[id] = app
+      apps.share(id)
       dropOutdated(id, before: before, limitsBefore, &turn)
     }
     replan(after: limitsBefore, &turn)
@@ -38,7 +38,7 @@ extension Engine {
   /// No file names the app: what runs of it ends, what is known of it is kept for the file's return.
   private mutating func retire(_ id: AppID, _ turn: inout Turn) {
     stop(id, .unconfigured, &turn)
-    apps[id]?.shared = nil
+    apps[id]?.sharedPolicy = nil
     dropRequest(of: id, &turn)
   }
 }

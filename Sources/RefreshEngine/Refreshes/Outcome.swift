@@ -14,6 +14,8 @@ public enum Outcome: Hashable, Sendable {
 }
 
 /// Why a refresh or a task failed.
+///
+/// Texts are behind a pointer, because the last outcome of each app is kept in memory and few have a text.
 public enum Cause: Hashable, Sendable {
   /// The command ended with this exit code.
   case exit(Int32)
@@ -22,11 +24,11 @@ public enum Cause: Hashable, Sendable {
   /// The command was ended by this signal, which refreshd did not send.
   case signal(Int32)
   /// The command could not be started; why, in one sentence.
-  case spawn(String)
+  indirect case spawn(String)
   /// The task reported failure itself; what it said, if anything.
-  case reported(String)
+  indirect case reported(String)
   /// The task was not run, because the task of this name, which it comes after, failed.
-  case notRun(after: String)
+  indirect case notRun(after: String)
   /// refreshd ended it, or did not come to start it, for this reason.
   case stopped(StopReason)
   /// The daemon went down in the middle of it.

@@ -51,9 +51,9 @@ public struct TaskRecord: Hashable, Sendable {
   /// How it ended.
   public var outcome: Outcome
   /// From the task's start to its end; zero for one that was not run.
-  public var duration: Duration
+  @PackedDuration public var duration: Duration
   /// User and system time of the task's processes, as `wait4(2)` counts them.
-  public var cpu: Duration
+  @PackedDuration public var cpu: Duration
   /// The last line that it printed, or what it said when it completed; empty if nothing.
   public var message: String
   /// The bytes that its processes sent and received over the network; nil when they were not counted.

@@ -97,7 +97,7 @@ extension Engine {
     let retryAt = countFailure(id, record, isCutShort: isCutShort, after: hints.retryAfter, at: turn.now)
     if let retryAt, !isCutShort { apps[id]?.delayRetry(until: retryAt) }
     if refreshing.started.session != nil {
-      settleWake(id, record, refreshing.started, retryAt: retryAt, &turn)
+      settleWake(id, refreshing.started, retryAt: retryAt, &turn)
     } else if refreshing.started.push != nil {
       let again = retryOfPush(id, refreshing.started, record, retryAt: retryAt, at: turn.now)
       record.push = settlePush(id, refreshing.started, retryAt: again, &turn)

@@ -32,7 +32,7 @@ extension Engine {
   /// Why a transfer that runs may not go on; nil when it may.
   ///
   /// An unknown network is not lost.
-  func reasonToStop(_ state: TransferState, at now: Instant) -> TransferStop? {
+  func reasonToStop(_ state: TransferState) -> TransferStop? {
     if isStopping { return .shutdown }
     if isSuspending { return .sleep }
     guard let app = apps[state.policy.app], app.policy != nil, !app.state.isDisabled, device.pause == nil else {

@@ -89,9 +89,7 @@ extension Engine {
   /// Settles the wake for a session: it was delivered, or it is requested again.
   ///
   /// A wake that was cut short, or failed in a way that is worth a retry, is requested again.
-  mutating func settleWake(
-    _ id: AppID, _ record: RefreshRecord, _ started: Started, retryAt: Instant?, _ turn: inout Turn
-  ) {
+  mutating func settleWake(_ id: AppID, _ started: Started, retryAt: Instant?, _ turn: inout Turn) {
     guard let name = started.session else { return }
     if retryAt == nil {
       for transfer in transfers(deliveredBy: started, to: id) {

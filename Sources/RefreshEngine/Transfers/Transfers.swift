@@ -160,7 +160,7 @@ extension Engine {
     giveUpTransfers(&turn)
     for id in transfers.given {
       guard let state = transfers[id], state.stage == .transferring else { continue }
-      if let reason = reasonToStop(state, at: turn.now) { stopTransfer(id, reason, &turn) }
+      if let reason = reasonToStop(state) { stopTransfer(id, reason, &turn) }
     }
     transfers.ripen(at: turn.now)
     startTransfers(at: turn.now, &turn)

@@ -18,19 +18,12 @@ struct CheckCommand: ParsableCommand {
   func run() throws {
     let reply =
       if let config {
-        ManagerInterface.Check.Reply(problems: problems(in: config))
+        ManagerInterface.Check.Reply(
+          problems: Configuration.problems(in: .directory(config), as: Reader()).map(Wire.Problem.init))
       } else {
         try DaemonClient(connection).call(ManagerInterface.Check.self, .init())
       }
     try connection.show(reply) { $0.text(reply.problems) }
     if reply.problems.contains(where: { $0.isWarning != true }) { throw ExitCode(ExitStatus.failed.rawValue) }
-  }
-
-  private func problems(in directory: String) -> [Wire.Problem] {
-    Configuration.problems(in: .directory(directory), as: Reader()).map { problem in
-      Wire.Problem(
-        file: problem.file, line: problem.line, column: problem.column, key: problem.key, message: problem.message,
-        remedy: problem.remedy, isWarning: problem.isWarning ? true : nil)
-    }
   }
 }

@@ -70,7 +70,7 @@ extension Timeline {
       leftOut: answers.leftOut, isCut: answers.forecast.isCut)
   }
 
-  func sentence(on screen: Screen) -> String {
+  var sentence: String {
     let marks = rows.flatMap(\.marks)
     func number(_ kind: Mark.Kind) -> Int { marks.count { $0.kind == kind } }
     let failed = number(.failed) > 0 ? ", \(number(.failed)) failed" : ""

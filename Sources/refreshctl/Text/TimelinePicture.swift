@@ -24,7 +24,7 @@ struct TimelinePicture {
   var text: String {
     var document = SVGText(
       width: Self.width, height: height, title: "What refreshd did and will do",
-      description: timeline.sentence(on: screen), style: Self.style)
+      description: timeline.sentence, style: Self.style)
     draw(into: &document)
     return document.text
   }
@@ -42,7 +42,7 @@ struct TimelinePicture {
     document.rectangle("page", x: 0, y: 0, width: Self.width, height: height)
     let now = x(timeline.now)
     document.rectangle("future", x: now, y: Self.top, width: Self.right - now, height: bottom - Self.top)
-    document.text("heading", x: 20, y: 34, timeline.sentence(on: screen))
+    document.text("heading", x: 20, y: 34, timeline.sentence)
     drawScale(into: &document)
     document.line("now", from: (now, Self.top - 6), to: (now, bottom))
     document.text("tick strong", x: now, y: Self.top - 14, "now", anchor: .middle)

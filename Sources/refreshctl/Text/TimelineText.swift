@@ -14,7 +14,7 @@ extension Screen {
       let label = columns.label(row.app)
       return label + String(repeating: " ", count: columns.margin - label.count) + cells(of: row, columns)
     }
-    return wrapped(timeline.sentence(on: self)) + [""] + scale + rows + [""] + legend(columns, timeline)
+    return wrapped(timeline.sentence) + [""] + scale + rows + [""] + legend(columns, timeline)
   }
 
   private func cells(of row: Timeline.Row, _ columns: TimelineColumns) -> String {

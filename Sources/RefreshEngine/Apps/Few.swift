@@ -1,0 +1,18 @@
+/// A list that most often has one element, which then needs no memory of its own.
+public enum Few<Element: Hashable & Sendable>: Hashable, Sendable {
+  /// A list of one.
+  case one(Element)
+  /// A list of none or several.
+  case many([Element])
+
+  /// Keeps a list.
+  public init(_ list: [Element]) { self = list.count == 1 ? .one(list[0]) : .many(list) }
+
+  /// The list.
+  public var list: [Element] {
+    switch self {
+    case .one(let element): [element]
+    case .many(let list): list
+    }
+  }
+}
