@@ -1,8 +1,8 @@
 /// A boot whose wall clock may be set late, as on a machine without a real-time clock.
 ///
 /// Nobody knows then how long the machine was off. The state is restored by the clock as it is, and the first large step
-/// forward tells the rest of the time off: what was restored moves as if the clock had been right from the start. What was
-/// set since the start keeps its distance.
+/// forward tells the rest of the time off: what was restored moves as if the clock had been right from the start. A time
+/// that was set since the start keeps its distance.
 public struct LateClock: Hashable, Sendable {
   /// The wall clock that the state was restored by, in microseconds of Unix time: the last save, or later.
   public var savedWall: Int64
@@ -21,7 +21,7 @@ public struct LateClock: Hashable, Sendable {
 
   /// Restored instants that lay ahead: the end of a pause, and times of apps and transfers.
   ///
-  /// One that is there no more was set since, and is right.
+  /// A time that is not among them was set since, and is right.
   struct Ahead: Hashable, Sendable {
     var pause: Instant?
     var apps: [AppID: Set<Instant>] = [:]
@@ -53,11 +53,6 @@ public struct LateClock: Hashable, Sendable {
 }
 
 extension AppState {
-  /// The instants that may lie ahead of a restored state, apart from the plan, which nearly every app has.
-  fileprivate var instantsAhead: [Instant] {
-    [request?.earliest, skippedUntil, oneShot?.earliest, freshUntil].compactMap(\.self)
-  }
-
   /// The state after the time off; a plan is still the restored one if nothing has run since.
   fileprivate func passed(_ off: Duration, since restoredAt: Instant, _ change: (Instant) -> Instant) -> AppState {
     var state = moved(change, ahead: change)
