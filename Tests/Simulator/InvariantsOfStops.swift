@@ -49,7 +49,7 @@ struct StopReasonsAreHonest: Invariant {
     guard case .handled(let turn) = observation else { return nil }
     for record in turn.decision.ended {
       guard let run = turn.before[record.app]?.run, run.id == record.id else { continue }
-      // One that was not performed ends as soon as something stops it.
+      // A refresh that was not performed ends as soon as something stops it.
       if !run.hasBegun { continue }
       var reason = run.stopReason
       for case .terminate(record.id, _, let given) in turn.decision.effects { reason = given }

@@ -24,7 +24,7 @@ public struct World: Sendable {
   /// Whether the disk may not answer for a while; then starts are performed late, and the daemon reports them.
   let hangs: Bool
   var isDiskHanging = false
-  /// What is to be performed when the disk has answered.
+  /// The effects to perform when the disk has answered.
   var postponed: [Effect] = []
   var limits: Limits
   var policies: [AppID: Policy] = [:]
