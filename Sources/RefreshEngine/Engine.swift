@@ -52,7 +52,7 @@ public struct Engine: Sendable {
   var held = AppFlags()
   /// The apps that the user has opened since what is learnt of them was saved.
   var opened: Set<AppID> = []
-  /// The last save while this boot's wall clock is behind it; else nil.
+  /// The clock that the state of another boot was restored by, until it is set; else nil.
   var lateClock: LateClock?
   /// The rest of a round through the apps, if one is under way.
   var round: Round?
@@ -78,7 +78,7 @@ public struct Engine: Sendable {
   ///   - learned: the saved learners of each app.
   ///   - transfers: the saved state of each transfer, in instants of this boot.
   ///   - pushes: the saved pushes of each app, in order of id, in instants of this boot.
-  ///   - lateClock: the last save, if the wall clock of this boot is behind it; nil by default.
+  ///   - lateClock: the clock that the state was restored by, after another boot; nil by default.
   ///   - awaitsBegin: whether the driver handles `began` when it performs a start, because its store may be slow.
   public init(
     start: UInt32, spread: Spread, states: [AppID: AppState], wallOffset: Duration, zone: Zone = .utc,
@@ -96,6 +96,8 @@ public struct Engine: Sendable {
     apps = AppStorage(restoring: states, learned: learned)
     for (id, state) in transfers { self.transfers[id] = state }
     for (id, pushes) in pushes { apps[id]?.pushes = pushes }
+    self.lateClock?.note(states, pushes, device.pause)
+    self.lateClock?.note(transfers)
   }
 
   /// From when until when to come back; nil when there is nothing to do by time.
@@ -239,8 +241,9 @@ public struct Engine: Sendable {
     case .roomFound(let id): findRoom(id, &turn)
     case .pushed(let id, let push): receive(push, for: id, &turn)
     case .clockStepped(let offset):
+      let before = wallOffset
       wallOffset = offset
-      countTimeOff(&turn)
+      countTimeOff(stepFrom: before, &turn)
       setClock(&turn)
       turn.touched.insert(held.all)
     case .stopped(let left): stop(leaving: left, &turn)

@@ -31,9 +31,9 @@ public struct BootClock: Hashable, Sendable {
     return .microseconds(now.microseconds - down - saved.now.microseconds)
   }
 
-  /// The last save, if this clock of another boot is behind it; else nil.
+  /// The clock that a state of another boot is restored by, which may be set yet; nil within a boot.
   func late(since saved: BootClock) -> LateClock? {
-    let savedWall = saved.wall(saved.now)
-    return bootID != saved.bootID && wall(now) < savedWall ? LateClock(savedWall: savedWall, restoredAt: now) : nil
+    guard bootID != saved.bootID else { return nil }
+    return LateClock(savedWall: max(saved.wall(saved.now), wall(now)), restoredAt: now)
   }
 }

@@ -16,7 +16,7 @@ public struct Loaded: Sendable {
   public internal(set) var start: UInt32 = 1
   /// The boots since the last save.
   public internal(set) var previous = Previous.firstStart
-  /// The last save, if the wall clock is behind it after a restart of the machine; else nil.
+  /// The clock that the state was restored by, after a restart of the machine; else nil.
   public internal(set) var lateClock: LateClock?
   /// The state of every app that ever had one, on this boot's clock.
   public internal(set) var states: [AppID: AppState] = [:]

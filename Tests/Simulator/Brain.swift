@@ -5,12 +5,12 @@ public struct Brain: Sendable {
   var engine: Engine
   let fault: PlantedFault?
 
-  init(start: UInt32, store: Store, wallOffset: Duration, zone: Zone, fault: PlantedFault?) {
+  init(start: UInt32, store: Store, wallOffset: Duration, zone: Zone, awaitsBegin: Bool, fault: PlantedFault?) {
     let restored = fault?.restoring.map { store.states.mapValues($0) } ?? store.states
     engine = Engine(
       start: start, spread: Spread(machine: 42), states: restored, wallOffset: wallOffset, zone: zone,
       device: store.device, learned: store.learned, transfers: store.transfers, pushes: store.pushesOfApps,
-      awaitsBegin: fault?.ofDaemon == .concealsStarts)
+      awaitsBegin: awaitsBegin || fault?.ofDaemon == .concealsStarts)
     self.fault = fault
   }
 
@@ -57,6 +57,9 @@ public struct PlantedFault: Sendable {
     case leavesOrphans
     case losesEndsOfTasks
     case concealsStarts
+    case doesNotWaitForDisk
+    case signalsWaitForDisk
+    case startsWhatWasStopped
   }
 
   /// The fault, in one sentence.

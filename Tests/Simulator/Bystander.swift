@@ -18,6 +18,8 @@ public struct Bystander: Sendable {
     var grace: Duration
     var owner: UInt32
     var stage: Stage
+    /// Whether its start is performed, so that its time runs.
+    var hasBegun = true
     /// The tasks as they were configured at the start, which of them have started, what they said and how they ended.
     var tasks: [TaskPolicy] = []
     var started: Set<Int> = []
@@ -101,6 +103,8 @@ public struct Bystander: Sendable {
   var lost: [AppID: Run] = [:]
   var survivors: [RefreshID: Set<Int>] = [:]
   var conditions = Conditions()
+  /// Whether the daemon reports each start that it performs, because its disk may not answer.
+  var awaitsBegin = false
   var pause: Pause?
   var zone = Zone.utc
   var wallOffset = Duration.zero
@@ -191,8 +195,8 @@ public struct Bystander: Sendable {
     for new in decision.beginnings {
       let app = new.app
       guard let policy = apps[app]?.policy else { continue }
-      let isShort = policy.deadline <= .seconds(5)
       apps[app]?.run = Run(new, policy, at: now)
+      apps[app]?.run?.hasBegun = !awaitsBegin
       apps[app]?.lastStart = now
       apps[app]?.isAsked = false
       apps[app]?.countsFromEntry = false
@@ -204,8 +208,25 @@ public struct Bystander: Sendable {
       }
       apps[app]?.skippedUntil = nil
       if let oneShot = apps[app]?.oneShot, oneShot.earliest <= now { apps[app]?.oneShot = nil }
-      note("started", isShort ? "warned" : "running", "time")
+      if !awaitsBegin { noteBegin(policy) }
     }
+  }
+
+  /// The start of a refresh is performed: it has its whole deadline from now on.
+  mutating func begin(_ refresh: RefreshID, at now: Instant) {
+    guard let (id, app) = apps.first(where: { $0.value.run?.id == refresh }), var run = app.run,
+      let policy = app.policy,
+      !run.hasBegun
+    else { return }
+    run.hasBegun = true
+    run.deadline = run.deadline + run.startedAt.duration(to: now)
+    run.startedAt = now
+    apps[id]?.run = run
+    noteBegin(policy)
+  }
+
+  private mutating func noteBegin(_ policy: Policy) {
+    note("started", policy.deadline <= .seconds(5) ? "warned" : "running", "time")
   }
 
   private mutating func see(_ effect: Effect, at now: Instant) {

@@ -49,7 +49,8 @@ extension Bystander {
     case .stopped: isStopping = true
     case .completed(let refresh, let task, let outcome, _): hear(outcome, from: task, refresh)
     case .taskEnded(let refresh, let task, let end): hear(end, of: task, refresh)
-    case .wokeUp, .forgotten, .erased, .retryAfter, .freshFor, .began: break
+    case .began(let refresh): begin(refresh, at: now)
+    case .wokeUp, .forgotten, .erased, .retryAfter, .freshFor: break
     case .pushed: break
     case .several(let events): for event in events { hear(event, at: now) }
     case .enqueued, .transferPaused, .transferCancelled, .transferPrioritized, .transferReported, .transferFetched,

@@ -8,6 +8,9 @@ struct Happening: Comparable, Sendable {
     /// An event, late or once more.
     case again(Event)
     case diskHasRoom
+    /// The disk does not answer from now on, or answers at last.
+    case diskHangs
+    case diskAnswers
     /// The sources of the conditions answer the daemon, which has just asked.
     case sourcesAnswer
     case daemonStarts
@@ -48,6 +51,14 @@ extension World {
     case .diskHasRoom:
       isDiskFull = false
       save()
+    case .diskHangs:
+      isDiskHanging = true
+      expect(
+        .diskAnswers,
+        in: luck.duration(luck.pick([.zero ... .seconds(10), .zero ... .minutes(10), .zero ... .hours(1)])))
+    case .diskAnswers:
+      diskAnswers()
+      expect(.diskHangs, in: luck.duration(.zero ... .hours(8)))
     case .sourcesAnswer: for observation in weather.observations { handle(.observed(observation)) }
     case .daemonStarts: startDaemon()
     case .boots: bootMachine()

@@ -10,7 +10,8 @@ public enum Invariants {
       SurvivesRestart(), ClockStepMovesNothing(), FreshInTheEnd(), ForegroundIsExact(), BacklogIsSpread(),
       AskedDuringRun(), SavedBeforePerformed(), PlacesAreBounded(), UsersShareThePlaces(), RetriesBackOff(),
       LostIsNoFailure(), WaitsAreHonest(), OneShotsStartOnce(), ChainsAreInOrder(), StaleIsToldOnce(),
-      NobodyStarves(), NightsPass(), AttachedServe(), SurvivorsGoOn(), SleepIsInTime(), LongWorkMakesRoom(),
+      NobodyStarves(), SignalsNeverWait(), NightsPass(), AttachedServe(), SurvivorsGoOn(), SleepIsInTime(),
+      LongWorkMakesRoom(),
       OneWorkerAtATime(), TransfersWait(), UsersTakeTurns(), TransfersWake(), TransfersEnd(),
       SessionsAreTold(), PushesAreLimited(), PushesWait(), PushesAreTold(), PushesAreMerged(),
     ]

@@ -49,6 +49,8 @@ struct StopReasonsAreHonest: Invariant {
     guard case .handled(let turn) = observation else { return nil }
     for record in turn.decision.ended {
       guard let run = turn.before[record.app]?.run, run.id == record.id else { continue }
+      // A refresh that was not performed ends as soon as something stops it.
+      if !run.hasBegun { continue }
       var reason = run.stopReason
       for case .terminate(record.id, _, let given) in turn.decision.effects { reason = given }
       // The service manager may have stopped it while no daemon was there.
@@ -71,6 +73,23 @@ extension Bystander.Run {
     case .running, .warned: nil
     case .terminating(let reason, _), .killed(let reason, _), .stuck(let reason): reason
     }
+  }
+}
+
+struct SignalsNeverWait: Invariant {
+  static let promise = "A task is warned, asked to end and killed at once, also while the disk does not answer."
+  private var decided: [Effect] = []
+
+  mutating func observe(_ observation: Observation, in world: borrowing World) -> String? {
+    switch observation {
+    case .daemonGone: decided = []
+    case .performed(let effect): decided.removeAll { $0 == effect }
+    case .handled(let turn):
+      defer { decided += turn.decision.effects.filter { !$0.isSavedFirst } }
+      if let late = decided.first, turn.previously != world.instant { return "\(late) was not performed" }
+    default: break
+    }
+    return nil
   }
 }
 

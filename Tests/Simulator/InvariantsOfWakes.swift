@@ -123,7 +123,8 @@ extension Hold {
 extension Bystander.Run {
   /// When time brings it to its next stage.
   var nextStep: Instant? {
-    switch stage {
+    guard hasBegun else { return nil }
+    return switch stage {
     case .running: deadline - .seconds(5)
     case .warned: min(deadline, sleep?.stop ?? deadline)
     case .terminating(_, let since): min(since + grace, sleep?.kill ?? since + grace)

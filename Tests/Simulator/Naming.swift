@@ -13,6 +13,16 @@ extension Effect {
   }
 }
 
+extension Effect {
+  /// Whether the daemon performs it when the decision is saved, because it starts something or tells somebody.
+  var isSavedFirst: Bool {
+    switch self {
+    case .start, .perform, .reportStale, .transfer, .stopTransfer: true
+    case .startTask, .warn, .terminate, .kill, .reportStuck: false
+    }
+  }
+}
+
 /// A refresh that begins, by commands or in an attached process.
 struct Beginning {
   let id: RefreshID

@@ -21,6 +21,11 @@ public struct World: Sendable {
   /// The store on disk.
   public internal(set) var store = Store()
   var isDiskFull = false
+  /// Whether the disk may not answer for a while; then starts are performed late, and the daemon reports them.
+  let hangs: Bool
+  var isDiskHanging = false
+  /// The effects to perform when the disk has answered.
+  var postponed: [Effect] = []
   var limits: Limits
   var policies: [AppID: Policy] = [:]
   let ids: [AppID]
@@ -92,7 +97,8 @@ public struct World: Sendable {
   ///
   /// - Parameter apps: how many apps there are; nil for a number that the seed decides.
   public init(
-    seed: UInt64, apps: Int? = nil, isAdaptive: Bool? = nil, fault: PlantedFault? = nil, checks: [any Invariant],
+    seed: UInt64, apps: Int? = nil, isAdaptive: Bool? = nil, mayHang: Bool? = nil, fault: PlantedFault? = nil,
+    checks: [any Invariant],
     keepsTrace: Bool = false
   ) {
     var chance = Chance(seed: seed)
@@ -107,6 +113,9 @@ public struct World: Sendable {
     luck = Chance(seed: seed &* 0xd134_2543_de82_ef95)
     fortune = Chance(seed: seed &* 0xa076_1d64_78bd_642f)
     (outlives, varied) = (dice.happens(50), dice.happens(50) ? 15 : 0)
+    var misfortune = Chance(seed: seed &* 0xb546_7a1d_5f2c_9e37)
+    hangs = mayHang ?? misfortune.happens(30)
+    book.awaitsBegin = hangs
     for id in ids where chance.happens(80) {
       policies[id] = Fleet.policy(hasQuiet: hasQuiet, planned: planned, &chance)
     }
@@ -122,6 +131,7 @@ public struct World: Sendable {
     if varied > 0 { expect(.more, in: .minutes(2)) }
     if luck.happens(50) { expect(.moves, in: .minutes(3)) }
     if fortune.happens(50) { expect(.pushes, in: .minutes(4)) }
+    if hangs { expect(.diskHangs, in: .hours(1)) }
     boundTransfers()
   }
 
@@ -182,6 +192,7 @@ public struct World: Sendable {
   private mutating func heal() {
     healedAt = now
     isDiskFull = false
+    diskAnswers()
     doom = nil
     afterExit = .restart
     let isOff = agenda.unordered.contains { $0.kind == .boots }

@@ -14,6 +14,11 @@ extension World {
     observe(.handled(turn))
     if isDoomed(.beforeSaving) { return }
     if fault?.ofDaemon == .performsBeforeSaving { perform(decision.effects) }
+    // A signal to a task does not wait for the disk.
+    let effects = hangs ? decision.effects.filter(\.isSavedFirst) : decision.effects
+    if hangs, fault?.ofDaemon != .signalsWaitForDisk || !isDiskHanging {
+      perform(decision.effects.filter { !$0.isSavedFirst })
+    }
     for id in decision.changed { unsaved.states[id] = after.state(of: id) }
     unsaved.records += decision.ended
     unsaved.waits += decision.waited
@@ -25,12 +30,17 @@ extension World {
     if decision.deviceChanged || decision.deviceLearned { unsaved.device = after.engine.device }
     save()
     if isDoomed(.beforePerforming) { return }
-    if doom == .amidEffects, decision.effects.count > 1 {
-      perform(decision.effects.dropLast(1 + chance.number(below: decision.effects.count - 1)))
+    if doom == .amidEffects, effects.count > 1 {
+      if !isDiskHanging { perform(effects.dropLast(1 + chance.number(below: effects.count - 1))) }
       kill()
       return
     }
-    if fault?.ofDaemon != .performsBeforeSaving { perform(decision.effects) }
+    if isDiskHanging, fault?.ofDaemon != .doesNotWaitForDisk {
+      postponed += effects
+    } else if fault?.ofDaemon != .performsBeforeSaving {
+      perform(effects)
+    }
+    guard brain != nil else { return }
     arm()
     if after.engine.isStopping, after.engine.transferCounts.running == 0,
       after.engine.refreshes.allSatisfy(leaving.contains)
@@ -40,7 +50,7 @@ extension World {
   }
 
   mutating func startDaemon() {
-    guard !isDiskFull else {
+    guard !isDiskFull, !isDiskHanging else {
       expect(.daemonStarts, in: .seconds(10))
       return
     }
@@ -49,7 +59,8 @@ extension World {
     let now = instant
     let isFreshBoot = store.starts == 0 || store.boot != boot
     if let shift = store.load(boot: boot, now: now, wallOffset: wallOffset) { book.shift(by: shift, now: now) }
-    brain = Brain(start: store.starts, store: store, wallOffset: wallOffset, zone: zone, fault: fault)
+    brain = Brain(
+      start: store.starts, store: store, wallOffset: wallOffset, zone: zone, awaitsBegin: hangs, fault: fault)
     lastTurn = nil
     book.wallOffset = wallOffset
     book.zone = zone
@@ -94,7 +105,7 @@ extension World {
     brain = nil
     timer = nil
     doom = nil
-    unsaved = Store.Batch()
+    (unsaved, postponed) = (Store.Batch(), [])
     leaving = []
     processes.removeAll(where: \.isAttached)
     moving = [:]
@@ -109,7 +120,9 @@ extension World {
   }
 
   mutating func save() {
-    guard !isDiskFull, let brain, !unsaved.isEmpty || brain.engine.wallOffset != store.wallOffset else { return }
+    guard !isDiskFull, !isDiskHanging, let brain, !unsaved.isEmpty || brain.engine.wallOffset != store.wallOffset else {
+      return
+    }
     let batch = unsaved
     unsaved = Store.Batch()
     store.save(batch, wallOffset: brain.engine.wallOffset)
@@ -134,17 +147,20 @@ extension World {
   }
 
   private mutating func perform(_ effects: some Sequence<Effect>) {
-    for effect in effects {
+    for effect in effects where brain != nil {
+      guard begin(effect) else { continue }
       observe(.performed(effect))
       switch effect {
-      case .start(let id, let app, _, let deadline):
+      case .start(let id, let app, _, let decided):
+        let deadline = hangs ? book.apps[app]?.run?.deadline ?? decided : decided
         if policies[app]?.isProcessing == true { disturb() }
         for (task, policy) in (policies[app]?.tasks ?? []).enumerated() where policy.after.isEmpty {
           run(task, of: id, app, until: deadline)
         }
       case .startTask(let id, let app, let task):
         run(task, of: id, app, until: book.apps[app]?.run?.deadline ?? instant)
-      case .perform(let id, let app, _, let deadline):
+      case .perform(let id, let app, _, let decided):
+        let deadline = hangs ? book.apps[app]?.run?.deadline ?? decided : decided
         processes.append(
           Process(
             id, app, task: 0, deadline: max(.zero, instant.duration(to: deadline)), now: now,
@@ -159,6 +175,28 @@ extension World {
         for index in processes.indices where processes[index].refresh == id { processes[index].kill(at: now) }
       }
     }
+  }
+
+  /// Tells the engine that a start is performed now; false if the refresh is not to start any more.
+  private mutating func begin(_ effect: Effect) -> Bool {
+    guard hangs, let new = effect.beginning, fault?.ofDaemon != .concealsStarts else { return true }
+    if brain?.engine.isAwaitingBegin(new.id) == true {
+      handle(.began(new.id))
+    } else if fault?.ofDaemon != .startsWhatWasStopped {
+      return false
+    }
+    return fault?.ofDaemon == .startsWhatWasStopped || book.apps[new.app]?.run?.id == new.id
+  }
+
+  /// The disk answers: what was decided meanwhile is saved, and then performed.
+  mutating func diskAnswers() {
+    isDiskHanging = false
+    guard brain != nil else { return }
+    save()
+    let effects = postponed
+    postponed = []
+    perform(effects)
+    if brain != nil { handle(.wokeUp) }
   }
 
   private mutating func run(_ task: Int, of id: RefreshID, _ app: AppID, until deadline: Instant) {

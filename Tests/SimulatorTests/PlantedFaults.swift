@@ -109,7 +109,7 @@ private let ofTime = [
       return [.configured(limits, slower)]
     }
   },
-  Planted("BacklogIsSpread", "takes its apps one by one", apps: 50) { fault in
+  Planted("BacklogIsSpread", "takes its apps one by one", apps: 50, mayHang: false) { fault in
     fault.hearing = { event, engine in
       guard case .configured(var limits, let policies) = event, engine.configuredApps.isEmpty else { return [event] }
       // Where places are few, they spread what this does not.
@@ -134,6 +134,12 @@ private let ofStore = [
       forgetful.overrides = Overrides()
       return forgetful
     }
+  },
+  Planted("SavedBeforePerformed", "does not wait for a disk that does not answer", mayHang: true) {
+    $0.ofDaemon = .doesNotWaitForDisk
+  },
+  Planted("OneAtATime", "starts what was stopped while the disk did not answer", mayHang: true) {
+    $0.ofDaemon = .startsWhatWasStopped
   },
   Planted("SavedBeforePerformed", "performs before it saves") { $0.ofDaemon = .performsBeforeSaving },
   Planted("FreshInTheEnd", "loses some ends of tasks") { $0.ofDaemon = .losesEndsOfTasks },

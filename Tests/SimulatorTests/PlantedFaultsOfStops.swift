@@ -22,6 +22,7 @@ let plantedFaultsOfStops = [
       decision.effects.removeAll { if case .warn = $0 { true } else { false } }
     }
   },
+  Planted("SignalsNeverWait", "lets a signal wait for the disk", mayHang: true) { $0.ofDaemon = .signalsWaitForDisk },
   Planted("StopReasonsAreHonest", "blames the deadline for its own end") { fault in
     fault.deciding = { decision, _ in
       for index in decision.ended.indices where decision.ended[index].stopReason == .shutdown {

@@ -8,7 +8,8 @@ import Testing
     for seed in UInt64(1)...60 {
       let checks = Invariants.all().filter { String(describing: type(of: $0)) == planted.check }
       var world = World(
-        seed: seed, apps: planted.apps, isAdaptive: planted.isAdaptive, fault: planted.fault, checks: checks)
+        seed: seed, apps: planted.apps, isAdaptive: planted.isAdaptive, mayHang: planted.mayHang, fault: planted.fault,
+        checks: checks)
       world.run(for: .hours(24 * 2))
       if world.violations.contains(where: { $0.check == planted.check }) { return }
     }
@@ -27,12 +28,16 @@ struct Planted: Sendable, CustomTestStringConvertible {
   var fault: PlantedFault
   var apps: Int?
   var isAdaptive: Bool?
+  var mayHang: Bool?
 
-  init(_ check: String, _ name: String, apps: Int? = nil, isAdaptive: Bool? = nil, plant: (inout PlantedFault) -> Void)
-  {
+  init(
+    _ check: String, _ name: String, apps: Int? = nil, isAdaptive: Bool? = nil, mayHang: Bool? = nil,
+    plant: (inout PlantedFault) -> Void
+  ) {
     self.check = check
     self.apps = apps
     self.isAdaptive = isAdaptive
+    self.mayHang = mayHang
     fault = PlantedFault(name)
     plant(&fault)
   }

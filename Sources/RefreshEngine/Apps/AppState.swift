@@ -119,6 +119,13 @@ public struct AppState: Hashable, Sendable {
   }
 }
 
+extension AppState {
+  /// The instants that may lie ahead of a restored state, apart from the plan, which nearly every app has.
+  var instantsAhead: [Instant] {
+    [request?.earliest, skippedUntil, oneShot?.earliest, freshUntil].compactMap(\.self)
+  }
+}
+
 extension Instant {
   fileprivate mutating func move(_ change: (Instant) -> Instant) { self = change(self) }
 }

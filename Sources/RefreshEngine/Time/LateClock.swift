@@ -1,39 +1,101 @@
-/// A boot that began with a wall clock behind the last save, as on a machine without a real-time clock.
+/// A boot whose wall clock may be set late, as on a machine without a real-time clock.
 ///
-/// Nobody knows then how long the machine was off; the state is restored as if no time had passed. The first step of
-/// the clock past the last save tells.
+/// Nobody knows then how long the machine was off. The state is restored by the clock as it is, and the first large step
+/// forward tells the rest of the time off: what was restored moves as if the clock had been right from the start. A time
+/// that was set since the start keeps its distance.
 public struct LateClock: Hashable, Sendable {
-  /// When the state was saved last, in microseconds of Unix time.
+  /// The wall clock that the state was restored by, in microseconds of Unix time: the last save, or later.
   public var savedWall: Int64
   /// When it was restored, boot clock.
   public var restoredAt: Instant
+  /// The restored instants that were still ahead then.
+  var ahead = Ahead()
+
+  /// A smaller step is the work of a clock that runs a little fast or slow.
+  static let largeStep = Duration.minutes(1)
 
   /// Makes it of its parts.
   public init(savedWall: Int64, restoredAt: Instant) {
     (self.savedWall, self.restoredAt) = (savedWall, restoredAt)
   }
+
+  /// Restored instants that lay ahead: the end of a pause, and times of apps and transfers.
+  ///
+  /// A time that is not among them was set since, and is right.
+  struct Ahead: Hashable, Sendable {
+    var pause: Instant?
+    var apps: [AppID: Set<Instant>] = [:]
+    var transfers: [TransferID: Instant] = [:]
+  }
+
+  /// Takes note of what was restored and is still ahead.
+  mutating func note(_ states: [AppID: AppState], _ pushes: [AppID: [Push]], _ pause: Pause?) {
+    if case .until(let end)? = pause { ahead.pause = end }
+    for (id, state) in states {
+      let instants = state.instantsAhead + (pushes[id] ?? []).map(\.earliest)
+      let later = instants.filter { $0 > restoredAt }
+      if !later.isEmpty { ahead.apps[id] = Set(later) }
+    }
+  }
+
+  /// Takes note of the transfers that were restored and wait for their time.
+  mutating func note(_ transfers: [TransferID: TransferState]) {
+    for (id, state) in transfers {
+      if case .waiting(let from) = state.stage, from > restoredAt { ahead.transfers[id] = from }
+    }
+  }
+
+  /// The change of instants by which the time off passes: those before the start, and those that were restored ahead.
+  func passing(_ off: Duration, restored: Set<Instant>?) -> (Instant) -> Instant {
+    let ahead = restored ?? []
+    return { [restoredAt] in $0 <= restoredAt || ahead.contains($0) ? $0 - off : $0 }
+  }
+}
+
+extension AppState {
+  /// The state after the time off; a plan is still the restored one if nothing has run since.
+  fileprivate func passed(_ off: Duration, since restoredAt: Instant, _ change: (Instant) -> Instant) -> AppState {
+    var state = moved(change, ahead: change)
+    let hasRun = lastStart.map { $0 > restoredAt } ?? false
+    state.planned = hasRun ? planned : planned.map { $0 - off }
+    return state
+  }
 }
 
 extension Engine {
-  /// Counts the time that the machine was off as passed, once the wall clock is past the last save.
-  ///
-  /// Instants since the start are right as they are.
-  mutating func countTimeOff(_ turn: inout Turn) {
+  /// Counts the rest of the time that the machine was off as passed, at the first large step past the last save.
+  mutating func countTimeOff(stepFrom before: Duration, _ turn: inout Turn) {
     guard let late = lateClock else { return }
     let restored = late.restoredAt.microseconds + wallOffset.inMicroseconds
     guard restored >= late.savedWall else { return }
+    guard (wallOffset - before).inMicroseconds.magnitude >= LateClock.largeStep.inMicroseconds.magnitude else { return }
     lateClock = nil
     let off = Duration.microseconds(restored - late.savedWall)
-    let past = { (instant: Instant) in instant <= late.restoredAt ? instant - off : instant }
-    for id in apps.ids where apps[id]?.refreshing == nil {
+    guard off > .zero else { return }
+    for id in apps.ids {
       guard let app = apps[id] else { continue }
-      let hasRun = app.state.lastStart.map { $0 > late.restoredAt } ?? false
-      apps[id]?.state = app.state.moved(past) { hasRun ? $0 : $0 - off }
-      for push in app.pushes { turn.decision.pushes[push.id] = .kept(id, push.moved(past)) }
-      apps[id]?.pushes = app.pushes.map { $0.moved(past) }
+      let change = late.passing(off, restored: late.ahead.apps[id])
+      apps[id]?.state = app.state.passed(off, since: late.restoredAt, change)
+      for push in app.pushes { turn.decision.pushes[push.id] = .kept(id, push.moved(change)) }
+      apps[id]?.pushes = app.pushes.map { $0.moved(change) }
       turn.decision.changed.insert(id)
     }
     turn.touched.insert(apps.indexes)
+    passForTransfers(off, late, &turn)
+    if case .until(let end)? = device.pause, end == late.ahead.pause {
+      setPause(.until(end - off), &turn)
+      endPause(&turn)
+    }
     catchUp(&turn, byStaleness: true)
+  }
+
+  /// The same for transfers: when they are tried again, given up, and forgotten.
+  private mutating func passForTransfers(_ off: Duration, _ late: LateClock, _ turn: inout Turn) {
+    for id in transfers.ids {
+      guard let state = transfers[id] else { continue }
+      set(state.moved(late.passing(off, restored: late.ahead.transfers[id].map { [$0] })), of: id, &turn)
+      guard let moved = transfers[id], moved.endedAt == nil else { continue }
+      transfers.noteGiveUp(at: moved.policy.enqueuedAt + limits.transfers.giveUp)
+    }
   }
 }
