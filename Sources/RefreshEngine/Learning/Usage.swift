@@ -4,6 +4,10 @@ public struct Usage: Hashable, Sendable {
   public var week: [Double]
   /// Openings expected in each half hour of a Saturday or Sunday.
   public var weekend: [Double]
+  /// The part of each half hour that comes from openings that were seen; the rest is assumed until more is seen.
+  var partSeen = [Double](repeating: 1, count: Use.halfHours)
+  /// The habits that can be named, by the time of day.
+  public var habits: [Habit] = []
 
   /// How often the app must be opened around a time so that the time is named: every fourth day.
   static let usual = 0.25
@@ -12,6 +16,9 @@ public struct Usage: Hashable, Sendable {
 
   /// Openings expected in each half hour of a day.
   public func openings(onDay day: Int) -> [Double] { LocalTime.isWeekend(day: day) ? weekend : week }
+
+  /// The part of ``openings(onDay:)`` that comes from openings that were seen.
+  public func seen(onDay day: Int) -> [Double] { zip(openings(onDay: day), partSeen).map(*) }
 
   /// Openings expected a day, the mean of a week.
   public var openingsPerDay: Double { (5 * week.reduce(0, +) + 2 * weekend.reduce(0, +)) / 7 }

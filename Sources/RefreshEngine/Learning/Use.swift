@@ -79,6 +79,9 @@ struct Use: Hashable, Sendable {
       let ownShape = Circle.smoothed(own, shape, weight: Weekends.weight)
       return zip(shape, ownShape).map { ($0 + differ.shape * ($1 - $0)) * expected }
     }
-    return Usage(week: apart(week, Double(days[0])), weekend: apart(weekend, Double(days[1])))
+    let weight = (Self.poolWeight + Self.evenWeight) / (all.reduce(0, +) + Self.poolWeight + Self.evenWeight)
+    return Usage(
+      week: apart(week, Double(days[0])), weekend: apart(weekend, Double(days[1])),
+      partSeen: zip(prior, shape).map { 1 - $0 * weight / $1 })
   }
 }
