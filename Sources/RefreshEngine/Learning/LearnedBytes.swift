@@ -1,6 +1,6 @@
 extension Learned {
   /// The first byte of what is stored: the version of the layout.
-  private static let version: UInt8 = 3
+  private static let version: UInt8 = 4
 
   /// The bytes that the store keeps.
   public var encoded: [UInt8] {
@@ -20,6 +20,7 @@ extension Learned {
     writer.append(future.step)
     for cost in future.costs { writer.append(cost) }
     writer.append(future.rise)
+    for number in [spending.today, spending.mean, spending.factor] { writer.append(number) }
     return writer.bytes
   }
 
@@ -28,14 +29,15 @@ extension Learned {
     self.init()
     var reader = ByteReader(encoded)
     let counts: ClosedRange<Float> = 0...1e9
-    guard reader.integer(UInt8.self) == Self.version, let hasDay = reader.flag, let day = reader.integer(Int32.self),
+    guard let version = reader.integer(UInt8.self), (3...Self.version).contains(version), let hasDay = reader.flag, let day = reader.integer(Int32.self),
       let hasBelief = reader.flag, let chances = reader.scaled(hasBelief ? RateBelief.rates.count : 0, in: 0...1),
       let updates = reader.floats(8, in: counts), let expected = reader.floats(8, in: counts),
       let openings = reader.scaled(use.openings.count, in: counts),
       let week = reader.float(in: counts), let weekend = reader.float(in: counts),
       let isKnown = reader.flag, let means = reader.floats(3, in: counts),
       let cost = Cost(means: SIMD3(means), isKnown: isKnown), let step = reader.float(in: counts),
-      let costs = reader.integers(future.costs.count, UInt16.self), let rise = reader.float(in: -1e9...1e9),
+      let costs = reader.integers(version == 3 ? Use.halfHours : future.costs.count, UInt16.self),
+      let rise = reader.float(in: -1e9...1e9), let spending = version == 3 ? Spending() : Spending(&reader),
       reader.isAtEnd
     else { return nil }
     self.day = hasDay ? day : nil
@@ -45,6 +47,19 @@ extension Learned {
     use.openings = Numbers(openings)
     use.days = SIMD2(week, weekend)
     measuredCost = cost
-    (future.costs, future.step, future.rise) = (Numbers(costs), step, rise)
+    self.spending = spending
+    // Version 3 had half hours, and the app paid no price of its own.
+    let slots = version == 3 ? costs.flatMap { [$0, $0, $0] } : costs
+    (future.costs, future.step, future.rise) = (Numbers(slots), step, rise)
+  }
+}
+
+extension Spending {
+  /// Reads what was stored; nil if it holds a number that cannot be.
+  fileprivate init?(_ reader: inout ByteReader) {
+    guard let taken = reader.floats(2, in: 0...1e9), let factor = reader.float(in: 1...Price.mostFactor) else {
+      return nil
+    }
+    self.init(today: taken[0], mean: taken[1], factor: factor)
   }
 }

@@ -26,7 +26,7 @@ public struct Usage: Hashable, Sendable {
     func expected(_ half: Int) -> Double {
       half < 0 ? 0 : half < Use.halfHours ? today[half] : tomorrow[half % Use.halfHours]
     }
-    let first = Int(moment.minuteOfDay / Horizon.halfHour)
+    let first = Int(moment.minuteOfDay / 30)
     guard let best = (first..<(first + Self.ahead)).max(by: { expected($0) < expected($1) }) else { return nil }
     let around = expected(best - 1) + expected(best) + expected(best + 1)
     guard around >= Self.usual else { return nil }
