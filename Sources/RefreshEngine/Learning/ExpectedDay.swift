@@ -11,6 +11,12 @@ public struct ExpectedDay: Hashable, Sendable {
   /// The habits that were met on this day so far.
   public var met: Set<UInt8> = []
 
+  /// Openings expected for the rest of the day, given what was met on it so far.
+  var conditional: [Double] {
+    guard !met.isEmpty else { return unmet }
+    return unmet.indices.map { met.contains(cluster[$0]) ? unmet[$0] * rest[$0] : unmet[$0] }
+  }
+
   /// Openings that are expected at these times for sure, as a file pins them.
   init(pinned minutes: [Int]) {
     openings = [Double](repeating: 0, count: Use.slots)

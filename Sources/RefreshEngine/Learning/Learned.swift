@@ -6,6 +6,7 @@ public struct Learned: Hashable, Sendable {
   var use = Use()
   var measuredCost = Cost()
   var future = Future()
+  var spending = Spending()
   /// The local day that the nights were passed up to; nil for an app that has not seen one.
   var day: Int32?
 
@@ -37,9 +38,14 @@ public struct Learned: Hashable, Sendable {
 
   /// Ends the days before `today`: the past fades, and the future is improved, once after several nights missed too.
   ///
+  /// The future knows that no refresh comes within `floor` minutes of a sync, and where a person set a `ceiling` in
+  /// minutes, that one comes there.
+  ///
   /// At most a week is ended at once: a longer gap is a holiday, or a clock that jumped, and tells little of the user.
   /// Where the clock was set back, counting goes on from `today`, so that the nights to come pass again.
-  public mutating func passNights(upTo today: Int, _ device: Learnings, _ pins: Pins = Pins()) {
+  public mutating func passNights(
+    upTo today: Int, floor: Double = 10, ceiling: Double? = nil, _ device: Learnings, _ pins: Pins = Pins()
+  ) {
     let isFirst = day == nil
     if let day {
       guard Int(day) < today else {
@@ -49,9 +55,11 @@ public struct Learned: Hashable, Sendable {
       use.passDays(Int(day)..<today, pool: device.pool)
     }
     day = Int32(clamping: today)
-    let horizon = horizon(expected(from: today, device, pins), device, pins)
-    let charge = device.price * cost(device, pins)
-    for _ in 0..<(isFirst ? Self.firstPasses : Self.passes) { future.improve(horizon, charge: charge) }
+    spending.passNight(allowance: device.allowance)
+    let horizon = horizon(expected(from: today, device, pins).map(\.openings), device, pins)
+    let charge = charge(device, pins)
+    future.improve(
+      horizon, charge: charge, floor: floor, ceiling: ceiling, passes: isFirst ? Self.firstPasses : Self.passes)
   }
 
   /// The moment of the next refresh that costs least.
@@ -62,22 +70,23 @@ public struct Learned: Hashable, Sendable {
     at now: LocalTime, age: Double, notBefore: Double, ceiling: Double?, _ device: Learnings, _ pins: Pins
   ) -> Plan {
     let expected = expected(from: now.day, device, pins)
-    let horizon = horizon(expected, device, pins)
+    let horizon = horizon(expected.map(\.conditional), device, pins)
     let start = now.minuteOfDay
-    let charge = device.price * cost(device, pins)
-    let last = max(min(ceiling ?? WaitSearch.longest, WaitSearch.longest), notBefore)
-    let best = WaitSearch.best(
-      horizon, start: start, age: max(age, 0), charge: charge, notBefore: notBefore, notAfter: last,
-      isFine: true)
-    let openings = horizon.openings(until: start + best.wait) - horizon.openings(until: start)
+    let charge = charge(device, pins)
+    let floor = min(notBefore, WaitSearch.longest)
+    let last = max(min(ceiling ?? WaitSearch.longest, WaitSearch.longest), floor)
+    var best = WaitSearch.best(
+      horizon, start: start, age: max(age, 0), charge: charge, notBefore: floor, notAfter: last, isFine: true)
+    best.wait = max(best.wait, notBefore)
+    let openings = horizon.openings(from: start, until: start + min(best.wait, WaitSearch.longest))
     let isUnused = use.isUnused && pins.openings.isEmpty
     let isDormant = isUnused || best.wait >= WaitSearch.longest && best.wait > notBefore
+    let wait = isDormant ? max(ceiling ?? WaitSearch.longest, notBefore) : best.wait
     return Plan(
-      wait: isDormant ? max(ceiling ?? WaitSearch.longest, notBefore) : best.wait,
-      worth: horizon.worth(of: best.cost, at: start), price: charge, openingsExpected: openings,
+      wait: wait, worth: horizon.worth(of: best.cost, at: start), price: charge, openingsExpected: openings,
       ageSpared: best.age,
       likelyOpening: expected.likelyOpening(after: start + best.wait)?.minuteOfDay,
-      isDormant: isDormant)
+      isDormant: isDormant, isForced: ceiling.map { wait >= $0 && wait > notBefore } ?? false)
   }
 
   /// How often a day the source has something new, as learnt or pinned.
@@ -88,6 +97,12 @@ public struct Learned: Hashable, Sendable {
   /// The cost of a refresh relative to the machine's typical refresh, as learnt or pinned.
   public func cost(_ device: Learnings, _ pins: Pins) -> Double {
     pins.cost ?? measuredCost.relative(to: device.typicalCost)
+  }
+
+  /// Minutes of age that a refresh of the app must spare: the price × its relative cost, × its own factor while it takes
+  /// more than it may.
+  private func charge(_ device: Learnings, _ pins: Pins) -> Double {
+    device.price * cost(device, pins) * Double(spending.factor)
   }
 
   /// When the app is expected to be opened, as learnt or pinned.
@@ -105,14 +120,13 @@ public struct Learned: Hashable, Sendable {
   }
 
   /// The expectation for the three days from `today` on.
-  private func horizon(_ days: [ExpectedDay], _ device: Learnings, _ pins: Pins) -> Horizon {
+  private func horizon(_ days: [[Double]], _ device: Learnings, _ pins: Pins) -> Horizon {
     var rate = newData.mean(typical: device.typicalRate)
     var blocks = newData.blocks(typical: device.typicalRate)
     if let pinned = pins.newDataPerDay {
       rate = pinned / LocalTime.minutesOfDay
       blocks = SIMD8(repeating: rate)
     }
-    return Horizon(
-      days: days.map { day in (0..<Use.halfHours).map { day.unmet[3 * $0] + day.unmet[3 * $0 + 1] + day.unmet[3 * $0 + 2] } }, blocks: blocks, rate: rate, future: future)
+    return Horizon(days: days, blocks: blocks, rate: rate, future: future)
   }
 }
