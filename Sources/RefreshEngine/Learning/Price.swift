@@ -1,33 +1,38 @@
-import CMath
-
-/// How the price follows the budget.
+/// What a refresh must spare, and how a machine that is over its budget makes that more.
 enum Price {
-  /// The least price, in minutes of age: the user does not notice a lower age, however much of the budget is left.
-  static let least = 0.125
-  /// The highest price, in minutes of age: a year.
-  static let most = 525_600.0
-  /// The price changes by at most this factor in a night.
-  static let leap = 2.0
-  /// The least power of a correction, in force once the machine is known.
-  static let leastPower = 0.25
-
-  /// The factor by which the price changes after a day.
-  static func step(_ spent: Spending, budget: Budget, refreshes: Double, night: Int) -> Double {
-    let run = spent.runSeconds / Budget.secondsPerRefresh
-    var over = (max(Double(spent.refreshes), run) + 1) / (refreshes + 1)
-    over = max(over, (spent.meteredBytes + 1) / (budget.meteredBytesPerDay + 1))
-    return pow(min(max(over, 1 / leap), leap), max(leastPower, 1 / (1 + Double(night) / 2)))
-  }
+  /// The price of a profile is this by the square of its refreshes an app and day, in minutes of age.
+  ///
+  /// Measured on the generated fleets: at this price they take about what the profile has.
+  static let scale = 300.0
+  /// The highest factor of an app that took more than it may.
+  static let mostFactor: Float = 1024
+  /// A factor changes by at most this in a night.
+  static let leap: Float = 2
+  /// How much the allowance grows in a night at most.
+  static let growth = 1.5
+  /// The highest allowance, in budgets of an app.
+  static let mostShares = 64.0
 }
 
-extension Engine {
-  /// How many times dearer a refresh is while a power-saver profile is on.
-  private static let saverFactor = 4.0
+/// What the background refreshes of an app took of the budget, and what it pays for that.
+struct Spending: Hashable, Sendable {
+  /// Refreshes since the last night; a long one, or one of many metered bytes, counts as several.
+  var today: Float = 0
+  /// Refreshes a day; each night counts for half.
+  var mean: Float = 0
+  /// How many times the price the app pays: 1, and more while it takes more than the machine can allow.
+  var factor: Float = 1
+  /// Whether the refresh that is planned is made because the data is as old as it may be, and so is not charged.
+  var isForced = false
 
-  /// The learnings of the machine, with the price that is in force.
-  var learningsInForce: Learnings {
-    var learnings = device.learnings
-    if limits.powerSaver == .dearer, conditions.powerSaver.value == true { learnings.price *= Self.saverFactor }
-    return learnings
+  /// Refreshes a day, with those of the day that ends.
+  var meanTonight: Float { (mean + today) / 2 }
+
+  /// Ends a day: the factor rises or falls as the app took more or less than its allowance.
+  mutating func passNight(allowance: Double) {
+    mean = meanTonight
+    today = 0
+    let over = min(max(mean / Float(allowance), 1 / Price.leap), Price.leap)
+    factor = min(max(factor * over, 1), Price.mostFactor)
   }
 }

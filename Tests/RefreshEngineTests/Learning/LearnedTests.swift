@@ -16,9 +16,7 @@ struct LearnedTests {
       device.beginNight()
       app.passNights(upTo: today, device)
       device.absorb(app)
-      device.endNight(apps: 1)
-      // A day of use spends the budget, so that the price stays.
-      for _ in 0..<5 { device.refreshed(runSeconds: 1, meteredBytes: 0) }
+      device.endNight()
       for minute in minutes {
         let now = LocalTime(minutes: Double(today) * day + minute)
         app.opened(at: now)
@@ -106,37 +104,9 @@ struct LearnedTests {
     }
     device.beginNight()
     for app in apps { device.absorb(app) }
-    device.endNight(apps: 3)
+    device.endNight()
     let costs = apps.map { $0.cost(device, Pins()) }
     #expect(costs[0] < costs[1] && costs[1] < costs[2])
-  }
-
-  @Test("the price rises while the machine is over its budget, falls while it is under, and never leaps")
-  func price() {
-    for (refreshes, rises) in [(500, true), (10, false)] {
-      var device = Learnings(budget: Budget(refreshesPerAppAndDay: 5))
-      let before = device.price
-      for _ in 0..<refreshes { device.refreshed(runSeconds: 1, meteredBytes: 0) }
-      device.beginNight()
-      device.endNight(apps: 10)
-      #expect((device.price > before) == rises)
-      #expect((0.5...2).contains(device.price / before))
-    }
-  }
-
-  @Test("refreshes that run long use up the budget as many short ones do")
-  func runTime() {
-    func price(_ refreshes: Int, running seconds: Double) -> Double {
-      var device = Learnings(budget: Budget(refreshesPerAppAndDay: 5))
-      for _ in 0..<refreshes { device.refreshed(runSeconds: seconds, meteredBytes: 0) }
-      device.beginNight()
-      device.endNight(apps: 10)
-      return device.price
-    }
-    let within = price(50, running: 1)
-    #expect(price(50, running: 9) == within)
-    #expect(price(50, running: 15) > within)
-    #expect(price(25, running: 30) == price(75, running: 1))
   }
 
   @Test("what is learnt is the same after it was written and read")
