@@ -52,11 +52,11 @@ public struct Learned: Hashable, Sendable {
         self.day = Int32(clamping: today)
         return
       }
-      use.passDays(Int(day)..<today)
+      use.passDays(Int(day)..<today, pool: device.pool)
     }
     day = Int32(clamping: today)
     spending.passNight(allowance: device.allowance)
-    let horizon = horizon(today, usage(device, pins), device, pins)
+    let horizon = horizon(expected(from: today, device, pins).map(\.openings), device, pins)
     let charge = charge(device, pins)
     future.improve(
       horizon, charge: charge, floor: floor, ceiling: ceiling, passes: isFirst ? Self.firstPasses : Self.passes)
@@ -69,8 +69,8 @@ public struct Learned: Hashable, Sendable {
   public func plan(
     at now: LocalTime, age: Double, notBefore: Double, ceiling: Double?, _ device: Learnings, _ pins: Pins
   ) -> Plan {
-    let usage = usage(device, pins)
-    let horizon = horizon(now.day, usage, device, pins)
+    let expected = expected(from: now.day, device, pins)
+    let horizon = horizon(expected.map(\.conditional), device, pins)
     let start = now.minuteOfDay
     let charge = charge(device, pins)
     let floor = min(notBefore, WaitSearch.longest)
@@ -85,7 +85,7 @@ public struct Learned: Hashable, Sendable {
     return Plan(
       wait: wait, worth: horizon.worth(of: best.cost, at: start), price: charge, openingsExpected: openings,
       ageSpared: best.age,
-      likelyOpening: usage.likelyOpening(after: LocalTime(minutes: now.minutes + best.wait))?.minuteOfDay,
+      likelyOpening: expected.likelyOpening(after: start + best.wait)?.minuteOfDay,
       isDormant: isDormant, isForced: ceiling.map { wait >= $0 && wait > notBefore } ?? false)
   }
 
@@ -107,23 +107,26 @@ public struct Learned: Hashable, Sendable {
 
   /// When the app is expected to be opened, as learnt or pinned.
   public func usage(_ device: Learnings, _ pins: Pins) -> Usage {
-    guard !pins.openings.isEmpty else { return use.expected(pool: device.pool) }
-    var pinned = [Double](repeating: 0, count: Use.halfHours)
-    for minute in pins.openings { pinned[min(max(minute / 30, 0), Use.halfHours - 1)] += 1 }
-    return Usage(week: pinned, weekend: pinned)
+    guard pins.openings.isEmpty else { return Usage(pinned: pins.openings) }
+    return Usage(use, today: Int(day ?? 0), pool: device.pool)
+  }
+
+  /// The openings that are expected on the three days from `today` on, as learnt or pinned.
+  func expected(from today: Int, _ device: Learnings, _ pins: Pins) -> [ExpectedDay] {
+    guard pins.openings.isEmpty else {
+      return [ExpectedDay](repeating: ExpectedDay(pinned: pins.openings), count: 3)
+    }
+    return use.expected(today..<(today + 3), pool: device.pool)
   }
 
   /// The expectation for the three days from `today` on.
-  private func horizon(_ today: Int, _ usage: Usage, _ device: Learnings, _ pins: Pins) -> Horizon {
+  private func horizon(_ days: [[Double]], _ device: Learnings, _ pins: Pins) -> Horizon {
     var rate = newData.mean(typical: device.typicalRate)
     var blocks = newData.blocks(typical: device.typicalRate)
     if let pinned = pins.newDataPerDay {
       rate = pinned / LocalTime.minutesOfDay
       blocks = SIMD8(repeating: rate)
     }
-    return Horizon(
-      days: (0..<3).map { day in
-        (0..<Horizon.slotsOfDay).map { usage.openings(onDay: today + day)[$0 / 3] / 3 }
-      }, blocks: blocks, rate: rate, future: future)
+    return Horizon(days: days, blocks: blocks, rate: rate, future: future)
   }
 }

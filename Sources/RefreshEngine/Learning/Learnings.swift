@@ -108,9 +108,9 @@ struct Night: Hashable, Sendable {
     if shares.isEmpty { shares = [Float](repeating: 0, count: Use.halfHours) }
     apps += 1
     logRates += log(app.newData.mean(typical: typicalRate))
-    let total = app.use.openings.reduce(0, +) + Self.doubt
+    let total = app.use.total + Self.doubt
     for half in 0..<Use.halfHours {
-      shares[half] += (app.use.openings[half] + app.use.openings[half + Use.halfHours]) / total
+      shares[half] += Float(app.use.openings[half] + app.use.openings[half + Use.halfHours]) / total
     }
     if app.measuredCost.isKnown {
       measured += 1
