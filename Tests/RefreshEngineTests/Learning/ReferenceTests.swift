@@ -97,8 +97,9 @@ struct ReferenceTests {
   func plans(_ given: Case) {
     let rate = given.newDataPerDay / LocalTime.minutesOfDay
     func horizon(_ future: Future) -> Horizon {
-      let day = Self.day.flatMap { [$0 / 3, $0 / 3, $0 / 3] }
-      return Horizon(days: [day, day, day], blocks: given.shape * rate, rate: rate, future: future)
+      var day = ExpectedDay(pinned: [])
+      day.unmet = Self.day.flatMap { [$0 / 3, $0 / 3, $0 / 3] }
+      return Horizon(days: [day, day, day], knowsMet: false, blocks: given.shape * rate, rate: rate, future: future)
     }
     var future = Future()
     future.improve(horizon(future), charge: given.price, floor: 10, ceiling: nil, passes: Learned.firstPasses)
