@@ -56,7 +56,7 @@ public struct Learned: Hashable, Sendable {
     }
     day = Int32(clamping: today)
     spending.passNight(allowance: device.allowance)
-    let horizon = horizon(expected(from: today, device, pins).map(\.openings), device, pins)
+    let horizon = horizon(expected(from: today, device, pins).map(\.unmet), device, pins)
     let charge = charge(device, pins)
     future.improve(
       horizon, charge: charge, floor: floor, ceiling: ceiling, passes: isFirst ? Self.firstPasses : Self.passes)
