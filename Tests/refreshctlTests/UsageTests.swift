@@ -45,7 +45,7 @@ import Testing
     #expect(
       screen().sentence(Self.why(planned: planned, habit: Self.habit()))
         == "Todo is in the background. It is opened around 12:00 on weekdays (9 of the last 10), so it will be "
-        + "refreshed in 1 d 23 h (on Mon 23 Nov 11:50).")
+        + "refreshed in 2 d (Mon 23 Nov 11:50).")
   }
 
   @Test func `A refresh that the habit did not decide is explained by what did`() {
@@ -94,8 +94,8 @@ import Testing
       days: [Wire.KindOfDay(weekdays: Wire.Weekday.allCases, openings: Self.day(above: 0.5 / 144), seen: Self.day())],
       named: [], newDataPerDay: 6, cost: 1, pinned: [])
     let lines = screen().text(habits)
-    #expect(lines[1] == "  every day  " + String(repeating: " ", count: 48) + "  0 times a day")
+    #expect(lines[1] == "  every day   " + String(repeating: " ", count: 48) + "  0 times a day")
     #expect(lines[2].contains("▄▄▄▄"), "\(lines[2])")
-    #expect(lines.contains("  habits     none that stands out yet"))
+    #expect(lines.contains("  habits      none that stands out yet"))
   }
 }
