@@ -32,20 +32,13 @@ struct Future: Hashable, Sendable {
     var rise = Double(self.rise)
     var old = minutes
     for _ in 0..<passes {
-      for slot in 0..<count {
-        horizon.future[slot] = old[slot]
-        horizon.future[count + slot] = old[slot]
-        horizon.future[2 * count + slot] = old[slot] - rise
-      }
-      horizon.future[3 * count] = old[0] - 2 * rise
-      horizon.lowest = min(0, -2 * rise)
+      horizon.setFuture(old + old + old.map { $0 - rise } + [old[0] - 2 * rise], lowest: min(0, -2 * rise))
       for slot in stride(from: count - 1, through: 0, by: -1) {
-        horizon.future[slot] = horizon.future[slot + 1] + rise / Double(count)
-        horizon.future[slot] =
-          WaitSearch.best(
-            horizon, start: Double(slot) * Horizon.minutes, age: 0, charge: charge, notBefore: max(floor, 1),
-            notAfter: longest
-          ).cost
+        horizon.setFuture(horizon.future[slot + 1] + rise / Double(count), at: slot)
+        let best = WaitSearch.best(
+          horizon, start: Double(slot) * Horizon.minutes, age: 0, charge: charge, notBefore: max(floor, 1),
+          notAfter: longest)
+        horizon.setFuture(best.cost, at: slot)
       }
       let today = horizon.future[0..<count]
       rise = zip(today, old).reduce(0) { $0 + $1.0 - $1.1 } / Double(count)

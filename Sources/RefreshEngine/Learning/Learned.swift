@@ -56,7 +56,7 @@ public struct Learned: Hashable, Sendable {
     }
     day = Int32(clamping: today)
     spending.passNight(allowance: device.allowance)
-    let horizon = horizon(expected(from: today, device, pins).map(\.unmet), device, pins)
+    let horizon = horizon(expected(from: today, device, pins), knowsMet: false, device, pins)
     let charge = charge(device, pins)
     future.improve(
       horizon, charge: charge, floor: floor, ceiling: ceiling, passes: isFirst ? Self.firstPasses : Self.passes)
@@ -70,7 +70,7 @@ public struct Learned: Hashable, Sendable {
     at now: LocalTime, age: Double, notBefore: Double, ceiling: Double?, _ device: Learnings, _ pins: Pins
   ) -> Plan {
     let expected = expected(from: now.day, device, pins)
-    let horizon = horizon(expected.map(\.conditional), device, pins)
+    let horizon = horizon(expected, knowsMet: true, device, pins)
     let start = now.minuteOfDay
     let charge = charge(device, pins)
     let floor = min(notBefore, WaitSearch.longest)
@@ -120,13 +120,13 @@ public struct Learned: Hashable, Sendable {
   }
 
   /// The expectation for the three days from `today` on.
-  private func horizon(_ days: [[Double]], _ device: Learnings, _ pins: Pins) -> Horizon {
+  private func horizon(_ days: [ExpectedDay], knowsMet: Bool, _ device: Learnings, _ pins: Pins) -> Horizon {
     var rate = newData.mean(typical: device.typicalRate)
     var blocks = newData.blocks(typical: device.typicalRate)
     if let pinned = pins.newDataPerDay {
       rate = pinned / LocalTime.minutesOfDay
       blocks = SIMD8(repeating: rate)
     }
-    return Horizon(days: days, blocks: blocks, rate: rate, future: future)
+    return Horizon(days: days, knowsMet: knowsMet, blocks: blocks, rate: rate, future: future)
   }
 }

@@ -122,7 +122,7 @@ struct Night: Hashable, Sendable {
   func allowance(from before: Double, _ budget: Budget) -> Double {
     let share = budget.refreshesPerAppAndDay
     guard taken.sum > 0 else { return share * Price.mostShares }
-    let room = min(max(taken.shares / taken.sum, 1 / Double(Price.leap)), Price.growth)
+    let room = min(max(taken.shares / taken.sum, Price.shrinkage), Price.growth)
     return min(max(min(before, 2 * taken.most) * room, share), share * Price.mostShares)
   }
 

@@ -6,9 +6,11 @@ enum Price {
   static let scale = 300.0
   /// The highest factor of an app that took more than it may.
   static let mostFactor: Float = 1024
-  /// A factor changes by at most this in a night.
-  static let leap: Float = 2
-  /// How much the allowance grows in a night at most.
+  /// A factor changes within these bounds in a night: it falls faster than it rises, so that a week after a rush it is
+  /// gone.
+  static let leap: ClosedRange<Float> = 0.25...2
+  /// How much the allowance shrinks and grows in a night at most.
+  static let shrinkage = 0.5
   static let growth = 1.5
   /// The highest allowance, in budgets of an app.
   static let mostShares = 64.0
@@ -18,7 +20,7 @@ enum Price {
 struct Spending: Hashable, Sendable {
   /// Refreshes since the last night; a long one, or one of many metered bytes, counts as several.
   var today: Float = 0
-  /// Refreshes a day; each night counts for half.
+  /// Refreshes a day; each day counts for two thirds.
   var mean: Float = 0
   /// How many times the price the app pays: 1, and more while it takes more than the machine can allow.
   var factor: Float = 1
@@ -26,13 +28,13 @@ struct Spending: Hashable, Sendable {
   var isForced = false
 
   /// Refreshes a day, with those of the day that ends.
-  var meanTonight: Float { (mean + today) / 2 }
+  var meanTonight: Float { (mean + 2 * today) / 3 }
 
   /// Ends a day: the factor rises or falls as the app took more or less than its allowance.
   mutating func passNight(allowance: Double) {
     mean = meanTonight
     today = 0
-    let over = min(max(mean / Float(allowance), 1 / Price.leap), Price.leap)
+    let over = min(max(mean / Float(allowance), Price.leap.lowerBound), Price.leap.upperBound)
     factor = min(max(factor * over, 1), Price.mostFactor)
   }
 }
