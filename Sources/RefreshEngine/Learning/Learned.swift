@@ -55,7 +55,7 @@ public struct Learned: Hashable, Sendable {
       use.passDays(Int(day)..<today, pool: device.pool)
     }
     day = Int32(clamping: today)
-    spending.passNight(allowance: device.allowance)
+    spending.passNight(most: device.budget.refreshesPerAppAndDay * Price.mostShares)
     let horizon = horizon(expected(from: today, device, pins), knowsMet: false, device, pins)
     let charge = charge(device, pins)
     future.improve(
@@ -100,7 +100,7 @@ public struct Learned: Hashable, Sendable {
   }
 
   /// Minutes of age that a refresh of the app must spare: the price × its relative cost, × its own factor while it takes
-  /// more than it may.
+  /// far more than its share.
   private func charge(_ device: Learnings, _ pins: Pins) -> Double {
     device.price * cost(device, pins) * Double(spending.factor)
   }

@@ -1,6 +1,6 @@
 import CMath
 
-/// The learners that all apps share: the typical app, and what an app may take while the machine is over its budget.
+/// The learners that all apps share: the typical app, and how far the machine is over its budget.
 public struct Learnings: Hashable, Sendable {
   /// The budget in force.
   public private(set) var budget: Budget
@@ -12,8 +12,8 @@ public struct Learnings: Hashable, Sendable {
   var pool = [Float](repeating: 1 / Float(Use.halfHours), count: Use.halfHours)
   /// The cost of the typical refresh, as ``Cost`` counts it: geometric means over the apps; 0 for not known.
   var typicalCost = SIMD3<Float>(0, 0, 0)
-  /// Refreshes that an app may take in a day before it pays more than the price.
-  var allowance: Double
+  /// How many times the price of the profile counts: 1, and more while the apps together take more than the budget.
+  var pressure: Float = 1
   /// How many apps share the budget.
   var sharers: UInt32 = 0
 
@@ -22,16 +22,11 @@ public struct Learnings: Hashable, Sendable {
 
   /// Minutes of age that a refresh of cost 1 must spare.
   ///
-  /// It follows from the profile alone: what other apps do, or did, changes it in no way.
-  public var price: Double {
-    Price.scale / (budget.refreshesPerAppAndDay * budget.refreshesPerAppAndDay) * saverFactor
-  }
+  /// Within the budget it follows from the profile alone: what other apps do, or did, changes it in no way.
+  public var price: Double { budget.price * Double(pressure) * saverFactor }
 
   /// Knows nothing yet.
-  public init(budget: Budget) {
-    self.budget = budget
-    allowance = budget.refreshesPerAppAndDay * Price.mostShares
-  }
+  public init(budget: Budget) { self.budget = budget }
 
   /// The part of the budget that a refresh takes: 1, or more if it runs long or moves many bytes over a metered network.
   func load(runSeconds: Double, meteredBytes: Double) -> Double {
@@ -39,10 +34,7 @@ public struct Learnings: Hashable, Sendable {
   }
 
   /// Puts another budget in force.
-  public mutating func change(to budget: Budget) {
-    allowance *= budget.refreshesPerAppAndDay / self.budget.refreshesPerAppAndDay
-    self.budget = budget
-  }
+  public mutating func change(to budget: Budget) { self.budget = budget }
 
   /// Begins a night.
   public mutating func beginNight() { night = Night() }
@@ -55,27 +47,22 @@ public struct Learnings: Hashable, Sendable {
     night.absorb(app, typicalRate: typicalRate, share: min(budget.refreshesPerAppAndDay, most))
   }
 
-  /// Ends a night: its means are in force, and so is what an app may take.
-  ///
-  /// While all apps together take more than the budget, the allowance falls from above the app that takes most, until
-  /// those above it are few enough; it never falls below the budget of one app. So an app that takes no more than its
-  /// share pays the price of the profile, whatever the others do.
+  /// Ends a night: its means are in force, and the price rises or falls as the apps together took more than the budget or
+  /// less.
   public mutating func endNight() {
-    allowance = night.allowance(from: allowance, budget)
+    pressure = Price.step(pressure, over: night.taken.sum / max(night.taken.shares, 1e-9))
     night.conclude(&self)
     night = Night()
   }
 }
 
 /// What the apps took of the budget: those that were refreshed of late.
-private struct Taken: Hashable, Sendable {
+struct Taken: Hashable, Sendable {
   var apps: UInt32 = 0
-  /// Refreshes a day, all together.
+  /// Refreshes a day, all together; those of an app count up to ``Price/countedShares``.
   var sum = 0.0
   /// Refreshes a day that they may have.
   var shares = 0.0
-  /// Refreshes a day of the app that took most.
-  var most = 0.0
 }
 
 /// The means over the apps of a machine while a night goes through them.
@@ -85,7 +72,7 @@ struct Night: Hashable, Sendable {
   private var shares: [Float] = []
   private var measured = 0.0
   private var logCosts = SIMD3<Double>(0, 0, 0)
-  private var taken = Taken()
+  private(set) var taken = Taken()
 
   /// Refreshes a day below which an app has no share of the budget: about one a month.
   private static let leastTaken = 0.03
@@ -101,9 +88,8 @@ struct Night: Hashable, Sendable {
     let taken = Double(app.spending.meanTonight)
     if taken > Self.leastTaken {
       self.taken.apps += 1
-      self.taken.sum += taken
+      self.taken.sum += min(taken, share * Price.countedShares)
       self.taken.shares += share
-      self.taken.most = max(self.taken.most, taken)
     }
     if shares.isEmpty { shares = [Float](repeating: 0, count: Use.halfHours) }
     apps += 1
@@ -116,14 +102,6 @@ struct Night: Hashable, Sendable {
       measured += 1
       for index in 0..<3 { logCosts[index] += log(Double(app.measuredCost.means[index]) + Self.leastCost) }
     }
-  }
-
-  /// What an app may take in a day, after what all took.
-  func allowance(from before: Double, _ budget: Budget) -> Double {
-    let share = budget.refreshesPerAppAndDay
-    guard taken.sum > 0 else { return share * Price.mostShares }
-    let room = min(max(taken.shares / taken.sum, Price.shrinkage), Price.growth)
-    return min(max(min(before, 2 * taken.most) * room, share), share * Price.mostShares)
   }
 
   /// Puts the means in force.

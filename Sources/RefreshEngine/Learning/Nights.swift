@@ -62,10 +62,8 @@ extension Engine {
   mutating func replan(after limitsBefore: Limits, _ turn: inout Turn) {
     let budget = Budget(profile: limits.profile)
     let isOther = device.learnings.budget.refreshesPerAppAndDay != budget.refreshesPerAppAndDay
-    if isOther {
-      device.learnings.change(to: budget)
-      turn.decision.deviceLearned = true
-    }
+    device.learnings.change(to: budget)
+    turn.decision.deviceLearned = turn.decision.deviceLearned || isOther
     plansAny = apps.indexes.contains { isPlanned(apps[$0]) }
     if device.day == nil, plansAny {
       device.day = local(turn.now).day

@@ -1,19 +1,20 @@
-/// What a refresh must spare, and how a machine that is over its budget makes that more.
+/// How a machine that is over its budget, or an app that takes far more than its share, makes refreshes dearer.
 enum Price {
-  /// The price of a profile is this by the square of its refreshes an app and day, in minutes of age.
-  ///
-  /// Measured on the generated fleets: at this price they take about what the profile has.
-  static let scale = 300.0
-  /// The highest factor of an app that took more than it may.
+  /// The highest factor of the price, and of an app.
   static let mostFactor: Float = 1024
   /// A factor changes within these bounds in a night: it falls faster than it rises, so that a week after a rush it is
   /// gone.
   static let leap: ClosedRange<Float> = 0.25...2
-  /// How much the allowance shrinks and grows in a night at most.
-  static let shrinkage = 0.5
-  static let growth = 1.5
-  /// The highest allowance, in budgets of an app.
-  static let mostShares = 64.0
+  /// Budgets of an app above which it pays more itself.
+  static let mostShares = 3.0
+  /// Budgets of an app up to which it counts against the budget of the machine, so that one app alone can hardly make
+  /// refreshes dearer for the others.
+  static let countedShares = 1.5
+
+  /// A factor after a day in which so many times what is allowed was taken; never below 1, so that nothing winds up.
+  static func step(_ factor: Float, over: Double) -> Float {
+    min(max(factor * min(max(Float(over), leap.lowerBound), leap.upperBound), 1), mostFactor)
+  }
 }
 
 /// What the background refreshes of an app took of the budget, and what it pays for that.
@@ -30,11 +31,10 @@ struct Spending: Hashable, Sendable {
   /// Refreshes a day, with those of the day that ends.
   var meanTonight: Float { (mean + 2 * today) / 3 }
 
-  /// Ends a day: the factor rises or falls as the app took more or less than its allowance.
-  mutating func passNight(allowance: Double) {
+  /// Ends a day: the factor rises or falls as the app took more or less than `most`.
+  mutating func passNight(most: Double) {
     mean = meanTonight
     today = 0
-    let over = min(max(mean / Float(allowance), Price.leap.lowerBound), Price.leap.upperBound)
-    factor = min(max(factor * over, 1), Price.mostFactor)
+    factor = Price.step(factor, over: Double(mean) / most)
   }
 }
