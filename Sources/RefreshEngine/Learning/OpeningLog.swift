@@ -2,9 +2,11 @@
 ///
 /// A byte for each opening and one for the end of each day. The oldest days go when there is no more room.
 struct OpeningLog: Hashable, Sendable {
-  /// Bytes that there are. Measured: 64 lose half a percent of what 128 gain, 96 nothing.
+  /// Bytes that there are.
+  ///
+  /// Measured: 64 lose half a percent of what 128 gain, 96 nothing.
   static let room = 96
-  /// The byte that ends a day; n more is a gap of n days of which nobody knows anything. Below are slots.
+  /// The byte that ends a day; n more is a gap of n days of which nobody knows anything, less is a slot.
   static let dayEnd = UInt8(Use.slots)
   /// The longest gap, in days: whole weeks are left out, so that each opening keeps its day of the week.
   static let longestGap = 6
