@@ -58,6 +58,12 @@ struct OpeningLog: Hashable, Sendable {
     day = Int32(clamping: today)
   }
 
+  /// Moves the whole past on by whole weeks, so that at most two weeks lie between it and a day to come.
+  mutating func skipWeeks(before day: Int) {
+    guard let head = self.day.map(Int.init), day - head >= 2 * Use.mostDays else { return }
+    self.day = Int32(clamping: head + (day - head - Use.mostDays) / 7 * 7)
+  }
+
   private mutating func append(_ byte: UInt8) {
     if Int(count) == Self.room { dropOldestDay() }
     bytes[Int(count)] = byte
