@@ -2,8 +2,8 @@ import CMath
 
 /// Several explanations of when an app is opened, mixed by how well each foretold every day so far.
 ///
-/// One is the coarse habit (``Use/coarse(pool:)``). The others are kernels over the openings of ``OpeningLog``: each pairs
-/// a way to weigh past days with a width. No single one is right for all apps: a clockwork habit wants six minutes, a
+/// The last is the coarse habit (``Use/coarse(pool:)``). The others are kernels over the openings of ``OpeningLog``: each pairs
+/// a way to weigh past days with a width. None is right for all apps: a clockwork habit wants six minutes, a
 /// habit that has just moved wants the last days only, a shop on Sundays wants Sundays only.
 struct Explanations {
   /// The days of the past that count for the day that is expected.
@@ -46,7 +46,9 @@ struct Explanations {
   /// The most openings expected in a slot.
   private static let most = 0.999
 
-  /// Widths of the kernels, in slots: 6, 13 and 30 min. The coarse habit has the wider ones.
+  /// Widths of the kernels, in slots: 6, 13 and 30 min.
+  ///
+  /// The coarse habit has the wider ones.
   private static let widths = [0.6, 1.3, 3]
   /// How many there are; the coarse one is the last.
   static let count = Kind.allCases.count * widths.count + 1

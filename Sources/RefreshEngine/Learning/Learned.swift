@@ -50,6 +50,7 @@ public struct Learned: Hashable, Sendable {
     if let day {
       guard Int(day) < today else {
         self.day = Int32(clamping: today)
+        use.log.advance(to: today)
         return
       }
       use.passDays(Int(day)..<today, pool: device.pool)

@@ -1,7 +1,9 @@
 extension Learned {
   /// The first byte of what is stored: the version of the layout.
   private static let version: UInt8 = 4
-  /// The oldest version that is read. It had half hours, no price of an app's own and no log of openings: those begin
+  /// The oldest version that is read.
+  ///
+  /// It had half hours, no price of an app's own and no log of openings: those begin
   /// anew, all else is kept.
   private static let oldest: UInt8 = 3
 

@@ -2,9 +2,11 @@
 ///
 /// A byte for each opening and one for the end of each day. The oldest days go when there is no more room.
 struct OpeningLog: Hashable, Sendable {
-  /// Bytes that there are. Measured: 64 lose half a percent of what 128 gain, 96 nothing.
+  /// Bytes that there are.
+  ///
+  /// Measured: 64 lose half a percent of what 128 gain, 96 nothing.
   static let room = 96
-  /// The byte that ends a day; n more is a gap of n days of which nobody knows anything. Below are slots.
+  /// The byte that ends a day; n more is a gap of n days of which nobody knows anything, less is a slot.
   static let dayEnd = UInt8(Use.slots)
   /// The longest gap, in days: whole weeks are left out, so that each opening keeps its day of the week.
   static let longestGap = 6
@@ -54,6 +56,12 @@ struct OpeningLog: Hashable, Sendable {
     if gap > 0 { append(Self.dayEnd + UInt8(gap)) }
     for _ in 1..<max(min(passed, Use.mostDays), 1) { append(Self.dayEnd) }
     day = Int32(clamping: today)
+  }
+
+  /// Moves the whole past on by whole weeks, so that at most two weeks lie between it and a day to come.
+  mutating func skipWeeks(before day: Int) {
+    guard let head = self.day.map(Int.init), day - head >= 2 * Use.mostDays else { return }
+    self.day = Int32(clamping: head + (day - head - Use.mostDays) / 7 * 7)
   }
 
   private mutating func append(_ byte: UInt8) {

@@ -6,7 +6,9 @@ import CMath
 /// habit before it and k openings there already, a way of strength θ expects r (1 − θk) / (1 − θR). θ = 0 is chance
 /// (Poisson), θ = 1 a habit that is met once at most (binomial).
 struct Repeats {
-  /// The strengths. Measured: θ = 0.9 gains 0.3 to 0.6 nats a day where habits are met once; in between is rarely best.
+  /// The strengths.
+  ///
+  /// Measured: 0.9 gains 0.3 to 0.6 nats a day where habits are met once; 0.5 is rarely best.
   static let strengths = [0, 0.5, 0.9]
   /// Their weights before anything is seen.
   static let before = [0.5, 0.25, 0.25]

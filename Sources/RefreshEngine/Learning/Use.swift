@@ -58,6 +58,7 @@ struct Use: Hashable, Sendable {
   /// - Parameter pool: the shape of the machine's typical day.
   mutating func passDays(_ past: Range<Int>, pool: [Float]) {
     if log.day == nil { log.advance(to: past.lowerBound) }
+    log.skipWeeks(before: past.upperBound)
     for day in past.suffix(Self.mostDays) {
       learnWeights(of: day, pool)
       days *= Self.memory

@@ -114,7 +114,30 @@ struct LearnedTests {
     let (app, device) = Self.app(openedAt: [8 * 60, 12 * 60])
     #expect(Learned(encoded: app.encoded)?.encoded == app.encoded)
     #expect(Learnings(encoded: device.encoded, budget: device.budget)?.encoded == device.encoded)
-    #expect(app.encoded.count <= 700)
+    #expect(app.encoded.count <= 800)
+  }
+
+  @Test("what an older daemon learnt is read, but for what it did not keep")
+  func older() throws {
+    var writer = ByteWriter()
+    writer.append(UInt8(3))
+    writer.append(UInt8(1))
+    writer.append(Int32(9))
+    writer.append(UInt8(0))
+    writer.append(Float(0))
+    writer.append([Float](repeating: 1, count: 16))
+    writer.append(scaled: (0..<96).map { $0 == 24 ? 5 : 0 })
+    writer.append([6, 2])
+    writer.append(UInt8(1))
+    writer.append([1, 2, 3, 0.5])
+    for _ in 0..<48 { writer.append(UInt16(7)) }
+    writer.append(Float(60))
+    let learned = try #require(Learned(encoded: writer.bytes))
+    #expect(learned.day == 9)
+    #expect(learned.use.total == 5)
+    #expect(learned.use.days == SIMD2(6, 2))
+    #expect(learned.use.log.days.openings.isEmpty)
+    #expect(Learned(encoded: learned.encoded) == learned)
   }
 
   @Test("an app is planned alike after it was written and read")
