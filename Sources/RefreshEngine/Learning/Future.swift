@@ -32,13 +32,14 @@ struct Future: Hashable, Sendable {
     var rise = Double(self.rise)
     var old = minutes
     for _ in 0..<passes {
-      horizon.setFuture(old + old + old.map { $0 - rise } + [old[0] - 2 * rise], lowest: min(0, -2 * rise))
+      horizon.future = old + old + old.map { $0 - rise } + [old[0] - 2 * rise]
+      horizon.lowest = min(0, -2 * rise)
       for slot in stride(from: count - 1, through: 0, by: -1) {
-        horizon.setFuture(horizon.future[slot + 1] + rise / Double(count), at: slot)
+        horizon.future[slot] = horizon.future[slot + 1] + rise / Double(count)
         let best = WaitSearch.best(
           horizon, start: Double(slot) * Horizon.minutes, age: 0, charge: charge, notBefore: max(floor, 1),
           notAfter: longest)
-        horizon.setFuture(best.cost, at: slot)
+        horizon.future[slot] = best.cost
       }
       let today = horizon.future[0..<count]
       rise = zip(today, old).reduce(0) { $0 + $1.0 - $1.1 } / Double(count)

@@ -21,16 +21,9 @@ struct Horizon {
   /// What a whole slot does to a wait (``Step``), so that a search takes no exponentials.
   let steps: [Step]
   /// Cost to come of being fresh at the edge of each slot, in minutes of age.
-  private(set) var future: [Double]
-  /// Cost to come after an opening in each slot, which is fresh too.
-  ///
-  /// A habit that was met is hardly expected again (``rest``): the cost to come is that of its end.
-  private(set) var opened: [Double]
-  /// By slot: the part of the openings of its habit that is expected again, and the slot after its end.
-  private let rest: [Double]
-  private let end: [Int]
+  var future: [Double]
   /// No cost to come is lower.
-  private(set) var lowest: Double
+  var lowest: Double
 
   /// What passing some time does to a wait.
   struct Step {
@@ -55,18 +48,9 @@ struct Horizon {
   /// Lays three days in a row, of which each has its openings by slot; with `knowsMet`, less where a habit was met.
   init(days: [ExpectedDay], knowsMet: Bool, blocks: SIMD8<Double>, rate: Double, future: Future) {
     openings = days.flatMap { knowsMet ? $0.conditional : $0.unmet }
-    rest = days.flatMap(\.rest)
-    var end = Array(1...Self.slots)
-    for slot in stride(from: Self.slots - 2, through: 0, by: -1) where slot % Self.slotsOfDay < Self.slotsOfDay - 1 {
-      let cluster = days[slot / Self.slotsOfDay].cluster
-      let place = slot % Self.slotsOfDay
-      if cluster[place] > 0, cluster[place] == cluster[place + 1] { end[slot] = end[slot + 1] }
-    }
-    self.end = end
     self.blocks = blocks
     self.rate = rate
     self.future = future.threeDays
-    opened = []
     lowest = min(0, -3 * Double(future.rise))
     let whole = (0..<8).map { Step(openings: 0, rate: blocks[$0], minutes: Self.minutes) }
     steps = openings.enumerated().map { slot, openings in
@@ -74,28 +58,6 @@ struct Horizon {
       if openings > 0 { step.unopened = exp(-openings) }
       return step
     }
-    opened = (0..<Self.slots).map(onceOpened)
-    guard knowsMet, let today = days.first else { return }
-    for slot in 0..<Self.slotsOfDay where today.met.contains(today.cluster[slot]) { self.future[slot] = opened[slot] }
-  }
-
-  /// Cost to come after an opening in a slot.
-  private func onceOpened(_ slot: Int) -> Double {
-    let fresh = (future[slot] + future[slot + 1]) / 2
-    return fresh + (1 - rest[slot]) * (future[end[slot]] - fresh)
-  }
-
-  /// Puts another cost to come in force, by slot edge.
-  mutating func setFuture(_ edges: [Double], lowest: Double) {
-    future = edges
-    self.lowest = lowest
-    for slot in 0..<Self.slots { opened[slot] = onceOpened(slot) }
-  }
-
-  /// Puts the cost to come at the edge before a slot in force.
-  mutating func setFuture(_ cost: Double, at slot: Int) {
-    future[slot] = cost
-    opened[slot] = onceOpened(slot)
   }
 
   /// The slot of a minute; the last one for all that is later.

@@ -21,11 +21,11 @@ struct WaitSearch {
     /// The cost of the openings until now.
     var opened = 0.0
 
-    mutating func pass(_ step: Horizon.Step, _ onceOpened: Double) {
+    mutating func pass(_ step: Horizon.Step, _ future: Double) {
       let before = age
       age += step.minutes - unchanged * step.current
       unchanged *= step.unchanged
-      opened += unopened * (1 - step.unopened) * ((before + age) / 2 + onceOpened)
+      opened += unopened * (1 - step.unopened) * ((before + age) / 2 + future)
       unopened *= step.unopened
       wait += step.minutes
     }
@@ -50,7 +50,7 @@ struct WaitSearch {
         let minute = start + waited.wait
         let edge = Double(Horizon.slot(at: minute) + 1) * Horizon.minutes - start
         let minutes = min(end, edge) - waited.wait
-        waited.pass(horizon.step(from: minute, minutes: minutes), horizon.opened[Horizon.slot(at: minute)])
+        waited.pass(horizon.step(from: minute, minutes: minutes), horizon.future(at: minute + minutes / 2))
       }
     }
     advance(&waiting, to: notBefore)
@@ -68,7 +68,7 @@ struct WaitSearch {
           cost(waiting, horizon.lowest) < least
         else { break }
         previous = waiting
-        waiting.pass(horizon.steps[slot], horizon.opened[slot])
+        waiting.pass(horizon.steps[slot], (horizon.future[slot] + horizon.future[slot + 1]) / 2)
         slot += 1
       }
     }
