@@ -42,12 +42,13 @@ struct RateBelief: Hashable, Sendable {
     return weights.map { $0 / sum }
   }
 
-  /// The rate to plan with, in updates a minute: the mean of what is believed.
+  /// The rate to plan with, in updates a minute: the geometric mean of what is believed.
   ///
-  /// Measured: with the geometric mean a new app that found nothing once is refreshed too rarely on its first day.
+  /// Measured: the arithmetic mean, `balanced`, seed 1, takes the public fleet from .923 to .915, and `--habits` from .837
+  /// to .844; a new app's first day is better with it.
   func mean(typical: Double) -> Double {
     let chances = isEmpty ? Self.before(typical: typical) : chances.map(Double.init)
-    return zip(chances, Self.rates).reduce(0) { $0 + $1.0 * $1.1 }
+    return exp(zip(chances, Self.logs).reduce(0) { $0 + $1.0 * $1.1 })
   }
 
   /// Learns from a sync `gap` minutes after the one before, in which a source of rate 1 has `exposure` updates.
