@@ -85,9 +85,10 @@ chaos: release test-setup
 	BIN_DIR=$(abspath $(RELEASE)) REFRESHD_CHAOS_SLACK=1 REFRESHD_CHAOS_SECONDS=10 \
 	  $(PYTHON) -m pytest -q -rP -p no:cacheprovider Tests/Chaos
 
-score: release test-setup
+score: build-setup test-setup
+	$(SWIFT) build $(RELEASE_FLAGS) --product refreshctl
 	@$(PYTHON) -m pip install --quiet --disable-pip-version-check 'numpy>=2,<3'
-	OMP_NUM_THREADS=1 $(PYTHON) -B bench/score.py --refreshctl $(RELEASE)/refreshctl
+	OMP_NUM_THREADS=1 $(PYTHON) -B bench/score.py --refreshctl $(RELEASE)/refreshctl $(SCORE)
 
 order: release
 	@demo/need gcc libc6-dev binutils

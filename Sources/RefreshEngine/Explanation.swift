@@ -24,6 +24,8 @@ public struct Explanation: Hashable, Sendable {
     public var planned: Instant
     /// The inputs of the plan.
     public var habits: Habits
+    /// The habit that the planned refresh comes before; nil if none can be named.
+    public var habit: Habit?
     /// Minutes of age that a refresh of cost 1 must spare: the machine's price.
     public var price: Double
     /// The last instant that the plan may choose, boot clock: the data is as old as `max_stale` lets it be.

@@ -63,8 +63,9 @@ extension Engine {
       let spacing = app.spacing(in: .background, limits: limits)
     else { return nil }
     // Where the ceiling is below the floor, the floor wins.
+    let planned = max(app.plannedInForce ?? now, lastStart + spacing)
     return Explanation.Planning(
-      plan: plan, planned: max(app.plannedInForce ?? now, lastStart + spacing), habits: habits,
+      plan: plan, planned: planned, habits: habits, habit: habits.usage.habit(after: local(planned)),
       price: learningsInForce.price, ceiling: lastStart + app.maxStale)
   }
 

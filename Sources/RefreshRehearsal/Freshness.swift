@@ -24,7 +24,7 @@ public struct Freshness: Hashable, Sendable {
       var last = 0.0
       for sync in syncs.sorted(by: { ($0.at, $1.isOpening ? 0 : 1) < ($1.at, $0.isOpening ? 0 : 1) }) {
         let missed = app.firstUpdate(after: last, until: sync.at)
-        last = sync.at
+        if sync.isOpening || !app.fails.contains(sync.at) { last = sync.at }
         guard sync.at >= begin else { continue }
         if sync.isOpening {
           openings += 1

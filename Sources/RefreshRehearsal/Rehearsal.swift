@@ -3,8 +3,8 @@ import RefreshEngine
 /// The engine on a trace, on virtual time: what the daemon would have done had it been there.
 ///
 /// The engine knows only what it would know: the results of its own refreshes, and what each opening found. An opening is
-/// an entry into the foreground with its sync, followed at once by the background. A refresh takes no time and succeeds;
-/// conditions are unknown, which counts as met.
+/// an entry into the foreground with its sync, followed at once by the background. A refresh takes no time, and succeeds
+/// unless the trace says that it fails; conditions are unknown, which counts as met.
 public struct Rehearsal {
   /// The schedule of the engine.
   public struct Schedule: Sendable {
@@ -101,10 +101,17 @@ public struct Rehearsal {
   private mutating func perform(_ decision: Decision, at minute: Double) {
     for case .start(let refresh, let id, let trigger, _) in decision.effects {
       guard let place = places[id] else { continue }
-      let isNew = trace.apps[place].firstUpdate(after: syncs[place], until: minute) != nil
-      syncs[place] = minute
       starts += 1
       if trigger != .foreground { schedule.refreshes[id, default: []].append(minute) }
+      let app = trace.apps[place]
+      guard !app.fails.contains(minute) else {
+        for task in 0..<engine.taskCount(of: refresh) {
+          handle(.taskEnded(refresh, task: task, TaskEnd(exit: .exited(1))), at: minute)
+        }
+        continue
+      }
+      let isNew = app.firstUpdate(after: syncs[place], until: minute) != nil
+      syncs[place] = minute
       end(refresh, isNew ? .newData : .noData, at: minute)
     }
   }

@@ -12,10 +12,13 @@ public struct Trace: Sendable {
     public var updates: [Double]
     /// When the user brought the app to the foreground for a moment, in order of time.
     public var openings: [Double]
+    /// While each refresh of the app fails.
+    public var fails: Range<Double>
 
     /// Makes an app of its moments, in any order.
-    public init(id: AppID, updates: [Double], openings: [Double]) {
+    public init(id: AppID, updates: [Double], openings: [Double], fails: Range<Double> = 0..<0) {
       self.id = id
+      self.fails = fails
       self.updates = updates.sorted()
       self.openings = openings.sorted()
     }

@@ -28,7 +28,7 @@ extension Trace {
   /// Reads a trace of one JSON object a line.
   ///
   /// The first line is `{"days", "warm"}`, each other one an app: `{"app", "updates": [minute, …], "opens": [minute, …]}`.
-  /// Other keys are passed over.
+  /// With `"fails": [minute, minute]` each refresh of the app fails from then to then. Other keys are passed over.
   public init(text: [UInt8]) throws(TraceError) {
     let lines = text.split(separator: UInt8(ascii: "\n"), omittingEmptySubsequences: false)
     let first: FirstLine = try Self.read(lines.first ?? [], 1, example: #"{"days": 42, "warm": 14}"#)
@@ -43,10 +43,15 @@ extension Trace {
         throw TraceError(
           line: index + 1, reason: "cannot take \"\(app.app)\" as an app; write an id like org.example.todo")
       }
-      guard (app.updates + app.opens).allSatisfy({ $0 >= 0 && $0 <= Double(first.days) * 1440 }) else {
+      let moments = app.updates + app.opens + app.fails
+      guard moments.allSatisfy({ $0 >= 0 && $0 <= Double(first.days) * 1440 }) else {
         throw TraceError(line: index + 1, reason: "cannot take a moment outside of the trace's days; write minutes")
       }
-      apps.append(App(id: id, updates: app.updates, openings: app.opens))
+      guard app.fails.isEmpty || app.fails.count == 2 && app.fails[0] <= app.fails[1] else {
+        throw TraceError(line: index + 1, reason: "cannot take \"fails\"; write its first and its last minute")
+      }
+      let fails = app.fails.isEmpty ? 0..<0 : app.fails[0]..<app.fails[1]
+      apps.append(App(id: id, updates: app.updates, openings: app.opens, fails: fails))
     }
     self.init(apps: apps, days: first.days, warmUp: first.warm ?? 0)
   }
@@ -80,11 +85,13 @@ extension Trace {
     let app: String
     let updates: [Double]
     let opens: [Double]
+    let fails: [Double]
 
     init(from json: inout JSONReader) throws(JSONError) {
       var app: String?
       var updates: [Double]?
       var opens: [Double]?
+      var fails: [Double] = []
       var seen: UInt64 = 0
       try json.beginObject()
       while try json.nextKey() {
@@ -98,11 +105,14 @@ extension Trace {
         case "opens":
           try json.once(&seen, 2)
           opens = try [Double](from: &json)
+        case "fails":
+          try json.once(&seen, 3)
+          fails = try [Double](from: &json)
         default: try json.skip()
         }
       }
       guard let app, let updates, let opens else { throw json.error(.missing("app, updates or opens"), at: 0) }
-      (self.app, self.updates, self.opens) = (app, updates, opens)
+      (self.app, self.updates, self.opens, self.fails) = (app, updates, opens, fails)
     }
   }
 

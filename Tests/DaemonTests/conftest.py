@@ -6,6 +6,7 @@ a notice, a line of a task or of the journal), and a timeout fails the test.
 
 from daemon import LAUNCHER
 from stage import bounded, daemon, pytest_runtest_makereport, scratch  # noqa: F401
+from wall import library, wall  # noqa: F401
 
 
 def pytest_configure(config):

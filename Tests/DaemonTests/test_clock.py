@@ -6,54 +6,18 @@ another boot id stand for a reboot.
 
 import os
 import pathlib
-import subprocess
 import time
 import uuid
 
 import pytest
 
 from daemon import TODO
+from wall import DAY, SECOND
 
-SECOND = 1_000_000
 HOUR = 3600 * SECOND
-DAY = 24 * HOUR
 # The tolerance for reading two clocks and for the round trip of a call on a busy machine.
 ROUGHLY = 10 * SECOND
 needs_root = pytest.mark.skipif(os.geteuid() != 0, reason="only root may make a time namespace")
-
-
-@pytest.fixture(scope="session")
-def library(tmp_path_factory):
-    """The built wall.c."""
-    library = tmp_path_factory.mktemp("wall") / "wall.so"
-    source = pathlib.Path(__file__).with_name("wall.c")
-    subprocess.run(["gcc", "-Wall", "-Werror", "-O", "-shared", "-fPIC", "-o", library, source], check=True)
-    return library
-
-
-class Wall:
-    """The wall clock of the daemon."""
-
-    def __init__(self, daemon, library):
-        self.file = daemon.directory / "wall"
-        self.environment = {"LD_PRELOAD": str(library), "WALL_OFFSET": str(self.file)}
-        self.set_off(0)
-
-    def set_off(self, days):
-        """Sets the clock this number of days away from the machine's."""
-        self.days = days
-        part = self.file.with_suffix(".part")
-        part.write_text(f"{days * DAY // SECOND}\n")
-        part.rename(self.file)
-
-    @property
-    def now(self):
-        return int(time.time() * SECOND) + self.days * DAY
-
-
-@pytest.fixture
-def wall(daemon, library):
-    return Wall(daemon, library)
 
 
 def remaining(daemon, wall):

@@ -5,10 +5,16 @@ import pytest
 from daemon import TODO
 
 HOUR = 3_600_000_000
+WEEK = ["monday", "tuesday", "wednesday", "thursday", "friday", "saturday", "sunday"]
 
 
 def why(daemon):
     return daemon.call("Manager.Why", app=TODO)["why"]
+
+
+def seen_a_week(habits):
+    """The openings of a week that were seen, as `usage` shows them."""
+    return sum(len(kind["weekdays"]) * sum(kind["seen"]) for kind in habits["days"])
 
 
 @pytest.fixture
@@ -42,16 +48,22 @@ def test_openings_are_learnt_kept_and_forgotten(planned):
         planned.call("App.Signal", app=TODO, signal="background")
     planned.refresh()
     used = planned.call("Manager.Usage", app=TODO)["habits"]
-    assert len(used["week"]) == len(used["weekend"]) == 48
-    assert sum(used["week"]) + sum(used["weekend"]) > 4
+    assert sorted(day for kind in used["days"] for day in kind["weekdays"]) == sorted(WEEK)
+    assert seen_a_week(used) > 4
+    assert all(
+        0 <= seen <= expected
+        for kind in used["days"]
+        for seen, expected in zip(kind["seen"], kind["openings"], strict=True)
+    )
     planned.restart()
-    assert planned.call("Manager.Usage", app=TODO)["habits"]["week"] == pytest.approx(used["week"])
+    assert seen_a_week(planned.call("Manager.Usage", app=TODO)["habits"]) == pytest.approx(seen_a_week(used))
     assert len(planned.call("Manager.Openings", app=TODO)["openings_us"]) == 3
     planned.call("Manager.Forget", apps=[TODO])
     forgotten = planned.call("Manager.Usage", app=TODO)["habits"]
-    assert sum(forgotten["week"]) + sum(forgotten["weekend"]) < 2
+    assert seen_a_week(forgotten) == pytest.approx(0, abs=1e-6)
+    assert sum(sum(kind["openings"]) for kind in forgotten["days"]) > 0
     planned.restart()
-    assert planned.call("Manager.Usage", app=TODO)["habits"]["week"] == pytest.approx(forgotten["week"])
+    assert seen_a_week(planned.call("Manager.Usage", app=TODO)["habits"]) == pytest.approx(0, abs=1e-6)
 
 
 def test_openings_since_the_last_refresh_outlive_a_stop(planned):
@@ -61,7 +73,7 @@ def test_openings_since_the_last_refresh_outlive_a_stop(planned):
         planned.call("App.Signal", app=TODO, signal="background")
     used = planned.call("Manager.Usage", app=TODO)["habits"]
     planned.restart()
-    assert planned.call("Manager.Usage", app=TODO)["habits"]["week"] == pytest.approx(used["week"])
+    assert seen_a_week(planned.call("Manager.Usage", app=TODO)["habits"]) == pytest.approx(seen_a_week(used))
 
 
 def test_reset_forgets_too(planned):
@@ -69,7 +81,7 @@ def test_reset_forgets_too(planned):
     planned.call("App.Signal", app=TODO, signal="background")
     before = planned.call("Manager.Usage", app=TODO)["habits"]
     planned.call("Manager.Reset", apps=[TODO])
-    assert sum(planned.call("Manager.Usage", app=TODO)["habits"]["week"]) < sum(before["week"])
+    assert seen_a_week(planned.call("Manager.Usage", app=TODO)["habits"]) < seen_a_week(before)
 
 
 def test_what_is_pinned_is_taken_as_it_is_written(daemon):
@@ -79,7 +91,10 @@ def test_what_is_pinned_is_taken_as_it_is_written(daemon):
     daemon.start()
     daemon.refresh()
     habits = daemon.call("Manager.Usage", app=TODO)["habits"]
-    assert habits["week"] == habits["weekend"] == [1.0 if half == 24 else 0.0 for half in range(48)]
+    (kind,) = habits["days"]
+    assert kind["weekdays"] == WEEK and kind["seen"] == kind["openings"]
+    noon = kind["openings"].index(1.0) / len(kind["openings"]) * 24
+    assert sum(kind["openings"]) == 1 and 12 <= noon <= 12 + 10 / 60
     assert (habits["new_data_per_day"], habits["cost"]) == (6.5, 2)
     assert habits["pinned"] == ["openings", "new_data_per_day", "cost"]
     assert why(daemon)["planning"].get("likely_opening_min") in (None, 720)

@@ -117,13 +117,14 @@ import Testing
     let id = try appID("a0")
     let now = Instant(microseconds: 0) + .minutes(5)
     let fresh = try #require(engine.habits(of: id)?.usage.openingsPerDay)
-    for _ in 0..<3 {
-      let decision = engine.handle(.signalled(id, .foreground), at: now)
+    for minutes in [0, 20, 40] {
+      let moment = now + .minutes(Int64(minutes))
+      let decision = engine.handle(.signalled(id, .foreground), at: moment)
       #expect(decision.opened == [id])
-      _ = engine.handle(.signalled(id, .background), at: now)
+      _ = engine.handle(.signalled(id, .background), at: moment)
     }
     #expect(try #require(engine.habits(of: id)?.usage.openingsPerDay) > fresh + 2)
-    let decision = engine.handle(.forgotten(id), at: now)
+    let decision = engine.handle(.forgotten(id), at: now + .minutes(41))
     #expect(decision.learned == [id])
     #expect(engine.habits(of: id)?.usage.openingsPerDay == fresh)
   }

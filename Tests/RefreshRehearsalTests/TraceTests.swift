@@ -28,6 +28,10 @@ import Testing
       "line 2: cannot take \"todo\" as an app; write an id like org.example.todo"
     ),
     (
+      [#"{"days": 3}"#, #"{"app": "a.b", "updates": [], "opens": [], "fails": [100]}"#],
+      "line 2: cannot take \"fails\"; write its first and its last minute"
+    ),
+    (
       [#"{"days": 3}"#, #"{"app": "a.b", "updates": [4321], "opens": []}"#],
       "line 2: cannot take a moment outside of the trace's days; write minutes"
     ),
@@ -48,6 +52,16 @@ import Testing
     #expect(freshness.openings == 3)
     #expect(freshness.fresh == 2.0 / 3)
     #expect(freshness.age == 40.0 / 3)
+  }
+
+  @Test func `A refresh that fails brings nothing`() throws {
+    let trace = try Self.trace(
+      #"{"days": 1}"#, #"{"app": "a.b", "updates": [10], "opens": [100], "fails": [50, 70]}"#)
+    let id = try #require(AppID("a.b"))
+    let failed = Freshness(Rehearsal.Schedule(refreshes: [id: [60]], wakes: [60]), on: trace)
+    #expect(failed.age == 90)
+    let later = Freshness(Rehearsal.Schedule(refreshes: [id: [60, 80]], wakes: [60, 80]), on: trace)
+    #expect(later.age == 0)
   }
 
   @Test func `The recorded past is a trace with an update between the syncs that tell of it`() {

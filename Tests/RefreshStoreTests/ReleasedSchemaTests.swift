@@ -130,7 +130,6 @@ import Testing
   static let deviceOfSchema3 = {
     var state = device
     state.learnings = Learnings(budget: Budget(profile: .thrifty))
-    state.learnings.refreshed(runSeconds: 1.5, meteredBytes: 2e6)
     state.day = 20_274
     return state
   }()

@@ -69,7 +69,7 @@ func explanation(
   terms: [Wire.Term] = [], isProcessing: Bool = false, isDisabled: Bool = false, pause: Wire.PauseState? = nil,
   oneShot: Wire.OneShot? = nil, waiting: Int64? = nil, failures: Int = 0, problem: String? = nil,
   powerProblem: String? = nil, past: [Wire.Past] = [], freshUntil: Int64? = nil, pushes: [Wire.PushWaiting]? = nil,
-  dropped: [Wire.DroppedPush]? = nil, limit: Wire.PushLimit? = nil
+  dropped: [Wire.DroppedPush]? = nil, limit: Wire.PushLimit? = nil, planning: Wire.Planning? = nil
 ) -> Wire.Explanation {
   let unknown = Wire.Condition(source: "")
   let background = interval(holds == ["never"] ? "never" : "24h", span(h: 24))
@@ -82,7 +82,7 @@ func explanation(
     terms: terms.map { $0.with(problem: ["network": problem, "power": powerProblem][$0.constraint] ?? nil) },
     quiet: Wire.QuietHours(fromMinutes: 1320, toMinutes: 420), isDisabled: isDisabled, pause: pause,
     failures: failures, strikes: 0, freshUntilMicroseconds: freshUntil, oneShot: oneShot,
-    waiting: waiting.map { Wire.Waiting(sinceMicroseconds: $0, holds: holds) },
+    waiting: waiting.map { Wire.Waiting(sinceMicroseconds: $0, holds: holds) }, planning: planning,
     conditions: Wire.Conditions(
       network: Wire.Condition(value: "wlan0, metered", source: "NetworkManager", problem: problem),
       power: Wire.Condition(source: "", problem: powerProblem), powerSaver: unknown, idle: unknown, pressure: unknown),

@@ -25,7 +25,29 @@ extension Wire.Habits {
       ("openings", !pins.openings.isEmpty), ("new_data_per_day", pins.newDataPerDay != nil), ("cost", pins.cost != nil),
     ]
     self.init(
-      week: habits.usage.week, weekend: habits.usage.weekend, newDataPerDay: habits.newDataPerDay, cost: habits.cost,
-      pinned: pinned.filter(\.1).map(\.0))
+      days: habits.usage.kindsOfDay.map(Wire.KindOfDay.init), named: habits.usage.habits.map(Wire.Habit.init),
+      newDataPerDay: habits.newDataPerDay, cost: habits.cost, pinned: pinned.filter(\.1).map(\.0))
+  }
+}
+
+extension Wire.KindOfDay {
+  fileprivate init(_ kind: KindOfDay) {
+    self.init(weekdays: Wire.Weekday.of(kind.weekdays), openings: kind.openings, seen: kind.seen)
+  }
+}
+
+extension Wire.Habit {
+  /// A habit as the socket shows it.
+  init(_ habit: Habit) {
+    self.init(
+      minute: habit.minuteOfDay, spreadMinutes: habit.spread, weekdays: Wire.Weekday.of(habit.weekdays),
+      met: habit.met, days: habit.days)
+  }
+}
+
+extension Wire.Weekday {
+  /// The days of which the bit is set, bit 0 for Monday.
+  fileprivate static func of(_ bits: UInt8) -> [Self] {
+    allCases.enumerated().filter { bits & 1 << UInt8($0.offset) != 0 }.map(\.element)
   }
 }

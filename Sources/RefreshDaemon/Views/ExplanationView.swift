@@ -55,7 +55,7 @@ struct ExplanationView {
       worth: planning.plan.worth, price: planning.plan.price, machinePrice: planning.price, cost: planning.habits.cost,
       newDataPerDay: planning.habits.newDataPerDay, openingsPerDay: planning.habits.usage.openingsPerDay,
       openingsExpected: planning.plan.openingsExpected, likelyOpeningMinutes: planning.plan.likelyOpening,
-      isDormant: planning.plan.isDormant)
+      habit: planning.habit.map(Wire.Habit.init), isDormant: planning.plan.isDormant)
   }
 
   private func interval(of intervals: Wire.Intervals) -> Wire.Interval? {

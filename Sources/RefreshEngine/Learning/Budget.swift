@@ -2,6 +2,8 @@
 public struct Budget: Hashable, Sendable {
   /// Refreshes an app and day, on average over the apps that are planned.
   public var refreshesPerAppAndDay: Double
+  /// Minutes of age that a refresh of cost 1 must spare.
+  public var price: Double
   /// Seconds that a refresh of the budget may run on average: a third of the default deadline.
   public static let secondsPerRefresh = 10.0
   /// Bytes over metered connections in a day, all apps together, for each refresh an app and day of the budget: 10 MB,
@@ -12,8 +14,14 @@ public struct Budget: Hashable, Sendable {
   public var meteredBytesPerDay: Double { refreshesPerAppAndDay * Self.meteredBytesPerRefresh }
 
   /// Makes a budget.
-  public init(refreshesPerAppAndDay: Double) { self.refreshesPerAppAndDay = refreshesPerAppAndDay }
+  public init(refreshesPerAppAndDay: Double) {
+    self.refreshesPerAppAndDay = refreshesPerAppAndDay
+    price = 300 / (refreshesPerAppAndDay * refreshesPerAppAndDay)
+  }
 
   /// The budget of a profile: 12, 5 or 2 refreshes an app and day.
-  public init(profile: Profile) { self.init(refreshesPerAppAndDay: profile.refreshesPerAppAndDay) }
+  public init(profile: Profile) {
+    self.init(refreshesPerAppAndDay: profile.refreshesPerAppAndDay)
+    price = profile.price
+  }
 }

@@ -1,48 +1,54 @@
 import CMath
 
-/// The relative value of being fresh at each half hour of the day, improved once a night.
+/// The relative value of being fresh at each slot of the day, improved once a night.
 struct Future: Hashable, Sendable {
-  /// Cost to come of being fresh at each half hour, less the least of the day, in steps of `step`.
-  var costs = Numbers<48, UInt16>()
+  /// Cost to come of being fresh at the edge of each slot, less the least of the day, in steps of `step`.
+  var costs = Numbers<144, UInt16>()
   /// Minutes of age of a step: the largest cost is 65,535 of them, so that a search is off by less than a second.
   var step: Float = 0
   /// The cost of a day, the mean rise of the costs in a pass; minutes of age.
   var rise: Float = 0
 
-  /// Cost to come at each half hour, in minutes of age.
+  /// Cost to come at each slot, in minutes of age.
   private var minutes: [Double] { costs.map { Double($0) * Double(step) } }
 
   /// Nodes for three days: each day costs less to come than the one before.
   var threeDays: [Double] {
     let costs = minutes
     var nodes: [Double] = []
-    nodes.reserveCapacity(Horizon.halfHours + 1)
+    nodes.reserveCapacity(Horizon.slots + 1)
     for day in 0..<3 { for cost in costs { nodes.append(cost - Double(day) * Double(rise)) } }
     nodes.append(costs[0] - 3 * Double(rise))
     return nodes
   }
 
-  /// Runs one backward pass over the day.
-  mutating func improve(_ horizon: Horizon, charge: Double) {
+  /// Runs some backward passes over the day.
+  ///
+  /// A sync at any moment forbids the next refresh before `floor`, and where there is a `ceiling`, forces one there; minutes.
+  mutating func improve(_ horizon: Horizon, charge: Double, floor: Double, ceiling: Double?, passes: Int) {
     var horizon = horizon
-    let old = minutes
-    for half in 0..<Use.halfHours {
-      horizon.future[half] = old[half]
-      horizon.future[48 + half] = old[half]
-      horizon.future[96 + half] = old[half] - Double(rise)
+    let count = Horizon.slotsOfDay
+    let longest = max(floor, min(ceiling ?? WaitSearch.longest, WaitSearch.longest))
+    var rise = Double(self.rise)
+    var old = minutes
+    for _ in 0..<passes {
+      horizon.future = old + old + old.map { $0 - rise } + [old[0] - 2 * rise]
+      horizon.lowest = min(0, -2 * rise)
+      for slot in stride(from: count - 1, through: 0, by: -1) {
+        horizon.future[slot] = horizon.future[slot + 1] + rise / Double(count)
+        let best = WaitSearch.best(
+          horizon, start: Double(slot) * Horizon.minutes, age: 0, charge: charge, notBefore: max(floor, 1),
+          notAfter: longest)
+        horizon.future[slot] = best.cost
+      }
+      let today = horizon.future[0..<count]
+      rise = zip(today, old).reduce(0) { $0 + $1.0 - $1.1 } / Double(count)
+      let least = today.min() ?? 0
+      old = today.map { $0 - least }
     }
-    horizon.future[144] = old[0] - 2 * Double(rise)
-    for half in stride(from: 47, through: 0, by: -1) {
-      horizon.future[half] = horizon.future[half + 1] + Double(rise) / 48
-      horizon.future[half] =
-        WaitSearch.best(horizon, start: Double(half) * 30, age: 0, charge: charge, notBefore: 10).cost
-    }
-    let today = horizon.future[0..<Use.halfHours]
-    let least = today.min() ?? 0
-    let largest = (today.max() ?? 0) - least
+    let largest = old.max() ?? 0
     step = Float(largest / Double(UInt16.max))
-    costs = Numbers(
-      today.map { largest > 0 ? UInt16((($0 - least) / largest * Double(UInt16.max)).rounded()) : 0 })
-    rise = Float(zip(today, old).reduce(0) { $0 + $1.0 - $1.1 } / 48)
+    costs = Numbers(old.map { largest > 0 ? UInt16(($0 / largest * Double(UInt16.max)).rounded()) : 0 })
+    self.rise = Float(rise)
   }
 }

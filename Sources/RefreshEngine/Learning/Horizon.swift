@@ -2,44 +2,89 @@ import CMath
 
 /// The expectation for the next three days: openings, updates, and the value of being fresh at each moment.
 ///
-/// Transient: made for one plan from what is learnt. All three run over minutes since a midnight and are piecewise
-/// linear: openings over half hours, updates over blocks of three hours, the future over half hours.
+/// Transient: made for one plan from what is learnt. The day is cut into slots of ten minutes. Openings and updates come
+/// evenly within a slot; the future runs straight from each edge to the next.
 struct Horizon {
-  /// Half hours in three days.
-  static let halfHours = 3 * Use.halfHours
-  /// Minutes of a half hour.
-  static let halfHour = 30.0
+  /// Slots of a day.
+  static let slotsOfDay = 144
+  /// Slots of three days.
+  static let slots = 3 * slotsOfDay
+  /// Minutes of a slot.
+  static let minutes = 10.0
 
-  /// Openings expected until the edge of each half hour.
-  var openings: [Double]
-  /// Updates expected until the edge of each block.
-  var updates: [Double]
-  /// Cost to come of being fresh at the edge of each half hour, in minutes of age.
-  var future: [Double]
+  /// Openings expected in each slot.
+  private let openings: [Double]
+  /// Updates a minute, by block of the day.
+  private let blocks: SIMD8<Double>
   /// Updates a minute, the mean of the day.
-  var rate: Double
+  let rate: Double
+  /// What a whole slot does to a wait (``Step``), so that a search takes no exponentials.
+  let steps: [Step]
+  /// Cost to come of being fresh at the edge of each slot, in minutes of age.
+  var future: [Double]
+  /// No cost to come is lower.
+  var lowest: Double
 
-  /// Lays three days in a row, of which each has its openings by half hour.
-  init(days: [[Double]], blocks: SIMD8<Double>, rate: Double, future: Future) {
-    openings = [0]
-    openings.reserveCapacity(Self.halfHours + 1)
-    for day in days { for value in day { openings.append(openings[openings.count - 1] + value) } }
-    updates = [0]
-    updates.reserveCapacity(25)
-    for _ in 0..<3 {
-      for block in 0..<8 { updates.append(updates[updates.count - 1] + blocks[block] * NewDataRate.blockMinutes) }
+  /// What passing some time does to a wait.
+  struct Step {
+    /// The chance that nobody opens the app meanwhile.
+    var unopened: Double
+    /// The chance that the source has nothing new meanwhile.
+    var unchanged: Double
+    /// Minutes for which data without an update at the beginning stays so, on average.
+    var current: Double
+    /// Minutes that pass.
+    var minutes: Double
+
+    init(openings: Double, rate: Double, minutes: Double) {
+      let updates = rate * minutes
+      self.unopened = exp(-openings)
+      self.unchanged = exp(-updates)
+      self.current = updates > 1e-6 ? (1 - unchanged) / rate : minutes
+      self.minutes = minutes
     }
-    self.future = future.threeDays
+  }
+
+  /// Lays three days in a row, of which each has its openings by slot; with `knowsMet`, less where a habit was met.
+  init(days: [ExpectedDay], knowsMet: Bool, blocks: SIMD8<Double>, rate: Double, future: Future) {
+    openings = days.flatMap { knowsMet ? $0.conditional : $0.unmet }
+    self.blocks = blocks
     self.rate = rate
+    self.future = future.threeDays
+    lowest = min(0, -3 * Double(future.rise))
+    let whole = (0..<8).map { Step(openings: 0, rate: blocks[$0], minutes: Self.minutes) }
+    steps = openings.enumerated().map { slot, openings in
+      var step = whole[slot % Self.slotsOfDay / (Self.slotsOfDay / 8)]
+      if openings > 0 { step.unopened = exp(-openings) }
+      return step
+    }
   }
 
-  static func value(_ nodes: [Double], at minute: Double, step: Double) -> Double {
-    let place = minute / step
-    let index = min(max(Int(place), 0), nodes.count - 2)
-    return nodes[index] + (nodes[index + 1] - nodes[index]) * (place - Double(index))
+  /// The slot of a minute; the last one for all that is later.
+  static func slot(at minute: Double) -> Int { min(max(Int(minute / minutes), 0), slots - 1) }
+
+  /// What passing a part of a slot does, from `minute` on.
+  func step(from minute: Double, minutes: Double) -> Step {
+    let slot = Self.slot(at: minute)
+    let block = slot % Self.slotsOfDay / (Self.slotsOfDay / 8)
+    return Step(openings: openings[slot] * minutes / Self.minutes, rate: blocks[block], minutes: minutes)
   }
 
-  func openings(until minute: Double) -> Double { Self.value(openings, at: minute, step: Self.halfHour) }
-  func updates(until minute: Double) -> Double { Self.value(updates, at: minute, step: NewDataRate.blockMinutes) }
-  func future(at minute: Double) -> Double { Self.value(future, at: minute, step: Self.halfHour) }
+  func future(at minute: Double) -> Double {
+    let place = minute / Self.minutes
+    let index = min(max(Int(place), 0), Self.slots - 1)
+    return future[index] + (future[index + 1] - future[index]) * (place - Double(index))
+  }
+
+  /// Openings expected from a minute until another.
+  func openings(from begin: Double, until end: Double) -> Double {
+    var (sum, minute) = (0.0, begin)
+    while minute < end {
+      let slot = Self.slot(at: minute)
+      let next = min(end, slot < Self.slots - 1 ? Double(slot + 1) * Self.minutes : end)
+      sum += openings[slot] * (next - minute) / Self.minutes
+      minute = next
+    }
+    return sum
+  }
 }

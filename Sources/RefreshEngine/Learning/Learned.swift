@@ -6,6 +6,7 @@ public struct Learned: Hashable, Sendable {
   var use = Use()
   var measuredCost = Cost()
   var future = Future()
+  var spending = Spending()
   /// The local day that the nights were passed up to; nil for an app that has not seen one.
   var day: Int32?
 
@@ -37,21 +38,29 @@ public struct Learned: Hashable, Sendable {
 
   /// Ends the days before `today`: the past fades, and the future is improved, once after several nights missed too.
   ///
+  /// The future knows that no refresh comes within `floor` minutes of a sync, and where a person set a `ceiling` in
+  /// minutes, that one comes there.
+  ///
   /// At most a week is ended at once: a longer gap is a holiday, or a clock that jumped, and tells little of the user.
   /// Where the clock was set back, counting goes on from `today`, so that the nights to come pass again.
-  public mutating func passNights(upTo today: Int, _ device: Learnings, _ pins: Pins = Pins()) {
+  public mutating func passNights(
+    upTo today: Int, floor: Double = 10, ceiling: Double? = nil, _ device: Learnings, _ pins: Pins = Pins()
+  ) {
     let isFirst = day == nil
     if let day {
       guard Int(day) < today else {
         self.day = Int32(clamping: today)
+        use.log.advance(to: today)
         return
       }
-      use.passDays(Int(day)..<today)
+      use.passDays(Int(day)..<today, pool: device.pool)
     }
     day = Int32(clamping: today)
-    let horizon = horizon(today, usage(device, pins), device, pins)
-    let charge = device.price * cost(device, pins)
-    for _ in 0..<(isFirst ? Self.firstPasses : Self.passes) { future.improve(horizon, charge: charge) }
+    spending.passNight(most: device.budget.refreshesPerAppAndDay * Price.mostShares)
+    let horizon = horizon(expected(from: today, device, pins), knowsMet: false, device, pins)
+    let charge = charge(device, pins)
+    future.improve(
+      horizon, charge: charge, floor: floor, ceiling: ceiling, passes: isFirst ? Self.firstPasses : Self.passes)
   }
 
   /// The moment of the next refresh that costs least.
@@ -61,23 +70,24 @@ public struct Learned: Hashable, Sendable {
   public func plan(
     at now: LocalTime, age: Double, notBefore: Double, ceiling: Double?, _ device: Learnings, _ pins: Pins
   ) -> Plan {
-    let usage = usage(device, pins)
-    let horizon = horizon(now.day, usage, device, pins)
+    let expected = expected(from: now.day, device, pins)
+    let horizon = horizon(expected, knowsMet: true, device, pins)
     let start = now.minuteOfDay
-    let charge = device.price * cost(device, pins)
-    let last = max(min(ceiling ?? WaitSearch.longest, WaitSearch.longest), notBefore)
-    let best = WaitSearch.best(
-      horizon, start: start, age: max(age, 0), charge: charge, notBefore: notBefore, notAfter: last,
-      isFine: true)
-    let openings = horizon.openings(until: start + best.wait) - horizon.openings(until: start)
+    let charge = charge(device, pins)
+    let floor = min(notBefore, WaitSearch.longest)
+    let last = max(min(ceiling ?? WaitSearch.longest, WaitSearch.longest), floor)
+    var best = WaitSearch.best(
+      horizon, start: start, age: max(age, 0), charge: charge, notBefore: floor, notAfter: last, isFine: true)
+    best.wait = max(best.wait, notBefore)
+    let openings = horizon.openings(from: start, until: start + min(best.wait, WaitSearch.longest))
     let isUnused = use.isUnused && pins.openings.isEmpty
     let isDormant = isUnused || best.wait >= WaitSearch.longest && best.wait > notBefore
+    let wait = isDormant ? max(ceiling ?? WaitSearch.longest, notBefore) : best.wait
     return Plan(
-      wait: isDormant ? max(ceiling ?? WaitSearch.longest, notBefore) : best.wait,
-      worth: horizon.worth(of: best.cost, at: start), price: charge, openingsExpected: openings,
+      wait: wait, worth: horizon.worth(of: best.cost, at: start), price: charge, openingsExpected: openings,
       ageSpared: best.age,
-      likelyOpening: usage.likelyOpening(after: LocalTime(minutes: now.minutes + best.wait))?.minuteOfDay,
-      isDormant: isDormant)
+      likelyOpening: expected.likelyOpening(after: start + best.wait)?.minuteOfDay,
+      isDormant: isDormant, isForced: ceiling.map { wait >= $0 && wait > notBefore } ?? false)
   }
 
   /// How often a day the source has something new, as learnt or pinned.
@@ -90,23 +100,34 @@ public struct Learned: Hashable, Sendable {
     pins.cost ?? measuredCost.relative(to: device.typicalCost)
   }
 
+  /// Minutes of age that a refresh of the app must spare: the price × its relative cost, × its own factor while it takes
+  /// far more than its share.
+  private func charge(_ device: Learnings, _ pins: Pins) -> Double {
+    device.price * cost(device, pins) * Double(spending.factor)
+  }
+
   /// When the app is expected to be opened, as learnt or pinned.
   public func usage(_ device: Learnings, _ pins: Pins) -> Usage {
-    guard !pins.openings.isEmpty else { return use.expected(pool: device.pool) }
-    var pinned = [Double](repeating: 0, count: Use.halfHours)
-    for minute in pins.openings { pinned[min(max(minute / 30, 0), Use.halfHours - 1)] += 1 }
-    return Usage(week: pinned, weekend: pinned)
+    guard pins.openings.isEmpty else { return Usage(pinned: pins.openings) }
+    return Usage(use, today: Int(day ?? 0), pool: device.pool)
+  }
+
+  /// The openings that are expected on the three days from `today` on, as learnt or pinned.
+  func expected(from today: Int, _ device: Learnings, _ pins: Pins) -> [ExpectedDay] {
+    guard pins.openings.isEmpty else {
+      return [ExpectedDay](repeating: ExpectedDay(pinned: pins.openings), count: 3)
+    }
+    return use.expected(today..<(today + 3), pool: device.pool)
   }
 
   /// The expectation for the three days from `today` on.
-  private func horizon(_ today: Int, _ usage: Usage, _ device: Learnings, _ pins: Pins) -> Horizon {
+  private func horizon(_ days: [ExpectedDay], knowsMet: Bool, _ device: Learnings, _ pins: Pins) -> Horizon {
     var rate = newData.mean(typical: device.typicalRate)
     var blocks = newData.blocks(typical: device.typicalRate)
     if let pinned = pins.newDataPerDay {
       rate = pinned / LocalTime.minutesOfDay
       blocks = SIMD8(repeating: rate)
     }
-    return Horizon(
-      days: (0..<3).map { usage.openings(onDay: today + $0) }, blocks: blocks, rate: rate, future: future)
+    return Horizon(days: days, knowsMet: knowsMet, blocks: blocks, rate: rate, future: future)
   }
 }

@@ -1,6 +1,11 @@
 extension Learned {
   /// The first byte of what is stored: the version of the layout.
-  private static let version: UInt8 = 3
+  private static let version: UInt8 = 4
+  /// The oldest version that is read.
+  ///
+  /// It had half hours, no price of an app's own and no log of openings: those begin
+  /// anew, all else is kept.
+  private static let oldest: UInt8 = 3
 
   /// The bytes that the store keeps.
   public var encoded: [UInt8] {
@@ -12,14 +17,20 @@ extension Learned {
     if !newData.belief.isEmpty { writer.append(scaled: newData.belief.chances) } else { writer.append(Float(0)) }
     for block in 0..<8 { writer.append(newData.updates[block]) }
     for block in 0..<8 { writer.append(newData.expected[block]) }
-    writer.append(scaled: use.openings)
+    writer.append(scaled: use.openings.map { Float($0) })
     writer.append(use.days[0])
     writer.append(use.days[1])
+    writer.append(UInt8(use.log.day == nil ? 0 : 1))
+    writer.append(use.log.day ?? 0)
+    writer.append(use.log.count)
+    for byte in use.log.bytes.prefix(Int(use.log.count)) { writer.append(byte) }
+    for weight in use.weights { writer.append(weight.bitPattern) }
     writer.append(UInt8(measuredCost.isKnown ? 1 : 0))
     for index in 0..<3 { writer.append(measuredCost.means[index]) }
     writer.append(future.step)
     for cost in future.costs { writer.append(cost) }
     writer.append(future.rise)
+    for number in [spending.today, spending.mean, spending.factor] { writer.append(number) }
     return writer.bytes
   }
 
@@ -28,23 +39,52 @@ extension Learned {
     self.init()
     var reader = ByteReader(encoded)
     let counts: ClosedRange<Float> = 0...1e9
-    guard reader.integer(UInt8.self) == Self.version, let hasDay = reader.flag, let day = reader.integer(Int32.self),
+    guard let version = reader.integer(UInt8.self), (Self.oldest...Self.version).contains(version),
+      let hasDay = reader.flag, let day = reader.integer(Int32.self),
       let hasBelief = reader.flag, let chances = reader.scaled(hasBelief ? RateBelief.rates.count : 0, in: 0...1),
       let updates = reader.floats(8, in: counts), let expected = reader.floats(8, in: counts),
       let openings = reader.scaled(use.openings.count, in: counts),
       let week = reader.float(in: counts), let weekend = reader.float(in: counts),
+      let fine = version == Self.oldest ? (OpeningLog(), Numbers()) : Self.fineUse(&reader),
       let isKnown = reader.flag, let means = reader.floats(3, in: counts),
       let cost = Cost(means: SIMD3(means), isKnown: isKnown), let step = reader.float(in: counts),
-      let costs = reader.integers(future.costs.count, UInt16.self), let rise = reader.float(in: -1e9...1e9),
+      let costs = reader.integers(version == Self.oldest ? Use.halfHours : future.costs.count, UInt16.self),
+      let rise = reader.float(in: -1e9...1e9), let spending = version == Self.oldest ? Spending() : Spending(&reader),
       reader.isAtEnd
     else { return nil }
     self.day = hasDay ? day : nil
     newData.belief.chances = Numbers(chances)
     newData.updates = SIMD8(updates)
     newData.expected = SIMD8(expected)
-    use.openings = Numbers(openings)
+    use.openings = Numbers(openings.map { Float16(min($0, 60_000)) })
+    (use.log, use.weights) = fine
     use.days = SIMD2(week, weekend)
     measuredCost = cost
-    (future.costs, future.step, future.rise) = (Numbers(costs), step, rise)
+    self.spending = spending
+    let slots = version == Self.oldest ? costs.flatMap { [$0, $0, $0] } : costs
+    (future.costs, future.step, future.rise) = (Numbers(slots), step, rise)
+  }
+
+  /// Reads the log of openings and the weights of the explanations.
+  private static func fineUse(_ reader: inout ByteReader) -> (OpeningLog, Numbers<16, Float16>)? {
+    guard let hasDay = reader.flag, let day = reader.integer(Int32.self), let count = reader.integer(UInt8.self),
+      let bytes = reader.integers(Int(count), UInt8.self),
+      let log = OpeningLog(bytes: bytes, day: hasDay ? day : nil),
+      let bits = reader.integers(Explanations.count + Repeats.strengths.count, UInt16.self)
+    else { return nil }
+    let weights = bits.map { Float16(bitPattern: $0) }
+    // Not a number is not within.
+    guard weights.allSatisfy({ (0...1.01).contains($0) }) else { return nil }
+    return (log, Numbers(weights))
+  }
+}
+
+extension Spending {
+  /// Reads what was stored; nil if it holds a number that cannot be.
+  fileprivate init?(_ reader: inout ByteReader) {
+    guard let taken = reader.floats(2, in: 0...1e9), let factor = reader.float(in: 1...Price.mostFactor) else {
+      return nil
+    }
+    self.init(today: taken[0], mean: taken[1], factor: factor)
   }
 }

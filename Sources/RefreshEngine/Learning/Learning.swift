@@ -31,18 +31,18 @@ extension Engine {
     let cpu = record.tasks.reduce(0) { $0 + $1.cpu.inSeconds }
     let bytes = record.bytes.map(Double.init)
     let isMetered = conditions.network.value?.metered.isMetered ?? false
-    let isBudgeted = record.trigger.isDeferrable && isPlanned(app)
+    let isCharged = record.trigger.isDeferrable && record.trigger != .retry && isPlanned(app)
     apps.learn(of: id) { learned in
       learned.spent(duration: seconds, cpu: cpu, bytes: bytes, metered: isMetered)
+      // The price did not choose a refresh that the ceiling forced, or that a failure asked for: it is not charged.
+      if isCharged, !learned.spending.isForced {
+        learned.spending.today += Float(device.load(runSeconds: seconds, meteredBytes: isMetered ? bytes ?? 0 : 0))
+      }
       if record.outcome.isFresh, let freshBefore {
         let gap = freshBefore.duration(to: record.startedAt).inMinutes
         learned.synced(after: gap, at: moment, foundNew: record.outcome == .newData, device)
       }
     }
-    if isBudgeted {
-      self.device.learnings.refreshed(runSeconds: seconds, meteredBytes: isMetered ? bytes ?? 0 : 0)
-    }
-    turn.decision.deviceLearned = turn.decision.deviceLearned || isBudgeted
     turn.decision.learned.insert(id)
     opened.remove(id)
     plan(id, at: turn.now)
@@ -54,15 +54,14 @@ extension Engine {
   /// that is whole.
   mutating func plan(_ id: AppID, at now: Instant) {
     guard let app = apps[id] else { return }
-    let planned = instantOfPlan(app, id, at: now)
+    let plan = currentPlan(app, id, at: now)
+    let planned = plan.map { now + .microseconds(Int64($0.wait * 60e6)) }
+    if let plan, apps.learned(of: id)?.spending.isForced != plan.isForced {
+      apps.learn(of: id) { $0.spending.isForced = plan.isForced }
+    }
     guard planned != app.state.planned || app.needsPlan else { return }
     apps[id]?.state.planned = planned
     apps[id]?.needsPlan = false
-  }
-
-  private func instantOfPlan(_ app: App, _ id: AppID, at now: Instant) -> Instant? {
-    guard let plan = currentPlan(app, id, at: now) else { return nil }
-    return now + .microseconds(Int64(plan.wait * 60e6))
   }
 
   /// A plan made now; nil for an app that is not planned, or was never refreshed.
@@ -81,10 +80,7 @@ extension Engine {
   mutating func forget(_ id: AppID, _ turn: inout Turn) {
     guard let app = apps[id] else { return }
     apps.forget(id)
-    if isPlanned(app) {
-      let (device, today, pins) = (learningsInForce, local(turn.now).day, app.policy?.pins ?? Pins())
-      apps.learn(of: id) { $0.passNights(upTo: today, device, pins) }
-    }
+    if isPlanned(app) { passNights(of: id, app, upTo: local(turn.now).day) }
     plan(id, at: turn.now)
     touch(id, &turn)
     turn.decision.learned.insert(id)
@@ -105,4 +101,25 @@ extension Duration {
   var inSeconds: Double { Double(inMicroseconds) / 1e6 }
   /// The duration in minutes.
   var inMinutes: Double { Double(inMicroseconds) / 60e6 }
+}
+
+extension Engine {
+  /// How many times dearer a refresh is while a power-saver profile is on.
+  private static let saverFactor = 4.0
+
+  /// The learnings of the machine, with the price that is in force.
+  var learningsInForce: Learnings {
+    var learnings = device.learnings
+    if limits.powerSaver == .dearer, conditions.powerSaver.value == true { learnings.saverFactor = Self.saverFactor }
+    return learnings
+  }
+
+  /// Ends the days of an app before `today`.
+  mutating func passNights(of id: AppID, _ app: App, upTo today: Int) {
+    let (device, policy) = (learningsInForce, app.policy)
+    let floor = app.spacing(in: .background, limits: limits)?.inMinutes ?? Horizon.minutes
+    apps.learn(of: id) {
+      $0.passNights(upTo: today, floor: floor, ceiling: policy?.maxStale?.inMinutes, device, policy?.pins ?? Pins())
+    }
+  }
 }

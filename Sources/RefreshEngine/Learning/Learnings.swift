@@ -1,85 +1,68 @@
 import CMath
 
-/// The learners that all apps share: the price of a refresh, and the typical app.
+/// The learners that all apps share: the typical app, and how far the machine is over its budget.
 public struct Learnings: Hashable, Sendable {
   /// The budget in force.
-  public var budget: Budget
-  /// Minutes of age that a refresh of cost 1 must spare.
-  public internal(set) var price: Double
+  public private(set) var budget: Budget
+  /// How many times the price counts, while a power-saver profile is on.
+  var saverFactor = 1.0
   /// Updates a minute of the machine's typical app: the geometric mean over its apps, 6 a day at first.
   public internal(set) var typicalRate = 6 / LocalTime.minutesOfDay
   /// The shape of use of all apps, a share for each half hour.
   var pool = [Float](repeating: 1 / Float(Use.halfHours), count: Use.halfHours)
   /// The cost of the typical refresh, as ``Cost`` counts it: geometric means over the apps; 0 for not known.
   var typicalCost = SIMD3<Float>(0, 0, 0)
-  /// Nights that the price was steered.
-  var nights: UInt32 = 0
+  /// How many times the price of the profile counts: 1, and more while the apps together take more than the budget.
+  var pressure: Float = 1
+  /// How many apps share the budget.
+  var sharers: UInt32 = 0
 
-  /// The spending since the last night.
-  var spending = Spending()
   /// The means of the night that is under way.
   private var night = Night()
 
-  /// The price at first is this by the square of the budget, in minutes.
-  static let firstPrice = 300.0
+  /// Minutes of age that a refresh of cost 1 must spare.
+  ///
+  /// Within the budget it follows from the profile alone: what other apps do, or did, changes it in no way.
+  public var price: Double { budget.price * Double(pressure) * saverFactor }
 
   /// Knows nothing yet.
-  public init(budget: Budget) {
-    self.budget = budget
-    price = Self.firstPrice / (budget.refreshesPerAppAndDay * budget.refreshesPerAppAndDay)
+  public init(budget: Budget) { self.budget = budget }
+
+  /// The part of the budget that a refresh takes: 1, or more if it runs long or moves many bytes over a metered network.
+  func load(runSeconds: Double, meteredBytes: Double) -> Double {
+    max(1, runSeconds / Budget.secondsPerRefresh, meteredBytes * Double(max(sharers, 1)) / Budget.meteredBytesPerRefresh)
   }
 
-  /// Counts a background refresh of an adaptive app.
-  public mutating func refreshed(runSeconds: Double, meteredBytes: Double) {
-    spending.refreshes += 1
-    spending.runSeconds += max(runSeconds, 0)
-    spending.meteredBytes += max(meteredBytes, 0)
-  }
-
-  /// Puts another budget in force: the price is what it would be had the machine begun with it.
-  public mutating func change(to budget: Budget) {
-    let ratio = self.budget.refreshesPerAppAndDay / budget.refreshesPerAppAndDay
-    self.budget = budget
-    guard ratio != 1 else { return }
-    price = min(max(price * ratio * ratio, Price.least), Price.most)
-    nights = 0
-  }
+  /// Puts another budget in force.
+  public mutating func change(to budget: Budget) { self.budget = budget }
 
   /// Begins a night.
   public mutating func beginNight() { night = Night() }
 
   /// Takes an app into the night's means.
-  public mutating func absorb(_ app: Learned) { night.absorb(app, typicalRate: typicalRate) }
+  ///
+  /// - Parameter most: how many refreshes its interval has room for in a day: what an app cannot use of its share of the
+  ///   budget is not for the others to spend.
+  public mutating func absorb(_ app: Learned, most: Double = .infinity) {
+    night.absorb(app, typicalRate: typicalRate, share: min(budget.refreshesPerAppAndDay, most))
+  }
 
-  /// Ends a night: its means are in force, and the price is steered by what the day took.
-  ///
-  /// The price × (refreshes + 1) / (budgeted + 1), within ½ and 2, to a power that falls from 1 to ¼ with the nights. For
-  /// refreshes that run longer than ``Budget/secondsPerRefresh`` on average, their run time by that counts in their place;
-  /// the same ratio for the bytes over metered connections decides where it is the larger one.
-  ///
-  /// - Parameters:
-  ///   - apps: how many apps are planned.
-  ///   - refreshes: how many refreshes they may have in a day; nil for what the budget gives each. It is less where
-  ///     intervals are long: what an app cannot use of the budget is not for the others to spend.
-  public mutating func endNight(apps: Int, refreshes: Double? = nil) {
-    nights = min(nights, .max - 1) + 1
-    let budgeted = refreshes ?? budget.refreshesPerAppAndDay * Double(apps)
-    price *= Price.step(spending, budget: budget, refreshes: budgeted, night: Int(nights))
-    price = min(max(price, Price.least), Price.most)
-    spending = Spending()
+  /// Ends a night: its means are in force, and the price rises or falls as the apps together took more than the budget or
+  /// less.
+  public mutating func endNight() {
+    pressure = Price.step(pressure, over: night.taken.sum / max(night.taken.shares, 1e-9))
     night.conclude(&self)
     night = Night()
   }
 }
 
-/// The spending of a day's refreshes.
-struct Spending: Hashable, Sendable {
-  /// Background refreshes of adaptive apps.
-  var refreshes: UInt32 = 0
-  /// Seconds that they ran.
-  var runSeconds = 0.0
-  /// Bytes over metered connections.
-  var meteredBytes = 0.0
+/// What the apps took of the budget: those that were refreshed of late.
+struct Taken: Hashable, Sendable {
+  var apps: UInt32 = 0
+  /// Refreshes a day, all together; those of an app count up to ``Price/countedShares``.
+  var sum = 0.0
+  /// Refreshes a day that they may have.
+  var shares = 0.0
 }
 
 /// The means over the apps of a machine while a night goes through them.
@@ -89,6 +72,10 @@ struct Night: Hashable, Sendable {
   private var shares: [Float] = []
   private var measured = 0.0
   private var logCosts = SIMD3<Double>(0, 0, 0)
+  private(set) var taken = Taken()
+
+  /// Refreshes a day below which an app has no share of the budget: about one a month.
+  private static let leastTaken = 0.03
 
   /// Pseudo-openings of an app in the pool, so that one that was opened once does not count in full.
   static let doubt: Float = 2
@@ -97,13 +84,19 @@ struct Night: Hashable, Sendable {
   static let leastCost = 1e-3
 
   /// Takes an app in.
-  mutating func absorb(_ app: Learned, typicalRate: Double) {
+  mutating func absorb(_ app: Learned, typicalRate: Double, share: Double) {
+    let taken = Double(app.spending.meanTonight)
+    if taken > Self.leastTaken {
+      self.taken.apps += 1
+      self.taken.sum += min(taken, share * Price.countedShares)
+      self.taken.shares += share
+    }
     if shares.isEmpty { shares = [Float](repeating: 0, count: Use.halfHours) }
     apps += 1
     logRates += log(app.newData.mean(typical: typicalRate))
-    let total = app.use.openings.reduce(0, +) + Self.doubt
+    let total = app.use.total + Self.doubt
     for half in 0..<Use.halfHours {
-      shares[half] += (app.use.openings[half] + app.use.openings[half + Use.halfHours]) / total
+      shares[half] += Float(app.use.openings[half] + app.use.openings[half + Use.halfHours]) / total
     }
     if app.measuredCost.isKnown {
       measured += 1
@@ -113,6 +106,7 @@ struct Night: Hashable, Sendable {
 
   /// Puts the means in force.
   func conclude(_ device: inout Learnings) {
+    device.sharers = taken.apps
     guard apps > 0 else { return }
     device.typicalRate = exp(logRates / apps)
     let raw = shares.map { $0 / Float(apps) + 1e-4 }

@@ -1,4 +1,4 @@
-// Rounds through the apps, in slices: the night's, in which the past fades and the price is steered, and those after a
+// Rounds through the apps, in slices: the night's, in which the past fades, and those after a
 // change that makes every plan another one.
 
 /// A round through all apps, of which each wake does a slice.
@@ -16,8 +16,6 @@ struct Round: Sendable {
   var index: AppIndex = 0
   /// When it began, boot clock.
   var since: Instant
-  /// The apps that are planned, and the refreshes that they may have in a day, as far as the round has come.
-  var planned = (apps: 0, refreshes: 0.0)
 
   /// The next slice is due at once.
   var window: Window { Window(earliest: since, latest: since) }
@@ -64,10 +62,8 @@ extension Engine {
   mutating func replan(after limitsBefore: Limits, _ turn: inout Turn) {
     let budget = Budget(profile: limits.profile)
     let isOther = device.learnings.budget.refreshesPerAppAndDay != budget.refreshesPerAppAndDay
-    if isOther {
-      device.learnings.change(to: budget)
-      turn.decision.deviceLearned = true
-    }
+    device.learnings.change(to: budget)
+    turn.decision.deviceLearned = turn.decision.deviceLearned || isOther
     plansAny = apps.indexes.contains { isPlanned(apps[$0]) }
     if device.day == nil, plansAny {
       device.day = local(turn.now).day
@@ -90,11 +86,10 @@ extension Engine {
     beginRound(.absorbing, at: turn.now)
   }
 
-  /// How many refreshes of an app its interval and the budget have room for in a day.
+  /// How many refreshes of an app its interval has room for in a day.
   private func mostADay(_ app: App) -> Double {
-    let budget = device.learnings.budget.refreshesPerAppAndDay
-    guard let spacing = app.spacing(in: .background, limits: limits), spacing > .zero else { return budget }
-    return min(budget, LocalTime.minutesOfDay / spacing.inMinutes)
+    guard let spacing = app.spacing(in: .background, limits: limits), spacing > .zero else { return .infinity }
+    return LocalTime.minutesOfDay / spacing.inMinutes
   }
 
   /// Begins a round, in place of a lesser one that is under way.
@@ -126,16 +121,14 @@ extension Engine {
       switch round.step {
       case .absorbing:
         left -= Self.work.absorb
-        round.planned.apps += 1
-        round.planned.refreshes += mostADay(app)
-        if let learned = apps.learned(of: id) { device.learnings.absorb(learned) }
+        if let learned = apps.learned(of: id) { device.learnings.absorb(learned, most: mostADay(app)) }
       case .planning(let everyApp): left -= renew(id, app, everyApp: everyApp, &turn)
       }
     }
     guard Int(round.index) == apps.count else { return self.round = round }
     self.round = nil
     guard round.step == .absorbing else { return }
-    device.learnings.endNight(apps: round.planned.apps, refreshes: round.planned.refreshes)
+    device.learnings.endNight()
     device.day = local(turn.now).day
     turn.decision.deviceLearned = true
     setNight(at: turn.now)
@@ -148,10 +141,7 @@ extension Engine {
     // A day ahead is the clock's mistake; at a start, when the clock may not be set yet, it is left alone.
     let isNight = apps.learned(of: id)?.day.map { Int($0) < today || everyApp && Int($0) > today + 1 } ?? true
     guard isNight || everyApp || app.needsPlan || app.state.planned == nil else { return 0 }
-    if isNight {
-      let (device, pins) = (learningsInForce, app.policy?.pins ?? Pins())
-      apps.learn(of: id) { $0.passNights(upTo: today, device, pins) }
-    }
+    if isNight { passNights(of: id, app, upTo: today) }
     if app.refreshing == nil { plan(id, at: turn.now) }
     if apps[id]?.state.planned != app.state.planned { turn.decision.changed.insert(id) }
     touch(id, &turn)

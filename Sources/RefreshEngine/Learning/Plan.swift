@@ -4,7 +4,8 @@ public struct Plan: Hashable, Sendable {
   public var wait: Double
   /// Minutes of age that a refresh at the moment of planning would spare.
   public var worth: Double
-  /// Minutes of age that a refresh of this app must spare: the machine's price × the app's relative cost.
+  /// Minutes of age that a refresh of this app must spare: the profile's price × the app's relative cost, and
+  /// more while the app takes more than it may.
   public var price: Double
   /// Openings expected before the refresh.
   public var openingsExpected: Double
@@ -14,4 +15,6 @@ public struct Plan: Hashable, Sendable {
   public var likelyOpening: Int?
   /// Whether no moment within the horizon is worth a refresh: the wait is then the ceiling, or the whole horizon.
   public var isDormant: Bool
+  /// Whether the ceiling, and not the price, chose the moment.
+  public var isForced: Bool
 }

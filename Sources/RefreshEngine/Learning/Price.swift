@@ -1,33 +1,40 @@
-import CMath
-
-/// How the price follows the budget.
+/// How a machine that is over its budget, or an app that takes far more than its share, makes refreshes dearer.
 enum Price {
-  /// The least price, in minutes of age: the user does not notice a lower age, however much of the budget is left.
-  static let least = 0.125
-  /// The highest price, in minutes of age: a year.
-  static let most = 525_600.0
-  /// The price changes by at most this factor in a night.
-  static let leap = 2.0
-  /// The least power of a correction, in force once the machine is known.
-  static let leastPower = 0.25
+  /// The highest factor of the price, and of an app.
+  static let mostFactor: Float = 1024
+  /// A factor changes within these bounds in a night: it falls faster than it rises, so that a week after a rush it is
+  /// gone.
+  static let leap: ClosedRange<Float> = 0.25...2
+  /// Budgets of an app above which it pays more itself.
+  static let mostShares = 3.0
+  /// Budgets of an app up to which it counts against the budget of the machine, so that one app alone can hardly make
+  /// refreshes dearer for the others.
+  static let countedShares = 1.5
 
-  /// The factor by which the price changes after a day.
-  static func step(_ spent: Spending, budget: Budget, refreshes: Double, night: Int) -> Double {
-    let run = spent.runSeconds / Budget.secondsPerRefresh
-    var over = (max(Double(spent.refreshes), run) + 1) / (refreshes + 1)
-    over = max(over, (spent.meteredBytes + 1) / (budget.meteredBytesPerDay + 1))
-    return pow(min(max(over, 1 / leap), leap), max(leastPower, 1 / (1 + Double(night) / 2)))
+  /// A factor after a day in which so many times what is allowed was taken; never below 1, so that nothing winds up.
+  static func step(_ factor: Float, over: Double) -> Float {
+    min(max(factor * min(max(Float(over), leap.lowerBound), leap.upperBound), 1), mostFactor)
   }
 }
 
-extension Engine {
-  /// How many times dearer a refresh is while a power-saver profile is on.
-  private static let saverFactor = 4.0
+/// What the background refreshes of an app took of the budget, and what it pays for that.
+struct Spending: Hashable, Sendable {
+  /// Refreshes since the last night; a long one, or one of many metered bytes, counts as several.
+  var today: Float = 0
+  /// Refreshes a day; each day counts for two thirds.
+  var mean: Float = 0
+  /// How many times the price the app pays: 1, and more while it takes more than the machine can allow.
+  var factor: Float = 1
+  /// Whether the refresh that is planned is made because the data is as old as it may be, and so is not charged.
+  var isForced = false
 
-  /// The learnings of the machine, with the price that is in force.
-  var learningsInForce: Learnings {
-    var learnings = device.learnings
-    if limits.powerSaver == .dearer, conditions.powerSaver.value == true { learnings.price *= Self.saverFactor }
-    return learnings
+  /// Refreshes a day, with those of the day that ends.
+  var meanTonight: Float { (mean + 2 * today) / 3 }
+
+  /// Ends a day: the factor rises or falls as the app took more or less than `most`.
+  mutating func passNight(most: Double) {
+    mean = meanTonight
+    today = 0
+    factor = Price.step(factor, over: Double(mean) / most)
   }
 }

@@ -1,4 +1,4 @@
-/// How much this machine may do so that apps are fresh: the budget that the price is steered to.
+/// How much this machine may do so that apps are fresh: the budget, and the least that a refresh must spare.
 public enum Profile: String, Hashable, Sendable, CaseIterable {
   /// 12 refreshes an app and day: for a machine on mains power.
   case fresh
@@ -13,6 +13,17 @@ public enum Profile: String, Hashable, Sendable, CaseIterable {
     case .fresh: 12
     case .balanced: 5
     case .thrifty: 2
+    }
+  }
+
+  /// Minutes of age that a refresh must spare at the least, so that a budget is a bound and not a target.
+  ///
+  /// Measured: at this price generated fleets take about the budget, and people of habit, who need less, take less.
+  var price: Double {
+    switch self {
+    case .fresh: 2
+    case .balanced: 9.5
+    case .thrifty: 100
     }
   }
 }

@@ -43,6 +43,9 @@ struct RateBelief: Hashable, Sendable {
   }
 
   /// The rate to plan with, in updates a minute: the geometric mean of what is believed.
+  ///
+  /// Measured: the arithmetic mean, `balanced`, seed 1, takes the public fleet from .923 to .915, and `--habits` from .837
+  /// to .844; a new app's first day is better with it.
   func mean(typical: Double) -> Double {
     let chances = isEmpty ? Self.before(typical: typical) : chances.map(Double.init)
     return exp(zip(chances, Self.logs).reduce(0) { $0 + $1.0 * $1.1 })

@@ -1,35 +1,49 @@
-/// When an app is expected to be opened, as learnt or pinned: for `refreshctl usage`, `forecast` and `why`.
+/// When an app is expected to be opened, as learnt or pinned, for people: `refreshctl usage` and `why`.
 public struct Usage: Hashable, Sendable {
-  /// Openings expected in each half hour of a Monday to Friday.
-  public var week: [Double]
-  /// Openings expected in each half hour of a Saturday or Sunday.
-  public var weekend: [Double]
+  /// Openings expected in each slot of ten minutes, from Monday to Sunday.
+  private var days: [[Double]]
+  /// The part of them that is only supposed: what the machine's other apps suggest.
+  private var supposed: [[Double]]
+  /// The habits that can be named, by time of day.
+  public var habits: [Habit]
 
-  /// How often the app must be opened around a time so that the time is named: every fourth day.
-  static let usual = 0.25
-  /// How far ahead a time is looked for, in half hours: six hours, so that the sentence is about this part of the day.
-  static let ahead = 12
+  /// Openings expected in each slot of ten minutes of a day.
+  public func openings(onDay day: Int) -> [Double] { days[LocalTime.weekday(ofDay: day)] }
 
-  /// Openings expected in each half hour of a day.
-  public func openings(onDay day: Int) -> [Double] { LocalTime.isWeekend(day: day) ? weekend : week }
+  /// The part of them that comes from openings that were seen, or were pinned.
+  public func seen(onDay day: Int) -> [Double] {
+    zip(openings(onDay: day), supposed[LocalTime.weekday(ofDay: day)]).map { max($0 - $1, 0) }
+  }
 
   /// Openings expected a day, the mean of a week.
-  public var openingsPerDay: Double { (5 * week.reduce(0, +) + 2 * weekend.reduce(0, +)) / 7 }
+  public var openingsPerDay: Double { days.joined().reduce(0, +) / 7 }
 
-  /// The likeliest half hour to come within six hours, with the openings expected in it and its two neighbours.
-  ///
-  /// The minute is that of the day at which the half hour begins; nil if the app is opened there on less than every
-  /// fourth day.
-  public func likelyOpening(after moment: LocalTime) -> (minuteOfDay: Int, openings: Double)? {
-    let today = openings(onDay: moment.day)
-    let tomorrow = openings(onDay: moment.day + 1)
-    func expected(_ half: Int) -> Double {
-      half < 0 ? 0 : half < Use.halfHours ? today[half] : tomorrow[half % Use.halfHours]
-    }
-    let first = Int(moment.minuteOfDay / Horizon.halfHour)
-    guard let best = (first..<(first + Self.ahead)).max(by: { expected($0) < expected($1) }) else { return nil }
-    let around = expected(best - 1) + expected(best) + expected(best + 1)
-    guard around >= Self.usual else { return nil }
-    return (best % Use.halfHours * 30, around)
+  /// Openings expected in each half hour of a Monday to Friday.
+  public var week: [Double] { halfHours(days[0..<5]) }
+
+  /// Openings expected in each half hour of a Saturday or Sunday.
+  public var weekend: [Double] { halfHours(days[5..<7]) }
+
+  private func halfHours(_ days: ArraySlice<[Double]>) -> [Double] {
+    var sums = [Double](repeating: 0, count: Use.halfHours)
+    for day in days { for slot in day.indices { sums[slot / 3] += day[slot] / Double(days.count) } }
+    return sums
+  }
+
+  /// Openings that a file pins.
+  init(pinned minutes: [Int]) {
+    days = [[Double]](repeating: ExpectedDay(pinned: minutes).openings, count: 7)
+    supposed = [[Double]](repeating: [Double](repeating: 0, count: Use.slots), count: 7)
+    habits = []
+  }
+
+  /// What was learnt, for the week that begins with a day.
+  init(_ use: Use, today: Int, pool: [Float]) {
+    let explained = use.explained((0..<7).map { today + LocalTime.weekday(ofDay: $0 - today) }, pool: pool)
+    days = explained.map(\.openings)
+    supposed = explained.map(\.supposed)
+    var mean = [Double](repeating: 0, count: Use.slots)
+    for day in days { for slot in mean.indices { mean[slot] += day[slot] / 7 } }
+    habits = Habit.named(use.log.days, expected: mean)
   }
 }

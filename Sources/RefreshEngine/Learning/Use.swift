@@ -2,8 +2,12 @@ import CMath
 
 /// When the user comes, learnt from foreground entries.
 struct Use: Hashable, Sendable {
-  /// Half hours of a day.
+  /// Half hours of a day, for the coarse habit.
   static let halfHours = 48
+  /// Slots of ten minutes of a day.
+  static let slots = 144
+  /// Minutes of a slot.
+  static let slotMinutes = 10.0
   /// The part of the past that remains after a night: a memory of about two months.
   static let memory: Float = 0.985
   /// The most days that end at once; a week holds one of each day.
@@ -12,9 +16,13 @@ struct Use: Hashable, Sendable {
   static let mostDays = 7
 
   /// Openings seen by half hour, first those of days of the week, then those of weekends; faded.
-  var openings = Numbers<96, Float>()
+  var openings = Numbers<96, Float16>()
   /// Days seen, of the week and of weekends; faded.
   var days = SIMD2<Float>(0, 0)
+  /// The last openings, to the slot and day.
+  var log = OpeningLog()
+  /// The weights of ``Explanations``, then those of ``Repeats``; all zero while no day has ended.
+  var weights = Numbers<16, Float16>()
 
   /// Days that must be seen, faded, before an app counts as unused: six weeks.
   ///
@@ -25,60 +33,92 @@ struct Use: Hashable, Sendable {
   private static let openingsOfUnused: Float = 0.25
 
   /// Whether the user does not open the app: not for six weeks and more, and hardly ever before.
-  var isUnused: Bool { days.sum() >= Self.daysToBeUnused && openings.reduce(0, +) < Self.openingsOfUnused }
+  var isUnused: Bool { days.sum() >= Self.daysToBeUnused && total < Self.openingsOfUnused }
 
+  /// Openings seen, faded.
+  var total: Float { openings.reduce(0) { $0 + Float($1) } }
+
+  /// The slot of a minute of the day.
+  static func slot(ofMinute minute: Double) -> Int { min(max(Int(minute / slotMinutes), 0), slots - 1) }
+
+  /// Notes an opening; several in a slot count as one.
   mutating func opened(at moment: LocalTime) {
-    let half = min(Int(moment.minuteOfDay / 30), Self.halfHours - 1)
-    openings[(moment.isWeekend ? Self.halfHours : 0) + half] += 1
+    let slot = Self.slot(ofMinute: moment.minuteOfDay)
+    guard log.opened(day: moment.day, slot: slot) else { return }
+    openings[place(slot, onDay: moment.day)] += 1
   }
 
-  /// Ends days, of which only the last ``mostDays`` count: each fades the past and counts as seen.
-  mutating func passDays(_ past: Range<Int>) {
-    var remains: Float = 1
+  private func place(_ slot: Int, onDay day: Int) -> Int {
+    (LocalTime.isWeekend(day: day) ? Self.halfHours : 0) + slot / 3
+  }
+
+  /// Ends days, of which only the last ``mostDays`` count: each is held against what was expected of it, fades the past
+  /// and counts as seen.
+  ///
+  /// - Parameter pool: the shape of the machine's typical day.
+  mutating func passDays(_ past: Range<Int>, pool: [Float]) {
+    if log.day == nil { log.advance(to: past.lowerBound) }
+    log.skipWeeks(before: past.upperBound)
     for day in past.suffix(Self.mostDays) {
-      remains *= Self.memory
+      learnWeights(of: day, pool)
       days *= Self.memory
       days[LocalTime.isWeekend(day: day) ? 1 : 0] += 1
+      for index in openings.indices { openings[index] = Float16(Float(openings[index]) * Self.memory) }
     }
-    for index in openings.indices { openings[index] *= remains }
+    log.advance(to: past.upperBound)
   }
 
-  /// Openings by half hour, of the days of the week (0) or of weekends (1).
-  func openings(ofKind kind: Int) -> [Double] {
-    openings[(kind * Self.halfHours)..<((kind + 1) * Self.halfHours)].map(Double.init)
+  /// Weighs the explanations by how well each foretold a day that ends.
+  private mutating func learnWeights(of day: Int, _ pool: [Float]) {
+    let opened = log.days.slots(onDay: day)
+    // What came on the day itself was not known before it.
+    var before = self
+    for slot in opened { before.openings[place(slot, onDay: day)] -= 1 }
+    let explanations = Explanations(log, coarse: before.coarse(pool: pool), pool: pool)
+    let (mixed, repeats) = (mixture, repeats)
+    let expected = explanations.expected(onDay: day, weights: mixed).openings
+    let weights =
+      Explanations.weights(
+        mixed, explanations.evidence(onDay: day, opened), before: Explanations.before, share: Explanations.share)
+      + Explanations.weights(
+        repeats.weights, Repeats.evidence(expected, opened), before: Repeats.before, share: Repeats.share)
+    self.weights = Numbers(weights.map { Float16($0) })
   }
 
-  /// Pseudo-openings of the pool's shape in an app's own.
-  private static let poolWeight = 3.0
-  /// Pseudo-openings spread over the whole day: no half hour is ever ruled out.
-  private static let evenWeight = 1.0
-  /// Pseudo-days of the whole week's volume in that of one kind of day.
-  ///
-  /// Measured: three fleets, two of them with weekends of their own, gain a tenth or two of a percent from 3 in place
-  /// of 7.
-  private static let weekDays = 3.0
+  private var isNew: Bool { weights.allSatisfy { $0 == 0 } }
 
-  /// Openings expected, by half hour, on a day of the week and on one of a weekend.
-  ///
-  /// Shape × volume. The shape is that of all openings, spread (see ``Circle``); the volume is (openings + ½) /
-  /// (days + 1). Each goes over to that of the kind of day by the chance that the two kinds differ in it at all
-  /// (see ``Weekends``), so that a fleet without weekends pays nothing for learning them.
-  func expected(pool: [Float]) -> Usage {
-    let (week, weekend) = (openings(ofKind: 0), openings(ofKind: 1))
-    let all = zip(week, weekend).map(+)
-    let rate = (all.reduce(0, +) + 0.5) / (Double(days.sum()) + 1)
-    let even = Self.evenWeight / Double(Self.halfHours)
-    let prior = pool.map { (Self.poolWeight * Double($0) + even) / (Self.poolWeight + Self.evenWeight) }
-    let shape = Circle.smoothed(all, prior, weight: Self.poolWeight + Self.evenWeight)
-    let differ = Weekends.differ(week, weekend, days: SIMD2(days), shape: shape)
-    func apart(_ own: [Double], _ days: Double) -> [Double] {
-      let volume = (own.reduce(0, +) + Self.weekDays * rate) / (days + Self.weekDays)
-      let expected = rate + differ.volume * (volume - rate)
-      // A hundredth of a difference is not worth the second spreading.
-      guard differ.shape > 0.01 else { return shape.map { $0 * expected } }
-      let ownShape = Circle.smoothed(own, shape, weight: Weekends.weight)
-      return zip(shape, ownShape).map { ($0 + differ.shape * ($1 - $0)) * expected }
+  /// The weights of the explanations.
+  private var mixture: [Double] {
+    isNew ? Explanations.before : weights.prefix(Explanations.count).map(Double.init)
+  }
+
+  /// Whether openings repeat on a day.
+  private var repeats: Repeats {
+    Repeats(weights: isNew ? Repeats.before : weights.suffix(Repeats.strengths.count).map(Double.init))
+  }
+
+  /// What is expected of some days, of what was seen before them; openings of those days themselves count as met.
+  func expected(_ range: Range<Int>, pool: [Float]) -> [ExpectedDay] {
+    let explanations = Explanations(log, coarse: coarse(pool: pool), pool: pool)
+    let (mixture, repeats) = (mixture, repeats)
+    return range.map { day in
+      ExpectedDay(
+        openings: explanations.expected(onDay: day, weights: mixture).openings, repeats: repeats,
+        slotsMet: explanations.days.slots(onDay: day))
     }
-    return Usage(week: apart(week, Double(days[0])), weekend: apart(weekend, Double(days[1])))
+  }
+
+  /// Openings expected on some days by slot, and the part of them that is only supposed.
+  func explained(_ some: [Int], pool: [Float]) -> [(openings: [Double], supposed: [Double])] {
+    let explanations = Explanations(log, coarse: coarse(pool: pool), pool: pool)
+    return some.map { day in
+      let (openings, typical) = explanations.expected(onDay: day, weights: mixture)
+      let coarse = explanations.coarse[LocalTime.isWeekend(day: day) ? 1 : 0]
+      let ofCoarse = mixture[Explanations.count - 1] * coarseSupposed / 3
+      let supposed = openings.indices.map { slot in
+        min(typical * explanations.typical[slot] + ofCoarse * coarse[slot / 3], openings[slot])
+      }
+      return (openings, supposed)
+    }
   }
 }

@@ -8,109 +8,77 @@ import CMath
 struct WaitSearch {
   /// The longest wait that is weighed, in minutes: a day and a half.
   static let longest = 2160.0
-  /// Waits that are weighed, in minutes: by ten to two hours, by thirty to a day, by sixty to a day and a half.
-  static let candidates: [Double] =
-    stride(from: 0, through: 120, by: 10).map { $0 } + stride(from: 150, through: 1440, by: 30).map { $0 }
-    + stride(from: 1500, through: 2160, by: 60).map { $0 }
-  /// Steps in which the time between the candidates before and after the best one is gone through again.
-  ///
-  /// They are of a minute or two where the next opening is near. Measured: it gains two to eight tenths
-  /// of a percent of the score, and twice as many steps gain nothing more.
-  static let fineSteps = 12.0
+  /// Steps in which the slots before and after the best moment are gone through again, a minute each.
+  private static let fineSteps = 20
 
-  let horizon: Horizon
-  /// Minute of the horizon's first day at which the waiting begins.
-  let start: Double
-  /// The cost of a refresh, in minutes of age.
-  let charge: Double
-
-  private let changing: Double
-  private let alreadyOld: Double
-  private let openedBefore: Double
-  private let updatedBefore: Double
-
-  /// How far the waiting has come: numbers only, because it is copied at every candidate.
+  /// How far the waiting has come.
   private struct Waited {
     var wait = 0.0
     var unopened = 1.0
-    var unchanged = 1.0
-    var constant = 0.0
+    var unchanged: Double
+    /// Minutes of age that an opening now meets on average.
+    var age: Double
     /// The cost of the openings until now.
     var opened = 0.0
-  }
 
-  /// Begins to wait with data of an age, in minutes since the last sync.
-  private init(_ horizon: Horizon, start: Double, age: Double, charge: Double) {
-    self.horizon = horizon
-    self.start = start
-    self.charge = charge
-    changing = exp(-horizon.rate * age)
-    alreadyOld = age - (1 - changing) / horizon.rate
-    openedBefore = horizon.openings(until: start)
-    updatedBefore = horizon.updates(until: start)
+    mutating func pass(_ step: Horizon.Step, _ future: Double) {
+      let before = age
+      age += step.minutes - unchanged * step.current
+      unchanged *= step.unchanged
+      opened += unopened * (1 - step.unopened) * ((before + age) / 2 + future)
+      unopened *= step.unopened
+      wait += step.minutes
+    }
   }
-
-  /// The cost of a refresh after some waiting.
-  private func cost(_ waited: Waited) -> Double {
-    waited.opened + waited.unopened * (charge + horizon.future(at: start + waited.wait))
-  }
-
-  /// Waits on until `next`, in minutes since the start.
-  private func advance(_ waited: inout Waited, to next: Double) {
-    guard next > waited.wait else { return }
-    let middle = (next + waited.wait) / 2
-    let updates = horizon.updates(until: start + next) - updatedBefore
-    let unchanged = exp(-updates)
-    let expected = log(waited.unchanged) + updates
-    let integral =
-      (next - waited.wait)
-      * (expected > 1e-6 && waited.unchanged > 0 ? (waited.unchanged - unchanged) / expected : waited.unchanged)
-    let age = alreadyOld + middle - changing * (waited.constant + integral / 2)
-    let unopened = exp(openedBefore - horizon.openings(until: start + next))
-    waited.opened += (waited.unopened - unopened) * (age + horizon.future(at: start + middle))
-    waited.constant += integral
-    waited.unchanged = unchanged
-    waited.unopened = unopened
-    waited.wait = next
-  }
-
-  /// Minutes of age that an opening now meets on average.
-  private func age(_ waited: Waited) -> Double { alreadyOld + waited.wait - changing * waited.constant }
 
   /// The wait that costs least, within two bounds, with its cost and the age that is met at its end.
+  ///
+  /// - Parameters:
+  ///   - start: minute of the horizon's first day at which the waiting begins.
+  ///   - age: of the data, in minutes since the last sync.
+  ///   - charge: the cost of a refresh, in minutes of age.
+  ///   - isFine: whether the best moment is looked for by the minute, and not by the slot only.
   static func best(
     _ horizon: Horizon, start: Double, age: Double, charge: Double, notBefore: Double, notAfter: Double = longest,
     isFine: Bool = false
   ) -> (wait: Double, cost: Double, age: Double) {
-    let search = WaitSearch(horizon, start: start, age: age, charge: charge)
-    var waiting = Waited()
-    search.advance(&waiting, to: notBefore)
-    var (best, before, previous) = (waiting, waiting, waiting)
-    var least = search.cost(waiting)
-    var after: Double?
-    for candidate in candidates where candidate > notBefore && candidate <= notAfter {
-      search.advance(&waiting, to: candidate)
-      let cost = search.cost(waiting)
-      if cost < least {
-        (best, before, after, least) = (waiting, previous, nil, cost)
-      } else if after == nil {
-        after = candidate
+    let unchanged = exp(-horizon.rate * age)
+    var waiting = Waited(unchanged: unchanged, age: age - (1 - unchanged) / horizon.rate)
+    func cost(_ waited: Waited, _ future: Double) -> Double { waited.opened + waited.unopened * (charge + future) }
+    func advance(_ waited: inout Waited, to end: Double) {
+      while waited.wait < end {
+        let minute = start + waited.wait
+        let edge = Double(Horizon.slot(at: minute) + 1) * Horizon.minutes - start
+        let minutes = min(end, edge) - waited.wait
+        waited.pass(horizon.step(from: minute, minutes: minutes), horizon.future(at: minute + minutes / 2))
       }
-      previous = waiting
     }
-    if isFine, let after { (best, least) = search.best(from: before, until: after) }
-    return (best.wait, least, search.age(best))
-  }
-
-  /// The best of ``fineSteps`` further waits until `end`, and its cost.
-  private func best(from begin: Waited, until end: Double) -> (Waited, Double) {
-    var (waiting, best, least) = (begin, begin, cost(begin))
-    let step = max((end - begin.wait) / Self.fineSteps, 1)
-    for next in stride(from: begin.wait + step, through: end, by: step) {
-      advance(&waiting, to: next)
-      let cost = cost(waiting)
-      if cost < least { (best, least) = (waiting, cost) }
+    advance(&waiting, to: notBefore)
+    var (best, before, previous) = (waiting, waiting, waiting)
+    var least = cost(waiting, horizon.future(at: start + waiting.wait))
+    var slot = Horizon.slot(at: start + waiting.wait)
+    let first = Double(slot + 1) * Horizon.minutes - start
+    if first <= notAfter {
+      advance(&waiting, to: first)
+      slot += 1
+      while true {
+        let value = cost(waiting, horizon.future[slot])
+        if value < least { (best, before, least) = (waiting, previous, value) }
+        guard waiting.wait + Horizon.minutes <= notAfter, slot < Horizon.slots - 1,
+          cost(waiting, horizon.lowest) < least
+        else { break }
+        previous = waiting
+        waiting.pass(horizon.steps[slot], (horizon.future[slot] + horizon.future[slot + 1]) / 2)
+        slot += 1
+      }
     }
-    return (best, least)
+    guard isFine, best.wait < longest else { return (best.wait, least, best.age) }
+    let end = min(best.wait + Horizon.minutes, notAfter)
+    for _ in 0..<fineSteps where before.wait < end {
+      advance(&before, to: min(before.wait + 1, end))
+      let value = cost(before, horizon.future(at: start + before.wait))
+      if value < least { (best, least) = (before, value) }
+    }
+    return (best.wait, least, best.age)
   }
 }

@@ -4,13 +4,18 @@ extension App {
   /// The interval that counts for an app whose background interval is `minimum` or `never`: the default.
   static let usualInterval = Duration.hours(24)
 
-  /// The age of the data from which constraints are relaxed.
+  /// The least ceiling of an app whose refreshes are planned, unless the file says: the plan knows when the user comes, and
+  /// the data of an app that nobody opens may be a day old.
+  static let leastOfPlanned = Duration.hours(24)
+
+  /// The age of the data from which constraints are relaxed and a refresh no longer waits for a better moment.
   var maxStale: Duration {
     if let maxStale = policy?.maxStale { return maxStale }
+    let isPlanned = policy?.isAdaptive == true
     guard case .every(let interval)? = interval(in: .background) else {
       return Self.usualInterval.times(Self.intervalsToStale)
     }
-    return interval.times(Self.intervalsToStale)
+    return max(interval.times(Self.intervalsToStale), isPlanned ? Self.leastOfPlanned : .zero)
   }
 
   /// When the data was last fresh; when the app was first configured, while there is no data.

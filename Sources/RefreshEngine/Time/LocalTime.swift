@@ -22,7 +22,10 @@ public struct LocalTime: Hashable, Comparable, Sendable {
   public var isWeekend: Bool { Self.isWeekend(day: day) }
 
   /// Whether a day is a Saturday or a Sunday; `day` counts as ``day`` does.
-  public static func isWeekend(day: Int) -> Bool { ((day % 7) + 7) % 7 >= 5 }
+  public static func isWeekend(day: Int) -> Bool { weekday(ofDay: day) >= 5 }
+
+  /// The day of the week of a day: 0 for Monday to 6 for Sunday.
+  static func weekday(ofDay day: Int) -> Int { ((day % 7) + 7) % 7 }
 
   /// Order of time.
   public static func < (left: LocalTime, right: LocalTime) -> Bool { left.minutes < right.minutes }

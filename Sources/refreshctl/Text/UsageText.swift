@@ -3,23 +3,87 @@ import RefreshAPI
 extension Screen {
   /// The heights of a bar, in eighths of a line (Unicode, "Block Elements").
   private static let bars: [Character] = [" ", "▁", "▂", "▃", "▄", "▅", "▆", "▇", "█"]
+  /// Bars in a day: one for each half hour.
+  private static let halfHours = 48
 
-  /// The expected openings as bars, one for each half hour of a day, then the learnt numbers.
+  /// The openings as bars, those that were seen and those that are assumed apart, then the habits and learnt numbers.
   func text(_ habits: Wire.Habits) -> [String] {
-    let highest = max(0.02, (habits.week + habits.weekend).max() ?? 0)
+    let seen = habits.days.map { halfHours($0.seen) }
+    let assumed = halfHours(assumed(habits.days))
+    let highest = max(0.02, (seen + [assumed]).joined().max() ?? 0)
     func row(_ day: [Double]) -> String {
-      String(day.map { Self.bars[min(8, Int(($0 / highest * 8).rounded()))] })
+      String(day.map { Self.bars[min(8, Int(($0 / highest * 8).rounded()))] }) + "  \(timesADay(day.reduce(0, +)))"
     }
     var facts = Facts()
-    facts.add("weekday", row(habits.week) + "  \(timesADay(habits.week.reduce(0, +)))")
-    facts.add("weekend", row(habits.weekend) + "  \(timesADay(habits.weekend.reduce(0, +)))")
+    for (kind, bars) in zip(habits.days, seen) { facts.add(names(kind.weekdays), row(bars)) }
+    if assumed.contains(where: { $0 > 0 }) { facts.add("assumed", paint(row(assumed), .faint)) }
     facts.add("", paint("0     3     6     9     12    15    18    21    ", .faint))
+    let named = habits.named.map { "opened \(words($0))" }
+    facts.add("habits", named.isEmpty ? ["none that stands out yet"] : named)
     facts.add("new data", timesADay(habits.newDataPerDay))
     facts.add("cost", "\(Decimal.text(habits.cost)) of a typical refresh")
     if !habits.pinned.isEmpty { facts.add("pinned", habits.pinned.map(printable).joined(separator: ", ")) }
-    return ["Expected openings, by the half hour:"] + facts.lines(on: self)
+    return ["Openings as they were seen, by the half hour, and what is assumed until more is seen:"]
+      + facts.lines(on: self)
+  }
+
+  /// A habit: `around 12:00 on weekdays (9 of the last 10)`.
+  func words(_ habit: Wire.Habit) -> String {
+    let days = Set(habit.weekdays)
+    let when =
+      if days.count == 7 {
+        "every day"
+      } else if days == Self.week {
+        "on weekdays"
+      } else if days == Self.weekend {
+        "on weekends"
+      } else {
+        "on " + list(habit.weekdays.map { $0.rawValue.capitalizedWord + "s" })
+      }
+    return "around \(time(habit.minute)) \(when) (\(habit.met) of the last \(habit.days))"
+  }
+
+  private static let week: Set<Wire.Weekday> = [.monday, .tuesday, .wednesday, .thursday, .friday]
+  private static let weekend: Set<Wire.Weekday> = [.saturday, .sunday]
+
+  /// The name of a row: `weekdays`, `Sun`, `Mon Wed`.
+  private func names(_ weekdays: [Wire.Weekday]) -> String {
+    switch Set(weekdays) {
+    case let days where days.count == 7: "every day"
+    case Self.week: "weekdays"
+    case Self.weekend: "weekends"
+    default: weekdays.map { String($0.rawValue.capitalizedWord.prefix(3)) }.joined(separator: " ")
+    }
+  }
+
+  /// `a`, `a and b`, `a, b and c`.
+  private func list(_ words: [String]) -> String {
+    let first = words.dropLast().joined(separator: ", ")
+    return ([first] + words.suffix(1)).filter { !$0.isEmpty }.joined(separator: " and ")
+  }
+
+  /// What is assumed of a day, the mean of a week.
+  private func assumed(_ kinds: [Wire.KindOfDay]) -> [Double] {
+    var mean: [Double] = []
+    for kind in kinds {
+      let part = zip(kind.openings, kind.seen).map { max(0, $0 - $1) * Double(kind.weekdays.count) / 7 }
+      mean = mean.isEmpty ? part : zip(mean, part).map(+)
+    }
+    return mean
+  }
+
+  /// The openings of a day, whose parts are equal, by the half hour.
+  private func halfHours(_ day: [Double]) -> [Double] {
+    var bars = [Double](repeating: 0, count: Self.halfHours)
+    for (part, openings) in day.enumerated() { bars[part * Self.halfHours / day.count] += openings }
+    return bars
   }
 
   /// A rate: 6.5 is `6.5 times a day`.
   private func timesADay(_ number: Double) -> String { "\(Decimal.text(number)) times a day" }
+}
+
+extension String {
+  /// The word with its first letter large.
+  fileprivate var capitalizedWord: String { prefix(1).uppercased() + dropFirst() }
 }

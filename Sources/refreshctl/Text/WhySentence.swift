@@ -13,6 +13,9 @@ extension Screen {
     case .held: return "\(state). \(held(why))"
     case .notDue:
       guard let window = why.window else { return "\(state). No refresh is planned." }
+      if let habit = habit(why) {
+        return "\(state). It is opened \(words(habit)), so it will be refreshed \(time(window))."
+      }
       return "\(state). It will be refreshed \(time(window))\(because(why))."
     }
   }
@@ -24,9 +27,21 @@ extension Screen {
     return "between \(clock(earliest)) and \(clock(latest)) (\(relative(earliest)))"
   }
 
+  /// The habit that explains the next refresh, if its plan made the moment and no floor, ceiling or server did.
+  private func habit(_ why: Wire.Explanation) -> Wire.Habit? {
+    guard why.trigger == .interval, why.phase == .background, let planning = why.planning, !planning.isDormant,
+      !isServers(why), planning.plannedMicroseconds > why.floorMicroseconds ?? .min
+    else { return nil }
+    return planning.habit
+  }
+
+  /// Whether the next refresh waits for what a server has said.
+  private func isServers(_ why: Wire.Explanation) -> Bool {
+    why.window.map { $0.earliestMicroseconds == why.freshUntilMicroseconds } ?? false
+  }
+
   private func because(_ why: Wire.Explanation) -> String {
-    let isServers = why.window.map { $0.earliestMicroseconds == why.freshUntilMicroseconds } ?? false
-    if why.trigger == .interval, isServers { return ", because its server has nothing newer before that" }
+    if why.trigger == .interval, isServers(why) { return ", because its server has nothing newer before that" }
     if why.trigger == .interval, why.phase == .background, let planning = why.planning { return plan(planning, why) }
     if why.trigger == .push, let limit = why.pushLimit, why.pushes?.contains(where: { $0.wait == "limit" }) == true {
       return ", when its limit lets the next push through: \(limit.used) pushes in the last \(limit.span)"

@@ -8,50 +8,39 @@ struct HabitTests {
   static let typical = 6 / LocalTime.minutesOfDay
 
   /// The expectation for an app that was opened for some weeks at a minute of the day that the kind of day decides.
-  static func usage(week: Double?, weekend: Double?, weeks: Int = 6) -> Usage {
-    var use = Use()
-    for day in 0..<(7 * weeks) {
-      if let minute = LocalTime.isWeekend(day: day) ? weekend : week {
-        // Users are not clocks: every day some minutes later or earlier.
-        let late = Double((day * 11) % 7 - 3) * 10
-        use.opened(at: LocalTime(minutes: Double(day) * LocalTime.minutesOfDay + minute + late))
-      }
-      use.passDays(day..<(day + 1))
-    }
-    return use.expected(pool: Learnings(budget: Budget(refreshesPerAppAndDay: 5)).pool)
+  static func usage(week: Double?, weekend: Double?, days: Int = 42) -> Usage {
+    let use = UseTests.use(0..<days, scatter: 2) { (LocalTime.isWeekend(day: $0) ? weekend : week).map { [$0] } ?? [] }
+    return Usage(use, today: days, pool: UseTests.pool)
   }
 
-  /// The half hour of most openings.
+  /// The slot of most openings.
   static func peak(_ day: [Double]) -> Int { day.indices.max { day[$0] < day[$1] } ?? 0 }
 
   @Test("a user who sleeps long on weekends is expected later on them, and not on the days of the week")
   func weekends() {
     let usage = Self.usage(week: 7 * 60, weekend: 11 * 60)
-    #expect(abs(Self.peak(usage.week) - 14) <= 1)
-    #expect(abs(Self.peak(usage.weekend) - 22) <= 1)
+    #expect(abs(Self.peak(usage.openings(onDay: 2)) - 42) <= 3)
+    #expect(abs(Self.peak(usage.openings(onDay: 5)) - 66) <= 3)
   }
 
   @Test("an app for work is hardly expected on weekends")
   func work() {
     let usage = Self.usage(week: 9 * 60, weekend: nil)
-    #expect(usage.weekend.reduce(0, +) < 0.5 * usage.week.reduce(0, +))
+    #expect(usage.openings(onDay: 6).reduce(0, +) < 0.2 * usage.openings(onDay: 0).reduce(0, +))
   }
 
   @Test("where weekends are like other days, the two kinds of day are not told apart")
   func everyDay() {
     let usage = Self.usage(week: 8 * 60, weekend: 8 * 60)
-    for (week, weekend) in zip(usage.week, usage.weekend) { #expect(abs(week - weekend) < 0.05) }
+    for (week, weekend) in zip(usage.openings(onDay: 0), usage.openings(onDay: 6)) {
+      #expect(abs(week - weekend) < 0.05)
+    }
   }
 
   @Test("a user who comes at noon is expected around noon after three days")
   func soon() {
-    var use = Use()
-    for day in 0..<3 {
-      use.opened(at: LocalTime(minutes: Double(day) * LocalTime.minutesOfDay + 720))
-      use.passDays(day..<(day + 1))
-    }
-    let usage = use.expected(pool: Learnings(budget: Budget(refreshesPerAppAndDay: 5)).pool)
-    #expect((23...24).contains(Self.peak(usage.week)))
+    let usage = Self.usage(week: 720, weekend: 720, days: 3)
+    #expect((69...74).contains(Self.peak(usage.openings(onDay: 3))))
   }
 
   /// Syncs every four hours of a source with an update every so many minutes.

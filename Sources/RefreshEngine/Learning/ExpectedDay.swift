@@ -1,0 +1,68 @@
+/// The openings that are expected on one day, by slots of ten minutes.
+public struct ExpectedDay: Hashable, Sendable {
+  /// Openings expected before anything of the day is known.
+  public var openings: [Double]
+  /// Openings expected while the slot's habit was not met today: e^(−their sum) is the chance that nobody comes.
+  public var unmet: [Double]
+  /// The factor by which an opening before, in the same habit on the same day, changes what is expected.
+  public var rest: [Double]
+  /// The habit that a slot belongs to, counted from 1 over the day; 0 for none.
+  public var cluster: [UInt8]
+  /// The habits that were met on this day so far.
+  public var met: Set<UInt8> = []
+
+  /// Openings expected for the rest of the day, given what was met on it so far.
+  var conditional: [Double] {
+    guard !met.isEmpty else { return unmet }
+    return unmet.indices.map { met.contains(cluster[$0]) ? unmet[$0] * rest[$0] : unmet[$0] }
+  }
+
+  /// Openings that are expected at these times for sure, as a file pins them.
+  init(pinned minutes: [Int]) {
+    openings = [Double](repeating: 0, count: Use.slots)
+    for minute in minutes { openings[Use.slot(ofMinute: Double(minute))] += 1 }
+    // Nine times out of ten: −ln 0.1 is 2.3.
+    unmet = openings.map { $0 * 2.3 }
+    rest = [Double](repeating: 1, count: Use.slots)
+    cluster = [UInt8](repeating: 0, count: Use.slots)
+  }
+
+  /// Openings that are expected by slot, in a way in which one changes the chance of the next.
+  init(openings: [Double], repeats: Repeats, slotsMet: [Int]) {
+    self.openings = openings
+    cluster = Repeats.clusters(of: openings)
+    unmet = openings
+    rest = [Double](repeating: 1, count: Use.slots)
+    let before = Repeats.expectedBefore(openings, cluster)
+    for slot in 0..<Use.slots where cluster[slot] > 0 {
+      (unmet[slot], rest[slot]) = repeats.expected(openings[slot], before: before[slot])
+    }
+    met = Set(slotsMet.map { cluster[$0] }).subtracting([0])
+  }
+}
+
+extension [ExpectedDay] {
+  /// How often the app must be opened around a time so that the time is named: every fourth day.
+  private static let usual = 0.25
+  /// How far ahead a time is looked for, in slots: six hours, so that the sentence is about this part of the day.
+  private static let ahead = 36
+  /// Slots before and after the likeliest one that belong to the same time: half an hour.
+  private static let around = 3
+
+  /// The likeliest time of an opening within six hours of a moment of the first day, and the openings expected around it.
+  ///
+  /// The minute is that of the day, to five minutes; nil if the app is opened there on less than every fourth day.
+  func likelyOpening(after minute: Double) -> (minuteOfDay: Int, openings: Double)? {
+    let expected = flatMap(\.openings)
+    let first = Int(minute / Use.slotMinutes)
+    let last = Swift.min(first + Self.ahead, expected.count)
+    guard first >= 0, first < last,
+      let best = (first..<last).max(by: { expected[$0] < expected[$1] })
+    else { return nil }
+    let slots = Swift.max(best - Self.around, 0)...Swift.min(best + Self.around, expected.count - 1)
+    let openings = slots.reduce(0) { $0 + expected[$1] }
+    guard openings >= Self.usual else { return nil }
+    let middle = slots.reduce(0) { $0 + expected[$1] * (Double($1) + 0.5) } / openings * Use.slotMinutes
+    return (Int((middle / 5).rounded()) * 5 % Int(LocalTime.minutesOfDay), openings)
+  }
+}

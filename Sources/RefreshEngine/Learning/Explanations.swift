@@ -1,0 +1,171 @@
+import CMath
+
+/// Several explanations of when an app is opened, mixed by how well each foretold every day so far.
+///
+/// The last is the coarse habit (``Use/coarse(pool:)``). The others are kernels over the openings of ``OpeningLog``: each pairs
+/// a way to weigh past days with a width. None is right for all apps: a clockwork habit wants six minutes, a
+/// habit that has just moved wants the last days only, a shop on Sundays wants Sundays only.
+struct Explanations {
+  /// The days of the past that count for the day that is expected.
+  private enum Kind: CaseIterable {
+    /// All days, faded by 3 % a day.
+    case slow
+    /// All days, faded by 20 % a day.
+    case fast
+    /// Days of the week, or weekends; faded by 1.5 % a day.
+    case kindOfDay
+    /// The same day of the week; faded by 1.5 % a day.
+    case sameDay
+
+    /// Whether it picks out some of all days.
+    var isPart: Bool { self == .kindOfDay || self == .sameDay }
+
+    /// Whether it picks out a day of the past for the day that is expected.
+    func picks(_ other: Int, for day: Int) -> Bool {
+      switch self {
+      case .slow, .fast: false
+      case .kindOfDay: LocalTime.isWeekend(day: other) == LocalTime.isWeekend(day: day)
+      case .sameDay: (day - other) % 7 == 0
+      }
+    }
+
+    /// The part of a day that remains after so many more.
+    var memory: [Double] {
+      switch self {
+      case .slow: Explanations.slow
+      case .fast: Explanations.fast
+      case .kindOfDay, .sameDay: Explanations.long
+      }
+    }
+  }
+
+  private static func memory(_ kept: Double) -> [Double] { (0..<256).map { pow(kept, Double($0)) } }
+  private static let slow = memory(0.97)
+  private static let fast = memory(0.8)
+  private static let long = memory(0.985)
+  /// The most openings expected in a slot.
+  private static let most = 0.999
+
+  /// Widths of the kernels, in slots: 6, 13 and 30 min.
+  ///
+  /// The coarse habit has the wider ones.
+  private static let widths = [0.6, 1.3, 3]
+  /// How many there are; the coarse one is the last.
+  static let count = Kind.allCases.count * widths.count + 1
+  /// Their weights before anything is seen: half for the coarse one.
+  static let before: [Double] = [Double](repeating: 0.5 / Double(count - 1), count: count - 1) + [0.5]
+  /// The part of the weights that goes back to ``before`` each night, so that each can come back.
+  static let share = 0.01
+  /// Pseudo-days of the machine's typical day, and of all days in those of one kind.
+  private static let doubt = 1.0
+
+  /// The right half of each kernel; the whole is normed to one.
+  private static let kernels: [[Double]] = widths.map { width in
+    let half = (0...Int((3.5 * width).rounded(.up))).map { exp(-0.5 * Double($0 * $0) / (width * width)) }
+    let sum = 2 * half.reduce(0, +) - half[0]
+    return half.map { $0 / sum }
+  }
+
+  /// Openings by slot as one way to weigh past days expects them, before they are spread.
+  private struct Seen {
+    var openings: [Double]
+    /// Openings more, in the shape of the typical day.
+    var typical: Double
+  }
+
+  let days: OpeningLog.Days
+  /// Openings that the coarse habit expects by half hour, on days of the week and on those of weekends.
+  let coarse: [[Double]]
+  /// The share of each slot in the typical day.
+  let typical: [Double]
+
+  /// Explains what was seen; `pool` is the shape of the machine's typical day by half hour.
+  init(_ log: OpeningLog, coarse: [[Double]], pool: [Float]) {
+    days = log.days
+    self.coarse = coarse
+    typical = (0..<Use.slots).map { (0.75 * Double(pool[$0 / 3]) + 0.25 / Double(Use.halfHours)) / 3 }
+  }
+
+  /// What each way to weigh past days expects of a day, of the days before it.
+  private func seen(before day: Int) -> [Seen] { Kind.allCases.map { seen(before: day, $0) } }
+
+  private func seen(before day: Int, _ kind: Kind) -> Seen {
+    let memory = kind.memory
+    // Of all days, and of those that the kind picks out; the slots of both lie in one array.
+    var (all, own) = (0.0, 0.0)
+    for other in days.seen where other < day {
+      let weight = memory[min(day - 1 - other, memory.count - 1)]
+      all += weight
+      if kind.picks(other, for: day) { own += weight }
+    }
+    let (ofAll, ofOwn) = (1 / (all + Self.doubt), kind.isPart ? 1 / (own + Self.doubt) : 0)
+    let ofRest = kind.isPart ? Self.doubt * ofAll * ofOwn : ofAll
+    var openings = [Double](repeating: 0, count: Use.slots)
+    var total = 0.0
+    for opening in days.openings where opening.day < day {
+      let weight = memory[min(day - 1 - opening.day, memory.count - 1)]
+      total += weight
+      openings[opening.slot] += weight * (kind.picks(opening.day, for: day) ? ofRest + ofOwn : ofRest)
+    }
+    return Seen(openings: openings, typical: Self.doubt * (total + 0.5) / (all + 1) * ofRest)
+  }
+
+  /// Openings expected in each slot of a day, of the days before it; of them, `prior` were not seen but supposed.
+  func expected(onDay day: Int, weights: [Double]) -> (openings: [Double], prior: Double) {
+    let coarse = coarse[LocalTime.isWeekend(day: day) ? 1 : 0]
+    let seen = seen(before: day)
+    var openings = (0..<Use.slots).map { weights[Self.count - 1] * coarse[$0 / 3] / 3 }
+    var prior = 0.0
+    for (place, kernel) in Self.kernels.enumerated() {
+      var sum = [Double](repeating: 0, count: Use.slots)
+      for (number, seen) in seen.enumerated() {
+        let weight = weights[number * Self.kernels.count + place]
+        prior += weight * seen.typical
+        for slot in 0..<Use.slots { sum[slot] += weight * seen.openings[slot] }
+      }
+      for slot in 0..<Use.slots where sum[slot] > 0 { Self.lay(sum[slot], at: slot, kernel, on: &openings) }
+    }
+    for slot in 0..<Use.slots { openings[slot] = min(openings[slot] + prior * typical[slot], Self.most) }
+    return (openings, prior)
+  }
+
+  private static func lay(_ count: Double, at slot: Int, _ kernel: [Double], on circle: inout [Double]) {
+    circle[slot] += count * kernel[0]
+    for distance in 1..<kernel.count {
+      circle[(slot + distance) % Use.slots] += count * kernel[distance]
+      circle[(slot + Use.slots - distance) % Use.slots] += count * kernel[distance]
+    }
+  }
+
+  /// The log of how likely each explanation makes the openings of a day, of the days before it.
+  func evidence(onDay day: Int, _ opened: [Int]) -> [Double] {
+    func evidence(_ total: Double, _ at: (Int) -> Double) -> Double {
+      opened.reduce(-total) { $0 + log(min(max(at($1), 1e-6), Self.most)) }
+    }
+    let coarse = coarse[LocalTime.isWeekend(day: day) ? 1 : 0]
+    let kernels = Self.kernels
+    return seen(before: day).flatMap { seen in
+      let total = seen.openings.reduce(0, +) + seen.typical
+      return kernels.map { kernel in
+        evidence(total) { slot in
+          var sum = seen.typical * typical[slot] + seen.openings[slot] * kernel[0]
+          for distance in 1..<kernel.count {
+            sum += kernel[distance] * seen.openings[(slot + distance) % Use.slots]
+            sum += kernel[distance] * seen.openings[(slot + Use.slots - distance) % Use.slots]
+          }
+          return sum
+        }
+      }
+    } + [evidence(coarse.reduce(0, +)) { coarse[$0 / 3] / 3 }]
+  }
+
+  /// The weights after a day with some evidence: by Bayes, and a part back to where they began.
+  static func weights(
+    _ weights: [Double], _ evidence: [Double], before: [Double], share: Double
+  ) -> [Double] {
+    let most = evidence.max() ?? 0
+    let grown = zip(weights, evidence).map { $0 * exp($1 - most) }
+    let sum = grown.reduce(0, +)
+    return zip(grown, before).map { (1 - share) * $0 / sum + share * $1 }
+  }
+}

@@ -1,0 +1,79 @@
+import CMath
+
+/// A time at which an app is usually opened, as people would name it.
+public struct Habit: Hashable, Sendable {
+  /// The middle, minutes of the local day.
+  public var minuteOfDay: Int
+  /// How far openings lie from the middle: one standard deviation, in minutes.
+  public var spread: Double
+  /// The days of the week of the habit, bit 0 for Monday to bit 6 for Sunday.
+  public var weekdays: UInt8
+  /// On how many of the last ``days`` such days the app was opened then.
+  public var met: Int
+  /// Such days that were seen last: ten at most.
+  public var days: Int
+
+  /// Every day.
+  static let everyDay: UInt8 = 0x7F
+  /// The days of which a habit may be, besides ``everyDay``: Monday to Friday, the weekend, and each day alone.
+  private static let choices: [UInt8] = [0x1F, 0x60] + (0..<7).map { 1 << $0 }
+  /// Evidence for one of the choices that must be there before it is named: as much as there are choices.
+  private static let doubt = log(Double(choices.count))
+  private static let mostDays = 10
+  /// How often the app must have been opened then before a habit is named.
+  private static let leastMet = 3
+  /// The part of such days on which it must have been.
+  private static let leastPart = 0.4
+  /// The widest spread of what is called a habit, in minutes.
+  private static let widest = 75.0
+
+  /// The bit of a day.
+  private static func bit(ofDay day: Int) -> UInt8 { 1 << UInt8(LocalTime.weekday(ofDay: day)) }
+
+  /// The habits that the openings of a log show, by time of day: one for each run of slots in which more than the mean
+  /// is expected.
+  static func named(_ log: OpeningLog.Days, expected: [Double]) -> [Habit] {
+    let cluster = Repeats.clusters(of: expected)
+    return (1...max(cluster.max() ?? 0, 1)).compactMap { id in
+      habit(log, in: log.openings.filter { cluster[$0.slot] == id })
+    }
+  }
+
+  /// The habit of some openings, if they are one.
+  private static func habit(_ log: OpeningLog.Days, in openings: [(day: Int, slot: Int)]) -> Habit? {
+    let met = Set(openings.map(\.day))
+    let seen = log.seen + met.subtracting(log.seen)
+    let weekdays = weekdays(seen, met)
+    let last = seen.filter { weekdays & bit(ofDay: $0) != 0 }.sorted().suffix(mostDays)
+    let count = last.count { met.contains($0) }
+    let slots = openings.filter { weekdays & bit(ofDay: $0.day) != 0 }.map { Double($0.slot) + 0.5 }
+    guard count >= leastMet, Double(count) >= leastPart * Double(last.count) else { return nil }
+    let middle = slots.reduce(0, +) / Double(slots.count)
+    let variance = slots.reduce(0) { $0 + ($1 - middle) * ($1 - middle) } / Double(slots.count)
+    let spread = variance.squareRoot() * Use.slotMinutes
+    guard spread <= widest else { return nil }
+    let minute = Int((middle * Use.slotMinutes / 5).rounded()) * 5
+    return Habit(minuteOfDay: minute, spread: spread, weekdays: weekdays, met: count, days: last.count)
+  }
+
+  /// The days of the week that explain best on which days the app was opened.
+  private static func weekdays(_ seen: [Int], _ met: Set<Int>) -> UInt8 {
+    func counts(_ mask: UInt8) -> (met: Double, missed: Double) {
+      let days = seen.filter { mask & bit(ofDay: $0) != 0 }
+      let count = days.count { met.contains($0) }
+      return (Double(count), Double(days.count - count))
+    }
+    // The chance of what was seen where every rate is as likely before (a beta integral).
+    func evidence(_ counts: (met: Double, missed: Double)) -> Double {
+      lgamma(counts.met + 1) + lgamma(counts.missed + 1) - lgamma(counts.met + counts.missed + 2)
+    }
+    var (best, most) = (everyDay, evidence(counts(everyDay)) + doubt)
+    for choice in choices {
+      let (within, without) = (counts(choice), counts(everyDay & ~choice))
+      guard within.met * without.missed > without.met * within.missed else { continue }
+      let evidence = evidence(within) + evidence(without)
+      if evidence > most { (best, most) = (choice, evidence) }
+    }
+    return best
+  }
+}

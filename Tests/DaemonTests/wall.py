@@ -1,0 +1,48 @@
+"""A wall clock of the daemon's own, by wall.c; its boot clock is the machine's."""
+
+import pathlib
+import subprocess
+import time
+
+import pytest
+
+SECOND = 1_000_000
+DAY = 24 * 3600 * SECOND
+
+
+@pytest.fixture(scope="session")
+def library(tmp_path_factory):
+    """The built wall.c."""
+    library = tmp_path_factory.mktemp("wall") / "wall.so"
+    source = pathlib.Path(__file__).with_name("wall.c")
+    subprocess.run(["gcc", "-Wall", "-Werror", "-O", "-shared", "-fPIC", "-o", library, source], check=True)
+    return library
+
+
+class Wall:
+    """The wall clock of the daemon."""
+
+    def __init__(self, daemon, library):
+        self.file = daemon.directory / "wall"
+        self.environment = {"LD_PRELOAD": str(library), "WALL_OFFSET": str(self.file)}
+        self.set_off(0)
+
+    def set_off(self, days):
+        """Sets the clock this number of days away from the machine's."""
+        self.days = days
+        part = self.file.with_suffix(".part")
+        part.write_text(f"{round(days * DAY / SECOND)}\n")
+        part.rename(self.file)
+
+    def set_to(self, moment):
+        """Sets the clock to a moment, in seconds of Unix time."""
+        self.set_off((moment - time.time()) * SECOND / DAY)
+
+    @property
+    def now(self):
+        return int(time.time() * SECOND) + round(self.days * DAY)
+
+
+@pytest.fixture
+def wall(daemon, library):
+    return Wall(daemon, library)
