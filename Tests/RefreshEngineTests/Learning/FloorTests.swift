@@ -5,7 +5,9 @@ import Testing
 /// The plan of an app that is opened at noon and whose source has something new every few minutes, by its floor.
 @Suite struct FloorTests {
   /// Plays days of the app: refreshes by plan, an opening at noon, and the time since the last sync at each opening.
-  private static func play(floor: Double, ceiling: Double? = nil, days: Int = 28) -> (refreshes: [Double], ages: [Double]) {
+  private static func play(floor: Double, ceiling: Double? = nil, days: Int = 28) -> (
+    refreshes: [Double], ages: [Double]
+  ) {
     let device = Learnings(budget: Budget(profile: .balanced))
     var app = Learned()
     var (last, refreshes, ages) = (0.0, [Double](), [Double]())
