@@ -30,7 +30,8 @@ public struct Learnings: Hashable, Sendable {
 
   /// The part of the budget that a refresh takes: 1, or more if it runs long or moves many bytes over a metered network.
   func load(runSeconds: Double, meteredBytes: Double) -> Double {
-    max(1, runSeconds / Budget.secondsPerRefresh, meteredBytes * Double(max(sharers, 1)) / Budget.meteredBytesPerRefresh)
+    max(
+      1, runSeconds / Budget.secondsPerRefresh, meteredBytes * Double(max(sharers, 1)) / Budget.meteredBytesPerRefresh)
   }
 
   /// Puts another budget in force.

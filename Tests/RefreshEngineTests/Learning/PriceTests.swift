@@ -15,13 +15,16 @@ import Testing
       for _ in 0..<days {
         device.beginNight()
         for index in apps.indices {
-          apps[index].today = Float(wanted[index] / (Double(apps[index].factor) * device.price / device.budget.price).squareRoot())
+          apps[index].today = Float(
+            wanted[index] / (Double(apps[index].factor) * device.price / device.budget.price).squareRoot())
           var learned = Learned()
           learned.spending = apps[index]
           device.absorb(learned)
         }
         device.endNight()
-        for index in apps.indices { apps[index].passNight(most: device.budget.refreshesPerAppAndDay * Price.mostShares) }
+        for index in apps.indices {
+          apps[index].passNight(most: device.budget.refreshesPerAppAndDay * Price.mostShares)
+        }
       }
       return zip(wanted, apps).map { $0 / (Double($1.factor) * device.price / device.budget.price).squareRoot() }
     }

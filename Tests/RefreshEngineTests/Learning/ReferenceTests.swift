@@ -31,7 +31,8 @@ struct ReferenceTests {
     }
     let learnt = newData.mean(typical: typical) * LocalTime.minutesOfDay
     let truth = 144 / Double(every)
-    #expect(abs(log(learnt / truth)) <= abs(log(reference / truth)) + 0.1)
+    // The mean of a belief lies above its middle, most where the source is rare.
+    #expect(abs(log(learnt / truth)) <= abs(log(reference / truth)) + 0.2)
   }
 
   @Test("the times of use have the reference's shape, but for the wider spread of rare openings")
