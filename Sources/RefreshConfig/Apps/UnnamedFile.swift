@@ -20,10 +20,9 @@ extension Configuration {
   public func keeping(_ known: some Sequence<AppID>) -> Configuration {
     guard let file = unnamed.first else { return self }
     let present = Set(apps.map(\.id))
+    let settings = Boxed(AppConfiguration.Settings(owner: .unknown, policy: file.policy, folder: file.folder))
     let missing = known.filter { !present.contains($0) }.map { id in
-      AppConfiguration(
-        id: id, owner: .unknown, policy: file.policy, commands: [], staleCommands: [], sandbox: [], givenName: nil,
-        folder: file.folder, fileName: file.name)
+      AppConfiguration(id, AppConfiguration.Names(ofApp: nil, ofFile: file.name), settings)
     }
     var whole = self
     whole.apps = (apps + missing).sorted { $0.id < $1.id }
