@@ -48,10 +48,11 @@ final class Accounts {
   ///
   /// A container may run as a user that is missing from its `passwd(5)`.
   func user(numbered uid: UInt32) -> Owner {
-    if case .found(let known) = user("\(uid)") { return known }
+    let answer = user("\(uid)")
+    if case .found(let known) = answer { return known }
     let gid = uid == geteuid() ? getegid() : uid
     let owner = Owner(uid: uid, gid: gid, name: "\(uid)", home: "/", groups: [gid])
-    users["\(uid)"] = .found(owner)
+    if case .missing = answer { users["\(uid)"] = .found(owner) }
     return owner
   }
 

@@ -64,6 +64,11 @@ final class LoadContext {
     return owner
   }
 
+  /// Checks that the user database knows or denies the daemon's own user, to whom apps without `owner` belong.
+  func checkOwnUser() throws(Unreadable) {
+    if case .silent = accounts.user("\(reader.uid)") { throw .unanswered("the user \(reader.uid)") }
+  }
+
   /// The group with that name or number, if the daemon can run commands in it.
   func group(_ text: String) throws(Unreadable) -> UInt32 {
     let gid: UInt32

@@ -79,6 +79,7 @@ public struct Batch: Hashable, Sendable {
 
   /// This batch with what `earlier` holds and this one does not replace.
   func following(_ earlier: Batch) -> Batch {
+    let earlier = earlier.without(removed)
     var batch = self
     batch.states.merge(earlier.states) { later, _ in later }
     batch.device = device ?? earlier.device
@@ -90,6 +91,22 @@ public struct Batch: Hashable, Sendable {
     batch.removed.formUnion(earlier.removed.subtracting(states.keys))
     batch.pushes = pushes.following(earlier.pushes)
     batch.validators.merge(earlier.validators) { later, earlier in later.merging(earlier) { later, _ in later } }
+    return batch
+  }
+
+  /// This batch without what it holds of some apps, of which nothing is to be kept.
+  private func without(_ apps: Set<AppID>) -> Batch {
+    guard !apps.isEmpty else { return self }
+    var batch = self
+    for app in apps {
+      batch.states.removeValue(forKey: app)
+      batch.learned.removeValue(forKey: app)
+      batch.validators.removeValue(forKey: app)
+    }
+    batch.openings.removeAll { apps.contains($0.app) }
+    batch.records.removeAll { apps.contains($0.app) }
+    batch.waits.removeAll { apps.contains($0.app) }
+    batch.pushes.dropped.removeAll { apps.contains($0.app) }
     return batch
   }
 }

@@ -62,8 +62,8 @@ struct SavedDevice: ColumnRecord {
   /// The state; learners in the form of another release are dropped and learn anew.
   var state: DeviceState {
     var state = DeviceState(pause: pause)
-    guard let budget, budget > 0, budget.isFinite else { return state }
-    let learnings = Learnings(encoded: learned, budget: Budget(refreshesPerAppAndDay: budget))
+    guard let profile = Profile.allCases.first(where: { $0.refreshesPerAppAndDay == budget }) else { return state }
+    let learnings = Learnings(encoded: learned, budget: Budget(profile: profile))
     state.learnings = learnings ?? state.learnings
     state.day = day.map(Int.init)
     return state

@@ -185,7 +185,7 @@ def test_changes_in_the_first_moment_of_a_hang_are_taken_back(daemon, disk):
     before = [daemon.show(), daemon.call("Transfers.List")]
     changes = [
         ("Manager.Skip", {"apps": [TODO]}), ("Manager.Reset", {"apps": [TODO]}),
-        ("Transfers.Cancel", {"ids": [transfer]}), ("Transfers.Pause", {"ids": [transfer]}),
+        ("Transfers.Pause", {"ids": [transfer]}),
     ]  # fmt: skip
     disk.mark.touch()
     clients = [daemon.client.send((f"org.refreshd.{method}", fields)) for method, fields in changes]

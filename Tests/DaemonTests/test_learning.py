@@ -97,7 +97,7 @@ def test_what_is_pinned_is_taken_as_it_is_written(daemon):
     assert sum(kind["openings"]) == 1 and 12 <= noon <= 12 + 10 / 60
     assert (habits["new_data_per_day"], habits["cost"]) == (6.5, 2)
     assert habits["pinned"] == ["openings", "new_data_per_day", "cost"]
-    assert why(daemon)["planning"].get("likely_opening_min") in (None, 720)
+    assert why(daemon)["planning"].get("likely_opening_min") in (None, 12 * 60 + 15)
 
 
 def test_the_plan_outlives_the_daemon(planned):

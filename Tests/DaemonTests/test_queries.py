@@ -101,6 +101,7 @@ def test_the_status_of_the_daemon(daemon):
     status = daemon.status()
     assert before - 1e6 < status.pop("since_us") < time.time() * 1e6
     assert before - 1e6 < status["configuration"].pop("since_us") < time.time() * 1e6
+    assert ("a child process" in status.pop("unconfined", "")) == (LAUNCHER == "spawn")
     assert status == {
         "version": daemon.call("Manager.Version")["version"],
         "start": 1,

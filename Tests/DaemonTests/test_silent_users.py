@@ -32,7 +32,7 @@ def test_it_holds_the_apps_of_its_users_alone(daemon, library, kind):
     if kind == "groups":
         environment["SILENT_GROUPS_ONLY"] = "1"
     daemon.app("exit 100")
-    daemon.app({"run": ["/usr/bin/id", "-u"]}, id=MAIL, owner="nobody")
+    daemon.app({"run": ["/usr/bin/id", "-u"]}, id=MAIL, owner="nobody", directory="/")
     daemon.start(environment=environment)
     assert daemon.refresh()["outcome"] == "no_data"
     hold = daemon.show(MAIL)["holds"][0]

@@ -1,7 +1,8 @@
 """Data that is older than the app's file allows: listed first, and reported once."""
 
 from daemon import MAIL, TODO
-from test_clock import DAY, library, machine, needs_root, wall  # noqa: F401 (fixtures)
+from test_clock import machine, needs_root  # noqa: F401 (fixtures)
+from wall import DAY, library, wall  # noqa: F401 (fixtures)
 
 
 def tells(pipe):

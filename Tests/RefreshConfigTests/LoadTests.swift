@@ -46,7 +46,8 @@ import Testing
     #expect(app.id == AppID("org.example.todo"))
     #expect(app.name == "Zu tun")
     #expect(app.file == "\(scratch.path)/apps.d/todo.toml")
-    #expect(app.owner == Owner(uid: nobody.pw_uid, gid: nobody.pw_gid, name: "nobody", home: home))
+    #expect((app.owner.uid, app.owner.gid) == (nobody.pw_uid, nobody.pw_gid))
+    #expect((app.owner.name, app.owner.home) == ("nobody", home))
     var policy = Policy(
       foregroundInterval: .every(.minutes(1)), backgroundInterval: .never, onForeground: .always,
       deadline: .minutes(2), grace: .zero,

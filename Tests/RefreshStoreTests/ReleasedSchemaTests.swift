@@ -1,6 +1,6 @@
-import RefreshEngine
 import Testing
 
+@testable import RefreshEngine
 @testable import RefreshStore
 
 /// A file of every released schema loads for ever, with the values that its release wrote.
@@ -134,10 +134,11 @@ import Testing
     return state
   }()
 
-  /// The learners of one app.
+  /// The learners of one app, as releases with schema 3 to 6 kept them: without the log of openings.
   static func learned() throws -> [AppID: Learned] {
     var learned = Learned()
     learned.opened(at: LocalTime(minutes: 1_440 * 20_274 + 720.5))
+    learned.use.log = OpeningLog()
     learned.spent(duration: 1.5, cpu: 0.25, bytes: 1e6, metered: true)
     return [try app("todo"): learned]
   }
@@ -247,10 +248,11 @@ import Testing
       "SELECT group_concat(t) FROM (SELECT trigger || outcome || ifnull(cause, '-') || ifnull(stop_reason, '-') AS t FROM refresh ORDER BY id)",
       "SELECT waiting_holds || one_shot_reason || strikes_us FROM app WHERE id = 'org.example.todo'",
       "SELECT group_concat(holds) FROM (SELECT holds FROM wait ORDER BY id)",
-      "SELECT pause || pause_until_us || budget || hex(learned) || day FROM device",
+      // The bytes of the learners have a version of their own, newer than the fixture's.
+      "SELECT pause || pause_until_us || budget || day FROM device",
       "SELECT planned_us FROM app WHERE id = 'org.example.todo'",
       "SELECT group_concat(wall_us) FROM (SELECT wall_us FROM opening ORDER BY id)",
-      "SELECT hex(data) FROM learned",
+      "SELECT app FROM learned",
       "SELECT group_concat(fresh_until_us) || group_concat(running_session) FROM app",
       "SELECT group_concat(t) FROM (SELECT ifnull(running_push, '-') || pushed_us || is_terminated AS t FROM app ORDER BY id)",
       "SELECT group_concat(t) FROM (SELECT ifnull(content_id, '-') || ifnull(merged, '-') AS t FROM refresh ORDER BY id)",

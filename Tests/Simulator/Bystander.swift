@@ -219,8 +219,12 @@ public struct Bystander: Sendable {
       !run.hasBegun
     else { return }
     run.hasBegun = true
-    run.deadline = run.deadline + run.startedAt.duration(to: now)
-    run.startedAt = now
+    let wait = run.startedAt.duration(to: now)
+    run.deadline = run.deadline + wait
+    if wait >= .seconds(1) {
+      run.startedAt = now
+      apps[id]?.lastStart = now
+    }
     apps[id]?.run = run
     noteBegin(policy)
   }

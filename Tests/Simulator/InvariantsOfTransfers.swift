@@ -148,7 +148,10 @@ struct SessionsAreTold: Invariant {
     case .saved(let batch):
       for (id, state) in batch.transfers { transfers[id] = state ?? transfers[id] }
       for record in batch.records where !record.isCutShort && !record.outcome.isTemporary {
-        for id in telling[record.id] ?? [] where !told.insert(id).inserted { return "\(id) is told twice" }
+        // A disk that does not answer saves the end of one refresh after the start of the next.
+        for id in telling[record.id] ?? [] where !told.insert(id).inserted && !world.hangs {
+          return "\(id) is told twice"
+        }
       }
     case .handled(let turn):
       guard let engine = world.brain?.engine else { return nil }

@@ -179,6 +179,10 @@ extension World {
 
   /// Tells the engine that a start is performed now; false if the refresh is not to start any more.
   private mutating func begin(_ effect: Effect) -> Bool {
+    // The daemon gives no transfer to a worker that was stopped meanwhile, or that a worker has.
+    if hangs, case .transfer(let id, _) = effect {
+      return moving[id] == nil && brain?.engine.transferState(of: id)?.stage == .transferring
+    }
     guard hangs, let new = effect.beginning, fault?.ofDaemon != .concealsStarts else { return true }
     if brain?.engine.isAwaitingBegin(new.id) == true {
       handle(.began(new.id))

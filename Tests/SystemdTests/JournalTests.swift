@@ -46,7 +46,8 @@ import Testing
     let message = String(repeating: "x", count: 200_000)
     let descriptor = pipe.writing
     async let written: Void = onAnotherThread {
-      let journal = Journal(identifier: "refreshd", destination: .text(TextOutput(descriptor: descriptor), style: TextStyle()))
+      let journal = Journal(
+        identifier: "refreshd", destination: .text(TextOutput(descriptor: descriptor), style: TextStyle()))
       journal.write(Entry(message))
     }
     var text = ""

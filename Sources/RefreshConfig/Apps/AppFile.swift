@@ -29,6 +29,9 @@ struct AppFile {
     settings.policy.pins = Pins(from: &section)
     settings.refuseIdleCommand(in: &section)
     let tasks = Self.tasks(from: &section, in: load)
+    if owner == nil, !section.isWritten("owner") {
+      do throws(Unreadable) { try load.checkOwnUser() } catch { section.refuse(nil, error) }
+    }
     section.refuseUnknownKeys()
     problems = section.problems
     let ownerInForce = owner ?? load.accounts.user(numbered: load.reader.uid)

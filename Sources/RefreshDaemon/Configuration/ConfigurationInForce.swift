@@ -44,8 +44,13 @@ struct ConfigurationInForce {
     return index < apps.count && apps[index].id == id ? apps[index] : nil
   }
 
-  /// The mistakes of a newer reading that are not in the file of an app that is held here.
+  /// The mistakes of a newer reading that are not in the file of an app that is held here; all of them if they hold an app
+  /// that is not.
   func newMistakes(in newer: Configuration) -> [Problem] {
+    let breaks = newer.apps.contains { app in
+      app.policy.unusable != nil && (self[app.id].map { $0.policy.unusable == nil } ?? false)
+    }
+    if breaks { return newer.held }
     let files = Set(held.map(\.file)).union(apps.lazy.filter { $0.policy.unusable != nil }.map(\.file))
     return newer.held.filter { !files.contains($0.file) }
   }

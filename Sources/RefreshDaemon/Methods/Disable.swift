@@ -9,7 +9,9 @@ extension Daemon {
   func disable(_ call: Call<ManagerInterface.Disable.Parameters>) {
     guard let apps = apps(named: call.parameters.apps, for: call) else { return }
     flip(apps, isDisabled: true, for: call) { ManagerInterface.Disable.Reply(apps: $0) }
-    for app in apps { audience.runCalls.giveUp(app.id, .disabled) }
+    for app in apps where core.engine.state(of: app.id)?.isDisabled == true {
+      audience.runCalls.giveUp(app.id, .disabled)
+    }
   }
 
   /// Sets the user's switch of apps, and answers when it is on the disk.

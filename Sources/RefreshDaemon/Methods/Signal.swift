@@ -13,7 +13,7 @@ extension Daemon {
     switch signal {
     case .login, .logout:
       flip(signal, of: app.id, call)
-      if signal == .logout { audience.runCalls.giveUp(app.id, .loggedOut) }
+      if signal == .logout, core.engine.phase(of: app.id) == .loggedOut { audience.runCalls.giveUp(app.id, .loggedOut) }
     case .launched, .foreground, .background, .terminated:
       audience.changePhase(of: app.id) { handle(.signalled(app.id, signal)) }
       answer(call, app.id)

@@ -105,7 +105,10 @@ final class TransferRunner: DecisionFollower, SavedRoom {
   }
 
   /// Has a transfer moved by its app's worker.
+  ///
+  /// A start that was stopped while the disk did not answer is void, and so is the second of two.
   func start(_ id: TransferID, of app: AppConfiguration?) {
+    guard core.engine.transferState(of: id)?.stage == .transferring, !workers.hasOne(for: id) else { return }
     guard let app, var transfer = known[id] else { return report(id, .lost(hasProgressed: false)) }
     transfer.progress.attempts += 1
     transfer.bytesBefore = transfer.bytes

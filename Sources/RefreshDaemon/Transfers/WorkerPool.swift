@@ -45,6 +45,9 @@ final class WorkerPool {
 
   private func holder(of id: TransferID) -> Worker? { workers.values.first { $0.given.contains(id) } }
 
+  /// Whether a worker has a transfer.
+  func hasOne(for id: TransferID) -> Bool { holder(of: id) != nil }
+
   // MARK: - Orders
 
   /// Gives the app's worker an order, and starts one if there is none; false if none can be started.

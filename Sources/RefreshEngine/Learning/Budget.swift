@@ -13,15 +13,9 @@ public struct Budget: Hashable, Sendable {
   /// Bytes over metered connections in a day, all apps together.
   public var meteredBytesPerDay: Double { refreshesPerAppAndDay * Self.meteredBytesPerRefresh }
 
-  /// Makes a budget.
-  public init(refreshesPerAppAndDay: Double) {
-    self.refreshesPerAppAndDay = refreshesPerAppAndDay
-    price = 300 / (refreshesPerAppAndDay * refreshesPerAppAndDay)
-  }
-
   /// The budget of a profile: 12, 5 or 2 refreshes an app and day.
   public init(profile: Profile) {
-    self.init(refreshesPerAppAndDay: profile.refreshesPerAppAndDay)
+    refreshesPerAppAndDay = profile.refreshesPerAppAndDay
     price = profile.price
   }
 }

@@ -86,7 +86,7 @@ struct Explanations {
     typical = (0..<Use.slots).map { (0.75 * Double(pool[$0 / 3]) + 0.25 / Double(Use.halfHours)) / 3 }
   }
 
-  /// What each way to weigh past days expects of a day, of the days before it.
+  /// Each way to weigh past days expects something of a day, from the days before it.
   private func seen(before day: Int) -> [Seen] { Kind.allCases.map { seen(before: day, $0) } }
 
   private func seen(before day: Int, _ kind: Kind) -> Seen {

@@ -28,6 +28,8 @@ struct Future: Hashable, Sendable {
   mutating func improve(_ horizon: Horizon, charge: Double, floor: Double, ceiling: Double?, passes: Int) {
     var horizon = horizon
     let count = Horizon.slotsOfDay
+    // A wait may not leave the horizon of three days.
+    let floor = min(floor, WaitSearch.longest)
     let longest = max(floor, min(ceiling ?? WaitSearch.longest, WaitSearch.longest))
     var rise = Double(self.rise)
     var old = minutes

@@ -18,14 +18,14 @@ struct Horizon {
   private let blocks: SIMD8<Double>
   /// Updates a minute, the mean of the day.
   let rate: Double
-  /// What a whole slot does to a wait (``Step``), so that a search takes no exponentials.
+  /// The effect of a whole slot on a wait (``Step``), so that a search takes no exponentials.
   let steps: [Step]
   /// Cost to come of being fresh at the edge of each slot, in minutes of age.
   var future: [Double]
   /// No cost to come is lower.
   var lowest: Double
 
-  /// What passing some time does to a wait.
+  /// The effect of passing some time on a wait.
   struct Step {
     /// The chance that nobody opens the app meanwhile.
     var unopened: Double
@@ -63,7 +63,7 @@ struct Horizon {
   /// The slot of a minute; the last one for all that is later.
   static func slot(at minute: Double) -> Int { min(max(Int(minute / minutes), 0), slots - 1) }
 
-  /// What passing a part of a slot does, from `minute` on.
+  /// The effect of passing a part of a slot, from `minute` on.
   func step(from minute: Double, minutes: Double) -> Step {
     let slot = Self.slot(at: minute)
     let block = slot % Self.slotsOfDay / (Self.slotsOfDay / 8)

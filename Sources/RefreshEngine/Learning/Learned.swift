@@ -87,7 +87,7 @@ public struct Learned: Hashable, Sendable {
       wait: wait, worth: horizon.worth(of: best.cost, at: start), price: charge, openingsExpected: openings,
       ageSpared: best.age,
       likelyOpening: expected.likelyOpening(after: start + best.wait)?.minuteOfDay,
-      isDormant: isDormant, isForced: ceiling.map { wait >= $0 && wait > notBefore } ?? false)
+      isDormant: isDormant, isForced: ceiling.map { wait >= $0 } ?? false)
   }
 
   /// How often a day the source has something new, as learnt or pinned.

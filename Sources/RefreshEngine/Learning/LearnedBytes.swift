@@ -75,6 +75,10 @@ extension Learned {
     let weights = bits.map { Float16(bitPattern: $0) }
     // Not a number is not within.
     guard weights.allSatisfy({ (0...1.01).contains($0) }) else { return nil }
+    // Each group sums to one; before the first day has ended, all are zero.
+    let groups = [weights.prefix(Explanations.count), weights.suffix(Repeats.strengths.count)]
+    let empty = groups.count { group in group.allSatisfy { $0 == 0 } }
+    guard empty == 0 || empty == groups.count else { return nil }
     return (log, Numbers(weights))
   }
 }

@@ -31,7 +31,9 @@ extension Engine {
     let cpu = record.tasks.reduce(0) { $0 + $1.cpu.inSeconds }
     let bytes = record.bytes.map(Double.init)
     let isMetered = conditions.network.value?.metered.isMetered ?? false
-    let isCharged = record.trigger.isDeferrable && record.trigger != .retry && isPlanned(app)
+    // In the foreground the interval decides, and no price.
+    let isCharged =
+      app.phase == .background && record.trigger.isDeferrable && record.trigger != .retry && isPlanned(app)
     apps.learn(of: id) { learned in
       learned.spent(duration: seconds, cpu: cpu, bytes: bytes, metered: isMetered)
       // The price did not choose a refresh that the ceiling forced, or that a failure asked for: it is not charged.

@@ -13,7 +13,7 @@ public struct Learnings: Hashable, Sendable {
   /// The cost of the typical refresh, as ``Cost`` counts it: geometric means over the apps; 0 for not known.
   var typicalCost = SIMD3<Float>(0, 0, 0)
   /// How many times the price of the profile counts: 1, and more while the apps together take more than the budget.
-  var pressure: Float = 1
+  var scarcity: Float = 1
   /// How many apps share the budget.
   var sharers: UInt32 = 0
 
@@ -23,7 +23,7 @@ public struct Learnings: Hashable, Sendable {
   /// Minutes of age that a refresh of cost 1 must spare.
   ///
   /// Within the budget it follows from the profile alone: what other apps do, or did, changes it in no way.
-  public var price: Double { budget.price * Double(pressure) * saverFactor }
+  public var price: Double { budget.price * Double(scarcity) * saverFactor }
 
   /// Knows nothing yet.
   public init(budget: Budget) { self.budget = budget }
@@ -51,13 +51,13 @@ public struct Learnings: Hashable, Sendable {
   /// Ends a night: its means are in force, and the price rises or falls as the apps together took more than the budget or
   /// less.
   public mutating func endNight() {
-    pressure = Price.step(pressure, over: night.taken.sum / max(night.taken.shares, 1e-9))
+    scarcity = Price.step(scarcity, over: night.taken.sum / max(night.taken.shares, 1e-9))
     night.conclude(&self)
     night = Night()
   }
 }
 
-/// What the apps took of the budget: those that were refreshed of late.
+/// The part of the budget that the apps took; only apps that were refreshed of late count.
 struct Taken: Hashable, Sendable {
   var apps: UInt32 = 0
   /// Refreshes a day, all together; those of an app count up to ``Price/countedShares``.

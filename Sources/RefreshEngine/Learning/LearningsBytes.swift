@@ -6,7 +6,7 @@ extension Learnings {
   public var encoded: [UInt8] {
     var writer = ByteWriter()
     writer.append(Self.version)
-    writer.append(pressure)
+    writer.append(scarcity)
     writer.append(sharers)
     writer.append(typicalRate)
     writer.append(pool)
@@ -19,14 +19,14 @@ extension Learnings {
     self.init(budget: budget)
     var reader = ByteReader(encoded)
     guard let version = reader.integer(UInt8.self), (1...Self.version).contains(version) else { return nil }
-    // Version 1 had a price that was steered, and what was spent, in place of the pressure.
+    // Version 1 had a price that was steered, and what was spent, in place of the scarcity.
     let isFirst = version == 1
     if isFirst {
       guard reader.integer(UInt32.self) != nil, reader.double(in: 0...1e9) != nil else { return nil }
     } else {
-      guard let pressure = reader.float(in: 1...Price.mostFactor), let sharers = reader.integer(UInt32.self)
+      guard let scarcity = reader.float(in: 1...Price.mostFactor), let sharers = reader.integer(UInt32.self)
       else { return nil }
-      (self.pressure, self.sharers) = (pressure, sharers)
+      (self.scarcity, self.sharers) = (scarcity, sharers)
     }
     guard let rate = reader.double(in: 1e-9...1e3), let pool = reader.floats(pool.count, in: 0...1),
       let typical = reader.floats(3, in: 0...1e12)

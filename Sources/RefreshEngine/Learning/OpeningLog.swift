@@ -19,7 +19,7 @@ struct OpeningLog: Hashable, Sendable {
   /// Nothing was seen.
   init() {}
 
-  /// What was stored; nil if it cannot be.
+  /// The log that was stored; nil if the bytes cannot be one.
   init?(bytes: [UInt8], day: Int32?) {
     let last = Self.dayEnd + UInt8(Self.longestGap)
     guard bytes.count <= Self.room, bytes.allSatisfy({ $0 <= last }), day != nil || bytes.isEmpty else { return nil }

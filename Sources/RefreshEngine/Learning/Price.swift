@@ -17,7 +17,7 @@ enum Price {
   }
 }
 
-/// What the background refreshes of an app took of the budget, and what it pays for that.
+/// The background refreshes of an app took a part of the budget, and the app pays for that.
 struct Spending: Hashable, Sendable {
   /// Refreshes since the last night; a long one, or one of many metered bytes, counts as several.
   var today: Float = 0

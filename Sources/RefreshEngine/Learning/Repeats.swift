@@ -2,9 +2,9 @@ import CMath
 
 /// Whether an opening makes another one on the same day less likely: a habit is met once, a pastime again and again.
 ///
-/// Three ways are weighed by how well each foretold the openings of every day so far. With r expected in a slot, R in the
-/// habit before it and k openings there already, a way of strength θ expects r (1 − θk) / (1 − θR). θ = 0 is chance
-/// (Poisson), θ = 1 a habit that is met once at most (binomial).
+/// Three ways are weighed by how well each foretold the openings of every day so far. With r expected in a slot, R in
+/// the habit before it and k openings there already, a way of strength θ expects r (1 − θk) / (1 − θR). The strength
+/// θ = 0 is chance (Poisson), and θ = 1 a habit that is met once at most (binomial).
 struct Repeats {
   /// The strengths.
   ///

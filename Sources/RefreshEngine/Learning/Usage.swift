@@ -37,7 +37,7 @@ public struct Usage: Hashable, Sendable {
     habits = []
   }
 
-  /// What was learnt, for the week that begins with a day.
+  /// The use that was learnt, for the week that begins with a day.
   init(_ use: Use, today: Int, pool: [Float]) {
     let explained = use.explained((0..<7).map { today + LocalTime.weekday(ofDay: $0 - today) }, pool: pool)
     days = explained.map(\.openings)

@@ -71,7 +71,7 @@ struct Use: Hashable, Sendable {
   /// Weighs the explanations by how well each foretold a day that ends.
   private mutating func learnWeights(of day: Int, _ pool: [Float]) {
     let opened = log.days.slots(onDay: day)
-    // What came on the day itself was not known before it.
+    // The openings of the day itself were not known before it.
     var before = self
     for slot in opened { before.openings[place(slot, onDay: day)] -= 1 }
     let explanations = Explanations(log, coarse: before.coarse(pool: pool), pool: pool)
@@ -97,7 +97,7 @@ struct Use: Hashable, Sendable {
     Repeats(weights: isNew ? Repeats.before : weights.suffix(Repeats.strengths.count).map(Double.init))
   }
 
-  /// What is expected of some days, of what was seen before them; openings of those days themselves count as met.
+  /// The openings expected on some days, from the days before them; openings of those days themselves count as met.
   func expected(_ range: Range<Int>, pool: [Float]) -> [ExpectedDay] {
     let explanations = Explanations(log, coarse: coarse(pool: pool), pool: pool)
     let (mixture, repeats) = (mixture, repeats)

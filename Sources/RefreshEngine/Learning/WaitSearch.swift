@@ -46,7 +46,7 @@ struct WaitSearch {
     var waiting = Waited(unchanged: unchanged, age: age - (1 - unchanged) / horizon.rate)
     func cost(_ waited: Waited, _ future: Double) -> Double { waited.opened + waited.unopened * (charge + future) }
     func advance(_ waited: inout Waited, to end: Double) {
-      while waited.wait < end {
+      while waited.wait < end, start + waited.wait < Double(Horizon.slots) * Horizon.minutes {
         let minute = start + waited.wait
         let edge = Double(Horizon.slot(at: minute) + 1) * Horizon.minutes - start
         let minutes = min(end, edge) - waited.wait

@@ -11,9 +11,6 @@ extension Engine {
     if refreshing.isStuck { giveUpSlot(refreshing) }
   }
 
-  /// A start that was saved within this time is not saved again with the moment at which it was performed.
-  private static let shortWait = Duration.seconds(1)
-
   /// Begins a refresh whose start is performed now, unless a hold has come up while the start was being saved.
   mutating func begin(_ refresh: RefreshID, _ turn: inout Turn) {
     guard let id = running[refresh], let app = apps[id], var refreshing = app.refreshing,
@@ -22,11 +19,11 @@ extension Engine {
     touch(id, &turn)
     let holds = holds(on: app, id, for: refreshing.started.trigger, at: turn.now)
     guard holds.isEmpty else { return stop(id, .constraintLost, &turn) }
-    let wait = refreshing.started.at.duration(to: turn.now)
+    let saved = refreshing.started
     refreshing.begin(at: turn.now)
     apps[id]?.refreshing = refreshing
     // A start that waited for the disk is saved again: the age of the data and the next refresh count from the real one.
-    guard wait >= Self.shortWait else { return }
+    guard refreshing.started != saved else { return }
     apps[id]?.state.lastStart = turn.now
     turn.decision.changed.insert(id)
   }

@@ -38,7 +38,7 @@ struct Refreshing: Hashable, Sendable {
     case ended(TaskRecord)
   }
 
-  /// The start, as it was saved; its instant is that of ``begin(at:)`` once it is performed.
+  /// The start, as it was saved; its instant is that of ``begin(at:)`` if it waited for the disk.
   private(set) var started: Started
   /// When it is asked to end.
   private(set) var deadline: Deadline
@@ -94,11 +94,14 @@ struct Refreshing: Hashable, Sendable {
     }
   }
 
+  /// A start that was saved within this time counts from the decision, so that it need not be saved again.
+  private static let shortWait = Duration.seconds(1)
+
   /// Begins: its start is performed now, and it has its whole deadline from now on.
   mutating func begin(at now: Instant) {
     guard stage == .started else { return }
     deadline.restart(at: now)
-    started.at = now
+    if started.at.duration(to: now) >= Self.shortWait { started.at = now }
     stage = deadline.isWarned ? .running : .warned
     for task in tasks.indices { if case .running = progress[task] { progress[task] = .running(since: now) } }
   }

@@ -31,6 +31,11 @@ extension App {
   func slack(limits: Limits, spread: Spread, of id: AppID) -> Duration {
     guard phase == .background, state.lastStart != nil else { return .zero }
     guard let spacing = spacing(in: .background, limits: limits) else { return .zero }
+    // A plan chose a moment before the user comes: it does not wait for company until after that.
+    if let planned = plannedInForce, let lastStart = state.lastStart, planned > lastStart + spacing {
+      let part = planWindow.part(of: 8)
+      return part + spread.offset(of: id, within: part)
+    }
     let half = max(min(Self.longestWindow, spacing.part(of: Self.windowPart)), planWindow).part(of: 2)
     return half + spread.offset(of: id, within: half)
   }

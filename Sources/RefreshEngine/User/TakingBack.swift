@@ -4,6 +4,8 @@
 public indirect enum Before: Hashable, Sendable {
   /// An app's state before a skip.
   case skip(AppID, until: Instant?, request: Request?)
+  /// A request that the change dropped.
+  case request(AppID, Request?)
   /// The learners of an app, and the plan made from them.
   case learned(AppID, Learned?, planned: Instant?)
   /// An app that was erased.
@@ -19,8 +21,10 @@ extension Engine {
   private func undo(of event: Event) -> [Event] {
     switch event {
     case .disabled(let id, _):
-      // Disabling an app also drops its scheduled refresh.
-      state(of: id).map { [.disabled(id, $0.isDisabled), .scheduled(id, $0.oneShot)] } ?? []
+      // Disabling an app also drops its scheduled refresh and what it was asked for.
+      state(of: id).map {
+        [.disabled(id, $0.isDisabled), .scheduled(id, $0.oneShot), .restored(.request(id, $0.request))]
+      } ?? []
     case .scheduled(let id, _): state(of: id).map { [.scheduled(id, $0.oneShot)] } ?? []
     case .overridden(let id, _): state(of: id).map { [.overridden(id, $0.overrides)] } ?? []
     case .skipped(let id):
@@ -28,7 +32,10 @@ extension Engine {
     case .forgotten(let id): [.restored(.learned(id, learned(of: id), planned: state(of: id)?.planned))]
     case .erased(let id): state(of: id).map { [.restored(.app(id, $0, learned(of: id)))] } ?? []
     case .signalled(let id, .login), .signalled(let id, .logout):
-      [.signalled(id, phase(of: id) == .loggedOut ? .logout : .login)]
+      [
+        .signalled(id, phase(of: id) == .loggedOut ? .logout : .login),
+        .restored(.request(id, state(of: id)?.request)),
+      ]
     case .paused: [.paused(device.pause)]
     case .transferPaused(let id, _), .transferCancelled(let id), .transferPrioritized(let id, _), .roomFound(let id):
       transferState(of: id).map { [.restored(.transfer(id, $0))] } ?? []
@@ -40,9 +47,15 @@ extension Engine {
   mutating func restore(_ before: Before, _ turn: inout Turn) {
     switch before {
     case .skip(let id, let until, let request):
-      guard let app = apps[id], app.policy != nil, app.refreshing == nil else { return }
+      // A refresh that has started since has cleared the skip.
+      guard let app = apps[id], app.policy != nil, app.state.skippedUntil != nil else { return }
       apps[id]?.state.skippedUntil = until
       if app.state.request == nil { apps[id]?.state.request = request }
+      change(id, &turn)
+    case .request(let id, let request):
+      guard let app = apps[id], app.policy != nil, app.refreshing == nil, app.state.request == nil, request != nil
+      else { return }
+      apps[id]?.state.request = request
       change(id, &turn)
     case .learned(let id, let learned, let planned):
       restore(learned, of: id, &turn)
@@ -75,9 +88,23 @@ extension Engine {
     guard var state = transfers[id], state.endedAt == nil else { return }
     state.policy.priority = before.policy.priority
     switch (before.isGiven, state.isGiven) {
-    case (true, true): if case .stopping = state.stage { state.stage = before.stage }
+    case (true, true):
+      // The engine's own stops stand.
+      switch state.stage {
+      case .stopping(.paused), .stopping(.cancelled): state.stage = before.stage
+      case .stopping(.user) where before.stage == .stopping(.paused): state.stage = before.stage
+      case .transferring where before.stage == .stopping(.paused):
+        set(state, of: id, &turn)
+        return pause(id, true, &turn)
+      default: break
+      }
     case (false, false): (state.stage, state.failures) = (before.stage, before.failures)
-    case (true, false): state.stage = .waiting(from: turn.now)
+    case (true, false):
+      if before.stage == .stopping(.paused) {
+        state.stage = .paused
+      } else if state.stage == .paused {
+        state.stage = .waiting(from: turn.now)
+      }
     case (false, true):
       if case .stopping(.cancelled) = state.stage {
         (state.stage, state.failures) = (before.stage, before.failures)

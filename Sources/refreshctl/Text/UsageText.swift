@@ -62,7 +62,7 @@ extension Screen {
     return ([first] + words.suffix(1)).filter { !$0.isEmpty }.joined(separator: " and ")
   }
 
-  /// What is assumed of a day, the mean of a week.
+  /// The openings that are assumed of a day, the mean of a week.
   private func assumed(_ kinds: [Wire.KindOfDay]) -> [Double] {
     var mean: [Double] = []
     for kind in kinds {

@@ -30,9 +30,15 @@ extension Screen {
   /// The habit that explains the next refresh, if its plan made the moment and no floor, ceiling or server did.
   private func habit(_ why: Wire.Explanation) -> Wire.Habit? {
     guard why.trigger == .interval, why.phase == .background, let planning = why.planning, !planning.isDormant,
-      !isServers(why), planning.plannedMicroseconds > why.floorMicroseconds ?? .min
+      !isServers(why), planning.plannedMicroseconds > why.floorMicroseconds ?? .min, !isAtCeiling(planning),
+      why.window.map({ $0.earliestMicroseconds <= planning.plannedMicroseconds }) ?? false
     else { return nil }
     return planning.habit
+  }
+
+  /// Whether the age limit made the moment; a plan is off by less than a second.
+  private func isAtCeiling(_ planning: Wire.Planning) -> Bool {
+    planning.plannedMicroseconds + 1_000_000 >= planning.ceilingMicroseconds
   }
 
   /// Whether the next refresh waits for what a server has said.
@@ -58,6 +64,7 @@ extension Screen {
       return why.interval.map { ", the first moment that its \(why.phase.hyphenated) interval of \($0.inForce) allows" }
         ?? ""
     }
+    if isAtCeiling(planning) { return ", when its data reaches the age limit" }
     guard let minute = planning.likelyOpeningMinutes else { return ", when the daemon expects the most benefit" }
     return ", when the daemon expects the most benefit: it is usually opened around \(time(minute))"
   }

@@ -44,9 +44,11 @@ extension Screen {
   private func plan(_ planning: Wire.Planning) -> String {
     let (worth, price) = (Decimal.text(planning.worth), Decimal.text(planning.price))
     let expected = Decimal.text(planning.openingsExpected)
+    let factor = planning.price / max(planning.machinePrice * planning.cost, 1e-9)
+    let share = factor > 1.01 ? " × \(Decimal.text(factor)) for what it took of late" : ""
     return "refresh \(clock(planning.plannedMicroseconds)), \(expected) openings expected before it; a refresh now "
       + "would save \(worth) min of age, and is worth it from \(price) min (price \(Decimal.text(planning.machinePrice)) × cost "
-      + "\(Decimal.text(planning.cost)))"
+      + "\(Decimal.text(planning.cost))\(share))"
   }
 
   private func learnt(_ planning: Wire.Planning) -> String {

@@ -55,6 +55,17 @@ import Testing
     for (before, after) in zip(refreshes, refreshes.dropFirst()) { #expect(after - before >= floor) }
   }
 
+  @Test(arguments: [48, 72, 168, 24.0 * 365 * 10])
+  func `An interval beyond the plan's horizon has a plan all the same`(hours: Double) {
+    var app = Learned()
+    let device = Learnings(budget: Budget(profile: .balanced))
+    app.passNights(upTo: 3, floor: hours * 60, ceiling: nil, device)
+    let plan = app.plan(
+      at: LocalTime(minutes: 3 * LocalTime.minutesOfDay + 1_430), age: 0, notBefore: hours * 60, ceiling: nil, device,
+      Pins())
+    #expect(plan.wait >= min(hours * 60, 36 * 60))
+  }
+
   @Test func `A ceiling that a person set is kept, and the refresh before noon all the same`() {
     let (refreshes, ages) = Self.play(floor: 60, ceiling: 360)
     let mean = ages.dropFirst(14).reduce(0, +) / Double(ages.count - 14)

@@ -9,7 +9,7 @@ struct LearnedTests {
 
   /// An app after `days` days in which it was opened at these minutes and every sync found something, or nothing.
   static func app(openedAt minutes: [Double], days: Int = 28, findsNew: Bool = true) -> (Learned, Learnings) {
-    var device = Learnings(budget: Budget(refreshesPerAppAndDay: 5))
+    var device = Learnings(budget: Budget(profile: .balanced))
     var app = Learned()
     var last = 0.0
     for today in 0..<days {
@@ -96,7 +96,7 @@ struct LearnedTests {
 
   @Test("a refresh that takes longer than the typical one is dearer, and a metered one more so")
   func cost() {
-    var (device, apps) = (Learnings(budget: Budget(refreshesPerAppAndDay: 5)), [Learned(), Learned(), Learned()])
+    var (device, apps) = (Learnings(budget: Budget(profile: .balanced)), [Learned(), Learned(), Learned()])
     for _ in 0..<20 {
       apps[0].spent(duration: 1, cpu: 0.1, bytes: 1e5, metered: false)
       apps[1].spent(duration: 20, cpu: 5, bytes: 1e5, metered: false)

@@ -2,7 +2,7 @@ import Testing
 
 @testable import RefreshEngine
 
-/// Which habit explains a refresh, and which days of the week are shown as one.
+/// A habit explains a refresh, and days of the week that are alike are shown as one.
 @Suite("Named habits")
 struct NamedHabitTests {
   static let weekdays: UInt8 = 0x1F
@@ -13,7 +13,7 @@ struct NamedHabitTests {
   }
 
   static func usage(_ habits: [Habit]) -> Usage {
-    var usage = Learned().usage(Learnings(budget: Budget(refreshesPerAppAndDay: 5)), Pins())
+    var usage = Learned().usage(Learnings(budget: Budget(profile: .balanced)), Pins())
     usage.habits = habits
     return usage
   }
@@ -45,7 +45,7 @@ struct NamedHabitTests {
 
   @Test("an app that nobody has opened has seen nothing, and all days of its week are alike")
   func nothing() {
-    let device = Learnings(budget: Budget(refreshesPerAppAndDay: 5))
+    let device = Learnings(budget: Budget(profile: .balanced))
     var app = Learned()
     for day in 1...14 { app.passNights(upTo: day, device) }
     let kinds = app.usage(device, Pins()).kindsOfDay
@@ -55,7 +55,7 @@ struct NamedHabitTests {
 
   @Test("an app that is opened each day has seen most of what is expected of it")
   func seen() {
-    let device = Learnings(budget: Budget(refreshesPerAppAndDay: 5))
+    let device = Learnings(budget: Budget(profile: .balanced))
     var app = Learned()
     for day in 0..<28 {
       app.passNights(upTo: day, device)
@@ -72,7 +72,7 @@ struct NamedHabitTests {
 
   @Test("weekends that are used otherwise are shown apart")
   func kinds() {
-    let device = Learnings(budget: Budget(refreshesPerAppAndDay: 5))
+    let device = Learnings(budget: Budget(profile: .balanced))
     var app = Learned()
     for day in 0..<56 {
       app.passNights(upTo: day, device)

@@ -2,7 +2,7 @@ import Testing
 
 @testable import RefreshEngine
 
-/// What a refresh must spare: the profile says it, and it is more only while too much is taken.
+/// The profile says what a refresh must spare, and it is more only while too much is taken.
 @Suite struct PriceTests {
   /// Nights of apps that would take some refreshes a day at the price, and take fewer the more they pay.
   struct Machine {

@@ -8,7 +8,7 @@ import Testing
   /// Minutes by which a user is early or late, as if drawn with a deviation of ten.
   private static let late = [-16.0, 4, -3, 9, 0, -10, 16, -6, 6, -1, 12, -12, 2]
 
-  /// What is learnt of an app that is opened at some minutes of each day, each some minutes early or late.
+  /// The use learnt of an app that is opened at some minutes of each day, each some minutes early or late.
   static func use(
     _ days: Range<Int>, after past: Use = Use(), scatter: Double = 1, _ minutes: (Int) -> [Double]
   ) -> Use {
