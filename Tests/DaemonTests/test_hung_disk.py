@@ -180,12 +180,12 @@ def test_changes_in_the_first_moment_of_a_hang_are_taken_back(daemon, disk):
     daemon.call("Manager.Set", apps=[TODO], background_interval="4h")
     (transfer,) = daemon.call(
         "Transfers.Enqueue", app=TODO,
-        transfers=[{"url": "http://127.0.0.1:9/file", "path": str(daemon.directory / "file"), "network": "unmetered"}],
+        transfers=[{"url": "http://127.0.0.1:9/file", "path": str(daemon.directory / "file"), "network": "wifi"}],
     )["ids"]  # fmt: skip
     before = [daemon.show(), daemon.call("Transfers.List")]
     changes = [
         ("Manager.Skip", {"apps": [TODO]}), ("Manager.Reset", {"apps": [TODO]}),
-        ("Transfers.Pause", {"ids": [transfer]}),
+        ("Transfers.Cancel", {"ids": [transfer]}), ("Transfers.Pause", {"ids": [transfer]}),
     ]  # fmt: skip
     disk.mark.touch()
     clients = [daemon.client.send((f"org.refreshd.{method}", fields)) for method, fields in changes]

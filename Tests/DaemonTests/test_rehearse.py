@@ -23,7 +23,7 @@ def past(daemon, wall):
     wall.environment["TZ"] = "UTC"
     daemon.start(environment=wall.environment)
     for day in range(DAYS):
-        for hour in (2, 6, 10, 12, 14, 18, 22):
+        for hour in (1, 5, 9, 12, 13, 17, 21):
             wall.set_to(MONDAY + day * DAY // SECOND + hour * 3600)
             if hour == 12:
                 daemon.tell("foreground")

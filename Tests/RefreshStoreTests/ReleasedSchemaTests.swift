@@ -252,7 +252,7 @@ import Testing
       "SELECT pause || pause_until_us || budget || day FROM device",
       "SELECT planned_us FROM app WHERE id = 'org.example.todo'",
       "SELECT group_concat(wall_us) FROM (SELECT wall_us FROM opening ORDER BY id)",
-      "SELECT app FROM learned",
+      "SELECT count(*) FROM learned",
       "SELECT group_concat(fresh_until_us) || group_concat(running_session) FROM app",
       "SELECT group_concat(t) FROM (SELECT ifnull(running_push, '-') || pushed_us || is_terminated AS t FROM app ORDER BY id)",
       "SELECT group_concat(t) FROM (SELECT ifnull(content_id, '-') || ifnull(merged, '-') AS t FROM refresh ORDER BY id)",
