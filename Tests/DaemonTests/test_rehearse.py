@@ -17,15 +17,15 @@ DAYS = 21
 
 @pytest.fixture
 def past(daemon, wall):
-    """An app that was opened at noon each day and refreshed every four hours, each time with new data."""
+    """An app that was opened at half past eleven each day and refreshed every four hours, each time with new data."""
     daemon.app("exit 0", background_interval="4h")
     wall.set_to(MONDAY)
     wall.environment["TZ"] = "UTC"
     daemon.start(environment=wall.environment)
     for day in range(DAYS):
-        for hour in (1, 5, 9, 12, 13, 17, 21):
-            wall.set_to(MONDAY + day * DAY // SECOND + hour * 3600)
-            if hour == 12:
+        for hour in (1, 5, 9, 11.5, 13, 17, 21):
+            wall.set_to(MONDAY + day * DAY // SECOND + int(hour * 3600))
+            if hour == 11.5:
                 daemon.tell("foreground")
                 daemon.tell("background")
             else:
@@ -42,7 +42,7 @@ def rehearse(daemon, wall, *arguments):
     return {line["name"]: line for line in json.loads(answer.stdout)}
 
 
-def test_a_plan_would_have_met_noon_with_fresher_data_and_fewer_refreshes(past, wall, tmp_path):
+def test_a_plan_would_have_met_the_user_with_fresher_data_and_fewer_refreshes(past, wall, tmp_path):
     other = tmp_path / "other"
     (other / "apps.d").mkdir(parents=True)
     text = past.file().read_text().replace("adaptive = false", "adaptive = true")
