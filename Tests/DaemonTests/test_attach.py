@@ -421,6 +421,7 @@ def test_a_stopping_daemon_cancels_what_an_app_performs(daemon):
     assert daemon.wait() == 0
     daemon.start()
     daemon.wait_for_output("finished: no data")
+    daemon.settle()
     assert [refresh["trigger"] for refresh in daemon.history()] == ["retry", "manual"]
 
 
@@ -449,6 +450,7 @@ def test_what_an_app_performed_for_a_daemon_that_was_killed_is_run_again(daemon)
     daemon.kill()
     daemon.start()
     daemon.wait_for_output("finished: no data")
+    daemon.settle()
     assert [(refresh["trigger"], refresh["outcome"]) for refresh in daemon.history()] == [
         ("retry", "no_data"),
         ("manual", "failed"),

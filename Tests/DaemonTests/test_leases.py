@@ -93,6 +93,7 @@ def test_a_leased_entry_refreshes_stale_data_once(daemon):
     daemon.lease("foreground")
     assert events.line() == "foreground"
     daemon.wait_for_output("finished")
+    daemon.settle()
     assert [refresh["trigger"] for refresh in daemon.history()] == ["foreground"]
 
 

@@ -82,6 +82,7 @@ def test_the_end_of_the_connection_stops_nothing(daemon):
     stream.close()
     go.let_go()
     daemon.wait_for_output("finished")
+    daemon.settle()
     assert [refresh["outcome"] for refresh in daemon.history()] == ["new_data"]
 
 

@@ -110,6 +110,7 @@ def test_entering_the_foreground(daemon, on_foreground, before, trigger):
     if trigger:
         go.let_go()
         daemon.wait_for_output("finished" if before != "exit 1" else "failed", times=2 if before else 1)
+        daemon.settle()
     assert [refresh["trigger"] for refresh in daemon.history()] == [trigger] * bool(trigger) + ["manual"] * bool(before)
     app = daemon.show()
     assert app["verdict"] == "not_due"
@@ -129,6 +130,7 @@ def test_a_switch_stops_no_refresh(daemon):
         assert daemon.show()["verdict"] == "refreshing"
     go.let_go()
     daemon.wait_for_output("finished: new data")
+    daemon.settle()
     assert [refresh["outcome"] for refresh in daemon.history()] == ["new_data"]
 
 
