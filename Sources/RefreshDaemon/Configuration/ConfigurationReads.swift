@@ -9,18 +9,14 @@ final class ConfigurationReads {
   /// The most reads that are given up at a time, because each keeps a thread; no other begins then.
   private static let mostUnanswered = 2
 
-  private unowned let core: DaemonCore
   private let files: any ConfigurationFiles
-  private var waiting: [Int: (until: Instant, giveUp: () -> Void)] = [:]
-  private var last = 0
-  private var unanswered = 0
-  private var timer: (any WakeTimer)?
+  private let reads: BoundedReads
 
-  init(_ core: DaemonCore, _ files: any ConfigurationFiles) { (self.core, self.files) = (core, files) }
-
-  func open() throws(SystemdError) {
-    timer = try core.scheduler.timer { [unowned self] in giveUpOverdue() }
+  init(_ core: DaemonCore, _ files: any ConfigurationFiles) {
+    (self.files, reads) = (files, BoundedReads(core, patience: Self.patience))
   }
+
+  func open() throws(SystemdError) { try reads.open() }
 
   /// Reads the configuration as ``ConfigurationFiles/read(then:)`` does, or answers that the disk is silent.
   func read(then answer: @escaping (Result<Configuration, ConfigurationError>) -> Void) {
@@ -43,37 +39,10 @@ final class ConfigurationReads {
     _ begin: (@escaping (Answer) -> Void) -> Void, _ giveUp: @escaping () -> Void,
     then answer: @escaping (Answer) -> Void
   ) {
-    guard unanswered < Self.mostUnanswered else { return giveUp() }
-    last += 1
-    let number = last
-    waiting[number] = (core.now + Self.patience, giveUp)
-    begin { [unowned self] result in
-      guard waiting.removeValue(forKey: number) != nil else {
-        unanswered -= 1
-        return
-      }
-      arm()
-      answer(result)
-    }
-    arm()
-  }
-
-  private func giveUpOverdue() {
-    let now = core.now
-    for (number, read) in waiting.sorted(by: { $0.key < $1.key }) where read.until <= now {
-      waiting[number] = nil
-      unanswered += 1
+    guard reads.unanswered < Self.mostUnanswered else { return giveUp() }
+    reads.read(begin, then: answer) { [files] in
       files.giveUp()
-      read.giveUp()
+      giveUp()
     }
-    arm()
-  }
-
-  private func arm() {
-    guard let next = waiting.values.map(\.until).min() else {
-      timer?.disarm()
-      return
-    }
-    timer?.arm(at: next.microseconds, accuracy: 1000)
   }
 }

@@ -27,7 +27,7 @@ struct Future: Hashable, Sendable {
   /// A sync at any moment forbids the next refresh before `floor`, and where there is a `ceiling`, forces one there; minutes.
   mutating func improve(_ horizon: Horizon, charge: Double, floor: Double, ceiling: Double?, passes: Int) {
     var horizon = horizon
-    let count = Horizon.slotsOfDay
+    let count = Use.slots
     // A wait may not leave the horizon of three days.
     let floor = min(floor, WaitSearch.longest)
     let longest = max(floor, min(ceiling ?? WaitSearch.longest, WaitSearch.longest))
@@ -39,7 +39,7 @@ struct Future: Hashable, Sendable {
       for slot in stride(from: count - 1, through: 0, by: -1) {
         horizon.future[slot] = horizon.future[slot + 1] + rise / Double(count)
         let best = WaitSearch.best(
-          horizon, start: Double(slot) * Horizon.minutes, age: 0, charge: charge, notBefore: max(floor, 1),
+          horizon, start: Double(slot) * Use.slotMinutes, age: 0, charge: charge, notBefore: max(floor, 1),
           notAfter: longest)
         horizon.future[slot] = best.cost
       }

@@ -5,12 +5,8 @@ import CMath
 /// Transient: made for one plan from what is learnt. The day is cut into slots of ten minutes. Openings and updates come
 /// evenly within a slot; the future runs straight from each edge to the next.
 struct Horizon {
-  /// Slots of a day.
-  static let slotsOfDay = 144
   /// Slots of three days.
-  static let slots = 3 * slotsOfDay
-  /// Minutes of a slot.
-  static let minutes = 10.0
+  static let slots = 3 * Use.slots
 
   /// Openings expected in each slot.
   private let openings: [Double]
@@ -52,26 +48,26 @@ struct Horizon {
     self.rate = rate
     self.future = future.threeDays
     lowest = min(0, -3 * Double(future.rise))
-    let whole = (0..<8).map { Step(openings: 0, rate: blocks[$0], minutes: Self.minutes) }
+    let whole = (0..<8).map { Step(openings: 0, rate: blocks[$0], minutes: Use.slotMinutes) }
     steps = openings.enumerated().map { slot, openings in
-      var step = whole[slot % Self.slotsOfDay / (Self.slotsOfDay / 8)]
+      var step = whole[slot % Use.slots / (Use.slots / 8)]
       if openings > 0 { step.unopened = exp(-openings) }
       return step
     }
   }
 
   /// The slot of a minute; the last one for all that is later.
-  static func slot(at minute: Double) -> Int { min(max(Int(minute / minutes), 0), slots - 1) }
+  static func slot(at minute: Double) -> Int { min(max(Int(minute / Use.slotMinutes), 0), slots - 1) }
 
   /// The effect of passing a part of a slot, from `minute` on.
   func step(from minute: Double, minutes: Double) -> Step {
     let slot = Self.slot(at: minute)
-    let block = slot % Self.slotsOfDay / (Self.slotsOfDay / 8)
-    return Step(openings: openings[slot] * minutes / Self.minutes, rate: blocks[block], minutes: minutes)
+    let block = slot % Use.slots / (Use.slots / 8)
+    return Step(openings: openings[slot] * minutes / Use.slotMinutes, rate: blocks[block], minutes: minutes)
   }
 
   func future(at minute: Double) -> Double {
-    let place = minute / Self.minutes
+    let place = minute / Use.slotMinutes
     let index = min(max(Int(place), 0), Self.slots - 1)
     return future[index] + (future[index + 1] - future[index]) * (place - Double(index))
   }
@@ -81,8 +77,8 @@ struct Horizon {
     var (sum, minute) = (0.0, begin)
     while minute < end {
       let slot = Self.slot(at: minute)
-      let next = min(end, slot < Self.slots - 1 ? Double(slot + 1) * Self.minutes : end)
-      sum += openings[slot] * (next - minute) / Self.minutes
+      let next = min(end, slot < Self.slots - 1 ? Double(slot + 1) * Use.slotMinutes : end)
+      sum += openings[slot] * (next - minute) / Use.slotMinutes
       minute = next
     }
     return sum

@@ -18,18 +18,6 @@ public struct Usage: Hashable, Sendable {
   /// Openings expected a day, the mean of a week.
   public var openingsPerDay: Double { days.joined().reduce(0, +) / 7 }
 
-  /// Openings expected in each half hour of a Monday to Friday.
-  public var week: [Double] { halfHours(days[0..<5]) }
-
-  /// Openings expected in each half hour of a Saturday or Sunday.
-  public var weekend: [Double] { halfHours(days[5..<7]) }
-
-  private func halfHours(_ days: ArraySlice<[Double]>) -> [Double] {
-    var sums = [Double](repeating: 0, count: Use.halfHours)
-    for day in days { for slot in day.indices { sums[slot / 3] += day[slot] / Double(days.count) } }
-    return sums
-  }
-
   /// Openings that a file pins.
   init(pinned minutes: [Int]) {
     days = [[Double]](repeating: ExpectedDay(pinned: minutes).openings, count: 7)

@@ -46,9 +46,9 @@ struct WaitSearch {
     var waiting = Waited(unchanged: unchanged, age: age - (1 - unchanged) / horizon.rate)
     func cost(_ waited: Waited, _ future: Double) -> Double { waited.opened + waited.unopened * (charge + future) }
     func advance(_ waited: inout Waited, to end: Double) {
-      while waited.wait < end, start + waited.wait < Double(Horizon.slots) * Horizon.minutes {
+      while waited.wait < end, start + waited.wait < Double(Horizon.slots) * Use.slotMinutes {
         let minute = start + waited.wait
-        let edge = Double(Horizon.slot(at: minute) + 1) * Horizon.minutes - start
+        let edge = Double(Horizon.slot(at: minute) + 1) * Use.slotMinutes - start
         let minutes = min(end, edge) - waited.wait
         waited.pass(horizon.step(from: minute, minutes: minutes), horizon.future(at: minute + minutes / 2))
       }
@@ -57,14 +57,14 @@ struct WaitSearch {
     var (best, before, previous) = (waiting, waiting, waiting)
     var least = cost(waiting, horizon.future(at: start + waiting.wait))
     var slot = Horizon.slot(at: start + waiting.wait)
-    let first = Double(slot + 1) * Horizon.minutes - start
+    let first = Double(slot + 1) * Use.slotMinutes - start
     if first <= notAfter {
       advance(&waiting, to: first)
       slot += 1
       while true {
         let value = cost(waiting, horizon.future[slot])
         if value < least { (best, before, least) = (waiting, previous, value) }
-        guard waiting.wait + Horizon.minutes <= notAfter, slot < Horizon.slots - 1,
+        guard waiting.wait + Use.slotMinutes <= notAfter, slot < Horizon.slots - 1,
           cost(waiting, horizon.lowest) < least
         else { break }
         previous = waiting
@@ -73,7 +73,7 @@ struct WaitSearch {
       }
     }
     guard isFine, best.wait < longest else { return (best.wait, least, best.age) }
-    let end = min(best.wait + Horizon.minutes, notAfter)
+    let end = min(best.wait + Use.slotMinutes, notAfter)
     for _ in 0..<fineSteps where before.wait < end {
       advance(&before, to: min(before.wait + 1, end))
       let value = cost(before, horizon.future(at: start + before.wait))

@@ -1,0 +1,57 @@
+import RefreshEngine
+import Systemd
+
+/// Reads that end in time: what does not answer keeps no caller waiting.
+final class BoundedReads {
+  private unowned let core: DaemonCore
+  private let patience: Duration
+  private var waiting: [Int: (until: Instant, giveUp: () -> Void)] = [:]
+  private var last = 0
+  /// How many reads were given up and are not answered yet.
+  private(set) var unanswered = 0
+  private var timer: (any WakeTimer)?
+
+  /// Makes a room for reads of which each may take so long.
+  init(_ core: DaemonCore, patience: Duration) { (self.core, self.patience) = (core, patience) }
+
+  func open() throws(SystemdError) {
+    timer = try core.scheduler.timer { [unowned self] in giveUpOverdue() }
+  }
+
+  /// Begins a read and hands its answer on, or gives it up; an answer that comes after that is dropped.
+  func read<Answer>(
+    _ begin: (@escaping (Answer) -> Void) -> Void, then answer: @escaping (Answer) -> Void,
+    giveUp: @escaping () -> Void
+  ) {
+    last += 1
+    let number = last
+    waiting[number] = (core.now + patience, giveUp)
+    begin { [unowned self] result in
+      guard waiting.removeValue(forKey: number) != nil else {
+        unanswered -= 1
+        return
+      }
+      arm()
+      answer(result)
+    }
+    arm()
+  }
+
+  private func giveUpOverdue() {
+    let now = core.now
+    for (number, read) in waiting.sorted(by: { $0.key < $1.key }) where read.until <= now {
+      waiting[number] = nil
+      unanswered += 1
+      read.giveUp()
+    }
+    arm()
+  }
+
+  private func arm() {
+    guard let next = waiting.values.map(\.until).min() else {
+      timer?.disarm()
+      return
+    }
+    timer?.arm(at: next.microseconds, accuracy: 1000)
+  }
+}
