@@ -10,7 +10,7 @@ struct Use: Hashable, Sendable {
   static let slotMinutes = 10.0
   /// The part of the past that remains after a night: a memory of about two months.
   static let memory: Float = 0.985
-  /// The most days that end at once; a week holds one of each day.
+  /// The most days that count where several end at once; a week holds one of each day.
   ///
   /// On the others the machine was off, or the clock jumped, and neither says that the user would not have come.
   static let mostDays = 7
