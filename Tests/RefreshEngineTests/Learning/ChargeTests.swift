@@ -20,7 +20,7 @@ import Testing
     return app
   }
 
-  /// What is charged for the refreshes from now until a minute of the eighth day, and how many there are.
+  /// The charge for the refreshes from now until a minute of the eighth day, and what asked for each.
   private static func charge(_ app: inout LivedApp, until minute: Double) -> (charged: Float, refreshes: [Trigger]) {
     let (before, count) = (app.charged, app.starts.count)
     app.pass(until: 7 * 1440 + minute)
