@@ -58,8 +58,10 @@ public struct Engine: Sendable {
   var round: Round?
   /// Whether any app is planned.
   var plansAny = false
-  /// When the next night begins, boot clock; nil while no app is planned.
+  /// When the next night begins, or the next change of daylight saving before it, boot clock; nil while no app is planned.
   var nightAt: Instant?
+  /// Local time less boot time, in minutes, by which the plans in force were made; nil while no app is planned.
+  var planClock: Double?
   private var agenda = Agenda()
   var queue = StartQueue()
   private var number: UInt32 = 0
@@ -219,7 +221,7 @@ public struct Engine: Sendable {
     case .resumed: resume(&turn)
     case .zoneChanged(let zone):
       self.zone = zone
-      setNight(at: turn.now)
+      setClock(&turn)
       turn.touched.insert(held.all)
     case .completed(let refresh, let task, let outcome, let message):
       changeRefreshing(refresh, &turn) { $0.complete(task: task, outcome, message: message) }

@@ -16,7 +16,7 @@ public struct Limits: Hashable, Sendable {
   public var unknownIsMet = true
   /// The effect of a power-saver profile; it makes refreshes dearer by default.
   public var powerSaver = PowerSaver.dearer
-  /// The budget that the price of a refresh is steered to; `balanced` by default.
+  /// The budget and the price of refreshes; `balanced` by default.
   public var profile = Profile.balanced
   /// How long nothing starts by time after boot and resume; 20 s by default.
   public var settle = Duration.seconds(20)

@@ -70,6 +70,27 @@ import Testing
     #expect(engine.device.day == 8)
   }
 
+  @Test func `A night after days off goes through fewer apps in a slice than one after a day`() throws {
+    func wakes(after days: Int64) throws -> Int {
+      var engine = try Self.engine(60)
+      // Passed once, so that the learners have days to end.
+      var now = Instant(microseconds: 0) + .hours(25)
+      var count = 0
+      for _ in 0..<2 {
+        count = 0
+        while let wake = engine.nextWake, wake.earliest <= now {
+          for case .start(let refresh, _, _, _) in engine.handle(.wokeUp, at: now).effects {
+            _ = engine.handle(.taskEnded(refresh, task: 0, TaskEnd(exit: .exited(100))), at: now)
+          }
+          count += 1
+        }
+        now = now + .hours(24 * days)
+      }
+      return count
+    }
+    #expect(try wakes(after: 6) > wakes(after: 1))
+  }
+
   @Test func `A power-saver profile makes a refresh four times as dear, and ignoring it does not`() throws {
     for (setting, factor) in [(PowerSaver.dearer, 4.0), (.ignore, 1), (.stop, 1)] {
       var limits = Limits()

@@ -58,12 +58,13 @@ extension Engine {
     if app.phase != phase {
       app.isRetryAwaited = false
       if app.phase == .loggedOut || app.state.request?.trigger.endsWithPhase == true { app.dropRequest(at: turn.now) }
-      if app.phase == .foreground {
-        enterForeground(&app, at: turn.now)
-        learnOpening(of: id, &turn)
-      }
+      if app.phase == .foreground { enterForeground(&app, at: turn.now) }
     }
     apps[id] = app
+    if app.phase == .foreground, phase != .foreground {
+      learnOpening(of: id, &turn)
+      if let learnt = apps[id] { app = learnt }
+    }
     if app.phase == .loggedOut { stop(id, .logout, &turn) }
     if app.state.isLoggedOut != state.isLoggedOut { transfers.isTouched = true }
     touch(id, &turn)

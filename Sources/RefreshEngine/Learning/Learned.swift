@@ -21,8 +21,8 @@ public struct Learned: Hashable, Sendable {
   /// Knows nothing yet.
   public init() {}
 
-  /// The user brought the app to the foreground.
-  public mutating func opened(at moment: LocalTime) { use.opened(at: moment) }
+  /// The user brought the app to the foreground; gives whether it is the first time in this slot of the day.
+  @discardableResult public mutating func opened(at moment: LocalTime) -> Bool { use.opened(at: moment) }
 
   /// A sync ended, by a refresh that did not fail or by an opening; `gap` is minutes since the sync before.
   public mutating func synced(after gap: Double, at moment: LocalTime, foundNew: Bool, _ device: Learnings) {

@@ -9,14 +9,18 @@ extension Engine {
     app.policy?.isAdaptive == true && app.spacing(in: .background, limits: limits) != nil
   }
 
-  /// Learns that the user has brought an app to the foreground.
+  /// Learns that the user has brought an app to the foreground, and plans anew: a habit that was met is not expected again.
   mutating func learnOpening(of id: AppID, _ turn: inout Turn) {
     turn.decision.opened.append(id)
-    guard apps[id]?.policy?.isAdaptive == true else { return }
+    guard let app = apps[id], app.policy?.isAdaptive == true else { return }
     let moment = local(turn.now)
-    apps.learn(of: id) { $0.opened(at: moment) }
+    var isFirst = false
+    apps.learn(of: id) { isFirst = $0.opened(at: moment) }
     // Saved with the next refresh or at the stop: an opening alone is not worth a write of all that is learnt.
     opened.insert(id)
+    // A refresh that the opening asks for, or that is running, plans when it ends.
+    guard isFirst, app.refreshing == nil, app.state.request == nil else { return }
+    plan(id, at: turn.now)
   }
 
   /// Learns from a refresh that has ended, and plans the next one.

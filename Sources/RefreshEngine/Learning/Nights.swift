@@ -31,9 +31,9 @@ extension Engine {
   static let nightWindow = Duration.minutes(15)
   /// The cost of a slice and of its parts, in units of about 6 µs: a slice takes half a millisecond.
   private static let slice = 80
-  private static let work = (look: 1, absorb: 1, night: 60, plan: 15)
+  private static let work = (look: 1, absorb: 1, night: 60, missedDay: 5, plan: 15)
 
-  /// Applies a step of the wall clock.
+  /// Applies a step of the wall clock, or another time zone.
   ///
   /// A clock that was ahead by more than a day was wrong: the nights that it passed will come again.
   mutating func setClock(_ turn: inout Turn) {
@@ -44,17 +44,33 @@ extension Engine {
       beginRound(.planning(everyApp: true), at: turn.now)
     }
     setNight(at: turn.now)
+    followClock(at: turn.now)
   }
+
+  /// Plans every app anew where the clock on the wall has jumped since: a plan is an instant, chosen for a time of day.
+  private mutating func followClock(at now: Instant) {
+    guard let planClock, abs(planClock - clock(at: now)) >= Self.jump else { return }
+    beginRound(.planning(everyApp: true), at: now)
+  }
+
+  /// Local time less boot time, in minutes.
+  private func clock(at now: Instant) -> Double { local(now).minutes - Double(now.microseconds) / 60e6 }
+
+  /// The least jump of the clock on the wall that a plan follows, in minutes; less is the clock being set right.
+  private static let jump = 1.0
 
   /// Sets when the next night begins: at midnight of the local time, if any app is planned.
   mutating func setNight(at now: Instant) {
     guard device.day != nil, plansAny else {
-      nightAt = nil
+      (nightAt, planClock) = (nil, nil)
       return
     }
     let wall = now.microseconds + wallOffset.inMicroseconds
     let today = zone.local(wall).day
-    nightAt = Instant(microseconds: zone.next(minuteOfDay: 0, from: wall + 1) - wallOffset.inMicroseconds)
+    let midnight = zone.next(minuteOfDay: 0, from: wall + 1)
+    let change = zone.changes.first { $0.at > wall }?.at ?? midnight
+    nightAt = Instant(microseconds: min(midnight, change) - wallOffset.inMicroseconds)
+    if planClock == nil { planClock = clock(at: now) }
     if let day = device.day, day < today { nightAt = now }
   }
 
@@ -77,11 +93,14 @@ extension Engine {
     beginRound(.planning(everyApp: isEvery), at: turn.now)
   }
 
-  /// Begins the night if its time has come, unless a round is under way.
+  /// Begins the night if its time has come, or follows a change of daylight saving, unless a round is under way.
   mutating func beginNight(_ turn: inout Turn) {
     guard let nightAt, nightAt <= turn.now, round == nil else { return }
     let today = local(turn.now).day
-    guard let day = device.day, day < today else { return setNight(at: turn.now) }
+    guard let day = device.day, day < today else {
+      setNight(at: turn.now)
+      return followClock(at: turn.now)
+    }
     device.learnings.beginNight()
     beginRound(.absorbing, at: turn.now)
   }
@@ -100,6 +119,7 @@ extension Engine {
       return
     }
     round = Round(step: step, since: now)
+    if step == .planning(everyApp: true) { planClock = clock(at: now) }
   }
 
   /// Begins the round that is under way from its first app, because the indexes of apps have changed.
@@ -139,12 +159,15 @@ extension Engine {
   private mutating func renew(_ id: AppID, _ app: App, everyApp: Bool, _ turn: inout Turn) -> Int {
     let today = local(turn.now).day
     // A day ahead is the clock's mistake; at a start, when the clock may not be set yet, it is left alone.
-    let isNight = apps.learned(of: id)?.day.map { Int($0) < today || everyApp && Int($0) > today + 1 } ?? true
+    let day = apps.learned(of: id)?.day.map(Int.init)
+    let isNight = day.map { $0 < today || everyApp && $0 > today + 1 } ?? true
     guard isNight || everyApp || app.needsPlan || app.state.planned == nil else { return 0 }
     if isNight { passNights(of: id, app, upTo: today) }
     if app.refreshing == nil { plan(id, at: turn.now) }
     if apps[id]?.state.planned != app.state.planned { turn.decision.changed.insert(id) }
     touch(id, &turn)
-    return Self.work.plan + (isNight ? Self.work.night : 0)
+    guard isNight else { return Self.work.plan }
+    let missed = min(max(today - (day ?? today) - 1, 0), Use.mostDays - 1)
+    return Self.work.plan + Self.work.night + missed * Self.work.missedDay
   }
 }

@@ -49,19 +49,30 @@ struct OpeningLog: Hashable, Sendable {
       day = Int32(clamping: head - (head - today + 6) / 7 * 7)
       return advance(to: today)
     }
-    guard today > head else { return }
-    let passed = today - head
-    append(Self.dayEnd)
-    let gap = max(passed - Use.mostDays, 0) % (Self.longestGap + 1)
-    if gap > 0 { append(Self.dayEnd + UInt8(gap)) }
-    for _ in 1..<max(min(passed, Use.mostDays), 1) { append(Self.dayEnd) }
-    day = Int32(clamping: today)
+    for seen in Self.seen(of: head..<max(head, today)) {
+      skip(to: seen)
+      end(seen)
+    }
   }
 
-  /// Moves the whole past on by whole weeks, so that at most two weeks lie between it and a day to come.
-  mutating func skipWeeks(before day: Int) {
-    guard let head = self.day.map(Int.init), day - head >= 2 * Use.mostDays else { return }
-    self.day = Int32(clamping: head + (day - head - Use.mostDays) / 7 * 7)
+  /// Ends the day under way, if it is this one: it counts as seen.
+  mutating func end(_ seen: Int) {
+    guard day == Int32(clamping: seen) else { return }
+    append(Self.dayEnd)
+    day = Int32(clamping: seen + 1)
+  }
+
+  /// The days that count as seen of some that end at once: the first, on which the user may have come, and the last ones.
+  static func seen(of past: Range<Int>) -> [Int] {
+    past.count <= Use.mostDays ? Array(past) : [past.lowerBound] + past.suffix(Use.mostDays - 1)
+  }
+
+  /// Passes over the days before `later`, of which nobody knows anything; the past moves on by whole weeks with them.
+  mutating func skip(to later: Int) {
+    guard let head = day.map(Int.init), later > head else { return }
+    let gap = (later - head) % (Self.longestGap + 1)
+    if gap > 0 { append(Self.dayEnd + UInt8(gap)) }
+    day = Int32(clamping: later)
   }
 
   private mutating func append(_ byte: UInt8) {

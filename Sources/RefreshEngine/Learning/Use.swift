@@ -10,7 +10,7 @@ struct Use: Hashable, Sendable {
   static let slotMinutes = 10.0
   /// The part of the past that remains after a night: a memory of about two months.
   static let memory: Float = 0.985
-  /// The most days that end at once; a week holds one of each day.
+  /// The most days that count where several end at once; a week holds one of each day.
   ///
   /// On the others the machine was off, or the clock jumped, and neither says that the user would not have come.
   static let mostDays = 7
@@ -41,26 +41,28 @@ struct Use: Hashable, Sendable {
   /// The slot of a minute of the day.
   static func slot(ofMinute minute: Double) -> Int { min(max(Int(minute / slotMinutes), 0), slots - 1) }
 
-  /// Notes an opening; several in a slot count as one.
-  mutating func opened(at moment: LocalTime) {
+  /// Notes an opening, and gives whether it is the first of its slot; several in a slot count as one.
+  @discardableResult mutating func opened(at moment: LocalTime) -> Bool {
     let slot = Self.slot(ofMinute: moment.minuteOfDay)
-    guard log.opened(day: moment.day, slot: slot) else { return }
+    guard log.opened(day: moment.day, slot: slot) else { return false }
     openings[place(slot, onDay: moment.day)] += 1
+    return true
   }
 
   private func place(_ slot: Int, onDay day: Int) -> Int {
     (LocalTime.isWeekend(day: day) ? Self.halfHours : 0) + slot / 3
   }
 
-  /// Ends days, of which only the last ``mostDays`` count: each is held against what was expected of it, fades the past
-  /// and counts as seen.
+  /// Ends days, of which at most ``mostDays`` count: each is held against what was expected of it, fades the past and
+  /// counts as seen.
   ///
   /// - Parameter pool: the shape of the machine's typical day.
   mutating func passDays(_ past: Range<Int>, pool: [Float]) {
     if log.day == nil { log.advance(to: past.lowerBound) }
-    log.skipWeeks(before: past.upperBound)
-    for day in past.suffix(Self.mostDays) {
+    for day in OpeningLog.seen(of: past) {
+      log.skip(to: day)
       learnWeights(of: day, pool)
+      log.end(day)
       days *= Self.memory
       days[LocalTime.isWeekend(day: day) ? 1 : 0] += 1
       for index in openings.indices { openings[index] = Float16(Float(openings[index]) * Self.memory) }

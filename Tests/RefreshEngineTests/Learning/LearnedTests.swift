@@ -160,6 +160,17 @@ struct LearnedTests {
     #expect(year.usage(device, Pins()) == week.usage(device, Pins()))
   }
 
+  @Test("several days off teach the same as the same days one by one")
+  func missedDays() {
+    var (once, device) = Self.app(openedAt: [12 * 60])
+    var daily = once
+    once.passNights(upTo: 28 + 5, device)
+    for day in 29...33 { daily.passNights(upTo: day, device) }
+    #expect(once.use == daily.use)
+    let (before, _) = Self.app(openedAt: [12 * 60])
+    #expect(once.usage(device, Pins()).openingsPerDay < before.usage(device, Pins()).openingsPerDay)
+  }
+
   @Test("after the clock was set back the nights pass again")
   func setBack() {
     var (app, device) = Self.app(openedAt: [12 * 60])
