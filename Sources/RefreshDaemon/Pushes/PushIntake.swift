@@ -61,7 +61,7 @@ final class PushIntake: DecisionFollower, SavedRoom {
     }
     guard isToBeSaved else { return answer(.success(conclude([]))) }
     let bytes = arrived.reduce(0) { $0 + ($1.push?.payload.utf8.count ?? 0) }
-    guard ledger.reserve(bytes) else { return answer(.failure(.full)) }
+    guard ledger.reserve(bytes) else { return answer(.failure(.full(for: Set(orders.map(\.app))))) }
     self.arrived += arrived
     let numbers = Set(arrived.map(\.id))
     saving.promise { problem, known in
