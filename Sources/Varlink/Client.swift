@@ -56,6 +56,13 @@ public final class Client {
     }
   }
 
+  /// Calls a method `oneway`: nobody answers, not even with an error.
+  ///
+  /// When this returns, the kernel has the call, and the service gets it even if the client is closed.
+  public func send(_ method: String, _ parameters: some JSONWritable) throws(ClientError) {
+    try transmit(method, parameters, flag: #","oneway":true"#)
+  }
+
   /// Calls a method and returns at once; its answers are taken with ``nextAnswer(as:)``.
   ///
   /// For a program that waits for several things at once. With `more` the service may answer more than once.

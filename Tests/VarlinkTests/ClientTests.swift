@@ -36,6 +36,13 @@ struct ClientTests {
     #expect(!sent.contains("more"))
   }
 
+  @Test func whoWantsNoAnswerSaysSo() throws {
+    let pair = try Pair()
+    try pair.client.send("org.example.test.Echo", Echo(text: "there", tags: nil))
+    let sent = try #require(pair.peer.messages().first)
+    #expect(sent.contains(#""oneway":true"#))
+  }
+
   @Test(arguments: ["{}", #"{"parameters":null}"#, #"{"parameters":{}}"#, #"{"parameters":{"new":1}}"#])
   func absentParametersAreNone(answer: String) throws {
     let pair = try Pair(answers: answer)
