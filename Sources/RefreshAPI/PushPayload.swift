@@ -106,16 +106,3 @@ extension JSONValue {
     return decimal?.text
   }
 }
-
-extension Unicode.Scalar {
-  /// Whether it can be told to an app, and shows as what it is: it moves no cursor, breaks and turns round no line.
-  ///
-  /// systemd refuses an environment with a noncharacter. Of what is seen by its neighbours alone, what joins emoji may be.
-  fileprivate var isPrintable: Bool {
-    switch properties.generalCategory {
-    case .control, .lineSeparator, .paragraphSeparator: false
-    case .format: self == "\u{200D}"
-    default: !properties.isNoncharacterCodePoint
-    }
-  }
-}

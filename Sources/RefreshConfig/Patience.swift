@@ -15,7 +15,7 @@ enum Patience {
   private static let mostOpen = 16
   private static let open = Mutex<Set<String>>([])
 
-  /// Asks a question; nil if it is not answered in time.
+  /// Asks a question; nil if it is not answered in time, or the machine has no thread to ask it on.
   ///
   /// - Parameter subject: what the question is about; an open question about it stands for all others.
   static func ask<Answer: Sendable>(
@@ -24,7 +24,7 @@ enum Patience {
     let count = open.withLock { $0.contains(subject) ? mostOpen : $0.count }
     guard count < mostOpen else { return nil }
     let asked = Asked(question)
-    guard asked.start() else { return question() }
+    guard asked.start() else { return nil }
     if let answer = asked.wait(for: count < fewOpen ? bound : shortBound) { return answer }
     open.withLock { _ = $0.insert(subject) }
     asked.whenLate { open.withLock { _ = $0.remove(subject) } }

@@ -10,7 +10,7 @@ extension Daemon {
   /// Serves the interfaces, on what the service manager handed over or on the path.
   func serve(on passed: [PassedDescriptor], _ reactor: any Reactor) throws {
     let service = ServiceInfo(
-      vendor: "refreshd", product: "refreshd", version: refreshdVersion, url: "https://refreshd.example")
+      vendor: "refreshd", product: "refreshd", version: refreshdVersion, url: "")
     let server = Server(
       service,
       interfaces: [

@@ -6,6 +6,11 @@ extension Engine {
     apps.ids.filter { apps[$0]?.policy != nil }
   }
 
+  /// The apps that are remembered, also those that no file names any more, in order of id.
+  public var knownApps: [AppID] {
+    apps.ids.filter { apps[$0]?.policy != nil || apps[$0]?.state.seenAt != nil }
+  }
+
   /// The state of an app, to be saved; nil for one that was never configured.
   public func state(of id: AppID) -> AppState? { apps[id]?.state }
 

@@ -12,14 +12,14 @@ struct PendingCall {
 /// Why a call has no reply.
 enum CallFailure: Error {
   case failed(ClientError)
-  /// The reply did not come within ``ReconnectBackOff/patience``.
+  /// The reply did not come in time.
   case late
 }
 
 /// Calls with one reply; each opens a connection, because a connection with a stream takes no further call.
 extension RefreshClient {
   func call<Method: InterfaceMethod>(
-    _ method: Method.Type, _ parameters: Method.Parameters
+    _ method: Method.Type, _ parameters: Method.Parameters, within patience: Duration = ReconnectBackOff.patience
   ) async throws(CallFailure) -> Method.Reply {
     let client: Client
     do throws(ClientError) {
@@ -29,7 +29,7 @@ extension RefreshClient {
       throw .failed(error)
     }
     let result: Result<Method.Reply, CallFailure> = await withCheckedContinuation { caller in
-      calls[client.descriptor] = PendingCall(client: client, until: .now + ReconnectBackOff.patience) {
+      calls[client.descriptor] = PendingCall(client: client, until: .now + patience) {
         client throws(ClientError) in
         guard let answer = try client.nextAnswer(as: Method.Reply.self) else { return false }
         caller.resume(returning: .success(answer.parameters))

@@ -10,6 +10,8 @@ enum ReconnectBackOff {
   static let longest = Duration.seconds(30)
   /// How long the client waits for a reply: as long as `refreshctl` waits for the reply to a lease.
   static let patience = Duration.seconds(5)
+  /// How long it waits for the reply to a change that is stored: the daemon waits for its disk for 8 s.
+  static let storingPatience = Duration.seconds(12)
 
   /// The pause after this number of failures in a row, at least 1.
   ///

@@ -113,7 +113,9 @@ public actor RefreshClient {
   public func setMinimumBackgroundInterval(_ interval: RefreshInterval) async throws(RefreshError) {
     if case .closed = link.state { throw .closed }
     do throws(CallFailure) {
-      _ = try await call(ManagerInterface.Set.self, .init(apps: [app], backgroundInterval: interval.text))
+      _ = try await call(
+        ManagerInterface.Set.self, .init(apps: [app], backgroundInterval: interval.text),
+        within: ReconnectBackOff.storingPatience)
     } catch {
       throw RefreshError(error, at: socket)
     }

@@ -22,7 +22,7 @@ public struct Batch: Hashable, Sendable {
   /// Lines of each kind of the history that wait for room at most; beyond it the oldest are given up.
   ///
   /// A full disk may stay full for days, and the states, which are bounded by the apps, matter more.
-  static let recordsKept = 1_000
+  public static let recordsKept = 1_000
 
   /// When the batch was made, boot clock.
   public var now: Instant

@@ -125,8 +125,7 @@ public actor RefreshStore {
   /// it survives a crash of the daemon at once and a loss of power a little later.
   ///
   /// When it throws, nothing of the batch is on the disk; but for what arrived, it is kept in memory and is part of the
-  /// next save. After
-  /// `corrupt`, here or from a reading, the file is a new one: save every state again, the device's too.
+  /// next save. After `corrupt`, here or from a reading, the file is a new one: save every state again, the device's too.
   @discardableResult
   public func save(_ batch: Batch, durably: Bool) throws(StoreError) -> Set<PushID> {
     let batch = unsaved.map(batch.following) ?? batch

@@ -26,12 +26,12 @@ extension Loaded {
   /// Removes the apps that have been out of the configuration for the ``retention``, and are not in the one to come.
   mutating func removeOutdated(configured: Set<AppID>?, at now: Instant) -> Set<AppID> {
     guard let configured else { return [] }
-    let inUse = Set(transfers.values.map(\.state.policy.app)).union(pushes.keys).union(configured)
+    let inUse = Set(transfers.values.map(\.state.policy.app)).union(configured)
     let outdated = states.filter { id, state in
       guard !inUse.contains(id), state.running == nil, let waiting = state.waiting else { return false }
       return waiting.holds.contains(.notConfigured) && waiting.since + Self.retention <= now
     }
-    for app in outdated.keys { states[app] = nil }
+    for app in outdated.keys { (states[app], pushes[app]) = (nil, nil) }
     return Set(outdated.keys)
   }
 }

@@ -91,7 +91,7 @@ public struct StoreError: Error, Hashable, Sendable, CustomStringConvertible {
     StoreError(
       code: .newerSchema, path: path,
       description: "cannot use \(path): a newer refreshd wrote it (schema \(found), this one knows \(known)); "
-        + "install that version again, or move the file away to begin anew")
+        + remedy(.newerSchema, sqliteCode: 0))
   }
 
   /// This error of a damaged file, once the file is called `aside`.
@@ -132,7 +132,7 @@ public struct StoreError: Error, Hashable, Sendable, CustomStringConvertible {
     case .corrupt: "sqlite3's .recover may read what is left of it"
     case .readOnly: "let the user of refreshd write the file and its directory"
     case .unanswered: "look at the disk and at the kernel's log"
-    case .newerSchema: "install the newer refreshd again"
+    case .newerSchema: "install that version again, or move the file away to begin anew"
     case .other where sqliteCode & 0xff == SQLITE_CANTOPEN:
       "make its directory, and let the user of refreshd write there"
     case .other: "look at the disk and at the kernel's log"

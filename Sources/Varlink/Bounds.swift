@@ -33,7 +33,8 @@ public struct Bounds: Sendable {
   /// falls further behind is disconnected. A single message may be longer, if nothing else is waiting.
   public var unsentBytes = 1 << 20
 
-  /// The most bytes that all connections of one user keep here together, unfinished messages and unsent answers.
+  /// The most bytes that all connections of one user keep here together: unfinished messages, calls of more than 4 KiB
+  /// until they are over, and unsent answers.
   ///
   /// 16 MiB.
   ///

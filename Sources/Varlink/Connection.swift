@@ -35,6 +35,8 @@ public final class Connection {
   var silentSince: UInt64 = 0
   /// How many bytes of this connection the server counts for its user.
   private(set) var held = 0
+  /// The bytes of the call in flight, whose handler keeps its parameters; of a short one, 0.
+  private var callBytes = 0
 
   private var isLookedAt = false
   private var isInFlight = false
@@ -99,9 +101,10 @@ public final class Connection {
 
   /// The last answer of the call in flight is queued, or the call was oneway.
   func callIsOver() {
-    isInFlight = false
+    (isInFlight, callBytes) = (false, 0)
     server?.noteSilent(self)
     guard isOpen, !isTaking else { return }
+    countHeld()
     if input.hasMessage() || isInputEnded { standInLine() }
     if mayRead { isReadingPaused = false }
     updateWatch()
@@ -202,7 +205,12 @@ public final class Connection {
     do throws(MalformedMessage) {
       if input.isOverLimit { throw .tooLong(limit: input.limit) }
       let read = { (message) throws(MalformedMessage) in try server.reader.read(message) }
-      if let call = try input.withNext(read) { start(call, server) }
+      let before = input.count
+      guard let call = try input.withNext(read) else { return }
+      let bytes = before - input.count
+      // What a watch or a small change keeps must not count, or one long answer beside it would be one too much.
+      callBytes = bytes > Connection.chunk ? bytes : 0
+      start(call, server)
     } catch {
       // The replies so far are sent; a message that is no call gets no reply.
       flush()
@@ -248,7 +256,7 @@ public final class Connection {
   /// Tells the server what is kept for this peer, which is nothing between most calls.
   private func countHeld() {
     let before = held
-    held = input.count + output.unsent
+    held = input.count + output.unsent + callBytes
     guard held != before, let server else { return }
     server.count(held - before, of: self)
   }

@@ -128,3 +128,16 @@ def test_a_member_of_the_group_refreshd_may_all(daemon):
         assert daemon.status()["apps"] == 1
         assert daemon.tell("foreground") == "foreground"
         daemon.call("Manager.Reload")
+
+
+def test_a_waiting_caller_hears_nothing_of_another_owners_refresh(daemon):
+    daemon.app("exec sleep 600", owner="nobody", directory="/")
+    daemon.start()
+    stream = daemon.run()
+    with as_user(NOBODY):
+        queued = daemon.run()
+    daemon.app("echo secret; exit 100")
+    daemon.call("Manager.Reload")
+    with fails("org.refreshd.NotAllowed", app=TODO):
+        next(queued)
+    stream.close()

@@ -5,6 +5,7 @@ import time
 import pytest
 from client import fails
 from daemon import MAIL, TODO
+from pushing import payload, push
 
 
 def test_an_app_that_is_out_of_the_configuration_can_be_forgotten(daemon):
@@ -28,6 +29,27 @@ def test_an_app_that_is_out_of_the_configuration_can_be_forgotten(daemon):
     assert daemon.history() == []
     assert daemon.show()["holds"][0]["name"] == "never"
     assert len(daemon.call("Manager.List")["apps"]) == 2
+
+
+def test_what_waits_to_be_told_keeps_no_app(daemon):
+    daemon.app("exit 100")
+    daemon.start()
+    daemon.call("Manager.Disable", apps=[TODO])
+    push(daemon, payload(42))
+    transfer = {"url": "http://127.0.0.1:9/film", "path": "/nowhere/film"}
+    ids = daemon.call("Transfers.Enqueue", app=TODO, transfers=[transfer])["ids"]
+    daemon.file().unlink()
+    daemon.call("Manager.Reload")
+    with fails("org.refreshd.Manager.InUse", app=TODO, remedy="cancel its transfers"):
+        daemon.call("Manager.Erase", app=TODO)
+    daemon.call("Transfers.Cancel", ids=ids)
+    daemon.call("Manager.Erase", app=TODO)
+    assert daemon.call("Transfers.List")["transfers"] == []
+    daemon.kill()
+    daemon.start()
+    assert daemon.call("Transfers.List")["transfers"] == []
+    with fails("org.refreshd.NoSuchApp", app=TODO):
+        daemon.call("Manager.Erase", app=TODO)
 
 
 def test_an_app_that_was_never_known_cannot_be_forgotten(daemon):

@@ -7,7 +7,7 @@ import subprocess
 import pytest
 
 from client import fails
-from daemon import TODO
+from daemon import MAIL, TODO, finished
 
 pytestmark = pytest.mark.skipif(os.geteuid() != 0, reason="only root may mount a small disk")
 
@@ -130,3 +130,27 @@ def test_a_push_that_cannot_be_stored_is_refused_and_taken_once_when_it_is_sent_
     daemon.start()
     assert daemon.call("Push.Deliver", deliveries=[delivery])["results"] == [{"fate": "known"}]
     assert events.lines_so_far() == []
+
+
+@pytest.mark.parametrize("call", [("Manager.Disable", {"apps": [MAIL]}), ("App.Signal", {"app": MAIL, "signal": "logout"})])
+def test_a_caller_waits_on_where_its_app_cannot_be_switched_off(daemon, disk, call):
+    events, go = daemon.pipe("events"), daemon.pipe("go")
+    daemon.app("exit 100")
+    daemon.app(f"echo started > {events}; read _ < {go}; exit 100", id=MAIL)
+    daemon.start()
+    disk.fill()
+    while not daemon.status()["store"].get("problem"):
+        daemon.refresh()
+    stream = daemon.run(MAIL)
+    events.line()
+    queued = daemon.run(MAIL)
+    method, parameters = call
+    with fails("org.refreshd.NotStored"):
+        daemon.call(method, **parameters)
+    finished(stream)
+    again = daemon.run(MAIL)
+    assert next(queued)["event"]["kind"] == "started"
+    go.let_go(3)
+    assert finished(queued)["outcome"] == "new_data"
+    again.close()
+    disk.free()

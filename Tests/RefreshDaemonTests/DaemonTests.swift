@@ -66,6 +66,43 @@ import Testing
     #expect(world.daemon.saving.problem == nil, "the commit is tried again")
   }
 
+  private func fill() {
+    world.store.problem = StoreError(
+      .save, path: "/nowhere", sqliteCode: 13, systemError: 0, cause: "database or disk is full")
+  }
+
+  @Test func aCommitThatIsTriedAgainSurvivesALossOfPowerToo() {
+    fill()
+    world.daemon.saving.requireDurable()
+    world.daemon.handle(.disabled(todo, true))
+    world.scheduler.run(for: .seconds(1))
+    #expect(world.store.isLastDurable)
+    world.store.problem = nil
+    world.scheduler.run(for: .seconds(11))
+    #expect(world.store.isLastDurable)
+  }
+
+  @Test func aValidatorThatCannotBeStoredIsNotUsed() {
+    let (url, old) = ("https://example.org/a", Validator(etag: "old"))
+    world.daemon.fetches.remember(old, of: todo, url)
+    fill()
+    var isRefused = false
+    world.daemon.remember(Validator(etag: "new"), of: todo, url) { isRefused = $0 != nil }
+    world.scheduler.run(for: .seconds(1))
+    #expect(isRefused && world.daemon.fetches.validator(of: todo, url) == old)
+  }
+
+  @Test func aStoreThatCannotBeReadIsReportedOnceHoweverOftenItIsAsked() {
+    let problems = [1, 1, 2].map { code in
+      StoreError(.read, path: "/nowhere", sqliteCode: code, systemError: 0, cause: "disk I/O error")
+    }
+    for problem in problems { world.daemon.saving.readFailed(problem) }
+    #expect(world.output.journal.count { $0.hasPrefix("cannot read") } == 2)
+    world.daemon.saving.reads.past(of: todo, limit: 1) { _ in }
+    world.daemon.saving.readFailed(problems[2])
+    #expect(world.output.journal.count { $0.hasPrefix("cannot read") } == 3)
+  }
+
   @Test func aDaemonThatStopsEndsItsTasksAndSavesBeforeItExits() throws {
     world.send(.foreground, of: todo)
     world.scheduler.run(for: .seconds(1))

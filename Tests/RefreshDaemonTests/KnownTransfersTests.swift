@@ -45,6 +45,7 @@ import Testing
           session: "old", notice: "told before", stage: .ended(.done, at: Instant(microseconds: 1))),
       ], last: 4)
     transfers.add(TransferID(5), stored(session: "songs", notice: "songs"))
+    transfers.noteWords(of: stored(session: "songs", notice: "songs"))
     let sessions = ["photos", "songs", "old"].map { TransferSession(app: app, name: $0) }
     for session in sessions { transfers.noteEnd(in: session, .done) }
     #expect(transfers.takeWords(of: sessions[0]) == "second")

@@ -36,6 +36,15 @@ import Testing
     #expect(pushes.apps.isEmpty && hasRoom(for: PushLedger.mostBytes, in: pushes))
   }
 
+  @Test func `where others have taken all, each user has a share`() {
+    var pushes = PushLedger([:], last: 0)
+    let answers = [
+      pushes.reserve(PushLedger.mostBytes), pushes.reserve(1, own: PushLedger.reservedBytes),
+      pushes.reserve(PushLedger.reservedBytes, own: 0), pushes.reserve(PushLedger.reservedBytes, own: 1),
+    ]
+    #expect(answers == [true, false, true, false])
+  }
+
   @Test func `what is gone has been told or has not`() throws {
     var pushes = PushLedger([:], last: 0)
     pushes.note(try kept(1, 2), of: PushID(1))

@@ -15,6 +15,7 @@ final class VirtualDaemon {
   let files: MemoryFiles
   let output = DaemonOutput()
   let machine = MemoryMachine()
+  let space = MemorySpace()
   let daemon: Daemon
   /// The folder of the configuration.
   let directory: ScratchDirectory
@@ -39,7 +40,7 @@ final class VirtualDaemon {
       scheduler: scheduler, store: store, launcher: launcher,
       choice: ChosenLauncher.Choice(asked: .spawn, name: "memory", reason: "a test"), conditions: machine,
       zone: { SimulatedZone(offset: 0) }, files: files,
-      diskSpace: { { needs, _, answer in answer(needs.keys.sorted()) } },
+      diskSpace: { [space] in { space.ask($0, $1, $2) } },
       forecast: { _, _ in }, reactor: nil, journal: DaemonJournal { [output] in output.add($0.message) },
       notify: { [output] _, line in output.line = line }, trimMemory: {},
       access: Access(uid: 0, group: nil, bridge: nil))
@@ -72,6 +73,10 @@ final class MemoryStore: DaemonStore {
   /// The error that saves are answered with.
   var problem: StoreError?
   private(set) var saved: [Batch] = []
+  /// Whether the last save was to survive a loss of power.
+  private(set) var isLastDurable = false
+  /// The last refreshes that the store has.
+  var last: [AppID: StoredRefresh] = [:]
   private(set) var closed = false
   private var waiting: [() -> Void] = []
   /// Whether reads are answered.
@@ -80,6 +85,7 @@ final class MemoryStore: DaemonStore {
   var known: Set<PushID> = []
 
   func save(_ batch: Batch, durably: Bool, then answer: @escaping Answer<Set<PushID>>) {
+    isLastDurable = durably
     waiting.append {
       if let problem = self.problem { return answer(.failure(problem)) }
       self.saved.append(batch)
@@ -101,7 +107,7 @@ final class MemoryStore: DaemonStore {
 
   func openings(of app: AppID, then answer: @escaping Answer<[Int64]>) { answer(.success([])) }
 
-  func lastRefreshes(then answer: @escaping Answer<[AppID: StoredRefresh]>) { answer(.success([:])) }
+  func lastRefreshes(then answer: @escaping Answer<[AppID: StoredRefresh]>) { answer(.success(last)) }
 
   /// Whether the store closes.
   var isCloseable = true
@@ -139,7 +145,30 @@ final class MemoryLauncher: Launcher {
   func clean(leftFrom refreshes: Set<RefreshID>) {}
   func keep(_ completion: TaskCompletion, of key: TaskKey) {}
   func release(_ refresh: RefreshID) { released.append(refresh) }
-  func findSurvivors(answer: @escaping (Set<RefreshID>) -> Void) { answer([]) }
+  /// Whether it knows what may be left running.
+  var findsSurvivors = true
+  func findSurvivors(answer: @escaping (Set<RefreshID>) -> Void) { if findsSurvivors { answer([]) } }
+}
+
+/// Disks that have room, but for those that do not answer.
+final class MemorySpace {
+  /// The beginning of the paths of which nothing is heard.
+  var silent: String?
+  private(set) var asked: [String] = []
+  private var unanswered: [() -> Void] = []
+
+  func ask(_ needs: [TransferID: Int64], _ folder: String, _ answer: @escaping ([TransferID]) -> Void) {
+    asked.append(folder)
+    let tell = { answer(needs.keys.sorted()) }
+    if let silent, folder.hasPrefix(silent) { unanswered.append(tell) } else { tell() }
+  }
+
+  /// Answers all at last.
+  func speak() {
+    let answers = unanswered
+    (silent, unanswered) = (nil, [])
+    for answer in answers { answer() }
+  }
 }
 
 /// A machine that never sleeps, and whose conditions nobody knows unless the test says them.

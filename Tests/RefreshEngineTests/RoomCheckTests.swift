@@ -31,9 +31,15 @@ import Testing
     claims.append(check.claim("/gone"))
     #expect(claims == [true, true, false])
     check.end("/here")
-    #expect(check.hasUnanswered && check.begin(at: at(20)).map(\.folder) == ["/here"])
+    #expect(check.begin(at: at(20)).map(\.folder) == ["/here"])
     check.end("/gone")
-    #expect(!check.hasUnanswered && check.begin(at: at(30)).count == 2)
+    #expect(check.begin(at: at(30)).count == 2)
+  }
+
+  @Test func `A transfer whose need is told again and again does not put off the look`() {
+    var check = RoomCheck()
+    for seconds: Int64 in [0, 9] { check.add(TransferID(1), path: "/film", needed: 1, at: at(seconds)) }
+    #expect(check.wake == at(10))
   }
 
   @Test func `A hundredth of the disk stays free`() {

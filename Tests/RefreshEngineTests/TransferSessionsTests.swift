@@ -26,6 +26,21 @@ import Testing
         """)
   }
 
+  @Test func `A caller's word is no session: its refresh waits for the app's conditions`() throws {
+    try expect(
+      """
+      0s  network gone
+      0s  configure todo foreground=never background=never network=unmetered
+      1s  run todo transfer
+      9s  network wired
+      1min end
+      """,
+      gives: """
+        9s  start 1-1 todo (transfer)
+        10s end 1-1 todo new-data
+        """)
+  }
+
   @Test func `What is enqueued before the app was told is told with the rest, what is enqueued later apart`() throws {
     try expect(
       """

@@ -7,7 +7,7 @@ import Testing
 @Suite struct RetentionTests {
   /// Opens a store with the history of an app, opens it again some days later, and gives what is left.
   private func days(
-    _ days: Int64, configured: Bool = false, holds: [Hold.Name] = [.notConfigured]
+    _ days: Int64, configured: Bool = false, holds: [Hold.Name] = [.notConfigured], push: Push? = nil
   ) async throws -> (loaded: Loaded, history: Int, rows: Int64) {
     let scratch = try ScratchDirectory()
     let (todo, mail) = (try app("todo"), try app("mail"))
@@ -18,6 +18,7 @@ import Testing
     state.waiting = Waiting(since: morning.now, holds: holds)
     var batch = Batch(now: morning.now, wallOffset: morning.wallOffset, states: [todo: state, mail: AppState()])
     batch.learned[todo] = Learned()
+    if let push { batch.pushes.changed[push.id] = .kept(todo, push) }
     batch.records = [
       RefreshRecord(
         id: RefreshID(start: 1, number: 1), app: todo, trigger: .interval, startedAt: morning.now,
@@ -40,6 +41,13 @@ import Testing
     #expect(loaded.states.keys.map(\.description).sorted() == [try app("mail").description])
     #expect(history == 0)
     #expect(rows == 1)
+  }
+
+  @Test func `A push that nobody was told does not keep its app`() async throws {
+    let push = Push(id: PushID(1), payload: "{}", contentID: nil, urgency: .normal, at: BootClock.morning.now)
+    let (loaded, _, rows) = try await days(91, push: push)
+    #expect(loaded.states.count == 1 && loaded.pushes.isEmpty && rows == 1)
+    #expect(try await days(89, push: push).loaded.pushes.count == 1)
   }
 
   @Test func `An app is kept before that, and one that is held for another reason or is back`() async throws {

@@ -161,6 +161,9 @@ def test_an_app_rejoins_a_session_and_hears_of_its_end(running, misbehaving):
     stream.close()
     with fails("org.refreshd.NoSuchApp", app="org.example.none"):
         running.daemon.client.stream("Transfers.Rejoin", app="org.example.none", session="night")
+    for method in ["Rejoin", "List"]:
+        with fails("org.varlink.service.InvalidParameter", parameter="session"):
+            running.daemon.client.stream(f"Transfers.{method}", app=TODO, session="x" * 256)
 
 
 def test_an_attached_app_hears_of_each_transfer_and_performs_the_wake(running, misbehaving):

@@ -128,6 +128,26 @@ struct BoundsTests {
     #expect(stage.server.connectionCount == 4)
   }
 
+  @Test func aLongCallCountsUntilItIsOver() throws {
+    var bounds = Bounds()
+    bounds.bytesPerUser = 40_000
+    let stage = try Stage(bounds)
+    let clients = try stage.clients(10)
+    let long = call("Later", #","more":false,"padding":"\#(String(repeating: "x", count: 9000))""#)
+    for client in clients {
+      client.send(long)
+      stage.settle()
+    }
+    #expect(stage.server.connectionCount == 4)
+    while let later = stage.later.popLast() { later.fail(Refused(because: "enough")) }
+    stage.settle()
+    for client in try stage.clients(3) {
+      client.send(long)
+      stage.settle()
+    }
+    #expect(stage.server.connectionCount == 7, "calls that are over are not counted")
+  }
+
   @Test func whatALateReaderHasReadIsForgotten() throws {
     var ends: [Int32] = [-1, -1]
     try #require(socketpair(AF_UNIX, Int32(SOCK_STREAM.rawValue), 0, &ends) == 0)

@@ -31,6 +31,14 @@ struct NtfyPositionTests {
     #expect(position.since == "\(Self.opened + 5000 - NtfyPosition.slack)")
   }
 
+  @Test func aTimeThatIsYetToComeIsGivenUpWhenTheServersClockIsRight() {
+    var position = connection("\(Self.opened + 86_400)")
+    #expect(position.since == "\(Self.opened - NtfyPosition.slack)")
+    position.finishOldOnes()
+    position.append(Self.opened + 5000)
+    #expect(position.since == "\(Self.opened + 5000 - NtfyPosition.slack)")
+  }
+
   @Test func aNewMessageBetweenOldOnesDoesNotSkipThem() {
     var position = connection("\(Self.opened - 7200)")
     position.append(Self.opened - 7000)

@@ -60,10 +60,10 @@ final class Audience {
     attached.settle(app)
   }
 
-  /// Sends those who hold a signal of the app a notice.
+  /// Sends those who hold a signal of the app a notice, if they may still ask about it.
   func notify(leasesOf app: AppID, _ notice: Wire.Notice) {
     guard let phase = core.engine.phase(of: app) else { return }
-    for (_, call) in (leases[app] ?? [:]).sorted(by: { $0.key < $1.key }) {
+    for (_, call) in (leases[app] ?? [:]).sorted(by: { $0.key < $1.key }) where core.may(call.peer, about: app) {
       call.reply(AppInterface.Signal.Reply(phase: Wire.Phase(phase), notice: notice), continues: true)
     }
   }

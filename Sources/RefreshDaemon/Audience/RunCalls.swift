@@ -50,9 +50,19 @@ final class RunCalls {
     for app in waiting.keys.sorted() { giveUp(app, hold) }
   }
 
-  /// Fails the calls for apps that have left the configuration.
-  func giveUpUnconfigured() {
-    for app in waiting.keys.sorted() where core.configuration[app] == nil { giveUp(app, .notConfigured) }
+  /// Fails the calls for apps that have left the configuration, and those of callers who may no longer ask.
+  func reconfigured() {
+    for (app, calls) in waiting.sorted(by: { $0.key < $1.key }) {
+      guard core.configuration[app] != nil else {
+        giveUp(app, .notConfigured)
+        continue
+      }
+      for call in calls.map(\.call) where !core.may(call.peer, about: app) {
+        call.connection.cancelDisconnectAction("run")
+        drop(call.connection, app)
+        call.fail(core.access.refusal(of: call.peer, app: app.description))
+      }
+    }
   }
 
   private func drop(_ connection: Connection, _ app: AppID) {

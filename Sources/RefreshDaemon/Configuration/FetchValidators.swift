@@ -10,6 +10,9 @@ final class FetchValidators: SavedRoom {
 
   init(_ remembered: [AppID: [String: Validator]]) { self.remembered = remembered }
 
+  /// What is remembered of a URL.
+  func validator(of app: AppID, _ url: String) -> Validator? { remembered[app]?[url] }
+
   /// Keeps a validator, or forgets the URL, with the next commit.
   func remember(_ validator: Validator?, of app: AppID, _ url: String) {
     remembered[app, default: [:]][url] = validator

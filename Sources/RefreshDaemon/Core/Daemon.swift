@@ -107,6 +107,12 @@ final class Daemon {
     }
     transfers.workers.onGivenUp = { [unowned self] in leaveIfDone() }
     notifyCommands.onGivenUp = { [unowned self] in leaveIfDone() }
+    saving.onErased = { [unowned self] apps in
+      for app in apps {
+        lasts.forget(app)
+        tally.forget(app)
+      }
+    }
     saving.onIdle = { [unowned self] in leaveIfDone() }
     saving.onProblem = { [unowned self] in notify() }
     pushes.onFirstUse = { [unowned self] in watchConditions() }

@@ -11,6 +11,8 @@ struct Life {
   var server: Server?
   /// The refreshes that the next daemon adopts; none before this daemon stops.
   var left: Set<RefreshID> = []
+  /// Whether a stop has asked the launcher what outlives this daemon.
+  var isStopAsked = false
   /// Whether the loop is told to end.
   var isLeaving = false
   /// Ends the loop although the store does not close.
@@ -65,13 +67,27 @@ extension Daemon {
     let before = Set(core.configuration.apps.map(\.id))
     ports.launcher.forget(before.subtracting(next.apps.map(\.id)))
     putInForce(next)
+    loadLasts(of: next.apps.map(\.id).filter { !before.contains($0) && lasts[$0] == nil })
     transfers.workers.sendOrders()
     audience.attached.settleAll()
     sessions.reconfigured()
     if next.launcher != ports.choice.asked { ports.journal.keepsLauncher(ports.choice, until: next.launcher) }
-    audience.runCalls.giveUpUnconfigured()
+    audience.runCalls.reconfigured()
     ports.journal.configured(apps: next.apps.count)
     ports.journal.held(next.held)
+  }
+
+  /// Reads the last refreshes of apps whose files have come back.
+  private func loadLasts(of apps: [AppID]) {
+    // What is loaded at the start is there for all apps of the configuration then.
+    let known = apps.filter { core.engine.state(of: $0)?.lastStart != nil }
+    guard !known.isEmpty else { return }
+    saving.reads.lastRefreshes { result in
+      switch result {
+      case .success(let stored): self.lasts.load(stored, of: known)
+      case .failure(let problem): self.saving.readFailed(problem)
+      }
+    }
   }
 
   private func endReload(_ problems: [Problem]) -> [Problem] {
@@ -87,6 +103,9 @@ extension Daemon {
       for refresh in core.engine.refreshes where !life.left.contains(refresh) { runner.kill(refresh) }
       return transfers.workers.endAll(isUrgent: true)
     }
+    // The service manager does not answer what may be left: the second request waits no more.
+    guard !life.isStopAsked else { return stop(leaving: []) }
+    life.isStopAsked = true
     ports.launcher.findSurvivors { self.stop(leaving: $0) }
   }
 
@@ -113,7 +132,7 @@ extension Daemon {
   func leaveIfDone() {
     let left = life.left.union(core.engine.stuckRefreshes.keys)
     guard core.engine.isStopping, left.isSuperset(of: core.engine.refreshes),
-      saving.isEmpty || saving.refusal != nil, notifyCommands.isEmpty, transfers.workers.isEmpty, !life.isLeaving
+      saving.isIdle || saving.refusal != nil, notifyCommands.isEmpty, transfers.workers.isEmpty, !life.isLeaving
     else { return }
     life.isLeaving = true
     life.server?.close()
@@ -123,7 +142,10 @@ extension Daemon {
     }
     do throws(SystemdError) {
       life.closing = try core.scheduler.timer { [core] in core.scheduler.exit() }
-    } catch { ports.journal.cannotNotify(error) }
+    } catch {
+      ports.journal.leavesWithoutClosing(error)
+      return core.scheduler.exit()
+    }
     core.scheduler.arm(life.closing, after: Self.closeBound, accuracy: 1000)
     ports.store.close { self.core.scheduler.exit() }
   }

@@ -180,6 +180,10 @@ struct DaemonJournal: Sendable {
 
   func cannotNotify(_ error: SystemdError) { write("\(error)", .warning) }
 
+  func leavesWithoutClosing(_ error: SystemdError) {
+    write("the daemon ends without waiting for the store to close: \(error)", .error)
+  }
+
   func cannotWatch(_ error: SystemdError) { write("cannot watch the machine's conditions: \(error)", .error) }
 
   func cannotStart(_ refresh: RefreshID, of app: AppID) {

@@ -2,6 +2,7 @@ import JSON
 import RefreshAPI
 import RefreshConfig
 import RefreshEngine
+import RefreshStore
 import Varlink
 
 extension Daemon {
@@ -9,13 +10,7 @@ extension Daemon {
   func change<Parameters>(
     _ events: [Event], for call: Call<Parameters>, reply: @escaping () -> some JSONWritable
   ) {
-    handleDurably(events) { problem in
-      if let problem {
-        call.fail(RefreshdInterface.NotStored(problem: problem.description))
-      } else {
-        call.reply(reply())
-      }
-    }
+    handleDurably(events) { problem in call.conclude(problem, reply) }
   }
 
   /// The rows of apps in the list, in this order.
@@ -27,5 +22,12 @@ extension Daemon {
     let latest = (now + Duration.longest).wallMicroseconds(at: core.engine.wallOffset)
     guard (0...max(0, latest)).contains(microseconds) else { return nil }
     return Instant(microseconds: microseconds) - core.engine.wallOffset
+  }
+}
+
+extension Call {
+  /// Gives the last answer to a call whose change is on the disk, or the reason why it is not.
+  func conclude(_ problem: StoreError?, _ reply: () -> some JSONWritable) {
+    if let problem { fail(RefreshdInterface.NotStored(problem: problem.description)) } else { self.reply(reply()) }
   }
 }

@@ -8,9 +8,11 @@ extension Daemon {
   /// Disables apps: all that are named, or none.
   func disable(_ call: Call<ManagerInterface.Disable.Parameters>) {
     guard let apps = apps(named: call.parameters.apps, for: call) else { return }
-    flip(apps, isDisabled: true, for: call) { ManagerInterface.Disable.Reply(apps: $0) }
-    for app in apps where core.engine.state(of: app.id)?.isDisabled == true {
-      audience.runCalls.giveUp(app.id, .disabled)
+    flip(apps, isDisabled: true, for: call) { rows in
+      for app in apps where self.core.engine.state(of: app.id)?.isDisabled == true {
+        self.audience.runCalls.giveUp(app.id, .disabled)
+      }
+      return ManagerInterface.Disable.Reply(apps: rows)
     }
   }
 

@@ -28,8 +28,7 @@ extension Daemon {
     }
     if let full = transfers.exceeded(by: asked, of: app) { return call.fail(full) }
     transfers.enqueue(asked, of: app.id) { problem, ids in
-      if let problem { return call.fail(RefreshdInterface.NotStored(problem: problem.description)) }
-      call.reply(TransfersInterface.Enqueue.Reply(ids: ids.map { Int64($0.number) }))
+      call.conclude(problem) { TransfersInterface.Enqueue.Reply(ids: ids.map { Int64($0.number) }) }
     }
   }
 }

@@ -16,9 +16,13 @@ extension Daemon {
     guard core.engine.mayErase(app) else {
       let remedy =
         core.configuration[app].map { "remove \($0.file), then refreshctl reload" }
-        ?? "wait until its refresh has ended, and cancel its transfers"
+        ?? (core.engine.state(of: app)?.running == nil ? "cancel its transfers" : "wait until its refresh has ended")
       return call.fail(ManagerInterface.InUse(app: app.description, remedy: remedy))
     }
-    change([.erased(app)], for: call) { ManagerInterface.Erase.Reply() }
+    change([.erased(app)], for: call) {
+      // The disk has forgotten its transfers too.
+      self.handle(.erased(app))
+      return ManagerInterface.Erase.Reply()
+    }
   }
 }

@@ -7,6 +7,7 @@ extension Daemon {
   func listTransfers(_ call: Call<TransfersInterface.List.Parameters>) {
     let named = call.parameters.app
     if let named, !mayAsk(about: named, for: call) { return }
+    guard hasShortSession(call.parameters.session, call) else { return }
     var ids = transfers.ids(of: named.flatMap(AppID.init), for: call.peer)[...]
     var found: [Wire.Transfer] = []
     let step = {
@@ -26,22 +27,4 @@ extension Daemon {
 
   /// How many transfers are looked at in one turn of the loop, because other callers wait meanwhile.
   static let transfersInTurn = 200
-
-  /// Whether the caller may ask about the transfers of an app, also of a former one; if not, the call is answered.
-  func mayAsk<Parameters>(about name: String, for call: Call<Parameters>) -> Bool {
-    guard let app = AppID(name), core.may(call.peer, about: app) else {
-      if core.access.mayAll(call.peer) {
-        call.fail(RefreshdInterface.NoSuchApp(app: name))
-      } else {
-        call.fail(core.access.refusal(of: call.peer, app: name))
-      }
-      return false
-    }
-    guard core.configuration[app] != nil || core.engine.state(of: app) != nil else {
-      call.fail(RefreshdInterface.NoSuchApp(app: name))
-      return false
-    }
-    return true
-  }
-
 }

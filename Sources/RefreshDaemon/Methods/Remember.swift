@@ -1,4 +1,5 @@
 import RefreshAPI
+import RefreshEngine
 import RefreshStore
 import Varlink
 
@@ -17,15 +18,22 @@ extension Daemon {
         return call.fail(InvalidParameter(parameter: name))
       }
     }
-    fetches.remember(
+    remember(
       Validator(etag: asked.etag, lastModified: asked.lastModified, digest: asked.digest), of: running.app.id, asked.url
-    )
+    ) { problem in call.conclude(problem) { WorkerInterface.Remember.Reply() } }
+  }
+
+  /// Keeps a validator, and calls back when it is stored; one that cannot be stored gives its place back.
+  func remember(
+    _ validator: Validator, of app: AppID, _ url: String, then promise: @escaping (StoreError?) -> Void
+  ) {
+    let before = fetches.validator(of: app, url)
+    fetches.remember(validator, of: app, url)
     saving.promise { problem, _ in
-      if let problem {
-        call.fail(RefreshdInterface.NotStored(problem: problem.description))
-      } else {
-        call.reply(WorkerInterface.Remember.Reply())
+      if problem != nil, self.fetches.validator(of: app, url) == validator {
+        self.fetches.remember(before, of: app, url)
       }
+      promise(problem)
     }
   }
 }

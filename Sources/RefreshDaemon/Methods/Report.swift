@@ -18,8 +18,8 @@ extension Daemon {
       transfers.apply(report.bounded, of: id, by: worker, at: now)
     }
     transfers.workers.heard(from: worker)
-    let isSaved = call.parameters.reports.allSatisfy { $0.kind == .progress || $0.kind == .fetched }
-    guard !isSaved else { return call.reply() }
+    let changesNothing = call.parameters.reports.allSatisfy { $0.kind == .progress || $0.kind == .fetched }
+    guard !changesNothing else { return call.reply() }
     saving.afterCommit { call.reply() }
     saving.commitSoon()
   }

@@ -11,9 +11,7 @@ extension Daemon {
     let signal = Signal(call.parameters.signal)
     if call.parameters.lease == true { return lease(signal, of: app.id, call) }
     switch signal {
-    case .login, .logout:
-      flip(signal, of: app.id, call)
-      if signal == .logout, core.engine.phase(of: app.id) == .loggedOut { audience.runCalls.giveUp(app.id, .loggedOut) }
+    case .login, .logout: flip(signal, of: app.id, call)
     case .launched, .foreground, .background, .terminated:
       audience.changePhase(of: app.id) { handle(.signalled(app.id, signal)) }
       answer(call, app.id)
@@ -24,7 +22,12 @@ extension Daemon {
   private func flip(_ signal: Signal, of app: AppID, _ call: Call<AppInterface.Signal.Parameters>) {
     audience.changePhase(of: app) {
       handleDurably([.signalled(app, signal)]) { problem in
-        guard let problem else { return self.answer(call, app) }
+        guard let problem else {
+          if signal == .logout, self.core.engine.phase(of: app) == .loggedOut {
+            self.audience.runCalls.giveUp(app, .loggedOut)
+          }
+          return self.answer(call, app)
+        }
         call.fail(RefreshdInterface.NotStored(problem: problem.description))
       }
     }

@@ -67,15 +67,4 @@ extension Daemon {
       Wire.NextRefresh(app: app.description, dueMicroseconds: instant.wallMicroseconds(at: core.engine.wallOffset))
     }
   }
-
-  /// Tells anyone the daemon's version.
-  func version(_ call: Call<ManagerInterface.Version.Parameters>) {
-    call.reply(ManagerInterface.Version.Reply(version: refreshdVersion, start: Int(core.engine.start)))
-  }
-
-  /// Gives all metrics as OpenMetrics text.
-  func metrics(_ call: Call<ManagerInterface.Metrics.Parameters>) {
-    guard mayAll(call) else { return }
-    call.reply(ManagerInterface.Metrics.Reply(text: metricsText(at: core.readClocks())))
-  }
 }

@@ -10,7 +10,7 @@ extension Daemon {
     change(running.map { .transferPaused($0, true) }, for: call) { NoParameters() }
   }
 
-  func isPaused(_ id: TransferID) -> Bool {
+  private func isPaused(_ id: TransferID) -> Bool {
     switch core.engine.transferState(of: id)?.stage {
     case .paused, .stopping(.paused): true
     default: false

@@ -14,6 +14,7 @@ extension Daemon {
   func rejoin(_ call: Call<TransfersInterface.Rejoin.Parameters>) {
     guard let app = app(named: call.parameters.app, for: call) else { return }
     guard call.wantsMore else { return call.fail(ExpectedMore()) }
+    guard hasShortSession(call.parameters.session, call) else { return }
     let session = TransferSession(app: app.id, name: call.parameters.session)
     guard !transfers.watchers.isTaken(session) else {
       return call.fail(TransfersInterface.SessionTaken(app: call.parameters.app, session: session.name))

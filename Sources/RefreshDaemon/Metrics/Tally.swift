@@ -61,6 +61,9 @@ final class Tally {
     for (index, bound) in Self.bounds.enumerated() where took <= bound.microseconds { within[index] += 1 }
   }
 
+  /// Forgets the count of an app that is forgotten.
+  func forget(_ app: AppID) { refreshesOfApp[app] = nil }
+
   /// Counts a wake of the daemon by its timer.
   func noteWake() { wakes += 1 }
 

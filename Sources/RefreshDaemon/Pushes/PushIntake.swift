@@ -61,7 +61,8 @@ final class PushIntake: DecisionFollower, SavedRoom {
     }
     guard isToBeSaved else { return answer(.success(conclude([]))) }
     let bytes = arrived.reduce(0) { $0 + ($1.push?.payload.utf8.count ?? 0) }
-    guard ledger.reserve(bytes) else { return answer(.failure(.full)) }
+    let own = ledger.hasRoom(for: bytes) ? 0 : bytesOfOwner(of: orders)
+    guard ledger.reserve(bytes, own: own) else { return answer(.failure(.full(for: Set(orders.map(\.app))))) }
     self.arrived += arrived
     let numbers = Set(arrived.map(\.id))
     saving.promise { problem, known in
@@ -76,6 +77,12 @@ final class PushIntake: DecisionFollower, SavedRoom {
     } storedLate: { known in
       for push in arrived where !known.contains(push.id) { self.forget(push) }
     }
+  }
+
+  /// The bytes of payloads that the owner of these apps has waiting; of several owners, the one who has the most.
+  private func bytesOfOwner(of orders: [PushOrder]) -> Int {
+    let owner = { (app: AppID) in self.core.configuration[app]?.owner.uid }
+    return Set(orders.compactMap { owner($0.app) }).map { user in ledger.bytes { owner($0) == user } }.max() ?? 0
   }
 
   /// Has the store forget a push that was refused: its source may send it again.

@@ -27,6 +27,8 @@ struct PushLedger {
 
   /// The most bytes of payloads that may wait, of all apps together: they are in the daemon's memory.
   static let mostBytes = 16 << 20
+  /// How many of them the apps of each user may have even when others have taken all.
+  static let reservedBytes = 1 << 20
 
   /// The apps that have pushes, also those without a file.
   var apps: Set<AppID> { Set(kept.values.map(\.app)) }
@@ -44,9 +46,17 @@ struct PushLedger {
     return before
   }
 
+  /// The bytes of payloads that the engine has of some apps.
+  func bytes(of isOwn: (AppID) -> Bool) -> Int { kept.values.reduce(0) { isOwn($1.app) ? $0 + $1.bytes : $0 } }
+
+  /// Whether all apps together may have so many bytes more.
+  func hasRoom(for bytes: Int) -> Bool { bytes == 0 || bytesKept + bytesArriving + bytes <= Self.mostBytes }
+
   /// Reserves bytes for payloads until ``release(_:)``; false if there are not enough.
-  mutating func reserve(_ bytes: Int) -> Bool {
-    guard bytes == 0 || bytesKept + bytesArriving + bytes <= Self.mostBytes else { return false }
+  ///
+  /// - Parameter own: the bytes that the user whose apps they are for has already.
+  mutating func reserve(_ bytes: Int, own: Int = mostBytes) -> Bool {
+    guard hasRoom(for: bytes) || own + bytes <= Self.reservedBytes else { return false }
     bytesArriving += bytes
     return true
   }

@@ -10,7 +10,7 @@ struct PushOrder {
   }
 
   /// The refusal of a push for an unknown app.
-  static let noApp = "cannot find an app of this id in the configuration"
+  static let noApp = "cannot find an app of this id in the configuration: write a file for the app, then reload"
   /// The most bytes of the id of a message.
   static let mostMessageBytes = 256
 
@@ -72,7 +72,12 @@ struct PushRefusal: Error {
   private init(problem: String) { self.problem = problem }
 
   /// The waiting pushes take all the memory that they may.
-  static let full = PushRefusal(problem: "cannot take the push: \(PushLedger.mostBytes >> 20) MiB of pushes wait")
+  static func full(for apps: Set<AppID>) -> PushRefusal {
+    let names = apps.sorted().prefix(3).map(\.description).joined(separator: ", ") + (apps.count > 3 ? ", ..." : "")
+    return PushRefusal(
+      problem: "cannot take the push for \(names): \(PushLedger.mostBytes >> 20) MiB of pushes wait for apps; "
+        + "let apps run that have pushes (refreshctl why APP), and send it again")
+  }
 }
 
 /// A push that was accepted.

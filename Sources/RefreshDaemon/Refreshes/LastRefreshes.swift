@@ -29,6 +29,11 @@ final class LastRefreshes {
     for id in ids where self[id] != nil { refreshes[index(of: id)].app = id }
   }
 
+  /// Forgets the last refresh of an app.
+  func forget(_ app: AppID) {
+    if self[app] != nil { refreshes.remove(at: index(of: app)) }
+  }
+
   /// Where an app is, or would be.
   private func index(of app: AppID) -> Int { refreshes.partitioningIndex { $0.app >= app } }
 

@@ -18,9 +18,6 @@ struct PendingCommit {
     let storedLate: ((Set<PushID>) -> Void)?
   }
 
-  /// The most openings and ended waits and refreshes of each kind that wait for a disk; the oldest are given up.
-  private static let most = 1_000
-
   var changed: Set<AppID> = []
   /// Whether the wall clock was set: a later boot reads this boot's instants by the last saved offset.
   var clockStepped = false
@@ -63,10 +60,10 @@ struct PendingCommit {
     changed.formUnion(decision.changed)
     deviceChanged = deviceChanged || decision.deviceChanged || decision.deviceLearned
     learned.formUnion(decision.learned)
-    openings = (openings + decision.opened.map { Opening(app: $0, at: now) }).suffix(Self.most)
+    openings = (openings + decision.opened.map { Opening(app: $0, at: now) }).suffix(Batch.recordsKept)
     erased.formUnion(decision.erased)
-    ended = (ended + decision.ended).suffix(Self.most)
-    waited = (waited + decision.waited).suffix(Self.most)
+    ended = (ended + decision.ended).suffix(Batch.recordsKept)
+    waited = (waited + decision.waited).suffix(Batch.recordsKept)
     work += decision.effects.filter(\.isSavedFirst).map { Work(effect: $0, app: app($0.app)) }
   }
 

@@ -36,6 +36,8 @@ final class Saving: DecisionFollower {
   var rooms: [any SavedRoom] = []
   /// Performs the effects of a commit, and whatever follows each commit; set once.
   var perform: ([PendingCommit.Work]) -> Void = { _ in }
+  /// Called with the apps of which the disk keeps nothing from now on; set once.
+  var onErased: (Set<AppID>) -> Void = { _ in }
   /// Called when nothing is left to commit; set once.
   var onIdle: () -> Void = {}
   /// Called when the store fails, and when it works again; set once.
@@ -74,6 +76,9 @@ final class Saving: DecisionFollower {
 
   /// Whether there is nothing to save, to perform or to answer.
   var isEmpty: Bool { pending.isEmpty && !rooms.contains(where: \.hasChanges) }
+
+  /// Whether the store has everything, too: no commit is under way.
+  var isIdle: Bool { isEmpty && underWay == nil }
 
   func engineDecided(_ decision: Decision, on event: Event, at now: Instant) {
     if case .clockStepped = event { pending.clockStepped = true }
@@ -130,7 +135,7 @@ final class Saving: DecisionFollower {
   /// Handles an error of a read: a damaged file was set aside, and everything known goes into the new one.
   func readFailed(_ problem: StoreError) {
     // `status` and the journal have a disk that does not answer already.
-    if problem.code != .unanswered || self.problem == nil { ports.journal.cannotRead(problem) }
+    if problem.code != .unanswered || self.problem == nil, reads.isNews(problem) { ports.journal.cannotRead(problem) }
     saveAllAfter(problem)
     commitIfNeeded()
   }
@@ -222,6 +227,8 @@ final class Saving: DecisionFollower {
     for id in pending.changed { batch.states[id] = engine.state(of: id) }
     for id in pending.learned { batch.learned[id] = .some(engine.learned(of: id)) }
     for room in rooms { room.moveChanges(into: &batch) }
+    // The forgotten URLs of a file that went would make a row of the app again.
+    for app in pending.erased { batch.validators[app] = nil }
     return batch
   }
 
@@ -229,11 +236,14 @@ final class Saving: DecisionFollower {
     note(problem)
     unreleased += turn.ended.map(\.id)
     if problem == nil {
+      if !turn.erased.isEmpty { onErased(turn.erased) }
       for refresh in unreleased { ports.launcher.release(refresh) }
       unreleased = []
     }
     var promises = turn.promises
     if problem != nil {
+      // The store saves this batch with the next one.
+      pending.isDurable = pending.isDurable || turn.isDurable
       // Refused changes are undone, the last one first. Changes for the next commit were made on top of these, and would
       // be undone with them behind their callers' backs.
       promises = (promises + pending.takePromises()).reversed()
@@ -265,7 +275,8 @@ final class Saving: DecisionFollower {
 
   private func saveAllAfter(_ problem: StoreError) {
     guard problem.code == .corrupt else { return }
-    let apps = core.configuration.apps.map(\.id)
+    // Also of apps without a file: theirs may come back.
+    let apps = core.engine.knownApps
     pending.changed.formUnion(apps)
     pending.learned.formUnion(apps)
     pending.deviceChanged = true

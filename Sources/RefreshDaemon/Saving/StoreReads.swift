@@ -14,6 +14,8 @@ final class StoreReads {
   /// The problem for which no read is tried; set once.
   var silence: () -> StoreError? = { nil }
   private let reads: BoundedReads
+  /// The problem of the last read; nil when that succeeded.
+  private var failure: StoreError?
 
   init(_ core: DaemonCore, _ store: any DaemonStore, path: String) {
     (self.store, self.path, reads) = (store, path, BoundedReads(core, patience: Self.patience))
@@ -37,8 +39,18 @@ final class StoreReads {
   private func read<Value>(
     _ answer: @escaping Answer<Value>, _ begin: (@escaping Answer<Value>) -> Void
   ) {
+    let answer = { [self] (result: Result<Value, StoreError>) in
+      if case .success = result { failure = nil }
+      answer(result)
+    }
     if let problem = silence() ?? (reads.unanswered > 0 ? overdue : nil) { return answer(.failure(problem)) }
     reads.read(begin, then: answer) { [overdue] in answer(.failure(overdue)) }
+  }
+
+  /// Takes note of a problem of a read, and gives whether it is another than that of the read before.
+  func isNews(_ problem: StoreError) -> Bool {
+    defer { failure = problem }
+    return failure != problem
   }
 
   private var overdue: StoreError { .unanswered(.read, path: path, after: Self.patience) }

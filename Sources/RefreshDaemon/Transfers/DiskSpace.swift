@@ -27,21 +27,32 @@ final class DiskSpaceWatch {
   typealias Question = (_ needs: [TransferID: Int64], _ folder: String, _ then: @escaping ([TransferID]) -> Void) ->
     Void
 
+  /// How long an answer may take before the next folder is asked about, on a new thread.
+  private static let patience = Duration.seconds(2)
+  /// The most questions that are given up at a time, because each keeps a thread, in all and of one file system.
+  private static let mostUnanswered = 16
+  private static let mostUnansweredOfMount = 2
+
   private unowned let core: DaemonCore
+  private let reads: BoundedReads
   private let makeQuestion: () -> Question
   private var question: Question?
   private var check = RoomCheck()
   private var timer: (any WakeTimer)?
+  private var isLooking = false
+  /// How many questions were given up about each file system, by its mount point, and are not answered yet.
+  private var unanswered: [String: Int] = [:]
   /// The path of a transfer's file; set once.
   var path: (TransferID) -> String? = { _ in nil }
 
   init(_ core: DaemonCore, _ makeQuestion: @escaping () -> Question) {
-    (self.core, self.makeQuestion) = (core, makeQuestion)
+    (self.core, self.makeQuestion, reads) = (core, makeQuestion, BoundedReads(core, patience: Self.patience))
   }
 
   /// Makes the timer, and begins with the transfers that waited when the daemon before this one ended.
   func open() throws(SystemdError) {
     timer = try core.scheduler.timer { [unowned self] in look() }
+    try reads.open()
     for id in core.engine.transferIDs {
       if let stage = core.engine.transferState(of: id)?.stage { note(id, stage) }
     }
@@ -63,22 +74,46 @@ final class DiskSpaceWatch {
 
   /// Looks whether there is space for the transfers that wait for it, folder by folder.
   ///
-  /// A mount whose server is gone may never answer. Its question is left to its thread: when it is time again, the other
-  /// folders are asked about on a new thread.
+  /// A mount whose server is gone may never answer. Its question is left to its thread, and the next folder is asked about
+  /// on a new one.
   private func look() {
     let looks = check.begin(at: core.now)
     guard check.wake != nil else { return }
     arm()
-    if question == nil || check.hasUnanswered { question = makeQuestion() }
-    if let question { ask(looks[...], question) }
+    // Folders that do not answer can make a round longer than its interval.
+    guard !isLooking else { return }
+    isLooking = true
+    ask(looks[...], mounts: MountPoints.current())
   }
 
-  private func ask(_ looks: ArraySlice<RoomCheck.Look>, _ question: @escaping Question) {
-    guard let look = looks.first(where: { check.claim($0.folder) }) else { return }
-    question(look.needs, look.folder) { fitting in
-      self.check.end(look.folder)
+  private func ask(_ looks: ArraySlice<RoomCheck.Look>, mounts: MountPoints) {
+    let next = looks.first { look in
+      unanswered[mounts.point(of: look.folder)] ?? 0 < Self.mostUnansweredOfMount && check.claim(look.folder)
+    }
+    guard reads.unanswered < Self.mostUnanswered, let look = next else {
+      if let next { check.end(next.folder) }
+      isLooking = false
+      return
+    }
+    let rest = looks.drop { $0 != look }.dropFirst()
+    let mount = mounts.point(of: look.folder)
+    let question = question ?? makeQuestion()
+    self.question = question
+    var isGivenUp = false
+    reads.read({ answer in
+      question(look.needs, look.folder) { fitting in
+        self.check.end(look.folder)
+        if isGivenUp { self.unanswered[mount, default: 1] -= 1 }
+        answer(fitting)
+      }
+    }) { fitting in
       for id in fitting { self.core.handle(.roomFound(id)) }
-      self.ask(looks.drop { $0 != look }.dropFirst(), question)
+      self.ask(rest, mounts: mounts)
+    } giveUp: {
+      isGivenUp = true
+      self.unanswered[mount, default: 0] += 1
+      self.question = nil
+      self.ask(rest, mounts: mounts)
     }
   }
 }

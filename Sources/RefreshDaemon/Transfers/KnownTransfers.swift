@@ -1,5 +1,4 @@
 import RefreshAPI
-import RefreshConfig
 import RefreshEngine
 import RefreshStore
 
@@ -68,26 +67,6 @@ struct KnownTransfers {
     }
   }
 
-  /// The speed of a transfer as it is shown: the average over a few seconds.
-  struct Speed {
-    private var bytes: Int64
-    private var at: Instant
-    /// Bytes in a second; nil until it is known.
-    private(set) var rate: Int64?
-
-    init(bytes: Int64, at now: Instant) { (self.bytes, at) = (bytes, now) }
-
-    /// Updates the speed when so many bytes are there.
-    mutating func note(_ bytes: Int64, at now: Instant) {
-      let elapsed = at.duration(to: now).inMicroseconds
-      guard elapsed >= 200_000 else { return }
-      let latest = Int64(exactly: (Double(max(0, bytes - self.bytes)) / Double(elapsed) * 1e6).rounded())
-      guard let latest else { return }
-      rate = rate.map { $0 / 2 + latest / 2 } ?? latest
-      (self.bytes, at) = (bytes, now)
-    }
-  }
-
   private var all: [TransferID: Known] = [:]
   /// The transfers of each app, so that nobody looks through those of others.
   private(set) var shares: [AppID: TransferShare] = [:]
@@ -108,9 +87,10 @@ struct KnownTransfers {
     notices = notices.filter { open.contains($0.key) }
   }
 
-  mutating func add(_ id: TransferID, _ stored: StoredTransfer) {
+  /// Adds a transfer of an app that has this owner.
+  mutating func add(_ id: TransferID, _ stored: StoredTransfer, owner: UInt32? = nil) {
     self[id] = Known(stored)
-    noteWords(of: stored)
+    if let owner { shares[stored.state.policy.session.app]?.owner = owner }
   }
 
   /// Gives the notice of a session that has ended, once; nil if the app gave no text or all was cancelled.
@@ -121,7 +101,8 @@ struct KnownTransfers {
     notices[session, default: SessionNotice()].note(result)
   }
 
-  private mutating func noteWords(of transfer: StoredTransfer) {
+  /// Takes the text that a stored transfer gives for the end of its session.
+  mutating func noteWords(of transfer: StoredTransfer) {
     if let words = transfer.request.notice {
       notices[transfer.state.policy.session, default: SessionNotice()].words = words
     }
@@ -153,13 +134,5 @@ extension Dictionary {
   /// Sets or removes a value; gives the one that was there.
   fileprivate mutating func updateOptional(_ value: Value?, of key: Key) -> Value? {
     if let value { updateValue(value, forKey: key) } else { removeValue(forKey: key) }
-  }
-}
-
-/// A URL without its secrets.
-enum ShownURL {
-  /// The part of a URL that anybody may see: no user, password or query.
-  static func of(_ url: String) -> String {
-    do throws(Unreadable) { return try HTTPURL(url).shown } catch { return "?" }
   }
 }

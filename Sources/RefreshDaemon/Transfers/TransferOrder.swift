@@ -13,7 +13,7 @@ struct TransferOrder {
   }
 
   /// The most bytes of a name, a description or a notice.
-  private static let longestText = 255
+  static let longestText = 255
   private static let longestNotice = 1_000
   /// The most bytes that a file or a rate may have.
   private static let mostBytes: Int64 = 1 << 60
@@ -29,7 +29,7 @@ struct TransferOrder {
     try Self.read("path") { () throws(Unreadable) in try TargetPath.check(asked.path) }
     var request = TransferRequest(asked.direction == .upload ? .upload : .download, url: asked.url, path: asked.path)
     host = url.host
-    session = try Self.text(asked.session, "session", most: Self.longestText) ?? "default"
+    session = try Self.name(asked.session) ?? "default"
     request.description = try Self.text(asked.description, "description", most: Self.longestNotice)
     request.notice = try Self.text(asked.notify, "notify", most: Self.longestNotice)
     request.sha256 = try Self.digest(asked.sha256)
@@ -64,12 +64,22 @@ struct TransferOrder {
 
   private static func text(_ text: String?, _ field: String, most: Int) throws(Problem) -> String? {
     guard let text else { return nil }
-    guard (1...most).contains(text.utf8.count), text.unicodeScalars.allSatisfy(\.isPrintable) else {
+    guard (1...most).contains(text.utf8.count), text.unicodeScalars.allSatisfy(\.isText) else {
       throw Problem(
         field: field, reason: "cannot use a text that is empty, longer than \(most) bytes or has control characters",
         remedy: "write 1 to \(most) bytes without control characters")
     }
     return text
+  }
+
+  /// The name of a session, which is a variable of the app's tasks.
+  private static func name(_ text: String?) throws(Problem) -> String? {
+    let name = try Self.text(text, "session", most: longestText)
+    guard name?.unicodeScalars.allSatisfy(\.isPrintable) ?? true else {
+      throw Problem(
+        field: "session", reason: "cannot use a name that has format characters", remedy: "leave them out")
+    }
+    return name
   }
 
   private static func path(_ path: String?, _ field: String) throws(Problem) -> String? {
@@ -119,15 +129,5 @@ struct TransferOrder {
         remedy: "leave it out, or write \"upload\" as the direction")
     }
     return isAsked
-  }
-}
-
-extension Unicode.Scalar {
-  /// Whether the character is no control character and no line break.
-  fileprivate var isPrintable: Bool {
-    switch properties.generalCategory {
-    case .control, .lineSeparator, .paragraphSeparator: false
-    default: true
-    }
   }
 }

@@ -69,10 +69,11 @@ final class TransferRunner: DecisionFollower, SavedRoom {
 
   /// The bound of the queue that new transfers of an app would pass; nil if there is room for them.
   func exceeded(by orders: [TransferOrder], of app: AppConfiguration) -> TransfersInterface.QueueFull? {
-    let owned = core.configuration.apps.filter { $0.owner.uid == app.owner.uid }
+    // An app that has left the configuration counts for its last owner.
+    let owned = known.shares.filter { (core.configuration[$0]?.owner.uid ?? $1.owner) == app.owner.uid }
     return TransferQuota.exceeded(
       by: orders.map { ($0.request, $0.policy(of: app.id, at: core.startedAt.instant).server) },
-      owned.compactMap { known.shares[$0.id] }, count: known.count)
+      Array(owned.values), count: known.count)
   }
 
   // MARK: - Orders
@@ -89,7 +90,7 @@ final class TransferRunner: DecisionFollower, SavedRoom {
       )
     }
     for (id, transfer) in stored {
-      known.add(id, transfer)
+      known.add(id, transfer, owner: core.configuration[app]?.owner.uid)
       enqueued[id] = transfer
     }
     rooms.saving.promise { problem, _ in
@@ -97,7 +98,10 @@ final class TransferRunner: DecisionFollower, SavedRoom {
         for (id, _) in stored { (self.known[id], self.enqueued[id]) = (nil, nil) }
         self.removed.formUnion(stored.map(\.0))
       } else {
-        for (id, transfer) in stored { self.journal.enqueued(id, of: app, transfer.request) }
+        for (id, transfer) in stored {
+          self.known.noteWords(of: transfer)
+          self.journal.enqueued(id, of: app, transfer.request)
+        }
         self.core.handle(.enqueued(stored.map { Enqueued(id: $0, policy: $1.state.policy) }))
       }
       answer(problem, stored.map(\.0))
@@ -236,20 +240,21 @@ final class TransferRunner: DecisionFollower, SavedRoom {
     progressed.insert(id)
     rooms.tally.note(result)
     journal.ended(id, of: session.app, result, transfer)
-    rooms.audience.attached.send(
-      Wire.AttachEvent(
-        kind: "transfer_ended", session: session.name, url: transfer.shownURL, path: transfer.request.path,
-        result: Wire.TransferResult(result)),
-      of: session.app)
     known.noteEnd(in: session, result)
-    if core.engine.isDrained(session) { showOnDesktop(session) }
+    let text = core.engine.isDrained(session) ? known.takeWords(of: session) : nil
+    let event = Wire.AttachEvent(
+      kind: "transfer_ended", session: session.name, url: transfer.shownURL, path: transfer.request.path,
+      result: Wire.TransferResult(result))
+    // An end that is not saved may come again in the next daemon.
+    rooms.saving.afterCommit { [self] in
+      rooms.audience.attached.send(event, of: session.app)
+      if let text { showOnDesktop(text, session.app) }
+    }
   }
 
-  /// Shows the owner's desktop that a session has ended, if the app gave a text for that.
-  private func showOnDesktop(_ session: TransferSession) {
-    guard let text = known.takeWords(of: session), let app = core.configuration[session.app],
-      !core.engine.isStopping
-    else { return }
+  /// Shows the owner's desktop the text that an app gave for the end of a session.
+  private func showOnDesktop(_ text: String, _ app: AppID) {
+    guard let app = core.configuration[app], !core.engine.isStopping else { return }
     rooms.notifyCommands.showOnDesktop(text, of: app)
   }
 

@@ -7,6 +7,8 @@ struct TransferShare {
   private(set) var ids: Set<TransferID> = []
   private(set) var bytes = 0
   private(set) var servers: [String: Int] = [:]
+  /// The owner of the app when it last added to the queue; nil while only an earlier daemon knew.
+  var owner: UInt32?
 
   mutating func add(_ id: TransferID, _ known: KnownTransfers.Known) {
     ids.insert(id)

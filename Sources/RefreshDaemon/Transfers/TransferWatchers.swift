@@ -5,8 +5,8 @@ import Varlink
 
 /// The clients that watch transfers.
 ///
-/// Each message to a client is put together in the client's own turns of the loop: many transfers, or many who watch, keep no other
-/// caller waiting.
+/// Each message to a client is put together in the client's own turns of the loop: many transfers, or many who watch,
+/// keep no other caller waiting.
 final class TransferWatchers {
   enum Watcher {
     /// A client that watches one app, or all that it may ask about.

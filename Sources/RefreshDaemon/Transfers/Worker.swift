@@ -25,6 +25,8 @@ extension WorkerPool {
     /// The folder that it may write to; nil for one that only reads files.
     let folder: String?
     let user: UInt32
+    /// The app's sandbox, which the worker was started in.
+    private let sandbox: [SandboxProperty]
     let token = Token.make()
     let timer: any WakeTimer
     var stage = Stage.starting
@@ -40,7 +42,13 @@ extension WorkerPool {
     var rate: Int64?
 
     init(key: TaskKey, app: AppConfiguration, folder: String?, timer: any WakeTimer) {
-      (self.key, self.app, self.user, self.folder, self.timer) = (key, app.id, app.owner.uid, folder, timer)
+      (self.key, self.app, self.folder, self.timer) = (key, app.id, folder, timer)
+      (user, sandbox) = (app.owner.uid, app.sandbox)
+    }
+
+    /// Whether it is this app's worker, and runs as the app's file says now.
+    func serves(_ app: AppConfiguration) -> Bool {
+      self.app == app.id && user == app.owner.uid && sandbox == app.sandbox
     }
 
     /// Whether it accepts more work.

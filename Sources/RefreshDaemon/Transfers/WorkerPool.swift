@@ -53,7 +53,9 @@ final class WorkerPool {
   /// Gives the app's worker an order, and starts one if there is none; false if none can be started.
   func order(_ order: Wire.Order, of id: TransferID, _ app: AppConfiguration) -> Bool {
     let folder = order.transfer?.writtenFolder
-    let open = workers.values.first { $0.app == app.id && $0.isOpen && (folder == nil || $0.folder == folder) }
+    let open = workers.values.first {
+      $0.isOpen && $0.serves(app) && (folder == nil || $0.folder == folder)
+    }
     guard let worker = open ?? start(for: app, writingTo: folder) else { return false }
     worker.orders.append(order)
     worker.given.insert(id)

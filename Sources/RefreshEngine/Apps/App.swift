@@ -74,5 +74,12 @@ struct App: Sendable {
   /// Whether a refresh may run whatever the conditions are: the transfers that it reports have already arrived.
   ///
   /// Long work stays out of the user's way all the same.
-  func needsNothing(for trigger: Trigger) -> Bool { trigger == .transfer && policy?.isProcessing != true }
+  func needsNothing(for trigger: Trigger) -> Bool {
+    trigger == .transfer && reportsSession && policy?.isProcessing != true
+  }
+
+  /// Whether the running refresh reports an ended session of transfers, or else the next one would.
+  ///
+  /// A caller may name `transfer` as the reason for any refresh.
+  private var reportsSession: Bool { refreshing.map { $0.started.session != nil } ?? (nextDrained != nil) }
 }

@@ -23,16 +23,13 @@ public struct RoomCheck: Sendable {
   /// Makes a check for no transfer.
   public init() {}
 
-  /// Whether a look is still unanswered, so that the thread that looks may be stuck.
-  public var hasUnanswered: Bool { !unanswered.isEmpty }
-
   /// Adds a transfer that waits for room, or changes its need.
   ///
   /// - Parameter path: the file of the transfer; the room counts on the disk of its folder.
   public mutating func add(_ id: TransferID, path: String, needed: Int64, at now: Instant) {
     let folder = path.lastIndex(of: "/").map { String(path[..<$0]) } ?? ""
     waiting[id] = (folder.isEmpty ? "/" : folder, needed)
-    wake = now + Self.interval
+    wake = wake ?? now + Self.interval
   }
 
   /// Removes a transfer that no longer waits for room.

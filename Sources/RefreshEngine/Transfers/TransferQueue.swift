@@ -76,8 +76,8 @@ struct TransferQueue: Sendable {
   /// All transfers, in order of id.
   var ids: [TransferID] { states.keys.sorted() }
 
-  /// Whether an app has none.
-  func none(of app: AppID) -> Bool { !states.values.contains { $0.policy.app == app } }
+  /// Whether an app has any that has not ended.
+  func hasOpen(of app: AppID) -> Bool { states.values.contains { $0.policy.app == app && $0.endedAt == nil } }
 
   /// When the first of those that wait for their time may be tried; nil when none does.
   var nextTry: Instant? { later.first?.at }

@@ -9,7 +9,7 @@ public indirect enum Before: Hashable, Sendable {
   /// The learners of an app, and the plan made from them.
   case learned(AppID, Learned?, planned: Instant?)
   /// An app that was erased.
-  case app(AppID, AppState, Learned?)
+  case app(AppID, AppState, Learned?, pushes: [Push])
   /// A transfer as it was before the user steered it.
   case transfer(TransferID, TransferState)
 }
@@ -30,7 +30,7 @@ extension Engine {
     case .skipped(let id):
       state(of: id).map { [.restored(.skip(id, until: $0.skippedUntil, request: $0.request))] } ?? []
     case .forgotten(let id): [.restored(.learned(id, learned(of: id), planned: state(of: id)?.planned))]
-    case .erased(let id): state(of: id).map { [.restored(.app(id, $0, learned(of: id)))] } ?? []
+    case .erased(let id): state(of: id).map { [.restored(.app(id, $0, learned(of: id), pushes: pushes(of: id)))] } ?? []
     case .signalled(let id, .login), .signalled(let id, .logout):
       [
         .signalled(id, phase(of: id) == .loggedOut ? .logout : .login),
@@ -61,10 +61,12 @@ extension Engine {
       restore(learned, of: id, &turn)
       apps[id]?.state.planned = planned
       change(id, &turn)
-    case .app(let id, let state, let learned):
+    case .app(let id, let state, let learned, let pushes):
       // A file that names it again has begun a new app.
       guard let app = apps[id], app.policy == nil, app.state.seenAt == nil else { return }
       apps[id]?.state = state
+      apps[id]?.pushes = pushes
+      for push in pushes { turn.decision.pushes[push.id] = .kept(id, push) }
       restore(learned, of: id, &turn)
       change(id, &turn)
       turn.decision.kept.insert(id)

@@ -37,6 +37,8 @@ struct NtfyPosition: Hashable {
     newest = max(newest, time)
     // Messages from before the first connection are of the past.
     if stored == nil, floor == nil, time > 0 { floor = time }
+    // A server whose clock was ahead has given a time that is yet to come, before which nothing would be asked for.
+    if let floor, time > 0, floor > time { self.floor = time - Self.slack }
   }
 
   /// A message has arrived.

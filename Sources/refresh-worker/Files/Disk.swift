@@ -56,6 +56,8 @@ final class Disk: @unchecked Sendable {
           Unmanaged<Disk>.fromOpaque(context).takeUnretainedValue().run()
         }, retained.toOpaque()) == 0
     else {
+      retained.release()
+      for descriptor in [work, readyDescriptor] where descriptor >= 0 { close(descriptor) }
       throw TaskFailure(.retry(after: nil), "cannot start a thread: raise the limits on processes and open files")
     }
     pthread_detach(thread)

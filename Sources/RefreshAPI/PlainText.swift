@@ -1,0 +1,14 @@
+extension Unicode.Scalar {
+  /// Whether it can be in a text for people: no control character, no line break and no noncharacter.
+  public var isText: Bool {
+    switch properties.generalCategory {
+    case .control, .lineSeparator, .paragraphSeparator: false
+    default: !properties.isNoncharacterCodePoint
+    }
+  }
+
+  /// Whether it can be told to an app, and shows as what it is: it moves no cursor, breaks and turns round no line.
+  ///
+  /// systemd refuses an environment with a noncharacter. Of what is seen by its neighbours alone, what joins emoji may be.
+  public var isPrintable: Bool { isText && (properties.generalCategory != .format || self == "\u{200D}") }
+}

@@ -1,0 +1,31 @@
+/// The mounted file systems, by which folders are told apart without a look at any disk.
+struct MountPoints {
+  /// Each path ends with a slash.
+  private let points: [String]
+
+  /// The file systems that this process sees now.
+  static func current() -> MountPoints { MountPoints(SmallFiles.text(of: "/proc/self/mountinfo") ?? "") }
+
+  /// Reads the table of `/proc/self/mountinfo` (proc_pid_mountinfo(5)).
+  init(_ table: String) {
+    points = table.split(separator: "\n").compactMap { line in
+      let fields = line.split(separator: " ", maxSplits: 5)
+      guard fields.count > 4 else { return nil }
+      let path = Self.unescaped(fields[4])
+      return path.hasSuffix("/") ? path : path + "/"
+    }
+  }
+
+  /// The mount point of the file system that a folder is on, as far as its path tells.
+  func point(of folder: String) -> String {
+    let folder = folder + "/"
+    return points.filter { folder.hasPrefix($0) }.max { $0.utf8.count < $1.utf8.count } ?? "/"
+  }
+
+  /// The kernel writes a space, a tab, a line break and a backslash as three octal digits.
+  private static func unescaped(_ text: Substring) -> String {
+    [("\\040", " "), ("\\011", "\t"), ("\\012", "\n"), ("\\134", "\\")].reduce(String(text)) { text, escape in
+      text.split(separator: escape.0, omittingEmptySubsequences: false).joined(separator: escape.1)
+    }
+  }
+}

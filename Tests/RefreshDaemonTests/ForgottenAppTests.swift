@@ -1,0 +1,109 @@
+import RefreshEngine
+import Testing
+
+@testable import RefreshDaemon
+@testable import RefreshStore
+
+/// An app whose file goes: what the daemon keeps of it, and what it keeps no more once the app is to be forgotten.
+@Suite struct ForgottenAppTests {
+  private let (todo, mail): (AppID, AppID)
+  private let world: VirtualDaemon
+  private var daemon: Daemon { world.daemon }
+
+  init() throws {
+    todo = try #require(AppID("org.example.todo"))
+    mail = try #require(AppID("org.example.mail"))
+    world = try VirtualDaemon(apps: Self.both)
+    world.scheduler.run(for: .seconds(600))
+    world.send(.foreground, of: todo)
+    world.scheduler.run(for: .seconds(1))
+    world.launcher.onEnd(try #require(world.launcher.started.last), TaskEnd(exit: .exited(0)))
+    world.scheduler.run(for: .seconds(1))
+    #expect(daemon.lasts[todo] != nil)
+  }
+
+  private static let both = [
+    "org.example.todo": HungDiskTests.file("org.example.todo"),
+    "org.example.mail": HungDiskTests.file("org.example.mail"),
+  ]
+
+  private func leave() throws {
+    try world.reload(apps: ["org.example.mail": HungDiskTests.file("org.example.mail")])
+    world.scheduler.run(for: .seconds(1))
+  }
+
+  @Test func itsLastRefreshIsKnownWhenItsFileComesBack() throws {
+    let last = try #require(daemon.lasts[todo])
+    try leave()
+    // As in a daemon that has started since.
+    daemon.lasts.forget(todo)
+    world.store.last = [todo: last]
+    try world.reload(apps: Self.both)
+    world.scheduler.run(for: .seconds(1))
+    #expect(daemon.lasts[todo] == last)
+  }
+
+  @Test func itsLastRefreshAndItsCountAreForgottenWithIt() throws {
+    try leave()
+    var isStored = false
+    daemon.handleDurably([.erased(todo)]) { isStored = $0 == nil }
+    world.scheduler.run(for: .seconds(1))
+    #expect(isStored && daemon.lasts[todo] == nil && daemon.tally.refreshesOfApp[todo] == nil)
+  }
+
+  @Test func theURLsOfItsFileDoNotMakeItsRowAgain() throws {
+    daemon.fetches.remember(Validator(etag: "1"), of: todo, "https://example.org/a")
+    world.store.isPrompt = false
+    daemon.handle(.scheduled(mail, OneShot(earliest: daemon.core.now + .hours(20), reason: "a change")))
+    world.scheduler.run(for: .seconds(1))
+    try leave()
+    daemon.handleDurably([.erased(todo)]) { _ in }
+    world.store.isPrompt = true
+    world.store.finish()
+    world.scheduler.run(for: .seconds(1))
+    let batch = try #require(world.store.saved.last { $0.removed.contains(todo) })
+    #expect(batch.validators[todo] == nil && !batch.apps.contains(todo))
+  }
+
+  @Test func whatWaitsToBeToldGoesWithIt() throws {
+    let push = Push(id: PushID(7), payload: "{}", contentID: nil, urgency: .normal, at: daemon.core.now)
+    let transfer = TransferID(1)
+    let policy = TransferPolicy(
+      session: TransferSession(app: todo, name: "default"), host: "example.org", enqueuedAt: daemon.core.now)
+    daemon.handle(.disabled(todo, true))
+    daemon.handle(.pushed(todo, push))
+    daemon.handle(.enqueued([Enqueued(id: transfer, policy: policy)]))
+    try leave()
+    #expect(!daemon.core.engine.mayErase(todo), "a transfer has not ended")
+    daemon.handle(.transferCancelled(transfer))
+    daemon.handle(.transferReported(transfer, .stopped))
+    world.scheduler.run(for: .seconds(1))
+    #expect(daemon.core.engine.mayErase(todo))
+    world.store.isPrompt = false
+    let erase = { [daemon] in
+      daemon.handleDurably([.erased(todo)]) { problem in if problem == nil { daemon.handle(.erased(todo)) } }
+    }
+    erase()
+    world.scheduler.run(for: .seconds(9))
+    #expect(daemon.core.engine.pushes(of: todo) == [push], "it was refused, and is as it was")
+    #expect(daemon.core.engine.transferState(of: transfer) != nil)
+    world.store.isPrompt = true
+    world.store.finish()
+    world.scheduler.run(for: .seconds(1))
+    erase()
+    world.scheduler.run(for: .seconds(1))
+    #expect(daemon.core.engine.pushes(of: todo).isEmpty && daemon.core.engine.transferIDs.isEmpty)
+    #expect(daemon.core.engine.state(of: todo)?.seenAt == nil)
+  }
+
+  @Test func itIsSavedAgainIntoAFileInPlaceOfADamagedOne() throws {
+    daemon.handle(.overridden(todo, Overrides(backgroundInterval: .every(.seconds(7200)))))
+    try leave()
+    world.store.problem = StoreError(.save, path: "store", sqliteCode: 11, systemError: 0, cause: "malformed")
+    daemon.handle(.overridden(mail, Overrides(backgroundInterval: .every(.seconds(7200)))))
+    world.scheduler.run(for: .seconds(1))
+    world.store.problem = nil
+    world.scheduler.run(for: .seconds(11))
+    #expect(world.store.saved.last?.states[todo]?.overrides.backgroundInterval == .every(.seconds(7200)))
+  }
+}
