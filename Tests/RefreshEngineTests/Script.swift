@@ -16,7 +16,7 @@ import Testing
 ///     ends REFRESH TASK exit=N|signal=N|not-started [printed] [changed]
 ///     await APP · unawait APP                calls wait for the app's next refresh, or no longer
 ///     synced APP [new-data]                  the app has made a sync by itself
-///     pause · unpause · disable APP · enable APP · skip APP
+///     pause [DURATION] · unpause · disable APP · enable APP · skip APP
 ///     schedule APP DURATION                  a one-shot, so much later
 ///     retry-after REFRESH DURATION           the task says when to try again if it fails
 ///     fresh-for REFRESH DURATION             the task says how long there is nothing newer
@@ -33,6 +33,7 @@ import Testing
 ///     down · up · boot                       the daemon is killed; starts again; the machine boots and it starts
 ///     wake                                   a wake that nobody asked for
 ///     why APP · next                         ask; the answer is a line of the trace
+///     ahead APP                              ask when it is due, what holds it then, and when it starts
 ///     forecast DURATION                      ask; a line for each wake and for each app that does not start
 ///     end                                    only time passes
 struct Script {

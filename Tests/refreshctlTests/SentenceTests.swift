@@ -60,6 +60,28 @@ import Testing
     #expect(silent.contains("(the disk has not answered for 2 s); nothing new starts until it answers."))
   }
 
+  @Test func theStatusSaysWhatStartsNextOrWhyNothingDoes() {
+    func next(_ next: Wire.NextRefresh) -> String? {
+      screen().text(status(next: next)).first { $0.hasPrefix("  next") }
+    }
+    let due = noon + span(m: 53)
+    #expect(
+      next(Wire.NextRefresh(app: "a.b", dueMicroseconds: due, startMicroseconds: noon + span(h: 2)))
+        == "  next           a.b, in 2 h, today 14:00")
+    #expect(
+      next(Wire.NextRefresh(app: "a.b", dueMicroseconds: due, holds: ["paused"]))
+        == "  next           none: a.b is due in 53 min, today 12:53, then held: paused")
+    #expect(
+      next(Wire.NextRefresh(app: "a.b", dueMicroseconds: noon - span(h: 1), holds: ["network", "power"]))
+        == "  next           none: a.b is due since today 11:00 and held: network, power")
+  }
+
+  @Test func theStatusSaysThatTheBridgeIsMissing() {
+    #expect(
+      screen().sentence(status(isBridgeMissing: true)).hasSuffix(
+        "The push bridge is not connected, though push.toml names sources; `systemctl status refresh-push` says more."))
+  }
+
   @Test func aMistakeThatHoldsAnAppAndRefusedAReloadIsListedOnce() {
     let problem = Wire.Problem(file: "/etc/refreshd/apps.d/x.toml", line: 7, message: "cannot x", remedy: "y")
     let lines = screen().text(status(problems: [problem], held: [problem]))
@@ -71,15 +93,17 @@ import Testing
   }
 
   private func status(
-    problems: [Wire.Problem] = [], held: [Wire.Problem]? = nil, store problem: String? = nil, isSilent: Bool? = nil
+    problems: [Wire.Problem] = [], held: [Wire.Problem]? = nil, store problem: String? = nil, isSilent: Bool? = nil,
+    next: Wire.NextRefresh? = nil, isBridgeMissing: Bool? = nil
   ) -> Wire.DaemonStatus {
     Wire.DaemonStatus(
       version: "0.1.0", start: 12, sinceMicroseconds: noon - span(h: 2), isUserDaemon: false,
       socket: "/run/refreshd/org.refreshd", launcher: "spawn",
-      launcherReason: "refreshd.toml says so", apps: 1, refreshing: 0,
+      launcherReason: "refreshd.toml says so", apps: 1, refreshing: 0, next: next,
       configuration: Wire.ConfigurationState(
         directories: ["/etc/refreshd"], sinceMicroseconds: noon - span(h: 2), problems: problems,
         held: held),
-      store: Wire.StoreState(directory: "/var/lib/refreshd", problem: problem, isSilent: isSilent))
+      store: Wire.StoreState(directory: "/var/lib/refreshd", problem: problem, isSilent: isSilent),
+      isBridgeMissing: isBridgeMissing)
   }
 }

@@ -43,7 +43,8 @@ import Testing
     (
       explanation(
         window: Wire.Window(earliestMicroseconds: noon - span(m: 20), latestMicroseconds: noon), holds: ["network"],
-        terms: [metered], waiting: noon - span(m: 5)),
+        terms: [metered], waiting: noon - span(m: 5),
+        next: nextHeld([("network", nil)], start: noon + span(h: 18), due: noon - span(m: 20))),
       "Todo is in the background. It is due since today 11:40 but waits for an unmetered network "
         + "(wlan0, metered, NetworkManager says so); at the latest tomorrow 06:00 it will use any network."
     ),
@@ -82,6 +83,103 @@ import Testing
 
   @Test(arguments: sentences) func theReasonIsASentence(_ why: Wire.Explanation, _ sentence: String) {
     #expect(screen().sentence(why) == sentence)
+  }
+
+  private static let state = "Todo is in the background. "
+  private static let dueSoon = Wire.Window(
+    earliestMicroseconds: noon + span(m: 53), latestMicroseconds: noon + span(m: 56))
+
+  /// The headline before it is due, while something will hold it then.
+  private static let ahead: [(Wire.Explanation, String)] = [
+    (
+      soon([("paused", nil)], pause: Wire.PauseState(untilAC: false)),
+      "Due in 53 min (today 12:53); then it waits: all apps are paused (`refreshctl resume`)."
+    ),
+    (
+      soon(
+        [("paused", noon + span(h: 2))], start: noon + span(h: 2),
+        pause: Wire.PauseState(untilMicroseconds: noon + span(h: 2), untilAC: false)),
+      "Due in 53 min (today 12:53); then it waits: all apps are paused (until today 14:00, in 2 h, or "
+        + "`refreshctl resume`)."
+    ),
+    (
+      soon([("paused", nil)], pause: Wire.PauseState(untilAC: true)),
+      "Due in 53 min (today 12:53); then it waits: all apps are paused (until the machine is on mains power, or "
+        + "`refreshctl resume`)."
+    ),
+    (
+      soon([("paused", nil)], start: noon + span(h: 3), pause: Wire.PauseState(untilAC: false)),
+      "Due in 53 min (today 12:53); then it waits: all apps are paused (`refreshctl resume`); it starts "
+        + "today 15:00 (in 3 h)."
+    ),
+    (
+      soon([("quiet", noon + span(h: 19, m: 2))], start: noon + span(h: 19, m: 2)),
+      "Due in 53 min (today 12:53); then it waits for the end of its quiet hours (07:00, for this app tomorrow 07:02: "
+        + "starts are spread over 5 min)."
+    ),
+    (
+      soon([("power", nil)], terms: [onBattery]),
+      "Due in 53 min (today 12:53); then it waits for mains power (on battery, 64 %, UPower says so)."
+    ),
+    (
+      soon([("network", noon + span(h: 18))], start: noon + span(h: 18), terms: [metered]),
+      "Due in 53 min (today 12:53); then it waits for an unmetered network (wlan0, metered, NetworkManager says so); "
+        + "at the latest tomorrow 06:00 it will use any network."
+    ),
+    (
+      soon([("network", noon + span(h: 18))], terms: [metered]),
+      "Due in 53 min (today 12:53); then it waits for an unmetered network (wlan0, metered, NetworkManager says so); "
+        + "from tomorrow 06:00 on any network will do."
+    ),
+    (
+      soon(
+        [("network", noon + span(h: 18)), ("quiet", noon + span(h: 19))], start: noon + span(h: 19), terms: [metered]),
+      "Due in 53 min (today 12:53); then it waits for an unmetered network (wlan0, metered, NetworkManager says so) and "
+        + "for the end of its quiet hours (tomorrow 07:00); it starts at the latest tomorrow 07:00 (in 19 h)."
+    ),
+    (
+      explanation(trigger: .interval, window: dueSoon, skippedUntil: noon + span(m: 53)),
+      "It will be refreshed between today 12:53 and today 12:56 (in 53 min), because the refresh before it is skipped."
+    ),
+    (
+      explanation(trigger: .interval, window: dueSoon, restsUntil: noon + span(m: 53)),
+      "It will be refreshed between today 12:53 and today 12:56 (in 53 min), when it has rested: it overran its "
+        + "deadline three times within a day."
+    ),
+    (
+      explanation(holds: ["logged-out"], awaitsSessionOf: "anna"),
+      "It is not refreshed until anna, who has no session, logs in, or until `refreshctl login org.example.todo`."
+    ),
+    (
+      explanation(
+        trigger: .interval, window: dueSoon,
+        pushes: [
+          Wire.PushWaiting(urgency: .normal, arrivedMicroseconds: noon - 1, merged: 0, wait: "terminated")
+        ]),
+      "It will be refreshed between today 12:53 and today 12:56 (in 53 min), because its background interval is 24h. "
+        + "A push waits: the user has quit the app; start it, or run `refreshctl launched org.example.todo`."
+    ),
+  ]
+
+  private static func soon(
+    _ holds: [(String, Int64?)], start: Int64? = nil, terms: [Wire.Term] = [], pause: Wire.PauseState? = nil
+  ) -> Wire.Explanation {
+    explanation(trigger: .interval, window: dueSoon, terms: terms, pause: pause, next: nextHeld(holds, start: start))
+  }
+
+  @Test(arguments: ahead) func theHeadlineSaysWhatHoldsItWhenItIsDue(_ why: Wire.Explanation, _ sentence: String) {
+    #expect(screen().sentence(why) == Self.state + sentence)
+  }
+
+  @Test func aRetryOfWhatSleepStoppedIsNoRetryOfAFailure() {
+    let cause = Wire.Cause(kind: .stopped, stopReason: .sleep, text: "stopped: the machine was going to sleep")
+    let why = explanation(
+      trigger: .retry, window: Self.dueSoon,
+      past: [Wire.Past(refresh: refresh(at: noon - span(h: 1), .failed, cause: cause))])
+    #expect(
+      screen().sentence(why).hasSuffix(
+        ", because the last one did not come to its end (stopped: the machine was going to sleep)."))
+    #expect(screen().text(why).last == "today 11:00  stopped  interval: stopped: the machine was going to sleep")
   }
 
   @Test func theProblemOfASourceIsBelowItsTerm() {
@@ -125,7 +223,8 @@ import Testing
     let why = explanation(
       holds: ["network"], terms: [Self.metered], pause: Wire.PauseState(untilAC: true), waiting: noon - span(m: 20),
       failures: 2, problem: "NetworkManager is not on the bus; rtnetlink cannot tell whether a network is metered",
-      past: [Wire.Past(refresh: refresh(at: noon - span(h: 6), .noData)), Wire.Past(wait: wait)])
+      past: [Wire.Past(refresh: refresh(at: noon - span(h: 6), .noData)), Wire.Past(wait: wait)],
+      next: nextHeld([("network", nil)], start: noon + span(h: 18), due: noon - span(m: 20)))
     let lines = screen(width: 80).text(why)
     #expect(lines.allSatisfy { $0.count <= 80 })
     #expect(

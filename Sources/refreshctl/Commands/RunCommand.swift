@@ -72,7 +72,7 @@ struct RunCommand: ParsableCommand {
       throw Failure(
         status: .protocolError, text: "cannot tell how the refresh of \(app) ended: the daemon did not report it")
     }
-    throw ExitCode(ExitStatus(ending.outcome).rawValue)
+    throw ExitCode(ExitStatus(ending).rawValue)
   }
 
   /// Prints progress to standard error; standard output holds only the output of the tasks.
@@ -89,9 +89,9 @@ struct RunCommand: ParsableCommand {
 }
 
 extension ExitStatus {
-  /// The exit status of `run` for an outcome.
-  init(_ outcome: Wire.Outcome) {
-    switch outcome {
+  /// The exit status of `run` for a refresh; one that was stopped failed, whatever its other tasks brought.
+  init(_ refresh: Wire.Refresh) {
+    switch refresh.stopReason == nil ? refresh.outcome : .failed {
     case .newData: self = .done
     case .noData: self = .noData
     case .failed: self = .failed

@@ -89,7 +89,7 @@ extension Screen {
   private func title(_ push: Wire.DroppedPush) -> String { content(push.contentID) + others(push.merged) }
 
   /// The state of a waiting push, to follow "it".
-  private func words(_ push: Wire.PushWaiting, of why: Wire.Explanation) -> String {
+  func words(_ push: Wire.PushWaiting, of why: Wire.Explanation) -> String {
     let until = push.untilMicroseconds.map { " \(clock($0))" } ?? ""
     return switch push.wait {
     case "ready" where why.running != nil: "waits for the end of the refresh that is running"
