@@ -74,7 +74,7 @@ let package = Package(
     .executableTarget(
       name: "refreshctl",
       dependencies: [
-        "RefreshAPI", "Varlink", "JSON", "RefreshConfig", "RefreshEngine", "RefreshRehearsal",
+        "RefreshAPI", "Varlink", "JSON", "RefreshConfig", "RefreshEngine", "RefreshRehearsal", "CLinux",
         .product(name: "ArgumentParser", package: "swift-argument-parser"),
       ],
       swiftSettings: strict),

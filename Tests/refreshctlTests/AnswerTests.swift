@@ -24,7 +24,7 @@ import Testing
         == [
           "APP               PHASE       NEXT              LAST                         DATA AGE",
           "org.example.mail  foreground  in 3 min          new data 2 min ago           2 min",
-          "org.example.todo  logged-out  held: logged-out  failed 3 h ago: exit code 3  1 d",
+          "org.example.todo  logged-out  held: logged-out  failed 3 h ago: exit code 3  1 d 3 h",
           "org.x.new         background  refreshing        never                        -",
         ])
   }
@@ -47,7 +47,7 @@ import Testing
         "  next           in 2 h 12 min, today 14:12 (interval)",
         "  last refresh   today 06:02, new data, took 1.8 s, 300 ms CPU (interval)",
         "                 pull: new data after 1.2 s, “3 new items”",
-        "                 push: failed: exit code 3 after 1.2 s",
+        "                 push: failed after 1.2 s: exit code 3",
         "  data age       5 h 58 min",
         "  foreground     5min",
         "  background     1h, set by `refreshctl set`; the file says 24h",

@@ -70,6 +70,35 @@ import Testing
     #expect(screen(width: 12).wrapped("Todo is in the background.") == ["Todo is in", "the", "background."])
   }
 
+  @Test func aLineOfWideCharactersIsBrokenWhereItIsFull() {
+    #expect(screen(width: 12).wrapped("写真アルバムの写真 ok") == ["写真アルバム", "の写真 ok"])
+  }
+
+  @Test func aColourEndsWithItsLineAndGoesOnInTheNext() {
+    let text = "a \u{1B}[31mred words\u{1B}[0m b"
+    #expect(
+      screen(width: 5).wrapped(text) == ["a \u{1B}[31mred\u{1B}[0m", "\u{1B}[31mwords\u{1B}[0m", "b"])
+  }
+
+  @Test func aFactThatIsTooLongGoesOnUnderItself() {
+    var facts = Facts()
+    facts.add("file", "a text of several words that is long")
+    facts.add("owner", "anna")
+    #expect(
+      facts.lines(on: screen(width: 34)) == [
+        "  file    a text of several words", "          that is long", "  owner   anna",
+      ])
+    #expect(
+      facts.lines(on: screen(width: 30)) == [
+        "  file", "    a text of several words", "    that is long", "  owner", "    anna",
+      ])
+  }
+
+  @Test func whereTheEncodingHasOnlyASCIILinesKeepTheirWidth() {
+    #expect(Charset.ascii("↓ “a…” █▌░ 写", isTerminal: true) == #"v "a~" #=. ??"#)
+    #expect(Charset.ascii("写 ●", isTerminal: false) == "写 *")
+  }
+
   private func status(
     problems: [Wire.Problem] = [], held: [Wire.Problem]? = nil, store problem: String? = nil, isSilent: Bool? = nil
   ) -> Wire.DaemonStatus {

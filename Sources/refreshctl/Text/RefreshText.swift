@@ -14,12 +14,17 @@ extension Screen {
   /// The end of a refresh in one line, for `run`.
   func ending(_ refresh: Wire.Refresh) -> String {
     let spent = "\(Elapsed.measured(refresh.durationMicroseconds)), \(refresh.spent)"
-    return "\(refresh.app): \(result(refresh.outcome, refresh.cause)) after \(spent)"
+    return "\(printable(refresh.app)): \(result(refresh.outcome, refresh.cause, after: spent))"
   }
 
   /// The outcome in its colour, and its cause: `failed: exit code 3`.
   func result(_ outcome: Wire.Outcome, _ cause: Wire.Cause?) -> String {
     paint(outcome.words, outcome.style) + (cause.map { ": " + printable($0.text) } ?? "")
+  }
+
+  /// The outcome, how long that took, and its cause: `failed after 2 s: exit code 3`.
+  func result(_ outcome: Wire.Outcome, _ cause: Wire.Cause?, after spent: String) -> String {
+    "\(paint(outcome.words, outcome.style)) after \(spent)" + (cause.map { ": " + printable($0.text) } ?? "")
   }
 
   /// The refreshes of an app and its dropped pushes, a line each.
@@ -62,8 +67,8 @@ extension Screen {
   private func task(_ task: Wire.RefreshTask) -> String {
     if let cause = task.cause, cause.kind == .notRun { return "\(printable(task.name)): \(printable(cause.text))" }
     let message = task.message.isEmpty ? "" : ", “\(printable(task.message))”"
-    return "\(printable(task.name)): \(result(task.outcome, task.cause)) after "
-      + "\(Elapsed.measured(task.durationMicroseconds))\(message)"
+    return "\(printable(task.name)): "
+      + result(task.outcome, task.cause, after: Elapsed.measured(task.durationMicroseconds)) + message
   }
 }
 
