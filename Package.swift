@@ -80,7 +80,7 @@ let package = Package(
       swiftSettings: strict),
 
     test("RepositoryTests", []),
-    test("RefreshEngineTests", ["RefreshEngine"], exclude: ["Learning/reference.py"]),
+    test("RefreshEngineTests", ["RefreshEngine", "Simulator"], exclude: ["Learning/reference.py"]),
     .target(
       name: "Simulator",
       dependencies: ["RefreshEngine", .product(name: "HeapModule", package: "swift-collections")],

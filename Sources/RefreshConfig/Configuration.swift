@@ -19,6 +19,8 @@ public struct Configuration: Hashable, Sendable {
   public var held: [Problem]
   /// The files that cannot be read and of which nothing says which apps they are of; their mistakes are in ``held``.
   public var unnamed: [UnnamedFile] = []
+  /// Whether the bridge's `push.toml` names sources, or has mistakes, for which the bridge does not run.
+  public var namesPushSources = false
 
   /// Makes a configuration; `apps` are sorted by id.
   public init(

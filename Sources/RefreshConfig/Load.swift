@@ -38,9 +38,16 @@ private struct ReadFiles {
   /// Where each app has its id, for the message about a second one.
   private var locations: [AppID: String] = [:]
   private let context: LoadContext
+  /// Whether `push.toml` has sources, or mistakes; only the bridge says which.
+  private var namesPushSources = false
 
   init(_ sources: ConfigurationSources, _ reader: Reader) {
     context = LoadContext(reader: reader)
+    do throws(ConfigurationError) {
+      namesPushSources = try !PushConfiguration.load(from: sources, home: "/").sources.isEmpty
+    } catch {
+      namesPushSources = true
+    }
     if let file = sources.mainFile() {
       do throws(Problem) {
         problems += context.read(file, try file.read() ?? [])
@@ -77,6 +84,7 @@ private struct ReadFiles {
       limits: context.limits, apps: apps.values.sorted { $0.id < $1.id }, sessions: context.sessions,
       launcher: context.launcher, transfers: context.transfers, held: ConfigurationError(problemsOfApps).problems)
     configuration.unnamed = unnamed
+    configuration.namesPushSources = namesPushSources
     return configuration
   }
 

@@ -125,6 +125,16 @@ extension Daemon {
     return isAllowed
   }
 
+  /// The apps that a caller may ask about, in the order of their ids.
+  func apps(for peer: Peer) -> [AppConfiguration] {
+    core.configuration.apps.filter { core.access.may(peer, about: $0) }
+  }
+
+  /// Whether there are apps that a caller may not ask about, true or nil; a task or a sandboxed app is told of none.
+  func hasAppsOfOthers(than apps: [AppConfiguration], for peer: Peer) -> Bool? {
+    peer.confinement == .none && apps.count < core.configuration.apps.count ? true : nil
+  }
+
   /// The app that a call is about, if the caller may ask about it; else the call is answered.
   ///
   /// A caller who may not ask learns nothing about which apps there are.

@@ -5,13 +5,17 @@ import RefreshEngine
 
 extension Wire.Cause {
   /// The cause of a failure; nil for an outcome that is none.
-  init?(_ outcome: Outcome) {
+  ///
+  /// - Parameter lost: what it needed and had when it was stopped for a lost constraint; nil if nobody knows.
+  init?(_ outcome: Outcome, lost: String? = nil) {
     guard case .failed(let cause) = outcome else { return nil }
     let kind = Wire.CauseKind(cause)
     switch cause {
     case .exit(let code), .temporary(let code), .signal(let code):
       self.init(kind: kind, code: Int(code), text: cause.text)
-    case .stopped(let reason): self.init(kind: kind, stopReason: Wire.StopReason(reason), text: cause.text)
+    case .stopped(let reason):
+      let text = reason == .constraintLost ? lost.map { "stopped: \($0)" } : nil
+      self.init(kind: kind, stopReason: Wire.StopReason(reason), text: text ?? cause.text)
     default: self.init(kind: kind, text: cause.text)
     }
   }
@@ -43,12 +47,14 @@ extension Cause {
 
 extension Hold {
   /// The hold and what lifts it, as a person reads it, at an offset of wall time to boot time.
-  func wire(of app: String, wallOffset: Duration) -> Wire.Hold {
+  ///
+  /// - Parameter user: the user whose next session logs the app in; nil if none does.
+  func wire(of app: String, wallOffset: Duration, awaitsSessionOf user: String? = nil) -> Wire.Hold {
     let remedy =
       switch self {
       case .notConfigured: "write a file for it in apps.d, then refreshctl reload"
       case .misconfigured(let reason): reason
-      case .loggedOut: "refreshctl login \(app)"
+      case .loggedOut: (user.map { "a session of \($0), or " } ?? "") + "refreshctl login \(app)"
       case .disabled: "refreshctl enable \(app)"
       case .paused(.untilAC): "mains power, or refreshctl resume"
       case .paused: "refreshctl resume"

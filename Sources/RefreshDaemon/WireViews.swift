@@ -7,10 +7,11 @@ import RefreshStore
 
 extension Wire.Refresh {
   init(_ refresh: StoredRefresh, of app: AppID) {
+    let lost = refresh.tasks.lazy.compactMap(\.lostConstraint).first
     self.init(
       id: refresh.id.description, app: app.description, trigger: Wire.Trigger(refresh.trigger),
       startedMicroseconds: refresh.startedWallMicroseconds, durationMicroseconds: refresh.duration.inMicroseconds,
-      outcome: Wire.Outcome(refresh.outcome), cause: Wire.Cause(refresh.outcome),
+      outcome: Wire.Outcome(refresh.outcome), cause: Wire.Cause(refresh.outcome, lost: lost),
       stopReason: refresh.stopReason.map(Wire.StopReason.init),
       cpuMicroseconds: refresh.tasks.reduce(0) { $0 + $1.cpu.inMicroseconds },
       extraCompletions: Int(refresh.extraCompletions), tasks: refresh.tasks.map(Wire.RefreshTask.init),
@@ -21,16 +22,17 @@ extension Wire.Refresh {
 extension Wire.RefreshTask {
   init(_ task: TaskRecord) {
     self.init(
-      name: task.name, outcome: Wire.Outcome(task.outcome), cause: Wire.Cause(task.outcome),
+      name: task.name, outcome: Wire.Outcome(task.outcome), cause: Wire.Cause(task.outcome, lost: task.lostConstraint),
       durationMicroseconds: task.duration.inMicroseconds, cpuMicroseconds: task.cpu.inMicroseconds,
-      bytes: task.bytes, message: task.message)
+      bytes: task.bytes, message: task.lostConstraint == nil ? task.message : "")
   }
 }
 
 extension Wire.LastRefresh {
   init(_ refresh: StoredRefresh) {
+    let lost = refresh.tasks.lazy.compactMap(\.lostConstraint).first
     self.init(
-      outcome: Wire.Outcome(refresh.outcome), cause: Wire.Cause(refresh.outcome)?.text,
+      outcome: Wire.Outcome(refresh.outcome), cause: Wire.Cause(refresh.outcome, lost: lost)?.text,
       endedMicroseconds: refresh.startedWallMicroseconds + refresh.duration.inMicroseconds)
   }
 }
@@ -41,6 +43,8 @@ struct AppView {
   let state: AppState
   let phase: Phase
   let verdict: Verdict
+  /// What comes next; nil while it is being refreshed.
+  let prospect: Prospect?
   /// Why it is refreshed next, while nothing holds it.
   let dueTrigger: Trigger?
   let limits: Limits
@@ -54,6 +58,10 @@ struct AppView {
   let isAwaitingStore: Bool
   /// The processes of the running refresh if no signal ends them; nil otherwise.
   let stuck: [Int32]?
+  /// Why the first push that waits is not delivered; nil when none waits.
+  let pushWait: WaitingPush.Wait?
+  /// The user whose next session logs the app in; nil if none does.
+  let awaitsSessionOf: String?
 
   /// The row in the list.
   var row: Wire.App {
@@ -62,7 +70,8 @@ struct AppView {
       verdict: Wire.Verdict(verdict),
       dueMicroseconds: due.map(wall), holds: wireHolds,
       running: state.running?.id.description, last: last.map(Wire.LastRefresh.init),
-      freshMicroseconds: state.freshAt.map(wall), staleSinceMicroseconds: staleSince.map(wall))
+      freshMicroseconds: state.freshAt.map(wall), staleSinceMicroseconds: staleSince.map(wall), next: next,
+      pushWait: pushWait.map { $0.wire.word })
   }
 
   /// All about it.
@@ -77,7 +86,20 @@ struct AppView {
       backgroundInterval: intervals.background, onForeground: Wire.OnForeground(app.policy.onForeground),
       deadlineMicroseconds: app.policy.deadline.inMicroseconds, graceMicroseconds: app.policy.grace.inMicroseconds,
       tasks: tasks, attachedPID: performer.map { Int($0) },
-      file: app.file, last: last.map { Wire.Refresh($0, of: app.id) })
+      file: app.file, last: last.map { Wire.Refresh($0, of: app.id) }, next: next)
+  }
+
+  /// What comes next.
+  var next: Wire.Next? {
+    prospect.map { prospect in
+      Wire.Next(
+        trigger: prospect.trigger.map(Wire.Trigger.init), due: prospect.due.map(window), holds: wire(prospect.holds),
+        start: prospect.start.map(window))
+    }
+  }
+
+  private func window(_ window: Window) -> Wire.Window {
+    Wire.Window(earliestMicroseconds: wall(window.earliest), latestMicroseconds: wall(window.latest))
   }
 
   private var tasks: [Wire.Task] {
@@ -110,8 +132,10 @@ struct AppView {
     if case .held(let holds) = verdict { holds } else { [] }
   }
 
-  private var wireHolds: [Wire.Hold] {
-    holds.map { $0.wire(of: app.id.description, wallOffset: wallOffset) }
+  private var wireHolds: [Wire.Hold] { wire(holds) }
+
+  private func wire(_ holds: [Hold]) -> [Wire.Hold] {
+    holds.map { $0.wire(of: app.id.description, wallOffset: wallOffset, awaitsSessionOf: awaitsSessionOf) }
   }
 
   private var due: Instant? {
@@ -139,11 +163,14 @@ extension Daemon {
     let stuck = running.flatMap { core.engine.stuckRefreshes[$0] == nil ? nil : runner.processes(of: $0) }
     return AppView(
       app: app, state: core.engine.state(of: app.id) ?? AppState(), phase: core.engine.phase(of: app.id) ?? .background,
-      verdict: core.engine.verdict(on: app.id, at: now), dueTrigger: core.engine.dueTrigger(of: app.id, at: now),
+      verdict: core.engine.verdict(on: app.id, at: now), prospect: core.engine.prospect(of: app.id, at: now),
+      dueTrigger: core.engine.dueTrigger(of: app.id, at: now),
       limits: core.engine.limits, wallOffset: core.engine.wallOffset,
       last: lasts[app.id], staleSince: core.engine.staleSince(app.id, at: now),
       performer: audience.attached.performer(of: app.id)?.pid,
-      isAwaitingStore: saving.problem != nil && running.map(core.engine.isAwaitingBegin) == true, stuck: stuck)
+      isAwaitingStore: saving.problem != nil && running.map(core.engine.isAwaitingBegin) == true, stuck: stuck,
+      pushWait: core.engine.waitingPushes(of: app.id, at: now).first?.wait,
+      awaitsSessionOf: sessions.awaitsSession(app) ? app.owner.name : nil)
   }
 }
 

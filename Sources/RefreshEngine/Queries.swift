@@ -35,6 +35,7 @@ extension Engine {
     var explanation = Explanation(verdict: verdict(on: id, at: now))
     explanation.trigger = due?.trigger
     explanation.window = due.map { Window(earliest: $0.earliest, latest: $0.latest) }
+    explanation.prospect = prospect(of: id, at: now)
     explanation.floor = app.spacing(in: app.phase, limits: limits).flatMap { spacing in
       app.state.lastStart.map { $0 + spacing }
     }
@@ -82,9 +83,11 @@ extension Engine {
   public func learned(of id: AppID) -> Learned? { apps.learned(of: id) }
 
   /// How many apps each hold keeps at an instant, boot clock; an app that two keep counts for both.
-  public func heldCounts(at now: Instant) -> [Hold.Name: Int] {
+  ///
+  /// - Parameter asked: the apps to count; all if nil.
+  public func heldCounts(at now: Instant, of asked: Set<AppID>? = nil) -> [Hold.Name: Int] {
     var counts: [Hold.Name: Int] = [:]
-    for index in held.all where apps[index].policy != nil {
+    for index in held.all where apps[index].policy != nil && asked?.contains(apps.id(at: index)) != false {
       guard case .held(let holds) = verdict(on: index, at: now) else { continue }
       for hold in holds { counts[hold.name, default: 0] += 1 }
     }

@@ -23,7 +23,7 @@ ABOUT_AN_APP = [
     ("Manager.Reset", {"apps": [TODO]}),
     ("App.Signal", {"app": TODO, "signal": "foreground"}),
 ]
-ABOUT_THE_DAEMON = ["Manager.Status", "Manager.Check", "Manager.Reload"]
+ABOUT_THE_DAEMON = ["Manager.Metrics", "Manager.Check", "Manager.Reload"]
 
 
 @pytest.fixture
@@ -98,9 +98,29 @@ def test_everybody_sees_his_own_apps_and_the_version(daemon, apps):
     seen = {}
     for user in (0, NOBODY, STRANGER):
         with as_user(user):
-            seen[user] = [app["id"] for app in daemon.call("Manager.List")["apps"]]
+            reply = daemon.call("Manager.List")
+            seen[user] = [app["id"] for app in reply["apps"]], reply.get("has_apps_of_others", False)
             assert daemon.call("Manager.Version")["start"] == 1
-    assert seen == {0: [MAIL, TODO], NOBODY: [MAIL], STRANGER: []}
+    assert seen == {0: ([MAIL, TODO], False), NOBODY: ([MAIL], True), STRANGER: ([], True)}
+
+
+def test_everybody_sees_his_own_part_of_the_status(daemon, apps):
+    """The mistakes of his own files too, and nothing of other apps."""
+    daemon.file(MAIL).write_text("mistake = 1\n")
+    daemon.file(TODO).write_text("mistake = 1\n")
+    with fails("org.refreshd.Manager.BadConfiguration"):
+        daemon.call("Manager.Reload")
+    seen = {}
+    for user in (0, NOBODY, STRANGER):
+        with as_user(user):
+            status = daemon.status()
+        files = {problem["file"] for problem in status["configuration"]["problems"]}
+        others = status.get("has_apps_of_others", False)
+        seen[user] = status["apps"], others, files, "transferring" in status
+    mine, roots = str(daemon.file(MAIL)), str(daemon.file(TODO))
+    assert seen == {
+        0: (2, False, {mine, roots}, True), NOBODY: (1, True, {mine}, False), STRANGER: (0, True, set(), False),
+    }
 
 
 def test_a_token_is_enough_to_complete(daemon, apps):
@@ -123,7 +143,7 @@ def test_a_member_of_the_group_refreshd_may_all(daemon):
     daemon.app("exit 100")
     daemon.start(prefix=["unshare", "--mount", "sh", "-c", script, groups])
     with as_user(STRANGER), fails("org.refreshd.NotAllowed"):
-        daemon.status()
+        daemon.call("Manager.Reload")
     with as_user(STRANGER, groups=[54322]):
         assert daemon.status()["apps"] == 1
         assert daemon.tell("foreground") == "foreground"

@@ -25,8 +25,10 @@ def test_the_list_is_sorted_and_says_what_is_next(daemon):
         "phase": "logged_out",
         "verdict": "held",
         "holds": [{"name": "logged-out", "remedy": f"refreshctl login {MAIL}"}],
+        "next": {"holds": [{"name": "logged-out", "remedy": f"refreshctl login {MAIL}"}]},
     }
     ended = refresh["started_us"] + refresh["duration_us"]
+    assert todo.pop("next")["due"]["earliest_us"] == todo["due_us"]
     assert todo == {
         "id": TODO,
         "name": "To do",
@@ -50,6 +52,7 @@ def test_an_app_is_shown_whole(daemon):
     refresh = daemon.refresh(trigger="push")
     app = daemon.show()
     assert (app.pop("last"), app.pop("fresh_us")) == (refresh, refresh["started_us"])
+    assert app.pop("next")["due"]["earliest_us"] == app["due_us"]
     assert app == {
         "id": TODO,
         "name": "To do",
@@ -113,7 +116,10 @@ def test_the_status_of_the_daemon(daemon):
         "transferring": 0,
         "transfers_waiting": 0,
         "refreshing": 0,
-        "next": {"app": TODO, "due_us": refreshes[TODO]["started_us"] + HOUR},
+        "next": {
+            "app": TODO, "due_us": refreshes[TODO]["started_us"] + HOUR,
+            "start_us": refreshes[TODO]["started_us"] + HOUR,
+        },
         "configuration": {"directories": [str(daemon.config)], "problems": []},
         "store": {"directory": str(daemon.state)},
     }

@@ -9,7 +9,8 @@ extension Timeline {
     case "configure": try configure(rest)
     case "limits": try setLimits(rest)
     case "lease", "lease-ends", "set", "reset", "run", "run-anyway", "says", "ends": try tell(command, rest)
-    case "pause", "unpause": handle(.paused(command == "pause" ? .untilResumed : nil))
+    case "unpause": handle(.paused(nil))
+    case "pause": handle(.paused(try rest.first.map { .until(instant + (try duration($0))) } ?? .untilResumed))
     case "disable", "enable": handle(.disabled(try appID(try rest.word(0)), command == "disable"))
     case "await", "unawait": handle(.awaited(try appID(try rest.word(0)), command == "await"))
     case "skip": handle(.skipped(try appID(try rest.word(0))))
@@ -52,6 +53,7 @@ extension Timeline {
     case "wake": handle(.wokeUp)
     case "why": write("why \(try rest.word(0)): \(try verdictText(of: rest.word(0)))")
     case "forecast": writeForecast(for: try duration(try rest.word(0)))
+    case "ahead": write("ahead \(try rest.word(0)): \(try prospectText(of: rest.word(0)))")
     case "next": write("next \(engine?.nextWake.map { timeText($0.earliest) } ?? "none")")
     case "end": break
     default: handle(.signalled(try appID(try rest.word(0)), try command.read(Signal.init(rawValue:))))

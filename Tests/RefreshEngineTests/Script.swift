@@ -15,7 +15,7 @@ import Testing
 ///     says REFRESH TASK OUTCOME [MESSAGE]    the task tells over the socket how it went
 ///     ends REFRESH TASK exit=N|signal=N|not-started [printed] [changed]
 ///     await APP · unawait APP                calls wait for the app's next refresh, or no longer
-///     pause · unpause · disable APP · enable APP · skip APP
+///     pause [DURATION] · unpause · disable APP · enable APP · skip APP
 ///     schedule APP DURATION                  a one-shot, so much later
 ///     retry-after REFRESH DURATION           the task says when to try again if it fails
 ///     fresh-for REFRESH DURATION             the task says how long there is nothing newer
@@ -32,6 +32,7 @@ import Testing
 ///     down · up · boot                       the daemon is killed; starts again; the machine boots and it starts
 ///     wake                                   a wake that nobody asked for
 ///     why APP · next                         ask; the answer is a line of the trace
+///     ahead APP                              ask when it is due, what holds it then, and when it starts
 ///     forecast DURATION                      ask; a line for each wake and for each app that does not start
 ///     end                                    only time passes
 struct Script {

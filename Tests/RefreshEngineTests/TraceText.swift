@@ -19,14 +19,28 @@ extension Timeline {
     return engine.map { text(of: $0.verdict(on: id, at: instant)) } ?? "no daemon"
   }
 
+  /// `due WINDOW (TRIGGER), held HOLDS, starts WINDOW`, without what there is not.
+  func prospectText(of name: String) throws -> String {
+    guard let prospect = engine?.prospect(of: try appID(name), at: instant) else { return "refreshing" }
+    let trigger = prospect.trigger.map { " (\($0.rawValue))" } ?? ""
+    let due = prospect.due.map { ["due \(text(of: $0))\(trigger)"] } ?? []
+    let holds = prospect.holds.map(\.name.rawValue).joined(separator: ", ")
+    let start = prospect.start.map { ["starts \(text(of: $0))"] } ?? ["does not start"]
+    return (due + (holds.isEmpty ? [] : ["held \(holds)"]) + start).joined(separator: ", ")
+  }
+
+  private func text(of window: Window) -> String {
+    let ends = [window.earliest] + (window.latest > window.earliest ? [window.latest] : [])
+    return ends.map(timeText).joined(separator: "-")
+  }
+
   /// `forecast WINDOW: STARTS` for each wake, `forecast APP: VERDICT` for each app that does not start.
   mutating func writeForecast(for span: Duration) {
     guard let engine else { return write("forecast no daemon") }
     let forecast = Forecast(of: engine, for: span, at: instant)
     for wake in forecast.wakes {
       let starts = wake.starts.map { "\($0.app.name) (\($0.trigger.rawValue))" }
-      let ends = [wake.window.earliest] + (wake.window.latest > wake.window.earliest ? [wake.window.latest] : [])
-      write("forecast \(ends.map(timeText).joined(separator: "-")): \(starts.joined(separator: ", "))")
+      write("forecast \(text(of: wake.window)): \(starts.joined(separator: ", "))")
     }
     for rest in forecast.rest { write("forecast \(rest.app.name): \(text(of: rest.verdict))") }
     if forecast.isCut { write("forecast cut") }

@@ -42,6 +42,10 @@ def test_a_refresh_that_loses_its_network_is_stopped_and_runs_again_when_it_is_b
     lost = refreshd.history()[0]
     assert (lost["stop_reason"], lost["outcome"]) == ("constraint_lost", "failed")
     assert why(refreshd)["failures"] == 0
+    reason = "stopped: needed an unmetered network, had "
+    assert lost["cause"]["text"].startswith(reason) and lost["cause"]["text"].endswith(", metered")
+    for command in ("why", "history"):
+        assert "needed an unmetered network" in " ".join(refreshd.refreshctl(command, TODO).stdout.split())
     network_manager.set(Metered=("u", 2))
     journal.wait("refreshStarted", REFRESH_APP=TODO, REFRESH_TRIGGER="retry")
 

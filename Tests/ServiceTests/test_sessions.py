@@ -50,6 +50,7 @@ def test_an_app_is_logged_in_while_its_owner_has_a_session(anna, log_in, followi
     assert refreshd.refreshctl("run", TODO, check=False).returncode == 0
     log_out(second)
     wait_for_phase(refreshd, "logged-out", times=2)
+    assert "until anna, who has no session, logs in" in " ".join(refreshd.refreshctl("why", TODO).stdout.split())
     assert refreshd.app(ROOTS)["phase"] == "background"
 
 

@@ -46,6 +46,11 @@ public struct Brain: Sendable {
 
   func explain(_ app: AppID, at now: Instant) -> Explanation? { engine.explain(app, at: now) }
 
+  func prospect(of app: AppID, at now: Instant) -> Prospect? {
+    let prospect = engine.prospect(of: app, at: now)
+    return fault?.foretelling.map { change in prospect.map(change) } ?? prospect
+  }
+
   func state(of app: AppID) -> AppState? { engine.state(of: app) }
 }
 
@@ -72,6 +77,8 @@ public struct PlantedFault: Sendable {
   public var waking: (@Sendable (Window) -> Window)?
   /// The state that it finds in the store instead.
   public var restoring: (@Sendable (AppState) -> AppState)?
+  /// What it says of an app's next start instead.
+  public var foretelling: (@Sendable (Prospect) -> Prospect)?
   /// The daemon's mistake.
   public var ofDaemon: OfDaemon?
 

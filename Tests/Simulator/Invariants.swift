@@ -14,6 +14,7 @@ public enum Invariants {
       LongWorkMakesRoom(),
       OneWorkerAtATime(), TransfersWait(), UsersTakeTurns(), TransfersWake(), TransfersEnd(),
       SessionsAreTold(), PushesAreLimited(), PushesWait(), PushesAreTold(), PushesAreMerged(),
+      ProspectsAreTrue(),
     ]
   }
 }

@@ -3,7 +3,7 @@ import RefreshEngine
 /// Mistakes that an engine or a daemon could make, each with the check that has to find it.
 let plantedFaults: [Planted] =
   ofRuns + ofChains + plantedFaultsOfStops + ofTime + ofStore + ofStaleness + ofWaiting + ofPolicy + ofAttached
-  + plantedFaultsOfTransfers + plantedFaultsOfPushes
+  + plantedFaultsOfTransfers + plantedFaultsOfPushes + plantedFaultsOfProspects
 
 private let ofRuns = [
   Planted("OneAtATime", "starts what is ready twice") { fault in

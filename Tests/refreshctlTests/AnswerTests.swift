@@ -22,11 +22,58 @@ import Testing
     #expect(
       screen().text(apps)
         == [
-          "APP               PHASE       NEXT              LAST                         DATA AGE",
-          "org.example.mail  foreground  in 3 min          new data 2 min ago           2 min",
-          "org.example.todo  logged-out  held: logged-out  failed 3 h ago: exit code 3  1 d 3 h",
-          "org.x.new         background  refreshing        never                        -",
+          "APP               PHASE       NEXT        HELD BY     LAST                         DATA AGE",
+          "org.example.mail  foreground  in 3 min                new data 2 min ago           2 min",
+          "org.example.todo  logged-out  -           logged-out  failed 3 h ago: exit code 3  1 d 3 h",
+          "org.x.new         background  refreshing              never                        -",
         ])
+  }
+
+  @Test func theListSaysWhenAnAppStartsAndWhatHoldsItThen() {
+    func app(_ id: String, _ next: Wire.Next?, _ verdict: Wire.Verdict = .notDue, push: String? = nil) -> Wire.App {
+      Wire.App(
+        id: id, name: id, owner: "anna", phase: .background, verdict: verdict,
+        dueMicroseconds: verdict == .notDue ? noon + span(m: 53) : nil, holds: verdict == .held ? next?.holds ?? [] : [],
+        next: next, pushWait: push)
+    }
+    let free = Wire.Next(holds: [], start: Wire.Window(earliestMicroseconds: noon + span(m: 53), latestMicroseconds: noon))
+    let apps = [
+      app("a.free", free), app("a.paused", nextHeld([("paused", nil)])),
+      app("a.quiet", nextHeld([("quiet", noon + span(h: 9))], start: noon + span(h: 9))),
+      app("a.held", nextHeld([("network", nil), ("power", nil)]), .held), app("a.push", free, push: "terminated"),
+    ]
+    #expect(
+      screen().text(apps) == [
+        "APP       PHASE       NEXT           HELD BY         LAST   DATA AGE",
+        "a.free    background  in 53 min                      never  -",
+        "a.paused  background  due in 53 min  then paused     never  -",
+        "a.quiet   background  in 9 h         then quiet      never  -",
+        "a.held    background  -              network, power  never  -",
+        "a.push    background  in 53 min      push: app quit  never  -",
+      ])
+  }
+
+  @Test func whoHasNoAppsIsToldOfOthers() {
+    #expect(
+      screen().text(ManagerInterface.List.Reply(apps: [], hasAppsOfOthers: true)).joined(separator: " ")
+        == "You have no apps. There are apps of other users. Ask their owners, root or a member of the group refreshd "
+        + "about them.")
+  }
+
+  @Test func aTaskThatWasKilledBesideOneWithNewDataIsNamed() {
+    let cause = Wire.Cause(kind: .stopped, stopReason: .deadline, text: "still running at its deadline")
+    let ended = refresh(at: noon, .newData, tasks: [task("pull", .newData), task("push", .failed, cause: cause)])
+    #expect(
+      screen().ending(ended)
+        == "org.example.todo: new data; push: still running at its deadline after 1.8 s, 300 ms CPU")
+    #expect(
+      screen().text(.init(refreshes: [ended]), of: "org.example.todo").last?
+        .hasSuffix("push: still running at its deadline") == true)
+    #expect(ExitStatus(ended) == .done)
+    let stopped = Wire.Refresh(
+      id: ended.id, app: ended.app, trigger: .interval, startedMicroseconds: noon, durationMicroseconds: 1,
+      outcome: .newData, stopReason: .deadline, cpuMicroseconds: 1, extraCompletions: 0, tasks: ended.tasks)
+    #expect(ExitStatus(stopped) == .failed)
   }
 
   @Test func anAppIsShownWithWhatTheSentenceRestsOn() {
@@ -41,8 +88,8 @@ import Testing
       background: interval("1h", span(h: 1), insteadOf: "24h"), last: last)
     #expect(
       screen().text(app) == [
-        "Todo is in the background. It will be refreshed in 2 h 12 min (today 14:12), because its background",
-        "interval is 1h.",
+        "Todo (org.example.todo) is in the background. It will be refreshed in 2 h 12 min (today 14:12),",
+        "because its background interval is 1h.",
         "",
         "  next           in 2 h 12 min, today 14:12 (interval)",
         "  last refresh   today 06:02, new data, took 1.8 s, 300 ms CPU (interval)",

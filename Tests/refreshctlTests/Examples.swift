@@ -70,6 +70,7 @@ func explanation(
   oneShot: Wire.OneShot? = nil, waiting: Int64? = nil, failures: Int = 0, problem: String? = nil,
   powerProblem: String? = nil, past: [Wire.Past] = [], freshUntil: Int64? = nil, pushes: [Wire.PushWaiting]? = nil,
   dropped: [Wire.DroppedPush]? = nil, limit: Wire.PushLimit? = nil, planning: Wire.Planning? = nil,
+  next: Wire.Next? = nil, awaitsSessionOf: String? = nil, skippedUntil: Int64? = nil, restsUntil: Int64? = nil,
   phase: Wire.Phase = .background
 ) -> Wire.Explanation {
   let unknown = Wire.Condition(source: "")
@@ -77,17 +78,26 @@ func explanation(
   return Wire.Explanation(
     id: "org.example.todo", name: "Todo", phase: phase, verdict: holds.isEmpty ? .notDue : .held,
     trigger: trigger, window: window, holds: holds.map { Wire.Hold(name: $0, remedy: "wait") },
-    running: isRunning ? Wire.Running(id: "12-346", trigger: .interval, startedMicroseconds: noon) : nil,
+    next: next, awaitsSessionOf: awaitsSessionOf, running: isRunning ? Wire.Running(id: "12-346", trigger: .interval, startedMicroseconds: noon) : nil,
     interval: background, freshMicroseconds: noon - span(h: 6), floorMicroseconds: noon - span(m: 20),
     staleMicroseconds: noon + span(h: 18), isProcessing: isProcessing,
     terms: terms.map { $0.with(problem: ["network": problem, "power": powerProblem][$0.constraint] ?? nil) },
     quiet: Wire.QuietHours(fromMinutes: 1320, toMinutes: 420), isDisabled: isDisabled, pause: pause,
-    failures: failures, strikes: 0, freshUntilMicroseconds: freshUntil, oneShot: oneShot,
+    failures: failures, strikes: 0, restsUntilMicroseconds: restsUntil, skippedUntilMicroseconds: skippedUntil,
+    freshUntilMicroseconds: freshUntil, oneShot: oneShot,
     waiting: waiting.map { Wire.Waiting(sinceMicroseconds: $0, holds: holds) }, planning: planning,
     conditions: Wire.Conditions(
       network: Wire.Condition(value: "wlan0, metered", source: "NetworkManager", problem: problem),
       power: Wire.Condition(source: "", problem: powerProblem), powerSaver: unknown, idle: unknown, pressure: unknown),
     past: past, pushes: pushes, pushesDropped: dropped, pushLimit: limit)
+}
+
+/// What comes next: due in 53 min, held, and perhaps started later.
+func nextHeld(_ holds: [(String, Int64?)], start: Int64? = nil, due: Int64 = noon + span(m: 53)) -> Wire.Next {
+  Wire.Next(
+    trigger: .interval, due: Wire.Window(earliestMicroseconds: due, latestMicroseconds: due + span(m: 3)),
+    holds: holds.map { Wire.Hold(name: $0.0, remedy: "wait", untilMicroseconds: $0.1) },
+    start: start.map { Wire.Window(earliestMicroseconds: $0, latestMicroseconds: $0) })
 }
 
 extension Wire.Term {

@@ -7,36 +7,36 @@ import Testing
   private static let apps: [(Wire.AppDetails, String)] = [
     (
       details(due: noon + span(m: 132), trigger: .interval),
-      "Todo is in the background. It will be refreshed in 2 h 12 min (today 14:12), "
+      "Todo (org.example.todo) is in the background. It will be refreshed in 2 h 12 min (today 14:12), "
         + "because its background interval is 24h."
     ),
     (
       details(phase: .foreground, due: noon + span(m: 3), trigger: .interval),
-      "Todo is in the foreground. It will be refreshed in 3 min (today 12:03:00), "
+      "Todo (org.example.todo) is in the foreground. It will be refreshed in 3 min (today 12:03:00), "
         + "because its foreground interval is 5min."
     ),
     (
       details(due: noon + span(m: 15), trigger: .interval, background: interval("minimum", span(m: 15))),
-      "Todo is in the background. It will be refreshed in 15 min (today 12:15), "
+      "Todo (org.example.todo) is in the background. It will be refreshed in 15 min (today 12:15), "
         + "because its background interval is minimum (15 min)."
     ),
     (
       details(due: noon + span(m: 3), trigger: .catchUp),
-      "Todo is in the background. It will be refreshed in 3 min (today 12:03:00), "
+      "Todo (org.example.todo) is in the background. It will be refreshed in 3 min (today 12:03:00), "
         + "because one was missed while the machine or the daemon was off."
     ),
     (
       details(
         phase: .loggedOut, verdict: .held, holds: [Wire.Hold(name: "logged-out", remedy: "refreshctl login org.x")]),
-      "Todo is logged out. It is not refreshed by itself, because it is held: logged-out (refreshctl login org.x)."
+      "Todo (org.example.todo) is logged out. It is not refreshed by itself, because it is held: logged-out (refreshctl login org.x)."
     ),
     (
       details(
         verdict: .refreshing,
         running: Wire.Running(id: "12-346", trigger: .manual, startedMicroseconds: noon - span(s: 3))),
-      "Todo is in the background and is being refreshed: 12-346, manual, started 3 s ago."
+      "Todo (org.example.todo) is in the background and is being refreshed: 12-346, manual, started 3 s ago."
     ),
-    (details(verdict: .ready), "Todo is in the background. It is refreshed now."),
+    (details(verdict: .ready), "Todo (org.example.todo) is in the background. It is refreshed now."),
   ]
 
   @Test(arguments: apps) func theStateOfAnAppIsASentence(_ app: Wire.AppDetails, _ sentence: String) {
@@ -58,6 +58,28 @@ import Testing
         "The store cannot be written (no space left on device); the daemon keeps its state in memory only."))
     let silent = screen().sentence(status(store: "the disk has not answered for 2 s", isSilent: true))
     #expect(silent.contains("(the disk has not answered for 2 s); nothing new starts until it answers."))
+  }
+
+  @Test func theStatusSaysWhatStartsNextOrWhyNothingDoes() {
+    func next(_ next: Wire.NextRefresh) -> String? {
+      screen().text(status(next: next)).first { $0.hasPrefix("  next") }
+    }
+    let due = noon + span(m: 53)
+    #expect(
+      next(Wire.NextRefresh(app: "a.b", dueMicroseconds: due, startMicroseconds: noon + span(h: 2)))
+        == "  next           a.b, in 2 h, today 14:00")
+    #expect(
+      next(Wire.NextRefresh(app: "a.b", dueMicroseconds: due, holds: ["paused"]))
+        == "  next           none: a.b is due in 53 min, today 12:53, then held: paused")
+    #expect(
+      next(Wire.NextRefresh(app: "a.b", dueMicroseconds: noon - span(h: 1), holds: ["network", "power"]))
+        == "  next           none: a.b is due since today 11:00 and held: network, power")
+  }
+
+  @Test func theStatusSaysThatTheBridgeIsMissing() {
+    #expect(
+      screen().sentence(status(isBridgeMissing: true)).hasSuffix(
+        "The push bridge is not connected, though push.toml names sources; `systemctl status refresh-push` says more."))
   }
 
   @Test func aMistakeThatHoldsAnAppAndRefusedAReloadIsListedOnce() {
@@ -100,15 +122,17 @@ import Testing
   }
 
   private func status(
-    problems: [Wire.Problem] = [], held: [Wire.Problem]? = nil, store problem: String? = nil, isSilent: Bool? = nil
+    problems: [Wire.Problem] = [], held: [Wire.Problem]? = nil, store problem: String? = nil, isSilent: Bool? = nil,
+    next: Wire.NextRefresh? = nil, isBridgeMissing: Bool? = nil
   ) -> Wire.DaemonStatus {
     Wire.DaemonStatus(
       version: "0.1.0", start: 12, sinceMicroseconds: noon - span(h: 2), isUserDaemon: false,
       socket: "/run/refreshd/org.refreshd", launcher: "spawn",
-      launcherReason: "refreshd.toml says so", apps: 1, refreshing: 0,
+      launcherReason: "refreshd.toml says so", apps: 1, refreshing: 0, next: next,
       configuration: Wire.ConfigurationState(
         directories: ["/etc/refreshd"], sinceMicroseconds: noon - span(h: 2), problems: problems,
         held: held),
-      store: Wire.StoreState(directory: "/var/lib/refreshd", problem: problem, isSilent: isSilent))
+      store: Wire.StoreState(directory: "/var/lib/refreshd", problem: problem, isSilent: isSilent),
+      isBridgeMissing: isBridgeMissing)
   }
 }

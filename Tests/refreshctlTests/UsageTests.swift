@@ -44,7 +44,7 @@ import Testing
     let planned = noon + span(d: 1, h: 23, m: 50)
     #expect(
       screen().sentence(Self.why(planned: planned, habit: Self.habit()))
-        == "Todo is in the background. It is opened around 12:00 on weekdays (9 of the last 10), so it will be "
+        == "Todo (org.example.todo) is in the background. It is opened around 12:00 on weekdays (9 of the last 10), so it will be "
         + "refreshed in 2 d (Mon 23 Nov 11:50).")
   }
 

@@ -13,6 +13,8 @@ struct ConfigurationInForce {
   let launcher: LauncherChoice
   /// The settings of all transfers together.
   let transfers: TransferSettings
+  /// Whether `push.toml` names sources, so that a push bridge should be there.
+  let namesPushSources: Bool
   /// When it came into force, in microseconds of the wall clock.
   let sinceMicroseconds: Int64
   /// The mistakes in the files of the apps that are held since the start.
@@ -23,7 +25,7 @@ struct ConfigurationInForce {
   /// No apps and default limits: the state of a daemon that has not opened yet.
   init() {
     (limits, apps, sessions, launcher) = (Limits(), [], .none, .auto)
-    (transfers, sinceMicroseconds) = (TransferSettings(), 0)
+    (transfers, namesPushSources, sinceMicroseconds) = (TransferSettings(), false, 0)
   }
 
   init(_ configuration: Configuration, at moment: Moment) {
@@ -35,6 +37,7 @@ struct ConfigurationInForce {
     sessions = configuration.sessions
     launcher = configuration.launcher
     transfers = configuration.transfers
+    namesPushSources = configuration.namesPushSources
     sinceMicroseconds = moment.instant.wallMicroseconds(at: moment.wallOffset)
   }
 

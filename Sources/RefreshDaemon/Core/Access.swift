@@ -25,6 +25,11 @@ struct Access {
   /// Whether the peer may ask about the daemon itself and about every app.
   func mayAll(_ peer: Peer) -> Bool { peer.confinement == .none && hasPower(peer) }
 
+  /// Whether the peer may ask about the daemon, as far as that is about the peer's own apps; the bridge has none.
+  func maySeeOwn(_ peer: Peer) -> Bool {
+    mayAll(peer) || peer.confinement == .none && !isUserDaemon && peer.uid != bridge
+  }
+
   /// Whether the peer may ask about the app, and signal for it.
   func may(_ peer: Peer, about app: AppConfiguration) -> Bool {
     switch peer.confinement {

@@ -83,7 +83,7 @@ struct DaemonJournal: Sendable {
     let detail = said.isEmpty || said == cause.text ? "" : " (\(said))"
     let isOurDoing = record.stopReason != nil && record.stopReason != .deadline
     write(
-      "\(what) failed after \(took): \(cause.text)\(detail)", isOurDoing ? .notice : .warning,
+      "\(what) \(isOurDoing ? "ended" : "failed") after \(took): \(cause.text)\(detail)", isOurDoing ? .notice : .warning,
       isOurDoing ? .refreshStopped : .refreshFailed, fields)
   }
 

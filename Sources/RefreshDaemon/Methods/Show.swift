@@ -13,10 +13,13 @@ extension Daemon {
   /// Lists the apps that the caller may ask about by id, apps with stale data first.
   func list(_ call: Call<ManagerInterface.List.Parameters>) {
     lasts.onceLoaded {
-      let apps = self.core.configuration.apps.filter { self.core.access.may(call.peer, about: $0) }
+      let apps = self.apps(for: call.peer)
       let rows = apps.map { self.view(of: $0).row }
       let isStale = { (row: Wire.App) in row.staleSinceMicroseconds != nil }
-      call.reply(ManagerInterface.List.Reply(apps: rows.filter(isStale) + rows.filter { !isStale($0) }))
+      call.reply(
+        ManagerInterface.List.Reply(
+          apps: rows.filter(isStale) + rows.filter { !isStale($0) },
+          hasAppsOfOthers: self.hasAppsOfOthers(than: apps, for: call.peer)))
     }
   }
 }

@@ -1,12 +1,18 @@
 import RefreshAPI
+import RefreshConfig
 import RefreshEngine
 import Varlink
 
 extension Daemon {
-  /// Shows the state of the daemon itself.
+  /// Shows the state of the daemon itself; to a user without further rights as far as it is about that user's apps.
   func status(_ call: Call<ManagerInterface.Status.Parameters>) {
-    guard mayAll(call) else { return }
+    guard core.access.maySeeOwn(call.peer) else {
+      return call.fail(RefreshdInterface.NotAllowed(remedy: core.access.remedy))
+    }
     let now = core.readClocks()
+    let apps = apps(for: call.peer)
+    let (scope, seesAll) = (StatusScope(apps, of: core.engine, at: now), core.access.mayAll(call.peer))
+    let transfers = seesAll ? core.engine.transferCounts : nil
     call.reply(
       ManagerInterface.Status.Reply(
         status: Wire.DaemonStatus(
@@ -14,26 +20,35 @@ extension Daemon {
           sinceMicroseconds: core.startedAt.instant.wallMicroseconds(at: core.engine.wallOffset),
           isUserDaemon: settings.isUserDaemon, socket: settings.socket, launcher: ports.choice.name,
           launcherReason: launcherReason,
-          apps: core.configuration.apps.count, refreshing: core.engine.refreshingCount,
-          transferring: core.engine.transferCounts.running, transfersWaiting: core.engine.transferCounts.waiting,
-          next: next(after: now),
+          apps: apps.count, refreshing: seesAll ? core.engine.refreshingCount : scope.refreshing,
+          transferring: transfers?.running, transfersWaiting: transfers?.waiting,
+          next: scope.next, held: scope.held, pushesWaiting: scope.pushesWaiting,
+          hasAppsOfOthers: hasAppsOfOthers(than: apps, for: call.peer),
           pause: core.engine.wirePause,
-          configuration: Wire.ConfigurationState(
-            directories: ports.files.directories, sinceMicroseconds: core.configuration.sinceMicroseconds,
-            problems: core.configuration.refused.map(Wire.Problem.init), held: heldProblems),
+          configuration: configurationState(of: apps, seesAll: seesAll),
           store: Wire.StoreState(
             directory: settings.stateDirectory, problem: saving.problem?.description,
             isSilent: saving.problem?.code == .unanswered ? true : nil),
-          stuck: stuck, push: pushes.bridge.state, launcherProblem: ports.launcher.problem,
-          unconfined: unconfined)))
+          stuck: stuck(of: apps), push: seesAll ? pushes.bridge.state : nil,
+          isBridgeMissing: core.configuration.namesPushSources && pushes.bridge.state == nil ? true : nil,
+          launcherProblem: ports.launcher.problem, unconfined: unconfined)))
   }
 
-  private var heldProblems: [Wire.Problem]? {
-    core.configuration.held.isEmpty ? nil : core.configuration.held.map(Wire.Problem.init)
+  /// The configuration in force; its mistakes as far as they are in the files of some apps, unless all may be seen.
+  private func configurationState(of apps: [AppConfiguration], seesAll: Bool) -> Wire.ConfigurationState {
+    let files = seesAll ? [] : Set(apps.map(\.file))
+    func shown(_ problems: [Problem]) -> [Wire.Problem] {
+      problems.filter { seesAll || files.contains($0.file) }.map(Wire.Problem.init)
+    }
+    let held = shown(core.configuration.held)
+    return Wire.ConfigurationState(
+      directories: ports.files.directories, sinceMicroseconds: core.configuration.sinceMicroseconds,
+      problems: shown(core.configuration.refused), held: held.isEmpty ? nil : held)
   }
 
-  private var stuck: [Wire.StuckRefresh]? {
-    let stuck = core.engine.stuckRefreshes.sorted { $0.key < $1.key }
+  private func stuck(of apps: [AppConfiguration]) -> [Wire.StuckRefresh]? {
+    let ids = Set(apps.map(\.id))
+    let stuck = core.engine.stuckRefreshes.filter { ids.contains($0.value) }.sorted { $0.key < $1.key }
     return stuck.isEmpty
       ? nil
       : stuck.map { refresh, app in
@@ -57,15 +72,6 @@ extension Daemon {
   private var launcherReason: String {
     let problem = ports.launcher.problem.map { [$0] } ?? []
     return ([ports.choice.reason] + problem + ports.launcher.overduePaths).joined(separator: "; ")
-  }
-
-  private func next(after now: Instant) -> Wire.NextRefresh? {
-    let due = core.configuration.apps.map(\.id).compactMap { id -> (Instant, AppID)? in
-      if case .notDue(let until) = core.engine.verdict(on: id, at: now) { (until, id) } else { nil }
-    }
-    return due.min { $0 < $1 }.map { instant, app in
-      Wire.NextRefresh(app: app.description, dueMicroseconds: instant.wallMicroseconds(at: core.engine.wallOffset))
-    }
   }
 
   /// Tells anyone the daemon's version.

@@ -6,19 +6,25 @@ import RefreshStore
 
 extension Wire.PushWaiting {
   init(_ waiting: WaitingPush, wallOffset: Duration) {
-    let (word, until): (String, Instant?) =
-      switch waiting.wait {
-      case .ready: ("ready", nil)
-      case .turn: ("turn", nil)
-      case .limit(let until): ("limit", until)
-      case .retry(let until): ("retry", until)
-      case .urgency: ("urgency", nil)
-      case .terminated: ("terminated", nil)
-      }
+    let (word, until) = waiting.wait.wire
     self.init(
       contentID: waiting.push.contentID, urgency: Wire.Urgency(waiting.push.urgency),
       arrivedMicroseconds: waiting.push.arrivedAt.wallMicroseconds(at: wallOffset),
       merged: Int(waiting.push.merged), wait: word, untilMicroseconds: until?.wallMicroseconds(at: wallOffset))
+  }
+}
+
+extension WaitingPush.Wait {
+  /// Its word, and its end where that is known.
+  var wire: (word: String, until: Instant?) {
+    switch self {
+    case .ready: ("ready", nil)
+    case .turn: ("turn", nil)
+    case .limit(let until): ("limit", until)
+    case .retry(let until): ("retry", until)
+    case .urgency: ("urgency", nil)
+    case .terminated: ("terminated", nil)
+    }
   }
 }
 

@@ -30,6 +30,11 @@ final class SessionFollower {
     }
   }
 
+  /// Whether the next session of its owner logs an app in: there is none now, and the app follows sessions.
+  func awaitsSession(_ app: AppConfiguration) -> Bool {
+    core.configuration.followsSessions(app) && logins.users?.contains(app.owner.uid) == false
+  }
+
   /// The owners of the apps that follow sessions.
   private var apps: [(id: AppID, owner: UInt32)] {
     core.configuration.apps.filter(core.configuration.followsSessions).map { ($0.id, $0.owner.uid) }

@@ -25,7 +25,8 @@ struct ExplanationView {
       window: explanation.window.map {
         Wire.Window(earliestMicroseconds: wall($0.earliest), latestMicroseconds: wall($0.latest))
       },
-      holds: row.holds, running: view.running, interval: interval(of: intervals),
+      holds: row.holds, next: view.next, awaitsSessionOf: view.awaitsSessionOf, running: view.running,
+      interval: interval(of: intervals),
       freshMicroseconds: row.freshMicroseconds, floorMicroseconds: explanation.floor.map(wall),
       staleMicroseconds: explanation.staleAt.map(wall), isProcessing: view.app.policy.isProcessing,
       terms: explanation.terms.map(term),

@@ -28,7 +28,7 @@ extension Engine {
       dropOutdated(id, before: before, limitsBefore, &turn)
     }
     replan(after: limitsBefore, &turn)
-    catchUp(&turn)
+    catchUp(&turn, isMissed: isFirst)
     resumeTransfers(isFirst: isFirst, &turn)
     if isFirst { tidyPushes(&turn) }
     queue.openAll()

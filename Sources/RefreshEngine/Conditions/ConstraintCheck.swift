@@ -22,8 +22,9 @@ extension Engine {
       // when the user returns.
       let kept: [Constraint] = app.policy?.isProcessing == true ? [.network, .power, .idle] : [.network, .power]
       // An unknown condition is not lost: a refresh that survived the previous daemon goes on.
-      let isLost = kept.contains { !conditions.isAwaited($0) && !isMet($0, by: app, at: turn.now) }
-      if isLost { stop(id, .constraintLost, &turn) }
+      let lost = kept.filter { !conditions.isAwaited($0) && !isMet($0, by: app, at: turn.now) }
+      guard !lost.isEmpty, let constraints = app.policy?.constraints else { continue }
+      stop(id, .constraintLost, because: conditions.text(lacking: lost, of: constraints), &turn)
     }
   }
 

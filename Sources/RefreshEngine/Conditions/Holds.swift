@@ -24,7 +24,7 @@ extension Engine {
   /// power saver.
   func holds(on app: App, _ id: AppID, for trigger: Trigger, at now: Instant) -> [Hold] {
     var holds: [Hold] = []
-    if let pause = device.pause, trigger != .manual { holds.append(.paused(pause)) }
+    if let pause = device.pause, !pause.isOver(at: now), trigger != .manual { holds.append(.paused(pause)) }
     if trigger.isDeferrable {
       if let end = settlingUntil, end > now { holds.append(.settling(until: end)) }
       if let quiet = app.policy?.quiet, let end = end(of: quiet, id, at: now) { holds.append(.quiet(until: end)) }
@@ -36,16 +36,25 @@ extension Engine {
     return app.needsNothing(for: trigger) ? holds : holds + unmet(app, at: now)
   }
 
-  /// When time alone lifts the first of the holds or changes them, boot clock; nil when it never does.
-  func wake(of holds: [Hold], on index: AppIndex, at now: Instant) -> Instant? {
+  /// When time alone lifts the first of the holds, or brings a refresh that they do not keep, boot clock; nil when it
+  /// never does.
+  func lifts(of holds: [Hold], on index: AppIndex, at now: Instant) -> Instant? {
     var lifted = holds.compactMap(\.liftedAt)
     guard holds.allSatisfy(\.isOfDue) else { return lifted.min() }
     if let oneShot = apps[index].state.oneShot, oneShot.earliest > now { lifted.append(oneShot.earliest) }
     if let drained = apps[index].nextDrained?.earliest, drained > now { lifted.append(drained) }
     if let push = nextPush(of: apps[index], at: now)?.earliest, push > now { lifted.append(push) }
-    guard let quiet = apps[index].policy?.quiet else { return lifted.min() }
-    guard due(index, at: now)?.trigger.isDeferrable == true else { return lifted.min() }
-    return (lifted + [beginning(of: quiet, after: now)]).min()
+    return lifted.min()
+  }
+
+  /// When time alone lifts the first of the holds or changes them, boot clock; nil when it never does.
+  func wake(of holds: [Hold], on index: AppIndex, at now: Instant) -> Instant? {
+    let lifted = lifts(of: holds, on: index, at: now)
+    guard holds.allSatisfy(\.isOfDue), let quiet = apps[index].policy?.quiet,
+      due(index, at: now)?.trigger.isDeferrable == true
+    else { return lifted }
+    let begin = beginning(of: quiet, after: now)
+    return lifted.map { min($0, begin) } ?? begin
   }
 }
 

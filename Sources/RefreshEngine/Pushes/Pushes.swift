@@ -116,6 +116,11 @@ extension Engine {
     return isNetworkMet(constraints)
   }
 
+  /// The undelivered pushes of an app and their waits, as of an instant, boot clock.
+  public func waitingPushes(of id: AppID, at now: Instant) -> [WaitingPush] {
+    apps[id].map { $0.pushes.isEmpty ? [] : waitingPushes(of: $0, at: now) } ?? []
+  }
+
   /// The undelivered pushes and their waits.
   func waitingPushes(of app: App, at now: Instant) -> [WaitingPush] {
     let next = nextPush(of: app, at: now)?.push.id

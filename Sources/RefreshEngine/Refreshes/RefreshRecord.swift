@@ -55,9 +55,19 @@ public struct TaskRecord: Hashable, Sendable {
   /// User and system time of the task's processes, as `wait4(2)` counts them.
   @PackedDuration public var cpu: Duration
   /// The last line that it printed, or what it said when it completed; empty if nothing.
+  ///
+  /// Of one that was stopped for a lost constraint, ``lostConstraint``.
   public var message: String
   /// The bytes that its processes sent and received over the network; nil when they were not counted.
   public var bytes: Int64?
+
+  /// The first word of ``lostConstraint``, which a daemon before it did not write.
+  static let lacking = "needed "
+
+  /// What it needed and had when it was stopped for a lost constraint; nil for another outcome.
+  public var lostConstraint: String? {
+    outcome == .failed(.stopped(.constraintLost)) && message.hasPrefix(Self.lacking) ? message : nil
+  }
 
   /// Makes a record of its parts.
   public init(

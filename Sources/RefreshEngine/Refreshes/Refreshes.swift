@@ -18,7 +18,11 @@ extension Engine {
     else { return }
     touch(id, &turn)
     let holds = holds(on: app, id, for: refreshing.started.trigger, at: turn.now)
-    guard holds.isEmpty else { return stop(id, .constraintLost, &turn) }
+    guard holds.isEmpty else {
+      let lost = Constraint.allCases.filter { !isMet($0, by: app, at: turn.now) }
+      let detail = app.policy.map { conditions.text(lacking: lost, of: $0.constraints) } ?? ""
+      return stop(id, .constraintLost, because: detail, &turn)
+    }
     let saved = refreshing.started
     refreshing.begin(at: turn.now)
     apps[id]?.refreshing = refreshing
@@ -29,10 +33,12 @@ extension Engine {
   }
 
   /// Asks the app's refresh to end, if one runs.
-  mutating func stop(_ id: AppID, _ reason: StopReason, _ turn: inout Turn) {
+  ///
+  /// - Parameter detail: what it needed and had, for a lost constraint.
+  mutating func stop(_ id: AppID, _ reason: StopReason, because detail: String = "", _ turn: inout Turn) {
     guard var refreshing = apps[id]?.refreshing else { return }
     guard refreshing.stopReason == nil else { return }
-    let effect = refreshing.stop(reason, app: id, at: turn.now)
+    let effect = refreshing.stop(reason, because: detail, app: id, at: turn.now)
     settle(id, refreshing, effect, &turn)
   }
 

@@ -59,6 +59,8 @@ struct Refreshing: Hashable, Sendable {
   private var lastEnd: Instant?
   /// Until when it must be gone, because the machine goes to sleep; nil while it does not.
   private var sleep: Sleep?
+  /// What it needed and had when it was stopped for a lost constraint; empty for another reason.
+  private var stopDetail = ""
   /// Hints of its tasks about the next refresh.
   var hints = ServerHints()
 
@@ -164,8 +166,9 @@ struct Refreshing: Hashable, Sendable {
   /// Asks it to end, unless it was asked before: the first reason counts.
   ///
   /// No further task starts. A refresh that has not begun is done.
-  mutating func stop(_ reason: StopReason, app: AppID, at now: Instant) -> Effect? {
+  mutating func stop(_ reason: StopReason, because detail: String = "", app: AppID, at now: Instant) -> Effect? {
     guard stopReason == nil else { return nil }
+    stopDetail = detail
     let hasBegun = stage != .started
     var sequence = TerminationSequence(grace: grace)
     sequence.begin(at: now, killBy: sleep?.killAt)
@@ -220,6 +223,7 @@ struct Refreshing: Hashable, Sendable {
       begin = since
     case .running(let since):
       outcome = stopReason.map { .failed(.stopped($0)) } ?? tasks[task].judge(end)
+      if !stopDetail.isEmpty { message = stopDetail }
       hasGuess = hasGuess || stopReason == nil && tasks[task].isGuess(end)
       begin = since
     }
@@ -275,7 +279,7 @@ struct Refreshing: Hashable, Sendable {
   /// Gives a task that is not to be run its outcome.
   private mutating func skip(_ task: Int, _ cause: Cause) {
     progress[task] = .ended(
-      TaskRecord(name: tasks[task].name, outcome: .failed(cause), duration: .zero, cpu: .zero, message: ""))
+      TaskRecord(name: tasks[task].name, outcome: .failed(cause), duration: .zero, cpu: .zero, message: stopDetail))
   }
 
   /// The line for the history, when all tasks have ended.

@@ -11,9 +11,11 @@ extension Engine {
   ///
   /// The user looks at the apps in the foreground: they do not wait.
   ///
-  /// - Parameter byStaleness: whether the age of the data gives the order, oldest first, and not the spread:
-  ///   after a resume the machine is alone with its backlog, after a start it may be one of a fleet.
-  mutating func catchUp(_ turn: inout Turn, byStaleness: Bool = false) {
+  /// - Parameters:
+  ///   - isMissed: whether the machine or the daemon was off: a reload only makes an interval shorter.
+  ///   - byStaleness: whether the age of the data gives the order, oldest first, and not the spread: after a resume the
+  ///     machine is alone with its backlog, after a start it may be one of a fleet.
+  mutating func catchUp(_ turn: inout Turn, isMissed: Bool = true, byStaleness: Bool = false) {
     let now = turn.now
     let base = max(now, settlingUntil ?? now)
     var backlog = apps.ids.filter { id in
@@ -29,7 +31,7 @@ extension Engine {
     for (index, id) in backlog.enumerated() {
       guard let app = apps[id] else { continue }
       let isOverdue = app.dueByTime(limits: limits, at: now).map { $0 <= now } ?? false
-      let byTime: Trigger = app.state.lastStart == nil ? .interval : .catchUp
+      let byTime: Trigger = app.state.lastStart == nil || !isMissed ? .interval : .catchUp
       let trigger = isOverdue ? byTime : app.state.request?.trigger ?? byTime
       let offset = byStaleness ? span * index / (backlog.count - 1) : spread.offset(of: id, within: span)
       apps[id]?.state.request = Request(trigger: trigger, earliest: base + offset)

@@ -6,6 +6,9 @@ public enum Pause: Hashable, Sendable {
   case until(Instant)
   /// Until the machine is on mains power, or `resume`.
   case untilAC
+
+  /// Whether its time has passed at an instant, boot clock.
+  func isOver(at now: Instant) -> Bool { if case .until(let end) = self { end <= now } else { false } }
 }
 
 extension Engine {
@@ -22,6 +25,6 @@ extension Engine {
 
   /// Ends a pause whose time has come.
   mutating func endPause(_ turn: inout Turn) {
-    if case .until(let end)? = device.pause, end <= turn.now { setPause(nil, &turn) }
+    if device.pause?.isOver(at: turn.now) == true { setPause(nil, &turn) }
   }
 }

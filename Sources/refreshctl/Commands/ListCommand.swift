@@ -8,6 +8,6 @@ struct ListCommand: ParsableCommand {
   @OptionGroup var connection: ConnectionOptions
 
   func run() throws {
-    try connection.ask(ManagerInterface.List.self, .init()) { $0.text($1.apps) }
+    try connection.ask(ManagerInterface.List.self, .init()) { $0.text($1) }
   }
 }

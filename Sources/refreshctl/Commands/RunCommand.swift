@@ -88,7 +88,7 @@ struct RunCommand: ParsableCommand {
       case .finished:
         guard let refresh = event.refresh else { return true }
         report(Screen(of: STDERR_FILENO).ending(refresh))
-        status = ExitStatus(refresh.outcome)
+        status = ExitStatus(refresh)
       }
       return status == nil
     }
@@ -126,9 +126,9 @@ struct RunCommand: ParsableCommand {
 }
 
 extension ExitStatus {
-  /// The exit status of `run` for an outcome.
-  init(_ outcome: Wire.Outcome) {
-    switch outcome {
+  /// The exit status of `run` for a refresh; one that was stopped failed, whatever its other tasks brought.
+  init(_ refresh: Wire.Refresh) {
+    switch refresh.stopReason == nil ? refresh.outcome : .failed {
     case .newData: self = .done
     case .noData: self = .noData
     case .failed: self = .failed

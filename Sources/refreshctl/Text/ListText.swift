@@ -1,16 +1,25 @@
 import RefreshAPI
 
 extension Screen {
-  func text(_ apps: [Wire.App]) -> [String] {
-    guard !apps.isEmpty else {
+  func text(_ list: ManagerInterface.List.Reply) -> [String] {
+    let others =
+      list.hasAppsOfOthers == true
+      ? ["There are apps of other users. Ask their owners, root or a member of the group refreshd about them."] : []
+    guard !list.apps.isEmpty else {
+      guard others.isEmpty else { return wrapped("You have no apps. \(others[0])") }
       return ["No apps are configured. `refreshctl status` shows the directories that the daemon reads."]
     }
-    var table = Table(titles: ["APP", "PHASE", "NEXT", "LAST", "DATA AGE"], prose: 3)
+    return text(list.apps)
+  }
+
+  func text(_ apps: [Wire.App]) -> [String] {
+    // Few machines hold anything, and the column takes room.
+    let isAnyHeld = apps.contains { !holds($0).isEmpty }
+    let titles = ["APP", "PHASE", "NEXT"] + (isAnyHeld ? ["HELD BY"] : []) + ["LAST", "DATA AGE"]
+    var table = Table(titles: titles, prose: isAnyHeld ? 4 : 3)
     table.rows = apps.map { app in
-      [
-        Cell(app.id), Cell(app.phase.hyphenated, app.phase == .foreground ? .good : .plain), next(app), last(app),
-        age(app),
-      ]
+      [Cell(app.id), Cell(app.phase.hyphenated, app.phase == .foreground ? .good : .plain), next(app)]
+        + (isAnyHeld ? [Cell(holds(app), .faint)] : []) + [last(app), age(app)]
     }
     return table.lines(on: self)
   }
@@ -21,13 +30,30 @@ extension Screen {
     return Cell(age.map { "\($0), stale" } ?? "stale", .bad)
   }
 
+  /// When it starts; where nobody knows, when it is due.
   private func next(_ app: Wire.App) -> Cell {
-    switch app.verdict {
-    case .refreshing: Cell("refreshing", .good)
-    case .ready: "now"
-    case .notDue: Cell(app.dueMicroseconds.map { relative($0, brief: true) } ?? "-")
-    case .held: Cell("held: \(app.holds.names)", .faint)
+    if app.verdict == .refreshing { return Cell("refreshing", .good) }
+    if app.verdict == .ready { return "now" }
+    let due = app.next == nil ? app.dueMicroseconds : app.next?.due?.earliestMicroseconds
+    guard let next = app.next, !next.holds.isEmpty else {
+      return Cell(due.map { app.verdict == .held ? "-" : relative($0, brief: true) } ?? "-")
     }
+    if let start = next.start { return Cell(relative(start.earliestMicroseconds, brief: true)) }
+    guard app.verdict == .notDue, let due else { return Cell("-", .faint) }
+    return Cell("due \(relative(due, brief: true))", .faint)
+  }
+
+  /// The holds that keep it now or when it is due, and a push that waits.
+  private func holds(_ app: Wire.App) -> String {
+    let holds = app.next?.holds ?? app.holds
+    let then = holds.isEmpty || app.verdict == .held ? "" : "then "
+    let push: [String] =
+      switch app.pushWait {
+      case nil, "ready", "turn": []
+      case "terminated": ["push: app quit"]
+      case let wait?: ["push: \(printable(wait))"]
+      }
+    return ((holds.isEmpty ? [] : [then + holds.names]) + push).joined(separator: "; ")
   }
 
   private func last(_ app: Wire.App) -> Cell {

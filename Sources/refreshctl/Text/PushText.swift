@@ -13,7 +13,7 @@ extension Screen {
   ///
   /// - Parameter why: the state of the app right after the push; nil if unknown.
   func sentence(_ sent: SentPush, _ why: Wire.Explanation?) -> String {
-    let name = printable(why?.name ?? sent.app)
+    let name = why.map { named($0.name, $0.id) } ?? printable(sent.app)
     let content = sent.contentID.map { " with content \(printable($0))" } ?? ""
     switch sent.reply.fate {
     case .told:
@@ -103,7 +103,7 @@ extension Screen {
   }
 
   /// The state of a waiting push, to follow "it".
-  private func words(_ push: Wire.PushWaiting, of why: Wire.Explanation) -> String {
+  func words(_ push: Wire.PushWaiting, of why: Wire.Explanation) -> String {
     let until = push.untilMicroseconds.map { " \(clock($0))" } ?? ""
     return switch push.wait {
     case "ready" where why.running != nil: "waits for the end of the refresh that is running"

@@ -14,17 +14,20 @@ extension Screen {
   /// The end of a refresh in one line, for `run`.
   func ending(_ refresh: Wire.Refresh) -> String {
     let spent = "\(Elapsed.measured(refresh.durationMicroseconds)), \(refresh.spent)"
-    return "\(printable(refresh.app)): \(result(refresh.outcome, refresh.cause, after: spent))"
+    let failures = refresh.otherFailures.map { "; \($0)" }.joined()
+    return "\(printable(refresh.app)): \(result(refresh.outcome, refresh.cause, after: spent))\(failures)"
   }
 
-  /// The outcome in its colour, and its cause: `failed: exit code 3`.
+  /// The outcome in its colour, and its cause: `failed: exit code 3`; of one that refreshd ended, only why.
   func result(_ outcome: Wire.Outcome, _ cause: Wire.Cause?) -> String {
-    paint(outcome.words, outcome.style) + (cause.map { ": " + printable($0.text) } ?? "")
+    if let cause, cause.isNoFailure { return paint(printable(cause.text), .wait) }
+    return paint(outcome.words, outcome.style) + (cause.map { ": " + printable($0.text) } ?? "")
   }
 
   /// The outcome, how long that took, and its cause: `failed after 2 s: exit code 3`.
   func result(_ outcome: Wire.Outcome, _ cause: Wire.Cause?, after spent: String) -> String {
-    "\(paint(outcome.words, outcome.style)) after \(spent)" + (cause.map { ": " + printable($0.text) } ?? "")
+    if let cause, cause.isNoFailure { return "\(result(outcome, cause)) after \(spent)" }
+    return "\(paint(outcome.words, outcome.style)) after \(spent)" + (cause.map { ": " + printable($0.text) } ?? "")
   }
 
   /// The refreshes of an app and its dropped pushes, a line each.
@@ -44,7 +47,7 @@ extension Screen {
     [
       Cell(clock(refresh.startedMicroseconds, seconds: true)), Cell(refresh.id, .faint),
       Cell(refresh.trigger.hyphenated),
-      Cell(refresh.outcome.words, refresh.outcome.style), Cell(Elapsed.measured(refresh.durationMicroseconds)),
+      outcome(refresh), Cell(Elapsed.measured(refresh.durationMicroseconds)),
       Cell(Elapsed.measured(refresh.cpuMicroseconds)), Cell(detail(refresh)),
     ]
   }
@@ -61,7 +64,14 @@ extension Screen {
   private func detail(_ refresh: Wire.Refresh) -> String {
     let late = refresh.extraCompletions == 0 ? [] : [count(refresh.extraCompletions, "completion") + " too many"]
     let push = refresh.merged.map { [content(refresh.contentID) + others($0)] } ?? []
-    return (push + [refresh.cause?.text].compactMap(\.self) + refresh.messages + late).joined(separator: "; ")
+    let cause = [refresh.cause?.text].compactMap(\.self) + refresh.otherFailures
+    return (push + cause + refresh.messages + late).joined(separator: "; ")
+  }
+
+  /// The outcome of a refresh for a column: `no data`, `failed`, `stopped`.
+  func outcome(_ refresh: Wire.Refresh) -> Cell {
+    if refresh.cause?.isNoFailure == true { return Cell("stopped", .wait) }
+    return Cell(refresh.outcome.words, refresh.outcome.style)
   }
 
   private func task(_ task: Wire.RefreshTask) -> String {
@@ -79,5 +89,18 @@ extension Wire.Outcome {
     case .noData: .plain
     case .failed: .bad
     }
+  }
+}
+
+extension Wire.Cause {
+  /// Whether refreshd ended it for a reason that is not the app's: all but the deadline.
+  var isNoFailure: Bool { kind == .stopped && stopReason != .deadline }
+}
+
+extension Wire.Refresh {
+  /// The tasks that failed beside others that brought new data, which is the outcome then: `sync: exit code 3`.
+  fileprivate var otherFailures: [String] {
+    guard outcome != .failed else { return [] }
+    return tasks.compactMap { task in task.cause.map { printable("\(task.name): \($0.text)") } }
   }
 }

@@ -24,7 +24,7 @@ extension Screen {
 
   /// The phase of the app, and when and why it is refreshed next.
   func sentence(_ app: Wire.AppDetails) -> String {
-    let state = "\(printable(app.name)) is \(app.phase.words)"
+    let state = "\(named(app.name, app.id)) is \(app.phase.words)"
     if let running = app.running { return sentence(state, running) }
     switch app.verdict {
     case .refreshing, .ready: return "\(state). It is refreshed now."
@@ -32,8 +32,12 @@ extension Screen {
       return "\(state). It is not refreshed by itself, because it is held: \(app.holds.namesAndRemedies)."
     case .notDue:
       guard let due = app.dueMicroseconds else { return "\(state). No refresh is planned." }
+      if let next = app.next, !next.holds.isEmpty {
+        let start = next.start.map { ", until \(clockAndRelative($0.earliestMicroseconds)) at the latest" } ?? ""
+        return "\(state). Due \(relativeAndClock(due)); then it is held: \(next.holds.namesAndRemedies)\(start)."
+      }
       let interval = app.phase == .foreground ? app.foregroundInterval : app.backgroundInterval
-      let reason = reason(app.dueTrigger, app.phase, interval)
+      let reason = reason(app.dueTrigger, app.phase, interval, after: app.last)
       return "\(state). It will be refreshed \(relativeAndClock(due))\(reason)."
     }
   }
@@ -54,14 +58,18 @@ extension Screen {
   }
 
   /// The reason for the next refresh, as the end of a sentence.
-  func reason(_ trigger: Wire.Trigger?, _ phase: Wire.Phase, _ interval: Wire.Interval?) -> String {
+  func reason(
+    _ trigger: Wire.Trigger?, _ phase: Wire.Phase, _ interval: Wire.Interval?, after last: Wire.Refresh?
+  ) -> String {
     switch trigger {
     case nil: return ""
     case .interval: return interval.map { ", because its \(phase.hyphenated) interval is \(inForce($0))" } ?? ""
     case .foreground: return ", because it came to the foreground with data that was too old"
     case .push: return ", because of a push"
     case .transfer: return ", because its transfers have ended"
-    case .retry: return ", because the last one failed and is retried"
+    case .retry:
+      guard let cause = last?.cause, cause.isNoFailure else { return ", because the last one failed and is retried" }
+      return ", because the last one did not come to its end (\(printable(cause.text)))"
     case .catchUp: return ", because one was missed while the machine or the daemon was off"
     case .manual: return ", because somebody asked for it"
     }
@@ -81,7 +89,9 @@ extension Screen {
     case .held: return "held: \(app.holds.names)"
     case .notDue:
       guard let due = app.dueMicroseconds else { return "-" }
-      return "\(relative(due)), \(clock(due))" + (app.dueTrigger.map { " (\($0.hyphenated))" } ?? "")
+      let held = (app.next?.holds).map { $0.isEmpty ? "" : ", then held: \($0.names)" } ?? ""
+      return (held.isEmpty ? "" : "due ") + "\(relative(due)), \(clock(due))\(held)"
+        + (app.dueTrigger.map { " (\($0.hyphenated))" } ?? "")
     }
   }
 

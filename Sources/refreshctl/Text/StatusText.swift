@@ -5,9 +5,13 @@ extension Screen {
   func text(_ daemon: Wire.DaemonStatus) -> [String] {
     var facts = Facts()
     let running = daemon.refreshing == 1 ? "1 is being refreshed" : "\(daemon.refreshing) are being refreshed"
-    facts.add("apps", daemon.refreshing == 0 ? "\(daemon.apps)" : "\(daemon.apps), \(running)")
-    facts.add(
-      "next", daemon.next.map { "\($0.app), \(relative($0.dueMicroseconds)), \(clock($0.dueMicroseconds))" } ?? "-")
+    let others = daemon.hasAppsOfOthers == true ? "; those of other users are shown to root and the group refreshd" : ""
+    facts.add("apps", (daemon.refreshing == 0 ? "\(daemon.apps)" : "\(daemon.apps), \(running)") + others)
+    facts.add("next", daemon.next.map(next) ?? "-")
+    if let held = daemon.held {
+      facts.add("held", held.map { "\(printable($0.hold)) \($0.apps)" }.joined(separator: ", "))
+    }
+    if let waiting = daemon.pushesWaiting { facts.add("pushes", waiting == 1 ? "1 waits" : "\(waiting) wait") }
     if let transferring = daemon.transferring, let waiting = daemon.transfersWaiting, transferring + waiting > 0 {
       facts.add("transfers", "\(transferring) in progress, \(waiting) waiting")
     }
@@ -19,6 +23,18 @@ extension Screen {
     if let unconfined = daemon.unconfined { facts.add("confinement", wrapped(printable(unconfined), within: 80)) }
     facts.add("socket", printable(daemon.socket))
     return wrapped(sentence(daemon)) + [""] + facts.lines(on: self)
+  }
+
+  /// The app that starts next; where none is known to start, the one that is due next and its holds.
+  private func next(_ next: Wire.NextRefresh) -> String {
+    let holds = printable((next.holds ?? []).joined(separator: ", "))
+    if let start = next.startMicroseconds ?? (holds.isEmpty ? next.dueMicroseconds : nil) {
+      return "\(printable(next.app)), \(relative(start)), \(clock(start))"
+    }
+    let due = next.dueMicroseconds
+    return due <= now
+      ? "none: \(printable(next.app)) is due since \(clock(due)) and held: \(holds)"
+      : "none: \(printable(next.app)) is due \(relative(due)), \(clock(due)), then held: \(holds)"
   }
 
   /// The daemon, the time of its start, and its problems.
@@ -51,6 +67,12 @@ extension Screen {
       troubles.append("No signal ends the refresh of \(names.joined(separator: ", ")): it waits in the kernel.")
     }
     if let sources = daemon.push.flatMap(sentence) { troubles.append(sources) }
+    if daemon.isBridgeMissing == true {
+      let user = daemon.isUserDaemon ? " --user" : ""
+      troubles.append(
+        "The push bridge is not connected, though push.toml names sources; "
+          + "`systemctl\(user) status refresh-push` says more.")
+    }
     if let pause = daemon.pause { troubles.append(sentence(pause)) }
     let state = troubles.isEmpty ? "All is well." : troubles.joined(separator: " ")
     return "refreshd \(printable(daemon.version)), \(whose), started \(since), start \(daemon.start). \(state)"

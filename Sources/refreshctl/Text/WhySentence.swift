@@ -3,20 +3,28 @@ import RefreshAPI
 extension Screen {
   /// When and why an app is refreshed next, or why it is not, in a sentence or two.
   func sentence(_ why: Wire.Explanation) -> String {
-    let state = "\(printable(why.name)) is \(why.phase.words)"
+    let state = "\(named(why.name, why.id)) is \(why.phase.words)"
     if let running = why.running {
       let waits = why.launcherProblem.map { " A task that has not started waits: \(printable($0))." }
       return sentence(state, running) + (waits ?? "")
     }
+    return "\(state). \(nextSentence(why))" + (pushSentence(why) ?? "")
+  }
+
+  /// What comes next: the start, or what holds it now or will when it is due.
+  private func nextSentence(_ why: Wire.Explanation) -> String {
     switch why.verdict {
-    case .refreshing, .ready: return "\(state). It is refreshed now."
-    case .held: return "\(state). \(held(why))"
+    case .refreshing, .ready: return "It is refreshed now."
+    case .held: return held(why)
     case .notDue:
-      guard let window = why.window else { return "\(state). No refresh is planned." }
-      if let habit = habit(why) {
-        return "\(state). It is opened \(words(habit)), so it will be refreshed \(time(window))."
+      let next = why.whatIsNext
+      guard let due = next.due else { return "No refresh is planned." }
+      if !next.holds.isEmpty {
+        return "Due \(relativeAndClock(due.earliestMicroseconds)); then it waits\(waits(for: next, why))."
       }
-      return "\(state). It will be refreshed \(time(window))\(because(why))."
+      let time = time(next.start ?? due)
+      if let habit = habit(why) { return "It is opened \(words(habit)), so it will be refreshed \(time)." }
+      return "It will be refreshed \(time)\(because(why))."
     }
   }
 
@@ -30,7 +38,8 @@ extension Screen {
   /// The habit that explains the next refresh, if its plan made the moment and no floor, ceiling or server did.
   private func habit(_ why: Wire.Explanation) -> Wire.Habit? {
     guard why.trigger == .interval, why.phase == .background, let planning = why.planning, !planning.isDormant,
-      !isServers(why), planning.plannedMicroseconds > why.floorMicroseconds ?? .min, !isAtCeiling(planning),
+      !isServers(why), !why.isSkipped, !why.isResting, !isAtCeiling(planning),
+      planning.plannedMicroseconds > why.floorMicroseconds ?? .min,
       why.window.map({ $0.earliestMicroseconds <= planning.plannedMicroseconds }) ?? false
     else { return nil }
     return planning.habit
@@ -47,13 +56,15 @@ extension Screen {
   }
 
   private func because(_ why: Wire.Explanation) -> String {
+    if why.isSkipped { return ", because the refresh before it is skipped" }
+    if why.isResting { return ", when it has rested: it overran its deadline three times within a day" }
     if why.trigger == .interval, isServers(why) { return ", because its server has nothing newer before that" }
     if why.trigger == .interval, why.phase == .background, let planning = why.planning { return plan(planning, why) }
     if why.trigger == .push, let limit = why.pushLimit, why.pushes?.contains(where: { $0.wait == "limit" }) == true {
       return ", when its limit lets the next push through: \(limit.used) pushes in the last \(limit.span)"
     }
     guard why.trigger == .manual, let oneShot = why.oneShot, !oneShot.reason.isEmpty else {
-      return reason(why.trigger, why.phase, why.interval)
+      return reason(why.trigger, why.phase, why.interval, after: why.past.lazy.compactMap(\.refresh).first)
     }
     return ", because somebody asked for it: “\(printable(oneShot.reason))”"
   }
@@ -76,22 +87,35 @@ extension Screen {
       return "It is held for a mistake in its file, which is looked at again every few minutes and by "
         + "`refreshctl reload`: \(printable(hold.remedy))"
     }
-    if names.contains("logged-out") { return "It is not refreshed until `refreshctl login \(why.id)`." }
+    if names.contains("logged-out") {
+      guard let user = why.awaitsSessionOf.map(printable) else {
+        return "It is not refreshed until `refreshctl login \(why.id)`."
+      }
+      return "It is not refreshed until \(user), who has no session, logs in, or until `refreshctl login \(why.id)`."
+    }
     if names.contains("disabled") { return "It is disabled: not refreshed until `refreshctl enable \(why.id)`." }
     if names.contains("stopping") { return "It is not refreshed now: the daemon is stopping." }
     if names.contains("never") {
       return "It is not refreshed by time, because its \(why.phase.hyphenated) interval is never; "
         + "`refreshctl run \(why.id)` refreshes it now."
     }
-    let each = why.holds.map { wait($0, why) }
-    let waits = (each.dropLast().isEmpty ? [] : [each.dropLast().joined(separator: ", for ")]) + each.suffix(1)
-    let text = waits.joined(separator: " and for ")
+    let text = waits(for: why.whatIsNext, why)
     // A wait begins anew when its holds change, so the app may be due since before.
     let since = [why.waiting?.sinceMicroseconds, why.window?.earliestMicroseconds].compactMap(\.self).min()
-    guard let since, since <= now else {
-      return "It waits for \(text)\(end(why))."
+    guard let since, since <= now else { return "It waits\(text)." }
+    return "It is due since \(clock(since)) but waits\(text)."
+  }
+
+  /// The holds that it waits for and their end, to follow "waits".
+  private func waits(for next: Wire.Next, _ why: Wire.Explanation) -> String {
+    if next.holds.map(\.name) == ["paused"], let pause = why.pause {
+      let resume = "`refreshctl resume`"
+      let end = pause.untilMicroseconds == nil && !pause.untilAC ? resume : "\(end(pause)), or \(resume)"
+      return ": all apps are paused (\(end))\(self.end(next, why))"
     }
-    return "It is due since \(clock(since)) but waits for \(text)\(end(why))."
+    let each = next.holds.map { wait($0, why) }
+    let waits = (each.dropLast().isEmpty ? [] : [each.dropLast().joined(separator: ", for ")]) + each.suffix(1)
+    return " for \(waits.joined(separator: " and for "))\(end(next, why))"
   }
 
   /// The end that a hold waits for, and the current state.
@@ -101,9 +125,8 @@ extension Screen {
       let has = term.has.map { printable($0) + source } ?? "unknown"
       return "\(printable(term.waitsFor ?? term.needs)) (\(has))"
     }
-    let until = hold.untilMicroseconds.map { " (\(clock($0)))" } ?? ""
     return switch hold.name {
-    case "quiet": "the end of its quiet hours\(until)"
+    case "quiet": "the end of its quiet hours" + (hold.untilMicroseconds.map { " (\(end(of: why.quiet, at: $0)))" } ?? "")
     case "paused": "the end of the pause of all apps" + (why.pause.map { " (\(end($0)))" } ?? "")
     case "power-saver": "another power profile than power-saver"
     case "settling": "the machine to settle after its start"
@@ -114,14 +137,55 @@ extension Screen {
     }
   }
 
-  /// The latest time at which the scheduler ignores the holds, if it ignores all of them at some time.
-  private func end(_ why: Wire.Explanation) -> String {
-    let constraints = why.holds.compactMap { hold in why.terms.first { $0.constraint == hold.name } }
-    let ends = constraints.compactMap(\.relaxedMicroseconds)
-    guard constraints.count == why.holds.count, ends.count == constraints.count, let last = ends.max() else {
-      return ""
+  /// The end of quiet hours for an app, and which part of it keeps apps from starting all at once.
+  private func end(of quiet: Wire.QuietHours?, at end: Int64) -> String {
+    guard let minutes = quiet?.toMinutes, calendar(end).minuteOfDay != minutes else { return clock(end) }
+    return "\(time(minutes)), for this app \(clock(end)): starts are spread over 5 min"
+  }
+
+  /// When time alone ends the holds, if that is not said yet.
+  private func end(_ next: Wire.Next, _ why: Wire.Explanation) -> String {
+    let terms = next.holds.compactMap { hold in why.terms.first { $0.constraint == hold.name } }
+    let isNetwork = terms.map(\.constraint) == ["network"] && next.holds.count == 1
+    let without = isNetwork ? "it will use any network" : "it will do without"
+    guard let start = next.start?.earliestMicroseconds else {
+      // Time relaxes what the app asks of the network, but not that there is one.
+      guard isNetwork, let relaxed = terms.first?.relaxedMicroseconds, relaxed > now else { return "" }
+      return "; from \(clock(relaxed)) on any network will do"
     }
-    let without = constraints.map(\.constraint) == ["network"] ? "it will use any network" : "it will do without"
-    return "; at the latest \(clock(last)) \(without)"
+    if terms.count == next.holds.count { return "; at the latest \(clock(start)) \(without)" }
+    if next.holds.map(\.untilMicroseconds) == [start] { return "" }
+    return "; it starts \(terms.isEmpty ? "" : "at the latest ")\(clockAndRelative(start))"
+  }
+
+  /// The first push that waits for something of its own, in a sentence; nil if none does.
+  private func pushSentence(_ why: Wire.Explanation) -> String? {
+    guard let push = why.pushes?.first, push.wait != "ready", why.whatIsNext.trigger != .push else { return nil }
+    let waiting = why.pushes?.count ?? 1
+    let pushes = waiting == 1 ? " A push waits" : " \(waiting) pushes wait"
+    if push.wait == "terminated" {
+      return "\(pushes): the user has quit the app; start it, or run `refreshctl launched \(why.id)`."
+    }
+    return "\(pushes): the first \(words(push, of: why))."
+  }
+}
+
+extension Wire.Explanation {
+  /// What comes next, as far as a daemon says it that knows no `next`.
+  fileprivate var whatIsNext: Wire.Next {
+    next ?? Wire.Next(trigger: trigger, due: window, holds: holds, start: holds.isEmpty ? window : nil)
+  }
+
+  /// Whether the next refresh is the one after a skipped one.
+  fileprivate var isSkipped: Bool { isByTime(at: skippedUntilMicroseconds) }
+
+  /// Whether the next refresh waits for the end of a rest, or for its age limit in the middle of one.
+  fileprivate var isResting: Bool {
+    guard trigger == .interval, phase == .background, let rest = restsUntilMicroseconds else { return false }
+    return isByTime(at: rest) || planning == nil && (window?.earliestMicroseconds ?? 0) > floorMicroseconds ?? 0
+  }
+
+  private func isByTime(at moment: Int64?) -> Bool {
+    trigger == .interval && moment != nil && window?.earliestMicroseconds == moment
   }
 }

@@ -91,7 +91,7 @@ extension Screen {
         let cause = refresh.cause.map { ": \($0.text)" } ?? ""
         let push = refresh.merged.map { " (\(content(refresh.contentID))\(others($0)))" } ?? ""
         table.rows.append([
-          Cell(clock(refresh.startedMicroseconds)), Cell(refresh.outcome.words, refresh.outcome.style),
+          Cell(clock(refresh.startedMicroseconds)), outcome(refresh),
           Cell(refresh.trigger.hyphenated + push + cause),
         ])
       }

@@ -1,0 +1,40 @@
+import RefreshAPI
+import RefreshConfig
+import RefreshEngine
+
+/// The state of some apps together, as the status shows it.
+struct StatusScope {
+  /// The refresh that starts next; where none is known to start, the one that is due next.
+  private(set) var next: Wire.NextRefresh?
+  /// How many of the apps each hold keeps; nil when none is held.
+  let held: [Wire.HeldCount]?
+  /// How many pushes wait; nil when none does.
+  let pushesWaiting: Int?
+  /// How many refreshes are running.
+  let refreshing: Int
+
+  init(_ apps: [AppConfiguration], of engine: Engine, at now: Instant) {
+    let ids = apps.map(\.id)
+    let held = engine.heldCounts(at: now, of: Set(ids)).sorted { $0.key.rawValue < $1.key.rawValue }
+    self.held = held.isEmpty ? nil : held.map { Wire.HeldCount(hold: $0.key.rawValue, apps: $0.value) }
+    let pushes = ids.reduce(0) { $0 + engine.waitingPushes(of: $1, at: now).count }
+    pushesWaiting = pushes > 0 ? pushes : nil
+    let stuck = engine.stuckRefreshes
+    refreshing = ids.count { id in engine.state(of: id)?.running.map { stuck[$0.id] == nil } ?? false }
+    let prospects = ids.lazy.compactMap { id in engine.prospect(of: id, at: now).map { (id, $0) } }
+    let wall = { (instant: Instant) in instant.wallMicroseconds(at: engine.wallOffset) }
+    var first: (isHeld: Bool, at: Instant, app: AppID, prospect: Prospect)?
+    for (id, prospect) in prospects {
+      guard let at = prospect.start?.earliest ?? prospect.due?.earliest else { continue }
+      let other = (isHeld: prospect.start == nil, at: at, app: id, prospect: prospect)
+      let isSooner = first.map { other.isHeld == $0.isHeld ? other.at < $0.at : !other.isHeld } ?? true
+      if isSooner { first = other }
+    }
+    next = first.map { first in
+      Wire.NextRefresh(
+        app: first.app.description, dueMicroseconds: wall(first.prospect.due?.earliest ?? first.at),
+        startMicroseconds: (first.prospect.start?.earliest).map(wall),
+        holds: first.prospect.holds.isEmpty ? nil : first.prospect.holds.map(\.name.rawValue))
+    }
+  }
+}

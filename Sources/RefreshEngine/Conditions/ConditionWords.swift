@@ -1,0 +1,92 @@
+// Conditions and constraints in a few words, as a person reads them.
+
+extension Conditions {
+  /// What the machine has of what a constraint asks for: `wlan0 (Home), metered`.
+  func text(of constraint: Constraint) -> String {
+    switch constraint {
+    case .network: network.value?.text ?? "unknown"
+    case .power: power.value?.text ?? "unknown"
+    case .idle: idle.value.map { $0 ? "idle" : "in use" } ?? "unknown"
+    case .calm: pressure.value.map { $0 ? "under pressure" : "calm" } ?? "unknown"
+    }
+  }
+
+  /// Why a refresh is stopped that needs some constraints: `needed mains power, had on battery, 64 %`.
+  func text(lacking lost: [Constraint], of constraints: Constraints) -> String {
+    lost.map { "\(TaskRecord.lacking)\(constraints.waitsFor($0)), had \(text(of: $0))" }.joined(separator: "; ")
+  }
+}
+
+extension Constraints {
+  /// The requirement of the app, in the words of its file.
+  public func needs(_ constraint: Constraint) -> String {
+    switch constraint {
+    case .network:
+      let only = ssids.isEmpty ? [] : ["only \(ssids.joined(separator: ", "))"]
+      let denied = deniedSSIDs.isEmpty ? [] : ["not \(deniedSSIDs.joined(separator: ", "))"]
+      return ([network.rawValue] + only + denied).joined(separator: "; ")
+    case .power: return power.rawValue
+    case .idle: return "an idle user"
+    case .calm: return "no pressure"
+    }
+  }
+
+  /// The requirement of the app for a person, to follow "waits for".
+  public func waitsFor(_ constraint: Constraint) -> String {
+    let needs = needs(constraint)
+    return switch (constraint, needs) {
+    case (.network, "any"): "a network that reaches the internet"
+    case (.network, "unmetered"): "an unmetered network"
+    case (.network, "wifi"): "Wi-Fi that reaches the internet"
+    case (.network, _): "a network (\(needs))"
+    case (.power, "ac"): "mains power"
+    case (.power, "not-low"): "mains power or a battery that is not low"
+    case (.calm, _): "a machine without resource pressure"
+    case (.power, _), (.idle, _): needs
+    }
+  }
+}
+
+extension Network {
+  /// The network in a few words: `wlan0 (Home), not metered`, `offline`.
+  public var text: String {
+    guard reach != .offline else { return "offline" }
+    let name =
+      ssid.map { interface.isEmpty ? $0 : "\(interface) (\($0))" } ?? (interface.isEmpty ? mediumText : interface)
+    let limit: [String] =
+      switch reach {
+      case .offline, .full: []
+      case .limited: ["without the internet"]
+      case .portal: ["behind a captive portal"]
+      }
+    return ([name] + limit + [metered.text]).joined(separator: ", ")
+  }
+
+  private var mediumText: String {
+    switch medium {
+    case .wired: "a cable"
+    case .wifi: "Wi-Fi"
+    case .cellular: "a mobile network"
+    case .other, nil: "online"
+    }
+  }
+}
+
+extension Network.Metered {
+  fileprivate var text: String {
+    switch self {
+    case .unknown: "metered or not is unknown"
+    case .yes: "metered"
+    case .no: "not metered"
+    case .guessYes: "probably metered"
+    case .guessNo: "probably not metered"
+    }
+  }
+}
+
+extension Power {
+  /// The power supply in a few words: `on battery, 64 %`, `on mains power`.
+  public var text: String {
+    (onBattery ? "on battery" : "on mains power") + (percent.map { ", \($0) %" } ?? "")
+  }
+}

@@ -1,0 +1,86 @@
+import RefreshEngine
+
+/// What an engine says about the next starts, held against what a copy of it then does while only time passes.
+public struct Foretold {
+  private var engine: Engine
+  private var now: Instant
+  /// What was said of each app that has not kept it yet.
+  private var said: [AppID: Prospect]
+  /// The apps that are due by now, whose hold was looked at.
+  private var seenHeld: Set<AppID> = []
+
+  /// The first thing that was said and does not happen; nil if all does.
+  ///
+  /// - Parameters:
+  ///   - said: what was said of each app at that instant.
+  ///   - now: the instant, boot clock.
+  ///   - span: how far to look; an app that was to start later is not held to it.
+  public static func lie(of engine: Engine, _ said: [AppID: Prospect], at now: Instant, for span: Duration) -> String? {
+    var foretold = Foretold(engine: engine, now: now, said: said)
+    return foretold.play(until: now + span)
+  }
+
+  private init(engine: Engine, now: Instant, said: [AppID: Prospect]) {
+    (self.engine, self.now) = (engine, now)
+    // Who waits for a place gets it when another refresh ends, which here is at once. A plan that is made anew may be
+    // another one.
+    let night = engine.roundWake?.earliest
+    self.said = said.filter { id, prospect in
+      guard prospect.holds != [.concurrency] else { return false }
+      guard engine.explain(id, at: now)?.planning != nil, let night else { return true }
+      return prospect.start.map { $0.latest < night } ?? false
+    }
+  }
+
+  private mutating func play(until end: Instant) -> String? {
+    if let lie = pass([]) { return lie }
+    while !said.isEmpty, let wake = engine.nextWake, wake.earliest <= end {
+      let next = max(wake.earliest, now)
+      if let lie = lieOfHolds(before: next) ?? lieOfStarts(before: next) { return lie }
+      now = next
+      if let lie = pass([.wokeUp]) { return lie }
+    }
+    return lieOfHolds(before: end) ?? lieOfStarts(before: end)
+  }
+
+  /// Handles events at one moment, ends at once what runs, and looks at what starts.
+  private mutating func pass(_ events: [Event]) -> String? {
+    var events = events
+    repeat {
+      for event in events {
+        for new in engine.handle(event, at: now).beginnings {
+          guard let prospect = said.removeValue(forKey: new.app) else { continue }
+          // A transfer that is given up wakes its app, whatever was said of that.
+          if new.trigger == .transfer, prospect.trigger != .transfer { continue }
+          guard let start = prospect.start else { return "\(new.app) starts, but was to be held: \(prospect)" }
+          if now < start.earliest { return "\(new.app) starts at \(now), too early: \(prospect)" }
+          if prospect.trigger != new.trigger { return "\(new.app) starts by \(new.trigger): \(prospect)" }
+        }
+      }
+      events = engine.refreshes.flatMap { refresh in
+        (0..<engine.taskCount(of: refresh)).map { .taskEnded(refresh, task: $0, TaskEnd(exit: .exited(0))) }
+      }
+    } while !events.isEmpty
+    return nil
+  }
+
+  /// An app that is due, and that something else keeps, or nothing, than was said.
+  private mutating func lieOfHolds(before next: Instant) -> String? {
+    for (id, prospect) in said where !seenHeld.contains(id) && !prospect.holds.isEmpty {
+      let moment = max(now, prospect.due?.earliest ?? now)
+      guard moment < next else { continue }
+      seenHeld.insert(id)
+      guard case .held(let holds) = engine.verdict(on: id, at: moment), Self.same(holds, prospect.holds) else {
+        return "\(id) is \(engine.verdict(on: id, at: moment)) when it is due: \(prospect)"
+      }
+    }
+    return nil
+  }
+
+  /// An app that was to start before a moment at which it has not.
+  private func lieOfStarts(before next: Instant) -> String? {
+    said.first { $1.start.map { $0.latest < next } ?? false }.map { "\($0) has not started by \(next): \($1)" }
+  }
+
+  private static func same(_ holds: [Hold], _ others: [Hold]) -> Bool { holds.map(\.name) == others.map(\.name) }
+}
