@@ -111,11 +111,6 @@ extension Engine {
     }
   }
 
-  /// The pushes of an app that no refresh delivers yet.
-  fileprivate func waitingPushes(of id: AppID, at now: Instant) -> [WaitingPush] {
-    apps[id].map { $0.pushes.isEmpty ? [] : waitingPushes(of: $0, at: now) } ?? []
-  }
-
   /// Lets time pass and ends at once what runs and what that starts, `count` refreshes or a few more.
   fileprivate mutating func starts(at now: Instant, atMost count: Int) -> [Forecast.Start] {
     var starts: [Forecast.Start] = []
