@@ -43,7 +43,7 @@ struct AppView {
   let state: AppState
   let phase: Phase
   let verdict: Verdict
-  /// What comes next; nil while it is being refreshed.
+  /// The next refresh; nil while one is running.
   let prospect: Prospect?
   /// Why it is refreshed next, while nothing holds it.
   let dueTrigger: Trigger?
@@ -89,7 +89,7 @@ struct AppView {
       file: app.file, last: last.map { Wire.Refresh($0, of: app.id) }, next: next)
   }
 
-  /// What comes next.
+  /// The next refresh, as the socket shows it.
   var next: Wire.Next? {
     prospect.map { prospect in
       Wire.Next(

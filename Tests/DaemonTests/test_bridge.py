@@ -115,6 +115,26 @@ def test_the_bridges_user_may_hand_in_pushes_and_nothing_else(daemon):
             assert "refresh-push" in refused["remedy"]
 
 
+def test_the_status_says_that_a_bridge_is_missing(daemon):
+    """Only while push.toml names sources and nobody who is connected reports any."""
+    daemon.app("exit 100")
+    daemon.start()
+    assert "is_bridge_missing" not in daemon.status()
+    sources = daemon.config / "push.toml"
+    sources.touch(mode=0o600)
+    sources.write_text('[[mqtt]]\nname = "home"\nhost = "broker.example.org"\n')
+    daemon.call("Manager.Reload")
+    assert daemon.status()["is_bridge_missing"]
+    bridge = daemon.client.stream("Push.Watch")
+    assert "is_bridge_missing" not in daemon.status()
+    bridge.close()
+    while "is_bridge_missing" not in daemon.status():
+        pass
+    sources.unlink()
+    daemon.call("Manager.Reload")
+    assert "is_bridge_missing" not in daemon.status()
+
+
 # The bridge.
 
 SOURCE = {"name": "home", "kind": "ntfy", "is_connected": True, "since_us": 1, "received": 3, "refused": 1}

@@ -54,6 +54,20 @@ import Testing
         """)
   }
 
+  @Test func `A shorter interval makes apps overdue that nothing has missed`() throws {
+    var timeline = Timeline()
+    try timeline.play(
+      Script(
+        """
+        0s  configure todo background=3h; mail background=3h
+        2h  configure todo background=1h; mail background=1h
+        2h10min end
+        """))
+    let starts = timeline.trace.filter { $0.contains(" start ") }
+    #expect(starts.count == 4)
+    #expect(starts.allSatisfy { $0.hasSuffix("(interval)") }, "\(starts)")
+  }
+
   @Test func `A request ends with the app's file`() throws {
     try expect(
       """

@@ -77,7 +77,7 @@ public struct PlantedFault: Sendable {
   public var waking: (@Sendable (Window) -> Window)?
   /// The state that it finds in the store instead.
   public var restoring: (@Sendable (AppState) -> AppState)?
-  /// What it says of an app's next start instead.
+  /// Its words about an app's next start instead.
   public var foretelling: (@Sendable (Prospect) -> Prospect)?
   /// The daemon's mistake.
   public var ofDaemon: OfDaemon?

@@ -1,10 +1,10 @@
 import RefreshEngine
 
-/// What an engine says about the next starts, held against what a copy of it then does while only time passes.
+/// The next starts as an engine says them, held against what a copy of it then does while only time passes.
 public struct Foretold {
   private var engine: Engine
   private var now: Instant
-  /// What was said of each app that has not kept it yet.
+  /// The words about each app that has not kept them yet.
   private var said: [AppID: Prospect]
   /// The apps that are due by now, whose hold was looked at.
   private var seenHeld: Set<AppID> = []
@@ -22,7 +22,7 @@ public struct Foretold {
 
   private init(engine: Engine, now: Instant, said: [AppID: Prospect]) {
     (self.engine, self.now) = (engine, now)
-    // Who waits for a place gets it when another refresh ends, which here is at once. A plan that is made anew may be
+    // An app that waits for a place gets it when another refresh ends, which here is at once. A plan that is made anew may be
     // another one.
     let night = engine.roundWake?.earliest
     self.said = said.filter { id, prospect in

@@ -33,10 +33,11 @@ import Testing
     func app(_ id: String, _ next: Wire.Next?, _ verdict: Wire.Verdict = .notDue, push: String? = nil) -> Wire.App {
       Wire.App(
         id: id, name: id, owner: "anna", phase: .background, verdict: verdict,
-        dueMicroseconds: verdict == .notDue ? noon + span(m: 53) : nil, holds: verdict == .held ? next?.holds ?? [] : [],
-        next: next, pushWait: push)
+        dueMicroseconds: verdict == .notDue ? noon + span(m: 53) : nil,
+        holds: verdict == .held ? next?.holds ?? [] : [], next: next, pushWait: push)
     }
-    let free = Wire.Next(holds: [], start: Wire.Window(earliestMicroseconds: noon + span(m: 53), latestMicroseconds: noon))
+    let soon = Wire.Window(earliestMicroseconds: noon + span(m: 53), latestMicroseconds: noon + span(m: 56))
+    let free = Wire.Next(holds: [], start: soon)
     let apps = [
       app("a.free", free), app("a.paused", nextHeld([("paused", nil)])),
       app("a.quiet", nextHeld([("quiet", noon + span(h: 9))], start: noon + span(h: 9))),

@@ -78,7 +78,8 @@ func explanation(
   return Wire.Explanation(
     id: "org.example.todo", name: "Todo", phase: phase, verdict: holds.isEmpty ? .notDue : .held,
     trigger: trigger, window: window, holds: holds.map { Wire.Hold(name: $0, remedy: "wait") },
-    next: next, awaitsSessionOf: awaitsSessionOf, running: isRunning ? Wire.Running(id: "12-346", trigger: .interval, startedMicroseconds: noon) : nil,
+    next: next, awaitsSessionOf: awaitsSessionOf,
+    running: isRunning ? Wire.Running(id: "12-346", trigger: .interval, startedMicroseconds: noon) : nil,
     interval: background, freshMicroseconds: noon - span(h: 6), floorMicroseconds: noon - span(m: 20),
     staleMicroseconds: noon + span(h: 18), isProcessing: isProcessing,
     terms: terms.map { $0.with(problem: ["network": problem, "power": powerProblem][$0.constraint] ?? nil) },
@@ -92,7 +93,7 @@ func explanation(
     past: past, pushes: pushes, pushesDropped: dropped, pushLimit: limit)
 }
 
-/// What comes next: due in 53 min, held, and perhaps started later.
+/// A next refresh that is due in 53 min, held, and perhaps started later.
 func nextHeld(_ holds: [(String, Int64?)], start: Int64? = nil, due: Int64 = noon + span(m: 53)) -> Wire.Next {
   Wire.Next(
     trigger: .interval, due: Wire.Window(earliestMicroseconds: due, latestMicroseconds: due + span(m: 3)),

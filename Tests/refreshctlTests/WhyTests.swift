@@ -89,7 +89,7 @@ import Testing
   private static let dueSoon = Wire.Window(
     earliestMicroseconds: noon + span(m: 53), latestMicroseconds: noon + span(m: 56))
 
-  /// What is said before it is due, while something will hold it then.
+  /// The headline before it is due, while something will hold it then.
   private static let ahead: [(Wire.Explanation, String)] = [
     (
       soon([("paused", nil)], pause: Wire.PauseState(untilAC: false)),
@@ -174,7 +174,8 @@ import Testing
   @Test func aRetryOfWhatSleepStoppedIsNoRetryOfAFailure() {
     let cause = Wire.Cause(kind: .stopped, stopReason: .sleep, text: "stopped: the machine was going to sleep")
     let why = explanation(
-      trigger: .retry, window: Self.dueSoon, past: [Wire.Past(refresh: refresh(at: noon - span(h: 1), .failed, cause: cause))])
+      trigger: .retry, window: Self.dueSoon,
+      past: [Wire.Past(refresh: refresh(at: noon - span(h: 1), .failed, cause: cause))])
     #expect(
       screen().sentence(why).hasSuffix(
         ", because the last one did not come to its end (stopped: the machine was going to sleep)."))

@@ -383,10 +383,15 @@ def test_another_version_of_the_daemon_is_told(daemon):
     assert result.returncode == 0 and "refreshd 9.9" in result.stdout and "9.9" in result.stderr
 
 
-@pytest.mark.parametrize("outcome, status", [("new_data", 0), ("no_data", 100), ("failed", 1)])
-def test_run_passes_output_on_and_ends_as_the_refresh_did(daemon, outcome, status):
+RUNS = [("new_data", {}, 0), ("no_data", {}, 100), ("failed", {}, 1), ("new_data", {"stop_reason": "deadline"}, 1)]
+
+
+@pytest.mark.parametrize("outcome, stop, status", RUNS)
+def test_run_passes_output_on_and_ends_as_the_refresh_did(daemon, outcome, stop, status):
+    """A refresh that was stopped did not do its work, though one of its tasks brought new data."""
     events = [dict(event) for event in MESSAGES[MANAGER + "RunEvent"]]
-    events[-1]["refresh"] = {**events[-1]["refresh"], "outcome": outcome}
+    refresh = {key: value for key, value in events[-1]["refresh"].items() if key != "stop_reason"}
+    events[-1]["refresh"] = {**refresh, "outcome": outcome, **stop}
     daemon.answers[MANAGER + "Run"] = [
         {"parameters": {"event": event}, "continues": event is not events[-1]} for event in events
     ]

@@ -82,9 +82,11 @@ struct DaemonJournal: Sendable {
     let said = record.tasks.first { $0.outcome == record.outcome }?.message ?? ""
     let detail = said.isEmpty || said == cause.text ? "" : " (\(said))"
     let isOurDoing = record.stopReason != nil && record.stopReason != .deadline
-    write(
-      "\(what) \(isOurDoing ? "ended" : "failed") after \(took): \(cause.text)\(detail)", isOurDoing ? .notice : .warning,
-      isOurDoing ? .refreshStopped : .refreshFailed, fields)
+    if isOurDoing {
+      write("\(what) ended after \(took): \(cause.text)\(detail)", .notice, .refreshStopped, fields)
+    } else {
+      write("\(what) failed after \(took): \(cause.text)\(detail)", .warning, .refreshFailed, fields)
+    }
   }
 
   func asked(_ refresh: RefreshID, of app: AppID, toEndFor reason: StopReason) {

@@ -1,7 +1,7 @@
 // Conditions and constraints in a few words, as a person reads them.
 
 extension Conditions {
-  /// What the machine has of what a constraint asks for: `wlan0 (Home), metered`.
+  /// The condition that a constraint asks for, as it is: `wlan0 (Home), metered`.
   func text(of constraint: Constraint) -> String {
     switch constraint {
     case .network: network.value?.text ?? "unknown"

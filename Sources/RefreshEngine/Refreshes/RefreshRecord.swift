@@ -64,7 +64,7 @@ public struct TaskRecord: Hashable, Sendable {
   /// The first word of ``lostConstraint``, which a daemon before it did not write.
   static let lacking = "needed "
 
-  /// What it needed and had when it was stopped for a lost constraint; nil for another outcome.
+  /// The condition that it needed, and the one that it had, when a lost constraint stopped it; nil for another outcome.
   public var lostConstraint: String? {
     outcome == .failed(.stopped(.constraintLost)) && message.hasPrefix(Self.lacking) ? message : nil
   }

@@ -59,7 +59,7 @@ struct Refreshing: Hashable, Sendable {
   private var lastEnd: Instant?
   /// Until when it must be gone, because the machine goes to sleep; nil while it does not.
   private var sleep: Sleep?
-  /// What it needed and had when it was stopped for a lost constraint; empty for another reason.
+  /// The condition that it needed, and the one that it had, when a lost constraint stopped it; else empty.
   private var stopDetail = ""
   /// Hints of its tasks about the next refresh.
   var hints = ServerHints()

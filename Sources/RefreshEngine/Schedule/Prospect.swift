@@ -1,4 +1,4 @@
-/// What comes next for an app while its phase, the machine and the user's word stay as they are.
+/// The next refresh of an app while its phase, the machine and the user's word stay as they are.
 ///
 /// To be due and to start are two things: a hold may lie between. Both are told here, by the same verdicts on virtual
 /// time that ``Forecast`` goes by, without a copy of the engine. A plan that a night makes anew is not foreseen, nor a
@@ -18,7 +18,7 @@ extension Engine {
   /// The most moments that a look ahead goes through: each lifts a hold, or is the end of quiet hours.
   private static let mostMoments = 64
 
-  /// What comes next for an app, as of an instant, boot clock; nil while it is being refreshed.
+  /// The next refresh of an app, as of an instant, boot clock; nil while one is running.
   public func prospect(of id: AppID, at now: Instant) -> Prospect? {
     guard let index = apps.index(of: id) else { return Prospect(holds: [.notConfigured]) }
     var prospect = Prospect()
@@ -38,7 +38,7 @@ extension Engine {
       case .ready(let trigger): return prospect.starting(trigger, at: moment, from: now)
       case .notDue(let until): next = until
       case .held([.concurrency]) where moment > now:
-        // What runs now has ended by then.
+        // The refreshes that run now have ended by then.
         return prospect.starting(prospect.trigger, at: moment, from: now)
       case .held(let holds):
         if prospect.holds.isEmpty { prospect.holds = holds }

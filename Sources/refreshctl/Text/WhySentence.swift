@@ -11,7 +11,7 @@ extension Screen {
     return "\(state). \(nextSentence(why))" + (pushSentence(why) ?? "")
   }
 
-  /// What comes next: the start, or what holds it now or will when it is due.
+  /// The next start, or the holds that keep it now or will when it is due.
   private func nextSentence(_ why: Wire.Explanation) -> String {
     switch why.verdict {
     case .refreshing, .ready: return "It is refreshed now."
@@ -125,8 +125,9 @@ extension Screen {
       let has = term.has.map { printable($0) + source } ?? "unknown"
       return "\(printable(term.waitsFor ?? term.needs)) (\(has))"
     }
+    let quietEnd = hold.untilMicroseconds.map { " (\(end(of: why.quiet, at: $0)))" } ?? ""
     return switch hold.name {
-    case "quiet": "the end of its quiet hours" + (hold.untilMicroseconds.map { " (\(end(of: why.quiet, at: $0)))" } ?? "")
+    case "quiet": "the end of its quiet hours\(quietEnd)"
     case "paused": "the end of the pause of all apps" + (why.pause.map { " (\(end($0)))" } ?? "")
     case "power-saver": "another power profile than power-saver"
     case "settling": "the machine to settle after its start"
@@ -171,7 +172,7 @@ extension Screen {
 }
 
 extension Wire.Explanation {
-  /// What comes next, as far as a daemon says it that knows no `next`.
+  /// The next refresh, as far as a daemon says it that knows no `next`.
   fileprivate var whatIsNext: Wire.Next {
     next ?? Wire.Next(trigger: trigger, due: window, holds: holds, start: holds.isEmpty ? window : nil)
   }
