@@ -8,6 +8,7 @@
 #   make chaos      cause each fault of Tests/Chaos on a release build, and hold its figures on this machine
 #   make score      hold the plans against the best that are possible
 #   make order      find the functions that refreshd runs after its start, for the linker to put side by side
+#   make json-schema  write docs/refreshctl.schema.json from the interface files
 #   make install    build for release and install below $(DESTDIR)$(PREFIX)
 #   make deb        make Debian packages in .build/deb
 #   make test-package  install, use, upgrade and purge these packages in a throwaway machine
@@ -41,7 +42,7 @@ TEST_PACKAGES := $(BUILD_PACKAGES) python3-venv systemd dbus dbus-user-session l
   mosquitto mosquitto-clients libnginx-mod-nchan scdoc mandoc man-db python3-markdown-it bash-completion zsh fish
 
 .PHONY: run test fuzz sanitize bench chaos score order release pages install install-files uninstall deb test-package
-.PHONY: format check-format build-setup test-setup
+.PHONY: format check-format build-setup test-setup json-schema
 
 run: release
 	$(SWIFT) build $(RELEASE_FLAGS) --product refresh-example
@@ -129,7 +130,7 @@ install-files:
 	install -m 644 systemd/sysusers.d/* $(DESTDIR)$(PREFIX)/lib/sysusers.d
 	test -e $(DESTDIR)/etc/refreshd/refreshd.toml || install -m 644 config/refreshd.toml $(DESTDIR)/etc/refreshd
 	install -m 644 README.md CHANGELOG.md $(DESTDIR)$(PREFIX)/share/doc/refreshd
-	install -m 644 docs/*.md $(DESTDIR)$(PREFIX)/share/doc/refreshd/docs
+	install -m 644 docs/*.md docs/*.json $(DESTDIR)$(PREFIX)/share/doc/refreshd/docs
 	install -m 644 config/push.toml config/apps.d/* systemd/spawn.conf $(DESTDIR)$(PREFIX)/share/doc/refreshd/examples
 	for section in 1 5 7 8; do \
 	  install -m 644 $(PAGES)/*.$$section $(DESTDIR)$(PREFIX)/share/man/man$$section || exit 1; done
@@ -163,6 +164,10 @@ format:
 check-format:
 	$(SWIFT) format lint --strict --recursive Sources Tests bench/Engine bench/Attached Package.swift
 
+# Writes the schema of refreshctl's JSON from the interface files.
+json-schema: test-setup
+	$(PYTHON) -B Tests/RefreshAPITests/json_schema.py
+
 build-setup:
 	@demo/need $(BUILD_PACKAGES)
 
@@ -171,4 +176,4 @@ test-setup:
 	@test -x $(PYTHON) || /usr/bin/python3 -m venv .build-python
 	@$(PYTHON) -m pip install --quiet --disable-pip-version-check 'pytest>=8,<10' 'varlink==31.0.0' \
 	  'prometheus_client>=0.20,<1' 'pytest-xdist>=3,<4' 'tuspyserver==4.4.3' 'fastapi==0.165.0' 'uvicorn==0.54.0' \
-	  'amqtt==0.12.1'
+	  'amqtt==0.12.1' 'jsonschema>=4,<5'

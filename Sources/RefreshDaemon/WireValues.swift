@@ -27,7 +27,7 @@ extension Cause {
     switch self {
     case .exit(let code): "exit code \(code)"
     case .temporary(let code): "exit code \(code), worth a retry"
-    case .signal(let signal): "ended by signal \(signal)"
+    case .signal(let signal): "ended by \(signalName(signal))"
     case .spawn(let reason): reason
     case .reported(let message): message.isEmpty ? "the task said so" : message
     case .notRun(let name): "not run: \(name) failed"

@@ -62,7 +62,7 @@ public struct Engine: Sendable {
   var nightAt: Instant?
   /// Local time less boot time, in minutes, by which the plans in force were made; nil while no app is planned.
   var planClock: Double?
-  private var agenda = Agenda()
+  var agenda = Agenda()
   var queue = StartQueue()
   private var number: UInt32 = 0
 
@@ -209,6 +209,7 @@ public struct Engine: Sendable {
     case .leaseEnded(let lease, let id): endLease(lease, id, &turn)
     case .overridden(let id, let overrides): override(id, overrides, &turn)
     case .requested(let id, let trigger): request(id, trigger, &turn)
+    case .forced(let id): force(id, &turn)
     case .awaited(let id, let isAwaited): apps[id]?.isAwaited = isAwaited
     case .scheduled(let id, let oneShot): schedule(id, oneShot, &turn)
     case .disabled(let id, let isDisabled): disable(id, isDisabled, &turn)

@@ -15,6 +15,8 @@ public enum Event: Hashable, Sendable {
   case overridden(AppID, Overrides)
   /// Something other than time asks for a refresh now, or after the one that is running.
   case requested(AppID, Trigger)
+  /// A person asks for a refresh now, or after the one that is running, whatever the app's constraints say.
+  case forced(AppID)
   /// Calls wait for the app's next refresh, or none waits any more.
   ///
   /// While calls wait, a request that would be dropped, as on a change of phase, becomes a manual one.

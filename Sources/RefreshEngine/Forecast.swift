@@ -3,7 +3,7 @@
 /// A copy of the engine goes from wake to wake; the engine that is asked stays as it is. It is assumed that each refresh
 /// ends at once and with no data, that the phases, the conditions and the user's word stay as they are, and that
 /// nothing but time asks for a refresh. Each wake is taken at its first instant; a real one may be later in its window.
-public struct Forecast: Hashable, Sendable {
+public struct Forecast: Sendable {
   /// A refresh that would start.
   public struct Start: Hashable, Sendable {
     /// The app.
@@ -30,7 +30,7 @@ public struct Forecast: Hashable, Sendable {
 
   /// The most starts that a forecast lists: an interval of seconds gives more than a person reads.
   public static let mostStarts = 5_000
-  /// The most wakes and starts that are computed, those of other apps included.
+  /// The most wakes and starts that are computed, those of other apps included; then the other apps are left out.
   ///
   /// With a plan made after each start that is 10 s of one processor, which only a fleet of thousands comes to.
   public static let mostWorkedOut = 20_000
@@ -39,6 +39,12 @@ public struct Forecast: Hashable, Sendable {
   public private(set) var end: Instant
   /// Whether a bound has cut it.
   public private(set) var isCut = false
+  /// From when on the other apps are left out, boot clock: they start too often to be worked out; nil if none is.
+  public private(set) var aloneFrom: Instant?
+  /// The pushes of each app that still wait at the end, by id of the app.
+  public private(set) var pushes: [(app: AppID, pushes: [WaitingPush])] = []
+  /// The transfers that are held at the end, with their holds, by id.
+  public private(set) var transfers: [(policy: TransferPolicy, id: TransferID, verdict: TransferVerdict)] = []
   /// The wakes that start something, in order of time.
   public private(set) var wakes: [Wake] = []
   /// The apps that do not start until the end, in order of id.
@@ -64,9 +70,15 @@ public struct Forecast: Hashable, Sendable {
       started.formUnion(asked.map(\.app))
       listed += asked.count
       workedOut += 1 + starts.count
-      if listed >= Self.mostStarts || workedOut >= Self.mostWorkedOut {
+      let isTooMuch = workedOut >= Self.mostWorkedOut
+      if listed >= Self.mostStarts || isTooMuch && (apps == nil || aloneFrom != nil) {
         (end, isCut) = (window.earliest, true)
         break
+      }
+      if isTooMuch, let apps {
+        // The starts of others must not hide those that are asked for.
+        engine.keep(apps)
+        (aloneFrom, workedOut) = (window.earliest, 0)
       }
       guard let next = engine.nextWake else { break }
       let earliest = max(next.earliest, window.earliest)
@@ -75,10 +87,30 @@ public struct Forecast: Hashable, Sendable {
     for id in engine.configuredApps where !started.contains(id) && apps?.contains(id) != false {
       rest.append(Rest(app: id, verdict: engine.verdict(on: id, at: end)))
     }
+    for id in engine.configuredApps where apps?.contains(id) != false {
+      let waiting = engine.waitingPushes(of: id, at: end)
+      if !waiting.isEmpty { pushes.append((id, waiting)) }
+    }
+    for id in engine.transferIDs {
+      guard let policy = engine.transferState(of: id)?.policy, apps?.contains(policy.app) != false else { continue }
+      if let verdict = engine.transferVerdict(on: id, at: end), case .held = verdict {
+        transfers.append((policy, id, verdict))
+      }
+    }
   }
 }
 
 extension Engine {
+  /// Leaves out all other apps, as if no file named them.
+  fileprivate mutating func keep(_ kept: Set<AppID>) {
+    for id in apps.ids where !kept.contains(id) {
+      apps[id]?.sharedPolicy = nil
+      guard let index = apps.index(of: id) else { continue }
+      agenda.set(index, to: nil)
+      queue.set(index, to: nil)
+    }
+  }
+
   /// Lets time pass and ends at once what runs and what that starts, `count` refreshes or a few more.
   fileprivate mutating func starts(at now: Instant, atMost count: Int) -> [Forecast.Start] {
     var starts: [Forecast.Start] = []

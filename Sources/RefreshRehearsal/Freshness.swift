@@ -1,5 +1,7 @@
 /// The benefit of a schedule for the user, and its cost (the measures of `freshness.py`).
 public struct Freshness: Hashable, Sendable {
+  /// How many minutes were measured.
+  public var minutes: Double
   /// Background refreshes, an app and day.
   public var refreshesPerAppAndDay: Double
   /// How often a day the machine was woken for them.
@@ -15,7 +17,7 @@ public struct Freshness: Hashable, Sendable {
 
   /// Measures a schedule on the days of a trace that are not for learning.
   public init(_ schedule: Rehearsal.Schedule, on trace: Trace) {
-    let begin = Double(trace.warmUp) * 1440
+    let begin = trace.measured.lowerBound
     var (refreshes, wasted, openings, current, age) = (0, 0, 0, 0, 0.0)
     for app in trace.apps {
       let syncs =
@@ -36,7 +38,8 @@ public struct Freshness: Hashable, Sendable {
         }
       }
     }
-    let measured = Double(max(1, trace.days - trace.warmUp))
+    minutes = max(1, trace.measured.upperBound - begin)
+    let measured = minutes / 1440
     wakesPerDay = Double(schedule.wakes.count { $0 >= begin }) / measured
     self.openings = openings
     refreshesPerAppAndDay = Double(refreshes) / measured / Double(max(1, trace.apps.count))

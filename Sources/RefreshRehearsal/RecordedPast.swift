@@ -46,8 +46,12 @@ public struct RecordedPast: Sendable {
 }
 
 extension Trace {
-  /// The past as a trace, of which the days before `measured` are for learning.
-  public init(recalling past: [RecordedPast], days: Int, measured: Int) {
-    self.init(apps: past.map(\.traced), days: days, warmUp: max(0, days - measured))
+  /// The past as a trace, of which all but the last days, `measured`, is for learning.
+  ///
+  /// - Parameter end: the last moment of the past, minutes since the trace begins.
+  public init(recalling past: [RecordedPast], days: Int, measured: Int, until end: Double) {
+    self.init(apps: past.map(\.traced), days: days, warmUp: max(0, Int(end / 1440) - measured))
+    let begin = past.flatMap { [$0.syncs.first?.at, $0.openings.min()] }.compactMap(\.self).min() ?? end
+    recorded = min(max(begin, end - Double(measured) * 1440), end)...end
   }
 }

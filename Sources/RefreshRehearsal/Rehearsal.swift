@@ -73,7 +73,7 @@ public struct Rehearsal {
     let openings = trace.apps.flatMap { app in app.openings.map { (at: $0, app: app.id) } }
       .sorted { ($0.at, $0.app) < ($1.at, $1.app) }
     for opening in openings { rehearsal.open(opening.app, at: opening.at) }
-    rehearsal.pass(until: Double(trace.days) * 1440)
+    rehearsal.pass(until: trace.measured.upperBound)
     return rehearsal.schedule
   }
 

@@ -36,6 +36,14 @@ public struct Trace: Sendable {
   public var days: Int
   /// The days at its beginning that are for learning and are not measured.
   public var warmUp: Int
+  /// The minutes of which something is recorded; the whole trace if nil.
+  public var recorded: ClosedRange<Double>?
+
+  /// The minutes that are measured: those behind the days for learning, as far as they are recorded.
+  public var measured: ClosedRange<Double> {
+    let whole = Double(warmUp) * 1440...Double(days) * 1440
+    return recorded.map { $0.clamped(to: whole) } ?? whole
+  }
 
   /// Makes a trace.
   public init(apps: [App], days: Int, warmUp: Int) {

@@ -51,7 +51,7 @@ struct RefreshCtl: ParsableCommand {
     ])
 }
 
-/// The entry point: ArgumentParser prints the errors of the command line, this program prints all others.
+/// The entry point: all errors have one form, those of the command line too.
 @main enum Main {
   static func main() {
     do {
@@ -61,7 +61,29 @@ struct RefreshCtl: ParsableCommand {
       warn(failure.text)
       exit(failure.status.rawValue)
     } catch {
+      if let text = RefreshCtl.refusal(of: error, in: CommandLine.arguments) {
+        warn(text)
+        exit(ExitStatus.usage.rawValue)
+      }
+      // The help, the version, a script for the shell, or the exit status of a command.
       RefreshCtl.exit(withError: error)
     }
+  }
+}
+
+extension RefreshCtl {
+  /// The mistake in a command line as a message; nil for an error that is none, as a call for help.
+  static func refusal(of error: Error, in arguments: [String]) -> String? {
+    guard exitCode(for: error).rawValue == ExitStatus.usage.rawValue else { return nil }
+    let message = message(for: error)
+    guard !message.isEmpty else { return nil }
+    // The messages of this program name the remedy.
+    if message.hasPrefix("cannot ") { return message }
+    let commands = configuration.groupedSubcommands.flatMap { group in
+      group.subcommands.compactMap { $0.configuration.commandName }
+    }
+    let command = arguments.dropFirst().first.flatMap { commands.contains($0) ? $0 + " " : nil } ?? ""
+    let problem = message.prefix(1).lowercased() + message.dropFirst()
+    return "cannot read the command line: \(problem); see `refreshctl \(command)--help`"
   }
 }

@@ -10,7 +10,7 @@ from daemon import REFRESHD, TODO
 from pushing import payload, push
 
 SECOND = 1_000_000
-TODO_IS = "todo is in the background. "
+TODO_IS = f"todo ({TODO}) is in the background. "
 
 
 def why(daemon):

@@ -31,25 +31,25 @@ def test_a_push_from_standard_input_wakes_the_app_now(daemon):
     payloads = daemon.pipe("told")
     start(daemon, f"{{ cat; echo; }} > {payloads}")
     answer = refreshctl(daemon, "push", TODO, "-", text=payload(42) + "\n")
-    assert answer == "Todo is woken with content 42 now."
+    assert answer == "Todo (org.example.todo) is woken with content 42 now."
     assert payloads.line() == payload(42)
 
 
 def test_who_pushes_hears_for_what_the_push_waits(daemon):
     start(daemon, push_per_hour=1, push_burst=1)
-    assert refreshctl(daemon, "push", TODO, payload("a")) == "Todo is woken with content a now."
+    assert refreshctl(daemon, "push", TODO, payload("a")) == "Todo (org.example.todo) is woken with content a now."
     daemon.wait_for_output("1-1 finished")
     answer = refreshctl(daemon, "push", TODO, payload("b"))
-    assert answer.startswith("Todo is woken with content b later: 1 push in the last 60 min, next t")
+    assert answer.startswith("Todo (org.example.todo) is woken with content b later: 1 push in the last 60 min, next t")
     answer = refreshctl(daemon, "push", TODO, payload("b"))
-    assert answer.startswith("Todo is woken with content b later, instead of one that waited: 1 push in the last")
+    assert answer.startswith("Todo (org.example.todo) is woken with content b later, instead of one that waited: 1 push in the last")
     answer = refreshctl(daemon, "push", TODO, payload("c"))
-    assert answer.startswith("Todo is woken with content c later: 1 push waits before it, and the next one wakes it t")
+    assert answer.startswith("Todo (org.example.todo) is woken with content c later: 1 push waits before it, and the next one wakes it t")
     why = refreshctl(daemon, "why", TODO)
     assert "push limit 1 of 1 in the last 60 min, 1 an hour" in why
     assert "pushes content b, instead of 1 other, came t" in why and ": waits for the limit until t" in why
     answer = refreshctl(daemon, "terminated", TODO) and refreshctl(daemon, "push", TODO, payload("d"))
-    assert answer.startswith("Todo is woken with content d later: the user has quit it")
+    assert answer.startswith("Todo (org.example.todo) is woken with content d later: the user has quit it")
     assert "waits for the next start of the app, which the user has quit" in refreshctl(daemon, "why", TODO)
 
 
@@ -59,21 +59,21 @@ def test_who_pushes_hears_of_a_refresh_that_runs_and_of_what_holds_the_app(daemo
     refreshctl(daemon, "push", TODO, payload(1))
     daemon.wait_for_output("1-1 started")
     answer = refreshctl(daemon, "push", TODO, payload(2))
-    assert answer == "Todo is woken with content 2 later: after the refresh that is running (1-1)."
+    assert answer == "Todo (org.example.todo) is woken with content 2 later: after the refresh that is running (1-1)."
     gate.let_go()
     daemon.wait_for_output("1-2 started")
     refreshctl(daemon, "disable", TODO)
     answer = refreshctl(daemon, "push", TODO, payload(3))
     disabled = "It is disabled: not refreshed until `refreshctl enable"
-    assert answer.startswith(f"Todo is woken with content 3 later: 1 push waits before it. {disabled}")
+    assert answer.startswith(f"Todo (org.example.todo) is woken with content 3 later: 1 push waits before it. {disabled}")
 
 
 def test_who_pushes_nothing_that_wakes_hears_so(daemon):
     start(daemon)
-    assert refreshctl(daemon, "push", TODO, '{"aps":{}}').startswith("Todo is not woken, because")
-    assert refreshctl(daemon, "push", TODO, payload(1), "--id", "a/1") == "Todo is woken with content 1 now."
+    assert refreshctl(daemon, "push", TODO, '{"aps":{}}').startswith("Todo (org.example.todo) is not woken, because")
+    assert refreshctl(daemon, "push", TODO, payload(1), "--id", "a/1") == "Todo (org.example.todo) is woken with content 1 now."
     answer = refreshctl(daemon, "push", TODO, payload(1), "--id", "a/1")
-    assert answer == "Todo is not woken again: a push with this id was accepted before."
+    assert answer == "Todo (org.example.todo) is not woken again: a push with this id was accepted before."
 
 
 def test_a_payload_that_is_refused_is_told_with_what_to_do(daemon):

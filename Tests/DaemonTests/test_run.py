@@ -47,7 +47,7 @@ def test_calls_during_a_refresh_share_one_more(daemon):
     first = daemon.run()
     assert events.line() == "1-1"
     queued = [daemon.run() for _ in range(3)]
-    assert [stream.first["event"] for stream in queued] == [{"kind": "queued"}] * 3
+    assert [stream.first["event"] for stream in queued] == [{"kind": "queued", "id": "1-1"}] * 3
     assert events.lines_so_far() == []
     go.let_go()
     assert finished(first)["id"] == "1-1"
@@ -125,3 +125,34 @@ def test_an_app_that_is_not_there(daemon):
     for method in ["Show", "Run", "History"]:
         with fails("org.refreshd.NoSuchApp", app="org.example.none"):
             daemon.call(f"Manager.{method}", app="org.example.none")
+
+
+def test_a_person_may_refresh_an_app_against_its_constraints(daemon):
+    daemon.app("exit 0", power="ac")
+    # No source of the machine's power answers here.
+    daemon.configure('background_floor = "1ms"\nsettle = "0s"\nunknown_conditions = "unmet"\n')
+    daemon.start()
+    waiting = daemon.run()
+    assert [hold["name"] for hold in waiting.first["event"]["holds"]] == ["power"]
+    refresh = daemon.refresh(anyway=True)
+    assert (refresh["trigger"], refresh["outcome"]) == ("manual", "new_data")
+    # The call that waited is served by it.
+    assert finished(waiting)["id"] == refresh["id"]
+    assert daemon.run().first["event"]["kind"] == "held"
+
+
+def test_a_refresh_against_constraints_has_no_other_trigger(daemon):
+    daemon.app("exit 0")
+    daemon.start()
+    with fails("org.varlink.service.InvalidParameter", parameter="trigger"):
+        daemon.refresh(anyway=True, trigger="push")
+
+
+def test_the_running_refresh_that_another_one_follows_is_named(daemon):
+    go = daemon.pipe("go")
+    daemon.app(f"read _ < {go}; exit 100")
+    daemon.start()
+    running = daemon.run()
+    follower = daemon.run()
+    assert follower.first["event"] == {"kind": "queued", "id": running.first["event"]["id"]}
+    go.let_go()

@@ -8,7 +8,7 @@ extension Timeline {
     switch command {
     case "configure": try configure(rest)
     case "limits": try setLimits(rest)
-    case "lease", "lease-ends", "set", "reset", "run", "says", "ends": try tell(command, rest)
+    case "lease", "lease-ends", "set", "reset", "run", "run-anyway", "says", "ends": try tell(command, rest)
     case "unpause": handle(.paused(nil))
     case "pause": handle(.paused(try rest.first.map { .until(instant + (try duration($0))) } ?? .untilResumed))
     case "disable", "enable": handle(.disabled(try appID(try rest.word(0)), command == "disable"))
@@ -71,6 +71,7 @@ extension Timeline {
     case "run":
       let trigger = rest.count > 1 ? try rest.word(1).read(Trigger.init(rawValue:)) : .manual
       handle(.requested(try appID(try rest.word(0)), trigger))
+    case "run-anyway": handle(.forced(try appID(try rest.word(0))))
     case "says":
       let message = rest.dropFirst(3).joined(separator: " ")
       handle(

@@ -123,6 +123,24 @@ import Testing
     #expect(forecast.rest.isEmpty)
   }
 
+  @Test func `An app is forecast to the end although another one starts all the time`() throws {
+    let (todo, busy) = (try appID("todo"), try appID("busy"))
+    var engine = Engine(start: 1, spread: Spread(machine: 1), states: [:], wallOffset: .zero)
+    var policy = Policy(backgroundInterval: .every(.hours(1)), tasks: [TaskPolicy(name: "task")])
+    policy.isAdaptive = false
+    var often = policy
+    often.foregroundInterval = .every(.seconds(1))
+    let limits = Limits(foregroundFloor: .seconds(1))
+    _ = engine.handle(.configured(limits, [todo: policy, busy: often]), at: Instant(microseconds: 0))
+    _ = engine.handle(.signalled(busy, .foreground), at: Instant(microseconds: 0))
+    let forecast = Forecast(of: engine, apps: [todo], for: .hours(48), at: Instant(microseconds: 0))
+    #expect(!forecast.isCut)
+    let alone = try #require(forecast.aloneFrom)
+    #expect(alone < forecast.end)
+    #expect((47...49).contains(forecast.wakes.flatMap(\.starts).count))
+    #expect(forecast.wakes.flatMap(\.starts).allSatisfy { $0.app == todo })
+  }
+
   @Test func `Only the apps that are asked about are told, at the times that all of them give`() throws {
     let ids = try ["todo", "mail"].map(appID)
     var engine = Engine(start: 1, spread: Spread(machine: 1), states: [:], wallOffset: .zero)

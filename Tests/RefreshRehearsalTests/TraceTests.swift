@@ -70,9 +70,28 @@ import Testing
       RecordedPast(
         app: $0, syncs: [.init(at: 300, foundNew: true), .init(at: 100, foundNew: false)], openings: [250])
     }
-    let trace = Trace(recalling: past.map { [$0] } ?? [], days: 8, measured: 7)
+    let trace = Trace(recalling: past.map { [$0] } ?? [], days: 8, measured: 7, until: 8 * 1440)
     #expect(trace.warmUp == 1)
     #expect(trace.apps.map(\.updates) == [[200]])
     #expect(trace.apps.map(\.openings) == [[250]])
+  }
+
+  @Test func `A past of minutes is measured as minutes, not as a day`() throws {
+    let id = try #require(AppID("a.b"))
+    let past = RecordedPast(app: id, syncs: [.init(at: 603, foundNew: true)], openings: [])
+    let trace = Trace(recalling: [past], days: 1, measured: 7, until: 640)
+    #expect(trace.measured == 603...640)
+    let result = Freshness(Rehearsal.Schedule(refreshes: [id: [610, 630]], wakes: [610, 630]), on: trace)
+    #expect(result.minutes == 37)
+    #expect(abs(result.wakesPerDay - 2 * 1440 / 37) < 0.01)
+    let schedule = Rehearsal.run(trace, Rehearsal.Policies())
+    #expect(schedule.refreshes[id, default: []].allSatisfy { $0 <= 640 })
+  }
+
+  @Test func `Of a long past the last days are measured, to the minute`() throws {
+    let id = try #require(AppID("a.b"))
+    let past = RecordedPast(app: id, syncs: [.init(at: 10, foundNew: true)], openings: [])
+    let trace = Trace(recalling: [past], days: 20, measured: 7, until: 19.5 * 1440)
+    #expect(trace.measured == 12.5 * 1440...19.5 * 1440)
   }
 }

@@ -24,7 +24,7 @@ import Testing
         == [
           "APP               PHASE       NEXT        HELD BY     LAST                         DATA AGE",
           "org.example.mail  foreground  in 3 min                new data 2 min ago           2 min",
-          "org.example.todo  logged-out  -           logged-out  failed 3 h ago: exit code 3  1 d",
+          "org.example.todo  logged-out  -           logged-out  failed 3 h ago: exit code 3  1 d 3 h",
           "org.x.new         background  refreshing              never                        -",
         ])
   }
@@ -89,13 +89,13 @@ import Testing
       background: interval("1h", span(h: 1), insteadOf: "24h"), last: last)
     #expect(
       screen().text(app) == [
-        "Todo is in the background. It will be refreshed in 2 h 12 min (today 14:12), because its background",
-        "interval is 1h.",
+        "Todo (org.example.todo) is in the background. It will be refreshed in 2 h 12 min (today 14:12),",
+        "because its background interval is 1h.",
         "",
         "  next           in 2 h 12 min, today 14:12 (interval)",
         "  last refresh   today 06:02, new data, took 1.8 s, 300 ms CPU (interval)",
         "                 pull: new data after 1.2 s, “3 new items”",
-        "                 push: failed: exit code 3 after 1.2 s",
+        "                 push: failed after 1.2 s: exit code 3",
         "  data age       5 h 58 min",
         "  foreground     5min",
         "  background     1h, set by `refreshctl set`; the file says 24h",

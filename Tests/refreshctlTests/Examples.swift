@@ -70,12 +70,13 @@ func explanation(
   oneShot: Wire.OneShot? = nil, waiting: Int64? = nil, failures: Int = 0, problem: String? = nil,
   powerProblem: String? = nil, past: [Wire.Past] = [], freshUntil: Int64? = nil, pushes: [Wire.PushWaiting]? = nil,
   dropped: [Wire.DroppedPush]? = nil, limit: Wire.PushLimit? = nil, planning: Wire.Planning? = nil,
-  next: Wire.Next? = nil, awaitsSessionOf: String? = nil, skippedUntil: Int64? = nil, restsUntil: Int64? = nil
+  next: Wire.Next? = nil, awaitsSessionOf: String? = nil, skippedUntil: Int64? = nil, restsUntil: Int64? = nil,
+  phase: Wire.Phase = .background
 ) -> Wire.Explanation {
   let unknown = Wire.Condition(source: "")
   let background = interval(holds == ["never"] ? "never" : "24h", span(h: 24))
   return Wire.Explanation(
-    id: "org.example.todo", name: "Todo", phase: .background, verdict: holds.isEmpty ? .notDue : .held,
+    id: "org.example.todo", name: "Todo", phase: phase, verdict: holds.isEmpty ? .notDue : .held,
     trigger: trigger, window: window, holds: holds.map { Wire.Hold(name: $0, remedy: "wait") },
     next: next, awaitsSessionOf: awaitsSessionOf,
     running: isRunning ? Wire.Running(id: "12-346", trigger: .interval, startedMicroseconds: noon) : nil,

@@ -34,9 +34,9 @@ import Testing
       screen(width: 80).text(Self.reply(wakes, [Self.held, Self.later])) == [
         "3 refreshes of 2 apps in 2 wakes in the next 24 h.",
         "",
-        "WHEN         IN         APP               TRIGGER   WAKE",
-        "today 12:30  in 30 min  org.example.mail  interval  2 apps",
-        "                        org.example.todo  catch-up  same",
+        "WHEN         IN         APP               TRIGGER   THEN",
+        "today 12:30  in 30 min  org.example.mail  interval",
+        "                        org.example.todo  catch-up  same wake",
         "today 14:00  in 2 h     org.example.mail  interval",
         "",
         "Not until then:",
@@ -48,6 +48,48 @@ import Testing
         "network and power stay as they are, and each refresh ends at once with no data.",
         "A wake may be as late as its window allows.",
       ])
+  }
+
+  @Test func whatRepeatsIsOneRowAlsoAmongOthers() {
+    let often = (1...1440).map { Self.wake(at: noon + span(m: Int64($0)), ("org.example.mail", .interval)) }
+    let wakes = often.enumerated().map { index, wake in
+      index == 89
+        ? Self.wake(at: wake.window.earliestMicroseconds, ("org.example.mail", .interval), ("org.example.todo", .push))
+        : wake
+    }
+    #expect(
+      screen().text(Self.reply(wakes)).prefix(5) == [
+        "1,441 refreshes of 2 apps in 1,440 wakes in the next 24 h.",
+        "",
+        "WHEN            IN             APP               TRIGGER   THEN",
+        "today 12:01:00  in 1 min       org.example.mail  interval  every 1 min until tomorrow 12:00, 1,440 times",
+        "today 13:30     in 1 h 30 min  org.example.todo  push",
+      ])
+  }
+
+  @Test func startsAtUnevenDistancesStayApart() {
+    let wakes = [10, 20, 50, 60, 90].map { Self.wake(at: noon + span(m: $0), ("org.example.mail", .interval)) }
+    #expect(ForecastRows(wakes).rows.map(\.count) == [1, 1, 1, 1, 1])
+  }
+
+  @Test func pushesAndTransfersThatStillWaitAreNamed() {
+    let push = Wire.PushWaiting(
+      contentID: "42", urgency: .low, arrivedMicroseconds: noon - span(h: 1), merged: 0, wait: "terminated")
+    let reply = ManagerInterface.Forecast.Reply(
+      fromMicroseconds: noon, untilMicroseconds: noon + span(h: 24), isCut: false, wakes: [], rest: [],
+      aloneFromMicroseconds: noon + span(h: 1),
+      pushes: [Wire.ForecastPushes(app: "org.example.mail", pushes: [push])],
+      transfers: [
+        Wire.ForecastTransfer(
+          app: "org.example.todo", id: 17, holds: [Wire.Hold(name: "network", remedy: "a network that is not metered")])
+      ])
+    let text = screen().text(reply)
+    #expect(text.contains("Still waiting at the end:"))
+    #expect(
+      text.contains(
+        "  org.example.mail   a push with content 42, low, came today 11:00: waits for the next start of the app, "
+          + "which the user has quit"))
+    #expect(text.contains("  org.example.todo   transfer 17 is held: network (a network that is not metered)"))
   }
 
   @Test func theFirstLineSaysThatNothingIsPlanned() {

@@ -8,50 +8,50 @@ import Testing
   private static let atLimit = waiting("42", wait: "limit", until: noon + span(m: 12))
 
   private static let fates: [(Wire.PushFate, String?, Wire.Explanation?, String)] = [
-    (.queued, "42", pushed(), "Todo is woken with content 42 now."),
-    (.queued, nil, pushed(), "Todo is woken now."),
-    (.queued, "42", pushed([waiting("42")]), "Todo is woken with content 42 now."),
+    (.queued, "42", pushed(), "Todo (org.example.todo) is woken with content 42 now."),
+    (.queued, nil, pushed(), "Todo (org.example.todo) is woken now."),
+    (.queued, "42", pushed([waiting("42")]), "Todo (org.example.todo) is woken with content 42 now."),
     (
       .queued, "42", pushed([waiting("42")], isRunning: true),
-      "Todo is woken with content 42 later: after the refresh that is running (12-346)."
+      "Todo (org.example.todo) is woken with content 42 later: after the refresh that is running (12-346)."
     ),
     (
       .queued, "42", pushed([waiting("42")], holds: ["paused"]),
-      "Todo is woken with content 42 later. It waits for the end of the pause of all apps."
+      "Todo (org.example.todo) is woken with content 42 later. It waits for the end of the pause of all apps."
     ),
     (
       .queued, "42", pushed([waiting("42")], holds: ["misconfigured"]),
-      "Todo is woken with content 42 later. It is held for a mistake in its file, which is looked at again every few "
+      "Todo (org.example.todo) is woken with content 42 later. It is held for a mistake in its file, which is looked at again every few "
         + "minutes and by `refreshctl reload`: wait."
     ),
     (
       .queued, "42", pushed([atLimit]),
-      "Todo is woken with content 42 later: 5 pushes in the last 100 min, next today 12:12 (in 12 min)."
+      "Todo (org.example.todo) is woken with content 42 later: 5 pushes in the last 100 min, next today 12:12 (in 12 min)."
     ),
     (
       .merged, "42", pushed([atLimit]),
-      "Todo is woken with content 42 later, instead of one that waited: "
+      "Todo (org.example.todo) is woken with content 42 later, instead of one that waited: "
         + "5 pushes in the last 100 min, next today 12:12 (in 12 min)."
     ),
     (
       .queued, "43", pushed([atLimit, waiting("43", wait: "turn")]),
-      "Todo is woken with content 43 later: 1 push waits before it, "
+      "Todo (org.example.todo) is woken with content 43 later: 1 push waits before it, "
         + "and the next one wakes it today 12:12 (in 12 min)."
     ),
     (
       .queued, nil, pushed([waiting(nil, wait: "urgency", urgency: .veryLow)]),
-      "Todo is woken later: it waits for mains power and an unmetered network."
+      "Todo (org.example.todo) is woken later: it waits for mains power and an unmetered network."
     ),
     (
       .queued, nil, pushed([waiting(nil, wait: "terminated")]),
-      "Todo is woken later: the user has quit it; start it, or run `refreshctl launched org.example.todo`."
+      "Todo (org.example.todo) is woken later: the user has quit it; start it, or run `refreshctl launched org.example.todo`."
     ),
-    (.queued, nil, pushed([waiting(nil, wait: "luck")]), "Todo is woken later: it waits for luck."),
+    (.queued, nil, pushed([waiting(nil, wait: "luck")]), "Todo (org.example.todo) is woken later: it waits for luck."),
     (
       .told, "42", pushed(),
-      "Todo is not woken, because the payload has no `content-available`; attached processes receive it."
+      "Todo (org.example.todo) is not woken, because the payload has no `content-available`; attached processes receive it."
     ),
-    (.known, "42", pushed(), "Todo is not woken again: a push with this id was accepted before."),
+    (.known, "42", pushed(), "Todo (org.example.todo) is not woken again: a push with this id was accepted before."),
     (.queued, "42", nil, "org.example.todo is woken with content 42 now."),
   ]
 
@@ -100,7 +100,7 @@ import Testing
     let window = Wire.Window(earliestMicroseconds: noon + span(m: 12), latestMicroseconds: noon + span(m: 12))
     #expect(
       screen().sentence(pushed([Self.atLimit], trigger: .push, window: window))
-        == "Todo is in the background. It will be refreshed in 12 min (today 12:12), "
+        == "Todo (org.example.todo) is in the background. It will be refreshed in 12 min (today 12:12), "
         + "when its limit lets the next push through: 5 pushes in the last 100 min.")
   }
 

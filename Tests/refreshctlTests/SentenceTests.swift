@@ -7,36 +7,36 @@ import Testing
   private static let apps: [(Wire.AppDetails, String)] = [
     (
       details(due: noon + span(m: 132), trigger: .interval),
-      "Todo is in the background. It will be refreshed in 2 h 12 min (today 14:12), "
+      "Todo (org.example.todo) is in the background. It will be refreshed in 2 h 12 min (today 14:12), "
         + "because its background interval is 24h."
     ),
     (
       details(phase: .foreground, due: noon + span(m: 3), trigger: .interval),
-      "Todo is in the foreground. It will be refreshed in 3 min (today 12:03:00), "
+      "Todo (org.example.todo) is in the foreground. It will be refreshed in 3 min (today 12:03:00), "
         + "because its foreground interval is 5min."
     ),
     (
       details(due: noon + span(m: 15), trigger: .interval, background: interval("minimum", span(m: 15))),
-      "Todo is in the background. It will be refreshed in 15 min (today 12:15), "
+      "Todo (org.example.todo) is in the background. It will be refreshed in 15 min (today 12:15), "
         + "because its background interval is minimum (15 min)."
     ),
     (
       details(due: noon + span(m: 3), trigger: .catchUp),
-      "Todo is in the background. It will be refreshed in 3 min (today 12:03:00), "
+      "Todo (org.example.todo) is in the background. It will be refreshed in 3 min (today 12:03:00), "
         + "because one was missed while the machine or the daemon was off."
     ),
     (
       details(
         phase: .loggedOut, verdict: .held, holds: [Wire.Hold(name: "logged-out", remedy: "refreshctl login org.x")]),
-      "Todo is logged out. It is not refreshed by itself, because it is held: logged-out (refreshctl login org.x)."
+      "Todo (org.example.todo) is logged out. It is not refreshed by itself, because it is held: logged-out (refreshctl login org.x)."
     ),
     (
       details(
         verdict: .refreshing,
         running: Wire.Running(id: "12-346", trigger: .manual, startedMicroseconds: noon - span(s: 3))),
-      "Todo is in the background and is being refreshed: 12-346, manual, started 3 s ago."
+      "Todo (org.example.todo) is in the background and is being refreshed: 12-346, manual, started 3 s ago."
     ),
-    (details(verdict: .ready), "Todo is in the background. It is refreshed now."),
+    (details(verdict: .ready), "Todo (org.example.todo) is in the background. It is refreshed now."),
   ]
 
   @Test(arguments: apps) func theStateOfAnAppIsASentence(_ app: Wire.AppDetails, _ sentence: String) {
@@ -90,6 +90,35 @@ import Testing
 
   @Test func aSentenceIsBrokenBetweenWords() {
     #expect(screen(width: 12).wrapped("Todo is in the background.") == ["Todo is in", "the", "background."])
+  }
+
+  @Test func aLineOfWideCharactersIsBrokenWhereItIsFull() {
+    #expect(screen(width: 12).wrapped("写真アルバムの写真 ok") == ["写真アルバム", "の写真 ok"])
+  }
+
+  @Test func aColourEndsWithItsLineAndGoesOnInTheNext() {
+    let text = "a \u{1B}[31mred words\u{1B}[0m b"
+    #expect(
+      screen(width: 5).wrapped(text) == ["a \u{1B}[31mred\u{1B}[0m", "\u{1B}[31mwords\u{1B}[0m", "b"])
+  }
+
+  @Test func aFactThatIsTooLongGoesOnUnderItself() {
+    var facts = Facts()
+    facts.add("file", "a text of several words that is long")
+    facts.add("owner", "anna")
+    #expect(
+      facts.lines(on: screen(width: 34)) == [
+        "  file    a text of several words", "          that is long", "  owner   anna",
+      ])
+    #expect(
+      facts.lines(on: screen(width: 30)) == [
+        "  file", "    a text of several words", "    that is long", "  owner", "    anna",
+      ])
+  }
+
+  @Test func whereTheEncodingHasOnlyASCIILinesKeepTheirWidth() {
+    #expect(Charset.ascii("↓ “a…” █▌░ 写", isTerminal: true) == #"v "a~" #=. ??"#)
+    #expect(Charset.ascii("写 ●", isTerminal: false) == "写 *")
   }
 
   private func status(

@@ -20,19 +20,55 @@ import Testing
 
   @Test func proseIsCutToTheTerminal() {
     #expect(
-      table.lines(on: screen(width: 26)) == [
+      table.lines(on: screen(width: 32)) == [
         "APP               LAST",
-        "org.example.mail  new dat…",
-        "org.x             failed:…",
+        "org.example.mail  new data 2 mi…",
+        "org.x             failed: exit …",
       ])
   }
 
-  @Test func theWidestColumnIsCutNext() {
+  @Test func aLongIDIsCutAtItsBeginning() {
+    var table = table
+    table.rows = [["org.example.a-rather-long-name", "new data 2 min ago"]]
     #expect(
-      table.lines(on: screen(width: 18)) == [
-        "APP         LAST",
-        "org.examp…  new d…",
-        "org.x       faile…",
+      table.lines(on: screen(width: 36)) == [
+        "APP                     LAST",
+        "…e.a-rather-long-name   new data 2 …",
+      ])
+  }
+
+  @Test func whereARowWouldLoseAUnitEachRowIsSeveralLines() {
+    #expect(
+      table.lines(on: screen(width: 28)) == [
+        "org.example.mail",
+        "  LAST",
+        "    new data 2 min ago",
+        "org.x",
+        "  LAST",
+        "    failed: exit code 3",
+      ])
+    var wide = Table(titles: ["APP", "PHASE", "NEXT", "LAST"], prose: 3)
+    wide.rows = [["org.example.mail", "background", "in 1 h 40 min", ""]]
+    #expect(
+      wide.lines(on: screen(width: 40)) == [
+        "org.example.mail", "  PHASE   background", "  NEXT    in 1 h 40 min",
+      ])
+  }
+
+  @Test func proseBeforeOtherColumnsHasABoundInAFileAndInAPipe() {
+    var table = Table(titles: ["APP", "LAST", "AGE"], prose: 1)
+    table.rows = [["org.x", Cell(String(repeating: "long ", count: 100)), "1 h"]]
+    #expect(table.lines(on: screen()).allSatisfy { $0.count <= 80 })
+  }
+
+  @Test func wideCharactersAreCountedAsTheTerminalShowsThem() {
+    #expect(Columns.of("写真") == 4 && Columns.of("e\u{301}") == 1 && Columns.of("👩‍🚀") == 2)
+    #expect(Columns.of("\u{1B}[31mab\u{1B}[0m") == 2)
+    var table = Table(titles: ["NAME", "LAST"], prose: 1)
+    table.rows = [["写真アルバム", "a"], ["mail", "写真アルバム写真アルバム"]]
+    #expect(
+      table.lines(on: screen(width: 30)) == [
+        "NAME          LAST", "写真アルバム  a", "mail          写真アルバム写…",
       ])
   }
 

@@ -21,11 +21,11 @@ import Testing
   }
 
   private static let briefDistances: [(Int64, String)] = [
-    (span(h: 2, m: 12), "in 2 h"), (span(h: 2, m: 40), "in 3 h"), (-span(d: 3, h: 13), "4 d ago"),
-    (span(s: 90), "in 2 min"),
+    (span(h: 5, m: 10), "in 5 h"), (span(h: 1, m: 40), "in 1 h 40 min"), (span(h: 2, m: 40), "in 2 h 40 min"),
+    (-span(d: 9, h: 10), "9 d ago"), (-span(d: 1, h: 13), "1 d 13 h ago"), (span(s: 90), "in 2 min"),
   ]
 
-  @Test(arguments: briefDistances) func oneUnitIsEnoughInAColumn(_ distance: Int64, _ text: String) {
+  @Test(arguments: briefDistances) func oneUnitIsEnoughInAColumnWhereItIsNearlyTrue(_ distance: Int64, _ text: String) {
     #expect(screen().relative(noon + distance, brief: true) == text)
   }
 

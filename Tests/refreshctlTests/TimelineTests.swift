@@ -42,7 +42,7 @@ import Testing
         ]))
   }
 
-  private static let all = Timeline(answers([mail, photos, todo]), now: noon)
+  private static let all = Timeline(answers([mail, photos, todo]), on: screen())
 
   @Test func aRowIsAnAppAndNowIsInTheMiddle() {
     #expect(
@@ -56,8 +56,44 @@ import Testing
         "org.example.todo          ·······················▶│························",
         "",
         "▶ refreshing   × failed   ● new data   ○ no data   ◇ planned   ━ waiting   │ now",
-        "Each column is 30 min.",
+        "Each column is 30 min; a sign may stand for several of its kind.",
       ])
+  }
+
+  @Test func namesOpeningsQuietHoursAndTheForegroundAreDrawn() {
+    let why = explanation(
+      pushes: [
+        Wire.PushWaiting(
+          contentID: "42", urgency: .normal, arrivedMicroseconds: noon - span(h: 1), merged: 0, wait: "limit")
+      ], phase: .foreground)
+    let app = TimelineAnswers.App(
+      app: "org.example.todo", timeline: .init(past: []), why: why, openings: [noon - span(h: 3), noon - span(h: 8)])
+    let timeline = Timeline(Self.answers([app]), on: screen())
+    let lines = screen(width: 80).text(timeline)
+    // Quiet from 22:00 to 07:00; opened at 04:00 and at 09:00; a push since 11:00.
+    let row = lines[4]
+    #expect(row.hasPrefix("Todo  "), "\(row)")
+    for sign in ["▒", "▲", "═", "◆"] { #expect(row.contains(sign), "\(sign): \(row)") }
+    for word in ["▒ quiet hours", "═ in the foreground", "▲ opened", "◆ push waits"] {
+      #expect(lines.contains { $0.contains(word) }, "\(word)")
+    }
+    let picture = TimelinePicture(timeline, screen()).text
+    for tooltip in [
+      "today 09:00: 3 h in the foreground", "today 04:00: opened", "today 11:00: push waits (content 42)",
+      "today 00:00: 7 h quiet hours", "today 22:00: 2 h quiet hours",
+    ] {
+      #expect(picture.contains("<title>\(tooltip)</title>"), "\(tooltip)")
+    }
+  }
+
+  @Test func marksAMinuteApartDoNotCoverEachOther() {
+    let often = TimelineAnswers.App(
+      app: "org.example.mail",
+      timeline: .init(past: (0..<60).map { Wire.Past(refresh: refresh(at: noon - span(h: 1, m: $0), .noData)) }))
+    let picture = TimelinePicture(Timeline(Self.answers([often]), on: screen()), screen()).text
+    // An hour has 35 points of the picture, so three marks beside each other, and one in the legend.
+    #expect((4...5).contains(picture.split(separator: "class=\"no-data\"").count - 1))
+    #expect(picture.contains("times no data</title>"))
   }
 
   @Test func aNarrowScreenGivesLongerColumnsAndNoLineIsLonger() {
@@ -65,8 +101,8 @@ import Testing
       let lines = screen(width: width).text(Self.all)
       #expect(lines.allSatisfy { $0.count <= max(width, 52) || $0.contains("now") && $0.contains("waiting") })
     }
-    #expect(screen(width: 200).text(Self.all).last == "Each column is 10 min.")
-    #expect(screen(width: 60).text(Self.all).last == "Each column is 1 h.")
+    #expect(screen(width: 200).text(Self.all).last?.hasPrefix("Each column is 10 min;") == true)
+    #expect(screen(width: 60).text(Self.all).contains { $0.hasPrefix("Each column is 1 h;") })
   }
 
   @Test func coloursAreOnlyAdded() {
@@ -77,7 +113,7 @@ import Testing
   }
 
   @Test func appsThatAreLeftOutAreCounted() {
-    let timeline = Timeline(Self.answers([Self.mail], leftOut: 7), now: noon)
+    let timeline = Timeline(Self.answers([Self.mail], leftOut: 7), on: screen())
     #expect(timeline.sentence.hasSuffix("7 apps more: run `refreshctl timeline APP` to see one."))
   }
 
@@ -100,7 +136,7 @@ import Testing
     let close = TimelineAnswers.App(
       app: "org.example.mail",
       timeline: .init(past: (0..<5).map { Wire.Past(refresh: refresh(at: noon - span(h: 1, s: 10 * $0), .noData)) }))
-    let picture = TimelinePicture(Timeline(Self.answers([close]), now: noon), screen()).text
+    let picture = TimelinePicture(Timeline(Self.answers([close]), on: screen()), screen()).text
     #expect(picture.contains("<title>today 10:59 to today 11:00: 5 times no data</title>"))
     #expect(picture.split(separator: "class=\"no-data\"").count == 3)
   }
@@ -108,7 +144,7 @@ import Testing
   @Test func textOfAnotherProgramCannotBreakThePicture() {
     let odd = refresh(at: noon - span(h: 1), .failed, cause: Wire.Cause(kind: .reported, text: "<b>&\u{1B}[31m</b>"))
     let app = TimelineAnswers.App(app: "org.example.mail", timeline: .init(past: [Wire.Past(refresh: odd)]))
-    let picture = TimelinePicture(Timeline(Self.answers([app]), now: noon), screen()).text
+    let picture = TimelinePicture(Timeline(Self.answers([app]), on: screen()), screen()).text
     #expect(picture.contains("&lt;b&gt;&amp;\u{FFFD}[31m&lt;/b&gt;"))
   }
 

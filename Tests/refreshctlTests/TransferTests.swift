@@ -49,11 +49,14 @@ private func transfer(
   @Test func aBarFitsTheWidthOfTheTerminal() {
     #expect(screen(width: 90).text(several)[1].contains("█████░░░░░  50 %"))
     #expect(screen(width: 71).text(several)[1].contains("debian.iso       ███░░░  50 %  "))
-    #expect(screen(width: 60).text(several)[1].contains("debian.iso        50 %  "))
+    #expect(screen(width: 66).text(several)[1].contains("debian.iso        50 %  "))
   }
 
   @Test(arguments: [40, 60, 80, 100, 140]) func noLineIsWiderThanTheTerminal(width: Int) {
-    for line in screen(width: width).text(several) { #expect(line.count <= width) }
+    let wide = several + [transfer(15, .waiting, description: "写真アルバムの写真がたくさん")]
+    for line in screen(width: width).text(wide) { #expect(Columns.of(line) <= width, "\(line)") }
+    for line in screen(width: width).board(wide, height: 10) { #expect(Columns.of(line) <= width, "\(line)") }
+    #expect(screen(width: width).board(wide, height: 10).count < 10)
   }
 
   @Test func theAppIsShownIfThereAreSeveral() {

@@ -44,7 +44,7 @@ import Testing
     let planned = noon + span(d: 1, h: 23, m: 50)
     #expect(
       screen().sentence(Self.why(planned: planned, habit: Self.habit()))
-        == "Todo is in the background. It is opened around 12:00 on weekdays (9 of the last 10), so it will be "
+        == "Todo (org.example.todo) is in the background. It is opened around 12:00 on weekdays (9 of the last 10), so it will be "
         + "refreshed in 2 d (Mon 23 Nov 11:50).")
   }
 
@@ -79,7 +79,7 @@ import Testing
       screen().text(habits) == [
         "Openings as they were seen, by the half hour, and what is assumed until more is seen:",
         "  weekdays   \(row([23: "▃", 24: "█"]))  0.8 times a day",
-        "  weekends   \(row([:]))  0 times a day",
+        "  weekends   \(row([:]))  not seen yet",
         "  assumed    \(row([:]))  0.1 times a day",
         "             0     3     6     9     12    15    18    21    ",
         "  habits     opened around 12:00 on weekdays (9 of the last 10)",
@@ -94,8 +94,19 @@ import Testing
       days: [Wire.KindOfDay(weekdays: Wire.Weekday.allCases, openings: Self.day(above: 0.5 / 144), seen: Self.day())],
       named: [], newDataPerDay: 6, cost: 1, pinned: [])
     let lines = screen().text(habits)
-    #expect(lines[1] == "  every day   " + String(repeating: " ", count: 48) + "  0 times a day")
+    #expect(lines[1] == "  every day   " + String(repeating: " ", count: 48) + "  not seen yet")
     #expect(lines[2].contains("▄▄▄▄"), "\(lines[2])")
     #expect(lines.contains("  habits      none that stands out yet"))
+  }
+
+  @Test func `A narrow screen has a bar for each hour, and no line that is wider`() {
+    let habits = Wire.Habits(
+      days: [Wire.KindOfDay(weekdays: Self.week, openings: Self.day([700: 1]), seen: Self.day([700: 1]))],
+      named: [Self.habit()], newDataPerDay: 1, cost: 1, pinned: [])
+    for width in [40, 60, 80, 200] {
+      for line in screen(width: width).text(habits) { #expect(Columns.of(line) <= width, "\(line)") }
+    }
+    #expect(screen(width: 60).text(habits)[0].contains("by the hour"))
+    #expect(screen(width: 60).text(habits).contains { $0.contains("█  once a day") || $0.contains("  once a day") })
   }
 }

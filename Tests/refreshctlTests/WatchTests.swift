@@ -18,7 +18,7 @@ import Testing
     ),
     (
       Wire.WatchEvent(kind: .ended, atMicroseconds: noon, app: app, refresh: failed),
-      "org.example.todo: refresh 12-345 ended: failed: exit code 3 after 1.8 s"
+      "org.example.todo: refresh 12-345: failed after 1.8 s: exit code 3"
     ),
     (
       Wire.WatchEvent(kind: .held, atMicroseconds: noon, app: app, holds: [Wire.Hold(name: "quiet", remedy: "wait")]),

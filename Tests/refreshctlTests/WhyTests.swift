@@ -21,7 +21,7 @@ import Testing
       explanation(
         trigger: .interval,
         window: Wire.Window(earliestMicroseconds: noon + span(m: 132), latestMicroseconds: noon + span(m: 139))),
-      "Todo is in the background. It will be refreshed between today 14:12 and today 14:19 (in 2 h 12 min), "
+      "Todo (org.example.todo) is in the background. It will be refreshed between today 14:12 and today 14:19 (in 2 h 12 min), "
         + "because its background interval is 24h."
     ),
     (
@@ -29,7 +29,7 @@ import Testing
         trigger: .interval,
         window: Wire.Window(earliestMicroseconds: noon + span(h: 1), latestMicroseconds: noon + span(h: 1)),
         freshUntil: noon + span(h: 1)),
-      "Todo is in the background. It will be refreshed in 1 h (today 13:00), "
+      "Todo (org.example.todo) is in the background. It will be refreshed in 1 h (today 13:00), "
         + "because its server has nothing newer before that."
     ),
     (
@@ -37,7 +37,7 @@ import Testing
         trigger: .manual,
         window: Wire.Window(earliestMicroseconds: noon + span(h: 1), latestMicroseconds: noon + span(h: 1)),
         oneShot: Wire.OneShot(earliestMicroseconds: noon + span(h: 1), reason: "before the train")),
-      "Todo is in the background. It will be refreshed in 1 h (today 13:00), "
+      "Todo (org.example.todo) is in the background. It will be refreshed in 1 h (today 13:00), "
         + "because somebody asked for it: “before the train”."
     ),
     (
@@ -45,47 +45,47 @@ import Testing
         window: Wire.Window(earliestMicroseconds: noon - span(m: 20), latestMicroseconds: noon), holds: ["network"],
         terms: [metered], waiting: noon - span(m: 5),
         next: nextHeld([("network", nil)], start: noon + span(h: 18), due: noon - span(m: 20))),
-      "Todo is in the background. It is due since today 11:40 but waits for an unmetered network "
+      "Todo (org.example.todo) is in the background. It is due since today 11:40 but waits for an unmetered network "
         + "(wlan0, metered, NetworkManager says so); at the latest tomorrow 06:00 it will use any network."
     ),
     (
       explanation(holds: ["network", "power"], terms: [metered, onBattery], waiting: noon - span(m: 20)),
-      "Todo is in the background. It is due since today 11:40 but waits for an unmetered network "
+      "Todo (org.example.todo) is in the background. It is due since today 11:40 but waits for an unmetered network "
         + "(wlan0, metered, NetworkManager says so) and for mains power (on battery, 64 %, UPower says so)."
     ),
     (
       explanation(holds: ["idle"], terms: [unknownIdle], waiting: noon - span(m: 20)),
-      "Todo is in the background. It is due since today 11:40 but waits for an idle user (unknown)."
+      "Todo (org.example.todo) is in the background. It is due since today 11:40 but waits for an idle user (unknown)."
     ),
     (
       explanation(
         holds: ["paused", "quiet"], pause: Wire.PauseState(untilMicroseconds: noon + span(h: 2), untilAC: false),
         waiting: noon - span(m: 20)),
-      "Todo is in the background. It is due since today 11:40 but waits for the end of the pause of all apps "
+      "Todo (org.example.todo) is in the background. It is due since today 11:40 but waits for the end of the pause of all apps "
         + "(until today 14:00, in 2 h) and for the end of its quiet hours."
     ),
     (
       explanation(holds: ["app"], waiting: noon - span(m: 20)),
-      "Todo is in the background. It is due since today 11:40 but waits for the app: no process of it is attached, "
+      "Todo (org.example.todo) is in the background. It is due since today 11:40 but waits for the app: no process of it is attached, "
         + "and its file has no task."
     ),
     (
       explanation(holds: ["disabled"], isDisabled: true),
-      "Todo is in the background. It is disabled: not refreshed until `refreshctl enable org.example.todo`."
+      "Todo (org.example.todo) is in the background. It is disabled: not refreshed until `refreshctl enable org.example.todo`."
     ),
     (
       explanation(holds: ["never"]),
-      "Todo is in the background. It is not refreshed by time, because its background interval is never; "
+      "Todo (org.example.todo) is in the background. It is not refreshed by time, because its background interval is never; "
         + "`refreshctl run org.example.todo` refreshes it now."
     ),
-    (explanation(), "Todo is in the background. No refresh is planned."),
+    (explanation(), "Todo (org.example.todo) is in the background. No refresh is planned."),
   ]
 
   @Test(arguments: sentences) func theReasonIsASentence(_ why: Wire.Explanation, _ sentence: String) {
     #expect(screen().sentence(why) == sentence)
   }
 
-  private static let state = "Todo is in the background. "
+  private static let state = "Todo (org.example.todo) is in the background. "
   private static let dueSoon = Wire.Window(
     earliestMicroseconds: noon + span(m: 53), latestMicroseconds: noon + span(m: 56))
 
@@ -229,9 +229,9 @@ import Testing
     #expect(lines.allSatisfy { $0.count <= 80 })
     #expect(
       lines == [
-        "Todo is in the background. It is due since today 11:40 but waits for an",
-        "unmetered network (wlan0, metered, NetworkManager says so); at the latest",
-        "tomorrow 06:00 it will use any network.",
+        "Todo (org.example.todo) is in the background. It is due since today 11:40 but",
+        "waits for an unmetered network (wlan0, metered, NetworkManager says so); at the",
+        "latest tomorrow 06:00 it will use any network.",
         "",
         "  last refresh   today 06:00, no data, took 1.8 s, 300 ms CPU (interval)",
         "  data age       6 h, floor today 11:40, ceiling tomorrow 06:00",

@@ -93,7 +93,10 @@ def refreshctl(*arguments, path=None, text=None, **environment):
     """Runs refreshctl with `text` on standard input; a byte that is not UTF-8 is written as a surrogate."""
     return subprocess.run(
         [REFRESHCTL, *arguments],
-        env={"PATH": os.environ["PATH"], "TZ": "UTC", "REFRESH_SOCKET": str(path or ""), **environment},
+        env={
+            "PATH": os.environ["PATH"], "TZ": "UTC", "LC_ALL": "C.UTF-8", "REFRESH_SOCKET": str(path or ""),
+            **environment,
+        },
         input=text,
         capture_output=True,
         encoding="utf-8",
@@ -207,15 +210,116 @@ def test_an_error_is_told_and_has_its_exit_status(daemon, arguments, method, err
     assert result.stderr.startswith("refreshctl: cannot ") and text in result.stderr
 
 
+def test_a_part_of_an_id_is_looked_up_and_said(daemon):
+    daemon.answers[MANAGER + "Disable"] = [{"error": SHARED + "NoSuchApp", "parameters": {"app": "todo"}}]
+    result = refreshctl("disable", "todo", path=daemon.path)
+    calls = [daemon.calls.get(timeout=PATIENCE) for _ in range(3)]
+    assert [call["method"].removeprefix(MANAGER) for call in calls] == ["Disable", "List", "Disable"]
+    assert [calls[0]["parameters"], calls[2]["parameters"]] == [{"apps": ["todo"]}, {"apps": [APP]}]
+    assert f"refreshctl: taking todo for {APP}" in result.stderr
+
+
+@pytest.mark.parametrize("text, said", [
+    ("mail", "cannot tell which app mail is: Mail (com.example.mail), Mail (org.example.mail); write more of the id"),
+    ("tood", "cannot find the app tood; did you mean org.example.todo? `refreshctl list` shows the apps"),
+    ("backup", "cannot find the app backup: no configuration file defines it; `refreshctl list` shows the apps"),
+])
+def test_an_id_that_is_not_clear_is_asked_back(daemon, text, said):
+    row = MESSAGES[MANAGER + "List.Reply"]["apps"][0]
+    apps = [("com.example.mail", "Mail"), ("org.example.mail", "Mail"), (APP, "To do")]
+    daemon.answers[MANAGER + "List"] = [{"parameters": {"apps": [{**row, "id": id, "name": name} for id, name in apps]}}]
+    daemon.answers[MANAGER + "Why"] = [{"error": SHARED + "NoSuchApp", "parameters": {"app": text}}]
+    result = refreshctl("why", text, path=daemon.path)
+    assert (result.returncode, result.stdout, result.stderr) == (66, "", f"refreshctl: {said}\n")
+
+
+def test_a_mistyped_app_among_several_changes_none(daemon):
+    result = refreshctl("background", APP, "nothing-like-it", path=daemon.path)
+    assert result.returncode == 66
+    assert [daemon.calls.get(timeout=PATIENCE)["method"]] == [MANAGER + "List"] and daemon.calls.empty()
+    rows = [{**MESSAGES[MANAGER + "List.Reply"]["apps"][0], "id": id} for id in (APP, "org.example.mail")]
+    daemon.answers[MANAGER + "List"] = [{"parameters": {"apps": rows}}]
+    result = refreshctl("background", APP, "org.example.mail", path=daemon.path)
+    assert (result.returncode, len(result.stdout.splitlines())) == (0, 2)
+
+
+def test_a_quit_app_is_said_to_be_quit(daemon):
+    daemon.answers[APP_INTERFACE + "Signal"] = [{"parameters": {"phase": "background"}}]
+    result = refreshctl("terminated", APP, path=daemon.path)
+    assert result.stdout == f"{APP} is marked as quit by the user; its pushes wait until its next start.\n"
+
+
+@pytest.mark.parametrize("arguments", [["why"], ["no-such-command"], ["pause", "--for", "0s"], ["run", APP, "--hurry"]])
+def test_a_wrong_command_line_is_told_in_one_line_like_every_error(daemon, arguments):
+    result = refreshctl(*arguments, path=daemon.path)
+    assert (result.returncode, result.stdout) == (64, "")
+    assert result.stderr.startswith("refreshctl: cannot ") and len(result.stderr.splitlines()) == 1
+
+
+def test_without_utf_8_only_ascii_is_printed(daemon):
+    for arguments in (["transfers"], ["usage", APP], ["timeline"], ["why", APP], ["status", APP]):
+        result = refreshctl(*arguments, path=daemon.path, LC_ALL="C")
+        assert result.returncode == 0 and result.stdout.isascii(), result.stdout
+    # A locale that is not installed names its encoding all the same.
+    assert not refreshctl("transfers", path=daemon.path, LC_ALL="xx_YY.UTF-8").stdout.isascii()
+
+
+HELD = {"kind": "held", "holds": [{"name": "network", "remedy": "refreshctl why says which"}]}
+
+
+def test_a_held_run_names_what_it_has_and_needs_and_need_not_wait(daemon):
+    daemon.answers[MANAGER + "Run"] = [{"parameters": {"event": HELD}, "continues": True}]
+    why = MESSAGES[MANAGER + "Why.Reply"]["why"]
+    term = {**why["terms"][0], "constraint": "network", "waits_for": "an unmetered network", "has": "wlan0, metered",
+            "source": "NetworkManager", "is_met": False}
+    term.pop("relaxed_us", None)
+    daemon.answers[MANAGER + "Why"] = [{"parameters": {"why": {**why, "terms": [term]}}}]
+    result = refreshctl("run", APP, "--no-wait", path=daemon.path)
+    assert (result.returncode, result.stdout) == (75, "")
+    assert "network   needs an unmetered network; has wlan0, metered (NetworkManager)" in result.stderr
+    assert f"`refreshctl run {APP} --anyway` refreshes it now" in " ".join(result.stderr.split())
+    result = refreshctl("run", APP, "--no-wait", "--anyway", path=daemon.path)
+    calls = [daemon.calls.get(timeout=PATIENCE) for _ in range(4)]
+    assert calls[2]["parameters"] == {"app": APP, "anyway": True}
+    assert "--anyway" not in result.stderr
+
+
+@pytest.mark.parametrize("event, text", [
+    ({"kind": "queued", "id": "12-344"}, "is being refreshed (12-344); another refresh follows when that has ended"),
+    ({"kind": "started", "id": "12-345"}, "refresh 12-345 has started"),
+])
+def test_a_run_without_waiting_ends_when_it_is_known_what_becomes_of_it(daemon, event, text):
+    daemon.answers[MANAGER + "Run"] = [{"parameters": {"event": event}, "continues": True}]
+    result = refreshctl("run", APP, "--no-wait", path=daemon.path)
+    assert result.returncode == 0 and text in result.stderr
+
+
+@pytest.mark.parametrize("arguments, method", [(["watch"], MANAGER + "Watch"), (["transfers", "--watch"], TRANSFERS + "Watch")])
+def test_a_watch_connects_again_when_the_daemon_comes_back(daemon, arguments, method):
+    event = {"event": {"kind": "switch_changed", "at_us": 1764000000000000}}
+    daemon.answers[method] = [going() if method == TRANSFERS + "Watch" else {"parameters": event, "continues": True}]
+    process = subprocess.Popen(
+        [REFRESHCTL, *arguments, "--socket", str(daemon.path)],
+        stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True, env={"LC_ALL": "C.UTF-8"})
+    assert daemon.calls.get(timeout=PATIENCE)["method"] == method
+    assert process.stdout.readline()
+    daemon.drop_connections()
+    assert "connecting again" in process.stderr.readline()
+    assert daemon.calls.get(timeout=PATIENCE)["method"] == method
+    assert "answers again" in process.stderr.readline()
+    process.kill()
+    process.wait(PATIENCE)
+
+
 def test_a_timeline_is_asked_for_app_by_app(daemon):
     result = refreshctl("timeline", "--hours", "12", "--json", path=daemon.path)
     assert (result.returncode, result.stderr) == (0, "")
     answers = json.loads(result.stdout)
     assert answers["forecast"] == MESSAGES[MANAGER + "Forecast.Reply"]
     assert [app["timeline"] for app in answers["apps"]] == [MESSAGES[MANAGER + "Timeline.Reply"]] * len(answers["apps"])
-    calls = [daemon.calls.get(timeout=PATIENCE) for _ in range(len(answers["apps"]) + 2)]
+    calls = [daemon.calls.get(timeout=PATIENCE) for _ in range(3 * len(answers["apps"]) + 2)]
     assert [call["method"].removeprefix(MANAGER) for call in calls] == [
-        "List", *["Timeline"] * len(answers["apps"]), "Forecast",
+        "List", *["Timeline", "Why", "Openings"] * len(answers["apps"]), "Forecast",
     ]
     assert calls[1]["parameters"] == {"app": answers["apps"][0]["app"], "since_us": answers["since_us"]}
     assert calls[-1]["parameters"] == {"hours": 12}
@@ -229,7 +333,7 @@ def test_a_timeline_is_words_on_a_terminal_and_a_picture_in_a_file(daemon, tmp_p
     assert (result.returncode, result.stdout, result.stderr) == (0, "", "")
     root = ElementTree.parse(picture).getroot()
     assert root.tag == "{http://www.w3.org/2000/svg}svg" and root.get("role") == "img"
-    assert root.find("{http://www.w3.org/2000/svg}desc").text.startswith(APP)
+    assert APP in root.find("{http://www.w3.org/2000/svg}desc").text
 
 
 def test_a_picture_that_cannot_be_written_is_told(daemon, tmp_path):
@@ -380,36 +484,48 @@ def test_a_download_that_is_forgotten_is_not_waited_for(daemon):
     assert result.returncode == 70 and "cannot tell how the transfer ended" in result.stderr
 
 
-def watch_transfers_on_a_terminal(daemon, *answers):
-    """Runs `transfers --watch` on a terminal of 80 columns; returns its exit status and its output."""
+def watch_transfers_on_a_terminal(daemon, *answers, columns=80):
+    """Runs `transfers --watch` on a terminal of `columns`; returns its output until the daemon hangs up."""
     daemon.answers[TRANSFERS + "Watch"] = [*answers, HANG_UP]
     own, others = os.openpty()
-    fcntl.ioctl(others, termios.TIOCSWINSZ, struct.pack("HHHH", 24, 80, 0, 0))
-    result = subprocess.run(
+    fcntl.ioctl(others, termios.TIOCSWINSZ, struct.pack("HHHH", 24, columns, 0, 0))
+    process = subprocess.Popen(
         [REFRESHCTL, "transfers", "--watch", "--socket", str(daemon.path)],
-        stdout=others, stderr=subprocess.PIPE, env={"NO_COLOR": "1"}, timeout=PATIENCE,
+        stdout=others, stderr=subprocess.PIPE, env={"NO_COLOR": "1", "LC_ALL": "C.UTF-8"}, text=True,
     )
+    assert "connecting again" in process.stderr.readline()
+    process.kill()
+    process.wait(PATIENCE)
     os.close(others)
     shown = os.read(own, 65536).decode().replace("\r", "")
     os.close(own)
-    return result.returncode, shown
+    return shown
 
 
 def test_a_transfer_that_is_forgotten_leaves_the_table(daemon):
-    _, shown = watch_transfers_on_a_terminal(daemon, going(), going(id=18), FORGOTTEN)
+    shown = watch_transfers_on_a_terminal(daemon, going(), going(id=18), FORGOTTEN)
     last = shown.split("\x1b[J")[-1]
     assert [line.split()[0] for line in last.splitlines()] == ["ID", "18"]
 
 
 def test_a_table_of_transfers_is_kept_in_place_on_a_terminal(daemon):
-    status, shown = watch_transfers_on_a_terminal(
+    shown = watch_transfers_on_a_terminal(
         daemon, going(bytes=0, total=100), going(id=18, bytes=50, total=100), going(bytes=100, total=100))
-    assert status == 69
     first, second, third = shown.split("\x1b[J")
     assert first.endswith("\x1b[2F") and second.endswith("\x1b[3F") and "\x1b" not in third
     assert [len(part.splitlines()) for part in (first, second, third)] == [3, 4, 3]
     assert "░░░░░░   0 %" in first and "████░░░░  50 %" in second and "████████ 100 %" in third
     assert all(len(line) <= 80 for line in shown.splitlines())
+
+
+def test_a_table_on_a_narrow_terminal_has_no_line_that_the_terminal_would_break(daemon):
+    shown = watch_transfers_on_a_terminal(
+        daemon, going(bytes=0, total=100), going(id=18, bytes=50, total=100, description="写真" * 20), columns=40)
+    first, second = shown.split("\x1b[J")
+    drawn = first.removesuffix(first[first.rindex("\x1b["):])
+    assert first.endswith(f"\x1b[{len(drawn.splitlines())}F")
+    for line in drawn.splitlines() + second.splitlines():
+        assert sum(2 if ord(character) >= 0x3000 else 1 for character in line) <= 40, line
 
 
 def start_lease(daemon, *command):

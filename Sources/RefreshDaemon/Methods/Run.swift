@@ -12,13 +12,18 @@ extension Daemon {
     guard holds.isEmpty else {
       return call.fail(ManagerInterface.Held(app: app.id.description, holds: core.engine.wire(holds, of: app.id)))
     }
+    let isForced = call.parameters.anyway == true
+    guard !isForced || call.parameters.trigger == nil else { return call.fail(InvalidParameter(parameter: "trigger")) }
     var before: RefreshID?
     if case .refreshing(let refresh) = core.engine.verdict(on: app.id, at: core.now) {
       before = refresh
-      if call.wantsMore { call.reply(ManagerInterface.Run.Reply(event: .init(kind: .queued)), continues: true) }
+      if call.wantsMore {
+        call.reply(
+          ManagerInterface.Run.Reply(event: .init(kind: .queued, id: refresh.description)), continues: true)
+      }
     }
     audience.runCalls.wait(call, for: app.id, after: before)
-    handle(.requested(app.id, call.parameters.trigger.map(Trigger.init) ?? .manual))
+    handle(isForced ? .forced(app.id) : .requested(app.id, call.parameters.trigger.map(Trigger.init) ?? .manual))
     if before == nil, call.wantsMore, case .held(let holds) = core.engine.verdict(on: app.id, at: core.now) {
       call.reply(
         ManagerInterface.Run.Reply(event: .init(kind: .held, holds: core.engine.wire(holds, of: app.id))),

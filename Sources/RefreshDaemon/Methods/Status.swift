@@ -73,6 +73,4 @@ extension Daemon {
     let problem = ports.launcher.problem.map { [$0] } ?? []
     return ([ports.choice.reason] + problem + ports.launcher.overduePaths).joined(separator: "; ")
   }
-
-  }
 }

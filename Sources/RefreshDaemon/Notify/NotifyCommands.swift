@@ -185,7 +185,7 @@ final class NotifyCommands {
     switch end.exit {
     case .exited(0): nil
     case .exited(let code): "it ended with exit code \(code)"
-    case .signalled(let signal): "it was ended by signal \(signal)"
+    case .signalled(let signal): "it was ended by \(signalName(signal))"
     case .notStarted(let reason): reason
     case .outOfMemory: "memory ran out"
     case .timedOut, .lostClient: "it took too long"

@@ -35,7 +35,7 @@ extension TransferVerdict {
   }
 
   /// The holds on a transfer with their remedies; nil if there are none.
-  fileprivate func holds(of policy: TransferPolicy, wallOffset: Duration) -> [Wire.Hold]? {
+  func holds(of policy: TransferPolicy, wallOffset: Duration) -> [Wire.Hold]? {
     switch self {
     case .held(let holds):
       holds.map { hold in

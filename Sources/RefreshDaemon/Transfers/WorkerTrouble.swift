@@ -6,7 +6,7 @@ extension TaskEnd {
     switch exit {
     case .exited(0): nil
     case .exited(let code): "the worker ended with exit code \(code)"
-    case .signalled(let signal): "the worker was ended by signal \(signal)"
+    case .signalled(let signal): "the worker was ended by \(signalName(signal))"
     case .notStarted(let reason): reason
     case .outOfMemory: "the worker was killed because memory ran out"
     case .timedOut, .lostClient: "the worker took too long"

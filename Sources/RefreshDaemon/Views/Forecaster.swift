@@ -32,7 +32,17 @@ actor Forecaster {
             Wire.ForecastStart(app: $0.app.description, trigger: Wire.Trigger($0.trigger))
           })
       },
-      rest: forecast.rest.map { Wire.ForecastRest($0, wallOffset: engine.wallOffset) })
+      rest: forecast.rest.map { Wire.ForecastRest($0, wallOffset: engine.wallOffset) },
+      aloneFromMicroseconds: forecast.aloneFrom.map(wall),
+      pushes: forecast.pushes.map { app, pushes in
+        Wire.ForecastPushes(
+          app: app.description, pushes: pushes.map { Wire.PushWaiting($0, wallOffset: engine.wallOffset) })
+      },
+      transfers: forecast.transfers.map { policy, id, verdict in
+        Wire.ForecastTransfer(
+          app: policy.app.description, id: Int64(id.number),
+          holds: verdict.holds(of: policy, wallOffset: engine.wallOffset) ?? [])
+      })
   }
 }
 

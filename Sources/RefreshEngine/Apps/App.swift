@@ -23,6 +23,8 @@ struct App: Sendable {
   var needsPlan = false
   /// Whether the user came to the app while a retry was pending: the retry then counts as a foreground refresh.
   var isRetryAwaited = false
+  /// Whether the next manual refresh is asked for against the app's constraints.
+  var isForced = false
   /// Whether calls wait for the app's next refresh.
   var isAwaited = false
   /// The policy of the app's file, which apps with equal policies share; nil when no file names the app any more.
@@ -71,11 +73,16 @@ struct App: Sendable {
     return state.isForeground || leases.contains { $0.signal == .foreground } ? .foreground : .background
   }
 
-  /// Whether a refresh may run whatever the conditions are: the transfers that it reports have already arrived.
+  /// Whether a refresh may run whatever the conditions are: a person has said so, or the transfers that it reports have
+  /// already arrived.
   ///
-  /// Long work stays out of the user's way all the same.
+  /// Long work that reports transfers stays out of the user's way all the same.
   func needsNothing(for trigger: Trigger) -> Bool {
-    trigger == .transfer && reportsSession && policy?.isProcessing != true
+    switch trigger {
+    case .manual: refreshing?.isForced ?? isForced
+    case .transfer: reportsSession && policy?.isProcessing != true
+    default: false
+    }
   }
 
   /// Whether the running refresh reports an ended session of transfers, or else the next one would.

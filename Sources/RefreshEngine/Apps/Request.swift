@@ -49,6 +49,7 @@ extension App {
 extension App {
   /// Drops the request; one that calls wait for becomes a manual request instead.
   mutating func dropRequest(at now: Instant) {
+    isForced = false
     guard state.request != nil else { return }
     let isKept = isAwaited && !isOff && policy != nil
     state.request = isKept ? Request(trigger: .manual, earliest: now) : nil
@@ -64,6 +65,13 @@ extension Engine {
     apps[id]?.ask(trigger, at: turn.now)
     touch(id, &turn)
     turn.decision.changed.insert(id)
+  }
+
+  /// Asks for a refresh against the app's constraints: the person who asks knows better.
+  mutating func force(_ id: AppID, _ turn: inout Turn) {
+    request(id, .manual, &turn)
+    guard apps[id]?.state.request?.trigger == .manual else { return }
+    apps[id]?.isForced = true
   }
 
   mutating func dropRequest(of id: AppID, _ turn: inout Turn) {

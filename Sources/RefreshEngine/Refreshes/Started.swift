@@ -34,12 +34,15 @@ extension Engine {
     }
     if let push { begin(telling: push, of: id, &turn) }
     let isAttached = apps[id]?.isAttached ?? false
-    let refreshing = Refreshing(started, policy: policy, isAttached: isAttached, isAwaited: awaitsBegin)
+    let isForced = trigger == .manual && apps[id]?.isForced == true
+    let refreshing = Refreshing(
+      started, policy: policy, isAttached: isAttached, isAwaited: awaitsBegin, isForced: isForced)
     occupySlot(refreshing, of: id)
     apps[id]?.state.lastStart = turn.now
     // A caller that waits for a refresh is not served by a refresh that only reports a session or a push.
     let asked = apps[id]?.state.request?.trigger
     if drained == nil && push == nil || asked?.isByTime == true || asked == trigger { apps[id]?.state.request = nil }
+    if apps[id]?.state.request == nil { apps[id]?.isForced = false }
     apps[id]?.state.skippedUntil = nil
     apps[id]?.isRetryAwaited = false
     if let oneShot = apps[id]?.state.oneShot, oneShot.earliest <= turn.now { apps[id]?.state.oneShot = nil }

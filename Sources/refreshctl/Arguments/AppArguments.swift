@@ -4,23 +4,50 @@ import Varlink
 
 /// The arguments of a command about one app.
 struct AppArguments: ParsableArguments {
-  @Argument(help: "The id of the app.", completion: .apps)
+  @Argument(help: "The id of the app, or a part of it.", completion: .apps)
   var app: String
 
   @OptionGroup var connection: ConnectionOptions
 
-  /// Sends a lifecycle signal, and prints the phase of the app after it.
-  func send(_ signal: Wire.LifecycleSignal) throws {
-    try connection.ask(AppInterface.Signal.self, .init(app: app, signal: signal)) { ["\(app) is \($1.phase.words)."] }
+  /// Calls a method about the app, and prints the reply.
+  func ask<Method: InterfaceMethod>(
+    _ method: Method.Type, _ parameters: (String) -> Method.Parameters,
+    lines: (Screen, Method.Reply, String) -> [String]
+  ) throws(Failure) {
+    try connection.naming(app) { id throws(Failure) in
+      try connection.ask(method, parameters(id)) { lines($0, $1, id) }
+    }
   }
 }
 
 /// The arguments of a command that changes several apps.
 struct AppsArguments: ParsableArguments {
-  @Argument(help: "The ids of the apps.", completion: .apps)
+  @Argument(help: "The ids of the apps, or parts of them.", completion: .apps)
   var apps: [String]
 
   @OptionGroup var connection: ConnectionOptions
+
+  /// Calls a method about the apps, all or none of them, and prints the reply.
+  func change<Method: InterfaceMethod>(
+    _ method: Method.Type, _ parameters: ([String]) -> Method.Parameters, lines: (Screen, Method.Reply) -> [String]
+  ) throws(Failure) {
+    try connection.naming(apps) { ids throws(Failure) in
+      try connection.ask(method, parameters(ids), lines: lines)
+    }
+  }
+
+  /// Sends a lifecycle signal to each app, and prints what it means for the app.
+  func send(_ signal: Wire.LifecycleSignal) throws(Failure) {
+    // A mistyped id among several keeps all of them as they are.
+    let ids = apps.count > 1 ? try connection.ids(of: apps) : apps
+    for text in ids {
+      try connection.naming(text) { id throws(Failure) in
+        try connection.ask(AppInterface.Signal.self, .init(app: id, signal: signal)) {
+          [$1.phase.sentence(of: id, after: signal)]
+        }
+      }
+    }
+  }
 }
 
 /// The arguments of a command that changes several transfers.

@@ -15,7 +15,8 @@ struct ConnectionOptions: ParsableArguments {
     if json {
       print(try Self.json(answer, .document))
     } else {
-      for line in lines(Screen(of: STDOUT_FILENO)) { print(line) }
+      let screen = Screen(of: STDOUT_FILENO)
+      for line in lines(screen) { print(screen.encoded(line)) }
     }
   }
 

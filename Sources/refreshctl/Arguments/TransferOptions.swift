@@ -49,9 +49,10 @@ struct TransferOptions: ParsableArguments {
   }
 
   /// Queues the request, then prints its number or, with `--wait`, waits for its end.
-  func enqueue(_ request: Wire.Request, of app: String, _ connection: ConnectionOptions) throws {
-    let reply = try DaemonClient(connection).call(
-      TransfersInterface.Enqueue.self, .init(app: app, transfers: [request]))
+  func enqueue(_ request: Wire.Request, of text: String, _ connection: ConnectionOptions) throws {
+    let (app, reply) = try connection.naming(text) { id throws(Failure) in
+      (id, try DaemonClient(connection).call(TransfersInterface.Enqueue.self, .init(app: id, transfers: [request])))
+    }
     if wait {
       try TransferWait(app: app, ids: reply.ids, connection: connection).run()
     } else {

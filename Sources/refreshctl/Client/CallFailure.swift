@@ -125,12 +125,13 @@ extension Failure {
   private static func noSuchApp(_ app: String) -> Failure {
     Failure(
       status: .notFound,
-      text: "cannot find the app \(app): no configuration file defines it; `refreshctl list` shows the apps"
-    )
+      text: "cannot find the app \(printable(app)): no configuration file defines it; `refreshctl list` shows the apps",
+      app: app)
   }
 
   private static func notAllowed(_ app: String?, _ remedy: String) -> Failure {
-    Failure(status: .notAllowed, text: "cannot do this\(app.map { " for \($0)" } ?? ""): not allowed. \(remedy)")
+    Failure(
+      status: .notAllowed, text: "cannot do this\(app.map { " for \($0)" } ?? ""): not allowed. \(remedy)", app: app)
   }
 
   private static func on<Parameters: VarlinkError & SendableMetatype>(

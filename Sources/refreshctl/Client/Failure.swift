@@ -5,6 +5,8 @@ struct Failure: Error, Hashable {
   let status: ExitStatus
   /// The message: an act that failed, its object, and a remedy; it begins with "cannot".
   let text: String
+  /// The id that the daemon knows no app of, or none of the caller's.
+  var app: String?
 }
 
 /// Writes a message about the command itself to standard error; standard output holds only results.

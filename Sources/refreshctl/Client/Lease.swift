@@ -27,7 +27,14 @@ struct Lease {
   /// sent to this process alone are passed on. The kernel reports the end of the connection by SIGIO, so that
   /// sigwaitinfo(2) waits for everything.
   func hold(whileRunning command: [String], over options: ConnectionOptions) throws {
-    var grant = Grant.held(try acquire(options))
+    let (id, daemon) = try options.naming(app) { id throws(Failure) in
+      (id, try Lease(app: id, signal: signal).acquire(options))
+    }
+    try Lease(app: id, signal: signal).hold(daemon, whileRunning: command, over: options)
+  }
+
+  private func hold(_ daemon: DaemonClient, whileRunning command: [String], over options: ConnectionOptions) throws {
+    var grant = Grant.held(daemon)
     let (awaited, mask) = Self.block()
     let child: ChildCommand
     do throws(ChildCommand.NotStarted) {

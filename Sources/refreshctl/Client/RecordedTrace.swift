@@ -49,6 +49,6 @@ struct RecordedTrace {
       return RecordedPast(
         app: app.app, syncs: syncs.filter { $0.at >= 0 }, openings: app.openings.map(minute).filter { $0 >= 0 })
     }
-    trace = Trace(recalling: past, days: today - monday + 1, measured: days)
+    trace = Trace(recalling: past, days: today - monday + 1, measured: days, until: minute(now))
   }
 }

@@ -2,9 +2,9 @@ import ArgumentParser
 
 struct BackgroundCommand: ParsableCommand {
   static let configuration = CommandConfiguration(
-    commandName: "background", abstract: "Report that the user no longer looks at an app.")
+    commandName: "background", abstract: "Mark apps as in the background.")
 
-  @OptionGroup var arguments: AppArguments
+  @OptionGroup var arguments: AppsArguments
 
   func run() throws { try arguments.send(.background) }
 }

@@ -9,7 +9,7 @@ struct DownloadCommand: ParsableCommand {
       unless --network says otherwise.
       """)
 
-  @Argument(help: "The id of the app.", completion: .apps)
+  @Argument(help: "The id of the app, or a part of it.", completion: .apps)
   var app: String
 
   @Argument(help: "The http or https URL of the file; - reads it from standard input, which other users do not see.")

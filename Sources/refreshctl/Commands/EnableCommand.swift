@@ -8,6 +8,6 @@ struct EnableCommand: ParsableCommand {
   @OptionGroup var arguments: AppsArguments
 
   func run() throws {
-    try arguments.connection.ask(ManagerInterface.Enable.self, .init(apps: arguments.apps)) { $0.text($1.apps) }
+    try arguments.change(ManagerInterface.Enable.self, { .init(apps: $0) }, lines: { $0.text($1.apps) })
   }
 }

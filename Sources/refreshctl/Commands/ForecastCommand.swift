@@ -10,7 +10,7 @@ struct ForecastCommand: ParsableCommand {
       stay as they are.
       """)
 
-  @Argument(help: "The id of the app; all apps if absent.", completion: .apps)
+  @Argument(help: "The id of the app, or a part of it; all apps if absent.", completion: .apps)
   var app: String?
 
   @Option(help: ArgumentHelp("How far to look ahead, 1 to 168.", valueName: "number"))
@@ -21,6 +21,8 @@ struct ForecastCommand: ParsableCommand {
   func validate() throws { try checkHours(hours) }
 
   func run() throws {
-    try connection.ask(ManagerInterface.Forecast.self, .init(hours: hours, app: app)) { $0.text($1) }
+    try connection.naming(app.map { [$0] } ?? []) { ids throws(Failure) in
+      try connection.ask(ManagerInterface.Forecast.self, .init(hours: hours, app: ids.first)) { $0.text($1) }
+    }
   }
 }

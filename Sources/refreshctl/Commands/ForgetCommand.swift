@@ -6,7 +6,7 @@ struct ForgetCommand: ParsableCommand {
     commandName: "forget", abstract: "Forget everything about an app that is out of the configuration.",
     discussion: "The daemon does so by itself 90 days after the app's file went.")
 
-  @Argument(help: "The app, by its id.") var app: String
+  @Argument(help: "The whole id of the app.") var app: String
   @OptionGroup var connection: ConnectionOptions
 
   func run() throws {

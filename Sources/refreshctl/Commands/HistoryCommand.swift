@@ -15,7 +15,7 @@ struct HistoryCommand: ParsableCommand {
   }
 
   func run() throws {
-    let app = arguments.app
-    try arguments.connection.ask(ManagerInterface.History.self, .init(app: app, limit: limit)) { $0.text($1, of: app) }
+    try arguments.ask(
+      ManagerInterface.History.self, { .init(app: $0, limit: limit) }, lines: { $0.text($1, of: $2) })
   }
 }

@@ -2,10 +2,12 @@ import ArgumentParser
 
 struct LaunchedCommand: ParsableCommand {
   static let configuration = CommandConfiguration(
-    commandName: "launched", abstract: "Report that a process of an app has started in the background.")
+    commandName: "launched", abstract: "Mark apps as started in the background.")
 
-  @OptionGroup var arguments: AppArguments
+  @OptionGroup var arguments: AppsArguments
   @OptionGroup var lease: LeaseArguments
+
+  func validate() throws { try lease.check(arguments) }
 
   func run() throws { try lease.send(.launched, arguments) }
 }

@@ -2,9 +2,9 @@ import ArgumentParser
 
 struct LoginCommand: ParsableCommand {
   static let configuration = CommandConfiguration(
-    commandName: "login", abstract: "Report that the user has logged in to an app; its refreshes start again.")
+    commandName: "login", abstract: "Mark apps as logged in; their refreshes start again.")
 
-  @OptionGroup var arguments: AppArguments
+  @OptionGroup var arguments: AppsArguments
 
   func run() throws { try arguments.send(.login) }
 }

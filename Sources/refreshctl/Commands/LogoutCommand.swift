@@ -2,10 +2,9 @@ import ArgumentParser
 
 struct LogoutCommand: ParsableCommand {
   static let configuration = CommandConfiguration(
-    commandName: "logout", abstract: "Report that the user has logged out of an app; it is not refreshed until `login`."
-  )
+    commandName: "logout", abstract: "Mark apps as logged out; they are not refreshed until `login`.")
 
-  @OptionGroup var arguments: AppArguments
+  @OptionGroup var arguments: AppsArguments
 
   func run() throws { try arguments.send(.logout) }
 }

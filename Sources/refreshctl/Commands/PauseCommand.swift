@@ -18,6 +18,9 @@ struct PauseCommand: ParsableCommand {
   @OptionGroup var connection: ConnectionOptions
 
   func validate() throws {
+    if let duration, duration < .seconds(1) {
+      throw ValidationError("cannot pause for less than a second; give --for a longer time, or run `resume`")
+    }
     if duration != nil && untilAC {
       throw ValidationError("cannot pause both for a time and until mains power; give --for or --until-ac")
     }
@@ -27,6 +30,9 @@ struct PauseCommand: ParsableCommand {
     let until = duration.map { Screen(of: STDOUT_FILENO).now + $0.inMicroseconds }
     try connection.ask(
       ManagerInterface.Pause.self, .init(untilMicroseconds: until, untilAC: untilAC ? true : nil)
-    ) { [$0.sentence($1.pause)] }
+    ) { screen, reply in
+      guard reply.pause == nil, !untilAC else { return [screen.sentence(reply.pause)] }
+      return ["Nothing is paused: the time of the pause is over."]
+    }
   }
 }

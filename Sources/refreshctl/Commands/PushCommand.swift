@@ -15,7 +15,7 @@ struct PushCommand: ParsableCommand {
       Exits with 0 once the push is stored, whether it wakes the app now or later.
       """)
 
-  @Argument(help: "The id of the app.", completion: .apps)
+  @Argument(help: "The id of the app, or a part of it.", completion: .apps)
   var app: String
 
   @Argument(
@@ -35,16 +35,18 @@ struct PushCommand: ParsableCommand {
   func run() throws {
     let payload = try payload == "-" ? readPayload() : payload
     let daemon = try DaemonClient(connection)
-    let reply = try daemon.call(
-      AppInterface.Push.self, .init(app: app, payload: payload, urgency: urgency?.value, id: id))
+    let (app, reply) = try connection.naming(app) { app throws(Failure) in
+      let parameters = AppInterface.Push.Parameters(app: app, payload: payload, urgency: urgency?.value, id: id)
+      return (app, try daemon.call(AppInterface.Push.self, parameters))
+    }
     // The daemon has accepted the payload, so reading it does not fail here.
     let contentID = (try? PushPayload(payload))?.contentID
     let sent = SentPush(app: app, contentID: contentID, reply: reply)
-    try connection.show(reply) { $0.wrapped($0.sentence(sent, explanation(by: daemon))) }
+    try connection.show(reply) { $0.wrapped($0.sentence(sent, explanation(of: app, by: daemon))) }
   }
 
   /// The state of the app after the push; nil if the daemon does not report it, which is no failure of the push.
-  private func explanation(by daemon: DaemonClient) -> Wire.Explanation? {
+  private func explanation(of app: String, by daemon: DaemonClient) -> Wire.Explanation? {
     do throws(Failure) {
       return try daemon.call(ManagerInterface.Why.self, .init(app: app)).why
     } catch {

@@ -54,7 +54,8 @@ struct RehearseCommand: ParsableCommand {
       }
       return
     }
-    for line in Screen(of: STDOUT_FILENO).text([("rehearsed", Freshness(schedule, on: trace))]) { print(line) }
+    let screen = Screen(of: STDOUT_FILENO)
+    for line in screen.text([("rehearsed", Freshness(schedule, on: trace))]) { print(screen.encoded(line)) }
   }
 
   /// Rehearses the recorded past under the configuration in force and under the other one.
@@ -67,7 +68,9 @@ struct RehearseCommand: ParsableCommand {
     let results = [("in force", inForce), ("rehearsed", other)].map { name, policies in
       (name, Freshness(Rehearsal.run(past.trace, policies), on: past.trace))
     }
-    try connection.show(results.map { RehearsalLine(name: $0.0, freshness: $0.1) }) { $0.text(results) }
+    try connection.show(results.map { RehearsalLine(name: $0.0, freshness: $0.1) }) { screen in
+      screen.text(results) + (results.first.map { screen.shortness($0.1, days: days) } ?? [])
+    }
   }
 
   private struct ScheduleLine: JSONWritable {
@@ -89,6 +92,7 @@ struct RehearseCommand: ParsableCommand {
     func write(to json: inout JSONWriter) {
       json.beginObject()
       json.member("age_min", freshness.age)
+      json.member("days", freshness.minutes / 1440)
       json.member("fresh", freshness.fresh)
       json.member("name", name)
       json.member("refreshes_per_app_and_day", freshness.refreshesPerAppAndDay)
@@ -148,6 +152,13 @@ extension Screen {
       paint("REFRESHES are those in the background, an app and day. WAKES are those of the machine, a day.", .faint),
       paint("OPENED FRESH is the share of openings with current data. AGE MET is the mean age of missed data.", .faint),
     ]
+  }
+
+  /// How much of the past was compared, if that is less than was asked for.
+  fileprivate func shortness(_ freshness: Freshness, days: Int) -> [String] {
+    guard freshness.minutes < Double(days) * 1440 else { return [] }
+    let span = Elapsed.rough(Int64(freshness.minutes * 60e6))
+    return wrapped("Only \(span) were compared: nothing older is recorded. A few days say more.")
   }
 
   private func percent(_ share: Double) -> String { "\(Int((share * 100).rounded())) %" }

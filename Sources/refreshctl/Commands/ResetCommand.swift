@@ -9,6 +9,6 @@ struct ResetCommand: ParsableCommand {
   @OptionGroup var arguments: AppsArguments
 
   func run() throws {
-    try arguments.connection.ask(ManagerInterface.Reset.self, .init(apps: arguments.apps)) { $0.text($1.apps) }
+    try arguments.change(ManagerInterface.Reset.self, { .init(apps: $0) }, lines: { $0.text($1.apps) })
   }
 }

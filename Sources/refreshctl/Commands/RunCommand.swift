@@ -7,15 +7,22 @@ struct RunCommand: ParsableCommand {
     commandName: "run", abstract: "Refresh an app now and wait for the outcome, or schedule a refresh.",
     discussion: """
       Prints the output of the tasks, each line after the name of its task. Exits with 0 for new data, 100 for no \
-      data and 1 for a failure. Ctrl-C ends the wait, not the refresh. With --after, exits with 0 once the refresh is \
-      scheduled.
+      data and 1 for a failure. Ctrl-C ends the wait, not the refresh. With --no-wait, exits with 0 once the refresh \
+      has started or follows the running one, and with 75 if something holds it; it starts when nothing does. With \
+      --after, exits with 0 once the refresh is scheduled.
       """)
 
-  @Argument(help: "The id of the app.", completion: .apps)
+  @Argument(help: "The id of the app, or a part of it.", completion: .apps)
   var app: String
 
   @Option(help: "The trigger that the tasks see; manual if absent.")
   var trigger: EnumArgument<Wire.Trigger>?
+
+  @Flag(help: "Refresh against the app's constraints: on any network, on battery, while the machine is used or busy.")
+  var anyway = false
+
+  @Flag(help: "Return when the refresh has started, or when it is known what holds it.")
+  var noWait = false
 
   @Option(
     help: ArgumentHelp("Refresh once, this much later, such as 10min.", valueName: "duration"),
@@ -31,6 +38,12 @@ struct RunCommand: ParsableCommand {
     if after == nil, reason != nil {
       throw ValidationError("cannot keep a reason for a refresh that starts now; give --after, or leave out --reason")
     }
+    if after != nil, anyway || noWait {
+      throw ValidationError("cannot do this for a later refresh; leave out --after, or --anyway and --no-wait")
+    }
+    if anyway, trigger != nil {
+      throw ValidationError("cannot choose the trigger of a refresh against constraints; leave out --trigger")
+    }
     if after != nil, trigger != nil {
       throw ValidationError("cannot choose the trigger of a later refresh; leave out --trigger or --after")
     }
@@ -40,44 +53,71 @@ struct RunCommand: ParsableCommand {
   }
 
   func run() throws {
-    if let after { try schedule(after: after) } else { try refresh() }
+    if let after { return try schedule(after: after) }
+    let status = try connection.naming(app) { app throws(Failure) in try refresh(app) }
+    throw ExitCode(status.rawValue)
   }
 
-  private func schedule(after delay: Duration) throws {
+  private func schedule(after delay: Duration) throws(Failure) {
     let earliest = Screen(of: STDOUT_FILENO).now + delay.inMicroseconds
-    try connection.ask(
-      ManagerInterface.Schedule.self, .init(app: app, earliestMicroseconds: earliest, reason: reason)
-    ) { screen, reply in
-      ["\(app) will be refreshed \(screen.relativeAndClock(reply.oneShot.earliestMicroseconds))."]
-    }
-  }
-
-  private func refresh() throws {
-    var ending: Wire.Refresh?
-    let parameters = ManagerInterface.Run.Parameters(app: app, trigger: trigger?.value)
-    try DaemonClient(connection).stream(ManagerInterface.Run.self, parameters) { reply throws(Failure) in
-      if connection.json { try connection.showStep(reply) }
-      switch reply.event.kind {
-      case .queued: report("\(app) is being refreshed; another refresh follows")
-      case .held: report("\(app) is waiting: \((reply.event.holds ?? []).namesAndRemedies)")
-      case .started: report("\(app): refresh \(printable(reply.event.id ?? "")) has started")
-      case .output: printOutput(reply.event.text ?? "", of: reply.event.task ?? "")
-      case .finished:
-        guard let refresh = reply.event.refresh else { return }
-        report(Screen(of: STDERR_FILENO).ending(refresh))
-        ending = refresh
+    try connection.naming(app) { app throws(Failure) in
+      try connection.ask(
+        ManagerInterface.Schedule.self, .init(app: app, earliestMicroseconds: earliest, reason: reason)
+      ) { screen, reply in
+        ["\(app) will be refreshed \(screen.relativeAndClock(reply.oneShot.earliestMicroseconds))."]
       }
     }
-    guard let ending else {
+  }
+
+  /// Refreshes the app, and gives the exit status of what came of it.
+  private func refresh(_ app: String) throws(Failure) -> ExitStatus {
+    var status: ExitStatus?
+    let parameters = ManagerInterface.Run.Parameters(app: app, trigger: trigger?.value, anyway: anyway ? true : nil)
+    try DaemonClient(connection).follow(ManagerInterface.Run.self, parameters) { reply throws(Failure) in
+      if connection.json { try connection.showStep(reply) }
+      let event = reply.event
+      switch event.kind {
+      case .queued:
+        let running = event.id.map { " (\(printable($0)))" } ?? ""
+        report("\(app) is being refreshed\(running); another refresh follows when that has ended")
+        status = noWait ? .done : nil
+      case .held:
+        for line in held(app, by: event.holds ?? []) { report(line) }
+        status = noWait ? .heldOrNotStored : nil
+      case .started:
+        report("\(app): refresh \(printable(event.id ?? "")) has started")
+        status = noWait ? .done : nil
+      case .output: printOutput(event.text ?? "", of: event.task ?? "")
+      case .finished:
+        guard let refresh = event.refresh else { return true }
+        report(Screen(of: STDERR_FILENO).ending(refresh))
+        status = ExitStatus(refresh)
+      }
+      return status == nil
+    }
+    guard let status else {
       throw Failure(
         status: .protocolError, text: "cannot tell how the refresh of \(app) ended: the daemon did not report it")
     }
-    throw ExitCode(ExitStatus(ending).rawValue)
+    return status
+  }
+
+  /// Each hold with what it has and needs, and what to do about it.
+  private func held(_ app: String, by holds: [Wire.Hold]) -> [String] {
+    let screen = Screen(of: STDERR_FILENO)
+    let why: Wire.Explanation?
+    do throws(Failure) {
+      why = try DaemonClient(connection).call(ManagerInterface.Why.self, .init(app: app)).why
+    } catch {
+      // The holds have their remedies without it.
+      why = nil
+    }
+    return screen.text(holds, of: app, why, mayForce: !anyway)
   }
 
   /// Prints progress to standard error; standard output holds only the output of the tasks.
   private func report(_ text: String) {
-    if !connection.json { fputs(text + "\n", stderr) }
+    if !connection.json { fputs(Screen(of: STDERR_FILENO).encoded(text) + "\n", stderr) }
   }
 
   /// Prints a line of a task's output; on a terminal, without control characters.

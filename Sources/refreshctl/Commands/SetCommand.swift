@@ -9,16 +9,13 @@ struct SetCommand: ParsableCommand {
       as the system allows. The next refresh is due one new interval after the start of the last one.
       """)
 
-  @Argument(help: "The ids of the apps.", completion: .apps)
-  var apps: [String]
-
   @Option(help: ArgumentHelp("The interval in the foreground.", valueName: "interval"))
   var foreground: String?
 
   @Option(help: ArgumentHelp("The interval in the background.", valueName: "interval"))
   var background: String?
 
-  @OptionGroup var connection: ConnectionOptions
+  @OptionGroup var arguments: AppsArguments
 
   func validate() throws {
     if foreground == nil && background == nil {
@@ -27,9 +24,8 @@ struct SetCommand: ParsableCommand {
   }
 
   func run() throws {
-    try connection.ask(
-      ManagerInterface.Set.self,
-      .init(apps: apps, foregroundInterval: foreground, backgroundInterval: background)
-    ) { $0.text($1.apps) }
+    try arguments.change(
+      ManagerInterface.Set.self, { .init(apps: $0, foregroundInterval: foreground, backgroundInterval: background) },
+      lines: { $0.text($1.apps) })
   }
 }

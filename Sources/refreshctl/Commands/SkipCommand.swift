@@ -11,7 +11,7 @@ struct SkipCommand: ParsableCommand {
   @OptionGroup var arguments: AppsArguments
 
   func run() throws {
-    try arguments.connection.ask(ManagerInterface.Skip.self, .init(apps: arguments.apps)) { screen, reply in
+    try arguments.change(ManagerInterface.Skip.self, { .init(apps: $0) }) { screen, reply in
       screen.text(reply.apps) + reply.unchanged.flatMap(screen.nothingSkipped)
     }
   }

@@ -2,9 +2,9 @@ import ArgumentParser
 
 struct TerminatedCommand: ParsableCommand {
   static let configuration = CommandConfiguration(
-    commandName: "terminated", abstract: "Report that the user has quit an app; pushes wait until its next start.")
+    commandName: "terminated", abstract: "Mark apps as quit by the user; their pushes wait until their next start.")
 
-  @OptionGroup var arguments: AppArguments
+  @OptionGroup var arguments: AppsArguments
 
   func run() throws { try arguments.send(.terminated) }
 }

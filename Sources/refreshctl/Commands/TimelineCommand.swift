@@ -7,14 +7,14 @@ struct TimelineCommand: ParsableCommand {
   static let configuration = CommandConfiguration(
     commandName: "timeline", abstract: "Draw the past and the planned refreshes on a time line.",
     discussion: """
-      The hours before now come from the history, the hours after it from a forecast. --svg writes a picture for a \
-      browser into a file; each of its marks has a tooltip.
+      The hours before now come from the history, the hours after it from a forecast; quiet hours are those of now. \
+      --svg writes a picture for a browser into a file; each of its marks has a tooltip.
       """)
 
   /// The most rows that a reader can take in.
   static let mostApps = 50
 
-  @Argument(help: "The id of the app; all apps if absent.", completion: .apps)
+  @Argument(help: "The id of the app, or a part of it; all apps if absent.", completion: .apps)
   var app: String?
 
   @Option(help: ArgumentHelp("How far to look back and ahead, 1 to 168.", valueName: "number"))
@@ -33,21 +33,28 @@ struct TimelineCommand: ParsableCommand {
   }
 
   func run() throws {
-    let answers = try answers()
-    guard let svg else { return try connection.show(answers) { $0.text(Timeline(answers, now: $0.now)) } }
+    let known = try connection.naming(app.map { [$0] } ?? []) { ids throws(Failure) in try answers(about: ids.first) }
+    guard let svg else { return try connection.show(known) { $0.text(Timeline(known, on: $0)) } }
     let screen = Screen(of: STDOUT_FILENO)
-    try Self.write(TimelinePicture(Timeline(answers, now: screen.now), screen).text, into: svg)
+    try Self.write(TimelinePicture(Timeline(known, on: screen), screen).text, into: svg)
     if isatty(STDOUT_FILENO) == 1 { print("The picture is in \(svg).") }
   }
 
-  private func answers() throws -> TimelineAnswers {
+  private func answers(about app: String?) throws(Failure) -> TimelineAnswers {
     let daemon = try DaemonClient(connection)
     let now = Screen(of: STDOUT_FILENO).now
-    let all = try app.map { [$0] } ?? daemon.call(ManagerInterface.List.self, .init()).apps.map(\.id)
+    let all =
+      app == nil ? try daemon.call(ManagerInterface.List.self, .init()).apps.map(\.id) : [app].compactMap(\.self)
     let since = now - Int64(hours) * 3_600_000_000
-    let apps = try all.prefix(Self.mostApps).map { app in
-      let timeline = try daemon.call(ManagerInterface.Timeline.self, .init(app: app, sinceMicroseconds: since))
-      return TimelineAnswers.App(app: app, timeline: timeline)
+    var apps: [TimelineAnswers.App] = []
+    for app in all.prefix(Self.mostApps) {
+      apps.append(
+        TimelineAnswers.App(
+          app: app,
+          timeline: try daemon.call(ManagerInterface.Timeline.self, .init(app: app, sinceMicroseconds: since)),
+          why: try daemon.call(ManagerInterface.Why.self, .init(app: app)).why,
+          openings: try daemon.call(ManagerInterface.Openings.self, .init(app: app)).openingsMicroseconds
+            .filter { $0 >= since }))
     }
     return TimelineAnswers(
       sinceMicroseconds: since, apps: apps, leftOut: all.count - apps.count,
@@ -73,11 +80,17 @@ struct TimelineAnswers: JSONWritable {
   struct App: JSONWritable {
     let app: String
     let timeline: ManagerInterface.Timeline.Reply
+    /// The state of the app now; its name, its quiet hours and its pushes among it.
+    var why: Wire.Explanation?
+    /// When the user opened the app, microseconds of the wall clock.
+    var openings: [Int64] = []
 
     func write(to json: inout JSONWriter) {
       json.beginObject()
       json.member("app", app)
+      json.member("openings_us", openings)
       json.member("timeline", timeline)
+      if let why { json.member("why", why) }
       json.endObject()
     }
   }

@@ -10,25 +10,30 @@ struct TransfersCommand: ParsableCommand {
       place. A file or a pipe gets one line for each change, or with --json one JSON object.
       """)
 
-  @Argument(help: "The id of the app; all apps if absent.", completion: .apps)
+  @Argument(help: "The id of the app, or a part of it; all apps if absent.", completion: .apps)
   var app: String?
 
   @Option(help: "Show only the transfers of this session.")
   var session: String?
 
-  @Flag(help: "Show changes until Ctrl-C, or until the daemon ends.")
+  @Flag(help: "Show changes until Ctrl-C; connects again when the daemon ends.")
   var watch = false
 
   @OptionGroup var connection: ConnectionOptions
 
   func run() throws {
-    guard watch else {
-      return try connection.ask(TransfersInterface.List.self, .init(app: app, session: session)) {
+    try connection.naming(app.map { [$0] } ?? []) { ids throws(Failure) in
+      if watch { return try follow(ids.first) }
+      try connection.ask(TransfersInterface.List.self, .init(app: ids.first, session: session)) {
         $0.text($1.transfers)
       }
     }
+  }
+
+  private func follow(_ app: String?) throws(Failure) {
     var board = TransferBoard(descriptor: STDOUT_FILENO)
-    try DaemonClient(connection).stream(TransfersInterface.Watch.self, .init(app: app)) { reply throws(Failure) in
+    let changes = TransfersInterface.Watch.self
+    try connection.follow(changes, .init(app: app), lost: { board.begin() }) { reply throws(Failure) in
       let transfers = reply.transfers.filter { session == nil || $0.session == session }
       if connection.json {
         return try connection.showStep(

@@ -9,7 +9,7 @@ struct UploadCommand: ParsableCommand {
       change the file before the upload has ended.
       """)
 
-  @Argument(help: "The id of the app.", completion: .apps)
+  @Argument(help: "The id of the app, or a part of it.", completion: .apps)
   var app: String
 
   @Argument(help: "The file.", completion: .file())

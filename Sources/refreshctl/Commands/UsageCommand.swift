@@ -15,11 +15,11 @@ struct UsageCommand: ParsableCommand {
   @OptionGroup var arguments: AppArguments
 
   func run() throws {
-    let (app, connection) = (arguments.app, arguments.connection)
     if forget {
-      try connection.ask(ManagerInterface.Forget.self, .init(apps: [app])) { $0.text($1.apps) }
+      try arguments.ask(
+        ManagerInterface.Forget.self, { .init(apps: [$0]) }, lines: { screen, reply, _ in screen.text(reply.apps) })
     } else {
-      try connection.ask(ManagerInterface.Usage.self, .init(app: app)) { screen, reply in
+      try arguments.ask(ManagerInterface.Usage.self, { .init(app: $0) }) { screen, reply, app in
         reply.habits.map(screen.text)
           ?? ["Nothing is learnt of \(app) yet: it has not been refreshed, or it is not adaptive."]
       }

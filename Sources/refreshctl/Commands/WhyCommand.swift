@@ -8,6 +8,7 @@ struct WhyCommand: ParsableCommand {
   @OptionGroup var arguments: AppArguments
 
   func run() throws {
-    try arguments.connection.ask(ManagerInterface.Why.self, .init(app: arguments.app)) { $0.text($1.why) }
+    try arguments.ask(
+      ManagerInterface.Why.self, { .init(app: $0) }, lines: { screen, reply, _ in screen.text(reply.why) })
   }
 }

@@ -5,4 +5,10 @@ enum Decimal {
     let rounded = (number * places).rounded() / places
     return rounded == rounded.rounded() && abs(rounded) < 1e15 ? "\(Int64(rounded))" : "\(rounded)"
   }
+
+  /// A rate: `6.5 times a day`, `once a day`.
+  static func timesADay(_ number: Double) -> String {
+    let amount = text(number)
+    return amount == "1" ? "once a day" : "\(amount) times a day"
+  }
 }

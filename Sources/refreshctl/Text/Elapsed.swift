@@ -15,7 +15,8 @@ enum Elapsed {
 
   /// A distance from now, rounded to the units that matter: `12 s`, `12 min`, `2 h 12 min`, `3 d 4 h`, `34 d`.
   ///
-  /// - Parameter brief: whether to use one unit only, for a narrow column: `2 h`.
+  /// - Parameter brief: whether to use one unit for a narrow column where that is nearly true: `5 h` for 5 h 10 min, but
+  ///   not `2 h` for 1 h 40 min.
   static func rough(_ microseconds: Int64, brief: Bool = false) -> String {
     let seconds = (microseconds + 500_000) / 1_000_000
     if seconds < 60 { return "\(seconds) s" }
@@ -23,11 +24,14 @@ enum Elapsed {
     if minutes < 60 { return "\(minutes) min" }
     let hours = (minutes + 30) / 60
     if hours < 24 {
-      return brief ? "\(hours) h" : two(minutes / 60, "h", minutes % 60, "min")
+      return brief && isNear(hours * 60, minutes) ? "\(hours) h" : two(minutes / 60, "h", minutes % 60, "min")
     }
     let days = (hours + 12) / 24
-    return brief || days > 30 ? "\(days) d" : two(hours / 24, "d", hours % 24, "h")
+    return brief && isNear(days * 24, hours) || days > 30 ? "\(days) d" : two(hours / 24, "d", hours % 24, "h")
   }
+
+  /// Whether a rounded amount is off by less than a twentieth.
+  private static func isNear(_ rounded: Int64, _ amount: Int64) -> Bool { abs(rounded - amount) * 20 < amount }
 
   /// A span of whole hours: `1 h`, `24 h`, and in days above two days: `7 d`.
   static func stretch(_ microseconds: Int64) -> String {

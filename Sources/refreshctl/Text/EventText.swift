@@ -27,8 +27,8 @@ extension Screen {
   }
 
   private func words(_ refresh: Wire.Refresh) -> String {
-    "refresh \(printable(refresh.id)) ended: \(result(refresh.outcome, refresh.cause)) after "
-      + Elapsed.measured(refresh.durationMicroseconds)
+    "refresh \(printable(refresh.id)): "
+      + result(refresh.outcome, refresh.cause, after: Elapsed.measured(refresh.durationMicroseconds))
   }
 
   private func words(_ wait: Wire.Wait) -> String {

@@ -6,6 +6,7 @@ extension Screen {
     var lines = wrapped(sentence(forecast))
     if !forecast.wakes.isEmpty { lines += [""] + table(forecast.wakes) }
     if !forecast.rest.isEmpty { lines += [""] + reasons(forecast.rest) }
+    lines += waiting(forecast)
     guard !forecast.wakes.isEmpty else { return lines }
     return lines + [""] + wrapped(Self.assumptions).map { paint($0, .faint) }
   }
@@ -21,36 +22,54 @@ extension Screen {
     guard !starts.isEmpty else { return "Nothing will be refreshed in the next \(span)." }
     let apps = Set(starts.map(\.app)).count
     let numbers = [
-      count(starts.count, "refresh", "refreshes"), count(apps, "app"), count(forecast.wakes.count, "wake"),
+      "\(grouped(starts.count)) \(starts.count == 1 ? "refresh" : "refreshes")", count(apps, "app"),
+      "\(grouped(forecast.wakes.count)) \(forecast.wakes.count == 1 ? "wake" : "wakes")",
     ]
-    let sentence = "\(numbers[0]) of \(numbers[1]) in \(numbers[2]) in the next \(span)."
-    guard forecast.isCut else { return sentence }
-    return sentence + " More refreshes follow: the forecast is cut at its limit."
+    var sentence = "\(numbers[0]) of \(numbers[1]) in \(numbers[2]) in the next \(span)."
+    if let from = forecast.aloneFromMicroseconds {
+      sentence += " From \(clock(from)) on, other apps are left out: they start too often."
+    }
+    return forecast.isCut ? sentence + " More refreshes follow: the forecast is cut at its limit." : sentence
   }
 
   private func table(_ wakes: [Wire.ForecastWake]) -> [String] {
-    var table = Table(titles: ["WHEN", "IN", "APP", "TRIGGER", "WAKE"], prose: 4)
-    for wake in wakes {
-      for (index, start) in wake.starts.enumerated() {
-        let isFirst = index == 0
-        let shared = wake.starts.count > 1 ? isFirst ? count(wake.starts.count, "app") : "same" : ""
-        table.rows.append([
-          Cell(isFirst ? clock(wake.window.earliestMicroseconds) : ""),
-          Cell(isFirst ? relative(wake.window.earliestMicroseconds, brief: true) : "", .faint),
-          Cell(start.app), Cell(start.trigger.hyphenated), Cell(shared, .faint),
-        ])
-      }
+    var table = Table(titles: ["WHEN", "IN", "APP", "TRIGGER", "THEN"], prose: 4)
+    for row in ForecastRows(wakes).rows {
+      table.rows.append([
+        Cell(row.isWithLast ? "" : clock(row.first)),
+        Cell(row.isWithLast ? "" : relative(row.first, brief: true), .faint),
+        Cell(row.app), Cell(row.trigger.hyphenated), Cell(repeats(row) ?? (row.isWithLast ? "same wake" : ""), .faint),
+      ])
     }
     return table.lines(on: self)
   }
 
+  /// How often a refresh repeats: `every 1 min until tomorrow 07:24, 1,440 times`.
+  private func repeats(_ row: ForecastRows.Row) -> String? {
+    guard row.count > 1 else { return nil }
+    let distance = Elapsed.rough((row.last - row.first) / Int64(row.count - 1))
+    return "every \(distance) until \(clock(row.last)), \(grouped(row.count)) times"
+  }
+
+  /// The pushes and the transfers that the time of the forecast does not help.
+  private func waiting(_ forecast: ManagerInterface.Forecast.Reply) -> [String] {
+    var facts = Facts()
+    for app in forecast.pushes ?? [] {
+      facts.add(printable(app.app), words(app.pushes))
+    }
+    for transfer in forecast.transfers ?? [] {
+      facts.add(printable(transfer.app), "transfer \(transfer.id) is held: \(transfer.holds.namesAndRemedies)")
+    }
+    let lines = facts.lines(on: self)
+    return lines.isEmpty ? [] : ["", "Still waiting at the end:"] + lines
+  }
+
   private func reasons(_ rest: [Wire.ForecastRest]) -> [String] {
     var facts = Facts()
-    let width = max(20, readableWidth - (rest.map(\.app.count).max() ?? 0) - 5)
     for rest in rest {
       let due = rest.dueMicroseconds.map { "due \(relative($0)), \(clock($0))" } ?? "after the refreshes above"
       let text = rest.holds.isEmpty ? due : "held: \(rest.holds.namesAndRemedies)"
-      facts.add(printable(rest.app), wrapped(text, within: width))
+      facts.add(printable(rest.app), text)
     }
     return ["Not until then:"] + facts.lines(on: self)
   }

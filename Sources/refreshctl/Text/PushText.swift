@@ -13,7 +13,7 @@ extension Screen {
   ///
   /// - Parameter why: the state of the app right after the push; nil if unknown.
   func sentence(_ sent: SentPush, _ why: Wire.Explanation?) -> String {
-    let name = printable(why?.name ?? sent.app)
+    let name = why.map { named($0.name, $0.id) } ?? printable(sent.app)
     let content = sent.contentID.map { " with content \(printable($0))" } ?? ""
     switch sent.reply.fate {
     case .told:
@@ -87,6 +87,20 @@ extension Screen {
   }
 
   private func title(_ push: Wire.DroppedPush) -> String { content(push.contentID) + others(push.merged) }
+
+  /// The pushes that wait at the end of a forecast, in a few words.
+  func words(_ pushes: [Wire.PushWaiting]) -> [String] {
+    pushes.prefix(Self.mostPushes).map { push in
+      let wait =
+        switch push.wait {
+        case "ready", "turn": "waits until the app is no longer held"
+        case "terminated": "waits for the next start of the app, which the user has quit"
+        case "urgency": "waits for \(push.urgency.need)"
+        default: "waits for \(printable(push.wait))"
+        }
+      return "a push with \(title(push)), came \(clock(push.arrivedMicroseconds)): \(wait)"
+    } + (pushes.count > Self.mostPushes ? ["and \(pushes.count - Self.mostPushes) more pushes"] : [])
+  }
 
   /// The state of a waiting push, to follow "it".
   func words(_ push: Wire.PushWaiting, of why: Wire.Explanation) -> String {

@@ -14,14 +14,20 @@ extension Screen {
   /// The end of a refresh in one line, for `run`.
   func ending(_ refresh: Wire.Refresh) -> String {
     let spent = "\(Elapsed.measured(refresh.durationMicroseconds)), \(refresh.spent)"
-    let parts = ([result(refresh.outcome, refresh.cause)] + refresh.otherFailures).joined(separator: "; ")
-    return "\(refresh.app): \(parts) after \(spent)"
+    let failures = refresh.otherFailures.map { "; \($0)" }.joined()
+    return "\(printable(refresh.app)): \(result(refresh.outcome, refresh.cause, after: spent))\(failures)"
   }
 
   /// The outcome in its colour, and its cause: `failed: exit code 3`; of one that refreshd ended, only why.
   func result(_ outcome: Wire.Outcome, _ cause: Wire.Cause?) -> String {
     if let cause, cause.isNoFailure { return paint(printable(cause.text), .wait) }
     return paint(outcome.words, outcome.style) + (cause.map { ": " + printable($0.text) } ?? "")
+  }
+
+  /// The outcome, how long that took, and its cause: `failed after 2 s: exit code 3`.
+  func result(_ outcome: Wire.Outcome, _ cause: Wire.Cause?, after spent: String) -> String {
+    if let cause, cause.isNoFailure { return "\(result(outcome, cause)) after \(spent)" }
+    return "\(paint(outcome.words, outcome.style)) after \(spent)" + (cause.map { ": " + printable($0.text) } ?? "")
   }
 
   /// The refreshes of an app and its dropped pushes, a line each.
@@ -71,8 +77,8 @@ extension Screen {
   private func task(_ task: Wire.RefreshTask) -> String {
     if let cause = task.cause, cause.kind == .notRun { return "\(printable(task.name)): \(printable(cause.text))" }
     let message = task.message.isEmpty ? "" : ", “\(printable(task.message))”"
-    return "\(printable(task.name)): \(result(task.outcome, task.cause)) after "
-      + "\(Elapsed.measured(task.durationMicroseconds))\(message)"
+    return "\(printable(task.name)): "
+      + result(task.outcome, task.cause, after: Elapsed.measured(task.durationMicroseconds)) + message
   }
 }
 

@@ -11,6 +11,8 @@ struct Screen {
   let calendar: (Int64) -> CalendarTime
   /// The lines of a terminal; nil for a file or a pipe, where printed lines cannot be overwritten.
   var height: Int?
+  /// Whether the reader's encoding has more than ASCII.
+  var isUnicode = true
 
   /// `in 12 min`, `3 h ago`, `now`.
   func relative(_ microseconds: Int64, brief: Bool = false) -> String {
@@ -68,7 +70,7 @@ extension Screen {
     self.init(
       width: isMeasured ? Int(size.ws_col) : nil, hasColours: isTerminal && !refusesColours,
       now: Int64(time.tv_sec) * 1_000_000 + Int64(time.tv_nsec) / 1000, calendar: CalendarTime.local,
-      height: isMeasured && size.ws_row > 0 ? Int(size.ws_row) : nil)
+      height: isMeasured && size.ws_row > 0 ? Int(size.ws_row) : nil, isUnicode: Charset.isUTF8)
   }
 }
 

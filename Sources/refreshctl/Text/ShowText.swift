@@ -24,7 +24,7 @@ extension Screen {
 
   /// The phase of the app, and when and why it is refreshed next.
   func sentence(_ app: Wire.AppDetails) -> String {
-    let state = "\(printable(app.name)) is \(app.phase.words)"
+    let state = "\(named(app.name, app.id)) is \(app.phase.words)"
     if let running = app.running { return sentence(state, running) }
     switch app.verdict {
     case .refreshing, .ready: return "\(state). It is refreshed now."

@@ -108,27 +108,6 @@ extension Screen {
     let files = Set(mistakes.map(\.file)).count
     return lines + ["\(count(mistakes.count, "mistake")) in \(count(files, "file"))."]
   }
-
-  /// Text broken between words, at ``readableWidth``.
-  func wrapped(_ text: String) -> [String] {
-    wrapped(text, within: readableWidth)
-  }
-
-  /// The width of the screen, at most 100 columns: longer lines are hard to read.
-  var readableWidth: Int { min(width ?? 100, 100) }
-
-  /// Text broken between words, at a given number of columns.
-  func wrapped(_ text: String, within limit: Int) -> [String] {
-    var lines: [String] = []
-    for word in text.split(separator: " ") {
-      if let line = lines.last, line.count + 1 + word.count <= limit {
-        lines[lines.count - 1] = line + " " + word
-      } else {
-        lines.append(String(word))
-      }
-    }
-    return lines
-  }
 }
 
 extension Wire.Problem {

@@ -12,73 +12,76 @@ struct Cell: ExpressibleByStringInterpolation {
   init(stringLiteral text: String) { self.init(text) }
 }
 
-/// Aligned rows under titles, cut to the width of the screen.
+/// Aligned rows under titles; on a screen that is too narrow for them, a few lines for each row.
 struct Table {
   let titles: [String]
   /// The column to cut first on a narrow screen: prose, not a column that identifies the row.
   let prose: Int
   var rows: [[Cell]] = []
 
+  /// The title of a column of ids, which are cut at their beginning.
+  private static let identity = "APP"
+  private static let gap = 2
+  /// The prose is cut no further than this, and what is not longer is never cut: a unit or a word would be lost.
+  private static let leastProse = 12
+  /// The least that is left of an id or a name.
+  private static let leastOther = 20
+  /// The most columns of prose in a file or a pipe, if other columns follow.
+  private static let mostProse = 60
+
   /// The lines of the table, the titles first.
   func lines(on screen: Screen) -> [String] {
-    let header = titles.map { Cell($0, .title) }
-    let all = [header] + rows
-    let widths = widths(of: all, within: screen.width)
+    let all = [titles.map { Cell($0, .title) }] + rows
+    guard let widths = widths(of: all, within: screen.width) else { return records(on: screen) }
     return all.map { row in
       var line = ""
       var gap = 0
-      for (cell, width) in zip(row, widths) {
-        let text = cut(cell.text, to: width)
+      for (column, (cell, width)) in zip(row, widths).enumerated() {
+        let text = cut(cell.text, in: column, to: width)
         if !text.isEmpty {
           line += String(repeating: " ", count: gap) + screen.paint(text, cell.style)
           gap = 0
         }
-        gap += width - text.count + Self.gap
+        gap += width - Columns.of(text) + Self.gap
       }
       return line
     }
   }
 
-  private static let gap = 2
-  private static let least = 6
-
-  /// The width of each column: its longest text, cut until the row fits, first the prose, then the widest column.
-  private func widths(of rows: [[Cell]], within limit: Int?) -> [Int] {
-    var widths = titles.indices.map { column in rows.map { $0[column].text.count }.max() ?? 0 }
-    guard let limit else { return widths }
+  /// The width of each column: its longest text, cut until the row fits; nil if too little would be left.
+  private func widths(of rows: [[Cell]], within limit: Int?) -> [Int]? {
+    var widths = titles.indices.map { column in rows.map { Columns.of($0[column].text) }.max() ?? 0 }
+    guard let limit else {
+      if prose < widths.count - 1 { widths[prose] = min(widths[prose], Self.mostProse) }
+      return widths
+    }
     let room = limit - Self.gap * (widths.count - 1)
     func excess() -> Int { widths.reduce(0, +) - room }
-    widths[prose] -= max(0, min(excess(), widths[prose] - Self.least))
-    while excess() > 0, let widest = widths.max(), widest > Self.least, let column = widths.lastIndex(of: widest) {
+    widths[prose] -= max(0, min(excess(), widths[prose] - Self.leastProse))
+    while excess() > 0, let widest = widths.max(), widest > Self.leastOther, let column = widths.lastIndex(of: widest) {
       widths[column] -= 1
     }
-    return widths
+    return excess() > 0 ? nil : widths
   }
 
-  private func cut(_ text: String, to width: Int) -> String {
-    text.count <= width ? text : text.prefix(width - 1) + "…"
-  }
-}
-
-/// Named facts, one below the other.
-struct Facts {
-  private var rows: [(name: String, lines: [String])] = []
-
-  /// Adds a fact of several lines; adds nothing without a line.
-  mutating func add(_ name: String, _ lines: [String]) {
-    if !lines.isEmpty { rows.append((name, lines)) }
+  private func cut(_ text: String, in column: Int, to width: Int) -> String {
+    titles[column] == Self.identity
+      ? Columns.cutBeginning(of: text, to: width) : Columns.cutEnd(of: text, to: width)
   }
 
-  mutating func add(_ name: String, _ line: String) { add(name, [line]) }
-
-  /// The lines, indented, the names in one column.
-  func lines(on screen: Screen) -> [String] {
-    let width = rows.map(\.name.count).max() ?? 0
-    return rows.flatMap { row in
-      row.lines.enumerated().map { index, line in
-        let name = index == 0 ? row.name : ""
-        return "  " + screen.paint(name, .faint) + String(repeating: " ", count: width - name.count + 3) + line
+  /// Each row as its first cell, and below it the others, each after its title.
+  private func records(on screen: Screen) -> [String] {
+    rows.flatMap { row in
+      var head = row.first.map { screen.paint($0.text, .title) } ?? ""
+      var facts = Facts()
+      for (title, cell) in zip(titles, row).dropFirst() where !cell.text.isEmpty {
+        if title.isEmpty {
+          head += " " + screen.paint(cell.text, cell.style)
+        } else {
+          facts.add(title, screen.paint(cell.text, cell.style))
+        }
       }
+      return (head.isEmpty ? [] : [head]) + facts.lines(on: screen)
     }
   }
 }

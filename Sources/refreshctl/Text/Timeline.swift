@@ -2,34 +2,43 @@ import RefreshAPI
 
 /// The hours before and after now, a row for each app, for the terminal and the picture.
 struct Timeline {
-  /// A refresh at a moment.
+  /// Something at a moment.
   struct Mark: Equatable {
     /// The kinds in drawing order: a later kind hides an earlier one at the same position.
     enum Kind: Int, CaseIterable {
-      case planned, noData, newData, failed, refreshing
+      case opened, push, planned, noData, newData, failed, refreshing
     }
 
     let kind: Kind
     /// Microseconds of the wall clock.
     let at: Int64
-    /// The trigger, the duration and the cause of a failure.
+    /// The trigger, the duration and the cause of a failure; empty if the kind says it all.
     let detail: String
   }
 
-  /// A span in which the app was due and held.
-  struct Wait: Equatable {
+  /// A span of time.
+  struct Span: Equatable {
+    /// The kinds in drawing order.
+    enum Kind: Int, CaseIterable {
+      case quiet, foreground, waiting
+    }
+
+    let kind: Kind
     /// Microseconds of the wall clock.
     let from: Int64
     /// Microseconds of the wall clock.
     let until: Int64
-    let holds: [String]
+    /// The holds of an app that was due and held.
+    var holds: [String] = []
   }
 
   struct Row {
     let app: String
+    /// The name of the app; with its id if another row has the same name.
+    let label: String
     /// The marks in order of time.
     let marks: [Mark]
-    let waits: [Wait]
+    let spans: [Span]
     /// The reason why nothing is planned.
     let note: String?
   }
@@ -46,7 +55,7 @@ struct Timeline {
 }
 
 extension Timeline {
-  init(_ answers: TimelineAnswers, now: Int64) {
+  init(_ answers: TimelineAnswers, on screen: Screen) {
     var planned: [String: [Mark]] = [:]
     for wake in answers.forecast.wakes {
       for start in wake.starts {
@@ -55,16 +64,21 @@ extension Timeline {
       }
     }
     let rest = Dictionary(answers.forecast.rest.map { ($0.app, $0) }, uniquingKeysWith: { first, _ in first })
+    let (from, now) = (answers.sinceMicroseconds, screen.now)
+    let until = now + (now - from)
+    let names = Dictionary(grouping: answers.apps) { $0.why?.name ?? $0.app }
     self.init(
-      from: answers.sinceMicroseconds, now: now, until: now + (now - answers.sinceMicroseconds),
+      from: from, now: now, until: until,
       rows: answers.apps.map { app in
         let (past, next) = (app.timeline, planned[app.app] ?? [])
+        let name = app.why?.name ?? app.app
         return Row(
-          app: app.app,
-          marks: past.past.compactMap(\.refresh).reversed().map(Mark.init)
+          app: app.app, label: names[name, default: []].count > 1 ? named(name, app.app) : printable(name),
+          marks: app.visits + past.past.compactMap(\.refresh).reversed().map(Mark.init)
             + (past.running.map { [Mark($0)] } ?? []) + next,
-          waits: past.past.compactMap(\.wait).reversed().map(Wait.init)
-            + (past.waiting.map { [Wait($0, until: now)] } ?? []),
+          spans: (app.why?.quiet.map { screen.spans(of: $0, from: from, until: until) } ?? [])
+            + app.foreground(until: now) + past.past.compactMap(\.wait).reversed().map(Span.init)
+            + (past.waiting.map { [Span($0, until: now)] } ?? []),
           note: next.isEmpty ? rest[app.app]?.note : nil)
       },
       leftOut: answers.leftOut, isCut: answers.forecast.isCut)
@@ -77,7 +91,7 @@ extension Timeline {
     let ended = count(number(.newData) + number(.noData) + number(.failed), "refresh", "refreshes")
     let hours = Elapsed.stretch(now - from)
     let planned = "\(number(.planned)) \(isCut ? "and more " : "")planned in the next \(hours)"
-    let whose = rows.count == 1 ? rows.first.map { printable($0.app) } ?? "" : count(rows.count, "app")
+    let whose = rows.count == 1 ? rows.first.map { named($0.label, $0.app) } ?? "" : count(rows.count, "app")
     let others = leftOut > 0 ? " \(count(leftOut, "app")) more: run `refreshctl timeline APP` to see one." : ""
     return "\(whose): \(ended) in the last \(hours)\(failed); \(planned).\(others)"
   }
@@ -102,9 +116,53 @@ extension Timeline.Mark {
   }
 }
 
+extension TimelineAnswers.App {
+  /// The moments at which the user opened the app and at which waiting pushes came, in order of time.
+  fileprivate var visits: [Timeline.Mark] {
+    let openings = openings.map { Timeline.Mark(kind: .opened, at: $0, detail: "") }
+    let pushes = (why?.pushes ?? []).map {
+      Timeline.Mark(kind: .push, at: $0.arrivedMicroseconds, detail: content($0.contentID))
+    }
+    return (openings + pushes).sorted { $0.at < $1.at }
+  }
+
+  /// The time since the user opened the app, if that has it before the eyes now; when it left earlier is not recorded.
+  fileprivate func foreground(until now: Int64) -> [Timeline.Span] {
+    guard why?.phase == .foreground else { return [] }
+    return [Timeline.Span(kind: .foreground, from: openings.max() ?? now, until: now)]
+  }
+}
+
+extension Screen {
+  /// The quiet hours of each day of a time line, to five minutes.
+  fileprivate func spans(of quiet: Wire.QuietHours, from: Int64, until: Int64) -> [Timeline.Span] {
+    let step: Int64 = 5 * 60_000_000
+    func isQuiet(_ at: Int64) -> Bool {
+      let minute = calendar(at).minuteOfDay
+      return quiet.fromMinutes <= quiet.toMinutes
+        ? (quiet.fromMinutes..<quiet.toMinutes).contains(minute)
+        : minute >= quiet.fromMinutes || minute < quiet.toMinutes
+    }
+    var spans: [Timeline.Span] = []
+    var begin: Int64?
+    for at in stride(from: from / step * step, through: until, by: Int64.Stride(step)) {
+      switch (begin, isQuiet(at)) {
+      case (nil, true): begin = max(at, from)
+      case (let since?, false):
+        spans.append(Timeline.Span(kind: .quiet, from: since, until: at))
+        begin = nil
+      default: break
+      }
+    }
+    return spans + (begin.map { [Timeline.Span(kind: .quiet, from: $0, until: until)] } ?? [])
+  }
+}
+
 extension Timeline.Mark.Kind {
   var words: String {
     switch self {
+    case .opened: "opened"
+    case .push: "push waits"
     case .planned: "planned"
     case .noData: "no data"
     case .newData: "new data"
@@ -114,13 +172,24 @@ extension Timeline.Mark.Kind {
   }
 }
 
-extension Timeline.Wait {
+extension Timeline.Span {
   fileprivate init(_ wait: Wire.Wait) {
-    self.init(from: wait.sinceMicroseconds, until: wait.untilMicroseconds, holds: wait.holds.map(printable))
+    self.init(
+      kind: .waiting, from: wait.sinceMicroseconds, until: wait.untilMicroseconds, holds: wait.holds.map(printable))
   }
 
   fileprivate init(_ waiting: Wire.Waiting, until now: Int64) {
-    self.init(from: waiting.sinceMicroseconds, until: now, holds: waiting.holds.map(printable))
+    self.init(kind: .waiting, from: waiting.sinceMicroseconds, until: now, holds: waiting.holds.map(printable))
+  }
+}
+
+extension Timeline.Span.Kind {
+  var words: String {
+    switch self {
+    case .quiet: "quiet hours"
+    case .foreground: "in the foreground"
+    case .waiting: "waiting"
+    }
   }
 }
 

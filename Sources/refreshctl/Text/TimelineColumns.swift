@@ -20,7 +20,7 @@ struct TimelineColumns {
 
   /// Fits a timeline to the width of a screen.
   init(_ timeline: Timeline, width: Int) {
-    margin = min(timeline.rows.map(\.app.count).max() ?? 0, Self.longestLabel) + 2
+    margin = min(timeline.rows.map { Columns.of($0.label) }.max() ?? 0, Self.longestLabel) + 2
     let half = max((width - margin - 1) / 2, Self.leastColumns / 2)
     let span = timeline.now - timeline.from
     let stretch = Self.stretches.lazy.map { $0 * 60_000_000 }.first { span <= $0 * Int64(half) } ?? span
@@ -38,16 +38,15 @@ struct TimelineColumns {
     return min(max(column, 0), count - 1)
   }
 
-  /// The columns of a span before now.
-  func columns(from: Int64, until: Int64) -> ClosedRange<Int> {
-    let last = until >= moment ? now - 1 : column(of: until)
-    return min(column(of: from), last)...last
+  /// The columns of a span; one that goes on now ends before now.
+  func columns(of span: Timeline.Span) -> ClosedRange<Int> {
+    let last = span.until == moment ? now - 1 : column(of: span.until - 1)
+    return min(column(of: span.from), last)...last
   }
 
-  /// An app's id, cut at its beginning, because its end identifies the app better.
-  func label(_ app: String) -> String {
-    let text = printable(app)
-    return text.count <= margin - 2 ? text : "…" + text.suffix(margin - 3)
+  /// A name or an id, cut at its beginning, because its end tells apps apart, and the gap after it.
+  func label(_ text: String) -> String {
+    Columns.padded(Columns.cutBeginning(of: text, to: margin - 2), to: margin)
   }
 
   /// The labels of the ticks, and `now`.

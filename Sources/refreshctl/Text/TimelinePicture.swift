@@ -11,7 +11,7 @@ struct TimelinePicture {
   /// The least distance between two tick labels.
   private static let tickDistance = 70.0
   /// Marks that are closer together than this become one.
-  private static let closeness = 2.0
+  private static let closeness = 11.0
 
   private let timeline: Timeline
   private let screen: Screen
@@ -29,7 +29,7 @@ struct TimelinePicture {
     return document.text
   }
 
-  private var height: Double { bottom + 54 }
+  private var height: Double { bottom + 74 }
 
   private var bottom: Double { Self.top + Double(timeline.rows.count) * Self.rowHeight }
 
@@ -69,15 +69,10 @@ struct TimelinePicture {
   }
 
   private func draw(_ row: Timeline.Row, y: Double, into document: inout SVGText) {
-    let name = printable(row.app)
-    let label = name.count <= 30 ? name : "…" + name.suffix(29)
-    document.text("label", x: 20, y: y + 4, label, tooltip: name)
-    for wait in row.waits {
-      let (from, until) = (x(wait.from), max(x(wait.until), x(wait.from) + 2))
-      let tooltip =
-        "\(screen.clock(wait.from)): waited \(Elapsed.rough(max(0, wait.until - wait.from))), held: "
-        + wait.holds.joined(separator: ", ")
-      document.rectangle("wait", x: from, y: y - 5, width: until - from, height: 10, tooltip: tooltip)
+    document.text(
+      "label", x: 20, y: y + 4, Columns.cutBeginning(of: row.label, to: 30), tooltip: printable(row.app))
+    for kind in Timeline.Span.Kind.allCases {
+      for span in row.spans where span.kind == kind { draw(span, y: y, into: &document) }
     }
     for kind in Timeline.Mark.Kind.allCases {
       for group in groups(of: row.marks.filter { $0.kind == kind }) {
@@ -85,6 +80,18 @@ struct TimelinePicture {
       }
     }
     if let note = row.note { document.text("note", x: x(timeline.now) + 12, y: y + 4, note) }
+  }
+
+  private func draw(_ span: Timeline.Span, y: Double, into document: inout SVGText) {
+    let (from, until) = (x(span.from), max(x(span.until), x(span.from) + 2))
+    let length = Elapsed.rough(max(0, span.until - span.from))
+    let words =
+      span.kind == .waiting
+      ? "waited \(length), held: \(span.holds.joined(separator: ", "))" : "\(length) \(span.kind.words)"
+    let half = span.kind.height / 2
+    document.rectangle(
+      span.kind.name, x: from, y: y - half, width: until - from, height: 2 * half,
+      tooltip: "\(screen.clock(span.from)): \(words)")
   }
 
   /// Marks of one kind at one position.
@@ -109,20 +116,25 @@ struct TimelinePicture {
 
   private func tooltip(of group: Group) -> String {
     let (first, words) = (group.first, group.first.kind.words)
-    guard group.count > 1 else { return "\(screen.clock(first.at)): \(words) (\(first.detail))" }
+    guard group.count > 1 else {
+      return "\(screen.clock(first.at)): \(words)" + (first.detail.isEmpty ? "" : " (\(first.detail))")
+    }
     return "\(screen.clock(first.at)) to \(screen.clock(group.last.at)): \(group.count) times \(words)"
   }
 
   private func drawLegend(into document: inout SVGText) {
-    let y = bottom + 28
-    var x = Self.left + 6
-    for kind in [Timeline.Mark.Kind.newData, .noData, .failed, .refreshing, .planned] {
+    var (x, y) = (Self.left + 6, bottom + 28)
+    for kind in [Timeline.Mark.Kind.newData, .noData, .failed, .refreshing, .planned, .opened, .push] {
       document.path(kind.name, kind.shape(x: x, y: y))
       document.text("tick", x: x + 12, y: y + 4, kind.words)
       x += 110
     }
-    document.rectangle("wait", x: x - 6, y: y - 5, width: 20, height: 10)
-    document.text("tick", x: x + 20, y: y + 4, "waiting")
+    (x, y) = (Self.left + 6, bottom + 52)
+    for kind in Timeline.Span.Kind.allCases.reversed() {
+      document.rectangle(kind.name, x: x - 6, y: y - kind.height / 2, width: 20, height: kind.height)
+      document.text("tick", x: x + 20, y: y + 4, kind.words)
+      x += 160
+    }
   }
 
   /// The stylesheet, without custom properties, because converters do not support them.
@@ -132,12 +144,33 @@ struct TimelinePicture {
     .page{fill:#fff}.future{fill:#f6f8fa}.grid{stroke:#d1d9e0}.now{stroke:#1f2328;stroke-width:1.5}
     .new-data,.refreshing{fill:#1a7f37;stroke:#fff}.no-data{fill:#fff;stroke:#59636e;stroke-width:1.5}
     .failed{fill:none;stroke:#d1242f;stroke-width:2.5;stroke-linecap:round}
-    .planned{fill:#fff;stroke:#0969da;stroke-width:1.5}.wait{fill:#d4a72c;fill-opacity:.45}
+    .planned{fill:#fff;stroke:#0969da;stroke-width:1.5}.waiting{fill:#d4a72c;fill-opacity:.45}
+    .opened{fill:#1f2328}.push-waits{fill:#bf8700}.quiet{fill:#59636e;fill-opacity:.14}.foreground{fill:#1a7f37;fill-opacity:.3}
     @media (prefers-color-scheme:dark){
     text{fill:#f0f6fc}.tick,.note{fill:#9198a1}.page{fill:#0d1117}.future{fill:#151b23}.grid{stroke:#2a313a}
     .now{stroke:#f0f6fc}.new-data,.refreshing{fill:#3fb950;stroke:#0d1117}.no-data{fill:#0d1117;stroke:#9198a1}
-    .failed{stroke:#f85149}.planned{fill:#0d1117;stroke:#4493f8}.wait{fill:#d29922}}
+    .failed{stroke:#f85149}.planned{fill:#0d1117;stroke:#4493f8}.waiting{fill:#d29922}
+    .opened{fill:#f0f6fc}.push-waits{fill:#d29922}.quiet{fill:#9198a1}.foreground{fill:#3fb950}}
     """
+}
+
+extension Timeline.Span.Kind {
+  /// The kind as a class of the stylesheet.
+  fileprivate var name: String {
+    switch self {
+    case .quiet: "quiet"
+    case .foreground: "foreground"
+    case .waiting: "waiting"
+    }
+  }
+
+  fileprivate var height: Double {
+    switch self {
+    case .quiet: 24
+    case .foreground: 16
+    case .waiting: 10
+    }
+  }
 }
 
 extension Timeline.Mark.Kind {
@@ -153,6 +186,8 @@ extension Timeline.Mark.Kind {
     case .failed: "\(start)m-4-4l8 8m0-8l-8 8"
     case .planned: "\(start)m0-5l5 5l-5 5l-5-5z"
     case .refreshing: "\(start)m-4-5l9 5l-9 5z"
+    case .opened: "\(start)m-4 12l4-6l4 6z"
+    case .push: "\(start)m-4-4h8v8h-8z"
     }
   }
 }

@@ -3,7 +3,7 @@ import RefreshAPI
 extension Screen {
   /// The timeline in characters: a row for each app, a column for each span of time, now in the middle.
   func text(_ timeline: Timeline) -> [String] {
-    guard !timeline.rows.isEmpty else { return text([Wire.App]()) }
+    guard !timeline.rows.isEmpty else { return text(ManagerInterface.List.Reply(apps: [])) }
     let columns = TimelineColumns(timeline, width: width ?? 100)
     let axis = TimeAxis(
       from: timeline.from, until: timeline.until, distance: columns.stretch * Int64(TimelineColumns.tickDistance),
@@ -11,16 +11,17 @@ extension Screen {
     let margin = String(repeating: " ", count: columns.margin)
     let scale = [paint(margin + columns.labels(of: axis), .faint), paint(margin + columns.ruler(of: axis), .faint)]
     let rows = timeline.rows.map { row in
-      let label = columns.label(row.app)
-      return label + String(repeating: " ", count: columns.margin - label.count) + cells(of: row, columns)
+      columns.label(row.label) + cells(of: row, columns)
     }
     return wrapped(timeline.sentence) + [""] + scale + rows + [""] + legend(columns, timeline)
   }
 
   private func cells(of row: Timeline.Row, _ columns: TimelineColumns) -> String {
     var cells = [(glyph: String, style: Style)](repeating: ("·", .faint), count: columns.count)
-    for wait in row.waits {
-      for column in columns.columns(from: wait.from, until: wait.until) { cells[column] = ("━", .wait) }
+    for kind in Timeline.Span.Kind.allCases {
+      for span in row.spans where span.kind == kind {
+        for column in columns.columns(of: span) { cells[column] = (kind.glyph, kind.style) }
+      }
     }
     for kind in Timeline.Mark.Kind.allCases {
       for mark in row.marks where mark.kind == kind {
@@ -56,16 +57,42 @@ extension Screen {
     var parts = Timeline.Mark.Kind.allCases.reversed().filter { kinds.contains($0) }.map { kind in
       (kind.glyph, kind.words, kind.style)
     }
-    if timeline.rows.contains(where: { !$0.waits.isEmpty }) { parts.append(("━", "waiting", .wait)) }
+    let spans = Set(timeline.rows.flatMap { $0.spans.map(\.kind) })
+    parts += Timeline.Span.Kind.allCases.reversed().filter { spans.contains($0) }.map { ($0.glyph, $0.words, $0.style) }
     parts.append(("│", "now", .title))
-    let marks = parts.map { glyph, words, style in "\(paint(glyph, style)) \(words)" }.joined(separator: "   ")
-    return [marks, "Each column is \(Elapsed.rough(columns.stretch))."]
+    // The gap of a legend is none that breaks a line, so that a sign stays beside its word.
+    let marks = parts.map { glyph, words, style in
+      "\(paint(glyph, style))\u{A0}" + words.map { $0 == " " ? "\u{A0}" : "\($0)" }.joined()
+    }
+    let lines = wrapped(marks.joined(separator: "   ")).map { String($0.map { $0 == "\u{A0}" ? " " : $0 }) }
+    return lines
+      + wrapped("Each column is \(Elapsed.rough(columns.stretch)); a sign may stand for several of its kind.")
+  }
+}
+
+extension Timeline.Span.Kind {
+  fileprivate var glyph: String {
+    switch self {
+    case .quiet: "▒"
+    case .foreground: "═"
+    case .waiting: "━"
+    }
+  }
+
+  fileprivate var style: Style {
+    switch self {
+    case .quiet: .faint
+    case .foreground: .good
+    case .waiting: .wait
+    }
   }
 }
 
 extension Timeline.Mark.Kind {
   fileprivate var glyph: String {
     switch self {
+    case .opened: "▲"
+    case .push: "◆"
     case .planned: "◇"
     case .noData: "○"
     case .newData: "●"
@@ -77,7 +104,8 @@ extension Timeline.Mark.Kind {
   fileprivate var style: Style {
     switch self {
     case .planned: .plan
-    case .noData: .plain
+    case .noData, .opened: .plain
+    case .push: .wait
     case .newData, .refreshing: .good
     case .failed: .bad
     }

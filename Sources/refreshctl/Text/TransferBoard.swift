@@ -6,11 +6,16 @@ struct TransferBoard {
   let descriptor: Int32
   private var transfers: [Int64: Wire.Transfer] = [:]
   private var drawn = 0
+  /// The columns of the terminal when it was drawn: a terminal breaks drawn lines anew when it becomes narrower.
+  private var columns: Int?
 
   /// An empty board on a descriptor of this process.
   init(descriptor: Int32) {
     self.descriptor = descriptor
   }
+
+  /// Draws the next table below what else is on the terminal now.
+  mutating func begin() { drawn = 0 }
 
   /// Shows changed transfers, and removes those that the daemon has forgotten.
   mutating func show(_ changed: [Wire.Transfer], without forgotten: [Int64] = []) {
@@ -21,13 +26,14 @@ struct TransferBoard {
       for transfer in changed { transfers[transfer.id] = transfer }
       let lines = screen.board(transfers.values.sorted { $0.id < $1.id }, height: height)
       // Move to the first line of the previous table and erase everything below (ECMA-48: CPL, ED).
-      text = (drawn > 0 ? "\u{1B}[\(drawn)F\u{1B}[J" : "") + lines.joined(separator: "\n") + "\n"
-      drawn = lines.count
+      let back = drawn == 0 ? "" : columns == screen.width ? "\u{1B}[\(drawn)F\u{1B}[J" : "\u{1B}[H\u{1B}[2J"
+      text = back + lines.map(screen.encoded).joined(separator: "\n") + "\n"
+      (drawn, columns) = (lines.count, screen.width)
     } else {
       for transfer in changed {
         let before = transfers.updateValue(transfer, forKey: transfer.id)
         guard before == nil || before.map(screen.news) != screen.news(transfer) else { continue }
-        text += screen.line(transfer) + "\n"
+        text += screen.encoded(screen.line(transfer)) + "\n"
       }
     }
     write(text)
@@ -43,13 +49,19 @@ struct TransferBoard {
 extension Screen {
   /// A table that fits the lines of a terminal; ended transfers are left out first.
   func board(_ transfers: [Wire.Transfer], height: Int) -> [String] {
-    // Three lines are for the titles, the number of hidden transfers, and the cursor.
-    let room = max(1, height - 3)
-    guard transfers.count > room else { return text(transfers) }
+    // A line is for the cursor.
+    let room = max(1, height - 1)
+    let all = text(transfers)
+    guard all.count > room else { return all }
     let going = transfers.filter { $0.state != .ended }
     let ended = transfers.filter { $0.state == .ended }
-    let shown = (going.prefix(room) + ended.suffix(max(0, room - going.count))).sorted { $0.id < $1.id }
-    return text(shown) + [paint("and \(transfers.count - shown.count) more", .faint)]
+    // A narrow screen has several lines for a transfer, so how many fit is tried.
+    for number in (1..<max(2, min(transfers.count, room))).reversed() {
+      let shown = (going.prefix(number) + ended.suffix(max(0, number - going.count))).sorted { $0.id < $1.id }
+      let lines = text(shown)
+      if lines.count < room { return lines + [paint("and \(transfers.count - shown.count) more", .faint)] }
+    }
+    return [paint(Columns.cutEnd(of: count(transfers.count, "transfer"), to: width ?? .max), .faint)]
   }
 
   /// A transfer in one line, after the time.

@@ -3,28 +3,38 @@ import RefreshAPI
 extension Screen {
   /// The heights of a bar, in eighths of a line (Unicode, "Block Elements").
   private static let bars: [Character] = [" ", "▁", "▂", "▃", "▄", "▅", "▆", "▇", "█"]
-  /// Bars in a day: one for each half hour.
-  private static let halfHours = 48
+  /// The columns beside the bars: the names of days, and the number of openings.
+  private static let besideBars = 34
 
   /// The openings as bars, those that were seen and those that are assumed apart, then the habits and learnt numbers.
   func text(_ habits: Wire.Habits) -> [String] {
-    let seen = habits.days.map { halfHours($0.seen) }
-    let assumed = halfHours(assumed(habits.days))
+    let room = readableWidth - Self.besideBars
+    let (number, span) = room >= 48 ? (48, "half hour") : room >= 24 ? (24, "hour") : (12, "two hours")
+    let seen = habits.days.map { bars($0.seen, number) }
+    let assumed = bars(assumed(habits.days), number)
     let highest = max(0.02, (seen + [assumed]).joined().max() ?? 0)
     func row(_ day: [Double]) -> String {
-      String(day.map { Self.bars[min(8, Int(($0 / highest * 8).rounded()))] }) + "  \(timesADay(day.reduce(0, +)))"
+      let total = day.reduce(0, +)
+      return String(day.map { Self.bars[min(8, Int(($0 / highest * 8).rounded()))] }) + "  "
+        + (total > 0 ? Decimal.timesADay(total) : "not seen yet")
     }
     var facts = Facts()
     for (kind, bars) in zip(habits.days, seen) { facts.add(names(kind.weekdays), row(bars)) }
     if assumed.contains(where: { $0 > 0 }) { facts.add("assumed", paint(row(assumed), .faint)) }
-    facts.add("", paint("0     3     6     9     12    15    18    21    ", .faint))
+    facts.add("", paint(Self.hours(under: number), .faint))
     let named = habits.named.map { "opened \(words($0))" }
     facts.add("habits", named.isEmpty ? ["none that stands out yet"] : named)
-    facts.add("new data", timesADay(habits.newDataPerDay))
+    facts.add("new data", Decimal.timesADay(habits.newDataPerDay))
     facts.add("cost", "\(Decimal.text(habits.cost)) of a typical refresh")
     if !habits.pinned.isEmpty { facts.add("pinned", habits.pinned.map(printable).joined(separator: ", ")) }
-    return ["Openings as they were seen, by the half hour, and what is assumed until more is seen:"]
+    return wrapped("Openings as they were seen, by the \(span), and what is assumed until more is seen:")
       + facts.lines(on: self)
+  }
+
+  /// The hours under their bars.
+  private static func hours(under bars: Int) -> String {
+    let hours = bars == 48 ? Array(stride(from: 0, to: 24, by: 3)) : [0, 6, 12, 18]
+    return hours.map { Columns.padded("\($0)", to: bars / hours.count) }.joined()
   }
 
   /// A habit: `around 12:00 on weekdays (9 of the last 10)`.
@@ -72,15 +82,12 @@ extension Screen {
     return mean
   }
 
-  /// The openings of a day, whose parts are equal, by the half hour.
-  private func halfHours(_ day: [Double]) -> [Double] {
-    var bars = [Double](repeating: 0, count: Self.halfHours)
-    for (part, openings) in day.enumerated() { bars[part * Self.halfHours / day.count] += openings }
+  /// The openings of a day, whose parts are equal, in so many larger parts.
+  private func bars(_ day: [Double], _ number: Int) -> [Double] {
+    var bars = [Double](repeating: 0, count: number)
+    for (part, openings) in day.enumerated() { bars[part * number / day.count] += openings }
     return bars
   }
-
-  /// A rate: 6.5 is `6.5 times a day`.
-  private func timesADay(_ number: Double) -> String { "\(Decimal.text(number)) times a day" }
 }
 
 extension String {

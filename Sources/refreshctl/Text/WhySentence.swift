@@ -3,7 +3,7 @@ import RefreshAPI
 extension Screen {
   /// When and why an app is refreshed next, or why it is not, in a sentence or two.
   func sentence(_ why: Wire.Explanation) -> String {
-    let state = "\(printable(why.name)) is \(why.phase.words)"
+    let state = "\(named(why.name, why.id)) is \(why.phase.words)"
     if let running = why.running {
       let waits = why.launcherProblem.map { " A task that has not started waits: \(printable($0))." }
       return sentence(state, running) + (waits ?? "")

@@ -52,8 +52,8 @@ extension Screen {
   }
 
   private func learnt(_ planning: Wire.Planning) -> String {
-    "new data \(Decimal.text(planning.newDataPerDay)) times a day, opened \(Decimal.text(planning.openingsPerDay)) times "
-      + "a day (`usage` shows when)"
+    "new data \(Decimal.timesADay(planning.newDataPerDay)), opened \(Decimal.timesADay(planning.openingsPerDay)) "
+      + "(`usage` shows when)"
   }
 
   private func text(_ term: Wire.Term) -> String {

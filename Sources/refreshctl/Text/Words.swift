@@ -22,6 +22,17 @@ extension Wire.Phase {
   }
 }
 
+extension Wire.Phase {
+  /// The phase of an app after a signal, and the other effect of the signal.
+  func sentence(of app: String, after signal: Wire.LifecycleSignal) -> String {
+    let state = "\(printable(app)) is \(words)"
+    guard signal == .terminated, self != .loggedOut else { return state + "." }
+    return self == .foreground
+      ? "\(state): a process holds it there; its pushes wait until its next start."
+      : "\(printable(app)) is marked as quit by the user; its pushes wait until its next start."
+  }
+}
+
 extension [Wire.Hold] {
   /// The names of the holds: `network, power`.
   var names: String { map { printable($0.name) }.joined(separator: ", ") }
@@ -33,6 +44,11 @@ extension [Wire.Hold] {
 extension Wire.Wait {
   /// The length of the wait: `2 h`.
   var span: String { Elapsed.rough(max(0, untilMicroseconds - sinceMicroseconds)) }
+}
+
+/// An app by its name and its id, because two apps may have one name: `Mail (org.example.mail)`.
+func named(_ name: String, _ id: String) -> String {
+  name == id ? printable(id) : "\(printable(name)) (\(printable(id)))"
 }
 
 /// A number of things: `1 app`, `2 apps`.

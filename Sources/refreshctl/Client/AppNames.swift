@@ -1,0 +1,98 @@
+import RefreshAPI
+
+/// The app that a person means by a part of its id, or by its name.
+enum AppNames {
+  /// The apps that a text may mean: that of the id, else those of the last part of the id or of the name, else those
+  /// whose id contains it.
+  static func apps(meantBy text: String, among apps: [Wire.App]) -> [Wire.App] {
+    let text = text.lowercased()
+    let rules: [(Wire.App) -> Bool] = [
+      { $0.id == text },
+      { $0.id.lowercased().hasSuffix("." + text) || $0.name.lowercased() == text },
+      { $0.id.lowercased().contains(text) },
+    ]
+    return rules.lazy.map { apps.filter($0) }.first { !$0.isEmpty } ?? []
+  }
+
+  /// The ids that look like a mistyped text, the nearest first.
+  static func ids(like text: String, among apps: [Wire.App]) -> [String] {
+    let text = Array(text.lowercased())
+    let near = apps.compactMap { app in
+      let last = app.id.split(separator: ".").last.map(String.init) ?? ""
+      let distance = [app.id, last, app.name].map { Self.distance(text, Array($0.lowercased())) }.min() ?? .max
+      return distance <= (text.count < 4 ? 1 : max(2, text.count / 3)) ? (distance: distance, id: app.id) : nil
+    }
+    return near.sorted { $0 < $1 }.prefix(3).map(\.id)
+  }
+
+  /// How many characters one text has to change, to lose or to get to become the other (Levenshtein).
+  private static func distance(_ one: [Character], _ other: [Character]) -> Int {
+    var row = Array(0...other.count)
+    for (index, character) in one.enumerated() {
+      var diagonal = row[0]
+      row[0] = index + 1
+      for column in other.indices {
+        let change = diagonal + (other[column] == character ? 0 : 1)
+        diagonal = row[column + 1]
+        row[column + 1] = min(change, row[column] + 1, diagonal + 1)
+      }
+    }
+    return row[other.count]
+  }
+}
+
+extension ConnectionOptions {
+  /// Calls the daemon with ids of apps; a text that is no id is then read as a part of one, and said on standard error.
+  func naming<Result>(
+    _ texts: [String], _ call: ([String]) throws(Failure) -> Result
+  ) throws(Failure) -> Result {
+    let refusal: Failure
+    do throws(Failure) {
+      return try call(texts)
+    } catch {
+      guard let app = error.app, texts.contains(app) else { throw error }
+      refusal = error
+    }
+    let ids = try ids(of: texts, afterwards: refusal)
+    guard ids != texts else { throw refusal }
+    return try call(ids)
+  }
+
+  /// Calls the daemon with the id of one app, or with a part of it.
+  func naming<Result>(
+    _ text: String, _ call: (String) throws(Failure) -> Result
+  ) throws(Failure) -> Result {
+    try naming([text]) { ids throws(Failure) in try call(ids.first ?? text) }
+  }
+
+  /// The ids that texts mean, all of them or none.
+  func ids(of texts: [String], afterwards refusal: Failure? = nil) throws(Failure) -> [String] {
+    let apps: [Wire.App]
+    do throws(Failure) {
+      apps = try DaemonClient(self).call(ManagerInterface.List.self, .init()).apps
+    } catch {
+      throw refusal ?? error
+    }
+    var ids: [String] = []
+    for text in texts { ids.append(try id(of: text, among: apps, afterwards: refusal)) }
+    for (text, id) in zip(texts, ids) where text != id { warn("taking \(printable(text)) for \(id)") }
+    return ids
+  }
+
+  private func id(of text: String, among apps: [Wire.App], afterwards refusal: Failure?) throws(Failure) -> String {
+    let meant = AppNames.apps(meantBy: text, among: apps)
+    if let only = meant.first, meant.count == 1 { return only.id }
+    guard meant.isEmpty else {
+      let names = meant.map { named($0.name, $0.id) }.joined(separator: ", ")
+      throw Failure(
+        status: .notFound,
+        text: "cannot tell which app \(printable(text)) is: \(names); write more of the id")
+    }
+    let like = AppNames.ids(like: text, among: apps)
+    if like.isEmpty, let refusal { throw refusal }
+    let question = like.isEmpty ? "" : "did you mean \(like.joined(separator: " or "))? "
+    throw Failure(
+      status: .notFound,
+      text: "cannot find the app \(printable(text)); \(question)`refreshctl list` shows the apps")
+  }
+}

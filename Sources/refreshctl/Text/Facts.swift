@@ -1,0 +1,42 @@
+/// Named facts, one below the other.
+struct Facts {
+  private var rows: [(name: String, lines: [String])] = []
+
+  /// The least columns for the facts beside their names; on a narrower screen they stand below them.
+  private static let leastWidth = 22
+  private static let indent = "  "
+  private static let gap = 3
+
+  /// Adds a fact of several lines; adds nothing without a line.
+  mutating func add(_ name: String, _ lines: [String]) {
+    if !lines.isEmpty { rows.append((name, lines)) }
+  }
+
+  mutating func add(_ name: String, _ line: String) { add(name, [line]) }
+
+  /// The lines, indented, the names in one column; what is too long goes on below itself.
+  func lines(on screen: Screen) -> [String] {
+    let margin = Self.indent.count + (rows.map { Columns.of($0.name) }.max() ?? 0) + Self.gap
+    guard let width = screen.width else { return beside(on: screen, margin, within: .max) }
+    let room = min(width, 100) - margin
+    return room >= Self.leastWidth ? beside(on: screen, margin, within: room) : below(on: screen, within: width)
+  }
+
+  private func beside(on screen: Screen, _ margin: Int, within room: Int) -> [String] {
+    rows.flatMap { row in
+      row.lines.flatMap { screen.wrapped($0, within: room) }.enumerated().map { index, line in
+        let name = index == 0 ? row.name : ""
+        return Self.indent + screen.paint(name, .faint)
+          + String(repeating: " ", count: margin - Self.indent.count - Columns.of(name)) + line
+      }
+    }
+  }
+
+  private func below(on screen: Screen, within width: Int) -> [String] {
+    rows.flatMap { row in
+      let lines = row.lines.flatMap { screen.wrapped($0, within: width - 2 * Self.indent.count) }
+      return (row.name.isEmpty ? [] : [Self.indent + screen.paint(row.name, .faint)])
+        + lines.map { Self.indent + Self.indent + $0 }
+    }
+  }
+}

@@ -1,0 +1,75 @@
+import RefreshAPI
+
+/// The starts of a forecast, those of an app that repeat at one distance as one row.
+struct ForecastRows {
+  /// A start, or several of an app with one trigger.
+  struct Row: Equatable {
+    let app: String
+    let trigger: Wire.Trigger
+    /// Microseconds of the wall clock.
+    let first: Int64
+    /// Microseconds of the wall clock.
+    var last: Int64
+    var count = 1
+    /// Whether it shares the wake of the row above it.
+    var isWithLast = false
+  }
+
+  /// The rows in order of time.
+  private(set) var rows: [Row] = []
+
+  /// The fewest starts that are folded.
+  private static let fewest = 4
+
+  init(_ wakes: [Wire.ForecastWake]) {
+    var runs: [String: [Row]] = [:]
+    for wake in wakes {
+      for start in wake.starts {
+        let row = Row(
+          app: start.app, trigger: start.trigger, first: wake.window.earliestMicroseconds,
+          last: wake.window.earliestMicroseconds)
+        runs[start.app, default: []].append(row)
+      }
+    }
+    rows = runs.values.flatMap(Self.folded).sorted { ($0.first, $0.app) < ($1.first, $1.app) }
+    for index in rows.indices.dropFirst() where rows[index].first == rows[index - 1].first {
+      rows[index].isWithLast = true
+    }
+  }
+
+  /// The starts of one app, those in a row at about the same distance as one.
+  private static func folded(_ starts: [Row]) -> [Row] {
+    var rows: [Row] = []
+    var begin = 0
+    while begin < starts.count {
+      var end = begin + 1
+      while end < starts.count, starts[end].trigger == starts[begin].trigger, isEven(starts, begin, end) { end += 1 }
+      if end - begin >= fewest {
+        var row = starts[begin]
+        (row.last, row.count) = (starts[end - 1].last, end - begin)
+        rows.append(row)
+        begin = end
+      } else {
+        rows.append(starts[begin])
+        begin += 1
+      }
+    }
+    return rows
+  }
+
+  /// Whether a start is as far from the one before it as the second from the first, to a tenth.
+  private static func isEven(_ starts: [Row], _ begin: Int, _ end: Int) -> Bool {
+    let distance = starts[begin + 1].first - starts[begin].first
+    return abs(starts[end].first - starts[end - 1].first - distance) * 10 <= distance
+  }
+}
+
+/// A number with a comma before each three digits: `1,440`.
+func grouped(_ number: Int) -> String {
+  var text = ""
+  for (index, digit) in String(number).reversed().enumerated() {
+    if index > 0, index % 3 == 0 { text.append(",") }
+    text.append(digit)
+  }
+  return String(text.reversed())
+}

@@ -1,0 +1,76 @@
+import Testing
+
+/// A person's refresh against the constraints of an app.
+@Suite struct ForcedTests {
+  @Test func `A refresh that a person forces starts and goes on against every constraint`() throws {
+    try expect(
+      """
+      0s     network metered
+      0s     power battery
+      0s     idle no
+      0s     calm no
+      0s     configure todo background=24h network=unmetered power=ac idle=yes calm=yes takes=10min
+      1min   run todo
+      2min   why todo
+      3min   run-anyway todo
+      4min   network gone
+      20min  end
+      """,
+      gives: """
+        2min   why todo: held network power idle calm
+        3min   start 1-1 todo (manual)
+        13min  end 1-1 todo new-data
+        """, only: ["start", "end", "why"])
+  }
+
+  @Test func `It is one refresh: the next manual one waits for the constraints again`() throws {
+    try expect(
+      """
+      0s     network metered
+      0s     configure todo background=24h network=unmetered takes=10s
+      1min   run-anyway todo
+      2min   run todo
+      3min   why todo
+      4min   end
+      """,
+      gives: """
+        1min   start 1-1 todo (manual)
+        1min10s end 1-1 todo new-data
+        3min   why todo: held network
+        """, only: ["start", "end", "why"])
+  }
+
+  @Test func `One that is asked for while the app is refreshed follows, and does not keep the running one`() throws {
+    try expect(
+      """
+      0s     network wired
+      0s     configure todo background=24h network=unmetered takes=10min
+      1min   run-anyway todo
+      2min   network metered
+      30min  end
+      """,
+      gives: """
+        0s     start 1-1 todo (interval)
+        2min1s end 1-1 todo failed stopped by constraint-lost (constraint-lost)
+        2min1s start 1-2 todo (manual)
+        12min1s end 1-2 todo new-data
+        """, only: ["start", "end"])
+  }
+
+  @Test func `It does not pass the switch of the user, and is forgotten with it`() throws {
+    try expect(
+      """
+      0s     network metered
+      0s     configure todo background=24h network=unmetered takes=10s
+      1min   disable todo
+      1min   run-anyway todo
+      2min   enable todo
+      2min   run todo
+      3min   why todo
+      4min   end
+      """,
+      gives: """
+        3min   why todo: held network
+        """, only: ["start", "end", "why"])
+  }
+}
