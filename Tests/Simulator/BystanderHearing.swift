@@ -52,7 +52,8 @@ extension Bystander {
     case .began(let refresh): begin(refresh, at: now)
     case .retryAfter(let refresh, let wait):
       guard let id = app(of: refresh) else { return }
-      apps[id]?.run?.retryAfter = max(apps[id]?.run?.retryAfter ?? .zero, wait)
+      let longest = max(apps[id]?.run?.retryAfter ?? .zero, wait)
+      apps[id]?.run?.retryAfter = longest
     case .wokeUp, .forgotten, .erased, .freshFor: break
     case .pushed: break
     case .several(let events): for event in events { hear(event, at: now) }
