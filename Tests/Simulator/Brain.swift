@@ -5,11 +5,15 @@ public struct Brain: Sendable {
   var engine: Engine
   let fault: PlantedFault?
 
-  init(start: UInt32, store: Store, wallOffset: Duration, zone: Zone, awaitsBegin: Bool, fault: PlantedFault?) {
+  init(
+    start: UInt32, store: Store, wallOffset: Duration, zone: Zone, lateClock: LateClock?, awaitsBegin: Bool,
+    fault: PlantedFault?
+  ) {
     let restored = fault?.restoring.map { store.states.mapValues($0) } ?? store.states
     engine = Engine(
       start: start, spread: Spread(machine: 42), states: restored, wallOffset: wallOffset, zone: zone,
       device: store.device, learned: store.learned, transfers: store.transfers, pushes: store.pushesOfApps,
+      lateClock: lateClock,
       awaitsBegin: awaitsBegin || fault?.ofDaemon == .concealsStarts)
     self.fault = fault
   }
@@ -65,6 +69,7 @@ public struct PlantedFault: Sendable {
     case doesNotWaitForDisk
     case signalsWaitForDisk
     case startsWhatWasStopped
+    case forgetsTimeOff
   }
 
   /// The fault, in one sentence.

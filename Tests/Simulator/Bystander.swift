@@ -20,6 +20,8 @@ public struct Bystander: Sendable {
     var stage: Stage
     /// Whether its start is performed, so that its time runs.
     var hasBegun = true
+    /// The longest wait before the next try that a task has asked for.
+    var retryAfter: Duration?
     /// The tasks as they were configured at the start, which of them have started, what they said and how they ended.
     var tasks: [TaskPolicy] = []
     var started: Set<Int> = []
@@ -73,6 +75,8 @@ public struct Bystander: Sendable {
     var strikes: [Instant] = []
     /// When the last temporary failure may be tried again at the earliest.
     var retryFrom: Instant?
+    /// Nothing by time before this instant, because a server said so.
+    var refusedUntil: Instant?
     /// Something else than a temporary failure may be tried again: it was lost, cut short, or asked for from outside.
     var mayRetryAtOnce = false
     /// The user skipped a refresh: nothing by time before this.
@@ -124,6 +128,9 @@ public struct Bystander: Sendable {
     public var cause: String
   }
 
+  /// The clock that another boot's state was restored by, until it is set, and what was restored.
+  var lateClock: LateClock?
+  var restored = Restored([:], nil)
   private var saved: [AppID: App] = [:]
   private var savedPause: Pause?
 
@@ -151,14 +158,15 @@ public struct Bystander: Sendable {
   }
 
   /// Another boot has begun, in which the same moments are other instants.
-  mutating func shift(by shift: Duration, now: Instant) {
-    let change = { (instant: Instant) in min(instant + shift, now) }
+  mutating func shift(by shift: Duration) {
+    let change = { (instant: Instant) in instant + shift }
     saved = saved.mapValues { app in
       var mapped = app
       mapped.lastStart = app.lastStart.map(change)
       mapped.seenAt = app.seenAt.map(change)
       mapped.freshAt = app.freshAt.map(change)
       mapped.retryFrom = app.retryFrom.map(change)
+      mapped.refusedUntil = app.refusedUntil.map(change)
       mapped.strikes = app.strikes.map(change)
       mapped.skippedUntil = app.skippedUntil.map { $0 + shift }
       mapped.oneShot = app.oneShot.map { OneShot(earliest: $0.earliest + shift, reason: $0.reason) }
@@ -167,6 +175,7 @@ public struct Bystander: Sendable {
     apps = saved.mapValues(\.atRest)
     if case .until(let end) = savedPause { savedPause = .until(end + shift) }
     pause = savedPause
+    restored = Restored(apps, pause)
   }
 
   /// The apps that an event and what was decided on it name, as they are now.

@@ -52,12 +52,16 @@ extension Bystander {
     case .detached(let id): apps[id]?.isAttached = false
     case .survived(let refresh, let tasks): survivors[refresh] = tasks
     case .zoneChanged(let zone): self.zone = zone
-    case .clockStepped(let offset): wallOffset = offset
+    case .clockStepped(let offset): step(to: offset, at: now)
     case .stopped: isStopping = true
     case .completed(let refresh, let task, let outcome, _): hear(outcome, from: task, refresh)
     case .taskEnded(let refresh, let task, let end): hear(end, of: task, refresh)
     case .began(let refresh): begin(refresh, at: now)
-    case .wokeUp, .forgotten, .erased, .retryAfter, .freshFor: break
+    case .retryAfter(let refresh, let wait):
+      guard let id = app(of: refresh) else { return }
+      let longest = max(apps[id]?.run?.retryAfter ?? .zero, wait)
+      apps[id]?.run?.retryAfter = longest
+    case .wokeUp, .forgotten, .erased, .freshFor: break
     case .pushed: break
     case .several(let events): for event in events { hear(event, at: now) }
     case .enqueued, .transferPaused, .transferCancelled, .transferPrioritized, .transferReported, .transferFetched,
@@ -150,14 +154,21 @@ extension Bystander {
   /// A refresh has ended: what was cut short is neither a success nor a failure.
   mutating func note(_ record: RefreshRecord, at now: Instant) {
     guard var app = apps[record.app] else { return }
-    if app.run?.id == record.id { app.run = nil }
+    var hint: Duration?
+    if app.run?.id == record.id {
+      hint = record.outcome.isFresh ? nil : app.run?.retryAfter
+      app.run = nil
+    }
+    app.refusedUntil = nil
     if record.outcome.isFresh { app.freshAt = max(record.startedAt, app.freshAt ?? record.startedAt) }
     if record.stopReason == .deadline { app.strikes = Array((app.strikes + [now]).suffix(3)) }
     if record.isCutShort {
       app.mayRetryAtOnce = true
-    } else if record.outcome.isTemporary {
+    } else if record.outcome.isTemporary || hint != nil {
       app.failures = min(app.failures + 1, 10)
-      app.retryFrom = now + .seconds(30 << (app.failures - 1))
+      let from = now + max(hint ?? .zero, .seconds(30 << (app.failures - 1)))
+      app.retryFrom = from
+      app.refusedUntil = hint.map { _ in from }
     } else {
       app.failures = 0
     }

@@ -71,6 +71,7 @@ extension Bystander {
     on id: AppID, byTime: Bool, isManual: Bool = false, isOfTransfers: Bool = false, at now: Instant
   ) -> String? {
     guard let app = apps[id], let policy = app.policy else { return "it is not configured" }
+    if policy.unusable != nil { return "its file has a mistake" }
     if app.isLoggedOut { return "it is logged out" }
     if app.isDisabled { return "it is disabled" }
     if isStopping { return "the daemon stops" }

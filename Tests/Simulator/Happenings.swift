@@ -11,6 +11,10 @@ struct Happening: Comparable, Sendable {
     /// The disk does not answer from now on, or answers at last.
     case diskHangs
     case diskAnswers
+    /// The wall clock of this boot is set right: so wrong is it from now on.
+    case clockIsSet(Duration)
+    /// A mistake in an app's file is mended.
+    case mends(AppID)
     /// The sources of the conditions answer the daemon, which has just asked.
     case sourcesAnswer
     case daemonStarts
@@ -61,6 +65,10 @@ extension World {
     case .diskAnswers:
       diskAnswers()
       expect(.diskHangs, in: luck.duration(.zero ... .hours(8)))
+    case .clockIsSet(let error):
+      clockError = error
+      handle(.clockStepped(wallOffset: wallOffset))
+    case .mends(let id): mendFile(of: id)
     case .sourcesAnswer: for observation in weather.observations { handle(.observed(observation)) }
     case .daemonStarts: startDaemon()
     case .boots: bootMachine()

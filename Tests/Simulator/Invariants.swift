@@ -9,6 +9,7 @@ public enum Invariants {
       StopsInTime(), StopReasonsAreHonest(), SwitchStopsNothing(), DuplicatesAddNothing(), MemoryIsDisk(),
       SurvivesRestart(), ClockStepMovesNothing(), FreshInTheEnd(), ForegroundIsExact(), BacklogIsSpread(),
       AskedDuringRun(), SavedBeforePerformed(), PlacesAreBounded(), UsersShareThePlaces(), RetriesBackOff(),
+      RefusalsAreKept(), TimeOffCounts(),
       LostIsNoFailure(), WaitsAreHonest(), OneShotsStartOnce(), ChainsAreInOrder(), StaleIsToldOnce(),
       LongWaitsAreToldOnce(), NobodyStarves(), SignalsNeverWait(), NightsPass(), AttachedServe(), SurvivorsGoOn(),
       SleepIsInTime(), LongWorkMakesRoom(),

@@ -41,6 +41,21 @@ struct RetriesBackOff: Invariant {
   }
 }
 
+struct RefusalsAreKept: Invariant {
+  static let promise = "Where a server asked for a wait, nothing starts by time before its end."
+
+  func observe(_ observation: Observation, in world: borrowing World) -> String? {
+    guard case .handled(let turn) = observation else { return nil }
+    for new in turn.decision.beginnings where [.interval, .catchUp, .retry].contains(new.trigger) {
+      guard let until = turn.before[new.app]?.refusedUntil, until > world.instant else { continue }
+      if turn.decision.ended.contains(where: { $0.app == new.app }) { continue }
+      if turn.before[new.app]?.mayRetryAtOnce == true, new.trigger == .retry { continue }
+      return "\(new.id) of \(new.app) starts by \(new.trigger) before \(until)"
+    }
+    return nil
+  }
+}
+
 struct LostIsNoFailure: Invariant {
   static let promise = "Only what failed counts as failed: a lost constraint leaves the app as it was, and pending."
 

@@ -11,7 +11,7 @@ struct StaleIsToldOnce: Invariant {
     case .daemonStarted: chancesUntil = now
     case .handled(let turn):
       switch turn.event {
-      case .configured, .resumed: chancesUntil = max(now, world.book.settlingUntil ?? now) + .minutes(5)
+      case .configured, .resumed, .clockStepped: chancesUntil = max(now, world.book.settlingUntil ?? now) + .minutes(5)
       default: break
       }
       for case .reportStale(_, let app, let since) in turn.decision.effects {

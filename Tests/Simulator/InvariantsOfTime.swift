@@ -16,6 +16,23 @@ struct ClockStepMovesNothing: Invariant {
   }
 }
 
+struct TimeOffCounts: Invariant {
+  static let promise =
+    "The first large step of a boot's clock counts as time off for all that was restored, and no more."
+
+  func observe(_ observation: Observation, in world: borrowing World) -> String? {
+    guard case .handled(let turn) = observation, turn.event.isClockStep, let brain = world.brain else { return nil }
+    for (id, app) in world.book.apps {
+      guard let state = brain.state(of: id) else { continue }
+      if state.lastStart != app.lastStart { return "\(id) has another last start" }
+      if state.freshAt != app.freshAt { return "\(id) has data of \(String(describing: state.freshAt))" }
+      if app.run == nil, state.oneShot != app.oneShot { return "\(id) is asked for at another time" }
+    }
+    return brain.engine.device.pause == world.book.pause
+      ? nil : "the pause is \(String(describing: brain.engine.device.pause))"
+  }
+}
+
 struct ForegroundIsExact: Invariant {
   static let promise =
     "In the foreground a refresh starts at the last start plus the interval, unless something holds it."
@@ -23,6 +40,7 @@ struct ForegroundIsExact: Invariant {
   func observe(_ observation: Observation, in world: borrowing World) -> String? {
     guard case .handled = observation, let brain = world.brain, !world.book.isStopping else { return nil }
     for (id, app) in world.book.apps where app.phase == .foreground && app.run == nil {
+      if app.refusedUntil != nil { continue }
       guard !app.countsFromEntry, let due = app.dueByTime(world.book.limits, at: world.instant) else { continue }
       if world.book.isFull(for: id) || world.book.mayHold(id, at: world.instant) { continue }
       if due <= world.instant { return "\(id) is due since \(due) and \(brain.verdict(on: id, at: world.instant))" }

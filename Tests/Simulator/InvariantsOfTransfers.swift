@@ -187,6 +187,7 @@ extension Bystander {
   /// A running transfer goes on while the network is unknown.
   func hold(on policy: TransferPolicy, at now: Instant, isNew: Bool) -> String? {
     guard let app = apps[policy.app], app.policy != nil else { return "its app is not configured" }
+    if app.policy?.unusable != nil { return "its file has a mistake" }
     if app.isOff { return "its app is off" }
     if isStopping { return "the daemon stops" }
     if isSuspending { return "the machine goes to sleep" }

@@ -44,8 +44,11 @@ public struct Store: Sendable {
   /// How often a daemon has started.
   public private(set) var starts: UInt32 = 0
   private(set) var boot = 0
+  /// When the last save was, in instants of the boot `boot`.
+  private var savedAt = Instant(microseconds: 0)
 
-  mutating func save(_ batch: Batch, wallOffset: Duration) {
+  mutating func save(_ batch: Batch, wallOffset: Duration, at now: Instant) {
+    savedAt = now
     states.merge(batch.states) { $1 }
     for (id, learned) in batch.learned { self.learned[id] = learned }
     for (id, state) in batch.transfers { transfers[id] = state }
@@ -59,20 +62,22 @@ public struct Store: Sendable {
 
   /// Loads the state for a starting daemon.
   ///
-  /// In another boot than the one that saved, each instant goes through wall time, and one that would be in the future
-  /// becomes now, unless the user has put it there. Returns by how much; nil within one boot.
-  mutating func load(boot: Int, now: Instant, wallOffset: Duration) -> Duration? {
+  /// In another boot than the one that saved, each instant goes through wall time; where the wall clock is behind the
+  /// last save, no time has passed. Gives by how much, and the clock that may be set yet; nil within one boot.
+  mutating func load(boot: Int, now: Instant, wallOffset: Duration) -> (shift: Duration, clock: LateClock)? {
     starts += 1
     guard boot != self.boot else { return nil }
-    let shift = self.wallOffset - wallOffset
-    let change = { (instant: Instant) in min(instant + shift, now) }
+    let (wall, savedWall) = ((now + wallOffset).microseconds, (savedAt + self.wallOffset).microseconds)
+    let shift = Duration.microseconds(now.microseconds - max(0, wall - savedWall) - savedAt.microseconds)
+    let change = { (instant: Instant) in instant + shift }
+    savedAt = now
     states = states.mapValues { $0.moved(change) { $0 + shift } }
     transfers = transfers.mapValues { $0.moved(change) }
     pushes = pushes.mapValues { ($0.app, $0.push.moved(change)) }
     device = device.moved { $0 + shift }
     self.boot = boot
     self.wallOffset = wallOffset
-    return shift
+    return (shift, LateClock(savedWall: max(wall, savedWall), restoredAt: now))
   }
 }
 

@@ -28,6 +28,8 @@ public struct World: Sendable {
   var postponed: [Effect] = []
   var limits: Limits
   var policies: [AppID: Policy] = [:]
+  /// The policies of apps whose files have a mistake, as they are when it is mended.
+  var spoiled: [AppID: Policy] = [:]
   let ids: [AppID]
   /// Whether apps have quiet hours: with them, a step of the wall clock does move something.
   let hasQuiet: Bool
@@ -205,6 +207,7 @@ public struct World: Sendable {
     weather = Weather()
     clients.formUnion(policies.filter(\.value.tasks.isEmpty).map(\.key))
     if isOff { bootMachine() } else if brain == nil { startDaemon() }
+    for id in spoiled.keys.sorted() { mendFile(of: id) }
     for observation in weather.observations { handle(.observed(observation)) }
     handle(.paused(nil))
     expect(.again(.paused(nil)), in: .minutes(1))

@@ -4,7 +4,7 @@ import RefreshEngine
 extension World {
   mutating func handle(_ event: Event) {
     let instant = instant
-    let engineBefore = event.isClockStep ? brain?.engine : nil
+    let engineBefore = event.isClockStep && book.lateClock == nil ? brain?.engine : nil
     guard let decision = brain?.handle(event, at: instant), let after = brain else { return }
     let before = book.apps(in: event, decision)
     let turn = Turn(
@@ -58,13 +58,18 @@ extension World {
     if fault?.ofDaemon != .leavesOrphans, !outlives { processes = [] }
     let now = instant
     let isFreshBoot = store.starts == 0 || store.boot != boot
-    if let shift = store.load(boot: boot, now: now, wallOffset: wallOffset) { book.shift(by: shift, now: now) }
+    let isFirst = store.starts == 0
+    let restored = store.load(boot: boot, now: now, wallOffset: wallOffset)
+    if let restored { book.shift(by: restored.shift) }
+    book.lateClock = isFirst ? nil : restored?.clock
     brain = Brain(
-      start: store.starts, store: store, wallOffset: wallOffset, zone: zone, awaitsBegin: hangs, fault: fault)
+      start: store.starts, store: store, wallOffset: wallOffset, zone: zone,
+      lateClock: fault?.ofDaemon == .forgetsTimeOff ? nil : book.lateClock, awaitsBegin: hangs, fault: fault)
     lastTurn = nil
     book.wallOffset = wallOffset
     book.zone = zone
     observe(.daemonStarted)
+    spoilFiles()
     tellSurvivors()
     handle(.configured(limits, policies))
     tellKeptEnds()
@@ -92,6 +97,11 @@ extension World {
     boot += 1
     bootedAt = now
     if chance.happens(20) { clockError = chance.duration(.hours(-72) ... .hours(72)) }
+    // Without a clock of its own the machine knows the time from the network only.
+    if luck.happens(20), healedAt == nil {
+      expect(.clockIsSet(clockError), in: luck.duration(luck.pick([.zero ... .minutes(1), .zero ... .minutes(20)])))
+      clockError -= luck.duration(luck.pick([.minutes(1) ... .hours(5), .hours(1000) ... .hours(3000)]))
+    }
     expect(.daemonStarts, in: chance.duration(.zero ... .seconds(20)))
   }
 
@@ -125,7 +135,7 @@ extension World {
     }
     let batch = unsaved
     unsaved = Store.Batch()
-    store.save(batch, wallOffset: brain.engine.wallOffset)
+    store.save(batch, wallOffset: brain.engine.wallOffset, at: instant)
     book.save(batch)
     for record in batch.records { kept[record.id] = nil }
     observe(.saved(batch))
@@ -236,6 +246,9 @@ extension World {
     guard process.refresh.start == store.starts || outlives else { return }
     if fault?.ofDaemon == .losesEndsOfTasks, process.refresh.number % 5 == 0 { return }
     let end = Event.taskEnded(process.refresh, task: process.task, process.end)
+    if process.end.exit != .exited(0), luck.happens(15) {
+      handle(.retryAfter(process.refresh, luck.duration(.zero ... .hours(2))))
+    }
     handle(end)
     if healedAt == nil, chance.happens(3) { handle(end) }
   }

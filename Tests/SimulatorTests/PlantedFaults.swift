@@ -97,6 +97,7 @@ private let ofTime = [
       return [event] + engine.configuredApps.map { .requested($0, .catchUp) }
     }
   },
+  Planted("TimeOffCounts", "takes a late clock for one that was right", apps: 10) { $0.ofDaemon = .forgetsTimeOff },
   Planted("ForegroundIsExact", "lags in the foreground") { fault in
     fault.hearing = { event, _ in
       guard case .configured(let limits, let policies) = event else { return [event] }
@@ -236,6 +237,17 @@ private let ofPolicy = [
     fault.deciding = { decision, _ in
       for index in decision.ended.indices where decision.ended[index].stopReason == .constraintLost {
         decision.ended[index].stopReason = .deadline
+      }
+    }
+  },
+  Planted("RefusalsAreKept", "does not hear how long a server wants to be left alone") { fault in
+    fault.hearing = { event, _ in if case .retryAfter = event { [] } else { [event] } }
+  },
+  Planted("NoStartWhileHeld", "does not know that a file has a mistake", apps: 20) { fault in
+    fault.hearing = { event, _ in
+      event.changingPolicies { policy in
+        if policy.unusable != nil { policy.tasks = [TaskPolicy(name: "task0")] }
+        policy.unusable = nil
       }
     }
   },

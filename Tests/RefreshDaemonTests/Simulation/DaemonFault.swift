@@ -8,7 +8,9 @@ enum DaemonFault: CaseIterable {
   case performsBeforeSave, forgetsRefusedSave, dropsChangeAfterRefusal, losesAcknowledgedSave, savesNoEnds,
     savesEndsTwice, releasesBeforeSave, promisesEarly, forgetsPromise, losesPushesAtRefusal, losesPushes, startsTwice,
     losesStarts, losesTerminations, losesKills, losesEnds, retriesWithoutPause, sleepsThroughWakes, doesNotHearSleep,
-    doesNotHearConditions, leavesOrphans, signalsWaitForDisk, callersWaitForDisk
+    doesNotHearConditions, leavesOrphans, signalsWaitForDisk, callersWaitForDisk,
+    syncsNothing, losesSyncedSaves, doesNotHearHangUps, tellsAllPerformers, mixesUpOutcomes, forgetsRetries,
+    givesTransfersTwice, losesTransferEnds, losesTransfers, takesEndsBack, forgetsToldSessions, countsBytesTwice
 
   /// The promises of which one is to be found broken.
   var caughtBy: Set<DaemonPromise> {
@@ -34,6 +36,18 @@ enum DaemonFault: CaseIterable {
     case .leavesOrphans: [.oneRefreshPerApp, .slotsAreBounded]
     case .signalsWaitForDisk: [.stopsInTime, .sleepFindsNothing]
     case .callersWaitForDisk: [.requestsAreAnswered]
+    case .syncsNothing: [.requestIsOnDisk, .transferEndIsOnDisk]
+    case .losesSyncedSaves: [.storeLoadsWhatWasSaved]
+    case .doesNotHearHangUps: [.phaseEndsWithLease]
+    case .tellsAllPerformers: [.oneTellsOnePerformer]
+    case .mixesUpOutcomes: [.performerDecides]
+    case .forgetsRetries: [.lostPerformerIsRetried]
+    case .givesTransfersTwice: [.oneWorkerPerTransfer]
+    case .losesTransferEnds: [.transferEndIsOnDisk]
+    case .losesTransfers: [.requestIsOnDisk]
+    case .takesEndsBack: [.transferEndsOnce]
+    case .forgetsToldSessions: [.transferEndIsToldOnce]
+    case .countsBytesTwice: [.bytesAreCountedOnce]
     }
   }
 
@@ -55,6 +69,34 @@ enum DaemonFault: CaseIterable {
       }
     case .losesTerminations: filter(saving) { work in if case .terminate = work.effect { [] } else { [work] } }
     case .losesKills: filter(saving) { work in if case .kill = work.effect { [] } else { [work] } }
+    case .mixesUpOutcomes:
+      spoil(saving) { batch in
+        for index in batch.records.indices where batch.records[index].outcome == .newData {
+          batch.records[index].outcome = .noData
+        }
+      }
+    case .forgetsRetries:
+      spoil(saving) { batch in
+        for record in batch.records where record.outcome == .failed(.lostClient) {
+          batch.states[record.app]?.failures = 0
+          batch.states[record.app]?.request = nil
+        }
+      }
+    case .givesTransfersTwice:
+      filter(saving) { work in if case .transfer = work.effect { [work, work] } else { [work] } }
+    case .losesTransferEnds:
+      spoil(saving) { batch in batch.transfers.states = batch.transfers.states.filter { !$1.isEnded } }
+    case .losesTransfers: spoil(saving) { batch in batch.transfers.whole = [:] }
+    case .takesEndsBack:
+      spoil(saving) { batch in
+        for (id, state) in batch.transfers.states where state.isDelivered {
+          batch.transfers.states[id]?.stage = .paused
+        }
+      }
+    case .forgetsToldSessions:
+      spoil(saving) { batch in
+        for id in batch.transfers.states.keys { batch.transfers.states[id]?.isDelivered = false }
+      }
     case .signalsWaitForDisk: waitForDisk(saving, world)
     case .doesNotHearSleep: life.machine.onSleep = { _ in }
     case .doesNotHearConditions: life.machine.onChange = { _ in }

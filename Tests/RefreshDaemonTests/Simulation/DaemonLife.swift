@@ -13,6 +13,7 @@ final class DaemonLife {
   let scheduler: SimulatedScheduler
   let launcher: SimulatedLauncher
   let machine: SimulatedMachine
+  let reactor: SimulatedReactor
   let daemon: Daemon
   private(set) var isAlive = true
   /// How many more calls of ports the daemon makes before it crashes; nil if it does not.
@@ -20,10 +21,11 @@ final class DaemonLife {
 
   init(
     _ number: Int, _ scheduler: SimulatedScheduler, _ launcher: SimulatedLauncher, _ machine: SimulatedMachine,
-    _ daemon: Daemon
+    _ reactor: SimulatedReactor, _ daemon: Daemon
   ) {
     self.number = number
-    (self.scheduler, self.launcher, self.machine, self.daemon) = (scheduler, launcher, machine, daemon)
+    (self.scheduler, self.launcher, self.machine) = (scheduler, launcher, machine)
+    (self.reactor, self.daemon) = (reactor, daemon)
   }
 
   func crash() { isAlive = false }

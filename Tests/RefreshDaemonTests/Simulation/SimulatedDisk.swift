@@ -1,3 +1,4 @@
+import Foundation
 import RefreshEngine
 
 @testable import RefreshDaemon
@@ -18,6 +19,12 @@ final class SimulatedDisk {
   private unowned let world: SimulatedWorld
   private let path: String
   private var file: RefreshStore?
+  /// What has reached the platters, in a file of its own.
+  private var platters: RefreshStore?
+  /// The saves that have not reached the platters, each with the file as it should be after it.
+  private var unsynced: [(batch: Batch, model: DiskModel)] = []
+  /// What a loss of power leaves at least, as it should be.
+  private(set) var synced = DiskModel()
   private var waiting: [Save] = []
   /// The changes that the full disk has refused, which the store keeps in memory.
   private var refused: Batch?
@@ -25,7 +32,7 @@ final class SimulatedDisk {
   private(set) var hasRefused = false
   var weather = Weather.prompt
   /// The file as it should be.
-  private(set) var model = DiskModel()
+  var model = DiskModel()
 
   init(_ world: SimulatedWorld, path: String) { (self.world, self.path) = (world, path) }
 
@@ -34,10 +41,41 @@ final class SimulatedDisk {
 
   /// Opens the file for a daemon that starts.
   func open() throws -> Loaded {
-    let clock = BootClock(bootID: "boot", now: world.instant, wallOffset: world.wallOffset)
+    let clock = BootClock(bootID: "boot \(world.boot)", now: world.instant, wallOffset: world.wallOffset)
+    // A start is saved durably, with all that was saved before.
+    try sync()
+    platters = nil
+    platters = try RefreshStore.open(at: plattersPath, clock: clock, executor: CallerExecutor()).store
     let (store, loaded) = try RefreshStore.open(at: path, clock: clock, executor: CallerExecutor())
     file = store
+    world.book.opened(loaded)
+    if loaded.previous == .otherBoot { model.take(loaded) }
+    synced = model
     return loaded
+  }
+
+  private var plattersPath: String { "\(path).platters" }
+
+  /// Has all that was saved reach the platters.
+  private func sync() throws {
+    for save in unsynced where world.fault != .losesSyncedSaves { try write(save.batch, into: platters) }
+    (unsynced, synced) = ([], model)
+  }
+
+  /// The power fails: of what was not synced, the first saves are there, or none.
+  func losePower() throws {
+    (waiting, refused, hasRefused) = ([], nil, false)
+    close()
+    for save in unsynced.prefix(world.dice.number(below: unsynced.count + 1)) {
+      try write(save.batch, into: platters)
+      synced = save.model
+    }
+    platters?.assumeIsolated { $0.close() }
+    for end in ["", "-wal", "-shm"] where FileManager.default.fileExists(atPath: path + end) {
+      try FileManager.default.removeItem(atPath: path + end)
+    }
+    try FileManager.default.copyItem(atPath: plattersPath, toPath: path)
+    (model, unsynced) = (synced, [])
   }
 
   func save(
@@ -81,10 +119,13 @@ final class SimulatedDisk {
     var whole = refused.map(batch.following) ?? batch
     (refused, hasRefused) = (nil, false)
     do {
-      if world.fault != .losesAcknowledgedSave || !world.chance.happens(10) { try write(whole) }
+      world.book.saves(whole)
+      if world.fault != .losesAcknowledgedSave || !world.chance.happens(10) { try write(whole, into: file) }
       if world.fault == .savesEndsTwice { whole.records += whole.records }
-      model.apply(whole, isDurable: isDurable)
+      model.apply(whole)
       world.book.saved(whole)
+      unsynced.append((whole, model))
+      if isDurable { try sync() }
       return .success([])
     } catch {
       world.book.fail(.storeLoadsWhatWasSaved, "the store failed: \(error)")
@@ -92,10 +133,10 @@ final class SimulatedDisk {
     }
   }
 
-  private func write(_ batch: Batch) throws {
+  private func write(_ batch: Batch, into file: RefreshStore?) throws {
     guard let file else { return }
     let problem = file.assumeIsolated { store -> StoreError? in
-      // Nothing in the simulation cuts the current, so no save waits for the platters.
+      // The simulation has its own platters, so no save waits for those of the machine.
       do throws(StoreError) { try store.save(batch, durably: false) } catch { return error }
       return nil
     }
@@ -133,45 +174,6 @@ final class SimulatedDisk {
   }
 }
 
-/// The content of the file, kept beside it.
-struct DiskModel {
-  private(set) var states: [AppID: AppState] = [:]
-  private(set) var device = DeviceState()
-  private(set) var pushes: [PushID: Push] = [:]
-  private(set) var appOfPush: [PushID: AppID] = [:]
-  /// The states as of the last durable save.
-  private(set) var durableStates: [AppID: AppState] = [:]
-  private(set) var durableDevice = DeviceState()
-  /// The payloads that were on the disk at the last durable save, or before it.
-  private(set) var durablePayloads: Set<String> = []
-  private var payloads: Set<String> = []
-  /// The refreshes whose start is on the disk.
-  private(set) var started: Set<RefreshID> = []
-  /// How many outcomes each refresh has.
-  private(set) var outcomes: [RefreshID: Int] = [:]
-
-  mutating func apply(_ batch: Batch, isDurable: Bool) {
-    states.merge(batch.states) { _, later in later }
-    for state in batch.states.values { if let running = state.running { started.insert(running.id) } }
-    if let device = batch.device { self.device = device }
-    for record in batch.records { outcomes[record.id, default: 0] += 1 }
-    for (id, change) in batch.pushes.changed {
-      switch change {
-      case .kept(let app, let push): (pushes[id], appOfPush[id]) = (push, app)
-      case .gone: pushes[id] = nil
-      }
-    }
-    for arrived in batch.pushes.arrived {
-      guard let push = arrived.push else { continue }
-      (pushes[arrived.id], appOfPush[arrived.id]) = (push, arrived.app)
-      payloads.insert(push.payload)
-    }
-    guard isDurable else { return }
-    (durableStates, durableDevice) = (states, device)
-    durablePayloads = payloads
-  }
-}
-
 /// The store as one life of the daemon sees it.
 final class SimulatedStore: DaemonStore {
   private unowned let world: SimulatedWorld
@@ -181,7 +183,7 @@ final class SimulatedStore: DaemonStore {
 
   func save(_ batch: Batch, durably: Bool, then answer: @escaping Answer<Set<PushID>>) {
     guard let life = world.calling() else { return }
-    disk.save(batch, durably: durably, of: life, then: answer)
+    disk.save(batch, durably: durably && world.fault != .syncsNothing, of: life, then: answer)
   }
 
   func past(of app: AppID, limit: Int, then answer: @escaping Answer<AppPast>) {

@@ -55,6 +55,7 @@ final class SimulatedLauncher: Launcher {
 
   func start(_ launch: TaskLaunch) {
     guard world.calling() != nil else { return }
+    if SimulatedWorkers.isWorker(launch) { return world.workers.start(launch) }
     world.note("start \(launch.key) of \(launch.app)")
     for _ in 0..<(world.fault == .startsTwice ? 2 : 1) {
       world.book.started(launch)
@@ -67,12 +68,13 @@ final class SimulatedLauncher: Launcher {
   func terminate(_ key: TaskKey) {
     guard world.calling() != nil else { return }
     world.note("terminate \(key)")
-    world.terminate(key)
+    if !world.workers.signal(key, 15) { world.terminate(key) }
   }
 
   func kill(_ key: TaskKey) {
     guard world.calling() != nil else { return }
     world.note("kill \(key)")
+    if world.workers.signal(key, 9) { return }
     world.book.killed(key)
     world.kill(key)
   }
@@ -109,7 +111,7 @@ final class SimulatedLauncher: Launcher {
   }
 
   func release(_ refresh: RefreshID) {
-    guard world.calling() != nil else { return }
+    guard world.calling() != nil, !world.workers.ids.contains(refresh) else { return }
     world.note("release \(refresh)")
     world.book.released(refresh)
     for key in world.processes.keptEnds.keys where key.refresh == refresh { world.processes.keptEnds[key] = nil }

@@ -33,12 +33,14 @@ extension SimulatedWorld {
       world.isOnBattery = world.chance.happens(30)
       world.life?.machine.report()
     }
+    every(.hours(5) ... .hours(15)) { world in world.soon { $0.cutPower() } }
+    beginClients()
     every(.hours(2) ... .hours(9)) { world in
       world.soon { $0.suspend(for: $0.chance.duration(.seconds(10) ... .hours(3))) }
     }
     every(.hours(2) ... .hours(9)) { world in world.reload() }
     every(.hours(3) ... .hours(9)) { world in
-      world.wallOffset += world.chance.duration(.hours(-5) ... .hours(5))
+      world.wallError += world.chance.duration(.hours(-5) ... .hours(5))
       world.note("the wall clock is set")
     }
     every(.hours(2) ... .hours(9)) { world in
@@ -48,7 +50,7 @@ extension SimulatedWorld {
     }
   }
 
-  private func every(_ range: ClosedRange<Duration>, _ work: @escaping (SimulatedWorld) -> Void) {
+  func every(_ range: ClosedRange<Duration>, _ work: @escaping (SimulatedWorld) -> Void) {
     after(chance.duration(range)) { [unowned self] in
       guard !isHealed else { return }
       if life?.isAlive == true { work(self) }
@@ -84,17 +86,6 @@ extension SimulatedWorld {
     guard let daemon = life?.daemon else { return }
     note("\(signal) of \(app)")
     daemon.audience.changePhase(of: app) { daemon.handle(.signalled(app, signal)) }
-  }
-
-  private func lease(_ app: AppID) {
-    guard let daemon = life?.daemon else { return }
-    wishes += 1
-    let lease = LeaseID(UInt64(wishes))
-    note("lease of \(app)")
-    daemon.audience.changePhase(of: app) { daemon.handle(.leased(lease, app, .foreground)) }
-    later(chance.duration(.seconds(1) ... .minutes(30))) { [unowned daemon] in
-      daemon.audience.changePhase(of: app) { daemon.handle(.leaseEnded(lease, app)) }
-    }
   }
 
   // MARK: - Durable requests

@@ -1,3 +1,4 @@
+import Glibc
 import RefreshConfig
 import RefreshEngine
 import RefreshStore
@@ -18,33 +19,48 @@ final class SimulatedWorld {
   /// Whether tasks go on when the daemon is gone, as the units of a service manager do.
   let outlives: Bool
   var chance: Chance
-  private(set) var now: Int64 = 86_400_000_000
-  var wallOffset = Duration.seconds(1_700_000_000)
+  /// The chance of clients, workers and power, so that it leaves all else where it was.
+  var dice: Chance
+  var now: Int64 = 86_400_000_000
+  /// Which boot of the machine this is, and when it began.
+  var boot = 1
+  var bootedAt: Int64 = 0
+  /// Wall time less `now`.
+  var wallError = Duration.seconds(1_700_000_000)
   private(set) var life: DaemonLife?
   var processes = SimulatedProcesses()
-  private(set) var apps: [SimulatedApp]
+  var apps: [SimulatedApp]
   /// The network as it is; nil while nobody knows.
   var network: Network? = Network()
   var isOnBattery = false
   /// Since when the daemon knows that there is no network.
   var offlineSince: (at: Int64, excused: Int64)?
-  private(set) var isHealed = false
+  var isHealed = false
   /// For how long in all nothing could be expected of the daemon: it was away or asleep.
-  private(set) var excused: Int64 = 0
+  var excused: Int64 = 0
   private(set) var trace: [String] = []
   private(set) lazy var book = SimulationBook(self)
   private(set) lazy var disk = SimulatedDisk(self, path: "\(directory.path)/refreshd.sqlite")
-  private let directory: SimulationDirectory
+  let directory: SimulationDirectory
   private let settings: DaemonSettings
-  private var agenda: [(at: Int64, work: () -> Void)] = []
-  private var isAsleep = false
+  var agenda: [(at: Int64, work: () -> Void)] = []
+  var isAsleep = false
+  var isPowerLost = false
   var wishes = 0
+  /// The programs that speak to the daemon over its socket.
+  let clients = SimulatedClients()
+  lazy var workers = SimulatedWorkers(self)
+  var socketPath: String { "\(directory.path)/run/socket" }
 
-  var instant: Instant { Instant(microseconds: now) }
+  /// The boot clock.
+  var instant: Instant { Instant(microseconds: now - bootedAt) }
+  /// Wall time less boot time.
+  var wallOffset: Duration { wallError + .microseconds(bootedAt) }
 
   init(seed: UInt64, fault: DaemonFault? = nil) throws {
     self.fault = fault
     chance = Chance(seed: seed)
+    dice = Chance(seed: seed &* 0x9e37_79b9_7f4a_7c15)
     outlives = chance.happens(50)
     var apps: [SimulatedApp] = []
     for number in 0..<(3 + chance.number(below: 3)) {
@@ -53,7 +69,9 @@ final class SimulatedWorld {
     self.apps = apps
     directory = try SimulationDirectory()
     settings = try DaemonSettings(
-      arguments: ["refreshd", "--config", directory.path, "--state", directory.path, "--socket", "/nowhere/socket"],
+      arguments: [
+        "refreshd", "--config", directory.path, "--state", directory.path, "--socket", "\(directory.path)/run/socket",
+      ],
       environment: [])
     try directory.write("refreshd.toml", "max_concurrent = \(Self.slots)\n")
     for app in apps { try directory.write(app.fileName, app.text) }
@@ -89,9 +107,17 @@ final class SimulatedWorld {
         advance(to: min(timer, event))
         if event <= timer { agenda.removeFirst().work() } else { life?.scheduler.fire(at: now) }
       }
+      speak()
       book.check()
     }
     if book.violation == nil { advance(to: end) }
+  }
+
+  /// Has programs and daemon read what was sent, until nothing is left to read.
+  private func speak() {
+    guard let life else { return }
+    let isAlive = { life.isAlive && !life.scheduler.hasExited }
+    while life.reactor.turn(while: isAlive) || clients.hear(while: isAlive) {}
   }
 
   private func advance(to instant: Int64) {
@@ -124,7 +150,8 @@ final class SimulatedWorld {
   }
 
   /// When a timer goes off that the kernel may delay.
-  func firing(at instant: Int64, accuracy: Int64) -> Int64 {
+  func firing(at bootMicroseconds: Int64, accuracy: Int64) -> Int64 {
+    let instant = bootMicroseconds + bootedAt
     let isRetry = instant - now == 10_000_000 && accuracy == 1_000_000
     if fault == .retriesWithoutPause, isRetry { return now }
     if fault == .callersWaitForDisk, instant - now == Saving.patience.inMicroseconds { return .max }
@@ -147,22 +174,22 @@ final class SimulatedWorld {
   /// Counts a call of a port, and gives the daemon that makes it; nil after its crash.
   func calling() -> DaemonLife? { life.flatMap { $0.call() ? $0 : nil } }
 
-  private func openDaemon() {
+  func openDaemon() {
     guard life == nil else { return }
     do {
       let loaded = try disk.open()
       note("daemon \(loaded.start) starts")
-      book.opened(loaded)
       let (scheduler, launcher, machine) = (SimulatedScheduler(self), SimulatedLauncher(self), SimulatedMachine(self))
+      let reactor = SimulatedReactor(isDeaf: fault == .doesNotHearHangUps)
       let ports = Ports(
         scheduler: scheduler, store: SimulatedStore(self, disk), launcher: launcher,
         choice: ChosenLauncher.Choice(asked: .spawn, name: "simulated", reason: "a test"), conditions: machine,
         zone: { SimulatedZone(offset: 3600) }, files: SimulatedFiles(self, settings),
-        diskSpace: { { needs, _, answer in answer(needs.keys.sorted()) } }, forecast: { _, _ in }, reactor: nil,
+        diskSpace: { { needs, _, answer in answer(needs.keys.sorted()) } }, forecast: { _, _ in }, reactor: reactor,
         journal: DaemonJournal { _ in }, notify: { _, _ in }, trimMemory: {},
-        access: Access(uid: 0, group: nil, bridge: nil))
+        access: Access(uid: getuid(), group: nil, bridge: nil))
       let daemon = Daemon(settings, ports, loaded, at: scheduler.now(), spread: Spread(machine: 7))
-      let life = DaemonLife(Int(loaded.start), scheduler, launcher, machine, daemon)
+      let life = DaemonLife(Int(loaded.start), scheduler, launcher, machine, reactor, daemon)
       self.life = life
       // This daemon has to ask survivors again, and has its own time for it.
       for process in processes.inOrder {
@@ -184,79 +211,18 @@ final class SimulatedWorld {
     note(old.isAlive ? "daemon has ended" : "daemon has crashed")
     if old.isAlive { book.ended() }
     old.crash()
+    // Its sockets end with it.
+    old.daemon.life.server?.close()
     life = nil
     offlineSince = nil
+    clients.loseDaemon()
+    workers.loseDaemon()
+    if isPowerLost { return boot(after: old) }
     disk.loseDaemon(old)
     book.lost()
     for process in processes.inOrder where chance.happens(outlives ? 10 : 60) { processes[process.key] = nil }
     after(chance.duration(chance.pick([.zero ... .seconds(1), .zero ... .minutes(10)]))) { [unowned self] in
       openDaemon()
-    }
-  }
-
-  // MARK: - The machine
-
-  /// Has the machine say that it sleeps, and sleep a moment later.
-  func suspend(for span: Duration) {
-    guard !isAsleep, let life, life.isAlive else { return }
-    isAsleep = true
-    note("the machine is going to sleep")
-    book.sleepBegins()
-    life.machine.onSleep(true)
-    after(.milliseconds(4_900)) { [unowned self] in
-      book.asleep()
-      note("asleep for \(span)")
-      for process in processes.inOrder {
-        processes[process.key]?.hasSlept = true
-        processes[process.key]?.endsAt = process.endsAt.map { $0 + span.inMicroseconds }
-      }
-      for index in agenda.indices { agenda[index].at += span.inMicroseconds }
-      (now, excused) = (now + span.inMicroseconds, excused + span.inMicroseconds)
-      isAsleep = false
-      self.life?.machine.onSleep(false)
-    }
-  }
-
-  /// Ends all trouble, and has the users of all apps want to be served.
-  private func heal() {
-    note("healed")
-    isHealed = true
-    life?.crash(afterCalls: nil)
-    disk.mend()
-    (network, isOnBattery) = (Network(), false)
-    after(.minutes(15)) { [unowned self] in
-      guard let daemon = life?.daemon else { return book.fail(.daemonOpens, "no daemon after the heal") }
-      life?.machine.report()
-      daemon.handle(.paused(nil))
-      for app in apps {
-        daemon.handle(.disabled(app.id, false))
-        daemon.handle(.overridden(app.id, Overrides()))
-        for signal in [Signal.login, .launched, .background] { send(signal, of: app.id) }
-      }
-    }
-  }
-
-  /// Has a new file of an app put in force.
-  func reload() {
-    guard let daemon = life?.daemon, !apps.isEmpty else { return }
-    let index = chance.number(below: apps.count)
-    guard let next = SimulatedApp(index, &chance) else { return }
-    let isWrong = chance.happens(20)
-    note("reload of \(next.id)\(isWrong ? " with a mistake" : "")")
-    do {
-      try directory.write(next.fileName, isWrong ? "interval = [" : next.text)
-    } catch {
-      book.fail(.daemonOpens, "\(error)")
-    }
-    daemon.reload { [unowned self] problems in
-      if problems.isEmpty == isWrong { book.fail(.daemonOpens, "reload: \(problems)") }
-    }
-    // A daemon that starts with the mistake would not start.
-    if isWrong {
-      do { try directory.write(apps[index].fileName, apps[index].text) } catch { book.fail(.daemonOpens, "\(error)") }
-    } else {
-      apps[index] = next
-      if offlineSince != nil { offlineSince = (now, excused) }
     }
   }
 }

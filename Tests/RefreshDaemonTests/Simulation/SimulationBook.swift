@@ -38,10 +38,7 @@ final class SimulationBook {
   private var refusedInDisk: Set<String> = []
   /// The push that each refresh tells.
   private var tells: [RefreshID: PushID] = [:]
-  /// The pushes that were told by refreshes that have ended, and by those that have succeeded.
-  private var told: Set<PushID> = []
-  private var done: Set<PushID> = []
-  private var newest: [AppID: [RefreshID]] = [:]
+  private(set) lazy var clients = ClientBook(world)
   private var turns = (hour: Int64(0), count: 0)
   private var beforeSleep: (keys: Set<TaskKey>, excused: Int64) = ([], 0)
 
@@ -78,12 +75,13 @@ final class SimulationBook {
     if others.allSatisfy({ $0.key.refresh != key.refresh }), key.task == 0, launch.timeLimit < .seconds(20) {
       fail(.deadlineIsWhole, "\(key) has \(launch.timeLimit)")
     }
+    clients.started(launch)
     guard let payload = launch.input.map({ String(decoding: $0, as: UTF8.self) }) else { return }
     if refusedPayloads.union(refusedInDisk).contains(payload) {
       fail(.pushIsToldOnce, "\(key) tells a push that was refused")
     }
     guard let push = idOfPayload[payload] else { return }
-    if done.contains(push) { fail(.pushIsToldOnce, "\(key) tells push \(push) again") }
+    if world.disk.model.done.contains(push) { fail(.pushIsToldOnce, "\(key) tells push \(push) again") }
     tells[key.refresh] = push
   }
 
@@ -134,19 +132,23 @@ final class SimulationBook {
     for change in batch.pushes.changed.values { if case .kept(_, let push) = change { note(push) } }
     for record in batch.records {
       if world.disk.model.outcomes[record.id] != 1 { fail(.oneOutcome, "\(record.id) has more than one") }
-      newest[record.app, default: []].append(record.id)
       guard let push = tells[record.id] else { continue }
-      told.insert(push)
+      world.disk.model.told.insert(push)
       // A refresh that lost a task tells the push again, whatever its other tasks did.
-      if record.outcome.isFresh, record.tasks.allSatisfy(\.outcome.isFresh) { done.insert(push) }
+      let isDone = record.outcome.isFresh && record.tasks.allSatisfy(\.outcome.isFresh)
+      if isDone { world.disk.model.done.insert(push) }
     }
     let dropped = Set(batch.pushes.dropped.map(\.id))
     for (id, change) in batch.pushes.changed where change == .gone {
-      if told.contains(id) || dropped.contains(id) || mergeable.contains(id) { continue }
+      if world.disk.model.told.contains(id) || dropped.contains(id) || mergeable.contains(id) { continue }
       if refusedInDisk.contains(where: { idOfPayload[$0] == id }) { continue }
       fail(.pushIsKept, "push \(id) is gone")
     }
+    clients.saved(batch)
   }
+
+  /// A batch is about to be saved.
+  func saves(_ batch: Batch) { clients.saves(batch) }
 
   private func note(_ push: Push) {
     idOfPayload[push.payload] = push.id
@@ -155,13 +157,32 @@ final class SimulationBook {
 
   func opened(_ loaded: Loaded) {
     let model = world.disk.model
+    // In another boot the same moments are other instants.
+    let isMoved = loaded.previous == .otherBoot
+    let place = { (instant: Instant) in isMoved ? Instant(microseconds: 0) : instant }
     for app in Set(loaded.states.keys).union(model.states.keys)
-    where (loaded.states[app] ?? AppState()) != (model.states[app] ?? AppState()) {
+    where (loaded.states[app] ?? AppState()).moved(place, ahead: place)
+      != (model.states[app] ?? AppState()).moved(place, ahead: place)
+    {
       fail(.storeLoadsWhatWasSaved, "\(app) is \(String(describing: loaded.states[app]))")
     }
-    let pushes = Set(loaded.pushes.values.joined())
-    if pushes != Set(model.pushes.values) { fail(.storeLoadsWhatWasSaved, "the pushes are others") }
-    if loaded.device.pause != model.device.pause { fail(.storeLoadsWhatWasSaved, "the pause is another") }
+    let pushes = Set(loaded.pushes.values.joined().map { $0.moved(place) })
+    if pushes != Set(model.pushes.values.map { $0.moved(place) }) {
+      fail(.storeLoadsWhatWasSaved, "the pushes are others")
+    }
+    if loaded.device.moved(place).pause != model.device.moved(place).pause {
+      fail(.storeLoadsWhatWasSaved, "the pause is another")
+    }
+    let states = { (transfers: [TransferID: StoredTransfer]) in
+      transfers.mapValues { transfer in
+        var state = transfer.state.moved(place)
+        state.wrongs = 0
+        return state
+      }
+    }
+    if states(loaded.transfers) != states(model.transfers) {
+      fail(.storeLoadsWhatWasSaved, "the transfers are others")
+    }
     for (app, settings) in promised where Settings(loaded.states[app]) != settings {
       fail(.requestIsOnDisk, "\(app) has \(Settings(loaded.states[app])), not \(settings)")
     }
@@ -172,6 +193,7 @@ final class SimulationBook {
     for app in requests.values.compactMap(\.app) { promised[app] = nil }
     (requests, refusedInDisk) = ([:], [])
     refusedStarts = []
+    clients.lost()
   }
 
   // MARK: - Requests
@@ -182,7 +204,7 @@ final class SimulationBook {
   func asks(_ app: AppID) -> (Bool) -> Void {
     ask(app) { [unowned self] isStored in
       let settings = Settings(world.life?.daemon.core.engine.state(of: app))
-      if isStored, Settings(world.disk.model.durableStates[app]) != settings {
+      if isStored, Settings(world.disk.synced.states[app]) != settings {
         fail(.requestIsOnDisk, "\(app) has no durable \(settings)")
       }
       promised[app] = unsure.remove(app) == nil ? settings : nil
@@ -198,7 +220,7 @@ final class SimulationBook {
       guard isStored else {
         return world.disk.isBusy ? refusedInDisk.formUnion(payloads) : refusedPayloads.formUnion(payloads)
       }
-      for payload in payloads where !world.disk.model.durablePayloads.contains(payload) {
+      for payload in payloads where !world.disk.synced.payloads.contains(payload) {
         fail(.requestIsOnDisk, "a push was accepted that is not on the disk")
       }
     }
@@ -231,6 +253,7 @@ final class SimulationBook {
       fail(.requestsAreAnswered, "a request waits")
     }
     checkMemory(life.daemon)
+    clients.check(life.daemon)
   }
 
   private func check(_ process: SimulatedProcess) {
@@ -269,9 +292,10 @@ final class SimulationBook {
     }
     for app in world.apps.map(\.id) {
       let history = Set(world.disk.history(of: app))
-      for refresh in (newest[app] ?? []).suffix(50) where !history.contains(refresh) {
+      for refresh in (model.ended[app] ?? []).suffix(50) where !history.contains(refresh) {
         fail(.oneOutcome, "\(refresh) is not in the history")
       }
+      clients.finish(app, engine)
       if !engine.pushes(of: app).isEmpty { fail(.everythingDueIsDone, "\(app) has pushes that wait") }
       guard let spacing = engine.interval(of: app, in: .background)?.spacing(floor: .minutes(15)) else { continue }
       let fresh = engine.state(of: app)?.freshAt ?? Instant(microseconds: 0)
