@@ -60,6 +60,8 @@ public struct AppConfiguration: Hashable, Sendable {
     var policy: Policy
     /// The command that runs when the data is stale, in a list of one that many apps may share; empty for none.
     var staleCommands: [Command] = []
+    /// The command that runs when a due refresh waits too long, likewise.
+    var heldCommands: [Command] = []
     var sandbox: [SandboxProperty] = []
     /// The directory of the file.
     var folder: String
@@ -92,6 +94,8 @@ public struct AppConfiguration: Hashable, Sendable {
   public var policy: Policy { settings.value.policy }
   /// The command that runs when the data is older than `stale_after`; nil for none.
   public var onStale: Command? { settings.value.staleCommands.first }
+  /// The command that runs when a due refresh was held for `held_for`; nil for none.
+  public var onHeld: Command? { settings.value.heldCommands.first }
   /// The restrictions on all commands, as properties of their units; empty for none.
   public var sandbox: [SandboxProperty] { settings.value.sandbox }
 

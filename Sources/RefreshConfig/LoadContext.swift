@@ -87,9 +87,11 @@ final class LoadContext {
     return gid
   }
 
-  /// The command that runs when the data is stale, in a list of one; empty for none.
-  func staleCommands(_ settings: ConfigurationSettings, _ owner: Owner) -> [Command] {
-    guard settings.policy.staleAfter != nil, let arguments = settings.staleCommand else { return [] }
+  /// The command that runs when the data is stale or a refresh waits too long, in a list of one; empty for none.
+  func notifyCommands(
+    _ arguments: [String]?, after span: Duration?, _ settings: ConfigurationSettings, _ owner: Owner
+  ) -> [Command] {
+    guard span != nil, let arguments else { return [] }
     return interner.intern([command(arguments, in: settings.context, settings, owner)])
   }
 

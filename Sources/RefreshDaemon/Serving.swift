@@ -38,6 +38,7 @@ extension Daemon {
     interface.serve(AppInterface.Attach.self) { self.attach($0) }
     interface.serve(AppInterface.Complete.self) { self.complete($0) }
     interface.serve(AppInterface.Push.self) { self.push($0) }
+    interface.serve(AppInterface.Synced.self) { self.synced($0) }
     return interface
   }
 

@@ -70,4 +70,8 @@ public enum Effect: Hashable, Sendable {
   ///
   /// The data is that of `since`. The id names no refresh but the notify command that the daemon starts.
   case reportStale(RefreshID, AppID, since: Instant)
+  /// Report that a due refresh of the app has been held for `held_for`, once an episode.
+  ///
+  /// The holds are those of this moment. The id names no refresh but the notify command that the daemon starts.
+  case reportHeld(RefreshID, AppID, [Hold.Name], since: Instant)
 }

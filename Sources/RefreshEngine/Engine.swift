@@ -33,7 +33,7 @@ public struct Engine: Sendable {
   var survivors: [RefreshID: Set<Int>] = [:]
   /// When the machine last started or woke up, boot clock; nil when it has not since the daemon began.
   var resumedAt: Instant?
-  /// When the last app of the last backlog is due, boot clock; nil before the first backlog.
+  /// When the last app of all backlogs so far is due, boot clock; nil before the first backlog.
   var backlogUntil: Instant?
 
   /// The transfers of all apps.
@@ -177,11 +177,12 @@ public struct Engine: Sendable {
     return app.policy?.quiet.map { endingBefore($0, due) } ?? due
   }
 
-  /// Brings the tables, the record of waits and the stale report up to date with an app's new state.
+  /// Brings the tables, the record of waits and the reports up to date with an app's new state.
   private mutating func settle(_ index: AppIndex, _ turn: inout Turn) {
     let verdict = verdict(on: index, at: turn.now)
     noteWaiting(index, verdict, &turn)
     noteStaleness(index, &turn)
+    noteEpisode(index, verdict, &turn)
     var window: Window?
     switch verdict {
     case .refreshing:
@@ -191,7 +192,9 @@ public struct Engine: Sendable {
     case .held(let holds):
       window = wake(of: holds, on: index, at: turn.now).map { Window(earliest: $0, latest: $0) }
     }
-    if let telling = reportsStale(index) { window = Window(window, ending: telling) }
+    for telling in [reportsStale(index), reportsHeld(apps[index], verdict)].compactMap(\.self) {
+      window = Window(window, ending: telling)
+    }
     if case .held = verdict { held[index] = true } else { held[index] = apps[index].pushesFollowConditions }
     agenda.set(index, to: window)
   }
@@ -229,6 +232,7 @@ public struct Engine: Sendable {
     case .survived(let refresh, let tasks): survivors[refresh] = tasks
     case .attached(let id): attach(id, true, &turn)
     case .detached(let id): attach(id, false, &turn)
+    case .synced(let id, let foundNew): noteOwnSync(of: id, foundNew: foundNew, &turn)
     case .suspending(let until): suspend(until: until, &turn)
     case .enqueued(let enqueued): enqueue(enqueued, &turn)
     case .transferPaused(let id, let isPaused): pause(id, isPaused, &turn)

@@ -59,6 +59,8 @@ public enum Event: Hashable, Sendable {
   case attached(AppID)
   /// No process of the app serves its refreshes any more.
   case detached(AppID)
+  /// The app made a sync by itself, outside of any refresh.
+  case synced(AppID, foundNew: Bool)
   /// The machine goes to sleep at this instant, boot clock; `resumed` follows, also if it does not come to it.
   case suspending(until: Instant)
   /// A caller asks for transfers, each with a number that was never used.

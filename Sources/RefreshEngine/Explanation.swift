@@ -60,6 +60,8 @@ public struct Explanation: Hashable, Sendable {
   public var freshUntil: Instant?
   /// When the daemon reports stale data, unless a refresh comes first, boot clock.
   public var reportsStale: Instant?
+  /// When the daemon reports that the refresh waits too long, unless it starts first, boot clock.
+  public var reportsHeld: Instant?
   /// The holds that keep the due app, and since when.
   public var waiting: Waiting?
   /// The plan; nil for an app that is not planned, or was never refreshed.

@@ -38,6 +38,8 @@ public struct Policy: Hashable, Sendable {
   public var maxStale: Duration?
   /// The age of the data from which the daemon reports stale data; nil, the default, for none.
   public var staleAfter: Duration?
+  /// How long a due refresh is held before the daemon reports it; nil, the default, for no report.
+  public var heldFor: Duration?
   /// Whether the last rung of the ladder lets the app use a metered network; no by default.
   public var meteredWhenStale = false
   /// Whether it is long work, which stops when the user returns; no by default.

@@ -120,6 +120,8 @@ public enum RefreshTrigger: Hashable, Sendable, CaseIterable {
   case catchUp
   /// A person asked for the refresh.
   case manual
+  /// None started: the app told of a sync that it made by itself.
+  case reported
   /// A newer refreshd sent a trigger that this library does not know.
   case other
 }

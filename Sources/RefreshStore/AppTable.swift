@@ -58,7 +58,7 @@ extension AppState: ColumnRecord {
     try column("is_terminated", &isTerminated)
     // Boxed in the state: changed only if the visit reads.
     var (overrides, freshUntil, pushedAt, oneShot) = (overrides, freshUntil, pushedAt, oneShot)
-    var (skippedUntil, strikes) = (skippedUntil, strikes)
+    var (skippedUntil, strikes, episode) = (skippedUntil, strikes, episode)
     try column("foreground_interval", &overrides.foregroundInterval)
     try column("background_interval", &overrides.backgroundInterval)
     try column("fresh_until_us", &freshUntil)
@@ -66,9 +66,10 @@ extension AppState: ColumnRecord {
     try column("skipped_until_us", &skippedUntil)
     try column("strikes_us", &strikes)
     try column.optional(&oneShot, blank: OneShot(earliest: .zero, reason: ""))
+    try column.optional(&episode, blank: HeldEpisode(since: .zero))
     guard column.isReading else { return }
     (self.overrides, self.freshUntil, self.pushedAt, self.oneShot) = (overrides, freshUntil, pushedAt, oneShot)
-    (self.skippedUntil, self.strikes) = (skippedUntil, strikes)
+    (self.skippedUntil, self.strikes, self.episode) = (skippedUntil, strikes, episode)
   }
 }
 
@@ -93,6 +94,13 @@ extension OneShot: ColumnRecord {
   mutating func visit(_ column: inout Columns) throws(StoreError) {
     try column("one_shot_earliest_us", &earliest)
     try column("one_shot_reason", &reason)
+  }
+}
+
+extension HeldEpisode: ColumnRecord {
+  mutating func visit(_ column: inout Columns) throws(StoreError) {
+    try column("held_since_us", &since)
+    try column("is_held_told", &isReported)
   }
 }
 

@@ -252,6 +252,11 @@ enum Schema {
     ) STRICT;
 
     """,
+    // Also a new word in `trigger`: reported.
+    """
+    ALTER TABLE app ADD COLUMN held_since_us INTEGER;  -- since when it is due and held, if its file wants to know
+    ALTER TABLE app ADD COLUMN is_held_told INTEGER;
+    """,
   ]
 
   /// Brings the file to this release's version, each step whole or not at all.

@@ -21,10 +21,28 @@ final class TextOutput: Sendable {
   }
 
   private let descriptor: Int32
+  /// The descriptor to close in the end, if it is not the caller's.
+  private let own: Int32?
   private let state = Mutex(State())
 
   /// Makes an output for a descriptor, which stays the caller's.
-  init(descriptor: Int32) { self.descriptor = descriptor }
+  init(descriptor: Int32) {
+    own = Self.openTerminal(descriptor)
+    self.descriptor = own ?? descriptor
+  }
+
+  deinit { if let own { close(own) } }
+
+  /// Opens the terminal of a descriptor once more, so that a write takes what there is room for and does not wait; nil
+  /// for no terminal, or for one that may not be opened.
+  ///
+  /// A terminal counts as ready for one byte of room, and a longer write waits for the rest. The descriptor itself is
+  /// left as it is, because a shell may share it.
+  private static func openTerminal(_ descriptor: Int32) -> Int32? {
+    guard isatty(descriptor) == 1 else { return nil }
+    let opened = open("/proc/self/fd/\(descriptor)", O_WRONLY | O_NONBLOCK | O_NOCTTY | O_CLOEXEC)
+    return opened < 0 ? nil : opened
+  }
 
   /// Writes a line with its end, keeps it, or drops and counts it.
   func write(_ line: String) {

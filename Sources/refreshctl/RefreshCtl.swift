@@ -29,7 +29,11 @@ struct RefreshCtl: ParsableCommand {
           LoginCommand.self, LogoutCommand.self,
         ]),
       CommandGroup(name: "Planning", subcommands: [RehearseCommand.self]),
-      CommandGroup(name: "Refresh", subcommands: [RunCommand.self, PushCommand.self, CompleteCommand.self]),
+      CommandGroup(
+        name: "Refresh",
+        subcommands: [
+          RunCommand.self, PushCommand.self, CompleteCommand.self, SyncedCommand.self,
+        ]),
       CommandGroup(
         name: "Background transfer",
         subcommands: [

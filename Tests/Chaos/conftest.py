@@ -13,6 +13,7 @@ import pytest
 TESTS = pathlib.Path(__file__).resolve().parents[1]
 sys.path[1:1] = [str(TESTS / "DaemonTests"), str(TESTS / "PushTests")]
 
+from preload import preload  # noqa: E402, F401
 from stage import bounded, daemon, pytest_runtest_makereport, scratch  # noqa: E402, F401
 from stand import Stand  # noqa: E402
 

@@ -5,12 +5,12 @@ Where a fault makes a call fail by design, the row says so and measures the rest
 
 import contextlib
 import os
-import pathlib
 import signal
 import socket
 import stat
 import subprocess
 import time
+import tty
 
 import pytest
 
@@ -27,21 +27,12 @@ NOT_STORED = "org.refreshd.NotStored"
 # Disks.
 
 
-@pytest.fixture(scope="session")
-def library(tmp_path_factory):
-    """The built hung.c."""
-    library = tmp_path_factory.mktemp("hung") / "hung.so"
-    source = pathlib.Path(__file__).parents[1] / "DaemonTests/hung.c"
-    subprocess.run(["gcc", "-Wall", "-Werror", "-O", "-shared", "-fPIC", "-o", library, source], check=True)
-    return library
-
-
 @pytest.fixture
-def mark(stand, library):
+def mark(stand, preload):
     """The file that makes the disk of the store hang or slow."""
     mark = stand.daemon.directory / "mark"
     stand.environment = {
-        "LD_PRELOAD": str(library), "HUNG_FILE": str(mark), "HUNG_DIRECTORY": str(stand.daemon.state),
+        "LD_PRELOAD": str(preload("hung")), "HUNG_FILE": str(mark), "HUNG_DIRECTORY": str(stand.daemon.state),
     }  # fmt: skip
     yield mark
     mark.unlink(missing_ok=True)
@@ -192,13 +183,32 @@ def test_a_journald_that_is_stopped(stand):
         stand.holds_afterwards()
 
 
-def test_a_reader_of_the_output_that_stopped(stand):
-    """Without journald, as in a container, the output is a pipe. It goes on, or says how much is missing."""
-    pipe = stand.daemon.directory / "output"
-    os.mkfifo(pipe)
-    reader = os.open(pipe, os.O_RDWR | os.O_NONBLOCK)
-    try:
-        stand.prefix = ["sh", "-c", 'exec "$@" 2> "$0"', pipe]
+@contextlib.contextmanager
+def pipe_to_a_reader(directory):
+    """A pipe's path and the descriptor of its reader."""
+    os.mkfifo(directory / "output")
+    reader = os.open(directory / "output", os.O_RDWR | os.O_NONBLOCK)
+    yield directory / "output", reader
+    os.close(reader)
+
+
+@contextlib.contextmanager
+def terminal_with_a_reader(_):
+    """A terminal's path and the descriptor of the program that shows it."""
+    reader, terminal = os.openpty()
+    tty.setraw(terminal)
+    os.set_blocking(reader, False)
+    yield os.ttyname(terminal), reader
+    os.close(terminal)
+    os.close(reader)
+
+
+@pytest.mark.parametrize("output", [pipe_to_a_reader, terminal_with_a_reader])
+def test_a_reader_of_the_output_that_stopped(stand, output):
+    """Without journald, as in a container or in a shell, the output is a pipe or a terminal. It goes on, or says how much
+    is missing."""
+    with output(stand.daemon.directory) as (path, reader):
+        stand.prefix = ["sh", "-c", 'exec "$@" 2> "$0"', path]
         # As much as an app may print at once.
         stand.start("i=0; while [ $i -lt 1000 ]; do printf '%01000d\\n' $i; i=$((i + 1)); done; exec sleep 60")
         with as_user(CULPRIT):
@@ -211,8 +221,6 @@ def test_a_reader_of_the_output_that_stopped(stand):
             with contextlib.suppress(BlockingIOError):
                 said += os.read(reader, 1 << 20)
         stand.holds_afterwards()
-    finally:
-        os.close(reader)
 
 
 @contextlib.contextmanager

@@ -5,8 +5,9 @@ a notice, a line of a task or of the journal), and a timeout fails the test.
 """
 
 from daemon import LAUNCHER
+from preload import preload  # noqa: F401
 from stage import bounded, daemon, pytest_runtest_makereport, scratch  # noqa: F401
-from wall import library, wall  # noqa: F401
+from wall import wall  # noqa: F401
 
 
 def pytest_configure(config):

@@ -4,9 +4,7 @@ hung.c has the writes of the daemon's store wait.
 """
 
 import os
-import pathlib
 import signal
-import subprocess
 import time
 
 import pytest
@@ -17,15 +15,6 @@ from waiting import Bound, wait_for
 
 # A call that does not wait for the disk is answered within this time, in seconds, beside a busy machine.
 SOON = 2
-
-
-@pytest.fixture(scope="session")
-def library(tmp_path_factory):
-    """The built hung.c."""
-    library = tmp_path_factory.mktemp("hung") / "hung.so"
-    source = pathlib.Path(__file__).with_name("hung.c")
-    subprocess.run(["gcc", "-Wall", "-Werror", "-O", "-shared", "-fPIC", "-o", library, source], check=True)
-    return library
 
 
 class Disk:
@@ -49,9 +38,9 @@ class Disk:
 
 
 @pytest.fixture
-def disk(daemon, library):
+def disk(daemon, preload):
     daemon.app("exit 100", id=MAIL)
-    return Disk(daemon, library)
+    return Disk(daemon, preload("hung"))
 
 
 def in_time(call):

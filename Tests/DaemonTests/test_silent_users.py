@@ -4,8 +4,6 @@ silent_users.c has the lookups wait.
 """
 
 import os
-import pathlib
-import subprocess
 
 import pytest
 
@@ -14,21 +12,12 @@ from daemon import LAUNCHER, MAIL, TODO
 pytestmark = pytest.mark.skipif(os.geteuid() != 0, reason="only root's daemon has apps of several users")
 
 
-@pytest.fixture(scope="session")
-def library(tmp_path_factory):
-    """The built silent_users.c."""
-    library = tmp_path_factory.mktemp("silent") / "silent.so"
-    source = pathlib.Path(__file__).with_name("silent_users.c")
-    subprocess.run(["gcc", "-Wall", "-Werror", "-O", "-shared", "-fPIC", "-o", library, source], check=True)
-    return library
-
-
 # systemd looks up the groups of a task's user itself.
 @pytest.mark.parametrize("kind", ["user", "groups"] if LAUNCHER == "spawn" else ["user"])
-def test_it_holds_the_apps_of_its_users_alone(daemon, library, kind):
+def test_it_holds_the_apps_of_its_users_alone(daemon, preload, kind):
     mark = daemon.directory / "silent"
     mark.touch()
-    environment = {"LD_PRELOAD": str(library), "SILENT_FILE": str(mark), "SILENT_USER": "nobody"}
+    environment = {"LD_PRELOAD": str(preload("silent_users")), "SILENT_FILE": str(mark), "SILENT_USER": "nobody"}
     if kind == "groups":
         environment["SILENT_GROUPS_ONLY"] = "1"
     daemon.app("exit 100")

@@ -2,7 +2,7 @@
 
 from daemon import MAIL, TODO
 from test_clock import machine, needs_root  # noqa: F401 (fixtures)
-from wall import DAY, library, wall  # noqa: F401 (fixtures)
+from wall import DAY, wall  # noqa: F401 (fixtures)
 
 
 def tells(pipe):

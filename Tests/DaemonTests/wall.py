@@ -1,22 +1,11 @@
 """A wall clock of the daemon's own, by wall.c; its boot clock is the machine's."""
 
-import pathlib
-import subprocess
 import time
 
 import pytest
 
 SECOND = 1_000_000
 DAY = 24 * 3600 * SECOND
-
-
-@pytest.fixture(scope="session")
-def library(tmp_path_factory):
-    """The built wall.c."""
-    library = tmp_path_factory.mktemp("wall") / "wall.so"
-    source = pathlib.Path(__file__).with_name("wall.c")
-    subprocess.run(["gcc", "-Wall", "-Werror", "-O", "-shared", "-fPIC", "-o", library, source], check=True)
-    return library
 
 
 class Wall:
@@ -44,5 +33,5 @@ class Wall:
 
 
 @pytest.fixture
-def wall(daemon, library):
-    return Wall(daemon, library)
+def wall(daemon, preload):
+    return Wall(daemon, preload("wall"))

@@ -23,8 +23,9 @@ import Testing
   /// The keys of `[defaults]`, which an app's file has too.
   static let sharedKeys = [
     "adaptive", "background_interval", "calm", "deadline", "denied_ssids", "directory", "environment",
-    "foreground_interval", "grace", "group", "idle", "max_stale", "metered_when_stale", "network", "on_foreground",
-    "on_stale", "power", "push_burst", "push_per_hour", "quiet", "sandbox", "ssids", "stale_after",
+    "foreground_interval", "grace", "group", "held_for", "idle", "max_stale", "metered_when_stale", "network",
+    "on_foreground", "on_held", "on_stale", "power", "push_burst", "push_per_hour", "quiet", "sandbox", "ssids",
+    "stale_after",
   ]
   /// The keys of an app's file.
   static let appKeys = (sharedKeys + ["id", "kind", "name", "owner", "pin", "task"]).sorted()

@@ -32,6 +32,21 @@ import Testing
         == Command(arguments: ["/usr/bin/notify-send", "Old!"], directory: "/srv", environment: ["LANG=C"]))
   }
 
+  @Test("and so is how long a refresh may be held")
+  func held() throws {
+    let app = try app(
+      """
+      held_for = "2h"
+      on_held = ["notify-send", "It waits!"]
+      """)
+    #expect(app.policy.heldFor == .hours(2))
+    #expect(app.onHeld == Command(arguments: ["/usr/bin/notify-send", "It waits!"]) && app.onStale == nil)
+    let defaults = "held_for = \"2h\"\non_held = [\"/usr/bin/true\"]"
+    #expect(try self.app("", defaults: defaults).onHeld == Command(arguments: ["/usr/bin/true"]))
+    let other = try self.app("held_for = \"never\"", defaults: defaults)
+    #expect(other.policy.heldFor == nil && other.onHeld == nil)
+  }
+
   @Test("may be a default, which an app takes away with never")
   func defaults() throws {
     let defaults = "stale_after = \"2d\"\non_stale = [\"/usr/bin/true\"]"
@@ -57,6 +72,10 @@ import Testing
       (
         #"on_stale = ["/usr/bin/true"]"#,
         #"2: on_stale: cannot tell when the data is stale; write for example stale_after = "6h" beside it"#
+      ),
+      (
+        #"on_held = ["/usr/bin/true"]"#,
+        #"2: on_held: cannot tell when a refresh waits too long; write for example held_for = "2h" beside it"#
       ),
       (
         "stale_after = \"2d\"\non_stale = \"/usr/bin/true\"",

@@ -5,7 +5,7 @@ import RefreshEngine
 /// The keys of the policy:
 ///
 /// - `foreground` and `background` are intervals; `on` is `on_foreground`.
-/// - `deadline`, `grace`, `stale-after` and `max-stale` are durations.
+/// - `deadline`, `grace`, `stale-after`, `held-for` and `max-stale` are durations.
 /// - `tasks` has names, each after the tasks that follow a `>` (`pull,index>pull`), or is `none`.
 /// - `judge` is `exit`, `output` or `changed`; `no-data-exit` and `retry-exit` are exit codes.
 /// - `quiet` is `FROM-TO`, since midnight.
@@ -58,6 +58,7 @@ struct AppLine {
       case "metered-when-stale": policy.meteredWhenStale = value == "yes"
       case "processing": policy.isProcessing = value == "yes"
       case "stale-after": policy.staleAfter = try duration(value)
+      case "held-for": policy.heldFor = try duration(value)
       case "pushes":
         // PER-HOUR/BURST
         let parts = try value.split(separator: "/").map { try String($0).read { Int($0) } }

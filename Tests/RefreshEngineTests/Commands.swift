@@ -12,6 +12,7 @@ extension Timeline {
     case "pause", "unpause": handle(.paused(command == "pause" ? .untilResumed : nil))
     case "disable", "enable": handle(.disabled(try appID(try rest.word(0)), command == "disable"))
     case "await", "unawait": handle(.awaited(try appID(try rest.word(0)), command == "await"))
+    case "synced": handle(.synced(try appID(try rest.word(0)), foundNew: rest.last == "new-data"))
     case "skip": handle(.skipped(try appID(try rest.word(0))))
     case "schedule":
       let earliest = instant + (try duration(try rest.word(1)))

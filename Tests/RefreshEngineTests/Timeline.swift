@@ -132,6 +132,8 @@ struct Timeline {
       end(id, at: now + .seconds(1), exit: .signalled(15))
     case .transfer(let id, let app): write("transfer \(id) \(app.name)")
     case .stopTransfer(let id, let app, let reason): write("stop-transfer \(id) \(app.name) (\(reason.rawValue))")
+    case .reportHeld(_, let app, let holds, let since):
+      write("report-held \(app.name) since \(timeText(since)): \(holds.map(\.rawValue).joined(separator: " "))")
     case .reportStale(_, let app, let since): write("report-stale \(app.name) since \(timeText(since))")
     case .reportStuck(let id, let app): write("stuck \(id) \(app.name)")
     case .kill(let id, let app):

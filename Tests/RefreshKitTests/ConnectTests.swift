@@ -109,6 +109,17 @@ struct ConnectTests {
     #expect(try daemon.ask(ManagerInterface.Set.self, .init(apps: [Daemon.app])).apps.first?.background.inForce == text)
   }
 
+  @Test func aSyncOfTheAppsOwnIsInTheHistory() async throws {
+    let daemon = try Daemon(task: "true")
+    let client = try await RefreshClient.connect(app: Daemon.app, socket: daemon.socket)
+    try await client.reportSync(newData: true)
+    let last = try #require(try daemon.ask(ManagerInterface.Show.self, .init(app: Daemon.app)).app.last)
+    #expect((last.trigger, last.outcome) == (.reported, .newData))
+    await client.close()
+    let error = await #expect(throws: RefreshError.self) { try await client.reportSync(newData: false) }
+    #expect(error?.code == .closed)
+  }
+
   @Test func aBadIntervalSaysWhy() async throws {
     let daemon = try Daemon(task: "true")
     let client = try await RefreshClient.connect(app: Daemon.app, socket: daemon.socket)

@@ -186,7 +186,7 @@ import Testing
       let startedAt = Instant(microseconds: Int64(number) * 1_000_000)
       return RefreshRecord(
         id: RefreshID(start: 1, number: UInt32(number)), app: todo,
-        trigger: Trigger.allCases[number % Trigger.allCases.count], startedAt: startedAt,
+        trigger: Trigger.released[number % Trigger.released.count], startedAt: startedAt,
         endedAt: startedAt.advanced(by: .microseconds(1_234_567)), outcome: outcome, stopReason: reason,
         extraCompletions: number % 3,
         tasks: (0..<(number % 3)).map { index in
@@ -232,9 +232,9 @@ import Testing
     let (today, fixture) = (try ScratchDirectory(), try ScratchDirectory())
     let (store, _) = try RefreshStore.open(today, clock: Self.clock)
     var batch = Batch(
-      Self.clock, states: try Self.statesOfSchema6(), device: Self.deviceOfSchema3, learned: try Self.learned(),
+      Self.clock, states: try Self.statesOfSchema7(), device: Self.deviceOfSchema3, learned: try Self.learned(),
       openings: try Self.openings.map { Opening(app: try app("todo"), at: Instant(microseconds: $0)) },
-      records: try Self.recordsOfSchema6(), waits: try Self.waits(for: Hold.Name.released))
+      records: try Self.recordsOfSchema7(), waits: try Self.waits(for: Hold.Name.released))
     batch.transfers.whole = try Self.transfers()
     batch.validators = try Self.validators().mapValues { $0.mapValues(Optional.some) }
     for (app, pushes) in try Self.pushes() {
@@ -242,10 +242,11 @@ import Testing
     }
     (batch.pushes.dropped, batch.pushes.arrived) = (try Self.droppedPushes(), try Self.seen())
     try await store.save(batch, durably: true)
-    try fixture.sql(String(decoding: PackageResources.schema_6_sql, as: UTF8.self))
+    try fixture.sql(String(decoding: PackageResources.schema_7_sql, as: UTF8.self))
     for query in [
       "SELECT group_concat(sql) FROM (SELECT sql FROM sqlite_schema ORDER BY name)",
       "SELECT group_concat(t) FROM (SELECT trigger || outcome || ifnull(cause, '-') || ifnull(stop_reason, '-') AS t FROM refresh ORDER BY id)",
+      "SELECT group_concat(t) FROM (SELECT ifnull(held_since_us, '-') || ifnull(is_held_told, '-') AS t FROM app ORDER BY id)",
       "SELECT waiting_holds || one_shot_reason || strikes_us FROM app WHERE id = 'org.example.todo'",
       "SELECT group_concat(holds) FROM (SELECT holds FROM wait ORDER BY id)",
       // The bytes of the learners have a version of their own, newer than the fixture's.

@@ -40,7 +40,33 @@ extension ReleasedSchemaTests {
       testDescription: "schema 6", dump: PackageResources.schema_6_sql, states: statesOfSchema6,
       device: deviceOfSchema3, learned: learned, openings: openings, waits: { try waits(for: Hold.Name.released) },
       records: recordsOfSchema6, transfers: transfers, validators: validators, pushes: pushes, dropped: droppedPushes),
+    Release(
+      testDescription: "schema 7", dump: PackageResources.schema_7_sql, states: statesOfSchema7,
+      device: deviceOfSchema3, learned: learned, openings: openings, waits: { try waits(for: Hold.Name.released) },
+      records: recordsOfSchema7, transfers: transfers, validators: validators, pushes: pushes, dropped: droppedPushes),
   ]
+
+  // MARK: - What schema 7 has more
+
+  /// The same states with what schema 7 has more.
+  static func statesOfSchema7() throws -> [AppID: AppState] {
+    var states = try statesOfSchema6()
+    states[try app("todo")]?.episode = HeldEpisode(since: Instant(microseconds: -8_000_000))
+    states[try app("mail")]?.episode = HeldEpisode(since: Instant(microseconds: 77_000_000_000))
+    states[try app("mail")]?.episode?.isReported = true
+    return states
+  }
+
+  /// The same refreshes with what schema 7 has more.
+  static func recordsOfSchema7() throws -> [RefreshRecord] {
+    var records = try recordsOfSchema6()
+    let at = Instant(microseconds: 86_399_900_000)
+    records.append(
+      RefreshRecord(
+        id: RefreshID(start: 1, number: 90), app: try app("todo"), trigger: .reported, startedAt: at, endedAt: at,
+        outcome: .newData))
+    return records
+  }
 
   // MARK: - What schema 6 has more
 
@@ -99,4 +125,9 @@ extension ReleasedSchemaTests {
 extension Hold.Name {
   /// The names that the releases wrote into the fixtures.
   static let released = allCases.filter { $0 != .misconfigured }
+}
+
+extension Trigger {
+  /// The triggers that the releases wrote into the fixtures up to schema 6.
+  static let released = allCases.filter { $0 != .reported }
 }

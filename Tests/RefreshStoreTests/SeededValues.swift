@@ -34,6 +34,8 @@ struct SeededValues: RandomNumberGenerator {
     state.strikes = (0..<Int.random(in: 0...3, using: &self)).map { _ in instant() }
     state.oneShot = maybe { OneShot(earliest: $0.instant(), reason: $0.text()) }
     state.isStaleReported = .random(using: &self)
+    state.episode = maybe { HeldEpisode(since: $0.instant()) }
+    state.episode?.isReported = .random(using: &self)
     state.planned = maybe { $0.instant() }
     state.waiting = maybe { Waiting(since: $0.instant(), holds: $0.holds()) }
     state.freshUntil = maybe { $0.instant() }

@@ -2,10 +2,12 @@ import RefreshEngine
 
 /// Attached processes, and the policies that go with them.
 extension World {
-  /// Makes some policies those of long work, and of apps that only an attached process refreshes.
+  /// Makes some policies those of long work, of apps that only an attached process refreshes, and of apps whose long
+  /// waits are reported.
   mutating func vary(_ policy: Policy) -> Policy {
     var policy = policy
     policy.pushLimit = pushLimit
+    if whim.happens(40) { policy.heldFor = whim.duration(.minutes(10) ... .hours(12)) }
     if dice.happens(varied) { policy.tasks = [] }
     if dice.happens(varied) {
       policy.isProcessing = true

@@ -235,7 +235,7 @@ public struct Bystander: Sendable {
 
   private mutating func see(_ effect: Effect, at now: Instant) {
     switch effect {
-    case .start, .perform, .transfer, .stopTransfer: break
+    case .start, .perform, .transfer, .stopTransfer, .reportHeld: break
     case .reportStale(_, let app, _): apps[app]?.isStaleReported = true
     case .startTask(let id, let app, let task):
       if apps[app]?.run?.id == id { apps[app]?.run?.started.insert(task) }

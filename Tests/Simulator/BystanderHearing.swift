@@ -41,6 +41,12 @@ extension Bystander {
       // A refresh that was asked to end has no more time than it was given.
       for (id, app) in apps where app.run?.stopReason == nil { apps[id]?.run?.sleep = nil }
     case .suspending(let end): suspend(until: end, at: now)
+    case .synced(let id, _):
+      guard apps[id]?.policy != nil else { return }
+      apps[id]?.lastStart = now
+      apps[id]?.countsFromEntry = false
+      apps[id]?.retryFrom = nil
+      apps[id]?.mayRetryAtOnce = false
     case .attached(let id): apps[id]?.isAttached = true
     case .detached(let id): apps[id]?.isAttached = false
     case .survived(let refresh, let tasks): survivors[refresh] = tasks
@@ -144,7 +150,7 @@ extension Bystander {
   mutating func note(_ record: RefreshRecord, at now: Instant) {
     guard var app = apps[record.app] else { return }
     if app.run?.id == record.id { app.run = nil }
-    if record.outcome.isFresh { app.freshAt = record.startedAt }
+    if record.outcome.isFresh { app.freshAt = max(record.startedAt, app.freshAt ?? record.startedAt) }
     if record.stopReason == .deadline { app.strikes = Array((app.strikes + [now]).suffix(3)) }
     if record.isCutShort {
       app.mayRetryAtOnce = true

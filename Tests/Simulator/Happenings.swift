@@ -21,6 +21,8 @@ struct Happening: Comparable, Sendable {
     case moves
     /// The same of pushes.
     case pushes
+    /// Apps make syncs by themselves.
+    case syncs
     /// A process of the app finds the daemon's socket, and is gone again.
     case attaches(AppID)
     case detaches(AppID)
@@ -65,6 +67,9 @@ extension World {
     case .more: happenToAttached()
     case .moves: happenToTransfers()
     case .pushes: happenToPushes()
+    case .syncs:
+      expect(.syncs, in: whim.duration(whim.pick([.zero ... .minutes(10), .zero ... .hours(9)])))
+      if healedAt == nil { handle(.synced(whim.pick(ids), foundNew: whim.happens(50))) }
     case .attaches(let id): attach(id)
     case .detaches(let id): detach(id)
     case .idle(let isIdle): handle(.observed(weather.setIdle(isIdle)))

@@ -10,8 +10,8 @@ public enum Invariants {
       SurvivesRestart(), ClockStepMovesNothing(), FreshInTheEnd(), ForegroundIsExact(), BacklogIsSpread(),
       AskedDuringRun(), SavedBeforePerformed(), PlacesAreBounded(), UsersShareThePlaces(), RetriesBackOff(),
       LostIsNoFailure(), WaitsAreHonest(), OneShotsStartOnce(), ChainsAreInOrder(), StaleIsToldOnce(),
-      NobodyStarves(), SignalsNeverWait(), NightsPass(), AttachedServe(), SurvivorsGoOn(), SleepIsInTime(),
-      LongWorkMakesRoom(),
+      LongWaitsAreToldOnce(), NobodyStarves(), SignalsNeverWait(), NightsPass(), AttachedServe(), SurvivorsGoOn(),
+      SleepIsInTime(), LongWorkMakesRoom(),
       OneWorkerAtATime(), TransfersWait(), UsersTakeTurns(), TransfersWake(), TransfersEnd(),
       SessionsAreTold(), PushesAreLimited(), PushesWait(), PushesAreTold(), PushesAreMerged(),
     ]

@@ -41,7 +41,8 @@ struct WakeIsTheMinimum: Invariant {
         if let step = world.book.apps[id]?.run?.nextStep { windows.append(Window(earliest: step, latest: step)) }
       case .ready: break
       }
-      if let telling = brain.explain(id, at: world.instant)?.reportsStale {
+      let explanation = brain.explain(id, at: world.instant)
+      for telling in [explanation?.reportsStale, explanation?.reportsHeld].compactMap(\.self) {
         let other = windows.count > count ? windows.removeLast() : Window(earliest: telling, latest: telling)
         windows.append(Window(earliest: min(other.earliest, telling), latest: min(other.latest, telling)))
       }

@@ -47,6 +47,8 @@ public struct Trace: Sendable {
     case .reportStuck(let id, let app): "stuck \(id) \(app)"
     case .transfer(let id, let app): "transfer \(id) \(app)"
     case .stopTransfer(let id, let app, let reason): "stop-transfer \(id) \(app) \(reason.rawValue)"
+    case .reportHeld(let id, let app, let holds, let since):
+      "report-held \(id) \(app) \(holds.map(\.rawValue)) \(since.microseconds)"
     case .reportStale(let id, let app, let since): "report-stale \(id) \(app) \(since.microseconds)"
     }
   }

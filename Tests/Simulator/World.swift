@@ -73,6 +73,9 @@ public struct World: Sendable {
   /// The chance of pushes, for the same reason.
   var fortune: Chance
 
+  /// The chance of what apps do by themselves and of reports of long waits, for the same reason.
+  var whim: Chance
+
   private var agenda = Heap<Happening>()
   private var happenings: UInt64 = 0
   var lastLease: UInt64 = 0
@@ -113,6 +116,7 @@ public struct World: Sendable {
     luck = Chance(seed: seed &* 0xd134_2543_de82_ef95)
     fortune = Chance(seed: seed &* 0xa076_1d64_78bd_642f)
     (outlives, varied) = (dice.happens(50), dice.happens(50) ? 15 : 0)
+    whim = Chance(seed: seed &* 0x8cb9_2ba7_2f3d_8dd7)
     var misfortune = Chance(seed: seed &* 0xb546_7a1d_5f2c_9e37)
     hangs = mayHang ?? misfortune.happens(30)
     book.awaitsBegin = hangs
@@ -131,6 +135,7 @@ public struct World: Sendable {
     if varied > 0 { expect(.more, in: .minutes(2)) }
     if luck.happens(50) { expect(.moves, in: .minutes(3)) }
     if fortune.happens(50) { expect(.pushes, in: .minutes(4)) }
+    if whim.happens(50) { expect(.syncs, in: .minutes(5)) }
     if hangs { expect(.diskHangs, in: .hours(1)) }
     boundTransfers()
   }

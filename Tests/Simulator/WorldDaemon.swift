@@ -166,7 +166,7 @@ extension World {
             id, app, task: 0, deadline: max(.zero, instant.duration(to: deadline)), now: now,
             isHealed: healedAt != nil, &dice
           ).attached)
-      case .warn, .reportStale, .reportStuck: break
+      case .warn, .reportStale, .reportHeld, .reportStuck: break
       case .transfer(let id, let app): move(id, of: app)
       case .stopTransfer(let id, let app, _): stopMoving(id, of: app)
       case .terminate(let id, _, _):

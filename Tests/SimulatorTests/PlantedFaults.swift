@@ -3,7 +3,7 @@ import RefreshEngine
 /// Mistakes that an engine or a daemon could make, each with the check that has to find it.
 let plantedFaults: [Planted] =
   ofRuns + ofChains + plantedFaultsOfStops + ofTime + ofStore + ofStaleness + ofWaiting + ofPolicy + ofAttached
-  + plantedFaultsOfTransfers + plantedFaultsOfPushes
+  + plantedFaultsOfTransfers + plantedFaultsOfPushes + plantedFaultsOfLongWaits
 
 private let ofRuns = [
   Planted("OneAtATime", "starts what is ready twice") { fault in
@@ -259,7 +259,7 @@ private let ofPolicy = [
 
 extension Event {
   /// A configuration in which every policy is another one; every other event as it is.
-  fileprivate func changingPolicies(_ change: (inout Policy) -> Void) -> [Event] {
+  func changingPolicies(_ change: (inout Policy) -> Void) -> [Event] {
     guard case .configured(let limits, let policies) = self else { return [self] }
     return [
       .configured(

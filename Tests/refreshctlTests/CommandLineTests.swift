@@ -28,7 +28,8 @@ import Testing
     ["foreground", "org.x.a", "--while", "--", "sleep", "--help"], ["launched", "org.x.a", "--while", "--", "x"],
     ["run", "org.x.a", "--trigger", "catch-up"], ["set", "org.x.a", "org.x.b", "--background", "1h 30min"],
     ["reset", "org.x.a"], ["history", "org.x.a", "--limit", "1"], ["check", "--config", "/x"], ["reload"],
-    ["version", "--client"], ["complete", "no-data", "--message", "nothing"], ["logout", "org.x.a"],
+    ["version", "--client"], ["complete", "no-data", "--message", "nothing"], ["synced", "org.x.a"],
+    ["synced", "org.x.a", "--new-data"], ["logout", "org.x.a"],
     ["why", "org.x.a", "--json"], ["disable", "org.x.a", "org.x.b"], ["enable", "org.x.a"], ["skip", "org.x.a"],
     ["watch"], ["watch", "org.x.a", "--json"], ["pause"], ["pause", "--for", "1h 30min"], ["pause", "--until-ac"],
     ["resume"], ["metrics"], ["timeline"], ["timeline", "org.x.a", "--hours", "12", "--svg", "/x.svg"], ["forecast"],
@@ -56,6 +57,7 @@ import Testing
     ["upload", "org.x.a", "f", "https://h/f", "--tus", "--post"], ["pause-transfer"], ["cancel-transfer", "all"],
     ["prioritize-transfer", "1"], ["push", "org.x.a"], ["push", "org.x.a", "{}", "--urgency", "very_low"],
     ["run", "org.x.a", "--reason", "x"], ["run", "org.x.a", "--after", "1min", "--trigger", "push"],
+    ["run", "org.x.a", "--trigger", "reported"], ["synced"],
   ])
   func isRefusedAsUsage(_ arguments: [String]) {
     do {

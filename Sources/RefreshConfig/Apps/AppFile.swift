@@ -27,7 +27,7 @@ struct AppFile {
     settings.inherit(load.defaults)
     settings.refuseEarlyStaleness(in: &section, limits: load.limits)
     settings.policy.pins = Pins(from: &section)
-    settings.refuseIdleCommand(in: &section)
+    settings.refuseIdleCommands(in: &section)
     let tasks = Self.tasks(from: &section, in: load)
     if owner == nil, !section.isWritten("owner") {
       do throws(Unreadable) { try load.checkOwnUser() } catch { section.refuse(nil, error) }
@@ -46,7 +46,9 @@ struct AppFile {
     }
     let common = AppConfiguration.Settings(
       owner: ownerInForce, policy: Self.policy(settings.policy, tasks, ownerInForce, &load.interner),
-      staleCommands: load.staleCommands(settings, ownerInForce),
+      staleCommands: load.notifyCommands(
+        settings.staleCommand, after: settings.policy.staleAfter, settings, ownerInForce),
+      heldCommands: load.notifyCommands(settings.heldCommand, after: settings.policy.heldFor, settings, ownerInForce),
       sandbox: load.interner.intern(
         settings.sandbox.properties(of: ownerInForce, isUserDaemon: load.reader.isUserDaemon)),
       folder: load.interner.intern(file.folder))

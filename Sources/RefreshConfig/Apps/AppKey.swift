@@ -77,6 +77,12 @@ struct AppKey: Sendable {
     AppKey("on_stale", \.staleCommand) {
       .optional($0.programs.arguments(example: #"["/usr/bin/notify-send", "Old mail"]"#))
     },
+    AppKey("held_for", \.policy.heldFor) { _ in
+      .optional(.duration(.minutes(1) ... .longest, example: "2h"), none: "never")
+    },
+    AppKey("on_held", \.heldCommand) {
+      .optional($0.programs.arguments(example: #"["/usr/bin/notify-send", "Mail waits"]"#))
+    },
   ]
 
   private static let pushes = [

@@ -8,6 +8,8 @@ struct ConfigurationSettings {
   var group: UInt32?
   /// The arguments of the command that runs when the data is stale; nil for none.
   var staleCommand: [String]?
+  /// The arguments of the command that runs when a due refresh waits too long; nil for none.
+  var heldCommand: [String]?
   /// The context of every command.
   private(set) var context = ExecContext()
   /// The restrictions on every command.

@@ -23,10 +23,13 @@ extension ConfigurationSettings {
     }
   }
 
-  /// Refuses an `on_stale` without a `stale_after`: the command would never run.
-  func refuseIdleCommand(in section: inout Section) {
-    guard section.isWritten("on_stale"), !isSet("stale_after"), !section.isWritten("stale_after") else { return }
-    section.refuse(
-      "on_stale", "cannot tell when the data is stale", remedy: #"write for example stale_after = "6h" beside it"#)
+  /// Refuses an `on_stale` without a `stale_after`, and an `on_held` without a `held_for`: the command would never run.
+  func refuseIdleCommands(in section: inout Section) {
+    for (key, other, reason, example) in [
+      ("on_stale", "stale_after", "cannot tell when the data is stale", "6h"),
+      ("on_held", "held_for", "cannot tell when a refresh waits too long", "2h"),
+    ] where section.isWritten(key) && !isSet(other) && !section.isWritten(other) {
+      section.refuse(key, reason, remedy: #"write for example \#(other) = "\#(example)" beside it"#)
+    }
   }
 }

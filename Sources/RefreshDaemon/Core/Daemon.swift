@@ -174,6 +174,8 @@ final class Daemon {
     case .transfer(let id, _): transfers.start(id, of: app)
     case .stopTransfer(let id, _, let reason): transfers.stop(id, of: app, for: reason)
     case .reportStale(let id, _, let since): if let app { notifyCommands.reportStale(id, app, since: since) }
+    case .reportHeld(let id, _, let holds, let since):
+      if let app { notifyCommands.reportHeld(id, app, by: holds, since: since) }
     }
   }
 

@@ -74,6 +74,10 @@ struct DaemonJournal: Sendable {
       fields(record.app, record.id) + [
         Entry.Field("REFRESH_TRIGGER", record.trigger.rawValue), Entry.Field("REFRESH_OUTCOME", record.outcome.word),
       ]
+    if record.trigger == .reported {
+      let text = record.outcome == .newData ? "new data" : "no data"
+      return write("\(record.app): it has made a sync by itself: \(text)", .info, .refreshFinished, fields)
+    }
     let what = "\(record.app): refresh \(record.id)"
     guard case .failed(let cause) = record.outcome else {
       let text = record.outcome == .newData ? "new data" : "no data"
@@ -105,10 +109,18 @@ struct DaemonJournal: Sendable {
       .dataStale, [Entry.Field("REFRESH_APP", app.description)])
   }
 
+  func refreshWaits(of app: AppID, for wait: Duration, holds: [String]) {
+    write(
+      "\(app): its refresh waits too long: due and held for \(Duration.seconds(wait.components.seconds).inSystemdForm) "
+        + "(\(holds.joined(separator: ", "))); refreshctl why \(app) says what lifts that", .warning, .refreshWaits,
+      [Entry.Field("REFRESH_APP", app.description)])
+  }
+
   func notifyFailed(_ kind: NotifyCommands.Kind, _ app: AppID, _ reason: String) {
     let what =
       switch kind {
       case .staleData: "tell of stale data by on_stale"
+      case .heldRefresh: "tell of a refresh that waits too long by on_held"
       case .sessionEnded: "tell the desktop that a session of transfers has ended"
       }
     write("\(app): cannot \(what): \(reason)", .warning, nil, [Entry.Field("REFRESH_APP", app.description)])

@@ -35,6 +35,8 @@ public enum MessageID: UInt128, Hashable, Sendable, CaseIterable {
   case appLate = 0xc339bb5e95aa49b7900024ee73cd4416
   /// The data of an app is older than its file wants it to be.
   case dataStale = 0x7052ee8b4a5643a2be6b59964afd2124
+  /// A due refresh of an app is held for longer than its file wants.
+  case refreshWaits = 0x8aea9453f3d7495b95ac95ed92d7bd30
   /// A transfer is in the queue.
   case transferEnqueued = 0xabe7610057294f02be049da5b35f3dc8
   /// A transfer began to move its file, or went on where it was.

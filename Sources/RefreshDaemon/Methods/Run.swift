@@ -6,6 +6,8 @@ extension Daemon {
   /// Refreshes an app now, or once more after the refresh that is running, and reports each step.
   func run(_ call: Call<ManagerInterface.Run.Parameters>) {
     guard let app = app(named: call.parameters.app, for: call) else { return }
+    // A sync that the app made by itself starts nothing.
+    guard call.parameters.trigger != .reported else { return call.fail(InvalidParameter(parameter: "trigger")) }
     let holds = core.engine.lastingHolds(on: app.id)
     guard holds.isEmpty else {
       return call.fail(ManagerInterface.Held(app: app.id.description, holds: core.engine.wire(holds, of: app.id)))

@@ -85,13 +85,12 @@ extension Tally {
       text.add("_total", labels, count: refreshes[kind] ?? 0)
       text.add("_created", labels, microseconds: created)
     }
-    let ended = refreshes.values.reduce(0, +)
     text.begin(
       "refreshd_refresh_duration_seconds", .histogram, unit: "seconds",
       "What refreshes took from their start to the end of their last process, since the daemon's start.")
     for (bound, count) in zip(Self.bounds, within) { text.add("_bucket", [("le", bound.spelling)], count: count) }
-    text.add("_bucket", [("le", "+Inf")], count: ended)
-    text.add("_count", count: ended)
+    text.add("_bucket", [("le", "+Inf")], count: ran)
+    text.add("_count", count: ran)
     text.add("_sum", microseconds: duration)
     text.add("_created", microseconds: created)
     text.begin(

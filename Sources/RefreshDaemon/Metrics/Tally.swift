@@ -30,9 +30,11 @@ final class Tally {
   private(set) var refreshes: [Kind: Int] = [:]
   /// The refreshes of each app that have ended.
   private(set) var refreshesOfApp: [AppID: Int] = [:]
-  /// The number of refreshes within each of the bounds.
+  /// The number of refreshes that were run.
+  private(set) var ran = 0
+  /// The number of them within each of the bounds.
   private(set) var within = [Int](repeating: 0, count: bounds.count)
-  /// The duration of all refreshes, microseconds.
+  /// The duration of them all, microseconds.
   private(set) var duration: Int64 = 0
   /// User and system time of their tasks, microseconds.
   private(set) var cpu: Int64 = 0
@@ -51,6 +53,9 @@ final class Tally {
     let took = record.startedAt.duration(to: record.endedAt).inMicroseconds
     refreshes[Kind(outcome: Wire.Outcome(record.outcome), trigger: record.trigger), default: 0] += 1
     refreshesOfApp[record.app, default: 0] += 1
+    // A sync of the app's own took nothing that was measured.
+    guard record.trigger != .reported else { return }
+    ran += 1
     duration += took
     cpu += record.tasks.reduce(0) { $0 + $1.cpu.inMicroseconds }
     for (index, bound) in Self.bounds.enumerated() where took <= bound.microseconds { within[index] += 1 }

@@ -4,18 +4,22 @@ import RefreshConfig
 import RefreshEngine
 import Systemd
 
-/// The notify commands that run: `on_stale` of stale data, and the desktop notice of a session of transfers.
+/// The notify commands that run: `on_stale` of stale data, `on_held` of a refresh that waits too long, and the desktop
+/// notice of a session of transfers.
 ///
-/// Each is bounded in time, and reports a failure to the journal only.
+/// Each is bounded in time, and reports a failure to the journal only. After a start many apps may have something to
+/// tell in one moment, so few commands of each user run at once, and the others wait for their turn.
 final class NotifyCommands {
   enum Kind {
     case staleData
+    case heldRefresh
     case sessionEnded
 
     /// The name in the journal.
     var name: String {
       switch self {
       case .staleData: "on_stale"
+      case .heldRefresh: "on_held"
       case .sessionEnded: "notify"
       }
     }
@@ -24,8 +28,17 @@ final class NotifyCommands {
   /// How long a command may take before it is asked to end.
   private static let deadline = Duration.seconds(30)
 
+  /// How many commands of the apps of one user run at once.
+  private static let mostOfUser = 8
+
+  private struct Waiting {
+    let kind: Kind
+    let launch: TaskLaunch
+  }
+
   private struct Running {
     let app: AppID
+    let owner: UInt32
     let kind: Kind
     let timer: any WakeTimer
     var ending = TerminationSequence(grace: TerminationSequence.shortGrace)
@@ -36,6 +49,8 @@ final class NotifyCommands {
   private let journal: DaemonJournal
   private let environment: TaskEnvironment
   private var running: [TaskKey: Running] = [:]
+  /// The commands that wait for their turn, by the user of their apps.
+  private var waiting: [UInt32: [Waiting]] = [:]
 
   init(_ core: DaemonCore, _ ports: Ports, _ environment: TaskEnvironment) {
     (self.core, self.environment) = (core, environment)
@@ -51,11 +66,28 @@ final class NotifyCommands {
   func reportStale(_ id: RefreshID, _ app: AppConfiguration, since: Instant) {
     let age = since.duration(to: core.now)
     journal.dataIsStale(of: app.id, age: age, limit: app.policy.staleAfter)
-    guard let command = app.onStale, !core.engine.isStopping else { return }
+    run(.staleData, app.onStale, id, of: app, [("REFRESH_DATA_AGE", "\(age.components.seconds)")])
+  }
+
+  /// Reports to the journal that a due refresh of an app waits too long, and runs its `on_held` command.
+  func reportHeld(_ id: RefreshID, _ app: AppConfiguration, by holds: [Hold.Name], since: Instant) {
+    let wait = since.duration(to: core.now)
+    let names = holds.map(\.rawValue)
+    journal.refreshWaits(of: app.id, for: wait, holds: names)
     run(
-      .staleData, command, id, of: app,
-      environment.variables(ofNotifyCommand: command, app: app, id: id, age: age),
-      description: "\(app.name): on_stale", properties: app.sandbox.map(UnitProperty.init),
+      .heldRefresh, app.onHeld, id, of: app,
+      [("REFRESH_HELD_FOR", "\(wait.components.seconds)"), ("REFRESH_HOLDS", names.joined(separator: " "))])
+  }
+
+  /// Runs a command of the app's file, if the file has it, with what there is to tell as variables.
+  private func run(
+    _ kind: Kind, _ command: Command?, _ id: RefreshID, of app: AppConfiguration,
+    _ facts: [(name: String, value: String)]
+  ) {
+    guard let command, !core.engine.isStopping else { return }
+    run(
+      kind, command, id, of: app, environment.variables(ofNotifyCommand: command, app: app, id: id, facts),
+      description: "\(app.name): \(kind.name)", properties: app.sandbox.map(UnitProperty.init),
       confinement: nil, input: nil)
   }
 
@@ -81,19 +113,35 @@ final class NotifyCommands {
     _ kind: Kind, _ command: Command, _ id: RefreshID, of app: AppConfiguration, _ variables: [String],
     description: String, properties: [UnitProperty], confinement: WorkerConfinement?, input: [UInt8]?
   ) {
-    let key = TaskKey(refresh: id, task: 0)
+    let launch = TaskLaunch(
+      key: TaskKey(refresh: id, task: 0), app: app.id, command: command, owner: app.owner, environment: variables,
+      description: description, timeLimit: Self.deadline, grace: TerminationSequence.shortGrace,
+      properties: properties, confinement: confinement, input: input, changedPath: nil)
+    waiting[app.owner.uid, default: []].append(Waiting(kind: kind, launch: launch))
+    startWaiting(of: app.owner.uid)
+  }
+
+  /// Starts the commands of a user's apps whose turn has come; a command that no signal ends is in nobody's way.
+  private func startWaiting(of user: UInt32) {
+    while running.values.count(where: { $0.owner == user && !$0.ending.isGivenUp }) < Self.mostOfUser,
+      let next = waiting[user]?.first
+    {
+      waiting[user]?.removeFirst()
+      if waiting[user]?.isEmpty == true { waiting[user] = nil }
+      start(next.launch, next.kind)
+    }
+  }
+
+  private func start(_ launch: TaskLaunch, _ kind: Kind) {
+    let key = launch.key
     do throws(SystemdError) {
       let timer = try core.scheduler.timer { [unowned self] in boundPassed(key) }
-      running[key] = Running(app: app.id, kind: kind, timer: timer)
+      running[key] = Running(app: launch.app, owner: launch.owner.uid, kind: kind, timer: timer)
       core.scheduler.arm(timer, after: Self.deadline, accuracy: 1000)
     } catch {
-      return journal.notifyFailed(kind, app.id, "\(error)")
+      return journal.notifyFailed(kind, launch.app, "\(error)")
     }
-    launcher.start(
-      TaskLaunch(
-        key: key, app: app.id, command: command, owner: app.owner, environment: variables, description: description,
-        timeLimit: Self.deadline, grace: TerminationSequence.shortGrace, properties: properties,
-        confinement: confinement, input: input, changedPath: nil))
+    launcher.start(launch)
   }
 
   /// Hands a line that a command printed to the journal; false if the task is no notify command.
@@ -105,6 +153,7 @@ final class NotifyCommands {
 
   /// Kills all commands, because the daemon stops.
   func killAll() {
+    waiting = [:]
     for key in running.keys { launcher.kill(key) }
   }
 
@@ -114,6 +163,7 @@ final class NotifyCommands {
     ended.timer.cancel()
     launcher.release(key.refresh)
     if let reason = Self.trouble(end) { journal.notifyFailed(ended.kind, ended.app, reason) }
+    startWaiting(of: ended.owner)
     return true
   }
 
@@ -126,6 +176,7 @@ final class NotifyCommands {
     if let wake = command.ending.wake { command.timer.arm(at: wake.microseconds, accuracy: 1000) }
     if step == .giveUp {
       journal.notifyFailed(command.kind, command.app, "its process did not end after SIGKILL, and waits in the kernel")
+      startWaiting(of: command.owner)
       onGivenUp()
     }
   }

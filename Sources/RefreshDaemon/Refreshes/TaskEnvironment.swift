@@ -51,16 +51,16 @@ struct TaskEnvironment {
     return variables(of: command, app, refreshing)
   }
 
-  /// The environment of an `on_stale` command; it gets the age of the data in whole seconds.
+  /// The environment of an `on_stale` or `on_held` command, with what there is to tell.
   ///
   /// The id belongs to no refresh; with the socket it marks the processes of the command.
-  func variables(ofNotifyCommand command: Command, app: AppConfiguration, id: RefreshID, age: Duration) -> [String] {
+  func variables(
+    ofNotifyCommand command: Command, app: AppConfiguration, id: RefreshID, _ facts: [(name: String, value: String)]
+  ) -> [String] {
     variables(
       of: command, app,
-      [
-        "REFRESH_APP=\(app.id)", "REFRESH_ID=\(id)", "REFRESH_DATA_AGE=\(age.components.seconds)",
-        "REFRESH_SOCKET=\(socket)",
-      ])
+      ["REFRESH_APP=\(app.id)", "REFRESH_ID=\(id)", "REFRESH_SOCKET=\(socket)"]
+        + facts.map { "\($0.name)=\($0.value)" })
   }
 
   /// The environment of a worker that moves files.

@@ -9,6 +9,7 @@ public struct AppState: Hashable, Sendable {
     var strikes: [Instant] = []
     var pushedAt: [Instant] = []
     var oneShot: OneShot?
+    var episode: HeldEpisode?
   }
 
   // The flags come last, so that those of ``App`` fit into the padding behind them.
@@ -75,7 +76,11 @@ public struct AppState: Hashable, Sendable {
     get { rare.pushedAt }
     set { rare.pushedAt = newValue }
   }
-
+  /// The time in which a due refresh is held, of an app that has ``Policy/heldFor``.
+  public var episode: HeldEpisode? {
+    get { rare.episode }
+    set { rare.episode = newValue }
+  }
   /// A refresh that was asked for at a later time.
   public var oneShot: OneShot? {
     get { rare.oneShot }
@@ -115,6 +120,7 @@ public struct AppState: Hashable, Sendable {
     state.planned = planned.map(ahead)
     if let oneShot { state.oneShot = OneShot(earliest: ahead(oneShot.earliest), reason: oneShot.reason) }
     if let freshUntil { state.freshUntil = ahead(freshUntil) }
+    if let episode { state.episode?.since = change(episode.since) }
     return state
   }
 }

@@ -14,6 +14,8 @@ public enum Trigger: String, Hashable, Sendable, CaseIterable {
   case catchUp = "catch-up"
   /// A person asked for it.
   case manual
+  /// None started: the app told of a sync that it made by itself.
+  case reported
 }
 
 extension Trigger {

@@ -27,6 +27,7 @@ extension Engine {
     guard let app = apps[id], app.policy?.isAdaptive == true else { return }
     let device = device.learnings
     let moment = local(record.startedAt)
+    let isRun = record.trigger != .reported
     let seconds = record.startedAt.duration(to: record.endedAt).inSeconds
     let cpu = record.tasks.reduce(0) { $0 + $1.cpu.inSeconds }
     let bytes = record.bytes.map(Double.init)
@@ -35,7 +36,7 @@ extension Engine {
     let isCharged =
       app.phase == .background && record.trigger.isDeferrable && record.trigger != .retry && isPlanned(app)
     apps.learn(of: id) { learned in
-      learned.spent(duration: seconds, cpu: cpu, bytes: bytes, metered: isMetered)
+      if isRun { learned.spent(duration: seconds, cpu: cpu, bytes: bytes, metered: isMetered) }
       // The price did not choose a refresh that the ceiling forced, or that a failure asked for: it is not charged.
       if isCharged, !learned.spending.isForced {
         learned.spending.today += Float(device.load(runSeconds: seconds, meteredBytes: isMetered ? bytes ?? 0 : 0))

@@ -16,7 +16,7 @@ public struct RefreshRecord: Hashable, Sendable {
   public var stopReason: StopReason?
   /// Completions that came after the first for a task, which count for nothing.
   public var extraCompletions: Int
-  /// The tasks, in the order of the file; empty for a refresh that the daemon lost.
+  /// The tasks, in the order of the file; empty for a refresh that the daemon lost, and for a sync of the app's own.
   public var tasks: [TaskRecord]
   /// The push that it delivered; nil when it delivered none.
   public var push: DeliveredPush?

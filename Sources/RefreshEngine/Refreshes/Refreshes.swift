@@ -86,7 +86,8 @@ extension Engine {
     freeSlot(refreshing)
     apps[id]?.refreshing = nil
     let freshBefore = apps[id]?.state.freshAt
-    if record.outcome.isFresh { apps[id]?.state.freshAt = record.startedAt }
+    // The app may have made a sync by itself meanwhile.
+    if record.outcome.isFresh { apps[id]?.state.freshAt = max(record.startedAt, freshBefore ?? record.startedAt) }
     // A refresh that shutdown, a lost constraint or sleep stopped runs again; no failure is counted.
     let isCutShort = record.tasks.contains(where: \.isCutShort)
     if record.stopReason == .deadline { strike(id, at: turn.now) }

@@ -34,6 +34,9 @@ struct RunCommand: ParsableCommand {
     if after != nil, trigger != nil {
       throw ValidationError("cannot choose the trigger of a later refresh; leave out --trigger or --after")
     }
+    if trigger?.value == .reported {
+      throw ValidationError("cannot start a refresh with the trigger reported; run `refreshctl synced` after a sync")
+    }
   }
 
   func run() throws {

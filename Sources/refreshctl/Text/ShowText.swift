@@ -56,7 +56,7 @@ extension Screen {
   /// The reason for the next refresh, as the end of a sentence.
   func reason(_ trigger: Wire.Trigger?, _ phase: Wire.Phase, _ interval: Wire.Interval?) -> String {
     switch trigger {
-    case nil: return ""
+    case nil, .reported: return ""
     case .interval: return interval.map { ", because its \(phase.hyphenated) interval is \(inForce($0))" } ?? ""
     case .foreground: return ", because it came to the foreground with data that was too old"
     case .push: return ", because of a push"
