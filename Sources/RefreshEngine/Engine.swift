@@ -33,7 +33,7 @@ public struct Engine: Sendable {
   var survivors: [RefreshID: Set<Int>] = [:]
   /// When the machine last started or woke up, boot clock; nil when it has not since the daemon began.
   var resumedAt: Instant?
-  /// When the last app of all backlogs so far is due, boot clock; nil before the first backlog.
+  /// When the last app of the last backlog is due, boot clock; nil before the first backlog.
   var backlogUntil: Instant?
 
   /// The transfers of all apps.

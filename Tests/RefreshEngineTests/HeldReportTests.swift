@@ -77,7 +77,7 @@ import Testing
       9h   end
       """,
       gives: """
-        3h290ms487us report-held todo since 278ms264us: app
+        3h1s          report-held todo since 278ms264us: app
         6h290ms487us report-held mail since 290ms487us: app
         """, only: ["report-held"])
   }

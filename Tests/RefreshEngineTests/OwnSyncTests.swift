@@ -18,23 +18,36 @@ import Testing
         """, only: ["start", "end"])
   }
 
-  @Test func `It makes the data fresh, and a retry and a wait are over with it`() throws {
+  @Test func `A retry is done with it`() throws {
+    try expect(
+      """
+      0s     configure todo background=1h exit=75
+      10s    synced todo
+      1h11s  end
+      """,
+      gives: """
+        0s     start 1-1 todo (interval)
+        1s     end 1-1 todo failed temporary 75
+        10s    end 1-2 todo no-data
+        1h10s  start 1-3 todo (interval)
+        1h11s  end 1-3 todo failed temporary 75
+        """)
+  }
+
+  @Test func `It makes the data fresh, and a wait is over with it`() throws {
     try expect(
       """
       0s      network gone
-      0s      configure todo background=1h exit=75 network=any held-for=2h stale-after=5h
-      3h      synced todo
-      4h      why todo
-      4h30min network wired
-      5h      end
+      0s      configure todo background=1h network=any held-for=2h stale-after=150min
+      2h10min synced todo
+      6h      end
       """,
       gives: """
-        2h      report-held todo since 0s: network
-        3h      end 1-2 todo no-data
-        4h      why todo: held network
-        4h30min start 1-3 todo (interval)
-        4h30min1s end 1-3 todo failed temporary 75
-        """, only: ["report-held", "start", "end", "why", "report-stale"])
+        2h       report-held todo since 0s: network
+        2h10min  end 1-2 todo no-data
+        4h40min  report-stale todo since 2h10min
+        5h10min  report-held todo since 3h10min: network
+        """)
   }
 
   @Test func `What somebody asked for still comes`() throws {

@@ -45,7 +45,7 @@ struct LongWaitsAreToldOnce: Invariant {
       var part = Self.part(of: brain.verdict(on: id, at: now))
       // In a backlog it waits for its turn first.
       if let asked = brain.state(of: id)?.request, [.interval, .catchUp, .retry].contains(asked.trigger),
-        let chancesUntil, asked.earliest <= chancesUntil, case .notDue = brain.verdict(on: id, at: now)
+        case .notDue = brain.verdict(on: id, at: now)
       {
         part = .hidden
       }
@@ -70,7 +70,7 @@ struct LongWaitsAreToldOnce: Invariant {
     return nil
   }
 
-  /// What a verdict means for a wait.
+  /// The meaning of a verdict for a wait.
   private enum Part { case held, hidden, over }
 
   private static func part(of verdict: Verdict) -> Part {

@@ -24,7 +24,7 @@ extension Engine {
     }
     guard backlog.count > 1 else { return }
     let span = min(Self.catchUpSpan, Self.catchUpSpacing * (backlog.count - 1))
-    backlogUntil = max(base + span, backlogUntil ?? base)
+    backlogUntil = base + span
     if byStaleness { backlog.sort { isStaler($0, $1) } }
     for (index, id) in backlog.enumerated() {
       guard let app = apps[id] else { continue }

@@ -48,14 +48,14 @@ extension Engine {
     return [episode.since + heldFor, settlingUntil, backlogUntil].compactMap(\.self).max()
   }
 
-  /// What a verdict means for an episode.
+  /// The meaning of a verdict for an episode.
   private enum EpisodePart { case inEpisode, outside, unknown }
 
   private func part(of verdict: Verdict, on app: App) -> EpisodePart {
     guard case .held(let holds) = verdict else {
-      // In a backlog it waits for its turn first.
-      guard case .notDue = verdict, let request = app.state.request, request.trigger.isDeferrable else { return .outside }
-      return backlogUntil.map { request.earliest <= $0 } == true ? .unknown : .outside
+      // A backlog has postponed it: of an app that is due nothing else does.
+      if case .notDue = verdict, app.state.request?.trigger.isDeferrable == true { return .unknown }
+      return .outside
     }
     if holds.contains(where: \.hidesOthers) { return .unknown }
     if holds.contains(where: \.isWorthAReport) { return .inEpisode }
