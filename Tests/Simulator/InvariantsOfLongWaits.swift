@@ -41,6 +41,8 @@ struct LongWaitsAreToldOnce: Invariant {
   private mutating func observe(_ turn: Turn, _ brain: Brain, in world: borrowing World) -> String? {
     let now = world.instant
     for id in world.ids {
+      // The time off of a machine whose clock was late moves what was before it.
+      if turn.event.isClockStep, since[id] != nil { since[id] = brain.state(of: id)?.episode?.since ?? since[id] }
       let heldFor = world.book.apps[id]?.policy?.heldFor
       var part = Self.part(of: brain.verdict(on: id, at: now))
       // In a backlog it waits for its turn first.

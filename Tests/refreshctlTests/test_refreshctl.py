@@ -125,6 +125,8 @@ CALLS = [
     (["version"], MANAGER + "Version", {}),
     (["complete", "no-data", "--message", "none"], APP_INTERFACE + "Complete",
      {"token": "t", "outcome": "no_data", "message": "none"}),
+    (["synced", APP], APP_INTERFACE + "Synced", {"app": APP, "new_data": False}),
+    (["synced", APP, "--new-data"], APP_INTERFACE + "Synced", {"app": APP, "new_data": True}),
     (["download", APP, URL, "--to", "/usr/b.iso"], TRANSFERS + "Enqueue",
      {"app": APP, "transfers": [{"url": URL, "path": "/usr/b.iso", "direction": "download"}]}),
     (["download", APP, URL, "--to", "/usr", "--session", "s", "--sha256", "00", "--length", "5", "--description", "d",
