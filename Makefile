@@ -9,6 +9,8 @@
 #   make score      hold the plans against the best that are possible
 #   make order      find the functions that refreshd runs after its start, for the linker to put side by side
 #   make install    build for release and install below $(DESTDIR)$(PREFIX)
+#   make deb        make Debian packages in .build/deb
+#   make test-package  install, use, upgrade and purge these packages in a throwaway machine
 #   make uninstall  remove what install put there; configuration and state stay
 #   make format     put the sources into the project's format
 #
@@ -17,11 +19,14 @@
 PREFIX ?= /usr
 SWIFT ?= swift
 RELEASE := .build/release
+PAGES := .build/pages
+SYSTEM_UNITS := $(PREFIX)/lib/systemd/system
+STRIP := -s
 # What keeps refreshd small in memory: functions that the linker can move, and drop if nothing calls them; relocations of a
 # bit each, which glibc knows from 2.36 on; no table of names for libraries that nobody loads; and the order of
 # bench/order.py.
 LIBC := $(shell getconf GNU_LIBC_VERSION | cut -d ' ' -f 2)
-LINKER_FLAGS := --gc-sections --as-needed --no-export-dynamic \
+LINKER_FLAGS := --gc-sections --as-needed --no-export-dynamic -z now \
   $(shell printf '2.36\n%s\n' $(LIBC) | sort -VC && echo -z pack-relative-relocs) \
   --symbol-ordering-file=$(abspath bench/refreshd.order) --no-warn-symbol-ordering
 RELEASE_FLAGS := -c release --static-swift-stdlib -Xswiftc -Xfrontend -Xswiftc -function-sections \
@@ -33,10 +38,10 @@ BUILD_PACKAGES := libsystemd-dev libsqlite3-dev libtomlplusplus-dev libcurl4-ope
   zlib1g-dev pkg-config git
 TEST_PACKAGES := $(BUILD_PACKAGES) python3-venv systemd dbus dbus-user-session libpam-systemd \
   libnss-systemd gcc libc6-dev util-linux procps python3-dbusmock iproute2 nginx apache2-bin openssl curl \
-  mosquitto mosquitto-clients libnginx-mod-nchan
+  mosquitto mosquitto-clients libnginx-mod-nchan scdoc mandoc man-db python3-markdown-it bash-completion zsh fish
 
-.PHONY: run test fuzz sanitize bench chaos score order release install uninstall format check-format
-.PHONY: build-setup test-setup
+.PHONY: run test fuzz sanitize bench chaos score order release pages install install-files uninstall deb test-package
+.PHONY: format check-format build-setup test-setup
 
 run: release
 	$(SWIFT) build $(RELEASE_FLAGS) --product refresh-example
@@ -61,14 +66,16 @@ fuzz: test-setup
 
 # Each sanitizer has a build folder of its own, so that nothing else is built again. Leaks are not looked for: the
 # generator of the Swift types leaves its memory to the end of its process. SystemdLauncherTests need a booted systemd, and
-# the many seeds of the simulator, which has no pointers and no threads, would take half an hour.
+# the many seeds of the simulator, which has no pointers and no threads, would take half an hour. ThreadSanitizer does not
+# survive the clone(2) that starts a task, so it sees the modules with threads and not the daemon.
 sanitize: test-setup
 	ASAN_OPTIONS=detect_leaks=0 $(SWIFT) build --build-tests --sanitize address --scratch-path .build-asan
 	ASAN_OPTIONS=detect_leaks=0 .build-asan/debug/refreshdPackageTests.xctest --testing-library swift-testing \
 	  --no-parallel --skip SystemdLauncherTests --skip SeedsTests
 	$(SWIFT) build --build-tests --sanitize thread --scratch-path .build-tsan
 	.build-tsan/debug/refreshdPackageTests.xctest --testing-library swift-testing --no-parallel \
-	  --filter 'SystemdTests|RefreshStoreTests|VarlinkTests|RefreshKitTests'
+	  --skip SystemdLauncherTests \
+	  --filter 'SystemdTests|RefreshStoreTests|VarlinkTests|RefreshConfigTests|HTTPTests|JSONTests|refresh_workerTests|refresh_pushTests'
 
 bench: release test-setup
 	$(SWIFT) build $(RELEASE_FLAGS) --product engine-bench
@@ -94,32 +101,61 @@ order: release
 	@demo/need gcc libc6-dev binutils
 	/usr/bin/python3 -B bench/order.py --refreshd $(RELEASE)/refreshd --output bench/refreshd.order
 
-install: release
-	install -d $(addprefix $(DESTDIR),$(PREFIX)/bin $(PREFIX)/lib/systemd/system $(PREFIX)/lib/systemd/user \
-	  $(PREFIX)/lib/systemd/catalog $(PREFIX)/lib/sysusers.d /etc/refreshd/apps.d \
-	  $(PREFIX)/share/doc/refreshd/examples $(PREFIX)/share/bash-completion/completions $(PREFIX)/libexec/refreshd)
-	install -s -m 755 $(addprefix $(RELEASE)/,$(PROGRAMS)) $(DESTDIR)$(PREFIX)/bin
-	install -s -m 755 $(RELEASE)/refresh-worker $(DESTDIR)$(PREFIX)/libexec/refreshd
-	for unit in system user; do for file in refreshd.service refreshd.socket refresh-push.service; do \
-	  sed 's,/usr/bin/,$(PREFIX)/bin/,' systemd/$$unit/$$file \
-	    > $(DESTDIR)$(PREFIX)/lib/systemd/$$unit/$$file || exit 1; done; done
+# The manual pages: refreshctl's from its help, those of files and of how it decides from docs/, the others by hand.
+pages: release
+	@demo/need scdoc python3-markdown-it
+	packaging/man/make $(RELEASE)/refreshctl $(PAGES)
+
+install: pages
+	$(MAKE) install-files
+
+UNITS := refreshd.service refreshd.socket refresh-push.service
+SHELLS := bash-completion/completions/refreshctl zsh/vendor-completions/_refreshctl \
+  fish/vendor_completions.d/refreshctl.fish
+
+# Copies what `release` and `pages` have made.
+install-files:
+	install -d $(addprefix $(DESTDIR),$(PREFIX)/bin $(SYSTEM_UNITS) $(PREFIX)/lib/systemd/user \
+	  $(PREFIX)/lib/systemd/catalog $(PREFIX)/lib/systemd/system-preset $(PREFIX)/lib/sysusers.d /etc/refreshd/apps.d \
+	  $(addprefix $(PREFIX)/share/,doc/refreshd/examples doc/refreshd/docs $(dir $(SHELLS)) man/man1 man/man5 man/man7 \
+	  man/man8) $(PREFIX)/libexec/refreshd)
+	install $(STRIP) -m 755 $(addprefix $(RELEASE)/,$(PROGRAMS)) $(DESTDIR)$(PREFIX)/bin
+	install $(STRIP) -m 755 $(RELEASE)/refresh-worker $(DESTDIR)$(PREFIX)/libexec/refreshd
+	for file in $(UNITS); do \
+	  sed 's,/usr/bin/,$(PREFIX)/bin/,' systemd/system/$$file > $(DESTDIR)$(SYSTEM_UNITS)/$$file && \
+	  sed 's,/usr/bin/,$(PREFIX)/bin/,' systemd/user/$$file > $(DESTDIR)$(PREFIX)/lib/systemd/user/$$file || exit 1; done
 	install -m 644 systemd/refreshd.catalog $(DESTDIR)$(PREFIX)/lib/systemd/catalog
-	install -m 644 systemd/sysusers.d/refreshd.conf $(DESTDIR)$(PREFIX)/lib/sysusers.d
+	install -m 644 systemd/90-refreshd.preset $(DESTDIR)$(PREFIX)/lib/systemd/system-preset
+	install -m 644 systemd/sysusers.d/* $(DESTDIR)$(PREFIX)/lib/sysusers.d
 	test -e $(DESTDIR)/etc/refreshd/refreshd.toml || install -m 644 config/refreshd.toml $(DESTDIR)/etc/refreshd
 	install -m 644 README.md CHANGELOG.md $(DESTDIR)$(PREFIX)/share/doc/refreshd
-	install -d $(DESTDIR)$(PREFIX)/share/doc/refreshd/docs
 	install -m 644 docs/*.md $(DESTDIR)$(PREFIX)/share/doc/refreshd/docs
 	install -m 644 config/push.toml config/apps.d/* systemd/spawn.conf $(DESTDIR)$(PREFIX)/share/doc/refreshd/examples
-	$(RELEASE)/refreshctl --generate-completion-script bash \
-	  > $(DESTDIR)$(PREFIX)/share/bash-completion/completions/refreshctl
+	for section in 1 5 7 8; do \
+	  install -m 644 $(PAGES)/*.$$section $(DESTDIR)$(PREFIX)/share/man/man$$section || exit 1; done
+	for file in $(SHELLS); do \
+	  $(RELEASE)/refreshctl --generate-completion-script $${file%%[-/]*} > $(DESTDIR)$(PREFIX)/share/$$file || exit 1; done
 
 uninstall:
-	rm -f $(addprefix $(DESTDIR)$(PREFIX)/bin/,$(PROGRAMS)) \
-	  $(foreach scope,system user,$(addprefix $(DESTDIR)$(PREFIX)/lib/systemd/$(scope)/, \
-	    refreshd.service refreshd.socket refresh-push.service)) \
-	  $(DESTDIR)$(PREFIX)/lib/systemd/catalog/refreshd.catalog $(DESTDIR)$(PREFIX)/lib/sysusers.d/refreshd.conf \
-	  $(DESTDIR)$(PREFIX)/share/bash-completion/completions/refreshctl
+	rm -f $(addprefix $(DESTDIR)$(PREFIX)/bin/,$(PROGRAMS)) $(addprefix $(DESTDIR)$(SYSTEM_UNITS)/,$(UNITS)) \
+	  $(addprefix $(DESTDIR)$(PREFIX)/lib/systemd/,$(addprefix user/,$(UNITS)) catalog/refreshd.catalog \
+	  system-preset/90-refreshd.preset) $(addprefix $(DESTDIR)$(PREFIX)/lib/sysusers.d/,refreshd.conf refresh-push.conf) \
+	  $(addprefix $(DESTDIR)$(PREFIX)/share/,$(SHELLS) man/man1/refreshctl*.1 man/man5/refreshd.toml.5 \
+	  man/man5/refreshd-app.5 man/man5/push.toml.5 man/man7/refreshd.7 man/man8/refreshd.8 man/man8/refresh-push.8)
 	rm -rf $(DESTDIR)$(PREFIX)/share/doc/refreshd $(DESTDIR)$(PREFIX)/libexec/refreshd
+
+# The source is copied, because dpkg-buildpackage writes beside it. -d, because Debian has no Swift to depend on.
+deb: pages
+	@demo/need debhelper dpkg-dev bash-completion
+	rm -rf .build/deb
+	mkdir -p .build/deb/source/.build
+	git ls-files -z | xargs -0 cp --parents --no-dereference -t .build/deb/source
+	cd .build/deb/source && RELEASE=$(abspath $(RELEASE)) PAGES=$(abspath $(PAGES)) dpkg-buildpackage -b -us -uc -d
+	@ls -l .build/deb/*.deb
+
+test-package: deb test-setup
+	Tests/with-systemd -b $(CURDIR) -- $(CURDIR)/$(PYTHON) -m pytest -q -p no:cacheprovider \
+	  Tests/PackageTests/test_debian.py
 
 format:
 	$(SWIFT) format --in-place --recursive Sources Tests bench/Engine bench/Attached Package.swift

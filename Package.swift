@@ -37,7 +37,8 @@ let package = Package(
       swiftSettings: optimised),
     .target(name: "RefreshStore", dependencies: ["RefreshEngine", "CSQLite"], swiftSettings: strict),
     .target(
-      name: "RefreshConfig", dependencies: ["RefreshEngine", "RefreshAPI", "CTomlPlusPlus"], swiftSettings: strict),
+      name: "RefreshConfig", dependencies: ["RefreshEngine", "RefreshAPI", "CLinux", "CTomlPlusPlus"],
+      swiftSettings: strict),
     .executableTarget(name: "varlink-swift", swiftSettings: strict),
     .plugin(name: "VarlinkSwift", capability: .buildTool(), dependencies: ["varlink-swift"]),
     .target(name: "JSON", swiftSettings: strict),

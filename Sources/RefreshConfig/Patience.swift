@@ -1,3 +1,4 @@
+import CLinux
 @preconcurrency import Glibc
 import Synchronization
 
@@ -32,30 +33,25 @@ enum Patience {
 }
 
 /// A question and its thread.
-private final class Asked<Answer: Sendable>: @unchecked Sendable {
-  // @unchecked: the variables are used with `lock` held, and nothing else is shared.
+private final class Asked<Answer: Sendable>: Sendable {
+  private struct Reply {
+    var answer: Answer?
+    var onLate: (@Sendable () -> Void)?
+  }
 
   private let question: @Sendable () -> Answer
-  private let lock: UnsafeMutablePointer<pthread_mutex_t> = .allocate(capacity: 1)
-  private let arrival: UnsafeMutablePointer<pthread_cond_t> = .allocate(capacity: 1)
-  private var answer: Answer?
-  private var onLate: (@Sendable () -> Void)?
+  private let reply = Mutex(Reply())
+  /// Posted once, when the answer is there.
+  private nonisolated(unsafe) let arrival: UnsafeMutablePointer<sem_t> = .allocate(capacity: 1)
 
   init(_ question: @escaping @Sendable () -> Answer) {
     self.question = question
-    pthread_mutex_init(lock, nil)
-    var attributes = pthread_condattr_t()
-    pthread_condattr_init(&attributes)
-    pthread_condattr_setclock(&attributes, CLOCK_MONOTONIC)
-    pthread_cond_init(arrival, &attributes)
-    pthread_condattr_destroy(&attributes)
+    sem_init(arrival, 0, 0)
   }
 
   deinit {
-    pthread_cond_destroy(arrival)
+    sem_destroy(arrival)
     arrival.deallocate()
-    pthread_mutex_destroy(lock)
-    lock.deallocate()
   }
 
   /// Asks on a thread of its own; false if there is none.
@@ -88,35 +84,29 @@ private final class Asked<Answer: Sendable>: @unchecked Sendable {
     end.tv_nsec += Int(attoseconds / 1_000_000_000)
     end.tv_sec += Int(seconds) + end.tv_nsec / 1_000_000_000
     end.tv_nsec %= 1_000_000_000
-    return locked {
-      while answer == nil, pthread_cond_timedwait(arrival, lock, &end) != ETIMEDOUT {}
-      return answer
+    while linux_semaphore_wait(arrival, &end) != 0 {
+      guard errno == EINTR else { return nil }
     }
+    return reply.withLock { $0.answer }
   }
 
   /// Calls back when the answer comes after all; at once if it has come.
   func whenLate(_ onLate: @escaping @Sendable () -> Void) {
-    let isAnswered = locked {
-      self.onLate = onLate
-      return answer != nil
+    let isAnswered = reply.withLock {
+      $0.onLate = onLate
+      return $0.answer != nil
     }
     if isAnswered { onLate() }
   }
 
   private func ask() {
     let answer = question()
-    let onLate = locked {
-      self.answer = answer
-      pthread_cond_signal(arrival)
-      return self.onLate
+    let onLate = reply.withLock {
+      $0.answer = answer
+      return $0.onLate
     }
+    sem_post(arrival)
     onLate?()
-  }
-
-  private func locked<Value>(_ body: () -> Value) -> Value {
-    pthread_mutex_lock(lock)
-    defer { pthread_mutex_unlock(lock) }
-    return body()
   }
 }
 

@@ -83,8 +83,8 @@ class Stand:
         finally:
             server.close()
 
-    def measure(self, seconds=MEASURED, calls=CALLS):
-        """Lets the neighbour make these calls for some seconds, and returns what was measured."""
+    def measure(self, seconds=MEASURED, calls=CALLS, look=lambda: None):
+        """Lets the neighbour make these calls for some seconds, looks on again and again, and returns what was measured."""
         began = time.time()
         process = subprocess.Popen(
             [sys.executable, "-B", HERE / "neighbour.py", self.daemon.socket, ITS_APP, SWITCHED, ",".join(calls)],
@@ -95,6 +95,7 @@ class Stand:
         try:
             while end.left:
                 most = max(most, megabytes(self.daemon.pid))
+                look()
                 asked = time.monotonic()
                 with contextlib.closing(self.daemon.client.send(("org.refreshd.Manager.Status", {}))) as connection:
                     assert "error" not in answers(connection)[0]

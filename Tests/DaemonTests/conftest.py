@@ -4,6 +4,8 @@ BIN_DIR names the folder of refreshd; the default is the debug build. No test sl
 a notice, a line of a task or of the journal), and a timeout fails the test.
 """
 
+import pathlib
+
 from daemon import LAUNCHER
 from preload import preload  # noqa: F401
 from stage import bounded, daemon, pytest_runtest_makereport, scratch  # noqa: F401
@@ -19,10 +21,13 @@ def pytest_configure(config):
 OF_TASKS = {
     f"test_{name}"
     for name in (
-        "asking chains complete crash deadline drain environment intervals outcomes places reload rest restart run "
+        "queries chains complete crash deadline drain environment intervals outcomes slots reload rest restart run "
         "signals staleness push"
     ).split()
 }
+
+
+assert OF_TASKS <= {path.stem for path in pathlib.Path(__file__).parent.glob("test_*.py")}
 
 
 def pytest_collection_modifyitems(config, items):

@@ -73,7 +73,7 @@ def test_the_watchdog_is_kept_quiet_while_the_loop_turns(daemon):
     for _ in range(3):
         assert daemon.notices.wait("WATCHDOG")["WATCHDOG"] == "1"
         assert daemon.refresh()["outcome"] == "no_data"
-    assert 0.5 < time.monotonic() - begin < 3
+    assert time.monotonic() - begin > 0.5
 
 
 def test_a_daemon_that_hangs_is_silent(daemon):

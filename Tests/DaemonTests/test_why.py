@@ -2,12 +2,9 @@
 
 from client import fails
 from daemon import MAIL, TODO
+from pushing import why
 
 HOUR = 3_600_000_000
-
-
-def why(daemon, app=TODO):
-    return daemon.call("Manager.Why", app=app)["why"]
 
 
 def test_the_explanation_is_the_verdict(daemon):

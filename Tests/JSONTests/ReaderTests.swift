@@ -46,8 +46,8 @@ struct ReaderTests {
       for text in [String(repeating: open, count: levels) + "1" + String(repeating: close, count: levels)] {
         let value = Result { try JSONValue(jsonText: Array(text.utf8)) }
         let skipped = Result { try Skipped(jsonText: Array("{\"x\":\(text)}".utf8)) }
-        #expect((try? value.get()) != nil || levels > JSONReader.mostLevels)
-        #expect((try? skipped.get()) != nil || levels >= JSONReader.mostLevels)
+        #expect(((try? value.get()) != nil) == (levels <= JSONReader.mostLevels))
+        #expect(((try? skipped.get()) != nil) == (levels < JSONReader.mostLevels))
       }
       #expect(throws: JSONError.self) { try JSONValue(jsonText: Array(String(repeating: open, count: levels).utf8)) }
     }

@@ -47,7 +47,7 @@ def installed():
     os.makedirs("/usr/lib/systemd/catalog", exist_ok=True)
     shutil.copy(ROOT / "systemd/refreshd.catalog", "/usr/lib/systemd/catalog")
     for command in (
-        ["systemd-sysusers", ROOT / "systemd/sysusers.d/refreshd.conf"],
+        ["systemd-sysusers", *sorted((ROOT / "systemd/sysusers.d").iterdir())],
         ["journalctl", "--update-catalog"],
         ["useradd", "--create-home", "--shell", "/bin/sh", "anna"],
         ["systemctl", "daemon-reload"],

@@ -92,10 +92,10 @@ def test_a_time_zone_in_the_environment_has_the_word(local_time, probe):
 
 def test_without_a_bus_everything_has_its_fallback_at_once(probe):
     seen = probe("network", "power", "powerSaver", "idle", env={"DBUS_SYSTEM_BUS_ADDRESS": "unix:path=/run/no/bus"})
-    seen.wait("network", source="rtnetlink", problem="there is no system bus; rtnetlink instead", seconds=1)
-    seen.wait("power", source="/sys/class/power_supply", problem="there is no system bus", seconds=1)
-    seen.wait("powerSaver", source="", value=None, problem="there is no system bus", seconds=1)
-    seen.wait("idle", source="", value=None, problem="there is no system bus", seconds=1)
+    seen.wait("network", source="rtnetlink", problem="there is no system bus; rtnetlink instead")
+    seen.wait("power", source="/sys/class/power_supply", problem="there is no system bus")
+    seen.wait("powerSaver", source="", value=None, problem="there is no system bus")
+    seen.wait("idle", source="", value=None, problem="there is no system bus")
     seen.wait("started")
     assert seen.is_silent(0.5)
     before = seen.wakes()

@@ -80,7 +80,7 @@ def test_without_networkmanager_the_kernel_has_the_word_and_says_so(uplink, netw
 def test_a_late_answer_is_not_waited_for_and_taken_all_the_same(uplink, network_manager, probe):
     network_manager.freeze()
     seen = probe("network")
-    seen.wait("network", seconds=2.5, source="rtnetlink", problem="NetworkManager does not answer")
+    seen.wait("network", source="rtnetlink", problem="NetworkManager does not answer")
     assert seen.is_silent(0.5)
     network_manager.thaw()
     seen.wait("network", source="NetworkManager", reach="full", ssid="Café")
@@ -108,7 +108,7 @@ def test_the_bus_may_be_restarted(uplink, network_manager, probe):
 
 def test_the_kernels_routes_come_and_go(probe):
     seen = probe("network")
-    seen.wait("network", source="rtnetlink", reach="offline", seconds=2.5)
+    seen.wait("network", source="rtnetlink", reach="offline")
     ip("link", "add", "uplink0", "type", "veth", "peer", "name", "far0")
     try:
         for name in ("far0", "uplink0"):

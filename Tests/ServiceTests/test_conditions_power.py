@@ -89,7 +89,7 @@ def test_a_late_upower_is_not_waited_for_and_taken_all_the_same(upower, supplies
     upower.set(OnBattery=("b", "true"))
     upower.freeze()
     seen = probe("power", "--power", supplies.directory)
-    seen.wait("power", seconds=2.5, onBattery=False, percent=80, problem="UPower does not answer")
+    seen.wait("power", onBattery=False, percent=80, problem="UPower does not answer")
     upower.thaw()
     seen.wait("power", source="UPower", onBattery=True)
 

@@ -20,10 +20,10 @@ public struct Window: Hashable, Sendable {
 }
 
 extension App {
-  /// The window of a background refresh is this part of its interval, and never more than this.
+  /// The window of a background refresh is this part of its interval, and never more than `longestWindow`.
   ///
-  /// The least of 1 min that A5 names follows from the default floor; with a floor that the administrator has lowered, a
-  /// minute would be longer than some intervals.
+  /// There is no shortest window: with a floor that the administrator has lowered, a minute would be longer than some
+  /// intervals.
   static let windowPart: Int64 = 10
   static let longestWindow = Duration.minutes(15)
 

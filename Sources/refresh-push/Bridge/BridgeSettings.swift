@@ -37,8 +37,8 @@ struct BridgeSettings: Sendable {
       --version      print the version
       --help         print this
 
-    Exit codes: 0 stopped by a signal; 64 wrong usage; 70 the machine lacks something; 73 the state cannot be written;
-    75 another refresh-push is at work on it; 78 push.toml has mistakes.
+    Exit codes: 0 stopped by a signal; 64 wrong usage; 65 the state is damaged; 70 the machine lacks something; 73 the state
+    cannot be written; 75 another refresh-push is at work on it; 78 push.toml has mistakes.
 
     """
 

@@ -8,10 +8,15 @@ struct DaemonClient {
   private let client: Client
 
   /// Connects to the daemon that the options name.
+  init(_ options: ConnectionOptions, waitingAtMost seconds: Int? = nil) throws(Failure) {
+    try self.init(socket: options.socket, waitingAtMost: seconds)
+  }
+
+  /// Connects to the daemon of a socket; nil is the daemon that a command without `--socket` talks to.
   ///
   /// - Parameter seconds: the timeout of a reply; nil waits without end, because a refresh may take long.
-  init(_ options: ConnectionOptions, waitingAtMost seconds: Int? = nil) throws(Failure) {
-    let socket = SocketPath.find(named: options.socket)
+  init(socket: String?, waitingAtMost seconds: Int? = nil) throws(Failure) {
+    let socket = SocketPath.find(named: socket)
     do {
       client = try Client(path: socket.path)
     } catch {

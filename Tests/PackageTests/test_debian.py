@@ -1,0 +1,97 @@
+"""The Debian packages of .build/deb in a throwaway machine: installed, used, upgraded, removed, purged.
+
+`make test-package` runs this file; it needs the packages and a booted systemd, so `make test` leaves it out.
+"""
+
+import os
+import subprocess
+from pathlib import Path
+
+import pytest
+
+PACKAGES = sorted((Path(__file__).resolve().parents[2] / ".build/deb").glob("refresh*[!m]_*_*.deb"))
+DAEMON = [path for path in PACKAGES if path.name.startswith("refreshd_")]
+BRIDGE = [path for path in PACKAGES if path.name.startswith("refresh-push_")]
+APP = "org.example.slow"
+
+
+def run(*words, **options):
+    environment = {**os.environ, "DEBIAN_FRONTEND": "noninteractive"}
+    return subprocess.run(words, capture_output=True, text=True, env=environment, timeout=120, **options)
+
+
+def done(*words):
+    result = run(*words)
+    assert result.returncode == 0, f"{words}: {result.stdout}{result.stderr}"
+    return result.stdout
+
+
+def install(*packages):
+    """With dpkg, because no archive is reached; what the packages depend on is on the machine."""
+    done("dpkg", "--install", *map(str, packages))
+
+
+@pytest.fixture
+def packages():
+    # Images for containers forbid packages to start services.
+    Path("/usr/sbin/policy-rc.d").unlink(missing_ok=True)
+    install(*DAEMON, *BRIDGE)
+    yield
+    for file in Path("/etc/refreshd/apps.d").glob("*"):
+        file.unlink()
+    run("dpkg", "--purge", "refresh-push", "refreshd")
+
+
+def state(unit, of="is-active"):
+    return run("systemctl", of, unit).stdout.strip()
+
+
+def test_a_new_installation_runs_the_daemon_and_leaves_the_bridge_off(packages):
+    assert [state(unit) for unit in ("refreshd.socket", "refreshd.service")] == ["active", "active"]
+    assert state("refreshd.service", "is-enabled") == "enabled"
+    assert (state("refresh-push.service"), state("refresh-push.service", "is-enabled")) == ("inactive", "disabled")
+    assert run("systemctl", "--global", "is-enabled", "refreshd.socket").stdout.strip() == "disabled"
+    assert "All is well" in done("refreshctl", "status")
+    assert done("getent", "group", "refreshd") and done("getent", "passwd", "refresh-push")
+
+
+def test_the_pages_and_completions_are_found(packages):
+    for page in ("refreshd", "refreshd.toml", "refreshd-app", "push.toml", "refreshctl", "refreshctl-why"):
+        assert done("man", "--path", "--where", page)
+    assert Path("/usr/share/bash-completion/completions/refreshctl").exists()
+
+
+def test_the_smoke_test_of_the_package_passes(packages):
+    done("sh", str(Path(__file__).resolve().parents[2] / "debian/tests/smoke"))
+
+
+@pytest.mark.bound(300)
+def test_an_upgrade_loses_no_refresh(packages, tmp_path):
+    """A refresh that runs during the upgrade ends once, with its own outcome."""
+    gate, mark = tmp_path / "gate", tmp_path / "mark"
+    os.mkfifo(gate)
+    tmp_path.chmod(0o755)
+    Path("/etc/refreshd/apps.d", f"{APP}.toml").write_text(
+        f'id = "{APP}"\ndeadline = "10min"\n[[task]]\nshell = "echo started >> {mark}; read line < {gate}; echo ended >> {mark}"\n'
+    )
+    done("refreshctl", "reload")
+    with subprocess.Popen(["refreshctl", "run", APP], stdout=subprocess.PIPE, text=True) as caller:
+        assert "has started" in caller.stdout.readline()
+        caller.terminate()
+    before = done("systemctl", "show", "--value", "-p", "MainPID", "refreshd.service")
+    install(*DAEMON)
+    assert done("systemctl", "show", "--value", "-p", "MainPID", "refreshd.service") != before
+    with subprocess.Popen(["refreshctl", "watch", APP], stdout=subprocess.PIPE, text=True) as watch:
+        gate.write_text("go\n")
+        ended = next(line for line in watch.stdout if "new data" in line)
+        watch.terminate()
+    assert APP in ended
+    assert done("refreshctl", "history", APP).count("new data") == 1
+    assert mark.read_text().split() == ["started", "ended"]
+
+
+def test_purging_leaves_nothing(packages):
+    done("dpkg", "--purge", "refresh-push", "refreshd")
+    for path in ("/etc/refreshd", "/var/lib/refreshd", "/var/lib/refresh-push", "/usr/libexec/refreshd"):
+        assert not Path(path).exists(), path
+    assert state("refreshd.socket") != "active"
