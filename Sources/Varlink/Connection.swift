@@ -208,7 +208,7 @@ public final class Connection {
       let before = input.count
       guard let call = try input.withNext(read) else { return }
       let bytes = before - input.count
-      // What a watch or a small change keeps must not count, or one long answer beside it would be one too much.
+      // A watch or a small change must not count, or one long answer beside it would be one too much.
       callBytes = bytes > Connection.chunk ? bytes : 0
       start(call, server)
     } catch {

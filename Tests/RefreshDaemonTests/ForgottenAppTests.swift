@@ -99,11 +99,10 @@ import Testing
   @Test func itIsSavedAgainIntoAFileInPlaceOfADamagedOne() throws {
     daemon.handle(.overridden(todo, Overrides(backgroundInterval: .every(.seconds(7200)))))
     try leave()
-    world.store.problem = StoreError(.save, path: "store", sqliteCode: 11, systemError: 0, cause: "malformed")
-    daemon.handle(.overridden(mail, Overrides(backgroundInterval: .every(.seconds(7200)))))
+    let before = world.store.saved.count
+    daemon.saving.readFailed(StoreError(.read, path: "store", sqliteCode: 11, systemError: 0, cause: "malformed"))
     world.scheduler.run(for: .seconds(1))
-    world.store.problem = nil
-    world.scheduler.run(for: .seconds(11))
-    #expect(world.store.saved.last?.states[todo]?.overrides.backgroundInterval == .every(.seconds(7200)))
+    let states = world.store.saved.dropFirst(before).compactMap { $0.states[todo] }
+    #expect(states.map(\.overrides.backgroundInterval) == [.every(.seconds(7200))])
   }
 }

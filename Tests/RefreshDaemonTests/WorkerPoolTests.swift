@@ -4,7 +4,7 @@ import Testing
 
 @testable import RefreshDaemon
 
-/// Which worker a transfer is given to, and what the queue counts, in the whole daemon and in virtual time.
+/// The worker that a transfer is given to, and the bounds of the queue, in the whole daemon and in virtual time.
 @Suite struct WorkerPoolTests {
   private let (todo, mail): (AppID, AppID)
   private let world: VirtualDaemon

@@ -10,7 +10,7 @@ final class FetchValidators: SavedRoom {
 
   init(_ remembered: [AppID: [String: Validator]]) { self.remembered = remembered }
 
-  /// What is remembered of a URL.
+  /// The validator that is remembered of a URL.
   func validator(of app: AppID, _ url: String) -> Validator? { remembered[app]?[url] }
 
   /// Keeps a validator, or forgets the URL, with the next commit.

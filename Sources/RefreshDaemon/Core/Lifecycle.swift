@@ -79,7 +79,7 @@ extension Daemon {
 
   /// Reads the last refreshes of apps whose files have come back.
   private func loadLasts(of apps: [AppID]) {
-    // What is loaded at the start is there for all apps of the configuration then.
+    // A new app has none.
     let known = apps.filter { core.engine.state(of: $0)?.lastStart != nil }
     guard !known.isEmpty else { return }
     saving.reads.lastRefreshes { result in

@@ -2,7 +2,7 @@ import RefreshAPI
 import RefreshEngine
 import Varlink
 
-// What calls about transfers may name.
+// The names in calls about transfers.
 
 extension Daemon {
   /// Whether the caller may ask about the transfers of an app, also of a former one; if not, the call is answered.

@@ -1,7 +1,7 @@
 import RefreshAPI
 import Varlink
 
-// What monitoring asks of the daemon.
+// The questions of monitoring.
 
 extension Daemon {
   /// Tells anyone the daemon's version.
