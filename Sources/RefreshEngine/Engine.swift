@@ -222,7 +222,8 @@ public struct Engine: Sendable {
     case .resumed: resume(&turn)
     case .zoneChanged(let zone):
       self.zone = zone
-      setClock(&turn)
+      setNight(at: turn.now)
+      followClock(at: turn.now)
       turn.touched.insert(held.all)
     case .completed(let refresh, let task, let outcome, let message):
       changeRefreshing(refresh, &turn) { $0.complete(task: task, outcome, message: message) }

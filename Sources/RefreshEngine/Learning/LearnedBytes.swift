@@ -14,7 +14,11 @@ extension Learned {
     writer.append(UInt8(day == nil ? 0 : 1))
     writer.append(day ?? 0)
     writer.append(UInt8(newData.belief.isEmpty ? 0 : 1))
-    if !newData.belief.isEmpty { writer.append(scaled: newData.belief.chances) } else { writer.append(Float(0)) }
+    if newData.belief.isEmpty {
+      writer.append(Float(0))
+    } else {
+      writer.append(scaled: newData.belief.chances.map { Float($0) })
+    }
     for block in 0..<8 { writer.append(newData.updates[block]) }
     for block in 0..<8 { writer.append(newData.expected[block]) }
     writer.append(scaled: use.openings.map { Float($0) })
@@ -53,7 +57,7 @@ extension Learned {
       reader.isAtEnd
     else { return nil }
     self.day = hasDay ? day : nil
-    newData.belief.chances = Numbers(chances)
+    newData.belief.chances = Numbers(chances.map { Float16($0) })
     newData.updates = SIMD8(updates)
     newData.expected = SIMD8(expected)
     use.openings = Numbers(openings.map { Float16(min($0, 60_000)) })

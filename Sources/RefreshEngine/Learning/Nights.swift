@@ -33,7 +33,7 @@ extension Engine {
   private static let slice = 80
   private static let work = (look: 1, absorb: 1, night: 60, missedDay: 5, plan: 15)
 
-  /// Applies a step of the wall clock, or another time zone.
+  /// Applies a step of the wall clock.
   ///
   /// A clock that was ahead by more than a day was wrong: the nights that it passed will come again.
   mutating func setClock(_ turn: inout Turn) {
@@ -48,7 +48,7 @@ extension Engine {
   }
 
   /// Plans every app anew where the clock on the wall has jumped since: a plan is an instant, chosen for a time of day.
-  private mutating func followClock(at now: Instant) {
+  mutating func followClock(at now: Instant) {
     guard let planClock, abs(planClock - clock(at: now)) >= Self.jump else { return }
     beginRound(.planning(everyApp: true), at: now)
   }
