@@ -62,8 +62,8 @@ import Testing
   }
 
   @Test func wideCharactersAreCountedAsTheTerminalShowsThem() {
-    #expect(Columns.of("写真") == 4 && Columns.of("e\u{301}") == 1 && Columns.of("👩‍🚀") == 2)
-    #expect(Columns.of("\u{1B}[31mab\u{1B}[0m") == 2)
+    #expect(TextWidth.of("写真") == 4 && TextWidth.of("e\u{301}") == 1 && TextWidth.of("👩‍🚀") == 2)
+    #expect(TextWidth.of("\u{1B}[31mab\u{1B}[0m") == 2)
     var table = Table(titles: ["NAME", "LAST"], prose: 1)
     table.rows = [["写真アルバム", "a"], ["mail", "写真アルバム写真アルバム"]]
     #expect(

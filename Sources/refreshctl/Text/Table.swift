@@ -42,7 +42,7 @@ struct Table {
           line += String(repeating: " ", count: gap) + screen.paint(text, cell.style)
           gap = 0
         }
-        gap += width - Columns.of(text) + Self.gap
+        gap += width - TextWidth.of(text) + Self.gap
       }
       return line
     }
@@ -50,7 +50,7 @@ struct Table {
 
   /// The width of each column: its longest text, cut until the row fits; nil if too little would be left.
   private func widths(of rows: [[Cell]], within limit: Int?) -> [Int]? {
-    var widths = titles.indices.map { column in rows.map { Columns.of($0[column].text) }.max() ?? 0 }
+    var widths = titles.indices.map { column in rows.map { TextWidth.of($0[column].text) }.max() ?? 0 }
     guard let limit else {
       if prose < widths.count - 1 { widths[prose] = min(widths[prose], Self.mostProse) }
       return widths
@@ -66,7 +66,7 @@ struct Table {
 
   private func cut(_ text: String, in column: Int, to width: Int) -> String {
     titles[column] == Self.identity
-      ? Columns.cutBeginning(of: text, to: width) : Columns.cutEnd(of: text, to: width)
+      ? TextWidth.cutBeginning(of: text, to: width) : TextWidth.cutEnd(of: text, to: width)
   }
 
   /// Each row as its first cell, and below it the others, each after its title.

@@ -70,7 +70,7 @@ struct TimelinePicture {
 
   private func draw(_ row: Timeline.Row, y: Double, into document: inout SVGText) {
     document.text(
-      "label", x: 20, y: y + 4, Columns.cutBeginning(of: row.label, to: 30), tooltip: printable(row.app))
+      "label", x: 20, y: y + 4, TextWidth.cutBeginning(of: row.label, to: 30), tooltip: printable(row.app))
     for kind in Timeline.Span.Kind.allCases {
       for span in row.spans where span.kind == kind { draw(span, y: y, into: &document) }
     }

@@ -34,7 +34,7 @@ extension Screen {
   /// The hours under their bars.
   private static func hours(under bars: Int) -> String {
     let hours = bars == 48 ? Array(stride(from: 0, to: 24, by: 3)) : [0, 6, 12, 18]
-    return hours.map { Columns.padded("\($0)", to: bars / hours.count) }.joined()
+    return hours.map { TextWidth.padded("\($0)", to: bars / hours.count) }.joined()
   }
 
   /// A habit: `around 12:00 on weekdays (9 of the last 10)`.

@@ -2,7 +2,7 @@ import CLinux
 @preconcurrency import Glibc
 
 /// The widths of text on a terminal, by the C library's wcwidth(3).
-enum Columns {
+enum TextWidth {
   /// The columns that a text takes; escape sequences that select colours take none.
   static func of(_ text: some StringProtocol) -> Int {
     if !text.utf8.contains(where: { $0 == 0x1B || $0 >= 0x80 }) { return text.utf8.count }
