@@ -22,7 +22,7 @@ URL = "http://127.0.0.1:9/file"
 # The calls in their order; each leaves something that the next ones show.
 CALLS = [
     ["list"], ["status"], ["status", TODO], ["why", TODO], ["usage", TODO], ["usage", TODO, "--forget"],
-    ["foreground", TODO, MAIL], ["background", TODO], ["launched", TODO], ["terminated", TODO], ["logout", TODO],
+    ["foreground", TODO], ["background", TODO, MAIL], ["launched", TODO], ["terminated", TODO], ["logout", TODO],
     ["login", TODO], ["push", TODO, PUSH], ["run", TODO], ["run", TODO, "--after", "1h", "--reason", "x"],
     ["run", TODO, "--no-wait", "--anyway"], ["history", TODO], ["download", TODO, URL, "--to", "{}/file"],
     ["upload", TODO, "{}/config/refreshd.toml", URL], ["transfers"], ["pause-transfer", "1"], ["resume-transfer", "1"],
