@@ -21,9 +21,9 @@ import Testing
   @Test func proseIsCutToTheTerminal() {
     #expect(
       table.lines(on: screen(width: 32)) == [
-        "APP               LAST",
-        "org.example.mail  new data 2 mi…",
-        "org.x             failed: exit …",
+        "APP           LAST",
+        "…xample.mail  new data 2 min ago",
+        "org.x         failed: exit code…",
       ])
   }
 
@@ -32,14 +32,14 @@ import Testing
     table.rows = [["org.example.a-rather-long-name", "new data 2 min ago"]]
     #expect(
       table.lines(on: screen(width: 36)) == [
-        "APP                     LAST",
-        "…e.a-rather-long-name   new data 2 …",
+        "APP               LAST",
+        "…ather-long-name  new data 2 min ago",
       ])
   }
 
   @Test func whereARowWouldLoseAUnitEachRowIsSeveralLines() {
     #expect(
-      table.lines(on: screen(width: 28)) == [
+      table.lines(on: screen(width: 24)) == [
         "org.example.mail",
         "  LAST",
         "    new data 2 min ago",

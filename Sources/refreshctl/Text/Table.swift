@@ -22,9 +22,11 @@ struct Table {
   /// The title of a column of ids, which are cut at their beginning.
   private static let identity = "APP"
   private static let gap = 2
-  /// The prose is cut no further than this, and what is not longer is never cut: a unit or a word would be lost.
-  private static let leastProse = 12
-  /// The least that is left of an id or a name.
+  /// The prose keeps so much while the ids can still give way.
+  private static let someProse = 24
+  /// The least that is left of prose, and of an id.
+  private static let least = 12
+  /// The least that is left of another text; a shorter one is never cut, because a unit would be lost.
   private static let leastOther = 20
   /// The most columns of prose in a file or a pipe, if other columns follow.
   private static let mostProse = 60
@@ -57,7 +59,10 @@ struct Table {
     }
     let room = limit - Self.gap * (widths.count - 1)
     func excess() -> Int { widths.reduce(0, +) - room }
-    widths[prose] -= max(0, min(excess(), widths[prose] - Self.leastProse))
+    func cut(_ column: Int, to least: Int) { widths[column] -= max(0, min(excess(), widths[column] - least)) }
+    cut(prose, to: Self.someProse)
+    if let identity = titles.firstIndex(of: Self.identity) { cut(identity, to: Self.least) }
+    cut(prose, to: Self.least)
     while excess() > 0, let widest = widths.max(), widest > Self.leastOther, let column = widths.lastIndex(of: widest) {
       widths[column] -= 1
     }
