@@ -22,19 +22,25 @@ import Testing
     #expect(
       table.lines(on: screen(width: 32)) == [
         "APP           LAST",
-        "…xample.mail  new data 2 min ago",
+        "org…ple.mail  new data 2 min ago",
         "org.x         failed: exit code…",
       ])
   }
 
-  @Test func aLongIDIsCutAtItsBeginning() {
+  @Test func aLongIDIsCutAsFarAsItIsStillAnotherOne() {
     var table = table
     table.rows = [["org.example.a-rather-long-name", "new data 2 min ago"]]
     #expect(
       table.lines(on: screen(width: 36)) == [
         "APP               LAST",
-        "…ather-long-name  new data 2 min ago",
+        "org…er-long-name  new data 2 min ago",
       ])
+    table.rows = [["org.example.mail", "new data 2 min ago"], ["com.example.mail", "new data 2 min ago"]]
+    #expect(table.lines(on: screen(width: 32)).suffix(2).map { $0.prefix(12) } == ["org…ple.mail", "com…ple.mail"])
+    // Two ids that would look alike are not cut.
+    table.rows = [["org.example.mail", "new data 2 min ago"], ["org.anybody.mail", "new data 2 min ago"]]
+    #expect(table.lines(on: screen(width: 32)).suffix(2).allSatisfy { $0.hasPrefix("org.") || $0.hasPrefix("org…") })
+    #expect(Set(table.lines(on: screen(width: 32)).suffix(2)).count == 2)
   }
 
   @Test func whereARowWouldLoseAUnitEachRowIsSeveralLines() {

@@ -19,7 +19,7 @@ struct Table {
   let prose: Int
   var rows: [[Cell]] = []
 
-  /// The title of a column of ids, which are cut at their beginning.
+  /// The title of a column of ids, which are cut as far as each is still another one.
   private static let identity = "APP"
   private static let gap = 2
   /// The prose keeps so much while the ids can still give way.
@@ -61,7 +61,9 @@ struct Table {
     func excess() -> Int { widths.reduce(0, +) - room }
     func cut(_ column: Int, to least: Int) { widths[column] -= max(0, min(excess(), widths[column] - least)) }
     cut(prose, to: Self.someProse)
-    if let identity = titles.firstIndex(of: Self.identity) { cut(identity, to: Self.least) }
+    if let identity = titles.firstIndex(of: Self.identity) {
+      cut(identity, to: leastIdentity(rows.map { $0[identity].text }))
+    }
     cut(prose, to: Self.least)
     while excess() > 0, let widest = widths.max(), widest > Self.leastOther, let column = widths.lastIndex(of: widest) {
       widths[column] -= 1
@@ -71,7 +73,16 @@ struct Table {
 
   private func cut(_ text: String, in column: Int, to width: Int) -> String {
     titles[column] == Self.identity
-      ? TextWidth.cutBeginning(of: text, to: width) : TextWidth.cutEnd(of: text, to: width)
+      ? TextWidth.cutMiddle(of: text, to: width) : TextWidth.cutEnd(of: text, to: width)
+  }
+
+  /// The fewest columns that ids can have without two of them looking alike.
+  private func leastIdentity(_ ids: [String]) -> Int {
+    let different = Set(ids)
+    let widest = different.map { TextWidth.of($0) }.max() ?? 0
+    return (Self.least..<max(Self.least, widest)).first { columns in
+      Set(different.map { TextWidth.cutMiddle(of: $0, to: columns) }).count == different.count
+    } ?? widest
   }
 
   /// Each row as its first cell, and below it the others, each after its title.

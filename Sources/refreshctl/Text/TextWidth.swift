@@ -60,6 +60,12 @@ enum TextWidth {
     return "…" + String(beginning(of: String(text.reversed()), columns: columns - 1).reversed())
   }
 
+  /// The id of an app cut to some columns: its beginning and, for the most part, its end tell it from others.
+  static func cutMiddle(of id: String, to columns: Int) -> String {
+    guard of(id) > columns, columns > 5 else { return cutEnd(of: id, to: columns) }
+    return beginning(of: id, columns: 3) + cutBeginning(of: id, to: columns - 3)
+  }
+
   /// A text with spaces behind it, up to some columns.
   static func padded(_ text: String, to columns: Int) -> String {
     text + String(repeating: " ", count: max(0, columns - of(text)))
