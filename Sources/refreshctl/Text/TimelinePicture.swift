@@ -125,7 +125,8 @@ struct TimelinePicture {
   private func drawLegend(into document: inout SVGText) {
     var (x, y) = (Self.left + 6, bottom + 28)
     for kind in [Timeline.Mark.Kind.newData, .noData, .failed, .refreshing, .planned, .opened, .push] {
-      document.path(kind.name, kind.shape(x: x, y: y))
+      // The sign of an opening stands below its row, and beside its word here.
+      document.path(kind.name, kind.shape(x: x, y: kind == .opened ? y - 9 : y))
       document.text("tick", x: x + 12, y: y + 4, kind.words)
       x += 110
     }
