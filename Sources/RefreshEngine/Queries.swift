@@ -97,6 +97,12 @@ extension Engine {
   /// How many refreshes are running, without those whose processes no signal ends.
   public var refreshingCount: Int { running.count - stuck.count }
 
+  /// The same of some apps; of all if nil.
+  public func refreshingCount(of asked: Set<AppID>?) -> Int {
+    guard let asked else { return refreshingCount }
+    return running.count { asked.contains($0.value) && !stuck.contains($0.key) }
+  }
+
   /// The refreshes whose processes no signal ends, with their apps.
   public var stuckRefreshes: [RefreshID: AppID] { running.filter { stuck.contains($0.key) } }
 

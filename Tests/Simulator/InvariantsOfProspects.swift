@@ -2,14 +2,15 @@ import RefreshEngine
 
 struct ProspectsAreTrue: Invariant {
   static let promise = "What is said of an app's next start and of what holds it is what happens, if only time passes."
-  /// Every so many turns, because a look ahead takes long.
+  /// Every so many turns, because a look ahead takes long; and after each pause, which is rare.
   private static let every = 499
   private var turns = 0
 
   mutating func observe(_ observation: Observation, in world: borrowing World) -> String? {
-    guard case .handled = observation, let brain = world.brain else { return nil }
+    guard case .handled(let turn) = observation, let brain = world.brain else { return nil }
     turns += 1
-    guard turns % Self.every == 0 else { return nil }
+    let isPaused = if case .paused(.some) = turn.event { true } else { false }
+    guard isPaused || turns % Self.every == 0 else { return nil }
     var said: [AppID: Prospect] = [:]
     for id in world.ids { said[id] = brain.prospect(of: id, at: world.instant) }
     return Foretold.lie(of: brain.engine, said, at: world.instant, for: .hours(26))

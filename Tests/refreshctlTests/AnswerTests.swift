@@ -37,7 +37,7 @@ import Testing
         holds: verdict == .held ? next?.holds ?? [] : [], next: next, pushWait: push)
     }
     let soon = Wire.Window(earliestMicroseconds: noon + span(m: 53), latestMicroseconds: noon + span(m: 56))
-    let free = Wire.Next(holds: [], start: soon)
+    let free = Wire.Next(trigger: .interval, due: soon, holds: [], start: soon)
     let apps = [
       app("a.free", free), app("a.paused", nextHeld([("paused", nil)])),
       app("a.quiet", nextHeld([("quiet", noon + span(h: 9))], start: noon + span(h: 9))),

@@ -67,13 +67,13 @@ import Testing
     let due = noon + span(m: 53)
     #expect(
       next(Wire.NextRefresh(app: "a.b", dueMicroseconds: due, startMicroseconds: noon + span(h: 2)))
-        == "  next           a.b, in 2 h, today 14:00")
+        == "  next            a.b, in 2 h, today 14:00")
     #expect(
       next(Wire.NextRefresh(app: "a.b", dueMicroseconds: due, holds: ["paused"]))
-        == "  next           none: a.b is due in 53 min, today 12:53, then held: paused")
+        == "  next            none: a.b is due in 53 min, today 12:53, then held: paused")
     #expect(
       next(Wire.NextRefresh(app: "a.b", dueMicroseconds: noon - span(h: 1), holds: ["network", "power"]))
-        == "  next           none: a.b is due since today 11:00 and held: network, power")
+        == "  next            none: a.b is due since today 11:00 and held: network, power")
   }
 
   @Test func theStatusSaysThatTheBridgeIsMissing() {

@@ -11,7 +11,8 @@ extension Daemon {
     }
     let now = core.readClocks()
     let apps = apps(for: call.peer)
-    let (scope, seesAll) = (StatusScope(apps, of: core.engine, at: now), core.access.mayAll(call.peer))
+    let seesAll = core.access.mayAll(call.peer)
+    let scope = StatusScope(apps, isAll: seesAll, of: core.engine, at: now)
     let transfers = seesAll ? core.engine.transferCounts : nil
     call.reply(
       ManagerInterface.Status.Reply(
@@ -20,7 +21,7 @@ extension Daemon {
           sinceMicroseconds: core.startedAt.instant.wallMicroseconds(at: core.engine.wallOffset),
           isUserDaemon: settings.isUserDaemon, socket: settings.socket, launcher: ports.choice.name,
           launcherReason: launcherReason,
-          apps: apps.count, refreshing: seesAll ? core.engine.refreshingCount : scope.refreshing,
+          apps: apps.count, refreshing: scope.refreshing,
           transferring: transfers?.running, transfersWaiting: transfers?.waiting,
           next: scope.next, held: scope.held, pushesWaiting: scope.pushesWaiting,
           hasAppsOfOthers: hasAppsOfOthers(than: apps, for: call.peer),

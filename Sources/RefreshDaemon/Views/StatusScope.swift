@@ -13,14 +13,15 @@ struct StatusScope {
   /// How many refreshes are running.
   let refreshing: Int
 
-  init(_ apps: [AppConfiguration], of engine: Engine, at now: Instant) {
+  /// - Parameter isAll: whether these are all apps.
+  init(_ apps: [AppConfiguration], isAll: Bool, of engine: Engine, at now: Instant) {
     let ids = apps.map(\.id)
-    let held = engine.heldCounts(at: now, of: Set(ids)).sorted { $0.key.rawValue < $1.key.rawValue }
+    let asked = isAll ? nil : Set(ids)
+    let held = engine.heldCounts(at: now, of: asked).sorted { $0.key.rawValue < $1.key.rawValue }
     self.held = held.isEmpty ? nil : held.map { Wire.HeldCount(hold: $0.key.rawValue, apps: $0.value) }
     let pushes = ids.reduce(0) { $0 + engine.waitingPushes(of: $1, at: now).count }
     pushesWaiting = pushes > 0 ? pushes : nil
-    let stuck = engine.stuckRefreshes
-    refreshing = ids.count { id in engine.state(of: id)?.running.map { stuck[$0.id] == nil } ?? false }
+    refreshing = engine.refreshingCount(of: asked)
     let prospects = ids.lazy.compactMap { id in engine.prospect(of: id, at: now).map { (id, $0) } }
     let wall = { (instant: Instant) in instant.wallMicroseconds(at: engine.wallOffset) }
     var first: (isHeld: Bool, at: Instant, app: AppID, prospect: Prospect)?
