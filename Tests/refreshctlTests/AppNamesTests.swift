@@ -31,10 +31,6 @@ import Testing
     (["why"], "cannot read the command line: missing expected argument '<app>'; see `refreshctl why --help`"),
     (["set", "org.x.a"], "cannot set nothing; give --foreground or --background, as in `--background 1h`"),
     (["pause", "--for", "0s"], "cannot pause for less than a second; give --for a longer time, or run `resume`"),
-    (
-      ["foreground", "a", "b", "--while", "--", "x"],
-      "cannot hold several apps with one command; name one app with --while"
-    ),
     (["nothing"], "cannot read the command line: unexpected argument 'nothing'; see `refreshctl --help`"),
   ]) func aWrongCommandLineIsToldLikeEveryError(arguments: [String], text: String) {
     #expect(throws: (any Error).self) { _ = try RefreshCtl.parseAsRoot(arguments) }

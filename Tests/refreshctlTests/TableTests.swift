@@ -21,25 +21,31 @@ import Testing
   @Test func proseIsCutToTheTerminal() {
     #expect(
       table.lines(on: screen(width: 32)) == [
-        "APP               LAST",
-        "org.example.mail  new data 2 mi…",
-        "org.x             failed: exit …",
+        "APP           LAST",
+        "org…ple.mail  new data 2 min ago",
+        "org.x         failed: exit code…",
       ])
   }
 
-  @Test func aLongIDIsCutAtItsBeginning() {
+  @Test func aLongIDIsCutAsFarAsItIsStillAnotherOne() {
     var table = table
     table.rows = [["org.example.a-rather-long-name", "new data 2 min ago"]]
     #expect(
       table.lines(on: screen(width: 36)) == [
-        "APP                     LAST",
-        "…e.a-rather-long-name   new data 2 …",
+        "APP               LAST",
+        "org…er-long-name  new data 2 min ago",
       ])
+    table.rows = [["org.example.mail", "new data 2 min ago"], ["com.example.mail", "new data 2 min ago"]]
+    #expect(table.lines(on: screen(width: 32)).suffix(2).map { $0.prefix(12) } == ["org…ple.mail", "com…ple.mail"])
+    // Two ids that would look alike are not cut.
+    table.rows = [["org.example.mail", "new data 2 min ago"], ["org.anybody.mail", "new data 2 min ago"]]
+    #expect(table.lines(on: screen(width: 32)).suffix(2).allSatisfy { $0.hasPrefix("org.") || $0.hasPrefix("org…") })
+    #expect(Set(table.lines(on: screen(width: 32)).suffix(2)).count == 2)
   }
 
   @Test func whereARowWouldLoseAUnitEachRowIsSeveralLines() {
     #expect(
-      table.lines(on: screen(width: 28)) == [
+      table.lines(on: screen(width: 24)) == [
         "org.example.mail",
         "  LAST",
         "    new data 2 min ago",
@@ -62,8 +68,8 @@ import Testing
   }
 
   @Test func wideCharactersAreCountedAsTheTerminalShowsThem() {
-    #expect(Columns.of("写真") == 4 && Columns.of("e\u{301}") == 1 && Columns.of("👩‍🚀") == 2)
-    #expect(Columns.of("\u{1B}[31mab\u{1B}[0m") == 2)
+    #expect(TextWidth.of("写真") == 4 && TextWidth.of("e\u{301}") == 1 && TextWidth.of("👩‍🚀") == 2)
+    #expect(TextWidth.of("\u{1B}[31mab\u{1B}[0m") == 2)
     var table = Table(titles: ["NAME", "LAST"], prose: 1)
     table.rows = [["写真アルバム", "a"], ["mail", "写真アルバム写真アルバム"]]
     #expect(

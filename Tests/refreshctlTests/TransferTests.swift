@@ -54,8 +54,8 @@ private func transfer(
 
   @Test(arguments: [40, 60, 80, 100, 140]) func noLineIsWiderThanTheTerminal(width: Int) {
     let wide = several + [transfer(15, .waiting, description: "写真アルバムの写真がたくさん")]
-    for line in screen(width: width).text(wide) { #expect(Columns.of(line) <= width, "\(line)") }
-    for line in screen(width: width).board(wide, height: 10) { #expect(Columns.of(line) <= width, "\(line)") }
+    for line in screen(width: width).text(wide) { #expect(TextWidth.of(line) <= width, "\(line)") }
+    for line in screen(width: width).board(wide, height: 10) { #expect(TextWidth.of(line) <= width, "\(line)") }
     #expect(screen(width: width).board(wide, height: 10).count < 10)
   }
 

@@ -104,7 +104,7 @@ import Testing
       days: [Wire.KindOfDay(weekdays: Self.week, openings: Self.day([700: 1]), seen: Self.day([700: 1]))],
       named: [Self.habit()], newDataPerDay: 1, cost: 1, pinned: [])
     for width in [40, 60, 80, 200] {
-      for line in screen(width: width).text(habits) { #expect(Columns.of(line) <= width, "\(line)") }
+      for line in screen(width: width).text(habits) { #expect(TextWidth.of(line) <= width, "\(line)") }
     }
     #expect(screen(width: 60).text(habits)[0].contains("by the hour"))
     #expect(screen(width: 60).text(habits).contains { $0.contains("█  once a day") || $0.contains("  once a day") })

@@ -40,12 +40,15 @@ struct AppsArguments: ParsableArguments {
   func send(_ signal: Wire.LifecycleSignal) throws(Failure) {
     // A mistyped id among several keeps all of them as they are.
     let ids = apps.count > 1 ? try connection.ids(of: apps) : apps
-    for text in ids {
-      try connection.naming(text) { id throws(Failure) in
-        try connection.ask(AppInterface.Signal.self, .init(app: id, signal: signal)) {
-          [$1.phase.sentence(of: id, after: signal)]
-        }
-      }
+    for id in ids { try connection.send(signal, to: id) }
+  }
+}
+
+extension ConnectionOptions {
+  /// Sends a lifecycle signal to an app, and prints what it means for the app.
+  func send(_ signal: Wire.LifecycleSignal, to app: String) throws(Failure) {
+    try naming(app) { id throws(Failure) in
+      try ask(AppInterface.Signal.self, .init(app: id, signal: signal)) { [$1.phase.sentence(of: id, after: signal)] }
     }
   }
 }

@@ -20,19 +20,12 @@ struct LeaseArguments: ParsableArguments {
     }
   }
 
-  /// Checks that a lease is on one app.
-  func check(_ arguments: AppsArguments) throws {
-    if isLease, arguments.apps.count > 1 {
-      throw ValidationError("cannot hold several apps with one command; name one app with --while")
-    }
-  }
-
   /// Sends the signal: for as long as the command runs, if there is a command.
-  func send(_ signal: Wire.LifecycleSignal, _ arguments: AppsArguments) throws {
-    if isLease, let app = arguments.apps.first {
-      try Lease(app: app, signal: signal).hold(whileRunning: command, over: arguments.connection)
+  func send(_ signal: Wire.LifecycleSignal, _ arguments: AppArguments) throws {
+    if isLease {
+      try Lease(app: arguments.app, signal: signal).hold(whileRunning: command, over: arguments.connection)
     } else {
-      try arguments.send(signal)
+      try arguments.connection.send(signal, to: arguments.app)
     }
   }
 }

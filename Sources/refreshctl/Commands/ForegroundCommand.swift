@@ -2,12 +2,10 @@ import ArgumentParser
 
 struct ForegroundCommand: ParsableCommand {
   static let configuration = CommandConfiguration(
-    commandName: "foreground", abstract: "Mark apps as in the foreground: the user looks at them.")
+    commandName: "foreground", abstract: "Mark an app as in the foreground: the user looks at it.")
 
-  @OptionGroup var arguments: AppsArguments
+  @OptionGroup var arguments: AppArguments
   @OptionGroup var lease: LeaseArguments
-
-  func validate() throws { try lease.check(arguments) }
 
   func run() throws { try lease.send(.foreground, arguments) }
 }

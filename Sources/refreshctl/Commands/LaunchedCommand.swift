@@ -2,12 +2,10 @@ import ArgumentParser
 
 struct LaunchedCommand: ParsableCommand {
   static let configuration = CommandConfiguration(
-    commandName: "launched", abstract: "Mark apps as started in the background.")
+    commandName: "launched", abstract: "Mark an app as started in the background.")
 
-  @OptionGroup var arguments: AppsArguments
+  @OptionGroup var arguments: AppArguments
   @OptionGroup var lease: LeaseArguments
-
-  func validate() throws { try lease.check(arguments) }
 
   func run() throws { try lease.send(.launched, arguments) }
 }

@@ -31,7 +31,7 @@ enum Charset {
       } else if let sign = signs[character] {
         text.append(sign)
       } else {
-        text += isTerminal ? String(repeating: "?", count: Columns.of(character)) : String(character)
+        text += isTerminal ? String(repeating: "?", count: TextWidth.of(character)) : String(character)
       }
     }
   }

@@ -16,7 +16,7 @@ struct Facts {
 
   /// The lines, indented, the names in one column; what is too long goes on below itself.
   func lines(on screen: Screen) -> [String] {
-    let margin = Self.indent.count + (rows.map { Columns.of($0.name) }.max() ?? 0) + Self.gap
+    let margin = Self.indent.count + (rows.map { TextWidth.of($0.name) }.max() ?? 0) + Self.gap
     guard let width = screen.width else { return beside(on: screen, margin, within: .max) }
     let room = min(width, 100) - margin
     return room >= Self.leastWidth ? beside(on: screen, margin, within: room) : below(on: screen, within: width)
@@ -27,7 +27,7 @@ struct Facts {
       row.lines.flatMap { screen.wrapped($0, within: room) }.enumerated().map { index, line in
         let name = index == 0 ? row.name : ""
         return Self.indent + screen.paint(name, .faint)
-          + String(repeating: " ", count: margin - Self.indent.count - Columns.of(name)) + line
+          + String(repeating: " ", count: margin - Self.indent.count - TextWidth.of(name)) + line
       }
     }
   }

@@ -33,13 +33,16 @@ extension Screen {
   }
 
   private func table(_ wakes: [Wire.ForecastWake]) -> [String] {
-    var table = Table(titles: ["WHEN", "IN", "APP", "TRIGGER", "THEN"], prose: 4)
+    // On a narrow screen the time says enough, and the last column needs the room.
+    let isWide = width.map { $0 >= 100 } ?? true
+    var table = Table(titles: ["WHEN"] + (isWide ? ["IN"] : []) + ["APP", "TRIGGER", "THEN"], prose: isWide ? 4 : 3)
     for row in ForecastRows(wakes).rows {
-      table.rows.append([
-        Cell(row.isWithLast ? "" : clock(row.first)),
-        Cell(row.isWithLast ? "" : relative(row.first, brief: true), .faint),
-        Cell(row.app), Cell(row.trigger.hyphenated), Cell(repeats(row) ?? (row.isWithLast ? "same wake" : ""), .faint),
-      ])
+      let distance = Cell(row.isWithLast ? "" : relative(row.first, brief: true), .faint)
+      table.rows.append(
+        [Cell(row.isWithLast ? "" : clock(row.first))] + (isWide ? [distance] : []) + [
+          Cell(row.app), Cell(row.trigger.hyphenated),
+          Cell(repeats(row) ?? (row.isWithLast ? "same wake" : ""), .faint),
+        ])
     }
     return table.lines(on: self)
   }
@@ -48,7 +51,9 @@ extension Screen {
   private func repeats(_ row: ForecastRows.Row) -> String? {
     guard row.count > 1 else { return nil }
     let distance = Elapsed.rough((row.last - row.first) / Int64(row.count - 1))
-    return "every \(distance) until \(clock(row.last)), \(grouped(row.count)) times"
+    let isOneDay = calendar(row.first).day == calendar(row.last).day
+    let end = isOneDay ? calendar(row.last).clock(seconds: false) : clock(row.last, seconds: false)
+    return "every \(distance) until \(end), \(grouped(row.count)) times"
   }
 
   /// The pushes and the transfers that the time of the forecast does not help.

@@ -19,12 +19,14 @@ struct Table {
   let prose: Int
   var rows: [[Cell]] = []
 
-  /// The title of a column of ids, which are cut at their beginning.
+  /// The title of a column of ids, which are cut as far as each is still another one.
   private static let identity = "APP"
   private static let gap = 2
-  /// The prose is cut no further than this, and what is not longer is never cut: a unit or a word would be lost.
-  private static let leastProse = 12
-  /// The least that is left of an id or a name.
+  /// The prose keeps so much while the ids can still give way.
+  private static let someProse = 24
+  /// The least that is left of prose, and of an id.
+  private static let least = 12
+  /// The least that is left of another text; a shorter one is never cut, because a unit would be lost.
   private static let leastOther = 20
   /// The most columns of prose in a file or a pipe, if other columns follow.
   private static let mostProse = 60
@@ -42,7 +44,7 @@ struct Table {
           line += String(repeating: " ", count: gap) + screen.paint(text, cell.style)
           gap = 0
         }
-        gap += width - Columns.of(text) + Self.gap
+        gap += width - TextWidth.of(text) + Self.gap
       }
       return line
     }
@@ -50,14 +52,19 @@ struct Table {
 
   /// The width of each column: its longest text, cut until the row fits; nil if too little would be left.
   private func widths(of rows: [[Cell]], within limit: Int?) -> [Int]? {
-    var widths = titles.indices.map { column in rows.map { Columns.of($0[column].text) }.max() ?? 0 }
+    var widths = titles.indices.map { column in rows.map { TextWidth.of($0[column].text) }.max() ?? 0 }
     guard let limit else {
       if prose < widths.count - 1 { widths[prose] = min(widths[prose], Self.mostProse) }
       return widths
     }
     let room = limit - Self.gap * (widths.count - 1)
     func excess() -> Int { widths.reduce(0, +) - room }
-    widths[prose] -= max(0, min(excess(), widths[prose] - Self.leastProse))
+    func cut(_ column: Int, to least: Int) { widths[column] -= max(0, min(excess(), widths[column] - least)) }
+    cut(prose, to: Self.someProse)
+    if let identity = titles.firstIndex(of: Self.identity) {
+      cut(identity, to: leastIdentity(rows.map { $0[identity].text }))
+    }
+    cut(prose, to: Self.least)
     while excess() > 0, let widest = widths.max(), widest > Self.leastOther, let column = widths.lastIndex(of: widest) {
       widths[column] -= 1
     }
@@ -66,7 +73,16 @@ struct Table {
 
   private func cut(_ text: String, in column: Int, to width: Int) -> String {
     titles[column] == Self.identity
-      ? Columns.cutBeginning(of: text, to: width) : Columns.cutEnd(of: text, to: width)
+      ? TextWidth.cutMiddle(of: text, to: width) : TextWidth.cutEnd(of: text, to: width)
+  }
+
+  /// The fewest columns that ids can have without two of them looking alike.
+  private func leastIdentity(_ ids: [String]) -> Int {
+    let different = Set(ids)
+    let widest = different.map { TextWidth.of($0) }.max() ?? 0
+    return (Self.least..<max(Self.least, widest)).first { columns in
+      Set(different.map { TextWidth.cutMiddle(of: $0, to: columns) }).count == different.count
+    } ?? widest
   }
 
   /// Each row as its first cell, and below it the others, each after its title.

@@ -20,7 +20,7 @@ struct TimelineColumns {
 
   /// Fits a timeline to the width of a screen.
   init(_ timeline: Timeline, width: Int) {
-    margin = min(timeline.rows.map { Columns.of($0.label) }.max() ?? 0, Self.longestLabel) + 2
+    margin = min(timeline.rows.map { TextWidth.of($0.label) }.max() ?? 0, Self.longestLabel) + 2
     let half = max((width - margin - 1) / 2, Self.leastColumns / 2)
     let span = timeline.now - timeline.from
     let stretch = Self.stretches.lazy.map { $0 * 60_000_000 }.first { span <= $0 * Int64(half) } ?? span
@@ -46,7 +46,7 @@ struct TimelineColumns {
 
   /// A name or an id, cut at its beginning, because its end tells apps apart, and the gap after it.
   func label(_ text: String) -> String {
-    Columns.padded(Columns.cutBeginning(of: text, to: margin - 2), to: margin)
+    TextWidth.padded(TextWidth.cutBeginning(of: text, to: margin - 2), to: margin)
   }
 
   /// The labels of the ticks, and `now`.

@@ -70,7 +70,7 @@ struct TimelinePicture {
 
   private func draw(_ row: Timeline.Row, y: Double, into document: inout SVGText) {
     document.text(
-      "label", x: 20, y: y + 4, Columns.cutBeginning(of: row.label, to: 30), tooltip: printable(row.app))
+      "label", x: 20, y: y + 4, TextWidth.cutBeginning(of: row.label, to: 30), tooltip: printable(row.app))
     for kind in Timeline.Span.Kind.allCases {
       for span in row.spans where span.kind == kind { draw(span, y: y, into: &document) }
     }
@@ -125,7 +125,8 @@ struct TimelinePicture {
   private func drawLegend(into document: inout SVGText) {
     var (x, y) = (Self.left + 6, bottom + 28)
     for kind in [Timeline.Mark.Kind.newData, .noData, .failed, .refreshing, .planned, .opened, .push] {
-      document.path(kind.name, kind.shape(x: x, y: y))
+      // The sign of an opening stands below its row, and beside its word here.
+      document.path(kind.name, kind.shape(x: x, y: kind == .opened ? y - 9 : y))
       document.text("tick", x: x + 12, y: y + 4, kind.words)
       x += 110
     }

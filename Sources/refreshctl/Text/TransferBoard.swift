@@ -61,7 +61,7 @@ extension Screen {
       let lines = text(shown)
       if lines.count < room { return lines + [paint("and \(transfers.count - shown.count) more", .faint)] }
     }
-    return [paint(Columns.cutEnd(of: count(transfers.count, "transfer"), to: width ?? .max), .faint)]
+    return [paint(TextWidth.cutEnd(of: count(transfers.count, "transfer"), to: width ?? .max), .faint)]
   }
 
   /// A transfer in one line, after the time.

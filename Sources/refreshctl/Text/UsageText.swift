@@ -4,7 +4,7 @@ extension Screen {
   /// The heights of a bar, in eighths of a line (Unicode, "Block Elements").
   private static let bars: [Character] = [" ", "▁", "▂", "▃", "▄", "▅", "▆", "▇", "█"]
   /// The columns beside the bars: the names of days, and the number of openings.
-  private static let besideBars = 34
+  private static let besideBars = 32
 
   /// The openings as bars, those that were seen and those that are assumed apart, then the habits and learnt numbers.
   func text(_ habits: Wire.Habits) -> [String] {
@@ -16,7 +16,8 @@ extension Screen {
     func row(_ day: [Double]) -> String {
       let total = day.reduce(0, +)
       return String(day.map { Self.bars[min(8, Int(($0 / highest * 8).rounded()))] }) + "  "
-        + (total > 0 ? Decimal.timesADay(total) : "not seen yet")
+        + (Decimal.text(total) == "0"
+          ? "not seen yet" : number == 12 ? "\(Decimal.text(total)) a day" : Decimal.timesADay(total))
     }
     var facts = Facts()
     for (kind, bars) in zip(habits.days, seen) { facts.add(names(kind.weekdays), row(bars)) }
@@ -34,7 +35,7 @@ extension Screen {
   /// The hours under their bars.
   private static func hours(under bars: Int) -> String {
     let hours = bars == 48 ? Array(stride(from: 0, to: 24, by: 3)) : [0, 6, 12, 18]
-    return hours.map { Columns.padded("\($0)", to: bars / hours.count) }.joined()
+    return hours.map { TextWidth.padded("\($0)", to: bars / hours.count) }.joined()
   }
 
   /// A habit: `around 12:00 on weekdays (9 of the last 10)`.

@@ -9,11 +9,11 @@ extension Screen {
 
   /// Text broken between words, at a given number of columns; a text that fits stays as it is.
   func wrapped(_ text: String, within limit: Int) -> [String] {
-    guard Columns.of(text) > limit else { return [text] }
+    guard TextWidth.of(text) > limit else { return [text] }
     var lines: [String] = []
     var used = 0
     for word in text.split(separator: " ").flatMap({ Self.pieces(of: String($0), within: limit) }) {
-      let width = Columns.of(word.text)
+      let width = TextWidth.of(word.text)
       let gap = word.isContinued ? 0 : 1
       if let line = lines.last, used + gap + width <= limit {
         lines[lines.count - 1] = line + (gap == 0 ? "" : " ") + word.text
@@ -33,10 +33,10 @@ extension Screen {
   ///
   /// A long path stays whole: the terminal breaks it, and gives it out whole when it is copied.
   private static func pieces(of word: String, within limit: Int) -> [Piece] {
-    guard Columns.of(word) > limit, word.contains(where: { Columns.of($0) > 1 }) else { return [(word, false)] }
+    guard TextWidth.of(word) > limit, word.contains(where: { TextWidth.of($0) > 1 }) else { return [(word, false)] }
     var pieces: [Piece] = []
     for character in word {
-      if let last = pieces.last, Columns.of(character) < 2, last.text.last.map({ Columns.of($0) < 2 }) == true {
+      if let last = pieces.last, TextWidth.of(character) < 2, last.text.last.map({ TextWidth.of($0) < 2 }) == true {
         pieces[pieces.count - 1].text.append(character)
       } else {
         pieces.append((String(character), !pieces.isEmpty))

@@ -2,7 +2,7 @@ import CLinux
 @preconcurrency import Glibc
 
 /// The widths of text on a terminal, by the C library's wcwidth(3).
-enum Columns {
+enum TextWidth {
   /// The columns that a text takes; escape sequences that select colours take none.
   static func of(_ text: some StringProtocol) -> Int {
     if !text.utf8.contains(where: { $0 == 0x1B || $0 >= 0x80 }) { return text.utf8.count }
@@ -58,6 +58,12 @@ enum Columns {
   static func cutBeginning(of text: String, to columns: Int) -> String {
     guard of(text) > columns else { return text }
     return "…" + String(beginning(of: String(text.reversed()), columns: columns - 1).reversed())
+  }
+
+  /// The id of an app cut to some columns: its beginning and, for the most part, its end tell it from others.
+  static func cutMiddle(of id: String, to columns: Int) -> String {
+    guard of(id) > columns, columns > 5 else { return cutEnd(of: id, to: columns) }
+    return beginning(of: id, columns: 3) + cutBeginning(of: id, to: columns - 3)
   }
 
   /// A text with spaces behind it, up to some columns.
