@@ -252,6 +252,12 @@ enum Schema {
     ) STRICT;
 
     """,
+    """
+    -- Until a boot's wall clock is set: the clock of the last save before the boot, and when the state was restored.
+    ALTER TABLE clock ADD COLUMN late_saved_wall_us INTEGER;
+    ALTER TABLE clock ADD COLUMN late_restored_us INTEGER;
+
+    """,
   ]
 
   /// Brings the file to this release's version, each step whole or not at all.

@@ -40,6 +40,10 @@ extension ReleasedSchemaTests {
       testDescription: "schema 6", dump: PackageResources.schema_6_sql, states: statesOfSchema6,
       device: deviceOfSchema3, learned: learned, openings: openings, waits: { try waits(for: Hold.Name.released) },
       records: recordsOfSchema6, transfers: transfers, validators: validators, pushes: pushes, dropped: droppedPushes),
+    Release(
+      testDescription: "schema 7", dump: PackageResources.schema_7_sql, states: statesOfSchema6,
+      device: deviceOfSchema3, learned: learned, openings: openings, waits: { try waits(for: Hold.Name.released) },
+      records: recordsOfSchema6, transfers: transfers, validators: validators, pushes: pushes, dropped: droppedPushes),
   ]
 
   // MARK: - What schema 6 has more

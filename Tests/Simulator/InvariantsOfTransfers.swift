@@ -78,7 +78,8 @@ struct UsersTakeTurns: Invariant {
       if mine > waiting + 1 { return "\(id) starts as number \(mine) of its user, and one with \(waiting) waits" }
     }
     let isUnfair = waiting.map { fewest in running.values.contains { $0 >= fewest + 2 } } ?? false
-    since = isUnfair ? since ?? world.instant : nil
+    // Nothing is stopped for another user while the disk does not answer.
+    since = isUnfair && !world.isDiskHanging ? since ?? world.instant : nil
     if let since, since.duration(to: world.instant) > .minutes(10) { return "a user waits for a slot since \(since)" }
     return nil
   }
