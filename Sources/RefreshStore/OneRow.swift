@@ -34,12 +34,20 @@ struct SavedClock: ColumnRecord {
   var clock = BootClock(bootID: "", now: .zero, wallOffset: .zero)
   /// How often the daemon has started.
   var start: UInt32 = 0
+  /// The clock that the state of another boot was restored by, until it is set.
+  var late: LateClock?
 
   mutating func visit(_ column: inout Columns) throws(StoreError) {
     try column("boot_id", &clock.bootID)
     try column("saved_at_us", &clock.now)
     try column("wall_offset_us", &clock.wallOffset)
     try column("start", &start)
+    var (savedWall, restoredAt) = (late.map { Instant(microseconds: $0.savedWall) }, late?.restoredAt)
+    try column("late_saved_wall_us", &savedWall)
+    try column("late_restored_us", &restoredAt)
+    if let savedWall, let restoredAt {
+      late = LateClock(savedWall: savedWall.microseconds, restoredAt: restoredAt, isEarlier: true)
+    }
     // There is a next one.
     guard start < .max else { throw column.unreadable("start", "\(start)") }
   }

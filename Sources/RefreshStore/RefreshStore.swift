@@ -16,7 +16,7 @@ public struct Loaded: Sendable {
   public internal(set) var start: UInt32 = 1
   /// The boots since the last save.
   public internal(set) var previous = Previous.firstStart
-  /// The clock that the state was restored by, after a restart of the machine; else nil.
+  /// The clock that the state was restored by at the first start of this boot, until it is set; nil in a new file.
   public internal(set) var lateClock: LateClock?
   /// The state of every app that ever had one, on this boot's clock.
   public internal(set) var states: [AppID: AppState] = [:]
@@ -79,6 +79,8 @@ public actor RefreshStore {
   private let start: UInt32
   /// The clock at the last save.
   private var clock: BootClock
+  /// The clock that the state was restored by, until it is set.
+  private var late: LateClock?
   /// The open file; nil when it is closed or was set aside.
   private var tables: Tables?
   /// The batch that could not be saved yet.
@@ -88,13 +90,11 @@ public actor RefreshStore {
   public nonisolated var unownedExecutor: UnownedSerialExecutor { executor.asUnownedSerialExecutor() }
 
   private init(
-    executor: any SerialExecutor, path: String, start: UInt32, clock: BootClock, tables: sending Tables,
-    unsaved: Batch?
+    executor: any SerialExecutor, path: String, _ saved: SavedClock, tables: sending Tables, unsaved: Batch?
   ) {
     self.executor = executor
     self.path = path
-    self.start = start
-    self.clock = clock
+    (start, clock, late) = (saved.start, saved.clock, saved.late)
     self.tables = tables
     self.unsaved = unsaved
   }
@@ -130,10 +130,10 @@ public actor RefreshStore {
   public func save(_ batch: Batch, durably: Bool) throws(StoreError) -> Set<PushID> {
     let batch = unsaved.map(batch.following) ?? batch
     let clock = BootClock(bootID: clock.bootID, now: batch.now, wallOffset: batch.wallOffset)
+    if late?.isSettled(by: clock.wallOffset, after: self.clock.wallOffset) == true { late = nil }
     (unsaved, self.clock) = (batch, clock)
-    let known = try withTables { tables throws(StoreError) in
-      try tables.save(batch, clock: clock, start: start, durably: durably)
-    }
+    let saved = SavedClock(clock: clock, start: start, late: late)
+    let known = try withTables { tables throws(StoreError) in try tables.save(batch, clock: saved, durably: durably) }
     unsaved = nil
     return known
   }
@@ -188,24 +188,24 @@ public actor RefreshStore {
   ) throws(StoreError) -> (store: RefreshStore, loaded: Loaded) {
     let tables = try Tables.open(path)
     var loaded = Loaded()
-    if let saved = try tables.load() {
-      loaded = saved.data
+    if let (data, saved) = try tables.load() {
+      loaded = data
       loaded.previous = saved.clock.bootID == clock.bootID ? .sameBoot : .otherBoot
-      loaded.lateClock = clock.late(since: saved.clock)
-      loaded.move(by: clock.shift(since: saved.clock))
+      loaded.lateClock = clock.late(since: saved.clock, saved.late)
+      loaded.move(by: clock.shift(since: saved.clock, saved.late))
     }
     loaded.damaged = damaged
     let outdated = loaded.removeOutdated(configured: configured, at: clock.now)
     var batch = loaded.changes(at: clock)
     batch.removed = outdated
+    let saved = SavedClock(clock: clock, start: loaded.start, late: loaded.lateClock)
     do {
-      try tables.save(batch, clock: clock, start: loaded.start, durably: true)
+      try tables.save(batch, clock: saved, durably: true)
     } catch  where error.code == .full {
       loaded.unsaved = error
     }
     let store = RefreshStore(
-      executor: executor, path: path, start: loaded.start, clock: clock, tables: tables,
-      unsaved: loaded.unsaved == nil ? nil : batch)
+      executor: executor, path: path, saved, tables: tables, unsaved: loaded.unsaved == nil ? nil : batch)
     return (store, loaded)
   }
 

@@ -256,6 +256,11 @@ enum Schema {
     """
     ALTER TABLE app ADD COLUMN held_since_us INTEGER;  -- since when it is due and held, if its file wants to know
     ALTER TABLE app ADD COLUMN is_held_told INTEGER;
+
+    -- Until a boot's wall clock is set: the clock of the last save before the boot, and when the state was restored.
+    ALTER TABLE clock ADD COLUMN late_saved_wall_us INTEGER;
+    ALTER TABLE clock ADD COLUMN late_restored_us INTEGER;
+
     """,
   ]
 

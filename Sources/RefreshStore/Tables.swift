@@ -50,7 +50,7 @@ final class Tables {
   }
 
   /// The data that was saved last, and the clock by which its instants are read; nil in a new file.
-  func load() throws(StoreError) -> (data: Loaded, clock: BootClock)? {
+  func load() throws(StoreError) -> (data: Loaded, saved: SavedClock)? {
     guard let saved = try clock.load() else { return nil }
     var data = Loaded()
     data.start = saved.start + 1
@@ -62,21 +62,22 @@ final class Tables {
     data.validators = try validators.load()
     (data.pushes, data.unreadablePushes) = try pushes.load()
     data.lastPush = try pushes.last()
-    return (data, saved.clock)
+    return (data, saved)
   }
 
   /// Saves in one transaction, and if `durably` returns only when the disk has it and all that was saved before.
   ///
   /// Gives the pushes that were not saved, because their messages were taken before.
   @discardableResult
-  func save(_ batch: Batch, clock now: BootClock, start: UInt32, durably: Bool) throws(StoreError) -> Set<PushID> {
+  func save(_ batch: Batch, clock saved: SavedClock, durably: Bool) throws(StoreError) -> Set<PushID> {
+    let now = saved.clock
     if durably != isDurable {
       // Not a prepared statement: this pragma acts when it is compiled.
       try database.execute("PRAGMA synchronous = \(durably ? "FULL" : "NORMAL")", to: .save)
       isDurable = durably
     }
     return try database.transaction(to: .save) { () throws(StoreError) in
-      try clock.save(SavedClock(clock: now, start: start))
+      try clock.save(saved)
       // First, because a file may name an app again that was erased a moment before.
       for app in batch.removed { try removal.remove(app) }
       for (app, state) in batch.states { try apps.save(state, of: app) }

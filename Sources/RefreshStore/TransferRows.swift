@@ -7,7 +7,6 @@ struct SavedTransfer: ColumnRecord {
   private var session = ""
   private var host = ""
   private var network = NetworkConstraint.unmetered
-  private var enqueuedAt = Instant.zero
   private var request = TransferRequest(.download, url: "", path: "")
   // The columns that change, alone too.
   private var decided = DecidedTransfer()
@@ -18,7 +17,6 @@ struct SavedTransfer: ColumnRecord {
     try column("session", &session)
     try column("host", &host)
     try column("network", &network)
-    try column("enqueued_us", &enqueuedAt)
     try request.visit(&column)
     try decided.visit(&column)
     try progress.visit(&column)
@@ -30,14 +28,13 @@ extension SavedTransfer {
     self.id = id
     let policy = transfer.state.policy
     (session, host, network) = (policy.session.name, policy.host, policy.network)
-    (enqueuedAt, request) = (policy.enqueuedAt, transfer.request)
-    (decided, progress) = (DecidedTransfer(transfer.state), transfer.progress)
+    (request, decided, progress) = (transfer.request, DecidedTransfer(transfer.state), transfer.progress)
   }
 
   func transfer(of app: AppID) -> StoredTransfer {
     let policy = TransferPolicy(
       session: TransferSession(app: app, name: session), host: host, network: network, priority: decided.priority,
-      enqueuedAt: enqueuedAt)
+      enqueuedAt: decided.enqueuedAt)
     var state = TransferState(policy: policy, stage: decided.stage)
     state.hasBegun = decided.hasBegun
     state.failures = decided.failures
@@ -49,6 +46,8 @@ extension SavedTransfer {
 /// The columns of a transfer that the engine decides.
 struct DecidedTransfer: ColumnRecord {
   var priority: Int32 = 0
+  /// Changes when a late clock is set.
+  var enqueuedAt = Instant.zero
   var stage = TransferState.Stage.paused
   var hasBegun = false
   var failures: Int32 = 0
@@ -56,6 +55,7 @@ struct DecidedTransfer: ColumnRecord {
 
   mutating func visit(_ column: inout Columns) throws(StoreError) {
     try column("priority", &priority)
+    try column("enqueued_us", &enqueuedAt)
     try stage.visit(&column)
     try column("has_begun", &hasBegun)
     try column.count("failures", &failures)
@@ -65,7 +65,7 @@ struct DecidedTransfer: ColumnRecord {
 
 extension DecidedTransfer {
   init(_ state: TransferState) {
-    priority = state.policy.priority
+    (priority, enqueuedAt) = (state.policy.priority, state.policy.enqueuedAt)
     stage = state.stage
     hasBegun = state.hasBegun
     failures = state.failures

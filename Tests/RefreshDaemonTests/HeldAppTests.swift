@@ -68,6 +68,30 @@ import Testing
     #expect(world.daemon.core.configuration.held.isEmpty)
   }
 
+  /// Two files that cannot be read and name no app, and two apps that had files before.
+  @Test(arguments: [false, true]) func mendingOneUnnamedFileRetiresNoAppOfTheOther(byReload: Bool) throws {
+    let directory = try ScratchDirectory()
+    try directory.write("refreshd.toml", "")
+    for name in ["one", "two"] { try directory.write("apps.d/\(name).toml", "id = \"org") }
+    let settings = try DaemonSettings(arguments: ["refreshd", "--config", directory.path], environment: [])
+    func read() throws -> Configuration { try .loadAtStart(from: settings.sources, as: settings.reader) }
+    let moment = world.scheduler.now()
+    var inForce = ConfigurationInForce(try read().keeping([mail, todo]), at: moment)
+    let isUsable = { (app: AppID) in inForce[app].map { $0.policy.unusable == nil } }
+    #expect(isUsable(mail) == false && isUsable(todo) == false)
+    for (name, app) in [("one", todo), ("two", mail)] {
+      try directory.write("apps.d/\(name).toml", Self.file(app.description, "/bin/true"))
+      let newer = try read()
+      inForce =
+        byReload
+        ? ConfigurationInForce(inForce.keepingHeld(in: newer), at: moment)
+        : try #require(inForce.withHeldFiles(of: newer))
+      #expect(isUsable(app) == true)
+      #expect(isUsable(mail) == (app == mail), "held until the other file can be read")
+    }
+    #expect(inForce.apps.count == 2 && isUsable(todo) == true && inForce.held.isEmpty)
+  }
+
   @Test func aReloadOfABadFileStaysAllOrNothing() throws {
     try world.directory.write("apps.d/org.example.todo.toml", Self.file("org.example.todo", "/bin/missing"))
     try world.directory.write("apps.d/org.example.mail.toml", Self.file("org.example.mail", "/bin/true"))

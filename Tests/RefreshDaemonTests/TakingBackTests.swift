@@ -60,6 +60,41 @@ import Testing
     }
   }
 
+  /// A switch stops a refresh at once; no disk delays that.
+  @Test(arguments: [false, true]) func aRefreshThatARefusedSwitchHasStoppedRunsAgain(isLogout: Bool) throws {
+    world.send(.foreground, of: todo)
+    world.scheduler.run(for: .seconds(1))
+    let key = try #require(world.launcher.started.last)
+    world.store.isPrompt = false
+    var isRefused = false
+    daemon.handleDurably([isLogout ? .signalled(todo, .logout) : .disabled(todo, true)]) { isRefused = $0 != nil }
+    world.scheduler.run(for: .seconds(1))
+    #expect(world.launcher.terminated == [key], "the user does not wait for the disk")
+    world.launcher.onEnd(key, TaskEnd(exit: .signalled(15)))
+    world.scheduler.run(for: .seconds(8))
+    #expect(isRefused)
+    world.store.isPrompt = true
+    world.store.finish()
+    world.scheduler.run(for: .seconds(1))
+    #expect(world.launcher.started.last != key, "it runs again")
+    let outcomes = world.store.saved.flatMap(\.records).filter { $0.id == key.refresh }.map(\.stopReason)
+    #expect(outcomes == [isLogout ? .logout : .user])
+  }
+
+  @Test func enablingWhatIsEnabledAsksForNothing() throws {
+    world.send(.foreground, of: todo)
+    world.scheduler.run(for: .seconds(1))
+    let key = try #require(world.launcher.started.last)
+    world.store.isPrompt = false
+    daemon.handleDurably([.disabled(todo, false)]) { _ in }
+    world.launcher.onEnd(key, TaskEnd(exit: .exited(0)))
+    world.scheduler.run(for: .seconds(9))
+    world.store.isPrompt = true
+    world.store.finish()
+    world.scheduler.run(for: .seconds(1))
+    #expect(world.launcher.started.last == key)
+  }
+
   @Test func anErasedAppThatIsRefusedIsThereAsItWas() throws {
     daemon.handle(.overridden(todo, Overrides(backgroundInterval: .every(.seconds(7200)))))
     try world.reload(apps: ["org.example.mail": HungDiskTests.file("org.example.mail")])

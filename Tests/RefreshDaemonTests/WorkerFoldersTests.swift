@@ -21,13 +21,17 @@ struct WorkerFoldersTests {
 
   @Test func aFolderThatTheManagerCannotOpenIsWrittenWithoutAView() {
     let folders = WorkerFolders()
-    #expect(folders.confinement(to: "/a").writes == .folders(["/a"]))
-    #expect(folders.confinement(to: nil).writes == .folders([]))
-    folders.noteFailedStart(in: "/a", TaskEnd(exit: .exited(75)))
-    #expect(folders.confinement(to: "/a").writes == .folders(["/a"]))
-    folders.noteFailedStart(in: "/a", TaskEnd(exit: .exited(226)))
-    #expect(folders.confinement(to: "/a").writes == .all)
-    #expect(folders.confinement(to: "/b").writes == .folders(["/b"]))
+    let keys = (0..<4).map { TaskKey(refresh: RefreshID(start: 1, number: 1), task: $0) }
+    for key in keys[..<3] { #expect(folders.confinement(of: key, to: "/a").writes == .folders(["/a"])) }
+    #expect(folders.confinement(of: keys[3], to: nil).writes == .folders([]))
+    #expect(folders.noteEnd(of: keys[0], TaskEnd(exit: .exited(75))) == nil)
+    #expect(folders.unviewable.isEmpty)
+    let noView = TaskEnd(exit: .exited(226))
+    #expect(folders.noteEnd(of: keys[1], noView) == "/a")
+    #expect(folders.noteEnd(of: keys[2], noView) == "/a", "one that was started before the first had failed")
+    #expect(folders.confinement(of: keys[1], to: "/a").writes == .all)
+    #expect(folders.noteEnd(of: keys[1], noView) == nil, "the folder is not what is wrong")
+    #expect(folders.confinement(of: keys[1], to: "/b").writes == .folders(["/b"]))
   }
 
   @Test func aUsersManagerMakesNoView() {

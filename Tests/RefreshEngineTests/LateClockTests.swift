@@ -149,6 +149,16 @@ import Testing
     #expect(decision.effects.isEmpty == (row.ahead != nil))
   }
 
+  @Test func `A refresh that starts at a restored time has started in this boot`() throws {
+    var state = AppState(lastStart: Self.boot - .hours(2))
+    state.request = Request(trigger: .retry, earliest: Self.set)
+    var engine = restored(state)
+    _ = engine.handle(.wokeUp, at: Self.set)
+    #expect(engine.state(of: todo)?.lastStart == Self.set)
+    _ = stepping(&engine, off: .hours(48))
+    #expect(engine.state(of: todo)?.lastStart == Self.set)
+  }
+
   @Test mutating func `A clock that runs a second slow is not late`() throws {
     let before = try #require(engine.state(of: todo))
     engine = restored(before)

@@ -79,6 +79,41 @@ import Testing
         """, only: ["start", "why"])
   }
 
+  @Test func `An interval that begins with the foreground does not bring the server's wait forward`() throws {
+    try expect(
+      """
+      0s     configure todo foreground=10min background=1h on=never takes=forever
+      1s     retry-after 1-1 6h
+      3s     ends 1-1 0 exit=75
+      2h     foreground todo
+      5h     why todo
+      6h4min end
+      """,
+      gives: """
+        0s    start 1-1 todo (interval)
+        5h    why todo: not due until 6h3s
+        6h3s  start 1-2 todo (retry)
+        """, only: ["start", "why"])
+  }
+
+  @Test func `A wait that a push's refresh was told holds the interval that began with the foreground`() throws {
+    try expect(
+      """
+      0s       configure todo foreground=10min background=24h on=never takes=forever
+      0s       power mains
+      1s       ends 1-1 0 exit=0
+      2h       foreground todo
+      2h1min   push 1 todo a
+      2h1min   retry-after 1-2 1h
+      2h2min   ends 1-2 0 exit=75
+      3h1min   end
+      """,
+      gives: """
+        0s      start 1-1 todo (interval)
+        2h1min  start 1-2 todo (push a#1)
+        """, only: ["start"])
+  }
+
   @Test func `A person does not wait for the server's word`() throws {
     try expect(
       """

@@ -130,6 +130,45 @@ import Testing
     #expect(lastStart.duration(to: request.earliest) == age + ahead, "seed \(seed)")
   }
 
+  @Test func `a clock that is not set yet is late after a restart and a loss of power, too`() async throws {
+    let scratch = try ScratchDirectory()
+    let saved = BootClock.morning
+    let todo = try app("todo")
+    let state = AppState(lastStart: saved.now - .minutes(10))
+    try await RefreshStore.open(scratch).0.save(Batch(saved, states: [todo: state]), durably: false)
+    let early = BootClock.boot("b", age: .minutes(1), wallNow: .minutes(1))
+    let first = try RefreshStore.open(scratch, clock: early).1
+    let second = try RefreshStore.open(scratch, clock: early.later(by: .minutes(5))).1
+    for late in [first.lateClock, second.lateClock] {
+      #expect(late?.savedWall == saved.wall.inMicroseconds && late?.restoredAt == early.now)
+    }
+
+    // The power fails before the clock is set.
+    let again = BootClock.boot("c", age: .minutes(1), wallNow: .minutes(1))
+    let (store, loaded) = try RefreshStore.open(scratch, clock: again)
+    #expect(loaded.lateClock?.savedWall == (saved.wall + .minutes(5)).inMicroseconds)
+    #expect(loaded.states[todo]?.lastStart?.duration(to: again.now) == .minutes(15))
+
+    // It is set an hour later, two hours after the last right clock, and the state that the engine has moved is saved.
+    var set = again.later(by: .hours(1))
+    set.wallOffset += saved.wall + .hours(1)
+    try await store.save(Batch(set), durably: false)
+    let (_, settled) = try RefreshStore.open(scratch, clock: set.later(by: .minutes(1)))
+    #expect(settled.lateClock == nil)
+  }
+
+  @Test func `a boot whose clock is right counts from the last right clock`() async throws {
+    let scratch = try ScratchDirectory()
+    let saved = BootClock.morning
+    let todo = try app("todo")
+    let state = AppState(lastStart: saved.now - .minutes(10))
+    try await RefreshStore.open(scratch).0.save(Batch(saved, states: [todo: state]), durably: false)
+    _ = try RefreshStore.open(scratch, clock: .boot("b", age: .minutes(1), wallNow: .minutes(1)))
+    let right = BootClock.boot("c", age: .minutes(1), wallNow: saved.wall + .hours(2))
+    let (_, loaded) = try RefreshStore.open(scratch, clock: right)
+    #expect(loaded.states[todo]?.lastStart?.duration(to: right.now) == .hours(2) + .minutes(10))
+  }
+
   @Test func `an empty batch saves a step of the wall clock for the next boot`() async throws {
     let scratch = try ScratchDirectory()
     let saved = BootClock.morning

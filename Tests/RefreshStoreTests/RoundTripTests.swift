@@ -101,7 +101,7 @@ import Testing
     let tables = try Tables.open(scratch.database)
     let synchronous = try Statement("PRAGMA synchronous", on: tables.database, to: .read)
     for (durably, expected) in [(false, 1), (true, 2), (true, 2), (false, 1)] {
-      try tables.save(Batch(.morning), clock: .morning, start: 1, durably: durably)
+      try tables.save(Batch(.morning), clock: SavedClock(clock: .morning, start: 1), durably: durably)
       // 2 is FULL, which syncs at each commit; 1 is NORMAL, which syncs at a checkpoint (pragma.html).
       var found: Int64?
       try synchronous.rows { row in found = row.integer(0) }

@@ -19,7 +19,9 @@ import Testing
           batch.transfers.removed.insert(id)
           expected[id] = nil
         case 1:
-          let policy = try #require(expected[id]).state.policy
+          var policy = try #require(expected[id]).state.policy
+          // As when a late clock is set.
+          policy.enqueuedAt = policy.enqueuedAt - .minutes(turn)
           let state = values.transferState(policy)
           batch.transfers.states[id] = state
           expected[id]?.state = state

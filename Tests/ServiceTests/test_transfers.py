@@ -150,6 +150,13 @@ def worker_unit():
     return found[0]
 
 
+def writes(unit, path):
+    """Whether anna's process in a unit may make a file."""
+    pid = subprocess.run(["systemctl", "show", "-P", "MainPID", unit], capture_output=True, text=True).stdout.strip()
+    inside = ["nsenter", f"--target={pid}", "--mount", "setpriv", "--reuid=anna", "--clear-groups", "touch", path]
+    return subprocess.run(inside, capture_output=True).returncode == 0
+
+
 def test_a_worker_is_confined_to_the_folder_of_its_targets(service, folder, misbehaving):
     if service.launcher != "systemd":
         pytest.skip("a spawned worker has no unit")
@@ -161,13 +168,8 @@ def test_a_worker_is_confined_to_the_folder_of_its_targets(service, folder, misb
     unit = worker_unit()
     is_safe, rows = score(unit)
     assert is_safe, rows
-    pid = subprocess.run(["systemctl", "show", "-P", "MainPID", unit], capture_output=True, text=True).stdout.strip()
-
-    def writes(path):
-        inside = ["nsenter", f"--target={pid}", "--mount", "setpriv", "--reuid=anna", "--clear-groups", "touch", path]
-        return subprocess.run(inside, capture_output=True).returncode == 0
-
-    assert writes(folder / "probe") and not writes(other / "probe") and not writes(folder.parent / "probe")
+    assert writes(unit, folder / "probe")
+    assert not writes(unit, other / "probe") and not writes(unit, folder.parent / "probe")
     shown = subprocess.run(["systemctl", "show", unit], capture_output=True, text=True).stdout.splitlines()
     for line in ("NoNewPrivileges=yes", "PrivateDevices=yes", "ProtectSystem=strict", f"MemoryMax={256 << 20}"):
         assert line in shown
@@ -177,6 +179,34 @@ def test_a_worker_is_confined_to_the_folder_of_its_targets(service, folder, misb
     assert Body(SIZE).is_in(other / "file")
     misbehaving.let_go()
     assert wait_for_end(service)["result"] == "done"
+
+
+def test_the_task_http_is_confined_to_the_folder_of_its_file(either, folder, misbehaving, journal):
+    if either.launcher != "systemd":
+        pytest.skip("a spawned task has no unit")
+    other = folder.parent / "other"
+    other.mkdir(exist_ok=True)
+    shutil.chown(other, "anna", "anna")
+    either.launch_by(either.launcher, 'settle = "0s"\n')
+    url = misbehaving.url("plain", SIZE, hold=THERE)
+    either.configure(
+        f'id = "{TODO}"\nowner = "anna"\nbackground_interval = "never"\nnetwork = "none"\n'
+        f'[[task]]\nhttp = {{ url = "{url}", to = "{folder}/feed" }}\n'
+    )
+    either.start()
+    running = subprocess.Popen(["refreshctl", "run", TODO], stdout=subprocess.DEVNULL)
+    misbehaving.wait_until_held("plain")
+    units = subprocess.run(
+        ["systemctl", "list-units", "--plain", "--no-legend", "refreshd-task-*.service"], capture_output=True, text=True)
+    (unit,) = [line.split()[0] for line in units.stdout.splitlines()]
+    is_safe, rows = score(unit)
+    assert is_safe, rows
+    assert writes(unit, folder / "probe")
+    assert not writes(unit, other / "probe") and not writes(unit, folder.parent / "probe")
+    assert "unconfined" not in either.call("Status")["status"]
+    misbehaving.let_go()
+    running.wait(timeout=60)
+    assert Body(SIZE).is_in(folder / "feed")
 
 
 def test_credentials_come_from_the_owners_netrc(service, folder, misbehaving):

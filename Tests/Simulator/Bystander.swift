@@ -131,6 +131,8 @@ public struct Bystander: Sendable {
   /// The clock that another boot's state was restored by, until it is set, and what was restored.
   var lateClock: LateClock?
   var restored = Restored([:], nil)
+  /// The time off that the last event has counted; nil if it has counted none.
+  var timeOff: TimeOff?
   private var saved: [AppID: App] = [:]
   private var savedPause: Pause?
 
@@ -159,19 +161,7 @@ public struct Bystander: Sendable {
 
   /// Another boot has begun, in which the same moments are other instants.
   mutating func shift(by shift: Duration) {
-    let change = { (instant: Instant) in instant + shift }
-    saved = saved.mapValues { app in
-      var mapped = app
-      mapped.lastStart = app.lastStart.map(change)
-      mapped.seenAt = app.seenAt.map(change)
-      mapped.freshAt = app.freshAt.map(change)
-      mapped.retryFrom = app.retryFrom.map(change)
-      mapped.refusedUntil = app.refusedUntil.map(change)
-      mapped.strikes = app.strikes.map(change)
-      mapped.skippedUntil = app.skippedUntil.map { $0 + shift }
-      mapped.oneShot = app.oneShot.map { OneShot(earliest: $0.earliest + shift, reason: $0.reason) }
-      return mapped
-    }
+    for id in saved.keys { saved[id]?.move({ $0 + shift }, ahead: { $0 + shift }) }
     apps = saved.mapValues(\.atRest)
     if case .until(let end) = savedPause { savedPause = .until(end + shift) }
     pause = savedPause
@@ -189,8 +179,10 @@ public struct Bystander: Sendable {
 
   mutating func take(_ event: Event, _ decision: Decision, at now: Instant) {
     let phase = event.app.flatMap { apps[$0]?.phase }
+    timeOff = nil
     if case .until(let end) = pause, end <= now { pause = nil }
-    hear(event, at: now)
+    // A start that was held when the disk had saved it was never performed.
+    if !decision.endsAtBegin(event) { hear(event, at: now) }
     if let id = event.app, let app = apps[id], app.phase != phase {
       apps[id]?.countsFromEntry = app.phase == .foreground && app.policy?.onForeground == .never
       // The user's look at it may bring a retry forward.

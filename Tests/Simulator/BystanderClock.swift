@@ -16,6 +16,31 @@ extension Bystander {
     }
   }
 
+  /// The time that the machine was off, as the first large step of its clock tells.
+  struct TimeOff: Sendable {
+    let span: Duration
+    let restoredAt: Instant
+    let restored: Restored
+
+    /// Moves an instant that lay before the start.
+    func pass(_ instant: Instant) -> Instant { instant <= restoredAt ? instant - span : instant }
+
+    /// Moves an instant that lay before the start, or was restored ahead of it.
+    func passAhead(_ instant: Instant, of id: AppID) -> Instant {
+      restored.times[id]?.contains(instant) == true ? instant - span : pass(instant)
+    }
+
+    /// The apps with all their instants moved.
+    func passing(_ apps: [AppID: App]) -> [AppID: App] {
+      Dictionary(
+        uniqueKeysWithValues: apps.map { id, app in
+          var app = app
+          app.move(pass) { passAhead($0, of: id) }
+          return (id, app)
+        })
+    }
+  }
+
   /// The clock is set; the first large step past the last save tells how long the machine was off.
   mutating func step(to offset: Duration, at now: Instant) {
     let step = (offset - wallOffset).inMicroseconds.magnitude
@@ -24,24 +49,24 @@ extension Bystander {
     let off = late.restoredAt.microseconds + offset.inMicroseconds - late.savedWall
     guard off >= 0 else { return }
     lateClock = nil
-    for id in apps.keys { apps[id]?.pass(.microseconds(off), since: late.restoredAt, restored.times[id] ?? []) }
+    let timeOff = TimeOff(span: .microseconds(off), restoredAt: late.restoredAt, restored: restored)
+    apps = timeOff.passing(apps)
+    self.timeOff = timeOff
     guard off > 0, case .until(let end) = pause, restored.pause == pause else { return }
     pause = end - .microseconds(off) <= now ? nil : .until(end - .microseconds(off))
   }
 }
 
 extension Bystander.App {
-  fileprivate mutating func pass(_ off: Duration, since restoredAt: Instant, _ restored: Set<Instant>) {
-    let change = { (instant: Instant) in
-      instant <= restoredAt || restored.contains(instant) ? instant - off : instant
-    }
-    lastStart = lastStart.map(change)
-    seenAt = seenAt.map(change)
-    freshAt = freshAt.map(change)
-    retryFrom = retryFrom.map(change)
-    refusedUntil = refusedUntil.map(change)
-    strikes = strikes.map(change)
-    skippedUntil = skippedUntil.map(change)
-    oneShot = oneShot.map { OneShot(earliest: change($0.earliest), reason: $0.reason) }
+  /// Changes all instants: those of the past, and those that may lie ahead.
+  mutating func move(_ past: (Instant) -> Instant, ahead: (Instant) -> Instant) {
+    lastStart = lastStart.map(past)
+    seenAt = seenAt.map(past)
+    freshAt = freshAt.map(past)
+    strikes = strikes.map(past)
+    retryFrom = retryFrom.map(ahead)
+    refusedUntil = refusedUntil.map(ahead)
+    skippedUntil = skippedUntil.map(ahead)
+    oneShot = oneShot.map { OneShot(earliest: ahead($0.earliest), reason: $0.reason) }
   }
 }

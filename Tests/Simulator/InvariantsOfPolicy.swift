@@ -49,7 +49,8 @@ struct RefusalsAreKept: Invariant {
     for new in turn.decision.beginnings where [.interval, .catchUp, .retry].contains(new.trigger) {
       guard let until = turn.before[new.app]?.refusedUntil, until > world.instant else { continue }
       if turn.decision.ended.contains(where: { $0.app == new.app }) { continue }
-      if turn.before[new.app]?.mayRetryAtOnce == true, new.trigger == .retry { continue }
+      let isAsked = turn.before[new.app]?.mayRetryAtOnce == true || turn.event.app == new.app
+      if isAsked, new.trigger == .retry { continue }
       return "\(new.id) of \(new.app) starts by \(new.trigger) before \(until)"
     }
     return nil
@@ -88,6 +89,9 @@ struct WaitsAreHonest: Invariant {
     case .handled(let turn):
       // Nothing is judged before the first configuration.
       if case .survived = turn.event { return nil }
+      if let timeOff = world.book.timeOff {
+        for (id, waiting) in open { open[id]?.since = timeOff.pass(waiting.since) }
+      }
       for id in world.ids {
         var names: [Hold.Name] = []
         if case .held(let holds) = brain.verdict(on: id, at: world.instant) { names = holds.recorded }

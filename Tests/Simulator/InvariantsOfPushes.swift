@@ -62,6 +62,8 @@ struct PushesAreTold: Invariant {
   private var told: Set<PushID> = []
   private var dropped: Set<PushID> = []
   private var merged: Set<PushID> = []
+  /// The refreshes that have failed and named a wait: they run again, whatever their cause.
+  private var refused: Set<RefreshID> = []
 
   mutating func observe(_ observation: Observation, in world: borrowing World) -> String? {
     switch observation {
@@ -69,6 +71,9 @@ struct PushesAreTold: Invariant {
       for (id, kept) in world.store.pushes { taken[id] = kept.app }
     case .handled(let turn):
       merged.formUnion(turn.decision.pushesMerged)
+      for record in turn.decision.ended where !record.outcome.isFresh {
+        if turn.before[record.app]?.run?.retryAfter != nil { refused.insert(record.id) }
+      }
       for new in turn.decision.beginnings {
         guard let push = world.push(deliveredBy: new) else { continue }
         telling[new.id] = push.id
@@ -78,7 +83,7 @@ struct PushesAreTold: Invariant {
         if case .kept(let app, _) = change { taken[id] = app }
       }
       for drop in batch.dropped where !dropped.insert(drop.id).inserted { return "\(drop.id) is dropped twice" }
-      for record in batch.records where record.hasTold {
+      for record in batch.records where record.hasTold && !refused.contains(record.id) {
         guard let id = telling[record.id] else { continue }
         if !told.insert(id).inserted { return "\(record.app) is told twice of \(id)" }
       }

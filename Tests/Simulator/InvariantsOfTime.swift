@@ -24,7 +24,9 @@ struct TimeOffCounts: Invariant {
     guard case .handled(let turn) = observation, turn.event.isClockStep, let brain = world.brain else { return nil }
     for (id, app) in world.book.apps {
       guard let state = brain.state(of: id) else { continue }
-      if state.lastStart != app.lastStart { return "\(id) has another last start" }
+      if state.lastStart != app.lastStart {
+        return "\(id) started at \(String(describing: state.lastStart)), not \(String(describing: app.lastStart))"
+      }
       if state.freshAt != app.freshAt { return "\(id) has data of \(String(describing: state.freshAt))" }
       if app.run == nil, state.oneShot != app.oneShot { return "\(id) is asked for at another time" }
     }

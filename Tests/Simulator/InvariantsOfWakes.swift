@@ -73,7 +73,8 @@ struct WakeIsTheMinimum: Invariant {
     // A plan waits a tenth of its wait, half of it before its moment; only the engine knows the moment.
     if app.policy?.isAdaptive == true { return .zero ... .minutes(15) }
     // An app with its instant in a backlog waits for no company, and a one-shot not longer.
-    let waitsForTold = world.brain?.engine.pushes(of: id).isEmpty == false
+    let drained = world.brain?.explain(id, at: world.instant)?.drained ?? []
+    let waitsForTold = world.brain?.engine.pushes(of: id).isEmpty == false || !drained.isEmpty
     let isPlaced = world.brain?.state(of: id)?.request != nil || app.oneShot != nil || waitsForTold
     return (isPlaced ? .zero : half)...half * 2
   }

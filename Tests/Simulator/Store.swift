@@ -46,9 +46,12 @@ public struct Store: Sendable {
   private(set) var boot = 0
   /// When the last save was, in instants of the boot `boot`.
   private var savedAt = Instant(microseconds: 0)
+  /// The clock that the state of another boot was restored by, until it is set.
+  private var late: LateClock?
 
   mutating func save(_ batch: Batch, wallOffset: Duration, at now: Instant) {
     savedAt = now
+    if late?.isSettled(by: wallOffset, after: self.wallOffset) == true { late = nil }
     states.merge(batch.states) { $1 }
     for (id, learned) in batch.learned { self.learned[id] = learned }
     for (id, state) in batch.transfers { transfers[id] = state }
@@ -63,11 +66,16 @@ public struct Store: Sendable {
   /// Loads the state for a starting daemon.
   ///
   /// In another boot than the one that saved, each instant goes through wall time; where the wall clock is behind the
-  /// last save, no time has passed. Gives by how much, and the clock that may be set yet; nil within one boot.
-  mutating func load(boot: Int, now: Instant, wallOffset: Duration) -> (shift: Duration, clock: LateClock)? {
+  /// last save, no time has passed. Gives by how much, nil within one boot, and the clock that may be set yet.
+  mutating func load(boot: Int, now: Instant, wallOffset: Duration) -> (shift: Duration?, clock: LateClock?) {
     starts += 1
-    guard boot != self.boot else { return nil }
-    let (wall, savedWall) = ((now + wallOffset).microseconds, (savedAt + self.wallOffset).microseconds)
+    guard boot != self.boot else {
+      return (nil, late.map { LateClock(savedWall: $0.savedWall, restoredAt: $0.restoredAt, isEarlier: true) })
+    }
+    let wall = (now + wallOffset).microseconds
+    // A clock that was not set in time goes on from the save before its boot.
+    let lateWall = late.map { $0.savedWall + $0.restoredAt.duration(to: savedAt).inMicroseconds }
+    let savedWall = max((savedAt + self.wallOffset).microseconds, lateWall ?? .min)
     let shift = Duration.microseconds(now.microseconds - max(0, wall - savedWall) - savedAt.microseconds)
     let change = { (instant: Instant) in instant + shift }
     savedAt = now
@@ -77,7 +85,8 @@ public struct Store: Sendable {
     device = device.moved { $0 + shift }
     self.boot = boot
     self.wallOffset = wallOffset
-    return (shift, LateClock(savedWall: max(wall, savedWall), restoredAt: now))
+    late = starts == 1 ? nil : LateClock(savedWall: max(wall, savedWall), restoredAt: now)
+    return (shift, late)
   }
 }
 

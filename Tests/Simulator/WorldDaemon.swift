@@ -6,10 +6,12 @@ extension World {
     let instant = instant
     let engineBefore = event.isClockStep && book.lateClock == nil ? brain?.engine : nil
     guard let decision = brain?.handle(event, at: instant), let after = brain else { return }
-    let before = book.apps(in: event, decision)
+    var before = book.apps(in: event, decision)
+    book.take(event, decision, at: instant)
+    // The past lies further back where time off was counted.
+    if let timeOff = book.timeOff { before = timeOff.passing(before) }
     let turn = Turn(
       event: event, decision: decision, engineBefore: engineBefore, before: before, previously: lastTurn)
-    book.take(event, decision, at: instant)
     lastTurn = instant
     observe(.handled(turn))
     if isDoomed(.beforeSaving) { return }
@@ -58,10 +60,9 @@ extension World {
     if fault?.ofDaemon != .leavesOrphans, !outlives { processes = [] }
     let now = instant
     let isFreshBoot = store.starts == 0 || store.boot != boot
-    let isFirst = store.starts == 0
     let restored = store.load(boot: boot, now: now, wallOffset: wallOffset)
-    if let restored { book.shift(by: restored.shift) }
-    book.lateClock = isFirst ? nil : restored?.clock
+    if let shift = restored.shift { book.shift(by: shift) } else { book.restored = Bystander.Restored([:], nil) }
+    book.lateClock = restored.clock
     brain = Brain(
       start: store.starts, store: store, wallOffset: wallOffset, zone: zone,
       lateClock: fault?.ofDaemon == .forgetsTimeOff ? nil : book.lateClock, awaitsBegin: hangs, fault: fault)

@@ -110,16 +110,8 @@ private let ofTime = [
       return [.configured(limits, slower)]
     }
   },
-  Planted("BacklogIsSpread", "takes its apps one by one", apps: 50, mayHang: false) { fault in
-    fault.hearing = { event, engine in
-      guard case .configured(var limits, let policies) = event, engine.configuredApps.isEmpty else { return [event] }
-      // Where places are few, they spread what this does not.
-      (limits.maxConcurrent, limits.maxConcurrentPerUser) = (nil, nil)
-      let ids = policies.keys.sorted()
-      return ids.indices.map { last in
-        .configured(limits, policies.filter { ids[...last].contains($0.key) })
-      }
-    }
+  Planted("BacklogIsSpread", "comes to its backlog in one late wake", apps: 50, mayHang: false) { fault in
+    fault.waking = { Window(earliest: $0.earliest + .minutes(2), latest: $0.latest + .minutes(2)) }
   },
 ]
 

@@ -60,8 +60,10 @@ struct ConfigurationInForce {
 
   /// A newer reading with the apps that are held here for a file of which nothing says whose it is, if that is so still.
   func keepingHeld(in newer: Configuration) -> Configuration {
+    let read = Set(newer.apps.lazy.filter { $0.policy.unusable == nil }.map(\.file))
     let files = Set(newer.unnamed.map(\.path))
-    return newer.keeping(apps.filter { $0.policy.unusable != nil && files.contains($0.file) }.map(\.id))
+    return newer.keeping(
+      apps.filter { $0.policy.unusable != nil && (files.contains($0.file) || read.contains($0.file)) }.map(\.id))
   }
 
   /// This configuration with what a newer reading has of the files that have mistakes here; nil if that is no news.
@@ -78,10 +80,13 @@ struct ConfigurationInForce {
       self[app.id].map { $0.policy.unusable != nil } ?? files.contains(app.file)
     }
     let ids = Set(read.map(\.id))
-    // A file that can be read again may be another app's than was thought.
+    // A file that can be read again may be another app's than was thought; then another such file may be the app's.
     let readable = Set(newer.apps.lazy.filter { $0.policy.unusable == nil }.map(\.file))
-    let kept = apps.filter { !ids.contains($0.id) && ($0.policy.unusable == nil || !readable.contains($0.file)) }
-    next.apps = (kept + read).sorted { $0.id < $1.id }
+    let others = apps.filter { !ids.contains($0.id) }
+    let doubtful = others.filter { $0.policy.unusable != nil && readable.contains($0.file) }.map(\.id)
+    let kept = others.filter { !doubtful.contains($0.id) }
+    let stillHeld = newer.keeping(doubtful).apps.filter { doubtful.contains($0.id) }
+    next.apps = (kept + stillHeld + read).sorted { $0.id < $1.id }
     return next.apps == apps && next.held == held ? nil : next
   }
 

@@ -59,7 +59,7 @@ extension Daemon {
   }
 
   /// Where the confinement of refresh-worker does not apply, and what it may do there.
-  private var unconfined: String? {
+  var unconfined: String? {
     if ports.choice.name == "spawn" { return "refresh-worker is a child process, which only gives up its privileges" }
     if settings.isUserDaemon {
       return "refresh-worker may write all files of the user: a user's units have no view of their own"

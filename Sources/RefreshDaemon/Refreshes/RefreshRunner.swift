@@ -119,7 +119,7 @@ final class RefreshRunner: DecisionFollower {
   }
 
   private func launch(_ task: Int, of refresh: RefreshID, _ running: RunningRefreshes.Running) {
-    let app = running.app
+    let (app, key) = (running.app, TaskKey(refresh: refresh, task: task))
     let (command, policy) = (app.commands[task], app.policy.tasks[task])
     let variables = environment.variables(
       of: command, app: app, refresh: refresh, trigger: running.trigger, session: session(of: refresh),
@@ -127,11 +127,11 @@ final class RefreshRunner: DecisionFollower {
       deadline: core.wall(running.deadline), token: running.tokens[task])
     ports.launcher.start(
       TaskLaunch(
-        key: TaskKey(refresh: refresh, task: task), app: app.id, command: command, owner: app.owner,
-        environment: variables, description: "\(app.name): \(policy.name) (refresh \(refresh))",
+        key: key, app: app.id, command: command, owner: app.owner, environment: variables,
+        description: "\(app.name): \(policy.name) (refresh \(refresh))",
         timeLimit: max(.zero, core.now.duration(to: running.deadline)), grace: app.policy.grace,
         goodExits: [policy.noDataExit], properties: app.sandbox.map(UnitProperty.init),
-        confinement: command.builtIn.map { rooms.transfers.workers.folders.confinement(to: $0.writtenFolder) },
+        confinement: command.builtIn.map { rooms.transfers.workers.folders.confinement(of: key, to: $0.writtenFolder) },
         input: rooms.fetches.order(of: command, app.id) ?? payload(of: refresh, app.id).map { [UInt8]($0.utf8) },
         changedPath: policy.newData.path))
   }
@@ -195,10 +195,8 @@ final class RefreshRunner: DecisionFollower {
   /// The end of a task as the engine judges it: a built-in task for which the service manager could make no view of the
   /// file system is worth another try, which has none.
   func judged(_ end: TaskEnd, of key: TaskKey) -> TaskEnd {
-    guard let running = refreshes[key.refresh], running.performer == nil,
-      running.app.commands.indices.contains(key.task),
-      let folder = running.app.commands[key.task].builtIn?.writtenFolder,
-      rooms.transfers.workers.folders.noteFailedStart(in: folder, end)
+    guard let folder = rooms.transfers.workers.folders.noteEnd(of: key, end), let running = refreshes[key.refresh],
+      running.app.policy.tasks.indices.contains(key.task)
     else { return end }
     return TaskEnd(
       exit: .exited(running.app.policy.tasks[key.task].retryExit),

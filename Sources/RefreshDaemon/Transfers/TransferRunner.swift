@@ -14,6 +14,7 @@ final class TransferRunner: DecisionFollower, SavedRoom {
   private let journal: DaemonJournal
   private let rooms: Rooms
   private var known: KnownTransfers
+  private var held = HeldReports()
   /// Whether any transfer has not ended, so that the network must be watched.
   private(set) var hasOpen: Bool
 
@@ -130,6 +131,7 @@ final class TransferRunner: DecisionFollower, SavedRoom {
     guard let state = core.engine.transferState(of: id), case .stopping(let now) = state.stage,
       now.discards == reason.discards
     else { return }
+    if reason.discards { held.beginRemoval(of: id) }
     guard let transfer = known[id], state.hasBegun else { return report(id, .stopped) }
     let order =
       reason.discards
@@ -145,7 +147,10 @@ final class TransferRunner: DecisionFollower, SavedRoom {
     if !workers.order(order, of: id, app) { report(id, .lost(hasProgressed: false)) }
   }
 
-  private func report(_ id: TransferID, _ report: TransferReport) { core.handle(.transferReported(id, report)) }
+  private func report(_ id: TransferID, _ report: TransferReport) {
+    if held.hold(report, of: id, in: core.engine.transferState(of: id)?.stage) { return }
+    core.handle(.transferReported(id, report))
+  }
 
   private func assignment(_ transfer: KnownTransfers.Known) -> Wire.Assignment {
     let request = transfer.request
@@ -175,6 +180,8 @@ final class TransferRunner: DecisionFollower, SavedRoom {
       if transfer.mustLast { rooms.saving.requireDurable() }
     case .ended:
       rooms.tally.note(moved: transfer.bytes - transfer.bytesBefore)
+      // A worker that only removes what is there ends the transfer once more.
+      transfer.bytesBefore = transfer.bytes
       progressed.insert(id)
     }
     let tellsEngine = transfer.toldAt.map { $0 + Self.tellInterval <= now } ?? true
@@ -211,6 +218,7 @@ final class TransferRunner: DecisionFollower, SavedRoom {
     }
     for id in decision.transfersChanged.sorted() {
       guard let state = core.engine.transferState(of: id) else { continue }
+      if let report = held.release(id, in: state.stage) { core.scheduler.soon { self.report(id, report) } }
       // After a loss of power the app would be notified again.
       if state.isDelivered { rooms.saving.requireDurable() }
       space.note(id, state.stage)

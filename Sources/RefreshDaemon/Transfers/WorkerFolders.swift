@@ -12,19 +12,24 @@ final class WorkerFolders {
   /// The folders that the service manager cannot open, such as those on some network file systems.
   private(set) var unviewable: Set<String> = []
 
-  /// The confinement of a worker that writes to a folder; nil for one that only reads.
-  func confinement(to folder: String?) -> WorkerConfinement {
-    if let folder, unviewable.contains(folder) { return WorkerConfinement(writes: .all) }
-    return WorkerConfinement(writes: .folders(folder.map { [$0] } ?? []))
+  /// The processes that were started with a view of the file system, and the folder that each may write to.
+  private var viewing: [TaskKey: String] = [:]
+
+  /// The confinement of a process that starts and writes to a folder; nil for one that only reads.
+  func confinement(of key: TaskKey, to folder: String?) -> WorkerConfinement {
+    guard let folder else { return WorkerConfinement(writes: .folders([])) }
+    if unviewable.contains(folder) { return WorkerConfinement(writes: .all) }
+    viewing[key] = folder
+    return WorkerConfinement(writes: .folders([folder]))
   }
 
-  /// Notes a worker that ended before it asked for work, and gives whether it had no view of the file system; its work is
-  /// tried again without one.
+  /// Notes the end of a process, and gives the folder of which it could have no view; its work is tried again without one.
   @discardableResult
-  func noteFailedStart(in folder: String?, _ end: TaskEnd) -> Bool {
-    guard let folder, end.exit == .exited(Self.noView) else { return false }
+  func noteEnd(of key: TaskKey, _ end: TaskEnd) -> String? {
+    guard let folder = viewing.removeValue(forKey: key), end.exit == .exited(Self.noView) else { return nil }
     if unviewable.count >= Self.most { unviewable = [] }
-    return unviewable.insert(folder).inserted
+    unviewable.insert(folder)
+    return folder
   }
 }
 

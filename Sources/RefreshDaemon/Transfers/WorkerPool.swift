@@ -166,8 +166,8 @@ final class WorkerPool {
         key: key, app: app.id, command: command, owner: app.owner,
         environment: environment.variables(ofWorker: command, app: app, id: key.refresh, token: worker.token),
         description: "\(app.name): transfers", timeLimit: Duration.longest, grace: TerminationSequence.shortGrace,
-        properties: app.sandbox.map(UnitProperty.init), confinement: folders.confinement(to: folder), input: nil,
-        changedPath: nil))
+        properties: app.sandbox.map(UnitProperty.init), confinement: folders.confinement(of: key, to: folder),
+        input: nil, changedPath: nil))
     return worker
   }
 
@@ -260,7 +260,7 @@ final class WorkerPool {
   func end(_ key: TaskKey, _ end: TaskEnd) -> Bool {
     guard let worker = workers.removeValue(forKey: key) else { return false }
     worker.timer.cancel()
-    if worker.stage == .starting { folders.noteFailedStart(in: worker.folder, end) }
+    folders.noteEnd(of: key, end)
     ports.launcher.release(key.refresh)
     let trouble = end.workerTrouble
     onLost(worker.given.sorted(), trouble)

@@ -105,12 +105,12 @@ public struct AppState: Hashable, Sendable {
   ///
   /// - Parameters:
   ///   - change: what becomes of an instant that lies in the past when all is well.
-  ///   - ahead: what becomes of an instant that the user, a plan or a server has set in the future.
+  ///   - ahead: what becomes of an instant that the user, a request, a plan or a server has set in the future.
   public func moved(_ change: (Instant) -> Instant, ahead: (Instant) -> Instant) -> AppState {
     var state = self
     state.lastStart = lastStart.map(change)
     state.freshAt = freshAt.map(change)
-    state.request?.earliest.move(change)
+    state.request?.earliest.move(ahead)
     state.running?.at.move(change)
     state.seenAt = seenAt.map(change)
     state.waiting?.since.move(change)

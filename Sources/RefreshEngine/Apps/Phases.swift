@@ -89,7 +89,7 @@ extension Engine {
     case .never:
       guard let spacing else { return }
       let isOverdue = app.state.lastStart.map { $0 + spacing <= now } ?? true
-      if isOverdue { app.ask(.interval, at: now + spacing) }
+      if isOverdue { app.ask(.interval, at: max(now + spacing, app.refusedUntil ?? now)) }
     }
   }
 }

@@ -28,7 +28,7 @@ extension App {
   /// Until when a server that failed asked not to be asked again by time, boot clock; nil when none did.
   ///
   /// The interval is no reason to ask earlier, and neither is the age of the data.
-  private var refusedUntil: Instant? { state.failures > 0 ? state.freshUntil : nil }
+  var refusedUntil: Instant? { state.failures > 0 ? state.freshUntil : nil }
 
   /// When the interval of the phase is over: now if the app never ran, nil for `never`.
   func dueByTime(limits: Limits, at now: Instant) -> Instant? {
@@ -72,7 +72,9 @@ extension App {
   }
 
   private func dueApartFromOneShot(limits: Limits, spread: Spread, of id: AppID, at now: Instant) -> Due? {
-    if let request = state.request, request.trigger.isByTime { return Due(request.trigger, at: request.earliest) }
+    if let request = state.request, request.trigger.isByTime {
+      return Due(request.trigger, at: max(request.earliest, refusedUntil ?? request.earliest))
+    }
     guard let earliest = dueByTime(limits: limits, at: now) else {
       return state.request.map { due(by: $0) }
     }

@@ -8,6 +8,8 @@ public struct LateClock: Hashable, Sendable {
   public var savedWall: Int64
   /// When it was restored, boot clock.
   public var restoredAt: Instant
+  /// Whether an earlier daemon of this boot has restored it: nobody knows then which times ahead were set since.
+  let isEarlier: Bool
   /// The restored instants that were still ahead then.
   var ahead = Ahead()
 
@@ -15,8 +17,14 @@ public struct LateClock: Hashable, Sendable {
   static let largeStep = Duration.minutes(1)
 
   /// Makes it of its parts.
-  public init(savedWall: Int64, restoredAt: Instant) {
-    (self.savedWall, self.restoredAt) = (savedWall, restoredAt)
+  public init(savedWall: Int64, restoredAt: Instant, isEarlier: Bool = false) {
+    (self.savedWall, self.restoredAt, self.isEarlier) = (savedWall, restoredAt, isEarlier)
+  }
+
+  /// Whether a step of the wall clock is the large one past the last save, which tells the time off.
+  public func isSettled(by offset: Duration, after before: Duration) -> Bool {
+    guard restoredAt.microseconds + offset.inMicroseconds >= savedWall else { return false }
+    return (offset - before).inMicroseconds.magnitude >= Self.largeStep.inMicroseconds.magnitude
   }
 
   /// Restored instants that lay ahead: the end of a pause, and times of apps and transfers.
@@ -30,6 +38,7 @@ public struct LateClock: Hashable, Sendable {
 
   /// Takes note of what was restored and is still ahead.
   mutating func note(_ states: [AppID: AppState], _ pushes: [AppID: [Push]], _ pause: Pause?) {
+    guard !isEarlier else { return }
     if case .until(let end)? = pause { ahead.pause = end }
     for (id, state) in states {
       let instants = state.instantsAhead + (pushes[id] ?? []).map(\.earliest)
@@ -40,13 +49,14 @@ public struct LateClock: Hashable, Sendable {
 
   /// Takes note of the transfers that were restored and wait for their time.
   mutating func note(_ transfers: [TransferID: TransferState]) {
+    guard !isEarlier else { return }
     for (id, state) in transfers {
       if case .waiting(let from) = state.stage, from > restoredAt { ahead.transfers[id] = from }
     }
   }
 
   /// The change of instants by which the time off passes: those before the start, and those that were restored ahead.
-  func passing(_ off: Duration, restored: Set<Instant>?) -> (Instant) -> Instant {
+  func passing(_ off: Duration, restored: Set<Instant>? = nil) -> (Instant) -> Instant {
     let ahead = restored ?? []
     return { [restoredAt] in $0 <= restoredAt || ahead.contains($0) ? $0 - off : $0 }
   }
@@ -54,9 +64,11 @@ public struct LateClock: Hashable, Sendable {
 
 extension AppState {
   /// The state after the time off; a plan is still the restored one if nothing has run since.
-  fileprivate func passed(_ off: Duration, since restoredAt: Instant, _ change: (Instant) -> Instant) -> AppState {
-    var state = moved(change, ahead: change)
-    let hasRun = lastStart.map { $0 > restoredAt } ?? false
+  ///
+  /// A refresh that has started at a restored instant has started in this boot.
+  fileprivate func passed(_ off: Duration, _ late: LateClock, restored: Set<Instant>?) -> AppState {
+    var state = moved(late.passing(off), ahead: late.passing(off, restored: restored))
+    let hasRun = lastStart.map { $0 > late.restoredAt } ?? false
     state.planned = hasRun ? planned : planned.map { $0 - off }
     return state
   }
@@ -65,17 +77,15 @@ extension AppState {
 extension Engine {
   /// Counts the rest of the time that the machine was off as passed, at the first large step past the last save.
   mutating func countTimeOff(stepFrom before: Duration, _ turn: inout Turn) {
-    guard let late = lateClock else { return }
-    let restored = late.restoredAt.microseconds + wallOffset.inMicroseconds
-    guard restored >= late.savedWall else { return }
-    guard (wallOffset - before).inMicroseconds.magnitude >= LateClock.largeStep.inMicroseconds.magnitude else { return }
+    guard let late = lateClock, late.isSettled(by: wallOffset, after: before) else { return }
     lateClock = nil
-    let off = Duration.microseconds(restored - late.savedWall)
+    let off = Duration.microseconds(late.restoredAt.microseconds + wallOffset.inMicroseconds - late.savedWall)
     guard off > .zero else { return }
     for id in apps.ids {
       guard let app = apps[id] else { continue }
-      let change = late.passing(off, restored: late.ahead.apps[id])
-      apps[id]?.state = app.state.passed(off, since: late.restoredAt, change)
+      let restored = late.ahead.apps[id]
+      let change = late.passing(off, restored: restored)
+      apps[id]?.state = app.state.passed(off, late, restored: restored)
       for push in app.pushes { turn.decision.pushes[push.id] = .kept(id, push.moved(change)) }
       apps[id]?.pushes = app.pushes.map { $0.moved(change) }
       turn.decision.changed.insert(id)

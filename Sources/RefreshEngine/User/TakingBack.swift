@@ -20,10 +20,13 @@ extension Engine {
 
   private func undo(of event: Event) -> [Event] {
     switch event {
-    case .disabled(let id, _):
+    case .disabled(let id, let isDisabled):
       // Disabling an app also drops its scheduled refresh and what it was asked for.
       state(of: id).map {
-        [.disabled(id, $0.isDisabled), .scheduled(id, $0.oneShot), .restored(.request(id, $0.request))]
+        [
+          .disabled(id, $0.isDisabled), .scheduled(id, $0.oneShot),
+          .restored(.request(id, isDisabled ? asked(of: id) : $0.request)),
+        ]
       } ?? []
     case .scheduled(let id, _): state(of: id).map { [.scheduled(id, $0.oneShot)] } ?? []
     case .overridden(let id, _): state(of: id).map { [.overridden(id, $0.overrides)] } ?? []
@@ -31,16 +34,27 @@ extension Engine {
       state(of: id).map { [.restored(.skip(id, until: $0.skippedUntil, request: $0.request))] } ?? []
     case .forgotten(let id): [.restored(.learned(id, learned(of: id), planned: state(of: id)?.planned))]
     case .erased(let id): state(of: id).map { [.restored(.app(id, $0, learned(of: id), pushes: pushes(of: id)))] } ?? []
-    case .signalled(let id, .login), .signalled(let id, .logout):
+    case .signalled(let id, let signal) where signal == .login || signal == .logout:
       [
         .signalled(id, phase(of: id) == .loggedOut ? .logout : .login),
-        .restored(.request(id, state(of: id)?.request)),
+        .restored(.request(id, signal == .logout ? asked(of: id) : state(of: id)?.request)),
       ]
     case .paused: [.paused(device.pause)]
     case .transferPaused(let id, _), .transferCancelled(let id), .transferPrioritized(let id, _), .roomFound(let id):
       transferState(of: id).map { [.restored(.transfer(id, $0))] } ?? []
     default: []
     }
+  }
+
+  /// The refresh that an app was asked for, also one that runs: a switch stops it at once, and no disk delays that.
+  ///
+  /// A push and an ended session are told again by themselves.
+  private func asked(of id: AppID) -> Request? {
+    guard let app = apps[id] else { return nil }
+    guard app.state.request == nil, let running = app.refreshing, running.stopReason == nil,
+      running.started.push == nil, running.started.session == nil
+    else { return app.state.request }
+    return Request(trigger: .retry, earliest: running.started.at)
   }
 
   /// Brings back what a change replaced, as far as nothing else has changed it since.
@@ -53,8 +67,9 @@ extension Engine {
       if app.state.request == nil { apps[id]?.state.request = request }
       change(id, &turn)
     case .request(let id, let request):
-      guard let app = apps[id], app.policy != nil, app.refreshing == nil, app.state.request == nil, request != nil
-      else { return }
+      guard let app = apps[id], app.policy != nil, app.state.request == nil, request != nil else { return }
+      // A refresh that has started since serves the request, and one that was stopped does not.
+      if let running = app.refreshing, running.stopReason != .user, running.stopReason != .logout { return }
       apps[id]?.state.request = request
       change(id, &turn)
     case .learned(let id, let learned, let planned):

@@ -19,13 +19,15 @@ final class SimulatedDisk {
   private unowned let world: SimulatedWorld
   private let path: String
   private var file: RefreshStore?
-  /// What has reached the platters, in a file of its own.
+  /// The content of the platters, in a file of its own.
   private var platters: RefreshStore?
   /// The saves that have not reached the platters, each with the file as it should be after it.
   private var unsynced: [(batch: Batch, model: DiskModel)] = []
-  /// What a loss of power leaves at least, as it should be.
+  /// The content that a loss of power leaves at least, as it should be.
   private(set) var synced = DiskModel()
   private var waiting: [Save] = []
+  /// Called when no save waits any more, because the daemon closes the store.
+  private var onRest: (() -> Void)?
   /// The changes that the full disk has refused, which the store keeps in memory.
   private var refused: Batch?
   /// Whether the last save was refused.
@@ -64,7 +66,7 @@ final class SimulatedDisk {
 
   /// The power fails: of what was not synced, the first saves are there, or none.
   func losePower() throws {
-    (waiting, refused, hasRefused) = ([], nil, false)
+    (waiting, refused, hasRefused, onRest) = ([], nil, false, nil)
     close()
     for save in unsynced.prefix(world.dice.number(below: unsynced.count + 1)) {
       try write(save.batch, into: platters)
@@ -111,6 +113,10 @@ final class SimulatedDisk {
     } else {
       answer = write(save.batch, isDurable: save.isDurable)
     }
+    if waiting.isEmpty, let closed = onRest {
+      onRest = nil
+      world.later(.milliseconds(1), closed)
+    }
     guard world.fault != .performsBeforeSave else { return }
     world.deliver(to: life) { save.answer(answer) }
   }
@@ -149,8 +155,13 @@ final class SimulatedDisk {
       _ = write(save.batch, isDurable: save.isDurable)
       world.note("the save under way is complete")
     }
-    (waiting, refused, hasRefused) = ([], nil, false)
+    (waiting, refused, hasRefused, onRest) = ([], nil, false, nil)
     close()
+  }
+
+  /// Answers when every save has its answer.
+  func rest(then answer: @escaping () -> Void) {
+    if waiting.isEmpty { world.later(.milliseconds(1), answer) } else { onRest = answer }
   }
 
   func close() {
@@ -197,10 +208,7 @@ final class SimulatedStore: DaemonStore {
     world.later(.milliseconds(1)) { answer(.success(found)) }
   }
 
-  func close(then answer: @escaping () -> Void) {
-    disk.close()
-    world.later(.milliseconds(1), answer)
-  }
+  func close(then answer: @escaping () -> Void) { disk.rest(then: answer) }
 }
 
 /// An executor that runs its jobs on the thread of the caller: the simulation has one thread.

@@ -92,7 +92,7 @@ extension SimulatedWorld {
 
   /// Has the user change a setting of an app, as the call does: a change that cannot be stored is taken back.
   private func wish(_ app: AppID) {
-    guard let daemon = life?.daemon, !book.isAsking(app) else { return }
+    guard let daemon = life?.daemon, !book.requests.isAsking(app) else { return }
     let state = daemon.core.engine.state(of: app) ?? AppState()
     wishes += 1
     let (event, undo): (Event, Event)
@@ -107,11 +107,11 @@ extension SimulatedWorld {
       (event, undo) = (.overridden(app, next), .overridden(app, state.overrides))
     }
     note("asks for \(event)")
-    let answer = book.asks(app)
+    let answer = book.requests.asks(app)
     daemon.handleDurably([event]) { [unowned self, unowned daemon] problem in
       if problem != nil, fault == .forgetsPromise { return }
       if problem != nil { daemon.handle(undo) }
-      if problem?.code == .unanswered { book.isUnsure(of: app) }
+      if problem?.code == .unanswered { book.requests.isUnsure(of: app) }
       if fault != .promisesEarly { answer(problem == nil) }
     }
     if fault == .promisesEarly { answer(true) }
@@ -132,7 +132,7 @@ extension SimulatedWorld {
           urgency: urgency, message: nil)
       }
       note("\(count) pushes to \(app)")
-      let answer = book.asksForPushes(orders.map(\.payload.text))
+      let answer = book.requests.asksForPushes(orders.map(\.payload.text))
       daemon.pushes.accept(orders) { result in
         switch result {
         case .success: answer(true)

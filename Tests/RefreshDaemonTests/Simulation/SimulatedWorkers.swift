@@ -174,8 +174,8 @@ final class SimulatedWorkers {
   private func tell(_ worker: Worker, _ id: Int64, _ members: String, isDone: Bool = false) {
     let text = "{\"token\":\"\(worker.token)\",\"reports\":[{\"id\":\(id),\(members)}]}"
     worker.unsent.append((text, id, isDone))
-    // A report may come twice, because its answer was lost.
-    if !world.isHealed, world.dice.happens(5) { worker.unsent.append((text, id, isDone)) }
+    // A worker that repeats itself changes nothing.
+    if isDone, !world.isHealed, world.dice.happens(5) { worker.unsent.append((text, id, isDone)) }
     sendNext(worker)
   }
 

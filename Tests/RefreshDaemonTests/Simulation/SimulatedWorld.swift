@@ -22,7 +22,7 @@ final class SimulatedWorld {
   /// The chance of clients, workers and power, so that it leaves all else where it was.
   var dice: Chance
   var now: Int64 = 86_400_000_000
-  /// Which boot of the machine this is, and when it began.
+  /// The number of this boot of the machine, and when it began.
   var boot = 1
   var bootedAt: Int64 = 0
   /// Wall time less `now`.

@@ -5,39 +5,15 @@ import RefreshStore
 
 /// All that a bystander sees of a daemon, and the first promise that it breaks.
 final class SimulationBook {
-  /// The settings of an app that its user changes durably.
-  private struct Settings: Equatable {
-    let isDisabled: Bool
-    let isLoggedOut: Bool
-    let overrides: Overrides
-
-    init(_ state: AppState?) {
-      let state = state ?? AppState()
-      (isDisabled, isLoggedOut, overrides) = (state.isDisabled, state.isLoggedOut, state.overrides)
-    }
-  }
-
-  private struct Request {
-    let app: AppID?
-    let at: Int64
-    let excused: Int64
-  }
-
   private(set) var violation: (promise: DaemonPromise, text: String)?
   private unowned let world: SimulatedWorld
-  private var requests: [Int: Request] = [:]
-  private var lastRequest = 0
-  private var promised: [AppID: Settings] = [:]
-  private var unsure: Set<AppID> = []
   /// Refreshes whose start the disk has refused: they run all the same.
   private var refusedStarts: Set<RefreshID> = []
   private var idOfPayload: [String: PushID] = [:]
   private var mergeable: Set<PushID> = []
-  private var refusedPayloads: Set<String> = []
-  /// The payloads that were refused while the disk had them and did not answer.
-  private var refusedInDisk: Set<String> = []
   /// The push that each refresh tells.
   private var tells: [RefreshID: PushID] = [:]
+  private(set) lazy var requests = RequestBook(world)
   private(set) lazy var clients = ClientBook(world)
   private var turns = (hour: Int64(0), count: 0)
   private var beforeSleep: (keys: Set<TaskKey>, excused: Int64) = ([], 0)
@@ -77,7 +53,7 @@ final class SimulationBook {
     }
     clients.started(launch)
     guard let payload = launch.input.map({ String(decoding: $0, as: UTF8.self) }) else { return }
-    if refusedPayloads.union(refusedInDisk).contains(payload) {
+    if requests.hasRefused(payload) {
       fail(.pushIsToldOnce, "\(key) tells a push that was refused")
     }
     guard let push = idOfPayload[payload] else { return }
@@ -141,7 +117,7 @@ final class SimulationBook {
     let dropped = Set(batch.pushes.dropped.map(\.id))
     for (id, change) in batch.pushes.changed where change == .gone {
       if world.disk.model.told.contains(id) || dropped.contains(id) || mergeable.contains(id) { continue }
-      if refusedInDisk.contains(where: { idOfPayload[$0] == id }) { continue }
+      if requests.refusedInDisk.contains(where: { idOfPayload[$0] == id }) { continue }
       fail(.pushIsKept, "push \(id) is gone")
     }
     clients.saved(batch)
@@ -183,61 +159,14 @@ final class SimulationBook {
     if states(loaded.transfers) != states(model.transfers) {
       fail(.storeLoadsWhatWasSaved, "the transfers are others")
     }
-    for (app, settings) in promised where Settings(loaded.states[app]) != settings {
-      fail(.requestIsOnDisk, "\(app) has \(Settings(loaded.states[app])), not \(settings)")
-    }
+    requests.check(loaded)
   }
 
   /// The daemon is gone, with every request that it has not answered.
   func lost() {
-    for app in requests.values.compactMap(\.app) { promised[app] = nil }
-    (requests, refusedInDisk) = ([:], [])
+    requests.lost()
     refusedStarts = []
     clients.lost()
-  }
-
-  // MARK: - Requests
-
-  func isAsking(_ app: AppID) -> Bool { requests.values.contains { $0.app == app } }
-
-  /// A user asks for a durable change of an app; the closure takes the answer.
-  func asks(_ app: AppID) -> (Bool) -> Void {
-    ask(app) { [unowned self] isStored in
-      let settings = Settings(world.life?.daemon.core.engine.state(of: app))
-      if isStored, Settings(world.disk.synced.states[app]) != settings {
-        fail(.requestIsOnDisk, "\(app) has no durable \(settings)")
-      }
-      promised[app] = unsure.remove(app) == nil ? settings : nil
-    }
-  }
-
-  /// The disk may have a refused change of the app until the change that undoes it is saved.
-  func isUnsure(of app: AppID) { unsure.insert(app) }
-
-  /// A client hands in pushes; the closure takes the answer.
-  func asksForPushes(_ payloads: [String]) -> (Bool) -> Void {
-    ask(nil) { [unowned self] isStored in
-      guard isStored else {
-        return world.disk.isBusy ? refusedInDisk.formUnion(payloads) : refusedPayloads.formUnion(payloads)
-      }
-      for payload in payloads where !world.disk.synced.payloads.contains(payload) {
-        fail(.requestIsOnDisk, "a push was accepted that is not on the disk")
-      }
-    }
-  }
-
-  private func ask(_ app: AppID?, then note: @escaping (Bool) -> Void) -> (Bool) -> Void {
-    lastRequest += 1
-    requests[lastRequest] = Request(app: app, at: world.now, excused: world.excused)
-    return { [unowned self, number = lastRequest] isStored in
-      // The answer of a daemon that crashes while it gives it reaches nobody.
-      guard world.life?.isAlive == true else { return }
-      world.note("answer \(isStored)")
-      guard requests.removeValue(forKey: number) != nil else {
-        return fail(.requestsAreAnswered, "a request is answered twice")
-      }
-      note(isStored)
-    }
   }
 
   // MARK: - Steps
@@ -249,9 +178,7 @@ final class SimulationBook {
     if turns.count > 6_000 { fail(.noSpin, "more than 6000 turns in an hour") }
     guard let life = world.life, life.isAlive else { return }
     for process in world.processes.inOrder { check(process) }
-    for request in requests.values where late(since: request.at, request.excused) > 60_000_000 {
-      fail(.requestsAreAnswered, "a request waits")
-    }
+    requests.check()
     checkMemory(life.daemon)
     clients.check(life.daemon)
   }
@@ -265,7 +192,8 @@ final class SimulationBook {
     }
   }
 
-  private func late(since instant: Int64, _ excused: Int64) -> Int64 {
+  /// How much later than an instant it is, without the time in which nothing could be expected of the daemon.
+  func late(since instant: Int64, _ excused: Int64) -> Int64 {
     world.now - instant - (world.excused - excused)
   }
 

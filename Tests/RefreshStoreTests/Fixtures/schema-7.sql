@@ -6,8 +6,8 @@ CREATE TABLE clock (
   wall_offset_us INTEGER NOT NULL,  -- Unix time less boot time
   saved_at_us INTEGER NOT NULL,
   start INTEGER NOT NULL            -- how often the daemon has started
-) STRICT;
-INSERT INTO clock VALUES(1,'7f3c1a52-8f0e-4c5b-9d0e-3a1b2c3d4e5f',1750000000123456,86400000001,1);
+, late_saved_wall_us INTEGER, late_restored_us INTEGER) STRICT;
+INSERT INTO clock VALUES(1,'7f3c1a52-8f0e-4c5b-9d0e-3a1b2c3d4e5f',1750000000123456,86400000001,1,NULL,NULL);
 CREATE TABLE app (
   key INTEGER PRIMARY KEY,
   id TEXT NOT NULL UNIQUE,
