@@ -21,7 +21,7 @@ import Testing
         case 1:
           var policy = try #require(expected[id]).state.policy
           // As when a late clock is set.
-          policy.enqueuedAt = policy.enqueuedAt - .minutes(turn)
+          policy.enqueuedAt = policy.enqueuedAt - .minutes(Int64(turn))
           let state = values.transferState(policy)
           batch.transfers.states[id] = state
           expected[id]?.state = state
