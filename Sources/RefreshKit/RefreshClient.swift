@@ -135,20 +135,6 @@ public actor RefreshClient {
     }
   }
 
-  /// Reports a sync that the app has made by itself, outside of its handler.
-  ///
-  /// It counts as a refresh: the next one comes after another interval, and the daemon learns from it how often there is
-  /// new data. It throws the errors of ``connect(app:socket:keepsTrying:)`` if the daemon cannot be reached; the sync
-  /// is not counted then.
-  public func reportSync(newData: Bool) async throws(RefreshError) {
-    if case .closed = link.state { throw .closed }
-    do throws(CallFailure) {
-      _ = try await call(AppInterface.Synced.self, .init(app: app, newData: newData))
-    } catch {
-      throw RefreshError(error, at: socket)
-    }
-  }
-
   /// The events of the app, beginning with the state of the connection.
   ///
   /// Every access makes a new sequence, which ends when the client is closed. It buffers 100 events; a slower reader
