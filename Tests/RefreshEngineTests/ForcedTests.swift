@@ -9,17 +9,17 @@ import Testing
       0s     power battery
       0s     idle no
       0s     calm no
-      0s     configure todo background=24h network=unmetered power=ac idle=yes calm=yes takes=10min
+      0s     configure todo background=24h network=unmetered power=ac idle=yes calm=yes takes=20s
       1min   run todo
       2min   why todo
       3min   run-anyway todo
-      4min   network gone
+      3min10s network gone
       20min  end
       """,
       gives: """
-        2min   why todo: held network power idle calm
+        2min   why todo: held network, power, idle, calm
         3min   start 1-1 todo (manual)
-        13min  end 1-1 todo new-data
+        3min20s end 1-1 todo new-data
         """, only: ["start", "end", "why"])
   }
 
@@ -44,16 +44,16 @@ import Testing
     try expect(
       """
       0s     network wired
-      0s     configure todo background=24h network=unmetered takes=10min
-      1min   run-anyway todo
-      2min   network metered
+      0s     configure todo background=24h network=unmetered takes=20s
+      5s     run-anyway todo
+      10s    network metered
       30min  end
       """,
       gives: """
         0s     start 1-1 todo (interval)
-        2min1s end 1-1 todo failed stopped by constraint-lost (constraint-lost)
-        2min1s start 1-2 todo (manual)
-        12min1s end 1-2 todo new-data
+        11s    end 1-1 todo failed stopped by constraint-lost (constraint-lost)
+        11s    start 1-2 todo (manual)
+        31s    end 1-2 todo new-data
         """, only: ["start", "end"])
   }
 

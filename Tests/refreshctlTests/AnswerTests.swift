@@ -66,7 +66,7 @@ import Testing
     let ended = refresh(at: noon, .newData, tasks: [task("pull", .newData), task("push", .failed, cause: cause)])
     #expect(
       screen().ending(ended)
-        == "org.example.todo: new data; push: still running at its deadline after 1.8 s, 300 ms CPU")
+        == "org.example.todo: new data after 1.8 s, 300 ms CPU; push: still running at its deadline")
     #expect(
       screen().text(.init(refreshes: [ended]), of: "org.example.todo").last?
         .hasSuffix("push: still running at its deadline") == true)

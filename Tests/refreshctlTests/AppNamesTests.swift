@@ -43,7 +43,8 @@ import Testing
 
   @Test func theHelpIsNoMistake() {
     do {
-      _ = try RefreshCtl.parseAsRoot(["why", "--help"])
+      var command = try RefreshCtl.parseAsRoot(["why", "--help"])
+      try command.run()
       Issue.record("was understood")
     } catch {
       #expect(RefreshCtl.refusal(of: error, in: ["refreshctl", "why", "--help"]) == nil)
