@@ -131,9 +131,10 @@ extension Daemon {
     core.configuration.apps.filter { core.access.may(peer, about: $0) }
   }
 
-  /// Whether there are apps that a caller may not ask about, true or nil; a task or a sandboxed app is told of none.
+  /// Whether there are apps that a caller may not ask about, true or nil; a task, a sandboxed app and the bridge are told of
+  /// none.
   func hasAppsOfOthers(than apps: [AppConfiguration], for peer: Peer) -> Bool? {
-    peer.confinement == .none && apps.count < core.configuration.apps.count ? true : nil
+    core.access.maySeeOwn(peer) && apps.count < core.configuration.apps.count ? true : nil
   }
 
   /// The app that a call is about, if the caller may ask about it; else the call is answered.
