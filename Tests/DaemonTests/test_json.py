@@ -27,7 +27,7 @@ CALLS = [
     ["run", TODO, "--no-wait", "--anyway"], ["history", TODO], ["download", TODO, URL, "--to", "{}/file"],
     ["upload", TODO, "{}/config/refreshd.toml", URL], ["transfers"], ["pause-transfer", "1"], ["resume-transfer", "1"],
     ["prioritize-transfer", "1", "--to", "5"], ["cancel-transfer", "1"], ["transfers", TODO],
-    ["disable", TODO, MAIL], ["list"], ["why", MAIL], ["enable", TODO, MAIL], ["skip", TODO], ["pause"], ["status"],
+    ["synced", TODO, "--new-data"], ["disable", TODO, MAIL], ["list"], ["why", MAIL], ["enable", TODO, MAIL], ["skip", TODO], ["pause"], ["status"],
     ["pause", "--for", "1h"], ["resume"], ["set", TODO, "--background", "2h"], ["reset", TODO], ["check"], ["reload"],
     ["forget", GONE], ["forecast"], ["forecast", TODO, "--hours", "3"], ["timeline", "--hours", "3"], ["metrics"],
     ["version"], ["version", "--client"], ["rehearse", "--profile", "fresh", "--days", "1"],

@@ -74,6 +74,7 @@ def commands(strict):
         "set": replies("Manager.Set"),
         "skip": replies("Manager.Skip"),
         "status": replies("Manager.Status", "Manager.Show"),
+        "synced": replies("App.Synced"),
         "terminated": signal,
         "timeline": timeline,
         "transfers": replies("Transfers.List", "Transfers.Watch"),

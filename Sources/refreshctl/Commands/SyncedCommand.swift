@@ -15,8 +15,8 @@ struct SyncedCommand: ParsableCommand {
   var newData = false
 
   func run() throws {
-    let (app, newData) = (arguments.app, newData)
-    try arguments.connection.ask(AppInterface.Synced.self, .init(app: app, newData: newData)) { _, _ in
+    let newData = newData
+    try arguments.ask(AppInterface.Synced.self, { .init(app: $0, newData: newData) }) { _, _, app in
       ["\(app) has been synced: \(newData ? "new data" : "no data")."]
     }
   }
