@@ -224,7 +224,7 @@ public struct Engine: Sendable {
       self.zone = zone
       setNight(at: turn.now)
       followClock(at: turn.now)
-      turn.touched.insert(held.all)
+      settleByClock(&turn)
     case .completed(let refresh, let task, let outcome, let message):
       changeRefreshing(refresh, &turn) { $0.complete(task: task, outcome, message: message) }
     case .retryAfter(let refresh, let wait):
@@ -253,10 +253,16 @@ public struct Engine: Sendable {
       wallOffset = offset
       countTimeOff(stepFrom: before, &turn)
       setClock(&turn)
-      turn.touched.insert(held.all)
+      settleByClock(&turn)
     case .stopped(let left): stop(leaving: left, &turn)
     case .wokeUp: goRound(&turn)
     }
+  }
+
+  /// Has everything looked at that depends on the clock on the wall: holds, and windows that end where quiet hours begin.
+  private func settleByClock(_ turn: inout Turn) {
+    turn.touched.insert(held.all)
+    turn.touched.insert(apps.indexes.filter { apps[$0].policy?.quiet != nil })
   }
 
   /// The next id of this start, for a refresh or for another command that runs for an app.

@@ -21,8 +21,9 @@ class Client:
     def connect(self):
         """A plain connection; reading from it times out."""
         connection = socket.socket(socket.AF_UNIX)
-        connection.settimeout(BOUND)
+        # Waits while the daemon's queue of connections is full; with a timeout, connect(2) would fail at once.
         connection.connect(self.path)
+        connection.settimeout(BOUND)
         return connection
 
     def open(self, interface):

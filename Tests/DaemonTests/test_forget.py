@@ -40,6 +40,7 @@ def test_what_waits_to_be_told_keeps_no_app(daemon):
     ids = daemon.call("Transfers.Enqueue", app=TODO, transfers=[transfer])["ids"]
     daemon.file().unlink()
     daemon.call("Manager.Reload")
+    daemon.notices.wait("READY")
     with fails("org.refreshd.Manager.InUse", app=TODO, remedy="cancel its transfers"):
         daemon.call("Manager.Erase", app=TODO)
     daemon.call("Transfers.Cancel", ids=ids)

@@ -151,6 +151,6 @@ def test_a_caller_waits_on_where_its_app_cannot_be_switched_off(daemon, disk, ca
     again = daemon.run(MAIL)
     assert next(queued)["event"]["kind"] == "started"
     go.let_go(3)
-    assert finished(queued)["outcome"] == "new_data"
+    assert finished(queued)["outcome"] == "no_data"
     again.close()
     disk.free()

@@ -46,6 +46,10 @@ def installed():
         shutil.copytree(ROOT / "systemd" / folder, f"/usr/lib/systemd/{folder}", dirs_exist_ok=True)
     os.makedirs("/usr/lib/systemd/catalog", exist_ok=True)
     shutil.copy(ROOT / "systemd/refreshd.catalog", "/usr/lib/systemd/catalog")
+    os.makedirs("/usr/share/man/man8", exist_ok=True)
+    for page in ("refreshd.8", "refresh-push.8"):
+        with open(ROOT / f"packaging/man/{page}.scd") as source, open(f"/usr/share/man/man8/{page}", "w") as made:
+            subprocess.run(["scdoc"], check=True, stdin=source, stdout=made)
     for command in (
         ["systemd-sysusers", *sorted((ROOT / "systemd/sysusers.d").iterdir())],
         ["journalctl", "--update-catalog"],

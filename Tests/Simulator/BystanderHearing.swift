@@ -159,7 +159,8 @@ extension Bystander {
       hint = record.outcome.isFresh ? nil : app.run?.retryAfter
       app.run = nil
     }
-    app.refusedUntil = nil
+    // A refresh that the daemon's crash ended has heard nothing of a server.
+    if record.outcome != .failed(.daemonCrashed) { app.refusedUntil = nil }
     if record.outcome.isFresh { app.freshAt = max(record.startedAt, app.freshAt ?? record.startedAt) }
     if record.stopReason == .deadline { app.strikes = Array((app.strikes + [now]).suffix(3)) }
     if record.isCutShort {

@@ -11,6 +11,7 @@ import subprocess
 import pytest
 
 from fetching import fetch  # noqa: F401
+from processes import alive
 
 SIZE = 1000
 ARRIVED = ("new_data", f"{SIZE} bytes")
@@ -83,7 +84,7 @@ def test_secrets_are_shown_nowhere(daemon, fetch, misbehaving, scratch, secret):
     for pid in filter(str.isdigit, os.listdir("/proc")):
         with contextlib.suppress(FileNotFoundError, ProcessLookupError):
             arguments.append(pathlib.Path(f"/proc/{pid}/cmdline").read_text(errors="replace"))
-    assert any("refresh-worker" in line and str(daemon.socket) in line for line in arguments)
+    assert alive("refresh-worker", str(daemon.socket))
     misbehaving.let_go()
     assert [answer["event"] for answer in stream][-1]["refresh"]["outcome"] == "new_data"
     fetch.again(url.replace("/plain/", "/flaky/"))

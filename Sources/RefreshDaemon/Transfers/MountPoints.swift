@@ -24,8 +24,16 @@ struct MountPoints {
 
   /// The kernel writes a space, a tab, a line break and a backslash as three octal digits.
   private static func unescaped(_ text: Substring) -> String {
-    [("\\040", " "), ("\\011", "\t"), ("\\012", "\n"), ("\\134", "\\")].reduce(String(text)) { text, escape in
-      text.split(separator: escape.0, omittingEmptySubsequences: false).joined(separator: escape.1)
+    var (bytes, rest) = ([UInt8](), Array(text.utf8)[...])
+    while let byte = rest.popFirst() {
+      let digits = String(decoding: rest.prefix(3), as: UTF8.self)
+      if byte == UInt8(ascii: "\\"), digits.utf8.count == 3, let escaped = UInt8(digits, radix: 8) {
+        bytes.append(escaped)
+        rest.removeFirst(3)
+      } else {
+        bytes.append(byte)
+      }
     }
+    return String(decoding: bytes, as: UTF8.self)
   }
 }

@@ -89,7 +89,8 @@ extension ConnectionOptions {
         text: "cannot tell which app \(printable(text)) is: \(names); write more of the id")
     }
     let like = AppNames.ids(like: text, among: apps)
-    if like.isEmpty, let refusal { throw refusal }
+    // A whole id may be that of another user's app: then the daemon's word says more than a guess.
+    if let refusal, like.isEmpty || refusal.status == .notAllowed { throw refusal }
     let question = like.isEmpty ? "" : "did you mean \(like.joined(separator: " or "))? "
     throw Failure(
       status: .notFound,

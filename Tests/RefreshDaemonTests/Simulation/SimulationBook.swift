@@ -13,6 +13,7 @@ final class SimulationBook {
   private var mergeable: Set<PushID> = []
   /// The push that each refresh tells.
   private var tells: [RefreshID: PushID] = [:]
+  private var begun: Set<RefreshID> = []
   private(set) lazy var requests = RequestBook(world)
   private(set) lazy var clients = ClientBook(world)
   private var turns = (hour: Int64(0), count: 0)
@@ -37,9 +38,11 @@ final class SimulationBook {
     if others.contains(where: { $0.key == key || ($0.app == launch.app && $0.key.refresh != key.refresh) }) {
       fail(.oneRefreshPerApp, "\(key) of \(launch.app) starts while \(others.map(\.key)) run")
     }
-    // A process that outlives SIGKILL holds no slot.
+    // A process that outlives SIGKILL holds no slot. A refresh has its slot from its first task on, also if a restart
+    // of the daemon finds more refreshes than there are slots.
     let holders = others.filter { process in process.killAt.map { world.now < $0 + 10_000_000 } ?? true }
-    if Set(holders.map(\.key.refresh) + [key.refresh]).count > SimulatedWorld.slots {
+    let isNew = begun.insert(key.refresh).inserted
+    if isNew, Set(holders.map(\.key.refresh) + [key.refresh]).count > SimulatedWorld.slots {
       fail(.slotsAreBounded, "\(key) starts while \(others.map(\.key)) run")
     }
     if let offline = world.offlineSince, launch.environment.contains("REFRESH_TRIGGER=interval"),
