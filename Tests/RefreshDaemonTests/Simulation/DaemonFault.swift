@@ -10,7 +10,7 @@ enum DaemonFault: CaseIterable {
     losesStarts, losesTerminations, losesKills, losesEnds, retriesWithoutPause, sleepsThroughWakes, doesNotHearSleep,
     doesNotHearConditions, leavesOrphans, signalsWaitForDisk, callersWaitForDisk,
     syncsNothing, losesSyncedSaves, doesNotHearHangUps, tellsAllPerformers, mixesUpOutcomes, forgetsRetries,
-    givesTransfersTwice, losesTransferEnds, losesTransfers, takesEndsBack, forgetsToldSessions, countsBytesTwice
+    losesTransferEnds, losesTransfers, takesEndsBack, forgetsToldSessions, countsBytesTwice
 
   /// The promises of which one is to be found broken.
   var caughtBy: Set<DaemonPromise> {
@@ -42,7 +42,6 @@ enum DaemonFault: CaseIterable {
     case .tellsAllPerformers: [.oneTellsOnePerformer]
     case .mixesUpOutcomes: [.performerDecides]
     case .forgetsRetries: [.lostPerformerIsRetried]
-    case .givesTransfersTwice: [.oneWorkerPerTransfer]
     case .losesTransferEnds: [.transferEndIsOnDisk]
     case .losesTransfers: [.requestIsOnDisk]
     case .takesEndsBack: [.transferEndsOnce]
@@ -82,8 +81,6 @@ enum DaemonFault: CaseIterable {
           batch.states[record.app]?.request = nil
         }
       }
-    case .givesTransfersTwice:
-      filter(saving) { work in if case .transfer = work.effect { [work, work] } else { [work] } }
     case .losesTransferEnds:
       spoil(saving) { batch in batch.transfers.states = batch.transfers.states.filter { !$1.isEnded } }
     case .losesTransfers: spoil(saving) { batch in batch.transfers.whole = [:] }
