@@ -11,6 +11,7 @@
 #   make json-schema  write docs/refreshctl.schema.json from the interface files
 #   make install    build for release and install below $(DESTDIR)$(PREFIX)
 #   make deb        make Debian packages in .build/deb
+#   make sysext     make a system extension for machines whose /usr is an image
 #   make test-package  install, use, upgrade and purge these packages in a throwaway machine
 #   make uninstall  remove what install put there; configuration and state stay
 #   make format     put the sources into the project's format
@@ -41,7 +42,7 @@ TEST_PACKAGES := $(BUILD_PACKAGES) python3-venv systemd dbus dbus-user-session l
   libnss-systemd gcc libc6-dev util-linux procps python3-dbusmock iproute2 nginx apache2-bin openssl curl \
   mosquitto mosquitto-clients libnginx-mod-nchan scdoc mandoc man-db python3-markdown-it bash-completion zsh fish
 
-.PHONY: run test fuzz sanitize bench chaos score order release pages install install-files uninstall deb test-package
+.PHONY: run test fuzz sanitize bench chaos score order release pages install install-files uninstall deb sysext test-package
 .PHONY: format check-format build-setup test-setup json-schema
 
 run: release
@@ -154,9 +155,18 @@ deb: pages
 	cd .build/deb/source && RELEASE=$(abspath $(RELEASE)) PAGES=$(abspath $(PAGES)) dpkg-buildpackage -b -us -uc -d
 	@ls -l .build/deb/*.deb
 
-test-package: deb test-setup
+# A system extension for machines whose /usr is an image: a file for /var/lib/extensions.
+sysext: pages
+	@demo/need squashfs-tools
+	rm -rf .build/sysext
+	$(MAKE) install-files DESTDIR=$(abspath .build/sysext/refreshd)
+	packaging/sysext .build/sysext/refreshd
+	mksquashfs .build/sysext/refreshd .build/sysext/refreshd.raw -all-root -noappend -quiet
+	@ls -l .build/sysext/refreshd.raw
+
+test-package: deb sysext test-setup
 	Tests/with-systemd -b $(CURDIR) -- $(CURDIR)/$(PYTHON) -m pytest -q -p no:cacheprovider \
-	  Tests/PackageTests/test_debian.py
+	  Tests/PackageTests/test_debian.py Tests/PackageTests/test_sysext.py
 
 format:
 	$(SWIFT) format --in-place --recursive Sources Tests bench/Engine bench/Attached Package.swift
