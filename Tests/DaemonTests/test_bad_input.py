@@ -3,13 +3,13 @@
 import contextlib
 import resource
 import socket
-import time
 
 import pytest
 
 from client import answers, message
 from daemon import TODO
 from processes import status
+from waiting import Bound
 
 MANAGER = "org.refreshd.Manager"
 SHOW = f"{MANAGER}.Show"
@@ -31,11 +31,14 @@ def served(daemon):
 
 def is_served(daemon):
     """Whether another client gets its reply within ten seconds, also on a busy machine."""
-    start = time.monotonic()
-    with contextlib.closing(daemon.client.connect()) as connection:
-        connection.sendall(message("org.refreshd.Manager.Version"))
-        (answer,) = answers(connection)
-    return answer["parameters"]["start"] == 1 and time.monotonic() - start < 10
+    bound, reply = Bound(10), []
+    # The daemon may still have the connections of the test among this user's, and then has no room for one more.
+    while not reply and bound.left:
+        with contextlib.closing(daemon.client.connect()) as connection:
+            with contextlib.suppress(ConnectionError):
+                connection.sendall(message("org.refreshd.Manager.Version"))
+                reply = answers(connection)
+    return bool(bound.left) and [answer["parameters"]["start"] for answer in reply] == [1]
 
 
 def ends(connection):
