@@ -38,8 +38,6 @@ public struct Explanation: Hashable, Sendable {
   public var trigger: Trigger?
   /// When the next refresh may start if nothing holds it, boot clock; nil when none is planned.
   public var window: Window?
-  /// The next refresh: when it is due, what holds it then, and when it starts; nil while one is running.
-  public var prospect: Prospect?
   /// When the interval lets the next one start, boot clock; nil for `never`, and before the first.
   public var floor: Instant?
   /// When the data is so old that constraints are relaxed, boot clock; nil when the app has no `max_stale`.

@@ -40,7 +40,6 @@ extension Engine {
     var explanation = Explanation(verdict: verdict(on: id, at: now))
     explanation.trigger = due?.trigger
     explanation.window = due.map { Window(earliest: $0.earliest, latest: $0.latest) }
-    explanation.prospect = prospect(of: id, at: now)
     explanation.floor = app.spacing(in: app.phase, limits: limits).flatMap { spacing in
       app.state.lastStart.map { $0 + spacing }
     }

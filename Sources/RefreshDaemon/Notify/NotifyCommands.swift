@@ -31,6 +31,9 @@ final class NotifyCommands {
   /// How many commands of the apps of one user run at once.
   private static let mostOfUser = 8
 
+  /// How many commands of the apps of one user may wait; more are not run.
+  private static let mostWaiting = 1000
+
   private struct Waiting {
     let kind: Kind
     let launch: TaskLaunch
@@ -117,6 +120,9 @@ final class NotifyCommands {
       key: TaskKey(refresh: id, task: 0), app: app.id, command: command, owner: app.owner, environment: variables,
       description: description, timeLimit: Self.deadline, grace: TerminationSequence.shortGrace,
       properties: properties, confinement: confinement, input: input, changedPath: nil)
+    guard waiting[app.owner.uid, default: []].count < Self.mostWaiting else {
+      return journal.notifyFailed(kind, app.id, "\(Self.mostWaiting) commands of this user wait already")
+    }
     waiting[app.owner.uid, default: []].append(Waiting(kind: kind, launch: launch))
     startWaiting(of: app.owner.uid)
   }

@@ -4,12 +4,14 @@ import RefreshAPI
 enum AppNames {
   /// The apps that a text may mean: that of the id, else those of the last part of the id or of the name, else those
   /// whose id contains it.
+  ///
+  /// A text with a dot reads as a whole id, which may be another user's, so it is no part of one.
   static func apps(meantBy text: String, among apps: [Wire.App]) -> [Wire.App] {
     let text = text.lowercased()
     let rules: [(Wire.App) -> Bool] = [
       { $0.id == text },
       { $0.id.lowercased().hasSuffix("." + text) || $0.name.lowercased() == text },
-      { $0.id.lowercased().contains(text) },
+      { !text.contains(".") && $0.id.lowercased().contains(text) },
     ]
     return rules.lazy.map { apps.filter($0) }.first { !$0.isEmpty } ?? []
   }

@@ -15,7 +15,6 @@ struct SyncedCommand: ParsableCommand {
   var newData = false
 
   func run() throws {
-    let newData = newData
     try arguments.ask(AppInterface.Synced.self, { .init(app: $0, newData: newData) }) { _, _, app in
       ["\(app) has been synced: \(newData ? "new data" : "no data")."]
     }
