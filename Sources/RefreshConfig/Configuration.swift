@@ -64,6 +64,7 @@ public struct AppConfiguration: Hashable, Sendable {
     var staleCommands: [Command] = []
     /// The command that runs when a due refresh waits too long, likewise.
     var heldCommands: [Command] = []
+    var desktop = DesktopRules()
     var sandbox: [SandboxProperty] = []
     /// The directory of the file.
     var folder: String
@@ -98,6 +99,8 @@ public struct AppConfiguration: Hashable, Sendable {
   public var onStale: Command? { settings.value.staleCommands.first }
   /// The command that runs when a due refresh was held for `held_for`; nil for none.
   public var onHeld: Command? { settings.value.heldCommands.first }
+  /// How the app is found on its user's desktops.
+  public var desktop: DesktopRules { settings.value.desktop }
   /// The restrictions on all commands, as properties of their units; empty for none.
   public var sandbox: [SandboxProperty] { settings.value.sandbox }
 

@@ -14,7 +14,7 @@ extension Daemon {
     let server = Server(
       service,
       interfaces: [
-        appInterface, managerInterface, pushInterface, transfersInterface, workerInterface,
+        appInterface, managerInterface, pushInterface, transfersInterface, sessionInterface, workerInterface,
         // Has no method: a client reads there what the shared errors carry.
         Interface(RefreshdInterface.self),
       ],
@@ -90,6 +90,13 @@ extension Daemon {
     interface.serve(TransfersInterface.Cancel.self) { self.cancelTransfers($0) }
     interface.serve(TransfersInterface.SetPriority.self) { self.setPriority($0) }
     interface.serve(TransfersInterface.Rejoin.self, as: .watch) { self.rejoin($0) }
+    return interface
+  }
+
+  private var sessionInterface: Interface {
+    var interface = Interface(SessionInterface.self)
+    interface.serve(SessionInterface.Follow.self, as: .watch) { self.followDesktop($0) }
+    interface.serve(SessionInterface.Report.self) { self.reportDesktop($0) }
     return interface
   }
 

@@ -181,6 +181,7 @@ public struct Engine: Sendable {
 
   /// Brings the tables, the record of waits and the reports up to date with an app's new state.
   private mutating func settle(_ index: AppIndex, _ turn: inout Turn) {
+    noteOpening(index, &turn)
     let verdict = verdict(on: index, at: turn.now)
     noteWaiting(index, verdict, &turn)
     noteStaleness(index, &turn)
@@ -194,7 +195,7 @@ public struct Engine: Sendable {
     case .held(let holds):
       window = wake(of: holds, on: index, at: turn.now).map { Window(earliest: $0, latest: $0) }
     }
-    for telling in [reportsStale(index), reportsHeld(apps[index], verdict)].compactMap(\.self) {
+    for telling in [reportsStale(index), reportsHeld(apps[index], verdict), openingEnd(index)].compactMap(\.self) {
       window = Window(window, ending: telling)
     }
     if case .held = verdict { held[index] = true } else { held[index] = apps[index].pushesFollowConditions }
@@ -207,6 +208,7 @@ public struct Engine: Sendable {
     case .signalled(let id, let signal): applySignal(id, signal, &turn)
     case .leased(let lease, let id, let signal): addLease(lease, id, signal, &turn)
     case .leaseEnded(let lease, let id): endLease(lease, id, &turn)
+    case .shown(let id, let presence): applyPresence(id, presence, &turn)
     case .overridden(let id, let overrides): override(id, overrides, &turn)
     case .requested(let id, let trigger): request(id, trigger, &turn)
     case .forced(let id): force(id, &turn)

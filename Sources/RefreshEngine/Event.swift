@@ -11,6 +11,8 @@ public enum Event: Hashable, Sendable {
   case leased(LeaseID, AppID, Signal)
   /// The connection that held the lease is gone.
   case leaseEnded(LeaseID, AppID)
+  /// The desktops of the app's owner show the app in another way; state, so that the same may come twice.
+  case shown(AppID, Presence)
   /// A caller set or reset the app's intervals; these replace all that were set before.
   case overridden(AppID, Overrides)
   /// Something other than time asks for a refresh now, or after the one that is running.

@@ -29,6 +29,8 @@ public struct Policy: Hashable, Sendable {
   public var tasks: [TaskPolicy]
   /// The number of the user whose app it is, 0 by default: a user's refreshes share that user's slots.
   public var owner: UInt32 = 0
+  /// Whether the end of the app on the user's desktop is `terminated`; false by default.
+  public var isTerminatedOnExit = false
   /// The conditions it asks for; none by default.
   public var constraints = Constraints()
   /// Hours in which nothing starts by time; none by default.

@@ -14,10 +14,13 @@ extension Engine {
   /// The state of an app, to be saved; nil for one that was never configured.
   public func state(of id: AppID) -> AppState? { apps[id]?.state }
 
-  /// Where an app is by its signals and leases; nil for one that is not configured.
+  /// Where an app is; nil for one that is not configured.
   public func phase(of id: AppID) -> Phase? {
     apps[id].flatMap { $0.policy == nil ? nil : $0.phase }
   }
+
+  /// What desktops show of an app; nil for one that is not known.
+  public func presence(of id: AppID) -> Presence? { apps[id]?.presence }
 
   /// The interval in force for an app in a phase, set at run time or by its file; nil for `loggedOut`.
   public func interval(of id: AppID, in phase: Phase) -> Interval? {

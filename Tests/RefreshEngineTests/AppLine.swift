@@ -10,7 +10,7 @@ import RefreshEngine
 /// - `judge` is `exit`, `output` or `changed`; `no-data-exit` and `retry-exit` are exit codes.
 /// - `quiet` is `FROM-TO`, since midnight.
 /// - `network` and `power` are words of the file.
-/// - `idle`, `calm`, `metered-when-stale` and `processing` are `yes`.
+/// - `idle`, `calm`, `metered-when-stale`, `processing` and `terminated-on-exit` are `yes`.
 /// - `adaptive` is `yes`; otherwise the interval is the schedule.
 /// - `pushes` is `PER-HOUR/BURST`.
 ///
@@ -58,6 +58,7 @@ struct AppLine {
       case "metered-when-stale": policy.meteredWhenStale = value == "yes"
       case "processing": policy.isProcessing = value == "yes"
       case "stale-after": policy.staleAfter = try duration(value)
+      case "terminated-on-exit": policy.isTerminatedOnExit = value == "yes"
       case "held-for": policy.heldFor = try duration(value)
       case "pushes":
         // PER-HOUR/BURST

@@ -8,7 +8,7 @@ extension Timeline {
     switch command {
     case "configure": try configure(rest)
     case "limits": try setLimits(rest)
-    case "lease", "lease-ends", "set", "reset", "run", "run-anyway", "says", "ends": try tell(command, rest)
+    case "lease", "lease-ends", "shown", "set", "reset", "run", "run-anyway", "says", "ends": try tell(command, rest)
     case "unpause": handle(.paused(nil))
     case "pause": handle(.paused(try rest.first.map { .until(instant + (try duration($0))) } ?? .untilResumed))
     case "disable", "enable": handle(.disabled(try appID(try rest.word(0)), command == "disable"))
@@ -67,6 +67,7 @@ extension Timeline {
       let signal = try rest.word(1).read(Signal.init(rawValue:))
       handle(.leased(LeaseID(try rest.number(0)), try appID(try rest.word(2)), signal))
     case "lease-ends": handle(.leaseEnded(LeaseID(try rest.number(0)), try appID(try rest.word(1))))
+    case "shown": handle(.shown(try appID(try rest.word(0)), try rest.word(1).read { word in Presence.allCases.first { "\($0)" == word } }))
     case "set", "reset": handle(.overridden(try appID(try rest.word(0)), try overrides(rest.dropFirst())))
     case "run":
       let trigger = rest.count > 1 ? try rest.word(1).read(Trigger.init(rawValue:)) : .manual

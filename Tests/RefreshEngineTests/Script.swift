@@ -10,6 +10,7 @@ import Testing
 ///                                            durations; `places` and `places-per-user`, `transfers` and `per-host`, numbers
 ///     launched|foreground|background|terminated|login|logout APP
 ///     lease N SIGNAL APP · lease-ends N APP
+///     shown APP unknown|ended|running|front  what desktops show of it
 ///     set APP KEY=INTERVAL… · reset APP      `foreground`, `background`
 ///     run APP [TRIGGER]
 ///     says REFRESH TASK OUTCOME [MESSAGE]    the task tells over the socket how it went

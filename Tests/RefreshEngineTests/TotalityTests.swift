@@ -49,7 +49,7 @@ import Testing
     let events: [Event] = [
       .signalled(mail, .foreground), .leased(LeaseID(3), mail, .foreground), .leaseEnded(LeaseID(3), mail),
       .leaseEnded(LeaseID(3), todo), .overridden(mail, Overrides(backgroundInterval: .never)),
-      .requested(mail, .manual), .completed(stranger, task: 0, .newData, message: ""),
+      .shown(mail, .front), .requested(mail, .manual), .completed(stranger, task: 0, .newData, message: ""),
       .taskEnded(stranger, task: 0, TaskEnd(exit: .exited(0))), .completed(id, task: 5, .newData, message: ""),
       .taskEnded(id, task: -1, TaskEnd(exit: .exited(0))), .wokeUp, .clockStepped(wallOffset: .hours(5)),
     ]

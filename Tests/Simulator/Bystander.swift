@@ -58,6 +58,9 @@ public struct Bystander: Sendable {
     var isForeground = false
     var isLoggedOut = false
     var leases: [LeaseID: Signal] = [:]
+    var presence = Presence.unknown
+    /// What desktops show does not count: the phase was told since the app was seen to start.
+    var tellsPhase = false
     var overrides = Overrides()
     var lastStart: Instant?
     var run: Run?
@@ -149,6 +152,8 @@ public struct Bystander: Sendable {
     for id in saved.keys {
       saved[id]?.isAttached = false
       saved[id]?.leases = [:]
+      saved[id]?.presence = .unknown
+      saved[id]?.tellsPhase = false
       saved[id]?.policy = nil
       saved[id]?.isAsked = false
     }

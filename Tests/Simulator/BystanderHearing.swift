@@ -10,7 +10,9 @@ extension Bystander {
       guard apps[id]?.policy != nil else { return }
       apps[id]?.leases[lease] = signal
       apps[id]?.isTerminated = false
+      if signal == .foreground { apps[id]?.tellsPhase = true }
     case .leaseEnded(let lease, let id): apps[id]?.leases[lease] = nil
+    case .shown(let id, let presence): hear(presence, of: id)
     case .overridden(let id, let overrides): apps[id]?.overrides = overrides
     case .requested(let id, let trigger):
       guard let app = apps[id], app.policy != nil, !app.isOff else { return }
@@ -77,6 +79,7 @@ extension Bystander {
       apps[id]?.policy = policies[id]
       if policies[id] == nil {
         forgetAsked(id)
+        apps[id]?.presence = .unknown
       } else if apps[id]?.seenAt == nil {
         apps[id]?.seenAt = now
       }
@@ -99,8 +102,19 @@ extension Bystander {
     }
   }
 
+  /// The user's desktops have seen the app start, come to the front, or end.
+  private mutating func hear(_ presence: Presence, of id: AppID) {
+    guard let app = apps[id], let policy = app.policy else { return }
+    let (ran, runs) = (app.presence >= .running, presence >= .running)
+    apps[id]?.presence = presence
+    if runs, !ran { apps[id]?.isTerminated = false }
+    if presence == .ended && ran || runs && app.presence == .ended { apps[id]?.tellsPhase = false }
+    if presence == .ended, ran, policy.isTerminatedOnExit { apps[id]?.isTerminated = true }
+  }
+
   private mutating func hear(_ signal: Signal, of id: AppID) {
     guard apps[id]?.policy != nil else { return }
+    if [.foreground, .background, .terminated].contains(signal) { apps[id]?.tellsPhase = true }
     switch signal {
     case .launched: apps[id]?.isTerminated = false
     case .foreground:

@@ -3,7 +3,8 @@ import RefreshEngine
 extension Bystander.App {
   var phase: Phase {
     if isLoggedOut { return .loggedOut }
-    return isForeground || leases.values.contains(.foreground) ? .foreground : .background
+    let isShown = presence == .front && !tellsPhase
+    return isForeground || leases.values.contains(.foreground) || isShown ? .foreground : .background
   }
 
   /// Whether neither time nor a person may start it.

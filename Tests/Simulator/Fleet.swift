@@ -29,6 +29,7 @@ enum Fleet {
     if chance.happens(50) { policy.maxStale = chance.duration(.hours(1) ... .hours(48)) }
     policy.owner = chance.pick([0, 1000, 1001])
     policy.meteredWhenStale = chance.happens(50)
+    policy.isTerminatedOnExit = chance.happens(30)
     policy.isAdaptive = planned > 0 && chance.happens(planned)
     if chance.happens(40) { policy.staleAfter = chance.duration(.minutes(30) ... .hours(48)) }
     return policy

@@ -150,8 +150,17 @@ extension World {
 
   /// Somebody uses the app for a while.
   private mutating func look(at id: AppID) {
+    if chance.happens(30) { return show(id) }
     send(.signalled(id, .foreground))
     expect(.again(.signalled(id, .background)), in: chance.duration(.zero ... .minutes(30)))
+  }
+
+  /// The user's desktop shows the app for a while, and may vanish with it.
+  private mutating func show(_ id: AppID) {
+    if chance.happens(30) { handle(.shown(id, .running)) }
+    send(.shown(id, .front))
+    expect(.again(.shown(id, .running)), in: chance.duration(chance.pick([.zero ... .seconds(4), .zero ... .minutes(30)])))
+    expect(.again(.shown(id, chance.pick([.ended, .unknown]))), in: chance.duration(.zero ... .hours(1)))
   }
 
   private mutating func lease(_ id: AppID) {

@@ -124,7 +124,9 @@ struct DuplicatesAddNothing: Invariant {
     guard case .handled(let turn) = observation, turn.previously == world.instant else { return nil }
     let app: AppID
     switch turn.event {
-    case .signalled(let id, _), .leased(_, let id, _), .leaseEnded(_, let id), .overridden(let id, _): app = id
+    case .signalled(let id, _), .leased(_, let id, _), .leaseEnded(_, let id), .overridden(let id, _),
+      .shown(let id, _):
+      app = id
     default: return nil
     }
     let (before, after) = (turn.before[app], world.book.apps[app])

@@ -220,6 +220,7 @@ public struct World: Sendable {
     for id in clients.sorted() { expect(.attaches(id), in: .minutes(1)) }
     for (id, app) in book.apps.sorted(by: { $0.key < $1.key }) where app.phase == .foreground {
       for lease in app.leases.keys.sorted() { handle(.leaseEnded(lease, id)) }
+      handle(.shown(id, .unknown))
       handle(.signalled(id, .background))
     }
   }

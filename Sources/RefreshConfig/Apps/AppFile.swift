@@ -6,7 +6,7 @@ struct AppFile {
   private static let mostTasks = 64
   /// The keys that `[defaults]` cannot have, each with its mistake there.
   static let ownKeys = Dictionary(
-    uniqueKeysWithValues: ["id", "name", "owner", "kind", "pin", "task"].map {
+    uniqueKeysWithValues: ["id", "name", "owner", "kind", "pin", "desktop", "task"].map {
       ($0, Unreadable.unknownKey(remedy: "write it into an app's file"))
     })
 
@@ -27,6 +27,7 @@ struct AppFile {
     settings.inherit(load.defaults)
     settings.refuseEarlyStaleness(in: &section, limits: load.limits)
     settings.policy.pins = Pins(from: &section)
+    settings.desktop.ids = DesktopRules.ids(from: &section)
     settings.refuseIdleCommands(in: &section)
     let tasks = Self.tasks(from: &section, in: load)
     if owner == nil, !section.isWritten("owner") {
@@ -49,6 +50,7 @@ struct AppFile {
       staleCommands: load.notifyCommands(
         settings.staleCommand, after: settings.policy.staleAfter, settings, ownerInForce),
       heldCommands: load.notifyCommands(settings.heldCommand, after: settings.policy.heldFor, settings, ownerInForce),
+      desktop: settings.desktop,
       sandbox: load.interner.intern(
         settings.sandbox.properties(of: ownerInForce, isUserDaemon: load.reader.isUserDaemon)),
       folder: load.interner.intern(file.folder))

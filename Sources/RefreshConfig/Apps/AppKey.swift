@@ -35,7 +35,7 @@ struct AppKey: Sendable {
   }
 
   /// Every key, by subject.
-  static let all = intervals + process + conditions + staleness + pushes
+  static let all = intervals + process + conditions + staleness + pushes + desktop
 
   private static let intervals = [
     AppKey("foreground_interval", \.policy.foregroundInterval) { context in
@@ -88,6 +88,12 @@ struct AppKey: Sendable {
   private static let pushes = [
     AppKey("push_per_hour", \.policy.pushLimit.perHour) { _ in .integer(1...3600, example: 3) },
     AppKey("push_burst", \.policy.pushLimit.burst) { _ in .integer(1...100, example: 5) },
+  ]
+
+  private static let desktop = [
+    AppKey("front", \.desktop.front) { _ in .word(.focused) },
+    AppKey("lifecycle", \.desktop.lifecycle) { _ in .word(.desktop) },
+    AppKey("terminated_on_exit", \.policy.isTerminatedOnExit) { _ in .boolean },
   ]
 
   /// The most bytes in the name of a Wi-Fi network (IEEE 802.11, "SSID element").

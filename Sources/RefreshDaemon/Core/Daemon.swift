@@ -24,6 +24,7 @@ final class Daemon {
   let runner: RefreshRunner
   let pushes: PushIntake
   let sessions: SessionFollower
+  let desktops: DesktopSessions
   let machine: MachineWatch
   let files: ConfigurationReads
   let heldApps: HeldApps
@@ -56,6 +57,7 @@ final class Daemon {
     pushes = PushIntake(
       PushLedger(loaded.pushes, last: loaded.lastPush), core, audience, saving, ports.journal, tally)
     sessions = SessionFollower(core, audience, ports.conditions)
+    desktops = DesktopSessions(core, audience)
     machine = MachineWatch(core, ports)
     files = ConfigurationReads(core, ports.files)
     heldApps = HeldApps(core, files)

@@ -71,6 +71,7 @@ extension Daemon {
     transfers.workers.sendOrders()
     audience.attached.settleAll()
     sessions.reconfigured()
+    desktops.reconfigured()
     if next.launcher != ports.choice.asked { ports.journal.keepsLauncher(ports.choice, until: next.launcher) }
     audience.runCalls.reconfigured()
     ports.journal.configured(apps: next.apps.count)

@@ -32,6 +32,7 @@ extension Daemon {
             isSilent: saving.problem?.code == .unanswered ? true : nil),
           stuck: stuck(of: apps), push: seesAll ? pushes.bridge.state : nil,
           isBridgeMissing: core.configuration.namesPushSources && pushes.bridge.state == nil ? true : nil,
+          desktops: desktopStates(for: call.peer, seesAll: seesAll),
           launcherProblem: ports.launcher.problem, unconfined: unconfined)))
   }
 
@@ -45,6 +46,11 @@ extension Daemon {
     return Wire.ConfigurationState(
       directories: ports.files.directories, sinceMicroseconds: core.configuration.sinceMicroseconds,
       problems: shown(core.configuration.refused), held: held.isEmpty ? nil : held)
+  }
+
+  private func desktopStates(for peer: Peer, seesAll: Bool) -> [Wire.DesktopSession]? {
+    let states = desktops.states(of: seesAll ? nil : peer.uid)
+    return states.isEmpty ? nil : states
   }
 
   private func stuck(of apps: [AppConfiguration]) -> [Wire.StuckRefresh]? {

@@ -11,6 +11,7 @@ struct App: Sendable {
     var drained: [DrainedSession] = []
     var pushes: [Push] = []
     var leases: [Lease] = []
+    @PackedInstant var openedAt: Instant?
   }
 
   /// The part that is saved.
@@ -27,6 +28,10 @@ struct App: Sendable {
   var isForced = false
   /// Whether calls wait for the app's next refresh.
   var isAwaited = false
+  /// What the desktops of the app's owner show of it.
+  var presence = Presence.unknown
+  /// Whether the app, or a person, has told the phase since the desktops saw it start: what they show does not count then.
+  var tellsPhase = false
   /// The policy of the app's file, which apps with equal policies share; nil when no file names the app any more.
   var sharedPolicy: Boxed<Policy>?
   private var boxedRefresh: Boxed<Refreshing>?
@@ -46,6 +51,12 @@ struct App: Sendable {
   var leases: [Lease] {
     get { rare.leases }
     set { rare.leases = newValue }
+  }
+
+  /// When a desktop first showed the app in front, while it is too soon to call that an opening, boot clock.
+  var openedAt: Instant? {
+    get { rare.openedAt }
+    set { rare.openedAt = newValue }
   }
 
   init(state: AppState = AppState()) { self.state = state }
@@ -70,8 +81,14 @@ struct App: Sendable {
 
   var phase: Phase {
     if state.isLoggedOut { return .loggedOut }
-    return state.isForeground || leases.contains { $0.signal == .foreground } ? .foreground : .background
+    return isToldForeground || isShownInFront ? .foreground : .background
   }
+
+  /// Whether signals or leases say that the user looks at the app.
+  var isToldForeground: Bool { state.isForeground || leases.contains { $0.signal == .foreground } }
+
+  /// Whether a desktop shows the app in front, and nothing that was told says otherwise.
+  private var isShownInFront: Bool { presence == .front && !tellsPhase }
 
   /// Whether a refresh may run whatever the conditions are: a person has said so, or the transfers that it reports have
   /// already arrived.

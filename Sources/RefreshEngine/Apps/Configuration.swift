@@ -39,6 +39,8 @@ extension Engine {
   private mutating func retire(_ id: AppID, _ turn: inout Turn) {
     stop(id, .unconfigured, &turn)
     apps[id]?.sharedPolicy = nil
+    apps[id]?.presence = .unknown
+    apps[id]?.openedAt = nil
     dropRequest(of: id, &turn)
   }
 }

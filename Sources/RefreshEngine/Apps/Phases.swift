@@ -1,4 +1,4 @@
-/// Where an app is by its signals and leases.
+/// Where an app is by its signals and leases, and by what desktops show of it.
 public enum Phase: String, Hashable, Sendable, CaseIterable {
   /// The user looks at it: the foreground interval holds.
   case foreground
@@ -15,6 +15,7 @@ extension Engine {
   mutating func applySignal(_ id: AppID, _ signal: Signal, _ turn: inout Turn) {
     guard apps[id]?.policy != nil else { return }
     changePhase(id, &turn) { app in
+      if signal.tellsPhase { app.tellsPhase = true }
       switch signal {
       case .launched: app.state.isTerminated = false
       case .foreground: (app.state.isForeground, app.state.isTerminated) = (true, false)
@@ -32,6 +33,7 @@ extension Engine {
     changePhase(id, &turn) { app in
       app.leases.append(App.Lease(id: lease, signal: signal))
       app.state.isTerminated = false
+      if signal.tellsPhase { app.tellsPhase = true }
     }
   }
 
@@ -51,7 +53,7 @@ extension Engine {
   /// Changes what the phase follows from.
   ///
   /// The anchor stays: the next start is the last one plus the new interval.
-  private mutating func changePhase(_ id: AppID, _ turn: inout Turn, change: (inout App) -> Void) {
+  mutating func changePhase(_ id: AppID, _ turn: inout Turn, change: (inout App) -> Void) {
     guard var app = apps[id] else { return }
     let (phase, state) = (app.phase, app.state)
     change(&app)
@@ -60,8 +62,10 @@ extension Engine {
       if app.phase == .loggedOut || app.state.request?.trigger.endsWithPhase == true { app.dropRequest(at: turn.now) }
       if app.phase == .foreground { enterForeground(&app, at: turn.now) }
     }
+    if app.phase != .foreground || app.isToldForeground { app.openedAt = nil }
+    if app.phase == .foreground, phase != .foreground, !app.isToldForeground { app.openedAt = turn.now }
     apps[id] = app
-    if app.phase == .foreground, phase != .foreground {
+    if app.phase == .foreground, phase != .foreground, app.isToldForeground {
       learnOpening(of: id, &turn)
       if let learnt = apps[id] { app = learnt }
     }

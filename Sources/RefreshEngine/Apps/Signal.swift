@@ -14,4 +14,7 @@ public enum Signal: String, Hashable, Sendable, CaseIterable {
   case login
   /// The app is not refreshed until `login`.
   case logout
+
+  /// Whether it says where the user is looking, so that what desktops show does not count.
+  var tellsPhase: Bool { self == .foreground || self == .background || self == .terminated }
 }

@@ -1,0 +1,49 @@
+/// How an app is found on its user's desktops, and what counts there.
+public struct DesktopRules: Hashable, Sendable {
+  /// The desktop ids of the app's windows, units and bus names, without `.desktop`; empty for the app's own id.
+  public var ids: [String] = []
+  /// What makes the app be in front; a focused window by default.
+  public var front = FrontRule.focused
+  /// Who says where the user is looking; the desktop by default, until the app signals.
+  public var lifecycle = LifecycleSource.desktop
+
+  /// The most desktop ids of an app.
+  static let mostIDs = 8
+
+  /// Reads the key `desktop`.
+  static func ids(from section: inout Section) -> [String] {
+    let type = ValueType.array("org.gnome.Geary") { (text) throws(Unreadable) in try checkedID(text) }
+    let ids = section.read("desktop", type) ?? []
+    if ids.count > mostIDs {
+      section.refuse(
+        "desktop", "cannot look out for \(ids.count) desktop ids of one app", remedy: "write at most \(mostIDs)")
+    }
+    return ids
+  }
+
+  private static func checkedID(_ text: String) throws(Unreadable) -> String {
+    let id = text.hasSuffix(".desktop") ? String(text.dropLast(".desktop".count)) : text
+    guard (1...255).contains(id.utf8.count), !id.utf8.contains(where: \.isControl), !id.contains("/") else {
+      throw Unreadable(
+        "cannot take \(quoted(text)) as a desktop id",
+        remedy: "write an id that refresh-session --list prints, without a slash, of 1 to 255 bytes")
+    }
+    return id
+  }
+}
+
+/// What makes an app be in front on a desktop: the values of `front`.
+public enum FrontRule: String, Hashable, Sendable, CaseIterable {
+  /// One of its windows has the focus.
+  case focused
+  /// One of its windows is open and not minimised, such as a dashboard on a second screen.
+  case open
+}
+
+/// Who says where the user is looking: the values of `lifecycle`.
+public enum LifecycleSource: String, Hashable, Sendable, CaseIterable {
+  /// The user's desktops, for an app that signals nothing itself.
+  case desktop
+  /// Only the app's signals and leases.
+  case signals
+}

@@ -1,0 +1,48 @@
+/// What the desktops of an app's owner show of the app, all of them together.
+public enum Presence: UInt8, Hashable, Sendable, CaseIterable, Comparable {
+  /// No desktop has said anything about the app.
+  case unknown
+  /// It does not run.
+  case ended
+  /// It runs, and the user does not look at it.
+  case running
+  /// The user looks at it.
+  case front
+
+  public static func < (a: Self, b: Self) -> Bool { a.rawValue < b.rawValue }
+}
+
+// An app that tells nothing itself follows what is seen of it. Signals win: after `foreground`, `background`, `terminated`
+// or a lease of `foreground`, what desktops show counts no more, until they see the app start anew.
+
+extension Engine {
+  /// How long a desktop shows an app in front before that is an opening: who passes by has not opened it.
+  private static let shortestOpening = Duration.seconds(2)
+
+  /// Takes what desktops show of an app.
+  mutating func applyPresence(_ id: AppID, _ presence: Presence, _ turn: inout Turn) {
+    guard let app = apps[id], app.policy != nil, app.presence != presence else { return }
+    changePhase(id, &turn) { app in
+      let before = app.presence
+      app.presence = presence
+      if presence == .ended, before >= .running {
+        app.tellsPhase = false
+        if app.policy?.isTerminatedOnExit == true { app.state.isTerminated = true }
+      }
+      if presence >= .running, before <= .ended {
+        app.state.isTerminated = false
+        if before == .ended { app.tellsPhase = false }
+      }
+    }
+  }
+
+  /// Learns an opening that a desktop has shown for long enough.
+  mutating func noteOpening(_ index: AppIndex, _ turn: inout Turn) {
+    guard let end = openingEnd(index), end <= turn.now else { return }
+    apps[index].openedAt = nil
+    learnOpening(of: apps.id(at: index), &turn)
+  }
+
+  /// When what a desktop shows becomes an opening, boot clock; nil while it is none, or is one already.
+  func openingEnd(_ index: AppIndex) -> Instant? { apps[index].openedAt.map { $0 + Self.shortestOpening } }
+}
