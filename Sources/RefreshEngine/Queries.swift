@@ -19,7 +19,7 @@ extension Engine {
     apps[id].flatMap { $0.policy == nil ? nil : $0.phase }
   }
 
-  /// What desktops show of an app; nil for one that is not known.
+  /// An app as desktops show it; nil for one that is not known.
   public func presence(of id: AppID) -> Presence? { apps[id]?.presence }
 
   /// The interval in force for an app in a phase, set at run time or by its file; nil for `loggedOut`.

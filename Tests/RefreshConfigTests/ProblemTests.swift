@@ -23,12 +23,12 @@ import Testing
   /// The keys of `[defaults]`, which an app's file has too.
   static let sharedKeys = [
     "adaptive", "background_interval", "calm", "deadline", "denied_ssids", "directory", "environment",
-    "foreground_interval", "grace", "group", "held_for", "idle", "max_stale", "metered_when_stale", "network",
-    "on_foreground", "on_held", "on_stale", "power", "push_burst", "push_per_hour", "quiet", "sandbox", "ssids",
-    "stale_after",
+    "foreground_interval", "front", "grace", "group", "held_for", "idle", "lifecycle", "max_stale",
+    "metered_when_stale", "network", "on_foreground", "on_held", "on_stale", "power", "push_burst", "push_per_hour",
+    "quiet", "sandbox", "ssids", "stale_after", "terminated_on_exit",
   ]
   /// The keys of an app's file.
-  static let appKeys = (sharedKeys + ["id", "kind", "name", "owner", "pin", "task"]).sorted()
+  static let appKeys = (sharedKeys + ["desktop", "id", "kind", "name", "owner", "pin", "task"]).sorted()
 
   /// App files that have a valid id in line 1 and a valid task at the end.
   static let apps: [Row] = [
@@ -93,6 +93,15 @@ import Testing
       "2:15: cannot read the file as TOML: Error while parsing string: unescaped control characters other than TAB (U+0009) are "
         + "explicitly prohibited; see toml.io for how TOML is written"
     ),
+    Row(
+      "desktop = [\"org.gnome.Geary\", \"a/b\"]\nfront = \"seen\"\nlifecycle = \"none\"",
+      #"2: desktop: cannot take "a/b" as a desktop id; write an id that refresh-session --list prints, without a slash, "#
+        + "of 1 to 255 bytes",
+      #"3: front: cannot take "seen"; write "focused" or "open""#,
+      #"4: lifecycle: cannot take "none"; write "desktop" or "signals""#),
+    Row(
+      "desktop = [\"1\", \"2\", \"3\", \"4\", \"5\", \"6\", \"7\", \"8\", \"9\"]",
+      "2: desktop: cannot look out for 9 desktop ids of one app; write at most 8"),
     Row(
       "deadline = \"1s\"\ngrace = \"61s\"\nname = 1",
       "3: grace: cannot take 1min 1s: it is out of bounds; write 0 to 1min",

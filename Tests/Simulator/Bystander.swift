@@ -59,7 +59,7 @@ public struct Bystander: Sendable {
     var isLoggedOut = false
     var leases: [LeaseID: Signal] = [:]
     var presence = Presence.unknown
-    /// What desktops show does not count: the phase was told since the app was seen to start.
+    /// The phase was told since the app was seen to start, so that desktops do not count.
     var tellsPhase = false
     var overrides = Overrides()
     var lastStart: Instant?

@@ -2,9 +2,9 @@
 public struct DesktopRules: Hashable, Sendable {
   /// The desktop ids of the app's windows, units and bus names, without `.desktop`; empty for the app's own id.
   public var ids: [String] = []
-  /// What makes the app be in front; a focused window by default.
+  /// The state of a window that puts the app in front; the focus by default.
   public var front = FrontRule.focused
-  /// Who says where the user is looking; the desktop by default, until the app signals.
+  /// The source that says where the user is looking; the desktop by default, until the app signals.
   public var lifecycle = LifecycleSource.desktop
 
   /// The most desktop ids of an app.
@@ -32,15 +32,15 @@ public struct DesktopRules: Hashable, Sendable {
   }
 }
 
-/// What makes an app be in front on a desktop: the values of `front`.
+/// The state of a window that puts its app in front: the values of `front`.
 public enum FrontRule: String, Hashable, Sendable, CaseIterable {
-  /// One of its windows has the focus.
+  /// A window of the app has the focus.
   case focused
-  /// One of its windows is open and not minimised, such as a dashboard on a second screen.
+  /// A window of the app is open and not minimised, such as a dashboard on a second screen.
   case open
 }
 
-/// Who says where the user is looking: the values of `lifecycle`.
+/// The source that says where the user is looking: the values of `lifecycle`.
 public enum LifecycleSource: String, Hashable, Sendable, CaseIterable {
   /// The user's desktops, for an app that signals nothing itself.
   case desktop

@@ -11,14 +11,14 @@ final class DesktopSessions {
   typealias ReportCall = Call<SessionInterface.Report.Parameters>
 
   /// The bounds of a list of apps, of a remedy in bytes, and of the sessions of a user.
-  private static let (mostApps, longestRemedy, mostSessions) = (1024, 256, 16)
+  private static let (mostApps, longestRemedy, mostSessions) = (1000, 256, 16)
 
   /// A session, from its call of Follow to the end of that.
   private struct Session {
     let call: FollowCall
     /// The apps that it was told to look out for.
     var followed: [Wire.FollowedApp] = []
-    /// What it told last; nil before it has told anything.
+    /// Its last report; nil before the first.
     var told: ReportCall.Told?
   }
 
@@ -51,7 +51,6 @@ final class DesktopSessions {
     guard let session = sessions[parameters.follower], session.call.peer.uid == call.peer.uid else {
       return call.fail(SessionInterface.NoSuchFollower(follower: parameters.follower))
     }
-    guard parameters.apps.count <= Self.mostApps else { return call.fail(InvalidParameter(parameter: "apps")) }
     guard (parameters.remedy?.utf8.count ?? 0) <= Self.longestRemedy else {
       return call.fail(InvalidParameter(parameter: "remedy"))
     }
@@ -69,15 +68,15 @@ final class DesktopSessions {
     }
   }
 
-  /// The sessions of some users as status shows them; nil for all users.
+  /// The sessions of a user, or of all users for nil, as status shows them; those that have told nothing are left out.
   func states(of uid: UInt32?) -> [Wire.DesktopSession] {
-    sessions.sorted { $0.key < $1.key }.filter { uid == nil || $1.call.peer.uid == uid }.map { _, session in
-      let shown = session.told?.apps ?? [:]
+    sessions.sorted { $0.key < $1.key }.compactMap { _, session in
+      let user = session.call.peer.uid
+      guard let told = session.told, uid == nil || user == uid else { return nil }
       return Wire.DesktopSession(
-        uid: Int(session.call.peer.uid), windows: session.told?.windows ?? .none, remedy: session.told?.remedy,
-        isWatched: session.told?.isWatched ?? false, apps: session.followed.count,
-        running: shown.keys.sorted().map(\.description),
-        front: shown.filter { $0.value }.keys.sorted().map(\.description))
+        uid: Int(user), windows: told.windows, remedy: told.remedy, isWatched: told.isWatched,
+        apps: session.followed.count, running: told.apps.keys.sorted().map(\.description),
+        front: told.apps.filter(\.value).keys.sorted().map(\.description))
     }
   }
 
@@ -116,7 +115,7 @@ final class DesktopSessions {
 }
 
 extension Call<SessionInterface.Report.Parameters> {
-  /// What a session has told.
+  /// A report of a session.
   fileprivate struct Told {
     let windows: Wire.WindowSource
     let remedy: String?
@@ -136,7 +135,7 @@ extension Call<SessionInterface.Report.Parameters> {
 }
 
 extension Presence {
-  /// What several sessions show of an app together.
+  /// The presence of an app in several reports together.
   fileprivate init(of app: AppID, in told: [Call<SessionInterface.Report.Parameters>.Told]) {
     self = told.map { $0.apps[app].map { $0 ? .front : .running } ?? .ended }.max() ?? .unknown
   }

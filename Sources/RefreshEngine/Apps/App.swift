@@ -28,7 +28,7 @@ struct App: Sendable {
   var isForced = false
   /// Whether calls wait for the app's next refresh.
   var isAwaited = false
-  /// What the desktops of the app's owner show of it.
+  /// The app as the desktops of its owner show it.
   var presence = Presence.unknown
   /// Whether the app, or a person, has told the phase since the desktops saw it start: what they show does not count then.
   var tellsPhase = false

@@ -1,4 +1,4 @@
-/// What the desktops of an app's owner show of the app, all of them together.
+/// An app as the desktops of its owner show it, all of them together.
 public enum Presence: UInt8, Hashable, Sendable, CaseIterable, Comparable {
   /// No desktop has said anything about the app.
   case unknown

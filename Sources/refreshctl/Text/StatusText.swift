@@ -16,6 +16,7 @@ extension Screen {
       facts.add("transfers", "\(transferring) in progress, \(waiting) waiting")
     }
     if let push = daemon.push { facts.add("push", text(push)) }
+    if let desktops = daemon.desktops { facts.add("desktop", desktops.map(text)) }
     if let pause = daemon.pause { facts.add("pause", end(pause)) }
     facts.add("configuration", configuration(daemon.configuration))
     facts.add("store", store(daemon.store))
@@ -76,6 +77,25 @@ extension Screen {
     if let pause = daemon.pause { troubles.append(sentence(pause)) }
     let state = troubles.isEmpty ? "All is well." : troubles.joined(separator: " ")
     return "refreshd \(printable(daemon.version)), \(whose), started \(since), start \(daemon.start). \(state)"
+  }
+
+  /// A session that tells what its desktop shows: how it sees windows, and what it sees.
+  private func text(_ desktop: Wire.DesktopSession) -> String {
+    let front = Set(desktop.front)
+    let behind = desktop.running.filter { !front.contains($0) }
+    var facts = ["user \(desktop.uid): \(count(desktop.apps, "app")) followed"]
+    if !desktop.front.isEmpty { facts.append("in front: \(names(desktop.front))") }
+    if !behind.isEmpty { facts.append("behind: \(names(behind))") }
+    if !desktop.isWatched { facts.append("nobody is there") }
+    if desktop.windows == .none {
+      facts.append("cannot see windows" + (desktop.remedy.map { " (\(printable($0)))" } ?? ""))
+    }
+    return facts.joined(separator: "; ")
+  }
+
+  private func names(_ apps: [String]) -> String {
+    let more = apps.count > 5 ? ", and \(apps.count - 5) more" : ""
+    return apps.prefix(5).map(printable).joined(separator: ", ") + more
   }
 
   /// Whether all apps are paused, and until when.

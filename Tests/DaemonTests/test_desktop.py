@@ -1,0 +1,125 @@
+"""What desktops show of apps that signal nothing, as refresh-session tells it."""
+
+import pytest
+
+from client import as_user, fails
+from daemon import MAIL, TODO
+
+
+def told(daemon, follower, *, front=(), running=(), is_watched=True, windows="wlr", **more):
+    """Reports what a session shows."""
+    apps = [{"app": app, "is_front": app in front} for app in sorted({*front, *running})]
+    daemon.call("Session.Report", follower=follower, windows=windows, is_watched=is_watched, apps=apps, **more)
+
+
+@pytest.fixture
+def desk(daemon):
+    """A daemon with two apps, and a session that follows them."""
+    daemon.app("exit 100", foreground_interval="1h", background_interval="2h", desktop=["todo", "Todo.desktop"])
+    daemon.app("exit 100", id=MAIL, front="open")
+    daemon.start()
+    daemon.refresh()
+    daemon.session = daemon.client.stream("Session.Follow")
+    return daemon
+
+
+def test_a_session_is_told_which_apps_to_look_out_for_and_again_after_a_reload(desk):
+    apps = {app["app"]: app for app in desk.session.first["apps"]}
+    assert apps == {
+        TODO: {"app": TODO, "desktop": ["todo", "Todo"], "front": "focused"},
+        MAIL: {"app": MAIL, "desktop": [MAIL], "front": "open"},
+    }
+    desk.app("exit 100", id=MAIL, lifecycle="signals")
+    desk.call("Manager.Reload")
+    assert [app["app"] for app in next(desk.session)["apps"]] == [TODO]
+
+
+def test_the_interval_follows_what_is_in_front(desk):
+    follower = desk.session.first["follower"]
+    told(desk, follower, front=[TODO])
+    foreground = desk.show()
+    told(desk, follower, running=[TODO])
+    background = desk.show()
+    assert (foreground["phase"], background["phase"]) == ("foreground", "background")
+    assert background["due_us"] - foreground["due_us"] == 3_600_000_000
+
+
+def test_nothing_is_in_front_while_nobody_is_there(desk):
+    told(desk, desk.session.first["follower"], front=[TODO], is_watched=False)
+    assert desk.show()["phase"] == "background"
+
+
+def test_the_end_of_a_session_undoes_what_it_told(desk):
+    told(desk, desk.session.first["follower"], front=[TODO, MAIL])
+    assert desk.show(MAIL)["phase"] == "foreground"
+    desk.session.close()
+    desk.wait_for_output("now in the background", times=2)
+    assert (desk.show()["phase"], desk.show(MAIL)["phase"]) == ("background", "background")
+
+
+def test_two_sessions_of_one_user_are_joined(desk):
+    second = desk.client.stream("Session.Follow")
+    told(desk, desk.session.first["follower"], running=[TODO])
+    told(desk, second.first["follower"], front=[TODO])
+    assert desk.show()["phase"] == "foreground"
+    told(desk, desk.session.first["follower"])
+    assert desk.show()["phase"] == "foreground"
+    second.close()
+    desk.wait_for_output("now in the background")
+
+
+def test_a_signal_wins_over_what_is_seen(desk):
+    told(desk, desk.session.first["follower"], front=[TODO])
+    desk.tell("background")
+    told(desk, desk.session.first["follower"], front=[TODO, MAIL])
+    assert desk.show()["phase"] == "background"
+
+
+def test_an_app_that_signals_for_itself_is_not_observed(desk):
+    told(desk, desk.session.first["follower"], front=[TODO])
+    desk.app("exit 100", lifecycle="signals")
+    desk.call("Manager.Reload")
+    assert desk.show()["phase"] == "background"
+    told(desk, desk.session.first["follower"], front=[TODO])
+    assert desk.show()["phase"] == "background"
+
+
+def test_a_user_speaks_for_own_apps_and_with_own_numbers_only(daemon):
+    daemon.app("exit 100", owner="nobody", directory="/")
+    daemon.app("exit 100", id=MAIL)
+    daemon.start()
+    own = daemon.client.stream("Session.Follow")
+    with as_user(65534):
+        others = daemon.client.stream("Session.Follow")
+        told(daemon, others.first["follower"], front=[TODO, MAIL])
+        with fails("org.refreshd.Session.NoSuchFollower", follower=own.first["follower"]):
+            told(daemon, own.first["follower"], front=[MAIL])
+    assert [app["app"] for app in others.first["apps"]] == [TODO]
+    assert (daemon.show()["phase"], daemon.show(MAIL)["phase"]) == ("foreground", "background")
+
+
+def test_reports_are_bounded(desk):
+    follower = desk.session.first["follower"]
+    many = [f"org.example.app{number}" for number in range(1001)]
+    with fails("org.varlink.service.InvalidParameter") as error:
+        told(desk, follower, running=many)
+    assert error["parameter"].startswith("apps")
+    with fails("org.varlink.service.InvalidParameter", parameter="remedy"):
+        told(desk, follower, remedy="x" * 257)
+    told(desk, follower, running=many[1:])
+    sessions = [desk.client.stream("Session.Follow") for _ in range(15)]
+    with fails("org.refreshd.TooManyWatches", limit=16):
+        desk.client.stream("Session.Follow")
+    sessions[0].close()
+    desk.status()
+    desk.client.stream("Session.Follow")
+
+
+def test_status_says_what_is_seen_and_what_would_help(desk):
+    follower = desk.session.first["follower"]
+    told(desk, follower, front=[TODO], running=[MAIL])
+    assert desk.status()["desktops"] == [
+        {"uid": 0, "windows": "wlr", "is_watched": True, "apps": 2, "running": [MAIL, TODO], "front": [TODO]}
+    ]
+    told(desk, follower, windows="none", remedy="install labwc")
+    assert desk.status()["desktops"][0]["remedy"] == "install labwc"
