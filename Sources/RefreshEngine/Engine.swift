@@ -195,7 +195,7 @@ public struct Engine: Sendable {
     case .held(let holds):
       window = wake(of: holds, on: index, at: turn.now).map { Window(earliest: $0, latest: $0) }
     }
-    for telling in [reportsStale(index), reportsHeld(apps[index], verdict), openingEnd(index)].compactMap(\.self) {
+    for telling in [reportsStale(index), reportsHeld(apps[index], verdict), apps[index].opensAt].compactMap(\.self) {
       window = Window(window, ending: telling)
     }
     if case .held = verdict { held[index] = true } else { held[index] = apps[index].pushesFollowConditions }

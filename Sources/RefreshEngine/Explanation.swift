@@ -62,6 +62,8 @@ public struct Explanation: Hashable, Sendable {
   public var reportsStale: Instant?
   /// When the daemon reports that the refresh waits too long, unless it starts first, boot clock.
   public var reportsHeld: Instant?
+  /// When what a desktop shows counts as an opening, boot clock; nil while the app is not in front, or counts already.
+  public var opensAt: Instant?
   /// The holds that keep the due app, and since when.
   public var waiting: Waiting?
   /// The plan; nil for an app that is not planned, or was never refreshed.

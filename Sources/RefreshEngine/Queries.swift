@@ -61,6 +61,7 @@ extension Engine {
     explanation.pushes = waitingPushes(of: app, at: now)
     explanation.freshUntil = app.promisedUntil.flatMap { $0 > now ? $0 : nil }
     explanation.reportsStale = reportsStale(app)
+    explanation.opensAt = app.opensAt
     explanation.reportsHeld = reportsHeld(app, explanation.verdict)
     explanation.waiting = app.state.waiting
     explanation.planning = planning(of: app, id, at: now)

@@ -35,16 +35,16 @@ import Testing
     try expect(
       """
       0s     network wired
-      0s     configure todo background=1h network=any takes=10s
+      0s     configure todo background=1h network=any takes=15s
       5s     network gone
       10min  network wired
       20min  end
       """,
       gives: """
         0s      start 1-1 todo (interval)
-        6s      end 1-1 todo failed stopped by constraint-lost (constraint-lost)
+        11s     end 1-1 todo failed stopped by constraint-lost (constraint-lost)
         10min   start 1-2 todo (retry)
-        10min10s end 1-2 todo new-data
+        10min15s end 1-2 todo new-data
         """, only: ["start", "end"])
   }
 

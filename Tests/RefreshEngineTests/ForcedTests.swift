@@ -51,9 +51,9 @@ import Testing
       """,
       gives: """
         0s     start 1-1 todo (interval)
-        11s    end 1-1 todo failed stopped by constraint-lost (constraint-lost)
-        11s    start 1-2 todo (manual)
-        31s    end 1-2 todo new-data
+        16s    end 1-1 todo failed stopped by constraint-lost (constraint-lost)
+        16s    start 1-2 todo (manual)
+        36s    end 1-2 todo new-data
         """, only: ["start", "end"])
   }
 

@@ -31,11 +31,94 @@ import Testing
     _ = engine.handle(.configured(Limits(), [todo: policy]), at: now)
     let refresh = try #require(engine.refreshes.first)
     _ = engine.handle(.observed(change), at: now)
+    _ = engine.handle(.wokeUp, at: now + .seconds(5))
     let decision = engine.handle(
-      .taskEnded(refresh, task: 0, TaskEnd(exit: .signalled(15), message: "half done")), at: now)
+      .taskEnded(refresh, task: 0, TaskEnd(exit: .signalled(15), message: "half done")), at: now + .seconds(5))
     let record = try #require(decision.ended.first)
     #expect(record.stopReason == .constraintLost)
     #expect(record.tasks.map(\.lostConstraint) == [told, told])
+  }
+
+  @Test func `It is warned at once, and stopped five seconds later`() throws {
+    try expect(
+      """
+      0s   network wired
+      0s   configure todo foreground=never background=1h network=any takes=20s deadline=30s
+      2s   network gone
+      10s  network wired
+      30s  end
+      """,
+      gives: """
+        0s  start 1-1 todo (interval)
+        2s  warn 1-1 todo
+        7s  terminate 1-1 todo (constraint-lost)
+        8s  end 1-1 todo failed stopped by constraint-lost (constraint-lost)
+        10s start 1-2 todo (retry)
+        30s end 1-2 todo new-data
+        """, only: ["start", "warn", "terminate", "end"])
+  }
+
+  @Test func `It goes on when the constraint is met again in time, and is warned again before its deadline`() throws {
+    try expect(
+      """
+      0s   network wired
+      0s   configure todo foreground=never background=1h network=any takes=forever deadline=30s
+      2s   network gone
+      6s   network wired
+      40s  end
+      """,
+      gives: """
+        0s  start 1-1 todo (interval)
+        2s  warn 1-1 todo
+        25s warn 1-1 todo
+        30s terminate 1-1 todo (deadline)
+        """, only: ["start", "warn", "terminate"])
+  }
+
+  @Test func `Near its deadline it is not warned again and stopped there`() throws {
+    try expect(
+      """
+      0s   network wired
+      0s   configure todo foreground=never background=1h network=any takes=forever deadline=30s
+      27s  network gone
+      40s  end
+      """,
+      gives: """
+        0s  start 1-1 todo (interval)
+        25s warn 1-1 todo
+        30s terminate 1-1 todo (deadline)
+        """, only: ["start", "warn", "terminate"])
+  }
+
+  @Test func `A refresh that is not warned before its deadline is stopped at once`() throws {
+    try expect(
+      """
+      0s   network wired
+      0s   configure todo foreground=never background=1h network=any takes=forever deadline=5s
+      2s   network gone
+      9s   end
+      """,
+      gives: """
+        0s  start 1-1 todo (interval)
+        2s  terminate 1-1 todo (constraint-lost)
+        """, only: ["start", "warn", "terminate"])
+  }
+
+  @Test func `A second lost constraint changes nothing, and logging out does not wait`() throws {
+    try expect(
+      """
+      0s   network wired
+      0s   power mains
+      0s   configure todo foreground=never background=1h network=any power=ac takes=forever deadline=30s
+      2s   network gone
+      3s   power battery
+      4s   logout todo
+      """,
+      gives: """
+        0s  start 1-1 todo (interval)
+        2s  warn 1-1 todo
+        4s  terminate 1-1 todo (logout)
+        """, only: ["start", "warn", "terminate"])
   }
 
   @Test func `What another reason stopped keeps its last line`() throws {

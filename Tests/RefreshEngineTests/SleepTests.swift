@@ -91,8 +91,9 @@ import Testing
       """,
       gives: """
         0s    start 1-1 todo (interval)
-        1min  terminate 1-1 todo (constraint-lost)
-        1min1s end 1-1 todo failed stopped by constraint-lost (constraint-lost)
+        1min  warn 1-1 todo
+        1min5s terminate 1-1 todo (constraint-lost)
+        1min6s end 1-1 todo failed stopped by constraint-lost (constraint-lost)
         4d4h  why todo: held idle
         4d5h  start 1-2 todo (retry)
         4d5h2min end 1-2 todo new-data

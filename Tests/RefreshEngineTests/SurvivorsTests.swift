@@ -130,12 +130,13 @@ import Testing
       2s  up
       3s  power mains
       4s  network metered
-      5s  end
+      10s end
       """,
       gives: """
         0s start 1-1 todo (interval)
-        4s terminate 1-1 todo (constraint-lost)
-        5s end 1-1 todo failed stopped by constraint-lost (constraint-lost)
+        4s warn 1-1 todo
+        9s terminate 1-1 todo (constraint-lost)
+        10s end 1-1 todo failed stopped by constraint-lost (constraint-lost)
         """)
   }
 }

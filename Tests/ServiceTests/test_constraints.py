@@ -50,6 +50,16 @@ def test_a_refresh_that_loses_its_network_is_stopped_and_runs_again_when_it_is_b
     journal.wait("refreshStarted", REFRESH_APP=TODO, REFRESH_TRIGGER="retry")
 
 
+def test_a_refresh_that_loses_its_network_is_warned_and_may_end_by_itself(network_manager, refreshd, journal):
+    refreshd.configure(unmetered("trap 'echo told; exit 0' URG; echo at work; while :; do sleep 0.1; done"))
+    refreshd.start()
+    journal.wait("taskOutput", REFRESH_APP=TODO)
+    network_manager.set(Metered=("u", 1))
+    journal.wait("refreshFinished", REFRESH_APP=TODO)
+    (told,) = refreshd.history()
+    assert (told["outcome"], told["tasks"][0]["message"]) == ("new_data", "told")
+
+
 @pytest.mark.parametrize("lost", ["idle", "power"])
 def test_long_work_makes_room_for_the_user_and_begins_again_later(upower, anna, log_in, refreshd, journal, lost):
     refreshd.configure(app("echo at work; sleep 60", kind="processing", background_interval="minimum"))

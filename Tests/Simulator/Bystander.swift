@@ -31,6 +31,8 @@ public struct Bystander: Sendable {
     var holdsSlot: Bool { if case .stuck = stage { false } else { true } }
     /// When it is asked to end, and killed, because the machine goes to sleep.
     var sleep: (stop: Instant, kill: Instant)?
+    /// When it is asked to end because a constraint is not met; nil while all are.
+    var lossStop: Instant?
 
     /// Begins with those tasks that come after no other, of which the attached process has but one.
     init(_ new: Beginning, _ policy: Policy, at now: Instant) {
@@ -245,10 +247,11 @@ public struct Bystander: Sendable {
     case .reportStale(_, let app, _): apps[app]?.isStaleReported = true
     case .startTask(let id, let app, let task):
       if apps[app]?.run?.id == id { apps[app]?.run?.started.insert(task) }
-    case .warn(let id, let app, _):
-      guard apps[app]?.run?.id == id else { return }
-      note("running", "warned", "time")
+    case .warn(let id, let app, let stop):
+      guard let run = apps[app]?.run, run.id == id else { return }
+      if case .running = run.stage { note("running", "warned", "time") }
       apps[app]?.run?.stage = .warned
+      if run.sleep == nil, stop < run.deadline { apps[app]?.run?.lossStop = stop }
     case .terminate(let id, let app, let reason):
       guard let run = apps[app]?.run, run.id == id else { return }
       if case .warned = run.stage {
@@ -268,7 +271,7 @@ public struct Bystander: Sendable {
     }
   }
 
-  private mutating func note(_ from: String, _ to: String, _ cause: String) {
+  mutating func note(_ from: String, _ to: String, _ cause: String) {
     transitions.insert(Transition(from: from, to: to, cause: cause))
   }
 }

@@ -37,7 +37,9 @@ extension Bystander {
     case .paused(let pause):
       let isOnMains = conditions.power.value?.onBattery == false
       self.pause = pause == .untilAC && isOnMains ? nil : pause
-    case .observed(let observation): hear(observation)
+    case .observed(let observation):
+      hear(observation)
+      regain(at: now)
     case .resumed:
       resumedAt = now
       isSuspending = false
@@ -140,6 +142,17 @@ extension Bystander {
     case .powerSaver(let reading): conditions.powerSaver = reading
     case .idle(let reading): conditions.idle = reading
     case .pressure(let reading): conditions.pressure = reading
+    }
+  }
+
+  /// A refresh whose constraints are met again goes on, and is told again before its deadline.
+  private mutating func regain(at now: Instant) {
+    for (id, app) in apps {
+      guard let run = app.run, run.lossStop != nil, !unmetToGoOn(app, at: now) else { continue }
+      apps[id]?.run?.lossStop = nil
+      guard case .warned = run.stage, run.sleep == nil, now < run.deadline - .seconds(5) else { continue }
+      note("warned", "running", "time")
+      apps[id]?.run?.stage = .running
     }
   }
 

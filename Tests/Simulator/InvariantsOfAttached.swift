@@ -50,12 +50,14 @@ struct SleepIsInTime: Invariant {
 }
 
 struct LongWorkMakesRoom: Invariant {
-  static let promise = "Long work is asked to end as soon as the user is back or the power is gone."
+  static let promise =
+    "Long work is told as soon as the user is back or the power is gone, and asked to end within five seconds."
 
   func observe(_ observation: Observation, in world: borrowing World) -> String? {
     guard case .handled(let turn) = observation, case .observed = turn.event else { return nil }
     for (id, app) in world.book.apps where app.policy?.isProcessing == true {
       guard let run = app.run, run.stopReason == nil, world.book.unmetToGoOn(app, at: world.instant) else { continue }
+      if case .warned = run.stage, let end = run.nextStep, end <= world.instant + .seconds(5) { continue }
       return "\(run.id) of \(id) goes on"
     }
     return nil

@@ -28,7 +28,7 @@ struct LongWaitsAreToldOnce: Invariant {
       switch turn.event {
       // Nothing is judged before the first configuration.
       case .survived: return nil
-      case .configured, .resumed:
+      case .configured, .resumed, .clockStepped:
         chancesUntil = max(world.instant, world.book.settlingUntil ?? world.instant) + .minutes(5)
       default: break
       }

@@ -12,9 +12,11 @@ struct StopsInTime: Invariant {
       case .start(let id, let app, _, let deadline), .perform(let id, let app, _, let deadline):
         guard let policy = world.book.apps[app]?.policy else { continue }
         if deadline != now + policy.deadline { return "\(id) of \(app) has another deadline than its file says" }
-      case .warn(let id, let app, _):
+      case .warn(let id, let app, let stop):
         guard let run = turn.before[app]?.run, run.id == id else { continue }
         if turn.event.isSuspending { continue }
+        let isLost = world.book.apps[app].map { world.book.unmetToGoOn($0, at: now) } ?? false
+        if isLost, stop == now + .seconds(5), stop < run.deadline { continue }
         if now < run.deadline - .seconds(5) || now >= run.deadline { return "\(id) of \(app) is told at a wrong time" }
       case .terminate(let id, let app, .deadline):
         guard let run = turn.before[app]?.run, run.id == id else { continue }
@@ -109,7 +111,9 @@ struct SwitchStopsNothing: Invariant {
         case .shutdown: if case .stopped(let left) = turn.event { !left.contains(id) } else { false }
         // Or it should have been, before the machine slept, and nobody woke the daemon in time.
         case .sleep: world.book.isSuspending || turn.event == .resumed
-        case .constraintLost: world.book.apps[app].map { world.book.unmetToGoOn($0, at: world.instant) } ?? false
+        case .constraintLost:
+          (turn.before[app]?.run?.lossStop.map { $0 <= world.instant } ?? false)
+            || world.book.apps[app].map { world.book.unmetToGoOn($0, at: world.instant) } ?? false
         }
       if !isRight { return "\(id) of \(app) is stopped for \(reason) on \(turn.event)" }
     }

@@ -149,7 +149,7 @@ struct SessionsAreTold: Invariant {
     switch observation {
     case .saved(let batch):
       for (id, state) in batch.transfers { transfers[id] = state ?? transfers[id] }
-      for record in batch.records where !record.isCutShort && !record.outcome.isTemporary {
+      for record in batch.records where record.hasTold {
         // A disk that does not answer saves the end of one refresh after the start of the next.
         for id in telling[record.id] ?? [] where !told.insert(id).inserted && !world.hangs {
           return "\(id) is told twice"
@@ -157,12 +157,14 @@ struct SessionsAreTold: Invariant {
       }
     case .handled(let turn):
       guard let engine = world.brain?.engine else { return nil }
+      // The end of one refresh and the start of the next are saved together.
+      let ending = Set(turn.decision.ended.filter(\.hasTold).flatMap { telling[$0.id] ?? [] })
       for new in turn.decision.beginnings {
         guard let name = engine.started(of: new.id)?.session else { continue }
         let session = TransferSession(app: new.app, name: name)
         if !engine.isDrained(session) { return "\(new.app) is woken for \(name), which goes on" }
         telling[new.id] = engine.transferIDs.filter { id in
-          engine.transferState(of: id)?.policy.session == session && !told.contains(id)
+          engine.transferState(of: id)?.policy.session == session && !told.contains(id) && !ending.contains(id)
         }
       }
     case .finished:
@@ -179,6 +181,11 @@ struct SessionsAreTold: Invariant {
   private func isOver(_ state: TransferState) -> Bool {
     if case .ended = state.stage { true } else { false }
   }
+}
+
+extension RefreshRecord {
+  /// Whether the app has heard what the refresh was to tell it: it ran to an end that is not tried again.
+  fileprivate var hasTold: Bool { !isCutShort && !outcome.isTemporary }
 }
 
 extension Bystander {

@@ -42,7 +42,7 @@ struct WakeIsTheMinimum: Invariant {
       case .ready: break
       }
       let explanation = brain.explain(id, at: world.instant)
-      for telling in [explanation?.reportsStale, explanation?.reportsHeld].compactMap(\.self) {
+      for telling in [explanation?.reportsStale, explanation?.reportsHeld, explanation?.opensAt].compactMap(\.self) {
         let other = windows.count > count ? windows.removeLast() : Window(earliest: telling, latest: telling)
         windows.append(Window(earliest: min(other.earliest, telling), latest: min(other.latest, telling)))
       }
@@ -128,7 +128,7 @@ extension Bystander.Run {
     guard hasBegun else { return nil }
     return switch stage {
     case .running: deadline - .seconds(5)
-    case .warned: min(deadline, sleep?.stop ?? deadline)
+    case .warned: min(deadline, sleep?.stop ?? deadline, lossStop ?? deadline)
     case .terminating(_, let since): min(since + grace, sleep?.kill ?? since + grace)
     case .killed(_, let since): since + .seconds(10)
     case .stuck: nil

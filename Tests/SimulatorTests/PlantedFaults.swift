@@ -181,9 +181,9 @@ private let ofAttached = [
   Planted("SleepIsInTime", "does not hear that the machine goes to sleep") { fault in
     fault.hearing = { event, _ in if case .suspending = event { [] } else { [event] } }
   },
-  Planted("LongWorkMakesRoom", "stops nothing when a condition is lost", apps: 20) { fault in
+  Planted("LongWorkMakesRoom", "warns of nothing, also when a condition is lost", apps: 20) { fault in
     fault.deciding = { decision, _ in
-      decision.effects.removeAll { if case .terminate(_, _, .constraintLost) = $0 { true } else { false } }
+      decision.effects.removeAll { if case .warn = $0 { true } else { false } }
     }
   },
 ]

@@ -15,10 +15,15 @@ public enum Presence: UInt8, Hashable, Sendable, CaseIterable, Comparable {
 // An app that tells nothing itself follows what is seen of it. Signals win: after `foreground`, `background`, `terminated`
 // or a lease of `foreground`, what desktops show counts no more, until they see the app start anew.
 
-extension Engine {
-  /// How long a desktop shows an app in front before that is an opening: who passes by has not opened it.
+extension App {
+  /// How long a desktop shows an app in front before that is an opening: a user who passes by has not opened it.
   private static let shortestOpening = Duration.seconds(2)
 
+  /// When the app counts as opened by what a desktop shows, boot clock; nil while it is not in front, or counts already.
+  var opensAt: Instant? { openedAt.map { $0 + Self.shortestOpening } }
+}
+
+extension Engine {
   /// Takes what desktops show of an app.
   mutating func applyPresence(_ id: AppID, _ presence: Presence, _ turn: inout Turn) {
     guard let app = apps[id], app.policy != nil, app.presence != presence else { return }
@@ -38,11 +43,8 @@ extension Engine {
 
   /// Learns an opening that a desktop has shown for long enough.
   mutating func noteOpening(_ index: AppIndex, _ turn: inout Turn) {
-    guard let end = openingEnd(index), end <= turn.now else { return }
+    guard let end = apps[index].opensAt, end <= turn.now else { return }
     apps[index].openedAt = nil
     learnOpening(of: apps.id(at: index), &turn)
   }
-
-  /// When what a desktop shows becomes an opening, boot clock; nil while it is none, or is one already.
-  func openingEnd(_ index: AppIndex) -> Instant? { apps[index].openedAt.map { $0 + Self.shortestOpening } }
 }

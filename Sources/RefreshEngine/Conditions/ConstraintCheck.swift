@@ -4,7 +4,7 @@ extension Engine {
   /// A battery is low below this, in percent.
   static let lowBattery = 20
 
-  /// Applies a condition, and stops the refreshes that may not go on under it.
+  /// Applies a condition, and warns and stops the refreshes that may not go on under it.
   mutating func observe(_ observation: Observation, _ turn: inout Turn) {
     let before = conditions
     conditions.apply(observation)
@@ -16,15 +16,22 @@ extension Engine {
       beginRound(.planning(everyApp: true), at: turn.now)
     }
     for id in running.values.sorted() {
-      guard let app = apps[id], app.policy != nil, let refreshing = app.refreshing else { continue }
+      guard let app = apps[id], let constraints = app.policy?.constraints, var refreshing = app.refreshing else {
+        continue
+      }
       if app.needsNothing(for: refreshing.started.trigger) { continue }
       // Idleness and pressure count at the start only, because the refresh itself may change both. Long work also stops
       // when the user returns.
       let kept: [Constraint] = app.policy?.isProcessing == true ? [.network, .power, .idle] : [.network, .power]
       // An unknown condition is not lost: a refresh that survived the previous daemon goes on.
       let lost = kept.filter { !conditions.isAwaited($0) && !isMet($0, by: app, at: turn.now) }
-      guard !lost.isEmpty, let constraints = app.policy?.constraints else { continue }
-      stop(id, .constraintLost, because: conditions.text(lacking: lost, of: constraints), &turn)
+      var effect: Effect?
+      if lost.isEmpty {
+        refreshing.regain(at: turn.now)
+      } else {
+        effect = refreshing.lose(conditions.text(lacking: lost, of: constraints), app: id, at: turn.now)
+      }
+      settle(id, refreshing, effect, &turn)
     }
   }
 

@@ -4,9 +4,10 @@
 ///
 ///     started     -> running      the deadline is more than five seconds away
 ///     started     -> warned       the deadline is five seconds away or less
-///     running     -> warned       five seconds before the deadline, or when the machine goes to sleep
-///     running     -> terminating  deadline (the warning was slept over), constraint-lost, logout, user
-///     running     -> terminating  unconfigured, shutdown
+///     running     -> warned       five seconds before the deadline, when the machine goes to sleep, or when a
+///                                 constraint is lost, with five seconds to go
+///     running     -> terminating  deadline (the warning was slept over), logout, user, unconfigured, shutdown
+///     warned      -> running      the constraint is met again
 ///     warned      -> terminating  deadline, constraint-lost, logout, user, unconfigured, shutdown, sleep
 ///     terminating -> killed       the grace has passed
 ///     killed      -> stuck        its processes are still there ten seconds later
@@ -58,19 +59,13 @@ struct Refreshing: Hashable, Sendable {
   /// When the last of the tasks that have ended did so, boot clock.
   private var lastEnd: Instant?
   /// Until when it must be gone, because the machine goes to sleep; nil while it does not.
-  private var sleep: Sleep?
+  private var sleep: SleepStop?
+  /// The stop for a lost constraint; nil while none is lost.
+  private var loss: LossStop?
   /// The condition that it needed, and the one that it had, when a lost constraint stopped it; else empty.
   private var stopDetail = ""
   /// Hints of its tasks about the next refresh.
   var hints = ServerHints()
-
-  /// The way to sleep.
-  private struct Sleep: Hashable, Sendable {
-    /// When it is asked to end, boot clock.
-    let stopAt: Instant
-    /// When it is killed, boot clock.
-    let killAt: Instant
-  }
 
   /// - Parameters:
   ///   - isAwaited: whether ``begin(at:)`` follows when the start is performed.
@@ -131,10 +126,13 @@ struct Refreshing: Hashable, Sendable {
     switch stage {
     case .started: nil
     case .running: deadline.warnsAt
-    case .warned: min(deadline.at, sleep?.stopAt ?? deadline.at)
+    case .warned: min(endsAt, loss?.stopAt ?? endsAt)
     case .ending(_, let sequence): sequence.wake
     }
   }
+
+  /// When it is asked to end if no constraint is lost.
+  private var endsAt: Instant { min(deadline.at, sleep?.stopAt ?? deadline.at) }
 
   var isDone: Bool {
     progress.allSatisfy { if case .ended = $0 { true } else { false } }
@@ -151,6 +149,7 @@ struct Refreshing: Hashable, Sendable {
       stage = .warned
       return .warn(started.id, app, deadline: deadline.at)
     case .running, .warned:
+      if endsAt > now, let loss { return stop(.constraintLost, because: loss.detail, app: app, at: now) }
       return stop(deadline.at <= now ? .deadline : .sleep, app: app, at: now)
     case .ending(let reason, var sequence):
       let step = sequence.advance(at: now)
@@ -177,9 +176,31 @@ struct Refreshing: Hashable, Sendable {
     return hasBegun ? .terminate(started.id, app, reason) : nil
   }
 
+  /// Warns it that a constraint is not met any more, and stops it after the time that is left before a deadline, too.
+  ///
+  /// It is stopped at once if there is no warning before its deadline either.
+  ///
+  /// - Parameter detail: the condition that it needs, and the one that it has.
+  mutating func lose(_ detail: String, app: AppID, at now: Instant) -> Effect? {
+    guard stopReason == nil, loss == nil else { return nil }
+    guard stage != .started, deadline.isWarned else { return stop(.constraintLost, because: detail, app: app, at: now) }
+    let stopAt = now + Deadline.warningLead
+    guard stopAt < endsAt else { return nil }
+    loss = LossStop(stopAt: stopAt, detail: detail)
+    stage = .warned
+    return .warn(started.id, app, deadline: stopAt)
+  }
+
+  /// Has it go on: its constraints are met again.
+  mutating func regain(at now: Instant) {
+    guard stage == .warned, loss != nil else { return }
+    loss = nil
+    if sleep == nil, now < deadline.warnsAt { stage = .running }
+  }
+
   /// Warns the refresh before the machine sleeps, and stops it in time: at half of the time that is left.
   mutating func sleep(at end: Instant, app: AppID, from now: Instant) -> Effect? {
-    sleep = Sleep(stopAt: end - min(grace, now.duration(to: end).part(of: 2)), killAt: end)
+    sleep = SleepStop(stopAt: end - min(grace, now.duration(to: end).part(of: 2)), killAt: end)
     switch stage {
     case .started: return stop(.sleep, app: app, at: now)
     case .running:
@@ -244,7 +265,7 @@ struct Refreshing: Hashable, Sendable {
     while hasChanged {
       hasChanged = false
       for task in tasks.indices where progress[task] == .waiting {
-        switch turn(of: task) {
+        switch tasks.turn(of: task, progress) {
         case .notYet: continue
         case .now:
           progress[task] = .running(since: now)
@@ -255,25 +276,6 @@ struct Refreshing: Hashable, Sendable {
       }
     }
     return next
-  }
-
-  /// Whether a waiting task may start.
-  private enum Turn { case now, notYet, never(because: String) }
-
-  private func turn(of task: Int) -> Turn {
-    var turn = Turn.now
-    for before in tasks[task].after where progress.indices.contains(before) {
-      guard case .ended(let record) = progress[before] else {
-        turn = .notYet
-        continue
-      }
-      switch record.outcome {
-      case .newData, .noData: continue
-      case .failed(.notRun(let name)): return .never(because: name)
-      case .failed: return .never(because: record.name)
-      }
-    }
-    return turn
   }
 
   /// Gives a task that is not to be run its outcome.
