@@ -61,7 +61,7 @@ extension Daemon {
     interface.serve(ManagerInterface.Reset.self) { self.reset($0) }
     interface.serve(ManagerInterface.Disable.self) { self.disable($0) }
     interface.serve(ManagerInterface.Enable.self) { self.enable($0) }
-    interface.serve(ManagerInterface.Usage.self, as: .query) { self.usage($0) }
+    interface.serve(ManagerInterface.Usage.self, as: .work) { self.usage($0) }
     interface.serve(ManagerInterface.Openings.self, as: .work) { self.openings($0) }
     interface.serve(ManagerInterface.Forget.self) { self.forget($0) }
     interface.serve(ManagerInterface.Erase.self) { self.erase($0) }

@@ -12,8 +12,8 @@ public struct Decision: Hashable, Sendable {
   public var kept: Set<AppID> = []
   /// The apps of which more was learnt, to be saved.
   public var learned: Set<AppID> = []
-  /// The apps that the user has brought to the foreground, for the history.
-  public var opened: [AppID] = []
+  /// When the user brought apps to the foreground and left them, in order of time, for the history.
+  public var openings: [Opening] = []
   /// Whether the machine has learnt something of all apps, which is saved with the ``DeviceState``.
   public var deviceLearned = false
   /// Whether the rest of the ``DeviceState`` is no longer what was saved.

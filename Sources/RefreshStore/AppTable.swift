@@ -56,6 +56,7 @@ extension AppState: ColumnRecord {
     try column("planned_us", &planned)
     try column("is_stale_told", &isStaleReported)
     try column("is_terminated", &isTerminated)
+    try column("is_forced", &isForced)
     // Boxed in the state: changed only if the visit reads.
     var (overrides, freshUntil, pushedAt, oneShot) = (overrides, freshUntil, pushedAt, oneShot)
     var (skippedUntil, strikes, episode) = (skippedUntil, strikes, episode)
@@ -87,6 +88,7 @@ extension Started: ColumnRecord {
     try column("running_at_us", &at)
     try column("running_session", &session)
     try column("running_push", &push)
+    try column("running_is_forced", &isForced)
   }
 }
 

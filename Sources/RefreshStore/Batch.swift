@@ -1,19 +1,5 @@
 import RefreshEngine
 
-/// When the user brought an app to the foreground.
-public struct Opening: Hashable, Sendable {
-  /// The app.
-  public var app: AppID
-  /// When, boot clock.
-  public var at: Instant
-
-  /// Makes an opening.
-  public init(app: AppID, at: Instant) {
-    self.app = app
-    self.at = at
-  }
-}
-
 /// The changes of one turn of the loop, to be saved in one transaction.
 ///
 /// An empty batch saves the clock: worth it after a step of the wall clock, because a later boot reads the instants of
@@ -34,7 +20,7 @@ public struct Batch: Hashable, Sendable {
   public var device: DeviceState?
   /// The learners that changed; nil for those that are cleared.
   public var learned: [AppID: Learned?]
-  /// When the user brought apps to the foreground, boot clock, in order of time.
+  /// When the user brought apps to the foreground and left them, boot clock, in order of time.
   public var openings: [Opening]
   /// The refreshes that ended, in the order of their ends.
   public var records: [RefreshRecord]

@@ -159,14 +159,11 @@ public actor RefreshStore {
     try withTables { tables throws(StoreError) in try tables.droppedPushes.newest(limit, of: app) }
   }
 
-  /// When the user brought an app to the foreground, newest first: Unix time in microseconds, by the wall clock as it
-  /// stood when that was saved.
+  /// When the user had an app in the foreground, newest first.
   ///
   /// About 500 are kept.
-  public func openings(of app: AppID) throws(StoreError) -> [Int64] {
-    try withTables { tables throws(StoreError) in
-      try tables.openings.newest(.max, of: app).map(\.wallMicroseconds)
-    }
+  public func openings(of app: AppID) throws(StoreError) -> [StoredOpening] {
+    try withTables { tables throws(StoreError) in try tables.openings.newest(.max, of: app) }
   }
 
   /// The newest refresh of each app.

@@ -262,6 +262,14 @@ enum Schema {
     ALTER TABLE clock ADD COLUMN late_restored_us INTEGER;
 
     """,
+    """
+    ALTER TABLE app ADD COLUMN is_forced INTEGER NOT NULL DEFAULT 0;
+    ALTER TABLE app ADD COLUMN running_is_forced INTEGER;  -- null as 0
+
+    ALTER TABLE opening ADD COLUMN ended_wall_us INTEGER;  -- null while it goes on, and when nobody saw its end
+    ALTER TABLE opening ADD COLUMN is_observed INTEGER NOT NULL DEFAULT 0;  -- a desktop showed it; else it was told
+
+    """,
   ]
 
   /// Brings the file to this release's version, each step whole or not at all.

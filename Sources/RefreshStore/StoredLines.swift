@@ -68,12 +68,28 @@ extension StoredDroppedPush: HistoryLine {
   }
 }
 
-/// A moment at which the user brought an app to the foreground.
-struct StoredOpening: HistoryLine {
+/// A time in which the user had an app in the foreground, as the history has it.
+public struct StoredOpening: Hashable, Sendable {
+  /// From when: Unix time in microseconds, by the wall clock as it stood when that was saved.
+  public var wallMicroseconds: Int64 = 0
+  /// Until when, likewise; nil while it goes on, and when nobody saw its end.
+  public var endWallMicroseconds: Int64?
+  /// Whether a desktop showed it; otherwise a signal told of it.
+  public var isObserved = false
+
+  /// Makes an opening that goes on.
+  init(wallMicroseconds: Int64, isObserved: Bool) {
+    (self.wallMicroseconds, self.isObserved) = (wallMicroseconds, isObserved)
+  }
+}
+
+extension StoredOpening: HistoryLine {
   static let table = "opening"
-  var wallMicroseconds: Int64 = 0
+  init() {}
 
   mutating func visit(_ column: inout Columns) throws(StoreError) {
     try column.microseconds("wall_us", &wallMicroseconds)
+    try column("ended_wall_us", &endWallMicroseconds)
+    try column("is_observed", &isObserved)
   }
 }

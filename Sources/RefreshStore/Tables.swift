@@ -9,6 +9,7 @@ final class Tables {
   private let device: OneRow<SavedDevice>
   private let learned: LearnedTable
   private(set) var openings: HistoryTable<StoredOpening>
+  private let endOpening: Statement
   private(set) var history: History
   private(set) var waits: HistoryTable<StoredWait>
   private let transfers: TransferTable
@@ -39,6 +40,11 @@ final class Tables {
     device = try OneRow(of: "device", SavedDevice(DeviceState()), on: database)
     learned = try LearnedTable(database)
     openings = try HistoryTable(depth: HistoryBound.openings, on: database)
+    endOpening = try Statement(
+      """
+      UPDATE opening SET ended_wall_us = ?
+      WHERE id = (SELECT max(id) FROM opening WHERE app = \(AppTable.key)) AND ended_wall_us IS NULL
+      """, on: database, to: .save)
     history = try History(database)
     waits = try HistoryTable(on: database)
     transfers = try TransferTable(database)
@@ -84,10 +90,7 @@ final class Tables {
       for app in batch.apps where batch.states[app] == nil { try apps.add(app) }
       if let state = batch.device { try device.save(SavedDevice(state)) }
       for (app, learned) in batch.learned { try self.learned.save(learned, of: app) }
-      for opening in batch.openings {
-        try openings.add(
-          StoredOpening(wallMicroseconds: (opening.at + now.wallOffset).microseconds), of: opening.app)
-      }
+      for opening in batch.openings { try save(opening, clock: now) }
       for record in batch.records {
         try history.add(StoredRefresh(record, wallOffset: now.wallOffset), of: record.app)
       }
@@ -98,6 +101,16 @@ final class Tables {
       }
       let known = try save(batch.pushes, clock: now)
       return known
+    }
+  }
+
+  /// Adds an opening, or ends the newest one of the app if that goes on.
+  private func save(_ opening: Opening, clock: BootClock) throws(StoreError) {
+    let wall = (opening.at + clock.wallOffset).microseconds
+    switch opening.change {
+    case .began(let isObserved):
+      try openings.add(StoredOpening(wallMicroseconds: wall, isObserved: isObserved), of: opening.app)
+    case .ended: try endOpening.run(.integer(wall), .text(opening.app.description))
     }
   }
 

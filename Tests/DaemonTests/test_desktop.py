@@ -4,6 +4,7 @@ import pytest
 
 from client import as_user, fails
 from daemon import MAIL, TODO
+from waiting import Bound
 
 
 def told(daemon, follower, *, front=(), running=(), is_watched=True, windows="wlr", **more):
@@ -123,3 +124,19 @@ def test_status_says_what_is_seen_and_what_would_help(desk):
     ]
     told(desk, follower, windows="none", remedy="install labwc")
     assert desk.status()["desktops"][0]["remedy"] == "install labwc"
+
+
+def test_two_seconds_in_front_are_an_opening_and_a_glance_is_none(desk):
+    follower = desk.session.first["follower"]
+    told(desk, follower, front=[TODO])
+    told(desk, follower, running=[TODO])
+    told(desk, follower, front=[TODO])
+    bound = Bound()
+    while not desk.call("Manager.Openings", app=TODO)["spans"]:
+        assert bound.left, "nothing is an opening"
+    told(desk, follower, running=[TODO])
+    while "until_us" not in (opening := desk.call("Manager.Openings", app=TODO)["spans"][0]):
+        assert bound.left, "the opening does not end"
+    assert opening["is_observed"] and opening["until_us"] - opening["since_us"] >= 2_000_000
+    used = desk.call("Manager.Usage", app=TODO)
+    assert (used["openings_told"], used["openings_observed"]) == (0, 1)

@@ -69,3 +69,32 @@ def test_the_timeline_is_for_who_may_ask_about_the_app(daemon):
         timeline(daemon, app=MAIL)
     with as_user(NOBODY), fails("org.refreshd.NotAllowed", app=TODO):
         timeline(daemon)
+
+
+def spans(daemon):
+    return daemon.call("Manager.Openings", app=TODO)["spans"]
+
+
+def test_the_foreground_has_a_beginning_and_an_end_in_the_past(daemon):
+    daemon.app("exit 100")
+    daemon.start()
+    daemon.tell("foreground")
+    daemon.restart()
+    (open_,) = spans(daemon)
+    assert "until_us" not in open_
+    daemon.tell("background")
+    daemon.tell("foreground")
+    daemon.tell("logout")
+    newest, oldest = spans(daemon)
+    assert oldest["since_us"] == open_["since_us"] <= oldest["until_us"] <= newest["since_us"] <= newest["until_us"]
+    assert not newest["is_observed"]
+
+
+def test_a_lease_that_ends_with_the_daemon_ends_its_time_in_the_foreground(daemon):
+    daemon.app("exit 100")
+    daemon.start()
+    lease = daemon.lease("foreground")
+    daemon.restart()
+    lease.close()
+    (ended,) = spans(daemon)
+    assert ended["until_us"] >= ended["since_us"]

@@ -36,7 +36,8 @@ def commands(strict):
     timeline = structure(
         strict,
         apps={"type": "array", "items": structure(
-            strict, app=text, openings_us={"type": "array", "items": {"type": "integer"}},
+            strict, app=text, openings={"type": "array", "items": {"$ref": "#/$defs/Manager.OpeningSpan"}},
+            openings_us={"type": "array", "items": {"type": "integer"}},
             timeline=replies("Manager.Timeline"), why_={"$ref": "#/$defs/Manager.Explanation"})},
         forecast=replies("Manager.Forecast"), left_out={"type": "integer"}, since_us={"type": "integer"})
     rehearsal = structure(

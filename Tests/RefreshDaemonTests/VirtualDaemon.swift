@@ -105,7 +105,7 @@ final class MemoryStore: DaemonStore {
     if isReadable, isPrompt { answer(.success(AppPast(refreshes: [], waits: [], dropped: []))) }
   }
 
-  func openings(of app: AppID, then answer: @escaping Answer<[Int64]>) { answer(.success([])) }
+  func openings(of app: AppID, then answer: @escaping Answer<[StoredOpening]>) { answer(.success([])) }
 
   func lastRefreshes(then answer: @escaping Answer<[AppID: StoredRefresh]>) { answer(.success(last)) }
 

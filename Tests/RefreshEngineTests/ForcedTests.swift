@@ -57,6 +57,27 @@ import Testing
         """, only: ["start", "end"])
   }
 
+  @Test func `It outlives the daemon while it waits and while it runs`() throws {
+    try expect(
+      """
+      0s     network unmetered
+      0s     configure todo background=24h network=unmetered takes=20s
+      5s     run-anyway todo
+      7s     down
+      8s     up
+      10s    down leaving-tasks
+      11s    up
+      12s    network metered
+      30min  end
+      """,
+      gives: """
+        0s     start 1-1 todo (interval)
+        8s     end 1-1 todo failed crashed
+        8s     start 2-1 todo (manual)
+        28s    end 2-1 todo new-data
+        """, only: ["start", "end"])
+  }
+
   @Test func `It does not pass the switch of the user, and is forgotten with it`() throws {
     try expect(
       """

@@ -141,7 +141,7 @@ import Testing
     for minutes in [0, 20, 40] {
       let moment = now + .minutes(Int64(minutes))
       let decision = engine.handle(.signalled(id, .foreground), at: moment)
-      #expect(decision.opened == [id])
+      #expect(decision.openings.map(\.app) == [id])
       _ = engine.handle(.signalled(id, .background), at: moment)
     }
     #expect(try #require(engine.habits(of: id)?.usage.openingsPerDay) > fresh + 2)

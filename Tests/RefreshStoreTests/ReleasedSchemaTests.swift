@@ -143,7 +143,9 @@ import Testing
     return [try app("todo"): learned]
   }
 
-  static let openings: [Int64] = [81_000_000_000, 82_000_000_000]
+  static let openings = [81_000_000_000, 82_000_000_000].map {
+    StoredOpening(wallMicroseconds: clock.wall(Instant(microseconds: $0)), isObserved: false)
+  }
 
   static let device = DeviceState(pause: .until(Instant(microseconds: 93_000_000_000)))
 
@@ -217,8 +219,7 @@ import Testing
     #expect(loaded.pushes == (try release.pushes()))
     #expect(loaded.lastPush == loaded.pushes.values.joined().map(\.id.number).max() ?? 0)
     let todo = try app("todo")
-    let walls = release.openings.reversed().map { Self.clock.wall(Instant(microseconds: $0)) }
-    #expect(try await store.openings(of: todo) == walls)
+    #expect(try await store.openings(of: todo) == release.openings.reversed())
     let refreshes = try release.records().reversed().map { StoredRefresh($0, wallOffset: Self.clock.wallOffset) }
     #expect(try await store.history(of: todo, limit: .max) == refreshes)
     let waits = try release.waits().reversed().map { StoredWait($0, wallOffset: Self.clock.wallOffset) }
@@ -232,8 +233,8 @@ import Testing
     let (today, fixture) = (try ScratchDirectory(), try ScratchDirectory())
     let (store, _) = try RefreshStore.open(today, clock: Self.clock)
     var batch = Batch(
-      Self.clock, states: try Self.statesOfSchema7(), device: Self.deviceOfSchema3, learned: try Self.learned(),
-      openings: try Self.openings.map { Opening(app: try app("todo"), at: Instant(microseconds: $0)) },
+      Self.clock, states: try Self.statesOfSchema8(), device: Self.deviceOfSchema3, learned: try Self.learned(),
+      openings: try Self.openingsMade(),
       records: try Self.recordsOfSchema7(), waits: try Self.waits(for: Hold.Name.released))
     batch.transfers.whole = try Self.transfers()
     batch.validators = try Self.validators().mapValues { $0.mapValues(Optional.some) }
@@ -242,7 +243,7 @@ import Testing
     }
     (batch.pushes.dropped, batch.pushes.arrived) = (try Self.droppedPushes(), try Self.seen())
     try await store.save(batch, durably: true)
-    try fixture.sql(String(decoding: PackageResources.schema_7_sql, as: UTF8.self))
+    try fixture.sql(String(decoding: PackageResources.schema_8_sql, as: UTF8.self))
     for query in [
       "SELECT group_concat(sql) FROM (SELECT sql FROM sqlite_schema ORDER BY name)",
       "SELECT group_concat(t) FROM (SELECT trigger || outcome || ifnull(cause, '-') || ifnull(stop_reason, '-') AS t FROM refresh ORDER BY id)",
@@ -252,7 +253,8 @@ import Testing
       // The bytes of the learners have a version of their own, newer than the fixture's.
       "SELECT pause || pause_until_us || budget || day FROM device",
       "SELECT planned_us FROM app WHERE id = 'org.example.todo'",
-      "SELECT group_concat(wall_us) FROM (SELECT wall_us FROM opening ORDER BY id)",
+      "SELECT group_concat(wall_us || ifnull(ended_wall_us, '-') || is_observed) FROM (SELECT * FROM opening ORDER BY id)",
+      "SELECT group_concat(t) FROM (SELECT is_forced || ifnull(running_is_forced, '-') AS t FROM app ORDER BY id)",
       "SELECT count(*) FROM learned",
       "SELECT group_concat(fresh_until_us) || group_concat(running_session) FROM app",
       "SELECT group_concat(t) FROM (SELECT ifnull(running_push, '-') || pushed_us || is_terminated AS t FROM app ORDER BY id)",

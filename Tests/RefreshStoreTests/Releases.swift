@@ -11,7 +11,7 @@ extension ReleasedSchemaTests {
     let states: @Sendable () throws -> [AppID: AppState]
     var device = DeviceState()
     var learned: @Sendable () throws -> [AppID: Learned] = { [:] }
-    var openings: [Int64] = []
+    var openings: [StoredOpening] = []
     var waits: @Sendable () throws -> [WaitRecord] = { [] }
     var records: @Sendable () throws -> [RefreshRecord] = { try ReleasedSchemaTests.records() }
     var transfers: @Sendable () throws -> [TransferID: StoredTransfer] = { [:] }
@@ -44,7 +44,40 @@ extension ReleasedSchemaTests {
       testDescription: "schema 7", dump: PackageResources.schema_7_sql, states: statesOfSchema7,
       device: deviceOfSchema3, learned: learned, openings: openings, waits: { try waits(for: Hold.Name.released) },
       records: recordsOfSchema7, transfers: transfers, validators: validators, pushes: pushes, dropped: droppedPushes),
+    Release(
+      testDescription: "schema 8", dump: PackageResources.schema_8_sql, states: statesOfSchema8,
+      device: deviceOfSchema3, learned: learned, openings: openingsOfSchema8,
+      waits: { try waits(for: Hold.Name.released) },
+      records: recordsOfSchema7, transfers: transfers, validators: validators, pushes: pushes, dropped: droppedPushes),
   ]
+
+  // MARK: - What schema 8 has more
+
+  /// The same states with what schema 8 has more.
+  static func statesOfSchema8() throws -> [AppID: AppState] {
+    var states = try statesOfSchema7()
+    states[try app("todo")]?.running?.isForced = true
+    states[try app("mail")]?.isForced = true
+    return states
+  }
+
+  /// The same openings, of which a desktop showed the second, and how it ended.
+  static let openingsOfSchema8 = {
+    var spans = openings
+    spans[1].isObserved = true
+    spans[1].endWallMicroseconds = clock.wall(Instant(microseconds: 83_000_000_000))
+    return spans
+  }()
+
+  /// The changes that make these openings.
+  static func openingsMade() throws -> [Opening] {
+    let todo = try app("todo")
+    return [
+      Opening(app: todo, at: Instant(microseconds: 81_000_000_000)),
+      Opening(app: todo, at: Instant(microseconds: 82_000_000_000), change: .began(isObserved: true)),
+      Opening(app: todo, at: Instant(microseconds: 83_000_000_000), change: .ended),
+    ]
+  }
 
   // MARK: - What schema 7 has more
 

@@ -40,6 +40,7 @@ struct SeededValues: RandomNumberGenerator {
     state.waiting = maybe { Waiting(since: $0.instant(), holds: $0.holds()) }
     state.freshUntil = maybe { $0.instant() }
     state.isTerminated = .random(using: &self)
+    state.isForced = .random(using: &self)
     state.pushedAt = (0..<Int.random(in: 0...3, using: &self)).map { _ in instant() }
     return state
   }

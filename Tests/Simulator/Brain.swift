@@ -29,7 +29,7 @@ public struct Brain: Sendable {
       decision.deviceChanged = decision.deviceChanged || part.deviceChanged
       decision.deviceLearned = decision.deviceLearned || part.deviceLearned
       decision.learned.formUnion(part.learned)
-      decision.opened += part.opened
+      decision.openings += part.openings
       decision.transfersChanged.formUnion(part.transfersChanged)
       decision.transfersRemoved.formUnion(part.transfersRemoved)
       decision.pushes.merge(part.pushes) { $1 }

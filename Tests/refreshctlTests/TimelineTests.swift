@@ -67,10 +67,16 @@ import Testing
           contentID: "42", urgency: .normal, arrivedMicroseconds: noon - span(h: 1), merged: 0, wait: "limit")
       ], phase: .foreground)
     let app = TimelineAnswers.App(
-      app: "org.example.todo", timeline: .init(past: []), why: why, openings: [noon - span(h: 3), noon - span(h: 8)])
+      app: "org.example.todo", timeline: .init(past: []), why: why,
+      openings: [
+        Wire.OpeningSpan(sinceMicroseconds: noon - span(h: 3), isObserved: true),
+        Wire.OpeningSpan(
+          sinceMicroseconds: noon - span(h: 8), untilMicroseconds: noon - span(h: 6), isObserved: false),
+        Wire.OpeningSpan(sinceMicroseconds: noon - span(h: 11), isObserved: false),
+      ])
     let timeline = Timeline(Self.answers([app]), on: screen())
     let lines = screen(width: 80).text(timeline)
-    // Quiet from 22:00 to 07:00; opened at 04:00 and at 09:00; a push since 11:00.
+    // Quiet from 22:00 to 07:00; opened at 01:00, 04:00 and 09:00, where nobody saw the end of the first; a push since 11:00.
     let row = lines.first { $0.hasPrefix("Todo  ") } ?? ""
     for sign in ["▒", "▲", "═", "◆"] { #expect(row.contains(sign), "\(sign): \(row)") }
     for word in ["▒ quiet hours", "═ in the foreground", "▲ opened", "◆ push waits"] {
@@ -78,8 +84,8 @@ import Testing
     }
     let picture = TimelinePicture(timeline, screen()).text
     for tooltip in [
-      "today 09:00: 3 h in the foreground", "today 04:00: opened", "today 11:00: push waits (content 42)",
-      "today 00:00: 7 h quiet hours", "today 22:00: 2 h quiet hours",
+      "today 09:00: 3 h in the foreground", "today 04:00: opened", "today 04:00: 2 h in the foreground", "today 11:00: push waits (content 42)",
+      "today 01:00: opened", "today 00:00: 7 h quiet hours", "today 22:00: 2 h quiet hours",
     ] {
       #expect(picture.contains("<title>\(tooltip)</title>"), "\(tooltip)")
     }

@@ -76,7 +76,7 @@ import Testing
       pinned: [])
     func row(_ bars: [Int: String]) -> String { (0..<48).map { bars[$0] ?? " " }.joined() }
     #expect(
-      screen().text(habits) == [
+      screen().text(habits, told: 3, observed: 12) == [
         "Openings as they were seen, by the half hour, and what is assumed until more is seen:",
         "  weekdays   \(row([23: "▃", 24: "█"]))  0.8 times a day",
         "  weekends   \(row([:]))  not seen yet",
@@ -84,6 +84,7 @@ import Testing
         "             0     3     6     9     12    15    18    21    ",
         "  habits     opened around 12:00 on weekdays (9 of the last 10)",
         "             opened around 20:30 on Sundays (3 of the last 4)",
+        "  openings   12 seen on a desktop, 3 told by signals",
         "  new data   6.5 times a day",
         "  cost       1.5 of a typical refresh",
       ])

@@ -43,7 +43,11 @@ extension Daemon {
   func openings(_ call: Call<ManagerInterface.Openings.Parameters>) {
     guard let app = app(named: call.parameters.app, for: call) else { return }
     saving.reads.openings(of: app.id) { result in
-      self.answer(call, result) { call.reply(ManagerInterface.Openings.Reply(openingsMicroseconds: $0)) }
+      self.answer(call, result) { openings in
+        call.reply(
+          ManagerInterface.Openings.Reply(
+            openingsMicroseconds: openings.map(\.wallMicroseconds), spans: openings.map(Wire.OpeningSpan.init)))
+      }
     }
   }
 
@@ -74,5 +78,13 @@ extension AppPast {
 extension Wire.Past {
   fileprivate var endMicroseconds: Int64 {
     refresh.map { $0.startedMicroseconds + $0.durationMicroseconds } ?? wait?.untilMicroseconds ?? 0
+  }
+}
+
+extension Wire.OpeningSpan {
+  fileprivate init(_ opening: StoredOpening) {
+    self.init(
+      sinceMicroseconds: opening.wallMicroseconds, untilMicroseconds: opening.endWallMicroseconds,
+      isObserved: opening.isObserved)
   }
 }

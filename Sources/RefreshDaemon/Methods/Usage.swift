@@ -7,7 +7,15 @@ extension Daemon {
   func usage(_ call: Call<ManagerInterface.Usage.Parameters>) {
     guard let app = app(named: call.parameters.app, for: call) else { return }
     let habits = app.policy.isAdaptive ? core.engine.habits(of: app.id) : nil
-    call.reply(ManagerInterface.Usage.Reply(habits: habits.map { Wire.Habits($0, pins: app.policy.pins) }))
+    saving.reads.openings(of: app.id) { result in
+      self.answer(call, result) { openings in
+        let observed = openings.count { $0.isObserved }
+        call.reply(
+          ManagerInterface.Usage.Reply(
+            habits: habits.map { Wire.Habits($0, pins: app.policy.pins) },
+            openingsTold: openings.count - observed, openingsObserved: observed))
+      }
+    }
   }
 
   /// Forgets what was learnt about apps: about all that are named, or none.

@@ -25,7 +25,7 @@ struct PendingCommit {
   var deviceChanged = false
   /// The apps of which the engine learnt more.
   var learned: Set<AppID> = []
-  /// The times at which the user opened apps, for the history.
+  /// The times at which the user opened and left apps, for the history.
   var openings: [Opening] = []
   /// The apps of which nothing is kept.
   var erased: Set<AppID> = []
@@ -60,7 +60,7 @@ struct PendingCommit {
     changed.formUnion(decision.changed)
     deviceChanged = deviceChanged || decision.deviceChanged || decision.deviceLearned
     learned.formUnion(decision.learned)
-    openings = (openings + decision.opened.map { Opening(app: $0, at: now) }).suffix(Batch.recordsKept)
+    openings = (openings + decision.openings).suffix(Batch.recordsKept)
     erased.formUnion(decision.erased)
     ended = (ended + decision.ended).suffix(Batch.recordsKept)
     waited = (waited + decision.waited).suffix(Batch.recordsKept)

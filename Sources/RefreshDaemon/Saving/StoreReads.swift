@@ -27,7 +27,7 @@ final class StoreReads {
     read(answer) { store.past(of: app, limit: limit, then: $0) }
   }
 
-  func openings(of app: AppID, then answer: @escaping Answer<[Int64]>) {
+  func openings(of app: AppID, then answer: @escaping Answer<[StoredOpening]>) {
     read(answer) { store.openings(of: app, then: $0) }
   }
 

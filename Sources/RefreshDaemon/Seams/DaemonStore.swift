@@ -11,8 +11,8 @@ protocol DaemonStore: AnyObject {
   func save(_ batch: Batch, durably: Bool, then answer: @escaping Answer<Set<PushID>>)
   /// Reads the newest refreshes, waits and dropped pushes of an app, `limit` of each.
   func past(of app: AppID, limit: Int, then answer: @escaping Answer<AppPast>)
-  /// Reads when the user opened an app, newest first, in microseconds of the wall clock.
-  func openings(of app: AppID, then answer: @escaping Answer<[Int64]>)
+  /// Reads when the user had an app in the foreground, newest first.
+  func openings(of app: AppID, then answer: @escaping Answer<[StoredOpening]>)
   /// Reads the newest refresh of each app.
   func lastRefreshes(then answer: @escaping Answer<[AppID: StoredRefresh]>)
   func close(then answer: @escaping () -> Void)
@@ -44,7 +44,7 @@ final class ThreadedStore: DaemonStore {
     }
   }
 
-  func openings(of app: AppID, then answer: @escaping Answer<[Int64]>) {
+  func openings(of app: AppID, then answer: @escaping Answer<[StoredOpening]>) {
     run(answer) { store throws(StoreError) in try store.openings(of: app) }
   }
 

@@ -12,6 +12,8 @@ struct App: Sendable {
     var pushes: [Push] = []
     var leases: [Lease] = []
     @PackedInstant var openedAt: Instant?
+    var isOpen = false
+    var tellsPhase = false
   }
 
   /// The part that is saved.
@@ -24,14 +26,10 @@ struct App: Sendable {
   var needsPlan = false
   /// Whether the user came to the app while a retry was pending: the retry then counts as a foreground refresh.
   var isRetryAwaited = false
-  /// Whether the next manual refresh is asked for against the app's constraints.
-  var isForced = false
   /// Whether calls wait for the app's next refresh.
   var isAwaited = false
   /// The app as the desktops of its owner show it.
   var presence = Presence.unknown
-  /// Whether the app, or a person, has told the phase since the desktops saw it start: what they show does not count then.
-  var tellsPhase = false
   /// The policy of the app's file, which apps with equal policies share; nil when no file names the app any more.
   var sharedPolicy: Boxed<Policy>?
   private var boxedRefresh: Boxed<Refreshing>?
@@ -53,13 +51,27 @@ struct App: Sendable {
     set { rare.leases = newValue }
   }
 
+  /// Whether the history has an opening that goes on.
+  var isOpen: Bool {
+    get { rare.isOpen }
+    set { rare.isOpen = newValue }
+  }
+  /// Whether the app, or a person, has told the phase since the desktops saw it start: what they show does not count then.
+  var tellsPhase: Bool {
+    get { rare.tellsPhase }
+    set { rare.tellsPhase = newValue }
+  }
   /// When a desktop first showed the app in front, while it is too soon to call that an opening, boot clock.
   var openedAt: Instant? {
     get { rare.openedAt }
     set { rare.openedAt = newValue }
   }
 
-  init(state: AppState = AppState()) { self.state = state }
+  /// An app in a state that was saved; one that was told to be in the foreground is still open.
+  init(state: AppState = AppState()) {
+    self.state = state
+    if state.isForeground, !state.isLoggedOut { isOpen = true }
+  }
 
   /// The policy of the app's file; nil when no file names the app any more.
   var policy: Policy? { sharedPolicy?.value }
@@ -96,7 +108,7 @@ struct App: Sendable {
   /// Long work that reports transfers stays out of the user's way all the same.
   func needsNothing(for trigger: Trigger) -> Bool {
     switch trigger {
-    case .manual: refreshing?.isForced ?? isForced
+    case .manual: refreshing?.started.isForced ?? state.isForced
     case .transfer: reportsSession && policy?.isProcessing != true
     default: false
     }

@@ -43,6 +43,8 @@ public struct AppState: Hashable, Sendable {
   public var isTerminated = false
   /// Whether the daemon has reported that the data is older than the app's ``Policy/staleAfter``.
   public var isStaleReported = false
+  /// Whether the next manual refresh is asked for against the app's constraints.
+  public var isForced = false
 
   /// The refresh that is running, if one is.
   public var running: Started? {

@@ -64,8 +64,12 @@ extension Engine {
     }
     if app.phase != .foreground || app.isToldForeground { app.openedAt = nil }
     if app.phase == .foreground, phase != .foreground, !app.isToldForeground { app.openedAt = turn.now }
+    if app.phase != .foreground, app.isOpen {
+      app.isOpen = false
+      turn.decision.openings.append(Opening(app: id, at: turn.now, change: .ended))
+    }
     apps[id] = app
-    if app.phase == .foreground, phase != .foreground, app.isToldForeground {
+    if app.phase == .foreground, !app.isOpen, app.isToldForeground {
       learnOpening(of: id, &turn)
       if let learnt = apps[id] { app = learnt }
     }

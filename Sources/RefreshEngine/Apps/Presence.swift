@@ -44,7 +44,8 @@ extension Engine {
   /// Learns an opening that a desktop has shown for long enough.
   mutating func noteOpening(_ index: AppIndex, _ turn: inout Turn) {
     guard let end = apps[index].opensAt, end <= turn.now else { return }
+    let begun = apps[index].openedAt
     apps[index].openedAt = nil
-    learnOpening(of: apps.id(at: index), &turn)
+    learnOpening(of: apps.id(at: index), observedAt: begun, &turn)
   }
 }

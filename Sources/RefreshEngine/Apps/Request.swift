@@ -49,7 +49,7 @@ extension App {
 extension App {
   /// Drops the request; one that calls wait for becomes a manual request instead.
   mutating func dropRequest(at now: Instant) {
-    isForced = false
+    state.isForced = false
     guard state.request != nil else { return }
     let isKept = isAwaited && !isOff && policy != nil
     state.request = isKept ? Request(trigger: .manual, earliest: now) : nil
@@ -71,7 +71,7 @@ extension Engine {
   mutating func force(_ id: AppID, _ turn: inout Turn) {
     request(id, .manual, &turn)
     guard apps[id]?.state.request?.trigger == .manual else { return }
-    apps[id]?.isForced = true
+    apps[id]?.state.isForced = true
   }
 
   mutating func dropRequest(of id: AppID, _ turn: inout Turn) {

@@ -10,8 +10,12 @@ extension Engine {
   }
 
   /// Learns that the user has brought an app to the foreground, and plans anew: a habit that was met is not expected again.
-  mutating func learnOpening(of id: AppID, _ turn: inout Turn) {
-    turn.decision.opened.append(id)
+  ///
+  /// - Parameter begun: when a desktop first showed the app in front, boot clock; nil for an opening that was told.
+  mutating func learnOpening(of id: AppID, observedAt begun: Instant? = nil, _ turn: inout Turn) {
+    let change = Opening.Change.began(isObserved: begun != nil)
+    turn.decision.openings.append(Opening(app: id, at: begun ?? turn.now, change: change))
+    apps[id]?.isOpen = true
     guard let app = apps[id], app.policy?.isAdaptive == true else { return }
     let moment = local(turn.now)
     var isFirst = false

@@ -55,6 +55,11 @@ extension Engine {
     isStopping = true
     turn.decision.learned.formUnion(opened)
     opened = []
+    // A signal outlives the daemon, a lease and what desktops show do not.
+    for index in apps.indexes where apps[index].isOpen && !apps[index].state.isForeground {
+      apps[index].isOpen = false
+      turn.decision.openings.append(Opening(app: apps.id(at: index), at: turn.now, change: .ended))
+    }
     transfers.isTouched = true
     turn.touched.insert(apps.indexes)
     for (_, id) in running.filter({ !left.contains($0.key) }).sorted(by: { $0.value < $1.value }) {

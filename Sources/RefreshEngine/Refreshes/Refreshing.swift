@@ -52,8 +52,6 @@ struct Refreshing: Hashable, Sendable {
   private(set) var stage: Stage
   private(set) var progress: [Progress]
   private(set) var extraCompletions = 0
-  /// Whether a person asked for it against the app's constraints.
-  let isForced: Bool
   /// Whether the outcome of a task is a guess, from which nothing is to be learnt.
   private(set) var hasGuess = false
   /// When the last of the tasks that have ended did so, boot clock.
@@ -67,14 +65,9 @@ struct Refreshing: Hashable, Sendable {
   /// Hints of its tasks about the next refresh.
   var hints = ServerHints()
 
-  /// - Parameters:
-  ///   - isAwaited: whether ``begin(at:)`` follows when the start is performed.
-  ///   - isForced: whether a person asked for it against the app's constraints.
-  init(
-    _ started: Started, policy: Policy, isAttached: Bool = false, isAwaited: Bool = false, isForced: Bool = false
-  ) {
+  /// - Parameter isAwaited: whether ``begin(at:)`` follows when the start is performed.
+  init(_ started: Started, policy: Policy, isAttached: Bool = false, isAwaited: Bool = false) {
     self.started = started
-    self.isForced = isForced
     deadline = Deadline(from: started.at, policy: policy)
     grace = policy.grace
     owner = policy.owner

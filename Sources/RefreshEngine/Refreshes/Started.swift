@@ -10,6 +10,8 @@ public struct Started: Hashable, Sendable {
   public var session: String?
   /// The push that the app is told with it; nil when it tells none.
   public var push: PushID?
+  /// Whether a person asked for it against the app's constraints.
+  public var isForced = false
 
   /// Makes a start.
   public init(id: RefreshID, trigger: Trigger, at: Instant, session: String? = nil, push: PushID? = nil) {
@@ -27,22 +29,21 @@ extension Engine {
     let drained = trigger == .transfer ? apps[id]?.nextDrained : nil
     let next = trigger == .push ? apps[id].flatMap { nextPush(of: $0, at: turn.now) } : nil
     let push = next.flatMap { $0.earliest <= turn.now ? $0.push : nil }
-    let started = Started(id: makeID(), trigger: trigger, at: turn.now, session: drained?.name, push: push?.id)
+    var started = Started(id: makeID(), trigger: trigger, at: turn.now, session: drained?.name, push: push?.id)
+    started.isForced = trigger == .manual && apps[id]?.state.isForced == true
     if let drained {
       apps[id]?.drained.removeAll { $0 == drained }
       countWake(started, of: id, &turn)
     }
     if let push { begin(telling: push, of: id, &turn) }
     let isAttached = apps[id]?.isAttached ?? false
-    let isForced = trigger == .manual && apps[id]?.isForced == true
-    let refreshing = Refreshing(
-      started, policy: policy, isAttached: isAttached, isAwaited: awaitsBegin, isForced: isForced)
+    let refreshing = Refreshing(started, policy: policy, isAttached: isAttached, isAwaited: awaitsBegin)
     occupySlot(refreshing, of: id)
     apps[id]?.state.lastStart = turn.now
     // A caller that waits for a refresh is not served by a refresh that only reports a session or a push.
     let asked = apps[id]?.state.request?.trigger
     if drained == nil && push == nil || asked?.isByTime == true || asked == trigger { apps[id]?.state.request = nil }
-    if apps[id]?.state.request == nil { apps[id]?.isForced = false }
+    if apps[id]?.state.request == nil { apps[id]?.state.isForced = false }
     apps[id]?.state.skippedUntil = nil
     apps[id]?.isRetryAwaited = false
     if let oneShot = apps[id]?.state.oneShot, oneShot.earliest <= turn.now { apps[id]?.state.oneShot = nil }

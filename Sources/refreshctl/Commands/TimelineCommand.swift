@@ -53,12 +53,22 @@ struct TimelineCommand: ParsableCommand {
           app: app,
           timeline: try daemon.call(ManagerInterface.Timeline.self, .init(app: app, sinceMicroseconds: since)),
           why: try daemon.call(ManagerInterface.Why.self, .init(app: app)).why,
-          openings: try daemon.call(ManagerInterface.Openings.self, .init(app: app)).openingsMicroseconds
-            .filter { $0 >= since }))
+          openings: try openings(of: app, since: since, from: daemon)))
     }
     return TimelineAnswers(
       sinceMicroseconds: since, apps: apps, leftOut: all.count - apps.count,
       forecast: try daemon.call(ManagerInterface.Forecast.self, .init(hours: hours, app: app)))
+  }
+
+  /// The openings of an app that had not ended before a moment.
+  private func openings(
+    of app: String, since: Int64, from daemon: DaemonClient
+  ) throws(Failure) -> [Wire.OpeningSpan] {
+    let reply = try daemon.call(ManagerInterface.Openings.self, .init(app: app))
+    let spans =
+      reply.spans
+      ?? reply.openingsMicroseconds.map { Wire.OpeningSpan(sinceMicroseconds: $0, isObserved: false) }
+    return spans.filter { max($0.sinceMicroseconds, $0.untilMicroseconds ?? 0) >= since }
   }
 
   private static func write(_ text: String, into path: String) throws(Failure) {
@@ -82,13 +92,14 @@ struct TimelineAnswers: JSONWritable {
     let timeline: ManagerInterface.Timeline.Reply
     /// The state of the app now; its name, its quiet hours and its pushes among it.
     var why: Wire.Explanation?
-    /// When the user opened the app, microseconds of the wall clock.
-    var openings: [Int64] = []
+    /// When the user had the app in the foreground, the newest first.
+    var openings: [Wire.OpeningSpan] = []
 
     func write(to json: inout JSONWriter) {
       json.beginObject()
       json.member("app", app)
-      json.member("openings_us", openings)
+      json.member("openings", openings)
+      json.member("openings_us", openings.map(\.sinceMicroseconds))
       json.member("timeline", timeline)
       if let why { json.member("why", why) }
       json.endObject()

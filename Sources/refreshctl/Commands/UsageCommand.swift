@@ -20,7 +20,7 @@ struct UsageCommand: ParsableCommand {
         ManagerInterface.Forget.self, { .init(apps: [$0]) }, lines: { screen, reply, _ in screen.text(reply.apps) })
     } else {
       try arguments.ask(ManagerInterface.Usage.self, { .init(app: $0) }) { screen, reply, app in
-        reply.habits.map(screen.text)
+        reply.habits.map { screen.text($0, told: reply.openingsTold, observed: reply.openingsObserved) }
           ?? ["Nothing is learnt of \(app) yet: it has not been refreshed, or it is not adaptive."]
       }
     }

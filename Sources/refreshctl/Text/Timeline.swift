@@ -119,17 +119,22 @@ extension Timeline.Mark {
 extension TimelineAnswers.App {
   /// The moments at which the user opened the app and at which waiting pushes came, in order of time.
   fileprivate var visits: [Timeline.Mark] {
-    let openings = openings.map { Timeline.Mark(kind: .opened, at: $0, detail: "") }
+    let openings = openings.map { Timeline.Mark(kind: .opened, at: $0.sinceMicroseconds, detail: "") }
     let pushes = (why?.pushes ?? []).map {
       Timeline.Mark(kind: .push, at: $0.arrivedMicroseconds, detail: content($0.contentID))
     }
     return (openings + pushes).sorted { $0.at < $1.at }
   }
 
-  /// The time since the user opened the app, if that has it before the eyes now; when it left earlier is not recorded.
+  /// The times in which the user had the app in the foreground, in order of time; those whose end nobody saw are left out.
   fileprivate func foreground(until now: Int64) -> [Timeline.Span] {
-    guard why?.phase == .foreground else { return [] }
-    return [Timeline.Span(kind: .foreground, from: openings.max() ?? now, until: now)]
+    let newest = openings.first?.sinceMicroseconds
+    return openings.reversed().compactMap { opening in
+      let isNow = why?.phase == .foreground && opening.sinceMicroseconds == newest
+      return (opening.untilMicroseconds ?? (isNow ? now : nil)).map {
+        Timeline.Span(kind: .foreground, from: opening.sinceMicroseconds, until: $0)
+      }
+    }
   }
 }
 

@@ -7,7 +7,11 @@ extension Screen {
   private static let besideBars = 32
 
   /// The openings as bars, those that were seen and those that are assumed apart, then the habits and learnt numbers.
-  func text(_ habits: Wire.Habits) -> [String] {
+  ///
+  /// - Parameters:
+  ///   - told: how many of the openings that are kept the app, or a person, told of; nil from an older daemon.
+  ///   - observed: how many of them a desktop showed.
+  func text(_ habits: Wire.Habits, told: Int? = nil, observed: Int? = nil) -> [String] {
     let room = readableWidth - Self.besideBars
     let (number, span) = room >= 48 ? (48, "half hour") : room >= 24 ? (24, "hour") : (12, "two hours")
     let seen = habits.days.map { bars($0.seen, number) }
@@ -25,6 +29,9 @@ extension Screen {
     facts.add("", paint(Self.hours(under: number), .faint))
     let named = habits.named.map { "opened \(words($0))" }
     facts.add("habits", named.isEmpty ? ["none that stands out yet"] : named)
+    if let told, let observed, told + observed > 0 {
+      facts.add("openings", "\(observed) seen on a desktop, \(told) told by signals")
+    }
     facts.add("new data", Decimal.timesADay(habits.newDataPerDay))
     facts.add("cost", "\(Decimal.text(habits.cost)) of a typical refresh")
     if !habits.pinned.isEmpty { facts.add("pinned", habits.pinned.map(printable).joined(separator: ", ")) }

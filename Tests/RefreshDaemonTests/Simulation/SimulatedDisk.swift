@@ -201,7 +201,7 @@ final class SimulatedStore: DaemonStore {
     answer(.success(AppPast(refreshes: [], waits: [], dropped: [])))
   }
 
-  func openings(of app: AppID, then answer: @escaping Answer<[Int64]>) { answer(.success([])) }
+  func openings(of app: AppID, then answer: @escaping Answer<[StoredOpening]>) { answer(.success([])) }
 
   func lastRefreshes(then answer: @escaping Answer<[AppID: StoredRefresh]>) {
     let found = disk.lastRefreshes()
