@@ -15,6 +15,7 @@ let package = Package(
     .executable(name: "refreshctl", targets: ["refreshctl"]),
     .executable(name: "refresh-worker", targets: ["refresh-worker"]),
     .executable(name: "refresh-push", targets: ["refresh-push"]),
+    .executable(name: "refresh-session", targets: ["refresh-session"]),
     .library(name: "RefreshKit", targets: ["RefreshKit"]),
   ],
   dependencies: [
@@ -27,6 +28,7 @@ let package = Package(
     .systemLibrary(name: "CCurl", pkgConfig: "libcurl", providers: [.apt(["libcurl4-openssl-dev"])]),
     .systemLibrary(name: "CCrypto", pkgConfig: "libcrypto", providers: [.apt(["libssl-dev"])]),
     .systemLibrary(name: "CZlib", pkgConfig: "zlib", providers: [.apt(["zlib1g-dev"])]),
+    .target(name: "CWindows", linkerSettings: [.linkedLibrary("wayland-client"), .linkedLibrary("xcb")]),
     .systemLibrary(name: "CLinux"),
     .systemLibrary(name: "CMath"),
     .target(name: "CTomlPlusPlus"),
@@ -73,6 +75,9 @@ let package = Package(
       ],
       swiftSettings: strict),
     .executableTarget(
+      name: "refresh-session", dependencies: ["RefreshAPI", "Varlink", "JSON", "Systemd", "CWindows"],
+      swiftSettings: strict),
+    .executableTarget(
       name: "refreshctl",
       dependencies: [
         "RefreshAPI", "Varlink", "JSON", "RefreshConfig", "RefreshEngine", "RefreshRehearsal", "CLinux",
@@ -116,6 +121,7 @@ let package = Package(
     test("refreshctlTests", ["refreshctl", "RefreshAPI", "Varlink"], exclude: ["test_refreshctl.py", "answers.json"]),
     test("HTTPTests", ["HTTP"]),
     test("refresh-pushTests", ["refresh-push", "RefreshAPI", "RefreshConfig", "Varlink", "HTTP"]),
+    test("refresh-sessionTests", ["refresh-session", "RefreshAPI"]),
     test("refresh-workerTests", ["refresh-worker", "RefreshAPI", "Varlink", "JSON", "HTTP"]),
     .executableTarget(
       name: "varlink-certification",

@@ -73,6 +73,8 @@ final class MemoryStore: DaemonStore {
   /// The error that saves are answered with.
   var problem: StoreError?
   private(set) var saved: [Batch] = []
+  /// How many saves were asked for.
+  private(set) var attempts = 0
   /// Whether the last save was to survive a loss of power.
   private(set) var isLastDurable = false
   /// The last refreshes that the store has.
@@ -86,6 +88,7 @@ final class MemoryStore: DaemonStore {
 
   func save(_ batch: Batch, durably: Bool, then answer: @escaping Answer<Set<PushID>>) {
     isLastDurable = durably
+    attempts += 1
     waiting.append {
       if let problem = self.problem { return answer(.failure(problem)) }
       self.saved.append(batch)

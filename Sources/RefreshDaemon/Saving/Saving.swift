@@ -179,8 +179,10 @@ final class Saving: DecisionFollower {
     let late = refused
     refused = []
     if problem == nil { for promise in late { promise.storedLate?(known) } }
+    // A store that has begun anew gets everything at once. One that is damaged again gets it after the pause.
+    let isDamagedAgain = problem?.code == .corrupt && self.problem?.code == .corrupt
     complete(turn, problem, known)
-    if isEmpty { rest() } else { commit() }
+    if isEmpty || isDamagedAgain { rest() } else { commit() }
   }
 
   /// The commit under way takes too long: first it is a problem of the store, then its callers are refused.

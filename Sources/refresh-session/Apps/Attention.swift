@@ -1,0 +1,86 @@
+import Glibc
+import Systemd
+
+/// Whether somebody is there, as logind says of the user's display session: it is active, unlocked and not idle.
+///
+/// Without logind, or without a display session, somebody counts as there.
+final class Attention {
+  private static let service = "org.freedesktop.login1"
+  private static let session = "org.freedesktop.login1.Session"
+
+  private let bus: Bus
+  private let changed: () -> Void
+  private var watch: BusWatch?
+  private var question: BusCall?
+  private var userListener: BusListener?
+  private var listener: BusListener?
+  private var path: String?
+  private var properties: [String: Bool] = [:]
+
+  init(_ bus: Bus, changed: @escaping () -> Void) {
+    (self.bus, self.changed) = (bus, changed)
+    watch = bus.watch { [unowned self] state in
+      forget()
+      if state == .connected { findUser() }
+    }
+  }
+
+  /// Whether somebody may look at the desktop.
+  var isThere: Bool {
+    properties["Active"] != false && properties["LockedHint"] != true && properties["IdleHint"] != true
+  }
+
+  private func findUser() {
+    let method = BusMethod(
+      Self.service, path: "/org/freedesktop/login1", interface: "org.freedesktop.login1.Manager", name: "GetUser",
+      arguments: [.uint32(getuid())])
+    question = bus.call(method) { [unowned self] answer in
+      guard case .success(let values) = answer, let path = values.first?.text else { return }
+      userListener = bus.listen(
+        to: .propertiesChanged(of: "org.freedesktop.login1.User", at: path, in: Self.service)
+      ) { [unowned self] values in
+        // Another session may be the display session now; a session that opens or closes is no news.
+        if values.count > 1, let display = values[1].entries?["Display"] { follow(display) }
+      }
+      question = bus.call(.get("Display", of: "org.freedesktop.login1.User", at: path, in: Self.service)) {
+        [unowned self] answer in
+        if case .success(let values) = answer, let display = values.first { follow(display) }
+      }
+    }
+  }
+
+  /// Follows the display session, which is an id and a path, both empty if there is none.
+  private func follow(_ display: BusValue) {
+    guard let fields = display.elements, fields.count == 2, let id = fields[0].text, let path = fields[1].text,
+      !id.isEmpty
+    else { return leaveSession() }
+    guard path != self.path else { return }
+    leaveSession()
+    self.path = path
+    listener = bus.listen(to: .propertiesChanged(of: Self.session, at: path, in: Self.service)) { [unowned self] values in
+      if values.count > 1, let entries = values[1].entries { take(entries) }
+    }
+    question = bus.call(.getAll(of: Self.session, at: path, in: Self.service)) { [unowned self] answer in
+      if case .success(let values) = answer, let entries = values.first?.entries { take(entries) }
+    }
+  }
+
+  private func take(_ entries: [String: BusValue]) {
+    let before = isThere
+    for name in ["Active", "LockedHint", "IdleHint"] {
+      if let value = entries[name]?.boolean { properties[name] = value }
+    }
+    if isThere != before { changed() }
+  }
+
+  private func leaveSession() {
+    let before = isThere
+    (path, listener, properties) = (nil, nil, [:])
+    if isThere != before { changed() }
+  }
+
+  private func forget() {
+    (question, userListener) = (nil, nil)
+    leaveSession()
+  }
+}

@@ -1,0 +1,79 @@
+import Systemd
+
+/// The bus names that are equal to desktop ids, as apps own them that the bus has started.
+final class BusNames {
+  /// The most names that are followed; each is a match rule of the bus.
+  private static let most = 256
+
+  private let bus: Bus
+  private let changed: () -> Void
+  private var listeners: [String: BusListener] = [:]
+  private var questions: [String: BusCall] = [:]
+  private var watch: BusWatch?
+  /// The names that have an owner.
+  private(set) var owned: Set<String> = []
+
+  init(_ bus: Bus, changed: @escaping () -> Void) {
+    (self.bus, self.changed) = (bus, changed)
+    watch = bus.watch { [unowned self] state in
+      if state == .connected {
+        for name in listeners.keys.sorted() { ask(name) }
+      } else {
+        questions = [:]
+        replace(by: [])
+      }
+    }
+  }
+
+  /// Follows the desktop ids that can be names on the bus, in place of those before.
+  func follow(_ ids: Set<String>) {
+    let names = Set(ids.filter(Self.isName).sorted().prefix(Self.most))
+    for name in Set(listeners.keys).subtracting(names) {
+      listeners[name] = nil
+      questions[name] = nil
+    }
+    replace(by: owned.intersection(names))
+    for name in names.sorted() where listeners[name] == nil {
+      listeners[name] = bus.listen(to: .ownerChanged(of: name)) { [unowned self] values in
+        guard values.count == 3, let owner = values[2].text else { return }
+        set(name, isOwned: !owner.isEmpty)
+      }
+      if bus.state == .connected { ask(name) }
+    }
+  }
+
+  private func ask(_ name: String) {
+    let method = BusMethod(
+      "org.freedesktop.DBus", path: "/org/freedesktop/DBus", interface: "org.freedesktop.DBus", name: "NameHasOwner",
+      arguments: [.string(name)])
+    questions[name] = bus.call(method) { [unowned self] answer in
+      questions[name] = nil
+      if case .success(let values) = answer { set(name, isOwned: values.first?.boolean == true) }
+    }
+  }
+
+  private func set(_ name: String, isOwned: Bool) {
+    var owned = owned
+    if isOwned { owned.insert(name) } else { owned.remove(name) }
+    replace(by: owned)
+  }
+
+  private func replace(by owned: Set<String>) {
+    guard owned != self.owned else { return }
+    self.owned = owned
+    changed()
+  }
+
+  /// Whether the text is a well-known name of the bus (D-Bus specification, "Bus names").
+  static func isName(_ text: String) -> Bool {
+    let elements = text.split(separator: ".", omittingEmptySubsequences: false)
+    return elements.count > 1 && text.utf8.count <= 255
+      && elements.allSatisfy { element in
+        !element.isEmpty && !(element.utf8.first.map { (0x30...0x39).contains($0) } ?? true)
+          && element.utf8.allSatisfy { byte in
+            (0x30...0x39).contains(byte) || (0x41...0x5A).contains(byte) || (0x61...0x7A).contains(byte)
+              || byte == UInt8(ascii: "_") || byte == UInt8(ascii: "-")
+          }
+      }
+  }
+}

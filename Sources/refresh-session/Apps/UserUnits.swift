@@ -1,0 +1,104 @@
+import Systemd
+
+/// The units of the user's manager that were started for apps.
+///
+/// Each connection subscribes first, then lists what runs, so that nothing between the two is missed. A unit counts by its
+/// state: UnitNew also comes when a unit is only looked at, and a failed unit is never removed.
+final class UserUnits {
+  /// The most units that are kept.
+  private static let most = 4096
+  private static let manager = "org.freedesktop.systemd1"
+  private static let path = "/org/freedesktop/systemd1"
+  private static let interface = "org.freedesktop.systemd1.Manager"
+
+  private struct Unit {
+    let desktopID: String
+    var isActive: Bool
+  }
+
+  private let bus: Bus
+  private let changed: () -> Void
+  private var units: [String: Unit] = [:]
+  private var listeners: [BusListener] = []
+  private var watch: BusWatch?
+  private var subscribing: BusCall?
+  private var listing: BusCall?
+  /// Whether the units that run are known, or nobody is there to ask.
+  private(set) var isSettled = false
+
+  /// Follows the units; `changed` is called when others run.
+  init(_ bus: Bus, changed: @escaping () -> Void) {
+    (self.bus, self.changed) = (bus, changed)
+    func signal(_ name: String) -> BusSignal {
+      BusSignal(Self.manager, path: Self.path, interface: Self.interface, name: name)
+    }
+    listeners = [
+      bus.listen(to: signal("UnitNew")) { [unowned self] in unitIsNew($0) },
+      bus.listen(to: signal("UnitRemoved")) { [unowned self] in unitIsRemoved($0) },
+      bus.listen(toObjectsOf: .propertiesChanged(below: "\(Self.path)/unit", in: Self.manager)) { [unowned self] in
+        propertiesChanged(at: $0, $1)
+      },
+    ]
+    watch = bus.watch { [unowned self] in busChanged($0) }
+  }
+
+  /// The desktop ids of the apps of which a unit runs.
+  var running: Set<String> { Set(units.values.lazy.filter(\.isActive).map(\.desktopID)) }
+
+  private func busChanged(_ state: Bus.State) {
+    guard state == .connected else {
+      isSettled = state != .connecting
+      replace(by: [:])
+      return
+    }
+    // Without it the manager sends no signals.
+    subscribing = bus.call(BusMethod(Self.manager, path: Self.path, interface: Self.interface, name: "Subscribe")) { _ in }
+    let list = BusMethod(
+      Self.manager, path: Self.path, interface: Self.interface, name: "ListUnitsByPatterns",
+      arguments: [.strings([]), .strings(DesktopUnit.patterns)])
+    listing = bus.call(list) { [unowned self] in listed($0) }
+  }
+
+  private func listed(_ answer: BusCall.Answer) {
+    isSettled = true
+    guard case .success(let values) = answer, let rows = values.first?.elements else { return changed() }
+    var found: [String: Unit] = [:]
+    for row in rows.prefix(Self.most) {
+      // name, description, load state, active state, sub state, followed unit, path, …
+      guard let fields = row.elements, fields.count > 6, let name = fields[0].text, let state = fields[3].text,
+        let path = fields[6].text, let id = DesktopUnit.desktopID(of: name)
+      else { continue }
+      found[path] = Unit(desktopID: id, isActive: Self.isActive(state))
+    }
+    replace(by: found)
+  }
+
+  private func unitIsNew(_ values: [BusValue]) {
+    guard values.count == 2, let name = values[0].text, let path = values[1].text, units.count < Self.most,
+      units[path] == nil, let id = DesktopUnit.desktopID(of: name)
+    else { return }
+    units[path] = Unit(desktopID: id, isActive: false)
+  }
+
+  private func unitIsRemoved(_ values: [BusValue]) {
+    guard values.count == 2, let path = values[1].text, let unit = units.removeValue(forKey: path) else { return }
+    if unit.isActive { changed() }
+  }
+
+  private func propertiesChanged(at path: String, _ values: [BusValue]) {
+    guard var unit = units[path], values.count > 1, let state = values[1].entries?["ActiveState"]?.text else { return }
+    let isActive = Self.isActive(state)
+    guard isActive != unit.isActive else { return }
+    unit.isActive = isActive
+    units[path] = unit
+    changed()
+  }
+
+  private func replace(by found: [String: Unit]) {
+    let before = running
+    units = found
+    if running != before || isSettled { changed() }
+  }
+
+  private static func isActive(_ state: String) -> Bool { state != "inactive" && state != "failed" }
+}

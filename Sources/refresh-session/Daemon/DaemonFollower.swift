@@ -1,0 +1,156 @@
+import Glibc
+import RefreshAPI
+import Systemd
+import Varlink
+
+/// A daemon that is told: one connection follows the apps that it wants to know about, the other carries reports.
+///
+/// Without a daemon it waits for the socket to change, at no cost. A daemon that ends is connected to again with a back-off.
+final class DaemonFollower {
+  /// The pause before a new connection, from the first to the longest, and for a daemon that refuses, microseconds.
+  private static let (first, longest, refused): (Int64, Int64, Int64) = (100_000, 5_000_000, 600_000_000)
+  /// How long the daemon may take to answer a report, and to take the bytes of one.
+  private static let patience: Int64 = 10_000_000
+
+  private struct Connection {
+    let follow: Client
+    let work: Client
+    var follower: Int?
+    var sources: [IOSource] = []
+    var isReporting = false
+    var sent: SessionInterface.Report.Parameters?
+  }
+
+  private let socket: SocketPath
+  private let loop: EventLoop
+  private let journal: Journal
+  private let changed: () -> Void
+  private var connection: Connection?
+  private var file: FileSource?
+  private var timer: TimerSource?
+  private var delay = first
+  /// The apps that the daemon wants to know about.
+  var apps = FollowedApps()
+
+  init(
+    _ socket: SocketPath, on loop: EventLoop, _ journal: Journal, changed: @escaping () -> Void
+  ) throws(SystemdError) {
+    (self.socket, self.loop, self.journal, self.changed) = (socket, loop, journal, changed)
+    timer = try loop.timer { [unowned self] in timePassed() }
+    connect()
+  }
+
+  /// Whether reports are taken.
+  var isConnected: Bool { connection?.follower != nil }
+
+  /// Tells what is seen, unless that is what was told last; while a report is under way it is told after its answer.
+  func report(_ windows: Wire.WindowSource, remedy: String?, isThere: Bool, _ seen: [Wire.ObservedApp]) {
+    guard let connection, let follower = connection.follower, !connection.isReporting else { return }
+    let report = SessionInterface.Report.Parameters(
+      follower: follower, windows: windows, remedy: remedy, isWatched: isThere, apps: seen)
+    guard report != connection.sent else { return }
+    do throws(ClientError) {
+      try connection.work.begin(SessionInterface.Report.name, report, more: false)
+      self.connection?.sent = report
+      self.connection?.isReporting = true
+      arm(after: Self.patience)
+    } catch {
+      fail(error)
+    }
+  }
+
+  private func connect() {
+    file = nil
+    do throws(ClientError) {
+      let made = Connection(follow: try Client(path: socket.path), work: try Client(path: socket.path))
+      // A daemon that is stopped takes no bytes: a send must not wait for ever.
+      var patience = timeval(tv_sec: Int(Self.patience / 1_000_000), tv_usec: 0)
+      setsockopt(made.work.descriptor, SOL_SOCKET, SO_SNDTIMEO, &patience, socklen_t(MemoryLayout<timeval>.size))
+      try made.follow.begin(SessionInterface.Follow.name, SessionInterface.Follow.Parameters(), more: true)
+      connection = made
+    } catch {
+      return fail(error)
+    }
+    do throws(SystemdError) {
+      guard let made = connection else { return }
+      connection?.sources = [
+        try loop.watch(made.follow.descriptor, for: .readable) { [unowned self] _ in receiveApps() },
+        try loop.watch(made.work.descriptor, for: .readable) { [unowned self] _ in receiveAnswer() },
+      ]
+    } catch {
+      close()
+      arm(after: Self.longest)
+    }
+  }
+
+  private func receiveApps() {
+    do throws(ClientError) {
+      while let answer = try connection?.follow.nextAnswer(as: SessionInterface.Follow.Reply.self) {
+        guard answer.continues else { throw .disconnected }
+        connection?.follower = Int(answer.parameters.follower)
+        apps.replace(by: answer.parameters.apps)
+        delay = Self.first
+        changed()
+      }
+    } catch {
+      fail(error)
+    }
+  }
+
+  private func receiveAnswer() {
+    do throws(ClientError) {
+      guard try connection?.work.nextAnswer(as: SessionInterface.Report.Reply.self) != nil else { return }
+      connection?.isReporting = false
+      timer?.disarm()
+      changed()
+    } catch {
+      fail(error)
+    }
+  }
+
+  /// A report was not answered in time, or a connection is due.
+  private func timePassed() {
+    if connection == nil { return connect() }
+    fail(.disconnected)
+  }
+
+  private func fail(_ error: ClientError) {
+    close()
+    switch error {
+    case .unreachable: waitForSocket()
+    case .failed, .malformed:
+      // An older daemon does not know the interface, and one that refuses the user goes on to do so.
+      journal.write(Entry("cannot tell refreshd at \(socket.path) what is open: \(error)", priority: .warning))
+      arm(after: Self.refused)
+    default:
+      arm(after: delay)
+      delay = min(delay * 2, Self.longest)
+    }
+    changed()
+  }
+
+  /// Waits until something happens to the socket, or to its folder while that does not exist.
+  private func waitForSocket() {
+    let folder = String(socket.path.prefix { _ in true }.split(separator: "/").dropLast().joined(separator: "/"))
+    for path in [socket.path, "/" + folder] {
+      do throws(SystemdError) {
+        file = try loop.onChange(of: path) { [unowned self] in arm(after: Self.first) }
+        return
+      } catch {
+        continue
+      }
+    }
+    // Not even the folder of the folder is there.
+    arm(after: Self.refused)
+  }
+
+  private func close() {
+    for source in connection?.sources ?? [] { source.cancel() }
+    connection = nil
+    timer?.disarm()
+  }
+
+  private func arm(after microseconds: Int64) {
+    timer?.arm(at: EventLoop.bootMicroseconds() + microseconds, accuracy: microseconds / 4)
+  }
+}

@@ -1,0 +1,61 @@
+import RefreshAPI
+import Systemd
+
+/// The output of `refresh-session --list`: what is open now, with the id of each for `desktop`.
+final class OpenList {
+  /// How long the sources may take, microseconds.
+  private static let patience: Int64 = 3_000_000
+
+  private let settings: SessionSettings
+  private let loop: EventLoop
+  private var sources: SessionSources?
+  private var timer: TimerSource?
+
+  init(_ settings: SessionSettings) throws(SessionError) {
+    self.settings = settings
+    do throws(SystemdError) {
+      loop = try EventLoop()
+      timer = try loop.timer { [unowned loop] in loop.exit(0) }
+      timer?.arm(at: EventLoop.bootMicroseconds() + Self.patience, accuracy: 10_000)
+      sources = try SessionSources(settings, on: loop) { [unowned self] in leaveIfSettled() }
+      sources?.follow([])
+    } catch {
+      throw SessionError(error)
+    }
+  }
+
+  /// Prints the list once the sources have answered.
+  func print() throws(SessionError) {
+    leaveIfSettled()
+    do throws(SystemdError) { _ = try loop.run() } catch { throw SessionError(error) }
+    guard let sources else { return }
+    for line in Self.lines(of: sources.desk) { Swift.print(line) }
+    if let remedy = sources.windows.remedy {
+      Journal(identifier: "refresh-session").write(Entry("cannot see windows: \(remedy)", priority: .warning))
+    }
+  }
+
+  private func leaveIfSettled() {
+    if sources?.isSettled == true { loop.exit(0) }
+  }
+
+  /// The table of what is open, in the order of the ids.
+  static func lines(of desk: Desk) -> [String] {
+    var seen: [String: [String]] = Dictionary(uniqueKeysWithValues: desk.running.map { ($0, ["runs"]) })
+    for window in desk.windows {
+      guard let id = window.desktopID(desk.classes) else { continue }
+      let words = window.isMinimised ? "minimised window" : window.isFocused ? "window in front" : "window"
+      if seen[id]?.contains(words) != true { seen[id, default: []].append(words) }
+    }
+    guard !seen.isEmpty else { return ["Nothing is open that has an id."] }
+    let rows = seen.sorted { $0.key < $1.key }.map { (id: printable($0.key), words: $0.value.joined(separator: ", ")) }
+    let width = max(2, rows.map(\.id.count).max() ?? 0)
+    func padded(_ text: String) -> String { text + String(repeating: " ", count: width - text.count) }
+    return ["\(padded("ID"))  SEEN AS"] + rows.map { "\(padded($0.id))  \($0.words)" }
+  }
+
+  /// The text without characters that a terminal would obey.
+  private static func printable(_ text: String) -> String {
+    String(text.unicodeScalars.map { $0.properties.generalCategory == .control ? "?" : Character($0) })
+  }
+}

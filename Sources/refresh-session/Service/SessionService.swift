@@ -1,0 +1,66 @@
+import Glibc
+import RefreshAPI
+import Systemd
+
+/// The program's main loop: what the session shows, to the daemons that want to know.
+final class SessionService {
+  private let loop: EventLoop
+  private let journal = Journal(identifier: "refresh-session")
+  private let settings: SessionSettings
+  private var signals: [SignalSource] = []
+  private var timer: TimerSource?
+  private var sources: SessionSources?
+  private var daemons: [DaemonFollower] = []
+  private var followed: Set<String> = []
+  private var isSettling = false
+
+  init(_ settings: SessionSettings) throws(SessionError) {
+    self.settings = settings
+    do throws(SystemdError) {
+      loop = try EventLoop()
+      // A write to a daemon that is gone is an error of the write.
+      signal(SIGPIPE, SIG_IGN)
+      for number in [SIGTERM, SIGINT] { signals.append(try loop.onSignal(number) { [unowned loop] in loop.exit(0) }) }
+      timer = try loop.timer { [unowned self] in settle() }
+      sources = try SessionSources(settings, on: loop) { [unowned self] in settle() }
+      for socket in settings.sockets {
+        daemons.append(try DaemonFollower(socket, on: loop, journal) { [unowned self] in settle() })
+      }
+    } catch {
+      throw SessionError(error)
+    }
+  }
+
+  /// Runs until SIGTERM or SIGINT.
+  func run() throws(SessionError) {
+    do throws(SystemdError) {
+      _ = try loop.watchdog()
+      try Notify.send(.ready)
+      settle()
+      _ = try loop.run()
+      try Notify.send(.stopping)
+    } catch {
+      throw SessionError(error)
+    }
+  }
+
+  /// Looks at everything again, and tells each daemon what is new to it.
+  private func settle() {
+    // A source may tell of its first state while the others are being made, or of a change because of this very look.
+    guard let sources, !isSettling else { return }
+    isSettling = true
+    defer { isSettling = false }
+    let ids = daemons.reduce(into: Set<String>()) { $0.formUnion($1.apps.ids) }
+    if ids != followed {
+      followed = ids
+      sources.follow(ids)
+    }
+    let (desk, now) = (sources.desk, EventLoop.bootMicroseconds())
+    for daemon in daemons where daemon.isConnected {
+      let seen = daemon.apps.look(at: desk, now)
+      daemon.report(sources.windows.kind, remedy: sources.windows.remedy, isThere: desk.isThere, seen)
+    }
+    guard let wake = daemons.filter(\.isConnected).compactMap(\.apps.wake).min() else { return }
+    timer?.arm(at: wake, accuracy: 10_000)
+  }
+}

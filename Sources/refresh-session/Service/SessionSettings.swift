@@ -1,0 +1,80 @@
+import Glibc
+import RefreshAPI
+
+/// The settings of the program from its command line and environment.
+struct SessionSettings: Sendable {
+  /// The action that the command line asks for.
+  enum Purpose: Hashable, Sendable {
+    case run
+    case list
+    case help
+    case version
+  }
+
+  private(set) var purpose = Purpose.run
+  /// The sockets of the daemons to tell.
+  private(set) var sockets: [SocketPath] = []
+  /// The socket of the Wayland compositor; nil outside of such a session.
+  let wayland: String?
+  /// The X display, such as `:0`; nil outside of such a session.
+  let display: String?
+  /// The names of the desktop, such as `GNOME` (`XDG_CURRENT_DESKTOP`).
+  let desktops: [String]
+  /// The folders with desktop files, the strongest first.
+  let applications: [String]
+
+  /// The text of `refresh-session --help`.
+  static let help = """
+    Usage: refresh-session [--socket PATH] [--list]
+
+    Tells refreshd which apps of the user run and which is in front, as units, bus names and windows show it. Runs in the
+    user's session, in the foreground, until SIGTERM.
+
+      --list         print what is open now, with the id of each for `desktop` in an app's file
+      --socket PATH  tell the refreshd that listens there (else the user's own and the system's)
+      --version      print the version
+      --help         print this
+
+    Exit codes: 0 stopped by a signal; 64 wrong usage; 70 the machine lacks something.
+
+    """
+
+  /// Reads the command line and the environment.
+  ///
+  /// `arguments[0]` is the program's name; an empty variable counts as unset.
+  init(
+    arguments: [String], environment: (String) -> String? = { getenv($0).map { String(cString: $0) } }
+  ) throws(SessionError) {
+    func variable(_ name: String) -> String? { environment(name).flatMap { $0.isEmpty ? nil : $0 } }
+    let runtime = variable("XDG_RUNTIME_DIR")
+    var named: String?
+    var rest = arguments.dropFirst()[...]
+    while let argument = rest.popFirst() {
+      switch argument {
+      case "--list": purpose = .list
+      case "--help", "-h": purpose = .help
+      case "--version": purpose = .version
+      case "--socket":
+        guard let path = rest.popFirst(), !path.isEmpty else {
+          throw SessionError(.usage, "cannot use --socket without a path; see refresh-session --help")
+        }
+        named = path
+      default: throw SessionError(.usage, "cannot use the argument \(argument); see refresh-session --help")
+      }
+    }
+    wayland = variable("WAYLAND_DISPLAY").flatMap { name in
+      name.hasPrefix("/") ? name : runtime.map { "\($0)/\(name)" }
+    }
+    display = variable("DISPLAY")
+    desktops = variable("XDG_CURRENT_DESKTOP").map { $0.split(separator: ":").map(String.init) } ?? []
+    let home = variable("XDG_DATA_HOME") ?? variable("HOME").map { "\($0)/.local/share" }
+    let shared = variable("XDG_DATA_DIRS") ?? "/usr/local/share:/usr/share"
+    applications = ([home].compactMap(\.self) + shared.split(separator: ":").map(String.init)).map { "\($0)/applications" }
+    if let named {
+      sockets = [SocketPath(path: named, daemon: .named)]
+    } else {
+      sockets = [SocketPath(path: "/run/refreshd/org.refreshd", daemon: .system)]
+      if let runtime { sockets.insert(SocketPath(path: "\(runtime)/refreshd/org.refreshd", daemon: .user), at: 0) }
+    }
+  }
+}

@@ -1,0 +1,38 @@
+import Systemd
+
+/// The sources of what a session shows: units, bus names, windows and logind.
+final class SessionSources {
+  private let settings: SessionSettings
+  private let userBus: Bus
+  private let systemBus: Bus
+  private let units: UserUnits
+  private let names: BusNames
+  private let attention: Attention
+  let windows: SessionWindows
+  private var classes = WindowClasses()
+
+  init(_ settings: SessionSettings, on loop: EventLoop, changed: @escaping () -> Void) throws(SystemdError) {
+    self.settings = settings
+    userBus = try Bus(.user, on: loop)
+    systemBus = try Bus(.system, on: loop)
+    units = UserUnits(userBus, changed: changed)
+    names = BusNames(userBus, changed: changed)
+    attention = Attention(systemBus, changed: changed)
+    windows = try SessionWindows(settings, on: loop, changed: changed)
+  }
+
+  /// Follows other desktop ids; desktop files may have come meanwhile.
+  func follow(_ ids: Set<String>) {
+    names.follow(ids)
+    classes = WindowClasses(folders: settings.applications)
+  }
+
+  /// All that the session shows now.
+  var desk: Desk {
+    Desk(
+      running: units.running.union(names.owned), windows: windows.open, classes: classes, isThere: attention.isThere)
+  }
+
+  /// Whether each source has answered, or is not there.
+  var isSettled: Bool { units.isSettled && windows.isSettled }
+}

@@ -1,0 +1,75 @@
+import RefreshAPI
+import Testing
+
+@testable import refresh_session
+
+/// What counts as an app on a desk.
+@Suite struct DeskTests {
+  private static let second: Int64 = 1_000_000
+
+  private func seen(_ desk: Desk, desktop: [String] = ["org.gnome.Geary"], front: Wire.Front = .focused) -> String {
+    var apps = FollowedApps()
+    apps.replace(by: [Wire.FollowedApp(app: "org.example.mail", desktop: desktop, front: front)])
+    _ = apps.look(at: desk, 0)
+    guard let app = apps.look(at: desk, Self.second).first else { return "gone" }
+    return app.isFront ? "front" : "runs"
+  }
+
+  private static func window(_ names: String..., isFocused: Bool = false, isMinimised: Bool = false) -> OpenWindow {
+    OpenWindow(names: names, isFocused: isFocused, isMinimised: isMinimised)
+  }
+
+  @Test func `A unit, a bus name or a window means that it runs`() {
+    #expect(seen(Desk()) == "gone")
+    #expect(seen(Desk(running: ["org.gnome.Geary"])) == "runs")
+    #expect(seen(Desk(running: ["org.gnome.geary"])) == "gone")
+    #expect(seen(Desk(windows: [Self.window("org.gnome.Geary")])) == "runs")
+  }
+
+  @Test func `A focused window is in front, of two windows if one is`() {
+    let (focused, other) = (Self.window("org.gnome.Geary", isFocused: true), Self.window("org.gnome.Geary"))
+    #expect(seen(Desk(windows: [other, focused])) == "front")
+    #expect(seen(Desk(windows: [focused], isThere: false)) == "runs")
+    #expect(seen(Desk(windows: [other]), front: .open) == "front")
+    #expect(seen(Desk(windows: [Self.window("org.gnome.Geary", isMinimised: true)]), front: .open) == "runs")
+  }
+
+  @Test func `A window is matched without regard to case, by class or instance, and by the class of a desktop file`() {
+    #expect(seen(Desk(windows: [Self.window("org.gnome.geary")])) == "runs")
+    #expect(seen(Desk(windows: [Self.window("Navigator", "geary")]), desktop: ["Geary"]) == "runs")
+    #expect(seen(Desk(windows: [Self.window("python3")])) == "gone")
+    let text = "[Desktop Entry]\nName=Mail\nStartupWMClass = Python3\r\n[Desktop Action x]\nStartupWMClass=other\n"
+    #expect(WindowClasses.windowClass(in: text) == "Python3")
+    #expect(WindowClasses.windowClass(in: "[Desktop Action x]\nStartupWMClass=other\n") == nil)
+  }
+
+  @Test func `Another list keeps how an app was seen`() {
+    let mail = Wire.FollowedApp(app: "org.example.mail", desktop: ["mail"], front: .focused)
+    let todo = Wire.FollowedApp(app: "org.example.todo", desktop: ["todo"], front: .focused)
+    let desk = Desk(windows: [Self.window("mail", isFocused: true)])
+    var apps = FollowedApps()
+    apps.replace(by: [mail])
+    _ = apps.look(at: desk, 0)
+    _ = apps.look(at: desk, Self.second)
+    apps.replace(by: [mail, todo])
+    #expect(apps.look(at: desk, Self.second).map(\.isFront) == [true])
+  }
+
+  @Test func `The list has each id once, with what is seen of it, and nothing that a terminal obeys`() {
+    let desk = Desk(
+      running: ["foot"],
+      windows: [Self.window("foot", isFocused: true), Self.window("foot"), Self.window("a\u{1B}b", isMinimised: true)])
+    #expect(
+      OpenList.lines(of: desk) == [
+        "ID    SEEN AS", "a?b   minimised window", "foot  runs, window in front, window",
+      ])
+    #expect(OpenList.lines(of: Desk()) == ["Nothing is open that has an id."])
+  }
+
+  @Test(arguments: [
+    ("org.gnome.Geary", true), ("geary", false), ("org.3d", false), ("org..x", false), ("org.x y", false), ("a.b-c_d", true),
+  ])
+  func `Only some ids can be names on the bus`(id: String, isName: Bool) {
+    #expect(BusNames.isName(id) == isName)
+  }
+}
