@@ -1,0 +1,210 @@
+"""Desktops for tests: compositors, window managers and windows, as an unprivileged user."""
+
+import json
+import os
+import pathlib
+import pwd
+import signal
+import subprocess
+import tempfile
+
+from program import Program
+from waiting import Bound
+
+REPOSITORY = pathlib.Path(__file__).resolve().parents[2]
+BINARIES = pathlib.Path(os.environ.get("BIN_DIR", REPOSITORY / ".build/debug")).absolute()
+
+
+class User:
+    """The user `nobody`, because sway refuses to run as root."""
+
+    name = "nobody"
+
+    def __init__(self):
+        entry = pwd.getpwnam(self.name)
+        self.uid, self.gid = entry.pw_uid, entry.pw_gid
+
+    def own(self, path):
+        os.chown(path, self.uid, self.gid)
+
+    @property
+    def identity(self):
+        """The arguments of a process of the user."""
+        return {"user": self.uid, "group": self.gid, "extra_groups": []}
+
+
+USER = User()
+
+
+class Session(Program):
+    """refresh-session, which tells one daemon."""
+
+    def __init__(self, runtime, socket):
+        self.runtime, self.socket = runtime, socket
+        super().__init__(runtime / "notify")
+        os.chmod(self.notices.path, 0o777)
+
+    @property
+    def command(self):
+        return [BINARIES / "refresh-session", "--socket", self.socket]
+
+    def environment(self, **more):
+        """The environment of the session; without a bus, units and names are not seen."""
+        return {
+            "XDG_RUNTIME_DIR": str(self.runtime), "DBUS_SESSION_BUS_ADDRESS": f"unix:path={self.runtime}/no-bus",
+            "DBUS_SYSTEM_BUS_ADDRESS": f"unix:path={self.runtime}/no-bus", "HOME": "/nonexistent",
+            "XDG_DATA_DIRS": f"{self.runtime}/data", **more,
+        }  # fmt: skip
+
+    def begin(self, desktop=None, **more):
+        """Starts it in the session of a desktop."""
+        environment = self.environment(**(desktop.variables if desktop else {}), **more)
+        self.start(prefix=["setpriv", f"--reuid={USER.uid}", f"--regid={USER.gid}", "--clear-groups"], environment=environment)
+
+    def list(self, desktop=None, **more):
+        """The output of `refresh-session --list`."""
+        environment = self.environment(**(desktop.variables if desktop else {}), **more)
+        return subprocess.run(
+            [BINARIES / "refresh-session", "--list"], env=environment, capture_output=True, text=True, timeout=30,
+            **USER.identity,
+        )  # fmt: skip
+
+
+class Desktop:
+    """Programs of a desktop, which end with it."""
+
+    variables = {}
+
+    def __init__(self, runtime):
+        self.runtime = runtime
+        self.processes = []
+
+    def __enter__(self):
+        try:
+            self.open()
+        except BaseException:
+            self.__exit__()
+            raise
+        return self
+
+    def __exit__(self, *_):
+        for process in reversed(self.processes):
+            self.end(process)
+
+    def end(self, process):
+        if process.poll() is None:
+            process.kill()
+        process.wait()
+
+    def launch(self, *command, **environment):
+        log = tempfile.TemporaryFile()
+        process = subprocess.Popen(
+            [str(word) for word in command], stdin=subprocess.DEVNULL, stdout=log, stderr=log,
+            env={"PATH": os.environ["PATH"], "HOME": str(self.runtime), "LANG": "C.UTF-8",
+                 "XDG_RUNTIME_DIR": str(self.runtime), **self.variables, **environment},
+            **USER.identity,
+        )  # fmt: skip
+        process.log = log
+        self.processes.append(process)
+        return process
+
+    def until(self, question, what, process=None):
+        """Asks again until the answer is something, and returns it."""
+        bound = Bound()
+        while not (answer := question()):
+            said = ""
+            if process is not None:
+                process.log.seek(0)
+                said = process.log.read().decode(errors="replace")[-2000:]
+                assert process.poll() is None, f"{what}: it ended\n{said}"
+            assert bound.left, f"{what} did not come\n{said}"
+        return answer
+
+
+class Sway(Desktop):
+    """sway without a screen."""
+
+    def open(self):
+        config = self.runtime / "sway.conf"
+        config.write_text("xwayland disable\noutput HEADLESS-1 resolution 800x600\n")
+        self.variables = {"WAYLAND_DISPLAY": "wayland-test", "SWAYSOCK": str(self.runtime / "sway.sock")}
+        self.start()
+
+    def start(self):
+        for name in ("wayland-1", "sway.sock"):
+            (self.runtime / name).unlink(missing_ok=True)
+        variables, self.variables = self.variables, {}
+        self.compositor = self.launch(
+            "sway", "--config", self.runtime / "sway.conf", WLR_BACKENDS="headless", WLR_LIBINPUT_NO_DEVICES="1",
+            WLR_RENDERER="pixman", SWAYSOCK=variables["SWAYSOCK"],
+        )  # fmt: skip
+        self.variables = variables
+        self.until(lambda: self.ask("get_version"), "sway", self.compositor)
+        # sway chooses the number; a second sway may choose another one.
+        self.variables["WAYLAND_DISPLAY"] = self.until(
+            lambda: [path.name for path in self.runtime.glob("wayland-*") if path.suffix != ".lock"], "a socket"
+        )[0]
+
+    def ask(self, *words):
+        """The reply of sway; nothing while it does not answer."""
+        kind = ["-t", words[0]] if words[0].startswith("get_") else list(words)
+        asked = subprocess.run(
+            ["swaymsg", "--raw", *kind], env={"PATH": os.environ["PATH"], **self.variables}, capture_output=True, text=True
+        )
+        return json.loads(asked.stdout) if asked.returncode == 0 else None
+
+    def do(self, command):
+        assert all(result["success"] for result in self.ask(command)), command
+
+    def windows(self):
+        def below(node):
+            found = [node["app_id"]] if node.get("app_id") else []
+            return found + [id for child in node["nodes"] + node["floating_nodes"] for id in below(child)]
+
+        return below(self.ask("get_tree"))
+
+    def window(self, id):
+        """Opens a window, which has the focus then."""
+        count = self.windows().count(id)
+        process = self.launch("foot", "-a", id, "sh", "-c", "while :; do sleep 1000; done")
+        self.until(lambda: self.windows().count(id) > count, f"the window {id}", process)
+        return process
+
+    def focus(self, id):
+        self.do(f'[app_id="{id}"] focus')
+
+    def crash(self):
+        self.compositor.send_signal(signal.SIGKILL)
+        self.compositor.wait()
+
+
+class X11(Desktop):
+    """An X server without a screen, and a window manager."""
+
+    def open(self):
+        number = next(number for number in range(60, 200) if not pathlib.Path(f"/tmp/.X11-unix/X{number}").exists())
+        pathlib.Path("/tmp/.X11-unix").mkdir(mode=0o1777, exist_ok=True)
+        self.variables = {"DISPLAY": f":{number}"}
+        self.start()
+
+    def start(self):
+        display = self.variables["DISPLAY"]
+        self.server = self.launch("Xvfb", display, "-screen", "0", "800x600x24", "-nolisten", "tcp")
+        self.until(lambda: self.run("xprop", "-root"), "the X server", self.server)
+        self.manager = self.launch("openbox")
+        self.until(
+            lambda: "window id" in self.run("xprop", "-root", "_NET_SUPPORTING_WM_CHECK"), "openbox", self.manager)
+
+    def run(self, *command):
+        asked = subprocess.run(
+            command, env={"PATH": os.environ["PATH"], **self.variables}, capture_output=True, text=True, **USER.identity)
+        return asked.stdout
+
+    def window(self, name):
+        """Opens a window, which has the focus then."""
+        process = self.launch("xterm", "-class", name, "-name", name, "-e", "sh", "-c", "while :; do sleep 1000; done")
+        self.until(lambda: f"{name}.{name}" in self.run("wmctrl", "-lx"), f"the window {name}", process)
+        return process
+
+    def focus(self, name):
+        self.run("wmctrl", "-xa", name)

@@ -1,0 +1,173 @@
+"""Apps that signal nothing, under sway: their phases follow the windows."""
+
+import os
+import signal
+
+import pytest
+
+from desktop import Sway
+from waiting import Bound
+
+MAIL, TODO = "org.example.mail", "org.example.todo"
+
+
+class Phases:
+    """The phases of apps, as `refreshctl watch` tells them."""
+
+    def __init__(self, daemon):
+        self.daemon = daemon
+        self.events = iter(daemon.client.stream("Manager.Watch"))
+        next(self.events)
+
+    def expect(self, app, phase):
+        for reply in self.events:
+            event = reply["event"]
+            if event["kind"] == "phase_changed":
+                assert (event["app"], event["phase"]) == (app, phase)
+                return
+
+
+@pytest.fixture
+def phases(house):
+    return Phases(house)
+
+
+def desktops(house, of):
+    """The session of `status`, once a part of it is as wanted."""
+    bound = Bound()
+    while not ((found := house.status().get("desktops")) and of(found[0])):
+        assert bound.left, found
+    return found[0]
+
+
+def test_the_phase_follows_the_focus(house, sway, session, phases):
+    session.begin(sway)
+    sway.window("mail")
+    phases.expect(MAIL, "foreground")
+    shown = house.show(MAIL)
+    assert (shown["phase"], shown["foreground_interval"]["in_force_us"]) == ("foreground", 3_600_000_000)
+    todo = sway.window("todo")
+    phases.expect(MAIL, "background")
+    phases.expect(TODO, "foreground")
+    sway.focus("mail")
+    phases.expect(TODO, "background")
+    phases.expect(MAIL, "foreground")
+    sway.do("workspace empty")
+    phases.expect(MAIL, "background")
+    sway.do("workspace 1")
+    phases.expect(MAIL, "foreground")
+    sway.end(todo)
+    assert desktops(house, lambda desk: desk["running"] == [MAIL])["front"] == [MAIL]
+
+
+def test_two_windows_of_one_app_count_as_one(house, sway, session, phases):
+    session.begin(sway)
+    first = sway.window("mail")
+    phases.expect(MAIL, "foreground")
+    sway.window("mail")
+    sway.end(first)
+    sway.window("todo")
+    phases.expect(MAIL, "background")
+    phases.expect(TODO, "foreground")
+    assert desktops(house, lambda desk: True)["running"] == [MAIL, TODO]
+
+
+def test_ten_windows_passed_in_a_moment_are_not_looked_at(house, sway, session, phases):
+    session.begin(sway)
+    for name in ("todo", "mail"):
+        sway.window(name)
+        for _ in range(4):
+            sway.window("other")
+    sway.focus("todo")
+    phases.expect(TODO, "foreground")
+    for _ in range(3):
+        sway.focus("mail")
+        sway.focus("todo")
+    sway.do("workspace empty")
+    phases.expect(TODO, "background")
+
+
+def test_a_compositor_that_crashes_leaves_nothing_in_front_and_is_found_again(house, sway, session, phases):
+    session.begin(sway)
+    sway.window("mail")
+    phases.expect(MAIL, "foreground")
+    sway.crash()
+    phases.expect(MAIL, "background")
+    sway.start()
+    sway.window("mail")
+    phases.expect(MAIL, "foreground")
+
+
+def test_a_session_that_is_killed_leaves_nothing_in_front(house, sway, session, phases):
+    session.begin(sway)
+    sway.window("mail")
+    phases.expect(MAIL, "foreground")
+    session.kill()
+    phases.expect(MAIL, "background")
+    assert "desktops" not in house.status()
+
+
+def test_the_state_is_told_again_when_the_daemon_is_back(house, sway, session):
+    session.begin(sway)
+    sway.window("mail")
+    desktops(house, lambda desk: desk["front"] == [MAIL])
+    house.kill()
+    house.start()
+    desktops(house, lambda desk: desk["front"] == [MAIL])
+    assert house.show(MAIL)["phase"] == "foreground"
+
+
+def test_an_app_of_a_reload_is_followed_at_once(house, sway, session):
+    session.begin(sway)
+    sway.window("notes")
+    house.app("exit 100", id="org.example.notes", owner="nobody", directory="/", desktop=["Notes"])
+    house.call("Manager.Reload")
+    desktops(house, lambda desk: desk["front"] == ["org.example.notes"])
+
+
+def test_a_session_without_a_daemon_waits_for_it(house, sway, session):
+    house.stop()
+    session.begin(sway)
+    sway.window("mail")
+    house.start()
+    desktops(house, lambda desk: desk["front"] == [MAIL])
+
+
+def test_the_list_has_what_is_open_and_what_would_help(house, sway, session):
+    sway.window("mail")
+    sway.window("todo")
+    listed = session.list(sway)
+    assert listed.stdout.splitlines() == ["ID    SEEN AS", "mail  window", "todo  window in front"], listed.stderr
+    blind = session.list()
+    assert blind.stdout == "Nothing is open that has an id.\n"
+    assert "cannot see windows: there is no display" in blind.stderr
+
+
+def test_sigterm_ends_it_while_the_daemon_does_not_answer(house, sway, session):
+    session.begin(sway)
+    desktops(house, lambda desk: desk["windows"] == "wlr")
+    os.kill(house.pid, signal.SIGSTOP)
+    sway.window("mail")
+    assert session.stop() == 0
+    os.kill(house.pid, signal.SIGCONT)
+
+
+def test_a_second_session_of_the_user_is_joined(house, sway, session, phases, scratch):
+    session.begin(sway)
+    sway.window("mail")
+    phases.expect(MAIL, "foreground")
+    nested = scratch / "nested"
+    nested.mkdir(mode=0o700)
+    os.chown(nested, os.stat(session.runtime).st_uid, -1)
+    with Sway(nested) as other:
+        second = type(session)(nested, house.socket)
+        second.begin(other)
+        other.window("mail")
+        bound = Bound()
+        while sum(desk["front"] == [MAIL] for desk in house.status()["desktops"]) < 2:
+            assert bound.left
+        sway.do("workspace empty")
+        desktops(house, lambda desk: desk["front"] == [])
+        assert house.show(MAIL)["phase"] == "foreground"
+        second.close()
+    phases.expect(MAIL, "background")

@@ -1,0 +1,35 @@
+"""Apps that signal nothing, under X11: their phases follow the windows."""
+
+from test_sway import MAIL, TODO, desktops, phases  # noqa: F401
+
+
+def test_the_phase_follows_the_focus(house, x11, session, phases):  # noqa: F811
+    session.begin(x11)
+    mail = x11.window("mail")
+    phases.expect(MAIL, "foreground")
+    assert desktops(house, lambda desk: True)["windows"] == "x11"
+    x11.window("todo")
+    phases.expect(MAIL, "background")
+    phases.expect(TODO, "foreground")
+    x11.focus("mail")
+    phases.expect(TODO, "background")
+    phases.expect(MAIL, "foreground")
+    x11.end(mail)
+    phases.expect(MAIL, "background")
+
+
+def test_an_x_server_that_crashes_leaves_nothing_in_front_and_is_found_again(house, x11, session, phases):  # noqa: F811
+    session.begin(x11)
+    x11.window("mail")
+    phases.expect(MAIL, "foreground")
+    x11.end(x11.server)
+    phases.expect(MAIL, "background")
+    x11.start()
+    x11.window("mail")
+    phases.expect(MAIL, "foreground")
+
+
+def test_the_list_has_the_class_of_a_window(house, x11, session):
+    x11.window("mail")
+    listed = session.list(x11)
+    assert "mail" in listed.stdout and "window in front" in listed.stdout, listed
