@@ -1,0 +1,102 @@
+import RefreshAPI
+
+/// The apps of the live screen, a line each: columns are left out until the ids fit whole.
+struct TopTable {
+  private enum Column: String {
+    case app = "APP"
+    case phase = "PHASE"
+    case next = "NEXT"
+    case heldBy = "HELD BY"
+    case last = "LAST"
+    case age = "DATA AGE"
+  }
+
+  /// From the widest table to the narrowest; the last result tells the age as well, and most apps are in the background.
+  private static let layouts: [[Column]] = [
+    [.app, .phase, .next, .heldBy, .last, .age], [.app, .phase, .next, .heldBy, .last], [.app, .next, .heldBy, .last],
+    [.app, .next, .heldBy], [.app, .next], [.app],
+  ]
+
+  /// The titles, and behind them a line for each app.
+  let lines: [String]
+  /// The same without colours.
+  let plainLines: [String]
+  /// The facts that the table does not show whole.
+  private let hidden: [Column]
+
+  init(_ apps: [Wire.App], on screen: Screen) {
+    let rows = apps.map(screen.row)
+    let isAnyHeld = rows.contains { !$0.heldBy.text.isEmpty }
+    let layouts = Self.layouts.map { $0.filter { $0 != .heldBy || isAnyHeld } }
+    let tables = layouts.map { Self.table($0, rows, isAnyHeld) }
+    let whole = tables.firstIndex { $0.fits(on: screen) }
+    var index = whole ?? tables.count - 1
+    var table = tables[index]
+    if whole == nil || layouts[index] == [.app] {
+      // No other column fits beside the whole ids, so they are cut.
+      let next = tables.count - 2
+      var cut = tables[next]
+      cut.keepsIdentity = false
+      if cut.fits(on: screen) { (index, table) = (next, cut) }
+    }
+    lines = table.lines(on: screen)
+    plainLines = table.lines(on: screen.withoutColours)
+    let (layout, shown) = (layouts[index], table)
+    hidden = layouts[0].filter { column in
+      layout.firstIndex(of: column).map { shown.cuts($0, on: screen) } ?? true
+    }
+  }
+
+  private static func table(_ layout: [Column], _ rows: [AppRow], _ isAnyHeld: Bool) -> Table {
+    // The prose is cut first: the last result, else what is held, else what is next.
+    let prose = layout.firstIndex(of: .last) ?? layout.count - 1
+    var table = Table(titles: layout.map(\.rawValue), prose: prose, keepsIdentity: true)
+    let tellsHolds = isAnyHeld && !layout.contains(.heldBy)
+    table.rows = rows.map { row in
+      layout.map { $0 == .next && tellsHolds ? nextOrHolds(row) : cell($0, row) }
+    }
+    return table
+  }
+
+  private static func cell(_ column: Column, _ row: AppRow) -> Cell {
+    switch column {
+    case .app: row.app
+    case .phase: row.phase
+    case .next: row.next
+    case .heldBy: row.heldBy
+    case .last: row.last
+    case .age: row.age
+    }
+  }
+
+  /// The next refresh, or the holds where nothing else is known of it.
+  private static func nextOrHolds(_ row: AppRow) -> Cell {
+    row.next.text == "-" && !row.heldBy.text.isEmpty ? Cell("held: \(row.heldBy.text)", row.heldBy.style) : row.next
+  }
+
+  /// The facts of an app that the table does not show whole, a line each; as many lines for every app.
+  func facts(of app: Wire.App?, on screen: Screen) -> [String] {
+    guard !hidden.isEmpty, let width = screen.width else { return [] }
+    let row = app.map(screen.row)
+    let margin = (hidden.map { TextWidth.of($0.rawValue) }.max() ?? 0) + 2
+    return hidden.map { column in
+      let cell = row.map { Self.cell(column, $0) } ?? ""
+      return screen.paint(TextWidth.padded(column.rawValue, to: margin), .faint)
+        + screen.paint(TextWidth.cutEnd(of: cell.text, to: max(1, width - margin)), cell.style)
+    }
+  }
+}
+
+extension Screen {
+  /// The same screen without colours.
+  var withoutColours: Screen {
+    Screen(width: width, hasColours: false, now: now, calendar: calendar, height: height, isUnicode: isUnicode)
+  }
+
+  /// The same screen with a few columns less.
+  func narrower(by columns: Int) -> Screen {
+    Screen(
+      width: width.map { max(1, $0 - columns) }, hasColours: hasColours, now: now, calendar: calendar, height: height,
+      isUnicode: isUnicode)
+  }
+}
