@@ -17,12 +17,17 @@ struct TopTable {
     [.app, .next, .heldBy], [.app, .next], [.app],
   ]
 
+  /// The most columns of holds in the place of the next refresh.
+  private static let mostOfHolds = 16
+
   /// The titles, and behind them a line for each app.
   let lines: [String]
   /// The same without colours.
   let plainLines: [String]
   /// The facts that the table does not show whole.
   private let hidden: [Column]
+  /// The most lines that an id takes on the screen.
+  private let linesOfID: Int
 
   init(_ apps: [Wire.App], on screen: Screen) {
     let rows = apps.map(screen.row)
@@ -45,6 +50,7 @@ struct TopTable {
     hidden = layouts[0].filter { column in
       layout.firstIndex(of: column).map { shown.cuts($0, on: screen) } ?? true
     }
+    linesOfID = rows.map { screen.broken($0.app.text, at: screen.width ?? .max).count }.max() ?? 1
   }
 
   private static func table(_ layout: [Column], _ rows: [AppRow], _ isAnyHeld: Bool) -> Table {
@@ -69,21 +75,27 @@ struct TopTable {
     }
   }
 
-  /// The next refresh, or the holds where nothing else is known of it.
+  /// The next refresh, or the holds where nothing else is known of it: as many as leave room for the ids.
   private static func nextOrHolds(_ row: AppRow) -> Cell {
-    row.next.text == "-" && !row.heldBy.text.isEmpty ? Cell("held: \(row.heldBy.text)", row.heldBy.style) : row.next
+    guard row.next.text == "-", !row.heldBy.text.isEmpty else { return row.next }
+    return Cell(TextWidth.cutEnd(of: "held: \(row.heldBy.text)", to: mostOfHolds), row.heldBy.style)
   }
 
-  /// The facts of an app that the table does not show whole, a line each; as many lines for every app.
+  /// The facts of an app that the table does not show whole; as many lines for every app, so that nothing jumps.
   func facts(of app: Wire.App?, on screen: Screen) -> [String] {
+    let rest = hidden.filter { $0 != .app }
     guard !hidden.isEmpty, let width = screen.width else { return [] }
     let row = app.map(screen.row)
-    let margin = (hidden.map { TextWidth.of($0.rawValue) }.max() ?? 0) + 2
-    return hidden.map { column in
+    let margin = (rest.map { TextWidth.of($0.rawValue) }.max() ?? 0) + 2
+    // An id is never cut here: a person has to be able to read all of it somewhere.
+    let id = hidden.contains(.app) ? screen.broken(row?.app.text ?? "", at: width) : []
+    let blank = hidden.contains(.app) ? Array(repeating: "", count: max(0, linesOfID - id.count)) : []
+    let others = rest.map { column in
       let cell = row.map { Self.cell(column, $0) } ?? ""
       return screen.paint(TextWidth.padded(column.rawValue, to: margin), .faint)
         + screen.paint(TextWidth.cutEnd(of: cell.text, to: max(1, width - margin)), cell.style)
     }
+    return blank + id.map { screen.paint($0, .title) } + others
   }
 }
 
