@@ -41,7 +41,7 @@ def two_apps(daemon, todo="exit 100"):
     daemon.app(todo)
     daemon.app("exit 3", id=MAIL, name="Post", background_interval="1h")
     daemon.start()
-    daemon.wait_for_output("finished")
+    daemon.wait_for_output("failed after")
 
 
 def test_it_shows_every_app_as_list_does(daemon, top):

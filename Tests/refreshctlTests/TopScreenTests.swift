@@ -49,9 +49,9 @@ import Testing
 
   @Test func aHoldTakesThePlaceOfTheNextRefreshWhereItsColumnDoesNotFit() {
     var top = TopState()
-    top.show(.init(apps: [topApp("org.example.todo", verdict: .held, holds: ["network", "power", "quiet"])]))
-    let rows = draw(top, width: 40, height: 12)
-    #expect(rows[2] == padded("> org.example.todo  held: network, …", 40))
+    top.show(.init(apps: [topApp("org.example.photo-album", verdict: .held, holds: ["network", "power", "quiet"])]))
+    let rows = draw(top, width: 44, height: 12)
+    #expect(rows[2] == padded("> org.example.photo-album  held: network, …", 44))
     #expect(rows.contains("HELD BY   network, power, quiet"))
   }
 

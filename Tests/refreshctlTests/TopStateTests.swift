@@ -32,7 +32,7 @@ import Testing
     ("?rdfq", []),
     ("?qq", [.quit]),
     // A filter takes letters that are keys elsewhere.
-    ("/dpq⎋r", [.run("org.a")]),
+    ("/zrq⎋r", [.run("org.a")]),
     ("/third⏎r", [.run("org.c")]),
     ("/org.b⏎d", [.enable("org.b")]),
     ("/none⏎rdfw", []),

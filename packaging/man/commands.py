@@ -22,6 +22,7 @@ EXAMPLES = {
     "run": [("Refresh now, and wait for the result", "refreshctl run org.example.mail")],
     "set": [("Refresh every two hours, until `reset`", "refreshctl set org.example.mail --background 2h")],
     "pause": [("Refresh nothing for three hours", "refreshctl pause --for 3h")],
+    "top": [("Print the apps and what happens to them, for a screen reader", "refreshctl top --plain")],
     "watch": [("Print what happens to one app", "refreshctl watch org.example.mail")],
     "forecast": [("The refreshes of the next day", "refreshctl forecast --for 24h")],
     "push": [("Wake an app", "refreshctl push org.example.mail")],

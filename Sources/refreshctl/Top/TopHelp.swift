@@ -16,10 +16,10 @@ enum TopHelp {
   static func lines(on screen: Screen) -> [String] {
     var facts = Facts()
     for (keys, meaning) in Self.keys { facts.add(keys, meaning) }
-    let columns = "NEXT is when the app is refreshed next, HELD BY what keeps it from that, LAST how the last refresh "
-      + "ended, DATA AGE how long ago one last succeeded."
-    let width = screen.readableWidth
-    return facts.lines(on: screen) + [""] + screen.wrapped(columns, within: width)
+    let columns =
+      "NEXT is when the app is refreshed next, HELD BY what keeps it from that, LAST how the last refresh ended, "
+      + "DATA AGE how long ago one last succeeded."
+    return facts.lines(on: screen) + [""] + screen.wrapped(columns)
   }
 
   /// The keys for the last line; the needed ones are shown on the narrowest terminal.

@@ -91,7 +91,7 @@ struct TopKeys {
   /// A character of several bytes in UTF-8.
   private static func character(_ bytes: [UInt8]) -> Match {
     let length = bytes[0] >= 0xF0 ? 4 : bytes[0] >= 0xE0 ? 3 : 2
-    guard bytes[0] >= 0xC2, bytes.dropFirst().allSatisfy({ $0 & 0xC0 == 0x80 }) else { return .unknown }
+    guard (0xC2...0xF4).contains(bytes[0]), bytes.dropFirst().allSatisfy({ $0 & 0xC0 == 0x80 }) else { return .unknown }
     guard bytes.count == length else { return .incomplete }
     guard let text = String(validating: bytes, as: UTF8.self), let character = text.first else { return .unknown }
     return .key(.character(character))

@@ -31,7 +31,7 @@ struct TopScreen {
     case .help, .why: body = Array(text(of: top).dropFirst(top.scroll).prefix(room))
     }
     let filled = body.prefix(room) + Array(repeating: "", count: max(0, room - body.count))
-    return Array((filled + bottom).suffix(height))
+    return (filled + bottom).suffix(height).map { screen.broken($0, at: width).first ?? "" }
   }
 
   /// The most lines that the text of a page can be scrolled by.
@@ -43,11 +43,13 @@ struct TopScreen {
   private func text(of top: TopState) -> [String] {
     switch top.page {
     case .list: []
-    case .help: TopHelp.lines(on: screen)
-    case .why(let app, nil): ["…" + printable(app)]
-    case .why(_, let why?): trouble(top) + screen.text(why).flatMap { screen.broken($0, at: width) }
+    case .help: broken(TopHelp.lines(on: screen))
+    case .why(let app, nil): trouble(top) + broken([printable(app), "…"])
+    case .why(_, let why?): trouble(top) + broken(screen.text(why))
     }
   }
+
+  private func broken(_ lines: [String]) -> [String] { lines.flatMap { screen.broken($0, at: width) } }
 
   // MARK: The list
 
@@ -72,7 +74,7 @@ struct TopScreen {
         : "  " + table.lines[index + 1]
     }
     let gap = facts.isEmpty ? [] : Array(repeating: "", count: left - shown.count + 1)
-    return (above + titles + shown).map { screen.broken($0, at: width).first ?? "" } + gap + facts
+    return above + titles + shown + gap + facts
   }
 
   private func summary(_ top: TopState) -> [String] {
@@ -82,7 +84,7 @@ struct TopScreen {
     let running = all.count { $0.verdict == .refreshing }
     let refreshing = running == 0 ? "" : ", " + (running == 1 ? "1 is" : "\(running) are") + " being refreshed"
     let others = top.list?.hasAppsOfOthers == true ? "; there are apps of other users" : ""
-    return [TextWidth.cutEnd(of: number + count(all.count, "app") + refreshing + others, to: width)]
+    return [number + count(all.count, "app") + refreshing + others]
   }
 
   /// The connection that is lost, or the pause of all apps.
@@ -94,28 +96,26 @@ struct TopScreen {
       case .connected: top.pause.map { (screen.sentence($0), .wait) }
       }
     guard let (line, style) = text else { return [] }
-    return screen.wrapped(line, within: width).map { screen.paint(TextWidth.cutEnd(of: $0, to: width), style) }
+    return screen.wrapped(line, within: width).map { screen.paint($0, style) }
   }
 
   /// The reason why no row is shown.
   private func nothing(_ top: TopState) -> [String] {
     guard let list = top.list else { return ["…"] }
-    if list.apps.isEmpty { return screen.text(list).flatMap { screen.wrapped($0, within: width) } }
+    if list.apps.isEmpty { return broken(screen.text(list).flatMap { screen.wrapped($0, within: width) }) }
     return screen.wrapped("No id and no name contains \(printable(top.filter)).", within: width)
   }
 
   // MARK: The bottom
 
   private func message(_ top: TopState) -> [String] {
-    if top.isFiltering { return [screen.paint("filter: \(printable(top.filter))_", .title)] }
-    let filter = top.filter.isEmpty || top.page != .list ? [] : ["filter: \(printable(top.filter))"]
+    let filtered = TextWidth.cutBeginning(of: "filter: \(printable(top.filter))", to: width - 1)
+    if top.isFiltering { return [screen.paint(filtered + "_", .title)] }
     let lines = top.message.map { message in
       let lines = message.text.split(separator: "\n").flatMap { screen.wrapped(printable(String($0)), within: width) }
-      return lines.prefix(Self.mostLinesOfAMessage).map {
-        screen.paint(TextWidth.cutEnd(of: $0, to: width), message.style)
-      }
+      return lines.prefix(Self.mostLinesOfAMessage).map { screen.paint($0, message.style) }
     }
-    return lines ?? filter.map { screen.paint(TextWidth.cutEnd(of: $0, to: width), .faint) }
+    return lines ?? (top.filter.isEmpty || top.page != .list ? [] : [screen.paint(filtered, .faint)])
   }
 
   /// The keys that do something now, as many as fit; the last ones are the most needed.
@@ -126,7 +126,7 @@ struct TopScreen {
       let next = line.isEmpty ? hint : line + "  " + hint
       if TextWidth.of(next) <= width { line = next }
     }
-    return screen.paint(TextWidth.cutEnd(of: line, to: width), .faint)
+    return screen.paint(line, .faint)
   }
 }
 

@@ -44,11 +44,17 @@ struct TopTable {
       cut.keepsIdentity = false
       if cut.fits(on: screen) { (index, table) = (next, cut) }
     }
-    lines = table.lines(on: screen)
-    plainLines = table.lines(on: screen.withoutColours)
+    if table.fits(on: screen) {
+      lines = table.lines(on: screen)
+      plainLines = table.lines(on: screen.withoutColours)
+    } else {
+      // So narrow that two ids look alike: the marked one is whole below the table.
+      lines = [Column.app.rawValue] + rows.map { TextWidth.cutMiddle(of: $0.app.text, to: screen.width ?? .max) }
+      plainLines = lines
+    }
     let (layout, shown) = (layouts[index], table)
     hidden = layouts[0].filter { column in
-      layout.firstIndex(of: column).map { shown.cuts($0, on: screen) } ?? true
+      layout.firstIndex(of: column).map { !shown.fits(on: screen) || shown.cuts($0, on: screen) } ?? true
     }
     linesOfID = rows.map { screen.broken($0.app.text, at: screen.width ?? .max).count }.max() ?? 1
   }
