@@ -3,14 +3,14 @@ import ArgumentParser
 import JSON
 
 /// The option that names the daemon.
-struct DaemonOptions: ParsableArguments {
+struct SocketOptions: ParsableArguments {
   @Option(help: ArgumentHelp("The daemon's socket.", valueName: "path"), completion: .file())
   var socket: String?
 }
 
 /// The options of every command that prints an answer of the daemon.
 struct ConnectionOptions: ParsableArguments {
-  @OptionGroup var daemon: DaemonOptions
+  @OptionGroup var daemon: SocketOptions
 
   @Flag(help: "Print the answer as JSON.")
   var json = false

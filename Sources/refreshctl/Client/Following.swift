@@ -2,7 +2,7 @@
 import RefreshAPI
 import Varlink
 
-extension DaemonOptions {
+extension SocketOptions {
   /// The time between two attempts to reach a daemon that has ended.
   static let secondsBetweenAttempts: UInt32 = 1
   static let lostWords = "the daemon closed the connection; connecting again when it answers"

@@ -19,7 +19,7 @@ struct TopCommand: ParsableCommand {
   @Flag(help: "Print the list, then one line for each event; no screen and no keys.")
   var plain = false
 
-  @OptionGroup var daemon: DaemonOptions
+  @OptionGroup var daemon: SocketOptions
 
   func run() throws {
     guard !plain, LiveTerminal.isThere else { return try printEvents() }

@@ -27,7 +27,7 @@ struct TopCall {
 
   /// Calls a method on a connection of its own.
   private init<Method: InterfaceMethod>(
-    _ kind: Kind, _ method: Method.Type, _ parameters: Method.Parameters, _ options: DaemonOptions,
+    _ kind: Kind, _ method: Method.Type, _ parameters: Method.Parameters, _ options: SocketOptions,
     more: Bool = false, _ answer: @escaping (Method.Reply) -> TopAnswer
   ) throws(Failure) {
     let daemon = try DaemonClient(socket: options.socket)
@@ -37,24 +37,24 @@ struct TopCall {
     take = { () throws(Failure) in try daemon.nextAnswer(of: method).map(answer) }
   }
 
-  static func watch(_ options: DaemonOptions) throws(Failure) -> TopCall {
+  static func watch(_ options: SocketOptions) throws(Failure) -> TopCall {
     try TopCall(.watch, ManagerInterface.Watch.self, .init(), options, more: true) { .event($0.event) }
   }
 
-  static func list(_ options: DaemonOptions) throws(Failure) -> TopCall {
+  static func list(_ options: SocketOptions) throws(Failure) -> TopCall {
     try TopCall(.list, ManagerInterface.List.self, .init(), options) { .list($0) }
   }
 
-  static func status(_ options: DaemonOptions) throws(Failure) -> TopCall {
+  static func status(_ options: SocketOptions) throws(Failure) -> TopCall {
     try TopCall(.status, ManagerInterface.Status.self, .init(), options) { .status($0.status) }
   }
 
-  static func why(_ app: String, _ options: DaemonOptions) throws(Failure) -> TopCall {
+  static func why(_ app: String, _ options: SocketOptions) throws(Failure) -> TopCall {
     try TopCall(.why, ManagerInterface.Why.self, .init(app: app), options) { .why($0.why) }
   }
 
   /// The call of a request that changes something; nil for another one.
-  static func action(_ request: TopRequest, on screen: Screen, _ options: DaemonOptions) throws(Failure) -> TopCall? {
+  static func action(_ request: TopRequest, on screen: Screen, _ options: SocketOptions) throws(Failure) -> TopCall? {
     switch request {
     case .quit, .redraw, .why: return nil
     case .run(let app):

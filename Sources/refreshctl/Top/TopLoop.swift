@@ -16,7 +16,7 @@ struct TopLoop {
   private static let betweenLists: Int64 = 10_000
   private static let patience: Int64 = 5000
 
-  private let options: DaemonOptions
+  private let options: SocketOptions
   private let signals: TopSignals
   private let terminal = LiveTerminal()
   private var state = TopState()
@@ -35,7 +35,7 @@ struct TopLoop {
   private var triedAt: Int64 = 0
 
   /// Connects to the daemon; the terminal is as it was if that fails.
-  init(_ options: DaemonOptions) throws(Failure) {
+  init(_ options: SocketOptions) throws(Failure) {
     self.options = options
     calls = [try TopCall.watch(options)]
     signals = try TopSignals()
@@ -87,7 +87,7 @@ struct TopLoop {
     var deadlines = [drawnAt + Self.betweenFrames]
     if keys.isUndecided { deadlines.append(undecidedAt + TopKeys.pause) }
     if state.link == .lost, calls.isEmpty {
-      deadlines.append(triedAt + Int64(DaemonOptions.secondsBetweenAttempts) * 1000)
+      deadlines.append(triedAt + Int64(SocketOptions.secondsBetweenAttempts) * 1000)
     } else if has(.list) {
       if state.link == .connected { deadlines.append(askedAt + Self.patience) }
     } else {
@@ -102,7 +102,7 @@ struct TopLoop {
   private mutating func keepTime() throws(Failure) {
     let now = Self.now
     if state.link == .lost {
-      if calls.isEmpty, now >= triedAt + Int64(DaemonOptions.secondsBetweenAttempts) * 1000 { try connect() }
+      if calls.isEmpty, now >= triedAt + Int64(SocketOptions.secondsBetweenAttempts) * 1000 { try connect() }
     } else if has(.list) {
       if state.link == .connected, now >= askedAt + Self.patience { change { $0.link = .silent } }
     } else if isListOld && now >= askedAt + Self.betweenEvents || now >= askedAt + Self.betweenLists {
@@ -157,8 +157,8 @@ struct TopLoop {
   // MARK: The daemon
 
   /// Makes a call; one that cannot be made is told, and one to no daemon is made again by the next list.
-  private mutating func begin(_ call: (DaemonOptions) throws(Failure) -> TopCall?) throws(Failure) {
-    guard state.link != .lost else { return change { $0.say(DaemonOptions.lostWords, .bad) } }
+  private mutating func begin(_ call: (SocketOptions) throws(Failure) -> TopCall?) throws(Failure) {
+    guard state.link != .lost else { return change { $0.say(SocketOptions.lostWords, .bad) } }
     do throws(Failure) {
       if let call = try call(options) { calls.append(call) }
     } catch {
@@ -217,7 +217,7 @@ struct TopLoop {
         if state.link == .lost {
           change {
             $0.link = .connected
-            $0.say(DaemonOptions.foundWords)
+            $0.say(SocketOptions.foundWords)
           }
         }
         return try ask(withStatus: true)

@@ -91,7 +91,7 @@ struct TopScreen {
   private func trouble(_ top: TopState) -> [String] {
     let text: (String, Style)? =
       switch top.link {
-      case .lost: (DaemonOptions.lostWords, .bad)
+      case .lost: (SocketOptions.lostWords, .bad)
       case .silent: ("the daemon does not answer; the rows are of its last answer", .bad)
       case .connected: top.pause.map { (screen.sentence($0), .wait) }
       }
