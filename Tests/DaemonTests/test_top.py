@@ -112,6 +112,10 @@ def test_a_key_explains_and_escape_goes_back(daemon, top):
     first = terminal.rows[0]
     terminal.press("G")
     terminal.wait_for(until=lambda: terminal.rows[0] != first)
+    # The explanation follows the app.
+    terminal.press("g")
+    daemon.call("Manager.Disable", apps=[MAIL])
+    terminal.wait_for("It is disabled: not refreshed", "d enable")
     terminal.press(ESCAPE)
     terminal.wait_for(TODO, "q quit")
 
@@ -134,6 +138,45 @@ def test_a_change_of_somebody_else_is_shown(daemon, top):
     terminal.wait_for("All apps are paused until `refreshctl resume`")
     daemon.call("Manager.Disable", apps=[TODO])
     terminal.wait_for(until=lambda: "disabled" in row(terminal, TODO))
+
+
+def test_an_age_goes_on_while_nothing_happens(daemon, top):
+    two_apps(daemon)
+    terminal = top(columns=120)
+    terminal.wait_for(MAIL, "ago: exit code 3")
+    before = row(terminal, MAIL)
+    terminal.wait_for(MAIL, "ago: exit code 3", until=lambda: row(terminal, MAIL) != before)
+
+
+def test_a_reload_is_shown_though_it_is_no_event(daemon, top):
+    two_apps(daemon)
+    terminal = top()
+    terminal.wait_for(TODO, MAIL)
+    daemon.file(TODO).unlink()
+    daemon.call("Manager.Reload")
+    terminal.wait_for(MAIL, "1 app", without=[TODO])
+
+
+def test_a_daemon_that_hangs_is_told_and_keys_still_work(daemon, top):
+    two_apps(daemon)
+    terminal = top()
+    terminal.wait_for(TODO, MAIL)
+    daemon.signal(signal.SIGSTOP)
+    terminal.wait_for("the daemon does not answer", TODO)
+    terminal.press("r")
+    terminal.press("d")
+    terminal.wait_for("The last key is not answered yet; this one follows it.")
+    daemon.signal(signal.SIGCONT)
+    terminal.wait_for(f"{MAIL} is disabled", "d enable", without=["does not answer"])
+
+
+def test_keys_that_come_faster_than_answers_are_done_one_after_the_other(daemon, top):
+    two_apps(daemon)
+    terminal = top()
+    terminal.wait_for(f"> {MAIL}", TODO)
+    terminal.press("dd" + DOWN + "dff")
+    terminal.wait_for(f"{TODO} is in the background", until=lambda: "disabled" in row(terminal, TODO))
+    assert "disabled" not in row(terminal, MAIL) and daemon.show(TODO)["phase"] == "background"
 
 
 def test_a_new_size_is_drawn_at_once_and_no_id_is_lost(daemon, top):
@@ -201,19 +244,27 @@ def test_an_error_restores_the_terminal(daemon, top):
 
 def test_ctrl_z_gives_the_terminal_back_until_fg(daemon, top):
     two_apps(daemon)
+    settings = daemon.pipe("settings")
     terminal = top(command=["bash", "--norc", "-i"], PS1="ready$ ", INPUTRC="/dev/null")
-    terminal.wait_for("ready$")
+
+    def settings_at_the_prompt():
+        terminal.wait_for(until=lambda: not terminal.is_alternate and terminal.rows[-1] == "ready$")
+        terminal.press(f"stty -g > {settings}\r")
+        return settings.line()
+
+    before = settings_at_the_prompt()
+    terminal.wait_for(until=lambda: terminal.rows[-1] == "ready$")
     terminal.press(f"{REFRESHCTL} top\r")
     terminal.wait_for(TODO, "q quit", until=lambda: terminal.is_alternate)
     live = terminal.settings
     terminal.press("\x1a")
-    terminal.wait_for("Stopped", "ready$", until=lambda: not terminal.is_alternate)
+    terminal.wait_for("Stopped", until=lambda: not terminal.is_alternate)
+    assert settings_at_the_prompt() == before
+    terminal.wait_for(until=lambda: terminal.rows[-1] == "ready$")
     terminal.press("fg\r")
-    terminal.wait_for(TODO, "q quit", until=lambda: terminal.is_alternate)
-    assert terminal.settings == live
+    terminal.wait_for(TODO, "q quit", until=lambda: terminal.is_alternate and terminal.settings == live)
     terminal.press("q")
-    terminal.wait_for("ready$", until=lambda: not terminal.is_alternate)
-    assert terminal.settings != live
+    assert settings_at_the_prompt() == before
 
 
 def test_a_terminal_without_colours_and_without_unicode_is_served(daemon, top):

@@ -55,6 +55,7 @@ def of_root(root, commands) -> str:
         "# OPTIONS", options(root), exit_codes(root), "# ENVIRONMENT",
         entry("*REFRESH\\_SOCKET*", "The socket of the daemon, if *--socket* does not name it."),
         entry("*NO\\_COLOR*", "Print no colours."),
+        entry("*TERM*", "With *dumb*, print no colours, and no screen with *top*."),
         "# FILES", *(entry(f"_{escaped(path)}_", escaped(about)) for path, about in FILES), examples(""),
         f"# SEE ALSO\n\n{SEE}",
     )  # fmt: skip

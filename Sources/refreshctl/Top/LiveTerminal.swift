@@ -21,7 +21,7 @@ final class LiveTerminal {
     isatty(STDIN_FILENO) == 1 && isatty(STDOUT_FILENO) == 1 && environmentVariable("TERM") != "dumb"
   }
 
-  /// Shows the alternate screen; does so again after another program had the terminal.
+  /// Shows the alternate screen, or draws it anew after another program had the terminal.
   func enter() throws(Failure) {
     var settings = termios()
     guard tcgetattr(STDIN_FILENO, &settings) == 0 else { throw Self.refusal() }
@@ -36,9 +36,11 @@ final class LiveTerminal {
       characters[Int(VTIME)] = 0
     }
     guard tcsetattr(STDIN_FILENO, TCSADRAIN, &settings) == 0 else { throw Self.refusal() }
+    // To enter the alternate screen twice would overwrite the place of the cursor on the other one.
+    let isInside = before != nil
     before = original
     shown = ""
-    try write(Self.enterScreen)
+    try write(isInside ? Self.home + Self.eraseBelow : Self.enterScreen)
   }
 
   /// Restores the terminal; does nothing if it is restored.

@@ -13,8 +13,9 @@ struct TopLoop {
   private static let betweenEvents: Int64 = 250
   private static let betweenFrames: Int64 = 1000
   /// Settings, new files and skipped refreshes are no events of Watch, so the list is asked for without one as well.
-  private static let betweenLists: Int64 = 10_000
-  private static let patience: Int64 = 5000
+  private static let betweenLists: Int64 = 5000
+  /// A daemon that takes longer to answer is said not to answer.
+  private static let patience: Int64 = 3000
 
   private let options: SocketOptions
   private let signals: TopSignals
@@ -27,6 +28,8 @@ struct TopLoop {
   private var isListOld = false
   /// Whether an action, or the list after it, is not answered yet.
   private var isActing = false
+  /// The actions that were asked for meanwhile, each by its key and the app that was selected.
+  private var laterActions: [(key: TopKey, app: String?)] = []
   /// Whether the screen shows less than the state.
   private var isFrameOld = true
   private var askedAt: Int64 = 0
@@ -106,7 +109,7 @@ struct TopLoop {
     } else if has(.list) {
       if state.link == .connected, now >= askedAt + Self.patience { change { $0.link = .silent } }
     } else if isListOld && now >= askedAt + Self.betweenEvents || now >= askedAt + Self.betweenLists {
-      try ask(withStatus: !isListOld)
+      ask(withStatus: !isListOld)
     }
   }
 
@@ -147,8 +150,15 @@ struct TopLoop {
       case nil: continue
       case .quit: return true
       case .redraw: try terminal.clear()
-      case .why(let app): try begin { options throws(Failure) in try TopCall.why(app, options) }
-      case let request?: try act(request)
+      case .why(let app): begin { options throws(Failure) in try TopCall.why(app, options) }
+      case let request?:
+        if isActing {
+          // The same key means the opposite once the action before it is done.
+          laterActions.append((key, state.subject?.id))
+          change { $0.say("The last key is not answered yet; this one follows it.", .wait) }
+        } else {
+          act(request)
+        }
       }
     }
     return false
@@ -156,8 +166,8 @@ struct TopLoop {
 
   // MARK: The daemon
 
-  /// Makes a call; one that cannot be made is told, and one to no daemon is made again by the next list.
-  private mutating func begin(_ call: (SocketOptions) throws(Failure) -> TopCall?) throws(Failure) {
+  /// Makes a call, or says why it cannot be made.
+  private mutating func begin(_ call: (SocketOptions) throws(Failure) -> TopCall?) {
     guard state.link != .lost else { return change { $0.say(SocketOptions.lostWords, .bad) } }
     do throws(Failure) {
       if let call = try call(options) { calls.append(call) }
@@ -166,21 +176,27 @@ struct TopLoop {
     }
   }
 
-  private mutating func act(_ request: TopRequest) throws(Failure) {
-    // The key of a second action would mean the opposite of what the old list shows.
-    guard !isActing else { return change { $0.say("The last key is not answered yet; press it again.", .wait) } }
+  private mutating func act(_ request: TopRequest) {
     let screen = Screen(of: STDOUT_FILENO)
     let before = calls.count
-    try begin { options throws(Failure) in try TopCall.action(request, on: screen, options) }
+    begin { options throws(Failure) in try TopCall.action(request, on: screen, options) }
     isActing = calls.count > before
   }
 
-  private mutating func ask(withStatus: Bool) throws(Failure) {
+  /// Does the next action that was asked for before the last one was answered.
+  private mutating func actLater() {
+    while !isActing, !laterActions.isEmpty {
+      let (key, app) = laterActions.removeFirst()
+      if let request = state.action(of: key, on: app) { act(request) }
+    }
+  }
+
+  private mutating func ask(withStatus: Bool) {
     (askedAt, isListOld) = (Self.now, false)
-    try begin { options throws(Failure) in try TopCall.list(options) }
-    if withStatus, !has(.status) { try begin { options throws(Failure) in try TopCall.status(options) } }
+    begin { options throws(Failure) in try TopCall.list(options) }
+    if withStatus, !has(.status) { begin { options throws(Failure) in try TopCall.status(options) } }
     if case .why(let app, _) = state.page, !has(.why) {
-      try begin { options throws(Failure) in try TopCall.why(app, options) }
+      begin { options throws(Failure) in try TopCall.why(app, options) }
     }
   }
 
@@ -198,7 +214,7 @@ struct TopLoop {
     guard calls.contains(where: { $0.descriptor == call.descriptor }) else { return }
     do throws(Failure) {
       while let answer = try call.next() {
-        try take(answer)
+        take(answer)
         guard call.kind == .watch else { return forget(call) }
       }
     } catch {
@@ -209,7 +225,7 @@ struct TopLoop {
 
   private mutating func forget(_ call: TopCall) { calls.removeAll { $0.descriptor == call.descriptor } }
 
-  private mutating func take(_ answer: TopAnswer) throws(Failure) {
+  private mutating func take(_ answer: TopAnswer) {
     if state.link == .silent { change { $0.link = .connected } }
     switch answer {
     case .event(let event):
@@ -220,26 +236,27 @@ struct TopLoop {
             $0.say(SocketOptions.foundWords)
           }
         }
-        return try ask(withStatus: true)
+        return ask(withStatus: true)
       }
       if event.kind == .switchChanged, event.app == nil { change { $0.pause = event.pause } }
       isListOld = true
     case .list(let list):
       isActing = isActing && has(.action)
       change { $0.show(list) }
+      actLater()
     case .status(let status): change { $0.pause = status.pause }
     case .why(let why): change { $0.show(why) }
     case .said(let text):
       change { $0.say(text) }
       // The list that is under way may be of the time before.
       calls.removeAll { $0.kind == .list }
-      try ask(withStatus: true)
+      ask(withStatus: true)
     }
   }
 
   /// Goes on after a failed call.
   private mutating func fail(_ call: TopCall, _ failure: Failure) throws(Failure) {
-    if call.kind == .action { isActing = false }
+    if call.kind == .action { (isActing, laterActions) = (false, []) }
     if failure.status == .noDaemon {
       if state.link != .lost || call.kind == .watch { lose() }
       return
@@ -258,7 +275,7 @@ struct TopLoop {
   /// Waits for the daemon to come back.
   private mutating func lose() {
     let wasActing = has(.action) || isActing
-    (calls, isActing, triedAt) = ([], false, Self.now)
+    (calls, isActing, laterActions, triedAt) = ([], false, [], Self.now)
     change {
       $0.link = .lost
       if wasActing { $0.say("cannot tell whether the last key had an effect; look when the daemon answers", .bad) }

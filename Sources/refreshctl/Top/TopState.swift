@@ -109,7 +109,7 @@ struct TopState {
       guard let app = selected?.id else { return nil }
       (page, scroll) = (.why(app, nil), 0)
       return .why(app)
-    default: return action(key)
+    default: return action(of: key, on: subject?.id)
     }
     return nil
   }
@@ -124,16 +124,16 @@ struct TopState {
     case .end, .character("G"): scroll = Int(Int32.max)
     case .character("q"), .escape, .backspace: page = .list
     case .character("?"): (page, scroll) = (.help, 0)
-    default: return action(key)
+    default: return action(of: key, on: subject?.id)
     }
     scroll = max(0, scroll)
     return nil
   }
 
-  /// The action of a key; a key that does something undoes it the next time.
-  private func action(_ key: TopKey) -> TopRequest? {
+  /// The action of a key on an app as it is now; a key that does something undoes it the next time.
+  func action(of key: TopKey, on id: String?) -> TopRequest? {
     if key == .character("p") { return pause == nil ? .pause : .resume }
-    guard let app = subject else { return nil }
+    guard let app = list?.apps.first(where: { $0.id == id }) else { return nil }
     switch key {
     case .character("r"): return .run(app.id)
     case .character("d"): return app.isDisabled ? .enable(app.id) : .disable(app.id)
