@@ -100,6 +100,7 @@ import Testing
         _ = top.press(key)
         let rows = draw(top, width: 80, height: height)
         #expect(rows.contains { $0.hasPrefix("> \(top.selection ?? "-")") }, "\(height) lines")
+        if height >= 4 { #expect(rows[0].contains("50 apps; ") && rows[0].hasSuffix(" are shown")) }
       }
     }
   }

@@ -54,12 +54,11 @@ struct TopScreen {
   // MARK: The list
 
   private func list(_ top: TopState, room: Int) -> [String] {
-    let head = summary(top) + trouble(top)
-    guard !top.apps.isEmpty else { return head + [""] + nothing(top) }
+    guard !top.apps.isEmpty else { return [summary(top)] + trouble(top) + [""] + nothing(top) }
     let rows = screen.narrower(by: Self.marker.count)
     let table = TopTable(top.apps, on: rows)
     var facts = table.facts(of: top.selected, on: screen)
-    var above = head
+    var above = [summary(top)] + trouble(top)
     // A low terminal loses the details first, then the summary, at last the titles.
     if room - above.count - 1 - facts.count < min(Self.leastRows, top.apps.count) + 1 { facts = [] }
     if room - above.count - 1 < 1 { above = [] }
@@ -73,18 +72,19 @@ struct TopScreen {
         ? screen.paint(TextWidth.padded(Self.marker + table.plainLines[index + 1], to: width), .selected)
         : "  " + table.lines[index + 1]
     }
+    if !above.isEmpty, shown.count < top.apps.count { above[0] += "; \(first + 1) to \(first + shown.count) are shown" }
     let gap = facts.isEmpty ? [] : Array(repeating: "", count: left - shown.count + 1)
     return above + titles + shown + gap + facts
   }
 
-  private func summary(_ top: TopState) -> [String] {
+  private func summary(_ top: TopState) -> String {
     let all = top.list?.apps ?? []
-    guard !all.isEmpty else { return [] }
+    guard !all.isEmpty else { return "" }
     let number = top.filter.isEmpty ? "" : "\(top.apps.count) of "
     let running = all.count { $0.verdict == .refreshing }
     let refreshing = running == 0 ? "" : ", " + (running == 1 ? "1 is" : "\(running) are") + " being refreshed"
     let others = top.list?.hasAppsOfOthers == true ? "; there are apps of other users" : ""
-    return [number + count(all.count, "app") + refreshing + others]
+    return number + count(all.count, "app") + refreshing + others
   }
 
   /// The connection that is lost, or the pause of all apps.
