@@ -20,7 +20,8 @@ struct RefreshCtl: ParsableCommand {
         name: "Query",
         subcommands: [
           ListCommand.self, StatusCommand.self, WhyCommand.self, UsageCommand.self, ForecastCommand.self,
-          HistoryCommand.self, WatchCommand.self, TimelineCommand.self, MetricsCommand.self, VersionCommand.self,
+          HistoryCommand.self, WatchCommand.self, TopCommand.self, TimelineCommand.self, MetricsCommand.self,
+          VersionCommand.self,
         ]),
       CommandGroup(
         name: "Signal",

@@ -84,8 +84,10 @@ def two(daemon):
 
 
 def test_every_subcommand_has_a_schema():
-    assert set(subcommands()) == set(json_schema.commands(strict=True))
-    assert all(subcommands().values())
+    taking = {name for name, takes_json in subcommands().items() if takes_json}
+    assert taking == set(json_schema.commands(strict=True))
+    # A live screen is for people.
+    assert set(subcommands()) - taking == {"top"}
 
 
 @pytest.mark.bound(180)

@@ -22,6 +22,7 @@ EXAMPLES = {
     "run": [("Refresh now, and wait for the result", "refreshctl run org.example.mail")],
     "set": [("Refresh every two hours, until `reset`", "refreshctl set org.example.mail --background 2h")],
     "pause": [("Refresh nothing for three hours", "refreshctl pause --for 3h")],
+    "top": [("Print the apps and what happens to them, for a screen reader", "refreshctl top --plain")],
     "watch": [("Print what happens to one app", "refreshctl watch org.example.mail")],
     "forecast": [("The refreshes of the next day", "refreshctl forecast --for 24h")],
     "push": [("Wake an app", "refreshctl push org.example.mail")],
@@ -54,6 +55,7 @@ def of_root(root, commands) -> str:
         "# OPTIONS", options(root), exit_codes(root), "# ENVIRONMENT",
         entry("*REFRESH\\_SOCKET*", "The socket of the daemon, if *--socket* does not name it."),
         entry("*NO\\_COLOR*", "Print no colours."),
+        entry("*TERM*", "With *dumb*, print no colours, and no screen with *top*."),
         "# FILES", *(entry(f"_{escaped(path)}_", escaped(about)) for path, about in FILES), examples(""),
         f"# SEE ALSO\n\n{SEE}",
     )  # fmt: skip

@@ -2,10 +2,15 @@ import ArgumentParser
 @preconcurrency import Glibc
 import JSON
 
-/// The options of every command that calls the daemon.
-struct ConnectionOptions: ParsableArguments {
+/// The option that names the daemon.
+struct SocketOptions: ParsableArguments {
   @Option(help: ArgumentHelp("The daemon's socket.", valueName: "path"), completion: .file())
   var socket: String?
+}
+
+/// The options of every command that prints an answer of the daemon.
+struct ConnectionOptions: ParsableArguments {
+  @OptionGroup var daemon: SocketOptions
 
   @Flag(help: "Print the answer as JSON.")
   var json = false

@@ -9,7 +9,7 @@ struct DaemonClient {
 
   /// Connects to the daemon that the options name.
   init(_ options: ConnectionOptions, waitingAtMost seconds: Int? = nil) throws(Failure) {
-    try self.init(socket: options.socket, waitingAtMost: seconds)
+    try self.init(socket: options.daemon.socket, waitingAtMost: seconds)
   }
 
   /// Connects to the daemon of a socket; nil is the daemon that a command without `--socket` talks to.
@@ -80,6 +80,29 @@ struct DaemonClient {
     }
     guard let first else { throw Failure(status: .protocolError, text: "cannot call \(Method.name): no answer came") }
     return first
+  }
+
+  /// The connected socket, to wait on in poll(2).
+  var descriptor: Int32 { client.descriptor }
+
+  /// Calls a method and returns at once; ``nextAnswer(of:)`` takes the replies.
+  func begin<Method: InterfaceMethod>(
+    _ method: Method.Type, _ parameters: Method.Parameters, more: Bool
+  ) throws(Failure) {
+    do {
+      try client.begin(Method.name, parameters, more: more)
+    } catch {
+      throw Failure(error)
+    }
+  }
+
+  /// The next reply to the call that was begun; nil if none has come yet.
+  func nextAnswer<Method: InterfaceMethod>(of method: Method.Type) throws(Failure) -> Method.Reply? {
+    do {
+      return try client.nextAnswer(as: Method.Reply.self)?.parameters
+    } catch {
+      throw Failure(error)
+    }
   }
 
   /// Makes the kernel send SIGIO to this process when data arrives or the connection ends (fcntl(2), `O_ASYNC`).

@@ -2,9 +2,11 @@
 import RefreshAPI
 import Varlink
 
-extension ConnectionOptions {
+extension SocketOptions {
   /// The time between two attempts to reach a daemon that has ended.
-  private static let secondsBetweenAttempts: UInt32 = 1
+  static let secondsBetweenAttempts: UInt32 = 1
+  static let lostWords = "the daemon closed the connection; connecting again when it answers"
+  static let foundWords = "the daemon answers again"
 
   /// Passes each reply of a method to `receive` until Ctrl-C; connects again when the daemon ends, as for a restart.
   ///
@@ -17,15 +19,15 @@ extension ConnectionOptions {
     var isLost = false
     while true {
       do throws(Failure) {
-        return try DaemonClient(self).stream(method, parameters) { reply throws(Failure) in
-          if isLost { warn("the daemon answers again") }
+        return try DaemonClient(socket: socket).stream(method, parameters) { reply throws(Failure) in
+          if isLost { warn(Self.foundWords) }
           (wasHeard, isLost) = (true, false)
           try receive(reply)
         }
       } catch {
         guard wasHeard, error.status == .noDaemon else { throw error }
         if !isLost {
-          warn("the daemon closed the connection; connecting again when it answers (Ctrl-C ends this)")
+          warn("\(Self.lostWords) (Ctrl-C ends this)")
           lost()
         }
         isLost = true

@@ -31,8 +31,7 @@ struct PauseCommand: ParsableCommand {
     try connection.ask(
       ManagerInterface.Pause.self, .init(untilMicroseconds: until, untilAC: untilAC ? true : nil)
     ) { screen, reply in
-      guard reply.pause == nil, !untilAC else { return [screen.sentence(reply.pause)] }
-      return ["Nothing is paused: the time of the pause is over."]
+      [untilAC ? screen.sentence(reply.pause) : screen.sentence(ofTimed: reply.pause)]
     }
   }
 }

@@ -78,14 +78,13 @@ struct RunCommand: ParsableCommand {
       let event = reply.event
       switch event.kind {
       case .queued:
-        let running = event.id.map { " (\(printable($0)))" } ?? ""
-        report("\(app) is being refreshed\(running); another refresh follows when that has ended")
+        report(event.words(about: app))
         status = noWait ? .done : nil
       case .held:
         for line in held(app, by: event.holds ?? []) { report(line) }
         status = noWait ? .heldOrNotStored : nil
       case .started:
-        report("\(app): refresh \(printable(event.id ?? "")) has started")
+        report(event.words(about: app))
         status = noWait ? .done : nil
       case .output: printOutput(event.text ?? "", of: event.task ?? "")
       case .finished:

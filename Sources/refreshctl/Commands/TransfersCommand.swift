@@ -33,7 +33,7 @@ struct TransfersCommand: ParsableCommand {
   private func follow(_ app: String?) throws(Failure) {
     var board = TransferBoard(descriptor: STDOUT_FILENO)
     let changes = TransfersInterface.Watch.self
-    try connection.follow(changes, .init(app: app), lost: { board.begin() }) { reply throws(Failure) in
+    try connection.daemon.follow(changes, .init(app: app), lost: { board.begin() }) { reply throws(Failure) in
       let transfers = reply.transfers.filter { session == nil || $0.session == session }
       if connection.json {
         return try connection.showStep(

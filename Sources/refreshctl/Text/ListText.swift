@@ -18,10 +18,17 @@ extension Screen {
     let titles = ["APP", "PHASE", "NEXT"] + (isAnyHeld ? ["HELD BY"] : []) + ["LAST", "DATA AGE"]
     var table = Table(titles: titles, prose: isAnyHeld ? 4 : 3)
     table.rows = apps.map { app in
-      [Cell(app.id), Cell(app.phase.hyphenated, app.phase == .foreground ? .good : .plain), next(app)]
-        + (isAnyHeld ? [Cell(holds(app), .faint)] : []) + [last(app), age(app)]
+      let row = row(app)
+      return [row.app, row.phase, row.next] + (isAnyHeld ? [row.heldBy] : []) + [row.last, row.age]
     }
     return table.lines(on: self)
+  }
+
+  /// The cells of an app, for `list` and `top`.
+  func row(_ app: Wire.App) -> AppRow {
+    AppRow(
+      app: Cell(app.id), phase: Cell(app.phase.hyphenated, app.phase == .foreground ? .good : .plain), next: next(app),
+      heldBy: Cell(holds(app), .faint), last: last(app), age: age(app))
   }
 
   private func age(_ app: Wire.App) -> Cell {
@@ -61,4 +68,14 @@ extension Screen {
     let text = "\(last.outcome.words) \(relative(last.endedMicroseconds, brief: true))"
     return Cell(last.cause.map { "\(text): \($0)" } ?? text, last.outcome == .failed ? .bad : .plain)
   }
+}
+
+/// An app as a row of a table.
+struct AppRow {
+  let app: Cell
+  let phase: Cell
+  let next: Cell
+  let heldBy: Cell
+  let last: Cell
+  let age: Cell
 }

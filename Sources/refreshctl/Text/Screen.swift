@@ -76,7 +76,7 @@ extension Screen {
 
 /// The meaning of a piece of text, shown by a colour.
 enum Style {
-  case plain, title, faint, good, bad, wait, plan
+  case plain, title, faint, good, bad, wait, plan, selected
 
   /// The parameter of the escape sequence that selects graphic rendition (ECMA-48, SGR).
   fileprivate var code: String? {
@@ -88,6 +88,7 @@ enum Style {
     case .bad: "31"
     case .wait: "33"
     case .plan: "36"
+    case .selected: "7"
     }
   }
 }

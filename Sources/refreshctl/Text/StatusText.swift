@@ -104,6 +104,11 @@ extension Screen {
     return "All apps are paused \(end(pause))."
   }
 
+  /// The effect of a pause that does not end with mains power.
+  func sentence(ofTimed pause: Wire.PauseState?) -> String {
+    pause == nil ? "Nothing is paused: the time of the pause is over." : sentence(pause)
+  }
+
   /// The end of a pause: `until today 14:00, in 2 h`.
   func end(_ pause: Wire.PauseState) -> String {
     if let until = pause.untilMicroseconds { return "until \(clock(until)), \(relative(until))" }

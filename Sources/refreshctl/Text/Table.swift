@@ -18,6 +18,8 @@ struct Table {
   /// The column to cut first on a narrow screen: prose, not a column that identifies the row.
   let prose: Int
   var rows: [[Cell]] = []
+  /// Whether ids are never cut; then other columns give way.
+  var keepsIdentity = false
 
   /// The title of a column of ids, which are cut as far as each is still another one.
   private static let identity = "APP"
@@ -31,9 +33,20 @@ struct Table {
   /// The most columns of prose in a file or a pipe, if other columns follow.
   private static let mostProse = 60
 
+  private var titlesAndRows: [[Cell]] { [titles.map { Cell($0, .title) }] + rows }
+
+  /// Whether each row is one line of the screen.
+  func fits(on screen: Screen) -> Bool { widths(of: titlesAndRows, within: screen.width) != nil }
+
+  /// Whether a text of a column is cut on the screen.
+  func cuts(_ column: Int, on screen: Screen) -> Bool {
+    guard let widths = widths(of: titlesAndRows, within: screen.width) else { return false }
+    return rows.contains { TextWidth.of($0[column].text) > widths[column] }
+  }
+
   /// The lines of the table, the titles first.
   func lines(on screen: Screen) -> [String] {
-    let all = [titles.map { Cell($0, .title) }] + rows
+    let all = titlesAndRows
     guard let widths = widths(of: all, within: screen.width) else { return records(on: screen) }
     return all.map { row in
       var line = ""
@@ -61,11 +74,15 @@ struct Table {
     func excess() -> Int { widths.reduce(0, +) - room }
     func cut(_ column: Int, to least: Int) { widths[column] -= max(0, min(excess(), widths[column] - least)) }
     cut(prose, to: Self.someProse)
-    if let identity = titles.firstIndex(of: Self.identity) {
+    if !keepsIdentity, let identity = titles.firstIndex(of: Self.identity) {
       cut(identity, to: leastIdentity(rows.map { $0[identity].text }))
     }
     cut(prose, to: Self.least)
-    while excess() > 0, let widest = widths.max(), widest > Self.leastOther, let column = widths.lastIndex(of: widest) {
+    let kept = keepsIdentity ? titles.firstIndex(of: Self.identity) : nil
+    let others = widths.indices.filter { $0 != kept }
+    while excess() > 0, let widest = others.map({ widths[$0] }).max(), widest > Self.leastOther,
+      let column = others.last(where: { widths[$0] == widest })
+    {
       widths[column] -= 1
     }
     return excess() > 0 ? nil : widths

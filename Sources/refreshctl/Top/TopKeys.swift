@@ -1,0 +1,99 @@
+/// A key of the keyboard.
+enum TopKey: Hashable {
+  case up, down, pageUp, pageDown, home, end, enter, escape, backspace, redraw
+  case character(Character)
+}
+
+/// Turns the bytes of a terminal into keys.
+///
+/// The arrows send several bytes that begin with Escape (ECMA-48), so an Escape alone is known only after a pause: the
+/// caller waits for ``pause`` while ``isUndecided``, then calls ``decide()``.
+struct TopKeys {
+  private static let escape: UInt8 = 0x1B
+  /// The longest sequence of a key; longer input is no key.
+  private static let mostBytes = 16
+  /// Milliseconds in which the rest of a sequence follows its Escape, also on a slow line.
+  static let pause: Int64 = 100
+
+  private var pending: [UInt8] = []
+
+  /// Whether the last bytes may be the beginning of a longer key.
+  var isUndecided: Bool { !pending.isEmpty }
+
+  /// The keys that these bytes complete.
+  mutating func keys(in bytes: some Sequence<UInt8>) -> [TopKey] {
+    var keys: [TopKey] = []
+    for byte in bytes {
+      // A new Escape ends what was not complete.
+      if byte == Self.escape, isUndecided { keys += decide() }
+      pending.append(byte)
+      switch Self.match(pending) {
+      case .incomplete where pending.count < Self.mostBytes: continue
+      case .incomplete, .unknown: break
+      case .key(let key): keys.append(key)
+      }
+      pending = []
+    }
+    return keys
+  }
+
+  /// The key of the bytes that nothing has followed: Escape, or none.
+  mutating func decide() -> [TopKey] {
+    defer { pending = [] }
+    return pending == [Self.escape] ? [.escape] : []
+  }
+
+  private enum Match {
+    case key(TopKey), incomplete, unknown
+  }
+
+  private static func match(_ bytes: [UInt8]) -> Match {
+    guard let first = bytes.first else { return .incomplete }
+    if first == escape { return sequence(bytes.dropFirst()) }
+    if first >= 0x80 { return character(bytes) }
+    switch first {
+    case 0x0D, 0x0A: return .key(.enter)
+    case 0x7F, 0x08: return .key(.backspace)
+    case 0x0C: return .key(.redraw)
+    case ..<0x20: return .unknown
+    default: return .key(.character(Character(Unicode.Scalar(first))))
+    }
+  }
+
+  /// A sequence after its Escape: `[A`, `OA`, `[5~`, `[1;2A`.
+  private static func sequence(_ bytes: ArraySlice<UInt8>) -> Match {
+    guard let kind = bytes.first else { return .incomplete }
+    let rest = bytes.dropFirst()
+    switch kind {
+    case UInt8(ascii: "O"):
+      guard let last = rest.first else { return .incomplete }
+      return key(last, number: "")
+    case UInt8(ascii: "["):
+      guard let last = rest.last, last >= 0x40 else { return .incomplete }
+      return key(last, number: String(decoding: rest.prefix { $0 >= 0x30 && $0 <= 0x39 }, as: UTF8.self))
+    default: return .unknown
+    }
+  }
+
+  private static func key(_ last: UInt8, number: String) -> Match {
+    switch (Character(Unicode.Scalar(last)), number) {
+    case ("A", _): .key(.up)
+    case ("B", _): .key(.down)
+    case ("H", _), ("~", "1"), ("~", "7"): .key(.home)
+    case ("F", _), ("~", "4"), ("~", "8"): .key(.end)
+    case ("~", "5"): .key(.pageUp)
+    case ("~", "6"): .key(.pageDown)
+    case ("M", ""): .key(.enter)
+    default: .unknown
+    }
+  }
+
+  /// A character of several bytes in UTF-8.
+  private static func character(_ bytes: [UInt8]) -> Match {
+    let length = bytes[0] >= 0xF0 ? 4 : bytes[0] >= 0xE0 ? 3 : 2
+    guard (0xC2...0xF4).contains(bytes[0]), bytes.dropFirst().allSatisfy({ $0 & 0xC0 == 0x80 }) else { return .unknown }
+    guard bytes.count == length else { return .incomplete }
+    guard let text = String(validating: bytes, as: UTF8.self), let character = text.first else { return .unknown }
+    return .key(.character(character))
+  }
+}

@@ -1,0 +1,284 @@
+@preconcurrency import Glibc
+import RefreshAPI
+
+/// Drives the live screen: waits for keys, signals, answers and time, all at once.
+struct TopLoop {
+  /// How the live screen ended.
+  enum End {
+    case quit
+    case signal(Int32)
+  }
+
+  // Milliseconds.
+  private static let betweenEvents: Int64 = 250
+  private static let betweenFrames: Int64 = 1000
+  /// Settings, new files and skipped refreshes are no events of Watch, so the list is asked for without one as well.
+  private static let betweenLists: Int64 = 5000
+  /// A daemon that takes longer to answer is said not to answer.
+  private static let patience: Int64 = 3000
+
+  private let options: SocketOptions
+  private let signals: TopSignals
+  private let terminal = LiveTerminal()
+  private var state = TopState()
+  private var keys = TopKeys()
+  private var calls: [TopCall]
+
+  /// Whether the list has changed since it was asked for.
+  private var isListOld = false
+  /// Whether an action, or the list after it, is not answered yet.
+  private var isActing = false
+  /// The actions that were asked for meanwhile, each by its key and the app that was selected.
+  private var laterActions: [(key: TopKey, app: String?)] = []
+  /// Whether the screen shows less than the state.
+  private var isFrameOld = true
+  private var askedAt: Int64 = 0
+  private var drawnAt: Int64 = 0
+  private var undecidedAt: Int64 = 0
+  private var triedAt: Int64 = 0
+
+  /// Connects to the daemon; the terminal is as it was if that fails.
+  init(_ options: SocketOptions) throws(Failure) {
+    self.options = options
+    calls = [try TopCall.watch(options)]
+    signals = try TopSignals()
+  }
+
+  /// Shows the screen until a key or a signal ends it.
+  mutating func run() throws(Failure) -> End {
+    try terminal.enter()
+    defer { terminal.leave() }
+    while true {
+      try draw()
+      let ready = wait()
+      for descriptor in ready {
+        guard let signal = signals.taken(from: descriptor) else { continue }
+        if TopSignals.ends.contains(signal) { return .signal(signal) }
+        try handle(signal)
+      }
+      if ready.contains(STDIN_FILENO) {
+        guard let bytes = terminal.read() else { return .signal(SIGHUP) }
+        undecidedAt = Self.now
+        if try press(keys.keys(in: bytes)) { return .quit }
+      }
+      if keys.isUndecided, Self.now >= undecidedAt + TopKeys.pause, try press(keys.decide()) { return .quit }
+      for call in calls where ready.contains(call.descriptor) { try takeAnswers(of: call) }
+      try keepTime()
+    }
+  }
+
+  // MARK: Waiting
+
+  private static var now: Int64 {
+    var time = timespec()
+    clock_gettime(CLOCK_MONOTONIC, &time)
+    return Int64(time.tv_sec) * 1000 + Int64(time.tv_nsec) / 1_000_000
+  }
+
+  /// The descriptors with something to read, after as long a wait as the next frame, question or key allows.
+  private func wait() -> Set<Int32> {
+    var set = ([STDIN_FILENO] + signals.all + calls.map(\.descriptor)).map {
+      pollfd(fd: $0, events: Int16(POLLIN), revents: 0)
+    }
+    let milliseconds = isFrameOld ? 0 : max(0, (deadlines.min() ?? 0) - Self.now)
+    // An interrupted wait is one without anything to read.
+    guard poll(&set, nfds_t(set.count), Int32(milliseconds)) > 0 else { return [] }
+    return Set(set.filter { $0.revents != 0 }.map(\.fd))
+  }
+
+  private var deadlines: [Int64] {
+    var deadlines = [drawnAt + Self.betweenFrames]
+    if keys.isUndecided { deadlines.append(undecidedAt + TopKeys.pause) }
+    if state.link == .lost, calls.isEmpty {
+      deadlines.append(triedAt + Int64(SocketOptions.secondsBetweenAttempts) * 1000)
+    } else if has(.list) {
+      if state.link == .connected { deadlines.append(askedAt + Self.patience) }
+    } else {
+      deadlines.append(askedAt + (isListOld ? Self.betweenEvents : Self.betweenLists))
+    }
+    return deadlines
+  }
+
+  private func has(_ kind: TopCall.Kind) -> Bool { calls.contains { $0.kind == kind } }
+
+  /// Does everything that is due.
+  private mutating func keepTime() throws(Failure) {
+    let now = Self.now
+    if state.link == .lost {
+      if calls.isEmpty, now >= triedAt + Int64(SocketOptions.secondsBetweenAttempts) * 1000 { try connect() }
+    } else if has(.list) {
+      if state.link == .connected, now >= askedAt + Self.patience { change { $0.link = .silent } }
+    } else if isListOld && now >= askedAt + Self.betweenEvents || now >= askedAt + Self.betweenLists {
+      ask(withStatus: !isListOld)
+    }
+  }
+
+  // MARK: The terminal
+
+  private mutating func draw() throws(Failure) {
+    let now = Self.now
+    guard isFrameOld || now >= drawnAt + Self.betweenFrames else { return }
+    let screen = TopScreen(Screen(of: STDOUT_FILENO))
+    state.scroll = min(state.scroll, screen.mostScroll(of: state))
+    try terminal.draw(screen.rows(of: state), on: screen.screen)
+    (drawnAt, isFrameOld) = (now, false)
+  }
+
+  private mutating func change(_ change: (inout TopState) -> Void) {
+    change(&state)
+    isFrameOld = true
+  }
+
+  private mutating func handle(_ signal: Int32) throws(Failure) {
+    isFrameOld = true
+    switch signal {
+    case SIGTSTP:
+      terminal.leave()
+      TopSignals.obey(SIGTSTP)
+      try terminal.enter()
+    // After SIGSTOP nobody has restored the terminal, and the shell may have changed it.
+    case SIGCONT: try terminal.enter()
+    default: try terminal.clear()
+    }
+  }
+
+  /// Applies keys; true when one of them quits.
+  private mutating func press(_ keys: [TopKey]) throws(Failure) -> Bool {
+    for key in keys {
+      isFrameOld = true
+      switch state.press(key) {
+      case nil: continue
+      case .quit: return true
+      case .redraw: try terminal.clear()
+      case .why(let app): begin { options throws(Failure) in try TopCall.why(app, options) }
+      case let request?:
+        if isActing {
+          // The same key means the opposite once the action before it is done.
+          laterActions.append((key, state.subject?.id))
+          change { $0.say("The last key is not answered yet; this one follows it.", .wait) }
+        } else {
+          act(request)
+        }
+      }
+    }
+    return false
+  }
+
+  // MARK: The daemon
+
+  /// Makes a call, or says why it cannot be made.
+  private mutating func begin(_ call: (SocketOptions) throws(Failure) -> TopCall?) {
+    guard state.link != .lost else { return change { $0.say(SocketOptions.lostWords, .bad) } }
+    do throws(Failure) {
+      if let call = try call(options) { calls.append(call) }
+    } catch {
+      change { $0.say(error.text, .bad) }
+    }
+  }
+
+  private mutating func act(_ request: TopRequest) {
+    let screen = Screen(of: STDOUT_FILENO)
+    let before = calls.count
+    begin { options throws(Failure) in try TopCall.action(request, on: screen, options) }
+    isActing = calls.count > before
+  }
+
+  /// Does the next action that was asked for before the last one was answered.
+  private mutating func actLater() {
+    while !isActing, !laterActions.isEmpty {
+      let (key, app) = laterActions.removeFirst()
+      if let request = state.action(of: key, on: app) { act(request) }
+    }
+  }
+
+  private mutating func ask(withStatus: Bool) {
+    (askedAt, isListOld) = (Self.now, false)
+    begin { options throws(Failure) in try TopCall.list(options) }
+    if withStatus, !has(.status) { begin { options throws(Failure) in try TopCall.status(options) } }
+    if case .why(let app, _) = state.page, !has(.why) {
+      begin { options throws(Failure) in try TopCall.why(app, options) }
+    }
+  }
+
+  private mutating func connect() throws(Failure) {
+    triedAt = Self.now
+    do throws(Failure) {
+      calls = [try TopCall.watch(options)]
+    } catch {
+      guard error.status == .noDaemon else { throw error }
+    }
+  }
+
+  /// Takes all answers of a call that have come, unless another answer has made the call needless.
+  private mutating func takeAnswers(of call: TopCall) throws(Failure) {
+    guard calls.contains(where: { $0.descriptor == call.descriptor }) else { return }
+    do throws(Failure) {
+      while let answer = try call.next() {
+        take(answer)
+        guard call.kind == .watch else { return forget(call) }
+      }
+    } catch {
+      forget(call)
+      try fail(call, error)
+    }
+  }
+
+  private mutating func forget(_ call: TopCall) { calls.removeAll { $0.descriptor == call.descriptor } }
+
+  private mutating func take(_ answer: TopAnswer) {
+    if state.link == .silent { change { $0.link = .connected } }
+    switch answer {
+    case .event(let event):
+      if event.kind == .watching {
+        if state.link == .lost {
+          change {
+            $0.link = .connected
+            $0.say(SocketOptions.foundWords)
+          }
+        }
+        return ask(withStatus: true)
+      }
+      if event.kind == .switchChanged, event.app == nil { change { $0.pause = event.pause } }
+      isListOld = true
+    case .list(let list):
+      isActing = isActing && has(.action)
+      change { $0.show(list) }
+      actLater()
+    case .status(let status): change { $0.pause = status.pause }
+    case .why(let why): change { $0.show(why) }
+    case .said(let text):
+      change { $0.say(text) }
+      // The list that is under way may be of the time before.
+      calls.removeAll { $0.kind == .list }
+      ask(withStatus: true)
+    }
+  }
+
+  /// Goes on after a failed call.
+  private mutating func fail(_ call: TopCall, _ failure: Failure) throws(Failure) {
+    if call.kind == .action { (isActing, laterActions) = (false, []) }
+    if failure.status == .noDaemon {
+      if state.link != .lost || call.kind == .watch { lose() }
+      return
+    }
+    switch call.kind {
+    case .watch, .list: throw failure
+    case .status, .action: change { $0.say(failure.text, .bad) }
+    case .why:
+      change {
+        $0.page = .list
+        $0.say(failure.text, .bad)
+      }
+    }
+  }
+
+  /// Waits for the daemon to come back.
+  private mutating func lose() {
+    let wasActing = has(.action) || isActing
+    (calls, isActing, laterActions, triedAt) = ([], false, [], Self.now)
+    change {
+      $0.link = .lost
+      if wasActing { $0.say("cannot tell whether the last key had an effect; look when the daemon answers", .bad) }
+    }
+  }
+}

@@ -1,0 +1,120 @@
+import RefreshAPI
+
+/// The apps of the live screen, a line each: columns are left out until the ids fit whole.
+struct TopTable {
+  private enum Column: String {
+    case app = "APP"
+    case phase = "PHASE"
+    case next = "NEXT"
+    case heldBy = "HELD BY"
+    case last = "LAST"
+    case age = "DATA AGE"
+  }
+
+  /// From the widest table to the narrowest; the last result tells the age as well, and most apps are in the background.
+  private static let layouts: [[Column]] = [
+    [.app, .phase, .next, .heldBy, .last, .age], [.app, .phase, .next, .heldBy, .last], [.app, .next, .heldBy, .last],
+    [.app, .next, .heldBy], [.app, .next], [.app],
+  ]
+
+  /// The most columns of holds in the place of the next refresh.
+  private static let mostOfHolds = 16
+
+  /// The titles, and behind them a line for each app.
+  let lines: [String]
+  /// The same without colours.
+  let plainLines: [String]
+  /// The facts that the table does not show whole.
+  private let hidden: [Column]
+  /// The most lines that an id takes on the screen.
+  private let linesOfID: Int
+
+  init(_ apps: [Wire.App], on screen: Screen) {
+    let rows = apps.map(screen.row)
+    let isAnyHeld = rows.contains { !$0.heldBy.text.isEmpty }
+    let layouts = Self.layouts.map { $0.filter { $0 != .heldBy || isAnyHeld } }
+    let tables = layouts.map { Self.table($0, rows, isAnyHeld) }
+    let whole = tables.firstIndex { $0.fits(on: screen) }
+    var index = whole ?? tables.count - 1
+    var table = tables[index]
+    if whole == nil || layouts[index] == [.app] {
+      // No other column fits beside the whole ids, so they are cut.
+      let next = tables.count - 2
+      var cut = tables[next]
+      cut.keepsIdentity = false
+      if cut.fits(on: screen) { (index, table) = (next, cut) }
+    }
+    if table.fits(on: screen) {
+      lines = table.lines(on: screen)
+      plainLines = table.lines(on: screen.withoutColours)
+    } else {
+      // So narrow that two ids look alike: the marked one is whole below the table.
+      lines = [Column.app.rawValue] + rows.map { TextWidth.cutMiddle(of: $0.app.text, to: screen.width ?? .max) }
+      plainLines = lines
+    }
+    let (layout, shown) = (layouts[index], table)
+    hidden = layouts[0].filter { column in
+      layout.firstIndex(of: column).map { !shown.fits(on: screen) || shown.cuts($0, on: screen) } ?? true
+    }
+    linesOfID = rows.map { screen.broken($0.app.text, at: screen.width ?? .max).count }.max() ?? 1
+  }
+
+  private static func table(_ layout: [Column], _ rows: [AppRow], _ isAnyHeld: Bool) -> Table {
+    // The prose is cut first: the last result, else what is held, else what is next.
+    let prose = layout.firstIndex(of: .last) ?? layout.count - 1
+    var table = Table(titles: layout.map(\.rawValue), prose: prose, keepsIdentity: true)
+    let tellsHolds = isAnyHeld && !layout.contains(.heldBy)
+    table.rows = rows.map { row in
+      layout.map { $0 == .next && tellsHolds ? nextOrHolds(row) : cell($0, row) }
+    }
+    return table
+  }
+
+  private static func cell(_ column: Column, _ row: AppRow) -> Cell {
+    switch column {
+    case .app: row.app
+    case .phase: row.phase
+    case .next: row.next
+    case .heldBy: row.heldBy
+    case .last: row.last
+    case .age: row.age
+    }
+  }
+
+  /// The next refresh, or the holds where nothing else is known of it: as many as leave room for the ids.
+  private static func nextOrHolds(_ row: AppRow) -> Cell {
+    guard row.next.text == "-", !row.heldBy.text.isEmpty else { return row.next }
+    return Cell(TextWidth.cutEnd(of: "held: \(row.heldBy.text)", to: mostOfHolds), row.heldBy.style)
+  }
+
+  /// The facts of an app that the table does not show whole; as many lines for every app, so that nothing jumps.
+  func facts(of app: Wire.App?, on screen: Screen) -> [String] {
+    let rest = hidden.filter { $0 != .app }
+    guard !hidden.isEmpty, let width = screen.width else { return [] }
+    let row = app.map(screen.row)
+    let margin = (rest.map { TextWidth.of($0.rawValue) }.max() ?? 0) + 2
+    // An id is never cut here: a person has to be able to read all of it somewhere.
+    let id = hidden.contains(.app) ? screen.broken(row?.app.text ?? "", at: width) : []
+    let blank = hidden.contains(.app) ? Array(repeating: "", count: max(0, linesOfID - id.count)) : []
+    let others = rest.map { column in
+      let cell = row.map { Self.cell(column, $0) } ?? ""
+      return screen.paint(TextWidth.padded(column.rawValue, to: margin), .faint)
+        + screen.paint(TextWidth.cutEnd(of: cell.text, to: max(1, width - margin)), cell.style)
+    }
+    return blank + id.map { screen.paint($0, .title) } + others
+  }
+}
+
+extension Screen {
+  /// The same screen without colours.
+  var withoutColours: Screen {
+    Screen(width: width, hasColours: false, now: now, calendar: calendar, height: height, isUnicode: isUnicode)
+  }
+
+  /// The same screen with a few columns less.
+  func narrower(by columns: Int) -> Screen {
+    Screen(
+      width: width.map { max(1, $0 - columns) }, hasColours: hasColours, now: now, calendar: calendar, height: height,
+      isUnicode: isUnicode)
+  }
+}
