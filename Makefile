@@ -33,14 +33,15 @@ LINKER_FLAGS := --gc-sections --as-needed --no-export-dynamic -z now \
   --symbol-ordering-file=$(abspath bench/refreshd.order) --no-warn-symbol-ordering
 RELEASE_FLAGS := -c release --static-swift-stdlib -Xswiftc -Xfrontend -Xswiftc -function-sections \
   -Xswiftc -use-ld=lld $(addprefix -Xlinker ,$(LINKER_FLAGS))
-PROGRAMS := refreshd refreshctl refresh-push
+PROGRAMS := refreshd refreshctl refresh-push refresh-session
 PYTHON := .build-python/bin/python
 
 BUILD_PACKAGES := libsystemd-dev libsqlite3-dev libtomlplusplus-dev libcurl4-openssl-dev libssl-dev \
-  zlib1g-dev pkg-config git
+  zlib1g-dev libwayland-dev libxcb1-dev pkg-config git
 TEST_PACKAGES := $(BUILD_PACKAGES) python3-venv systemd dbus dbus-user-session libpam-systemd \
   libnss-systemd gcc libc6-dev util-linux procps python3-dbusmock iproute2 nginx apache2-bin openssl curl \
-  mosquitto mosquitto-clients libnginx-mod-nchan scdoc mandoc man-db python3-markdown-it bash-completion zsh fish
+  mosquitto mosquitto-clients libnginx-mod-nchan scdoc mandoc man-db python3-markdown-it bash-completion zsh fish \
+  sway foot xvfb openbox xterm wmctrl x11-utils
 
 .PHONY: run test fuzz sanitize bench chaos score order release pages install install-files uninstall deb sysext test-package
 .PHONY: format check-format build-setup test-setup json-schema
@@ -54,6 +55,7 @@ release: build-setup
 	$(SWIFT) build $(RELEASE_FLAGS) --product refreshctl
 	$(SWIFT) build $(RELEASE_FLAGS) --product refresh-worker
 	$(SWIFT) build $(RELEASE_FLAGS) --product refresh-push
+	$(SWIFT) build $(RELEASE_FLAGS) --product refresh-session
 
 test: test-setup
 	$(SWIFT) build --build-tests
@@ -126,6 +128,10 @@ install-files:
 	for file in $(UNITS); do \
 	  sed 's,/usr/bin/,$(PREFIX)/bin/,' systemd/system/$$file > $(DESTDIR)$(SYSTEM_UNITS)/$$file && \
 	  sed 's,/usr/bin/,$(PREFIX)/bin/,' systemd/user/$$file > $(DESTDIR)$(PREFIX)/lib/systemd/user/$$file || exit 1; done
+	sed 's,/usr/bin/,$(PREFIX)/bin/,' systemd/user/refresh-session.service \
+	  > $(DESTDIR)$(PREFIX)/lib/systemd/user/refresh-session.service
+	install -d $(DESTDIR)/etc/xdg/autostart
+	install -m 644 systemd/refresh-session.desktop $(DESTDIR)/etc/xdg/autostart
 	install -m 644 systemd/refreshd.catalog $(DESTDIR)$(PREFIX)/lib/systemd/catalog
 	install -m 644 systemd/90-refreshd.preset $(DESTDIR)$(PREFIX)/lib/systemd/system-preset
 	install -m 644 systemd/sysusers.d/* $(DESTDIR)$(PREFIX)/lib/sysusers.d
@@ -140,10 +146,11 @@ install-files:
 
 uninstall:
 	rm -f $(addprefix $(DESTDIR)$(PREFIX)/bin/,$(PROGRAMS)) $(addprefix $(DESTDIR)$(SYSTEM_UNITS)/,$(UNITS)) \
-	  $(addprefix $(DESTDIR)$(PREFIX)/lib/systemd/,$(addprefix user/,$(UNITS)) catalog/refreshd.catalog \
+	  $(addprefix $(DESTDIR)$(PREFIX)/lib/systemd/,$(addprefix user/,$(UNITS) refresh-session.service) catalog/refreshd.catalog \
 	  system-preset/90-refreshd.preset) $(addprefix $(DESTDIR)$(PREFIX)/lib/sysusers.d/,refreshd.conf refresh-push.conf) \
 	  $(addprefix $(DESTDIR)$(PREFIX)/share/,$(SHELLS) man/man1/refreshctl*.1 man/man5/refreshd.toml.5 \
-	  man/man5/refreshd-app.5 man/man5/push.toml.5 man/man7/refreshd.7 man/man8/refreshd.8 man/man8/refresh-push.8)
+	  man/man5/refreshd-app.5 man/man5/push.toml.5 man/man7/refreshd.7 man/man8/refreshd.8 man/man8/refresh-push.8 \
+	  man/man8/refresh-session.8) $(DESTDIR)/etc/xdg/autostart/refresh-session.desktop
 	rm -rf $(DESTDIR)$(PREFIX)/share/doc/refreshd $(DESTDIR)$(PREFIX)/libexec/refreshd
 
 # The source is copied, because dpkg-buildpackage writes beside it. -d, because Debian has no Swift to depend on.

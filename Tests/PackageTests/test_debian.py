@@ -12,6 +12,7 @@ import pytest
 PACKAGES = sorted((Path(__file__).resolve().parents[2] / ".build/deb").glob("refresh*[!m]_*_*.deb"))
 DAEMON = [path for path in PACKAGES if path.name.startswith("refreshd_")]
 BRIDGE = [path for path in PACKAGES if path.name.startswith("refresh-push_")]
+SESSION = [path for path in PACKAGES if path.name.startswith("refresh-session_")]
 APP = "org.example.slow"
 
 
@@ -35,11 +36,11 @@ def install(*packages):
 def packages():
     # Images for containers forbid packages to start services.
     Path("/usr/sbin/policy-rc.d").unlink(missing_ok=True)
-    install(*DAEMON, *BRIDGE)
+    install(*DAEMON, *BRIDGE, *SESSION)
     yield
     for file in Path("/etc/refreshd/apps.d").glob("*"):
         file.unlink()
-    run("dpkg", "--purge", "refresh-push", "refreshd")
+    run("dpkg", "--purge", "refresh-session", "refresh-push", "refreshd")
 
 
 def state(unit, of="is-active"):
@@ -50,13 +51,14 @@ def test_a_new_installation_runs_the_daemon_and_leaves_the_bridge_off(packages):
     assert [state(unit) for unit in ("refreshd.socket", "refreshd.service")] == ["active", "active"]
     assert state("refreshd.service", "is-enabled") == "enabled"
     assert (state("refresh-push.service"), state("refresh-push.service", "is-enabled")) == ("inactive", "disabled")
-    assert run("systemctl", "--global", "is-enabled", "refreshd.socket").stdout.strip() == "disabled"
+    for unit in ("refreshd.socket", "refresh-session.service"):
+        assert run("systemctl", "--global", "is-enabled", unit).stdout.strip() == "disabled"
     assert "All is well" in done("refreshctl", "status")
     assert done("getent", "group", "refreshd") and done("getent", "passwd", "refresh-push")
 
 
 def test_the_pages_and_completions_are_found(packages):
-    for page in ("refreshd", "refreshd.toml", "refreshd-app", "push.toml", "refreshctl", "refreshctl-why"):
+    for page in ("refreshd", "refresh-session", "refreshd.toml", "refreshd-app", "push.toml", "refreshctl", "refreshctl-why"):
         assert done("man", "--path", "--where", page)
     assert Path("/usr/share/bash-completion/completions/refreshctl").exists()
 
@@ -90,7 +92,7 @@ def test_an_upgrade_loses_no_refresh(packages, tmp_path):
 
 
 def test_purging_leaves_nothing(packages):
-    done("dpkg", "--purge", "refresh-push", "refreshd")
+    done("dpkg", "--purge", "refresh-session", "refresh-push", "refreshd")
     for path in ("/etc/refreshd", "/var/lib/refreshd", "/var/lib/refresh-push", "/usr/libexec/refreshd"):
         assert not Path(path).exists(), path
     assert state("refreshd.socket") != "active"

@@ -10,7 +10,9 @@ from daemon import REFRESHD
 
 ROOT = Path(__file__).resolve().parents[2]
 SOURCES = ROOT / "packaging/man"
-PAGES = ["refreshd.8", "refresh-push.8", "refreshd.toml.5", "refreshd-app.5", "push.toml.5", "refreshd.7"]
+PAGES = [
+    "refreshd.8", "refresh-push.8", "refresh-session.8", "refreshd.toml.5", "refreshd-app.5", "push.toml.5", "refreshd.7",
+]  # fmt: skip
 OF_SCDOC = ("skipping paragraph macro: PP empty", "skipping paragraph macro: PP after S")
 """What mandoc says of every page of scdoc, whose paragraphs are harmless to it."""
 
@@ -43,7 +45,7 @@ def test_man_and_mandoc_find_nothing(pages, page):
     assert (shown.returncode, shown.stderr) == (0, "")
 
 
-@pytest.mark.parametrize("program", ["refreshd", "refresh-push"])
+@pytest.mark.parametrize("program", ["refreshd", "refresh-push", "refresh-session"])
 def test_the_page_of_a_program_has_its_options_and_no_other(program):
     options = set(re.findall(r"(?<![\w-])--[a-z]+", help_of(program)))
     page = source(f"{program}.8")
@@ -51,7 +53,7 @@ def test_the_page_of_a_program_has_its_options_and_no_other(program):
     assert described == options
 
 
-@pytest.mark.parametrize("program", ["refreshd", "refresh-push"])
+@pytest.mark.parametrize("program", ["refreshd", "refresh-push", "refresh-session"])
 def test_the_page_of_a_program_has_its_exit_codes(program):
     _, _, codes = help_of(program).partition("Exit codes:")
     status = source(f"{program}.8").partition("# EXIT STATUS")[2].partition("\n# ")[0]
@@ -83,4 +85,4 @@ def test_the_units_point_to_pages_that_exist():
         for unit in (ROOT / "systemd").glob("*/*.s*")
         for name in re.findall(r"^Documentation=man:(.*)$", unit.read_text(), re.MULTILINE)
     }
-    assert named == {"refreshd(8)", "refresh-push(8)"}
+    assert named == {"refreshd(8)", "refresh-push(8)", "refresh-session(8)"}

@@ -20,7 +20,7 @@ struct WeightTests {
     try Data(contentsOf: URL(filePath: "\(try programs())/\(program)"))
   }
 
-  @Test(arguments: ["refreshd", "refresh-push", "refresh-worker"])
+  @Test(arguments: ["refreshd", "refresh-push", "refresh-worker", "refresh-session"])
   func noServiceLinksTheEngineOfRegularExpressions(program: String) throws {
     // The name of the module, as it stands in each name that the program takes from it.
     #expect(
@@ -31,7 +31,7 @@ struct WeightTests {
       """)
   }
 
-  @Test(arguments: [("refreshd", false), ("refreshctl", true), ("refresh-push", true)])
+  @Test(arguments: [("refreshd", false), ("refreshctl", true), ("refresh-push", true), ("refresh-session", false)])
   func noProgramLinksAllOfFoundation(program: String, linksEssentials: Bool) throws {
     let bytes = try bytes(of: program)
     // The daemon is always there: it does without the 7 MB of FoundationEssentials as well.

@@ -38,7 +38,7 @@ def pytest_sessionstart(session):
 @pytest.fixture(scope="session")
 def installed():
     """Installs the files of `make install` and of a package's scripts, and creates a user."""
-    for program in ("refreshd", "refreshctl", "refresh-push"):
+    for program in ("refreshd", "refreshctl", "refresh-push", "refresh-session"):
         shutil.copy(BIN_DIR / program, "/usr/bin")
     os.makedirs("/usr/libexec/refreshd", exist_ok=True)
     shutil.copy(BIN_DIR / "refresh-worker", "/usr/libexec/refreshd")
@@ -47,7 +47,7 @@ def installed():
     os.makedirs("/usr/lib/systemd/catalog", exist_ok=True)
     shutil.copy(ROOT / "systemd/refreshd.catalog", "/usr/lib/systemd/catalog")
     os.makedirs("/usr/share/man/man8", exist_ok=True)
-    for page in ("refreshd.8", "refresh-push.8"):
+    for page in ("refreshd.8", "refresh-push.8", "refresh-session.8"):
         with open(ROOT / f"packaging/man/{page}.scd") as source, open(f"/usr/share/man/man8/{page}", "w") as made:
             subprocess.run(["scdoc"], check=True, stdin=source, stdout=made)
     for command in (
@@ -81,12 +81,13 @@ def log_in(tmp_path):
     """Opens a session for a user, as a login does, and returns the unit to stop for its end."""
     units = []
 
-    def start(user, kind="user"):
+    def start(user, kind="user", type="tty"):
         unit = f"session-{len(units)}"
         command = ["systemd-run", "--quiet", "--collect", f"--unit={unit}", f"--uid={user}", "--property=PAMName=login"]
         with fifo(tmp_path / unit) as opened:
             subprocess.run(
-                [*command, f"--setenv=XDG_SESSION_CLASS={kind}", f"--property=StandardOutput=file:{tmp_path / unit}",
+                [*command, f"--setenv=XDG_SESSION_CLASS={kind}", f"--setenv=XDG_SESSION_TYPE={type}",
+                 f"--property=StandardOutput=file:{tmp_path / unit}",
                  "sh", "-c", "echo; exec sleep infinity"], check=True, timeout=60,
             )  # fmt: skip
             units.append(unit)

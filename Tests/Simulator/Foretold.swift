@@ -51,7 +51,8 @@ public struct Foretold {
         for new in engine.handle(event, at: now).beginnings {
           guard let prospect = said.removeValue(forKey: new.app) else { continue }
           // A transfer that is given up wakes its app, whatever was said of that.
-          if new.trigger == .transfer, prospect.trigger != .transfer { continue }
+          let reports = engine.started(of: new.id)?.session != nil
+          if reports, prospect.trigger != .transfer || prospect.start == nil { continue }
           guard let start = prospect.start else { return "\(new.app) starts, but was to be held: \(prospect)" }
           if now < start.earliest { return "\(new.app) starts at \(now), too early: \(prospect)" }
           if prospect.trigger != new.trigger { return "\(new.app) starts by \(new.trigger): \(prospect)" }
@@ -70,6 +71,8 @@ public struct Foretold {
       let moment = max(now, prospect.due?.earliest ?? now)
       guard moment < next else { continue }
       seenHeld.insert(id)
+      // As above: it is woken for a transfer that was given up, which needs less.
+      if let seen = engine.explain(id, at: moment), seen.trigger == .transfer, !seen.drained.isEmpty { continue }
       guard case .held(let holds) = engine.verdict(on: id, at: moment), Self.same(holds, prospect.holds) else {
         return "\(id) is \(engine.verdict(on: id, at: moment)) when it is due: \(prospect)"
       }

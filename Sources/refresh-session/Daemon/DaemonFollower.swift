@@ -131,8 +131,8 @@ final class DaemonFollower {
 
   /// Waits until something happens to the socket, or to its folder while that does not exist.
   private func waitForSocket() {
-    let folder = String(socket.path.prefix { _ in true }.split(separator: "/").dropLast().joined(separator: "/"))
-    for path in [socket.path, "/" + folder] {
+    let folder = socket.path.lastIndex(of: "/").map { String(socket.path[..<$0]) } ?? socket.path
+    for path in [socket.path, folder] {
       do throws(SystemdError) {
         file = try loop.onChange(of: path) { [unowned self] in arm(after: Self.first) }
         return

@@ -1,0 +1,126 @@
+"""refresh-session as a unit of a lingering user: units, bus names and logind, without windows."""
+
+import json
+import subprocess
+
+import pytest
+
+from service import as_user
+from waiting import Bound
+
+MAIL = "org.example.mail"
+FILE = f"""
+id = "{MAIL}"
+owner = "anna"
+background_interval = "never"
+desktop = ["mail-app", "org.example.Bus"]
+[[task]]
+run = ["true"]
+"""
+
+
+class Desk:
+    """The manager of anna, and what the daemon is told of her session."""
+
+    def __init__(self, uid, refreshd):
+        self.uid, self.refreshd = uid, refreshd
+
+    def run(self, *command, check=True):
+        environment = [f"XDG_RUNTIME_DIR=/run/user/{self.uid}", f"DBUS_SESSION_BUS_ADDRESS=unix:path=/run/user/{self.uid}/bus"]
+        return subprocess.run(
+            as_user("anna", "env", *environment, *command), check=check, capture_output=True, text=True, timeout=60)
+
+    def launch(self, unit, *options, command=("sleep", "1000"), check=True):
+        self.run("systemd-run", "--user", "--quiet", f"--unit={unit}", *options, *command, check=check)
+
+    def stop(self, unit):
+        self.run("systemctl", "--user", "stop", unit)
+
+    def expect(self, what):
+        """Waits until the session of `status` is as wanted, and returns it."""
+        bound = Bound()
+        while True:
+            found = json.loads(self.refreshd.refreshctl("status", "--json").stdout)["status"].get("desktops", [])
+            if found and what(found[0]):
+                return found[0]
+            assert bound.left, found
+
+
+@pytest.fixture(scope="module")
+def lingering(installed):
+    uid = subprocess.run(["id", "-u", "anna"], check=True, capture_output=True, text=True).stdout.strip()
+    subprocess.run(["loginctl", "enable-linger", "anna"], check=True, timeout=60)
+    subprocess.run(["systemctl", "start", f"user@{uid}.service"], check=True, timeout=60)
+    yield uid
+    subprocess.run(["loginctl", "disable-linger", "anna"], check=True, timeout=60)
+    subprocess.run(["systemctl", "stop", f"user@{uid}.service"], check=True, timeout=60)
+
+
+@pytest.fixture
+def desk(lingering, refreshd):
+    refreshd.configure(FILE)
+    refreshd.start()
+    desk = Desk(lingering, refreshd)
+    desk.run("systemctl", "--user", "start", "refresh-session.service")
+    desk.expect(lambda session: session["apps"] == 1)
+    yield desk
+    desk.run("systemctl", "--user", "stop", "refresh-session.service", "app-*.scope", "app-*.service", check=False)
+
+
+def test_the_units_of_an_app_are_counted(desk):
+    scope = ("--scope", "--slice=app.slice", "--collect")
+    for number in (1, 2):
+        # systemd-run waits for the command of a scope.
+        subprocess.Popen(
+            as_user("anna", "env", f"XDG_RUNTIME_DIR=/run/user/{desk.uid}", "systemd-run", "--user", "--quiet", *scope,
+                    rf"--unit=app-gnome-mail\x2dapp-{number}", "sleep", "1000"),
+        )  # fmt: skip
+    session = desk.expect(lambda session: session["running"] == [MAIL])
+    assert (session["windows"], session["is_watched"]) == ("none", True)
+    assert "import-environment" in session["remedy"]
+    desk.stop(r"app-gnome-mail\x2dapp-1.scope")
+    desk.launch(r"app-mail\x2dapp@3.service")
+    desk.stop(r"app-gnome-mail\x2dapp-2.scope")
+    assert desk.expect(lambda session: True)["running"] == [MAIL]
+    desk.stop(r"app-mail\x2dapp@3.service")
+    desk.expect(lambda session: session["running"] == [])
+
+
+def test_a_unit_that_failed_does_not_run(desk):
+    desk.launch(r"app-mail\x2dapp@4.service", command=("sh", "-c", "sleep 0.1; exit 3"))
+    desk.run("systemctl", "--user", "is-failed", "--wait", r"app-mail\x2dapp@4.service", check=False)
+    desk.launch("app-other@5.service")
+    desk.expect(lambda session: session["running"] == [])
+    desk.run("systemctl", "--user", "reset-failed", check=False)
+
+
+def test_a_name_on_the_bus_means_that_the_app_runs(desk):
+    desk.launch("holder", command=("/usr/bin/python3", "-m", "dbusmock", "--session", "org.example.Bus", "/", "org.example.Bus"))
+    desk.expect(lambda session: session["running"] == [MAIL])
+    desk.stop("holder.service")
+    desk.expect(lambda session: session["running"] == [])
+
+
+def test_a_session_that_is_locked_or_idle_has_nobody_there(desk, log_in):
+    log_in("anna", type="wayland")
+    desk.expect(lambda session: session["is_watched"])
+    bus = ["busctl", "--json=short", "call", "org.freedesktop.login1"]
+    user = ["/org/freedesktop/login1", "org.freedesktop.login1.Manager", "GetUser", "u", str(desk.uid)]
+    path = json.loads(subprocess.run([*bus, *user], check=True, capture_output=True).stdout)["data"][0]
+    shown = subprocess.run(
+        ["busctl", "--json=short", "get-property", "org.freedesktop.login1", path, "org.freedesktop.login1.User", "Display"],
+        check=True, capture_output=True)  # fmt: skip
+    session = json.loads(shown.stdout)["data"][1]
+    for hint in ("SetLockedHint", "SetIdleHint"):
+        for value in ("true", "false"):
+            call = [session, "org.freedesktop.login1.Session", hint, "b", value]
+            subprocess.run([*bus, *call], check=True, capture_output=True, timeout=60)
+            desk.expect(lambda session, there=value == "false": session["is_watched"] == there)
+
+
+def test_a_session_that_is_killed_is_started_again_and_tells_its_state(desk):
+    desk.launch(r"app-mail\x2dapp@6.service")
+    desk.expect(lambda session: session["running"] == [MAIL])
+    desk.run("systemctl", "--user", "kill", "--signal=KILL", "refresh-session.service")
+    desk.refreshd.systemctl("restart", "refreshd")
+    desk.expect(lambda session: session["running"] == [MAIL])
