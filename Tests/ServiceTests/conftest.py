@@ -15,6 +15,7 @@ import pytest
 
 TESTS = pathlib.Path(__file__).resolve().parents[1]
 sys.path[1:1] = [str(TESTS / "PushTests"), str(TESTS / "TransferTests")]
+sys.path.append(str(TESTS / "DaemonTests"))
 
 from journal import Journal  # noqa: E402
 from mock import POLICY, Mock, busctl  # noqa: E402

@@ -5,7 +5,6 @@ import subprocess
 
 import pytest
 
-from service import as_user
 from waiting import Bound
 
 MAIL = "org.example.mail"
@@ -25,10 +24,14 @@ class Desk:
     def __init__(self, uid, refreshd):
         self.uid, self.refreshd = uid, refreshd
 
-    def run(self, *command, check=True):
-        environment = [f"XDG_RUNTIME_DIR=/run/user/{self.uid}", f"DBUS_SESSION_BUS_ADDRESS=unix:path=/run/user/{self.uid}/bus"]
-        return subprocess.run(
-            as_user("anna", "env", *environment, *command), check=check, capture_output=True, text=True, timeout=60)
+    def command(self, *words):
+        """A command in the session of anna."""
+        runtime = f"/run/user/{self.uid}"
+        environment = [f"XDG_RUNTIME_DIR={runtime}", f"DBUS_SESSION_BUS_ADDRESS=unix:path={runtime}/bus"]
+        return ["runuser", "-u", "anna", "--", "env", *environment, *words]
+
+    def run(self, *words, check=True):
+        return subprocess.run(self.command(*words), check=check, capture_output=True, text=True, timeout=60)
 
     def launch(self, unit, *options, command=("sleep", "1000"), check=True):
         self.run("systemd-run", "--user", "--quiet", f"--unit={unit}", *options, *command, check=check)
@@ -71,10 +74,8 @@ def test_the_units_of_an_app_are_counted(desk):
     scope = ("--scope", "--slice=app.slice", "--collect")
     for number in (1, 2):
         # systemd-run waits for the command of a scope.
-        subprocess.Popen(
-            as_user("anna", "env", f"XDG_RUNTIME_DIR=/run/user/{desk.uid}", "systemd-run", "--user", "--quiet", *scope,
-                    rf"--unit=app-gnome-mail\x2dapp-{number}", "sleep", "1000"),
-        )  # fmt: skip
+        name = rf"--unit=app-gnome-mail\x2dapp-{number}"
+        subprocess.Popen(desk.command("systemd-run", "--user", "--quiet", *scope, name, "sleep", "1000"))
     session = desk.expect(lambda session: session["running"] == [MAIL])
     assert (session["windows"], session["is_watched"]) == ("none", True)
     assert "import-environment" in session["remedy"]
