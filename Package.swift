@@ -118,7 +118,8 @@ let package = Package(
     .executableTarget(
       name: "conditions-probe", dependencies: ["RefreshDaemon", "RefreshEngine", "Systemd"],
       path: "Tests/ConditionsProbe", swiftSettings: strict),
-    test("refreshctlTests", ["refreshctl", "RefreshAPI", "Varlink"],
+    test(
+      "refreshctlTests", ["refreshctl", "RefreshAPI", "Varlink"],
       exclude: ["test_refreshctl.py", "test_top_questions.py", "answers.json"]),
     test("HTTPTests", ["HTTP"]),
     test("refresh-pushTests", ["refresh-push", "RefreshAPI", "RefreshConfig", "Varlink", "HTTP"]),

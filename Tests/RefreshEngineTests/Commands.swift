@@ -67,7 +67,10 @@ extension Timeline {
       let signal = try rest.word(1).read(Signal.init(rawValue:))
       handle(.leased(LeaseID(try rest.number(0)), try appID(try rest.word(2)), signal))
     case "lease-ends": handle(.leaseEnded(LeaseID(try rest.number(0)), try appID(try rest.word(1))))
-    case "shown": handle(.shown(try appID(try rest.word(0)), try rest.word(1).read { word in Presence.allCases.first { "\($0)" == word } }))
+    case "shown":
+      handle(
+        .shown(
+          try appID(try rest.word(0)), try rest.word(1).read { word in Presence.allCases.first { "\($0)" == word } }))
     case "set", "reset": handle(.overridden(try appID(try rest.word(0)), try overrides(rest.dropFirst())))
     case "run":
       let trigger = rest.count > 1 ? try rest.word(1).read(Trigger.init(rawValue:)) : .manual

@@ -159,7 +159,8 @@ extension World {
   private mutating func show(_ id: AppID) {
     if chance.happens(30) { handle(.shown(id, .running)) }
     send(.shown(id, .front))
-    expect(.again(.shown(id, .running)), in: chance.duration(chance.pick([.zero ... .seconds(4), .zero ... .minutes(30)])))
+    expect(
+      .again(.shown(id, .running)), in: chance.duration(chance.pick([.zero ... .seconds(4), .zero ... .minutes(30)])))
     expect(.again(.shown(id, chance.pick([.ended, .unknown]))), in: chance.duration(.zero ... .hours(1)))
   }
 

@@ -67,7 +67,8 @@ import Testing
   }
 
   @Test(arguments: [
-    ("org.gnome.Geary", true), ("geary", false), ("org.3d", false), ("org..x", false), ("org.x y", false), ("a.b-c_d", true),
+    ("org.gnome.Geary", true), ("geary", false), ("org.3d", false), ("org..x", false), ("org.x y", false),
+    ("a.b-c_d", true),
   ])
   func `Only some ids can be names on the bus`(id: String, isName: Bool) {
     #expect(BusNames.isName(id) == isName)

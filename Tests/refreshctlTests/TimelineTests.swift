@@ -84,7 +84,8 @@ import Testing
     }
     let picture = TimelinePicture(timeline, screen()).text
     for tooltip in [
-      "today 09:00: 3 h in the foreground", "today 04:00: opened", "today 04:00: 2 h in the foreground", "today 11:00: push waits (content 42)",
+      "today 09:00: 3 h in the foreground", "today 04:00: opened", "today 04:00: 2 h in the foreground",
+      "today 11:00: push waits (content 42)",
       "today 01:00: opened", "today 00:00: 7 h quiet hours", "today 22:00: 2 h quiet hours",
     ] {
       #expect(picture.contains("<title>\(tooltip)</title>"), "\(tooltip)")

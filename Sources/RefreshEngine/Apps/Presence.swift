@@ -9,6 +9,7 @@ public enum Presence: UInt8, Hashable, Sendable, CaseIterable, Comparable {
   /// The user looks at it.
   case front
 
+  /// Whether an app is seen less in the first than in the second.
   public static func < (a: Self, b: Self) -> Bool { a.rawValue < b.rawValue }
 }
 

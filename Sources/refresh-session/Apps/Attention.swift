@@ -57,7 +57,8 @@ final class Attention {
     guard path != self.path else { return }
     leaveSession()
     self.path = path
-    listener = bus.listen(to: .propertiesChanged(of: Self.session, at: path, in: Self.service)) { [unowned self] values in
+    listener = bus.listen(to: .propertiesChanged(of: Self.session, at: path, in: Self.service)) {
+      [unowned self] values in
       if values.count > 1, let entries = values[1].entries { take(entries) }
     }
     question = bus.call(.getAll(of: Self.session, at: path, in: Self.service)) { [unowned self] answer in

@@ -52,7 +52,9 @@ final class UserUnits {
       return
     }
     // Without it the manager sends no signals.
-    subscribing = bus.call(BusMethod(Self.manager, path: Self.path, interface: Self.interface, name: "Subscribe")) { _ in }
+    subscribing = bus.call(BusMethod(Self.manager, path: Self.path, interface: Self.interface, name: "Subscribe")) {
+      _ in
+    }
     let list = BusMethod(
       Self.manager, path: Self.path, interface: Self.interface, name: "ListUnitsByPatterns",
       arguments: [.strings([]), .strings(DesktopUnit.patterns)])

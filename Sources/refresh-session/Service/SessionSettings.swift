@@ -69,7 +69,9 @@ struct SessionSettings: Sendable {
     desktops = variable("XDG_CURRENT_DESKTOP").map { $0.split(separator: ":").map(String.init) } ?? []
     let home = variable("XDG_DATA_HOME") ?? variable("HOME").map { "\($0)/.local/share" }
     let shared = variable("XDG_DATA_DIRS") ?? "/usr/local/share:/usr/share"
-    applications = ([home].compactMap(\.self) + shared.split(separator: ":").map(String.init)).map { "\($0)/applications" }
+    applications = ([home].compactMap(\.self) + shared.split(separator: ":").map(String.init)).map {
+      "\($0)/applications"
+    }
     if let named {
       sockets = [SocketPath(path: named, daemon: .named)]
     } else {

@@ -65,7 +65,8 @@ final class SessionWindows {
 
   private func connect() {
     guard !isUnsupported else { return }
-    let made = settings.wayland.map(WindowConnection.init(compositor:)) ?? settings.display.map(WindowConnection.init(display:))
+    let made =
+      settings.wayland.map(WindowConnection.init(compositor:)) ?? settings.display.map(WindowConnection.init(display:))
     guard let made, let made else { return tryAgain() }
     do throws(SystemdError) {
       source = try loop.watch(made.descriptor, for: .readable) { [unowned self] events in
