@@ -91,6 +91,8 @@ bench: release test-setup
 	/usr/bin/python3 -B bench/transfers.py --programs $(RELEASE)
 	@demo/need mosquitto mosquitto-clients
 	/usr/bin/python3 -B bench/push.py --programs $(RELEASE)
+	@demo/need sway foot
+	$(PYTHON) -B bench/sessions.py --programs $(RELEASE)
 
 chaos: release test-setup
 	BIN_DIR=$(abspath $(RELEASE)) REFRESHD_CHAOS_SLACK=1 REFRESHD_CHAOS_SECONDS=10 \
