@@ -71,11 +71,11 @@ def desk(lingering, refreshd):
 
 
 def test_the_units_of_an_app_are_counted(desk):
-    scope = ("--scope", "--slice=app.slice", "--collect")
+    scope = ("systemd-run", "--user", "--quiet", "--scope", "--slice=app.slice", "--collect")
     for number in (1, 2):
-        # systemd-run waits for the command of a scope.
+        # From a service of the manager, because it can move only processes of its own into a scope.
         name = rf"--unit=app-gnome-mail\x2dapp-{number}"
-        subprocess.Popen(desk.command("systemd-run", "--user", "--quiet", *scope, name, "sleep", "1000"))
+        desk.launch(f"launcher-{number}", command=(*scope, name, "sleep", "1000"))
     session = desk.expect(lambda session: session["running"] == [MAIL])
     assert (session["windows"], session["is_watched"]) == ("none", True)
     assert "import-environment" in session["remedy"]

@@ -9,7 +9,7 @@ import subprocess
 import tempfile
 
 from program import Program
-from waiting import Bound
+from waiting import Bound, wait_for
 
 REPOSITORY = pathlib.Path(__file__).resolve().parents[2]
 BINARIES = pathlib.Path(os.environ.get("BIN_DIR", REPOSITORY / ".build/debug")).absolute()
@@ -59,7 +59,8 @@ class Session(Program):
     def begin(self, desktop=None, **more):
         """Starts it in the session of a desktop."""
         environment = self.environment(**(desktop.variables if desktop else {}), **more)
-        self.start(prefix=["setpriv", f"--reuid={USER.uid}", f"--regid={USER.gid}", "--clear-groups"], environment=environment)
+        user = ["setpriv", f"--reuid={USER.uid}", f"--regid={USER.gid}", "--clear-groups"]
+        self.start(prefix=user, environment=environment)
 
     def list(self, desktop=None, **more):
         """The output of `refresh-session --list`."""
@@ -96,13 +97,13 @@ class Desktop:
             process.kill()
         process.wait()
 
-    def launch(self, *command, **environment):
+    def launch(self, *command, descriptors=(), **environment):
         log = tempfile.TemporaryFile()
         process = subprocess.Popen(
             [str(word) for word in command], stdin=subprocess.DEVNULL, stdout=log, stderr=log,
             env={"PATH": os.environ["PATH"], "HOME": str(self.runtime), "LANG": "C.UTF-8",
                  "XDG_RUNTIME_DIR": str(self.runtime), **self.variables, **environment},
-            **USER.identity,
+            pass_fds=descriptors, **USER.identity,
         )  # fmt: skip
         process.log = log
         self.processes.append(process)
@@ -148,9 +149,8 @@ class Sway(Desktop):
     def ask(self, *words):
         """The reply of sway; nothing while it does not answer."""
         kind = ["-t", words[0]] if words[0].startswith("get_") else list(words)
-        asked = subprocess.run(
-            ["swaymsg", "--raw", *kind], env={"PATH": os.environ["PATH"], **self.variables}, capture_output=True, text=True
-        )
+        environment = {"PATH": os.environ["PATH"], **self.variables}
+        asked = subprocess.run(["swaymsg", "--raw", *kind], env=environment, capture_output=True, text=True)
         return json.loads(asked.stdout) if asked.returncode == 0 else None
 
     def do(self, command):
@@ -182,23 +182,31 @@ class X11(Desktop):
     """An X server without a screen, and a window manager."""
 
     def open(self):
-        number = next(number for number in range(60, 200) if not pathlib.Path(f"/tmp/.X11-unix/X{number}").exists())
-        pathlib.Path("/tmp/.X11-unix").mkdir(mode=0o1777, exist_ok=True)
-        self.variables = {"DISPLAY": f":{number}"}
+        folder = pathlib.Path("/tmp/.X11-unix")
+        folder.mkdir(exist_ok=True)
+        folder.chmod(0o1777)
         self.start()
 
     def start(self):
-        display = self.variables["DISPLAY"]
-        self.server = self.launch("Xvfb", display, "-screen", "0", "800x600x24", "-nolisten", "tcp")
-        self.until(lambda: self.run("xprop", "-root"), "the X server", self.server)
+        """Starts the server on a free display, or again on the one that it had."""
+        ready, write = os.pipe()
+        display = [self.variables["DISPLAY"]] if self.variables else []
+        self.server = self.launch(
+            "Xvfb", *display, "-displayfd", write, "-screen", "0", "800x600x24", "-nolisten", "tcp",
+            # It would begin anew when the last client goes, and refuse the next one meanwhile.
+            "-noreset", descriptors=[write],
+        )  # fmt: skip
+        os.close(write)
+        with os.fdopen(ready) as told:
+            wait_for([told], "the X server")
+            self.variables = {"DISPLAY": f":{told.readline().strip()}"}
         self.manager = self.launch("openbox")
         self.until(
             lambda: "window id" in self.run("xprop", "-root", "_NET_SUPPORTING_WM_CHECK"), "openbox", self.manager)
 
     def run(self, *command):
-        asked = subprocess.run(
-            command, env={"PATH": os.environ["PATH"], **self.variables}, capture_output=True, text=True, **USER.identity)
-        return asked.stdout
+        environment = {"PATH": os.environ["PATH"], **self.variables}
+        return subprocess.run(command, env=environment, capture_output=True, text=True, **USER.identity).stdout
 
     def window(self, name):
         """Opens a window, which has the focus then."""

@@ -3,7 +3,7 @@ import Testing
 
 @testable import refresh_session
 
-/// What counts as an app on a desk.
+/// The rules by which an app is found on a desk.
 @Suite struct DeskTests {
   private static let second: Int64 = 1_000_000
 

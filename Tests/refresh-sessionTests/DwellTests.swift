@@ -4,7 +4,7 @@ import Testing
 
 /// The moments after which an app counts as in front, and no longer.
 @Suite struct DwellTests {
-  /// What is shown from an instant in milliseconds on, and whether the app then counts as in front.
+  /// Plays what is shown from an instant in milliseconds on, and checks whether the app then counts as in front.
   private func play(_ steps: [(at: Int64, isShown: Bool, isThere: Bool, counts: Bool)]) {
     var dwell = Dwell()
     for step in steps {

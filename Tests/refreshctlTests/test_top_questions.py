@@ -52,5 +52,6 @@ def test_many_events_are_one_question_and_no_two_come_at_once(daemon, terminal):
     assert first - before < 3
     watch.sendall(EVENT * 100)
     second, others = wait_for_list(daemon)
-    # The daemon may be late to take a call, so a little less than 250 ms may be between two.
-    assert second - first > 0.2 and others == 0 and second - before < 3
+    # The daemon may be late to take a call, so a little less than 250 ms may be between two, and the other half of the
+    # first question, the status, may come after its list.
+    assert second - first > 0.2 and others <= 1 and second - before < 3

@@ -179,7 +179,7 @@ final class Saving: DecisionFollower {
     let late = refused
     refused = []
     if problem == nil { for promise in late { promise.storedLate?(known) } }
-    // A store that has begun anew gets everything at once. One that is damaged again gets it after the pause.
+    // A store that has begun anew gets everything at once, and after the pause if it is damaged again.
     let isDamagedAgain = problem?.code == .corrupt && self.problem?.code == .corrupt
     complete(turn, problem, known)
     if isEmpty || isDamagedAgain { rest() } else { commit() }

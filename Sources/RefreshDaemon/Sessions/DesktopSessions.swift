@@ -16,8 +16,6 @@ final class DesktopSessions {
   /// A session, from its call of Follow to the end of that.
   private struct Session {
     let call: FollowCall
-    /// The apps that it was told to look out for.
-    var followed: [Wire.FollowedApp] = []
     /// Its last report; nil before the first.
     var told: ReportCall.Told?
   }
@@ -26,6 +24,8 @@ final class DesktopSessions {
   private let audience: Audience
   private var sessions: [Int: Session] = [:]
   private var last = 0
+  /// The apps that the sessions of each user were told to look out for.
+  private var followed: [UInt32: [Wire.FollowedApp]] = [:]
 
   init(_ core: DaemonCore, _ audience: Audience) { (self.core, self.audience) = (core, audience) }
 
@@ -42,7 +42,9 @@ final class DesktopSessions {
       self.sessions[number] = nil
       self.settle(call.peer.uid)
     }
-    send(followed(by: call.peer.uid), to: number)
+    let apps = followed[call.peer.uid] ?? apps(of: call.peer.uid)
+    followed[call.peer.uid] = apps
+    send(apps, to: number)
   }
 
   /// Takes what a session shows in place of what it told before.
@@ -61,9 +63,14 @@ final class DesktopSessions {
 
   /// Tells the sessions which apps to look out for under a new configuration.
   func reconfigured() {
-    for uid in Set(sessions.values.map(\.call.peer.uid)).sorted() {
-      let apps = followed(by: uid)
-      for number in numbers(of: uid) where sessions[number]?.followed != apps { send(apps, to: number) }
+    for uid in followed.keys.sorted() {
+      let before = followed[uid] ?? []
+      let apps = apps(of: uid)
+      guard apps != before else { continue }
+      followed[uid] = apps
+      for number in numbers(of: uid) { send(apps, to: number) }
+      let names = Set(apps.map(\.app))
+      for app in before where !names.contains(app.app) { AppID(app.app).map { show($0, .unknown) } }
       settle(uid)
     }
   }
@@ -75,7 +82,7 @@ final class DesktopSessions {
       guard let told = session.told, uid == nil || user == uid else { return nil }
       return Wire.DesktopSession(
         uid: Int(user), windows: told.windows, remedy: told.remedy, isWatched: told.isWatched,
-        apps: session.followed.count, running: told.apps.keys.sorted().map(\.description),
+        apps: followed[user]?.count ?? 0, running: told.apps.keys.sorted().map(\.description),
         front: told.apps.filter(\.value).keys.sorted().map(\.description))
     }
   }
@@ -87,30 +94,27 @@ final class DesktopSessions {
   }
 
   private func send(_ apps: [Wire.FollowedApp], to number: Int) {
-    sessions[number]?.followed = apps
     sessions[number]?.call.reply(SessionInterface.Follow.Reply(follower: number, apps: apps), continues: true)
   }
 
   /// The apps of a user that follow desktops; where there are too many, those whose files name desktop ids come first.
-  private func followed(by uid: UInt32) -> [Wire.FollowedApp] {
-    let apps = apps(of: uid)
+  private func apps(of uid: UInt32) -> [Wire.FollowedApp] {
+    let apps = core.configuration.apps.filter { $0.owner.uid == uid && $0.followsDesktops }
     guard apps.count > Self.mostApps else { return apps.map(Wire.FollowedApp.init) }
     let named = apps.filter { !$0.desktop.ids.isEmpty } + apps.filter(\.desktop.ids.isEmpty)
     return named.prefix(Self.mostApps).sorted { $0.id < $1.id }.map(Wire.FollowedApp.init)
   }
 
-  private func apps(of uid: UInt32) -> [AppConfiguration] {
-    core.configuration.apps.filter { $0.owner.uid == uid && $0.followsDesktops }
-  }
-
   /// Tells the engine what the sessions of a user show together.
   private func settle(_ uid: UInt32) {
     let told = sessions.values.filter { $0.call.peer.uid == uid }.compactMap(\.told)
-    for app in core.configuration.apps where app.owner.uid == uid {
-      let presence = app.followsDesktops ? Presence(of: app.id, in: told) : .unknown
-      guard core.engine.presence(of: app.id) != presence else { continue }
-      audience.changePhase(of: app.id) { core.handle(.shown(app.id, presence)) }
-    }
+    for app in followed[uid] ?? [] { AppID(app.app).map { show($0, Presence(of: $0, in: told)) } }
+    if numbers(of: uid).isEmpty { followed[uid] = nil }
+  }
+
+  private func show(_ app: AppID, _ presence: Presence) {
+    guard let before = core.engine.presence(of: app), before != presence else { return }
+    audience.changePhase(of: app) { core.handle(.shown(app, presence)) }
   }
 }
 

@@ -1,6 +1,6 @@
 /// The name of a unit of the user's manager that was started for an app.
 ///
-/// systemd's docs/DESKTOP_ENVIRONMENTS.md has the form `app[-LAUNCHER]-ID-RANDOM.scope` and `app[-LAUNCHER]-ID[@RANDOM].service`,
+/// systemd's page "Desktop Environment Integration" has the form `app[-LAUNCHER]-ID-RANDOM.scope` and `app[-LAUNCHER]-ID[@RANDOM].service`,
 /// with `-` in the id as `\x2d`. Snaps and apps that the bus starts have forms of their own.
 enum DesktopUnit {
   /// The patterns of such names, for systemd.

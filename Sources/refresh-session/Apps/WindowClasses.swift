@@ -27,13 +27,13 @@ struct WindowClasses {
   /// The value of `StartupWMClass` in the first group of a desktop file; nil if it has none.
   static func windowClass(in text: String) -> String? {
     var isEntry = false
-    for line in text.split(separator: "\n") {
+    for line in text.split(whereSeparator: \.isNewline) {
       if line.hasPrefix("[") {
         guard !isEntry else { return nil }
         isEntry = line == "[Desktop Entry]"
       }
       guard isEntry, line.hasPrefix("StartupWMClass") else { continue }
-      let parts = line.split(separator: "=", maxSplits: 1).map { $0.filter { $0 != " " && $0 != "\r" } }
+      let parts = line.split(separator: "=", maxSplits: 1).map { $0.filter { $0 != " " } }
       if parts.count == 2, parts[0] == "StartupWMClass", !parts[1].isEmpty { return parts[1] }
     }
     return nil

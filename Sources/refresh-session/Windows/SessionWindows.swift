@@ -44,7 +44,7 @@ final class SessionWindows {
     return settings.wayland != nil ? .wlr : .x11
   }
 
-  /// What would help a session that cannot see windows; nil for one that can.
+  /// The remedy for a session that cannot see windows; nil for one that can.
   var remedy: String? {
     guard kind == .none else { return nil }
     if isUnsupported {

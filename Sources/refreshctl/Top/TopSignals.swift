@@ -37,6 +37,8 @@ struct TopSignals {
     var (set, before) = (sigset_t(), sigset_t())
     sigemptyset(&set)
     sigaddset(&set, number)
+    // A shell that starts it in the background, and nohup(1), leave signals ignored.
+    if ends.contains(number) { signal(number, SIG_DFL) }
     raise(number)
     sigprocmask(SIG_UNBLOCK, &set, &before)
     sigprocmask(SIG_SETMASK, &before, nil)
