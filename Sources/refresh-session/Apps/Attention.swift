@@ -12,6 +12,7 @@ final class Attention {
   private let changed: () -> Void
   private var watch: BusWatch?
   private var question: BusCall?
+  private var ownerListener: BusListener?
   private var userListener: BusListener?
   private var listener: BusListener?
   private var path: String?
@@ -19,6 +20,10 @@ final class Attention {
 
   init(_ bus: Bus, changed: @escaping () -> Void) {
     (self.bus, self.changed) = (bus, changed)
+    ownerListener = bus.listen(to: .ownerChanged(of: Self.service)) { [unowned self] values in
+      forget()
+      if values.count == 3, values[2].text?.isEmpty == false { findUser() }
+    }
     watch = bus.watch { [unowned self] state in
       forget()
       if state == .connected { findUser() }

@@ -2,7 +2,7 @@ import Systemd
 
 /// The units of the user's manager that were started for apps.
 ///
-/// Each connection subscribes first, then lists what runs, so that nothing between the two is missed. A unit counts by its
+/// Each connection to a manager subscribes first, then lists what runs, so that nothing between the two is missed. A unit counts by its
 /// state: UnitNew also comes when a unit is only looked at, and a failed unit is never removed.
 final class UserUnits {
   /// The most units that are kept.
@@ -33,6 +33,10 @@ final class UserUnits {
       BusSignal(Self.manager, path: Self.path, interface: Self.interface, name: name)
     }
     listeners = [
+      // The manager comes to the bus after the bus, and comes anew when it executes itself again.
+      bus.listen(to: .ownerChanged(of: Self.manager)) { [unowned self] values in
+        ask(isThere: values.count == 3 && values[2].text?.isEmpty == false)
+      },
       bus.listen(to: signal("UnitNew")) { [unowned self] in unitIsNew($0) },
       bus.listen(to: signal("UnitRemoved")) { [unowned self] in unitIsRemoved($0) },
       bus.listen(toObjectsOf: .propertiesChanged(below: "\(Self.path)/unit", in: Self.manager)) { [unowned self] in
@@ -46,8 +50,13 @@ final class UserUnits {
   var running: Set<String> { Set(units.values.lazy.filter(\.isActive).map(\.desktopID)) }
 
   private func busChanged(_ state: Bus.State) {
-    guard state == .connected else {
-      isSettled = state != .connecting
+    if state == .connecting { isSettled = false } else { ask(isThere: state == .connected) }
+  }
+
+  /// Asks the manager for what runs, or forgets it when there is no manager to ask.
+  private func ask(isThere: Bool) {
+    guard isThere else {
+      isSettled = true
       replace(by: [:])
       return
     }
