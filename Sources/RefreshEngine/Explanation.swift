@@ -62,6 +62,10 @@ public struct Explanation: Hashable, Sendable {
   public var reportsStale: Instant?
   /// When the daemon reports that the refresh waits too long, unless it starts first, boot clock.
   public var reportsHeld: Instant?
+  /// The app as desktops show it.
+  public var presence = Presence.unknown
+  /// Whether a signal or a lease says where the user is looking, so that desktops do not count.
+  public var isPhaseTold = false
   /// When what a desktop shows counts as an opening, boot clock; nil while the app is not in front, or counts already.
   public var opensAt: Instant?
   /// The holds that keep the due app, and since when.

@@ -62,6 +62,7 @@ extension Engine {
     explanation.freshUntil = app.promisedUntil.flatMap { $0 > now ? $0 : nil }
     explanation.reportsStale = reportsStale(app)
     explanation.opensAt = app.opensAt
+    (explanation.presence, explanation.isPhaseTold) = (app.presence, app.tellsPhase || app.isToldForeground)
     explanation.reportsHeld = reportsHeld(app, explanation.verdict)
     explanation.waiting = app.state.waiting
     explanation.planning = planning(of: app, id, at: now)

@@ -1,10 +1,15 @@
 """What desktops show of apps that signal nothing, as refresh-session tells it."""
 
+import subprocess
+
 import pytest
 
 from client import as_user, fails
-from daemon import MAIL, TODO
+from daemon import MAIL, REFRESHD, TODO
 from waiting import Bound
+
+
+REFRESHCTL = REFRESHD.with_name("refreshctl")
 
 
 def told(daemon, follower, *, front=(), running=(), is_watched=True, windows="wlr", **more):
@@ -140,3 +145,21 @@ def test_two_seconds_in_front_are_an_opening_and_a_glance_is_none(desk):
     assert opening["is_observed"] and opening["until_us"] - opening["since_us"] >= 2_000_000
     used = desk.call("Manager.Usage", app=TODO)
     assert (used["openings_told"], used["openings_observed"]) == (0, 1)
+
+
+def test_why_says_what_desktops_show_and_whether_it_counts(desk):
+    follower = desk.session.first["follower"]
+
+    def why(app=TODO):
+        return " ".join(
+            subprocess.run([REFRESHCTL, "why", app, "--socket", desk.socket], check=True, capture_output=True, text=True)
+            .stdout.split()
+        )
+
+    assert "desktop" not in why()
+    told(desk, follower, front=[TODO])
+    assert "desktop in front" in why() and "desktop not open" in why(MAIL)
+    desk.tell("background")
+    assert "desktop in front; a signal says otherwise" in why()
+    told(desk, follower)
+    assert "desktop not open" in why()

@@ -20,7 +20,8 @@ struct ExplanationView {
   var wire: Wire.Explanation {
     let (row, intervals) = (view.row, view.intervals)
     return Wire.Explanation(
-      id: row.id, name: row.name, phase: row.phase, verdict: row.verdict,
+      id: row.id, name: row.name, phase: row.phase, presence: Wire.Presence(explanation.presence),
+      isPhaseTold: explanation.isPhaseTold ? true : nil, verdict: row.verdict,
       trigger: explanation.trigger.map(Wire.Trigger.init),
       window: explanation.window.map {
         Wire.Window(earliestMicroseconds: wall($0.earliest), latestMicroseconds: wall($0.latest))
@@ -78,4 +79,16 @@ struct ExplanationView {
   }
 
   private func wall(_ instant: Instant) -> Int64 { instant.wallMicroseconds(at: view.wallOffset) }
+}
+
+extension Wire.Presence {
+  /// The word for a presence; nil while no desktop has said anything.
+  fileprivate init?(_ presence: Presence) {
+    switch presence {
+    case .unknown: return nil
+    case .ended: self = .ended
+    case .running: self = .running
+    case .front: self = .front
+    }
+  }
 }

@@ -23,6 +23,7 @@ extension Screen {
       facts.add(printable(term.constraint), state + note.map { paint($0, .faint) })
     }
     if let quiet = why.quiet { add("quiet", "\(time(quiet.fromMinutes)) to \(time(quiet.toMinutes))") }
+    if let presence = why.presence { add("desktop", text(presence, of: why)) }
     add("switch", switches(why), why.isDisabled || why.pause != nil ? .bad : .plain)
     if why.failures > 0 { add("retry", "\(count(why.failures, "failure")) in a row that allow a retry") }
     if why.strikes > 0 { add("strikes", strikes(why)) }
@@ -63,6 +64,19 @@ extension Screen {
     var relaxed = ""
     if !term.isRelaxed, let from = term.relaxedMicroseconds { relaxed = ", required until \(clock(from))" }
     return "\(printable(term.needs)): \(has)\(source), \(met)\(relaxed)"
+  }
+
+  /// The app as desktops show it, and whether that counts.
+  private func text(_ presence: Wire.Presence, of why: Wire.Explanation) -> String {
+    let shown =
+      switch presence {
+      case .ended: "not open"
+      case .running: "open, and not in front"
+      case .front: "in front"
+      }
+    let differs = (presence == .front) != (why.phase == .foreground)
+    guard why.isPhaseTold == true, differs else { return shown }
+    return "\(shown); a signal says otherwise, and counts until the app is opened again"
   }
 
   private func switches(_ why: Wire.Explanation) -> String {
