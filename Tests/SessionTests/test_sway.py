@@ -1,11 +1,15 @@
 """Apps that signal nothing, under sway: their phases follow the windows."""
 
+import contextlib
 import os
 import signal
+import socket
+import threading
 
 import pytest
 
-from desktop import Sway
+from daemon import HURRY
+from desktop import Desktop, Sway
 from waiting import Bound
 
 MAIL, TODO = "org.example.mail", "org.example.todo"
@@ -171,3 +175,51 @@ def test_a_second_session_of_the_user_is_joined(house, sway, session, phases, sc
         assert house.show(MAIL)["phase"] == "foreground"
         second.close()
     phases.expect(MAIL, "background")
+
+
+class Nonsense(Desktop):
+    """A compositor that answers every client with bytes that are no protocol, and hangs up."""
+
+    def open(self):
+        self.path = self.runtime / "nonsense"
+        self.variables = {"WAYLAND_DISPLAY": str(self.path)}
+        self.server = socket.socket(socket.AF_UNIX)
+        self.server.bind(str(self.path))
+        os.chmod(self.path, 0o777)
+        self.server.listen()
+        self.clients = 0
+        threading.Thread(target=self.serve, daemon=True).start()
+
+    def serve(self):
+        while True:
+            try:
+                client, _ = self.server.accept()
+            except OSError:
+                return
+            self.clients += 1
+            with client, contextlib.suppress(OSError):
+                client.sendall(os.urandom(1 << 16))
+
+    def __exit__(self, *_):
+        self.server.close()
+
+
+def test_a_compositor_that_sends_nonsense_is_left_alone(house, runtime, session):
+    with Nonsense(runtime) as nonsense:
+        session.begin(nonsense)
+        desk = desktops(house, lambda desk: desk["windows"] == "none" and desk.get("remedy"))
+        assert "nobody answers on" in desk["remedy"]
+        bound = Bound()
+        # It is tried a few times, and not again before its socket changes.
+        while nonsense.clients < 9:
+            assert bound.left, nonsense.clients
+        assert session.stop() == 0
+        assert nonsense.clients == 9
+
+
+def test_a_user_who_wants_signals_only_is_not_looked_at(house, sway, session):
+    house.configure(HURRY + '[defaults]\nlifecycle = "signals"\n')
+    house.call("Manager.Reload")
+    session.begin(sway)
+    sway.window("mail")
+    assert desktops(house, lambda desk: desk["windows"] == "wlr")["apps"] == 0
