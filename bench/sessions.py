@@ -45,12 +45,12 @@ def measure(folder, Daemon, Session, Sway, user):
             session.begin(sway)
             for name in ("app0", "app1"):
                 sway.window(name)
-            events = iter(daemon.client.stream("Manager.Watch"))
-            next(events)
             time.sleep(2)
             pss, before, _ = figures(session.pid)
             time.sleep(60)
             print(f"PSS {pss / 1024:.1f} MB, goal 12; wakes in 60 s {figures(session.pid)[1] - before}, goal 0")
+            events = iter(daemon.client.stream("Manager.Watch"))
+            next(events)
             taken = []
             for number in range(ROUNDS):
                 begin = time.perf_counter()
