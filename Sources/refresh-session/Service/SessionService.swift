@@ -61,6 +61,6 @@ final class SessionService {
       daemon.report(sources.windows.kind, remedy: sources.windows.remedy, isThere: desk.isThere, seen)
     }
     guard let wake = daemons.filter(\.isConnected).compactMap(\.apps.wake).min() else { return }
-    timer?.arm(at: wake, accuracy: 10_000)
+    timer?.arm(at: wake, accuracy: 1000)
   }
 }
