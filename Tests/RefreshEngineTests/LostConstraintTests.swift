@@ -104,6 +104,22 @@ import Testing
         """, only: ["start", "warn", "terminate"])
   }
 
+  @Test func `A machine that sleeps over both stops it for the constraint, which is no overrun`() throws {
+    try expect(
+      """
+      0s   network wired
+      0s   configure todo foreground=never background=1h network=any takes=forever deadline=30s
+      2s   network gone
+      3s   suspend 8h
+      9h   end
+      """,
+      gives: """
+        0s    start 1-1 todo (interval)
+        2s    warn 1-1 todo
+        8h3s  terminate 1-1 todo (constraint-lost)
+        """, only: ["start", "warn", "terminate"])
+  }
+
   @Test func `A second lost constraint changes nothing, and logging out does not wait`() throws {
     try expect(
       """

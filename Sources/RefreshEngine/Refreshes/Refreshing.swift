@@ -142,7 +142,8 @@ struct Refreshing: Hashable, Sendable {
       stage = .warned
       return .warn(started.id, app, deadline: deadline.at)
     case .running, .warned:
-      if endsAt > now, let loss { return stop(.constraintLost, because: loss.detail, app: app, at: now) }
+      // The machine may have slept over more than one of them: the first counts.
+      if let loss, loss.stopAt <= endsAt { return stop(.constraintLost, because: loss.detail, app: app, at: now) }
       return stop(deadline.at <= now ? .deadline : .sleep, app: app, at: now)
     case .ending(let reason, var sequence):
       let step = sequence.advance(at: now)
