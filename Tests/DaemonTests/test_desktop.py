@@ -102,6 +102,7 @@ def test_a_user_speaks_for_own_apps_and_with_own_numbers_only(daemon):
             told(daemon, own.first["follower"], front=[MAIL])
     assert [app["app"] for app in others.first["apps"]] == [TODO]
     assert (daemon.show()["phase"], daemon.show(MAIL)["phase"]) == ("foreground", "background")
+    assert daemon.status()["desktops"][0]["running"] == [TODO]
 
 
 def test_reports_are_bounded(desk):

@@ -20,12 +20,17 @@ final class DesktopSessions {
     var told: ReportCall.Told?
   }
 
+  private struct Followed {
+    let apps: [Wire.FollowedApp]
+    let ids: [AppID]
+  }
+
   private unowned let core: DaemonCore
   private let audience: Audience
   private var sessions: [Int: Session] = [:]
   private var last = 0
-  /// The apps that the sessions of each user were told to look out for.
-  private var followed: [UInt32: [Wire.FollowedApp]] = [:]
+  /// The apps that the sessions of each user were told to look out for, with the ids as the engine has them.
+  private var followed: [UInt32: Followed] = [:]
 
   init(_ core: DaemonCore, _ audience: Audience) { (self.core, self.audience) = (core, audience) }
 
@@ -42,9 +47,9 @@ final class DesktopSessions {
       self.sessions[number] = nil
       self.settle(call.peer.uid)
     }
-    let apps = followed[call.peer.uid] ?? apps(of: call.peer.uid)
-    followed[call.peer.uid] = apps
-    send(apps, to: number)
+    let wanted = followed[call.peer.uid] ?? wanted(of: call.peer.uid)
+    followed[call.peer.uid] = wanted
+    send(wanted.apps, to: number)
   }
 
   /// Takes what a session shows in place of what it told before.
@@ -56,21 +61,20 @@ final class DesktopSessions {
     guard (parameters.remedy?.utf8.count ?? 0) <= Self.longestRemedy else {
       return call.fail(InvalidParameter(parameter: "remedy"))
     }
-    sessions[parameters.follower]?.told = ReportCall.Told(parameters)
+    let ids = Set(followed[call.peer.uid]?.ids ?? [])
+    sessions[parameters.follower]?.told = ReportCall.Told(parameters, of: ids)
     settle(call.peer.uid)
     call.reply(SessionInterface.Report.Reply())
   }
 
   /// Tells the sessions which apps to look out for under a new configuration.
   func reconfigured() {
-    for uid in followed.keys.sorted() {
-      let before = followed[uid] ?? []
-      let apps = apps(of: uid)
-      guard apps != before else { continue }
-      followed[uid] = apps
-      for number in numbers(of: uid) { send(apps, to: number) }
-      let names = Set(apps.map(\.app))
-      for app in before where !names.contains(app.app) { AppID(app.app).map { show($0, .unknown) } }
+    for (uid, before) in followed.sorted(by: { $0.key < $1.key }) {
+      let wanted = wanted(of: uid)
+      guard wanted.apps != before.apps else { continue }
+      followed[uid] = wanted
+      for number in numbers(of: uid) { send(wanted.apps, to: number) }
+      for app in Set(before.ids).subtracting(wanted.ids).sorted() { show(app, .unknown) }
       settle(uid)
     }
   }
@@ -82,7 +86,7 @@ final class DesktopSessions {
       guard let told = session.told, uid == nil || user == uid else { return nil }
       return Wire.DesktopSession(
         uid: Int(user), windows: told.windows, remedy: told.remedy, isWatched: told.isWatched,
-        apps: followed[user]?.count ?? 0, running: told.apps.keys.sorted().map(\.description),
+        apps: followed[user]?.ids.count ?? 0, running: told.apps.keys.sorted().map(\.description),
         front: told.apps.filter(\.value).keys.sorted().map(\.description))
     }
   }
@@ -98,17 +102,19 @@ final class DesktopSessions {
   }
 
   /// The apps of a user that follow desktops; where there are too many, those whose files name desktop ids come first.
-  private func apps(of uid: UInt32) -> [Wire.FollowedApp] {
-    let apps = core.configuration.apps.filter { $0.owner.uid == uid && $0.followsDesktops }
-    guard apps.count > Self.mostApps else { return apps.map(Wire.FollowedApp.init) }
-    let named = apps.filter { !$0.desktop.ids.isEmpty } + apps.filter(\.desktop.ids.isEmpty)
-    return named.prefix(Self.mostApps).sorted { $0.id < $1.id }.map(Wire.FollowedApp.init)
+  private func wanted(of uid: UInt32) -> Followed {
+    var apps = core.configuration.apps.filter { $0.owner.uid == uid && $0.followsDesktops }
+    if apps.count > Self.mostApps {
+      let named = apps.filter { !$0.desktop.ids.isEmpty } + apps.filter(\.desktop.ids.isEmpty)
+      apps = named.prefix(Self.mostApps).sorted { $0.id < $1.id }
+    }
+    return Followed(apps: apps.map(Wire.FollowedApp.init), ids: apps.map(\.id))
   }
 
   /// Tells the engine what the sessions of a user show together.
   private func settle(_ uid: UInt32) {
     let told = sessions.values.filter { $0.call.peer.uid == uid }.compactMap(\.told)
-    for app in followed[uid] ?? [] { AppID(app.app).map { show($0, Presence(of: $0, in: told)) } }
+    for app in followed[uid]?.ids ?? [] { show(app, Presence(of: app, in: told)) }
     if numbers(of: uid).isEmpty { followed[uid] = nil }
   }
 
@@ -127,11 +133,13 @@ extension Call<SessionInterface.Report.Parameters> {
     /// The apps that run, and whether each is in front.
     let apps: [AppID: Bool]
 
-    init(_ parameters: SessionInterface.Report.Parameters) {
+    /// Keeps what is told of some apps; nobody asked about others.
+    init(_ parameters: SessionInterface.Report.Parameters, of followed: Set<AppID>) {
       (windows, remedy, isWatched) = (parameters.windows, parameters.remedy, parameters.isWatched)
       var apps: [AppID: Bool] = [:]
       for app in parameters.apps {
-        if let id = AppID(app.app) { apps[id] = (app.isFront && parameters.isWatched) || apps[id] == true }
+        guard let id = AppID(app.app), followed.contains(id) else { continue }
+        apps[id] = (app.isFront && parameters.isWatched) || apps[id] == true
       }
       self.apps = apps
     }
