@@ -42,6 +42,8 @@ public struct Loaded: Sendable {
   public internal(set) var damaged: StoreError?
   /// Why the start is not on the disk yet, if the disk is full: it is written with the next save that finds room.
   public internal(set) var unsaved: StoreError?
+  /// Whether instants were moved within a boot.
+  private var isMoved = false
 
   /// Moves every instant, as a reboot does.
   mutating func move(by shift: Duration) {
@@ -52,10 +54,20 @@ public struct Loaded: Sendable {
     pushes = pushes.mapValues { $0.map { $0.moved(moved) } }
   }
 
-  /// The changes that make the file hold this: all in another boot; in the same one the rows are right as they are.
+  /// Counts the time off of a boot whose late clock was set while no daemon ran, as the engine does otherwise.
+  mutating func countTimeOff(stepFrom saved: Duration, to offset: Duration) {
+    guard previous == .sameBoot, let late = lateClock, late.isSettled(by: offset, after: saved) else { return }
+    let off = late.timeOff(by: offset)
+    states = states.mapValues { $0.passed(off, late) }
+    transfers = transfers.mapValues { $0.moved(late.passing(off)) }
+    pushes = pushes.mapValues { $0.map { $0.moved(late.passing(off)) } }
+    (lateClock, isMoved) = (nil, true)
+  }
+
+  /// The changes that make the file hold this: all that was moved; otherwise the rows are right as they are.
   func changes(at clock: BootClock) -> Batch {
     var batch = Batch(now: clock.now, wallOffset: clock.wallOffset)
-    if previous == .otherBoot {
+    if previous == .otherBoot || isMoved {
       (batch.states, batch.device, batch.transfers.whole) = (states, device, transfers)
       for (app, pushes) in pushes { for push in pushes { batch.pushes.changed[push.id] = .kept(app, push) } }
     }
@@ -190,6 +202,7 @@ public actor RefreshStore {
       loaded.previous = saved.clock.bootID == clock.bootID ? .sameBoot : .otherBoot
       loaded.lateClock = clock.late(since: saved.clock, saved.late)
       loaded.move(by: clock.shift(since: saved.clock, saved.late))
+      loaded.countTimeOff(stepFrom: saved.clock.wallOffset, to: clock.wallOffset)
     }
     loaded.damaged = damaged
     let outdated = loaded.removeOutdated(configured: configured, at: clock.now)

@@ -270,6 +270,10 @@ enum Schema {
     ALTER TABLE opening ADD COLUMN is_observed INTEGER NOT NULL DEFAULT 0;  -- a desktop showed it; else it was told
 
     """,
+    """
+    ALTER TABLE transfer ADD COLUMN owner INTEGER;  -- the user id of the app's owner, when it was asked for
+
+    """,
   ]
 
   /// Brings the file to this release's version, each step whole or not at all.

@@ -38,6 +38,8 @@ public struct TransferRequest: Hashable, Sendable {
   public var usesNetrc = false
   /// The text of the desktop notification when the last transfer of the session has ended.
   public var notice: String?
+  /// The user id of the app's owner when it asked; nil for a transfer of a release before schema 9.
+  public var owner: UInt32?
 
   /// Makes a request with nothing special about it.
   public init(_ direction: Direction, url: String, path: String) {

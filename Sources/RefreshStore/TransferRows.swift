@@ -88,6 +88,7 @@ extension TransferRequest: ColumnRecord {
     try column("credential_file", &credentialFile)
     try column("uses_netrc", &usesNetrc)
     try column("notice", &notice)
+    try column("owner", &owner)
   }
 }
 

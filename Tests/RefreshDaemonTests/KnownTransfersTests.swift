@@ -37,6 +37,13 @@ import Testing
     #expect([transfers.makeID(), transfers.makeID()] == [TransferID(8), TransferID(9)])
   }
 
+  @Test func `The transfers of an app that was removed count for the owner that asked last`() {
+    var (first, second) = (stored(), stored())
+    (first.request.owner, second.request.owner) = (1_000, 1_001)
+    let transfers = KnownTransfers([TransferID(2): second, TransferID(1): first, TransferID(3): stored()], last: 3)
+    #expect(transfers.shares[app]?.owner == 1_001)
+  }
+
   @Test func aSessionHasTheLastWordsThatWereGivenForItAndOnce() {
     var transfers = KnownTransfers(
       [

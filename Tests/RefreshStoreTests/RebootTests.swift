@@ -157,6 +157,28 @@ import Testing
     #expect(settled.lateClock == nil)
   }
 
+  @Test func `a late clock that is set while no daemon runs tells the time off`() async throws {
+    let scratch = try ScratchDirectory()
+    let saved = BootClock.morning
+    let todo = try app("todo")
+    var state = AppState(lastStart: saved.now - .minutes(10))
+    state.skippedUntil = saved.now + .hours(9)
+    try await RefreshStore.open(scratch).0.save(Batch(saved, states: [todo: state]), durably: false)
+    let late = BootClock.boot("b", age: .minutes(1), wallNow: .minutes(1))
+    _ = try RefreshStore.open(scratch, clock: late)
+
+    var set = late.later(by: .minutes(10))
+    set.wallOffset = saved.wall + .hours(1) - Instant.zero.duration(to: late.now)
+    // The second daemon finds on the disk what the first one counted.
+    for _ in 1...2 {
+      let (_, loaded) = try RefreshStore.open(scratch, clock: set)
+      #expect(loaded.lateClock == nil)
+      #expect(loaded.states[todo]?.lastStart?.duration(to: late.now) == .hours(1) + .minutes(10))
+      // Nobody knows any more which times ahead were set by the late clock.
+      #expect(loaded.states[todo]?.skippedUntil == late.now + .hours(9))
+    }
+  }
+
   @Test func `a boot whose clock is right counts from the last right clock`() async throws {
     let scratch = try ScratchDirectory()
     let saved = BootClock.morning

@@ -49,7 +49,19 @@ extension ReleasedSchemaTests {
       device: deviceOfSchema3, learned: learned, openings: openingsOfSchema8,
       waits: { try waits(for: Hold.Name.released) },
       records: recordsOfSchema7, transfers: transfers, validators: validators, pushes: pushes, dropped: droppedPushes),
+    Release(
+      testDescription: "schema 9", dump: PackageResources.schema_9_sql, states: statesOfSchema8,
+      device: deviceOfSchema3, learned: learned, openings: openingsOfSchema8,
+      waits: { try waits(for: Hold.Name.released) }, records: recordsOfSchema7, transfers: transfersOfSchema9,
+      validators: validators, pushes: pushes, dropped: droppedPushes),
   ]
+
+  /// The same transfers, of which some have the owner that schema 9 has more.
+  static func transfersOfSchema9() throws -> [TransferID: StoredTransfer] {
+    var transfers = try transfers()
+    for id in transfers.keys where id.number.isMultiple(of: 2) { transfers[id]?.request.owner = 1_000 }
+    return transfers
+  }
 
   // MARK: - What schema 8 has more
 

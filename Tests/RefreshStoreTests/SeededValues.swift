@@ -68,6 +68,7 @@ struct SeededValues: RandomNumberGenerator {
     request.credentialFile = maybe { $0.text() }
     request.usesNetrc = .random(using: &self)
     request.notice = maybe { $0.text() }
+    request.owner = maybe { _ in .random(in: 0 ... .max) }
     var policy = TransferPolicy(
       session: TransferSession(app: app, name: text()), host: text(), network: element(NetworkConstraint.allCases),
       enqueuedAt: instant())

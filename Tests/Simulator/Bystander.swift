@@ -166,6 +166,14 @@ public struct Bystander: Sendable {
     isStopping = false
   }
 
+  /// A daemon starts after the wall clock was set while none ran: nobody knows which times ahead were set since the boot.
+  mutating func step(whileDownFrom saved: Duration, to offset: Duration, at now: Instant) {
+    (wallOffset, restored, timeOff) = (saved, Restored([:], nil), nil)
+    step(to: offset, at: now)
+    if let timeOff { self.saved = timeOff.passing(self.saved) }
+    timeOff = nil
+  }
+
   /// Another boot has begun, in which the same moments are other instants.
   mutating func shift(by shift: Duration) {
     for id in saved.keys { saved[id]?.move({ $0 + shift }, ahead: { $0 + shift }) }

@@ -66,11 +66,14 @@ public struct Store: Sendable {
   /// Loads the state for a starting daemon.
   ///
   /// In another boot than the one that saved, each instant goes through wall time; where the wall clock is behind the
-  /// last save, no time has passed. Gives by how much, nil within one boot, and the clock that may be set yet.
+  /// last save, no time has passed. Gives by how much, nil within one boot, and the clock that may be set yet, or that
+  /// was set while no daemon ran.
   mutating func load(boot: Int, now: Instant, wallOffset: Duration) -> (shift: Duration?, clock: LateClock?) {
     starts += 1
     guard boot != self.boot else {
-      return (nil, late.map { LateClock(savedWall: $0.savedWall, restoredAt: $0.restoredAt, isEarlier: true) })
+      let earlier = late.map { LateClock(savedWall: $0.savedWall, restoredAt: $0.restoredAt, isEarlier: true) }
+      countTimeOff(stepTo: wallOffset)
+      return (nil, earlier)
     }
     let wall = (now + wallOffset).microseconds
     // A clock that was not set in time goes on from the save before its boot.
@@ -87,6 +90,17 @@ public struct Store: Sendable {
     self.wallOffset = wallOffset
     late = starts == 1 ? nil : LateClock(savedWall: max(wall, savedWall), restoredAt: now)
     return (shift, late)
+  }
+
+  /// Counts the time off of a boot whose late clock was set while no daemon ran.
+  private mutating func countTimeOff(stepTo offset: Duration) {
+    defer { wallOffset = offset }
+    guard let late, late.isSettled(by: offset, after: wallOffset) else { return }
+    let off = late.timeOff(by: offset)
+    states = states.mapValues { $0.passed(off, late) }
+    transfers = transfers.mapValues { $0.moved(late.passing(off)) }
+    pushes = pushes.mapValues { ($0.app, $0.push.moved(late.passing(off))) }
+    self.late = nil
   }
 }
 

@@ -60,9 +60,14 @@ extension World {
     if fault?.ofDaemon != .leavesOrphans, !outlives { processes = [] }
     let now = instant
     let isFreshBoot = store.starts == 0 || store.boot != boot
+    let savedOffset = store.wallOffset
     let restored = store.load(boot: boot, now: now, wallOffset: wallOffset)
-    if let shift = restored.shift { book.shift(by: shift) } else { book.restored = Bystander.Restored([:], nil) }
     book.lateClock = restored.clock
+    if let shift = restored.shift {
+      book.shift(by: shift)
+    } else {
+      book.step(whileDownFrom: savedOffset, to: wallOffset, at: now)
+    }
     brain = Brain(
       start: store.starts, store: store, wallOffset: wallOffset, zone: zone,
       lateClock: fault?.ofDaemon == .forgetsTimeOff ? nil : book.lateClock, awaitsBegin: hangs, fault: fault)

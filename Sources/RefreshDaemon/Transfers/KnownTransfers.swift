@@ -77,8 +77,9 @@ struct KnownTransfers {
   /// Begins with the stored transfers, and the greatest number that any ever had.
   init(_ stored: [TransferID: StoredTransfer], last: UInt64) {
     self.last = last
-    for (id, transfer) in stored { self[id] = Known(transfer) }
-    for (_, transfer) in stored.sorted(by: { $0.key < $1.key }) where !transfer.state.isDelivered {
+    let inOrder = stored.sorted { $0.key < $1.key }
+    for (id, transfer) in inOrder { self[id] = Known(transfer) }
+    for (_, transfer) in inOrder where !transfer.state.isDelivered {
       noteWords(of: transfer)
       if case .ended(let result, _) = transfer.state.stage { noteEnd(in: transfer.state.policy.session, result) }
     }
@@ -87,11 +88,8 @@ struct KnownTransfers {
     notices = notices.filter { open.contains($0.key) }
   }
 
-  /// Adds a transfer of an app that has this owner.
-  mutating func add(_ id: TransferID, _ stored: StoredTransfer, owner: UInt32? = nil) {
-    self[id] = Known(stored)
-    if let owner { shares[stored.state.policy.session.app]?.owner = owner }
-  }
+  /// Adds a transfer.
+  mutating func add(_ id: TransferID, _ stored: StoredTransfer) { self[id] = Known(stored) }
 
   /// Gives the notice of a session that has ended, once; nil if the app gave no text or all was cancelled.
   mutating func takeWords(of session: TransferSession) -> String? { notices.removeValue(forKey: session)?.text }

@@ -84,14 +84,16 @@ final class TransferRunner: DecisionFollower, SavedRoom {
   /// They are saved first and run after that: a transfer that cannot be stored never was.
   func enqueue(_ orders: [TransferOrder], of app: AppID, then answer: @escaping (StoreError?, [TransferID]) -> Void) {
     let now = core.readClocks()
+    let owner = core.configuration[app]?.owner.uid
     let stored = orders.map { order in
-      (
-        known.makeID(),
-        StoredTransfer(state: TransferState(policy: order.policy(of: app, at: now)), request: order.request)
+      var request = order.request
+      request.owner = owner
+      return (
+        known.makeID(), StoredTransfer(state: TransferState(policy: order.policy(of: app, at: now)), request: request)
       )
     }
     for (id, transfer) in stored {
-      known.add(id, transfer, owner: core.configuration[app]?.owner.uid)
+      known.add(id, transfer)
       enqueued[id] = transfer
     }
     rooms.saving.promise { problem, _ in

@@ -7,11 +7,12 @@ struct TransferShare {
   private(set) var ids: Set<TransferID> = []
   private(set) var bytes = 0
   private(set) var servers: [String: Int] = [:]
-  /// The owner of the app when it last added to the queue; nil while only an earlier daemon knew.
-  var owner: UInt32?
+  /// The owner of the app when it last added to the queue; nil while only a release knew that kept no owners.
+  private(set) var owner: UInt32?
 
   mutating func add(_ id: TransferID, _ known: KnownTransfers.Known) {
     ids.insert(id)
+    owner = known.request.owner ?? owner
     bytes += known.request.bytes
     servers[known.server, default: 0] += 1
   }

@@ -55,8 +55,13 @@ public struct LateClock: Hashable, Sendable {
     }
   }
 
+  /// The time that the machine was off beyond what was counted, by a wall clock that is right; not negative.
+  public func timeOff(by wallOffset: Duration) -> Duration {
+    max(.zero, .microseconds(restoredAt.microseconds + wallOffset.inMicroseconds - savedWall))
+  }
+
   /// The change of instants by which the time off passes: those before the start, and those that were restored ahead.
-  func passing(_ off: Duration, restored: Set<Instant>? = nil) -> (Instant) -> Instant {
+  public func passing(_ off: Duration, restored: Set<Instant>? = nil) -> (Instant) -> Instant {
     let ahead = restored ?? []
     return { [restoredAt] in $0 <= restoredAt || ahead.contains($0) ? $0 - off : $0 }
   }
@@ -66,7 +71,7 @@ extension AppState {
   /// The state after the time off; a plan is still the restored one if nothing has run since.
   ///
   /// A refresh that has started at a restored instant has started in this boot.
-  fileprivate func passed(_ off: Duration, _ late: LateClock, restored: Set<Instant>?) -> AppState {
+  public func passed(_ off: Duration, _ late: LateClock, restored: Set<Instant>? = nil) -> AppState {
     var state = moved(late.passing(off), ahead: late.passing(off, restored: restored))
     let hasRun = lastStart.map { $0 > late.restoredAt } ?? false
     state.planned = hasRun ? planned : planned.map { $0 - off }
@@ -79,7 +84,7 @@ extension Engine {
   mutating func countTimeOff(stepFrom before: Duration, _ turn: inout Turn) {
     guard let late = lateClock, late.isSettled(by: wallOffset, after: before) else { return }
     lateClock = nil
-    let off = Duration.microseconds(late.restoredAt.microseconds + wallOffset.inMicroseconds - late.savedWall)
+    let off = late.timeOff(by: wallOffset)
     guard off > .zero else { return }
     for id in apps.ids {
       guard let app = apps[id] else { continue }

@@ -13,15 +13,20 @@ extension Screen {
   }
 
   func text(_ apps: [Wire.App]) -> [String] {
+    let rows = apps.map(row)
     // Few machines hold anything, and the column takes room.
-    let isAnyHeld = apps.contains { !holds($0).isEmpty }
-    let titles = ["APP", "PHASE", "NEXT"] + (isAnyHeld ? ["HELD BY"] : []) + ["LAST", "DATA AGE"]
-    var table = Table(titles: titles, prose: isAnyHeld ? 4 : 3)
-    table.rows = apps.map { app in
-      let row = row(app)
-      return [row.app, row.phase, row.next] + (isAnyHeld ? [row.heldBy] : []) + [row.last, row.age]
+    let held: [AppColumn] = rows.contains { !$0.heldBy.text.isEmpty } ? [.heldBy] : []
+    let all = [.app, .phase, .next] + held + [.last, .age]
+    // The last result tells the age as well, unless an app is stale, and most apps are in the background.
+    var layouts = [all]
+    if !apps.contains(where: { $0.staleSinceMicroseconds != nil }) { layouts.append(all.filter { $0 != .age }) }
+    if !apps.contains(where: { $0.phase == .foreground }) {
+      layouts.append((layouts.last ?? all).filter { $0 != .phase })
     }
-    return table.lines(on: self)
+    let tables = layouts.map { AppColumn.table($0, rows) }
+    let mostOfLast = rows.map { $0.last.brief }.max() ?? 0
+    let whole = tables.first { ($0.width(of: AppColumn.last.rawValue, on: self) ?? 0) >= mostOfLast }
+    return (whole ?? tables.last { $0.fits(on: self) } ?? tables[0]).lines(on: self)
   }
 
   /// The cells of an app, for `list` and `top`.
@@ -68,14 +73,4 @@ extension Screen {
     let text = "\(last.outcome.words) \(relative(last.endedMicroseconds, brief: true))"
     return Cell(last.cause.map { "\(text): \($0)" } ?? text, last.outcome == .failed ? .bad : .plain)
   }
-}
-
-/// An app as a row of a table.
-struct AppRow {
-  let app: Cell
-  let phase: Cell
-  let next: Cell
-  let heldBy: Cell
-  let last: Cell
-  let age: Cell
 }

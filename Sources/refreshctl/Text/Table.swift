@@ -38,10 +38,16 @@ struct Table {
   /// Whether each row is one line of the screen.
   func fits(on screen: Screen) -> Bool { widths(of: titlesAndRows, within: screen.width) != nil }
 
+  /// The width that a column has on the screen; nil if there is none, or each row takes several lines.
+  func width(of title: String, on screen: Screen) -> Int? {
+    guard let column = titles.firstIndex(of: title) else { return nil }
+    return widths(of: titlesAndRows, within: screen.width)?[column]
+  }
+
   /// Whether a text of a column is cut on the screen.
-  func cuts(_ column: Int, on screen: Screen) -> Bool {
-    guard let widths = widths(of: titlesAndRows, within: screen.width) else { return false }
-    return rows.contains { TextWidth.of($0[column].text) > widths[column] }
+  func cuts(_ title: String, on screen: Screen) -> Bool {
+    guard let column = titles.firstIndex(of: title), let width = width(of: title, on: screen) else { return false }
+    return rows.contains { TextWidth.of($0[column].text) > width }
   }
 
   /// The lines of the table, the titles first.

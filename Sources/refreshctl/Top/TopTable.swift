@@ -2,17 +2,8 @@ import RefreshAPI
 
 /// The apps of the live screen, a line each: columns are left out until the ids fit whole.
 struct TopTable {
-  private enum Column: String {
-    case app = "APP"
-    case phase = "PHASE"
-    case next = "NEXT"
-    case heldBy = "HELD BY"
-    case last = "LAST"
-    case age = "DATA AGE"
-  }
-
   /// From the widest table to the narrowest; the last result tells the age as well, and most apps are in the background.
-  private static let layouts: [[Column]] = [
+  private static let layouts: [[AppColumn]] = [
     [.app, .phase, .next, .heldBy, .last, .age], [.app, .phase, .next, .heldBy, .last], [.app, .next, .heldBy, .last],
     [.app, .next, .heldBy], [.app, .next], [.app],
   ]
@@ -25,7 +16,7 @@ struct TopTable {
   /// The same without colours.
   let plainLines: [String]
   /// The facts that the table does not show whole.
-  private let hidden: [Column]
+  private let hidden: [AppColumn]
   /// The most lines that an id takes on the screen.
   private let linesOfID: Int
 
@@ -49,36 +40,25 @@ struct TopTable {
       plainLines = table.lines(on: screen.withoutColours)
     } else {
       // So narrow that two ids look alike: the marked one is whole below the table.
-      lines = [Column.app.rawValue] + rows.map { TextWidth.cutMiddle(of: $0.app.text, to: screen.width ?? .max) }
+      lines = [AppColumn.app.rawValue] + rows.map { TextWidth.cutMiddle(of: $0.app.text, to: screen.width ?? .max) }
       plainLines = lines
     }
     let (layout, shown) = (layouts[index], table)
     hidden = layouts[0].filter { column in
-      layout.firstIndex(of: column).map { !shown.fits(on: screen) || shown.cuts($0, on: screen) } ?? true
+      !layout.contains(column) || !shown.fits(on: screen) || shown.cuts(column.rawValue, on: screen)
     }
     linesOfID = rows.map { screen.broken($0.app.text, at: screen.width ?? .max).count }.max() ?? 1
   }
 
-  private static func table(_ layout: [Column], _ rows: [AppRow], _ isAnyHeld: Bool) -> Table {
+  private static func table(_ layout: [AppColumn], _ rows: [AppRow], _ isAnyHeld: Bool) -> Table {
     // The prose is cut first: the last result, else what is held, else what is next.
     let prose = layout.firstIndex(of: .last) ?? layout.count - 1
     var table = Table(titles: layout.map(\.rawValue), prose: prose, keepsIdentity: true)
     let tellsHolds = isAnyHeld && !layout.contains(.heldBy)
     table.rows = rows.map { row in
-      layout.map { $0 == .next && tellsHolds ? nextOrHolds(row) : cell($0, row) }
+      layout.map { $0 == .next && tellsHolds ? nextOrHolds(row) : $0.cell(of: row) }
     }
     return table
-  }
-
-  private static func cell(_ column: Column, _ row: AppRow) -> Cell {
-    switch column {
-    case .app: row.app
-    case .phase: row.phase
-    case .next: row.next
-    case .heldBy: row.heldBy
-    case .last: row.last
-    case .age: row.age
-    }
   }
 
   /// The next refresh, or the holds where nothing else is known of it: as many as leave room for the ids.
@@ -97,7 +77,7 @@ struct TopTable {
     let id = hidden.contains(.app) ? screen.broken(row?.app.text ?? "", at: width) : []
     let blank = hidden.contains(.app) ? Array(repeating: "", count: max(0, linesOfID - id.count)) : []
     let others = rest.map { column in
-      let cell = row.map { Self.cell(column, $0) } ?? ""
+      let cell = row.map(column.cell) ?? ""
       return screen.paint(TextWidth.padded(column.rawValue, to: margin), .faint)
         + screen.paint(TextWidth.cutEnd(of: cell.text, to: max(1, width - margin)), cell.style)
     }

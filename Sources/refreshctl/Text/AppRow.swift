@@ -1,0 +1,42 @@
+/// A column of the tables of apps, with its title.
+enum AppColumn: String {
+  case app = "APP"
+  case phase = "PHASE"
+  case next = "NEXT"
+  case heldBy = "HELD BY"
+  case last = "LAST"
+  case age = "DATA AGE"
+
+  func cell(of row: AppRow) -> Cell {
+    switch self {
+    case .app: row.app
+    case .phase: row.phase
+    case .next: row.next
+    case .heldBy: row.heldBy
+    case .last: row.last
+    case .age: row.age
+    }
+  }
+
+  /// A table of these columns, which cuts the last results first.
+  static func table(_ columns: [AppColumn], _ rows: [AppRow]) -> Table {
+    var table = Table(titles: columns.map(\.rawValue), prose: columns.firstIndex(of: .last) ?? columns.count - 1)
+    table.rows = rows.map { row in columns.map { $0.cell(of: row) } }
+    return table
+  }
+}
+
+/// An app as a row of a table.
+struct AppRow {
+  let app: Cell
+  let phase: Cell
+  let next: Cell
+  let heldBy: Cell
+  let last: Cell
+  let age: Cell
+}
+
+extension Cell {
+  /// The width of the part before a colon: of a last result, its outcome and when.
+  var brief: Int { TextWidth.of(String(text.prefix { $0 != ":" })) }
+}
