@@ -96,6 +96,20 @@ def test_an_app_that_the_user_has_quit(daemon, starts):
     assert headline(daemon) == TODO_IS + said
 
 
+def test_a_push_that_its_limit_holds_back(daemon):
+    """The limit opens at the very moment that the interval ends."""
+    events = daemon.pipe("events")
+    daemon.app(f"echo $REFRESH_TRIGGER > {events}", background_interval="1h", push_burst=1, push_per_hour=1)
+    daemon.start()
+    assert events.line() == "interval"
+    push(daemon, payload("1"))
+    assert events.line() == "push"
+    daemon.wait_for_output("1-2 finished")
+    push(daemon, payload("2"))
+    assert headline(daemon) == TODO_IS + (
+        "It will be refreshed in SPAN (TIME), when its limit lets the next push through: 1 push in the last SPAN.")
+
+
 def test_a_switch(daemon, starts):
     set_interval(daemon, "never")
     never = "It is not refreshed by time, because its background interval is never; "

@@ -35,15 +35,24 @@ extension Constraints {
   public func waitsFor(_ constraint: Constraint) -> String {
     let needs = needs(constraint)
     return switch (constraint, needs) {
-    case (.network, "any"): "a network that reaches the internet"
-    case (.network, "unmetered"): "an unmetered network"
-    case (.network, "wifi"): "Wi-Fi that reaches the internet"
-    case (.network, _): "a network (\(needs))"
+    case (.network, _): waitsForNetwork
     case (.power, "ac"): "mains power"
     case (.power, "not-low"): "mains power or a battery that is not low"
     case (.calm, _): "a machine without resource pressure"
     case (.power, _), (.idle, _): needs
     }
+  }
+
+  private var waitsForNetwork: String {
+    let kind =
+      switch network {
+      case .none: "a network"
+      case .any: "a network that reaches the internet"
+      case .unmetered: "an unmetered network"
+      case .wifi: "Wi-Fi that reaches the internet"
+      }
+    let only = ssids.isEmpty ? "" : ", only \(ssids.joined(separator: " or "))"
+    return kind + only + (deniedSSIDs.isEmpty ? "" : ", not \(deniedSSIDs.joined(separator: " or "))")
   }
 }
 

@@ -37,7 +37,7 @@ extension Screen {
 
   /// The habit that explains the next refresh, if its plan made the moment and no floor, ceiling or server did.
   private func habit(_ why: Wire.Explanation) -> Wire.Habit? {
-    guard why.trigger == .interval, why.phase == .background, let planning = why.planning, !planning.isDormant,
+    guard why.nextTrigger == .interval, why.phase == .background, let planning = why.planning, !planning.isDormant,
       !isServers(why), !why.isSkipped, !why.isResting, !isAtCeiling(planning),
       planning.plannedMicroseconds > why.floorMicroseconds ?? .min,
       why.window.map({ $0.earliestMicroseconds <= planning.plannedMicroseconds }) ?? false
@@ -56,15 +56,17 @@ extension Screen {
   }
 
   private func because(_ why: Wire.Explanation) -> String {
+    let trigger = why.nextTrigger
     if why.isSkipped { return ", because the refresh before it is skipped" }
     if why.isResting { return ", when it has rested: it overran its deadline three times within a day" }
-    if why.trigger == .interval, isServers(why) { return ", because its server has nothing newer before that" }
-    if why.trigger == .interval, why.phase == .background, let planning = why.planning { return plan(planning, why) }
-    if why.trigger == .push, let limit = why.pushLimit, why.pushes?.contains(where: { $0.wait == "limit" }) == true {
-      return ", when its limit lets the next push through: \(limit.used) pushes in the last \(limit.span)"
+    if trigger == .interval, isServers(why) { return ", because its server has nothing newer before that" }
+    if trigger == .interval, why.phase == .background, let planning = why.planning { return plan(planning, why) }
+    if trigger == .push, let limit = why.pushLimit, why.pushes?.contains(where: { $0.wait == "limit" }) == true {
+      let used = count(limit.used, "push", "pushes")
+      return ", when its limit lets the next push through: \(used) in the last \(limit.span)"
     }
-    guard why.trigger == .manual, let oneShot = why.oneShot, !oneShot.reason.isEmpty else {
-      return reason(why.trigger, why.phase, why.interval, after: why.past.lazy.compactMap(\.refresh).first)
+    guard trigger == .manual, let oneShot = why.oneShot, !oneShot.reason.isEmpty else {
+      return reason(trigger, why.phase, why.interval, after: why.past.lazy.compactMap(\.refresh).first)
     }
     return ", because somebody asked for it: “\(printable(oneShot.reason))”"
   }
@@ -130,7 +132,7 @@ extension Screen {
     case "quiet": "the end of its quiet hours\(quietEnd)"
     case "paused": "the end of the pause of all apps" + (why.pause.map { " (\(end($0)))" } ?? "")
     case "power-saver": "another power profile than power-saver"
-    case "settling": "the machine to settle after its start"
+    case "settling": "the machine to settle after its start or its sleep"
     case "suspending": "the machine to sleep and wake up"
     case "app": "the app: no process of it is attached, and its file has no task"
     case "concurrency": "a free slot: too many refreshes run"
@@ -177,16 +179,19 @@ extension Wire.Explanation {
     next ?? Wire.Next(trigger: trigger, due: window, holds: holds, start: holds.isEmpty ? window : nil)
   }
 
+  /// The trigger of the next refresh: a push may be let through at the very moment that the interval ends.
+  fileprivate var nextTrigger: Wire.Trigger? { next?.trigger ?? trigger }
+
   /// Whether the next refresh is the one after a skipped one.
   fileprivate var isSkipped: Bool { isByTime(at: skippedUntilMicroseconds) }
 
   /// Whether the next refresh waits for the end of a rest, or for its age limit in the middle of one.
   fileprivate var isResting: Bool {
-    guard trigger == .interval, phase == .background, let rest = restsUntilMicroseconds else { return false }
+    guard nextTrigger == .interval, phase == .background, let rest = restsUntilMicroseconds else { return false }
     return isByTime(at: rest) || planning == nil && (window?.earliestMicroseconds ?? 0) > floorMicroseconds ?? 0
   }
 
   private func isByTime(at moment: Int64?) -> Bool {
-    trigger == .interval && moment != nil && window?.earliestMicroseconds == moment
+    nextTrigger == .interval && moment != nil && window?.earliestMicroseconds == moment
   }
 }
