@@ -54,6 +54,30 @@ import Testing
       ])
   }
 
+  @Test func `A narrow list leaves out columns before it cuts ids and last results`() {
+    let last = Wire.LastRefresh(outcome: .newData, endedMicroseconds: noon - span(m: 2))
+    func app(_ name: String, _ phase: Wire.Phase, held holds: [String] = []) -> Wire.App {
+      Wire.App(
+        id: "org.example.\(name)", name: name, owner: "anna", phase: phase, verdict: holds.isEmpty ? .notDue : .held,
+        dueMicroseconds: holds.isEmpty ? noon + span(h: 4) : nil,
+        holds: holds.map { Wire.Hold(name: $0, remedy: "") }, last: last, freshMicroseconds: noon - span(m: 2))
+    }
+    let apps = [app("mail", .background), app("photos", .background, held: ["power", "disabled"])]
+    #expect(
+      screen(width: 80).text(apps) == [
+        "APP                 NEXT    HELD BY          LAST                DATA AGE",
+        "org.example.mail    in 4 h                   new data 2 min ago  2 min",
+        "org.example.photos  -       power, disabled  new data 2 min ago  2 min",
+      ])
+    #expect(
+      screen(width: 80).text([app("notes", .foreground)] + apps) == [
+        "APP                 PHASE       NEXT    HELD BY          LAST",
+        "org.example.notes   foreground  in 4 h                   new data 2 min ago",
+        "org.example.mail    background  in 4 h                   new data 2 min ago",
+        "org.example.photos  background  -       power, disabled  new data 2 min ago",
+      ])
+  }
+
   @Test func whoHasNoAppsIsToldOfOthers() {
     #expect(
       screen().text(ManagerInterface.List.Reply(apps: [], hasAppsOfOthers: true)).joined(separator: " ")

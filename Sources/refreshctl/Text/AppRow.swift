@@ -19,8 +19,9 @@ enum AppColumn: String {
   }
 
   /// A table of these columns, which cuts the last results first.
-  static func table(_ columns: [AppColumn], _ rows: [AppRow]) -> Table {
-    var table = Table(titles: columns.map(\.rawValue), prose: columns.firstIndex(of: .last) ?? columns.count - 1)
+  static func table(_ columns: [AppColumn], _ rows: [AppRow], keepsIDs: Bool) -> Table {
+    let prose = columns.firstIndex(of: .last) ?? columns.count - 1
+    var table = Table(titles: columns.map(\.rawValue), prose: prose, keepsIdentity: keepsIDs)
     table.rows = rows.map { row in columns.map { $0.cell(of: row) } }
     return table
   }

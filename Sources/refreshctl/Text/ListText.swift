@@ -17,14 +17,13 @@ extension Screen {
     // Few machines hold anything, and the column takes room.
     let held: [AppColumn] = rows.contains { !$0.heldBy.text.isEmpty } ? [.heldBy] : []
     let all = [.app, .phase, .next] + held + [.last, .age]
-    // The last result tells the age as well, unless an app is stale, and most apps are in the background.
-    var layouts = [all]
-    if !apps.contains(where: { $0.staleSinceMicroseconds != nil }) { layouts.append(all.filter { $0 != .age }) }
-    if !apps.contains(where: { $0.phase == .foreground }) {
-      layouts.append((layouts.last ?? all).filter { $0 != .phase })
-    }
-    let tables = layouts.map { AppColumn.table($0, rows) }
+    // Most apps are in the background, and the last result tells the age as well, unless an app is stale.
+    let phase: Set<AppColumn> = apps.contains { $0.phase != .background } ? [] : [.phase]
+    let age: Set<AppColumn> = apps.contains { $0.staleSinceMicroseconds != nil } ? [] : [.age]
+    let layouts = [[], phase, age, phase.union(age)].map { less in all.filter { !less.contains($0) } }
     let mostOfLast = rows.map { $0.last.brief }.max() ?? 0
+    // Whole ids come first, then the last results.
+    let tables = [true, false].flatMap { keepsIDs in layouts.map { AppColumn.table($0, rows, keepsIDs: keepsIDs) } }
     let whole = tables.first { ($0.width(of: AppColumn.last.rawValue, on: self) ?? 0) >= mostOfLast }
     return (whole ?? tables.last { $0.fits(on: self) } ?? tables[0]).lines(on: self)
   }
