@@ -15,6 +15,16 @@ public struct PushPayload: Hashable, Sendable {
   public let contentID: String?
   /// Whether it wakes the app (`aps.content-available`); else the attached processes are told, and that is all.
   public let isToWake: Bool
+  /// The alert for the user (`aps.alert`); nil if there is none, or none in a form that is known.
+  public let alert: Alert?
+
+  /// A text for the user, and its title.
+  public struct Alert: Hashable, Sendable {
+    /// The title; nil for the app's name.
+    public let title: String?
+    /// The text.
+    public let body: String
+  }
 
   /// Checks a payload.
   ///
@@ -28,7 +38,9 @@ public struct PushPayload: Hashable, Sendable {
     let members = try Self.members(of: text)
     self.text = text
     contentID = try Self.value(of: "content-id", in: members).map(Self.contentID)
-    isToWake = try Self.value(of: "aps", in: members).map(Self.isToWake) ?? false
+    let aps = try Self.value(of: "aps", in: members)
+    isToWake = try aps.map(Self.isToWake) ?? false
+    alert = try aps.flatMap(Self.alert)
   }
 
   private static func members(of text: String) throws(AppInterface.InvalidPayload) -> [JSONValue.Member] {
@@ -73,6 +85,21 @@ public struct PushPayload: Hashable, Sendable {
           + "format characters", remedy: "Write 1 to \(mostContentIDBytes) bytes without such characters.")
     }
     return text
+  }
+
+  /// The alert as push services know it: a text, or an object with `title` and `body`. An app may have one of its own form.
+  private static func alert(_ aps: JSONValue) throws(AppInterface.InvalidPayload) -> Alert? {
+    guard case .object(let members) = aps, let alert = try value(of: "alert", in: members) else { return nil }
+    switch alert {
+    case .text(let body): return body.isEmpty ? nil : Alert(title: nil, body: body)
+    case .object(let parts):
+      guard case .text(let body)? = try value(of: "body", in: parts), !body.isEmpty else { return nil }
+      if case .text(let title)? = try value(of: "title", in: parts), !title.isEmpty {
+        return Alert(title: title, body: body)
+      }
+      return Alert(title: nil, body: body)
+    default: return nil
+    }
   }
 
   private static func isToWake(_ aps: JSONValue) throws(AppInterface.InvalidPayload) -> Bool {

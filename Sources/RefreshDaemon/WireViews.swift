@@ -167,11 +167,11 @@ extension Daemon {
       verdict: core.engine.verdict(on: app.id, at: now), prospect: core.engine.prospect(of: app.id, at: now),
       dueTrigger: core.engine.dueTrigger(of: app.id, at: now),
       limits: core.engine.limits, wallOffset: core.engine.wallOffset,
-      last: lasts[app.id], staleSince: core.engine.staleSince(app.id, at: now),
+      last: runner.lasts[app.id], staleSince: core.engine.staleSince(app.id, at: now),
       performer: audience.attached.performer(of: app.id)?.pid,
       isAwaitingStore: saving.problem != nil && running.map(core.engine.isAwaitingBegin) == true, stuck: stuck,
       pushWait: core.engine.waitingPushes(of: app.id, at: now).first?.wait,
-      awaitsSessionOf: sessions.awaitsSession(app) ? app.owner.name : nil)
+      awaitsSessionOf: sessions.logins.awaitsSession(app) ? app.owner.name : nil)
   }
 }
 

@@ -42,11 +42,12 @@ public struct Loaded: Sendable {
   public internal(set) var damaged: StoreError?
   /// Why the start is not on the disk yet, if the disk is full: it is written with the next save that finds room.
   public internal(set) var unsaved: StoreError?
-  /// Whether instants were moved within a boot.
-  private var isMoved = false
+  /// Whether instants were moved: in another boot, and once a late clock was set.
+  public internal(set) var isMoved = false
 
   /// Moves every instant, as a reboot does.
   mutating func move(by shift: Duration) {
+    isMoved = true
     let moved = { (instant: Instant) in instant + shift }
     states = states.mapValues { $0.moved(moved, ahead: moved) }
     device = device.moved(moved)
@@ -67,7 +68,7 @@ public struct Loaded: Sendable {
   /// The changes that make the file hold this: all that was moved; otherwise the rows are right as they are.
   func changes(at clock: BootClock) -> Batch {
     var batch = Batch(now: clock.now, wallOffset: clock.wallOffset)
-    if previous == .otherBoot || isMoved {
+    if isMoved {
       (batch.states, batch.device, batch.transfers.whole) = (states, device, transfers)
       for (app, pushes) in pushes { for push in pushes { batch.pushes.changed[push.id] = .kept(app, push) } }
     }
@@ -201,7 +202,7 @@ public actor RefreshStore {
       loaded = data
       loaded.previous = saved.clock.bootID == clock.bootID ? .sameBoot : .otherBoot
       loaded.lateClock = clock.late(since: saved.clock, saved.late)
-      loaded.move(by: clock.shift(since: saved.clock, saved.late))
+      if loaded.previous == .otherBoot { loaded.move(by: clock.shift(since: saved.clock, saved.late)) }
       loaded.countTimeOff(stepFrom: saved.clock.wallOffset, to: clock.wallOffset)
     }
     loaded.damaged = damaged

@@ -22,11 +22,18 @@ public indirect enum BusArgument: Hashable, Sendable {
   case array(of: String, [BusArgument])
   /// A structure.
   case structure([BusArgument])
+  /// An entry of a dictionary, which is an array of them.
+  case entry(key: BusArgument, BusArgument)
   /// A value that carries its own type.
   case variant(BusArgument)
 
   /// An array of strings.
   public static func strings(_ texts: [String]) -> BusArgument { .array(of: "s", texts.map { .string($0) }) }
+
+  /// A dictionary from names to values that carry their own types.
+  public static func dictionary(_ values: [(name: String, value: BusArgument)]) -> BusArgument {
+    .array(of: "{sv}", values.map { .entry(key: .string($0.name), .variant($0.value)) })
+  }
 
   /// The type in the syntax of the specification.
   var signature: String {
@@ -40,6 +47,7 @@ public indirect enum BusArgument: Hashable, Sendable {
     case .descriptor: "h"
     case .array(let type, _): "a\(type)"
     case .structure(let members): "(\(contents(of: members)))"
+    case .entry(let key, let value): "{\(key.signature)\(value.signature)}"
     case .variant: "v"
     }
   }
@@ -60,6 +68,7 @@ public indirect enum BusArgument: Hashable, Sendable {
     case .descriptor(let value): return basic("h", value, message)
     case .array(let element, let elements): return container("a", element, elements, message)
     case .structure(let members): return container("r", contents(of: members), members, message)
+    case .entry(let key, let value): return container("e", contents(of: [key, value]), [key, value], message)
     case .variant(let value): return container("v", value.signature, [value], message)
     }
   }

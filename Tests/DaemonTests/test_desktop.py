@@ -1,12 +1,16 @@
 """What desktops show of apps that signal nothing, as refresh-session tells it."""
 
+import json
 import subprocess
 
 import pytest
 
 from client import as_user, fails
 from daemon import MAIL, REFRESHD, TODO
+from pushing import push
+from test_clock import machine, needs_root  # noqa: F401 (fixtures)
 from waiting import Bound
+from wall import wall  # noqa: F401 (a fixture)
 
 
 REFRESHCTL = REFRESHD.with_name("refreshctl")
@@ -164,3 +168,63 @@ def test_why_says_what_desktops_show_and_whether_it_counts(desk):
     assert "desktop in front; a signal says otherwise" in why()
     told(desk, follower)
     assert "desktop not open" in why()
+
+
+def alert(text, **more):
+    return json.dumps({"aps": {"alert": text, **more}})
+
+
+def test_an_alert_comes_when_the_refresh_of_its_push_has_ended(desk):
+    gate = desk.pipe("gate")
+    desk.app(f"read line < {gate}", name="Todo", desktop=["todo"])
+    desk.call("Manager.Reload")
+    watch = desk.client.stream("Manager.Watch", apps=[TODO])
+    next(desk.session)
+    push(desk, alert({"title": "Anna", "body": "Lunch?"}, **{"content-available": 1}))
+    while next(watch)["event"]["kind"] != "started":
+        pass
+    # An alert that wakes nobody comes at once, and so before the other.
+    push(desk, alert("Now"), app=MAIL)
+    assert next(desk.session)["notice"] == {
+        "kind": "alert", "app": MAIL, "desktop": MAIL, "title": MAIL.rpartition(".")[2], "body": "Now"}
+    gate.let_go()
+    assert next(desk.session)["notice"] == {
+        "kind": "alert", "app": TODO, "desktop": "todo", "title": "Anna", "body": "Lunch?"}
+
+
+def test_an_alert_goes_to_the_session_that_somebody_watches(desk):
+    other = desk.client.stream("Session.Follow")
+    told(desk, desk.session.first["follower"], running=[MAIL])
+    told(desk, other.first["follower"], is_watched=False)
+    push(desk, alert("Now"), app=MAIL)
+    assert next(desk.session)["notice"]["body"] == "Now"
+
+
+def test_a_user_gets_thirty_notices_a_minute_at_most(desk):
+    for number in range(32):
+        push(desk, alert(f"{number} {'x' * 2000}"), app=MAIL)
+    bodies = [next(desk.session)["notice"]["body"] for _ in range(30)]
+    assert [body.split()[0] for body in bodies] == [str(number) for number in range(30)]
+    assert {len(body) for body in bodies} == {1000}
+    desk.wait_for_output("a notice is not shown: its user got 30 within a minute")
+    desk.app("exit 100", id=MAIL, lifecycle="signals")
+    desk.call("Manager.Reload")
+    assert "notice" not in next(desk.session)
+
+
+@needs_root
+def test_data_that_became_stale_while_the_machine_was_off_is_told_to_the_next_session(daemon, wall, machine):
+    daemon.app("exit 100", name="Todo", stale_after="1h")
+    daemon.app("exit 100", id=MAIL, stale_after="1h")
+    machine.boot()
+    daemon.call("Manager.Disable", apps=[MAIL])
+    daemon.call("Manager.Pause")
+    daemon.refresh(trigger="manual")
+    daemon.stop()
+    wall.set_off(+1)
+    machine.boot()
+    daemon.wait_for_output("its data is stale: 1d")
+    session = daemon.client.stream("Session.Follow")
+    notice = next(session)["notice"]
+    assert (notice["kind"], notice["app"], notice["title"]) == ("stale", TODO, "Todo")
+    assert notice["body"].startswith("The data is 1d") and notice["body"].endswith(f"`refreshctl why {TODO}` says why.")

@@ -84,12 +84,12 @@ import Testing
 
   @Test func aValidatorThatCannotBeStoredIsNotUsed() {
     let (url, old) = ("https://example.org/a", Validator(etag: "old"))
-    world.daemon.fetches.remember(old, of: todo, url)
+    world.daemon.runner.fetches.remember(old, of: todo, url)
     fill()
     var isRefused = false
     world.daemon.remember(Validator(etag: "new"), of: todo, url) { isRefused = $0 != nil }
     world.scheduler.run(for: .seconds(1))
-    #expect(isRefused && world.daemon.fetches.validator(of: todo, url) == old)
+    #expect(isRefused && world.daemon.runner.fetches.validator(of: todo, url) == old)
   }
 
   @Test func aStoreThatCannotBeReadIsReportedOnceHoweverOftenItIsAsked() {

@@ -19,7 +19,7 @@ import Testing
     world.scheduler.run(for: .seconds(1))
     world.launcher.onEnd(try #require(world.launcher.started.last), TaskEnd(exit: .exited(0)))
     world.scheduler.run(for: .seconds(1))
-    #expect(daemon.lasts[todo] != nil)
+    #expect(daemon.runner.lasts[todo] != nil)
   }
 
   private static let both = [
@@ -33,14 +33,14 @@ import Testing
   }
 
   @Test func itsLastRefreshIsKnownWhenItsFileComesBack() throws {
-    let last = try #require(daemon.lasts[todo])
+    let last = try #require(daemon.runner.lasts[todo])
     try leave()
     // As in a daemon that has started since.
-    daemon.lasts.forget(todo)
+    daemon.runner.lasts.forget(todo)
     world.store.last = [todo: last]
     try world.reload(apps: Self.both)
     world.scheduler.run(for: .seconds(1))
-    #expect(daemon.lasts[todo] == last)
+    #expect(daemon.runner.lasts[todo] == last)
   }
 
   @Test func itsLastRefreshAndItsCountAreForgottenWithIt() throws {
@@ -48,11 +48,11 @@ import Testing
     var isStored = false
     daemon.handleDurably([.erased(todo)]) { isStored = $0 == nil }
     world.scheduler.run(for: .seconds(1))
-    #expect(isStored && daemon.lasts[todo] == nil && daemon.tally.refreshesOfApp[todo] == nil)
+    #expect(isStored && daemon.runner.lasts[todo] == nil && daemon.tally.refreshesOfApp[todo] == nil)
   }
 
   @Test func theURLsOfItsFileDoNotMakeItsRowAgain() throws {
-    daemon.fetches.remember(Validator(etag: "1"), of: todo, "https://example.org/a")
+    daemon.runner.fetches.remember(Validator(etag: "1"), of: todo, "https://example.org/a")
     world.store.isPrompt = false
     daemon.handle(.scheduled(mail, OneShot(earliest: daemon.core.now + .hours(20), reason: "a change")))
     world.scheduler.run(for: .seconds(1))

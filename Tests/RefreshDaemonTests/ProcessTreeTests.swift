@@ -99,12 +99,12 @@ extension LauncherTests {
         }
         stage.onEnd = { key in
           guard key == one.key else { return }
-          #expect(!stage.processes(of: one.key).contains(where: isAlive))
+          #expect(stage.processes(of: one.key).allSatisfy(ends))
           #expect(stage.processes(of: other.key).allSatisfy(isAlive))
           stage.launcher.kill(other.key)
         }
         try stage.play([one, other])
-        #expect(!stage.processes(of: other.key).contains(where: isAlive))
+        #expect(stage.processes(of: other.key).allSatisfy(ends))
       }
     }
 

@@ -19,7 +19,7 @@ import Testing
 
   /// Stops the daemon while the disk has a change by a user, and ends the last process after that.
   private func stopDuringAChange(_ answer: @escaping (StoreError?) -> Void) throws {
-    daemon.notifyCommands.showOnDesktop("here", of: try #require(daemon.core.configuration[todo]))
+    daemon.sessions.notices.show(.transfers, of: todo, body: "here")
     let notice = try #require(world.launcher.started.last)
     daemon.stop()
     world.scheduler.run(for: .seconds(1))

@@ -1,3 +1,4 @@
+import CLinux
 import Glibc
 import Systemd
 import Testing
@@ -38,6 +39,15 @@ enum TreeKind: String, CaseIterable {
       try body { try CgroupTrees(on: $0, directory: directory) }
     }
   }
+}
+
+/// Whether a process has ended, or ends within 10 s: SIGKILL is on its way when the end of a task is reported.
+func ends(_ process: pid_t) -> Bool {
+  let descriptor = linux_pidfd_open(process)
+  guard descriptor >= 0 else { return errno == ESRCH }
+  defer { close(descriptor) }
+  var end = pollfd(fd: descriptor, events: Int16(POLLIN), revents: 0)
+  return poll(&end, 1, 10_000) == 1
 }
 
 /// Whether a process runs; a process that has ended but is not reaped does not run.

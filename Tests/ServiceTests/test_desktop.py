@@ -1,11 +1,13 @@
 """refresh-session as a unit of a lingering user: units, bus names and logind, without windows."""
 
 import json
+import pathlib
+import select
 import subprocess
 
 import pytest
 
-from waiting import Bound
+from waiting import BOUND, Bound
 
 MAIL = "org.example.mail"
 FILE = f"""
@@ -117,6 +119,52 @@ def test_a_session_that_is_locked_or_idle_has_nobody_there(desk, log_in):
             call = [session, "org.freedesktop.login1.Session", hint, "b", value]
             subprocess.run([*bus, *call], check=True, capture_output=True, timeout=60)
             desk.expect(lambda session, there=value == "false": session["is_watched"] == there)
+
+
+@pytest.fixture
+def desktop(desk):
+    """Reads the notifications on anna's desktop, in order."""
+    mock = pathlib.Path(__file__).parent / "mocks/notifications.py"
+    # Without the bus's own folders of services, no other program answers.
+    with subprocess.Popen(desk.command("/usr/bin/python3", mock), stdout=subprocess.PIPE, text=True) as process:
+
+        def read():
+            assert select.select([process.stdout], [], [], BOUND)[0], "no notification"
+            return json.loads(process.stdout.readline())
+
+        assert read() == "ready"
+        yield read
+        process.terminate()
+
+
+def test_an_alert_is_shown_and_a_click_on_it_opens_the_app(desk, desktop, journal):
+    folder = pathlib.Path("/home/anna/.local/share/applications")
+    folder.mkdir(parents=True, exist_ok=True)
+    entry = folder / "mail-app.desktop"
+    entry.write_text("[Desktop Entry]\nType=Application\nName=Mail\nExec=sh -c \"exec sleep 1000\" %u\n")
+    desk.refreshd.refreshctl("push", MAIL, '{"aps": {"content-available": 1, "alert": "1 < 2 & so on"}}')
+    shown = desktop()
+    assert (shown["summary"], shown["body"], shown["desktop"]) == ("mail", "1 &lt; 2 &amp; so on", "mail-app")
+    assert shown["actions"] == ["default", "Open"]
+    (ended,) = desk.refreshd.history(MAIL)
+    assert (ended["trigger"], ended["outcome"]) == ("push", "new_data")
+    notifications = ("org.freedesktop.Notifications", "/org/freedesktop/Notifications")
+    desk.run("busctl", "--user", "call", *notifications, "org.example.User", "Click", "u", str(shown["id"]))
+    desk.expect(lambda session: session["running"] == [MAIL])
+    desk.run("systemctl", "--user", "stop", "app-refreshd-*.service")
+    entry.unlink()
+    desk.refreshd.refreshctl("push", MAIL, '{"aps": {"alert": {"title": "Anna", "body": "Hello"}}}')
+    shown = desktop()
+    assert (shown["summary"], shown["body"], shown["actions"]) == ("Anna", "Hello", [])
+
+
+def test_the_end_of_a_session_of_transfers_is_shown_by_the_session(desk, desktop, misbehaving, journal):
+    path = "/home/anna/songs"
+    desk.refreshd.refreshctl(
+        "download", MAIL, misbehaving.url("plain", 1000), "--to", path, "--network", "none", "--notify", "All is there")
+    assert desktop()["body"] == "All is there"
+    assert not [entry for entry in journal.entries() if "desktop notification" in entry["MESSAGE"]]
+    pathlib.Path(path).unlink()
 
 
 def test_a_session_that_is_killed_is_started_again_and_tells_its_state(desk):

@@ -39,8 +39,8 @@ import Testing
     #expect(seen(Desk(windows: [Self.window("Navigator", "geary")]), desktop: ["Geary"]) == "runs")
     #expect(seen(Desk(windows: [Self.window("python3")])) == "gone")
     let text = "[Desktop Entry]\nName=Mail\nStartupWMClass = Python3\r\n[Desktop Action x]\nStartupWMClass=other\n"
-    #expect(WindowClasses.windowClass(in: text) == "Python3")
-    #expect(WindowClasses.windowClass(in: "[Desktop Action x]\nStartupWMClass=other\n") == nil)
+    #expect(DesktopEntry(text: text)["StartupWMClass"] == "Python3")
+    #expect(DesktopEntry(text: "[Desktop Action x]\nStartupWMClass=other\n")["StartupWMClass"] == nil)
   }
 
   @Test func `Another list keeps how an app was seen`() {

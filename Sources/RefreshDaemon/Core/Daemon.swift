@@ -15,16 +15,13 @@ final class Daemon {
   let ports: Ports
   let core: DaemonCore
   let tally: Tally
-  let lasts: LastRefreshes
   let saving: Saving
   let audience: Audience
   let notifyCommands: NotifyCommands
   let transfers: TransferRunner
-  let fetches: FetchValidators
   let runner: RefreshRunner
   let pushes: PushIntake
-  let sessions: SessionFollower
-  let desktops: DesktopSessions
+  let sessions: SessionRooms
   let machine: MachineWatch
   let files: ConfigurationReads
   let heldApps: HeldApps
@@ -36,7 +33,6 @@ final class Daemon {
   ) {
     (self.settings, self.ports) = (settings, ports)
     tally = Tally()
-    lasts = LastRefreshes()
     let engine = Engine(
       start: loaded.start, spread: spread, states: loaded.states, wallOffset: moment.wallOffset,
       device: loaded.device, learned: loaded.learned, transfers: loaded.transfers.mapValues(\.state),
@@ -46,18 +42,16 @@ final class Daemon {
     saving = Saving(core, ports, tally, path: settings.storePath)
     audience = Audience(core, ports.journal)
     notifyCommands = NotifyCommands(core, ports, environment)
+    sessions = SessionRooms(core, audience, notifyCommands, ports)
     transfers = TransferRunner(
       KnownTransfers(loaded.transfers, last: loaded.lastTransfer), core, ports, environment,
-      .init(audience: audience, saving: saving, notifyCommands: notifyCommands, tally: tally))
-    fetches = FetchValidators(loaded.validators)
+      .init(audience: audience, saving: saving, notices: sessions.notices, tally: tally))
     runner = RefreshRunner(
       core, ports, environment,
-      .init(
-        audience: audience, saving: saving, transfers: transfers, fetches: fetches, lasts: lasts, tally: tally))
+      .init(audience: audience, saving: saving, transfers: transfers, tally: tally), loaded.validators)
     pushes = PushIntake(
-      PushLedger(loaded.pushes, last: loaded.lastPush), core, audience, saving, ports.journal, tally)
-    sessions = SessionFollower(core, audience, ports.conditions)
-    desktops = DesktopSessions(core, audience)
+      PushLedger(loaded.pushes, last: loaded.lastPush), core, audience, saving, ports.journal, tally,
+      sessions.notices)
     machine = MachineWatch(core, ports)
     files = ConfigurationReads(core, ports.files)
     heldApps = HeldApps(core, files)
@@ -89,7 +83,7 @@ final class Daemon {
       case .success(let refreshes): stored = refreshes
       case .failure(let problem): self.saving.readFailed(problem)
       }
-      self.lasts.load(stored, of: self.core.configuration.apps.map(\.id))
+      self.runner.lasts.load(stored, of: self.core.configuration.apps.map(\.id))
       self.ports.trimMemory()
     }
   }
@@ -102,7 +96,7 @@ final class Daemon {
       }
     }
     ports.launcher.onEnd = { [unowned self] key, end in taskEnded(key, end) }
-    saving.rooms = [transfers, pushes, fetches]
+    saving.rooms = [transfers, pushes, runner.fetches]
     saving.perform = { [unowned self] work in
       for work in work { perform(work.effect, of: work.app) }
       transfers.workers.sendOrders()
@@ -111,7 +105,7 @@ final class Daemon {
     notifyCommands.onGivenUp = { [unowned self] in leaveIfDone() }
     saving.onErased = { [unowned self] apps in
       for app in apps {
-        lasts.forget(app)
+        runner.lasts.forget(app)
         tally.forget(app)
       }
     }
@@ -125,7 +119,7 @@ final class Daemon {
     try saving.open()
     try files.open()
     try heldApps.open()
-    try machine.open { [unowned self] in sessions.follow($0) }
+    try machine.open { [unowned self] in sessions.logins.follow($0) }
     // The order matters: the first three add to what is saved, and clients hear of a decision after its own answers
     // are queued.
     try core.open([
@@ -181,7 +175,10 @@ final class Daemon {
       leaveIfDone()
     case .transfer(let id, _): transfers.start(id, of: app)
     case .stopTransfer(let id, _, let reason): transfers.stop(id, of: app, for: reason)
-    case .reportStale(let id, _, let since): if let app { notifyCommands.reportStale(id, app, since: since) }
+    case .reportStale(let id, _, let since):
+      guard let app else { return }
+      notifyCommands.reportStale(id, app, since: since)
+      sessions.notices.reportStale(app, since: since)
     case .reportHeld(let id, _, let holds, let since):
       if let app { notifyCommands.reportHeld(id, app, by: holds, since: since) }
     }

@@ -32,9 +32,9 @@ extension Daemon {
   func putInForce(_ next: ConfigurationInForce) {
     machine.watch(conditionNeeds(of: next), for: next)
     core.configure(next)
-    lasts.share(next.apps.map(\.id))
+    runner.lasts.share(next.apps.map(\.id))
     heldApps.reconfigured()
-    fetches.forgetAll(except: next)
+    runner.fetches.forgetAll(except: next)
     saving.commitIfNeeded()
   }
 
@@ -67,11 +67,11 @@ extension Daemon {
     let before = Set(core.configuration.apps.map(\.id))
     ports.launcher.forget(before.subtracting(next.apps.map(\.id)))
     putInForce(next)
-    loadLasts(of: next.apps.map(\.id).filter { !before.contains($0) && lasts[$0] == nil })
+    loadLasts(of: next.apps.map(\.id).filter { !before.contains($0) && runner.lasts[$0] == nil })
     transfers.workers.sendOrders()
     audience.attached.settleAll()
-    sessions.reconfigured()
-    desktops.reconfigured()
+    sessions.logins.reconfigured()
+    sessions.desktops.reconfigured()
     if next.launcher != ports.choice.asked { ports.journal.keepsLauncher(ports.choice, until: next.launcher) }
     audience.runCalls.reconfigured()
     ports.journal.configured(apps: next.apps.count)
@@ -85,7 +85,7 @@ extension Daemon {
     guard !known.isEmpty else { return }
     saving.reads.lastRefreshes { result in
       switch result {
-      case .success(let stored): self.lasts.load(stored, of: known)
+      case .success(let stored): self.runner.lasts.load(stored, of: known)
       case .failure(let problem): self.saving.readFailed(problem)
       }
     }

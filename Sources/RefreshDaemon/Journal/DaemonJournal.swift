@@ -128,6 +128,12 @@ struct DaemonJournal: Sendable {
     write("\(app): cannot \(what): \(reason)", .warning, nil, [Entry.Field("REFRESH_APP", app.description)])
   }
 
+  func noticeDropped(of app: AppID, limit: Int) {
+    write(
+      "\(app): a notice is not shown: its user got \(limit) within a minute", .notice, nil,
+      [Entry.Field("REFRESH_APP", app.description)])
+  }
+
   func changedPhase(of app: AppID, to phase: Phase) {
     write(
       "\(app): now \(phase == .loggedOut ? "logged out" : "in the \(phase.rawValue)")", .info, .appPhaseChanged,

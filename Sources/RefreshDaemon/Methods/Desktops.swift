@@ -8,13 +8,13 @@ extension Daemon {
   func followDesktop(_ call: Call<SessionInterface.Follow.Parameters>) {
     guard mayShow(call) else { return }
     guard call.wantsMore else { return call.fail(ExpectedMore()) }
-    desktops.follow(call)
+    sessions.desktops.follow(call)
   }
 
   /// Takes what a session shows of its user's apps.
   func reportDesktop(_ call: Call<SessionInterface.Report.Parameters>) {
     guard mayShow(call) else { return }
-    desktops.report(call)
+    sessions.desktops.report(call)
   }
 
   /// Whether the caller may speak for a session of its user; if not, the call is answered.

@@ -27,11 +27,11 @@ extension Daemon {
   func remember(
     _ validator: Validator, of app: AppID, _ url: String, then promise: @escaping (StoreError?) -> Void
   ) {
-    let before = fetches.validator(of: app, url)
-    fetches.remember(validator, of: app, url)
+    let before = runner.fetches.validator(of: app, url)
+    runner.fetches.remember(validator, of: app, url)
     saving.promise { problem, _ in
-      if problem != nil, self.fetches.validator(of: app, url) == validator {
-        self.fetches.remember(before, of: app, url)
+      if problem != nil, self.runner.fetches.validator(of: app, url) == validator {
+        self.runner.fetches.remember(before, of: app, url)
       }
       promise(problem)
     }

@@ -4,7 +4,7 @@ import Varlink
 extension Daemon {
   /// Shows all about one app.
   func show(_ call: Call<ManagerInterface.Show.Parameters>) {
-    lasts.onceLoaded {
+    runner.lasts.onceLoaded {
       guard let app = self.app(named: call.parameters.app, for: call) else { return }
       call.reply(ManagerInterface.Show.Reply(app: self.view(of: app).details))
     }
@@ -12,7 +12,7 @@ extension Daemon {
 
   /// Lists the apps that the caller may ask about by id, apps with stale data first.
   func list(_ call: Call<ManagerInterface.List.Parameters>) {
-    lasts.onceLoaded {
+    runner.lasts.onceLoaded {
       let apps = self.apps(for: call.peer)
       let rows = apps.map { self.view(of: $0).row }
       let isStale = { (row: Wire.App) in row.staleSinceMicroseconds != nil }

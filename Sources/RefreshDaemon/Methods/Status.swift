@@ -49,7 +49,7 @@ extension Daemon {
   }
 
   private func desktopStates(for peer: Peer, seesAll: Bool) -> [Wire.DesktopSession]? {
-    let states = desktops.states(of: seesAll ? nil : peer.uid)
+    let states = sessions.desktops.states(of: seesAll ? nil : peer.uid)
     return states.isEmpty ? nil : states
   }
 

@@ -94,22 +94,22 @@ final class NotifyCommands {
       confinement: nil, input: nil)
   }
 
-  /// Shows a text on the owner's desktop, through `refresh-worker notify`.
-  func showOnDesktop(_ text: String, of app: AppConfiguration) {
+  /// Shows a notice on the owner's desktop, through `refresh-worker notify`.
+  func showOnDesktop(_ notice: Wire.DesktopNotice, of app: AppConfiguration) {
     let id = core.makeID()
     let command = Command(
       arguments: [environment.worker, Wire.WorkerCommand.notify.rawValue], directory: "/",
       environment: app.commands.first?.environment ?? [])
-    let notice: String
+    let text: String
     do {
-      notice = try DesktopNotice(title: app.name, body: text).jsonText(.line)
+      text = try notice.jsonText(.line)
     } catch {
       return journal.notifyFailed(.sessionEnded, app.id, "\(error)")
     }
     run(
       .sessionEnded, command, id, of: app, environment.variables(ofNotice: command, app: app, id: id),
       description: "\(app.name): desktop notification", properties: [],
-      confinement: WorkerConfinement(writes: .folders([])), input: [UInt8](notice.utf8))
+      confinement: WorkerConfinement(writes: .folders([])), input: [UInt8](text.utf8))
   }
 
   private func run(
@@ -196,18 +196,5 @@ final class NotifyCommands {
     case .outOfMemory: "memory ran out"
     case .timedOut, .lostClient: "it took too long"
     }
-  }
-}
-
-/// The standard input of `refresh-worker notify`.
-private struct DesktopNotice: JSONWritable {
-  let title: String
-  let body: String
-
-  func write(to json: inout JSONWriter) {
-    json.beginObject()
-    json.member("body", body)
-    json.member("title", title)
-    json.endObject()
   }
 }

@@ -11,6 +11,7 @@ final class PushIntake: DecisionFollower, SavedRoom {
   private let saving: Saving
   private let journal: DaemonJournal
   private let tally: Tally
+  private let notices: DesktopNotices
   private var ledger: PushLedger
   /// Whether a push or the bridge has come since the start, or a push was stored: from then on the conditions of
   /// urgencies are watched.
@@ -27,10 +28,10 @@ final class PushIntake: DecisionFollower, SavedRoom {
 
   init(
     _ ledger: PushLedger, _ core: DaemonCore, _ audience: Audience, _ saving: Saving, _ journal: DaemonJournal,
-    _ tally: Tally
+    _ tally: Tally, _ notices: DesktopNotices
   ) {
     (self.ledger, self.core, self.audience, self.saving) = (ledger, core, audience, saving)
-    (self.journal, self.tally) = (journal, tally)
+    (self.journal, self.tally, self.notices) = (journal, tally, notices)
     isInUse = !ledger.apps.isEmpty
     bridge = BridgeConnection(core)
   }
@@ -112,6 +113,7 @@ final class PushIntake: DecisionFollower, SavedRoom {
         Wire.AttachEvent(kind: "push", payload: order.payload.text, contentID: order.payload.contentID),
         of: order.app)
       audience.watchers.report(push: order.payload.contentID, to: order.app, .told)
+      show(order.payload.alert, of: order.app)
       return note(AcceptedPush(fate: .told, waiting: waiting(of: order.app)), of: order)
     }
     core.handle(.pushed(order.app, push))
@@ -126,6 +128,11 @@ final class PushIntake: DecisionFollower, SavedRoom {
       accepted.earliest = opens
     }
     return note(accepted, of: order)
+  }
+
+  private func show(_ alert: PushPayload.Alert?, of app: AppID) {
+    guard let alert else { return }
+    notices.show(.alert, of: app, title: alert.title, body: alert.body)
   }
 
   private func note(_ accepted: AcceptedPush, of order: PushOrder) -> AcceptedPush {
@@ -154,6 +161,8 @@ final class PushIntake: DecisionFollower, SavedRoom {
       // After a loss of power the app would get the push again.
       saving.requireDurable()
       tally.note(Tally.PushFate.delivered)
+      // The refresh has prepared the data that the alert is about; after a crash its push comes again.
+      if let before { saving.afterCommit { self.show(before.alert, of: before.app) } }
     }
     for push in decision.pushesDropped {
       tally.note(Tally.PushFate.dropped)

@@ -1,3 +1,4 @@
+import RefreshAPI
 import RefreshEngine
 
 /// The pushes that the engine has, and the bytes that they take.
@@ -22,6 +23,8 @@ struct PushLedger {
     let app: AppID
     /// Whether a refresh has reported the push to the app.
     let wasDelivered: Bool
+    /// The alert for the user, once its refresh has ended.
+    let alert: PushPayload.Alert?
     fileprivate let bytes: Int
   }
 
@@ -39,11 +42,18 @@ struct PushLedger {
     let before = kept.removeValue(forKey: id)
     bytesKept -= before?.bytes ?? 0
     if case .kept(let app, let push) = change {
-      let now = Kept(app: app, wasDelivered: push.attempts > 0, bytes: push.payload.utf8.count)
+      let now = Kept(
+        app: app, wasDelivered: push.attempts > 0, alert: before?.alert ?? Self.alert(of: push),
+        bytes: push.payload.utf8.count)
       bytesKept += now.bytes
       kept[id] = now
     }
     return before
+  }
+
+  /// The alert in the payload of a push; one that was stored was read before, so it has no mistake.
+  private static func alert(of push: Push) -> PushPayload.Alert? {
+    do throws(AppInterface.InvalidPayload) { return try PushPayload(push.payload).alert } catch { return nil }
   }
 
   /// The bytes of payloads that the engine has of some apps.

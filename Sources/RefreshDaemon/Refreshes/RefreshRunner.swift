@@ -12,19 +12,25 @@ final class RefreshRunner: DecisionFollower {
   private let rooms: Rooms
   private let environment: TaskEnvironment
   private var refreshes = RunningRefreshes()
+  /// The last refresh of each app.
+  let lasts = LastRefreshes()
+  /// The validators of fetches.
+  let fetches: FetchValidators
 
   /// The other rooms that a refresh needs.
   struct Rooms {
     let audience: Audience
     let saving: Saving
     let transfers: TransferRunner
-    let fetches: FetchValidators
-    let lasts: LastRefreshes
     let tally: Tally
   }
 
-  init(_ core: DaemonCore, _ ports: Ports, _ environment: TaskEnvironment, _ rooms: Rooms) {
+  init(
+    _ core: DaemonCore, _ ports: Ports, _ environment: TaskEnvironment, _ rooms: Rooms,
+    _ validators: [AppID: [String: Validator]]
+  ) {
     (self.core, self.ports, self.environment, self.rooms) = (core, ports, environment, rooms)
+    fetches = FetchValidators(validators)
   }
 
   // MARK: - Queries
@@ -132,7 +138,7 @@ final class RefreshRunner: DecisionFollower {
         timeLimit: max(.zero, core.now.duration(to: running.deadline)), grace: app.policy.grace,
         goodExits: [policy.noDataExit], properties: app.sandbox.map(UnitProperty.init),
         confinement: command.builtIn.map { rooms.transfers.workers.folders.confinement(of: key, to: $0.writtenFolder) },
-        input: rooms.fetches.order(of: command, app.id) ?? payload(of: refresh, app.id).map { [UInt8]($0.utf8) },
+        input: fetches.order(of: command, app.id) ?? payload(of: refresh, app.id).map { [UInt8]($0.utf8) },
         changedPath: policy.newData.path))
   }
 
@@ -216,7 +222,7 @@ final class RefreshRunner: DecisionFollower {
   func engineDecided(_ decision: Decision, on event: Event, at now: Instant) {
     for record in decision.ended {
       let stored = StoredRefresh(record, wallOffset: core.engine.wallOffset)
-      rooms.lasts.note(stored, of: record.app)
+      lasts.note(stored, of: record.app)
       rooms.tally.note(record)
       ports.journal.ended(record)
       rooms.audience.attached.report(stored, of: record.app)

@@ -32,6 +32,9 @@ final class DesktopSessions {
   /// The apps that the sessions of each user were told to look out for, with the ids as the engine has them.
   private var followed: [UInt32: Followed] = [:]
 
+  /// Called when a session of a user has come; set once.
+  var onFollow: (UInt32) -> Void = { _ in }
+
   init(_ core: DaemonCore, _ audience: Audience) { (self.core, self.audience) = (core, audience) }
 
   /// Tells a session which apps of its user to look out for, now and after each reload, until its connection ends.
@@ -50,6 +53,7 @@ final class DesktopSessions {
     let wanted = followed[call.peer.uid] ?? wanted(of: call.peer.uid)
     followed[call.peer.uid] = wanted
     send(wanted.apps, to: number)
+    onFollow(call.peer.uid)
   }
 
   /// Takes what a session shows in place of what it told before.
@@ -89,6 +93,17 @@ final class DesktopSessions {
         apps: followed[user]?.ids.count ?? 0, running: told.apps.keys.sorted().map(\.description),
         front: told.apps.filter(\.value).keys.sorted().map(\.description))
     }
+  }
+
+  /// Whether a user has a session.
+  func hasOne(of user: UInt32) -> Bool { !numbers(of: user).isEmpty }
+
+  /// Has a session of a user show a notice, one that somebody watches if there is one; false if there is no session.
+  func show(_ notice: Wire.DesktopNotice, to user: UInt32) -> Bool {
+    let own = numbers(of: user)
+    guard let number = own.last(where: { sessions[$0]?.told?.isWatched == true }) ?? own.last else { return false }
+    sessions[number]?.call.reply(SessionInterface.Follow.Reply(follower: number, notice: notice), continues: true)
+    return true
   }
 
   // MARK: - All sessions of a user

@@ -32,7 +32,7 @@ final class TransferRunner: DecisionFollower, SavedRoom {
   struct Rooms {
     let audience: Audience
     let saving: Saving
-    let notifyCommands: NotifyCommands
+    let notices: DesktopNotices
     let tally: Tally
   }
 
@@ -258,14 +258,8 @@ final class TransferRunner: DecisionFollower, SavedRoom {
     // An end that is not saved may come again in the next daemon.
     rooms.saving.afterCommit { [self] in
       rooms.audience.attached.send(event, of: session.app)
-      if let text { showOnDesktop(text, session.app) }
+      if let text { rooms.notices.show(.transfers, of: session.app, body: text) }
     }
-  }
-
-  /// Shows the owner's desktop the text that an app gave for the end of a session.
-  private func showOnDesktop(_ text: String, _ app: AppID) {
-    guard let app = core.configuration[app], !core.engine.isStopping else { return }
-    rooms.notifyCommands.showOnDesktop(text, of: app)
   }
 
   // MARK: - Saving

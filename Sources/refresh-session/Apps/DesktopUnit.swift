@@ -28,6 +28,21 @@ enum DesktopUnit {
     return plain.isEmpty ? nil : plain
   }
 
+  /// A desktop id as it stands in the name of a unit.
+  static func escaped(_ id: String) -> String {
+    id.utf8.map { byte in
+      let isPlain =
+        switch byte {
+        case UInt8(ascii: "0")...UInt8(ascii: "9"), UInt8(ascii: "A")...UInt8(ascii: "Z"),
+          UInt8(ascii: "a")...UInt8(ascii: "z"),
+          UInt8(ascii: "."), UInt8(ascii: "_"), UInt8(ascii: ":"):
+          true
+        default: false
+        }
+      return isPlain ? String(UnicodeScalar(byte)) : "\\x" + (byte < 16 ? "0" : "") + String(byte, radix: 16)
+    }.joined()
+  }
+
   /// The text with each `\xNN` as its byte; nil if that is no text.
   private static func unescaped(_ text: Substring) -> String? {
     var bytes: [UInt8] = []

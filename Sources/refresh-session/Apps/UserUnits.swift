@@ -7,9 +7,9 @@ import Systemd
 final class UserUnits {
   /// The most units that are kept.
   private static let most = 4096
-  private static let manager = "org.freedesktop.systemd1"
-  private static let path = "/org/freedesktop/systemd1"
-  private static let interface = "org.freedesktop.systemd1.Manager"
+  static let manager = "org.freedesktop.systemd1"
+  static let path = "/org/freedesktop/systemd1"
+  static let interface = "org.freedesktop.systemd1.Manager"
 
   private struct Unit {
     let desktopID: String

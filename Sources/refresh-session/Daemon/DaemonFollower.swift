@@ -31,6 +31,8 @@ final class DaemonFollower {
   private var delay = first
   /// The apps that the daemon wants to know about.
   var apps = FollowedApps()
+  /// Called with each notice for the user; set once.
+  var onNotice: (Wire.DesktopNotice) -> Void = { _ in }
 
   init(
     _ socket: SocketPath, on loop: EventLoop, _ journal: Journal, changed: @escaping () -> Void
@@ -88,8 +90,10 @@ final class DaemonFollower {
       while let answer = try connection?.follow.nextAnswer(as: SessionInterface.Follow.Reply.self) {
         guard answer.continues else { throw .disconnected }
         connection?.follower = Int(answer.parameters.follower)
-        apps.replace(by: answer.parameters.apps)
         delay = Self.first
+        if let notice = answer.parameters.notice { onNotice(notice) }
+        guard let list = answer.parameters.apps else { continue }
+        apps.replace(by: list)
         changed()
       }
     } catch {

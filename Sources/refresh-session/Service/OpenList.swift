@@ -17,7 +17,9 @@ final class OpenList {
       loop = try EventLoop()
       timer = try loop.timer { [unowned loop] in loop.exit(0) }
       timer?.arm(at: EventLoop.bootMicroseconds() + Self.patience, accuracy: 10_000)
-      sources = try SessionSources(settings, on: loop) { [unowned self] in leaveIfSettled() }
+      sources = try SessionSources(settings, on: loop, Journal(identifier: "refresh-session")) { [unowned self] in
+        leaveIfSettled()
+      }
       sources?.follow([])
     } catch {
       throw SessionError(error)

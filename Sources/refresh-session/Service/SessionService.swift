@@ -22,9 +22,11 @@ final class SessionService {
       signal(SIGPIPE, SIG_IGN)
       for number in [SIGTERM, SIGINT] { signals.append(try loop.onSignal(number) { [unowned loop] in loop.exit(0) }) }
       timer = try loop.timer { [unowned self] in settle() }
-      sources = try SessionSources(settings, on: loop) { [unowned self] in settle() }
+      sources = try SessionSources(settings, on: loop, journal) { [unowned self] in settle() }
       for socket in settings.sockets {
-        daemons.append(try DaemonFollower(socket, on: loop, journal) { [unowned self] in settle() })
+        let daemon = try DaemonFollower(socket, on: loop, journal) { [unowned self] in settle() }
+        daemon.onNotice = { [unowned self] in sources?.notifier.show($0) }
+        daemons.append(daemon)
       }
     } catch {
       throw SessionError(error)

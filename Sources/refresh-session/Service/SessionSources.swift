@@ -10,14 +10,19 @@ final class SessionSources {
   private let attention: Attention
   let windows: SessionWindows
   private var classes = WindowClasses()
+  /// Shows notices on the desktop that the sources look at.
+  let notifier: DesktopNotifier
 
-  init(_ settings: SessionSettings, on loop: EventLoop, changed: @escaping () -> Void) throws(SystemdError) {
+  init(_ settings: SessionSettings, on loop: EventLoop, _ journal: Journal, changed: @escaping () -> Void)
+    throws(SystemdError)
+  {
     self.settings = settings
     userBus = try Bus(.user, on: loop)
     systemBus = try Bus(.system, on: loop)
     units = UserUnits(userBus, changed: changed)
     names = BusNames(userBus, changed: changed)
     attention = Attention(systemBus, changed: changed)
+    notifier = DesktopNotifier(userBus, AppOpener(userBus, folders: settings.applications), journal)
     windows = try SessionWindows(settings, on: loop, changed: changed)
   }
 

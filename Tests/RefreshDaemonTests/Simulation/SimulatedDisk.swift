@@ -51,7 +51,7 @@ final class SimulatedDisk {
     let (store, loaded) = try RefreshStore.open(at: path, clock: clock, executor: CallerExecutor())
     file = store
     world.book.opened(loaded)
-    if loaded.previous == .otherBoot { model.take(loaded) }
+    if loaded.isMoved { model.take(loaded) }
     synced = model
     return loaded
   }

@@ -136,9 +136,8 @@ final class SimulationBook {
 
   func opened(_ loaded: Loaded) {
     let model = world.disk.model
-    // In another boot the same moments are other instants.
-    let isMoved = loaded.previous == .otherBoot
-    let place = { (instant: Instant) in isMoved ? Instant(microseconds: 0) : instant }
+    // In another boot, and when a late clock is set, the same moments are other instants.
+    let place = { (instant: Instant) in loaded.isMoved ? Instant(microseconds: 0) : instant }
     for app in Set(loaded.states.keys).union(model.states.keys)
     where (loaded.states[app] ?? AppState()).moved(place, ahead: place)
       != (model.states[app] ?? AppState()).moved(place, ahead: place)

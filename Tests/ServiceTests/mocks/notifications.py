@@ -11,10 +11,23 @@ NAME = "org.freedesktop.Notifications"
 
 
 class Notifications(dbus.service.Object):
+    last = 0
+
     @dbus.service.method(NAME, in_signature="susssasa{sv}i", out_signature="u")
     def Notify(self, app, replaces, icon, summary, body, actions, hints, timeout):
-        print(json.dumps({"app": str(app), "summary": str(summary), "body": str(body)}), flush=True)
-        return 1
+        self.last += 1
+        line = {"app": app, "summary": summary, "body": body, "actions": actions, "desktop": hints.get("desktop-entry")}
+        print(json.dumps({**line, "id": self.last}), flush=True)
+        return self.last
+
+    @dbus.service.method("org.example.User", in_signature="u")
+    def Click(self, id):
+        """The user clicks on a notification."""
+        self.ActionInvoked(id, "default")
+
+    @dbus.service.signal(NAME, signature="us")
+    def ActionInvoked(self, id, action):
+        pass
 
 
 dbus.mainloop.glib.DBusGMainLoop(set_as_default=True)

@@ -1,0 +1,69 @@
+import RefreshAPI
+import RefreshConfig
+import RefreshEngine
+
+/// The notices for users: shown by a session of theirs, or else, where the app asked for one, through refresh-worker.
+final class DesktopNotices {
+  /// The most characters of a title and of a text.
+  private static let (longestTitle, longestBody) = (200, 1000)
+  /// How many notices a user gets in a span of time; more are not shown.
+  private static let (most, span) = (30, Duration.minutes(1))
+
+  private unowned let core: DaemonCore
+  private let sessions: DesktopSessions
+  private let notifyCommands: NotifyCommands
+  private let journal: DaemonJournal
+  /// When each user got notices, newest last.
+  private var shown: [UInt32: [Instant]] = [:]
+  /// The stale data of which no session of the owner could be told yet.
+  private var waiting: [AppID: Instant] = [:]
+
+  init(_ core: DaemonCore, _ sessions: DesktopSessions, _ notifyCommands: NotifyCommands, _ journal: DaemonJournal) {
+    (self.core, self.sessions, self.notifyCommands, self.journal) = (core, sessions, notifyCommands, journal)
+    sessions.onFollow = { [unowned self] in sessionCame(of: $0) }
+  }
+
+  /// Shows that the data of an app is stale, at once or to the next session of its owner.
+  func reportStale(_ app: AppConfiguration, since: Instant) {
+    guard sessions.hasOne(of: app.owner.uid) else { return waiting[app.id] = since }
+    let age = Duration.seconds(since.duration(to: core.now).components.seconds).inSystemdForm
+    show(.stale, of: app.id, body: "The data is \(age) old. `refreshctl why \(app.id)` says why.")
+  }
+
+  /// A machine that was off for long finds stale data before anybody has logged in.
+  private func sessionCame(of user: UInt32) {
+    for (id, since) in waiting.sorted(by: { $0.key < $1.key }) {
+      guard let app = core.configuration[id] else {
+        waiting[id] = nil
+        continue
+      }
+      guard app.owner.uid == user else { continue }
+      waiting[id] = nil
+      if core.engine.staleSince(id, at: core.now) != nil { reportStale(app, since: since) }
+    }
+  }
+
+  /// Shows a notice to the owner of an app; a missing title is the app's name.
+  func show(_ kind: Wire.NoticeKind, of id: AppID, title: String? = nil, body: String) {
+    guard let app = core.configuration[id], !core.engine.isStopping else { return }
+    let notice = Wire.DesktopNotice(
+      kind: kind, app: id.description, desktop: app.desktop.ids.first ?? id.description,
+      title: String((title ?? app.name).prefix(Self.longestTitle)), body: String(body.prefix(Self.longestBody)))
+    // Only transfers ask for a notice in so many words; a machine without desktops is not troubled with the others.
+    guard kind == .transfers || sessions.hasOne(of: app.owner.uid) else { return }
+    guard hasRoom(for: app.owner.uid) else {
+      return journal.noticeDropped(of: id, limit: Self.most)
+    }
+    if !sessions.show(notice, to: app.owner.uid) { notifyCommands.showOnDesktop(notice, of: app) }
+  }
+
+  /// Counts a notice for a user; false if the user has had too many of late.
+  private func hasRoom(for user: UInt32) -> Bool {
+    let now = core.now
+    var times = shown[user, default: []].filter { $0.duration(to: now) < Self.span }
+    defer { shown[user] = times }
+    guard times.count < Self.most else { return false }
+    times.append(now)
+    return true
+  }
+}

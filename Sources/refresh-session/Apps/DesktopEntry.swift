@@ -1,0 +1,95 @@
+import Glibc
+
+/// The first group of a desktop file (Desktop Entry Specification 1.5).
+struct DesktopEntry {
+  /// The most bytes of a file that are read.
+  private static let mostBytes = 64 << 10
+
+  private var values: [Substring: String] = [:]
+
+  /// Reads a file; one that cannot be read has no keys.
+  init(at path: String) { self.init(text: Self.text(of: path)) }
+
+  /// Reads the text of a file.
+  init(text: String) {
+    var isEntry = false
+    for line in text.split(whereSeparator: \.isNewline) {
+      if line.hasPrefix("[") {
+        guard !isEntry else { return }
+        isEntry = line == "[Desktop Entry]"
+      }
+      guard isEntry, !line.hasPrefix("#"), let equals = line.firstIndex(of: "=") else { continue }
+      let (key, value) = (line[..<equals].trimmed, line[line.index(after: equals)...].trimmed)
+      if values[key] == nil, !value.isEmpty { values[key] = String(value) }
+    }
+  }
+
+  /// The value of a key; nil if there is none.
+  subscript(key: Substring) -> String? { values[key] }
+
+  /// The program and arguments of `Exec` without the places for files; nil if there is none, or it is not well formed.
+  var command: [String]? {
+    guard let line = values["Exec"] else { return nil }
+    var words: [String] = []
+    var word: String?
+    var isQuoted = false
+    var rest = line[...]
+    while let next = rest.popFirst() {
+      switch next {
+      case "\"":
+        isQuoted.toggle()
+        word = word ?? ""
+      case "\\" where isQuoted:
+        guard let escaped = rest.popFirst() else { return nil }
+        word?.append(escaped)
+      case " " where !isQuoted:
+        words += [word].compactMap(\.self)
+        word = nil
+      case "%":
+        // A code stands for files, an icon or a name, of which there are none; %% is a percent sign.
+        if rest.popFirst() == "%" { word = (word ?? "") + "%" }
+      default: word = (word ?? "") + String(next)
+      }
+    }
+    words += [word].compactMap(\.self)
+    return isQuoted || words.isEmpty ? nil : words
+  }
+
+  /// The names of the desktop files in a folder, sorted.
+  static func files(in folder: String, most: Int) -> [String] {
+    guard let directory = opendir(folder) else { return [] }
+    defer { closedir(directory) }
+    var names: [String] = []
+    while names.count < most, let entry = readdir(directory) {
+      let name = withUnsafePointer(to: entry.pointee.d_name) {
+        $0.withMemoryRebound(to: CChar.self, capacity: Int(NAME_MAX) + 1) { String(cString: $0) }
+      }
+      if name.hasSuffix(".desktop") { names.append(name) }
+    }
+    return names.sorted()
+  }
+
+  /// The beginning of a file; empty if it cannot be read.
+  ///
+  /// A pipe or a device is no desktop file, and reading it could wait.
+  private static func text(of path: String) -> String {
+    let descriptor = open(path, O_RDONLY | O_CLOEXEC | O_NONBLOCK)
+    guard descriptor >= 0 else { return "" }
+    defer { close(descriptor) }
+    var status = stat()
+    guard fstat(descriptor, &status) == 0, status.st_mode & S_IFMT == S_IFREG else { return "" }
+    let bytes = [UInt8](unsafeUninitializedCapacity: mostBytes) { buffer, count in
+      count = max(0, read(descriptor, buffer.baseAddress, mostBytes))
+    }
+    return String(decoding: bytes, as: UTF8.self)
+  }
+}
+
+extension Substring {
+  /// The text without spaces at its ends.
+  fileprivate var trimmed: Substring {
+    let start = drop { $0 == " " || $0 == "\t" }
+    guard let last = start.lastIndex(where: { $0 != " " && $0 != "\t" }) else { return "" }
+    return start[...last]
+  }
+}

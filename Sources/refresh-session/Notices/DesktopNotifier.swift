@@ -1,0 +1,98 @@
+import RefreshAPI
+import Systemd
+
+/// Shows notices on the user's desktop (Desktop Notifications Specification 1.2), with a button that opens the app.
+///
+/// The desktop decides what is shown while the user does not want to be disturbed.
+final class DesktopNotifier {
+  private static let service = "org.freedesktop.Notifications"
+  private static let path = "/org/freedesktop/Notifications"
+  /// The most notices whose buttons are remembered; the oldest are forgotten.
+  private static let most = 64
+  /// The longest that the desktop may take, with the start of its notification service, microseconds.
+  private static let patience: Int64 = 20_000_000
+
+  private struct Shown {
+    let id: Int
+    let desktop: String
+  }
+
+  private let bus: Bus
+  private let opener: AppOpener
+  private let journal: Journal
+  private var calls: [Int: BusCall] = [:]
+  private var last = 0
+  private var shown: [Shown] = []
+  private var listeners: [BusListener] = []
+
+  init(_ bus: Bus, _ opener: AppOpener, _ journal: Journal) {
+    (self.bus, self.opener, self.journal) = (bus, opener, journal)
+    func signal(_ name: String) -> BusSignal {
+      BusSignal(Self.service, path: Self.path, interface: Self.service, name: name)
+    }
+    listeners = [
+      bus.listen(to: signal("ActionInvoked")) { [unowned self] in invoked($0) },
+      bus.listen(to: signal("NotificationClosed")) { [unowned self] in closed($0) },
+    ]
+    opener.onFailure = { [unowned self] in warn($0) }
+  }
+
+  /// Shows a notice; its button opens the app, if the app has a desktop file.
+  func show(_ notice: Wire.DesktopNotice) {
+    guard calls.count < Self.most else {
+      return warn("cannot show a notice of \(notice.app): the desktop does not answer")
+    }
+    last += 1
+    let number = last
+    let desktop = opener.canOpen(notice.desktop) ? notice.desktop : nil
+    calls[number] = bus.call(Self.call(notice, isOpenable: desktop != nil), timeout: Self.patience) {
+      [unowned self] answer in
+      calls[number] = nil
+      switch answer {
+      case .success(let values):
+        guard let desktop, let id = values.first?.integer else { return }
+        shown = shown.suffix(Self.most - 1) + [Shown(id: id, desktop: desktop)]
+      case .failure(let error): warn("cannot show a notice of \(notice.app): \(error)")
+      }
+    }
+    // A call without a connection has failed before it was kept.
+    if bus.state != .connected { calls[number] = nil }
+  }
+
+  /// The call of `Notify`.
+  static func call(_ notice: Wire.DesktopNotice, isOpenable: Bool) -> BusMethod {
+    let urgency: UInt8 = notice.kind == .stale ? 0 : 1
+    return BusMethod(
+      service, path: path, interface: service, name: "Notify",
+      arguments: [
+        .string(notice.title), .uint32(0), .string(notice.desktop), .string(notice.title),
+        .string(escaped(notice.body)), .strings(isOpenable ? ["default", "Open"] : []),
+        .dictionary([("desktop-entry", .string(notice.desktop)), ("urgency", .byte(urgency))]), .int32(-1),
+      ])
+  }
+
+  private func invoked(_ values: [BusValue]) {
+    guard values.count == 2, values[1].text == "default", let id = values[0].integer,
+      let notice = shown.first(where: { $0.id == id })
+    else { return }
+    opener.open(notice.desktop)
+  }
+
+  private func closed(_ values: [BusValue]) {
+    if let id = values.first?.integer { shown.removeAll { $0.id == id } }
+  }
+
+  private func warn(_ text: String) { journal.write(Entry(text, priority: .warning)) }
+
+  /// The text with its markup characters escaped, because the desktop reads markup.
+  static func escaped(_ text: String) -> String {
+    text.reduce(into: "") { escaped, character in
+      switch character {
+      case "&": escaped += "&amp;"
+      case "<": escaped += "&lt;"
+      case ">": escaped += "&gt;"
+      default: escaped.append(character)
+      }
+    }
+  }
+}
