@@ -87,7 +87,9 @@ public struct PushPayload: Hashable, Sendable {
     return text
   }
 
-  /// The alert as push services know it: a text, or an object with `title` and `body`. An app may have one of its own form.
+  /// The alert as push services know it: a text, or an object with `title` and `body`.
+  ///
+  /// An alert of another form is the app's own affair.
   private static func alert(_ aps: JSONValue) throws(AppInterface.InvalidPayload) -> Alert? {
     guard case .object(let members) = aps, let alert = try value(of: "alert", in: members) else { return nil }
     switch alert {
