@@ -139,7 +139,7 @@ def desktop(desk):
 
 def test_an_alert_is_shown_and_a_click_on_it_opens_the_app(desk, desktop, journal):
     folder = pathlib.Path("/home/anna/.local/share/applications")
-    folder.mkdir(parents=True, exist_ok=True)
+    desk.run("mkdir", "--parents", folder)
     entry = folder / "mail-app.desktop"
     entry.write_text("[Desktop Entry]\nType=Application\nName=Mail\nExec=sh -c \"exec sleep 1000\" %u\n")
     desk.refreshd.refreshctl("push", MAIL, '{"aps": {"content-available": 1, "alert": "1 < 2 & so on"}}')
