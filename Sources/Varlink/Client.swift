@@ -40,7 +40,7 @@ public final class Client {
     _ method: String, _ parameters: some JSONWritable, as reply: Reply.Type
   ) throws(ClientError) -> Reply {
     try transmit(method, parameters)
-    return try receive(reply).parameters
+    return try answer(as: reply).parameters
   }
 
   /// Calls a method with `more` and hands over each answer until the last, or until `each` gives back false.
@@ -51,7 +51,7 @@ public final class Client {
   ) throws(ClientError) {
     try transmit(method, parameters, flag: #","more":true"#)
     while true {
-      let answer = try receive(reply)
+      let answer = try answer(as: reply)
       guard each(answer.parameters), answer.continues else { return }
     }
   }
@@ -80,6 +80,14 @@ public final class Client {
     try receive(reply, waits: false)
   }
 
+  /// Waits for the next answer to the call that was begun, and says whether others follow.
+  public func answer<Reply: JSONReadable>(
+    as reply: Reply.Type
+  ) throws(ClientError) -> (parameters: Reply, continues: Bool) {
+    guard let answer = try receive(reply, waits: true) else { throw .disconnected }
+    return answer
+  }
+
   private func transmit(
     _ method: String, _ parameters: some JSONWritable, flag: StaticString = ""
   ) throws(ClientError) {
@@ -102,13 +110,6 @@ public final class Client {
       guard count >= 0 else { throw .disconnected }
       sent += count
     }
-  }
-
-  private func receive<Reply: JSONReadable>(_ type: Reply.Type) throws(ClientError) -> (
-    parameters: Reply, continues: Bool
-  ) {
-    guard let answer = try receive(type, waits: true) else { throw .disconnected }
-    return answer
   }
 
   private func receive<Reply: JSONReadable>(

@@ -558,6 +558,24 @@ def test_a_lease_is_held_until_the_command_ends(daemon):
     process.wait(PATIENCE)
 
 
+def test_a_silent_daemon_is_reported_while_refreshctl_waits(tmp_path):
+    """systemd owns the socket, so a call is accepted even while the daemon cannot start."""
+    with socket.socket(socket.AF_UNIX) as listener:
+        listener.bind(str(tmp_path / "socket"))
+        listener.listen()
+        process = subprocess.Popen(
+            [REFRESHCTL, "version", "--socket", tmp_path / "socket"], stdout=subprocess.PIPE, stderr=subprocess.PIPE,
+            text=True,
+        )  # fmt: skip
+        assert process.stderr.readline() == "refreshctl: no answer from the daemon for 5 s; waiting 55 s more\n"
+        connection, _ = listener.accept()
+        method = json.loads(connection.recv(4096).rstrip(b"\0"))["method"]
+        connection.sendall(json.dumps({"parameters": MESSAGES[method + ".Reply"]}).encode() + b"\0")
+        output, errors = process.communicate(timeout=PATIENCE)
+        assert (process.returncode, errors) == (0, "") and "refreshd" in output
+        connection.close()
+
+
 @pytest.mark.parametrize("name", ["SIGTERM", "SIGINT", "SIGHUP"])
 def test_a_signal_is_passed_on_to_the_command(daemon, name):
     script = f"import signal,sys,time\nsignal.signal(signal.{name}, lambda *_: sys.exit(9))\n" \

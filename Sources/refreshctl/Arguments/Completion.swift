@@ -20,7 +20,7 @@ extension CompletionKind {
   ) -> CompletionKind {
     .custom { _, _, prefix in
       do throws(Failure) {
-        return try words(DaemonClient(socket: nil, waitingAtMost: 1)).filter { $0.hasPrefix(prefix) }
+        return try words(DaemonClient(socket: nil, .ofCompletion)).filter { $0.hasPrefix(prefix) }
       } catch {
         // A message would end up in the middle of the user's command line.
         return []

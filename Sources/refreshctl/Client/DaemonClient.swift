@@ -6,34 +6,34 @@ import Varlink
 /// A connection to the daemon, with errors that a person can act on.
 struct DaemonClient {
   private let client: Client
+  private let wait: AnswerWait
 
   /// Connects to the daemon that the options name.
-  init(_ options: ConnectionOptions, waitingAtMost seconds: Int? = nil) throws(Failure) {
-    try self.init(socket: options.daemon.socket, waitingAtMost: seconds)
+  init(_ options: ConnectionOptions, _ wait: AnswerWait = .ofPerson) throws(Failure) {
+    try self.init(socket: options.daemon.socket, wait)
   }
 
   /// Connects to the daemon of a socket; nil is the daemon that a command without `--socket` talks to.
   ///
-  /// - Parameter seconds: the timeout of a reply; nil waits without end, because a refresh may take long.
-  init(socket: String?, waitingAtMost seconds: Int? = nil) throws(Failure) {
+  /// - Parameter wait: how long a call waits for its first reply.
+  init(socket: String?, _ wait: AnswerWait = .ofPerson) throws(Failure) {
     let socket = SocketPath.find(named: socket)
     do {
       client = try Client(path: socket.path)
     } catch {
       throw Failure(error, socket)
     }
-    if let seconds {
-      var limit = timeval(tv_sec: seconds, tv_usec: 0)
-      setsockopt(client.descriptor, SOL_SOCKET, SO_RCVTIMEO, &limit, socklen_t(MemoryLayout<timeval>.size))
-    }
+    self.wait = wait
   }
 
   /// Calls a method that replies once.
   func call<Method: InterfaceMethod>(
     _ method: Method.Type, _ parameters: Method.Parameters
   ) throws(Failure) -> Method.Reply {
+    try begin(method, parameters, more: false)
+    try wait.forAnswer(on: client.descriptor)
     do {
-      return try client.call(Method.name, parameters, as: Method.Reply.self)
+      return try client.answer(as: Method.Reply.self).parameters
     } catch {
       throw Failure(error)
     }
@@ -50,23 +50,23 @@ struct DaemonClient {
   }
 
   /// Calls a method with `more` and passes each reply to `receive` until `receive` returns false.
+  ///
+  /// - Parameter isAnsweredAtOnce: the first reply has a bound; otherwise it may come hours later, as the first event may.
   func follow<Method: InterfaceMethod>(
-    _ method: Method.Type, _ parameters: Method.Parameters, _ receive: (Method.Reply) throws(Failure) -> Bool
+    _ method: Method.Type, _ parameters: Method.Parameters, isAnsweredAtOnce: Bool = false,
+    _ receive: (Method.Reply) throws(Failure) -> Bool
   ) throws(Failure) {
-    var failure: Failure?
-    do {
-      try client.stream(Method.name, parameters, as: Method.Reply.self) { reply in
-        do throws(Failure) {
-          return try receive(reply)
-        } catch {
-          failure = error
-          return false
-        }
+    try begin(method, parameters, more: true)
+    if isAnsweredAtOnce { try wait.forAnswer(on: client.descriptor) }
+    while true {
+      let answer: (parameters: Method.Reply, continues: Bool)
+      do {
+        answer = try client.answer(as: Method.Reply.self)
+      } catch {
+        throw Failure(error)
       }
-    } catch {
-      throw Failure(error)
+      guard try receive(answer.parameters), answer.continues else { return }
     }
-    if let failure { throw failure }
   }
 
   /// Calls a method with `more` and returns its first reply; the connection stays open as long as this value lives.
@@ -74,7 +74,7 @@ struct DaemonClient {
     _ method: Method.Type, _ parameters: Method.Parameters
   ) throws(Failure) -> Method.Reply {
     var first: Method.Reply?
-    try follow(method, parameters) { reply throws(Failure) in
+    try follow(method, parameters, isAnsweredAtOnce: true) { reply throws(Failure) in
       first = reply
       return false
     }

@@ -18,8 +18,6 @@ struct Lease {
 
   /// The time between two attempts to reach a daemon that has ended.
   private static let pause = timespec(tv_sec: 1, tv_nsec: 0)
-  /// The timeout of the daemon's reply; while this process waits, it does not notice the end of the command.
-  private static let secondsToAnswer = 5
 
   /// Takes the lease, runs the command, and exits with the exit code of the command.
   ///
@@ -77,7 +75,7 @@ struct Lease {
 
   /// Opens a connection that holds the lease.
   private func acquire(_ options: ConnectionOptions) throws(Failure) -> DaemonClient {
-    let daemon = try DaemonClient(options, waitingAtMost: Self.secondsToAnswer)
+    let daemon = try DaemonClient(options, .ofLease)
     _ = try daemon.first(AppInterface.Signal.self, .init(app: app, signal: signal, lease: true))
     return daemon
   }

@@ -73,7 +73,8 @@ struct RunCommand: ParsableCommand {
   private func refresh(_ app: String) throws(Failure) -> ExitStatus {
     var status: ExitStatus?
     let parameters = ManagerInterface.Run.Parameters(app: app, trigger: trigger?.value, anyway: anyway ? true : nil)
-    try DaemonClient(connection).follow(ManagerInterface.Run.self, parameters) { reply throws(Failure) in
+    let daemon = try DaemonClient(connection)
+    try daemon.follow(ManagerInterface.Run.self, parameters, isAnsweredAtOnce: true) { reply throws(Failure) in
       if connection.json { try connection.showStep(reply) }
       let event = reply.event
       switch event.kind {
