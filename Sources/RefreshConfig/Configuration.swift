@@ -107,8 +107,11 @@ public struct AppConfiguration: Hashable, Sendable {
   /// The name for people: `name` of the file, else the last element of the id.
   public var name: String { names?.value.ofApp ?? String(id.description.split(separator: ".").last ?? "") }
 
+  /// The directory of the app's file.
+  var folder: String { settings.value.folder }
+
   /// The path of the app's file.
-  public var file: String { "\(settings.value.folder)/\(names?.value.ofFile ?? "\(id).toml")" }
+  public var file: String { "\(folder)/\(names?.value.ofFile ?? "\(id).toml")" }
 
   /// Holds the app for a reason, if it is not held yet.
   mutating func hold(because reason: String) {
@@ -123,7 +126,7 @@ public struct AppConfiguration: Hashable, Sendable {
 /// It runs without a shell, unless the file asks for one.
 public struct Command: Hashable, Sendable {
   /// Where and as what a command runs, which most commands leave open and many others have in common.
-  struct Surroundings: Hashable, Sendable {
+  struct ExecSettings: Hashable, Sendable {
     var directory: String?
     var environment: [String] = []
     var group: UInt32?
@@ -134,28 +137,28 @@ public struct Command: Hashable, Sendable {
   ///
   /// The first is the absolute path of the program.
   public let arguments: [String]
-  private let surroundings: Boxed<Surroundings>?
+  private let execSettings: Boxed<ExecSettings>?
 
   /// The working directory, an absolute path; nil for the owner's home.
-  public var directory: String? { surroundings?.value.directory }
+  public var directory: String? { execSettings?.value.directory }
   /// The variables that the files add to the environment, each `NAME=value`, in the order of their names.
-  public var environment: [String] { surroundings?.value.environment ?? [] }
+  public var environment: [String] { execSettings?.value.environment ?? [] }
   /// The group to run in; nil for the owner's own.
-  public var group: UInt32? { surroundings?.value.group }
+  public var group: UInt32? { execSettings?.value.group }
   /// The built-in task that the command performs; nil for any other command.
-  public var builtIn: BuiltIn? { surroundings?.value.builtIn }
+  public var builtIn: BuiltIn? { execSettings?.value.builtIn }
 
   /// Makes a command of its parts.
   public init(
     arguments: [String], directory: String? = nil, environment: [String] = [], group: UInt32? = nil,
     builtIn: BuiltIn? = nil
   ) {
-    let surroundings = Surroundings(directory: directory, environment: environment, group: group, builtIn: builtIn)
-    self.init(arguments, surroundings == Surroundings() ? nil : Boxed(surroundings))
+    let execSettings = ExecSettings(directory: directory, environment: environment, group: group, builtIn: builtIn)
+    self.init(arguments, execSettings == ExecSettings() ? nil : Boxed(execSettings))
   }
 
-  init(_ arguments: [String], _ surroundings: Boxed<Surroundings>?) {
-    (self.arguments, self.surroundings) = (arguments, surroundings)
+  init(_ arguments: [String], _ execSettings: Boxed<ExecSettings>?) {
+    (self.arguments, self.execSettings) = (arguments, execSettings)
   }
 
   /// The built-in task if it fetches a file within the refresh (`http`).

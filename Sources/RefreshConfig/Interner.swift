@@ -10,7 +10,7 @@ struct Interner {
   private var commands: Set<[Command]> = []
   private var sandboxes: Set<[SandboxProperty]> = []
   private var settings: Set<Boxed<AppConfiguration.Settings>> = []
-  private var surroundings: Set<Boxed<Command.Surroundings>> = []
+  private var execSettings: Set<Boxed<Command.ExecSettings>> = []
 
   mutating func intern(_ text: String) -> String { texts.insert(text).memberAfterInsert }
   mutating func intern(_ list: [String]) -> [String] { lists.insert(list).memberAfterInsert }
@@ -20,8 +20,8 @@ struct Interner {
   mutating func intern(_ value: AppConfiguration.Settings) -> Boxed<AppConfiguration.Settings> {
     settings.insert(Boxed(value)).memberAfterInsert
   }
-  /// The box of the surroundings; nil for those that leave everything open.
-  mutating func intern(_ value: Command.Surroundings) -> Boxed<Command.Surroundings>? {
-    value == Command.Surroundings() ? nil : surroundings.insert(Boxed(value)).memberAfterInsert
+  /// The box of the execSettings; nil for those that leave everything open.
+  mutating func intern(_ value: Command.ExecSettings) -> Boxed<Command.ExecSettings>? {
+    value == Command.ExecSettings() ? nil : execSettings.insert(Boxed(value)).memberAfterInsert
   }
 }

@@ -48,13 +48,12 @@ private struct ReadFiles {
     } catch {
       namesPushSources = true
     }
-    if let file = sources.mainFile() {
-      do throws(Problem) {
-        problems += context.read(file, try file.read() ?? [])
-      } catch {
-        problems.append(error)
-        context.ignoreMainFile()
-      }
+    let file = sources.mainFile()
+    do throws(Problem) {
+      problems += context.read(file, try file?.read() ?? [])
+    } catch {
+      problems.append(error)
+      context.ignoreMainFile()
     }
     for file in sources.appFiles(&problems) {
       do throws(Problem) {
@@ -102,7 +101,9 @@ private struct ReadFiles {
     let problem = Problem(
       file: app.file, line: file.idLine, key: "id",
       message: "cannot have a second app \(app.id): \(locations[app.id] ?? first.file) has it",
-      remedy: "give one of them another id, or remove one")
+      remedy: source.folder == first.folder
+        ? "give one of them another id, or remove one"
+        : "give both files one name to have that of the stronger directory in force, or remove one")
     problemsOfApps.append(problem)
     apps[app.id]?.hold(because: "\(problem)")
   }

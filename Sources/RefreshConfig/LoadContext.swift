@@ -11,6 +11,8 @@ final class LoadContext {
   var sessions = SessionSource.none
   var launcher = LauncherChoice.auto
   var transfers = TransferSettings()
+  /// The keys of `refreshd.toml`, each with its mistake in an app's file.
+  private(set) var mainKeys: [String: Unreadable] = [:]
   /// The path of refresh-worker; nil if it is not installed.
   private(set) lazy var worker = reader.worker
 
@@ -20,9 +22,10 @@ final class LoadContext {
     programs = Programs(reader.isProgram)
   }
 
-  /// Reads limits and defaults from `refreshd.toml`.
-  func read(_ file: ConfigurationFile, _ entries: [Node.Entry]) -> [Problem] {
-    var section = Section(file: file.path, entries: entries)
+  /// Reads limits and defaults from `refreshd.toml`, which may be missing.
+  func read(_ file: ConfigurationFile?, _ entries: [Node.Entry]) -> [Problem] {
+    var section = Section(file: file?.path ?? "refreshd.toml", entries: entries)
+    defer { mainKeys = Unreadable.unknownKeys(section.known, remedy: "write it into refreshd.toml") }
     limits = Limits(from: &section)
     sessions = section.read("sessions", .word(.logind)) ?? sessions
     launcher = section.read("launcher", .word(.spawn)) ?? launcher
@@ -33,7 +36,7 @@ final class LoadContext {
       return defaults
     }
     self.defaults = defaults ?? (section.isWritten("defaults") ? .unreadable : self.defaults)
-    section.refuseUnknownKeys()
+    section.refuseUnknownKeys(refused: AppFile.ownKeys.merging(AppFile.keysOfDefaults) { own, _ in own })
     return section.problems
   }
 
@@ -106,11 +109,11 @@ final class LoadContext {
     _ arguments: [String], in context: ExecContext, _ settings: ConfigurationSettings, _ owner: Owner,
     _ builtIn: BuiltIn? = nil
   ) -> Command {
-    let surroundings = Command.Surroundings(
+    let execSettings = Command.ExecSettings(
       directory: context.directory.map { interner.intern(owner.path(of: $0)) },
       environment: interner.intern(context.environmentList), group: settings.group,
       builtIn: builtIn.map { BuiltIn($0.file.resolved(for: owner, &interner), $0.work) })
-    return Command(interner.intern(arguments.map { interner.intern($0) }), interner.intern(surroundings))
+    return Command(interner.intern(arguments.map { interner.intern($0) }), interner.intern(execSettings))
   }
 }
 

@@ -275,6 +275,21 @@ def enqueue(daemon, app, count, hosts=1, **fields):
     return ids
 
 
+def test_one_user_fills_no_journal(house):
+    """Each change of phase has an entry, and journald takes so many from the daemon and no more."""
+    with as_user(MALLORY), house.client.open("App") as connection:
+        for _ in range(1500):
+            connection.Signal(app=MAIL, signal="foreground")
+            connection.Signal(app=MAIL, signal="background")
+    with as_user(ANNA):
+        house.tell("foreground")
+    house.wait_for_output(f"{TODO}: now in the foreground")
+    about = [line for line in house.output if f"{MAIL}: " in line]
+    assert len(about) < 1300
+    note = "further entries about it are dropped: an app may have 1000 lines or 1 MiB in 30 s"
+    assert f"warning: {MAIL}: {note}" in about
+
+
 def test_a_call_that_changes_a_thousand_transfers_is_one_turn(house):
     with as_user(MALLORY):
         ids = enqueue(house, MAIL, 3_000, hosts=1000)

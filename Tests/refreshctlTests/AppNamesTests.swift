@@ -17,6 +17,7 @@ import Testing
     ("archive", ["org.example.mail-archive"]), ("写真", ["org.example.photos"]), ("to do", ["org.example.todo"]),
     ("mail", ["com.example.mail", "org.example.mail"]), ("mail-", ["org.example.mail-archive"]),
     ("org.example.tod", []), ("ample.todo", []), ("nothing", []),
+    ("", []),
   ]) func aPartOfAnIDThatOnlyOneAppHasIsTheID(text: String, ids: [String]) {
     #expect(AppNames.apps(meantBy: text, among: Self.apps).map(\.id) == ids)
   }

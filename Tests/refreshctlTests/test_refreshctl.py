@@ -219,6 +219,16 @@ def test_a_part_of_an_id_is_looked_up_and_said(daemon):
     assert f"refreshctl: taking todo for {APP}" in result.stderr
 
 
+def test_an_empty_id_is_no_part_of_the_only_one(daemon):
+    """A script whose variable is not set must not switch off an app."""
+    daemon.answers[MANAGER + "Disable"] = [{"error": SHARED + "NoSuchApp", "parameters": {"app": ""}}]
+    result = refreshctl("disable", "", path=daemon.path)
+    calls = [daemon.calls.get(timeout=PATIENCE) for _ in range(2)]
+    assert [call["method"].removeprefix(MANAGER) for call in calls] == ["Disable", "List"]
+    assert daemon.calls.empty() and result.returncode == 66
+    assert result.stderr == "refreshctl: cannot find an app whose id is empty; `refreshctl list` shows the apps\n"
+
+
 @pytest.mark.parametrize("text, said", [
     ("mail", "cannot tell which app mail is: Mail (com.example.mail), Mail (org.example.mail); write more of the id"),
     ("tood", "cannot find the app tood; did you mean org.example.todo? `refreshctl list` shows the apps"),

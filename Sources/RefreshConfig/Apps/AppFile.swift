@@ -5,10 +5,12 @@ struct AppFile {
   /// The most tasks that an app may have.
   private static let mostTasks = 64
   /// The keys that `[defaults]` cannot have, each with its mistake there.
-  static let ownKeys = Dictionary(
-    uniqueKeysWithValues: ["id", "name", "owner", "kind", "pin", "desktop", "task"].map {
-      ($0, Unreadable.unknownKey(remedy: "write it into an app's file"))
-    })
+  static let ownKeys = Unreadable.unknownKeys(
+    ["id", "name", "owner", "kind", "pin", "desktop", "task"], remedy: "write it into an app's file")
+  /// The keys of apps and of `[defaults]`, each with its mistake at the top of `refreshd.toml`.
+  static let keysOfDefaults = Unreadable.unknownKeys(
+    AppKey.all.map(\.name) + ["directory", "environment", "sandbox"],
+    remedy: "write it below [defaults] for all apps, or into an app's file")
 
   /// The app, held if the file has mistakes; nil if neither the file nor its name says which app it is.
   let app: AppConfiguration?
@@ -33,7 +35,7 @@ struct AppFile {
     if owner == nil, !section.isWritten("owner") {
       do throws(Unreadable) { try load.checkOwnUser() } catch { section.refuse(nil, error) }
     }
-    section.refuseUnknownKeys()
+    section.refuseUnknownKeys(refused: load.mainKeys)
     problems = section.problems
     let ownerInForce = owner ?? load.accounts.user(numbered: load.reader.uid)
     guard problems.isEmpty, let id else {
@@ -99,7 +101,9 @@ struct AppFile {
   }
 
   private static func id(from section: inout Section) -> AppID? {
-    let remedy = #"write letters, digits, _ and - in two or more parts, as in "org.example.todo""#
+    let remedy =
+      "write two or more parts of letters, digits, _ and -, none of which begins with a digit, in 255 bytes at most, "
+      + #"as in "org.example.todo""#
     let type = ValueType<AppID>.text("org.example.todo") { (text) throws(Unreadable) in
       guard let id = AppID(text) else {
         throw Unreadable("cannot take \(quoted(text)) as the id of an app", remedy: remedy)

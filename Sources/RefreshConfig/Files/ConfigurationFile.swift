@@ -12,7 +12,7 @@ struct ConfigurationFile {
 
   var path: String { "\(folder)/\(name)" }
 
-  /// Reads the keys of the document; nil for an empty file or a device such as `/dev/null`, which only masks others.
+  /// Reads the keys of the document; nil for a file without any or a device such as `/dev/null`, which only masks others.
   func read() throws(Problem) -> [Node.Entry]? {
     let descriptor = open(path, O_RDONLY | O_CLOEXEC | O_NONBLOCK | O_NOCTTY)
     guard descriptor >= 0 else { throw unreadable(errno) }
@@ -51,12 +51,12 @@ struct ConfigurationFile {
     }
     guard count > 0 else { return nil }
     do throws(SyntaxError) {
-      return try Node.entries(ofDocument: UnsafeBufferPointer(rebasing: bytes[..<count]))
+      let entries = try Node.entries(ofDocument: UnsafeBufferPointer(rebasing: bytes[..<count]))
+      return entries.isEmpty ? nil : entries
     } catch {
       throw Problem(
         file: path, line: error.line, column: error.column,
-        message: "cannot read the file as TOML: \(error.description)",
-        remedy: "see toml.io for how TOML is written")
+        message: "cannot read the file as TOML: \(error.description)", remedy: error.remedy)
     }
   }
 

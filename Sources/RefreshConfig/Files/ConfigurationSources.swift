@@ -2,7 +2,7 @@
 
 /// The directories of a configuration, each with `refreshd.toml` and `apps.d/*.toml`.
 ///
-/// A file in a later directory replaces the file of the same name in an earlier one. An empty file or a link to
+/// A file in a later directory replaces the file of the same name in an earlier one. A file without keys or a link to
 /// `/dev/null` masks the earlier file. `systemd.unit(5)` has the same rules.
 public struct ConfigurationSources: Hashable, Sendable {
   /// The directories, lowest precedence first.

@@ -41,6 +41,23 @@ struct SyntaxError: Error {
   let line: Int?
   let column: Int?
   let description: String
+  let remedy: String
+
+  /// Makes an error of toml++'s words; the words for the most frequent mistakes are replaced by plainer ones.
+  init(_ words: String, line: Int?, column: Int?, isAtEndOfLine: Bool) {
+    (self.line, self.column) = (line, column)
+    let manual = "see toml.io for how TOML is written"
+    if isAtEndOfLine, words.hasSuffix("explicitly prohibited") {
+      (description, remedy) = ("a text has no closing quote on its line", "add the quote")
+    } else if ["value", "boolean", "floating-point", "decimal integer: expected"].contains(where: {
+      words.hasPrefix("Error while parsing \($0)")
+    }) {
+      description = words
+      remedy = #"write text in quotes, as in "any" or "5min", and true or false without; \#(manual)"#
+    } else {
+      (description, remedy) = (words, manual)
+    }
+  }
 }
 
 extension Node {
@@ -58,13 +75,24 @@ extension Node {
       let description = withUnsafeBytes(of: error.description) {
         String(decoding: $0.prefix { $0 != 0 }, as: UTF8.self)
       }
+      let (line, column) = (Int(error.line), Int(error.column))
       throw SyntaxError(
-        line: error.line > 0 ? Int(error.line) : nil, column: error.column > 0 ? Int(error.column) : nil,
-        description: description)
+        description, line: line > 0 ? line : nil, column: column > 0 ? column : nil,
+        isAtEndOfLine: bytes.isEnd(ofLine: line, column: column))
     }
     var next = 0
     guard case .table(let entries) = visited.node(at: &next).value else { return [] }
     return entries
+  }
+}
+
+extension UnsafeBufferPointer<CChar> {
+  /// Whether a line ends at a column, which counts characters from 1.
+  fileprivate func isEnd(ofLine line: Int, column: Int) -> Bool {
+    let lines = split(separator: CChar(bitPattern: UInt8(ascii: "\n")), omittingEmptySubsequences: false)
+    guard lines.indices.contains(line - 1) else { return false }
+    let text = String(decoding: lines[line - 1].map { UInt8(bitPattern: $0) }, as: UTF8.self)
+    return column > (text.last == "\r" ? text.unicodeScalars.count - 1 : text.unicodeScalars.count)
   }
 }
 

@@ -12,7 +12,8 @@ struct Section {
   let line: Int?
   private(set) var problems: [Problem] = []
   private let entries: [Node.Entry]
-  private var known: [String] = []
+  /// The keys that were read, in the table or not.
+  private(set) var known: [String] = []
   /// The known keys of the table around this one.
   private var knownOutside: [String] = []
   /// The known keys of the tables in this one.
@@ -143,7 +144,9 @@ struct Section {
       return "move it down, below the header of \(inside.table)"
     }
     let nearest = known.map { ($0, key.edits(to: $0)) }.min { $0.1 < $1.1 }
-    if let (known, edits) = nearest, edits <= max(2, key.count / 3) { return "did you mean \(prefix)\(known)?" }
+    if let (known, edits) = nearest, edits <= max(2, key.count / 3), edits < key.utf8.count {
+      return "did you mean \(prefix)\(known)?"
+    }
     return "the keys here are \(known.sorted().joined(separator: ", "))"
   }
 }
@@ -151,6 +154,11 @@ struct Section {
 extension Unreadable {
   static func unknownKey(remedy: String) -> Unreadable {
     Unreadable("cannot use a key that is not known here", remedy: remedy)
+  }
+
+  /// Keys that belong elsewhere, each with its mistake.
+  static func unknownKeys(_ keys: [String], remedy: String) -> [String: Unreadable] {
+    Dictionary(keys.map { ($0, unknownKey(remedy: remedy)) }) { first, _ in first }
   }
 }
 

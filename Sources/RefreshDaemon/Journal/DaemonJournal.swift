@@ -10,9 +10,13 @@ import Systemd
 struct DaemonJournal: Sendable {
   private let append: @Sendable (Entry) -> Void
 
-  /// Writes to `journal` unless a test gives a closure of its own.
+  /// Writes to `journal`, within the bound of each app, unless a test gives a closure of its own.
   init(_ journal: Journal = Journal(identifier: "refreshd"), append: (@Sendable (Entry) -> Void)? = nil) {
-    self.append = append ?? { journal.write($0) }
+    let allowances = EntryAllowances()
+    self.append =
+      append ?? { entry in
+        for entry in allowances.admitted(entry, at: EventLoop.bootMicroseconds()) { journal.write(entry) }
+      }
   }
 
   func ready(apps: Int, start: UInt32) {

@@ -32,8 +32,7 @@ public struct AppID: Hashable, Comparable, Sendable, CustomStringConvertible {
 
 /// The name of one refresh, unique for the life of the store.
 ///
-/// A runner that outlives a crash of the daemon cannot answer for a later refresh, because the start counter differs
-///.
+/// A runner that outlives a crash of the daemon cannot answer for a later refresh, because the start counter differs.
 public struct RefreshID: Hashable, Comparable, Sendable, CustomStringConvertible {
   /// How often the daemon has started on this store, from 1.
   public let start: UInt32

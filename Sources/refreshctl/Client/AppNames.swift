@@ -5,8 +5,10 @@ enum AppNames {
   /// The apps that a text may mean: that of the id, else those of the last part of the id or of the name, else those
   /// whose id contains it.
   ///
-  /// A text with a dot reads as a whole id, which may be another user's, so it is no part of one.
+  /// A text with a dot reads as a whole id, which may be another user's, so it is no part of one. An empty text, as of a
+  /// script whose variable is not set, means none: it is a part of every id.
   static func apps(meantBy text: String, among apps: [Wire.App]) -> [Wire.App] {
+    guard !text.isEmpty else { return [] }
     let text = text.lowercased()
     let rules: [(Wire.App) -> Bool] = [
       { $0.id == text },
@@ -90,12 +92,12 @@ extension ConnectionOptions {
         status: .notFound,
         text: "cannot tell which app \(printable(text)) is: \(names); write more of the id")
     }
-    let like = AppNames.ids(like: text, among: apps)
+    let like = text.isEmpty ? [] : AppNames.ids(like: text, among: apps)
     // A whole id may be that of another user's app: then the daemon's word says more than a guess.
-    if let refusal, like.isEmpty || refusal.status == .notAllowed { throw refusal }
+    if let refusal, like.isEmpty && !text.isEmpty || refusal.status == .notAllowed { throw refusal }
     let question = like.isEmpty ? "" : "did you mean \(like.joined(separator: " or "))? "
+    let what = text.isEmpty ? "an app whose id is empty" : "the app \(printable(text))"
     throw Failure(
-      status: .notFound,
-      text: "cannot find the app \(printable(text)); \(question)`refreshctl list` shows the apps")
+      status: .notFound, text: "cannot find \(what); \(question)`refreshctl list` shows the apps")
   }
 }

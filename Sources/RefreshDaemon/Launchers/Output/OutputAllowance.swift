@@ -1,4 +1,6 @@
-/// How much the tasks of one app may still print: a token bucket of lines and one of bytes.
+/// How much may still be written about one app: a token bucket of lines and one of bytes.
+///
+/// There is one for what its tasks print, and one for the entries of the daemon about it (``EntryAllowances``).
 ///
 /// An app that has used up its allowance is refused until a quarter has come back, so that the notes about what was
 /// dropped stay few.
@@ -45,10 +47,21 @@ struct OutputAllowance {
 
   /// The sentence about what was dropped since the last one; nil if nothing was.
   mutating func claimNote() -> String? {
+    claimDropped().map { dropped in
+      "refreshd dropped \(dropped.lines) lines (\(dropped.bytes) bytes) of output here: an app may print \(Self.rule)"
+    }
+  }
+
+  /// The lines and bytes that were dropped since the last call; nil if none were.
+  mutating func claimDropped() -> (lines: Int, bytes: Int)? {
     guard dropped.lines > 0 else { return nil }
     defer { dropped = (0, 0) }
-    return "refreshd dropped \(dropped.lines) lines (\(dropped.bytes) bytes) of output here: an app may print "
-      + "\(Int(Self.lines)) lines or \(Int(Self.bytes) >> 20) MiB in \(Int(Self.span) / 1_000_000) s"
+    return dropped
+  }
+
+  /// The bound in words.
+  static var rule: String {
+    "\(Int(Self.lines)) lines or \(Int(Self.bytes) >> 20) MiB in \(Int(Self.span) / 1_000_000) s"
   }
 
   private mutating func refill(at now: Int64) {

@@ -1,0 +1,52 @@
+import Synchronization
+import Systemd
+
+/// Bounds the entries about each app: a program may send signals or pushes without end, and each has an entry.
+///
+/// Without a bound one user would fill the journal, or use up what journald takes from the daemon in a time, so that the
+/// entries about other users' apps would be missing. The output of tasks has its own bound (``OutputMeters``).
+final class EntryAllowances: Sendable {
+  /// From how many apps on those without need are forgotten.
+  private static let bound = 64
+
+  private let allowances = Mutex<[String: OutputAllowance]>([:])
+
+  /// The entries to write for one that is to be written, boot clock in microseconds: none beyond the bound, and a note when
+  /// the bound is met and when there is room again.
+  func admitted(_ entry: Entry, at now: Int64) -> [Entry] {
+    guard let app = entry.fields.first(where: { $0.name == "REFRESH_APP" })?.value,
+      entry.messageID != MessageID.taskOutput.rawValue
+    else { return [entry] }
+    return allowances.withLock { allowances in
+      if allowances[app] == nil, allowances.count >= Self.bound {
+        allowances = allowances.filter { !$1.wasFull(at: now) }
+      }
+      var allowance = allowances[app, default: OutputAllowance()]
+      defer { allowances[app] = allowance }
+      let wasSpent = allowance.isSpent
+      guard allowance.admits(entry.message.utf8.count, at: now) else {
+        return wasSpent
+          ? []
+          : [note("\(app): further entries about it are dropped: an app may have \(OutputAllowance.rule)", of: app)]
+      }
+      guard let dropped = allowance.claimDropped() else { return [entry] }
+      return [
+        note(
+          "\(app): \(dropped.lines) entries about it were dropped: an app may have \(OutputAllowance.rule)", of: app),
+        entry,
+      ]
+    }
+  }
+
+  private func note(_ text: String, of app: String) -> Entry {
+    Entry(text, priority: .warning, fields: [Entry.Field("REFRESH_APP", app)])
+  }
+}
+
+extension OutputAllowance {
+  /// Whether the app needs not be remembered.
+  fileprivate func wasFull(at now: Int64) -> Bool {
+    var allowance = self
+    return allowance.isFull(at: now)
+  }
+}
