@@ -95,7 +95,7 @@ struct AppView {
     prospect.map { prospect in
       Wire.Next(
         trigger: prospect.trigger.map(Wire.Trigger.init), due: prospect.due.map(window), holds: wire(prospect.holds),
-        start: prospect.start.map(window))
+        start: prospect.start.map(window), plannedMicroseconds: prospect.plannedAt.map(wall))
     }
   }
 
@@ -157,14 +157,20 @@ struct AppView {
 }
 
 extension Daemon {
+  /// Apps up to which the plans of the next night are foreseen for a list: each takes half a millisecond.
+  static let mostForeseen = 100
+
   /// The state of a configured app right now.
-  func view(of app: AppConfiguration) -> AppView {
+  ///
+  /// - Parameter count: how many apps are shown together.
+  func view(of app: AppConfiguration, among count: Int = 1) -> AppView {
     let now = core.readClocks()
     let running = core.engine.state(of: app.id)?.running?.id
     let stuck = running.flatMap { core.engine.stuckRefreshes[$0] == nil ? nil : runner.processes(of: $0) }
     return AppView(
       app: app, state: core.engine.state(of: app.id) ?? AppState(), phase: core.engine.phase(of: app.id) ?? .background,
-      verdict: core.engine.verdict(on: app.id, at: now), prospect: core.engine.prospect(of: app.id, at: now),
+      verdict: core.engine.verdict(on: app.id, at: now),
+      prospect: core.engine.prospect(of: app.id, at: now, foreseesNights: count <= Self.mostForeseen),
       dueTrigger: core.engine.dueTrigger(of: app.id, at: now),
       limits: core.engine.limits, wallOffset: core.engine.wallOffset,
       last: runner.lasts[app.id], staleSince: core.engine.staleSince(app.id, at: now),

@@ -78,6 +78,21 @@ import Testing
       ])
   }
 
+  @Test func `One long id cuts no other, because columns that say little are left out first`() {
+    let last = Wire.LastRefresh(outcome: .newData, endedMicroseconds: noon - span(m: 2))
+    let apps = ["org.example.mail", "org.example.a-name-that-goes-on-and-on-to-the-very-end.photos"].map { id in
+      Wire.App(
+        id: id, name: id, owner: "anna", phase: .background, verdict: .notDue,
+        dueMicroseconds: noon + span(h: 4), holds: [], last: last, freshMicroseconds: noon - span(m: 2))
+    }
+    #expect(
+      screen(width: 80).text(apps) == [
+        "APP                                                   NEXT    LAST",
+        "org.example.mail                                      in 4 h  new data 2 min ago",
+        "org…-name-that-goes-on-and-on-to-the-very-end.photos  in 4 h  new data 2 min ago",
+      ])
+  }
+
   @Test func whoHasNoAppsIsToldOfOthers() {
     #expect(
       screen().text(ManagerInterface.List.Reply(apps: [], hasAppsOfOthers: true)).joined(separator: " ")

@@ -26,6 +26,7 @@ import Testing
   @Test(arguments: [
     ["list"], ["status"], ["status", "org.x.a", "--json"], ["foreground", "org.x.a", "--socket", "/s"],
     ["foreground", "org.x.a", "--while", "--", "sleep", "--help"], ["launched", "org.x.a", "--while", "--", "x"],
+    ["launched", "org.x.a", "org.x.b"], ["foreground", "org.x.a", "org.x.b", "--while", "sleep", "1"],
     ["run", "org.x.a", "--trigger", "catch-up"], ["set", "org.x.a", "org.x.b", "--background", "1h 30min"],
     ["reset", "org.x.a"], ["history", "org.x.a", "--limit", "1"], ["check", "--config", "/x"], ["reload"],
     ["version", "--client"], ["complete", "no-data", "--message", "nothing"], ["synced", "org.x.a"],
@@ -47,7 +48,7 @@ import Testing
   }
 
   @Test(arguments: [
-    ["foreground", "org.x.a", "--while"], ["foreground", "org.x.a", "--", "sleep", "1"],
+    ["foreground", "org.x.a", "--while", "--"], ["foreground", "--while", "x"],
     ["background", "org.x.a", "--while", "--", "x"], ["run", "org.x.a", "--trigger", "catch_up"], ["set", "org.x.a"],
     ["history", "org.x.a", "--limit", "0"], ["complete", "maybe"], ["status", "a", "b"],
     ["why"], ["disable"], ["forecast", "--hours", "0"], ["forecast", "--hours", "169"], ["timeline", "--hours", "0"],
@@ -70,11 +71,12 @@ import Testing
 
   @Test func theCommandOfALeaseIsNotParsed() throws {
     let command = try RefreshCtl.parseAsRoot([
-      "foreground", "org.x.a", "--while", "--", "sh", "-c", "--json", "--", "x",
+      "foreground", "org.x.a", "org.x.b", "--while", "--", "sh", "-c", "--json", "--", "x",
     ])
     let foreground = try #require(command as? ForegroundCommand)
     #expect(foreground.lease.command == ["sh", "-c", "--json", "--", "x"])
-    #expect(!foreground.arguments.connection.json)
+    #expect(foreground.lease.arguments.apps == ["org.x.a", "org.x.b"])
+    #expect(!foreground.lease.arguments.connection.json)
   }
 
   @Test func theHelpListsEveryExitStatus() {

@@ -116,6 +116,17 @@ import Testing
       ])
   }
 
+  @Test func aPathThatIsTooLongForTheRoomStandsBelowItsName() {
+    var facts = Facts()
+    facts.add("owner", "anna and her friends at home")
+    facts.add("directory", "from /srv/configuration/of/apps/")
+    #expect(
+      facts.lines(on: screen(width: 40)) == [
+        "  owner       anna and her friends at", "              home", "  directory",
+        "    from /srv/configuration/of/apps/",
+      ])
+  }
+
   @Test func whereTheEncodingHasOnlyASCIILinesKeepTheirWidth() {
     #expect(Charset.ascii("↓ “a…” █▌░ 写", isTerminal: true) == #"v "a~" #=. ??"#)
     #expect(Charset.ascii("写 ●", isTerminal: false) == "写 *")

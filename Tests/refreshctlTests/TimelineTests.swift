@@ -105,7 +105,7 @@ import Testing
   @Test func aNarrowScreenGivesLongerColumnsAndNoLineIsLonger() {
     for width in [40, 60, 80, 132, 200] {
       let lines = screen(width: width).text(Self.all)
-      #expect(lines.allSatisfy { $0.count <= max(width, 52) || $0.contains("now") && $0.contains("waiting") })
+      for line in lines { #expect(TextWidth.of(line) <= width, "\(line)") }
     }
     #expect(screen(width: 200).text(Self.all).last?.hasPrefix("Each column is 10 min;") == true)
     #expect(screen(width: 60).text(Self.all).contains { $0.hasPrefix("Each column is 1 h;") })

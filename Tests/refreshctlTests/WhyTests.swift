@@ -147,6 +147,16 @@ import Testing
         + "deadline three times within a day."
     ),
     (
+      explanation(
+        trigger: .interval, window: dueSoon,
+        next: Wire.Next(
+          trigger: .interval, due: dueSoon, holds: [],
+          start: Wire.Window(earliestMicroseconds: noon + span(h: 26), latestMicroseconds: noon + span(h: 26, m: 9)),
+          plannedMicroseconds: noon + span(h: 12))),
+      "It will be refreshed between tomorrow 14:00 and tomorrow 14:09 (in 1 d 2 h), by the plan that will be made "
+        + "tomorrow 00:00, as far as is known now."
+    ),
+    (
       explanation(holds: ["logged-out"], awaitsSessionOf: "anna"),
       "It is not refreshed until anna, who has no session, logs in, or until `refreshctl login org.example.todo`."
     ),

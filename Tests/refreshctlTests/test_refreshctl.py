@@ -259,7 +259,9 @@ def test_a_quit_app_is_said_to_be_quit(daemon):
     assert result.stdout == f"{APP} is marked as quit by the user; its pushes wait until its next start.\n"
 
 
-@pytest.mark.parametrize("arguments", [["why"], ["no-such-command"], ["pause", "--for", "0s"], ["run", APP, "--hurry"]])
+@pytest.mark.parametrize("arguments", [
+    ["why"], ["no-such-command"], ["pause", "--for", "0s"], ["run", APP, "--hurry"], ["foreground", APP, "--while"],
+])
 def test_a_wrong_command_line_is_told_in_one_line_like_every_error(daemon, arguments):
     result = refreshctl(*arguments, path=daemon.path)
     assert (result.returncode, result.stdout) == (64, "")
@@ -547,6 +549,22 @@ def start_lease(daemon, *command):
     )
     assert daemon.calls.get(timeout=PATIENCE)["parameters"] == {"app": APP, "signal": "foreground", "lease": True}
     return process
+
+
+def test_a_command_may_hold_the_leases_of_several_apps(daemon):
+    rows = [{**MESSAGES[MANAGER + "List.Reply"]["apps"][0], "id": id} for id in (APP, "org.example.mail")]
+    daemon.answers[MANAGER + "List"] = [{"parameters": {"apps": rows}}]
+    daemon.answers[APP_INTERFACE + "Signal"] = [{"parameters": {"phase": "foreground"}, "continues": True}]
+    process = subprocess.Popen(
+        [REFRESHCTL, "foreground", APP, "org.example.mail", "--socket", str(daemon.path), "--while", "--", "cat"],
+        stdin=subprocess.PIPE, stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True,
+    )
+    calls = [daemon.calls.get(timeout=PATIENCE) for _ in range(3)]
+    asked = [call["parameters"]["app"] for call in calls if call["method"] == APP_INTERFACE + "Signal"]
+    assert asked == [APP, "org.example.mail"]
+    process.communicate("held\n", timeout=PATIENCE)
+    assert process.returncode == 0
+    assert daemon.ended.get(timeout=PATIENCE) and daemon.ended.get(timeout=PATIENCE)
 
 
 @pytest.mark.parametrize("command, status", [

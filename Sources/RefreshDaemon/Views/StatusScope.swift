@@ -22,14 +22,10 @@ struct StatusScope {
     let pushes = ids.reduce(0) { $0 + engine.waitingPushes(of: $1, at: now).count }
     pushesWaiting = pushes > 0 ? pushes : nil
     refreshing = engine.refreshingCount(of: asked)
-    let prospects = ids.lazy.compactMap { id in engine.prospect(of: id, at: now).map { (id, $0) } }
     let wall = { (instant: Instant) in instant.wallMicroseconds(at: engine.wallOffset) }
-    var first: (isHeld: Bool, at: Instant, app: AppID, prospect: Prospect)?
-    for (id, prospect) in prospects {
-      guard let at = prospect.start?.earliest ?? prospect.due?.earliest else { continue }
-      let other = (isHeld: prospect.start == nil, at: at, app: id, prospect: prospect)
-      let isSooner = first.map { other.isHeld == $0.isHeld ? other.at < $0.at : !other.isHeld } ?? true
-      if isSooner { first = other }
+    var first = Self.first(of: ids, foreseesNights: false, engine, at: now)
+    if let soon = first, let night = engine.roundWake?.earliest, soon.isHeld || soon.at > night {
+      first = Self.first(of: ids, foreseesNights: ids.count <= Daemon.mostForeseen, engine, at: now)
     }
     next = first.map { first in
       Wire.NextRefresh(
@@ -37,5 +33,21 @@ struct StatusScope {
         startMicroseconds: (first.prospect.start?.earliest).map(wall),
         holds: first.prospect.holds.isEmpty ? nil : first.prospect.holds.map(\.name.rawValue))
     }
+  }
+
+  private typealias Candidate = (isHeld: Bool, at: Instant, app: AppID, prospect: Prospect)
+
+  /// The app that starts first; where none is known to start, the one that is due first.
+  private static func first(of ids: [AppID], foreseesNights: Bool, _ engine: Engine, at now: Instant) -> Candidate? {
+    var first: Candidate?
+    for id in ids {
+      guard let prospect = engine.prospect(of: id, at: now, foreseesNights: foreseesNights),
+        let at = prospect.start?.earliest ?? prospect.due?.earliest
+      else { continue }
+      let other = (isHeld: prospect.start == nil, at: at, app: id, prospect: prospect)
+      let isSooner = first.map { other.isHeld == $0.isHeld ? other.at < $0.at : !other.isHeld } ?? true
+      if isSooner { first = other }
+    }
+    return first
   }
 }

@@ -44,6 +44,15 @@ struct AppStorage: Sendable {
     return true
   }
 
+  /// The storage of one known app, without the others.
+  func alone(_ id: AppID) -> AppStorage {
+    var alone = AppStorage(restoring: [:], learned: [:])
+    guard let index = index(of: id).map(Int.init) else { return alone }
+    alone.reserve(1)
+    alone.append(id, apps[index], learners[index])
+    return alone
+  }
+
   private mutating func reserve(_ count: Int) {
     table = IDTable(capacity: count)
     apps.reserveCapacity(count)

@@ -1,8 +1,8 @@
 /// The next refresh of an app while its phase, the machine and the user's word stay as they are.
 ///
 /// To be due and to start are two things: a hold may lie between. Both are told here, by the same verdicts on virtual
-/// time that ``Forecast`` goes by, without a copy of the engine. A plan that a night makes anew is not foreseen, nor a
-/// transfer that ends.
+/// time that ``Forecast`` goes by. A plan that a night makes anew is foreseen, by what is learnt now; a transfer that ends is
+/// not.
 public struct Prospect: Hashable, Sendable {
   /// Why it starts, or would if nothing held it; nil when nothing asks for a refresh.
   public var trigger: Trigger?
@@ -12,6 +12,8 @@ public struct Prospect: Hashable, Sendable {
   public var holds: [Hold] = []
   /// From when until when it starts, boot clock; nil when time alone does not start it.
   public var start: Window?
+  /// When the plan that this follows will be made, boot clock; nil when it is made, or no plan is followed.
+  public var plannedAt: Instant?
 }
 
 extension Engine {
@@ -19,16 +21,28 @@ extension Engine {
   private static let mostMoments = 64
 
   /// The next refresh of an app, as of an instant, boot clock; nil while one is running.
-  public func prospect(of id: AppID, at now: Instant) -> Prospect? {
-    guard let index = apps.index(of: id) else { return Prospect(holds: [.notConfigured]) }
+  ///
+  /// - Parameter foreseesNights: whether to make the plans of the nights before it, about half a millisecond each.
+  public func prospect(of id: AppID, at now: Instant, foreseesNights: Bool = true) -> Prospect? {
+    var prospect = lookAhead(id, at: now, foreseesNights: foreseesNights)
+    if prospect?.trigger != .interval { prospect?.plannedAt = nil }
+    return prospect
+  }
+
+  private func lookAhead(_ id: AppID, at now: Instant, foreseesNights: Bool) -> Prospect? {
+    guard var index = apps.index(of: id) else { return Prospect(holds: [.notConfigured]) }
+    // A copy of the engine for one app alone, as soon as a night changes what is learnt of it.
+    var ahead = self
     var prospect = Prospect()
     var moment = now
     for _ in 0..<Self.mostMoments {
-      let verdict = verdict(on: index, at: moment)
-      if prospect.holds.isEmpty, let due = due(index, at: moment) {
+      let verdict = ahead.verdict(on: index, at: moment)
+      if prospect.holds.isEmpty, let due = ahead.due(index, at: moment) {
         // At the end of a rest the interval was over long before.
         if moment == now || due.earliest > moment {
           prospect.due = Window(earliest: due.earliest, latest: due.latest)
+        } else if prospect.plannedAt == moment {
+          prospect.due = Window(earliest: moment, latest: max(moment, due.latest))
         }
         prospect.trigger = due.trigger
       }
@@ -42,10 +56,17 @@ extension Engine {
         return prospect.starting(prospect.trigger, at: moment, from: now)
       case .held(let holds):
         if prospect.holds.isEmpty { prospect.holds = holds }
-        next = lifts(of: holds, on: index, at: moment)
+        next = ahead.lifts(of: holds, on: index, at: moment)
       }
       guard let next, next > moment else { return prospect }
-      moment = next
+      if foreseesNights, let night = ahead.nextPlan(of: id), night < next {
+        if prospect.plannedAt == nil { (ahead, index) = (alone(id), 0) }
+        ahead.planAhead(id, at: night)
+        moment = max(moment, night)
+        prospect.plannedAt = moment
+      } else {
+        moment = next
+      }
     }
     return prospect
   }

@@ -3,29 +3,35 @@ import RefreshAPI
 
 /// The arguments of a signal that can last as long as a command runs.
 struct LeaseArguments: ParsableArguments {
-  @Flag(
-    name: .customLong("while"),
-    help: "Hold the signal for as long as a command runs. Write the command after `--`; its exit code is passed on.")
-  var isLease = false
+  private static let name = "while"
 
-  @Argument(parsing: .postTerminator, help: "The command of --while and its arguments.")
-  var command: [String] = []
+  @OptionGroup var arguments: AppsArguments
+
+  @Option(
+    name: .customLong(name), parsing: .remaining,
+    help: ArgumentHelp(
+      "Hold the signal for as long as a command runs. Write it last, after `--`; its exit code is passed on.",
+      valueName: "command"))
+  var words: [String] = []
+
+  /// The command of `--while` and its arguments; nil without `--while`.
+  var command: [String]? {
+    let command = Array(words.first == "--" ? words.dropFirst() : words[...])
+    return command.isEmpty ? nil : command
+  }
 
   func validate() throws {
-    if isLease == command.isEmpty {
-      throw ValidationError(
-        isLease
-          ? "cannot hold a lease without a command; write it after `--`, as in `--while -- firefox`"
-          : "cannot run a command without --while; write `--while -- \(commandLine(command))`")
+    // ArgumentParser does not tell an option without words from one that is absent.
+    if words == ["--"] || CommandLine.arguments.last == "--\(Self.name)" {
+      throw ValidationError("cannot hold a lease without a command; write it after `--`, as in `--while -- firefox`")
     }
   }
 
   /// Sends the signal: for as long as the command runs, if there is a command.
-  func send(_ signal: Wire.LifecycleSignal, _ arguments: AppArguments) throws {
-    if isLease {
-      try Lease(app: arguments.app, signal: signal).hold(whileRunning: command, over: arguments.connection)
-    } else {
-      try arguments.connection.send(signal, to: arguments.app)
-    }
+  func send(_ signal: Wire.LifecycleSignal) throws {
+    guard let command else { return try arguments.send(signal) }
+    let connection = arguments.connection
+    let ids = arguments.apps.count > 1 ? try connection.ids(of: arguments.apps) : arguments.apps
+    try Lease.hold(ids, signal, whileRunning: command, over: connection)
   }
 }

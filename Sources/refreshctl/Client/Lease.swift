@@ -14,26 +14,37 @@ struct Lease {
     case held(DaemonClient)
     case lost
     case refused
+
+    var isLost: Bool { if case .lost = self { true } else { false } }
   }
 
   /// The time between two attempts to reach a daemon that has ended.
   private static let pause = timespec(tv_sec: 1, tv_nsec: 0)
 
-  /// Takes the lease, runs the command, and exits with the exit code of the command.
+  /// Takes the leases of some apps, runs the command, and exits with the exit code of the command.
   ///
   /// The terminal sends its signals to the command as well, because the command is in the same process group. Signals
-  /// sent to this process alone are passed on. The kernel reports the end of the connection by SIGIO, so that
+  /// sent to this process alone are passed on. The kernel reports the end of a connection by SIGIO, so that
   /// sigwaitinfo(2) waits for everything.
-  func hold(whileRunning command: [String], over options: ConnectionOptions) throws {
-    let (id, daemon) = try options.naming(app) { id throws(Failure) in
-      (id, try Lease(app: id, signal: signal).acquire(options))
+  static func hold(
+    _ apps: [String], _ signal: Wire.LifecycleSignal, whileRunning command: [String], over options: ConnectionOptions
+  ) throws {
+    let leases = try options.naming(apps) { ids throws(Failure) in
+      var leases: [(lease: Lease, grant: Grant)] = []
+      for id in ids {
+        let lease = Lease(app: id, signal: signal)
+        leases.append((lease, .held(try lease.acquire(options))))
+      }
+      return leases
     }
-    try Lease(app: id, signal: signal).hold(daemon, whileRunning: command, over: options)
+    try hold(leases, whileRunning: command, over: options)
   }
 
-  private func hold(_ daemon: DaemonClient, whileRunning command: [String], over options: ConnectionOptions) throws {
-    var grant = Grant.held(daemon)
-    let (awaited, mask) = Self.block()
+  private static func hold(
+    _ leases: [(lease: Lease, grant: Grant)], whileRunning command: [String], over options: ConnectionOptions
+  ) throws {
+    var leases = leases
+    let (awaited, mask) = block()
     let child: ChildCommand
     do throws(ChildCommand.NotStarted) {
       child = try ChildCommand(command, signalMask: mask)
@@ -42,9 +53,9 @@ struct Lease {
       throw ExitCode(error.exitCode)
     }
     while true {
-      grant = renewed(grant, over: options)
+      leases = leases.map { ($0.lease, $0.lease.renewed($0.grant, over: options)) }
       var information = siginfo_t()
-      switch Self.wait(for: awaited, grant, &information) {
+      switch wait(for: awaited, isRetrying: leases.contains { $0.grant.isLost }, &information) {
       case SIGCHLD: if let code = child.exitCode() { throw ExitCode(code) }
       case SIGIO, -1: break
       // The kernel (si_code above 0) sends signals of the terminal to the whole group, so the command has this one.
@@ -90,9 +101,9 @@ struct Lease {
   }
 
   /// The number of the next signal; -1 when the next attempt to reach the daemon is due.
-  private static func wait(for signals: sigset_t, _ grant: Grant, _ information: inout siginfo_t) -> Int32 {
+  private static func wait(for signals: sigset_t, isRetrying: Bool, _ information: inout siginfo_t) -> Int32 {
     var signals = signals
-    guard case .lost = grant else { return sigwaitinfo(&signals, &information) }
+    guard isRetrying else { return sigwaitinfo(&signals, &information) }
     var pause = Self.pause
     return sigtimedwait(&signals, &information, &pause)
   }

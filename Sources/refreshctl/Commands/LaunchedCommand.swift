@@ -2,10 +2,9 @@ import ArgumentParser
 
 struct LaunchedCommand: ParsableCommand {
   static let configuration = CommandConfiguration(
-    commandName: "launched", abstract: "Mark an app as started in the background.")
+    commandName: "launched", abstract: "Mark apps as started in the background.")
 
-  @OptionGroup var arguments: AppArguments
   @OptionGroup var lease: LeaseArguments
 
-  func run() throws { try lease.send(.launched, arguments) }
+  func run() throws { try lease.send(.launched) }
 }

@@ -24,7 +24,11 @@ struct Facts {
 
   private func beside(on screen: Screen, _ margin: Int, within room: Int) -> [String] {
     rows.flatMap { row in
-      row.lines.flatMap { screen.wrapped($0, within: room) }.enumerated().map { index, line in
+      // A path or an id that is longer than the room would break in the middle, and go on at the edge of the screen.
+      if let width = screen.width, row.lines.contains(where: { Self.longestWord(of: $0) > room }) {
+        return below(row, on: screen, within: width)
+      }
+      return row.lines.flatMap { screen.wrapped($0, within: room) }.enumerated().map { index, line in
         let name = index == 0 ? row.name : ""
         return Self.indent + screen.paint(name, .faint)
           + String(repeating: " ", count: margin - Self.indent.count - TextWidth.of(name)) + line
@@ -33,10 +37,16 @@ struct Facts {
   }
 
   private func below(on screen: Screen, within width: Int) -> [String] {
-    rows.flatMap { row in
-      let lines = row.lines.flatMap { screen.wrapped($0, within: width - 2 * Self.indent.count) }
-      return (row.name.isEmpty ? [] : [Self.indent + screen.paint(row.name, .faint)])
-        + lines.map { Self.indent + Self.indent + $0 }
-    }
+    rows.flatMap { below($0, on: screen, within: width) }
+  }
+
+  private func below(_ row: (name: String, lines: [String]), on screen: Screen, within width: Int) -> [String] {
+    let lines = row.lines.flatMap { screen.wrapped($0, within: width - 2 * Self.indent.count) }
+    return (row.name.isEmpty ? [] : [Self.indent + screen.paint(row.name, .faint)])
+      + lines.map { Self.indent + Self.indent + $0 }
+  }
+
+  private static func longestWord(of line: String) -> Int {
+    line.split(separator: " ").filter { !$0.contains { TextWidth.of($0) > 1 } }.map { TextWidth.of($0) }.max() ?? 0
   }
 }

@@ -22,10 +22,11 @@ extension Screen {
     let age: Set<AppColumn> = apps.contains { $0.staleSinceMicroseconds != nil } ? [] : [.age]
     let layouts = [[], phase, age, phase.union(age)].map { less in all.filter { !less.contains($0) } }
     let mostOfLast = rows.map { $0.last.brief }.max() ?? 0
-    // Whole ids come first, then the last results.
-    let tables = [true, false].flatMap { keepsIDs in layouts.map { AppColumn.table($0, rows, keepsIDs: keepsIDs) } }
-    let whole = tables.first { ($0.width(of: AppColumn.last.rawValue, on: self) ?? 0) >= mostOfLast }
-    return (whole ?? tables.last { $0.fits(on: self) } ?? tables[0]).lines(on: self)
+    // Whole ids come first, then the last results; where ids are cut, the room of the other columns goes to them.
+    let whole = layouts.map { AppColumn.table($0, rows, keepsIDs: true) }
+    let cut = layouts.reversed().map { AppColumn.table($0, rows, keepsIDs: false) }
+    let best = (whole + cut).first { ($0.width(of: AppColumn.last.rawValue, on: self) ?? 0) >= mostOfLast }
+    return (best ?? cut.first { $0.fits(on: self) } ?? whole[0]).lines(on: self)
   }
 
   /// The cells of an app, for `list` and `top`.

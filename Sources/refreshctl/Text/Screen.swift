@@ -86,7 +86,8 @@ enum Style {
     case .faint: "2"
     case .good: "32"
     case .bad: "31"
-    case .wait: "33"
+    // Yellow, the usual one, cannot be read on white.
+    case .wait: "35"
     case .plan: "36"
     case .selected: "7"
     }

@@ -16,11 +16,13 @@ struct TimelineColumns {
   /// The possible time spans of one column, in minutes.
   private static let stretches: [Int64] = [1, 2, 5, 10, 15, 20, 30, 60, 120, 180, 240, 360, 480, 720, 1440]
   private static let longestLabel = 24
+  private static let leastLabel = 8
   private static let leastColumns = 24
 
   /// Fits a timeline to the width of a screen.
   init(_ timeline: Timeline, width: Int) {
-    margin = min(timeline.rows.map { TextWidth.of($0.label) }.max() ?? 0, Self.longestLabel) + 2
+    let longest = min(Self.longestLabel, max(Self.leastLabel, width - Self.leastColumns - 3))
+    margin = min(timeline.rows.map { TextWidth.of($0.label) }.max() ?? 0, longest) + 2
     let half = max((width - margin - 1) / 2, Self.leastColumns / 2)
     let span = timeline.now - timeline.from
     let stretch = Self.stretches.lazy.map { $0 * 60_000_000 }.first { span <= $0 * Int64(half) } ?? span

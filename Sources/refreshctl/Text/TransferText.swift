@@ -8,21 +8,29 @@ extension Screen {
     var table = Table(
       titles: ["ID"] + (hasManyApps ? ["APP"] : []) + ["", "WHAT", "PROGRESS", "BYTES", "STATE"],
       prose: hasManyApps ? 6 : 5)
-    table.rows = transfers.map { transfer in
-      [Cell("\(transfer.id)")] + (hasManyApps ? [Cell(transfer.app)] : []) + [
-        Cell(transfer.direction == .upload ? "↑" : "↓", .faint), Cell(transfer.title), progress(transfer),
-        Cell(transfer.amount), Cell(state(transfer), transfer.style),
-      ]
-    }
+    // A long bar would cut the STATE column, which says more.
+    let pace = transfers.filter { $0.state == .transferring }.map { TextWidth.of(state($0)) }.max() ?? 0
+    var columns = min(20, 8 + ((width ?? 0) - 80) / 4)
+    repeat {
+      table.rows = transfers.map { row($0, hasManyApps: hasManyApps, bar: columns) }
+      columns -= 1
+    } while columns >= Self.leastBar - 1 && table.width(of: "STATE", on: self).map { $0 < pace } ?? false
     return table.lines(on: self)
   }
 
+  private static let leastBar = 6
+
+  private func row(_ transfer: Wire.Transfer, hasManyApps: Bool, bar: Int) -> [Cell] {
+    [Cell("\(transfer.id)")] + (hasManyApps ? [Cell(transfer.app)] : []) + [
+      Cell(transfer.direction == .upload ? "↑" : "↓", .faint), Cell(transfer.title), progress(transfer, bar: bar),
+      Cell(transfer.amount), Cell(state(transfer), transfer.style),
+    ]
+  }
+
   /// The share, and a bar if the screen is wide enough.
-  private func progress(_ transfer: Wire.Transfer) -> Cell {
+  private func progress(_ transfer: Wire.Transfer, bar columns: Int) -> Cell {
     guard let share = transfer.share else { return "" }
-    // A long bar would cut the STATE column, which says more.
-    let columns = min(20, 8 + ((width ?? 0) - 80) / 4)
-    let bar = columns < 6 ? "" : ProgressBar.text(share, columns: columns) + " "
+    let bar = columns < Self.leastBar ? "" : ProgressBar.text(share, columns: columns) + " "
     return Cell(bar + ProgressBar.percent(share), transfer.style)
   }
 

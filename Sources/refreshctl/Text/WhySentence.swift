@@ -23,6 +23,9 @@ extension Screen {
         return "Due \(relativeAndClock(due.earliestMicroseconds)); then it waits\(waits(for: next, why))."
       }
       let time = time(next.start ?? due)
+      if let planned = next.plannedMicroseconds, !why.isSkipped, !why.isResting {
+        return "It will be refreshed \(time), by the plan that will be made \(clock(planned)), as far as is known now."
+      }
       if let habit = habit(why) { return "It is opened \(words(habit)), so it will be refreshed \(time)." }
       return "It will be refreshed \(time)\(because(why))."
     }

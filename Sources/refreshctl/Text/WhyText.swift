@@ -13,7 +13,9 @@ extension Screen {
     if let last = why.past.lazy.compactMap(\.refresh).first { facts.add("last refresh", summary(last)) }
     add("data age", age(why))
     if let planning = why.planning {
-      add("plan", plan(planning))
+      let until = why.next?.plannedMicroseconds.map { "; made anew \(clock($0))" } ?? ""
+      let phase = why.phase == .foreground ? "once in the background: " : ""
+      add("plan", phase + plan(planning) + until)
       add("learnt", learnt(planning))
     }
     if why.isProcessing { add("kind", "long work: only while nobody uses the machine and it is on mains power") }
