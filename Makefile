@@ -41,7 +41,7 @@ BUILD_PACKAGES := libsystemd-dev libsqlite3-dev libtomlplusplus-dev libcurl4-ope
 TEST_PACKAGES := $(BUILD_PACKAGES) python3-venv systemd dbus dbus-user-session libpam-systemd \
   libnss-systemd gcc libc6-dev util-linux procps python3-dbusmock iproute2 nginx apache2-bin openssl curl \
   mosquitto mosquitto-clients libnginx-mod-nchan scdoc mandoc man-db python3-markdown-it bash-completion zsh fish \
-  sway foot xvfb openbox xterm wmctrl x11-utils
+  sway foot xvfb openbox xterm wmctrl x11-utils kwin-wayland gnome-shell gjs
 
 .PHONY: run test fuzz sanitize bench chaos score order release pages install install-files uninstall deb sysext test-package
 .PHONY: format check-format build-setup test-setup json-schema
@@ -134,6 +134,7 @@ install-files:
 	  > $(DESTDIR)$(PREFIX)/lib/systemd/user/refresh-session.service
 	install -d $(DESTDIR)/etc/xdg/autostart
 	install -m 644 systemd/refresh-session.desktop $(DESTDIR)/etc/xdg/autostart
+	packaging/gnome/make $(DESTDIR)$(PREFIX)/share/gnome-shell/extensions
 	install -m 644 systemd/refreshd.catalog $(DESTDIR)$(PREFIX)/lib/systemd/catalog
 	install -m 644 systemd/90-refreshd.preset $(DESTDIR)$(PREFIX)/lib/systemd/system-preset
 	install -m 644 systemd/sysusers.d/* $(DESTDIR)$(PREFIX)/lib/sysusers.d
@@ -153,7 +154,8 @@ uninstall:
 	  $(addprefix $(DESTDIR)$(PREFIX)/share/,$(SHELLS) man/man1/refreshctl*.1 man/man5/refreshd.toml.5 \
 	  man/man5/refreshd-app.5 man/man5/push.toml.5 man/man7/refreshd.7 man/man8/refreshd.8 man/man8/refresh-push.8 \
 	  man/man8/refresh-session.8) $(DESTDIR)/etc/xdg/autostart/refresh-session.desktop
-	rm -rf $(DESTDIR)$(PREFIX)/share/doc/refreshd $(DESTDIR)$(PREFIX)/libexec/refreshd
+	rm -rf $(addprefix $(DESTDIR)$(PREFIX)/,share/doc/refreshd libexec/refreshd \
+	  $(addprefix share/gnome-shell/extensions/,windows@refreshd windows-43@refreshd))
 
 # The source is copied, because dpkg-buildpackage writes beside it. -d, because Debian has no Swift to depend on.
 deb: pages

@@ -3,6 +3,7 @@
 `make test-package` runs this file; it needs the packages and a booted systemd, so `make test` leaves it out.
 """
 
+import json
 import os
 import subprocess
 from pathlib import Path
@@ -55,6 +56,15 @@ def test_a_new_installation_runs_the_daemon_and_leaves_the_bridge_off(packages):
         assert run("systemctl", "--global", "is-enabled", unit).stdout.strip() == "disabled"
     assert "All is well" in done("refreshctl", "status")
     assert done("getent", "group", "refreshd") and done("getent", "passwd", "refresh-push")
+
+
+def test_gnome_shell_finds_an_extension_for_each_of_its_versions(packages):
+    of = {}
+    for file in Path("/usr/share/gnome-shell/extensions").glob("*@refreshd/metadata.json"):
+        described = json.loads(file.read_text())
+        assert described["uuid"] == file.parent.name and (file.parent / "extension.js").exists()
+        of |= {version: described["uuid"] for version in described["shell-version"]}
+    assert (of["43"], of["48"]) == ("windows-43@refreshd", "windows@refreshd")
 
 
 def test_the_pages_and_completions_are_found(packages):

@@ -11,7 +11,7 @@ import pytest
 TESTS = pathlib.Path(__file__).resolve().parents[1]
 sys.path[1:1] = [str(TESTS / "DaemonTests")]
 
-from desktop import USER, Session, Sway, X11  # noqa: E402
+from desktop import USER, Gnome, KWin, Session, Sway, X11  # noqa: E402
 from program import Program  # noqa: E402
 from stage import bounded, daemon, scratch  # noqa: E402, F401
 
@@ -58,6 +58,18 @@ def sway(runtime):
 def x11(runtime):
     with X11(runtime) as x11:
         yield x11
+
+
+@pytest.fixture
+def kwin(runtime):
+    with KWin(runtime) as kwin:
+        yield kwin
+
+
+@pytest.fixture
+def gnome(runtime):
+    with Gnome(runtime) as gnome:
+        yield gnome
 
 
 @pytest.fixture

@@ -31,6 +31,7 @@ final class OpenList {
     leaveIfSettled()
     do throws(SystemdError) { _ = try loop.run() } catch { throw SessionError(error) }
     guard let sources else { return }
+    defer { sources.stop() }
     for line in Self.lines(of: sources.desk) { Swift.print(line) }
     if let remedy = sources.windows.remedy {
       Journal(identifier: "refresh-session").write(Entry("cannot see windows: \(remedy)", priority: .warning))

@@ -40,6 +40,7 @@ final class SessionService {
       try Notify.send(.ready)
       settle()
       _ = try loop.run()
+      sources?.stop()
       try Notify.send(.stopping)
     } catch {
       throw SessionError(error)

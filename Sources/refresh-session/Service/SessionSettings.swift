@@ -20,6 +20,8 @@ struct SessionSettings: Sendable {
   let display: String?
   /// The names of the desktop, such as `GNOME` (`XDG_CURRENT_DESKTOP`).
   let desktops: [String]
+  /// The user's folder for files of this login; nil outside of a login.
+  let runtime: String?
   /// The folders with desktop files, the strongest first.
   let applications: [String]
 
@@ -47,6 +49,7 @@ struct SessionSettings: Sendable {
   ) throws(SessionError) {
     func variable(_ name: String) -> String? { environment(name).flatMap { $0.isEmpty ? nil : $0 } }
     let runtime = variable("XDG_RUNTIME_DIR")
+    self.runtime = runtime
     var named: String?
     var rest = arguments.dropFirst()[...]
     while let argument = rest.popFirst() {

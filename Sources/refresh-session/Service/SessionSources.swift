@@ -23,7 +23,7 @@ final class SessionSources {
     names = BusNames(userBus, changed: changed)
     attention = Attention(systemBus, changed: changed)
     notifier = DesktopNotifier(userBus, AppOpener(userBus, folders: settings.applications), journal)
-    windows = try SessionWindows(settings, on: loop, changed: changed)
+    windows = try SessionWindows(settings, userBus, on: loop, journal, changed: changed)
   }
 
   /// Follows other desktop ids; desktop files may have come meanwhile.
@@ -31,6 +31,9 @@ final class SessionSources {
     names.follow(ids)
     classes = WindowClasses(folders: settings.applications)
   }
+
+  /// Ends what was begun in the desktop.
+  func stop() { windows.stop() }
 
   /// All that the session shows now.
   var desk: Desk {

@@ -22,3 +22,16 @@ struct OpenWindow: Hashable, Sendable {
     }
   }
 }
+
+extension OpenWindow {
+  /// The most windows that are kept of a desktop, and the most bytes of a name.
+  static let (most, longestName) = (4096, 256)
+
+  /// A window as our parts of KWin and GNOME Shell tell of it: 0 minimised, 1 open, 2 in focus; nil for another state.
+  init?(state: Int, names: [String]) {
+    guard (0...2).contains(state) else { return nil }
+    // A name that is too long counts as none, because a part of it could be another's.
+    let names = names.prefix(8).filter { !$0.isEmpty && $0.utf8.count <= Self.longestName }
+    self.init(names: Array(names), isFocused: state == 2, isMinimised: state == 0)
+  }
+}

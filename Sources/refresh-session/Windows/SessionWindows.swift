@@ -1,122 +1,57 @@
-import Glibc
 import RefreshAPI
 import Systemd
 
-/// The windows of the session, from the one source that it has.
+/// The windows of the session, from the one source that sees them.
 ///
-/// A connection that is lost is made again when the socket of the compositor or of the X server changes, and a few times
-/// soon after the loss, because the socket may be there before the other side listens.
+/// The display comes first. GNOME, and Plasma on Wayland, do not show their windows there; they are asked on the user's bus.
 final class SessionWindows {
-  /// The pause before a new try, and how many there are until the socket changes.
-  private static let (pause, tries) = (Int64(250_000), 8)
   /// The most bytes of a remedy that the daemon takes.
-  static let longestRemedy = 256
+  private static let longestRemedy = 256
 
-  private let settings: SessionSettings
-  private let loop: EventLoop
   private let changed: () -> Void
-  private var connection: WindowConnection?
-  private var source: IOSource?
-  private var file: FileSource?
-  private var retry: TimerSource?
-  private var triesLeft = tries
-  private var isUnsupported = false
-  /// The windows that are open; none while they are not known.
-  private(set) var open: [OpenWindow] = []
-  /// Whether the windows are known, or cannot be.
-  private(set) var isSettled = false
+  private var display: DisplayWindows?
+  private var gnome: GnomeWindows?
+  private var kwin: KWinWindows?
 
-  init(_ settings: SessionSettings, on loop: EventLoop, changed: @escaping () -> Void) throws(SystemdError) {
-    (self.settings, self.loop, self.changed) = (settings, loop, changed)
-    retry = try loop.timer { [unowned self] in connect() }
-    if let path = socket {
-      file = try? loop.onChange(of: path) { [unowned self] in
-        triesLeft = Self.tries
-        if connection == nil { connect() }
-      }
-    }
-    connect()
+  /// Looks for a source; `changed` is called when other windows are open or the source is another.
+  init(
+    _ settings: SessionSettings, _ bus: Bus, on loop: EventLoop, _ journal: Journal, changed: @escaping () -> Void
+  ) throws(SystemdError) {
+    self.changed = changed
+    gnome = try GnomeWindows(bus) { [unowned self] in settle() }
+    kwin = try KWinWindows(settings, bus, on: loop, journal) { [unowned self] in settle() }
+    display = try DisplayWindows(settings, on: loop) { [unowned self] in settle() }
+    settle()
   }
+
+  /// Has the desktop no longer tell of windows.
+  func stop() { kwin?.isWanted = false }
 
   /// How the session sees windows.
-  var kind: Wire.WindowSource {
-    guard connection != nil else { return .none }
-    return settings.wayland != nil ? .wlr : .x11
-  }
+  var kind: Wire.WindowSource { source?.kind ?? .none }
 
-  /// The remedy for a session that cannot see windows; nil for one that can.
+  /// The windows that are open; none while they are not known.
+  var open: [OpenWindow] { source?.open ?? [] }
+
+  /// Whether the windows are known, or cannot be.
+  var isSettled: Bool { source?.isSettled ?? sources.allSatisfy(\.isSettled) }
+
+  /// The remedy for a session that cannot see windows; nil for one that can, or while that is not known.
   var remedy: String? {
-    guard kind == .none else { return nil }
-    if isUnsupported {
-      let name = settings.desktops.first.map { "the desktop \($0)" } ?? "the compositor"
-      let text = "\(name) does not offer zwlr_foreign_toplevel_manager_v1; have the app signal for itself"
-      return text.utf8.count <= Self.longestRemedy ? text : "have the app signal for itself"
-    }
-    if let socket { return "nobody answers on \(socket)".utf8.count <= 256 ? "nobody answers on \(socket)" : nil }
-    return "there is no display: run systemctl --user import-environment WAYLAND_DISPLAY DISPLAY in the session"
+    guard source == nil, isSettled, let remedy = sources.reversed().lazy.compactMap(\.remedy).first else { return nil }
+    return remedy.utf8.count <= Self.longestRemedy ? remedy : "have the app signal for itself"
   }
 
-  /// The socket whose change means that the other side may be there again.
-  private var socket: String? {
-    if let wayland = settings.wayland { return wayland }
-    guard let display = settings.display, display.hasPrefix(":") else { return nil }
-    return "/tmp/.X11-unix/X" + display.dropFirst().prefix { $0 != "." }
+  private var sources: [any OpenWindows] {
+    let all: [(any OpenWindows)?] = [display, gnome, kwin]
+    return all.compactMap(\.self)
   }
 
-  private func connect() {
-    guard !isUnsupported else { return }
-    let made =
-      settings.wayland.map(WindowConnection.init(compositor:)) ?? settings.display.map(WindowConnection.init(display:))
-    guard let made, let made else { return tryAgain() }
-    do throws(SystemdError) {
-      source = try loop.watch(made.descriptor, for: .readable) { [unowned self] events in
-        turn(isReadable: !events.isDisjoint(with: [.readable, .hangup, .error]))
-      }
-    } catch {
-      return tryAgain()
-    }
-    connection = made
-    turn(isReadable: false)
-  }
+  private var source: (any OpenWindows)? { sources.first { $0.kind != .none } }
 
-  private func turn(isReadable: Bool) {
-    guard let connection else { return }
-    let wasSettled = isSettled
-    switch connection.turn(isReadable: isReadable) {
-    case .asking: break
-    case .watching:
-      isSettled = true
-      triesLeft = Self.tries
-    case .unsupported:
-      isUnsupported = true
-      return close()
-    case .lost:
-      close()
-      return tryAgain()
-    }
-    source?.events = connection.wantsToWrite ? [.readable, .writable] : .readable
-    guard connection.takeChange() || isSettled != wasSettled else { return }
-    let windows = connection.windows
-    if windows != open || isSettled != wasSettled {
-      open = windows
-      changed()
-    }
-  }
-
-  /// Nothing is in front of a user whose compositor is gone.
-  private func close() {
-    source?.cancel()
-    (source, connection, open, isSettled) = (nil, nil, [], true)
+  private func settle() {
+    // KWin runs a script for this alone, so not while another source sees windows.
+    if let display, let gnome { kwin?.isWanted = display.isSettled && display.kind == .none && gnome.kind == .none }
     changed()
-  }
-
-  private func tryAgain() {
-    if !isSettled, connection == nil {
-      isSettled = true
-      changed()
-    }
-    guard socket != nil, triesLeft > 0 else { return }
-    triesLeft -= 1
-    retry?.arm(at: EventLoop.bootMicroseconds() + Self.pause, accuracy: Self.pause / 4)
   }
 }

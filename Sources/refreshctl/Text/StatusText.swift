@@ -87,8 +87,13 @@ extension Screen {
     if !desktop.front.isEmpty { facts.append("in front: \(names(desktop.front))") }
     if !behind.isEmpty { facts.append("behind: \(names(behind))") }
     if !desktop.isWatched { facts.append("nobody is there") }
-    if desktop.windows == .none {
-      facts.append("cannot see windows" + (desktop.remedy.map { " (\(printable($0)))" } ?? ""))
+    let remedy = desktop.remedy.map { " (\(printable($0)))" } ?? ""
+    switch desktop.windows {
+    case .none: facts.append("cannot see windows\(remedy)")
+    case .wlr: facts.append("sees windows by the compositor (wlr)")
+    case .x11: facts.append("sees windows by the X server")
+    case .kwin: facts.append("sees windows by a script in KWin")
+    case .gnome: facts.append("sees windows by the GNOME extension")
     }
     return facts.joined(separator: "; ")
   }

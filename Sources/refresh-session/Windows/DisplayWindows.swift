@@ -1,0 +1,115 @@
+import Glibc
+import RefreshAPI
+import Systemd
+
+/// The windows that a Wayland compositor tells of by zwlr_foreign_toplevel_manager_v1, or an X server by its properties.
+///
+/// A connection that is lost is made again when the socket of the compositor or of the X server changes, and a few times
+/// soon after the loss, because the socket may be there before the other side listens.
+final class DisplayWindows: OpenWindows {
+  /// The pause before a new try, and how many there are until the socket changes.
+  private static let (pause, tries) = (Int64(250_000), 8)
+
+  private let settings: SessionSettings
+  private let loop: EventLoop
+  private let changed: () -> Void
+  private var connection: WindowConnection?
+  private var source: IOSource?
+  private var file: FileSource?
+  private var retry: TimerSource?
+  private var triesLeft = tries
+  private var isUnsupported = false
+  private(set) var open: [OpenWindow] = []
+  private(set) var isSettled = false
+
+  init(_ settings: SessionSettings, on loop: EventLoop, changed: @escaping () -> Void) throws(SystemdError) {
+    (self.settings, self.loop, self.changed) = (settings, loop, changed)
+    retry = try loop.timer { [unowned self] in connect() }
+    if let path = socket {
+      file = try? loop.onChange(of: path) { [unowned self] in
+        triesLeft = Self.tries
+        if connection == nil { connect() }
+      }
+    }
+    connect()
+  }
+
+  var kind: Wire.WindowSource {
+    guard connection != nil else { return .none }
+    return settings.wayland != nil ? .wlr : .x11
+  }
+
+  var remedy: String? {
+    guard kind == .none else { return nil }
+    if isUnsupported {
+      let name = settings.desktops.first.map { "the desktop \($0)" } ?? "the compositor"
+      return "\(name) does not offer zwlr_foreign_toplevel_manager_v1; have the app signal for itself"
+    }
+    if let socket { return "nobody answers on \(socket)" }
+    return "there is no display: run systemctl --user import-environment WAYLAND_DISPLAY DISPLAY in the session"
+  }
+
+  /// The socket whose change means that the other side may be there again.
+  private var socket: String? {
+    if let wayland = settings.wayland { return wayland }
+    guard let display = settings.display, display.hasPrefix(":") else { return nil }
+    return "/tmp/.X11-unix/X" + display.dropFirst().prefix { $0 != "." }
+  }
+
+  private func connect() {
+    guard !isUnsupported else { return }
+    let made =
+      settings.wayland.map(WindowConnection.init(compositor:)) ?? settings.display.map(WindowConnection.init(display:))
+    guard let made, let made else { return tryAgain() }
+    do throws(SystemdError) {
+      source = try loop.watch(made.descriptor, for: .readable) { [unowned self] events in
+        turn(isReadable: !events.isDisjoint(with: [.readable, .hangup, .error]))
+      }
+    } catch {
+      return tryAgain()
+    }
+    connection = made
+    turn(isReadable: false)
+  }
+
+  private func turn(isReadable: Bool) {
+    guard let connection else { return }
+    let wasSettled = isSettled
+    switch connection.turn(isReadable: isReadable) {
+    case .asking: break
+    case .watching:
+      isSettled = true
+      triesLeft = Self.tries
+    case .unsupported:
+      isUnsupported = true
+      return close()
+    case .lost:
+      close()
+      return tryAgain()
+    }
+    source?.events = connection.wantsToWrite ? [.readable, .writable] : .readable
+    guard connection.takeChange() || isSettled != wasSettled else { return }
+    let windows = connection.windows
+    if windows != open || isSettled != wasSettled {
+      open = windows
+      changed()
+    }
+  }
+
+  /// Nothing is in front of a user whose compositor is gone.
+  private func close() {
+    source?.cancel()
+    (source, connection, open, isSettled) = (nil, nil, [], true)
+    changed()
+  }
+
+  private func tryAgain() {
+    if !isSettled, connection == nil {
+      isSettled = true
+      changed()
+    }
+    guard socket != nil, triesLeft > 0 else { return }
+    triesLeft -= 1
+    retry?.arm(at: EventLoop.bootMicroseconds() + Self.pause, accuracy: Self.pause / 4)
+  }
+}

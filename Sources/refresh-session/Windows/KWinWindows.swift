@@ -1,0 +1,196 @@
+import Glibc
+import JSON
+import RefreshAPI
+import Systemd
+
+/// The windows that KWin shows, from a script of ours that runs in it and calls back on the bus.
+///
+/// The script is loaded while it is wanted, again after each start of KWin, and unloaded after that. It ends with KWin; one
+/// that a killed process has left behind is unloaded before the new one is loaded.
+final class KWinWindows: OpenWindows {
+  private static let service = "org.kde.KWin"
+  private static let (path, interface) = ("/Scripting", "org.kde.kwin.Scripting")
+  /// How long KWin may take to run the script, with all tries, and the pause between them, microseconds.
+  private static let (patience, pause) = (Int64(5_000_000), Int64(250_000))
+
+  private enum State {
+    /// KWin is not there, or its script is not wanted.
+    case absent
+    /// The script is being loaded.
+    case loading
+    /// The script tells of windows.
+    case watching
+    /// KWin did not run the script; the reason follows "KWin …".
+    case refused(String)
+  }
+
+  private let file: KWinScriptFile
+  private let bus: Bus
+  private let journal: Journal
+  private let changed: () -> Void
+  private var listener: BusListener?
+  private var receiver: BusReceiver?
+  private var watch: BusWatch?
+  private var timer: TimerSource?
+  /// When the script must run, boot clock, microseconds.
+  private var end: Int64 = 0
+  private var call: BusCall?
+  private var state = State.absent
+  /// The unique name of KWin; nil if it is not there, empty until that is known.
+  private var owner: String? = ""
+  private(set) var open: [OpenWindow] = []
+
+  init(
+    _ settings: SessionSettings, _ bus: Bus, on loop: EventLoop, _ journal: Journal, changed: @escaping () -> Void
+  ) throws(SystemdError) {
+    (self.bus, self.journal, self.changed) = (bus, journal, changed)
+    file = KWinScriptFile(isList: settings.purpose == .list, runtime: settings.runtime)
+    timer = try loop.timer { [unowned self] in timePassed() }
+    receiver = bus.receive(
+      path: KWinScriptFile.object, interface: KWinScriptFile.interface, name: KWinScriptFile.method
+    ) {
+      [unowned self] in take($1, from: $0)
+    }
+    listener = bus.listen(to: .ownerChanged(of: Self.service)) { [unowned self] values in
+      if values.count == 3, let name = values[2].text { set(owner: name.isEmpty ? nil : name) }
+    }
+    watch = bus.watch { [unowned self] in busChanged($0) }
+  }
+
+  /// Whether the script is to run.
+  var isWanted = false {
+    didSet {
+      guard isWanted != oldValue else { return }
+      if isWanted { begin() } else { unload() }
+    }
+  }
+
+  var kind: Wire.WindowSource {
+    if case .watching = state { .kwin } else { .none }
+  }
+
+  var isSettled: Bool {
+    switch state {
+    case .loading: false
+    case .absent: owner?.isEmpty != true && (owner == nil || !isWanted)
+    case .watching, .refused: true
+    }
+  }
+
+  var remedy: String? {
+    if case .refused(let reason) = state { "KWin \(reason); restart refresh-session to try again" } else { nil }
+  }
+
+  // MARK: - KWin comes and goes
+
+  private func busChanged(_ state: Bus.State) {
+    switch state {
+    case .connecting: owner = ""
+    case .absent: set(owner: nil)
+    case .connected:
+      let method = BusMethod(
+        "org.freedesktop.DBus", path: "/org/freedesktop/DBus", interface: "org.freedesktop.DBus", name: "GetNameOwner",
+        arguments: [.string(Self.service)])
+      call = bus.call(method) { [unowned self] answer in
+        guard case .success(let values) = answer else { return set(owner: nil) }
+        set(owner: values.first?.text)
+      }
+    }
+  }
+
+  private func set(owner: String?) {
+    guard owner != self.owner else { return }
+    self.owner = owner
+    forget()
+    if isWanted { begin() }
+    changed()
+  }
+
+  private func forget() {
+    timer?.disarm()
+    (state, open, call) = (.absent, [], nil)
+    file.remove()
+  }
+
+  private func refuse(_ reason: String) {
+    guard case .loading = state else { return }
+    forget()
+    state = .refused(reason)
+    journal.write(Entry("cannot see windows: KWin \(reason)", priority: .warning))
+    changed()
+  }
+
+  // MARK: - The script
+
+  private func begin() {
+    guard owner?.isEmpty == false, let name = bus.uniqueName else { return }
+    guard let path = file.write(callingBack: name) else {
+      state = .refused("cannot be given a script: XDG_RUNTIME_DIR is not set, or cannot be written to")
+      return
+    }
+    state = .loading
+    end = EventLoop.bootMicroseconds() + Self.patience
+    load(path)
+  }
+
+  /// Loads the script under our name, which KWin takes once: a process that was killed leaves a script of that name.
+  private func load(_ path: String) {
+    call = bus.call(method("unloadScript", [.string(file.name)])) { [unowned self] _ in
+      call = bus.call(method("loadScript", [.string(path), .string(file.name)])) { [unowned self] answer in
+        guard case .success(let values) = answer, let number = values.first?.integer, number >= 0 else {
+          return tryAgain()
+        }
+        // The path of KWin 6, or else of KWin 5.
+        run(["/Scripting/Script\(number)", "/\(number)"])
+      }
+    }
+    // For a script that never calls.
+    timer?.arm(at: end, accuracy: Self.pause / 4)
+  }
+
+  /// KWin takes its name on the bus before it takes scripts.
+  private func tryAgain() { timer?.arm(at: EventLoop.bootMicroseconds() + Self.pause, accuracy: Self.pause / 4) }
+
+  private func timePassed() {
+    guard EventLoop.bootMicroseconds() < end, let path = file.path else { return refuse("does not run our script") }
+    load(path)
+  }
+
+  private func run(_ paths: ArraySlice<String>) {
+    guard let path = paths.first else { return tryAgain() }
+    call = bus.call(BusMethod(Self.service, path: path, interface: "org.kde.kwin.Script", name: "run")) {
+      [unowned self] answer in
+      if case .failure = answer { run(paths.dropFirst()) }
+    }
+  }
+
+  private func unload() {
+    switch state {
+    case .loading, .watching: bus.send(method("unloadScript", [.string(file.name)]))
+    case .absent, .refused: break
+    }
+    forget()
+  }
+
+  private func method(_ name: String, _ arguments: [BusArgument]) -> BusMethod {
+    BusMethod(Self.service, path: Self.path, interface: Self.interface, name: name, arguments: arguments)
+  }
+
+  /// Takes what the script tells; nobody but KWin may tell it.
+  private func take(_ values: [BusValue], from sender: String) -> Bool {
+    guard sender == owner, values.count == 1, let text = values[0].text, let rows = KWinScriptFile.windows(in: text)
+    else { return false }
+    switch state {
+    // The answer to a script that is no longer wanted.
+    case .absent, .refused: return true
+    case .loading:
+      timer?.disarm()
+      file.remove()
+      state = .watching
+    case .watching: break
+    }
+    open = rows
+    changed()
+    return true
+  }
+}

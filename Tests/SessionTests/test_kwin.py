@@ -1,0 +1,99 @@
+"""Apps that signal nothing, under KWin: their phases follow the windows that a script in it tells of."""
+
+import os
+import signal
+
+from test_sway import MAIL, TODO, desktops, phases  # noqa: F401
+from waiting import Bound
+
+SCRIPT = "refresh-session"
+
+
+def test_the_phase_follows_the_focus(house, kwin, session, phases):  # noqa: F811
+    session.begin(kwin)
+    mail = kwin.window("mail")
+    phases.expect(MAIL, "foreground")
+    desk = desktops(house, lambda desk: True)
+    assert (desk["windows"], desk.get("remedy")) == ("kwin", None)
+    todo = kwin.window("todo")
+    phases.expect(MAIL, "background")
+    phases.expect(TODO, "foreground")
+    kwin.focus("mail")
+    phases.expect(TODO, "background")
+    phases.expect(MAIL, "foreground")
+    kwin.leave()
+    phases.expect(MAIL, "background")
+    kwin.focus("mail")
+    phases.expect(MAIL, "foreground")
+    kwin.end(todo)
+    desktops(house, lambda desk: desk["running"] == [MAIL] and desk["front"] == [MAIL])
+    kwin.end(mail)
+    phases.expect(MAIL, "background")
+    desktops(house, lambda desk: desk["running"] == [])
+
+
+def test_ten_windows_passed_in_a_moment_are_not_looked_at(house, kwin, session, phases):  # noqa: F811
+    session.begin(kwin)
+    kwin.window("mail")
+    phases.expect(MAIL, "foreground")
+    kwin.window("todo")
+    phases.expect(MAIL, "background")
+    phases.expect(TODO, "foreground")
+    kwin.do("""
+        const find = name => workspace.clientList().find(client => String(client.resourceClass) === name);
+        for (let turn = 0; turn < 10; turn++) workspace.activeClient = find(turn % 2 ? "todo" : "mail");
+    """)
+    kwin.leave()
+    phases.expect(TODO, "background")
+
+
+def test_kwin_that_crashes_leaves_nothing_in_front_and_is_found_again(house, kwin, session, phases):  # noqa: F811
+    session.begin(kwin)
+    kwin.window("mail")
+    phases.expect(MAIL, "foreground")
+    kwin.crash()
+    phases.expect(MAIL, "background")
+    kwin.start()
+    kwin.window("mail")
+    phases.expect(MAIL, "foreground")
+
+
+def test_the_script_is_unloaded_at_the_end_and_replaced_after_a_kill(house, kwin, session, phases):  # noqa: F811
+    session.begin(kwin)
+    desktops(house, lambda desk: desk["windows"] == "kwin")
+    assert kwin.has_script(SCRIPT)
+    # KWin reads the file once.
+    assert not list(kwin.runtime.glob("*session*.js"))
+    os.kill(session.pid, signal.SIGKILL)
+    session.wait()
+    assert kwin.has_script(SCRIPT)
+    session.begin(kwin)
+    kwin.window("mail")
+    phases.expect(MAIL, "foreground")
+    assert session.stop() == 0
+    bound = Bound()
+    while kwin.has_script(SCRIPT):
+        assert bound.left
+
+
+def test_nobody_but_kwin_tells_of_windows(house, kwin, session):
+    session.begin(kwin)
+    desktops(house, lambda desk: desk["windows"] == "kwin")
+    names = kwin.call("org.freedesktop.DBus", "/", "org.freedesktop.DBus", "ListNames")["data"][0]
+    told = [
+        kwin.call(name, "/org/refreshd/Windows", "org.refreshd.Windows", "Show", "s", '[[2,"mail"]]')
+        for name in names
+        if name.startswith(":")
+    ]
+    assert told and not any(told)
+    assert desktops(house, lambda desk: True)["running"] == []
+
+
+def test_the_list_has_what_kwin_shows_and_leaves_no_script(house, kwin, session, phases):  # noqa: F811
+    session.begin(kwin)
+    kwin.window("mail")
+    phases.expect(MAIL, "foreground")
+    listed = session.list(kwin)
+    assert "mail" in listed.stdout and "window in front" in listed.stdout, listed
+    assert kwin.has_script(SCRIPT)
+    assert not list(kwin.runtime.glob("*session*.js"))
