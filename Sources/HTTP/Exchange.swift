@@ -223,7 +223,7 @@ package final class Exchange {
   var patience: Duration? {
     if let stream = request.stream, reader.isFinal { return stream.silence }
     let isAwaited = request.bodyLength.map { $0 > 0 && handedOver >= $0 } == true && !reader.isFinal
-    return isAwaited ? request.stall * 10 : request.stall
+    return isAwaited ? request.answerTime ?? request.stall * 10 : request.stall
   }
 
   enum Action {

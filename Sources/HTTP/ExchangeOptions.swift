@@ -15,7 +15,7 @@ extension Exchange {
     curl_set_long(handle, CURLOPT_PIPEWAIT, mayShare ? 1 : 0)
     // Buffered bytes are lost when the exchange ends, so a slow exchange reads less at once.
     curl_set_long(handle, CURLOPT_BUFFERSIZE, bufferSize)
-    if request.stream != nil { setKeepAlive(of: handle) }
+    if request.stream != nil || request.answerTime != nil { setKeepAlive(of: handle) }
     curl_set_long(handle, CURLOPT_CONNECTTIMEOUT_MS, Int(request.stall.components.seconds) * 1000)
     curl_set_text(handle, CURLOPT_USERAGENT, "refreshd")
     // Not libcurl's own option, because libcurl takes a compressed body that was cut for a whole one.

@@ -161,13 +161,18 @@ public struct Command: Hashable, Sendable {
     (self.arguments, self.execSettings) = (arguments, execSettings)
   }
 
-  /// The built-in task if it fetches a file within the refresh (`http`).
-  public var fetch: BuiltIn? {
-    if case .fetch = builtIn?.work { builtIn } else { nil }
+  /// The file that the command fetches within the refresh (`http`); nil for any other command.
+  public var fetch: RemoteFile? {
+    if case .fetch(let file, _) = builtIn?.work { file } else { nil }
   }
 
-  /// The built-in task if it starts a background transfer (`transfer`).
-  public var download: BuiltIn? {
-    if case .download = builtIn?.work { builtIn } else { nil }
+  /// The file that the command has downloaded in the background (`transfer`); nil for any other command.
+  public var download: RemoteFile? {
+    if case .download(let file, _) = builtIn?.work { file } else { nil }
+  }
+
+  /// The replication that the command asks CouchDB for (`replicate`); nil for any other command.
+  public var replication: Replication? {
+    if case .replicate(let replication) = builtIn?.work { replication } else { nil }
   }
 }

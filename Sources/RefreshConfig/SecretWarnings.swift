@@ -9,12 +9,32 @@ struct SecretWarnings {
   /// Looks at the built-in tasks of the apps.
   mutating func look(at configuration: Configuration) {
     for app in configuration.apps {
-      for file in (app.commands + [app.onStale].compactMap(\.self)).compactMap(\.builtIn?.file) {
+      for builtIn in app.commands.compactMap(\.builtIn) {
+        if case .replicate(let replication) = builtIn.work { look(at: replication, in: app.file) }
+        guard let file = builtIn.file else { continue }
         let hasFile = file.headersFile != nil || file.credentialFile != nil
         look(at: file.url, hasFile || file.usesNetrc ? "a login" : nil, in: app.file)
         for (key, path) in [("headers_file", file.headersFile), ("credential_file", file.credentialFile)] {
           look(at: path, key, forbidden: 0o077, in: app.file)
         }
+      }
+    }
+  }
+
+  /// Looks at the three servers of a replication; the CouchDB that does the work is sent the logins of both databases.
+  private mutating func look(at replication: Replication, in file: String) {
+    let peers = [
+      ("source", replication.source), ("target", replication.target), ("server", replication.server),
+    ]
+    let isSecret = peers.contains { $1.credentialFile != nil || $1.headersFile != nil }
+    var seen: Set<String> = []
+    for (key, peer) in peers {
+      let hasFile = peer.credentialFile != nil || peer.headersFile != nil
+      let secret = hasFile || peer.url.host == replication.server.url.host && isSecret ? "a login" : nil
+      if seen.insert(peer.url.host).inserted { look(at: peer.url.text, secret, key: key, in: file) }
+      for (suffix, path) in [("credential_file", peer.credentialFile), ("headers_file", peer.headersFile)] {
+        guard let path, seen.insert(path).inserted else { continue }
+        look(at: path, "\(key)_\(suffix)", forbidden: 0o077, in: file)
       }
     }
   }
@@ -32,7 +52,7 @@ struct SecretWarnings {
         look(at: settings.headersFile, "sse.headers_file", forbidden: 0o007, in: file)
         look(at: settings.credentialFile, "sse.credential_file", forbidden: 0o007, in: file)
       case .mqtt(let settings):
-        if !settings.usesTLS, !Self.isLoopback(settings.host) {
+        if !settings.usesTLS, !HTTPURL.isThisMachine(settings.host) {
           warn(
             "mqtt.tls", in: file,
             "cannot keep messages\(settings.credentialFile == nil ? "" : " and the password") from others on the way to "
@@ -45,12 +65,12 @@ struct SecretWarnings {
   }
 
   /// Looks at the secrets that go to a URL and that stand in it.
-  private mutating func look(at text: String, _ secret: String?, in file: String) {
+  private mutating func look(at text: String, _ secret: String?, key: String = "url", in file: String) {
     let url: HTTPURL
     do throws(Unreadable) { url = try HTTPURL(text) } catch { return }
-    if url.isPlain, !Self.isLoopback(url.host), let secret = url.hasLogin ? "a password" : secret {
+    if url.isPlain, !url.isOfThisMachine, let secret = url.hasLogin ? "a password" : secret {
       warn(
-        "url", in: file, "cannot keep \(secret) from others on the way to \(url.host) by http://",
+        key, in: file, "cannot keep \(secret) from others on the way to \(url.host) by http://",
         remedy: "write https://, unless you trust that network")
     }
     if url.hasLogin, let mode = Self.mode(of: file), mode & 0o004 != 0 {
@@ -80,11 +100,6 @@ struct SecretWarnings {
 
   private mutating func warn(_ key: String, in file: String, _ message: String, remedy: String) {
     warnings.append(Problem(file: file, key: key, message: message, remedy: remedy, isWarning: true))
-  }
-
-  private static func isLoopback(_ host: String) -> Bool {
-    let name = host.hasPrefix("[") ? host.dropFirst().prefix { $0 != "]" } : host.prefix { $0 != ":" }
-    return name == "localhost" || name.hasPrefix("127.") || name == "::1" || host == "::1"
   }
 }
 

@@ -108,7 +108,8 @@ struct AppView {
     return zip(policies, app.commands).map { policy, command in
       Wire.Task(
         name: policy.name, command: command.arguments, after: policy.after.map { policies[$0].name },
-        fetch: command.fetch.map { Wire.Fetch($0.file) }, transfer: command.download.map { Wire.Fetch($0.file) })
+        fetch: command.fetch.map { Wire.Fetch($0) }, transfer: command.download.map { Wire.Fetch($0) },
+        replicate: command.replication.map { Wire.Replicate($0) })
     }
   }
 
@@ -184,6 +185,12 @@ extension Daemon {
 extension Wire.Fetch {
   fileprivate init(_ file: RemoteFile) {
     self.init(url: file.shownURL, to: file.target)
+  }
+}
+
+extension Wire.Replicate {
+  fileprivate init(_ replication: Replication) {
+    self.init(source: replication.source.url.shown, target: replication.target.url.shown)
   }
 }
 

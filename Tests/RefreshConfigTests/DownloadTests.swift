@@ -11,8 +11,8 @@ import Testing
     #expect(app.commands[0].arguments == ["/usr/libexec/refresh-worker", "enqueue"])
     #expect(app.commands[0].fetch == nil)
     let download = try #require(app.commands[0].download)
-    #expect(download.file.target == "/srv/map")
-    #expect(download.work == .download(DownloadTask()))
+    #expect(download.target == "/srv/map")
+    #expect(app.commands[0].builtIn?.work == .download(download, DownloadTask()))
   }
 
   @Test("all keys are read")
@@ -33,11 +33,12 @@ import Testing
       netrc = true
       """)
     let download = try #require(app.commands[0].download)
-    #expect(download.file.shownURL == "https://example.org/map?…")
-    #expect(download.file.usesNetrc)
+    #expect(download.shownURL == "https://example.org/map?…")
+    #expect(download.usesNetrc)
     #expect(
-      download.work
+      app.commands[0].builtIn?.work
         == .download(
+          download,
           DownloadTask(
             session: "nightly", description: "The map of the city", sha256: digest.lowercased(), network: .any,
             priority: -5, maxRate: 1_000_000, notify: "The map is there")))

@@ -79,8 +79,23 @@ import Testing
     for text in [text, all.joined(separator: "\n")] {
       try scratch.write("apps.d/org.example.feed.toml", text)
       let app = try #require(try scratch.load(as: FetchTests.reader).apps.first)
-      #expect(app.commands[0].fetch?.file.url == "https://example.org/feed.xml")
+      #expect(app.commands[0].fetch?.url == "https://example.org/feed.xml")
     }
     #expect(all.contains { $0.hasPrefix("credential_file = ") })
+  }
+
+  @Test("the example of a replication is valid, and pulls and pushes")
+  func notes() throws {
+    let scratch = try Scratch()
+    let text = try Self.text("apps.d/org.example.notes.toml")
+    let all = text.replacing("# create_target", with: "create_target").replacing("# selector", with: "selector")
+    for text in [text, all] {
+      try scratch.write("apps.d/org.example.notes.toml", text)
+      let app = try #require(try scratch.load(as: FetchTests.reader).apps.first)
+      let directions = app.commands.compactMap { $0.replication.map { [$0.source.url.host, $0.target.url.host] } }
+      #expect(directions == [["db.example.org", "localhost:5984"], ["localhost:5984", "db.example.org"]])
+      #expect(
+        app.commands.compactMap(\.replication?.server.url.text) == ["http://localhost:5984", "http://localhost:5984"])
+    }
   }
 }

@@ -4,52 +4,89 @@ import RefreshAPI
 ///
 /// A class, because every app holds commands and few of them are built in.
 public final class BuiltIn: Hashable, Sendable {
-  /// The file that is fetched or downloaded.
-  public let file: RemoteFile
-  /// The work, with the settings that only its kind has.
+  /// The work, with its settings.
   public let work: Work
 
   /// The work of a built-in kind.
   public enum Work: Hashable, Sendable {
     /// Fetches the file within the refresh, and replaces the local one when there is something new; a body with more
     /// decoded bytes than `mostBytes` is a failure.
-    case fetch(mostBytes: Int64)
+    case fetch(RemoteFile, mostBytes: Int64)
     /// Starts a background transfer that downloads the file, and ends.
-    case download(DownloadTask)
+    case download(RemoteFile, DownloadTask)
+    /// Has CouchDB replicate a database, and waits for the end of that.
+    case replicate(Replication)
   }
 
-  init(_ file: RemoteFile, _ work: Work) { (self.file, self.work) = (file, work) }
+  init(_ work: Work) { self.work = work }
 
-  /// Compares files and work.
-  public static func == (left: BuiltIn, right: BuiltIn) -> Bool {
-    left === right || (left.file, left.work) == (right.file, right.work)
+  /// The file that is fetched or downloaded; nil for a replication.
+  public var file: RemoteFile? {
+    switch work {
+    case .fetch(let file, _), .download(let file, _): file
+    case .replicate: nil
+    }
   }
 
-  /// Hashes the file.
-  public func hash(into hasher: inout Hasher) { hasher.combine(file) }
+  /// Compares the work.
+  public static func == (left: BuiltIn, right: BuiltIn) -> Bool { left === right || left.work == right.work }
+
+  /// Hashes the work.
+  public func hash(into hasher: inout Hasher) { hasher.combine(work) }
+
+  /// The task with absolute paths for an owner.
+  func resolved(for owner: Owner, _ interner: inout Interner) -> BuiltIn {
+    switch work {
+    case .fetch(let file, let mostBytes):
+      BuiltIn(.fetch(file.resolved(for: owner, &interner), mostBytes: mostBytes))
+    case .download(let file, let task): BuiltIn(.download(file.resolved(for: owner, &interner), task))
+    case .replicate(let replication): BuiltIn(.replicate(replication.resolved(for: owner, &interner)))
+    }
+  }
 }
 
 /// A built-in kind of tasks, declared once: the key that asks for it, its worker command and its own settings.
 struct BuiltInKind: Sendable {
-  /// The key of a task, whose value is a table with the keys of ``RemoteFile`` and those of the kind.
+  /// The key of a task, whose value is a table.
   let key: String
+  /// The shortest table, for messages.
+  let form: String
+  /// A valid table with its key, for messages.
+  let example: String
   /// The argument that `refresh-worker` gets.
   let workerCommand: Wire.WorkerCommand
-  /// Reads the keys of the table that only this kind has.
-  let readWork: @Sendable (inout Section) -> BuiltIn.Work
+  /// Reads the table; nil if a key without which there is no work is missing or refused.
+  let readWork: @Sendable (inout Section) -> BuiltIn.Work?
 
   /// Every kind.
   static let all = [
-    BuiltInKind(key: "http", workerCommand: .http) { table in
-      .fetch(mostBytes: table.read("max_size", .bytes("100MB")) ?? 100_000_000)
+    .ofFile("http", .http) { file, table in
+      .fetch(file, mostBytes: table.read("max_size", .bytes("100MB")) ?? 100_000_000)
     },
-    BuiltInKind(key: "transfer", workerCommand: .enqueue) { .download(DownloadTask(from: &$0)) },
+    .ofFile("transfer", .enqueue) { file, table in .download(file, DownloadTask(from: &table)) },
+    BuiltInKind(
+      key: "replicate", form: #"{ source = "URL", target = "URL" }"#, example: Replication.example,
+      workerCommand: .replicate
+    ) { table in Replication(from: &table).map { .replicate($0) } },
   ]
+
+  /// A kind whose table has the keys of ``RemoteFile`` and some of its own.
+  private static func ofFile(
+    _ key: String, _ command: Wire.WorkerCommand,
+    _ readWork: @escaping @Sendable (RemoteFile, inout Section) -> BuiltIn.Work
+  ) -> BuiltInKind {
+    let form = #"{ url = "URL", to = "/PATH" }"#
+    return BuiltInKind(key: key, form: form, example: RemoteFile.example(key), workerCommand: command) { table in
+      let file = RemoteFile(from: &table, of: key)
+      let work = readWork(file ?? .unreadable, &table)
+      return file.map { _ in work }
+    }
+  }
 
   /// The keys that split the outcome of a command, which built-in kinds report themselves.
   private static let outcomeKeys = ["new_data", "no_data_exit", "retry_exit"]
 
-  /// Reads the table of the kind out of a task; nil if there is none, or if its `to` is refused.
+  /// Reads the table of the kind out of a task; nil if there is none, or if it describes no work.
   func read(from section: inout Section, in load: LoadContext) -> BuiltIn? {
     for other in Self.outcomeKeys where section.isWritten(other) {
       section.refuse(
@@ -62,11 +99,7 @@ struct BuiltInKind: Sendable {
         "cannot find refresh-worker, which does it, at "
           + load.reader.workers.map(quoted).joined(separator: " or "), remedy: "install it there")
     }
-    return section.readTable(key, example: RemoteFile.example(key)) { table in
-      let file = RemoteFile(from: &table, of: key)
-      let work = readWork(&table)
-      return file.map { BuiltIn($0, work) }
-    }.flatMap(\.self)
+    return section.readTable(key, example: example) { readWork(&$0) }.flatMap { $0.map { BuiltIn($0) } }
   }
 }
 
@@ -75,7 +108,7 @@ extension [TaskSection] {
   func refuseSharedTargets(in sections: inout [Section]) {
     var targets: Set<String> = []
     for (index, task) in enumerated() {
-      guard let kind = task.kind, let target = task.builtIn?.file.target, !targets.insert(target).inserted else {
+      guard let kind = task.kind, let target = task.builtIn?.file?.target, !targets.insert(target).inserted else {
         continue
       }
       sections[index].refuse(

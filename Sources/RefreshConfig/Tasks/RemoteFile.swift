@@ -24,6 +24,9 @@ extension RemoteFile {
     #"\#(key) = { url = "https://example.org/feed.xml", to = "/srv/feed.xml" }"#
   }
 
+  /// The stand-in for a file whose keys are refused, so that the other keys of its table are read.
+  static let unreadable = RemoteFile(url: "", target: "", usesNetrc: false)
+
   /// Reads the keys; nil if the target is missing or refused.
   init?(from table: inout Section, of key: String) {
     let url = table.read("url", .text("https://example.org/feed.xml", HTTPURL.init(_:)))
@@ -52,7 +55,8 @@ extension RemoteFile {
     return file
   }
 
-  private static func path(_ example: String) -> ValueType<String> {
+  /// A path of a file with secrets or data, which may begin with `~/`.
+  static func path(_ example: String) -> ValueType<String> {
     .text(example) { (text) throws(Unreadable) in
       try TargetPath.check(text.hasPrefix("~/") ? String(text.dropFirst(1)) : text)
       return text

@@ -42,7 +42,7 @@ struct TaskSection {
     if commands.count != 1 {
       let forms =
         [#"run = ["PROGRAM", "ARGUMENT"]"#, #"shell = "COMMAND""#]
-        + BuiltInKind.all.map { #"\#($0.key) = { url = "URL", to = "/PATH" }"# }
+        + BuiltInKind.all.map { "\($0.key) = \($0.form)" }
       section.refuse(
         nil,
         commands.isEmpty

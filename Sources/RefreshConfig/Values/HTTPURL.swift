@@ -54,6 +54,15 @@ public struct HTTPURL: Hashable, Sendable {
       .prefix { !"/?#".contains($0) }.contains("@")
   }
 
+  /// Whether the host is this machine by its name or address.
+  var isOfThisMachine: Bool { Self.isThisMachine(host) }
+
+  /// Whether a host, with or without a port, is this machine by its name or address.
+  static func isThisMachine(_ host: String) -> Bool {
+    let name = host.hasPrefix("[") ? host.dropFirst().prefix { $0 != "]" } : host.prefix { $0 != ":" }
+    return name == "localhost" || name.hasPrefix("127.") || name == "::1" || host == "::1"
+  }
+
   /// Whether the text is a host or an address in brackets, with or without a port.
   private static func isHostAndPort(_ text: Substring) -> Bool {
     let host: Substring

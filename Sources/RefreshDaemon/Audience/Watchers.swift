@@ -75,6 +75,15 @@ final class Watchers: DecisionFollower {
     send(Wire.WatchEvent(kind: .push, atMicroseconds: at, app: app.description, contentID: contentID, fate: fate))
   }
 
+  /// Reports how far a task of a refresh is.
+  func report(progress text: String, of task: String, _ refresh: RefreshID, of app: AppID) {
+    guard !open.isEmpty else { return }
+    let at = core.wall(core.readClocks())
+    send(
+      Wire.WatchEvent(
+        kind: .progress, atMicroseconds: at, app: app.description, id: refresh.description, task: task, text: text))
+  }
+
   private func reportWaits(_ decision: Decision, at now: Instant) {
     let (engine, at) = (core.engine, core.wall(now))
     for record in decision.waited {

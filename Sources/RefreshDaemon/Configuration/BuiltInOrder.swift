@@ -7,8 +7,9 @@ extension BuiltIn {
   func order(remembered: Validator?) -> [UInt8] {
     do {
       return switch work {
-      case .fetch(let mostBytes): try Wire.FetchOrder(file, mostBytes: mostBytes, remembered).jsonBytes()
-      case .download(let task): try Wire.Request(file, task).jsonBytes()
+      case .fetch(let file, let mostBytes): try Wire.FetchOrder(file, mostBytes: mostBytes, remembered).jsonBytes()
+      case .download(let file, let task): try Wire.Request(file, task).jsonBytes()
+      case .replicate(let replication): try Wire.ReplicationOrder(replication).jsonBytes()
       }
     } catch {
       // Texts and numbers can always be written; the worker reports a missing order.
@@ -33,5 +34,19 @@ extension Wire.Request {
       sha256: task.sha256, network: task.network.map(Wire.NetworkConstraint.init),
       priority: task.priority.map(Int64.init), maxRate: task.maxRate, headersFile: file.headersFile,
       credentialFile: file.credentialFile, netrc: file.usesNetrc ? true : nil, notify: task.notify)
+  }
+}
+
+extension Wire.ReplicationOrder {
+  fileprivate init(_ replication: Replication) {
+    self.init(
+      server: .init(replication.server), source: .init(replication.source), target: .init(replication.target),
+      createTarget: replication.createsTarget, selector: replication.selector)
+  }
+}
+
+extension Wire.ReplicationPeer {
+  fileprivate init(_ peer: Replication.Peer) {
+    self.init(url: peer.url.text, credentialFile: peer.credentialFile, headersFile: peer.headersFile)
   }
 }

@@ -23,6 +23,7 @@ extension Screen {
     case .attached: "a process has attached"
     case .detached: "no process is attached any more"
     case .push: push(event)
+    case .progress: printable("\(event.task ?? ""): \(event.text ?? "")")
     }
   }
 

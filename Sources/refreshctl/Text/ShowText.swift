@@ -80,6 +80,7 @@ extension Screen {
     let work =
       task.fetch.map { "fetch \(printable($0.url)) to \(commandLine([$0.to]))" }
       ?? task.transfer.map { "download \(printable($0.url)) to \(commandLine([$0.to])) in the background" }
+      ?? task.replicate.map { "replicate \(printable($0.source)) to \(printable($0.target))" }
     return printable("\(task.name)\(after)") + ": \(work ?? commandLine(task.command))"
   }
 

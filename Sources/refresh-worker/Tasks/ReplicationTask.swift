@@ -1,0 +1,38 @@
+import CLinux
+import Glibc
+import RefreshAPI
+import Varlink
+
+/// The built-in task `replicate`: has CouchDB replicate a database, and reports the result to the daemon.
+enum ReplicationTask {
+  /// Runs the task and returns the exit code.
+  static func run() -> Int32 {
+    let failure = Confinement.enter()
+    guard let context = TaskContext(), let order = TaskContext.order(as: Wire.ReplicationOrder.self) else {
+      return EX_USAGE
+    }
+    if let failure { return context.end(TaskResult(failure)) }
+    context.endInTime()
+    let terminated = linux_signal_descriptor(SIGTERM)
+    do throws(TaskFailure) {
+      let result = try Replicator(order).run(until: terminated) { progress in
+        logError(progress)
+        tell(progress, context)
+      }
+      guard let result else { return EX_TEMPFAIL }
+      return context.end(result)
+    } catch {
+      return context.end(TaskResult(error))
+    }
+  }
+
+  private static func tell(_ progress: String, _ context: TaskContext) {
+    do throws(ClientError) {
+      _ = try context.call(WorkerInterface.Progress.self) { token in
+        WorkerInterface.Progress.Parameters(token: token, text: progress)
+      }
+    } catch {
+      logError("cannot tell refreshd how far it is: \(error)")
+    }
+  }
+}
