@@ -163,6 +163,11 @@ public struct Command: Hashable, Sendable {
     if case .fetch = builtIn?.work { builtIn } else { nil }
   }
 
+  /// The task if it starts a unit of systemd (`unit`).
+  public var unit: ServiceUnit? {
+    if case .unit(let task) = builtIn?.work { task } else { nil }
+  }
+
   /// The built-in task if it starts a background transfer (`transfer`).
   public var download: BuiltIn? {
     if case .download = builtIn?.work { builtIn } else { nil }

@@ -109,7 +109,7 @@ final class LoadContext {
     let surroundings = Command.Surroundings(
       directory: context.directory.map { interner.intern(owner.path(of: $0)) },
       environment: interner.intern(context.environmentList), group: settings.group,
-      builtIn: builtIn.map { BuiltIn($0.file.resolved(for: owner, &interner), $0.work) })
+      builtIn: builtIn.map { $0.resolved(for: owner, by: reader, &interner) })
     return Command(interner.intern(arguments.map { interner.intern($0) }), interner.intern(surroundings))
   }
 }

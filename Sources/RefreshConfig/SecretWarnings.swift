@@ -9,7 +9,7 @@ struct SecretWarnings {
   /// Looks at the built-in tasks of the apps.
   mutating func look(at configuration: Configuration) {
     for app in configuration.apps {
-      for file in (app.commands + [app.onStale].compactMap(\.self)).compactMap(\.builtIn?.file) {
+      for file in (app.commands + [app.onStale].compactMap(\.self)).compactMap({ $0.builtIn?.file }) {
         let hasFile = file.headersFile != nil || file.credentialFile != nil
         look(at: file.url, hasFile || file.usesNetrc ? "a login" : nil, in: app.file)
         for (key, path) in [("headers_file", file.headersFile), ("credential_file", file.credentialFile)] {

@@ -108,7 +108,8 @@ struct AppView {
     return zip(policies, app.commands).map { policy, command in
       Wire.Task(
         name: policy.name, command: command.arguments, after: policy.after.map { policies[$0].name },
-        fetch: command.fetch.map { Wire.Fetch($0.file) }, transfer: command.download.map { Wire.Fetch($0.file) })
+        fetch: command.fetch?.file.map(Wire.Fetch.init), transfer: command.download?.file.map(Wire.Fetch.init),
+        unit: command.unit?.name)
     }
   }
 

@@ -11,7 +11,7 @@ import Testing
     #expect(app.commands[0].arguments == ["/usr/libexec/refresh-worker", "enqueue"])
     #expect(app.commands[0].fetch == nil)
     let download = try #require(app.commands[0].download)
-    #expect(download.file.target == "/srv/map")
+    #expect(download.file?.target == "/srv/map")
     #expect(download.work == .download(DownloadTask()))
   }
 
@@ -33,8 +33,8 @@ import Testing
       netrc = true
       """)
     let download = try #require(app.commands[0].download)
-    #expect(download.file.shownURL == "https://example.org/map?…")
-    #expect(download.file.usesNetrc)
+    #expect(download.file?.shownURL == "https://example.org/map?…")
+    #expect(download.file?.usesNetrc == true)
     #expect(
       download.work
         == .download(

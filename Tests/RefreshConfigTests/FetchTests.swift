@@ -48,13 +48,14 @@ import Testing
       """)
     let fetch = try #require(app.commands[0].fetch)
     #expect(app.policy.tasks[0].name == "feed")
-    #expect(fetch.file.target == "\(app.owner.home)/feed.xml")
-    #expect(fetch.file.headersFile == "/etc/feed.headers")
-    #expect(fetch.file.credentialFile == "\(app.owner.home)/feed.credential")
+    #expect(fetch.file?.target == "\(app.owner.home)/feed.xml")
+    #expect(fetch.file?.headersFile == "/etc/feed.headers")
+    #expect(fetch.file?.credentialFile == "\(app.owner.home)/feed.credential")
     #expect(fetch.work == .fetch(mostBytes: 1_572_864))
-    #expect(fetch.file.shownURL == "https://example.org/feed?…")
+    #expect(fetch.file?.shownURL == "https://example.org/feed?…")
     #expect(
-      try Self.load(#"http = { url = "http://[::1]:8080", to = "/a", netrc = true }"#).commands[0].fetch?.file.usesNetrc
+      try Self.load(#"http = { url = "http://[::1]:8080", to = "/a", netrc = true }"#).commands[0].fetch?.file?
+        .usesNetrc
         == true)
   }
 
@@ -97,7 +98,7 @@ import Testing
     #expect(
       try Self.problems("run = [\"/usr/bin/true\"]\n\(example)") == [
         "2: cannot run both run and http; write one of run = [\"PROGRAM\", \"ARGUMENT\"], shell = \"COMMAND\", "
-          + "http = { url = \"URL\", to = \"/PATH\" } and transfer = { url = \"URL\", to = \"/PATH\" }"
+          + "http = { url = \"URL\", to = \"/PATH\" }, transfer = { url = \"URL\", to = \"/PATH\" } and unit = \"mbsync.service\""
       ])
     #expect(
       try Self.problems("http = \"https://example.org/\"") == [

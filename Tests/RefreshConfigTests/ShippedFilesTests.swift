@@ -79,7 +79,7 @@ import Testing
     for text in [text, all.joined(separator: "\n")] {
       try scratch.write("apps.d/org.example.feed.toml", text)
       let app = try #require(try scratch.load(as: FetchTests.reader).apps.first)
-      #expect(app.commands[0].fetch?.file.url == "https://example.org/feed.xml")
+      #expect(app.commands[0].fetch?.file?.url == "https://example.org/feed.xml")
     }
     #expect(all.contains { $0.hasPrefix("credential_file = ") })
   }

@@ -6,9 +6,13 @@ extension BuiltIn {
   /// The order that the worker reads on standard input.
   func order(remembered: Validator?) -> [UInt8] {
     do {
-      return switch work {
-      case .fetch(let mostBytes): try Wire.FetchOrder(file, mostBytes: mostBytes, remembered).jsonBytes()
-      case .download(let task): try Wire.Request(file, task).jsonBytes()
+      switch (work, file) {
+      case (.fetch(let mostBytes), let file?):
+        return try Wire.FetchOrder(file, mostBytes: mostBytes, remembered).jsonBytes()
+      case (.download(let task), let file?): return try Wire.Request(file, task).jsonBytes()
+      case (.unit(let task), _):
+        return try Wire.UnitOrder(unit: task.name, manager: task.isOfMachine ? .system : .user).jsonBytes()
+      case (.fetch, nil), (.download, nil): return []
       }
     } catch {
       // Texts and numbers can always be written; the worker reports a missing order.

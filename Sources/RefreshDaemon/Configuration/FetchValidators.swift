@@ -24,7 +24,7 @@ final class FetchValidators: SavedRoom {
   func forgetAll(except configuration: ConfigurationInForce) {
     // The URLs of a held app are not known; what is known of them is for its return.
     for (app, urls) in remembered where configuration[app]?.policy.unusable == nil {
-      let named = Set(configuration[app]?.commands.compactMap(\.fetch?.file.url) ?? [])
+      let named = Set(configuration[app]?.commands.compactMap({ $0.fetch?.file?.url }) ?? [])
       for url in urls.keys where !named.contains(url) { remember(nil, of: app, url) }
     }
   }
@@ -40,6 +40,6 @@ final class FetchValidators: SavedRoom {
 
   /// The order that a task of a built-in kind reads on standard input; nil for any other task.
   func order(of command: Command, _ app: AppID) -> [UInt8]? {
-    command.builtIn.map { $0.order(remembered: remembered[app]?[$0.file.url]) }
+    command.builtIn.map { $0.order(remembered: $0.file.flatMap { remembered[app]?[$0.url] }) }
   }
 }

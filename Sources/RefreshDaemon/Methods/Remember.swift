@@ -12,7 +12,7 @@ extension Daemon {
       running.app.owner.uid == call.peer.uid,
       let fetch = running.app.commands[key.task].fetch
     else { return call.fail(RefreshdInterface.NoSuchToken()) }
-    guard asked.url == fetch.file.url else { return call.fail(InvalidParameter(parameter: "url")) }
+    guard asked.url == fetch.file?.url else { return call.fail(InvalidParameter(parameter: "url")) }
     for (name, text) in [("etag", asked.etag), ("last_modified", asked.lastModified), ("digest", asked.digest)] {
       if let text, text.utf8.count > ReportBounds.longestValidator || text.utf8.contains(where: { $0 < 0x20 }) {
         return call.fail(InvalidParameter(parameter: name))

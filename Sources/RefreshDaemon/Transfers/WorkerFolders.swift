@@ -39,11 +39,11 @@ extension Wire.Assignment {
 }
 
 extension BuiltIn {
-  /// The folder that the task changes; nil for one that leaves the work to a transfer.
+  /// The folder that the task changes; nil for one that leaves the work to a transfer or a unit.
   var writtenFolder: String? {
     switch work {
-    case .fetch: folder(of: file.target)
-    case .download: nil
+    case .fetch: file.map { folder(of: $0.target) }
+    case .download, .unit: nil
     }
   }
 }

@@ -80,6 +80,7 @@ extension Screen {
     let work =
       task.fetch.map { "fetch \(printable($0.url)) to \(commandLine([$0.to]))" }
       ?? task.transfer.map { "download \(printable($0.url)) to \(commandLine([$0.to])) in the background" }
+      ?? task.unit.map { "start \(printable($0))" }
     return printable("\(task.name)\(after)") + ": \(work ?? commandLine(task.command))"
   }
 
