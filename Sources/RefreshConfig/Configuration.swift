@@ -175,4 +175,9 @@ public struct Command: Hashable, Sendable {
   public var replication: Replication? {
     if case .replicate(let replication) = builtIn?.work { replication } else { nil }
   }
+
+  /// The task if it starts a unit of systemd (`unit`).
+  public var unit: ServiceUnit? {
+    if case .unit(let task) = builtIn?.work { task } else { nil }
+  }
 }

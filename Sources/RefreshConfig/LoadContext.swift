@@ -112,7 +112,7 @@ final class LoadContext {
     let execSettings = Command.ExecSettings(
       directory: context.directory.map { interner.intern(owner.path(of: $0)) },
       environment: interner.intern(context.environmentList), group: settings.group,
-      builtIn: builtIn?.resolved(for: owner, &interner))
+      builtIn: builtIn?.resolved(for: owner, by: reader, &interner))
     return Command(interner.intern(arguments.map { interner.intern($0) }), interner.intern(execSettings))
   }
 }

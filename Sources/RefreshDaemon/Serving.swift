@@ -102,6 +102,7 @@ extension Daemon {
 
   private var workerInterface: Interface {
     var interface = Interface(WorkerInterface.self)
+    interface.serve(WorkerInterface.Account.self) { self.account($0) }
     interface.serve(WorkerInterface.Remember.self) { self.remember($0) }
     interface.serve(WorkerInterface.Progress.self) { self.progress($0) }
     interface.serve(WorkerInterface.Work.self) { self.work($0) }

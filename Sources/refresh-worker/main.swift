@@ -14,4 +14,5 @@ case .http: exit(FetchTask.run())
 case .enqueue: exit(EnqueueTask.run())
 case .notify: exit(Notification.run())
 case .replicate: exit(ReplicationTask.run())
+case .unit: exit(UnitTask.run())
 }

@@ -96,8 +96,8 @@ import Testing
     #expect(
       try Self.problems("run = [\"/usr/bin/true\"]\n\(example)") == [
         "2: cannot run both run and http; write one of run = [\"PROGRAM\", \"ARGUMENT\"], shell = \"COMMAND\", "
-          + "http = { url = \"URL\", to = \"/PATH\" }, transfer = { url = \"URL\", to = \"/PATH\" } "
-          + "and replicate = { source = \"URL\", target = \"URL\" }"
+          + "http = { url = \"URL\", to = \"/PATH\" }, transfer = { url = \"URL\", to = \"/PATH\" }, "
+          + "replicate = { source = \"URL\", target = \"URL\" } and unit = \"mbsync.service\""
       ])
     #expect(
       try Self.problems("http = \"https://example.org/\"") == [

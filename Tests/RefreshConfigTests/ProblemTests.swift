@@ -18,7 +18,7 @@ import Testing
   static let intervals = durations + #", or "minimum", or "never""#
   static let oneOf =
     #"write one of run = ["PROGRAM", "ARGUMENT"], shell = "COMMAND", http = { url = "URL", to = "/PATH" }"#
-    + #", transfer = { url = "URL", to = "/PATH" } and replicate = { source = "URL", target = "URL" }"#
+    + #", transfer = { url = "URL", to = "/PATH" }, replicate = { source = "URL", target = "URL" } and unit = "mbsync.service""#
 
   /// The keys of `[defaults]`, which an app's file has too.
   static let sharedKeys = [

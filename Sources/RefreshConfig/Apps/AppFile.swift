@@ -90,6 +90,7 @@ struct AppFile {
     // The order of the tasks follows from their names, so every name must be readable first.
     if sections.allSatisfy({ $0.problems.isEmpty }) { tasks.refuseWrongChains(in: &sections) }
     tasks.refuseSharedTargets(in: &sections)
+    tasks.refuseSharedUnits(in: &sections)
     for inner in sections { section.adopt(inner) }
     return tasks
   }

@@ -38,8 +38,11 @@ extension Configuration {
   public static func problems(in sources: ConfigurationSources, as reader: Reader) -> [Problem] {
     var problems: [Problem] = []
     var secrets = SecretWarnings()
+    var units: [Problem] = []
     do throws(ConfigurationError) {
-      secrets.look(at: try load(from: sources, as: reader))
+      let configuration = try load(from: sources, as: reader)
+      secrets.look(at: configuration)
+      units = UnitFiles().warnings(of: configuration)
     } catch {
       problems += error.problems
     }
@@ -50,7 +53,7 @@ extension Configuration {
     } catch {
       problems += error.problems
     }
-    return problems + secrets.warnings
+    return problems + secrets.warnings + units
   }
 }
 

@@ -16,15 +16,17 @@ public final class BuiltIn: Hashable, Sendable {
     case download(RemoteFile, DownloadTask)
     /// Has CouchDB replicate a database, and waits for the end of that.
     case replicate(Replication)
+    /// Starts a service of systemd and waits for its end.
+    case unit(ServiceUnit)
   }
 
   init(_ work: Work) { self.work = work }
 
-  /// The file that is fetched or downloaded; nil for a replication.
+  /// The file that is fetched or downloaded; nil for a kind that moves none.
   public var file: RemoteFile? {
     switch work {
     case .fetch(let file, _), .download(let file, _): file
-    case .replicate: nil
+    case .replicate, .unit: nil
     }
   }
 
@@ -34,28 +36,29 @@ public final class BuiltIn: Hashable, Sendable {
   /// Hashes the work.
   public func hash(into hasher: inout Hasher) { hasher.combine(work) }
 
-  /// The task with absolute paths for an owner.
-  func resolved(for owner: Owner, _ interner: inout Interner) -> BuiltIn {
+  /// The task with what follows from its owner: absolute paths, and the manager of a unit.
+  func resolved(for owner: Owner, by reader: Reader, _ interner: inout Interner) -> BuiltIn {
     switch work {
     case .fetch(let file, let mostBytes):
       BuiltIn(.fetch(file.resolved(for: owner, &interner), mostBytes: mostBytes))
     case .download(let file, let task): BuiltIn(.download(file.resolved(for: owner, &interner), task))
     case .replicate(let replication): BuiltIn(.replicate(replication.resolved(for: owner, &interner)))
+    case .unit(let unit): BuiltIn(.unit(unit.resolved(for: owner, by: reader)))
     }
   }
 }
 
 /// A built-in kind of tasks, declared once: the key that asks for it, its worker command and its own settings.
 struct BuiltInKind: Sendable {
-  /// The key of a task, whose value is a table.
+  /// The key of a task.
   let key: String
-  /// The shortest table, for messages.
+  /// The shortest value of the key, for messages.
   let form: String
-  /// A valid table with its key, for messages.
-  let example: String
   /// The argument that `refresh-worker` gets.
   let workerCommand: Wire.WorkerCommand
-  /// Reads the table; nil if a key without which there is no work is missing or refused.
+  /// Whether the task reports its outcome, so that the keys which split the outcome of a command have no meaning.
+  var reportsOutcome = true
+  /// Reads the value of the key out of a task; nil if there is none or it describes no work.
   let readWork: @Sendable (inout Section) -> BuiltIn.Work?
 
   /// Every kind.
@@ -65,33 +68,41 @@ struct BuiltInKind: Sendable {
     },
     .ofFile("transfer", .enqueue) { file, table in .download(file, DownloadTask(from: &table)) },
     BuiltInKind(
-      key: "replicate", form: #"{ source = "URL", target = "URL" }"#, example: Replication.example,
-      workerCommand: .replicate
-    ) { table in Replication(from: &table).map { .replicate($0) } },
+      key: "replicate", form: #"{ source = "URL", target = "URL" }"#, workerCommand: .replicate
+    ) { section in
+      section.readTable("replicate", example: Replication.example) { Replication(from: &$0).map { .replicate($0) } }
+        .flatMap(\.self)
+    },
+    BuiltInKind(key: "unit", form: #""mbsync.service""#, workerCommand: .unit, reportsOutcome: false) { section in
+      ServiceUnit.read(from: &section).map { .unit($0) }
+    },
   ]
 
-  /// A kind whose table has the keys of ``RemoteFile`` and some of its own.
+  /// A kind whose value is a table with the keys of ``RemoteFile`` and some of its own.
   private static func ofFile(
     _ key: String, _ command: Wire.WorkerCommand,
     _ readWork: @escaping @Sendable (RemoteFile, inout Section) -> BuiltIn.Work
   ) -> BuiltInKind {
-    let form = #"{ url = "URL", to = "/PATH" }"#
-    return BuiltInKind(key: key, form: form, example: RemoteFile.example(key), workerCommand: command) { table in
-      let file = RemoteFile(from: &table, of: key)
-      let work = readWork(file ?? .unreadable, &table)
-      return file.map { _ in work }
+    BuiltInKind(key: key, form: #"{ url = "URL", to = "/PATH" }"#, workerCommand: command) { section in
+      section.readTable(key, example: RemoteFile.example(key)) { table in
+        let file = RemoteFile(from: &table, of: key)
+        let work = readWork(file ?? .unreadable, &table)
+        return file.map { _ in work }
+      }.flatMap(\.self)
     }
   }
 
-  /// The keys that split the outcome of a command, which built-in kinds report themselves.
+  /// The keys that split the outcome of a command.
   private static let outcomeKeys = ["new_data", "no_data_exit", "retry_exit"]
 
-  /// Reads the table of the kind out of a task; nil if there is none, or if it describes no work.
+  /// Reads the kind out of a task; nil if there is none, or if it describes no work.
   func read(from section: inout Section, in load: LoadContext) -> BuiltIn? {
-    for other in Self.outcomeKeys where section.isWritten(other) {
-      section.refuse(
-        other, "cannot judge \(key) by \(other): it tells itself whether there is something new",
-        remedy: "remove the key")
+    if reportsOutcome {
+      for other in Self.outcomeKeys where section.isWritten(other) {
+        section.refuse(
+          other, "cannot judge \(key) by \(other): it tells itself whether there is something new",
+          remedy: "remove the key")
+      }
     }
     if load.worker == nil {
       section.refuse(
@@ -99,7 +110,7 @@ struct BuiltInKind: Sendable {
         "cannot find refresh-worker, which does it, at "
           + load.reader.workers.map(quoted).joined(separator: " or "), remedy: "install it there")
     }
-    return section.readTable(key, example: example) { readWork(&$0) }.flatMap { $0.map { BuiltIn($0) } }
+    return readWork(&section).map { BuiltIn($0) }
   }
 }
 
@@ -113,6 +124,16 @@ extension [TaskSection] {
       }
       sections[index].refuse(
         kind.key, "cannot put two files at \(quoted(target))", remedy: "give each a path of its own")
+    }
+  }
+
+  /// Refuses two tasks that start the same unit: the second would only wait for the first.
+  func refuseSharedUnits(in sections: inout [Section]) {
+    var units: Set<String> = []
+    for (index, task) in enumerated() {
+      guard case .unit(let unit)? = task.builtIn?.work, !units.insert(unit.name).inserted else { continue }
+      sections[index].refuse(
+        "unit", "cannot start \(unit.name) twice in one refresh", remedy: "remove one of the tasks")
     }
   }
 }

@@ -13,7 +13,8 @@ struct TaskSection {
   /// The names of the tasks that must end before this one starts.
   let after: [String]
   let context: ExecContext
-  /// The name of a task whose file gives none: its program's, `shell` for a shell, the key of a built-in kind.
+  /// The name of a task whose file gives none: its program's, `shell` for a shell, the unit's, the key of another
+  /// built-in kind.
   let standardName: String
 
   init(from section: inout Section, in load: LoadContext) {
@@ -27,7 +28,8 @@ struct TaskSection {
     arguments = worker ?? run ?? shell
     standardName =
       section.isWritten("shell")
-      ? "shell" : kind?.key ?? arguments?.first?.split(separator: "/").last.map(String.init) ?? "task"
+      ? "shell"
+      : builtIn?.nameOfUnit ?? kind?.key ?? arguments?.first?.split(separator: "/").last.map(String.init) ?? "task"
     newData = section.read("new_data", .text("output", Self.newData)) ?? standard.newData
     noDataExit = section.read("no_data_exit", .integer(0...255, example: 100)) ?? standard.noDataExit
     retryExit = section.read("retry_exit", .integer(1...255, example: 75)) ?? standard.retryExit
@@ -51,6 +53,11 @@ struct TaskSection {
     }
     if case .changed(let path) = newData, let refusal = load.reader.refusalToWatch(path) {
       section.refuse("new_data", refusal)
+    }
+    if kind?.key == "unit", newData == .output {
+      section.refuse(
+        "new_data", "cannot judge a unit by its output, which systemd keeps",
+        remedy: #"write "exit" or "changed:/WHOLE/PATH""#)
     }
     if noDataExit == retryExit {
       section.refuse(

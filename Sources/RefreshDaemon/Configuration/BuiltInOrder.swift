@@ -10,6 +10,8 @@ extension BuiltIn {
       case .fetch(let file, let mostBytes): try Wire.FetchOrder(file, mostBytes: mostBytes, remembered).jsonBytes()
       case .download(let file, let task): try Wire.Request(file, task).jsonBytes()
       case .replicate(let replication): try Wire.ReplicationOrder(replication).jsonBytes()
+      case .unit(let task):
+        try Wire.UnitOrder(unit: task.name, manager: task.isOfMachine ? .system : .user).jsonBytes()
       }
     } catch {
       // Texts and numbers can always be written; the worker reports a missing order.

@@ -16,6 +16,8 @@ final class RefreshRunner: DecisionFollower {
   let lasts = LastRefreshes()
   /// The validators of fetches.
   let fetches: FetchValidators
+  /// The use by units whose workers have not ended yet.
+  var accounts: [TaskKey: UnitAccount] = [:]
 
   /// The other rooms that a refresh needs.
   struct Rooms {
@@ -201,6 +203,7 @@ final class RefreshRunner: DecisionFollower {
   /// The end of a task as the engine judges it: a built-in task for which the service manager could make no view of the
   /// file system is worth another try, which has none.
   func judged(_ end: TaskEnd, of key: TaskKey) -> TaskEnd {
+    let end = accounts.removeValue(forKey: key)?.added(to: end) ?? end
     guard let folder = rooms.transfers.workers.folders.noteEnd(of: key, end), let running = refreshes[key.refresh],
       running.app.policy.tasks.indices.contains(key.task)
     else { return end }
@@ -213,7 +216,10 @@ final class RefreshRunner: DecisionFollower {
   func receive(_ line: String, of key: TaskKey) {
     guard let running = refreshes[key.refresh] else { return }
     let task = running.app.policy.tasks[key.task].name
-    ports.journal.output(line, of: key.refresh, running.app.id, task: task)
+    // The journal has the output of a unit already.
+    if running.commands.indices.contains(key.task), running.commands[key.task].unit == nil {
+      ports.journal.output(line, of: key.refresh, running.app.id, task: task)
+    }
     let reply = ManagerInterface.Run.Reply(event: .init(kind: .output, task: task, text: line))
     for call in running.watchers where call.wantsMore { call.reply(reply, continues: true) }
   }

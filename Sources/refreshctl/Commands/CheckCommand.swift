@@ -6,7 +6,8 @@ import RefreshConfig
 struct CheckCommand: ParsableCommand {
   static let configuration = CommandConfiguration(
     commandName: "check", abstract: "List every mistake of the configuration on disk; changes nothing.",
-    discussion: "Warns of secrets that others can read. Exits with 1 if there is a mistake.")
+    discussion:
+      "Warns of secrets that others can read, and of units that cannot be started. Exits with 1 if there is a mistake.")
 
   @Option(
     help: ArgumentHelp("Check this directory instead; needs no daemon.", valueName: "dir"),

@@ -77,11 +77,17 @@ extension Screen {
 
   private func task(_ task: Wire.Task) -> String {
     let after = task.after.isEmpty ? "" : ", after \(task.after.joined(separator: " and "))"
-    let work =
-      task.fetch.map { "fetch \(printable($0.url)) to \(commandLine([$0.to]))" }
-      ?? task.transfer.map { "download \(printable($0.url)) to \(commandLine([$0.to])) in the background" }
-      ?? task.replicate.map { "replicate \(printable($0.source)) to \(printable($0.target))" }
-    return printable("\(task.name)\(after)") + ": \(work ?? commandLine(task.command))"
+    return printable("\(task.name)\(after)") + ": \(work(of: task))"
+  }
+
+  private func work(of task: Wire.Task) -> String {
+    if let fetch = task.fetch { return "fetch \(printable(fetch.url)) to \(commandLine([fetch.to]))" }
+    if let file = task.transfer {
+      return "download \(printable(file.url)) to \(commandLine([file.to])) in the background"
+    }
+    if let both = task.replicate { return "replicate \(printable(both.source)) to \(printable(both.target))" }
+    if let unit = task.unit { return "start \(printable(unit))" }
+    return commandLine(task.command)
   }
 
   private func next(_ app: Wire.AppDetails) -> String {

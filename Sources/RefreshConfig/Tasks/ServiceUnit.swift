@@ -1,0 +1,78 @@
+/// The settings of a task of the built-in kind `unit`.
+public struct ServiceUnit: Hashable, Sendable {
+  /// The name of the service, such as `mbsync@work.service`.
+  public let name: String
+  /// Whether the machine's service manager has the unit; else it is a unit of the owner's own manager.
+  ///
+  /// Only root's apps in the system's daemon name units of the machine.
+  public private(set) var isOfMachine = false
+
+  /// The most bytes in the name of a unit (`UNIT_NAME_MAX` of systemd).
+  private static let longest = 255
+  /// The keys of a task that are about a process which refreshd starts itself.
+  private static let keysOfProcesses = ["directory", "environment"]
+
+  private init(name: String) { self.name = name }
+
+  /// Reads the key and refuses what contradicts it; nil if the name is refused.
+  static func read(from section: inout Section) -> ServiceUnit? {
+    for key in keysOfProcesses where section.isWritten(key) {
+      section.refuse(
+        key, "cannot set \(key) for a unit: systemd starts it with the settings of its own file",
+        remedy: "write it into a drop-in of the unit (systemctl edit)")
+    }
+    return section.read(
+      "unit", .text("mbsync.service") { (text) throws(Unreadable) in try ServiceUnit(checking: text) })
+  }
+
+  /// The task of an owner's app.
+  func resolved(for owner: Owner, by reader: Reader) -> ServiceUnit {
+    var task = self
+    task.isOfMachine = owner.uid == 0 && !reader.isUserDaemon
+    return task
+  }
+
+  private init(checking text: String) throws(Unreadable) {
+    guard !text.isEmpty, text.utf8.allSatisfy(\.isOfUnitName), text.utf8.count <= Self.longest else {
+      throw Unreadable(
+        "cannot take \(quoted(text)) as the name of a unit",
+        remedy: #"write the name that systemctl shows, as in "mbsync.service""#)
+    }
+    guard let point = text.lastIndex(of: "."), point != text.startIndex, Self.suffixes.contains(text[point...]) else {
+      throw Unreadable(
+        "cannot tell what kind of unit \(quoted(text)) is", remedy: "write \(quoted("\(text).service"))")
+    }
+    guard text[point...] == ".service" else {
+      let service = quoted("\(text[..<point]).service")
+      throw Unreadable(
+        "cannot wait for the end of \(quoted(text)): only a service does work and ends",
+        remedy: text[point...] == ".timer" ? "write the unit that it starts, such as \(service)" : "write a .service")
+    }
+    guard text[..<point].last != "@" else {
+      throw Unreadable(
+        "cannot start the template \(quoted(text)) itself",
+        remedy: "write an instance, such as \(quoted("\(text[..<point])work.service"))")
+    }
+    guard !text.hasPrefix("refreshd") else {
+      throw Unreadable("cannot have refreshd start \(quoted(text)), a unit of its own", remedy: "write another unit")
+    }
+    self.init(name: text)
+  }
+
+  /// The kinds of units (systemd.unit(5)).
+  private static let suffixes: [Substring] = [
+    ".service", ".socket", ".device", ".mount", ".automount", ".swap", ".target", ".path", ".timer", ".slice", ".scope",
+  ]
+}
+
+extension UInt8 {
+  /// Whether the byte may be in the name of a unit (systemd.unit(5), "Description").
+  fileprivate var isOfUnitName: Bool { isLetterOrDigit || ":-_.\\@".utf8.contains(self) }
+}
+
+extension BuiltIn {
+  /// The name of the unit without its suffix, the standard name of the task; nil for another kind.
+  var nameOfUnit: String? {
+    if case .unit(let task) = work { String(task.name.dropLast(".service".utf8.count)) } else { nil }
+  }
+}

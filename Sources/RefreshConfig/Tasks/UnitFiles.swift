@@ -1,0 +1,92 @@
+import Glibc
+
+/// The files of services on this machine, by which `check` warns of a unit that nobody can start.
+///
+/// They are no mistakes of a configuration, because a unit may be installed later.
+struct UnitFiles {
+  /// The directory that stands for `/`.
+  var root = ""
+
+  /// Where units are, by the strength of the directories (systemd.unit(5), "Unit File Load Path").
+  private static let ofMachine =
+    [
+      "/etc/systemd/system.control", "/run/systemd/system.control", "/run/systemd/transient",
+      "/run/systemd/generator.early", "/etc/systemd/system", "/run/systemd/system", "/run/systemd/generator",
+      "/usr/local/lib/systemd/system", "/usr/lib/systemd/system", "/lib/systemd/system",
+      "/run/systemd/generator.late",
+    ]
+  private static let ofEveryUser = [
+    "/etc/systemd/user", "/run/systemd/user", "/usr/local/lib/systemd/user", "/usr/lib/systemd/user",
+    "/usr/local/share/systemd/user", "/usr/share/systemd/user",
+  ]
+
+  private enum Look {
+    case found
+    case masked
+    case missing
+    /// A file system does not answer.
+    case unknown
+  }
+
+  /// The warnings about the units of the apps.
+  func warnings(of configuration: Configuration) -> [Problem] {
+    configuration.apps.flatMap { app in
+      app.commands.compactMap(\.unit).compactMap { unit in
+        mistake(of: unit, owner: app.owner).map {
+          Problem(file: app.file, key: "task.unit", message: $0.message, remedy: $0.remedy, isWarning: true)
+        }
+      }
+    }
+  }
+
+  private func mistake(of unit: ServiceUnit, owner: Owner) -> Unreadable? {
+    let name = unit.name
+    let systemctl = unit.isOfMachine ? "systemctl" : "systemctl --user"
+    switch look(for: name, in: unit.isOfMachine ? Self.ofMachine : Self.folders(of: owner)) {
+    case .found, .unknown: return nil
+    case .masked: return Unreadable("cannot start \(name): it is masked", remedy: "run \(systemctl) unmask \(name)")
+    case .missing: break
+    }
+    if !unit.isOfMachine, case .found = look(for: name, in: Self.ofMachine) {
+      return Unreadable(
+        "cannot start \(name) for \(owner.name): it is a unit of the machine, and this app means units of its owner's own "
+          + "service manager",
+        remedy: "let an app of root in the system's daemon start it, or write a unit into ~/.config/systemd/user")
+    }
+    let whose = unit.isOfMachine ? "the machine" : owner.name
+    return Unreadable("cannot find \(name) among the units of \(whose)", remedy: "correct the name, or install it")
+  }
+
+  private static func folders(of owner: Owner) -> [String] {
+    let (home, runtime) = (owner.home, "/run/user/\(owner.uid)/systemd")
+    return ["\(home)/.config/systemd/user", "\(runtime)/transient", "\(runtime)/user", "\(runtime)/generator"]
+      + ofEveryUser + ["\(home)/.local/share/systemd/user"]
+  }
+
+  private func look(for name: String, in folders: [String]) -> Look {
+    for folder in folders {
+      for file in Self.names(of: name) {
+        let path = "\(root)\(folder)/\(file)"
+        guard let look = Patience.ask(about: "files in \(folder)/", { Self.look(at: path) }) else { return .unknown }
+        if case .missing = look { continue }
+        return look
+      }
+    }
+    return .missing
+  }
+
+  /// The files that may have a unit: its own, and its template's.
+  private static func names(of unit: String) -> [String] {
+    guard let at = unit.firstIndex(of: "@"), let point = unit.lastIndex(of: ".") else { return [unit] }
+    return [unit, "\(unit[...at])\(unit[point...])"]
+  }
+
+  private static func look(at path: String) -> Look {
+    var status = stat()
+    guard stat(path, &status) == 0 else {
+      // A file that this process may not see may be there.
+      return errno == ENOENT || errno == ENOTDIR ? .missing : .unknown
+    }
+    return status.st_mode & S_IFMT == S_IFCHR || status.st_size == 0 ? .masked : .found
+  }
+}

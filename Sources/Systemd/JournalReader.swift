@@ -1,0 +1,80 @@
+import CSystemd
+import Glibc
+
+/// Reads what one run of a unit prints, as it comes: sd-journal(3) on the event loop.
+///
+/// A process sees only the entries that its user may read (journalctl(1)). Thread-confined, as its loop is.
+public final class JournalReader {
+  /// The most entries that one turn of the loop reads, so that a unit that prints without end blocks nothing.
+  private static let entriesPerTurn = 256
+
+  private let journal: OpaquePointer
+  private var source: IOSource?
+  private let onLine: (String) -> Void
+  private let onEnd: () -> Void
+
+  /// The messages by which a service manager says that a run is over: `SD_MESSAGE_UNIT_SUCCESS`,
+  /// `SD_MESSAGE_UNIT_FAILURE_RESULT` (sd-messages(3)).
+  private static let ends: Set<String> = ["7ad2d189f7e94e70a38c781354912448", "d9b373ed55a64feb8242e02dbe79a49c"]
+  /// The fields by which managers name a run in messages of their own.
+  private static let fieldsOfManagers = ["INVOCATION_ID", "USER_INVOCATION_ID"]
+
+  /// Follows the entries of a run from its beginning on.
+  ///
+  /// - Parameters:
+  ///   - invocation: the id of the run, 32 hexadecimal digits (systemd.exec(5), `INVOCATION_ID`).
+  ///   - onEnd: called when the manager's own message is there that the run is over.
+  public init(
+    invocation: String, on loop: EventLoop, onLine: @escaping (String) -> Void, onEnd: @escaping () -> Void
+  ) throws(SystemdError) {
+    var opened: OpaquePointer?
+    try check(sd_journal_open(&opened, Int32(SD_JOURNAL_LOCAL_ONLY)), cannot: "open the journal")
+    guard let opened else { throw SystemdError(cannot: "open the journal", code: ENOMEM) }
+    journal = opened
+    (self.onLine, self.onEnd) = (onLine, onEnd)
+    for field in ["_SYSTEMD_INVOCATION_ID"] + Self.fieldsOfManagers {
+      let match = "\(field)=\(invocation)"
+      try check(sd_journal_add_match(journal, match, match.utf8.count), cannot: "search the journal")
+      try check(sd_journal_add_disjunction(journal), cannot: "search the journal")
+    }
+    try check(sd_journal_seek_head(journal), cannot: "search the journal")
+    let descriptor = try check(sd_journal_get_fd(journal), cannot: "follow the journal")
+    source = try loop.watch(descriptor, for: .readable) { [unowned self] _ in
+      // The result says only how the files have changed.
+      _ = sd_journal_process(journal)
+      read()
+    }
+    read()
+  }
+
+  deinit {
+    source?.cancel()
+    sd_journal_close(journal)
+  }
+
+  /// Whether the user may read any journal at all.
+  public var hasFiles: Bool {
+    sd_journal_has_persistent_files(journal) > 0 || sd_journal_has_runtime_files(journal) > 0
+  }
+
+  /// Reads the entries that are there.
+  public func read() {
+    for _ in 0..<Self.entriesPerTurn {
+      guard sd_journal_next(journal) > 0 else { return }
+      if Self.fieldsOfManagers.contains(where: { text(of: $0) != nil }) {
+        if let id = text(of: "MESSAGE_ID"), Self.ends.contains(id) { onEnd() }
+      } else if let line = text(of: "MESSAGE") {
+        onLine(line)
+      }
+    }
+  }
+
+  /// The text of a field of the current entry; nil if the entry has no such field.
+  private func text(of field: String) -> String? {
+    var data: UnsafeRawPointer?
+    var length = 0
+    let start = field.utf8.count + 1
+    guard sd_journal_get_data(journal, field, &data, &length) >= 0, let data, length >= start else { return nil }
+    return String(decoding: UnsafeRawBufferPointer(start: data, count: length).dropFirst(start), as: UTF8.self)
+  }
+}

@@ -1,0 +1,42 @@
+import Glibc
+import RefreshAPI
+import Systemd
+import Varlink
+
+/// The built-in task `unit`: starts a service of systemd, waits for its end, and ends as it did.
+enum UnitTask {
+  /// Runs the task and returns the exit code.
+  static func run() -> Int32 {
+    let failure = Confinement.enter()
+    guard let context = TaskContext(), let order = TaskContext.order(as: Wire.UnitOrder.self) else {
+      return EX_USAGE
+    }
+    if let failure { return context.end(TaskResult(failure)) }
+    context.endInTime()
+    do throws(SystemdError) {
+      let run = try UnitRun(order)
+      guard let outcome = try run.run() else { return EX_TEMPFAIL }
+      report(run.facts, context)
+      switch outcome {
+      case .exited(let code): return code
+      case .result(let result): return context.end(result)
+      }
+    } catch {
+      return context.end(TaskResult(TaskFailure(.retry(after: nil), "\(error)")))
+    }
+  }
+
+  /// Reports what the unit has used.
+  private static func report(_ facts: UnitFacts, _ context: TaskContext) {
+    guard facts.cpu != nil || facts.bytes != nil else { return }
+    do throws(ClientError) {
+      _ = try context.call(WorkerInterface.Account.self) { token in
+        WorkerInterface.Account.Parameters(
+          token: token, cpuMicroseconds: facts.cpu.map { Int64(clamping: $0 / 1000) },
+          bytes: facts.bytes.map { Int64(clamping: $0) })
+      }
+    } catch {
+      logError("cannot tell refreshd what the unit has used: \(error)")
+    }
+  }
+}

@@ -1,0 +1,29 @@
+import Systemd
+
+/// The calls of a service manager that a task of the kind `unit` makes (org.freedesktop.systemd1(5)).
+enum UnitCalls {
+  static let service = "org.freedesktop.systemd1"
+  static let unitPath = "/org/freedesktop/systemd1/unit"
+  static let unit = "org.freedesktop.systemd1.Unit"
+  private static let path = "/org/freedesktop/systemd1"
+  private static let manager = "org.freedesktop.systemd1.Manager"
+
+  /// The end of a job: its number, its path, its unit and its result.
+  static let jobRemoved = BusSignal(service, path: path, interface: manager, name: "JobRemoved")
+
+  /// Keeps the unit at a path in memory while the connection lasts; loads it first.
+  static func reference(_ path: String) -> BusMethod {
+    BusMethod(service, path: path, interface: unit, name: "Ref")
+  }
+
+  /// Reads the properties of all interfaces.
+  static func properties(_ path: String) -> BusMethod { .getAll(of: "", at: path, in: service) }
+
+  static func start(_ unit: String) -> BusMethod { call("StartUnit", unit, "replace") }
+
+  static func stop(_ unit: String) -> BusMethod { call("StopUnit", unit, "replace") }
+
+  private static func call(_ name: String, _ arguments: String...) -> BusMethod {
+    BusMethod(service, path: path, interface: manager, name: name, arguments: arguments.map { .string($0) })
+  }
+}

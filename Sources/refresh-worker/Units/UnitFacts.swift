@@ -1,0 +1,85 @@
+import Systemd
+
+/// The properties of a service as its manager reports them (org.freedesktop.systemd1(5)).
+struct UnitFacts: Hashable {
+  /// The end of the main process (`ExecMainCode`, the `si_code` of waitid(2)).
+  enum MainEnd: Hashable {
+    case exited(Int32)
+    case signalled(Int32)
+  }
+
+  private(set) var loadState = ""
+  /// Why the unit's file cannot be used.
+  private(set) var loadError = ""
+  private(set) var mayBeStarted = true
+  private(set) var activeState = ""
+  private(set) var subState = ""
+  /// Whether the unit is being started or stopped, or waits for that.
+  private(set) var hasJob = false
+  /// The id of the last run; empty before the first.
+  private(set) var invocation = ""
+  private(set) var result = "success"
+  /// The end of the main process in the last run; nil if none has ended.
+  private(set) var mainEnd: MainEnd?
+  /// The conditions of the unit's file that were not met, as the file has them.
+  private(set) var unmetConditions: [String] = []
+  /// Processor time in nanoseconds and network bytes of the last run; nil where systemd does not count them.
+  private(set) var cpu: UInt64?
+  private(set) var bytes: UInt64?
+
+  /// Applies the properties of a message.
+  mutating func apply(_ properties: [String: BusValue]) {
+    func set(_ name: String, _ place: inout String) { if let text = properties[name]?.text { place = text } }
+    set("LoadState", &loadState)
+    set("ActiveState", &activeState)
+    set("SubState", &subState)
+    set("Result", &result)
+    if let error = properties["LoadError"]?.elements, error.count == 2 { loadError = error[1].text ?? "" }
+    mayBeStarted = properties["CanStart"]?.boolean ?? mayBeStarted
+    if let job = properties["Job"]?.elements?.first?.integer { hasJob = job != 0 }
+    if let id = properties["InvocationID"]?.bytes { invocation = Self.hexadecimal(id) }
+    if let conditions = properties["Conditions"]?.elements {
+      unmetConditions = conditions.compactMap(Self.unmetCondition)
+    }
+    applyMainEnd(properties)
+    cpu = Self.counted(properties["CPUUsageNSec"]) ?? cpu
+    let traffic = ["IPIngressBytes", "IPEgressBytes"].compactMap { Self.counted(properties[$0]) }
+    if !traffic.isEmpty { bytes = traffic.reduce(0, &+) }
+  }
+
+  private mutating func applyMainEnd(_ properties: [String: BusValue]) {
+    guard let code = properties["ExecMainCode"]?.integer else { return }
+    let status = Int32(truncatingIfNeeded: properties["ExecMainStatus"]?.integer ?? 0)
+    mainEnd =
+      switch code {
+      case 1: .exited(status)
+      case 2, 3: .signalled(status)
+      default: nil
+      }
+  }
+
+  /// Whether the unit is between two runs.
+  var isAtRest: Bool { (activeState == "inactive" || activeState == "failed") && !hasJob }
+
+  /// Whether the unit is still called active after its processes have ended (`RemainAfterExit=yes`).
+  var remainsAfterExit: Bool { activeState == "active" && subState == "exited" && !hasJob }
+
+  private static func hexadecimal(_ bytes: [UInt8]) -> String {
+    bytes.map { ($0 < 16 ? "0" : "") + String($0, radix: 16) }.joined()
+  }
+
+  /// The value of a counter; one that is off reads as the largest number.
+  private static func counted(_ value: BusValue?) -> UInt64? {
+    guard case .unsigned(let number)? = value, number != .max else { return nil }
+    return number
+  }
+
+  /// A condition that was not met, such as `ConditionACPower=true`; nil for one that was met or not looked at.
+  private static func unmetCondition(_ value: BusValue) -> String? {
+    // Its type, whether one of several suffices, whether it is negated, its parameter, and how it came out.
+    guard let parts = value.elements, parts.count == 5, let name = parts[0].text, let parameter = parts[3].text,
+      let state = parts[4].integer, state < 0
+    else { return nil }
+    return "\(name)=\(parts[2].boolean == true ? "!" : "")\(parameter)"
+  }
+}

@@ -1,0 +1,262 @@
+import Glibc
+import RefreshAPI
+import Systemd
+
+/// A run of a service: starts it or joins the run that goes on already, and follows it to its end.
+///
+/// A run that somebody else began, such as the unit's own timer, is only waited for; nothing here stops it.
+final class UnitRun {
+  /// How long the service manager may be away before the task gives up, in microseconds.
+  private static let longestAbsence: Int64 = 10_000_000
+  /// How long the last lines of a run may take to arrive in the journal: after the end of the run, and after the
+  /// manager's message of it, in microseconds.
+  private static let longestDrain: Int64 = 500_000
+  private static let drain: Int64 = 20_000
+  /// The timeout of a call to the manager, in microseconds: the default of sd-bus(3).
+  private static let patience: Int64 = 25_000_000
+
+  private enum Step {
+    /// The manager is not reached yet.
+    case connecting
+    /// The unit is being looked at before the start.
+    case looking
+    /// The unit was asked to start.
+    case starting
+    /// The run goes on; ours or another's.
+    case running
+    /// The run is over; the last lines of its output are awaited.
+    case draining(UnitOutcome)
+  }
+
+  private(set) var facts = UnitFacts()
+  private let order: Wire.UnitOrder
+  private let loop: EventLoop
+  private let bus: Bus
+  private let path: String
+  private var step = Step.connecting
+  /// Whether this task began the run, and so ends it when it is asked to end.
+  private var isOurs = false
+  private var isAskedToEnd = false
+  /// Whether the manager was asked on this connection to stop the unit.
+  private var isStopping = false
+  /// The run before ours, then the one that is followed; another id is that of a new run.
+  private var earlier = ""
+  private var hasRun = false
+  /// The start of ours at the manager, and how it came out.
+  private var job: String?
+  private var jobResult: String?
+  private var outcome: UnitOutcome?
+  private var listeners: [BusListener] = []
+  private var watch: BusWatch?
+  private var call: BusCall?
+  private var timer: TimerSource?
+  private var signal: SignalSource?
+  private var journal: JournalReader?
+  /// Whether the journal has the manager's message that the run is over.
+  private var isInJournal = false
+
+  private let isOfMachine: Bool
+
+  init(_ order: Wire.UnitOrder) throws(SystemdError) {
+    self.order = order
+    isOfMachine = order.manager == .system
+    loop = try EventLoop()
+    bus = try Bus(isOfMachine ? .system : .user, on: loop)
+    path = BusPath.encoded(order.unit, below: UnitCalls.unitPath) ?? UnitCalls.unitPath
+  }
+
+  /// Follows the unit until its run is over; nil if the task was asked to end before.
+  func run() throws(SystemdError) -> UnitOutcome? {
+    ShownLines.open()
+    timer = try loop.timer { [unowned self] in timeIsUp() }
+    signal = try loop.onSignal(SIGTERM) { [unowned self] in end() }
+    listeners = [
+      bus.listen(to: .propertiesChanged(below: path, in: UnitCalls.service)) { [unowned self] in changed($0) },
+      bus.listen(to: UnitCalls.jobRemoved) { [unowned self] in removed($0) },
+      bus.listen(to: .ownerChanged(of: UnitCalls.service)) { [unowned self] values in
+        // A manager that has re-executed itself does not report the changes since.
+        if values.count == 3, values[2].text?.isEmpty == false { connected() } else { lost() }
+      },
+    ]
+    watch = bus.watch { [unowned self] state in if state == .connected { connected() } else { lost() } }
+    _ = try loop.run()
+    return outcome
+  }
+
+  // MARK: Manager
+
+  private func connected() {
+    timer?.disarm()
+    isStopping = false
+    // The reference keeps the unit in memory, and has the manager send its changes.
+    bus.send(UnitCalls.reference(path))
+    switch step {
+    case .connecting, .looking:
+      step = .looking
+      look { [unowned self] in begin() }
+    case .starting, .running: look { [unowned self] in resume() }
+    case .draining: break
+    }
+  }
+
+  private func lost() {
+    if case .draining = step { return }
+    timer?.arm(at: EventLoop.bootMicroseconds() + Self.longestAbsence, accuracy: 1_000_000)
+    // A user's manager is there or not; only the machine's is away for a moment.
+    if case .connecting = step, case .absent(let reason) = bus.state { giveUp(reason) }
+  }
+
+  private func timeIsUp() {
+    if case .draining(let outcome) = step { return finish(outcome) }
+    giveUp("none answers on the \(bus.address.name)")
+  }
+
+  private func giveUp(_ reason: String) {
+    let remedy = isOfMachine ? "" : "; it is there while the user is logged in, or lingers (loginctl enable-linger)"
+    conclude(TaskFailure(.retry(after: nil), "cannot reach the service manager for \(order.unit): \(reason)\(remedy)"))
+  }
+
+  /// Reads all properties of the unit.
+  private func look(then next: @escaping () -> Void) {
+    call = bus.call(UnitCalls.properties(path), timeout: Self.patience) { [unowned self] answer in
+      switch answer {
+      case .success(let values):
+        facts.apply(values.first?.entries ?? [:])
+        next()
+      case .failure(let error) where error.isNobodyThere || bus.state != .connected: lost()
+      case .failure(let error): conclude(TaskFailure(.retry(after: nil), "cannot look at \(order.unit): \(error)"))
+      }
+    }
+  }
+
+  // MARK: Run
+
+  private func begin() {
+    if isAskedToEnd { return loop.exit(0) }
+    if let obstacle = facts.obstacle(to: order.unit, isOfMachine: isOfMachine) {
+      return conclude(TaskFailure(.failed, obstacle))
+    }
+    if !facts.isAtRest, facts.activeState != "deactivating" {
+      ShownLines.write("\(order.unit) runs already; this refresh waits for its end")
+      // A start that is still pending begins another run than the last one.
+      if facts.activeState == "inactive" || facts.activeState == "failed" { earlier = facts.invocation }
+      step = .running
+      return advance()
+    }
+    earlier = facts.invocation
+    step = .starting
+    isOurs = true
+    call = bus.call(UnitCalls.start(order.unit), timeout: Self.patience) { [unowned self] answer in
+      switch answer {
+      case .success(let values):
+        job = values.first?.text
+        look { [unowned self] in resume() }
+      case .failure(let error) where error.isNobodyThere || bus.state != .connected: lost()
+      case .failure(let error): refused(error)
+      }
+    }
+  }
+
+  private func refused(_ error: BusError) {
+    isOurs = false
+    guard error.isRefusal else {
+      return conclude(TaskFailure(.failed, "cannot start \(order.unit): the service manager refuses: \(error)"))
+    }
+    let who = isOfMachine ? "the machine's service manager" : "the user's service manager"
+    conclude(TaskFailure(.failed, "cannot start \(order.unit): \(who) does not allow it to this user: \(error)"))
+  }
+
+  private func resume() {
+    step = .running
+    advance()
+  }
+
+  private func changed(_ values: [BusValue]) {
+    guard values.count == 3, let news = values[1].entries else { return }
+    facts.apply(news)
+    // systemd sends the properties of the service first and those of the unit last, so now all have arrived.
+    if values[0].text == UnitCalls.unit, case .running = step { advance() }
+  }
+
+  private func removed(_ values: [BusValue]) {
+    guard values.count == 4, values[2].text == order.unit, job == nil || values[1].text == job else { return }
+    jobResult = values[3].text
+  }
+
+  /// Moves on by what is known of the unit.
+  private func advance() {
+    if !facts.invocation.isEmpty, facts.invocation != earlier {
+      hasRun = true
+      // A service that restarts itself begins a run each time.
+      earlier = facts.invocation
+      followJournal()
+    }
+    if facts.isAtRest || facts.remainsAfterExit, hasRun || facts.isAtRest {
+      // Counters are not among the changes that the manager sends.
+      return look { [unowned self] in
+        guard case .running = step, facts.isAtRest || facts.remainsAfterExit else { return }
+        conclude(UnitOutcome(order.unit, facts, job: jobResult, hasRun: hasRun))
+      }
+    }
+    if isAskedToEnd { stop() }
+  }
+
+  private func followJournal() {
+    journal?.read()
+    isInJournal = false
+    do throws(SystemdError) {
+      journal = try JournalReader(invocation: facts.invocation, on: loop) {
+        ShownLines.write($0)
+      } onEnd: { [unowned self] in
+        isInJournal = true
+        if case .draining = step { timer?.arm(at: EventLoop.bootMicroseconds() + Self.drain, accuracy: 1) }
+      }
+    } catch {
+      ShownLines.write("cannot show what \(order.unit) prints: \(error)")
+    }
+  }
+
+  // MARK: End
+
+  /// Ends a run of ours, because the refresh is to end.
+  private func end() {
+    isAskedToEnd = true
+    switch step {
+    case .connecting, .looking: loop.exit(0)
+    case .running where !isOurs: loop.exit(0)
+    case .starting, .running: stop()
+    case .draining(let outcome): finish(outcome)
+    }
+  }
+
+  private func stop() {
+    guard isOurs else { return loop.exit(0) }
+    guard !isStopping else { return }
+    isStopping = true
+    bus.send(UnitCalls.stop(order.unit))
+  }
+
+  private func conclude(_ failure: TaskFailure) { conclude(.result(TaskResult(failure))) }
+
+  private func conclude(_ outcome: UnitOutcome) {
+    guard let journal, journal.hasFiles else { return finish(outcome) }
+    step = .draining(outcome)
+    let wait = isInJournal ? Self.drain : Self.longestDrain
+    timer?.arm(at: EventLoop.bootMicroseconds() + wait, accuracy: 1)
+  }
+
+  private func finish(_ outcome: UnitOutcome) {
+    journal?.read()
+    self.outcome = isAskedToEnd ? nil : outcome
+    loop.exit(0)
+  }
+}
+
+extension BusError {
+  /// Whether the manager refuses the caller, and not the call.
+  fileprivate var isRefusal: Bool {
+    [
+      "org.freedesktop.DBus.Error.InteractiveAuthorizationRequired", "org.freedesktop.DBus.Error.AccessDenied",
+    ].contains(name)
+  }
+}

@@ -1,0 +1,312 @@
+"""Tasks of the kind `unit`: services of the machine and of a user's own manager, started, joined, followed, stopped."""
+
+import json
+import pathlib
+import select
+import shutil
+import subprocess
+import time
+
+import pytest
+
+from gate import Gate
+from service import TODO, as_user
+
+UNITS = pathlib.Path("/run/systemd/system")
+MAIL = "sync-mail.service"
+WAIT = "ExecStart=/bin/sh -c 'echo at work; read _ < /run/gate'"
+
+
+def unit_app(unit=MAIL, more="", **keys):
+    """The file of an app whose task is a unit."""
+    keys = {"id": TODO, "background_interval": "never", "adaptive": False, **keys}
+    lines = [f"{key} = {json.dumps(value)}" for key, value in keys.items()]
+    return "\n".join([*lines, "[[task]]", f'unit = "{unit}"', more, ""])
+
+
+@pytest.fixture
+def write_unit():
+    """Writes unit files of the machine, and removes them."""
+    written = []
+
+    def write(*lines, name=MAIL, unit=()):
+        (UNITS / name).write_text("\n".join(["[Unit]", *unit, "[Service]", *lines, ""]))
+        subprocess.run(["systemctl", "daemon-reload"], check=True, timeout=60)
+        written.append(name)
+
+    yield write
+    for name in written:
+        subprocess.run(["systemctl", "kill", "--signal=KILL", name], timeout=60, capture_output=True)
+        subprocess.run(["systemctl", "stop", name], timeout=60, capture_output=True)
+        subprocess.run(["systemctl", "reset-failed", name], timeout=60, capture_output=True)
+        (UNITS / name).unlink(missing_ok=True)
+    subprocess.run(["systemctl", "daemon-reload"], check=True, timeout=60)
+
+
+@pytest.fixture
+def gate():
+    gate = Gate("/run/gate")
+    yield gate
+    gate.close()
+
+
+@pytest.fixture
+def daemon(refreshd):
+    refreshd.launch_by("systemd")
+    return refreshd
+
+
+def state(unit=MAIL):
+    command = ["systemctl", "show", "--value", "--property=ActiveState", unit]
+    return subprocess.run(command, check=True, capture_output=True, text=True, timeout=60).stdout.strip()
+
+
+def ran(daemon, *app, **keys):
+    """Runs a refresh of an app whose task is a unit, and returns it with what `run` showed."""
+    daemon.stop()
+    daemon.configure(unit_app(*app, **keys))
+    daemon.start()
+    answer = daemon.refreshctl("run", TODO, check=False)
+    return daemon.history()[0], answer.stdout
+
+
+def task(refresh):
+    return refresh["tasks"][0]
+
+
+@pytest.mark.parametrize(
+    ("script", "outcome"),
+    [("exit 0", "new_data"), ("exit 100", "no_data"), ("exit 75", "failed"), ("exit 7", "failed")],
+)
+def test_the_exit_code_of_a_unit_is_the_outcome(daemon, write_unit, script, outcome):
+    write_unit("Type=oneshot", f"ExecStart=/bin/sh -c 'echo synced 3 messages; {script}'")
+    refresh, shown = ran(daemon)
+    assert (refresh["outcome"], task(refresh)["name"]) == (outcome, "sync-mail")
+    assert "synced 3 messages" in shown
+    if outcome == "failed":
+        assert refresh["cause"]["kind"] == ("temporary" if "75" in script else "exit")
+        # A unit that has failed is started again.
+        daemon.refreshctl("run", TODO, check=False)
+        assert len(daemon.history()) == 2
+
+
+def test_its_own_codes_and_a_changed_path_count_as_with_a_command(daemon, write_unit):
+    # The service has a /tmp of its own.
+    folder = pathlib.Path("/srv/mail")
+    folder.mkdir(parents=True, exist_ok=True)
+    (folder / "box").write_text("old")
+    write_unit("Type=oneshot", f"ExecStart=/bin/sh -c 'test -e {folder}/new && cp {folder}/new {folder}/box; exit 0'")
+    refresh, _ = ran(daemon, MAIL, f'new_data = "changed:{folder}/box"')
+    assert refresh["outcome"] == "no_data"
+    (folder / "new").write_text("new")
+    daemon.refreshctl("run", TODO)
+    assert daemon.history()[0]["outcome"] == "new_data"
+    write_unit("Type=oneshot", "ExecStart=/bin/sh -c 'exit 3'")
+    daemon.configure(unit_app(more="no_data_exit = 3"))
+    daemon.refreshctl("reload")
+    daemon.refreshctl("run", TODO, check=False)
+    assert daemon.history()[0]["outcome"] == "no_data"
+
+
+def test_the_processor_time_of_the_unit_is_that_of_the_refresh(daemon, write_unit):
+    script = "i=0; while [ $$i -lt 400000 ]; do i=$$((i+1)); done; cat /proc/$$$$/stat"
+    write_unit("Type=oneshot", f"ExecStart=/bin/sh -c '{script}'")
+    refresh, shown = ran(daemon)
+    line = next(line for line in shown.splitlines() if "(sh)" in line)
+    ticks = sum(map(int, line.rpartition(")")[2].split()[11:13]))
+    assert ticks > 10
+    assert refresh["cpu_us"] >= (ticks - 1) * 10_000
+
+
+def test_what_a_unit_prints_is_in_the_journal_once(daemon, write_unit, journal):
+    write_unit("Type=oneshot", "ExecStart=/bin/sh -c 'echo a line of its own'")
+    _, shown = ran(daemon)
+    assert shown.count("a line of its own") == 1
+    assert [entry["_SYSTEMD_UNIT"] for entry in journal.entries(MESSAGE="a line of its own")] == [MAIL]
+
+
+def test_a_service_that_runs_on_is_a_success_when_it_ends(daemon, write_unit, gate):
+    write_unit("Type=simple", WAIT)
+    daemon.configure(unit_app())
+    daemon.start()
+    running = subprocess.Popen(["refreshctl", "run", TODO], stdout=subprocess.PIPE, bufsize=0)
+    wait_for_line(running, "at work")
+    assert state() == "active" and "running" in daemon.app()
+    gate.open()
+    assert running.wait(60) == 0
+    assert daemon.history()[0]["outcome"] == "new_data"
+
+
+def wait_for_line(process, text, seconds=60):
+    end = time.monotonic() + seconds
+    while select.select([process.stdout], [], [], max(0, end - time.monotonic()))[0]:
+        line = process.stdout.readline().decode()
+        if text in line:
+            return line
+        assert line, f"ended without {text!r}"
+    raise AssertionError(f"no line with {text!r} in {seconds} s")
+
+
+def test_a_unit_is_stopped_at_the_deadline_of_the_refresh(daemon, write_unit, gate):
+    write_unit("Type=oneshot", WAIT)
+    refresh, _ = ran(daemon, deadline="1s")
+    assert (refresh["outcome"], refresh["stop_reason"]) == ("failed", "deadline")
+    assert state() in ("inactive", "failed")
+
+
+def test_a_run_that_the_timer_began_is_joined_and_not_ended(daemon, write_unit, gate):
+    write_unit("Type=oneshot", WAIT)
+    subprocess.run(["systemctl", "start", "--no-block", MAIL], check=True)
+    refresh, shown = ran(daemon, deadline="1s")
+    assert "runs already" in shown and "at work" in shown
+    assert (refresh["outcome"], refresh["stop_reason"]) == ("failed", "deadline")
+    assert state() == "activating"
+    daemon.configure(unit_app())
+    daemon.refreshctl("reload")
+    running = subprocess.Popen(["refreshctl", "run", TODO], stdout=subprocess.PIPE, bufsize=0)
+    wait_for_line(running, "at work")
+    gate.open()
+    assert running.wait(60) == 0
+    entries = daemon.journal.entries(MESSAGE="at work")
+    assert len(entries) == 1
+    assert daemon.history()[0]["outcome"] == "new_data"
+
+
+def test_a_restart_of_the_daemon_finds_the_run_again(daemon, write_unit, gate):
+    write_unit("Type=oneshot", WAIT)
+    daemon.configure(unit_app())
+    daemon.start()
+    running = subprocess.Popen(["refreshctl", "run", TODO], stdout=subprocess.PIPE, stderr=subprocess.DEVNULL, bufsize=0)
+    wait_for_line(running, "at work")
+    daemon.systemctl("kill", "--signal=KILL", "refreshd.service")
+    running.wait(60)
+    daemon.journal.wait("daemonReady", 2)
+    assert state() == "activating"
+    gate.open()
+    daemon.journal.wait("refreshFinished", REFRESH_APP=TODO)
+    assert [refresh["outcome"] for refresh in daemon.history()] == ["new_data"]
+    assert len(daemon.journal.entries(MESSAGE="at work")) == 1
+
+
+def test_a_service_that_restarts_itself_is_followed_to_its_last_run(daemon, write_unit, tmp_path):
+    script = f"test -e {tmp_path}/second && exit 0; touch {tmp_path}/second; exit 1"
+    write_unit("Type=simple", "Restart=on-failure", "RestartSec=100ms", f"ExecStart=/bin/sh -c '{script}'")
+    refresh, _ = ran(daemon)
+    assert refresh["outcome"] == "new_data"
+
+
+@pytest.mark.parametrize(
+    ("lines", "unit", "outcome", "message"),
+    [
+        (["Type=oneshot", "ExecStart=/bin/true"], ["RefuseManualStart=yes"], "failed", "RefuseManualStart"),
+        (["Type=oneshot", "ExecStart=/bin/true"], ["ConditionPathExists=/nowhere"], "no_data",
+         "not run: ConditionPathExists=/nowhere is not met"),
+        (["Type=oneshot", "ExecStart=/bin/true"], ["AssertPathExists=/nowhere"], "failed", "Assert"),
+        (["Type=oneshot", "ExecStart=/bin/true"], ["Requires=missing.service", "After=missing.service"], "failed",
+         "missing.service"),
+        (["Type=oneshot", "ExecStart=/bin/true", "Nonsense"], [], "new_data", ""),
+        (["Type=oneshot"], [], "failed", "its file has mistakes"),
+        (["Type=oneshot", "ExecStartPre=/bin/false", "ExecStart=/bin/true"], [], "failed", "ExecStartPre="),
+        (["Type=oneshot", "ExecCondition=/bin/false", "ExecStart=/bin/true"], [], "no_data", "ExecCondition="),
+        (["Type=oneshot", "TimeoutStartSec=1", "ExecStart=/bin/sleep 100"], [], "failed", "TimeoutStartSec="),
+        (["Type=oneshot", "ExecStart=/bin/sh -c 'kill -SEGV $$$$'"], [], "failed", "signal 11"),
+        (["Type=notify", "ExecStart=/bin/true"], [], "failed", "protocol"),
+        (["Type=forking", "ExecStart=/bin/sh -c 'sleep 0.2 & exit 0'"], [], "new_data", ""),
+        (["Type=exec", "ExecStart=/nowhere/program"], [], "failed", ""),
+    ],
+)  # fmt: skip
+def test_a_unit_that_does_not_run_is_named_with_the_reason(daemon, write_unit, lines, unit, outcome, message):
+    write_unit(*lines, unit=unit)
+    refresh, _ = ran(daemon)
+    assert refresh["outcome"] == outcome
+    assert message in (task(refresh).get("message") or ""), refresh
+
+
+def test_a_masked_and_a_missing_unit_are_named_with_the_remedy(daemon):
+    refresh, _ = ran(daemon, "missing.service")
+    assert "the machine has no such unit; correct its name" in task(refresh)["message"]
+    subprocess.run(["systemctl", "mask", "--runtime", MAIL], check=True, timeout=60)
+    try:
+        refresh, _ = ran(daemon)
+        assert "it is masked; `systemctl unmask sync-mail.service` allows it" in task(refresh)["message"]
+    finally:
+        subprocess.run(["systemctl", "unmask", "--runtime", MAIL], check=True, timeout=60)
+
+
+def test_a_unit_that_stays_active_after_its_end_says_why_it_cannot_start_again(daemon, write_unit):
+    write_unit("Type=oneshot", "RemainAfterExit=yes", "ExecStart=/bin/true")
+    refresh, _ = ran(daemon)
+    assert refresh["outcome"] == "new_data"
+    daemon.refreshctl("run", TODO, check=False)
+    refresh = daemon.history()[0]
+    assert refresh["outcome"] == "failed"
+    assert "RemainAfterExit=no" in task(refresh)["message"]
+
+
+def test_an_instance_of_a_template_is_started(daemon, write_unit):
+    write_unit("Type=oneshot", "ExecStart=/bin/echo account %i", name="sync-mail@.service")
+    refresh, shown = ran(daemon, "sync-mail@work.service")
+    assert refresh["outcome"] == "new_data" and "account work" in shown
+    assert task(refresh)["name"] == "sync-mail@work"
+
+
+def test_a_manager_that_executes_itself_anew_does_not_lose_the_run(daemon, write_unit, gate):
+    write_unit("Type=oneshot", WAIT)
+    daemon.configure(unit_app())
+    daemon.start()
+    running = subprocess.Popen(["refreshctl", "run", TODO], stdout=subprocess.PIPE, bufsize=0)
+    wait_for_line(running, "at work")
+    subprocess.run(["systemctl", "daemon-reexec"], check=True, timeout=60)
+    gate.open()
+    assert running.wait(60) == 0
+    assert daemon.history()[0]["outcome"] == "new_data"
+
+
+@pytest.fixture
+def anna_lingers(anna):
+    """A user whose manager runs, with a unit that waits at a gate of hers."""
+    folder = pathlib.Path("/home/anna/.config/systemd/user")
+    subprocess.run(["runuser", "--login", "anna", "--command", f"mkdir -p {folder}"], check=True)
+    (folder / MAIL).write_text("[Service]\nType=oneshot\nExecStart=/bin/sh -c 'id -un > %h/ran; exit 100'\n")
+    subprocess.run(["loginctl", "enable-linger", "anna"], check=True, timeout=60)
+    subprocess.run(["systemctl", "--user", "--machine=anna@", "daemon-reload"], check=True, timeout=60)
+    yield anna
+    (folder / MAIL).unlink()
+    pathlib.Path("/home/anna/ran").unlink(missing_ok=True)
+    subprocess.run(["loginctl", "disable-linger", "anna"], check=True, timeout=60)
+
+
+def test_an_app_of_a_user_means_a_unit_of_that_user(daemon, write_unit, anna_lingers):
+    write_unit("Type=oneshot", "ExecStart=/bin/touch /run/machine-ran")
+    refresh, _ = ran(daemon, owner="anna")
+    assert refresh["outcome"] == "no_data", refresh
+    assert pathlib.Path("/home/anna/ran").read_text() == "anna\n"
+    assert not pathlib.Path("/run/machine-ran").exists()
+
+
+def test_a_user_whose_manager_does_not_run_is_named_with_the_remedy(daemon, anna):
+    subprocess.run(["systemctl", "stop", f"user@{anna}.service", f"user-runtime-dir@{anna}.service"], check=True)
+    refresh, _ = ran(daemon, owner="anna")
+    assert refresh["outcome"] == "failed"
+    assert "there is no user bus" in task(refresh)["message"] and "enable-linger" in task(refresh)["message"]
+
+
+def test_a_users_own_daemon_starts_the_users_units(anna_lingers):
+    folder = pathlib.Path("/home/anna/.config/refreshd/apps.d")
+    write = f"mkdir -p {folder} && cat > {folder}/{TODO}.toml"
+    subprocess.run(["runuser", "--login", "anna", "--command", write], input=unit_app(), check=True, text=True)
+    own = ["systemctl", "--user", "--machine=anna@"]
+    try:
+        subprocess.run([*own, "start", "refreshd.socket"], check=True, timeout=60)
+        answer = as_user("anna", f"XDG_RUNTIME_DIR=/run/user/{anna_lingers}", "refreshctl", "run", TODO, "--json")
+        assert '"no_data"' in answer.stdout, answer
+        assert pathlib.Path("/home/anna/ran").read_text() == "anna\n"
+    finally:
+        subprocess.run([*own, "stop", "refreshd.service", "refreshd.socket"], check=True, timeout=60)
+        shutil.rmtree("/home/anna/.config/refreshd")
+
+
+def test_the_other_launcher_starts_units_as_well(spawned, write_unit):
+    write_unit("Type=oneshot", "ExecStart=/bin/echo as usual")
+    refresh, shown = ran(spawned)
+    assert refresh["outcome"] == "new_data" and "as usual" in shown
