@@ -13,6 +13,7 @@
 #   make deb        make Debian packages in .build/deb
 #   make sysext     make a system extension for machines whose /usr is an image
 #   make test-package  install, use, upgrade and purge these packages in a throwaway machine
+#   make site       render docs/ and the manual pages as static HTML in .build/site
 #   make uninstall  remove what install put there; configuration and state stay
 #   make format     put the sources into the project's format
 #
@@ -44,7 +45,7 @@ TEST_PACKAGES := $(BUILD_PACKAGES) python3-venv systemd dbus dbus-user-session l
   sway foot xvfb openbox xterm wmctrl x11-utils
 
 .PHONY: run test fuzz sanitize bench chaos score order release pages install install-files uninstall deb sysext test-package
-.PHONY: format check-format build-setup test-setup json-schema
+.PHONY: site format check-format build-setup test-setup json-schema
 
 run: release
 	$(SWIFT) build $(RELEASE_FLAGS) --product refresh-example
@@ -176,6 +177,13 @@ sysext: pages
 test-package: deb sysext test-setup
 	Tests/with-systemd -b $(CURDIR) -- $(CURDIR)/$(PYTHON) -m pytest -q -p no:cacheprovider \
 	  Tests/PackageTests/test_debian.py Tests/PackageTests/test_sysext.py
+
+# The first page shows a session that a release build lives through while the site is made.
+site: pages
+	@demo/need gcc libc6-dev mandoc python3-markdown-it
+	/usr/bin/python3 -B packaging/site/session.py $(RELEASE) .build/session
+	/usr/bin/python3 -B packaging/site/site.py $(PAGES) .build/session .build/site
+	@echo "The site begins at .build/site/index.html."
 
 format:
 	$(SWIFT) format --in-place --recursive Sources Tests bench/Engine bench/Attached Package.swift
