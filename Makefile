@@ -13,6 +13,7 @@
 #   make deb        make Debian packages in .build/deb
 #   make sysext     make a system extension for machines whose /usr is an image
 #   make test-package  install, use, upgrade and purge these packages in a throwaway machine
+#   make site       render docs/ and the manual pages as static HTML in .build/site
 #   make uninstall  remove what install put there; configuration and state stay
 #   make format     put the sources into the project's format
 #
@@ -41,10 +42,10 @@ BUILD_PACKAGES := libsystemd-dev libsqlite3-dev libtomlplusplus-dev libcurl4-ope
 TEST_PACKAGES := $(BUILD_PACKAGES) python3-venv systemd dbus dbus-user-session libpam-systemd \
   libnss-systemd gcc libc6-dev util-linux procps python3-dbusmock iproute2 nginx apache2-bin openssl curl \
   mosquitto mosquitto-clients libnginx-mod-nchan scdoc mandoc man-db python3-markdown-it bash-completion zsh fish \
-  sway foot xvfb openbox xterm wmctrl x11-utils kwin-wayland gnome-shell gjs
+  sway foot xvfb openbox xterm wmctrl x11-utils kwin-wayland gnome-shell gjs appstream rpm
 
 .PHONY: run test fuzz sanitize bench chaos score order release pages install install-files uninstall deb sysext test-package
-.PHONY: format check-format build-setup test-setup json-schema
+.PHONY: site format check-format build-setup test-setup json-schema
 
 run: release
 	$(SWIFT) build $(RELEASE_FLAGS) --product refresh-example
@@ -116,14 +117,16 @@ install: pages
 	$(MAKE) install-files
 
 UNITS := refreshd.service refreshd.socket refresh-push.service
-SHELLS := bash-completion/completions/refreshctl zsh/vendor-completions/_refreshctl \
+# The folder of zsh's functions is vendor-completions on Debian and site-functions elsewhere.
+ZSH_FUNCTIONS := vendor-completions
+SHELLS := bash-completion/completions/refreshctl zsh/$(ZSH_FUNCTIONS)/_refreshctl \
   fish/vendor_completions.d/refreshctl.fish
 
 # Copies what `release` and `pages` have made.
 install-files:
 	install -d $(addprefix $(DESTDIR),$(PREFIX)/bin $(SYSTEM_UNITS) $(PREFIX)/lib/systemd/user \
 	  $(PREFIX)/lib/systemd/catalog $(PREFIX)/lib/systemd/system-preset $(PREFIX)/lib/sysusers.d /etc/refreshd/apps.d \
-	  $(addprefix $(PREFIX)/share/,doc/refreshd/examples doc/refreshd/docs $(dir $(SHELLS)) man/man1 man/man5 man/man7 \
+	  $(addprefix $(PREFIX)/share/,doc/refreshd/examples doc/refreshd/docs metainfo $(dir $(SHELLS)) man/man1 man/man5 man/man7 \
 	  man/man8) $(PREFIX)/libexec/refreshd)
 	install $(STRIP) -m 755 $(addprefix $(RELEASE)/,$(PROGRAMS)) $(DESTDIR)$(PREFIX)/bin
 	install $(STRIP) -m 755 $(RELEASE)/refresh-worker $(DESTDIR)$(PREFIX)/libexec/refreshd
@@ -137,6 +140,7 @@ install-files:
 	packaging/gnome/make $(DESTDIR)$(PREFIX)/share/gnome-shell/extensions
 	install -m 644 systemd/refreshd.catalog $(DESTDIR)$(PREFIX)/lib/systemd/catalog
 	install -m 644 systemd/90-refreshd.preset $(DESTDIR)$(PREFIX)/lib/systemd/system-preset
+	install -m 644 packaging/org.refreshd.refreshd.metainfo.xml $(DESTDIR)$(PREFIX)/share/metainfo
 	install -m 644 systemd/sysusers.d/* $(DESTDIR)$(PREFIX)/lib/sysusers.d
 	test -e $(DESTDIR)/etc/refreshd/refreshd.toml || install -m 644 config/refreshd.toml $(DESTDIR)/etc/refreshd
 	install -m 644 README.md CHANGELOG.md $(DESTDIR)$(PREFIX)/share/doc/refreshd
@@ -151,7 +155,7 @@ uninstall:
 	rm -f $(addprefix $(DESTDIR)$(PREFIX)/bin/,$(PROGRAMS)) $(addprefix $(DESTDIR)$(SYSTEM_UNITS)/,$(UNITS)) \
 	  $(addprefix $(DESTDIR)$(PREFIX)/lib/systemd/,$(addprefix user/,$(UNITS) refresh-session.service) catalog/refreshd.catalog \
 	  system-preset/90-refreshd.preset) $(addprefix $(DESTDIR)$(PREFIX)/lib/sysusers.d/,refreshd.conf refresh-push.conf) \
-	  $(addprefix $(DESTDIR)$(PREFIX)/share/,$(SHELLS) man/man1/refreshctl*.1 man/man5/refreshd.toml.5 \
+	  $(addprefix $(DESTDIR)$(PREFIX)/share/,$(SHELLS) metainfo/org.refreshd.refreshd.metainfo.xml man/man1/refreshctl*.1 man/man5/refreshd.toml.5 \
 	  man/man5/refreshd-app.5 man/man5/push.toml.5 man/man7/refreshd.7 man/man8/refreshd.8 man/man8/refresh-push.8 \
 	  man/man8/refresh-session.8) $(DESTDIR)/etc/xdg/autostart/refresh-session.desktop
 	rm -rf $(addprefix $(DESTDIR)$(PREFIX)/,share/doc/refreshd libexec/refreshd \
@@ -178,6 +182,13 @@ sysext: pages
 test-package: deb sysext test-setup
 	Tests/with-systemd -b $(CURDIR) -- $(CURDIR)/$(PYTHON) -m pytest -q -p no:cacheprovider \
 	  Tests/PackageTests/test_debian.py Tests/PackageTests/test_sysext.py
+
+# The first page shows a session that a release build lives through while the site is made.
+site: pages
+	@demo/need gcc libc6-dev mandoc python3-markdown-it
+	/usr/bin/python3 -B packaging/site/session.py $(RELEASE) .build/session
+	/usr/bin/python3 -B packaging/site/site.py $(PAGES) .build/session .build/site
+	@echo "The site begins at .build/site/index.html."
 
 format:
 	$(SWIFT) format --in-place --recursive Sources Tests bench/Engine bench/Attached Package.swift

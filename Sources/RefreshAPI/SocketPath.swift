@@ -32,8 +32,11 @@ public struct SocketPath: Hashable, Sendable {
       let path = "\(directory)/refreshd/org.refreshd"
       if exists(path) { return SocketPath(path: path, daemon: .user) }
     }
-    return SocketPath(path: "/run/refreshd/org.refreshd", daemon: .system)
+    return .system
   }
+
+  /// The socket of the system's daemon.
+  public static let system = SocketPath(path: "/run/refreshd/org.refreshd", daemon: .system)
 
   /// The socket that ``find(named:environment:exists:)`` means for this process, here and now.
   public static func find(named: String?) -> SocketPath {

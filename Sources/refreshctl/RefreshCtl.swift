@@ -8,7 +8,7 @@ struct RefreshCtl: ParsableCommand {
     abstract: "Control refreshd, the daemon that keeps the data of apps fresh.",
     discussion: """
       The socket of the daemon is that of --socket, else $REFRESH_SOCKET, else the user's own daemon, else the \
-      system's daemon.
+      system's daemon. Without a subcommand it says what is there and what to do next.
 
       Exit status:
       \(ExitStatus.list)
@@ -48,8 +48,25 @@ struct RefreshCtl: ParsableCommand {
         ]),
       CommandGroup(
         name: "Configuration",
-        subcommands: [SetCommand.self, ResetCommand.self, CheckCommand.self, ReloadCommand.self, ForgetCommand.self]),
+        subcommands: [
+          NewCommand.self, SetCommand.self, ResetCommand.self, CheckCommand.self, ReloadCommand.self,
+          ForgetCommand.self,
+        ]),
     ])
+
+  /// Without a subcommand: what is there, and what to do next.
+  func run() throws {
+    let screen = Screen(of: STDOUT_FILENO)
+    let lines: [String]
+    do throws(Failure) {
+      lines = screen.overview(
+        try DaemonClient(socket: nil, waitingAtMost: 10).call(ManagerInterface.Status.self, .init()).status)
+    } catch {
+      guard error.status == .noDaemon else { throw error }
+      lines = screen.overview(without: SocketPath.find(named: nil))
+    }
+    for line in lines { print(screen.encoded(line)) }
+  }
 }
 
 /// The entry point: all errors have one form, those of the command line too.

@@ -30,7 +30,7 @@ CALLS = [
     ["synced", TODO, "--new-data"], ["disable", TODO, MAIL], ["list"], ["why", MAIL], ["enable", TODO, MAIL], ["skip", TODO], ["pause"], ["status"],
     ["pause", "--for", "1h"], ["resume"], ["set", TODO, "--background", "2h"], ["reset", TODO], ["check"], ["reload"],
     ["forget", GONE], ["forecast"], ["forecast", TODO, "--hours", "3"], ["timeline", "--hours", "3"], ["metrics"],
-    ["version"], ["version", "--client"], ["rehearse", "--profile", "fresh", "--days", "1"],
+    ["version"], ["version", "--client"], ["new", "org.example.new", "--run", "true"], ["rehearse", "--profile", "fresh", "--days", "1"],
 ]
 
 

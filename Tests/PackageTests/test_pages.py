@@ -1,7 +1,9 @@
 """The manual pages say what the programs and docs/ say, and man(1) and mandoc(1) find nothing wrong with them."""
 
 import re
+import shlex
 import subprocess
+import sys
 from pathlib import Path
 
 import pytest
@@ -10,6 +12,9 @@ from daemon import REFRESHD
 
 ROOT = Path(__file__).resolve().parents[2]
 SOURCES = ROOT / "packaging/man"
+sys.path.append(str(SOURCES))
+from commands import EXAMPLES  # noqa: E402
+
 PAGES = [
     "refreshd.8", "refresh-push.8", "refresh-session.8", "refreshd.toml.5", "refreshd-app.5", "push.toml.5", "refreshd.7",
 ]  # fmt: skip
@@ -86,3 +91,14 @@ def test_the_units_point_to_pages_that_exist():
         for name in re.findall(r"^Documentation=man:(.*)$", unit.read_text(), re.MULTILINE)
     }
     assert named == {"refreshd(8)", "refresh-push(8)", "refresh-session(8)"}
+
+
+@pytest.mark.parametrize("line", [line for found in EXAMPLES.values() for _, line in found])
+def test_an_example_of_refreshctl_is_understood(line):
+    """Without a daemon a good command line ends with 69 and a wrong one with 64."""
+    for words in line.split(" && "):
+        command = [REFRESHD.with_name("refreshctl"), *shlex.split(words)[1:]]
+        result = subprocess.run(
+            command, env={"REFRESH_SOCKET": "/nowhere"}, stdin=subprocess.DEVNULL, capture_output=True, text=True, timeout=60
+        )
+        assert result.returncode == 69, result.stderr

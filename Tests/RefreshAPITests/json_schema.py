@@ -45,6 +45,7 @@ def commands(strict):
         wakes_per_day=number, waste=number)
     schedule = structure(strict, app=text, refreshes={"type": "array", "items": number})
     version = structure(strict, version=text)
+    new = structure(strict, app=text, file=text, is_in_force={"type": "boolean"}, text=text)
     return {
         "background": signal,
         "cancel-transfer": replies("Transfers.Cancel"),
@@ -62,6 +63,7 @@ def commands(strict):
         "login": signal,
         "logout": signal,
         "metrics": replies("Manager.Metrics"),
+        "new": new,
         "pause": replies("Manager.Pause"),
         "pause-transfer": replies("Transfers.Pause"),
         "prioritize-transfer": replies("Transfers.SetPriority"),

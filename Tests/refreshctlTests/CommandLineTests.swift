@@ -41,7 +41,9 @@ import Testing
     ["upload", "org.x.a", "f", "https://h/f", "--tus", "--netrc"], ["transfers"], ["transfers", "org.x.a", "--watch"],
     ["push", "org.x.a", #"{"aps":{}}"#, "--urgency", "very-low", "--id", "a/1"], ["push", "org.x.a", "-"],
     ["pause-transfer", "1"], ["resume-transfer", "1", "2"], ["cancel-transfer", "1"],
-    ["prioritize-transfer", "1", "2", "--to", "-5"],
+    ["prioritize-transfer", "1", "2", "--to", "-5"], ["new"], ["new", "org.x.a", "--run", "a", "--run", "b"],
+    ["new", "org.x.a", "--shell", "a | b", "--every", "1h", "--network", "unmetered", "--power", "not-low", "--print"],
+    [],
   ])
   func isUnderstood(_ arguments: [String]) throws {
     _ = try RefreshCtl.parseAsRoot(arguments)
@@ -58,7 +60,8 @@ import Testing
     ["upload", "org.x.a", "f", "https://h/f", "--tus", "--post"], ["pause-transfer"], ["cancel-transfer", "all"],
     ["prioritize-transfer", "1"], ["push", "org.x.a"], ["push", "org.x.a", "{}", "--urgency", "very_low"],
     ["run", "org.x.a", "--reason", "x"], ["run", "org.x.a", "--after", "1min", "--trigger", "push"],
-    ["run", "org.x.a", "--trigger", "reported"], ["synced"],
+    ["run", "org.x.a", "--trigger", "reported"], ["synced"], ["new", "--user", "--system"],
+    ["new", "--user", "--socket", "/s"], ["new", "org.x.a", "--network", "wired"],
   ])
   func isRefusedAsUsage(_ arguments: [String]) {
     do {

@@ -19,13 +19,18 @@ EXAMPLES = {
         ("Why an app was refreshed, or was not", "refreshctl why org.example.mail"),
         ("Check the configuration files, then put them in force", "refreshctl check && refreshctl reload"),
     ],
+    "new": [
+        ("Write the file of an app, and put it in force",
+         'refreshctl new org.example.mail --run "mbsync inbox" --every 1h --network unmetered'),
+        ("Be asked for what the file needs", "refreshctl new"),
+    ],
     "run": [("Refresh now, and wait for the result", "refreshctl run org.example.mail")],
     "set": [("Refresh every two hours, until `reset`", "refreshctl set org.example.mail --background 2h")],
     "pause": [("Refresh nothing for three hours", "refreshctl pause --for 3h")],
     "top": [("Print the apps and what happens to them, for a screen reader", "refreshctl top --plain")],
     "watch": [("Print what happens to one app", "refreshctl watch org.example.mail")],
-    "forecast": [("The refreshes of the next day", "refreshctl forecast --for 24h")],
-    "push": [("Wake an app", "refreshctl push org.example.mail")],
+    "forecast": [("The refreshes of the next day", "refreshctl forecast --hours 24")],
+    "push": [("Wake an app", "refreshctl push org.example.mail '{\"aps\":{\"content-available\":1}}'")],
 }
 FILES = [
     ("/run/refreshd/org.refreshd", "The socket of the system's daemon."),

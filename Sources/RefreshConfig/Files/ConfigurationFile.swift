@@ -1,7 +1,7 @@
 @preconcurrency import Glibc
 
 /// A file of a configuration.
-struct ConfigurationFile {
+struct ConfigurationFile: Hashable {
   /// The most bytes that a file may have.
   ///
   /// This is a thousand times the size of a large app's file; a larger file is there by mistake.
@@ -9,11 +9,14 @@ struct ConfigurationFile {
 
   let folder: String
   let name: String
+  /// The text of a file that is not written yet; nil for a file on disk.
+  var draft: String?
 
   var path: String { "\(folder)/\(name)" }
 
   /// Reads the keys of the document; nil for a file without any or a device such as `/dev/null`, which only masks others.
   func read() throws(Problem) -> [Node.Entry]? {
+    if let draft { return try entries(of: draft) }
     let descriptor = open(path, O_RDONLY | O_CLOEXEC | O_NONBLOCK | O_NOCTTY)
     guard descriptor >= 0 else { throw unreadable(errno) }
     defer { close(descriptor) }
@@ -50,8 +53,20 @@ struct ConfigurationFile {
       count += result
     }
     guard count > 0 else { return nil }
+    return try entries(of: UnsafeBufferPointer(rebasing: bytes[..<count]))
+  }
+
+  private func entries(of text: String) throws(Problem) -> [Node.Entry]? {
+    let bytes = ContiguousArray(text.utf8.map(CChar.init(bitPattern:)))
+    let result = bytes.withUnsafeBufferPointer { document in
+      Result { () throws(Problem) in try entries(of: document) }
+    }
+    return try result.get()
+  }
+
+  private func entries(of document: UnsafeBufferPointer<CChar>) throws(Problem) -> [Node.Entry]? {
     do throws(SyntaxError) {
-      let entries = try Node.entries(ofDocument: UnsafeBufferPointer(rebasing: bytes[..<count]))
+      let entries = try Node.entries(ofDocument: document)
       return entries.isEmpty ? nil : entries
     } catch {
       throw Problem(
@@ -98,7 +113,9 @@ extension ConfigurationSources {
         if name.hasSuffix(".toml"), !name.hasPrefix(".") { folders[name] = folder }
       }
     }
-    return folders.map { ConfigurationFile(folder: $0.value, name: $0.key) }.sorted { $0.name < $1.name }
+    if let draft { folders[draft.name] = nil }
+    let files = folders.map { ConfigurationFile(folder: $0.value, name: $0.key) } + [draft].compactMap(\.self)
+    return files.sorted { $0.name < $1.name }
   }
 
   private func unlistable(_ directory: String) -> Problem? {

@@ -9,6 +9,8 @@ public struct ConfigurationSources: Hashable, Sendable {
   public let directories: [String]
   /// Whether a missing directory is a mistake.
   let mustExist: Bool
+  /// A file of `apps.d` that is read as if it stood in the last directory; nil for none.
+  var draft: ConfigurationFile?
 
   private init(directories: [String], mustExist: Bool = false) {
     self.directories = directories
@@ -21,6 +23,11 @@ public struct ConfigurationSources: Hashable, Sendable {
   /// A single directory, which must exist (`--config DIR`).
   public static func directory(_ path: String) -> ConfigurationSources {
     ConfigurationSources(directories: [path], mustExist: true)
+  }
+
+  /// The directories that a daemon says it reads, lowest precedence first.
+  public static func read(_ directories: [String]) -> ConfigurationSources {
+    ConfigurationSources(directories: directories)
   }
 
   /// The directories of a user's daemon: the XDG directories, in the order of user units in `systemd.unit(5)`.

@@ -1,0 +1,30 @@
+extension Configuration {
+  /// The mistakes and warnings that a file of `apps.d` would add to a configuration; writes nothing.
+  ///
+  /// The file is read with the limits and defaults in force, and beside the other apps, whose ids it must not have.
+  ///
+  /// - Parameters:
+  ///   - text: the text of the file.
+  ///   - name: the name of the file, with `.toml`; it takes the place of a file that has this name already.
+  public static func problems(
+    addedBy text: String, named name: String, to sources: ConfigurationSources, as reader: Reader
+  ) -> [Problem] {
+    guard let folder = sources.appsFolder else { return [] }
+    let file = ConfigurationFile(folder: folder, name: name, draft: text)
+    var drafted = sources
+    drafted.draft = file
+    let before = Set(problems(in: sources, as: reader).filter { $0.file != file.path })
+    return problems(in: drafted, as: reader).filter { !before.contains($0) }
+  }
+}
+
+extension ConfigurationSources {
+  /// The `apps.d` of the strongest directory, where a person's own files are; nil for no directory.
+  public var appsFolder: String? { directories.last.map { "\($0)/apps.d" } }
+
+  /// The path of the file of `apps.d` in force that has a name; nil for none.
+  public func appFile(named name: String) -> String? {
+    var problems: [Problem] = []
+    return appFiles(&problems).first { $0.name == name }?.path
+  }
+}

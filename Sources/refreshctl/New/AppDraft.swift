@@ -1,0 +1,63 @@
+/// An app's file that is not written yet: the keys that a person gave, in the order of a file.
+struct AppDraft: Hashable {
+  /// The command of a task.
+  enum Task: Hashable {
+    /// A program and its arguments.
+    case run([String])
+    /// A line for `/bin/sh`.
+    case shell(String)
+  }
+
+  var id: String
+  var name: String?
+  var owner: String?
+  var foregroundInterval: String?
+  var backgroundInterval: String?
+  var network: String?
+  var power: String?
+  var deadline: String?
+  var tasks: [Task] = []
+  /// The rule that tells new data, for each task.
+  var newData: String?
+
+  /// The name of the file in `apps.d`.
+  var fileName: String { "\(id).toml" }
+
+  /// The file, in TOML.
+  var text: String {
+    let keys: [(name: String, value: String?)] = [
+      ("id", id), ("name", name), ("owner", owner), ("foreground_interval", foregroundInterval),
+      ("background_interval", backgroundInterval), ("network", network), ("power", power), ("deadline", deadline),
+    ]
+    var lines = ["# Written by `refreshctl new`; refreshd-app(5) has every key.", ""]
+    lines += keys.compactMap { key in key.value.map { "\(key.name) = \(Self.quoted($0))" } }
+    for task in tasks {
+      lines += ["", "[[task]]", Self.line(task)]
+      if let newData { lines.append("new_data = \(Self.quoted(newData))") }
+    }
+    return lines.joined(separator: "\n") + "\n"
+  }
+
+  private static func line(_ task: Task) -> String {
+    switch task {
+    case .run(let words): "run = [\(words.map(quoted).joined(separator: ", "))]"
+    case .shell(let line): "shell = \(quoted(line))"
+    }
+  }
+
+  /// A basic string of TOML.
+  private static func quoted(_ text: String) -> String {
+    var quoted = "\""
+    for scalar in text.unicodeScalars {
+      switch scalar {
+      case "\"", "\\": quoted += "\\\(scalar)"
+      case "\n": quoted += "\\n"
+      case "\t": quoted += "\\t"
+      case _ where scalar.value < 0x20 || scalar.value == 0x7F:
+        quoted += "\\u00" + (scalar.value < 0x10 ? "0" : "") + String(scalar.value, radix: 16)
+      default: quoted.unicodeScalars.append(scalar)
+      }
+    }
+    return quoted + "\""
+  }
+}

@@ -1,0 +1,53 @@
+@preconcurrency import Glibc
+import RefreshAPI
+import RefreshConfig
+
+/// The daemon that a new app is for, and the folder of its files.
+struct AppHome {
+  let socket: SocketPath
+  /// The directories that the daemon reads.
+  let sources: ConfigurationSources
+  /// The daemon as a reader of its files.
+  let reader: Reader
+  /// Whether a daemon answers on the socket.
+  let isAnswered: Bool
+
+  /// Whether its apps may belong to any user.
+  var hasManyOwners: Bool { reader.uid == 0 && !reader.isUserDaemon }
+
+  /// Finds the daemon of a socket, else that of a kind; without either, the system's for root and one's own for others.
+  ///
+  /// A daemon says itself what it reads. Where none answers, the folder is the standard one of its kind.
+  static func find(socket: String?, daemon kind: SocketPath.Daemon?) throws(Failure) -> AppHome {
+    let socket = path(socket: socket, daemon: kind)
+    do throws(Failure) {
+      let daemon = try DaemonClient(socket: socket.path, waitingAtMost: secondsToAnswer)
+      let status = try daemon.call(ManagerInterface.Status.self, .init()).status
+      let uid = socket.daemon == .system ? 0 : geteuid()
+      return AppHome(
+        socket: socket, sources: .read(status.configuration.directories),
+        reader: Reader(uid: uid, isUserDaemon: status.isUserDaemon), isAnswered: true)
+    } catch {
+      guard error.status == .noDaemon, socket.daemon != .named else { throw error }
+      return unanswered(socket)
+    }
+  }
+
+  private static let secondsToAnswer = 10
+
+  private static func path(socket: String?, daemon kind: SocketPath.Daemon?) -> SocketPath {
+    let named = socket ?? (kind == nil ? environmentVariable("REFRESH_SOCKET") : nil)
+    if let named { return SocketPath(path: named, daemon: .named) }
+    if (kind ?? (geteuid() == 0 ? .system : .user)) == .system { return .system }
+    let runtime = environmentVariable("XDG_RUNTIME_DIR") ?? "/run/user/\(geteuid())"
+    return SocketPath(path: "\(runtime)/refreshd/org.refreshd", daemon: .user)
+  }
+
+  private static func unanswered(_ socket: SocketPath) -> AppHome {
+    socket.daemon == .user
+      ? AppHome(
+        socket: socket, sources: .user(home: environmentVariable("HOME") ?? "/"), reader: Reader(isUserDaemon: true),
+        isAnswered: false)
+      : AppHome(socket: socket, sources: .system, reader: Reader(uid: 0), isAnswered: false)
+  }
+}
