@@ -34,14 +34,14 @@ public struct RecordedPast: Sendable {
   ///
   /// When the source had something new is not recorded, only between which two syncs: it is taken to be in the middle.
   /// Several updates between two syncs count as one.
-  var traced: Trace.App {
+  var traced: Trace.TracedApp {
     var before = 0.0
     var updates: [Double] = []
     for sync in syncs {
       if sync.foundNew { updates.append((before + sync.at) / 2) }
       before = sync.at
     }
-    return Trace.App(id: app, updates: updates, openings: openings)
+    return Trace.TracedApp(id: app, updates: updates, openings: openings)
   }
 }
 

@@ -5,7 +5,7 @@ import RefreshEngine
 /// Moments are minutes since the trace began, at midnight of a Monday, local time.
 public struct Trace: Sendable {
   /// An app of a trace.
-  public struct App: Sendable {
+  public struct TracedApp: Sendable {
     /// The app.
     public var id: AppID
     /// When the source had something new, in order of time.
@@ -31,7 +31,7 @@ public struct Trace: Sendable {
   }
 
   /// The apps.
-  public var apps: [App]
+  public var apps: [TracedApp]
   /// How many days it lasts.
   public var days: Int
   /// The days at its beginning that are for learning and are not measured.
@@ -46,7 +46,7 @@ public struct Trace: Sendable {
   }
 
   /// Makes a trace.
-  public init(apps: [App], days: Int, warmUp: Int) {
+  public init(apps: [TracedApp], days: Int, warmUp: Int) {
     self.apps = apps
     self.days = days
     self.warmUp = warmUp

@@ -35,7 +35,7 @@ extension Trace {
     guard (1...3660).contains(first.days), (0..<first.days).contains(first.warm ?? 0) else {
       throw TraceError(line: 1, reason: "cannot take these days; write 1 to 3660 days, fewer of them warm")
     }
-    var apps: [App] = []
+    var apps: [TracedApp] = []
     for (index, line) in lines.enumerated().dropFirst() where !line.isEmpty {
       let app: AppLine = try Self.read(
         line, index + 1, example: #"{"app": "org.example.todo", "updates": [12.5], "opens": [480]}"#)
@@ -51,7 +51,7 @@ extension Trace {
         throw TraceError(line: index + 1, reason: "cannot take \"fails\"; write its first and its last minute")
       }
       let fails = app.fails.isEmpty ? 0..<0 : app.fails[0]..<app.fails[1]
-      apps.append(App(id: id, updates: app.updates, openings: app.opens, fails: fails))
+      apps.append(TracedApp(id: id, updates: app.updates, openings: app.opens, fails: fails))
     }
     self.init(apps: apps, days: first.days, warmUp: first.warm ?? 0)
   }

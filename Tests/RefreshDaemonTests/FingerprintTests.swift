@@ -126,7 +126,7 @@ import Testing
     }
   }
 
-  private func look(_ path: String, _ bounds: TreeWalk.Bounds = .init(), as owner: Owner? = nil) -> PathLook {
+  private func look(_ path: String, _ bounds: TreeWalk.WalkBounds = .init(), as owner: Owner? = nil) -> PathLook {
     TreeWalk.look(
       at: path, as: owner ?? Owner(uid: geteuid(), gid: getegid(), name: "me", home: "/"), within: bounds)
   }

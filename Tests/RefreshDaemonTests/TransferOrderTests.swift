@@ -43,7 +43,7 @@ import Testing
 
   @Test(arguments: refused)
   func whatCannotBeTakenIsRefusedByItsField(_ refused: Refused) {
-    let problem = #expect(throws: TransferOrder.Problem.self) { try TransferOrder(refused.request) }
+    let problem = #expect(throws: TransferOrder.Refusal.self) { try TransferOrder(refused.request) }
     #expect(problem?.field == refused.field)
     #expect(problem?.reason.hasPrefix("cannot ") == true)
     #expect(problem?.remedy.isEmpty == false)

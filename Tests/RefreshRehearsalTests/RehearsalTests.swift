@@ -12,7 +12,7 @@ import Testing
     let id = try #require(AppID(id))
     let updates = stride(from: 31, to: Double(days) * day, by: 97).map { $0 }
     let openings = (0..<days).flatMap { today in opened.map { Double(today) * day + $0 } }
-    return Trace(apps: [Trace.App(id: id, updates: updates, openings: openings)], days: days, warmUp: warmUp)
+    return Trace(apps: [Trace.TracedApp(id: id, updates: updates, openings: openings)], days: days, warmUp: warmUp)
   }
 
   static func policies(_ change: (inout Policy) -> Void) throws -> Rehearsal.Policies {

@@ -26,11 +26,11 @@ struct BridgeTests {
   @Test func nothingConnectsBeforeTheDaemonSaysThatItMay() throws {
     stage.settle()
     #expect(source.connects == 0)
-    stage.daemon.policy = .init(mayConnect: false, network: "none")
+    stage.daemon.permission = .init(mayConnect: false, network: "none")
     try stage.daemon.start()
     stage.settle()
     #expect(source.connects == 0)
-    stage.daemon.policy = .init(mayConnect: true, network: "home")
+    stage.daemon.permission = .init(mayConnect: true, network: "home")
     try stage.turn { source.connects == 1 }
     stage.settle()
     #expect(source.connects == 1)
@@ -38,44 +38,44 @@ struct BridgeTests {
 
   @Test func whenTheNetworkMayNotBeUsedTheSourceIsDisconnected() throws {
     try connect()
-    stage.daemon.policy = .init(mayConnect: false, network: "home")
+    stage.daemon.permission = .init(mayConnect: false, network: "home")
     try stage.turn { source.disconnects == 1 }
     stage.settle()
     #expect(source.connects == 1)
-    stage.daemon.policy = .init(mayConnect: true, network: "home")
+    stage.daemon.permission = .init(mayConnect: true, network: "home")
     try stage.turn { source.connects == 2 }
   }
 
   @Test func whenTheNetworkIsBackNobodyWaits() throws {
     try connect()
     stage.bridge.lost(source, why: "the connection broke", next: .longest)
-    stage.daemon.policy = .init(mayConnect: false, network: "home")
+    stage.daemon.permission = .init(mayConnect: false, network: "home")
     stage.settle()
     #expect(source.connects == 1)
-    stage.daemon.policy = .init(mayConnect: true, network: "home")
+    stage.daemon.permission = .init(mayConnect: true, network: "home")
     try stage.turn { source.connects == 2 }
   }
 
   @Test func onAnotherNetworkItConnectsAgainAtOnce() throws {
     try connect()
-    stage.daemon.policy = .init(mayConnect: true, network: "cafe")
+    stage.daemon.permission = .init(mayConnect: true, network: "cafe")
     try stage.turn { source.disconnects == 1 && source.connects == 2 }
     // Also if it was to wait for minutes.
     stage.bridge.lost(source, why: "gone", next: .longest)
     stage.settle()
     #expect(source.connects == 2)
-    stage.daemon.policy = .init(mayConnect: true, network: "home")
+    stage.daemon.permission = .init(mayConnect: true, network: "home")
     try stage.turn { source.connects == 3 }
     #expect(source.disconnects == 1)
   }
 
   @Test func aNetworkThatBecomesKnownIsNoOther() throws {
-    stage.daemon.policy = .init(mayConnect: true, network: "")
+    stage.daemon.permission = .init(mayConnect: true, network: "")
     try connect()
-    stage.daemon.policy = .init(mayConnect: true, network: "home")
+    stage.daemon.permission = .init(mayConnect: true, network: "home")
     stage.settle()
     #expect((source.connects, source.disconnects) == (1, 0))
-    stage.daemon.policy = .init(mayConnect: true, network: "cafe")
+    stage.daemon.permission = .init(mayConnect: true, network: "cafe")
     try stage.turn { source.connects == 2 }
   }
 
@@ -177,7 +177,7 @@ struct BridgeTests {
     stage.settle()
     var acceptances: [Acceptance] = []
     stage.bridge.receive(messages(1...2), from: source) { acceptances += $0 }
-    stage.daemon.policy = .init(mayConnect: false, network: "home")
+    stage.daemon.permission = .init(mayConnect: false, network: "home")
     stage.daemon.answer = { _ in nil }
     try stage.daemon.start()
     try stage.turn { source.disconnects == 1 }
@@ -214,11 +214,11 @@ struct BridgeTests {
     try connect()
     stage.settle()
     for network in ["", "home", ""] {
-      stage.daemon.policy = .init(mayConnect: true, network: network)
+      stage.daemon.permission = .init(mayConnect: true, network: network)
       stage.settle()
     }
     #expect(source.disconnects == 0)
-    stage.daemon.policy = .init(mayConnect: true, network: "cafe")
+    stage.daemon.permission = .init(mayConnect: true, network: "cafe")
     try stage.turn { source.disconnects == 1 }
   }
 

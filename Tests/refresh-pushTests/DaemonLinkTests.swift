@@ -60,9 +60,9 @@ struct DaemonLinkTests {
     deliver(after: .zero)
     hear(after: .zero)
     #expect(link.problem?.contains("the disk is full") == true)
-    daemon.policy = .init(mayConnect: false, network: "cafe")
+    daemon.permission = .init(mayConnect: false, network: "cafe")
     hear(after: .zero)
-    #expect(link.policy == DaemonLink.Policy(mayConnect: false, network: "cafe"))
+    #expect(link.permission == DaemonLink.Permission(mayConnect: false, network: "cafe"))
     #expect(link.problem?.contains("the disk is full") == true)
     // And that it has gone.
     daemon.kill()

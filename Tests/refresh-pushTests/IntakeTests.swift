@@ -67,13 +67,13 @@ struct IntakeTests {
     intake.add([item(position: "3")], from: source)
     try stage.turn { stage.daemon.calls == 2 }
     // Nothing is stored, and the source is disconnected.
-    stage.daemon.policy = .init(mayConnect: false, network: "home")
+    stage.daemon.permission = .init(mayConnect: false, network: "home")
     try stage.turn { source.disconnects == 1 }
     #expect(stage.state["home"] == "1")
     #expect(!intake.isFull)
     // The next connection brings both again.
     stage.daemon.answer = { $0.map { _ in Wire.DeliveryResult(fate: .queued) } }
-    stage.daemon.policy = .init(mayConnect: true, network: "home")
+    stage.daemon.permission = .init(mayConnect: true, network: "home")
     try stage.turn { source.connects == 2 }
     stage.bridge.connected(source)
     intake.beginConnection()

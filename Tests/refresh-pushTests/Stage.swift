@@ -42,9 +42,9 @@ final class ScriptedDaemon {
   private let path: String
   private var server: Server?
   private var watches: [Call<PushInterface.Watch.Parameters>] = []
-  /// The network policy that the daemon sends.
-  var policy = PushInterface.Watch.Reply(mayConnect: true, network: "home") {
-    didSet { for watch in watches { watch.reply(policy, continues: true) } }
+  /// The permission to use the network that the daemon sends.
+  var permission = PushInterface.Watch.Reply(mayConnect: true, network: "home") {
+    didSet { for watch in watches { watch.reply(permission, continues: true) } }
   }
   /// The stored deliveries, in order.
   private(set) var stored: [Wire.Delivery] = []
@@ -79,7 +79,7 @@ final class ScriptedDaemon {
     interface.serve(PushInterface.Watch.self) { (call: Call<PushInterface.Watch.Parameters>) in
       MainActor.assumeIsolated {
         self.watches.append(call)
-        call.reply(self.policy, continues: true)
+        call.reply(self.permission, continues: true)
       }
     }
     interface.serve(PushInterface.Report.self) { (call: Call<PushInterface.Report.Parameters>) in

@@ -5,7 +5,7 @@ import Testing
 
 /// The output of `timeline`, in characters and as a picture.
 @Suite struct TimelineTests {
-  private static let mail = TimelineAnswers.App(
+  private static let mail = TimelineAnswers.AppAnswers(
     app: "org.example.mail",
     timeline: .init(past: [
       Wire.Past(refresh: refresh(at: noon - span(h: 2))),
@@ -15,16 +15,16 @@ import Testing
         wait: Wire.Wait(
           sinceMicroseconds: noon - span(h: 9), untilMicroseconds: noon - span(h: 6), holds: ["network", "power"])),
     ]))
-  private static let photos = TimelineAnswers.App(
+  private static let photos = TimelineAnswers.AppAnswers(
     app: "net.example.a-rather-long-name-of-an-app",
     timeline: .init(
       past: [], waiting: Wire.Waiting(sinceMicroseconds: noon - span(h: 3), holds: ["network"])))
-  private static let todo = TimelineAnswers.App(
+  private static let todo = TimelineAnswers.AppAnswers(
     app: "org.example.todo",
     timeline: .init(
       past: [], running: Wire.Running(id: "1-2", trigger: .manual, startedMicroseconds: noon - span(s: 5))))
 
-  private static func answers(_ apps: [TimelineAnswers.App], leftOut: Int = 0) -> TimelineAnswers {
+  private static func answers(_ apps: [TimelineAnswers.AppAnswers], leftOut: Int = 0) -> TimelineAnswers {
     let starts = [noon + span(m: 30), noon + span(h: 3)]
     return TimelineAnswers(
       sinceMicroseconds: noon - span(h: 12), apps: apps, leftOut: leftOut,
@@ -66,7 +66,7 @@ import Testing
         Wire.PushWaiting(
           contentID: "42", urgency: .normal, arrivedMicroseconds: noon - span(h: 1), merged: 0, wait: "limit")
       ], phase: .foreground)
-    let app = TimelineAnswers.App(
+    let app = TimelineAnswers.AppAnswers(
       app: "org.example.todo", timeline: .init(past: []), why: why,
       openings: [
         Wire.OpeningSpan(sinceMicroseconds: noon - span(h: 3), isObserved: true),
@@ -93,7 +93,7 @@ import Testing
   }
 
   @Test func marksAMinuteApartDoNotCoverEachOther() {
-    let often = TimelineAnswers.App(
+    let often = TimelineAnswers.AppAnswers(
       app: "org.example.mail",
       timeline: .init(past: (0..<60).map { Wire.Past(refresh: refresh(at: noon - span(h: 1, m: $0), .noData)) }))
     let picture = TimelinePicture(Timeline(Self.answers([often]), on: screen()), screen()).text
@@ -139,7 +139,7 @@ import Testing
   }
 
   @Test func marksAtOnePositionAreOneMarkWithTheirNumber() {
-    let close = TimelineAnswers.App(
+    let close = TimelineAnswers.AppAnswers(
       app: "org.example.mail",
       timeline: .init(past: (0..<5).map { Wire.Past(refresh: refresh(at: noon - span(h: 1, s: 10 * $0), .noData)) }))
     let picture = TimelinePicture(Timeline(Self.answers([close]), on: screen()), screen()).text
@@ -149,7 +149,7 @@ import Testing
 
   @Test func textOfAnotherProgramCannotBreakThePicture() {
     let odd = refresh(at: noon - span(h: 1), .failed, cause: Wire.Cause(kind: .reported, text: "<b>&\u{1B}[31m</b>"))
-    let app = TimelineAnswers.App(app: "org.example.mail", timeline: .init(past: [Wire.Past(refresh: odd)]))
+    let app = TimelineAnswers.AppAnswers(app: "org.example.mail", timeline: .init(past: [Wire.Past(refresh: odd)]))
     let picture = TimelinePicture(Timeline(Self.answers([app]), on: screen()), screen()).text
     #expect(picture.contains("&lt;b&gt;&amp;\u{FFFD}[31m&lt;/b&gt;"))
   }

@@ -6,14 +6,14 @@ import Varlink
 final class RunCalls {
   typealias RunCall = Call<ManagerInterface.Run.Parameters>
 
-  private struct Waiting {
+  private struct WaitingCall {
     let call: RunCall
     /// The refresh that was running already when the call came.
     let before: RefreshID?
   }
 
   private unowned let core: DaemonCore
-  private var waiting: [AppID: [Waiting]] = [:]
+  private var waiting: [AppID: [WaitingCall]] = [:]
 
   init(_ core: DaemonCore) { self.core = core }
 
@@ -23,7 +23,7 @@ final class RunCalls {
   func wait(_ call: RunCall, for app: AppID, after before: RefreshID?) {
     guard !call.isOver, !call.isOneway else { return }
     call.onDisconnect("run") { self.drop(call.connection, app) }
-    waiting[app, default: []].append(Waiting(call: call, before: before))
+    waiting[app, default: []].append(WaitingCall(call: call, before: before))
     core.handle(.awaited(app, true))
   }
 
@@ -72,7 +72,7 @@ final class RunCalls {
   }
 
   /// Gives the calls that wait for an app, which wait no more.
-  private func end(_ app: AppID) -> [Waiting] {
+  private func end(_ app: AppID) -> [WaitingCall] {
     guard let calls = waiting.removeValue(forKey: app) else { return [] }
     for waiting in calls { waiting.call.connection.cancelDisconnectAction("run") }
     core.handle(.awaited(app, false))

@@ -20,7 +20,7 @@ extension Daemon {
     }
     var asked: [TransferOrder] = []
     for (index, request) in call.parameters.transfers.enumerated() {
-      do throws(TransferOrder.Problem) { asked.append(try TransferOrder(request)) } catch {
+      do throws(TransferOrder.Refusal) { asked.append(try TransferOrder(request)) } catch {
         return call.fail(
           TransfersInterface.InvalidRequest(
             index: Int64(index), field: error.field, reason: error.reason, remedy: error.remedy))

@@ -34,7 +34,7 @@ final class NotifyCommands {
   /// How many commands of the apps of one user may wait; more are not run.
   private static let mostWaiting = 1000
 
-  private struct Waiting {
+  private struct WaitingCommand {
     let kind: Kind
     let launch: TaskLaunch
   }
@@ -53,7 +53,7 @@ final class NotifyCommands {
   private let environment: TaskEnvironment
   private var running: [TaskKey: Running] = [:]
   /// The commands that wait for their turn, by the user of their apps.
-  private var waiting: [UInt32: [Waiting]] = [:]
+  private var waiting: [UInt32: [WaitingCommand]] = [:]
 
   init(_ core: DaemonCore, _ ports: Ports, _ environment: TaskEnvironment) {
     (self.core, self.environment) = (core, environment)
@@ -123,7 +123,7 @@ final class NotifyCommands {
     guard waiting[app.owner.uid, default: []].count < Self.mostWaiting else {
       return journal.notifyFailed(kind, app.id, "\(Self.mostWaiting) commands of this user wait already")
     }
-    waiting[app.owner.uid, default: []].append(Waiting(kind: kind, launch: launch))
+    waiting[app.owner.uid, default: []].append(WaitingCommand(kind: kind, launch: launch))
     startWaiting(of: app.owner.uid)
   }
 

@@ -7,7 +7,7 @@ final class BridgeConnection: DecisionFollower {
   typealias WatchCall = Call<PushInterface.Watch.Parameters>
 
   /// A connection that watches or has reported.
-  private struct Client {
+  private struct BridgeClient {
     /// When it came, boot clock.
     let since: Instant
     var watch: WatchCall?
@@ -15,7 +15,7 @@ final class BridgeConnection: DecisionFollower {
   }
 
   private unowned let core: DaemonCore
-  private var clients: [ObjectIdentifier: Client] = [:]
+  private var clients: [ObjectIdentifier: BridgeClient] = [:]
   /// The reply that the watching connections were sent last.
   private var sent: PushInterface.Watch.Reply?
   /// The id of the network that was in use last.
@@ -47,11 +47,11 @@ final class BridgeConnection: DecisionFollower {
     }
   }
 
-  private func keep(_ connection: Connection, _ change: (inout Client) -> Void) {
+  private func keep(_ connection: Connection, _ change: (inout BridgeClient) -> Void) {
     let identifier = ObjectIdentifier(connection)
     // Before the access to the clients: a step of the clock has the engine decide, and they are read then.
     let now = core.readClocks()
-    change(&clients[identifier, default: Client(since: now)])
+    change(&clients[identifier, default: BridgeClient(since: now)])
     connection.onDisconnect("bridge") { self.clients[identifier] = nil }
   }
 

@@ -20,7 +20,7 @@ final class DesktopSessions {
     var told: ReportCall.Told?
   }
 
-  private struct Followed {
+  private struct FollowedList {
     let apps: [Wire.FollowedApp]
     let ids: [AppID]
   }
@@ -30,7 +30,7 @@ final class DesktopSessions {
   private var sessions: [Int: Session] = [:]
   private var last = 0
   /// The apps that the sessions of each user were told to look out for, with the ids as the engine has them.
-  private var followed: [UInt32: Followed] = [:]
+  private var followed: [UInt32: FollowedList] = [:]
 
   /// Called when a session of a user has come; set once.
   var onFollow: (UInt32) -> Void = { _ in }
@@ -117,13 +117,13 @@ final class DesktopSessions {
   }
 
   /// The apps of a user that follow desktops; where there are too many, those whose files name desktop ids come first.
-  private func wanted(of uid: UInt32) -> Followed {
+  private func wanted(of uid: UInt32) -> FollowedList {
     var apps = core.configuration.apps.filter { $0.owner.uid == uid && $0.followsDesktops }
     if apps.count > Self.mostApps {
       let named = apps.filter { !$0.desktop.ids.isEmpty } + apps.filter(\.desktop.ids.isEmpty)
       apps = named.prefix(Self.mostApps).sorted { $0.id < $1.id }
     }
-    return Followed(apps: apps.map(Wire.FollowedApp.init), ids: apps.map(\.id))
+    return FollowedList(apps: apps.map(Wire.FollowedApp.init), ids: apps.map(\.id))
   }
 
   /// Tells the engine what the sessions of a user show together.

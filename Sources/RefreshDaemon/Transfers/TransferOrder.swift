@@ -6,7 +6,7 @@ import RefreshStore
 /// A request for a transfer that was checked: every field is valid and fits the others.
 struct TransferOrder {
   /// An invalid field of a request, with the reason and the remedy.
-  struct Problem: Error {
+  struct Refusal: Error {
     let field: String
     let reason: String
     let remedy: String
@@ -24,7 +24,7 @@ struct TransferOrder {
   private let network: NetworkConstraint
   private let priority: Int32
 
-  init(_ asked: Wire.Request) throws(Problem) {
+  init(_ asked: Wire.Request) throws(Refusal) {
     let url = try Self.read("url") { () throws(Unreadable) in try HTTPURL(asked.url) }
     try Self.read("path") { () throws(Unreadable) in try TargetPath.check(asked.path) }
     var request = TransferRequest(asked.direction == .upload ? .upload : .download, url: asked.url, path: asked.path)
@@ -43,7 +43,7 @@ struct TransferOrder {
     request.isTus = try Self.forUpload(asked.tus ?? false, "tus", request)
     request.isPost = try Self.isPost(asked.method, request)
     if request.credentialFile != nil, request.usesNetrc {
-      throw Problem(
+      throw Refusal(
         field: "netrc", reason: "cannot take user and password from two places", remedy: "leave one of them out")
     }
     self.request = request
@@ -56,16 +56,16 @@ struct TransferOrder {
       enqueuedAt: now)
   }
 
-  private static func read<Value>(_ field: String, _ body: () throws(Unreadable) -> Value) throws(Problem) -> Value {
+  private static func read<Value>(_ field: String, _ body: () throws(Unreadable) -> Value) throws(Refusal) -> Value {
     do throws(Unreadable) { return try body() } catch {
-      throw Problem(field: field, reason: error.message, remedy: error.remedy)
+      throw Refusal(field: field, reason: error.message, remedy: error.remedy)
     }
   }
 
-  private static func text(_ text: String?, _ field: String, most: Int) throws(Problem) -> String? {
+  private static func text(_ text: String?, _ field: String, most: Int) throws(Refusal) -> String? {
     guard let text else { return nil }
     guard (1...most).contains(text.utf8.count), text.unicodeScalars.allSatisfy(\.isText) else {
-      throw Problem(
+      throw Refusal(
         field: field, reason: "cannot use a text that is empty, longer than \(most) bytes or has control characters",
         remedy: "write 1 to \(most) bytes without control characters")
     }
@@ -73,16 +73,16 @@ struct TransferOrder {
   }
 
   /// The name of a session, which is a variable of the app's tasks.
-  private static func name(_ text: String?) throws(Problem) -> String? {
+  private static func name(_ text: String?) throws(Refusal) -> String? {
     let name = try Self.text(text, "session", most: longestText)
     guard name?.unicodeScalars.allSatisfy(\.isPrintable) ?? true else {
-      throw Problem(
+      throw Refusal(
         field: "session", reason: "cannot use a name that has format characters", remedy: "leave them out")
     }
     return name
   }
 
-  private static func path(_ path: String?, _ field: String) throws(Problem) -> String? {
+  private static func path(_ path: String?, _ field: String) throws(Refusal) -> String? {
     guard let path else { return nil }
     try read(field) { () throws(Unreadable) in try TargetPath.check(path) }
     return path
@@ -90,41 +90,41 @@ struct TransferOrder {
 
   private static func number(
     _ number: Int64?, _ field: String, within range: ClosedRange<Int64>
-  ) throws(Problem) -> Int64? {
+  ) throws(Refusal) -> Int64? {
     guard let number else { return nil }
     guard range.contains(number) else {
-      throw Problem(
+      throw Refusal(
         field: field, reason: "cannot use \(number)",
         remedy: "write a number from \(range.lowerBound) to \(range.upperBound)")
     }
     return number
   }
 
-  private static func digest(_ digest: String?) throws(Problem) -> String? {
+  private static func digest(_ digest: String?) throws(Refusal) -> String? {
     guard let digest else { return nil }
     guard digest.utf8.count == 64, digest.allSatisfy({ $0.isASCII && $0.isHexDigit }) else {
-      throw Problem(
+      throw Refusal(
         field: "sha256", reason: "cannot read this as a SHA-256",
         remedy: "write 64 hexadecimal digits, as sha256sum does")
     }
     return digest.lowercased()
   }
 
-  private static func isPost(_ method: String?, _ request: TransferRequest) throws(Problem) -> Bool {
+  private static func isPost(_ method: String?, _ request: TransferRequest) throws(Refusal) -> Bool {
     switch method {
     case nil, "PUT": return try forUpload(method != nil, "method", request) && false
     case "POST" where request.isTus:
-      throw Problem(
+      throw Refusal(
         field: "method", reason: "cannot choose the method of an upload by tus", remedy: "leave the method out")
     case "POST": return try forUpload(true, "method", request)
     case .some:
-      throw Problem(field: "method", reason: "cannot send a file with this method", remedy: "write PUT or POST")
+      throw Refusal(field: "method", reason: "cannot send a file with this method", remedy: "write PUT or POST")
     }
   }
 
-  private static func forUpload(_ isAsked: Bool, _ field: String, _ request: TransferRequest) throws(Problem) -> Bool {
+  private static func forUpload(_ isAsked: Bool, _ field: String, _ request: TransferRequest) throws(Refusal) -> Bool {
     guard !isAsked || request.direction == .upload else {
-      throw Problem(
+      throw Refusal(
         field: field, reason: "cannot use this for a download",
         remedy: "leave it out, or write \"upload\" as the direction")
     }

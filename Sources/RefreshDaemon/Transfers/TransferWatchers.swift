@@ -44,7 +44,7 @@ final class TransferWatchers {
   }
 
   /// A client, and what it is still to be told.
-  private final class Client {
+  private final class WatchingClient {
     let watcher: Watcher
     /// The transfers to look at, and those that have changed since that was begun.
     var line: ArraySlice<TransferID>
@@ -63,7 +63,7 @@ final class TransferWatchers {
   private static let newsInterval = Duration.milliseconds(50)
 
   private unowned let core: DaemonCore
-  private var clients: [Int: Client] = [:]
+  private var clients: [Int: WatchingClient] = [:]
   private var last = 0
   /// The transfers that have changed since the last report.
   private var news: Set<TransferID> = []
@@ -88,7 +88,7 @@ final class TransferWatchers {
   func add<Parameters>(_ watcher: Watcher, until call: Call<Parameters>) {
     last += 1
     let number = last
-    clients[number] = Client(watcher, ids(watcher.app, watcher.peer))
+    clients[number] = WatchingClient(watcher, ids(watcher.app, watcher.peer))
     call.onDisconnect { self.clients[number] = nil }
     if tell(number) { watcher.inTurns { self.tell(number) } }
   }

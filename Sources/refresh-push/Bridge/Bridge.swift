@@ -9,8 +9,6 @@ import RefreshAPI
 /// source connects: after its back-off, and only while the daemon allows the use of the network.
 @MainActor
 final class Bridge {
-  typealias Instant = ContinuousClock.Instant
-
   /// The loop of all HTTP exchanges.
   let loop: ExchangeLoop
   /// The stored position of each source.
@@ -22,8 +20,8 @@ final class Bridge {
   private nonisolated let main: MainQueue
   private var records: [SourceRecord] = []
   private var chance = SystemRandomNumberGenerator()
-  /// The daemon's latest network policy; nil before the first.
-  private var policy: DaemonLink.Policy?
+  /// The daemon's latest permission to use the network; nil before the first.
+  private var permission: DaemonLink.Permission?
   private var isDaemonThere = false
   /// The last network with a name; empty before the first.
   private var network = ""
@@ -34,7 +32,7 @@ final class Bridge {
   /// Whether the daemon needs a new report on the sources.
   private var isReportDue = false
   /// The earliest time of the next report.
-  private var nextReport = Instant.now
+  private var nextReport = ContinuousClock.Instant.now
 
   /// Makes a bridge without sources.
   init(_ socket: SocketPath, state: BridgeState, secrets: Secrets, loop: ExchangeLoop) throws(PushError) {
@@ -61,7 +59,7 @@ final class Bridge {
   /// - Parameter why: the reason, one line without secrets.
   func lost(_ source: any Source, why: String, next: NextTry = .backOff) {
     guard let record = record(of: source), record.state.isActive else { return }
-    let now = Instant.now
+    let now = ContinuousClock.Instant.now
     let wasConnected = record.state.isConnected
     record.state.fail(why, next: next, at: now, &chance)
     // A problem that repeats is written once.
@@ -148,16 +146,16 @@ final class Bridge {
   }
 
   /// Runs one turn of the loop, and returns the given descriptors that are readable.
-  func turn(watching descriptors: [Int32], until moment: Instant?) -> Set<Int32> {
+  func turn(watching descriptors: [Int32], until moment: ContinuousClock.Instant?) -> Set<Int32> {
     act(at: .now)
     let wake = [moment, nextMoment].compactMap(\.self).min()
-    let timeout = wake.map { max(.zero, Instant.now.duration(to: $0)) + .milliseconds(1) }
+    let timeout = wake.map { max(.zero, ContinuousClock.Instant.now.duration(to: $0)) + .milliseconds(1) }
     let ready = loop.turn(watching: descriptors + [main.eventDescriptor] + link.descriptors, timeout: timeout)
     if ready.contains(main.eventDescriptor) { main.run() }
     return ready
   }
 
-  private func act(at now: Instant) {
+  private func act(at now: ContinuousClock.Instant) {
     link.receive(at: now, isWanted: !records.isEmpty)
     followDaemon()
     connectDue(at: now)
@@ -165,13 +163,13 @@ final class Bridge {
     link.send(at: now)
   }
 
-  private var nextMoment: Instant? {
-    let retries = policy?.mayConnect == true && link.isConnected ? records.compactMap(\.state.retry) : []
+  private var nextMoment: ContinuousClock.Instant? {
+    let retries = permission?.mayConnect == true && link.isConnected ? records.compactMap(\.state.retry) : []
     return (retries + [link.retry, link.alarm, isReportDue && link.isConnected ? nextReport : nil].compactMap(\.self))
       .min()
   }
 
-  /// Applies the daemon's network policy and the state of the connection to it.
+  /// Applies the daemon's permission to use the network and the state of the connection to it.
   private func followDaemon() {
     if link.isConnected != isDaemonThere {
       isDaemonThere = link.isConnected
@@ -184,9 +182,9 @@ final class Bridge {
       isAccepting.toggle()
       if isAccepting { journal.daemonIsThere() }
     }
-    guard let latest = link.policy, latest != policy else { return }
-    let last = policy
-    policy = latest
+    guard let latest = link.permission, latest != permission else { return }
+    let last = permission
+    permission = latest
     // An empty name means an unknown network, not a network change.
     let isOther = !network.isEmpty && !latest.network.isEmpty && latest.network != network
     if !latest.network.isEmpty { network = latest.network }
@@ -212,9 +210,9 @@ final class Bridge {
     link.forget(ObjectIdentifier(record.source))
   }
 
-  private func connectDue(at now: Instant) {
+  private func connectDue(at now: ContinuousClock.Instant) {
     // Only the daemon knows whether the network may be used.
-    guard link.policy?.mayConnect == true else { return }
+    guard link.permission?.mayConnect == true else { return }
     for record in records where record.state.isDue(at: now) {
       record.state.beginTry()
       record.source.connect()
@@ -228,7 +226,7 @@ final class Bridge {
   /// Counts change with every message, so reports are limited to one a second.
   private func reportSoon() { isReportDue = true }
 
-  private func report(at now: Instant) {
+  private func report(at now: ContinuousClock.Instant) {
     guard isReportDue, link.isConnected, nextReport <= now else { return }
     isReportDue = false
     nextReport = now + .seconds(1)
@@ -242,7 +240,7 @@ final class Bridge {
   func statusLine(refusedConfiguration: [String]) -> String {
     PushStatusLine.text(
       connected: records.count { $0.state.isConnected }, of: records.count,
-      mayConnect: policy?.mayConnect ?? true, daemonProblem: link.problem,
+      mayConnect: permission?.mayConnect ?? true, daemonProblem: link.problem,
       problems: records.compactMap { record in record.state.problem.map { "\(record.source.name): \($0)" } },
       refusedConfiguration: refusedConfiguration)
   }

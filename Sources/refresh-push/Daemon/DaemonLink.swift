@@ -2,15 +2,13 @@ import Glibc
 import RefreshAPI
 import Varlink
 
-/// The two connections to the daemon: one watches the network policy, the other carries calls, one at a time.
+/// The two connections to the daemon: one watches the permission to use the network, the other carries calls, one at a time.
 ///
 /// The caller passes the time. After a failure the link retries with a back-off of at most 5 s.
 @MainActor
 final class DaemonLink {
-  typealias Instant = ContinuousClock.Instant
-
-  /// The daemon's network policy.
-  struct Policy: Hashable, Sendable {
+  /// The daemon's permission to use the network.
+  struct Permission: Hashable, Sendable {
     let mayConnect: Bool
     let network: String
   }
@@ -24,7 +22,7 @@ final class DaemonLink {
   private struct Connections {
     let watch: Client
     let work: Client
-    let since: Instant
+    let since: ContinuousClock.Instant
   }
 
   /// The time without an answer after which the link reports a problem; it keeps waiting.
@@ -33,15 +31,15 @@ final class DaemonLink {
 
   private let socket: SocketPath
   private var connections: Connections?
-  private var pending: (method: Method, since: Instant)?
+  private var pending: (method: Method, since: ContinuousClock.Instant)?
   private var queue = DeliveryQueue()
   private var report: [Wire.Source]?
   private var backOff = SourceBackOff(longest: .seconds(5))
   private var chance = SystemRandomNumberGenerator()
   /// The time of the next try; nil if no back-off applies.
-  private(set) var retry: Instant?
-  /// The latest policy; nil while there is no connection.
-  private(set) var policy: Policy?
+  private(set) var retry: ContinuousClock.Instant?
+  /// The latest permission; nil while there is no connection.
+  private(set) var permission: Permission?
   /// The reason why the daemon accepts no messages; nil if it does.
   private(set) var problem: String?
 
@@ -51,15 +49,15 @@ final class DaemonLink {
   var descriptors: [Int32] { connections.map { [$0.watch.descriptor, $0.work.descriptor] } ?? [] }
 
   /// The time when the daemon's silence becomes a problem; nil if no answer is pending, or if the problem is known.
-  var alarm: Instant? { problem == Self.silence ? nil : silentSince.map { $0 + Self.answerTimeout } }
+  var alarm: ContinuousClock.Instant? { problem == Self.silence ? nil : silentSince.map { $0 + Self.answerTimeout } }
 
   /// The start of the wait for a pending answer.
-  private var silentSince: Instant? { policy == nil ? connections?.since : pending?.since }
+  private var silentSince: ContinuousClock.Instant? { permission == nil ? connections?.since : pending?.since }
 
   /// Whether the daemon has answered on this connection.
   ///
   /// A new connection needs a new report on the sources.
-  var isConnected: Bool { policy != nil }
+  var isConnected: Bool { permission != nil }
 
   /// Queues messages until the daemon has stored or refused them.
   func add(_ messages: [Message], from source: ObjectIdentifier, then: @escaping ([Acceptance]) -> Void) {
@@ -77,18 +75,18 @@ final class DaemonLink {
   /// Reads the daemon's answers without waiting.
   ///
   /// - Parameter isWanted: whether a connection is needed even if no message is queued.
-  func receive(at now: Instant, isWanted: Bool) {
+  func receive(at now: ContinuousClock.Instant, isWanted: Bool) {
     guard isWanted || queue.count > 0 else {
       close()
       (retry, problem) = (nil, nil)
       return
     }
     if let moment = retry, moment <= now { retry = nil }
-    // During the back-off of a daemon that cannot store, its policy and its end still count.
+    // During the back-off of a daemon that cannot store, its permission and its end still count.
     guard connections != nil || retry == nil else { return }
     do throws(ClientError) {
       try connect(at: now)
-      try receivePolicy()
+      try receivePermission()
       try receiveReply(at: now)
       if let alarm, alarm <= now { problem = Self.silence }
     } catch {
@@ -97,11 +95,11 @@ final class DaemonLink {
   }
 
   /// Sends the next call, if the last one has its answer.
-  func send(at now: Instant) {
+  func send(at now: ContinuousClock.Instant) {
     do throws(ClientError) { try sendCall(at: now) } catch { fail(error, at: now) }
   }
 
-  private func connect(at now: Instant) throws(ClientError) {
+  private func connect(at now: ContinuousClock.Instant) throws(ClientError) {
     guard connections == nil else { return }
     let connections = Connections(
       watch: try Client(path: socket.path), work: try Client(path: socket.path), since: now)
@@ -109,16 +107,16 @@ final class DaemonLink {
     self.connections = connections
   }
 
-  private func receivePolicy() throws(ClientError) {
+  private func receivePermission() throws(ClientError) {
     while let answer = try connections?.watch.nextAnswer(as: PushInterface.Watch.Reply.self) {
-      // Only the first policy clears the problem: a later one does not mean that the daemon can store again.
-      if policy == nil { problem = nil }
-      policy = Policy(mayConnect: answer.parameters.mayConnect, network: answer.parameters.network)
+      // Only the first permission clears the problem: a later one does not mean that the daemon can store again.
+      if permission == nil { problem = nil }
+      permission = Permission(mayConnect: answer.parameters.mayConnect, network: answer.parameters.network)
       guard answer.continues else { throw .disconnected }
     }
   }
 
-  private func receiveReply(at now: Instant) throws(ClientError) {
+  private func receiveReply(at now: ContinuousClock.Instant) throws(ClientError) {
     guard let pending, let work = connections?.work else { return }
     switch pending.method {
     case .report:
@@ -138,7 +136,9 @@ final class DaemonLink {
   }
 
   /// The reply to a delivery; nil if it has not arrived, or if the daemon could store nothing.
-  private func deliveryReply(of work: Client, at now: Instant) throws(ClientError) -> PushInterface.Deliver.Reply? {
+  private func deliveryReply(of work: Client, at now: ContinuousClock.Instant) throws(ClientError) -> PushInterface
+    .Deliver.Reply?
+  {
     do throws(ClientError) {
       return try work.nextAnswer(as: PushInterface.Deliver.Reply.self)?.parameters
     } catch {
@@ -152,9 +152,9 @@ final class DaemonLink {
     }
   }
 
-  private func sendCall(at now: Instant) throws(ClientError) {
-    // The first policy shows that the server is a daemon that accepts pushes.
-    guard let work = connections?.work, policy != nil, pending == nil, retry == nil else { return }
+  private func sendCall(at now: ContinuousClock.Instant) throws(ClientError) {
+    // The first permission shows that the server is a daemon that accepts pushes.
+    guard let work = connections?.work, permission != nil, pending == nil, retry == nil else { return }
     if let sources = report {
       try work.begin(PushInterface.Report.name, PushInterface.Report.Parameters(sources: sources), more: false)
       report = nil
@@ -168,9 +168,9 @@ final class DaemonLink {
       PushInterface.Deliver.name, PushInterface.Deliver.Parameters(deliveries: deliveries), more: false)
   }
 
-  private func fail(_ error: ClientError, at now: Instant) {
+  private func fail(_ error: ClientError, at now: ContinuousClock.Instant) {
     // Reset the back-off only after a stable connection or an accepted delivery.
-    if let connections, policy != nil, connections.since + SourceBackOff.stable <= now { backOff.reset() }
+    if let connections, permission != nil, connections.since + SourceBackOff.stable <= now { backOff.reset() }
     close()
     problem = Self.sentence(error, socket)
     retry = now + backOff.next(&chance)
@@ -179,7 +179,7 @@ final class DaemonLink {
   private func close() {
     connections = nil
     pending = nil
-    policy = nil
+    permission = nil
     queue.requeue(mayBeStored: true)
   }
 

@@ -34,7 +34,7 @@ struct DeliveryQueue {
     }
   }
 
-  private struct Entry {
+  private struct QueuedMessage {
     var message: Message
     let batch: Batch
     let index: Int
@@ -46,13 +46,13 @@ struct DeliveryQueue {
   private let ownID = "bridge/\(String(UInt64.random(in: .min ... .max), radix: 16))"
   private var named = 0
 
-  private var waiting: [Entry] = []
+  private var waiting: [QueuedMessage] = []
   /// The index of the first waiting message.
   ///
   /// Messages before it are removed later, in bulk.
   private var start = 0
   /// The messages of the call in flight.
-  private var sent: [Entry] = []
+  private var sent: [QueuedMessage] = []
 
   /// The number of messages without an answer.
   var count: Int { waiting.count - start + sent.count }
@@ -62,7 +62,8 @@ struct DeliveryQueue {
     guard !messages.isEmpty else { return then([]) }
     let batch = Batch(messages.count, from: source, then: then)
     for (index, message) in messages.enumerated() {
-      waiting.append(Entry(message: named(message), batch: batch, index: index, isRepeatable: message.id != nil))
+      waiting.append(
+        QueuedMessage(message: named(message), batch: batch, index: index, isRepeatable: message.id != nil))
     }
   }
 
@@ -116,7 +117,7 @@ struct DeliveryQueue {
   /// Drops the source's waiting messages that it will receive again; returns the actions to run.
   mutating func forget(_ source: ObjectIdentifier) -> [() -> Void] {
     var actions: [() -> Void] = []
-    var kept: [Entry] = []
+    var kept: [QueuedMessage] = []
     var left = Self.mostKept
     for entry in waiting[start...] {
       if entry.batch.source != source {

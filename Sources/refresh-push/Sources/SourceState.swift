@@ -4,10 +4,8 @@
 ///
 /// A pure value, so that a test can pass an hour in no time. Instants are of the boot clock.
 struct SourceState: Hashable, Sendable {
-  typealias Instant = ContinuousClock.Instant
-
   /// The phases of a connection.
-  enum Phase: Hashable, Sendable {
+  enum Stage: Hashable, Sendable {
     /// The source connects as soon as the daemon allows the network.
     case idle
     /// The source is connecting.
@@ -15,19 +13,19 @@ struct SourceState: Hashable, Sendable {
     /// The source can receive messages.
     case connected
     /// The source tries again at that time.
-    case waiting(until: Instant)
+    case waiting(until: ContinuousClock.Instant)
     /// The server wants no more requests.
     case ended
   }
 
-  private(set) var phase = Phase.idle
+  private(set) var phase = Stage.idle
   /// The start of the present connection or of the time without one.
-  private(set) var since: Instant
+  private(set) var since: ContinuousClock.Instant
   /// The reason for the missing connection; nil while connected, and before the first try.
   private(set) var problem: String?
   private var backOff = SourceBackOff()
 
-  init(at now: Instant) { since = now }
+  init(at now: ContinuousClock.Instant) { since = now }
 
   var isConnected: Bool { phase == .connected }
 
@@ -35,10 +33,10 @@ struct SourceState: Hashable, Sendable {
   var isActive: Bool { phase == .connected || phase == .trying }
 
   /// The time of the next try; nil if it does not depend on time.
-  var retry: Instant? { if case .waiting(let until) = phase { until } else { nil } }
+  var retry: ContinuousClock.Instant? { if case .waiting(let until) = phase { until } else { nil } }
 
   /// Whether the source should connect now, if the network may be used.
-  func isDue(at now: Instant) -> Bool {
+  func isDue(at now: ContinuousClock.Instant) -> Bool {
     switch phase {
     case .idle: true
     case .waiting(let until): until <= now
@@ -50,7 +48,7 @@ struct SourceState: Hashable, Sendable {
   mutating func beginTry() { phase = .trying }
 
   /// The source is connected.
-  mutating func connect(at now: Instant) {
+  mutating func connect(at now: ContinuousClock.Instant) {
     phase = .connected
     since = now
     problem = nil
@@ -58,7 +56,7 @@ struct SourceState: Hashable, Sendable {
 
   /// The connection or the attempt failed.
   mutating func fail(
-    _ why: String, next: NextTry, at now: Instant, _ chance: inout some RandomNumberGenerator
+    _ why: String, next: NextTry, at now: ContinuousClock.Instant, _ chance: inout some RandomNumberGenerator
   ) {
     if isConnected {
       if since + SourceBackOff.stable <= now { backOff.reset() }
@@ -74,7 +72,7 @@ struct SourceState: Hashable, Sendable {
   }
 
   /// The bridge disconnected the source.
-  mutating func disconnect(_ why: String, at now: Instant) {
+  mutating func disconnect(_ why: String, at now: ContinuousClock.Instant) {
     if isConnected { since = now }
     if isActive { problem = why }
     if isActive { phase = .idle }

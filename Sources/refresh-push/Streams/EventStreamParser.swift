@@ -3,7 +3,7 @@
 /// The caller appends bytes, split anywhere, and gets events. An event with a line or with data above the limit is
 /// skipped and counted.
 struct EventStreamParser: Hashable, Sendable {
-  struct Event: Hashable, Sendable {
+  struct StreamEvent: Hashable, Sendable {
     /// The type; `message` by default.
     var type: String
     /// The data; empty for an event that only sets an id.
@@ -38,8 +38,8 @@ struct EventStreamParser: Hashable, Sendable {
   init(lastID: String = "") { self.lastID = lastID }
 
   /// Appends bytes, and returns the events that they complete.
-  mutating func append(_ bytes: some Sequence<UInt8>) -> [Event] {
-    var events: [Event] = []
+  mutating func append(_ bytes: some Sequence<UInt8>) -> [StreamEvent] {
+    var events: [StreamEvent] = []
     for byte in bytes where !isOfMark(byte) {
       switch byte {
       case UInt8(ascii: "\n") where isAfterCarriageReturn:
@@ -69,7 +69,7 @@ struct EventStreamParser: Hashable, Sendable {
     return true
   }
 
-  private mutating func finishLine() -> Event? {
+  private mutating func finishLine() -> StreamEvent? {
     defer { line.removeAll(keepingCapacity: line.capacity <= 1024) }
     guard !line.isEmpty else { return finishEvent() }
     guard !isTooLong else { return nil }
@@ -107,7 +107,7 @@ struct EventStreamParser: Hashable, Sendable {
   }
 
   /// Ends an event at an empty line.
-  private mutating func finishEvent() -> Event? {
+  private mutating func finishEvent() -> StreamEvent? {
     defer {
       (type, id, hasData, isTooLong) = ("", nil, false, false)
       data.removeAll(keepingCapacity: data.capacity <= 1024)
@@ -116,10 +116,10 @@ struct EventStreamParser: Hashable, Sendable {
     guard !isTooLong else {
       passedOver += 1
       // The position still moves past the skipped event.
-      return id.map { Event(type: "", data: "", id: $0, lastID: lastID) }
+      return id.map { StreamEvent(type: "", data: "", id: $0, lastID: lastID) }
     }
     guard hasData || id != nil else { return nil }
-    return Event(
+    return StreamEvent(
       type: type.isEmpty ? "message" : type, data: String(decoding: data.dropLast(), as: UTF8.self), id: id,
       lastID: lastID)
   }

@@ -45,8 +45,8 @@ final class EventStreamSource: Source {
     stream = nil
   }
 
-  private func request() throws(ExchangeFailure) -> HTTPStream.Request {
-    var request = HTTPStream.Request(url: settings.url.text)
+  private func request() throws(ExchangeFailure) -> HTTPStream.StreamRequest {
+    var request = HTTPStream.StreamRequest(url: settings.url.text)
     request.headers = ["Accept: text/event-stream", "Cache-Control: no-store"]
     if let id = bridge.state[name] { request.headers.append("Last-Event-ID: \(id)") }
     request.caFile = settings.caFile
@@ -74,7 +74,7 @@ final class EventStreamSource: Source {
     return .taken
   }
 
-  private func item(_ event: EventStreamParser.Event) -> Intake.Item {
+  private func item(_ event: EventStreamParser.StreamEvent) -> Intake.Item {
     // The id goes back to the server in a header field, and servers refuse large ones.
     let position: Intake.Position? = event.id.flatMap { id in
       id.utf8.count > Self.longestID ? nil : id.isEmpty ? .anywhere : .after(id)

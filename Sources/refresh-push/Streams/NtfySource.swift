@@ -51,12 +51,12 @@ final class NtfySource: Source {
     stream = nil
   }
 
-  private func request() throws(ExchangeFailure) -> HTTPStream.Request {
+  private func request() throws(ExchangeFailure) -> HTTPStream.StreamRequest {
     // Sorted topics make the request independent of the hash seed.
     let topics = settings.topics.keys.sorted().joined(separator: ",")
     let server = settings.url.text.hasSuffix("/") ? String(settings.url.text.dropLast()) : settings.url.text
     let since = position.since.map { "?since=\($0)" } ?? ""
-    var request = HTTPStream.Request(url: "\(server)/\(topics)/json\(since)")
+    var request = HTTPStream.StreamRequest(url: "\(server)/\(topics)/json\(since)")
     request.caFile = settings.caFile
     request.silence = settings.silence
     request.ownHeaders =

@@ -12,7 +12,7 @@ final class DaemonFollower {
   /// How long the daemon may take to answer a report, and to take the bytes of one.
   private static let patience: Int64 = 10_000_000
 
-  private struct Connection {
+  private struct ConnectionPair {
     let follow: Client
     let work: Client
     var follower: Int?
@@ -25,7 +25,7 @@ final class DaemonFollower {
   private let loop: EventLoop
   private let journal: Journal
   private let changed: () -> Void
-  private var connection: Connection?
+  private var connection: ConnectionPair?
   private var file: FileSource?
   private var timer: TimerSource?
   private var delay = first
@@ -64,7 +64,7 @@ final class DaemonFollower {
   private func connect() {
     file = nil
     do throws(ClientError) {
-      let made = Connection(follow: try Client(path: socket.path), work: try Client(path: socket.path))
+      let made = ConnectionPair(follow: try Client(path: socket.path), work: try Client(path: socket.path))
       // A daemon that is stopped takes no bytes: a send must not wait for ever.
       var patience = timeval(tv_sec: Int(Self.patience / 1_000_000), tv_usec: 0)
       setsockopt(made.work.descriptor, SOL_SOCKET, SO_SNDTIMEO, &patience, socklen_t(MemoryLayout<timeval>.size))

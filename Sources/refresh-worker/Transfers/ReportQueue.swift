@@ -4,16 +4,16 @@ import RefreshAPI
 ///
 /// Calls stay far below the protocol's limit on a message. New progress replaces progress that was not yet sent.
 struct ReportQueue {
-  private typealias Entry = (report: Wire.TransferReport, onSaved: () -> Void)
+  private typealias QueuedReport = (report: Wire.TransferReport, onSaved: () -> Void)
 
   /// The most reports of one call.
   static let mostReports = 100
   /// The approximate limit on the bytes of one call; a single report is sent whatever its size.
   static let mostBytes = 256 << 10
 
-  private var waiting: [Entry] = []
+  private var waiting: [QueuedReport] = []
   /// The reports of the last call while it has no reply.
-  private var sent: [Entry] = []
+  private var sent: [QueuedReport] = []
   /// The latest progress of each transfer.
   private var progress: [Int64: Wire.TransferReport] = [:]
 

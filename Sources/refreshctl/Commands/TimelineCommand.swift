@@ -46,10 +46,10 @@ struct TimelineCommand: ParsableCommand {
     let all =
       app == nil ? try daemon.call(ManagerInterface.List.self, .init()).apps.map(\.id) : [app].compactMap(\.self)
     let since = now - Int64(hours) * 3_600_000_000
-    var apps: [TimelineAnswers.App] = []
+    var apps: [TimelineAnswers.AppAnswers] = []
     for app in all.prefix(Self.mostApps) {
       apps.append(
-        TimelineAnswers.App(
+        TimelineAnswers.AppAnswers(
           app: app,
           timeline: try daemon.call(ManagerInterface.Timeline.self, .init(app: app, sinceMicroseconds: since)),
           why: try daemon.call(ManagerInterface.Why.self, .init(app: app)).why,
@@ -87,7 +87,7 @@ struct TimelineCommand: ParsableCommand {
 /// The daemon's replies about the hours before and after now.
 struct TimelineAnswers: JSONWritable {
   /// The replies about one app.
-  struct App: JSONWritable {
+  struct AppAnswers: JSONWritable {
     let app: String
     let timeline: ManagerInterface.Timeline.Reply
     /// The state of the app now; its name, its quiet hours and its pushes among it.
@@ -108,7 +108,7 @@ struct TimelineAnswers: JSONWritable {
 
   /// The beginning, in microseconds of the wall clock.
   let sinceMicroseconds: Int64
-  let apps: [App]
+  let apps: [AppAnswers]
   /// The number of apps beyond ``TimelineCommand/mostApps``.
   let leftOut: Int
   let forecast: ManagerInterface.Forecast.Reply

@@ -116,7 +116,7 @@ extension Timeline.Mark {
   }
 }
 
-extension TimelineAnswers.App {
+extension TimelineAnswers.AppAnswers {
   /// The moments at which the user opened the app and at which waiting pushes came, in order of time.
   fileprivate var visits: [Timeline.Mark] {
     let openings = openings.map { Timeline.Mark(kind: .opened, at: $0.sinceMicroseconds, detail: "") }

@@ -36,7 +36,7 @@ final class FingerprintReader {
   }
 
   private let answers: LookThread.Answers
-  private let look: @Sendable (String, Owner, TreeWalk.Bounds) -> PathLook
+  private let look: @Sendable (String, Owner, TreeWalk.WalkBounds) -> PathLook
   private var source: IOSource?
   private var timer: TimerSource?
   private var asked: UInt64 = 0
@@ -49,7 +49,7 @@ final class FingerprintReader {
   /// - Parameter look: how to look at a path; a test gives a look that hangs.
   init(
     on loop: EventLoop,
-    look: @escaping @Sendable (String, Owner, TreeWalk.Bounds) -> PathLook = { path, owner, bounds in
+    look: @escaping @Sendable (String, Owner, TreeWalk.WalkBounds) -> PathLook = { path, owner, bounds in
       TreeWalk.look(at: path, as: owner, within: bounds)
     }
   ) throws {
@@ -90,7 +90,7 @@ final class FingerprintReader {
       let question = lane.questions[0]
       guard !hangs(user) else { continue }
       let left = max(0, question.end - EventLoop.bootMicroseconds())
-      let bounds = TreeWalk.Bounds(end: EventLoop.monotonicMicroseconds() + left)
+      let bounds = TreeWalk.WalkBounds(end: EventLoop.monotonicMicroseconds() + left)
       let (path, owner) = (question.path, question.owner)
       guard LookThread.begin(question.number, answers, look: { [look] in look(path, owner, bounds) }) else { continue }
       lanes[user]?.isOpen = true

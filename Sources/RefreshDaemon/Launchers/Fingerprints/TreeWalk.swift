@@ -9,7 +9,7 @@ import Systemd
 /// FIFO or a device is looked at from outside.
 struct TreeWalk {
   /// The bounds of a walk.
-  struct Bounds {
+  struct WalkBounds {
     /// The files whose state is examined; beyond this number only names count, so a change in place goes unnoticed.
     var files = 200_000
     /// The entries of a tree.
@@ -35,11 +35,11 @@ struct TreeWalk {
   }
 
   private let view: OwnersView
-  private let bounds: Bounds
+  private let bounds: WalkBounds
   private var fingerprint = Fingerprint()
 
   /// Looks at an absolute path.
-  static func look(at path: String, as owner: Owner, within bounds: Bounds = Bounds()) -> PathLook {
+  static func look(at path: String, as owner: Owner, within bounds: WalkBounds = WalkBounds()) -> PathLook {
     var walk = TreeWalk(view: OwnersView(of: owner), bounds: bounds)
     do throws(Unknown) {
       if let place = try walk.resolve(path) { try walk.add(place, path) }
@@ -118,7 +118,7 @@ struct TreeWalk {
 
   /// Adds an entry, and gives it to be walked if it is a directory that the owner may list.
   private mutating func add(
-    _ entry: WalkedDirectory.Entry, in level: WalkedDirectory, of first: WalkedDirectory
+    _ entry: WalkedDirectory.Child, in level: WalkedDirectory, of first: WalkedDirectory
   ) -> WalkedDirectory? {
     let maySearch = view.maySearch(level.status)
     var hash = level.prefix

@@ -40,7 +40,7 @@ final class OpenEntry {
 /// A directory that is read name by name, so that a large one takes no memory.
 final class WalkedDirectory {
   /// An entry, until the next one is read.
-  struct Entry {
+  struct Child {
     fileprivate let entry: UnsafeMutablePointer<dirent>
 
     private var bytes: UnsafePointer<CChar> {
@@ -94,8 +94,8 @@ final class WalkedDirectory {
   deinit { closedir(stream) }
 
   /// The next entry; nil at the end, and with `errno` when it cannot be read.
-  func next() -> Entry? {
-    while let entry = readdir(stream).map(Entry.init) {
+  func next() -> Child? {
+    while let entry = readdir(stream).map(Child.init) {
       if !entry.isDots { return entry }
     }
     return nil

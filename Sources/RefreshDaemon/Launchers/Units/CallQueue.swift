@@ -12,7 +12,7 @@ final class CallQueue {
   typealias Send = (_ reply: @escaping (BusCall.Answer) -> Void) -> BusCall?
 
   /// A call that waits for its turn or its reply; releasing it drops the call or ignores the reply.
-  final class Request {
+  final class QueuedCall {
     fileprivate let send: Send
     fileprivate let reply: (BusCall.Answer) -> Void
     fileprivate(set) var isAnswered = false
@@ -22,14 +22,14 @@ final class CallQueue {
     }
   }
 
-  private var waiting: [() -> Request?] = []
+  private var waiting: [() -> QueuedCall?] = []
   /// Kept until the reply comes, also for a released request, because the bus counts those calls as well.
   private var inFlight: [Int: BusCall] = [:]
   private var count = 0
 
   /// Adds a call and sends it at once if fewer than the limit are in flight.
-  func add(_ send: @escaping Send, answer reply: @escaping (BusCall.Answer) -> Void) -> Request {
-    let request = Request(send, reply)
+  func add(_ send: @escaping Send, answer reply: @escaping (BusCall.Answer) -> Void) -> QueuedCall {
+    let request = QueuedCall(send, reply)
     waiting.append { [weak request] in request }
     sendNext()
     return request
@@ -41,7 +41,7 @@ final class CallQueue {
     }
   }
 
-  private func start(_ request: Request) {
+  private func start(_ request: QueuedCall) {
     count += 1
     let number = count
     let call = request.send { [unowned self, weak request] answer in

@@ -53,7 +53,7 @@ final class SystemdTask {
   /// The strongest signal that was sent to end the task; sent again if the bus was away.
   var sentSignal: Int32?
   /// The current call to the service manager; there is at most one.
-  var call: CallQueue.Request?
+  var call: CallQueue.QueuedCall?
   /// Whether the manager holds our reference to the unit on the current connection.
   var isReferenced = false
   /// Whether the task printed something that a previous daemon read.
