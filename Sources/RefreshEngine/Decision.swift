@@ -4,6 +4,8 @@ public struct Decision: Hashable, Sendable {
   public var changed: Set<AppID> = []
   /// The refreshes that ended, for the history, in the same transaction.
   public var ended: [RefreshRecord] = []
+  /// The tasks that ended after they had run, in this order; those of a refresh in ``ended`` are among them.
+  public var tasksEnded: [EndedTask] = []
   /// The waits that ended, for the history, in the same transaction.
   public var waited: [WaitRecord] = []
   /// The apps of which nothing is to be kept.

@@ -10,6 +10,10 @@ public enum RefreshEvent: Hashable, Sendable {
   case phaseChanged(RefreshPhase)
   /// A refresh has started, in this process or elsewhere, such as a command of the app's file.
   case started(id: String, RefreshTrigger)
+  /// A task of the app's file has ended; others of its refresh may still run.
+  ///
+  /// `message` is what the task said, or the reason of its failure; nil if there is neither.
+  case taskEnded(id: String, task: String, RefreshOutcome, message: String?)
   /// A refresh has ended.
   ///
   /// `message` is the message of its tasks, or the reason of its failure; nil if there is neither.
@@ -38,6 +42,9 @@ extension RefreshEvent {
       self = .push(payload: payload, contentID: event.contentID)
     case ("push_dropped", _, _, _): self = .pushDropped(contentID: event.contentID, reason: event.message)
     case ("started", let id?, _, _): self = .started(id: id, event.trigger.map(RefreshTrigger.init) ?? .other)
+    case ("task_ended", let id?, let outcome?, _):
+      guard let task = event.task else { return nil }
+      self = .taskEnded(id: id, task: task, RefreshOutcome(outcome), message: event.message ?? event.cause)
     case ("ended", let id?, let outcome?, _):
       self = .ended(id: id, RefreshOutcome(outcome), message: event.message ?? event.cause)
     case ("phase_changed", _, _, let phase?): self = .phaseChanged(RefreshPhase(phase))
@@ -56,6 +63,9 @@ extension RefreshEvent {
       let messages = refresh.tasks.map(\.message).filter { !$0.isEmpty }.joined(separator: "; ")
       self = .ended(
         id: refresh.id, RefreshOutcome(refresh.outcome), message: messages.isEmpty ? refresh.cause?.text : messages)
+    case .taskEnded:
+      guard let id = event.id, let task = event.task, let outcome = event.outcome else { return nil }
+      self = .taskEnded(id: id, task: task, RefreshOutcome(outcome), message: event.text)
     case .phaseChanged:
       guard let phase = event.phase else { return nil }
       self = .phaseChanged(RefreshPhase(phase))

@@ -13,6 +13,8 @@ final class Subscribers: Sendable {
     /// The refreshes whose start and end were published last.
     var started: String?
     var ended: String?
+    /// The tasks of the last refresh whose ends were published.
+    var tasksEnded: (refresh: String, names: Set<String>) = ("", [])
     var isOver = false
 
     /// The event to publish; nil if the readers know it already.
@@ -38,6 +40,9 @@ final class Subscribers: Sendable {
       case .started(let id, _):
         defer { started = id }
         return id == started ? nil : event
+      case .taskEnded(let id, let task, _, _):
+        if tasksEnded.refresh != id { tasksEnded = (id, []) }
+        return tasksEnded.names.insert(task).inserted ? event : nil
       case .ended(let id, _, _):
         defer { ended = id }
         return id == ended ? nil : event

@@ -31,6 +31,8 @@ actor Load {
   case .attached(let phase): print("refreshd keeps it fresh; it is in the \(phase)")
   case .phaseChanged(let phase): print("in the \(phase) now")
   case .started(let id, let trigger): print("refresh \(id) begins (\(trigger))")
+  case .taskEnded(let id, let task, let outcome, let message):
+    print("task \(task) of refresh \(id) ended: \(outcome) \(message ?? "")")
   case .ended(let id, let outcome, let message): print("refresh \(id) ended: \(outcome) \(message ?? "")")
   case .push(let payload, _): print("a push that asks for no refresh: \(payload)")
   case .pushDropped(let content, _): print("a push\(content.map { " with content \($0)" } ?? "") was dropped")

@@ -95,6 +95,8 @@ def test_a_refresh_that_runs_goes_on_when_the_app_attaches(daemon):
     app = Attached(daemon)
     go.let_go()
     assert finished(stream)["outcome"] == "no_data"
+    ended = {"kind": "task_ended", "refresh": "1-1", "task": "task0", "outcome": "no_data"}
+    assert app.next("task_ended") == ended
     assert app.next("ended") == {"kind": "ended", "refresh": "1-1", "outcome": "no_data"}
 
 
@@ -146,7 +148,7 @@ def test_an_app_that_is_late_is_given_no_more_refreshes(daemon):
     assert [app.next(kind)["refresh"] for kind in ["cancelled", "ended"]] == ["1-1", "1-1"]
     assert daemon.refresh()["outcome"] == "no_data"
     assert app.next("started") == {"kind": "started", "refresh": "1-2", "trigger": "manual"}
-    assert app.next("ended")["refresh"] == "1-2"
+    assert [app.next(kind)["refresh"] for kind in ["task_ended", "ended"]] == ["1-2", "1-2"]
     with fails("org.refreshd.NoSuchToken"):
         app.complete(performed, "new_data")
     assert [refresh["outcome"] for refresh in daemon.history()] == ["no_data", "failed"]
@@ -198,7 +200,7 @@ def test_a_client_that_stands_still_costs_only_itself(daemon):
         app.next("perform")
         app.complete()
         app.next("org.refreshd.NoSuchToken")
-        for kind in ["cancelled", "ended", "started", "ended"]:
+        for kind in ["cancelled", "ended", "started", "task_ended", "ended"]:
             app.next(kind)
         stream = daemon.run()
         assert app.next("perform")["refresh"] == "1-4"

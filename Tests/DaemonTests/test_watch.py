@@ -27,8 +27,9 @@ def test_a_refresh_is_told_from_start_to_end(daemon):
     daemon.start()
     stream = watch(daemon)
     refresh = daemon.refresh()
-    started, ended = event(stream), event(stream)
+    started, task, ended = event(stream), event(stream), event(stream)
     assert (started["kind"], started["app"], started["trigger"]) == ("started", TODO, "manual")
+    assert (task["kind"], task["id"], task["task"], task["outcome"]) == ("task_ended", refresh["id"], "task0", "no_data")
     assert (ended["kind"], ended["app"]) == ("ended", TODO)
     assert started["id"] == refresh["id"] and ended["refresh"] == refresh
 
@@ -63,8 +64,8 @@ def test_a_wait_is_told_when_it_begins_and_ends(daemon):
     held = event(stream)
     assert (held["kind"], held["app"], [hold["name"] for hold in held["holds"]]) == ("held", TODO, ["paused"])
     daemon.call("Manager.Resume")
-    seen = {seen["kind"]: seen for seen in (event(stream) for _ in range(4))}
-    assert set(seen) == {"switch_changed", "released", "started", "ended"}
+    seen = {seen["kind"]: seen for seen in (event(stream) for _ in range(5))}
+    assert set(seen) == {"switch_changed", "released", "started", "task_ended", "ended"}
     assert seen["released"]["wait"]["holds"] == ["paused"]
 
 
@@ -117,3 +118,37 @@ def test_a_process_that_attaches_and_leaves_is_told(daemon):
     assert (seen["kind"], seen["app"]) == ("attached", TODO)
     attached.close()
     assert event(stream)["kind"] == "detached"
+
+
+def test_the_end_of_one_task_is_told_while_the_others_run(daemon):
+    """To those who watch, to holders of leases, and to a process that has attached after the start."""
+    gate = daemon.pipe("gate")
+    tasks = [
+        {"name": "pull", "shell": "echo three mails"},
+        {"name": "sort", "shell": "exit 3", "after": ["pull"]},
+        {"name": "push", "shell": f"read line < {gate}"},
+    ]
+    daemon.app(*tasks)
+    daemon.start()
+    stream, lease = watch(daemon), daemon.lease("launched")
+    run = daemon.run()
+    attached = daemon.client.stream("App.Attach", app=TODO)
+    id = run.first["event"]["id"]
+    seen = []
+    while len(seen) < 2:
+        seen += [told for told in [event(stream)] if told["kind"] == "task_ended"]
+    assert [(told["id"], told["task"], told["outcome"], told.get("text")) for told in seen] == [
+        (id, "pull", "new_data", "three mails"), (id, "sort", "failed", "exit code 3"),
+    ]  # fmt: skip
+    notices = [next(lease)["notice"] for _ in range(2)]
+    assert [(notice["kind"], notice["refresh"], notice["task"], notice["outcome"]) for notice in notices] == [
+        ("task_ended", id, "pull", "new_data"), ("task_ended", id, "sort", "failed"),
+    ]  # fmt: skip
+    # The refresh goes on.
+    assert daemon.show()["running"]["id"] == id
+    gate.let_go()
+    told = attached.first["event"]
+    while told.get("task") != "push":
+        told = next(attached)["event"]
+    assert (told["refresh"], told["outcome"]) == (id, "new_data")
+    assert next(attached)["event"]["kind"] == "ended"

@@ -22,6 +22,48 @@ struct RefreshTests {
     #expect(try daemon.last()?.tasks.map(\.name) == ["app"])
   }
 
+  /// A client without a handler shows what the pull has brought while the push still runs.
+  @Test func theEndOfOneTaskIsToldBeforeTheRefreshEnds() async throws {
+    let gate = try Gate()
+    let daemon = try Daemon(
+      keys: """
+        [[task]]
+        name = "pull"
+        shell = "echo three mails"
+        [[task]]
+        name = "push"
+        shell = "read _ < \(gate.path)"
+        """)
+    let stage = try await Stage(daemon)
+    try daemon.refresh()
+    #expect(
+      await stage.events(through: "task") == ["started 1-1 manual", "task 1-1 pull newData three mails"])
+    try gate.open()
+    #expect(
+      await stage.events(through: "ended") == ["task 1-1 push newData ", "ended 1-1 newData three mails"])
+  }
+
+  /// A pipe at which a task waits.
+  private final class Gate {
+    let path: String
+    /// Both ends, so that the line stays there until the task reads it.
+    private let descriptor: Int32
+
+    init() throws {
+      path = "\(P_tmpdir)/refreshkit-gate-\(getpid())"
+      try #require(mkfifo(path, 0o600) == 0)
+      descriptor = Glibc.open(path, O_RDWR | O_CLOEXEC)
+      try #require(descriptor >= 0)
+    }
+
+    deinit {
+      close(descriptor)
+      unlink(path)
+    }
+
+    func open() throws { try #require(write(descriptor, "\n", 1) == 1) }
+  }
+
   @Test func noDataIsAResult() async throws {
     let daemon = try Daemon()
     let stage = try await Stage(daemon)
@@ -97,7 +139,8 @@ struct RefreshTests {
     try daemon.refresh()
     #expect(await stage.events(through: "ended").last == "ended 1-1 failed still running at its deadline")
     try daemon.refresh()
-    #expect(await stage.events(through: "ended") == ["started 1-2 manual", "ended 1-2 noData "])
+    #expect(
+      await stage.events(through: "ended") == ["started 1-2 manual", "task 1-2 shell noData ", "ended 1-2 noData "])
     hold.finish()
     // The daemon decides when this process performs refreshes again.
     var last: String?
@@ -167,7 +210,8 @@ struct RefreshTests {
     let lease = await stage.client.foreground()
     #expect(await stage.events(through: "phase") == ["phase foreground"])
     try daemon.refresh()
-    #expect(await stage.events(through: "ended") == ["started 1-1 manual", "ended 1-1 noData "])
+    #expect(
+      await stage.events(through: "ended") == ["started 1-1 manual", "task 1-1 shell noData ", "ended 1-1 noData "])
     lease.end()
   }
 

@@ -29,6 +29,7 @@ extension RefreshEvent {
     case .attached(let phase): "attached \(phase)"
     case .phaseChanged(let phase): "phase \(phase)"
     case .started(let id, let trigger): "started \(id) \(trigger)"
+    case .taskEnded(let id, let task, let outcome, let message): "task \(id) \(task) \(outcome) \(message ?? "")"
     case .ended(let id, let outcome, let message): "ended \(id) \(outcome) \(message ?? "")"
     case .push(let payload, let contentID): "push \(contentID ?? "") \(payload)"
     case .pushDropped(let contentID, let reason): "dropped \(contentID ?? "") \(reason ?? "")"

@@ -25,6 +25,7 @@ public struct Brain: Sendable {
       let part = engine.handle(heard, at: now)
       decision.changed.formUnion(part.changed)
       decision.ended += part.ended
+      decision.tasksEnded += part.tasksEnded
       decision.waited += part.waited
       decision.deviceChanged = decision.deviceChanged || part.deviceChanged
       decision.deviceLearned = decision.deviceLearned || part.deviceLearned

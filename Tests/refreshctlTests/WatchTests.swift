@@ -21,6 +21,16 @@ import Testing
       "org.example.todo: refresh 12-345: failed after 1.8 s: exit code 3"
     ),
     (
+      Wire.WatchEvent(kind: .progress, atMicroseconds: noon, app: app, id: "12-345", task: "pull", text: "2 of 3"),
+      "org.example.todo: pull: 2 of 3"
+    ),
+    (
+      Wire.WatchEvent(
+        kind: .taskEnded, atMicroseconds: noon, app: app, id: "12-345", task: "pull", text: "2 mails",
+        outcome: .newData),
+      "org.example.todo: pull of refresh 12-345 has ended: new data: 2 mails"
+    ),
+    (
       Wire.WatchEvent(kind: .held, atMicroseconds: noon, app: app, holds: [Wire.Hold(name: "quiet", remedy: "wait")]),
       "org.example.todo: held: quiet"
     ),

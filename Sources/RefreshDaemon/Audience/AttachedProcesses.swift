@@ -106,6 +106,14 @@ final class AttachedProcesses {
     send(event, of: app)
   }
 
+  func report(_ ended: Wire.RefreshTask, _ refresh: RefreshID, of app: AppID) {
+    send(
+      Wire.AttachEvent(
+        kind: "task_ended", refresh: refresh.description, outcome: ended.outcome, cause: ended.cause?.text,
+        message: ended.message.isEmpty ? nil : ended.message, task: ended.name),
+      of: app)
+  }
+
   func report(_ phase: Phase, of app: AppID) {
     send(Wire.AttachEvent(kind: "phase_changed", phase: Wire.Phase(phase)), of: app)
   }

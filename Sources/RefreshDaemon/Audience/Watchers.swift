@@ -84,6 +84,15 @@ final class Watchers: DecisionFollower {
         kind: .progress, atMicroseconds: at, app: app.description, id: refresh.description, task: task, text: text))
   }
 
+  /// Reports that a task of a refresh has ended.
+  func report(_ ended: Wire.RefreshTask, _ refresh: RefreshID, of app: AppID) {
+    guard !open.isEmpty else { return }
+    send(
+      Wire.WatchEvent(
+        kind: .taskEnded, atMicroseconds: core.wall(core.readClocks()), app: app.description, id: refresh.description,
+        task: ended.name, text: ended.message.isEmpty ? ended.cause?.text : ended.message, outcome: ended.outcome))
+  }
+
   private func reportWaits(_ decision: Decision, at now: Instant) {
     let (engine, at) = (core.engine, core.wall(now))
     for record in decision.waited {

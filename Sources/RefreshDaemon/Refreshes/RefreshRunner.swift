@@ -224,8 +224,23 @@ final class RefreshRunner: DecisionFollower {
     for call in running.watchers where call.wantsMore { call.reply(reply, continues: true) }
   }
 
-  /// Reports the refreshes that have ended; a call that waits for one is answered when it is in the history.
+  /// Reports a task that has ended, before the rest of its refresh.
+  private func report(_ ended: EndedTask) {
+    // The refresh of an attached process has no tasks of the app's file.
+    guard let running = refreshes[ended.refresh], running.performer == nil else { return }
+    let task = Wire.RefreshTask(ended.record)
+    rooms.audience.watchers.report(task, ended.refresh, of: ended.app)
+    rooms.audience.attached.report(task, ended.refresh, of: ended.app)
+    rooms.audience.notify(
+      leasesOf: ended.app,
+      Wire.Notice(
+        kind: "task_ended", refresh: ended.refresh.description, deadlineMicroseconds: core.wall(running.deadline),
+        task: task.name, outcome: task.outcome))
+  }
+
+  /// Reports the tasks and refreshes that have ended; a call that waits for one is answered when it is in the history.
   func engineDecided(_ decision: Decision, on event: Event, at now: Instant) {
+    for ended in decision.tasksEnded { report(ended) }
     for record in decision.ended {
       let stored = StoredRefresh(record, wallOffset: core.engine.wallOffset)
       lasts.note(stored, of: record.app)

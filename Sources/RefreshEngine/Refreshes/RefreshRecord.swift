@@ -44,6 +44,21 @@ public struct RefreshRecord: Hashable, Sendable {
   }
 }
 
+/// The end of one task, for those who wait for it and not for the whole refresh.
+public struct EndedTask: Hashable, Sendable {
+  /// The refresh.
+  public var refresh: RefreshID
+  /// Its app.
+  public var app: AppID
+  /// The result.
+  public var record: TaskRecord
+
+  /// Makes it of its parts.
+  public init(_ refresh: RefreshID, of app: AppID, _ record: TaskRecord) {
+    (self.refresh, self.app, self.record) = (refresh, app, record)
+  }
+}
+
 /// The result of one task of a refresh.
 public struct TaskRecord: Hashable, Sendable {
   /// The task's name in the app's file.

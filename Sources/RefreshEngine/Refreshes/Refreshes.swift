@@ -72,10 +72,12 @@ extension Engine {
     guard let id = running[refresh] else { return }
     let now = turn.now
     var next: [Int] = []
+    var record: TaskRecord?
     changeRefreshing(refresh, &turn) { refreshing in
-      refreshing.end(task: task, end, at: now)
+      record = refreshing.end(task: task, end, at: now)
       next = refreshing.startNext(at: now)
     }
+    if let record { turn.decision.tasksEnded.append(EndedTask(refresh, of: id, record)) }
     turn.decision.effects += next.map { .startTask(refresh, id, task: $0) }
   }
 

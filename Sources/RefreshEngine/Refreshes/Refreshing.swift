@@ -224,14 +224,14 @@ struct Refreshing: Hashable, Sendable {
     progress[task] = .completed(outcome, message: message, since: since)
   }
 
-  /// Ends a task: all its processes are gone.
-  mutating func end(task: Int, _ end: TaskEnd, at now: Instant) {
-    guard progress.indices.contains(task) else { return }
+  /// Ends a task: all its processes are gone; returns its result, or nil if it did not run.
+  mutating func end(task: Int, _ end: TaskEnd, at now: Instant) -> TaskRecord? {
+    guard progress.indices.contains(task) else { return nil }
     let outcome: Outcome
     var message = end.message
     let begin: Instant
     switch progress[task] {
-    case .waiting, .ended: return
+    case .waiting, .ended: return nil
     case .completed(let said, let text, let since):
       outcome = said
       message = text.isEmpty ? message : text
@@ -244,10 +244,10 @@ struct Refreshing: Hashable, Sendable {
     }
     let duration = end.duration ?? begin.duration(to: now)
     lastEnd = max(begin + duration, lastEnd ?? begin)
-    progress[task] = .ended(
-      TaskRecord(
-        name: tasks[task].name, outcome: outcome, duration: duration, cpu: end.cpu, message: message,
-        bytes: end.bytes))
+    let record = TaskRecord(
+      name: tasks[task].name, outcome: outcome, duration: duration, cpu: end.cpu, message: message, bytes: end.bytes)
+    progress[task] = .ended(record)
+    return record
   }
 
   /// Starts the tasks whose turn has come, and gives them: every task in their `after` has succeeded.

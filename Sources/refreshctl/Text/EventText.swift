@@ -24,12 +24,19 @@ extension Screen {
     case .detached: "no process is attached any more"
     case .push: push(event)
     case .progress: printable("\(event.task ?? ""): \(event.text ?? "")")
+    case .taskEnded: taskEnded(event)
     }
   }
 
   private func words(_ refresh: Wire.Refresh) -> String {
     "refresh \(printable(refresh.id)): "
       + result(refresh.outcome, refresh.cause, after: Elapsed.measured(refresh.durationMicroseconds))
+  }
+
+  private func taskEnded(_ event: Wire.WatchEvent) -> String {
+    let text = event.text.map { ": \(printable($0))" } ?? ""
+    return "\(printable(event.task ?? "")) of refresh \(printable(event.id ?? "")) has ended: "
+      + (event.outcome.map { result($0, nil) } ?? "") + text
   }
 
   private func words(_ wait: Wire.Wait) -> String {
