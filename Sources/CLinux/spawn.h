@@ -35,6 +35,7 @@ struct linux_spawn {
   int input, output;    // become standard input, and standard output and error; both close-on-exec and above 2
   int cgroup;           // an open cgroup.procs, or -1
   struct rlimit files;  // RLIMIT_NOFILE
+  int gives_way;        // whether to run at a lower priority of processor and disk
   int changes_user;     // whether to set the user and groups below
   const gid_t *groups;
   size_t group_count;
@@ -70,6 +71,13 @@ static inline int linux_spawn_child(void *argument) {
   syscall(SYS_close_range, 3, ~0U, 0);
   // The daemon has raised its own limit, which breaks programs that use select(2) (systemd.exec(5), LimitNOFILE=).
   syscall(SYS_prlimit64, 0, RLIMIT_NOFILE, &spawn->files, NULL);
+
+  // The lowest priority that still gets a share of a busy processor, and of a busy disk (ioprio_set(2): best effort, 7).
+  // A kernel without one of the calls runs the program all the same.
+  if (spawn->gives_way) {
+    syscall(SYS_setpriority, PRIO_PROCESS, 0, 10);
+    syscall(SYS_ioprio_set, 1, 0, (2 << 13) | 7);
+  }
 
   if (spawn->changes_user &&
       (syscall(SYS_setgroups, spawn->group_count, spawn->groups) < 0 ||

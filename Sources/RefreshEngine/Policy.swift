@@ -52,6 +52,8 @@ public struct Policy: Hashable, Sendable {
   ///
   /// The plan is made between the interval and `max_stale`; without it the interval is the schedule.
   public var isAdaptive = true
+  /// The share of the machine for refreshes that nobody waits for; low by default.
+  public var backgroundPriority = BackgroundPriority.low
   /// Numbers that take the place of learnt ones; none by default.
   public var pins = Pins()
   /// How many pushes may wake it; 3 an hour, 5 one after the other, by default.

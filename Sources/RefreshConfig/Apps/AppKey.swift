@@ -51,6 +51,7 @@ struct AppKey: Sendable {
   private static let process = [
     AppKey("deadline", \.policy.deadline) { .duration(.seconds(1)...$0.limits.deadlineCap, example: "30s") },
     AppKey("grace", \.policy.grace) { _ in .duration(.zero ... .minutes(1), example: "5s") },
+    AppKey("background_priority", \.policy.backgroundPriority) { _ in .word(.normal) },
     AppKey("group", \.group) { context in
       .text("mail") { (text) throws(Unreadable) in try context.group(text) }
     },

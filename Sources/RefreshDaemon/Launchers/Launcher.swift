@@ -112,6 +112,8 @@ struct TaskLaunch: Sendable {
   let grace: Duration
   /// The exit codes other than 0 that are no failure, for the service manager's report of the unit.
   var goodExits: [Int32] = []
+  /// Whether the task gets less of processor and disk than what the user does.
+  var givesWay = false
   /// The unit properties that the app's file asks for; spawned tasks have no unit.
   var properties: [UnitProperty] = []
   /// The confinement of refresh-worker; nil for a program of the app, and without effect on a spawned task.

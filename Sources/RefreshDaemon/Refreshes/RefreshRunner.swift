@@ -138,7 +138,8 @@ final class RefreshRunner: DecisionFollower {
         key: key, app: app.id, command: command, owner: app.owner, environment: variables,
         description: "\(app.name): \(policy.name) (refresh \(refresh))",
         timeLimit: max(.zero, core.now.duration(to: running.deadline)), grace: app.policy.grace,
-        goodExits: [policy.noDataExit], properties: app.sandbox.map(UnitProperty.init),
+        goodExits: [policy.noDataExit], givesWay: core.engine.givesWay(app.id, running.trigger),
+        properties: app.sandbox.map(UnitProperty.init),
         confinement: command.builtIn.map { rooms.transfers.workers.folders.confinement(of: key, to: $0.writtenFolder) },
         input: fetches.order(of: command, app.id) ?? payload(of: refresh, app.id).map { [UInt8]($0.utf8) },
         changedPath: policy.newData.path))

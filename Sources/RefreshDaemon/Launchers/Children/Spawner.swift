@@ -57,6 +57,7 @@ final class Spawner {
     request.output = pipe.writer
     request.cgroup = cgroup ?? -1
     request.files = files
+    request.gives_way = launch.givesWay ? 1 : 0
     request.changes_user = changesUser ? 1 : 0
     request.user = launch.owner.uid
     request.group = group

@@ -35,6 +35,11 @@ enum ServiceManager {
     call("KillUnit", .string(unit), .string(target.rawValue), .int32(signal))
   }
 
+  /// Sets properties of a unit until the machine stops.
+  static func set(_ properties: [UnitProperty], of unit: String) -> BusMethod {
+    call("SetUnitProperties", .string(unit), .boolean(true), .array(of: "(sv)", properties.map(\.argument)))
+  }
+
   static func stop(_ unit: String) -> BusMethod { call("StopUnit", .string(unit), .string("replace")) }
 
   static func resetFailed(_ unit: String) -> BusMethod { call("ResetFailedUnit", .string(unit)) }

@@ -30,6 +30,7 @@ final class SystemdLauncher: Launcher {
   /// Why no service manager answered when it was asked last.
   var absence: String?
   let calls = CallQueue()
+  private var weights = SliceWeights()
   /// The units without a known task, by their object paths, until they have ended.
   var unknownUnits: [String: String] = [:]
   /// The names of the units at the daemon's start; nil if the manager did not answer, and after the start.
@@ -175,6 +176,11 @@ final class SystemdLauncher: Launcher {
     }
   }
 
+  /// Gives the slices the weights that the tasks need.
+  func weigh() {
+    for call in weights.update(tasks.values, isUserManager: setup.isUserManager) { bus.send(call) }
+  }
+
   /// Makes the manager forget a unit that has ended.
   func discard(_ task: SystemdTask) {
     tasks[task.key] = nil
@@ -235,6 +241,7 @@ final class SystemdLauncher: Launcher {
   func report(_ task: SystemdTask, _ end: TaskEnd) {
     task.state = .reported
     task.output = nil
+    weigh()
     onEnd(task.key, end)
   }
 }

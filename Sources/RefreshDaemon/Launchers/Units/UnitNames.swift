@@ -10,6 +10,9 @@ struct UnitNames: Hashable, Sendable {
   /// The pattern for `ListUnitsByPatterns` that matches the units of all daemons.
   static let pattern = "\(start)*\(end)"
 
+  /// The slice of all apps.
+  static let slice = "refreshd.slice"
+
   private static let start = "refreshd-task-"
   private static let end = ".service"
   /// The maximum length of a unit's name (`UNIT_NAME_MAX` of systemd).

@@ -50,6 +50,7 @@ extension SystemdLauncher {
       let properties = properties(of: task, launch, output: pipe.writer, input: input)
       task.known = UnitState()
       task.state = .starting
+      weigh()
       return bus.call(ServiceManager.start(task.unit, properties), timeout: Self.patience, handler: reply)
     } catch {
       fail(task, error.sentence)
@@ -151,8 +152,9 @@ extension SystemdLauncher {
       properties.append(UnitProperty("Group", .string(String(command.group ?? launch.owner.gid))))
     }
     let fixed = launch.confinement?.properties(isUserManager: setup.isUserManager) ?? []
+    let weight = launch.givesWay ? SliceWeights.properties(isUserManager: setup.isUserManager) : []
     let own = Set(launch.properties.map(\.name))
-    return properties + fixed.filter { !own.contains($0.name) } + launch.properties
+    return properties + (fixed + weight).filter { !own.contains($0.name) } + launch.properties
   }
 
   /// An argument whose `$` are doubled, because the manager expands variables (systemd.service(5), "Command Lines").

@@ -1,0 +1,101 @@
+"""Refreshes that nobody waits for give way to what the user does."""
+
+import subprocess
+
+import pytest
+
+from gate import Gate
+from service import TODO, app
+
+WAIT = "echo at work; read _ < /run/gate"
+
+
+@pytest.fixture
+def gate():
+    gate = Gate("/run/gate")
+    yield gate
+    gate.close()
+
+
+def weights(unit):
+    command = ["systemctl", "show", "--property=CPUWeight", "--property=IOWeight", unit]
+    lines = subprocess.run(command, check=True, capture_output=True, text=True, timeout=60).stdout.splitlines()
+    return tuple(line.split("=")[1] for line in sorted(lines))
+
+
+def start(daemon, *options, id=TODO):
+    """Starts a refresh and waits until its task runs."""
+    count = len(daemon.journal.entries(MESSAGE="at work", REFRESH_APP=id))
+    process = subprocess.Popen(["refreshctl", "run", id, *options], stdout=subprocess.DEVNULL)
+    daemon.journal.wait("taskOutput", count + 1, REFRESH_APP=id)
+    return process
+
+
+def task_of(daemon, id=TODO):
+    return f"refreshd-task-{daemon.app(id)['running']['id']}-0.service"
+
+
+LOW, USUAL = ("20", "20"), ("100", "100")
+UNSET = ("[not set]", "[not set]")
+
+
+def test_a_task_and_its_slices_give_way_until_somebody_waits(refreshd, gate):
+    other = "org.example.other"
+    refreshd.launch_by("systemd")
+    refreshd.configure(app(WAIT), app(WAIT, id=other))
+    refreshd.start()
+    slices = ["refreshd.slice", f"refreshd-{TODO}.slice", f"refreshd-{other}.slice"]
+    behind = start(refreshd, "--trigger", "interval")
+    assert weights(task_of(refreshd)) == LOW
+    assert [weights(slice) for slice in slices[:2]] == [LOW, LOW]
+    asked = start(refreshd, id=other)
+    assert weights(task_of(refreshd, other)) == UNSET
+    assert [weights(slice) for slice in slices[:2]] == [USUAL, LOW]
+    assert weights(slices[2]) == UNSET
+    gate.open()
+    gate.open()
+    assert (behind.wait(60), asked.wait(60)) == (0, 0)
+    again = start(refreshd, "--trigger", "interval")
+    assert weights(slices[0]) == LOW
+    gate.open()
+    assert again.wait(60) == 0
+
+
+def test_a_file_may_ask_for_the_usual_weight(refreshd, gate):
+    refreshd.launch_by("systemd")
+    refreshd.configure(app(WAIT, background_priority="normal"))
+    refreshd.start()
+    behind = start(refreshd, "--trigger", "interval")
+    assert weights(task_of(refreshd)) == UNSET
+    gate.open()
+    assert behind.wait(60) == 0
+
+
+def test_the_sandbox_of_an_app_has_the_last_word(refreshd, gate):
+    refreshd.launch_by("systemd")
+    refreshd.configure(app(WAIT) + "[sandbox]\nCPUWeight = 7\n")
+    refreshd.start()
+    behind = start(refreshd, "--trigger", "interval")
+    assert weights(task_of(refreshd)) == ("7", "20")
+    gate.open()
+    assert behind.wait(60) == 0
+
+
+def test_a_child_of_the_daemon_is_nice(spawned):
+    spawned.configure(app("nice; ionice; cat /proc/self/stat > /dev/null"))
+    spawned.start()
+    behind = spawned.refreshctl("run", TODO, "--trigger", "interval").stdout
+    assert "10\n" in behind and "best-effort: prio 7" in behind
+    asked = spawned.refreshctl("run", TODO).stdout
+    assert "0\n" in asked and "prio 7" not in asked
+
+
+def test_an_app_in_the_foreground_does_not_give_way(refreshd, gate):
+    refreshd.launch_by("systemd")
+    refreshd.configure(app(WAIT))
+    refreshd.start()
+    refreshd.refreshctl("foreground", TODO)
+    behind = start(refreshd, "--trigger", "interval")
+    assert weights(task_of(refreshd)) == UNSET
+    gate.open()
+    assert behind.wait(60) == 0
