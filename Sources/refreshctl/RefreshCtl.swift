@@ -60,7 +60,7 @@ struct RefreshCtl: ParsableCommand {
     let lines: [String]
     do throws(Failure) {
       lines = screen.overview(
-        try DaemonClient(socket: nil, waitingAtMost: 10).call(ManagerInterface.Status.self, .init()).status)
+        try DaemonClient(socket: nil, .ofOverview).call(ManagerInterface.Status.self, .init()).status)
     } catch {
       guard error.status == .noDaemon else { throw error }
       lines = screen.overview(without: SocketPath.find(named: nil))

@@ -15,6 +15,8 @@ struct AnswerWait {
   static let ofPerson = AnswerWait(secondsUntilMessage: 5, secondsAtMost: 60)
   /// The wait of a lease; meanwhile its command runs, and its end is not noticed.
   static let ofLease = AnswerWait(secondsAtMost: 5)
+  /// The wait of a command that goes on without a daemon.
+  static let ofOverview = AnswerWait(secondsAtMost: 10)
   /// The wait of a shell that completes a word.
   static let ofCompletion = AnswerWait(secondsAtMost: 1)
 

@@ -21,7 +21,7 @@ struct AppHome {
   static func find(socket: String?, daemon kind: SocketPath.Daemon?) throws(Failure) -> AppHome {
     let socket = path(socket: socket, daemon: kind)
     do throws(Failure) {
-      let daemon = try DaemonClient(socket: socket.path, waitingAtMost: secondsToAnswer)
+      let daemon = try DaemonClient(socket: socket.path, .ofOverview)
       let status = try daemon.call(ManagerInterface.Status.self, .init()).status
       let uid = socket.daemon == .system ? 0 : geteuid()
       return AppHome(
@@ -32,8 +32,6 @@ struct AppHome {
       return unanswered(socket)
     }
   }
-
-  private static let secondsToAnswer = 10
 
   private static func path(socket: String?, daemon kind: SocketPath.Daemon?) -> SocketPath {
     let named = socket ?? (kind == nil ? environmentVariable("REFRESH_SOCKET") : nil)
