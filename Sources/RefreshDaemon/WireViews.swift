@@ -158,20 +158,27 @@ struct AppView {
 }
 
 extension Daemon {
-  /// Apps up to which the plans of the next night are foreseen for a list: each takes half a millisecond.
-  static let mostForeseen = 100
-
   /// The state of a configured app right now.
-  ///
-  /// - Parameter count: how many apps are shown together.
-  func view(of app: AppConfiguration, among count: Int = 1) -> AppView {
+  func view(of app: AppConfiguration) -> AppView {
     let now = core.readClocks()
+    var nights = NightsAhead(of: core.engine, at: now)
+    return view(of: app, at: now, &nights)
+  }
+
+  /// The rows of apps in the list, in this order.
+  func rows(of apps: [AppConfiguration]) -> [Wire.App] {
+    let now = core.readClocks()
+    var nights = NightsAhead(of: core.engine, at: now)
+    return apps.map { view(of: $0, at: now, &nights).row }
+  }
+
+  private func view(of app: AppConfiguration, at now: Instant, _ nights: inout NightsAhead) -> AppView {
     let running = core.engine.state(of: app.id)?.running?.id
     let stuck = running.flatMap { core.engine.stuckRefreshes[$0] == nil ? nil : runner.processes(of: $0) }
     return AppView(
       app: app, state: core.engine.state(of: app.id) ?? AppState(), phase: core.engine.phase(of: app.id) ?? .background,
       verdict: core.engine.verdict(on: app.id, at: now),
-      prospect: core.engine.prospect(of: app.id, at: now, foreseesNights: count <= Self.mostForeseen),
+      prospect: core.engine.prospect(of: app.id, at: now, &nights),
       dueTrigger: core.engine.dueTrigger(of: app.id, at: now),
       limits: core.engine.limits, wallOffset: core.engine.wallOffset,
       last: runner.lasts[app.id], staleSince: core.engine.staleSince(app.id, at: now),

@@ -112,7 +112,7 @@ extension Engine {
   }
 
   /// Lets time pass and ends at once what runs and what that starts, `count` refreshes or a few more.
-  fileprivate mutating func starts(at now: Instant, atMost count: Int) -> [Forecast.Start] {
+  mutating func starts(at now: Instant, atMost count: Int) -> [Forecast.Start] {
     var starts: [Forecast.Start] = []
     var events = [Event.wokeUp]
     while !events.isEmpty, starts.count < count {

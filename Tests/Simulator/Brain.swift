@@ -51,8 +51,8 @@ public struct Brain: Sendable {
 
   func explain(_ app: AppID, at now: Instant) -> Explanation? { engine.explain(app, at: now) }
 
-  func prospect(of app: AppID, at now: Instant) -> Prospect? {
-    let prospect = engine.prospect(of: app, at: now)
+  func prospect(of app: AppID, at now: Instant, _ nights: inout NightsAhead) -> Prospect? {
+    let prospect = engine.prospect(of: app, at: now, &nights)
     return fault?.foretelling.map { change in prospect.map(change) } ?? prospect
   }
 

@@ -13,9 +13,6 @@ extension Daemon {
     handleDurably(events) { problem in call.conclude(problem, reply) }
   }
 
-  /// The rows of apps in the list, in this order.
-  func rows(of apps: [AppConfiguration]) -> [Wire.App] { apps.map { view(of: $0, among: apps.count).row } }
-
   /// The instant of a wall time; nil before 1970 or more than ten years from now.
   func instant(ofWallMicroseconds microseconds: Int64) -> Instant? {
     let now = core.readClocks()

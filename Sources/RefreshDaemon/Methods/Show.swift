@@ -14,7 +14,7 @@ extension Daemon {
   func list(_ call: Call<ManagerInterface.List.Parameters>) {
     runner.lasts.onceLoaded {
       let apps = self.apps(for: call.peer)
-      let rows = apps.map { self.view(of: $0, among: apps.count).row }
+      let rows = self.rows(of: apps)
       let isStale = { (row: Wire.App) in row.staleSinceMicroseconds != nil }
       call.reply(
         ManagerInterface.List.Reply(

@@ -23,11 +23,7 @@ struct StatusScope {
     pushesWaiting = pushes > 0 ? pushes : nil
     refreshing = engine.refreshingCount(of: asked)
     let wall = { (instant: Instant) in instant.wallMicroseconds(at: engine.wallOffset) }
-    var first = Self.first(of: ids, foreseesNights: false, engine, at: now)
-    if let soon = first, let night = engine.roundWake?.earliest, soon.isHeld || soon.at > night {
-      first = Self.first(of: ids, foreseesNights: ids.count <= Daemon.mostForeseen, engine, at: now)
-    }
-    next = first.map { first in
+    next = Self.first(of: ids, engine, at: now).map { first in
       Wire.NextRefresh(
         app: first.app.description, dueMicroseconds: wall(first.prospect.due?.earliest ?? first.at),
         startMicroseconds: (first.prospect.start?.earliest).map(wall),
@@ -38,10 +34,11 @@ struct StatusScope {
   private typealias Candidate = (isHeld: Bool, at: Instant, app: AppID, prospect: Prospect)
 
   /// The app that starts first; where none is known to start, the one that is due first.
-  private static func first(of ids: [AppID], foreseesNights: Bool, _ engine: Engine, at now: Instant) -> Candidate? {
+  private static func first(of ids: [AppID], _ engine: Engine, at now: Instant) -> Candidate? {
+    var nights = NightsAhead(of: engine, at: now)
     var first: Candidate?
     for id in ids {
-      guard let prospect = engine.prospect(of: id, at: now, foreseesNights: foreseesNights),
+      guard let prospect = engine.prospect(of: id, at: now, &nights),
         let at = prospect.start?.earliest ?? prospect.due?.earliest
       else { continue }
       let other = (isHeld: prospect.start == nil, at: at, app: id, prospect: prospect)

@@ -172,37 +172,9 @@ extension Engine {
   }
 }
 
-// A look ahead at one app, whose plan a night makes anew.
-
 extension Engine {
-  /// Apps up to which a look ahead takes the means of a night over all of them; those of more hardly change in one.
-  private static let mostAbsorbed = 32
-
-  /// When the plan in force of an app is made anew, boot clock; nil for one that no plan refreshes.
-  func nextPlan(of id: AppID) -> Instant? {
-    guard let nightAt, let app = apps[id], app.phase == .background, app.state.lastStart != nil, isPlanned(app) else {
-      return nil
-    }
-    return nightAt
-  }
-
-  /// The engine with one app alone, at index 0, and with what the apps together will have learnt by the next night.
-  func alone(_ id: AppID) -> Engine {
-    var engine = self
-    if apps.count <= Self.mostAbsorbed {
-      engine.device.learnings.beginNight()
-      for index in apps.indexes where isPlanned(apps[index]) {
-        guard let learned = apps.learned(of: apps.id(at: index)) else { continue }
-        engine.device.learnings.absorb(learned, most: mostADay(apps[index]))
-      }
-      engine.device.learnings.endNight()
-    }
-    engine.apps = apps.alone(id)
-    return engine
-  }
-
-  /// Does for one app what a round does that begins at an instant, boot clock.
-  mutating func planAhead(_ id: AppID, at night: Instant) {
+  /// Does for one app what a round does that begins at an instant, boot clock; what all apps share stays as it is.
+  mutating func planAlone(_ id: AppID, at night: Instant) {
     guard let app = apps[id] else { return }
     let today = local(night).day
     let isNight = device.day.map { $0 < today } ?? false

@@ -21,18 +21,22 @@ extension Engine {
   private static let mostMoments = 64
 
   /// The next refresh of an app, as of an instant, boot clock; nil while one is running.
-  ///
-  /// - Parameter foreseesNights: whether to make the plans of the nights before it, about half a millisecond each.
-  public func prospect(of id: AppID, at now: Instant, foreseesNights: Bool = true) -> Prospect? {
-    var prospect = lookAhead(id, at: now, foreseesNights: foreseesNights)
+  public func prospect(of id: AppID, at now: Instant) -> Prospect? {
+    var nights = NightsAhead(of: self, at: now)
+    return prospect(of: id, at: now, &nights)
+  }
+
+  /// The next refresh of one of several apps, for which the nights to come pass together.
+  public func prospect(of id: AppID, at now: Instant, _ nights: inout NightsAhead) -> Prospect? {
+    var prospect = lookAhead(id, at: now, &nights)
     if prospect?.trigger != .interval { prospect?.plannedAt = nil }
     return prospect
   }
 
-  private func lookAhead(_ id: AppID, at now: Instant, foreseesNights: Bool) -> Prospect? {
+  private func lookAhead(_ id: AppID, at now: Instant, _ nights: inout NightsAhead) -> Prospect? {
     guard var index = apps.index(of: id) else { return Prospect(holds: [.notConfigured]) }
-    // A copy of the engine for one app alone, as soon as a night changes what is learnt of it.
     var ahead = self
+    var (passed, isAlone) = (0, false)
     var prospect = Prospect()
     var moment = now
     for _ in 0..<Self.mostMoments {
@@ -59,14 +63,23 @@ extension Engine {
         next = ahead.lifts(of: holds, on: index, at: moment)
       }
       guard let next, next > moment else { return prospect }
-      if foreseesNights, let night = ahead.nextPlan(of: id), night < next {
-        if prospect.plannedAt == nil { (ahead, index) = (alone(id), 0) }
-        ahead.planAhead(id, at: night)
-        moment = max(moment, night)
-        prospect.plannedAt = moment
+      guard let night = ahead.nextPlan(of: index), night < next else {
+        moment = next
+        continue
+      }
+      passed += 1
+      if !isAlone, let after = nights.after(passed) {
+        if let start = after.starts[id], start.at >= night {
+          return prospect.starting(start.trigger, at: start.at, from: now)
+        }
+        (ahead, moment) = (after.engine, max(moment, after.at))
+      } else if next > night + Self.nightWindow, let after = nights.passing(night, for: id, in: ahead) {
+        (ahead, index, isAlone, moment) = (after, 0, true, max(moment, night))
       } else {
         moment = next
+        continue
       }
+      prospect.plannedAt = moment
     }
     return prospect
   }
