@@ -310,7 +310,7 @@ size_t wlr_windows(const struct wlr *wlr, struct windows_window *windows, size_t
   wl_list_for_each(handle, &wlr->handles, link) {
     if (!handle->is_known || count == room) continue;
     windows[count++] = (struct windows_window){
-      handle->now.name, "", "", handle->now.is_focused, handle->now.is_minimised,
+      handle->now.name, "", "", handle->now.is_focused, handle->now.is_minimised, 0,
     };
   }
   return count;

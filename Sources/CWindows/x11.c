@@ -6,15 +6,15 @@
 #include <xcb/xcbext.h>
 
 // The properties that are read; those of a window have a bit each in its sets.
-enum subject { client_list, active_window, window_class, window_state, gtk_id, subject_count };
+enum subject { client_list, active_window, window_class, window_state, gtk_id, window_pid, subject_count };
 
 static const char *const property_names[subject_count] = {
-  "_NET_CLIENT_LIST", "_NET_ACTIVE_WINDOW", "WM_CLASS", "_NET_WM_STATE", "_GTK_APPLICATION_ID",
+  "_NET_CLIENT_LIST", "_NET_ACTIVE_WINDOW", "WM_CLASS", "_NET_WM_STATE", "_GTK_APPLICATION_ID", "_NET_WM_PID",
 };
 // The most of each that is asked for, in units of four bytes; for names a little more than is kept, to see that they are
 // too long.
-static const uint32_t most_of[subject_count] = {windows_most, 1, 130, 64, 65};
-static const unsigned all_of_window = 1u << window_class | 1u << window_state | 1u << gtk_id;
+static const uint32_t most_of[subject_count] = {windows_most, 1, 130, 64, 65, 1};
+static const unsigned all_of_window = 1u << window_class | 1u << window_state | 1u << gtk_id | 1u << window_pid;
 
 // The most questions without an answer. Together they are smaller than a socket's buffer, so asking never waits.
 enum { most_questions = 256 };
@@ -28,6 +28,7 @@ struct window {
   unsigned known;  // the properties that have had one
   bool is_selected;
   bool is_minimised;
+  uint32_t pid;  // 0 if it is not known
   char names[3][windows_name_bytes + 1];  // GTK id, class, instance
 };
 
@@ -157,6 +158,12 @@ static void take_window_state(struct x11 *x11, struct window *window, const xcb_
   x11->has_changed = true;
 }
 
+static void take_pid(struct x11 *x11, struct window *window, uint32_t pid) {
+  if (window->pid == pid) return;
+  window->pid = pid;
+  x11->has_changed = true;
+}
+
 static void take_root(struct x11 *x11, enum subject subject, const uint32_t *values, size_t count) {
   x11->asked &= ~(1u << subject);
   x11->known |= 1u << subject;
@@ -189,6 +196,7 @@ static void take(struct x11 *x11, const struct question *question, const xcb_get
   case window_class: take_class(x11, window, value, bytes); break;
   case gtk_id: take_name(x11, window->names[0], value, part(value, bytes)); break;
   case window_state: take_window_state(x11, window, value, count); break;
+  case window_pid: take_pid(x11, window, count > 0 ? *(const uint32_t *)value : 0); break;
   default: break;
   }
 }
@@ -314,6 +322,7 @@ size_t x11_windows(const struct x11 *x11, struct windows_window *windows, size_t
     const struct window *window = &x11->windows[i];
     windows[count++] = (struct windows_window){
       window->names[0], window->names[1], window->names[2], window->id == x11->focused, window->is_minimised,
+      window->pid,
     };
   }
   return count;

@@ -8,7 +8,8 @@ struct ReadmeTests {
     let subcommands = Set(
       try repository.files(below: "Sources/refreshctl", ending: ".swift").flatMap { file in
         try repository.code(of: file).compactMap { _, line -> String? in
-          guard let range = line.firstRange(of: "commandName: \"") else { return nil }
+          let range = line.firstRange(of: "commandName: \"") ?? line.firstRange(of: "aliases: [\"")
+          guard let range else { return nil }
           return String(line[range.upperBound...].prefix { $0 != "\"" })
         }
       })

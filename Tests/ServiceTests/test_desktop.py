@@ -97,6 +97,46 @@ def test_a_unit_that_failed_does_not_run(desk):
     desk.run("systemctl", "--user", "reset-failed", check=False)
 
 
+def test_an_alias_of_a_unit_may_be_the_name_of_an_app(desk):
+    folder = pathlib.Path("/home/anna/.config/systemd/user")
+    desk.run("mkdir", "--parents", str(folder))
+    (folder / "own-name.service").write_text("[Service]\nExecStart=sleep 1000\n")
+    (folder / r"app-mail\x2dapp.service").symlink_to(folder / "own-name.service")
+    desk.run("systemctl", "--user", "daemon-reload")
+    for _ in range(2):
+        desk.run("systemctl", "--user", "start", "own-name.service")
+        desk.expect(lambda session: session["running"] == [MAIL])
+        # It is known too when it ran before.
+        desk.run("systemctl", "--user", "restart", "refresh-session.service")
+        desk.expect(lambda session: session["running"] == [MAIL])
+        desk.stop("own-name.service")
+        desk.expect(lambda session: session["running"] == [])
+
+
+@pytest.fixture
+def screen(desk):
+    """An X server and a window manager in anna's session, and refresh-session on it."""
+    pathlib.Path("/tmp/.X11-unix").mkdir(mode=0o1777, exist_ok=True)
+    desk.launch("screen", command=("Xvfb", ":77", "-screen", "0", "800x600x24", "-nolisten", "tcp", "-noreset"))
+    desk.launch("manager", "--setenv=DISPLAY=:77", "--property=Restart=always", command=("openbox",))
+    desk.run("systemctl", "--user", "set-environment", "DISPLAY=:77")
+    desk.run("systemctl", "--user", "restart", "refresh-session.service")
+    desk.expect(lambda session: session["windows"] == "x11")
+    yield
+    desk.run("systemctl", "--user", "unset-environment", "DISPLAY")
+    desk.run("systemctl", "--user", "stop", "app-*.service", "manager.service", "screen.service", check=False)
+
+
+def test_a_window_without_a_name_of_its_own_is_of_the_app_of_its_unit(desk, screen):
+    window = ("xterm", "-class", "python3", "-name", "python3", "-e", "sleep", "1000")
+    desk.launch("nobody", "--setenv=DISPLAY=:77", command=window)
+    desk.launch(r"app-mail\x2dapp@7.service", "--setenv=DISPLAY=:77", command=window)
+    desk.expect(lambda session: session["front"] == [MAIL])
+    desk.stop(r"app-mail\x2dapp@7.service")
+    desk.expect(lambda session: session["running"] == [])
+    desk.stop("nobody")
+
+
 def test_a_name_on_the_bus_means_that_the_app_runs(desk):
     desk.launch("holder", command=("/usr/bin/python3", "-m", "dbusmock", "--session", "org.example.Bus", "/", "org.example.Bus"))
     desk.expect(lambda session: session["running"] == [MAIL])

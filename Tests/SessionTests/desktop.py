@@ -10,7 +10,7 @@ import subprocess
 import tempfile
 
 from program import Program
-from waiting import Bound, wait_for
+from waiting import BOUND, Bound, wait_for
 
 REPOSITORY = pathlib.Path(__file__).resolve().parents[2]
 BINARIES = pathlib.Path(os.environ.get("BIN_DIR", REPOSITORY / ".build/debug")).absolute()
@@ -63,11 +63,11 @@ class Session(Program):
         user = ["setpriv", f"--reuid={USER.uid}", f"--regid={USER.gid}", "--clear-groups"]
         self.start(prefix=user, environment=environment)
 
-    def list(self, desktop=None, **more):
-        """The output of `refresh-session --list`."""
+    def list(self, desktop=None, program=(BINARIES / "refresh-session", "--list"), **more):
+        """The output of `refresh-session --list`, or of another command for it."""
         environment = self.environment(**(desktop.variables if desktop else {}), **more)
         return subprocess.run(
-            [BINARIES / "refresh-session", "--list"], env=environment, capture_output=True, text=True, timeout=30,
+            [*program], env=environment, capture_output=True, text=True, timeout=30,
             **USER.identity,
         )  # fmt: skip
 
@@ -110,9 +110,9 @@ class Desktop:
         self.processes.append(process)
         return process
 
-    def until(self, question, what, process=None):
+    def until(self, question, what, process=None, within=BOUND):
         """Asks again until the answer is something, and returns it."""
-        bound = Bound()
+        bound = Bound(within)
         while not (answer := question()):
             said = ""
             if process is not None:
@@ -219,6 +219,15 @@ class X11(Desktop):
         self.run("wmctrl", "-xa", name)
 
 
+def gtk_window(id):
+    """The command for a window of GTK, which has an id."""
+    text = (
+        "imports.gi.versions.Gtk = '4.0'; const { GLib, Gtk } = imports.gi; GLib.set_prgname(ARGV[0]); Gtk.init();"
+        "new Gtk.Window({ title: 'secret' }).present(); new GLib.MainLoop(null, false).run();"
+    )
+    return ["gjs", "-c", text, id]
+
+
 class BusDesktop(Desktop):
     """A Wayland desktop that tells of windows on the user's bus: a bus, and a compositor on it."""
 
@@ -242,11 +251,7 @@ class BusDesktop(Desktop):
 
     def window(self, id):
         """Opens a window of GTK, which gets the focus; foot divides by zero on the screen that KWin makes up."""
-        text = (
-            "imports.gi.versions.Gtk = '4.0'; const { GLib, Gtk } = imports.gi; GLib.set_prgname(ARGV[0]); Gtk.init();"
-            "new Gtk.Window({ title: 'secret' }).present(); new GLib.MainLoop(null, false).run();"
-        )
-        return self.launch("gjs", "-c", text, id, GDK_BACKEND="wayland", GSK_RENDERER="cairo")
+        return self.launch(*gtk_window(id), GDK_BACKEND="wayland", GSK_RENDERER="cairo")
 
     def crash(self):
         self.compositor.kill()

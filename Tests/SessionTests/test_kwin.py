@@ -81,7 +81,7 @@ def test_nobody_but_kwin_tells_of_windows(house, kwin, session):
     desktops(house, lambda desk: desk["windows"] == "kwin")
     names = kwin.call("org.freedesktop.DBus", "/", "org.freedesktop.DBus", "ListNames")["data"][0]
     told = [
-        kwin.call(name, "/org/refreshd/Windows", "org.refreshd.Windows", "Show", "s", '[[2,"mail"]]')
+        kwin.call(name, "/org/refreshd/Windows", "org.refreshd.Windows", "Show", "s", '[[2,0,"mail"]]')
         for name in names
         if name.startswith(":")
     ]

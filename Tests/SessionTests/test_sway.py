@@ -9,7 +9,7 @@ import threading
 import pytest
 
 from daemon import HURRY
-from desktop import Desktop, Sway
+from desktop import BINARIES, Desktop, Sway
 from waiting import Bound
 
 MAIL, TODO = "org.example.mail", "org.example.todo"
@@ -142,6 +142,8 @@ def test_the_list_has_what_is_open_and_what_would_help(house, sway, session):
     sway.window("todo")
     listed = session.list(sway)
     assert listed.stdout.splitlines() == ["ID    SEEN AS", "mail  window", "todo  window in front"], listed.stderr
+    asked = session.list(sway, program=[BINARIES / "refreshctl", "apps", "--desktop"])
+    assert (asked.returncode, asked.stdout) == (0, listed.stdout), asked.stderr
     blind = session.list()
     assert blind.stdout == "Nothing is open that has an id.\n"
     assert "cannot see windows: there is no display" in blind.stderr

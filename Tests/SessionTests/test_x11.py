@@ -1,5 +1,8 @@
 """Apps that signal nothing, under X11: their phases follow the windows."""
 
+import pathlib
+import sys
+
 from test_sway import MAIL, TODO, desktops, phases  # noqa: F401
 
 
@@ -33,3 +36,14 @@ def test_the_list_has_the_class_of_a_window(house, x11, session):
     x11.window("mail")
     listed = session.list(x11)
     assert "mail" in listed.stdout and "window in front" in listed.stdout, listed
+
+
+def test_of_five_hundred_windows_the_one_in_front_is_found(house, x11, session, phases):  # noqa: F811
+    many = x11.launch(sys.executable, pathlib.Path(__file__).with_name("many_windows.py"), "other", "500")
+    # The window manager draws a frame around each.
+    x11.until(lambda: x11.run("xprop", "-root", "_NET_CLIENT_LIST").count("0x") == 500, "500 windows", many, within=60)
+    session.begin(x11)
+    mail = x11.window("mail")
+    phases.expect(MAIL, "foreground")
+    x11.end(mail)
+    phases.expect(MAIL, "background")

@@ -73,4 +73,15 @@ import Testing
   func `Only some ids can be names on the bus`(id: String, isName: Bool) {
     #expect(BusNames.isName(id) == isName)
   }
+
+  @Test func `A window whose names are of no app is of the app of its unit`() {
+    var window = Self.window("python3", isFocused: true)
+    window.unit = "org.gnome.Geary"
+    #expect(seen(Desk(windows: [window])) == "front")
+    #expect(seen(Desk(windows: [window]), desktop: ["python3"]) == "front")
+    var apps = FollowedApps()
+    let followed = [("mail", "org.gnome.Geary"), ("other", "python3")]
+    apps.replace(by: followed.map { Wire.FollowedApp(app: $0.0, desktop: [$0.1], front: .focused) })
+    #expect(apps.look(at: Desk(windows: [window]), 0).map(\.app) == ["other"])
+  }
 }

@@ -9,9 +9,9 @@ const MINIMISED = 0, OPEN = 1, FOCUSED = 2;
 const INTERFACE = `
 <node>
   <interface name="org.refreshd.Windows">
-    <!-- Of each window its state (0 minimised, 1 open, 2 in focus) and its names, the desktop id first.
-         Windows of one app in one state are one. -->
-    <property name="Windows" type="a(uas)" access="read"/>
+    <!-- Of each window its state (0 minimised, 1 open, 2 in focus), its process and its names, the desktop id
+         first. Windows of one process in one state are one. -->
+    <property name="Windows" type="a(uuas)" access="read"/>
   </interface>
 </node>`;
 
@@ -83,7 +83,7 @@ class Windows {
                 continue;
             const state = window === focused ? FOCUSED
                 : window.minimized ? MINIMISED : OPEN;
-            const row = [state, this._names(window)];
+            const row = [state, Math.max(0, window.get_pid()), this._names(window)];
             rows.set(JSON.stringify(row), row);
         }
         return [...rows.values()];
@@ -104,6 +104,6 @@ class Windows {
         if (text === this._last)
             return;
         this._last = text;
-        this._object.emit_property_changed('Windows', new GLib.Variant('a(uas)', rows));
+        this._object.emit_property_changed('Windows', new GLib.Variant('a(uuas)', rows));
     }
 }

@@ -16,6 +16,7 @@ struct windows_window {
   const char *instance;     // of WM_CLASS
   bool is_focused;
   bool is_minimised;
+  uint32_t pid;  // the process that opened it; 0 if it is not told
 };
 
 enum windows_state {

@@ -72,7 +72,7 @@ struct DesktopEntry {
   /// The beginning of a file; empty if it cannot be read.
   ///
   /// A pipe or a device is no desktop file, and reading it could wait.
-  private static func text(of path: String) -> String {
+  static func text(of path: String) -> String {
     let descriptor = open(path, O_RDONLY | O_CLOEXEC | O_NONBLOCK)
     guard descriptor >= 0 else { return "" }
     defer { close(descriptor) }

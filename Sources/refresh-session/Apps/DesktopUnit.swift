@@ -3,8 +3,8 @@
 /// systemd's page "Desktop Environment Integration" has the form `app[-LAUNCHER]-ID-RANDOM.scope` and `app[-LAUNCHER]-ID[@RANDOM].service`,
 /// with `-` in the id as `\x2d`. Snaps and apps that the bus starts have forms of their own.
 enum DesktopUnit {
-  /// The patterns of such names, for systemd.
-  static let patterns = ["app-*.scope", "app-*.service", "snap.*.scope", "dbus-:*.service"]
+  /// The patterns of the names of all units that may be of an app, for systemd; an alias may be such a name too.
+  static let patterns = ["*.scope", "*.service"]
 
   /// The desktop id of the app; nil for another unit.
   static func desktopID(of unit: String) -> String? {

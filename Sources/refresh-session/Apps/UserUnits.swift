@@ -19,6 +19,8 @@ final class UserUnits {
   private let bus: Bus
   private let changed: () -> Void
   private var units: [String: Unit] = [:]
+  /// Other units that run, with the question for their names: one of these may be a name for an app.
+  private var others: [String: BusCall?] = [:]
   private var listeners: [BusListener] = []
   private var watch: BusWatch?
   private var subscribing: BusCall?
@@ -74,14 +76,21 @@ final class UserUnits {
     isSettled = true
     guard case .success(let values) = answer, let rows = values.first?.elements else { return changed() }
     var found: [String: Unit] = [:]
+    var running: [String] = []
     for row in rows.prefix(Self.most) {
       // name, description, load state, active state, sub state, followed unit, path, …
       guard let fields = row.elements, fields.count > 6, let name = fields[0].text, let state = fields[3].text,
-        let path = fields[6].text, let id = DesktopUnit.desktopID(of: name)
+        let path = fields[6].text
       else { continue }
+      guard let id = DesktopUnit.desktopID(of: name) else {
+        if Self.isActive(state) { running.append(path) }
+        continue
+      }
       found[path] = Unit(desktopID: id, isActive: Self.isActive(state))
     }
     replace(by: found)
+    others = [:]
+    for path in running { askForNames(at: path) }
   }
 
   private func unitIsNew(_ values: [BusValue]) {
@@ -92,17 +101,40 @@ final class UserUnits {
   }
 
   private func unitIsRemoved(_ values: [BusValue]) {
-    guard values.count == 2, let path = values[1].text, let unit = units.removeValue(forKey: path) else { return }
+    guard values.count == 2, let path = values[1].text else { return }
+    others[path] = nil
+    guard let unit = units.removeValue(forKey: path) else { return }
     if unit.isActive { changed() }
   }
 
   private func propertiesChanged(at path: String, _ values: [BusValue]) {
-    guard var unit = units[path], values.count > 1, let state = values[1].entries?["ActiveState"]?.text else { return }
+    guard values.count > 1, let state = values[1].entries?["ActiveState"]?.text else { return }
     let isActive = Self.isActive(state)
+    guard var unit = units[path] else {
+      if isActive { askForNames(at: path) }
+      return
+    }
     guard isActive != unit.isActive else { return }
     unit.isActive = isActive
     units[path] = unit
     changed()
+  }
+
+  /// Asks for all names of a unit that runs, of which an alias may be that of an app.
+  ///
+  /// A unit that does not run is not asked: the manager would load it for the question, and tell of it as new.
+  private func askForNames(at path: String) {
+    guard others[path] == nil, others.count < Self.most else { return }
+    others[path] = .some(nil)
+    others[path] = bus.call(.get("Names", of: "org.freedesktop.systemd1.Unit", at: path, in: Self.manager)) {
+      [unowned self] answer in
+      others[path] = .some(nil)
+      guard case .success(let values) = answer, let names = values.first?.elements, units[path] == nil,
+        units.count < Self.most, let id = names.lazy.compactMap({ $0.text.flatMap(DesktopUnit.desktopID) }).first
+      else { return }
+      units[path] = Unit(desktopID: id, isActive: true)
+      changed()
+    }
   }
 
   private func replace(by found: [String: Unit]) {

@@ -5,6 +5,8 @@ struct WindowClasses {
 
   /// The desktop id of each class, in small letters.
   private(set) var ids: [String: String] = [:]
+  /// The ids that have a desktop file, in small letters.
+  private var known: Set<String> = []
 
   /// No class is known.
   init() {}
@@ -15,10 +17,16 @@ struct WindowClasses {
     for folder in folders {
       for name in DesktopEntry.files(in: folder, most: left) {
         left -= 1
+        known.insert(String(name.dropLast(".desktop".count)).lowercased())
         guard let found = DesktopEntry(at: "\(folder)/\(name)")["StartupWMClass"] else { continue }
         let id = String(name.dropLast(".desktop".count))
         ids[found.lowercased()] = ids[found.lowercased()] ?? id
       }
     }
+  }
+
+  /// Whether a name of a window names an app that is installed.
+  func know(_ names: [String]) -> Bool {
+    names.contains { ids[$0.lowercased()] != nil || known.contains($0.lowercased()) }
   }
 }

@@ -16,20 +16,40 @@ struct Desk {
 struct FollowedApps {
   private struct App {
     let app: Wire.FollowedApp
-    let ids: Set<String>
     var dwell = Dwell()
   }
 
+  /// How the windows of an app are.
+  private struct Shown {
+    var isOpen = false
+    var isFocused = false
+
+    mutating func add(_ window: OpenWindow) {
+      guard !window.isMinimised else { return }
+      isOpen = true
+      if window.isFocused { isFocused = true }
+    }
+  }
+
   private var apps: [App] = []
+  /// The apps of each desktop id, and of each in small letters, by their places.
+  private var (places, smallPlaces): ([String: [Int]], [String: [Int]]) = ([:], [:])
 
   /// Takes a list of the daemon; an app that was there before keeps how it was seen.
   mutating func replace(by list: [Wire.FollowedApp]) {
     let before = Dictionary(apps.map { ($0.app.app, $0.dwell) }, uniquingKeysWith: { first, _ in first })
-    apps = list.map { App(app: $0, ids: Set($0.desktop), dwell: before[$0.app] ?? Dwell()) }
+    apps = list.map { App(app: $0, dwell: before[$0.app] ?? Dwell()) }
+    (places, smallPlaces) = ([:], [:])
+    for (place, app) in apps.enumerated() {
+      for id in Set(app.app.desktop) {
+        places[id, default: []].append(place)
+        smallPlaces[id.lowercased(), default: []].append(place)
+      }
+    }
   }
 
   /// The desktop ids of all of them.
-  var ids: Set<String> { apps.reduce(into: []) { $0.formUnion($1.ids) } }
+  var ids: Set<String> { Set(places.keys) }
 
   /// When an app counts in another way although nothing happens, boot clock; nil when none does.
   var wake: Int64? { apps.compactMap(\.dwell.changesAt).min() }
@@ -37,18 +57,38 @@ struct FollowedApps {
   /// The apps that run, as they are seen at an instant, boot clock.
   mutating func look(at desk: Desk, _ now: Int64) -> [Wire.ObservedApp] {
     var seen: [Wire.ObservedApp] = []
+    var shown: [Int: Shown] = [:]
+    for window in desk.windows {
+      for place in places(of: window, desk.classes) {
+        shown[place, default: Shown()].add(window)
+      }
+    }
+    let running = Set(desk.running.flatMap { places[$0] ?? [] })
     for index in apps.indices {
-      let app = apps[index]
-      let windows = desk.windows.filter { $0.isOf(app.ids, desk.classes) }
+      let windows = shown[index]
       let isShown =
-        switch app.app.front {
-        case .focused: windows.contains { $0.isFocused && !$0.isMinimised }
-        case .open: windows.contains { !$0.isMinimised }
+        switch apps[index].app.front {
+        case .focused: windows?.isFocused == true
+        case .open: windows?.isOpen == true
         }
       apps[index].dwell.update(isShown: isShown, isThere: desk.isThere, at: now)
-      guard !windows.isEmpty || !app.ids.isDisjoint(with: desk.running) || apps[index].dwell.isFront else { continue }
-      seen.append(Wire.ObservedApp(app: app.app.app, isFront: apps[index].dwell.isFront))
+      guard windows != nil || running.contains(index) || apps[index].dwell.isFront else { continue }
+      seen.append(Wire.ObservedApp(app: apps[index].app.app, isFront: apps[index].dwell.isFront))
     }
     return seen
+  }
+
+  /// The apps that a window is of, by its own names, without regard to case, or by the class that a desktop file names; else
+  /// by its unit.
+  private func places(of window: OpenWindow, _ classes: WindowClasses) -> Set<Int> {
+    var found: Set<Int> = []
+    for name in window.names {
+      found.formUnion(places[name] ?? [])
+      let small = name.lowercased()
+      found.formUnion(smallPlaces[small] ?? [])
+      if let id = classes.ids[small] { found.formUnion(places[id] ?? []) }
+    }
+    guard found.isEmpty, let unit = window.unit else { return found }
+    return Set(places[unit] ?? [])
   }
 }

@@ -38,9 +38,18 @@ final class SessionSources {
   /// All that the session shows now.
   var desk: Desk {
     Desk(
-      running: units.running.union(names.owned), windows: windows.open, classes: classes, isThere: attention.isThere)
+      running: units.running.union(names.owned), windows: windows.open.map(withUnit), classes: classes,
+      isThere: attention.isThere)
   }
 
   /// Whether each source has answered, or is not there.
   var isSettled: Bool { units.isSettled && windows.isSettled }
+
+  /// The window with the app of its unit, where its names are those of no app that is installed.
+  private func withUnit(_ window: OpenWindow) -> OpenWindow {
+    guard window.process > 0, !classes.know(window.names) else { return window }
+    var window = window
+    window.unit = ProcessUnit.desktopID(of: window.process)
+    return window
+  }
 }

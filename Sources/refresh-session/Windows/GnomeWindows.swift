@@ -26,9 +26,11 @@ final class GnomeWindows: OpenWindows {
 
   var open: [OpenWindow] {
     (rows ?? []).prefix(OpenWindow.most).compactMap { row in
-      guard let fields = row.elements, fields.count == 2, let state = fields[0].integer, let names = fields[1].elements
+      guard let fields = row.elements, fields.count == 3, let state = fields[0].integer,
+        let process = fields[1].integer,
+        let names = fields[2].elements
       else { return nil }
-      return OpenWindow(state: state, names: names.compactMap(\.text))
+      return OpenWindow(state: state, process: process, names: names.compactMap(\.text))
     }
   }
 

@@ -48,17 +48,17 @@ final class KWinScriptFile {
     isWritten = false
   }
 
-  /// The windows in a text of the script, a list of `[state, name, …]`; nil for another text.
+  /// The windows in a text of the script, a list of `[state, process, name, …]`; nil for another text.
   static func windows(in text: String) -> [OpenWindow]? {
     guard text.utf8.count <= longest, let value = try? JSONValue(jsonText: Array(text.utf8)),
       case .list(let rows) = value
     else { return nil }
     return rows.prefix(OpenWindow.most).compactMap { row in
-      guard case .list(let fields) = row, case .number(let state) = fields.first, let state = Int(state) else {
-        return nil
-      }
-      return OpenWindow(
-        state: state, names: fields.dropFirst().compactMap { if case .text(let name) = $0 { name } else { nil } })
+      guard case .list(let fields) = row, fields.count > 1, case .number(let state) = fields[0],
+        case .number(let process) = fields[1], let state = Int(state), let process = Int(process)
+      else { return nil }
+      let names = fields.dropFirst(2).compactMap { if case .text(let name) = $0 { name } else { nil } }
+      return OpenWindow(state: state, process: process, names: names)
     }
   }
 
@@ -67,7 +67,7 @@ final class KWinScriptFile {
     const isSix = workspace.windowList !== undefined;
     let last = "";
 
-    // The windows of one app in one state are told once.
+    // The windows of one process in one state are told once.
     function tell(closed) {
       const focused = isSix ? workspace.activeWindow : workspace.activeClient;
       const rows = {};
@@ -75,7 +75,7 @@ final class KWinScriptFile {
         if (window === closed || window.deleted || window.managed === false) continue;
         const state = window === focused ? 2 : window.minimized ? 0 : 1;
         const names = [window.desktopFileName, window.resourceClass, window.resourceName].filter(Boolean).map(String);
-        const row = JSON.stringify([state].concat(names));
+        const row = JSON.stringify([state, window.pid || 0].concat(names));
         rows[row] = true;
       }
       const text = "[" + Object.keys(rows).join(",") + "]";

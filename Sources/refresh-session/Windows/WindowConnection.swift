@@ -98,7 +98,8 @@ final class WindowConnection {
         name.map { String(cString: $0) }
       }
       return OpenWindow(
-        names: names.filter { !$0.isEmpty }, isFocused: window.is_focused, isMinimised: window.is_minimised)
+        names: names.filter { !$0.isEmpty }, isFocused: window.is_focused, isMinimised: window.is_minimised,
+        process: Int(window.pid))
     }
   }
 }
