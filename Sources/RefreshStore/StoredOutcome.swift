@@ -6,27 +6,18 @@ extension Outcome: ColumnRecord {
   /// `cause` is null unless it failed; `cause_code` is an exit code or the number of a signal; `cause_text` is a message,
   /// a stop reason, or the name of the task that failed.
   mutating func visit(_ column: inout Columns) throws(StoreError) {
-    var (word, cause) = (word, cause?.word)
+    var (word, cause) = (kind.rawValue, cause?.word)
     var (code, text) = (self.cause?.code, self.cause?.text)
     try column("outcome", &word)
     try column("cause", &cause)
     try column("cause_code", &code)
     try column("cause_text", &text)
     guard column.isReading else { return }
-    let failed = cause.flatMap { Cause($0, code: code ?? 0, text: text ?? "") }.map(Outcome.failed)
-    let outcomes = [.newData, .noData] + (failed.map { [$0] } ?? [])
-    guard let outcome = outcomes.first(where: { $0.word == word }) else {
+    let failure = cause.flatMap { Cause($0, code: code ?? 0, text: text ?? "") }
+    guard let outcome = Kind(rawValue: word).flatMap({ Outcome($0, failure) }) else {
       throw column.unreadable("outcome", [word, cause ?? ""].joined(separator: " "))
     }
     self = outcome
-  }
-
-  private var word: String {
-    switch self {
-    case .newData: "new-data"
-    case .noData: "no-data"
-    case .failed: "failed"
-    }
   }
 
   private var cause: Cause? {

@@ -76,7 +76,8 @@ struct DaemonJournal: Sendable {
     let took = Seconds(record.startedAt.duration(to: record.endedAt))
     let fields =
       fields(record.app, record.id) + [
-        Entry.Field("REFRESH_TRIGGER", record.trigger.rawValue), Entry.Field("REFRESH_OUTCOME", record.outcome.word),
+        Entry.Field("REFRESH_TRIGGER", record.trigger.rawValue),
+        Entry.Field("REFRESH_OUTCOME", record.outcome.kind.rawValue),
       ]
     if record.trigger == .reported {
       let text = record.outcome == .newData ? "new data" : "no data"
@@ -210,17 +211,6 @@ struct DaemonJournal: Sendable {
     _ message: String, _ priority: Entry.Priority, _ id: MessageID? = nil, _ fields: [Entry.Field] = []
   ) {
     append(Entry(message, priority: priority, messageID: id?.rawValue, fields: fields))
-  }
-}
-
-extension Outcome {
-  /// The outcome as it is written to the journal's field.
-  fileprivate var word: String {
-    switch self {
-    case .newData: "new-data"
-    case .noData: "no-data"
-    case .failed: "failed"
-    }
   }
 }
 

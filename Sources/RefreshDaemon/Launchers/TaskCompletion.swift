@@ -26,29 +26,21 @@ struct TaskCompletion: Hashable, Sendable {
     let parts = text.split(separator: " ", omittingEmptySubsequences: false)
     // Daemons that did not know `freshFor` wrote three parts.
     guard (3...4).contains(parts.count), let bytes = [UInt8](hexadecimal: parts[2]) else { return nil }
-    message = String(decoding: bytes, as: UTF8.self)
+    let message = String(decoding: bytes, as: UTF8.self)
+    guard let outcome = Outcome.Kind(rawValue: String(parts[0])).flatMap({ Outcome($0, .reported(message)) }) else {
+      return nil
+    }
+    (self.outcome, self.message) = (outcome, message)
     hints = Hints(
       retryAfter: Int64(parts[1]).map { .microseconds($0) },
       freshFor: parts.count == 4 ? Int64(parts[3]).map { .microseconds($0) } : nil)
-    switch parts[0] {
-    case "new-data": outcome = .newData
-    case "no-data": outcome = .noData
-    case "failed": outcome = .failed(.reported(message))
-    default: return nil
-    }
   }
 
   /// The completion in one line without quotes, whatever the message is.
   var text: String {
-    let word =
-      switch outcome {
-      case .newData: "new-data"
-      case .noData: "no-data"
-      case .failed: "failed"
-      }
     let digits = message.utf8.map { ($0 < 16 ? "0" : "") + String($0, radix: 16) }.joined()
     let spans = [hints.retryAfter, hints.freshFor].map { $0.map { String($0.inMicroseconds) } ?? "-" }
-    return "\(word) \(spans[0]) \(digits) \(spans[1])"
+    return "\(outcome.kind.rawValue) \(spans[0]) \(digits) \(spans[1])"
   }
 }
 

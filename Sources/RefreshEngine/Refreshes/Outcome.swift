@@ -7,10 +7,38 @@ public enum Outcome: Hashable, Sendable {
   /// It did not do its work.
   case failed(Cause)
 
-  /// Whether the data is as fresh as the start of the refresh.
-  public var isFresh: Bool {
-    if case .failed = self { false } else { true }
+  /// An outcome without its cause, by its word on disk, in the journal and between the programs.
+  public enum Kind: String, Hashable, Sendable, CaseIterable {
+    /// New data.
+    case newData = "new-data"
+    /// No data.
+    case noData = "no-data"
+    /// A failure.
+    case failed
   }
+
+  /// The outcome without its cause.
+  public var kind: Kind {
+    switch self {
+    case .newData: .newData
+    case .noData: .noData
+    case .failed: .failed
+    }
+  }
+
+  /// Makes an outcome; nil for a failure without a cause.
+  public init?(_ kind: Kind, _ cause: @autoclosure () -> Cause?) {
+    switch kind {
+    case .newData: self = .newData
+    case .noData: self = .noData
+    case .failed:
+      guard let cause = cause() else { return nil }
+      self = .failed(cause)
+    }
+  }
+
+  /// Whether the data is as fresh as the start of the refresh.
+  public var isFresh: Bool { kind != .failed }
 }
 
 /// Why a refresh or a task failed.
