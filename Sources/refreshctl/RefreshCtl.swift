@@ -48,7 +48,10 @@ struct RefreshCtl: ParsableCommand {
         ]),
       CommandGroup(
         name: "Configuration",
-        subcommands: [SetCommand.self, ResetCommand.self, CheckCommand.self, ReloadCommand.self, ForgetCommand.self]),
+        subcommands: [
+          SetCommand.self, ResetCommand.self, CheckCommand.self, ReloadCommand.self, ForgetCommand.self,
+          AdoptCommand.self, UnadoptCommand.self,
+        ]),
     ])
 }
 
