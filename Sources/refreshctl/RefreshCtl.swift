@@ -50,7 +50,7 @@ struct RefreshCtl: ParsableCommand {
         name: "Configuration",
         subcommands: [
           NewCommand.self, SetCommand.self, ResetCommand.self, CheckCommand.self, ReloadCommand.self,
-          ForgetCommand.self,
+          ForgetCommand.self, AdoptCommand.self, UnadoptCommand.self,
         ]),
     ])
 

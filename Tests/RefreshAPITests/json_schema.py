@@ -43,10 +43,17 @@ def commands(strict):
     rehearsal = structure(
         strict, age_min=number, days=number, fresh=number, name=text, refreshes_per_app_and_day=number,
         wakes_per_day=number, waste=number)
+    flag = {"type": "boolean"}
+    adoption = structure(
+        strict, adopted=flag, app=text, file=text, remarks={"type": "array", "items": structure(
+            strict, lost=flag, meaning=text, setting=text)}, text=text, timer=text, unit=text)
+    timers = structure(strict, timers={"type": "array", "items": structure(
+        strict, active=flag, adopted=flag, gains={"type": "array", "items": text}, obstacle_=text, timer=text, unit=text)})
     schedule = structure(strict, app=text, refreshes={"type": "array", "items": number})
     version = structure(strict, version=text)
     new = structure(strict, app=text, file=text, is_in_force={"type": "boolean"}, text=text)
     return {
+        "adopt": {"anyOf": [adoption, timers]},
         "background": signal,
         "cancel-transfer": replies("Transfers.Cancel"),
         "check": replies("Manager.Check"),
@@ -81,6 +88,7 @@ def commands(strict):
         "terminated": signal,
         "timeline": timeline,
         "transfers": replies("Transfers.List", "Transfers.Watch"),
+        "unadopt": structure(strict, file=text, timer=text),
         "upload": replies("Transfers.Enqueue", "Transfers.Watch"),
         "usage": replies("Manager.Usage", "Manager.Forget"),
         "version": {"anyOf": [{"$ref": "#/$defs/Manager.Version.Reply"}, version]},

@@ -22,7 +22,8 @@ import Testing
 
   /// The keys of `[defaults]`, which an app's file has too.
   static let sharedKeys = [
-    "adaptive", "background_interval", "calm", "deadline", "denied_ssids", "directory", "environment",
+    "adaptive", "background_interval", "background_priority", "calm", "deadline", "denied_ssids", "directory",
+    "environment",
     "foreground_interval", "front", "grace", "group", "held_for", "idle", "lifecycle", "max_stale",
     "metered_when_stale", "network", "on_foreground", "on_held", "on_stale", "power", "push_burst", "push_per_hour",
     "quiet", "sandbox", "ssids", "stale_after", "terminated_on_exit",

@@ -23,11 +23,10 @@ def weights(unit):
     return tuple(line.split("=")[1] for line in sorted(lines))
 
 
-def start(daemon, *options, id=TODO):
-    """Starts a refresh and waits until its task runs."""
-    count = len(daemon.journal.entries(MESSAGE="at work", REFRESH_APP=id))
+def start(daemon, *options, id=TODO, count=1):
+    """Starts the refresh number `count` of an app and waits until its task runs."""
     process = subprocess.Popen(["refreshctl", "run", id, *options], stdout=subprocess.DEVNULL)
-    daemon.journal.wait("taskOutput", count + 1, REFRESH_APP=id)
+    daemon.journal.wait("taskOutput", count, REFRESH_APP=id)
     return process
 
 
@@ -55,7 +54,7 @@ def test_a_task_and_its_slices_give_way_until_somebody_waits(refreshd, gate):
     gate.open()
     gate.open()
     assert (behind.wait(60), asked.wait(60)) == (0, 0)
-    again = start(refreshd, "--trigger", "interval")
+    again = start(refreshd, "--trigger", "interval", count=2)
     assert weights(slices[0]) == LOW
     gate.open()
     assert again.wait(60) == 0
@@ -92,7 +91,7 @@ def test_a_child_of_the_daemon_is_nice(spawned):
 
 def test_an_app_in_the_foreground_does_not_give_way(refreshd, gate):
     refreshd.launch_by("systemd")
-    refreshd.configure(app(WAIT))
+    refreshd.configure(app(WAIT, on_foreground="never"))
     refreshd.start()
     refreshd.refreshctl("foreground", TODO)
     behind = start(refreshd, "--trigger", "interval")

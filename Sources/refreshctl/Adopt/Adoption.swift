@@ -1,0 +1,207 @@
+import JSON
+import RefreshConfig
+
+/// An app that does what a timer does, with a remark on each setting of the timer.
+struct Adoption: JSONWritable {
+  /// A setting of the timer or its service, and its equal.
+  struct Remark: JSONWritable, Hashable {
+    /// The setting as systemd has it, such as `OnCalendar=daily`.
+    let setting: String
+    /// The effect of refreshd in its place.
+    let meaning: String
+    /// Whether something is lost.
+    var isLost = false
+
+    func write(to json: inout JSONWriter) {
+      json.beginObject()
+      json.member("lost", isLost)
+      json.member("meaning", meaning)
+      json.member("setting", setting)
+      json.endObject()
+    }
+  }
+
+  let timer: TimerSettings
+  /// The id of the app.
+  let app: String
+  /// The path of the app's file.
+  let path: String
+  private(set) var remarks: [Remark] = []
+  private var keys: [(name: String, value: String)] = []
+  /// Whether the file is in force and the timer off.
+  var isDone = false
+
+  /// The bounds that the configuration of the machine sets.
+  struct Bounds {
+    let floor: Duration
+    let cap: Duration
+  }
+
+  /// Makes the app; throws a sentence if the timer has no equal at all.
+  ///
+  /// - Parameters:
+  ///   - conditions: the `Condition…=` and `Assert…=` lines of the timer and of its service.
+  ///   - rhythm: how often the calendar of the timer elapses; nil without a calendar.
+  init(
+    _ timer: TimerSettings, _ service: TimedService, conditions: (timer: [String], service: [String]),
+    _ rhythm: Rhythm?, _ bounds: Bounds, in folder: String
+  ) throws(Obstacle) {
+    self.timer = timer
+    (app, path) = (Self.id(of: timer.name), "\(folder)/\(Self.id(of: timer.name)).toml")
+    guard timer.unit.hasSuffix(".service") else {
+      throw Obstacle(reason: "it starts \(timer.unit), which is no service")
+    }
+    guard service.isThere else { throw Obstacle(reason: "its \(timer.unit) is not there") }
+    guard !service.remainsAfterExit else {
+      throw Obstacle(reason: "its \(timer.unit) stays active after its end (RemainAfterExit=yes)")
+    }
+    try add(rhythm, bounds)
+    addConditions(conditions)
+    if service.wantsNetwork { set("network", "any", for: "After=network-online.target", "waits for a network") }
+    addDeadline(service, bounds)
+    addRest()
+  }
+
+  struct Obstacle: Error { let reason: String }
+
+  /// The id of the app: `timer.apt-daily`.
+  static func id(of timer: String) -> String {
+    let name = timer.hasSuffix(".timer") ? timer.dropLast(".timer".count) : timer[...]
+    return "timer." + String(name.map { $0.isASCII && ($0.isLetter || $0.isNumber || $0 == "-") ? $0 : "_" })
+  }
+
+  // MARK: Settings
+
+  private mutating func set(_ key: String, _ value: String, for setting: String, _ meaning: String) {
+    if !keys.contains(where: { $0.name == key }) { keys.append((key, "\"\(value)\"")) }
+    remarks.append(Remark(setting: setting, meaning: "\(key) = \"\(value)\": \(meaning)"))
+  }
+
+  private mutating func lose(_ setting: String, _ meaning: String) {
+    remarks.append(Remark(setting: setting, meaning: meaning, isLost: true))
+  }
+
+  private mutating func keep(_ setting: String, _ meaning: String) {
+    remarks.append(Remark(setting: setting, meaning: meaning))
+  }
+
+  private mutating func add(_ rhythm: Rhythm?, _ bounds: Bounds) throws(Obstacle) {
+    let repeating = timer.spans.filter { $0.name == "OnUnitActiveSec" || $0.name == "OnUnitInactiveSec" }
+    let spans = repeating.compactMap(\.duration) + (rhythm.map { [.seconds($0.interval)] } ?? [])
+    guard let shortest = spans.min(), shortest > .zero else {
+      throw Obstacle(reason: "it starts \(timer.unit) once, and not again and again")
+    }
+    let interval = shortest < bounds.floor ? "minimum" : shortest.inSystemdForm
+    for expression in timer.calendar {
+      set("background_interval", interval, for: "OnCalendar=\(expression)", "the least time between two starts")
+    }
+    for span in timer.spans {
+      let setting = "\(span.name)=\(span.text)"
+      switch span.name {
+      case "OnUnitActiveSec": set("background_interval", interval, for: setting, "counted from its start")
+      case "OnUnitInactiveSec":
+        set("background_interval", interval, for: setting, "counted from its start, and not from its end")
+      default: keep(setting, "nothing to do: what is due starts soon after the boot")
+      }
+    }
+    if interval == "minimum" {
+      lose("every \(shortest.inSystemdForm)", "the machine's floor is \(bounds.floor.inSystemdForm) (background_floor)")
+    }
+    guard let rhythm else { return }
+    let setting = timer.calendar.count == 1 ? "OnCalendar=\(timer.calendar[0])" : "OnCalendar="
+    if let quiet = rhythm.quiet {
+      set("quiet", "\(Self.clock(quiet.from))-\(Self.clock(quiet.to))", for: setting, "never starts in these hours")
+    }
+    if rhythm.hasWeekdays { lose(setting, "refreshd has no days of the week: it starts on any day") }
+    if rhythm.quiet == nil, rhythm.interval >= 12 * 3600 {
+      lose(
+        setting, "the time of day is not kept: it starts when it is due and nothing holds it; `quiet` keeps hours free")
+    }
+    if rhythm.isIrregular, rhythm.quiet == nil, !rhythm.hasWeekdays {
+      lose(setting, "its times are not evenly apart: the least distance counts")
+    }
+  }
+
+  private static func clock(_ minute: Int64) -> String {
+    let digits = { (number: Int64) in (number < 10 ? "0" : "") + "\(number)" }
+    return digits(minute / 60) + ":" + digits(minute % 60)
+  }
+
+  private mutating func addConditions(_ conditions: (timer: [String], service: [String])) {
+    for line in conditions.timer + conditions.service where line == "ConditionACPower=true" {
+      guard !keys.contains(where: { $0.name == "power" }) else { continue }
+      set("power", "ac", for: line, "waits for mains power, and does not pass over a start")
+    }
+    for line in conditions.timer where line != "ConditionACPower=true" && !line.hasSuffix("=") {
+      if conditions.service.contains(line) {
+        keep(line, "nothing to do: \(timer.unit) has it as well")
+      } else {
+        lose(line, "a condition of the timer; write it into \(timer.unit) if it matters")
+      }
+    }
+  }
+
+  private mutating func addDeadline(_ service: TimedService, _ bounds: Bounds) {
+    let deadline = min(bounds.cap, service.timeLimit ?? bounds.cap)
+    keys.append(("deadline", "\"\(deadline.inSystemdForm)\""))
+    if let limit = service.timeLimit, limit <= bounds.cap {
+      keep("TimeoutStartSec=\(limit.inSystemdForm)", "deadline = \"\(deadline.inSystemdForm)\"")
+    } else {
+      lose(
+        "TimeoutStartSec=\(service.timeLimit?.inSystemdForm ?? "infinity")",
+        "deadline = \"\(deadline.inSystemdForm)\": a longer run is stopped; raise deadline_cap in refreshd.toml for more"
+      )
+    }
+  }
+
+  private mutating func addRest() {
+    if timer.isPersistent {
+      keep("Persistent=yes", "nothing to do: what was missed is caught up")
+    } else if !timer.calendar.isEmpty {
+      keep("Persistent=no", "what was missed while the machine was off is caught up all the same")
+    }
+    if timer.hasRandomDelay { keep("RandomizedDelaySec=", "nothing to do: starts of apps are spread") }
+    if timer.wakes { lose("WakeSystem=yes", "refreshd does not wake a machine that sleeps") }
+    if timer.followsClock { lose("OnClockChange=, OnTimezoneChange=", "a change of the clock starts nothing") }
+  }
+
+  // MARK: Text
+
+  /// The app's file.
+  var file: String {
+    var lines = [
+      "# Made by `refreshctl adopt \(timer.name)`; `refreshctl unadopt \(timer.name)` undoes it.",
+      TimerMark(timer).line, "#",
+    ]
+    lines += remarks.map { "# \($0.setting): \($0.isLost ? "NO EQUAL: " : "")\($0.meaning)" }
+    lines += ["", "id = \"\(app)\"", "name = \(Self.quoted(name))"]
+    lines += keys.map { "\($0.name) = \($0.value)" }
+    lines += [
+      "# With true refreshd learns when this is worth its cost.", "adaptive = false", "", "[[task]]",
+      "unit = \"\(timer.unit.replacing("\\", with: "\\\\"))\"", "",
+    ]
+    return lines.joined(separator: "\n")
+  }
+
+  /// The name of the app: the description of the timer, or its name.
+  private var name: String {
+    let text = printable(timer.description.isEmpty ? timer.name : timer.description)
+    return text.utf8.count <= 255 ? text : timer.name
+  }
+
+  private static func quoted(_ text: String) -> String {
+    "\"\(text.replacing("\\", with: "\\\\").replacing("\"", with: "\\\""))\""
+  }
+
+  func write(to json: inout JSONWriter) {
+    json.beginObject()
+    json.member("adopted", isDone)
+    json.member("app", app)
+    json.member("file", path)
+    json.member("remarks", remarks)
+    json.member("text", file)
+    json.member("timer", timer.name)
+    json.member("unit", timer.unit)
+    json.endObject()
+  }
+}

@@ -1,0 +1,90 @@
+@preconcurrency import Glibc
+
+/// The programs of systemd that know its units: systemctl(1) and systemd-analyze(1), as child processes.
+struct Systemctl {
+  /// Whether the units are those of the user's own service manager.
+  let isUser: Bool
+
+  private struct Answer {
+    let status: Int32
+    let output: String
+    let errors: String
+  }
+
+  /// The properties of units, each by its name; a property that comes several times has several values.
+  func show(_ units: [String], _ properties: [String]) throws(Failure) -> [[String: [String]]] {
+    guard !units.isEmpty else { return [] }
+    let text = try output(["show", "--property=\(properties.joined(separator: ","))", "--"] + units)
+    return text.split(separator: "\n\n", omittingEmptySubsequences: true).map { block in
+      var found: [String: [String]] = [:]
+      for line in block.split(separator: "\n") {
+        guard let sign = line.firstIndex(of: "=") else { continue }
+        found[String(line[..<sign]), default: []].append(String(line[line.index(after: sign)...]))
+      }
+      return found
+    }
+  }
+
+  /// The assignments in the files of a unit, drop-ins included, with these names.
+  func assignments(of unit: String, startingWith prefixes: [String]) throws(Failure) -> [String] {
+    try output(["cat", "--", unit]).split(separator: "\n").map(String.init).filter { line in
+      prefixes.contains { line.hasPrefix($0) }
+    }
+  }
+
+  /// All timers that are loaded or have a file; templates apart.
+  func timers() throws(Failure) -> [String] {
+    let loaded = try output(["list-units", "--type=timer", "--all", "--plain", "--no-legend"])
+    let files = try output(["list-unit-files", "--type=timer", "--no-legend"])
+    let names = (loaded + "\n" + files).split(separator: "\n").compactMap { $0.split(separator: " ").first }
+    return Set(names.map(String.init)).filter { $0.hasSuffix(".timer") && !$0.contains("@.") }.sorted()
+  }
+
+  /// Changes a unit; the failure is systemctl's own message.
+  func run(_ arguments: [String]) throws(Failure) { _ = try output(arguments) }
+
+  /// The next times of calendar expressions, local, in seconds of an arbitrary day 0; each list is in order.
+  func times(of expressions: [String], number: Int) throws(Failure) -> [[Int64]] {
+    let command = ["systemd-analyze", "calendar", "--iterations=\(number)", "--"] + expressions
+    let text = try capture(command, zone: "UTC").output
+    return text.split(separator: "\n\n").map { block in block.split(separator: "\n").compactMap(Self.time) }
+  }
+
+  /// The time in a line such as `Next elapse: Wed 2026-11-25 18:00:00 UTC`; nil for another line.
+  private static func time(_ line: Substring) -> Int64? {
+    let words = line.split(separator: " ")
+    guard line.contains("Next elapse:") || line.contains("Iter"),
+      let day = words.firstIndex(where: { $0.utf8.count == 10 && $0.dropFirst(4).first == "-" }), day + 1 < words.count
+    else { return nil }
+    let date = words[day].split(separator: "-").compactMap { Int64($0) }
+    let clock = words[day + 1].prefix(8).split(separator: ":").compactMap { Int64($0) }
+    guard date.count == 3, clock.count == 3 else { return nil }
+    var fields = tm()
+    (fields.tm_year, fields.tm_mon, fields.tm_mday) = (Int32(date[0]) - 1900, Int32(date[1]) - 1, Int32(date[2]))
+    return Int64(timegm(&fields)) + clock[0] * 3600 + clock[1] * 60 + clock[2]
+  }
+
+  private func output(_ arguments: [String]) throws(Failure) -> String {
+    let answer = try capture(["systemctl"] + (isUser ? ["--user"] : []) + ["--no-pager"] + arguments)
+    guard answer.status == 0 else {
+      let reason = answer.errors.split(separator: "\n").last.map(String.init) ?? "exit code \(answer.status)"
+      let command = (["systemctl"] + (isUser ? ["--user"] : []) + arguments).joined(separator: " ")
+      throw Failure(status: .failed, text: "cannot run `\(printable(command))`: \(printable(reason))")
+    }
+    return answer.output
+  }
+
+  private func capture(_ command: [String], zone: String? = nil) throws(Failure) -> Answer {
+    var environment = ["LC_ALL=C", "SYSTEMD_COLORS=0", "SYSTEMD_PAGER=cat"]
+    if let zone { environment.append("TZ=\(zone)") }
+    for name in ["PATH", "XDG_RUNTIME_DIR", "DBUS_SESSION_BUS_ADDRESS", "HOME", "XDG_CONFIG_HOME"] {
+      if let value = environmentVariable(name) { environment.append("\(name)=\(value)") }
+    }
+    do throws(CapturedCommand.NotRun) {
+      let captured = try CapturedCommand(command, environment: environment)
+      return Answer(status: captured.status, output: captured.output, errors: captured.errors)
+    } catch {
+      throw Failure(status: .failed, text: "cannot run \(command[0]): \(error.reason); is systemd installed?")
+    }
+  }
+}

@@ -1,0 +1,252 @@
+"""`refreshctl adopt`: Debian's timers, odd ones and a user's, adopted and given back."""
+
+import json
+import pathlib
+import re
+import shutil
+import subprocess
+import tomllib
+
+import pytest
+
+from service import as_user
+
+UNITS = pathlib.Path("/run/systemd/system")
+DEBIAN = ["apt-daily.timer", "apt-daily-upgrade.timer", "fstrim.timer", "man-db.timer", "e2scrub_all.timer",
+          "dpkg-db-backup.timer", "systemd-tmpfiles-clean.timer"]  # fmt: skip
+# The timer and the service of Debian's package logrotate.
+LOGROTATE = """[Unit]
+Description=Daily rotation of log files
+Documentation=man:logrotate(8) man:logrotate.conf(5)
+[Timer]
+OnCalendar=daily
+AccuracySec=1h
+Persistent=true
+[Install]
+WantedBy=timers.target
+"""
+LOGROTATE_SERVICE = """[Unit]
+Description=Rotate log files
+RequiresMountsFor=/var/log
+ConditionACPower=true
+[Service]
+Type=oneshot
+ExecStart=/bin/true
+"""
+
+
+def systemctl(*arguments, check=True):
+    return subprocess.run(["systemctl", *arguments], check=check, capture_output=True, text=True, timeout=60).stdout
+
+
+@pytest.fixture
+def write_timer():
+    """Writes a timer and its service, and removes them."""
+    written = []
+
+    def write(name, timer, service="[Service]\nType=oneshot\nExecStart=/bin/true\n"):
+        for suffix, text in (("timer", timer), ("service", service)):
+            (UNITS / f"{name}.{suffix}").write_text(text)
+            written.append(UNITS / f"{name}.{suffix}")
+        systemctl("daemon-reload")
+        return f"{name}.timer"
+
+    yield write
+    for file in written:
+        systemctl("stop", file.name, check=False)
+        file.unlink()
+    systemctl("daemon-reload")
+
+
+def adopted(refreshd, timer):
+    """The app that `adopt` prints for a timer, and the comments about its settings."""
+    text = refreshd.refreshctl("adopt", timer).stdout
+    return tomllib.loads(text), text
+
+
+@pytest.fixture
+def daemon(refreshd):
+    refreshd.configure()
+    refreshd.start()
+    # This machine masks it, because it must not clean what is not its own.
+    systemctl("unmask", "--runtime", "systemd-tmpfiles-clean.timer")
+    systemctl("start", "systemd-tmpfiles-clean.timer")
+    yield refreshd
+    systemctl("unmask", "systemd-tmpfiles-clean.timer")
+    systemctl("stop", "systemd-tmpfiles-clean.timer")
+    systemctl("mask", "--runtime", "systemd-tmpfiles-clean.timer")
+
+
+def state_of_timers():
+    """All that an administrator can see of the timers: their links, masks and states."""
+    links = sorted(
+        (str(path), str(path.readlink()))
+        for root in ("/etc/systemd/system", "/run/systemd/system", "/run/systemd/system.control")
+        for path in pathlib.Path(root).rglob("*.timer") if path.is_symlink())  # fmt: skip
+    states = systemctl("show", "--property=Id,UnitFileState,ActiveState", *DEBIAN)
+    return links, states
+
+
+EXPECTED = {
+    "apt-daily.timer": {"background_interval": "12h", "power": "ac", "network": "any"},
+    "apt-daily-upgrade.timer": {"background_interval": "1d", "power": "ac"},
+    "fstrim.timer": {"background_interval": "1w"},
+    "man-db.timer": {"background_interval": "1d", "power": "ac"},
+    "e2scrub_all.timer": {"background_interval": "1w"},
+    "dpkg-db-backup.timer": {"background_interval": "1d"},
+    "systemd-tmpfiles-clean.timer": {"background_interval": "1d"},
+}
+
+
+@pytest.mark.parametrize("timer", DEBIAN)
+def test_a_timer_of_debian_is_an_app(daemon, timer):
+    app, text = adopted(daemon, timer)
+    schedule = {key: app[key] for key in EXPECTED[timer]}
+    assert schedule == EXPECTED[timer], text
+    assert app["task"] == [{"unit": timer.replace(".timer", ".service")}]
+    assert app["id"] == f"timer.{timer.removesuffix('.timer')}"
+    assert "NO EQUAL" in text
+
+
+@pytest.mark.parametrize("timer", DEBIAN)
+def test_a_timer_is_adopted_and_given_back_as_it_was(daemon, timer):
+    name = timer.removesuffix(".timer")
+    # The units that are enabled on the host are not in this machine.
+    if "[Install]" in systemctl("cat", timer):
+        systemctl("enable", timer)
+    systemctl("start", timer)
+    before = state_of_timers()
+    answer = daemon.refreshctl("adopt", timer, "--now")
+    assert f"refreshd starts {name}.service now, and {timer} is off." in answer.stdout
+    assert systemctl("is-active", timer, check=False).strip() == "inactive"
+    assert state_of_timers() != before
+    assert f"timer.{name}" in daemon.refreshctl("list").stdout
+    # Nothing starts it at the next boot.
+    systemctl("daemon-reload")
+    subprocess.run(["systemctl", "restart", "timers.target"], check=True, timeout=60)
+    assert systemctl("is-active", timer, check=False).strip() == "inactive"
+    listed = json.loads(daemon.refreshctl("adopt", "--list", "--json").stdout)["timers"]
+    assert [each for each in listed if each["adopted"]] == [
+        {"active": False, "adopted": True, "gains": [], "timer": timer, "unit": f"{name}.service"}]
+    again = daemon.refreshctl("adopt", timer, "--now", check=False)
+    assert again.returncode == 1 and "run `refreshctl unadopt" in again.stderr
+    assert "is as it was before" in daemon.refreshctl("unadopt", timer).stdout
+    assert state_of_timers() == before
+    assert daemon.call("List")["apps"] == []
+    assert list(pathlib.Path("/etc/refreshd/apps.d").iterdir()) == []
+    systemctl("disable", "--now", timer)
+
+
+def test_the_adopted_service_runs_and_is_accounted(daemon, write_timer):
+    timer = write_timer("logrotate-like", LOGROTATE, LOGROTATE_SERVICE.replace("ConditionACPower=true\n", ""))
+    systemctl("start", timer)
+    daemon.refreshctl("adopt", timer, "--now")
+    daemon.refreshctl("run", "timer.logrotate-like")
+    assert daemon.history("timer.logrotate-like")[0]["outcome"] == "new_data"
+    daemon.refreshctl("unadopt", timer)
+    assert systemctl("is-active", timer).strip() == "active"
+
+
+def test_conditions_of_a_service_are_those_of_the_app(daemon, write_timer):
+    app, text = adopted(daemon, write_timer("logrotate-like", LOGROTATE, LOGROTATE_SERVICE))
+    assert (app["background_interval"], app["power"]) == ("1d", "ac")
+    assert "# Persistent=yes: nothing to do" in text
+    assert "the time of day is not kept" in text
+
+
+def calendar(*expressions, more=""):
+    return "[Timer]\n" + "".join(f"OnCalendar={expression}\n" for expression in expressions) + more
+
+
+@pytest.mark.parametrize(
+    ("timer", "keys", "lost"),
+    [
+        (calendar("02:00", "06:00", "10:30", "15:00", "21:00"), {"background_interval": "4h"}, "not evenly apart"),
+        (calendar("Mon..Fri 9..17:00"), {"background_interval": "1h", "quiet": "18:00-09:00"}, "no days of the week"),
+        (calendar("*:0/30"), {"background_interval": "30min"}, None),
+        (calendar("*:0/5"), {"background_interval": "minimum"}, "the machine's floor is 15min"),
+        (calendar("weekly", more="WakeSystem=yes\n"), {"background_interval": "1w"}, "does not wake a machine"),
+        ("[Timer]\nOnBootSec=15min\nOnUnitActiveSec=6h\n", {"background_interval": "6h"}, None),
+        ("[Timer]\nOnUnitInactiveSec=45min\n", {"background_interval": "45min"}, None),
+        ("[Unit]\nConditionPathExists=/srv\n" + calendar("hourly"), {"background_interval": "1h"},
+         "ConditionPathExists=/srv"),
+    ],
+)  # fmt: skip
+def test_other_rhythms(daemon, write_timer, timer, keys, lost):
+    app, text = adopted(daemon, write_timer("odd", timer))
+    assert {key: app.get(key) for key in keys} == keys, text
+    said = [line for line in text.splitlines() if "NO EQUAL" in line and "TimeoutStartSec" not in line]
+    assert any(lost in line for line in said) if lost else said == [], text
+    # Every line of the timer's settings is explained.
+    for expression in re.findall(r"OnCalendar=(.+)", timer):
+        assert "OnCalendar=" in text, expression
+
+
+@pytest.mark.parametrize(
+    ("timer", "service", "reason"),
+    [
+        ("[Timer]\nOnBootSec=15min\n", None, "once, and not again and again"),
+        (calendar("hourly", more="Unit=timers.target\n"), None, "is no service"),
+        (calendar("hourly", more="Unit=nowhere.service\n"), None, "its nowhere.service is not there"),
+        (calendar("hourly"), "[Service]\nType=oneshot\nRemainAfterExit=yes\nExecStart=/bin/true\n", "RemainAfterExit"),
+    ],
+)
+def test_a_timer_without_an_equal_says_why(daemon, write_timer, timer, service, reason):
+    name = write_timer("odd", timer, *([service] if service else []))
+    answer = daemon.refreshctl("adopt", name, check=False)
+    assert answer.returncode == 1 and reason in answer.stderr
+    shown = json.loads(daemon.refreshctl("adopt", "--list", "--json").stdout)["timers"]
+    assert reason in next(each["obstacle"] for each in shown if each["timer"] == name)
+
+
+def test_a_masked_timer_is_left_alone(refreshd):
+    answer = refreshd.refreshctl("adopt", "systemd-tmpfiles-clean.timer", check=False)
+    assert answer.returncode == 1 and "it is masked" in answer.stderr
+
+
+def test_a_missing_timer_and_a_daemon_that_is_away_change_nothing(refreshd, write_timer):
+    assert refreshd.refreshctl("adopt", "nowhere.timer", check=False).returncode == 66
+    assert refreshd.refreshctl("unadopt", "nowhere.timer", check=False).returncode == 66
+    timer = write_timer("odd", calendar("hourly"))
+    systemctl("start", timer)
+    answer = refreshd.refreshctl("adopt", timer, "--now", check=False)
+    assert answer.returncode == 69
+    assert not pathlib.Path("/etc/refreshd/apps.d/timer.odd.toml").exists()
+    assert systemctl("is-active", timer).strip() == "active"
+
+
+def test_the_list_has_every_timer_and_its_gains(daemon):
+    timers = {each["timer"]: each for each in json.loads(daemon.refreshctl("adopt", "--list", "--json").stdout)["timers"]}
+    assert set(DEBIAN) <= set(timers)
+    assert "waits for mains power" in timers["man-db.timer"]["gains"]
+    assert "waits for a network" in timers["apt-daily.timer"]["gains"]
+    assert "catches up" in timers["dpkg-db-backup.timer"]["gains"]
+    assert "man-db.timer" in daemon.refreshctl("adopt", "--list").stdout
+
+
+def test_a_users_timer_is_adopted_by_the_users_daemon(anna):
+    units = pathlib.Path("/home/anna/.config/systemd/user")
+    run = lambda *words: as_user("anna", f"XDG_RUNTIME_DIR=/run/user/{anna}", *words)  # noqa: E731
+    subprocess.run(["loginctl", "enable-linger", "anna"], check=True, timeout=60)
+    try:
+        run("mkdir", "-p", str(units))
+        (units / "mbsync.timer").write_text(
+            "[Timer]\nOnBootSec=2m\nOnUnitActiveSec=20m\n[Install]\nWantedBy=timers.target\n")
+        (units / "mbsync.service").write_text("[Service]\nType=oneshot\nExecStart=/bin/echo synced\n")
+        run("systemctl", "--user", "daemon-reload")
+        run("systemctl", "--user", "enable", "--now", "mbsync.timer")
+        run("systemctl", "--user", "start", "refreshd.socket")
+        answer = run("refreshctl", "adopt", "--user", "mbsync.timer", "--now")
+        assert answer.returncode == 0 and "mbsync.timer is off" in answer.stdout, answer
+        assert run("systemctl", "--user", "is-active", "mbsync.timer").stdout.strip() == "inactive"
+        ended = run("refreshctl", "run", "timer.mbsync", "--json").stdout
+        assert '"new_data"' in ended, ended
+        assert run("refreshctl", "unadopt", "--user", "mbsync.timer").returncode == 0
+        assert run("systemctl", "--user", "is-active", "mbsync.timer").stdout.strip() == "active"
+        assert run("systemctl", "--user", "is-enabled", "mbsync.timer").stdout.strip() == "enabled"
+    finally:
+        run("systemctl", "--user", "stop", "mbsync.timer", "refreshd.service", "refreshd.socket")
+        run("systemctl", "--user", "disable", "mbsync.timer")
+        subprocess.run(["loginctl", "disable-linger", "anna"], check=True, timeout=60)
+        for path in ("/home/anna/.config/refreshd", units):
+            shutil.rmtree(path, ignore_errors=True)
