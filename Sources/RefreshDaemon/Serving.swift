@@ -66,6 +66,7 @@ extension Daemon {
     interface.serve(ManagerInterface.Forget.self) { self.forget($0) }
     interface.serve(ManagerInterface.Erase.self) { self.erase($0) }
     interface.serve(ManagerInterface.Skip.self) { self.skip($0) }
+    interface.serve(ManagerInterface.Expire.self) { self.expire($0) }
     interface.serve(ManagerInterface.Pause.self) { self.pause($0) }
     interface.serve(ManagerInterface.Resume.self) { self.resume($0) }
     interface.serve(ManagerInterface.Schedule.self) { self.schedule($0) }

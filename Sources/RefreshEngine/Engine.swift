@@ -234,6 +234,7 @@ public struct Engine: Sendable {
     case .freshFor(let refresh, let span):
       changeRefreshing(refresh, &turn) { $0.hints.merge(freshFor: span) }
     case .began(let refresh): begin(refresh, &turn)
+    case .expired(let refresh): expire(refresh, &turn)
     case .taskEnded(let refresh, let task, let end): endTask(refresh, task, end, &turn)
     case .survived(let refresh, let tasks): survivors[refresh] = tasks
     case .attached(let id): attach(id, true, &turn)

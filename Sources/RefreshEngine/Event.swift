@@ -53,6 +53,8 @@ public enum Event: Hashable, Sendable {
   case retryAfter(RefreshID, Duration)
   /// A task promises that there is nothing newer for so long after its end.
   case freshFor(RefreshID, Duration)
+  /// A person lets a running refresh expire, as its deadline would.
+  case expired(RefreshID)
   /// All processes of a task are gone; `task` counts from 0.
   case taskEnded(RefreshID, task: Int, TaskEnd)
   /// Tasks of a refresh have survived the previous daemon, or their ends have.

@@ -8,7 +8,8 @@ struct RefreshCtl: ParsableCommand {
     abstract: "Control refreshd, the daemon that keeps the data of apps fresh.",
     discussion: """
       The socket of the daemon is that of --socket, else $REFRESH_SOCKET, else the user's own daemon, else the \
-      system's daemon. Without a subcommand it says what is there and what to do next.
+      system's daemon. Without a subcommand it says what is there and what to do next. With -H [USER@]HOST, before or \
+      after the subcommand, refreshctl runs on that machine, by ssh; the exit status is 255 if that cannot be reached.
 
       Exit status:
       \(ExitStatus.list)
@@ -33,7 +34,7 @@ struct RefreshCtl: ParsableCommand {
       CommandGroup(
         name: "Refresh",
         subcommands: [
-          RunCommand.self, PushCommand.self, CompleteCommand.self, SyncedCommand.self,
+          RunCommand.self, ExpireCommand.self, PushCommand.self, CompleteCommand.self, SyncedCommand.self,
         ]),
       CommandGroup(
         name: "Background transfer",
@@ -72,8 +73,12 @@ struct RefreshCtl: ParsableCommand {
 /// The entry point: all errors have one form, those of the command line too.
 @main enum Main {
   static func main() {
+    var arguments = Array(CommandLine.arguments.dropFirst())
     do {
-      var command = try RefreshCtl.parseAsRoot()
+      let host = try RemoteHost.take(outOf: &arguments)
+      var command = try RefreshCtl.parseAsRoot(arguments)
+      // A mistake in the command line is found here.
+      if let host { try host.run(arguments) }
       try command.run()
     } catch let failure as Failure {
       warn(failure.text)

@@ -18,6 +18,7 @@ REFRESHCTL = os.environ.get("REFRESHCTL", REPOSITORY / ".build/debug/refreshctl"
 DEFINITIONS = json_schema.schema(strict=True)["$defs"]
 PUSH = '{"aps":{"content-available":1},"content-id":42}'
 GONE = "org.example.gone"
+SLOW = "org.example.slow"
 URL = "http://127.0.0.1:9/file"
 # The calls in their order; each leaves something that the next ones show.
 CALLS = [
@@ -31,6 +32,7 @@ CALLS = [
     ["pause", "--for", "1h"], ["resume"], ["set", TODO, "--background", "2h"], ["reset", TODO], ["check"], ["reload"],
     ["forget", GONE], ["forecast"], ["forecast", TODO, "--hours", "3"], ["timeline", "--hours", "3"], ["metrics"],
     ["version"], ["version", "--client"], ["new", "org.example.new", "--run", "true"], ["rehearse", "--profile", "fresh", "--days", "1"],
+    ["run", SLOW, "--no-wait"], ["expire", SLOW],
 ]
 
 
@@ -76,6 +78,7 @@ def two(daemon):
         f"{REFRESHCTL} complete new-data --json > {daemon.directory}/complete", background_interval="1h", adaptive=True)
     daemon.app("echo out; exit 3", id=MAIL, background_interval="2h", network="unmetered", quiet="01:00-02:00")
     daemon.app("exit 100", id=GONE)
+    daemon.app("sleep 600", id=SLOW, deadline="10min")
     daemon.start()
     daemon.refresh(GONE)
     daemon.file(GONE).unlink()

@@ -65,6 +65,7 @@ def commands(strict):
         "foreground": signal,
         "forget": replies("Manager.Erase"),
         "history": replies("Manager.History"),
+        "expire": replies("Manager.Expire"),
         "launched": signal,
         "list": replies("Manager.List"),
         "login": signal,

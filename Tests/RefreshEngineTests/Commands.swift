@@ -34,6 +34,7 @@ extension Timeline {
     case "suspend":
       suspend(for: try duration(try rest.word(0)))
       if rest.last == "resumed" { handle(.resumed) }
+    case "expire": handle(.expired(try rest.word(0).read { RefreshID($0) }))
     case "attach": handle(.attached(try appID(try rest.word(0))))
     case "detach": handle(.detached(try appID(try rest.word(0))))
     case "sleeps-in": handle(.suspending(until: instant + (try duration(try rest.word(0)))))

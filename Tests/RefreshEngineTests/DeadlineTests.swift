@@ -35,6 +35,29 @@ import Testing
         """)
   }
 
+  @Test func `A refresh that a person lets expire ends as by its deadline`() throws {
+    try expect(
+      "0s configure todo takes=forever stubborn=yes deadline=10min\n20s expire 1-1\n5min end",
+      gives: """
+        0s   start 1-1 todo (interval)
+        20s  warn 1-1 todo
+        25s  terminate 1-1 todo (deadline)
+        30s  kill 1-1 todo
+        30s  end 1-1 todo failed stopped by deadline (deadline)
+        """)
+  }
+
+  @Test func `A second word to expire takes away the time after the warning`() throws {
+    try expect(
+      "0s configure todo takes=forever deadline=10min\n20s expire 1-1\n21s expire 1-1\n22s expire 1-1\n5min end",
+      gives: """
+        0s   start 1-1 todo (interval)
+        20s  warn 1-1 todo
+        21s  terminate 1-1 todo (deadline)
+        22s  end 1-1 todo failed stopped by deadline (deadline)
+        """)
+  }
+
   @Test(arguments: [("5s", "7s"), ("3s", "5s")])
   func `A deadline too short for a warning has none`(deadline: String, kill: String) throws {
     try expect(

@@ -65,7 +65,7 @@ extension Bystander {
       guard let id = app(of: refresh) else { return }
       let longest = max(apps[id]?.run?.retryAfter ?? .zero, wait)
       apps[id]?.run?.retryAfter = longest
-    case .wokeUp, .forgotten, .erased, .freshFor: break
+    case .wokeUp, .forgotten, .erased, .freshFor, .expired: break
     case .pushed: break
     case .several(let events): for event in events { hear(event, at: now) }
     case .enqueued, .transferPaused, .transferCancelled, .transferPrioritized, .transferReported, .transferFetched,

@@ -60,7 +60,7 @@ extension Event {
     case .erased(let app), .synced(let app, _), .shown(let app, _): app
     case .forgotten(let app), .awaited(let app, _), .attached(let app), .detached(let app), .pushed(let app, _): app
     case .paused, .observed, .resumed, .zoneChanged: nil
-    case .survived, .suspending, .freshFor, .began: nil
+    case .survived, .suspending, .freshFor, .began, .expired: nil
     case .enqueued, .transferPaused, .transferCancelled, .transferPrioritized, .transferReported, .transferFetched,
       .transferMoved, .roomFound, .several, .restored:
       nil

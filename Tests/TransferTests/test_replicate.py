@@ -11,6 +11,7 @@ import pytest
 from daemon import TODO, finished
 from processes import alive
 from servers import couchdb
+from test_recipes import RECIPES
 
 
 @pytest.fixture
@@ -85,6 +86,25 @@ def test_pull_and_push_go_side_by_side(replicating, couch):
     refresh = replicating.daemon.refresh()
     assert [task["outcome"] for task in refresh["tasks"]] == ["new_data", "new_data"]
     assert couch.ids(here) == couch.ids(there) == {"ours", "theirs"}
+
+
+def test_the_recipe_pulls_and_pushes(replicating, stand_in, scratch):
+    there, here = stand_in.database(), stand_in.database()
+    stand_in.write(there, theirs={})
+    stand_in.write(here, ours={})
+    (scratch / ".config").mkdir()
+    for name in ("notes.there", "notes.here"):
+        (scratch / ".config" / name).write_text(stand_in.credentials + "\n")
+        (scratch / ".config" / name).chmod(0o600)
+    text = RECIPES["CouchDB"].replace("https://db.example.org/notes", there).replace(
+        "http://localhost:5984/notes", here)  # fmt: skip
+    # The machine of the test has no Wi-Fi.
+    text = text.replace('network = "wifi"', "").replace('background_interval = "24h"', 'background_interval = "never"')
+    replicating.daemon.file("org.example.notes").write_text(text.replace("~/", f"{scratch}/"))
+    replicating.daemon.start()
+    refresh = replicating.daemon.refresh("org.example.notes")
+    assert [(task["name"], task["outcome"]) for task in refresh["tasks"]] == [("pull", "new_data"), ("push", "new_data")]
+    assert stand_in.ids(here) == stand_in.ids(there) == {"ours", "theirs"}
 
 
 def test_refused_documents_are_counted(replicating, couch):

@@ -105,6 +105,10 @@ struct DaemonJournal: Sendable {
       fields(app, refresh))
   }
 
+  func expired(_ refresh: RefreshID, of app: AppID, by user: UInt32) {
+    write("\(app): user \(user) lets refresh \(refresh) expire", .notice, nil, fields(app, refresh))
+  }
+
   func output(_ line: String, of refresh: RefreshID, _ app: AppID, task: String) {
     write("\(app): \(task): \(line)", .info, .taskOutput, fields(app, refresh) + [Entry.Field("REFRESH_TASK", task)])
   }

@@ -17,6 +17,9 @@ struct Deadline: Hashable, Sendable {
   /// Counts the whole deadline from an instant, at which the processes start.
   mutating func restart(at now: Instant) { at = now + span }
 
+  /// Brings the deadline forward, to the time of a warning from now.
+  mutating func bringForward(at now: Instant) { at = min(at, now + Self.warningLead) }
+
   /// When the app is warned, boot clock.
   var warnsAt: Instant { at - Self.warningLead }
 

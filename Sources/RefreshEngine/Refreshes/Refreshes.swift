@@ -42,6 +42,13 @@ extension Engine {
     settle(id, refreshing, effect, &turn)
   }
 
+  /// Lets a running refresh expire; does nothing for one that has ended or is asked to end.
+  mutating func expire(_ refresh: RefreshID, _ turn: inout Turn) {
+    guard let id = running[refresh], var refreshing = apps[id]?.refreshing, refreshing.stopReason == nil else { return }
+    let effect = refreshing.expire(app: id, at: turn.now)
+    settle(id, refreshing, effect, &turn)
+  }
+
   /// Keeps a refresh that was asked to end, or ends it if nothing of it runs.
   mutating func settle(_ id: AppID, _ refreshing: Refreshing, _ effect: Effect?, _ turn: inout Turn) {
     touch(id, &turn)

@@ -5,7 +5,7 @@
 ///     started     -> running      the deadline is more than five seconds away
 ///     started     -> warned       the deadline is five seconds away or less
 ///     running     -> warned       five seconds before the deadline, when the machine goes to sleep, or when a
-///                                 constraint is lost, with five seconds to go
+///                                 constraint is lost or a person lets it expire, with five seconds to go
 ///     running     -> terminating  deadline (the warning was slept over), logout, user, unconfigured, shutdown
 ///     warned      -> running      the constraint is met again
 ///     warned      -> terminating  deadline, constraint-lost, logout, user, unconfigured, shutdown, sleep
@@ -25,18 +25,6 @@ struct Refreshing: Hashable, Sendable {
     case warned
     /// It was asked to end, or killed, and its processes are not all gone yet.
     case ending(StopReason, TerminationSequence)
-  }
-
-  /// The progress of one task.
-  enum Progress: Hashable, Sendable {
-    /// It waits for the tasks that it comes after.
-    case waiting
-    /// It runs and has said nothing.
-    case running(since: Instant)
-    /// It said how it went, and its process still runs.
-    case completed(Outcome, message: String, since: Instant)
-    /// It is gone.
-    case ended(TaskRecord)
   }
 
   /// The start, as it was saved; its instant is that of ``begin(at:)`` if it waited for the disk.
@@ -62,6 +50,8 @@ struct Refreshing: Hashable, Sendable {
   private var loss: LossStop?
   /// The condition that it needed, and the one that it had, when a lost constraint stopped it; else empty.
   private var stopDetail = ""
+  /// Whether a person has let it expire.
+  private var isExpired = false
   /// Hints of its tasks about the next refresh.
   var hints = ServerHints()
 
@@ -185,6 +175,17 @@ struct Refreshing: Hashable, Sendable {
     return .warn(started.id, app, deadline: stopAt)
   }
 
+  /// Ends it as its deadline would, on a person's word: warned now and stopped 5 s later.
+  ///
+  /// It is stopped at once if it has not begun, was warned already, or has no warning before its deadline.
+  mutating func expire(app: AppID, at now: Instant) -> Effect? {
+    isExpired = true
+    guard stage == .running else { return stop(.deadline, app: app, at: now) }
+    deadline.bringForward(at: now)
+    stage = .warned
+    return .warn(started.id, app, deadline: deadline.at)
+  }
+
   /// Has it go on: its constraints are met again.
   mutating func regain(at now: Instant) {
     guard stage == .warned, loss != nil else { return }
@@ -239,6 +240,7 @@ struct Refreshing: Hashable, Sendable {
     case .running(let since):
       outcome = stopReason.map { .failed(.stopped($0)) } ?? tasks[task].judge(end)
       if !stopDetail.isEmpty { message = stopDetail }
+      if isExpired, stopReason == .deadline { message = Self.expired(saying: message) }
       hasGuess = hasGuess || stopReason == nil && tasks[task].isGuess(end)
       begin = since
     }
@@ -248,6 +250,11 @@ struct Refreshing: Hashable, Sendable {
       name: tasks[task].name, outcome: outcome, duration: duration, cpu: end.cpu, message: message, bytes: end.bytes)
     progress[task] = .ended(record)
     return record
+  }
+
+  /// The message of a task that a person has let expire.
+  private static func expired(saying message: String) -> String {
+    message.isEmpty ? "expired on request" : "expired on request: \(message)"
   }
 
   /// Starts the tasks whose turn has come, and gives them: every task in their `after` has succeeded.

@@ -26,3 +26,17 @@ extension [TaskPolicy] {
     return turn
   }
 }
+
+extension Refreshing {
+  /// The progress of one task.
+  enum Progress: Hashable, Sendable {
+    /// It waits for the tasks that it comes after.
+    case waiting
+    /// It runs and has said nothing.
+    case running(since: Instant)
+    /// It said how it went, and its process still runs.
+    case completed(Outcome, message: String, since: Instant)
+    /// It is gone.
+    case ended(TaskRecord)
+  }
+}

@@ -6,6 +6,12 @@ import JSON
 struct SocketOptions: ParsableArguments {
   @Option(help: ArgumentHelp("The daemon's socket.", valueName: "path"), completion: .file())
   var socket: String?
+
+  // ``RemoteHost`` takes it out of the command line before it is parsed.
+  @Option(
+    name: [.customShort("H"), .long],
+    help: ArgumentHelp("Run on another machine, by ssh.", valueName: "[user@]host"))
+  var host: String?
 }
 
 /// The options of every command that prints an answer of the daemon.

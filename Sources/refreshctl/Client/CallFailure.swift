@@ -68,6 +68,11 @@ extension Failure {
         status: .failed,
         text: "cannot complete the task a second time: its outcome is \(error.outcome.words); complete it once")
     },
+    on { (error: ManagerInterface.NoSuchRefresh) in
+      Failure(
+        status: .notFound,
+        text: "cannot find a running refresh \(printable(error.refresh)); `refreshctl list` shows what runs")
+    },
     on { (error: ManagerInterface.Held) in
       let holds = error.holds.map { "\($0.name) (\($0.remedy))" }.joined(separator: ", ")
       return Failure(status: .heldOrNotStored, text: "cannot refresh \(error.app): it is held: \(holds)")
