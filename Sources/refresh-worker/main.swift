@@ -13,4 +13,5 @@ case .transfer: exit(TransferTask.run())
 case .http: exit(FetchTask.run())
 case .enqueue: exit(EnqueueTask.run())
 case .notify: exit(Notification.run())
+case .reach: exit(ReachTask.run())
 }

@@ -24,8 +24,9 @@ import Testing
   static let sharedKeys = [
     "adaptive", "background_interval", "calm", "deadline", "denied_ssids", "directory", "environment",
     "foreground_interval", "front", "grace", "group", "held_for", "idle", "lifecycle", "max_stale",
-    "metered_when_stale", "network", "on_foreground", "on_held", "on_stale", "power", "push_burst", "push_per_hour",
-    "quiet", "sandbox", "ssids", "stale_after", "terminated_on_exit",
+    "metered_when_stale", "mounted", "network", "on_foreground", "on_held", "on_stale", "power", "present",
+    "push_burst", "push_per_hour", "quiet", "reachable", "sandbox", "ssids", "stale_after", "terminated_on_exit",
+    "when",
   ]
   /// The keys of an app's file.
   static let appKeys = (sharedKeys + ["desktop", "id", "kind", "name", "owner", "pin", "task"]).sorted()
