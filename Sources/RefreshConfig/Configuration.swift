@@ -64,6 +64,8 @@ public struct AppConfiguration: Hashable, Sendable {
     var staleCommands: [Command] = []
     /// The command that runs when a due refresh waits too long, likewise.
     var heldCommands: [Command] = []
+    /// The command that must succeed before a refresh starts, likewise.
+    var whenCommands: [Command] = []
     var desktop = DesktopRules()
     var sandbox: [SandboxProperty] = []
     /// The directory of the file.
@@ -99,6 +101,8 @@ public struct AppConfiguration: Hashable, Sendable {
   public var onStale: Command? { settings.value.staleCommands.first }
   /// The command that runs when a due refresh was held for `held_for`; nil for none.
   public var onHeld: Command? { settings.value.heldCommands.first }
+  /// The command that must succeed before a refresh starts; nil for none.
+  public var when: Command? { settings.value.whenCommands.first }
   /// How the app is found on its user's desktops.
   public var desktop: DesktopRules { settings.value.desktop }
   /// The restrictions on all commands, as properties of their units; empty for none.

@@ -94,7 +94,12 @@ final class LoadContext {
   func notifyCommands(
     _ arguments: [String]?, after span: Duration?, _ settings: ConfigurationSettings, _ owner: Owner
   ) -> [Command] {
-    guard span != nil, let arguments else { return [] }
+    span == nil ? [] : ownCommands(arguments, settings, owner)
+  }
+
+  /// A command of the app's file that is no task, in a list of one; empty for none.
+  func ownCommands(_ arguments: [String]?, _ settings: ConfigurationSettings, _ owner: Owner) -> [Command] {
+    guard let arguments else { return [] }
     return interner.intern([command(arguments, in: settings.context, settings, owner)])
   }
 

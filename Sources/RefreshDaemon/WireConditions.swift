@@ -11,17 +11,7 @@ extension Wire.Conditions {
       pressure: Wire.Condition(pressure: conditions.pressure))
   }
 
-  /// The condition that a constraint depends on.
-  subscript(constraint: Constraint) -> Wire.Condition {
-    switch constraint {
-    case .network: network
-    case .power: power
-    case .idle: idle
-    case .calm: pressure
-    }
-  }
-
-  /// The name and the value of the field that an observation changes.
+  /// The name and the value of the condition that an observation changes.
   static func field(of observation: Observation) -> (name: String, value: Wire.Condition) {
     switch observation {
     case .network(let reading): ("network", Wire.Condition(reading))
@@ -29,11 +19,28 @@ extension Wire.Conditions {
     case .powerSaver(let reading): ("power_saver", Wire.Condition(powerSaver: reading))
     case .idle(let reading): ("idle", Wire.Condition(idle: reading))
     case .pressure(let reading): ("pressure", Wire.Condition(pressure: reading))
+    case .fact(let fact, let reading): (fact.constraint.rawValue, Wire.Condition(reading))
     }
   }
 }
 
 extension Wire.Condition {
+  /// The condition that a constraint of an app depends on.
+  init(_ term: Explanation.Term, of constraints: Constraints, in conditions: Conditions) {
+    let machine = Wire.Conditions(conditions)
+    switch term.constraint {
+    case .network: self = machine.network
+    case .power: self = machine.power
+    case .idle: self = machine.idle
+    case .calm: self = machine.pressure
+    case .mounted, .present: self.init(conditions.facts[of: term.constraint, in: constraints] ?? Reading())
+    case .reachable, .when: self.init(value: term.question?.answer?.text, source: "", problem: nil)
+    }
+  }
+
+  /// A fact that an app's file names, or the answer of a command.
+  init(_ reading: Reading<FactState>) { self.init(reading) { $0.text } }
+
   fileprivate init(_ reading: Reading<Network>) { self.init(reading) { $0.text } }
   fileprivate init(_ reading: Reading<Power>) { self.init(reading) { $0.text } }
   fileprivate init(powerSaver reading: Reading<Bool>) { self.init(reading) { $0 ? "on" : "off" } }
@@ -53,6 +60,17 @@ extension Constraint {
     case .power: "the power supply that it asks for; refreshctl why \(app) says which"
     case .idle: "an idle user"
     case .calm: "less pressure on the machine"
+    case .mounted: "the file system that it asks for; refreshctl why \(app) says which"
+    case .present: "the device that it asks for; refreshctl why \(app) says which"
+    case .reachable: "the server that it asks for; refreshctl why \(app) says which"
+    case .when: "the command that it asks; refreshctl why \(app) says which"
     }
+  }
+}
+
+extension [NamedFact: Reading<FactState>] {
+  /// The fact that an app's file names for a constraint.
+  fileprivate subscript(of constraint: Constraint, in constraints: Constraints) -> Reading<FactState>? {
+    constraints.name(of: constraint).flatMap { self[NamedFact(constraint, $0)] }
   }
 }

@@ -17,6 +17,9 @@ public struct BackOff: Hashable, Sendable {
   /// Retries of transfers whose content was wrong: 1 min, doubled, because each try may move the whole file.
   public static let wrongContent = BackOff(first: .minutes(1), longest: .hours(5), mostFailures: 10)
 
+  /// Questions to the command of a condition of an app's own that has said no: 30 s, doubled up to 15 min.
+  public static let questions = BackOff(first: .seconds(30), longest: .minutes(15), mostFailures: 6)
+
   /// Makes a back-off.
   public init(first: Duration, longest: Duration, mostFailures: Int32) {
     (self.first, self.longest, self.mostFailures) = (first, longest, mostFailures)

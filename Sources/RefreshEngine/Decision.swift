@@ -76,4 +76,8 @@ public enum Effect: Hashable, Sendable {
   ///
   /// The holds are those of this moment. The id names no refresh but the notify command that the daemon starts.
   case reportHeld(RefreshID, AppID, [Hold.Name], since: Instant)
+  /// Ask the command of a condition of the app's own whether it is met.
+  ///
+  /// Answered by one `answered`, also if the command cannot start. The id names no refresh but the command.
+  case ask(RefreshID, AppID, Constraint)
 }

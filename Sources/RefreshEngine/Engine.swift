@@ -186,6 +186,7 @@ public struct Engine: Sendable {
     noteWaiting(index, verdict, &turn)
     noteStaleness(index, &turn)
     noteEpisode(index, verdict, &turn)
+    ask(index, verdict, &turn)
     var window: Window?
     switch verdict {
     case .refreshing:
@@ -221,6 +222,7 @@ public struct Engine: Sendable {
     case .restored(let before): restore(before, &turn)
     case .paused(let pause): setPause(pause, &turn)
     case .observed(let observation): observe(observation, &turn)
+    case .answered(let id, let question, let constraint, let state): answer(id, question, constraint, state, &turn)
     case .resumed: resume(&turn)
     case .zoneChanged(let zone):
       self.zone = zone

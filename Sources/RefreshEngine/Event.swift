@@ -39,6 +39,8 @@ public enum Event: Hashable, Sendable {
   case paused(Pause?)
   /// A condition of the machine has changed or become known.
   case observed(Observation)
+  /// The command of a condition of the app's own has answered the question of that id.
+  case answered(AppID, RefreshID, Constraint, FactState)
   /// The machine has woken up, or has just started.
   case resumed
   /// The local time follows from Unix time in another way now.

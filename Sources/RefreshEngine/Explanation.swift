@@ -14,6 +14,27 @@ public struct Explanation: Hashable, Sendable {
     public var relaxedAt: Instant?
     /// Whether the ladder has relaxed it.
     public var isRelaxed: Bool
+    /// The last answer of the command that is asked; nil for a constraint that no command answers.
+    public var question: Question?
+  }
+
+  /// A condition of the app's own that a command answers.
+  public struct Question: Hashable, Sendable {
+    /// The last answer; nil before the first.
+    public var answer: FactState?
+    /// When it came, boot clock; nil before the first.
+    public var answeredAt: Instant?
+    /// Not before this instant it is asked again, boot clock; nil when it is asked as soon as the app is due.
+    public var nextAt: Instant?
+    /// Whether it is being asked.
+    public var isAsked: Bool
+
+    init?(_ constraint: Constraint, of app: App) {
+      guard constraint.source == .asked else { return nil }
+      let question = app.questions[constraint]
+      (answer, answeredAt, nextAt) = (question?.answer, question?.answeredAt, question?.nextAt)
+      isAsked = question?.asked != nil
+    }
   }
 
   /// A plan made at that instant, and its inputs.

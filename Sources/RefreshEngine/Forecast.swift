@@ -1,7 +1,7 @@
 /// A forecast of starts: the engine itself, on virtual time.
 ///
 /// A copy of the engine goes from wake to wake; the engine that is asked stays as it is. It is assumed that each refresh
-/// ends at once and with no data, that the phases, the conditions and the user's word stay as they are, and that
+/// ends at once and with no data, that the commands of conditions answer as they did last, that the phases, the conditions and the user's word stay as they are, and that
 /// nothing but time asks for a refresh. Each wake is taken at its first instant; a real one may be later in its window.
 public struct Forecast: Sendable {
   /// A refresh that would start.
@@ -125,7 +125,7 @@ extension Engine {
           }
         }
       }
-      events = running.sorted { $0.key < $1.key }.flatMap { ends(of: $0.key, $0.value) }
+      events = running.sorted { $0.key < $1.key }.flatMap { ends(of: $0.key, $0.value) } + assumedAnswers
     }
     return starts
   }

@@ -50,8 +50,10 @@ extension Engine {
     explanation.terms = Constraint.allCases.filter(policy.constraints.asks(for:)).map { constraint in
       let relaxedAt = app.relaxedAt(constraint)
       return Explanation.Term(
-        constraint: constraint, isMet: isMet(constraint, by: app, at: now), isUnknown: conditions.isUnknown(constraint),
-        relaxedAt: relaxedAt, isRelaxed: relaxedAt.map { $0 <= now } ?? false)
+        constraint: constraint, isMet: isMet(constraint, by: app, at: now),
+        isUnknown: isUnknown(constraint, of: policy.constraints, by: app),
+        relaxedAt: relaxedAt, isRelaxed: relaxedAt.map { $0 <= now } ?? false,
+        question: Explanation.Question(constraint, of: app))
     }
     explanation.failures = Int(app.state.failures)
     explanation.restsUntil = app.restsUntil.flatMap { $0 > now ? $0 : nil }

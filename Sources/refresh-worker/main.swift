@@ -15,4 +15,5 @@ case .enqueue: exit(EnqueueTask.run())
 case .notify: exit(Notification.run())
 case .replicate: exit(ReplicationTask.run())
 case .unit: exit(UnitTask.run())
+case .reach: exit(ReachTask.run())
 }

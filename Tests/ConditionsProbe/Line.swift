@@ -102,6 +102,7 @@ extension Observation {
     case .powerSaver(let reading): try line(ReadingLine("powerSaver", reading) { $0 })
     case .idle(let reading): try line(ReadingLine("idle", reading) { $0 })
     case .pressure(let reading): try line(ReadingLine("pressure", reading) { $0 })
+    case .fact(let fact, let reading): try line(ReadingLine("\(fact.constraint) \(fact.name)", reading) { $0.isMet })
     }
   }
 }

@@ -1,8 +1,10 @@
 import RefreshDaemon
+import RefreshEngine
 
 /// The probe's command line.
 struct Options {
   var needs: ConditionNeeds = []
+  var facts: Set<NamedFact> = []
   var settings = ConditionSources.Settings()
 
   init(_ arguments: ArraySlice<String>) throws(UsageError) {
@@ -23,6 +25,9 @@ struct Options {
       case "--power": settings.powerSupplies = value
       case "--network": settings.networkDevices = value
       case "--pressure": settings.pressure = value
+      case "--usb": settings.usbDevices = value
+      case "--mounted": facts.insert(NamedFact(.mounted, value))
+      case "--present": facts.insert(NamedFact(.present, value))
       default: throw UsageError(word: word)
       }
     }

@@ -1,5 +1,6 @@
 // Prints this machine's conditions as the daemon reads them:
-// `conditions-probe [FACT]... [--user UID] [--power DIR] [--network DIR] [--pressure DIR]`
+// `conditions-probe [FACT]... [--user UID] [--power DIR] [--network DIR] [--pressure DIR]
+// [--usb DIR] [--mounted PATH]... [--present DEVICE]...`
 //
 // A FACT is a case of ConditionNeed, or `nothing`; the default is all facts. The output has one JSON object a line for
 // each reading, signal and session, and on SIGUSR1 for each source, until the process is killed. SIGHUP stops watching,
@@ -47,7 +48,7 @@ let signals = must {
 }
 must {
   try line(ZoneLine(zone.zone))
-  try sources.start(needs: options.needs)
+  try sources.start(needs: options.needs, facts: options.facts)
   try line(SwitchLine(event: "started", value: true))
   exit(try withExtendedLifetime(signals) { try loop.run() })
 }

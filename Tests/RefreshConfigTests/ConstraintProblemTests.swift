@@ -36,6 +36,47 @@ import Testing
         #"metered_when_stale = "yes""#,
         ["2: metered_when_stale: cannot take a string for this key; write for example metered_when_stale = true"]
       ),
+      (
+        #"mounted = "backup""#,
+        [
+          #"2: mounted: cannot take "backup" as a mount point; write a whole path as /proc/self/mountinfo has it, "#
+            + "without a slash at its end"
+        ]
+      ),
+      (
+        #"mounted = "/media/backup/""#,
+        [
+          #"2: mounted: cannot take "/media/backup/" as a mount point; write a whole path as /proc/self/mountinfo has it, "#
+            + "without a slash at its end"
+        ]
+      ),
+      (
+        #"present = "usb:1d6b""#,
+        [
+          #"2: present: cannot take "usb:1d6b" as a device; write "usb:VENDOR:PRODUCT" with the two numbers that lsusb "#
+            + #"shows, as in "usb:1d6b:0002""#
+        ]
+      ),
+      (
+        #"reachable = "nas.local""#,
+        [
+          #"2: reachable: cannot take "nas.local" as a server; write "HOST:PORT" with a port from 1 to 65535, as in "#
+            + #""nas.local:22" or "[fd00::1]:22""#
+        ]
+      ),
+      (
+        #"reachable = "fd00::1:22""#,
+        [
+          #"2: reachable: cannot take "fd00::1:22" as a server; write "HOST:PORT" with a port from 1 to 65535, as in "#
+            + #""nas.local:22" or "[fd00::1]:22""#
+        ]
+      ),
+      (
+        #"when = ["scripts/vpn"]"#,
+        [
+          #"2: when: cannot find the program "scripts/vpn" by a relative path; write its whole path, or its name alone"#
+        ]
+      ),
       ("quiet = false", [#"2: quiet: cannot take a boolean for this key; write for example quiet = "22:00-06:00""#]),
       (
         #"quiet = "06:00-06:00""#,

@@ -8,7 +8,9 @@ import Testing
     let scratch = try Scratch()
     try scratch.write("refreshd.toml", "[defaults]\n\(defaults)")
     try scratch.write("apps.d/a.b.toml", "id = \"a.b\"\n\(keys)\n[[task]]\nrun = [\"true\"]")
-    return try #require(try scratch.load().apps.first).policy
+    let reader = Reader(
+      uid: 0, isProgram: { $0.hasPrefix("/usr/bin/") }, workers: ["/usr/bin/refresh-worker"])
+    return try #require(try scratch.load(as: reader).apps.first).policy
   }
 
   static let all = """
@@ -18,6 +20,10 @@ import Testing
     power = "not-low"
     idle = true
     calm = true
+    mounted = "/media/backup"
+    present = "usb:1D6B:0002"
+    reachable = "nas.local:22"
+    when = ["true", "two words"]
     quiet = "22:00-06:30"
     max_stale = "3d"
     metered_when_stale = true
@@ -31,6 +37,10 @@ import Testing
     constraints.power = .notLow
     constraints.idle = true
     constraints.calm = true
+    constraints.mounted = "/media/backup"
+    constraints.present = "usb:1d6b:0002"
+    constraints.reachable = "nas.local:22"
+    constraints.when = "/usr/bin/true 'two words'"
     return policy.constraints == constraints && policy.quiet == QuietHours(from: 22 * 60, to: 6 * 60 + 30)
       && policy.maxStale == .hours(72) && policy.meteredWhenStale
   }
@@ -55,7 +65,10 @@ import Testing
       metered_when_stale = false
       """
     let policy = try Self.policy(keys, defaults: Self.all)
-    #expect(policy.constraints == Constraints())
+    var own = Constraints()
+    (own.mounted, own.present) = ("/media/backup", "usb:1d6b:0002")
+    (own.reachable, own.when) = ("nas.local:22", "/usr/bin/true 'two words'")
+    #expect(policy.constraints == own)
     #expect(policy.quiet == nil)
     #expect(policy.maxStale == .hours(96))
     #expect(!policy.meteredWhenStale)

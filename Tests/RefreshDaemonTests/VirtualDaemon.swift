@@ -184,7 +184,7 @@ final class MemoryMachine: MachineConditions {
   /// Called when the daemon asks for conditions.
   var onStart: (ConditionNeeds) -> Void = { _ in }
 
-  func start(needs: ConditionNeeds) { onStart(needs) }
+  func start(needs: ConditionNeeds, facts: Set<NamedFact>) { onStart(needs) }
   func holdSleep(_ isHeld: Bool) {}
   func askLingering(of user: UInt32, answer: @escaping (Bool) -> Void) { answer(false) }
 }

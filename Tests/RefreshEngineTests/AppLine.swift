@@ -10,11 +10,12 @@ import RefreshEngine
 /// - `judge` is `exit`, `output` or `changed`; `no-data-exit` and `retry-exit` are exit codes.
 /// - `quiet` is `FROM-TO`, since midnight.
 /// - `network` and `power` are words of the file.
+/// - `mounted`, `present`, `reachable` and `when` are names of conditions of its own.
 /// - `idle`, `calm`, `metered-when-stale`, `processing` and `terminated-on-exit` are `yes`.
 /// - `adaptive` is `yes`; otherwise the interval is the schedule.
 /// - `pushes` is `PER-HOUR/BURST`.
 ///
-/// The keys of the behaviour are `takes` (a duration or `forever`), `exit` (a code), `stubborn` (`yes`: the task
+/// The keys of the behaviour are `says` (`yes` or `no`, the answer to each question at once), `takes` (a duration or `forever`), `exit` (a code), `stubborn` (`yes`: the task
 /// ignores SIGTERM) and `immortal` (`yes`: no signal ends it).
 struct AppLine {
   var policy: Policy
@@ -22,6 +23,8 @@ struct AppLine {
   var takes: Duration? = .seconds(1)
   var exit: Int32 = 0
   var isStubborn = false
+  /// The answer of the commands of its own conditions, at once; nil if the script answers.
+  var says: Bool?
   var isImmortal = false
 
   init(_ keys: [String]) throws {
@@ -54,6 +57,10 @@ struct AppLine {
       case "power": policy.constraints.power = try value.read(PowerConstraint.init(rawValue:))
       case "idle": policy.constraints.idle = value == "yes"
       case "calm": policy.constraints.calm = value == "yes"
+      case "mounted": policy.constraints.mounted = value
+      case "present": policy.constraints.present = value
+      case "reachable": policy.constraints.reachable = value
+      case "when": policy.constraints.when = value
       case "max-stale": policy.maxStale = try duration(value)
       case "metered-when-stale": policy.meteredWhenStale = value == "yes"
       case "processing": policy.isProcessing = value == "yes"
@@ -64,6 +71,7 @@ struct AppLine {
         // PER-HOUR/BURST
         let parts = try value.split(separator: "/").map { try String($0).read { Int($0) } }
         policy.pushLimit = PushLimit(perHour: parts[0], burst: parts[parts.count - 1])
+      case "says": says = value == "yes"
       case "takes": takes = value == "forever" ? nil : try duration(value)
       case "exit": exit = try value.read { Int32($0) }
       case "stubborn": isStubborn = value == "yes"

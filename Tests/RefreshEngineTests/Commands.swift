@@ -27,6 +27,20 @@ extension Timeline {
     case "retry-after":
       handle(.retryAfter(try rest.word(0).read { RefreshID($0) }, try duration(try rest.word(1))))
     case "network", "power", "idle", "calm": handle(.observed(try observation(command, try rest.word(0))))
+    case "mounted", "present":
+      // mounted PATH yes
+      let fact = NamedFact(try command.read(Constraint.init(rawValue:)), try rest.word(0))
+      let isMet = try rest.word(1) == "yes"
+      handle(
+        .observed(.fact(fact, Reading(FactState(isMet: isMet, text: isMet ? "there" : "not there"), source: "script"))))
+    case "answers":
+      // answers QUESTION APP CONSTRAINT yes
+      let isMet = try rest.word(3) == "yes"
+      handle(
+        .answered(
+          try appID(try rest.word(1)), try rest.word(0).read { RefreshID($0) },
+          try rest.word(2).read(Constraint.init(rawValue:)),
+          FactState(isMet: isMet, text: isMet ? "fine" : "exit code 1")))
     case "zone": handle(.zoneChanged(try zone(rest)))
     case "clock":
       setClock(by: try duration(try rest.word(0)))

@@ -137,6 +137,9 @@ import Testing
     ("", ["terminated todo", "push 1 todo"]), ("pushes=1/1", ["push 1 todo", "push 2 todo A"]),
     ("", ["push 1 todo urgency=very-low"]), ("", ["foreground todo"]),
     ("", ["retry-after 1-2 2h", "ends 1-2 0 exit=75"]),
+    ("mounted=/media/backup", ["mounted /media/backup no"]), ("present=usb:1234:5678", ["present usb:1234:5678 yes"]),
+    ("when=vpn says=yes", []), ("when=vpn says=no", []), ("reachable=nas:22 says=no", ["run todo"]),
+    ("reachable=nas:22 when=vpn says=yes", []),
   ]
 
   @Test func `What is said is what happens, for every way to hold an app and every two of them`() throws {

@@ -135,6 +135,11 @@ struct Timeline {
     case .reportHeld(_, let app, let holds, let since):
       write("report-held \(app.name) since \(timeText(since)): \(holds.map(\.rawValue).joined(separator: " "))")
     case .reportStale(_, let app, let since): write("report-stale \(app.name) since \(timeText(since))")
+    case .ask(let id, let app, let constraint):
+      write("ask \(id) \(app.name) \(constraint.rawValue)")
+      if let says = apps[app]?.says {
+        handle(.answered(app, id, constraint, FactState(isMet: says, text: says ? "fine" : "exit code 1")))
+      }
     case .reportStuck(let id, let app): write("stuck \(id) \(app.name)")
     case .kill(let id, let app):
       write("kill \(id) \(app.name)")

@@ -49,7 +49,9 @@ struct GlossaryTests {
         #expect(isUsed, "\(page), \(title): no code uses \(word); write the name that has taken its place")
       }
     }
-    #expect(sections == 6, "\(page) has a list for a condition, a kind, a method, a key, a subcommand and a migration")
+    #expect(
+      sections == 7,
+      "\(page) has a list for a condition, one of an app's own, a kind, a method, a key, a subcommand and a migration")
     for path in Self.paths(try repository.text(of: page)) {
       #expect(repository.exists(path), "\(page) names \(path), which is not there; \(advice(path))")
     }

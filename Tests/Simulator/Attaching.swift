@@ -7,6 +7,7 @@ extension World {
   mutating func vary(_ policy: Policy) -> Policy {
     var policy = policy
     policy.pushLimit = pushLimit
+    addOwnConditions(to: &policy)
     if whim.happens(40) { policy.heldFor = whim.duration(.minutes(10) ... .hours(12)) }
     if dice.happens(varied) { policy.tasks = [] }
     if dice.happens(varied) {

@@ -95,6 +95,9 @@ public struct Bystander: Sendable {
     var isAttached = false
     /// The user has ended it, and it has not been started since.
     var isTerminated = false
+    /// The questions about its own conditions that nobody has answered, and the last answer to each.
+    var questions: [Constraint: RefreshID] = [:]
+    var answers: [Constraint: (isMet: Bool, at: Instant)] = [:]
 
     /// The same while nothing is known of its refresh.
     var atRest: App {
@@ -158,6 +161,8 @@ public struct Bystander: Sendable {
       saved[id]?.tellsPhase = false
       saved[id]?.policy = nil
       saved[id]?.isAsked = false
+      saved[id]?.questions = [:]
+      saved[id]?.answers = [:]
     }
     apps = saved.mapValues(\.atRest)
     pause = savedPause
@@ -252,6 +257,7 @@ public struct Bystander: Sendable {
   private mutating func see(_ effect: Effect, at now: Instant) {
     switch effect {
     case .start, .perform, .transfer, .stopTransfer, .reportHeld: break
+    case .ask(let id, let app, let constraint): apps[app]?.questions[constraint] = id
     case .reportStale(_, let app, _): apps[app]?.isStaleReported = true
     case .startTask(let id, let app, let task):
       if apps[app]?.run?.id == id { apps[app]?.run?.started.insert(task) }

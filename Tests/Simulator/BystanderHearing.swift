@@ -40,6 +40,10 @@ extension Bystander {
     case .observed(let observation):
       hear(observation)
       regain(at: now)
+    case .answered(let id, let question, let constraint, let state):
+      guard apps[id]?.questions[constraint] == question else { return }
+      apps[id]?.questions[constraint] = nil
+      apps[id]?.answers[constraint] = (state.isMet, now)
     case .resumed:
       resumedAt = now
       isSuspending = false
@@ -78,6 +82,7 @@ extension Bystander {
     self.limits = limits
     for id in policies.keys where apps[id] == nil { apps[id] = App() }
     for id in apps.keys {
+      forgetAnswers(of: id, before: policies[id])
       apps[id]?.policy = policies[id]
       if policies[id] == nil {
         forgetAsked(id)
@@ -92,6 +97,15 @@ extension Bystander {
       if !there.isEmpty { apps[id]?.run = Run(run, of: id, policy, survivors: there, at: now) }
     }
     (lost, survivors) = ([:], [:])
+  }
+
+  /// The answers of commands that the new file does not ask count no more.
+  private mutating func forgetAnswers(of id: AppID, before next: Policy?) {
+    guard let old = apps[id]?.policy?.constraints, let new = next?.constraints else { return }
+    for constraint in [Constraint.reachable, .when] where old.name(of: constraint) != new.name(of: constraint) {
+      apps[id]?.questions[constraint] = nil
+      apps[id]?.answers[constraint] = nil
+    }
   }
 
   /// A running refresh has half of the time that is left to end by itself, its grace at most to end when asked.
@@ -142,6 +156,7 @@ extension Bystander {
     case .powerSaver(let reading): conditions.powerSaver = reading
     case .idle(let reading): conditions.idle = reading
     case .pressure(let reading): conditions.pressure = reading
+    case .fact(let fact, let reading): conditions.facts[fact] = reading
     }
   }
 

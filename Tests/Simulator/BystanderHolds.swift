@@ -95,6 +95,12 @@ extension Bystander {
     return hold(on: id, byTime: true, at: now) != nil
   }
 
+  /// Whether a command of the app's own conditions has said no when it was asked last.
+  func saidNo(to id: AppID) -> Bool {
+    guard let app = apps[id], let wanted = app.policy?.constraints else { return false }
+    return [Constraint.reachable, .when].contains { wanted.name(of: $0) != nil && app.answers[$0]?.isMet == false }
+  }
+
   /// Whether as many refreshes run as may, of all apps or of those of the app's owner.
   func isFull(for id: AppID) -> Bool {
     let runs = apps.values.compactMap(\.run).filter(\.holdsSlot)
@@ -131,7 +137,15 @@ extension Bystander {
   private func unmet(_ app: App, at now: Instant) -> String? {
     guard let policy = app.policy else { return nil }
     let wanted = policy.constraints
-    if unmetToGoOn(app, at: now) { return "network or power is not as it asks" }
+    if unmetToGoOn(app, at: now) { return "network, power or a fact that it names is not as it asks" }
+    for (constraint, name) in wanted.named where conditions.facts[NamedFact(constraint, name)] == nil {
+      return "nobody knows \(name) yet"
+    }
+    for constraint in [Constraint.reachable, .when] where wanted.name(of: constraint) != nil {
+      guard let answer = app.answers[constraint], answer.isMet, now < answer.at + .minutes(1) else {
+        return "its command has not said yes within the last minute"
+      }
+    }
     if wanted.asksForNetwork, conditions.network.isAwaited { return "nobody knows the network yet" }
     if wanted.power != .any, !app.isStale(2, at: now), conditions.power.isAwaited {
       return "nobody knows the power yet"
@@ -154,6 +168,9 @@ extension Bystander {
     }
     if needsPower && !hasPower { return true }
     if policy.isProcessing, wanted.idle, !knows(conditions.idle, that: { $0 }) { return true }
+    for (constraint, name) in wanted.named {
+      if let fact = conditions.facts[NamedFact(constraint, name)], fact.value?.isMet != true { return true }
+    }
     guard wanted.asksForNetwork else { return false }
     let takesAnything = policy.meteredWhenStale && app.isStale(3, at: now)
     return !knows(conditions.network) { network in
@@ -178,4 +195,10 @@ extension Bystander {
 
 extension Constraints {
   fileprivate var asksForNetwork: Bool { network != .none || !ssids.isEmpty || !deniedSSIDs.isEmpty }
+
+  /// The facts that the file names for the machine to have.
+  fileprivate var named: [(Constraint, String)] {
+    [(Constraint.mounted, mounted), (.present, present)].compactMap { constraint, name in name.map { (constraint, $0) }
+    }
+  }
 }

@@ -58,9 +58,11 @@ public struct Foretold {
           if prospect.trigger != new.trigger { return "\(new.app) starts by \(new.trigger): \(prospect)" }
         }
       }
-      events = engine.refreshes.flatMap { refresh in
-        (0..<engine.taskCount(of: refresh)).map { .taskEnded(refresh, task: $0, TaskEnd(exit: .exited(0))) }
+      let ends = engine.refreshes.flatMap { refresh in
+        (0..<engine.taskCount(of: refresh)).map { Event.taskEnded(refresh, task: $0, TaskEnd(exit: .exited(0))) }
       }
+      // The commands of conditions answer as they did last.
+      events = ends + engine.assumedAnswers
     } while !events.isEmpty
     return nil
   }

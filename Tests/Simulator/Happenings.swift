@@ -27,6 +27,9 @@ struct Happening: Comparable, Sendable {
     case pushes
     /// Apps make syncs by themselves.
     case syncs
+    /// The disk that apps ask for comes or goes, or commands change their minds; a command answers.
+    case own
+    case answers(RefreshID)
     /// A process of the app finds the daemon's socket, and is gone again.
     case attaches(AppID)
     case detaches(AppID)
@@ -69,7 +72,8 @@ extension World {
       clockError = error
       handle(.clockStepped(wallOffset: wallOffset))
     case .mends(let id): mendFile(of: id)
-    case .sourcesAnswer: for observation in weather.observations { handle(.observed(observation)) }
+    case .sourcesAnswer:
+      for observation in weather.observations + factsObserved { handle(.observed(observation)) }
     case .daemonStarts: startDaemon()
     case .boots: bootMachine()
     case .more: happenToAttached()
@@ -78,6 +82,8 @@ extension World {
     case .syncs:
       expect(.syncs, in: whim.duration(whim.pick([.zero ... .minutes(10), .zero ... .hours(9)])))
       if healedAt == nil { handle(.synced(whim.pick(ids), foundNew: whim.happens(50))) }
+    case .own: happenToOwnConditions()
+    case .answers(let id): answer(id)
     case .attaches(let id): attach(id)
     case .detaches(let id): detach(id)
     case .idle(let isIdle): handle(.observed(weather.setIdle(isIdle)))

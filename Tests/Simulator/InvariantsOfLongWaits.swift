@@ -79,9 +79,8 @@ struct LongWaitsAreToldOnce: Invariant {
     guard case .held(let holds) = verdict else { return .over }
     let names = Set(holds.map(\.name))
     if !names.isDisjoint(with: [.suspending, .stopping, .misconfigured]) { return .hidden }
-    if !names.isDisjoint(with: [.paused, .network, .power, .idle, .calm, .powerSaver, .app, .concurrency]) {
-      return .held
-    }
+    let conditions: [Hold.Name] = [.network, .power, .idle, .calm, .mounted, .present, .reachable, .when]
+    if !names.isDisjoint(with: conditions + [.paused, .powerSaver, .app, .concurrency]) { return .held }
     return names.contains(.settling) ? .hidden : .over
   }
 }

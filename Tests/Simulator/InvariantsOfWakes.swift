@@ -23,6 +23,7 @@ struct WakeIsTheMinimum: Invariant {
         windows.append(window)
       case .held(let holds):
         var ends = holds.compactMap(\.end)
+        if let next = nextQuestion(of: id, by: holds, in: world) { ends.append(next) }
         let oneShot = world.book.apps[id]?.oneShot?.earliest
         if holds.allSatisfy(\.isOfDue), let oneShot, oneShot > world.instant { ends.append(oneShot) }
         let told = brain.explain(id, at: world.instant)?.drained.map(\.earliest).min()
@@ -57,6 +58,15 @@ struct WakeIsTheMinimum: Invariant {
     return "the next wake is \(String(describing: brain.nextWake)) instead of \(String(describing: wake))"
   }
 
+  /// When the command is asked again that keeps an app, if nothing but commands does.
+  private func nextQuestion(of id: AppID, by holds: [Hold], in world: borrowing World) -> Instant? {
+    guard holds.areQuestions, let first = holds.first?.name, world.book.apps[id]?.questions.isEmpty == true else {
+      return nil
+    }
+    let terms = world.brain?.explain(id, at: world.instant)?.terms ?? []
+    return terms.first { $0.constraint.rawValue == first.rawValue }?.question?.nextAt
+  }
+
   /// Whether a window ends a second before the app's quiet hours begin, or at once because they begin sooner.
   private func endsAtQuietHours(_ window: Window, of id: AppID, in world: borrowing World) -> Bool {
     guard let quiet = world.book.apps[id]?.policy?.quiet else { return false }
@@ -81,6 +91,9 @@ struct WakeIsTheMinimum: Invariant {
 }
 
 extension [Hold] {
+  /// Whether nothing holds the app but commands that are asked.
+  var areQuestions: Bool { allSatisfy { [.reachable, .when].contains($0.name) } }
+
   /// The names that are worth a line of the history.
   var recorded: [Hold.Name] {
     map(\.name).filter { ![.never, .stopping, .settling, .suspending, .concurrency].contains($0) }

@@ -78,6 +78,16 @@ public struct World: Sendable {
   /// The chance of what apps do by themselves and of reports of long waits, for the same reason.
   var whim: Chance
 
+  /// The chance of conditions of apps' own, for the same reason.
+  var quirk: Chance
+  /// Whether apps have conditions of their own.
+  let hasOwnConditions: Bool
+  /// Whether the disk that apps ask for is there, and whether commands say no.
+  var hasDisk = true
+  var saysNo = false
+  /// The commands that have not answered.
+  var questions: [RefreshID: (app: AppID, constraint: Constraint)] = [:]
+
   private var agenda = Heap<Happening>()
   private var happenings: UInt64 = 0
   var lastLease: UInt64 = 0
@@ -120,6 +130,8 @@ public struct World: Sendable {
     (outlives, varied) = (dice.happens(50), dice.happens(50) ? 15 : 0)
     whim = Chance(seed: seed &* 0x8cb9_2ba7_2f3d_8dd7)
     var misfortune = Chance(seed: seed &* 0xb546_7a1d_5f2c_9e37)
+    quirk = Chance(seed: seed &* 0x2127_599b_f432_5c37)
+    hasOwnConditions = quirk.happens(40)
     hangs = mayHang ?? misfortune.happens(30)
     book.awaitsBegin = hangs
     for id in ids where chance.happens(80) {
@@ -138,6 +150,7 @@ public struct World: Sendable {
     if luck.happens(50) { expect(.moves, in: .minutes(3)) }
     if fortune.happens(50) { expect(.pushes, in: .minutes(4)) }
     if whim.happens(50) { expect(.syncs, in: .minutes(5)) }
+    if hasOwnConditions { expect(.own, in: .minutes(6)) }
     if hangs { expect(.diskHangs, in: .hours(1)) }
     boundTransfers()
   }
@@ -209,6 +222,7 @@ public struct World: Sendable {
     if isOff { bootMachine() } else if brain == nil { startDaemon() }
     for id in spoiled.keys.sorted() { mendFile(of: id) }
     for observation in weather.observations { handle(.observed(observation)) }
+    endOwnTroubles()
     handle(.paused(nil))
     expect(.again(.paused(nil)), in: .minutes(1))
     if book.isSuspending { handle(.resumed) }

@@ -182,6 +182,7 @@ extension World {
             id, app, task: 0, deadline: max(.zero, instant.duration(to: deadline)), now: now,
             isHealed: healedAt != nil, &dice
           ).attached)
+      case .ask(let id, let app, let constraint): ask(id, app, constraint)
       case .warn, .reportStale, .reportHeld, .reportStuck: break
       case .transfer(let id, let app): move(id, of: app)
       case .stopTransfer(let id, let app, _): stopMoving(id, of: app)

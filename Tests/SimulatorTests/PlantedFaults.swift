@@ -44,6 +44,17 @@ private let ofRuns = [
       if case .configured = event, !engine.configuredApps.isEmpty { [] } else { [event] }
     }
   },
+  Planted("NoStartWhileHeld", "does not hear that a disk is gone") { fault in
+    fault.hearing = { event, _ in
+      if case .observed(.fact(_, let reading)) = event, reading.value?.isMet == false { [] } else { [event] }
+    }
+  },
+  Planted("NoStartWhileHeld", "takes every answer of a command for a yes") { fault in
+    fault.hearing = { event, _ in
+      guard case .answered(let app, let question, let constraint, _) = event else { return [event] }
+      return [.answered(app, question, constraint, FactState(isMet: true, text: "yes"))]
+    }
+  },
   Planted("NothingReadyIsLeft", "sleeps through its wakes") { fault in
     fault.hearing = { event, _ in event == .wokeUp ? [] : [event] }
   },

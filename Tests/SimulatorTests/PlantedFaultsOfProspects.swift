@@ -5,6 +5,7 @@ let plantedFaultsOfProspects = [
   lie("forgets the pause") { if case .paused = $0 { true } else { false } },
   lie("forgets quiet hours") { if case .quiet = $0 { true } else { false } },
   lie("forgets the network") { if case .constraint(.network, _) = $0 { true } else { false } },
+  lie("forgets the disk") { if case .constraint(.mounted, _) = $0 { true } else { false } },
   Planted("ProspectsAreTrue", "says that what is held never starts") { fault in
     fault.foretelling = { prospect in
       guard !prospect.holds.isEmpty else { return prospect }

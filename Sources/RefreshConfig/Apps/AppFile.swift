@@ -48,11 +48,11 @@ struct AppFile {
       return
     }
     let common = AppConfiguration.Settings(
-      owner: ownerInForce, policy: Self.policy(settings.policy, tasks, ownerInForce, &load.interner),
+      owner: ownerInForce, policy: Self.policy(settings, tasks, ownerInForce, &load.interner),
       staleCommands: load.notifyCommands(
         settings.staleCommand, after: settings.policy.staleAfter, settings, ownerInForce),
       heldCommands: load.notifyCommands(settings.heldCommand, after: settings.policy.heldFor, settings, ownerInForce),
-      desktop: settings.desktop,
+      whenCommands: load.ownCommands(settings.whenCommand, settings, ownerInForce), desktop: settings.desktop,
       sandbox: load.interner.intern(
         settings.sandbox.properties(of: ownerInForce, isUserDaemon: load.reader.isUserDaemon)),
       folder: load.interner.intern(file.folder))
@@ -62,9 +62,11 @@ struct AppFile {
   }
 
   private static func policy(
-    _ settings: Policy, _ tasks: [TaskSection], _ owner: Owner, _ interner: inout Interner
+    _ settings: ConfigurationSettings, _ tasks: [TaskSection], _ owner: Owner, _ interner: inout Interner
   ) -> Policy {
-    var policy = settings
+    var policy = settings.policy
+    policy.constraints.when = settings.whenCommand.map(OwnConditionText.words)
+    policy.constraints.mounted = policy.constraints.mounted.map(owner.path)
     policy.tasks = interner.intern(tasks.policies(of: owner))
     policy.owner = owner.uid
     policy.constraints.ssids = interner.intern(policy.constraints.ssids)

@@ -35,7 +35,7 @@ struct AppKey: Sendable {
   }
 
   /// Every key, by subject.
-  static let all = intervals + process + conditions + staleness + pushes + desktop
+  static let all = intervals + process + conditions + ownConditions + staleness + pushes + desktop
 
   private static let intervals = [
     AppKey("foreground_interval", \.policy.foregroundInterval) { context in
@@ -65,6 +65,21 @@ struct AppKey: Sendable {
     AppKey("idle", \.policy.constraints.idle) { _ in .boolean },
     AppKey("calm", \.policy.constraints.calm) { _ in .boolean },
     AppKey("quiet", \.policy.quiet) { _ in .optional(.text("22:00-06:00", QuietHours.init(_:)), none: "never") },
+  ]
+
+  private static let ownConditions = [
+    AppKey("mounted", \.policy.constraints.mounted) { context in
+      .optional(.text("/media/backup") { (text) throws(Unreadable) in try context.mountPoint(text) })
+    },
+    AppKey("present", \.policy.constraints.present) { _ in .optional(.text("usb:1d6b:0002", OwnConditionText.device)) },
+    AppKey("reachable", \.policy.constraints.reachable) { context in
+      .optional(.text("nas.local:22") { (text) throws(Unreadable) in try context.server(text) })
+    },
+    AppKey("when", \.whenCommand) {
+      .optional(
+        $0.programs.arguments(
+          example: #"["/usr/bin/nmcli", "--get-values", "GENERAL.STATE", "connection", "show", "vpn"]"#))
+    },
   ]
 
   private static let staleness = [

@@ -10,6 +10,8 @@ struct ConfigurationSettings {
   var staleCommand: [String]?
   /// The arguments of the command that runs when a due refresh waits too long; nil for none.
   var heldCommand: [String]?
+  /// The arguments of the command that must succeed before a refresh starts; nil for none.
+  var whenCommand: [String]?
   /// How the app is found on desktops.
   var desktop = DesktopRules()
   /// The context of every command.

@@ -47,6 +47,13 @@ final class Watchers: DecisionFollower {
 
   private func report(_ event: Event, _ decision: Decision, at: Int64) {
     switch event {
+    case .observed(.fact(let fact, let reading)):
+      let state = Wire.Condition(reading)
+      for app in core.configuration.apps where app.policy.constraints.name(of: fact.constraint) == fact.name {
+        report(fact.constraint, state, of: app.id, at: at)
+      }
+    case .answered(let id, _, let constraint, let state):
+      report(constraint, Wire.Condition(Reading(state)), of: id, at: at)
     case .observed(let observation):
       let (condition, state) = Wire.Conditions.field(of: observation)
       send(Wire.WatchEvent(kind: .conditionChanged, atMicroseconds: at, condition: condition, state: state))
@@ -59,6 +66,14 @@ final class Watchers: DecisionFollower {
       report(push: push.contentID, to: id, decision.pushes[push.id] == nil ? .merged : .queued)
     default: break
     }
+  }
+
+  /// Reports a condition of an app's own to those who may know of the app.
+  private func report(_ constraint: Constraint, _ state: Wire.Condition, of app: AppID, at: Int64) {
+    send(
+      Wire.WatchEvent(
+        kind: .conditionChanged, atMicroseconds: at, app: app.description, condition: constraint.rawValue, state: state)
+    )
   }
 
   /// Reports that an app is in another phase.

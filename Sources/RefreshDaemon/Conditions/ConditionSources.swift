@@ -18,13 +18,16 @@ package enum ConditionNeed: String, Hashable, Sendable, CaseIterable {
   /// The users who are logged in.
   case sessions
 
-  /// The fact that a constraint depends on.
-  init(_ constraint: Constraint) {
+  /// The facts that a constraint depends on, apart from those that an app's file names.
+  static func needs(of constraint: Constraint) -> ConditionNeeds {
     switch constraint {
-    case .network: self = .network
-    case .power: self = .power
-    case .idle: self = .idle
-    case .calm: self = .pressure
+    case .network: [.network]
+    case .power: [.power]
+    case .idle: [.idle]
+    case .calm: [.pressure]
+    case .mounted, .present: []
+    // A command that has said no is asked again when the network is another one.
+    case .reachable, .when: [.network]
     }
   }
 
@@ -62,6 +65,10 @@ package final class ConditionSources {
     package var networkDevices = "/sys/class/net"
     /// The kernel's directory of pressure files.
     package var pressure = "/proc/pressure"
+    /// The kernel's table of mounts, as this process sees them.
+    package var mounts = "/proc/self/mountinfo"
+    /// The kernel's directory of USB devices.
+    package var usbDevices = "/sys/bus/usb/devices"
 
     /// Makes settings for the machine as it is.
     package init() {}
@@ -83,6 +90,7 @@ package final class ConditionSources {
   private var lock: SleepLock?
   private var observed: [ConditionNeed: any ObservedFact] = [:]
   private var logins: LoginTracker?
+  private var named: [NamedFactWatch] = []
 
   /// Makes the sources; ``start(needs:)`` begins to watch.
   package init(on loop: EventLoop, settings: Settings = Settings()) {
@@ -94,7 +102,9 @@ package final class ConditionSources {
   ///
   /// A fact that is watched already is left alone. A fact that is known at once is reported before this returns. A fact
   /// that is no longer watched is reported as unknown. Throws when the loop has no room for a timer.
-  package func start(needs: ConditionNeeds) throws(SystemdError) {
+  ///
+  /// - Parameter facts: the facts that apps' files name.
+  package func start(needs: ConditionNeeds, facts: Set<NamedFact> = []) throws(SystemdError) {
     let bus = try connection()
     if sleep == nil {
       sleep = SleepSignals(on: bus)
@@ -106,6 +116,12 @@ package final class ConditionSources {
     for need in ConditionNeed.allCases {
       if let tracker = need.tracker { try watch(need, by: tracker, needs.contains(need), in: context) }
     }
+    if named.isEmpty {
+      named = NamedFactWatch.kinds.map { kind in
+        NamedFactWatch(kind, on: loop, settings) { [unowned self] in onChange(.fact($0, $1)) }
+      }
+    }
+    for watch in named { watch.watch(facts) }
     if !needs.contains(.sessions) {
       logins = nil
     } else if logins == nil {
@@ -142,7 +158,7 @@ package final class ConditionSources {
 
   /// Stops watching and closes the bus connection; nothing is reported after this.
   package func stop() {
-    observed = [:]
+    (observed, named) = ([:], [])
     (logins, sleep, lock, bus) = (nil, nil, nil, nil)
   }
 
@@ -156,6 +172,7 @@ package final class ConditionSources {
     var statuses = ConditionNeed.allCases.flatMap { need in
       (observed[need]?.statuses ?? []).map { SourceStatus(fact: need.rawValue, name: $0.name, text: $0.text) }
     }
+    statuses += named.compactMap(\.status)
     if let logins {
       statuses.append(SourceStatus(fact: ConditionNeed.sessions.rawValue, name: Logind.name, text: logins.text))
     }

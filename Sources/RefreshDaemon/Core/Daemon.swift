@@ -18,6 +18,7 @@ final class Daemon {
   let saving: Saving
   let audience: Audience
   let notifyCommands: NotifyCommands
+  let questions: ConditionQuestions
   let transfers: TransferRunner
   let runner: RefreshRunner
   let pushes: PushIntake
@@ -42,6 +43,7 @@ final class Daemon {
     saving = Saving(core, ports, tally, path: settings.storePath)
     audience = Audience(core, ports.journal)
     notifyCommands = NotifyCommands(core, ports, environment)
+    questions = ConditionQuestions(core, ports, environment)
     sessions = SessionRooms(core, audience, notifyCommands, ports)
     transfers = TransferRunner(
       KnownTransfers(loaded.transfers, last: loaded.lastTransfer), core, ports, environment,
@@ -91,7 +93,9 @@ final class Daemon {
   /// Connects the rooms.
   private func join() throws {
     ports.launcher.onOutput = { [unowned self] key, line in
-      if !notifyCommands.receive(line, of: key), !transfers.workers.receive(line, of: key) {
+      if !notifyCommands.receive(line, of: key), !questions.receive(line, of: key),
+        !transfers.workers.receive(line, of: key)
+      {
         runner.receive(line, of: key)
       }
     }
@@ -103,6 +107,7 @@ final class Daemon {
     }
     transfers.workers.onGivenUp = { [unowned self] in leaveIfDone() }
     notifyCommands.onGivenUp = { [unowned self] in leaveIfDone() }
+    questions.onGivenUp = { [unowned self] in leaveIfDone() }
     saving.onErased = { [unowned self] apps in
       for app in apps {
         runner.lasts.forget(app)
@@ -181,12 +186,13 @@ final class Daemon {
       sessions.notices.reportStale(app, since: since)
     case .reportHeld(let id, _, let holds, let since):
       if let app { notifyCommands.reportHeld(id, app, by: holds, since: since) }
+    case .ask(let id, _, let constraint): questions.ask(id, constraint, of: app)
     }
   }
 
   /// Handles the end of any process that the launcher started.
   private func taskEnded(_ key: TaskKey, _ end: TaskEnd) {
-    if notifyCommands.end(key, end) || transfers.workers.end(key, end) {
+    if notifyCommands.end(key, end) || questions.end(key, end) || transfers.workers.end(key, end) {
       leaveIfDone()
     } else {
       let wasStuck = core.engine.stuckRefreshes[key.refresh] != nil

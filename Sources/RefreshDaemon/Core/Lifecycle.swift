@@ -115,6 +115,7 @@ extension Daemon {
     life.left = stays.intersection(core.engine.refreshes)
     handle(.stopped(leaving: life.left))
     notifyCommands.killAll()
+    questions.killAll()
     transfers.workers.endAll(isUrgent: false)
     let ending = max(0, core.engine.refreshingCount - life.left.count)
     ports.journal.stopping(refreshing: ending, left: life.left.count)
@@ -133,7 +134,8 @@ extension Daemon {
   func leaveIfDone() {
     let left = life.left.union(core.engine.stuckRefreshes.keys)
     guard core.engine.isStopping, left.isSuperset(of: core.engine.refreshes),
-      saving.isIdle || saving.refusal != nil, notifyCommands.isEmpty, transfers.workers.isEmpty, !life.isLeaving
+      saving.isIdle || saving.refusal != nil, notifyCommands.isEmpty, questions.isEmpty, transfers.workers.isEmpty,
+      !life.isLeaving
     else { return }
     life.isLeaving = true
     life.server?.close()

@@ -29,7 +29,7 @@ final class MachineWatch: DecisionFollower {
   /// condition of a source that cannot be watched stays unknown.
   func watch(_ needs: ConditionNeeds, for configuration: ConfigurationInForce) {
     do throws(SystemdError) {
-      try ports.conditions.start(needs: needs)
+      try ports.conditions.start(needs: needs, facts: configuration.namedFacts)
       if zone == nil, configuration.apps.contains(where: { $0.policy.quiet != nil || $0.policy.isAdaptive }) {
         let zone = try ports.zone()
         zone.onZone = { [unowned self] in core.handle(.zoneChanged($0)) }
@@ -70,12 +70,17 @@ final class MachineWatch: DecisionFollower {
 }
 
 extension ConfigurationInForce {
+  /// The facts that the apps' files name.
+  fileprivate var namedFacts: Set<NamedFact> { Set(apps.flatMap(\.policy.constraints.namedFacts)) }
+
   /// The conditions that the apps need to be watched.
   var conditionNeeds: ConditionNeeds {
     var needs: ConditionNeeds = []
     for app in apps {
       let constraints = app.policy.constraints
-      needs.formUnion(Constraint.allCases.filter(constraints.asks(for:)).map(ConditionNeed.init))
+      for constraint in Constraint.allCases where constraints.asks(for: constraint) {
+        needs.formUnion(ConditionNeed.needs(of: constraint))
+      }
     }
     switch limits.powerSaver {
     case .ignore: break

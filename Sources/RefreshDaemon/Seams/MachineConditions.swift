@@ -9,7 +9,7 @@ protocol MachineConditions: AnyObject {
   /// How long the machine waits before it sleeps, in microseconds from the moment that it says so.
   var timeToSleep: Int64 { get }
 
-  func start(needs: ConditionNeeds) throws(SystemdError)
+  func start(needs: ConditionNeeds, facts: Set<NamedFact>) throws(SystemdError)
   func holdSleep(_ isHeld: Bool)
   func askLingering(of user: UInt32, answer: @escaping (Bool) -> Void)
 }

@@ -23,7 +23,7 @@ struct MountPoints {
   }
 
   /// The kernel writes a space, a tab, a line break and a backslash as three octal digits.
-  private static func unescaped(_ text: Substring) -> String {
+  static func unescaped(_ text: Substring) -> String {
     var (bytes, rest) = ([UInt8](), Array(text.utf8)[...])
     while let byte = rest.popFirst() {
       let digits = String(decoding: rest.prefix(3), as: UTF8.self)

@@ -70,12 +70,17 @@ struct ExplanationView {
 
   private func term(_ term: Explanation.Term) -> Wire.Term {
     let constraints = view.app.policy.constraints
-    let condition = Wire.Conditions(conditions)[term.constraint]
+    let condition = Wire.Condition(term, of: constraints, in: conditions)
     return Wire.Term(
       constraint: term.constraint.rawValue, needs: constraints.needs(term.constraint),
       waitsFor: constraints.waitsFor(term.constraint), has: condition.value, source: condition.source,
       problem: condition.problem, isMet: term.isMet, isUnknown: term.isUnknown,
-      relaxedMicroseconds: term.relaxedAt.map(wall), isRelaxed: term.isRelaxed)
+      relaxedMicroseconds: term.relaxedAt.map(wall), isRelaxed: term.isRelaxed,
+      question: term.question.map { question in
+        Wire.Question(
+          isAsked: question.isAsked, answeredMicroseconds: question.answeredAt.map(wall),
+          nextMicroseconds: question.nextAt.map(wall))
+      })
   }
 
   private func wall(_ instant: Instant) -> Int64 { instant.wallMicroseconds(at: view.wallOffset) }

@@ -11,6 +11,7 @@ struct App: Sendable {
     var drained: [DrainedSession] = []
     var pushes: [Push] = []
     var leases: [Lease] = []
+    var questions: [Constraint: Question] = [:]
     @PackedInstant var openedAt: Instant?
     var isOpen = false
     var tellsPhase = false
@@ -49,6 +50,12 @@ struct App: Sendable {
   var leases: [Lease] {
     get { rare.leases }
     set { rare.leases = newValue }
+  }
+
+  /// The conditions of its own that a command has been asked about.
+  var questions: [Constraint: Question] {
+    get { rare.questions }
+    set { rare.questions = newValue }
   }
 
   /// Whether the history has an opening that goes on.

@@ -18,6 +18,7 @@ extension Engine {
       let before = apps[id] ?? App()
       var app = before
       app.sharedPolicy = shared.insert(Boxed(policy)).memberAfterInsert
+      forgetAnswers(of: &app, before: before)
       app.needsPlan = app.needsPlan || before.policy.map { $0.isPlannedUnlike(policy) } ?? false
       if app.state.seenAt == nil {
         app.state.seenAt = turn.now

@@ -63,6 +63,7 @@ extension Engine {
   mutating func request(_ id: AppID, _ trigger: Trigger, _ turn: inout Turn) {
     guard let app = apps[id], app.policy != nil, !app.isOff else { return }
     apps[id]?.ask(trigger, at: turn.now)
+    apps[id]?.hastenQuestions(at: turn.now)
     touch(id, &turn)
     turn.decision.changed.insert(id)
   }

@@ -1,19 +1,26 @@
 // Conditions and constraints in a few words, as a person reads them.
 
-extension Conditions {
-  /// The condition that a constraint asks for, as it is: `wlan0 (Home), metered`.
-  func text(of constraint: Constraint) -> String {
-    switch constraint {
-    case .network: network.value?.text ?? "unknown"
-    case .power: power.value?.text ?? "unknown"
-    case .idle: idle.value.map { $0 ? "idle" : "in use" } ?? "unknown"
-    case .calm: pressure.value.map { $0 ? "under pressure" : "calm" } ?? "unknown"
-    }
+extension Engine {
+  /// The condition that a constraint of an app asks for, as it is: `wlan0 (Home), metered`.
+  private func text(of constraint: Constraint, _ constraints: Constraints, by app: App) -> String {
+    let text: String? =
+      switch constraint {
+      case .network: conditions.network.value?.text
+      case .power: conditions.power.value?.text
+      case .idle: conditions.idle.value.map { $0 ? "idle" : "in use" }
+      case .calm: conditions.pressure.value.map { $0 ? "under pressure" : "calm" }
+      case .mounted, .present: conditions.fact(constraint, of: constraints).value?.text
+      case .reachable, .when: app.questions[constraint]?.answer?.text
+      }
+    return text ?? "unknown"
   }
 
   /// Why a refresh is stopped that needs some constraints: `needed mains power, had on battery, 64 %`.
-  func text(lacking lost: [Constraint], of constraints: Constraints) -> String {
-    lost.map { "\(TaskRecord.lacking)\(constraints.waitsFor($0)), had \(text(of: $0))" }.joined(separator: "; ")
+  func text(lacking lost: [Constraint], by app: App) -> String {
+    guard let constraints = app.policy?.constraints else { return "" }
+    return lost.map { lost in
+      "\(TaskRecord.lacking)\(constraints.waitsFor(lost)), had \(text(of: lost, constraints, by: app))"
+    }.joined(separator: "; ")
   }
 }
 
@@ -28,6 +35,7 @@ extension Constraints {
     case .power: return power.rawValue
     case .idle: return "an idle user"
     case .calm: return "no pressure"
+    case .mounted, .present, .reachable, .when: return name(of: constraint) ?? ""
     }
   }
 
@@ -40,6 +48,10 @@ extension Constraints {
     case (.power, "not-low"): "mains power or a battery that is not low"
     case (.calm, _): "a machine without resource pressure"
     case (.power, _), (.idle, _): needs
+    case (.mounted, _): "a file system on \(needs)"
+    case (.present, _): "the device \(needs)"
+    case (.reachable, _): "\(needs) to answer"
+    case (.when, _): "`\(needs)` to succeed"
     }
   }
 

@@ -114,6 +114,8 @@ public struct Conditions: Hashable, Sendable {
   public var idle = Reading<Bool>()
   /// Whether processes wait for CPU, memory or disk (PSI, `Documentation/accounting/psi.rst`).
   public var pressure = Reading<Bool>()
+  /// The facts that apps' files name and the daemon watches.
+  public var facts: [NamedFact: Reading<FactState>] = [:]
 
   /// Makes conditions that are unknown.
   public init() {}
@@ -126,6 +128,7 @@ public struct Conditions: Hashable, Sendable {
     case .powerSaver(let reading): powerSaver = reading
     case .idle(let reading): idle = reading
     case .pressure(let reading): pressure = reading
+    case .fact(let fact, let reading): facts[fact] = reading.isAwaited ? nil : reading
     }
   }
 }
@@ -142,6 +145,8 @@ public enum Observation: Hashable, Sendable {
   case idle(Reading<Bool>)
   /// The machine is under pressure or is not now.
   case pressure(Reading<Bool>)
+  /// A fact that apps' files name is this now; an awaited reading says that nobody watches it any more.
+  case fact(NamedFact, Reading<FactState>)
 
   /// The answers of a source that knows none of the conditions that a constraint may ask for.
   public static func unknown(source: String) -> [Observation] {

@@ -11,7 +11,10 @@ extension Engine {
     guard conditions != before else { return }
     if device.pause == .untilAC, conditions.power.value?.onBattery == false { setPause(nil, &turn) }
     turn.touched.insert(held.all)
-    if conditions.network != before.network { transfers.isTouched = true }
+    if conditions.network != before.network {
+      transfers.isTouched = true
+      hastenQuestions(at: turn.now)
+    }
     if before.powerSaver.value != conditions.powerSaver.value, limits.powerSaver == .dearer {
       beginRound(.planning(everyApp: true), at: turn.now)
     }
@@ -20,16 +23,14 @@ extension Engine {
         continue
       }
       if app.needsNothing(for: refreshing.started.trigger) { continue }
-      // Idleness and pressure count at the start only, because the refresh itself may change both. Long work also stops
-      // when the user returns.
-      let kept: [Constraint] = app.policy?.isProcessing == true ? [.network, .power, .idle] : [.network, .power]
+      let kept = Constraint.allCases.filter { $0.isKept(byLongWork: app.policy?.isProcessing == true) }
       // An unknown condition is not lost: a refresh that survived the previous daemon goes on.
-      let lost = kept.filter { !conditions.isAwaited($0) && !isMet($0, by: app, at: turn.now) }
+      let lost = kept.filter { !isAwaited($0, of: constraints, by: app) && !isMet($0, by: app, at: turn.now) }
       var effect: Effect?
       if lost.isEmpty {
         refreshing.regain(at: turn.now)
       } else {
-        effect = refreshing.lose(conditions.text(lacking: lost, of: constraints), app: id, at: turn.now)
+        effect = refreshing.lose(text(lacking: lost, by: app), app: id, at: turn.now)
       }
       settle(id, refreshing, effect, &turn)
     }
@@ -47,7 +48,7 @@ extension Engine {
   /// Whether an app may be refreshed as far as one constraint goes: it has none, it is met, or it is relaxed.
   func isMet(_ constraint: Constraint, by app: App, at now: Instant) -> Bool {
     guard let constraints = app.policy?.constraints, constraints.asks(for: constraint) else { return true }
-    let isMetUnrelaxed = isMet(constraint, of: constraints)
+    let isMetUnrelaxed = isMet(constraint, of: constraints, by: app, at: now)
     // Last, because it is a look at the clock for each app, and most constraints are met.
     guard !isMetUnrelaxed, let relaxedAt = app.relaxedAt(constraint), relaxedAt <= now else { return isMetUnrelaxed }
     return constraint != .network || isNetworkMet(constraints, isRelaxed: true)

@@ -36,6 +36,16 @@ public struct Constraints: Hashable, Sendable {
   public var idle = false
   /// Whether the machine must be free of pressure at the start.
   public var calm = false
+  /// The folder on which a file system must be mounted; nil for none.
+  public var mounted: String?
+  /// The device that must be there, as `usb:VENDOR:PRODUCT`; nil for none.
+  public var present: String?
+  /// The server that must take a connection at the start, as `HOST:PORT`; nil for none.
+  public var reachable: String?
+  /// The command that must succeed at the start, in words for a person; nil for none.
+  ///
+  /// The command itself stays with the daemon.
+  public var when: String?
 
   /// Makes constraints that ask for nothing.
   public init() {}
@@ -50,6 +60,25 @@ public struct Constraints: Hashable, Sendable {
     case .power: power != .any
     case .idle: idle
     case .calm: calm
+    case .mounted, .present, .reachable, .when: name(of: constraint) != nil
+    }
+  }
+
+  /// The name that the app's file gives to a condition of its own; nil for the machine's conditions, and where it has none.
+  public func name(of constraint: Constraint) -> String? {
+    switch constraint {
+    case .network, .power, .idle, .calm: nil
+    case .mounted: mounted
+    case .present: present
+    case .reachable: reachable
+    case .when: when
+    }
+  }
+
+  /// The facts about the machine that the app's file names, for the daemon to watch.
+  public var namedFacts: [NamedFact] {
+    Constraint.allCases.filter { $0.source == .watched }.compactMap { constraint in
+      name(of: constraint).map { NamedFact(constraint, $0) }
     }
   }
 }
@@ -62,48 +91,91 @@ public enum Constraint: String, Hashable, Sendable, CaseIterable {
   case power
   case idle
   case calm
+  case mounted
+  case present
+  case reachable
+  case when
 
-  /// The position on the staleness ladder; the constraint with the lowest is relaxed first.
-  var rung: Int64 {
+  /// How the engine learns whether a constraint is met.
+  public enum Source: Hashable, Sendable {
+    /// The condition is the machine's, the same for all apps.
+    case machine
+    /// The daemon watches the fact that the app's file names.
+    case watched
+    /// A command answers, which is asked when the app is due.
+    case asked
+  }
+
+  /// How the engine learns whether it is met.
+  public var source: Source {
+    switch self {
+    case .network, .power, .idle, .calm: .machine
+    case .mounted, .present: .watched
+    case .reachable, .when: .asked
+    }
+  }
+
+  /// The position on the staleness ladder; the constraint with the lowest is relaxed first, one without never.
+  ///
+  /// A condition of an app's own is never relaxed: who wrote it into the file knows that the refresh cannot do without.
+  var rung: Int64? {
     switch self {
     case .idle: 0
     case .calm: 1
     case .power: 2
     case .network: 3
+    case .mounted, .present, .reachable, .when: nil
+    }
+  }
+
+  /// Whether a refresh is stopped that loses it.
+  ///
+  /// Idleness and pressure count at the start only, because the refresh itself may change both; long work also stops when the
+  /// user returns. Nobody asks a command in the middle of a refresh.
+  func isKept(byLongWork isProcessing: Bool) -> Bool {
+    switch self {
+    case .network, .power, .mounted, .present: true
+    case .idle: isProcessing
+    case .calm, .reachable, .when: false
     }
   }
 }
 
 extension Engine {
-  /// Whether the conditions meet a constraint, its relaxing apart.
-  func isMet(_ constraint: Constraint, of constraints: Constraints) -> Bool {
+  /// Whether a constraint of an app is met, its relaxing apart.
+  func isMet(_ constraint: Constraint, of constraints: Constraints, by app: App, at now: Instant) -> Bool {
     switch constraint {
     case .network: isNetworkMet(constraints)
     case .power: isMet(constraints.power)
     case .idle: isMet(conditions.idle) { $0 }
     case .calm: isMet(conditions.pressure) { !$0 }
+    // Where nobody knows, they are not met: no setting says that the machine has the disk which a file names.
+    case .mounted, .present: conditions.fact(constraint, of: constraints).value?.isMet ?? false
+    case .reachable, .when: app.questions[constraint]?.isMet(at: now) ?? false
     }
   }
-}
 
-extension Conditions {
   /// Whether no source has answered yet for a constraint.
-  func isAwaited(_ constraint: Constraint) -> Bool {
+  func isAwaited(_ constraint: Constraint, of constraints: Constraints, by app: App) -> Bool {
     switch constraint {
-    case .network: network.isAwaited
-    case .power: power.isAwaited
-    case .idle: idle.isAwaited
-    case .calm: pressure.isAwaited
+    case .network: conditions.network.isAwaited
+    case .power: conditions.power.isAwaited
+    case .idle: conditions.idle.isAwaited
+    case .calm: conditions.pressure.isAwaited
+    case .mounted, .present: conditions.fact(constraint, of: constraints).isAwaited
+    case .reachable, .when: app.questions[constraint]?.answer == nil
     }
   }
 
   /// Whether no source knows the condition of a constraint.
-  func isUnknown(_ constraint: Constraint) -> Bool {
+  func isUnknown(_ constraint: Constraint, of constraints: Constraints, by app: App) -> Bool {
     switch constraint {
-    case .network: network.value == nil
-    case .power: power.value == nil
-    case .idle: idle.value == nil
-    case .calm: pressure.value == nil
+    case .network: conditions.network.value == nil
+    case .power: conditions.power.value == nil
+    case .idle: conditions.idle.value == nil
+    case .calm: conditions.pressure.value == nil
+    case .mounted, .present: conditions.fact(constraint, of: constraints).value == nil
+    case .reachable, .when: app.questions[constraint]?.answer == nil
     }
   }
 }

@@ -43,6 +43,10 @@ public enum Hold: Hashable, Sendable {
     case .constraint(.power, _): .power
     case .constraint(.idle, _): .idle
     case .constraint(.calm, _): .calm
+    case .constraint(.mounted, _): .mounted
+    case .constraint(.present, _): .present
+    case .constraint(.reachable, _): .reachable
+    case .constraint(.when, _): .when
     case .powerSaver: .powerSaver
     case .settling: .settling
     case .suspending: .suspending
@@ -65,6 +69,10 @@ public enum Hold: Hashable, Sendable {
     case power
     case idle
     case calm
+    case mounted
+    case present
+    case reachable
+    case when
     case powerSaver = "power-saver"
     case settling
     case suspending

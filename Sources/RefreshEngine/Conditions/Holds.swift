@@ -33,7 +33,7 @@ extension Engine {
     }
     if app.policy?.tasks.isEmpty == true && !app.isAttached { holds.append(.app) }
     // The transferred files are on the disk already: to report them needs no condition.
-    return app.needsNothing(for: trigger) ? holds : holds + unmet(app, at: now)
+    return app.needsNothing(for: trigger) ? holds : withQuestionsLast(holds + unmet(app, at: now), of: app)
   }
 
   /// When time alone lifts the first of the holds, or brings a refresh that they do not keep, boot clock; nil when it
@@ -47,9 +47,10 @@ extension Engine {
     return lifted.min()
   }
 
-  /// When time alone lifts the first of the holds or changes them, boot clock; nil when it never does.
+  /// When time alone lifts the first of the holds or changes them, or a question is to be asked again, boot clock; nil when
+  /// it never does.
   func wake(of holds: [Hold], on index: AppIndex, at now: Instant) -> Instant? {
-    let lifted = lifts(of: holds, on: index, at: now)
+    let lifted = [lifts(of: holds, on: index, at: now), wakeToAsk(index, by: holds)].compactMap(\.self).min()
     guard holds.allSatisfy(\.isOfDue), let quiet = apps[index].policy?.quiet,
       due(index, at: now)?.trigger.isDeferrable == true
     else { return lifted }

@@ -20,8 +20,7 @@ extension Engine {
     let holds = holds(on: app, id, for: refreshing.started.trigger, at: turn.now)
     guard holds.isEmpty else {
       let lost = Constraint.allCases.filter { !isMet($0, by: app, at: turn.now) }
-      let detail = app.policy.map { conditions.text(lacking: lost, of: $0.constraints) } ?? ""
-      return stop(id, .constraintLost, because: detail, &turn)
+      return stop(id, .constraintLost, because: text(lacking: lost, by: app), &turn)
     }
     let saved = refreshing.started
     refreshing.begin(at: turn.now)

@@ -58,6 +58,10 @@ extension Engine {
       case .held([.concurrency]) where moment > now:
         // The refreshes that run now have ended by then.
         return prospect.starting(prospect.trigger, at: moment, from: now)
+      case .held(let holds) where isKeptByOpenQuestions(index, holds):
+        // A command is asked then, and may say yes.
+        if prospect.holds.isEmpty, moment == now { prospect.holds = holds }
+        return prospect.starting(prospect.trigger, at: moment, from: now)
       case .held(let holds):
         if prospect.holds.isEmpty { prospect.holds = holds }
         next = ahead.lifts(of: holds, on: index, at: moment)

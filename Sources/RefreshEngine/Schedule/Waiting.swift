@@ -36,7 +36,9 @@ extension Engine {
   /// Keeps the record of the holds on a due app, and closes it when they change.
   mutating func noteWaiting(_ index: AppIndex, _ verdict: Verdict, _ turn: inout Turn) {
     var names: [Hold.Name] = []
-    if case .held(let holds) = verdict { names = holds.map(\.name).filter(\.isWorthARecord) }
+    if case .held(let holds) = verdict, !isKeptByOpenQuestions(index, holds) {
+      names = holds.map(\.name).filter(\.isWorthARecord)
+    }
     // Of an app that was forgotten there is nothing to save.
     if apps[index].state.seenAt == nil { names = [] }
     let waiting = apps[index].state.waiting

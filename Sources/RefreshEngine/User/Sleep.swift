@@ -28,6 +28,7 @@ extension Engine {
       touch(id, &turn)
     }
     turn.touched.insert(held.all)
+    hastenQuestions(at: turn.now)
     catchUp(&turn, byStaleness: true)
     turn.touched.insert(apps.indexes.filter { reportsStale(apps[$0]) != nil })
   }

@@ -22,7 +22,9 @@ extension Screen {
     let until = hold.untilMicroseconds.map { "until \(clockAndRelative($0))" }
     guard let term else { return [until, printable(hold.remedy)].compactMap(\.self).joined(separator: "; ") }
     let source = term.source.isEmpty ? "" : " (\(printable(term.source)))"
-    let has = term.has.map { "has \(printable($0))\(source)" } ?? "nobody knows what there is"
+    let has =
+      term.question.map { answer($0, term) } ?? term.has.map { "has \(printable($0))\(source)" }
+      ?? "nobody knows what there is"
     let relaxed = term.relaxedMicroseconds.map { "no longer needed from \(clockAndRelative($0))" }
     return (["needs \(printable(term.waitsFor ?? term.needs))", has] + [relaxed].compactMap(\.self))
       .joined(separator: "; ")

@@ -127,7 +127,7 @@ extension Screen {
   private func wait(_ hold: Wire.Hold, _ why: Wire.Explanation) -> String {
     if let term = why.terms.first(where: { $0.constraint == hold.name }) {
       let source = term.source.isEmpty ? "" : ", \(printable(term.source)) says so"
-      let has = term.has.map { printable($0) + source } ?? "unknown"
+      let has = term.question.map { answer($0, term) } ?? term.has.map { printable($0) + source } ?? "unknown"
       return "\(printable(term.waitsFor ?? term.needs)) (\(has))"
     }
     let quietEnd = hold.untilMicroseconds.map { " (\(end(of: why.quiet, at: $0)))" } ?? ""
@@ -141,6 +141,14 @@ extension Screen {
     case "concurrency": "a free slot: too many refreshes run"
     default: "\(printable(hold.name)) to end (\(printable(hold.remedy)))"
     }
+  }
+
+  /// The last answer of a command that is asked about a condition, and when it is asked again.
+  func answer(_ question: Wire.Question, _ term: Wire.Term) -> String {
+    let said = term.has.map { has in printable(has) + (question.answeredMicroseconds.map { ", \(clock($0))" } ?? "") }
+    if question.isAsked { return [said, "it is being asked now"].compactMap(\.self).joined(separator: "; ") }
+    guard let said else { return "it is asked when the app is due" }
+    return said + (question.nextMicroseconds.map { $0 > now ? "; asked again \(relativeAndClock($0))" : "" } ?? "")
   }
 
   /// The end of quiet hours for an app, and which part of it keeps apps from starting all at once.
@@ -159,6 +167,8 @@ extension Screen {
       guard isNetwork, let relaxed = terms.first?.relaxedMicroseconds, relaxed > now else { return "" }
       return "; from \(clock(relaxed)) on any network will do"
     }
+    // A command that is asked may say yes at any moment.
+    if terms.contains(where: { $0.question != nil }) { return "" }
     if terms.count == next.holds.count { return "; at the latest \(clock(start)) \(without)" }
     if next.holds.map(\.untilMicroseconds) == [start] { return "" }
     return "; it starts \(terms.isEmpty ? "" : "at the latest ")\(clockAndRelative(start))"

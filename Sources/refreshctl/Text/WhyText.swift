@@ -65,6 +65,10 @@ extension Screen {
     let met = term.isRelaxed ? "no longer required" : term.isMet ? "met" : "not met"
     var relaxed = ""
     if !term.isRelaxed, let from = term.relaxedMicroseconds { relaxed = ", required until \(clock(from))" }
+    if let question = term.question {
+      let isOld = term.has != nil && !term.isMet && question.nextMicroseconds == nil
+      return "\(printable(term.needs)): \(answer(question, term))" + (isOld || term.has == nil ? "" : ", \(met)")
+    }
     return "\(printable(term.needs)): \(has)\(source), \(met)\(relaxed)"
   }
 

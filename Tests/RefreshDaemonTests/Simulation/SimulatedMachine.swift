@@ -15,7 +15,7 @@ final class SimulatedMachine: MachineConditions {
 
   init(_ world: SimulatedWorld) { self.world = world }
 
-  func start(needs: ConditionNeeds) {
+  func start(needs: ConditionNeeds, facts: Set<NamedFact>) {
     guard world.calling() != nil else { return }
     let (new, gone) = (needs.subtracting(watched), watched.subtracting(needs))
     watched = needs

@@ -1,0 +1,80 @@
+@preconcurrency import Glibc
+
+/// The names of facts that an app may ask for as conditions of its own.
+enum OwnConditionText {
+  /// The kind of device that `present` knows.
+  private static let usb = "usb"
+  /// The most bytes in the name of a host (RFC 1035, 2.3.4).
+  private static let longestHost = 253
+
+  /// Reads `usb:VENDOR:PRODUCT`, in small letters.
+  static func device(_ text: String) throws(Unreadable) -> String {
+    let parts = text.split(separator: ":", omittingEmptySubsequences: false)
+    guard parts.count == 3, parts[0] == usb,
+      parts.dropFirst().allSatisfy({ $0.utf8.count == 4 && UInt16($0, radix: 16) != nil })
+    else {
+      throw Unreadable(
+        "cannot take \(quoted(text)) as a device",
+        remedy: #"write "usb:VENDOR:PRODUCT" with the two numbers that lsusb shows, as in "usb:1d6b:0002""#)
+    }
+    return text.lowercased()
+  }
+
+  /// Checks `HOST:PORT`; an IPv6 address stands in brackets.
+  static func server(_ text: String) throws(Unreadable) -> String {
+    let end = text.lastIndex(of: ":") ?? text.endIndex
+    let (host, port) = (text[..<end], text[end...].dropFirst())
+    let isAddress = host.hasPrefix("[") && host.hasSuffix("]") && isIPv6(String(host.dropFirst().dropLast()))
+    let isName =
+      (1...longestHost).contains(host.utf8.count)
+      && host.utf8.allSatisfy { $0.isLetterOrDigit || "-._".utf8.contains($0) }
+    guard isAddress || isName, port.utf8.allSatisfy(\.isDigit), let number = UInt16(port), number > 0 else {
+      throw Unreadable(
+        "cannot take \(quoted(text)) as a server",
+        remedy: #"write "HOST:PORT" with a port from 1 to 65535, as in "nas.local:22" or "[fd00::1]:22""#)
+    }
+    return text
+  }
+
+  private static func isIPv6(_ text: String) -> Bool {
+    var address = in6_addr()
+    return inet_pton(AF_INET6, text, &address) == 1
+  }
+
+  /// The words of a command, as a shell would take them, cut to what fits in a sentence.
+  static func words(of arguments: [String]) -> String {
+    let words = arguments.map { word in
+      let isPlain = !word.isEmpty && word.utf8.allSatisfy { $0.isLetterOrDigit || "-._/:=@%+,".utf8.contains($0) }
+      return isPlain ? word : "'\(word)'"
+    }
+    let text = words.joined(separator: " ")
+    return text.unicodeScalars.count > 80 ? "\(text.prefix(80))…" : text
+  }
+}
+
+extension LoadContext {
+  /// Checks the path of a folder on which a file system may be mounted; it may begin with `~/`.
+  func mountPoint(_ text: String) throws(Unreadable) -> String {
+    let parts = text.dropFirst(text.hasPrefix("~/") ? 2 : 1).split(separator: "/", omittingEmptySubsequences: false)
+    guard text.isPath, text.utf8.count < PATH_MAX, !text.utf8.contains(where: \.isControl),
+      parts.allSatisfy({ !["", ".", ".."].contains($0) })
+    else {
+      throw Unreadable(
+        "cannot take \(quoted(text)) as a mount point",
+        remedy: "write a whole path as /proc/self/mountinfo has it, without a slash at its end")
+    }
+    if let refusal = reader.refusalToWatch(text) { throw refusal }
+    return text
+  }
+
+  /// Checks the name of a server, which refresh-worker is to reach.
+  func server(_ text: String) throws(Unreadable) -> String {
+    let server = try OwnConditionText.server(text)
+    guard worker != nil else {
+      throw Unreadable(
+        "cannot ask whether \(quoted(server)) answers without the program refresh-worker",
+        remedy: "install it beside refreshd, or write a command of your own as when")
+    }
+    return server
+  }
+}

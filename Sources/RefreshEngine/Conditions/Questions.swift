@@ -1,0 +1,141 @@
+// Conditions of an app's own that a command answers: when it is asked, and how long its answer counts.
+
+/// A condition of an app's own that a command answers, and its last answer.
+struct Question: Hashable, Sendable {
+  /// How long an answer counts that the condition is met: a start follows it at once, unless no slot is free.
+  static let validity = Duration.minutes(1)
+  /// The least time between two questions: a network that comes and goes asks no oftener.
+  static let leastDistance = Duration.seconds(10)
+
+  /// The last answer; nil before the first.
+  private(set) var answer: FactState?
+  /// When it came, boot clock.
+  private(set) var answeredAt: Instant?
+  /// How many answers in a row say that it is not met.
+  private var unmet: Int32 = 0
+  /// When it may be asked again, boot clock; nil for now.
+  private(set) var nextAt: Instant?
+  /// The command that is asked now.
+  private(set) var asked: RefreshID?
+
+  /// Whether an answer says that it is met, and counts still.
+  func isMet(at now: Instant) -> Bool {
+    guard let answer, answer.isMet, let answeredAt else { return false }
+    return now < answeredAt + Self.validity
+  }
+
+  /// Whether the answer is not known to be no: what has not been asked yet may be met.
+  var mayBeMet: Bool { answer?.isMet ?? true }
+
+  /// Notes that a command is asked.
+  mutating func ask(by id: RefreshID) { (asked, nextAt) = (id, nil) }
+
+  /// Takes an answer; the distance to the next question grows with each that says no.
+  mutating func take(_ state: FactState, at now: Instant) {
+    (answer, answeredAt, asked) = (state, now, nil)
+    unmet = state.isMet ? 0 : BackOff.questions.counting(unmet)
+    nextAt = state.isMet ? nil : now + BackOff.questions.wait(after: unmet)
+  }
+
+  /// Has it asked again soon, because something has changed that the answer may depend on.
+  mutating func hasten(at now: Instant) {
+    guard let nextAt, let answeredAt else { return }
+    unmet = 0
+    self.nextAt = min(nextAt, max(now, answeredAt + Self.leastDistance))
+  }
+}
+
+extension Engine {
+  /// Asks the command of the first question that keeps a due app, unless it is being asked or has said no a moment ago.
+  ///
+  /// Nothing is asked while anything else holds the app, so that a command never runs in vain: the questions come last.
+  mutating func ask(_ index: AppIndex, _ verdict: Verdict, _ turn: inout Turn) {
+    guard let constraint = question(of: verdict) else { return }
+    var question = apps[index].questions[constraint] ?? Question()
+    guard question.asked == nil, question.nextAt.map({ $0 <= turn.now }) ?? true else { return }
+    let id = makeID()
+    question.ask(by: id)
+    apps[index].questions[constraint] = question
+    turn.decision.effects.append(.ask(id, apps.id(at: index), constraint))
+  }
+
+  /// Takes the answer of a command, unless the question is not the app's any more.
+  mutating func answer(
+    _ id: AppID, _ refresh: RefreshID, _ constraint: Constraint, _ state: FactState, _ turn: inout Turn
+  ) {
+    guard let app = apps[id], var question = app.questions[constraint], question.asked == refresh else { return }
+    question.take(state, at: turn.now)
+    apps[id]?.questions[constraint] = question
+    touch(id, &turn)
+  }
+
+  /// Forgets the answers of an app whose conditions of its own are others now.
+  func forgetAnswers(of app: inout App, before: App) {
+    guard let constraints = app.policy?.constraints, let old = before.policy?.constraints else { return }
+    for constraint in Constraint.allCases where constraints.name(of: constraint) != old.name(of: constraint) {
+      app.questions[constraint] = nil
+    }
+  }
+
+  /// Has the commands asked again soon that have said no, because the network is another one or the machine is awake again.
+  mutating func hastenQuestions(at now: Instant) {
+    for index in held.all where !apps[index].questions.isEmpty { apps[index].hastenQuestions(at: now) }
+  }
+
+  /// When a question keeps an app that is to be asked, boot clock; nil while it is being asked, or something else holds the app.
+  func wakeToAsk(_ index: AppIndex, by holds: [Hold]) -> Instant? {
+    guard let constraint = question(of: .held(holds)) else { return nil }
+    return apps[index].questions[constraint]?.nextAt
+  }
+
+  /// Whether nothing but questions keeps an app, and none of its own is known to be answered with no.
+  func isKeptByOpenQuestions(_ index: AppIndex, _ holds: [Hold]) -> Bool {
+    guard question(of: .held(holds)) != nil, let constraints = apps[index].policy?.constraints else { return false }
+    return Constraint.allCases.allSatisfy { constraint in
+      constraint.source != .asked || !constraints.asks(for: constraint)
+        || apps[index].questions[constraint]?.mayBeMet ?? true
+    }
+  }
+
+  /// The holds without questions; one question if there is nothing else, the one that was answered with no first.
+  ///
+  /// While anything else holds an app nobody asks, and nobody knows the answer.
+  func withQuestionsLast(_ holds: [Hold], of app: App) -> [Hold] {
+    let others = holds.filter { $0.question == nil }
+    guard others.isEmpty else { return others }
+    let refused = holds.first { $0.question.flatMap { app.questions[$0] }?.mayBeMet == false }
+    return [refused ?? holds.first].compactMap(\.self)
+  }
+
+  /// The question that keeps an app, if nothing else does.
+  private func question(of verdict: Verdict) -> Constraint? {
+    if case .held(let holds) = verdict { holds.first?.question } else { nil }
+  }
+
+  /// The answers to all questions that are being asked, each as it was answered last, or as met if it never was.
+  ///
+  /// A forecast goes by them, because it assumes that everything stays as it is.
+  public var assumedAnswers: [Event] {
+    held.all.flatMap { index in
+      Constraint.allCases.compactMap { constraint in
+        guard let question = apps[index].questions[constraint], let asked = question.asked else { return nil }
+        return .answered(
+          apps.id(at: index), asked, constraint, question.answer ?? FactState(isMet: true, text: "not asked yet"))
+      }
+    }
+  }
+}
+
+extension App {
+  /// Has the commands asked again soon that have said no.
+  mutating func hastenQuestions(at now: Instant) {
+    for constraint in Constraint.allCases { questions[constraint]?.hasten(at: now) }
+  }
+}
+
+extension Hold {
+  /// The constraint that a command answers, if that is the hold.
+  fileprivate var question: Constraint? {
+    if case .constraint(let constraint, _) = self, constraint.source == .asked { constraint } else { nil }
+  }
+}

@@ -1,0 +1,58 @@
+import RefreshEngine
+
+/// Conditions of apps' own: a disk that comes and goes, and commands that say yes or no.
+extension World {
+  /// The disk of every app that asks for one.
+  private static let disk = NamedFact(.mounted, "/media/backup")
+
+  /// Gives some policies conditions of their own, in a world that has any.
+  mutating func addOwnConditions(to policy: inout Policy) {
+    guard hasOwnConditions else { return }
+    if quirk.happens(30) { policy.constraints.mounted = Self.disk.name }
+    if quirk.happens(20) { policy.constraints.when = quirk.pick(["vpn", "home"]) }
+    if quirk.happens(20) { policy.constraints.reachable = "nas.local:22" }
+  }
+
+  /// The disk is there as it is now.
+  var factsObserved: [RefreshEngine.Observation] {
+    hasOwnConditions
+      ? [
+        .fact(
+          Self.disk, Reading(FactState(isMet: hasDisk, text: hasDisk ? "mounted" : "not mounted"), source: "kernel"))
+      ]
+      : []
+  }
+
+  /// The disk comes or goes, or the commands answer otherwise from now on.
+  mutating func happenToOwnConditions() {
+    expect(.own, in: quirk.duration(quirk.pick([.zero ... .seconds(30), .zero ... .hours(2), .zero ... .hours(9)])))
+    if quirk.happens(50) {
+      hasDisk.toggle()
+      for observation in factsObserved { handle(.observed(observation)) }
+    } else {
+      saysNo.toggle()
+    }
+  }
+
+  /// A command is asked, and answers in a while, also if the daemon is gone by then.
+  mutating func ask(_ id: RefreshID, _ app: AppID, _ constraint: Constraint) {
+    questions[id] = (app, constraint)
+    expect(
+      .answers(id), in: quirk.duration(quirk.pick([.zero ... .zero, .zero ... .seconds(1), .zero ... .seconds(25)])))
+  }
+
+  mutating func answer(_ id: RefreshID) {
+    guard let (app, constraint) = questions.removeValue(forKey: id) else { return }
+    let isMet = !saysNo || quirk.happens(10)
+    let answer = Event.answered(app, id, constraint, FactState(isMet: isMet, text: isMet ? "yes" : "no"))
+    handle(answer)
+    if healedAt == nil, quirk.happens(5) { handle(answer) }
+  }
+
+  /// The disk is there for good, and every command says yes.
+  mutating func endOwnTroubles() {
+    (hasDisk, saysNo) = (true, false)
+    for id in questions.keys.sorted() { expect(.answers(id), in: .seconds(1)) }
+    for observation in factsObserved { handle(.observed(observation)) }
+  }
+}
