@@ -1,13 +1,10 @@
 #include "wlr.h"
 
 #include <errno.h>
-#include <stdarg.h>
 #include <stdlib.h>
 #include <string.h>
-#include <sys/socket.h>
-#include <sys/un.h>
-#include <unistd.h>
-#include <wayland-client.h>
+
+#include "wayland.h"
 
 // The tables of the protocol, written by hand because Debian 12 has no package with its XML. They hold all requests and
 // events of version 3, in the order of their numbers.
@@ -213,40 +210,18 @@ static void ask(struct wlr *wlr) {
   else wlr->state = windows_lost;
 }
 
-// libwayland would print a compositor's mistakes on standard error, with the names of its objects.
-static void say_nothing(const char *format, va_list arguments) { (void)format, (void)arguments; }
-
-static int connect_to(const char *path) {
-  struct sockaddr_un address = {.sun_family = AF_UNIX};
-  if (strlen(path) >= sizeof address.sun_path) {
-    errno = ENAMETOOLONG;
-    return -1;
-  }
-  strcpy(address.sun_path, path);
-  int descriptor = socket(AF_UNIX, SOCK_STREAM | SOCK_CLOEXEC | SOCK_NONBLOCK, 0);
-  if (descriptor < 0) return -1;
-  // A compositor that takes no connections gives EAGAIN here, and does not let the caller wait.
-  if (connect(descriptor, (struct sockaddr *)&address, sizeof address) == 0) return descriptor;
-  int error = errno;
-  close(descriptor);
-  errno = error;
-  return -1;
-}
-
 struct wlr *wlr_open(const char *path) {
-  int descriptor = connect_to(path);
-  if (descriptor < 0) return NULL;
-  wl_log_set_handler_client(say_nothing);
   struct wlr *wlr = calloc(1, sizeof *wlr);
-  if (!wlr) {
-    close(descriptor);
-    errno = ENOMEM;
+  if (!wlr) return NULL;
+  wl_list_init(&wlr->handles);
+  wlr->display = wayland_connect(path);
+  if (!wlr->display) {
+    int error = errno;
+    free(wlr);
+    errno = error;
     return NULL;
   }
-  wl_list_init(&wlr->handles);
-  // The display closes the descriptor, also when it cannot be made.
-  wlr->display = wl_display_connect_to_fd(descriptor);
-  wlr->registry = wlr->display ? wl_display_get_registry(wlr->display) : NULL;
+  wlr->registry = wl_display_get_registry(wlr->display);
   if (!wlr->registry) {
     wlr_close(wlr);
     errno = ENOMEM;
@@ -270,27 +245,9 @@ void wlr_close(struct wlr *wlr) {
   free(wlr);
 }
 
-static bool read_and_dispatch(struct wlr *wlr, bool is_readable) {
-  while (wl_display_prepare_read(wlr->display) != 0) {
-    if (wl_display_dispatch_pending(wlr->display) < 0) return false;
-  }
-  if (!is_readable) {
-    wl_display_cancel_read(wlr->display);
-    return true;
-  }
-  // EAGAIN is no error here: the next turn reads on.
-  if (wl_display_read_events(wlr->display) < 0 && errno != EAGAIN) return false;
-  return wl_display_dispatch_pending(wlr->display) >= 0;
-}
-
 enum windows_state wlr_turn(struct wlr *wlr, bool is_readable) {
   if (wlr->state == windows_lost) return windows_lost;
-  if (!read_and_dispatch(wlr, is_readable)) return wlr->state = windows_lost;
-  wlr->wants_to_write = false;
-  if (wl_display_flush(wlr->display) < 0) {
-    if (errno != EAGAIN) return wlr->state = windows_lost;
-    wlr->wants_to_write = true;
-  }
+  if (!wayland_turn(wlr->display, is_readable, &wlr->wants_to_write)) wlr->state = windows_lost;
   return wlr->state;
 }
 

@@ -52,9 +52,9 @@ def test_man_and_mandoc_find_nothing(pages, page):
 
 @pytest.mark.parametrize("program", ["refreshd", "refresh-push", "refresh-session"])
 def test_the_page_of_a_program_has_its_options_and_no_other(program):
-    options = set(re.findall(r"(?<![\w-])--[a-z]+", help_of(program)))
+    options = set(re.findall(r"(?<![\w-])--[a-z-]+", help_of(program)))
     page = source(f"{program}.8")
-    described = set(re.findall(r"^\*(--[a-z]+)\*", page, re.MULTILINE))
+    described = set(re.findall(r"^\*(--[a-z-]+)\*", page, re.MULTILINE))
     assert described == options
 
 

@@ -57,11 +57,11 @@ class Session(Program):
             "XDG_DATA_DIRS": f"{self.runtime}/data", **more,
         }  # fmt: skip
 
-    def begin(self, desktop=None, **more):
+    def begin(self, desktop=None, *options, **more):
         """Starts it in the session of a desktop."""
         environment = self.environment(**(desktop.variables if desktop else {}), **more)
         user = ["setpriv", f"--reuid={USER.uid}", f"--regid={USER.gid}", "--clear-groups"]
-        self.start(prefix=user, environment=environment)
+        self.start(*options, prefix=user, environment=environment)
 
     def list(self, desktop=None, program=(BINARIES / "refresh-session", "--list"), **more):
         """The output of `refresh-session --list`, or of another command for it."""

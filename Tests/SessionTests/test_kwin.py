@@ -97,3 +97,15 @@ def test_the_list_has_what_kwin_shows_and_leaves_no_script(house, kwin, session,
     assert "mail" in listed.stdout and "window in front" in listed.stdout, listed
     assert kwin.has_script(SCRIPT)
     assert not list(kwin.runtime.glob("*session*.js"))
+
+
+def test_nobody_is_there_after_a_time_without_input(house, kwin, session, phases):  # noqa: F811
+    session.begin(kwin, "--idle-after", "6")
+    kwin.window("mail")
+    phases.expect(MAIL, "foreground")
+    phases.expect(MAIL, "background")
+    desk = desktops(house, lambda desk: not desk["is_watched"])
+    assert (desk["running"], desk["front"]) == ([MAIL], [])
+    # A compositor that is gone says nothing of its user any more.
+    kwin.crash()
+    desktops(house, lambda desk: desk["is_watched"])

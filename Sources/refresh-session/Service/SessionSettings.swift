@@ -14,6 +14,8 @@ struct SessionSettings: Sendable {
   private(set) var purpose = Purpose.run
   /// The sockets of the daemons to tell.
   private(set) var sockets: [SocketPath] = []
+  /// The time without input after which nobody is there, as the compositor tells it, milliseconds.
+  private(set) var idleAfter: UInt32 = 300_000
   /// The socket of the Wayland compositor; nil outside of such a session.
   let wayland: String?
   /// The X display, such as `:0`; nil outside of such a session.
@@ -27,13 +29,15 @@ struct SessionSettings: Sendable {
 
   /// The text of `refresh-session --help`.
   static let help = """
-    Usage: refresh-session [--socket PATH] [--list]
+    Usage: refresh-session [--socket PATH] [--idle-after SECONDS] [--list]
 
     Tells refreshd which apps of the user run and which is in front, as units, bus names and windows show it. Runs in the
     user's session, in the foreground, until SIGTERM.
 
       --list         print what is open now, with the id of each for `desktop` in an app's file
       --socket PATH  tell the refreshd that listens there (else the user's own and the system's)
+      --idle-after SECONDS  count nobody as there after this time without input, 1 to 86400 (300), under compositors with
+                     ext_idle_notifier_v1
       --version      print the version
       --help         print this
 
@@ -62,6 +66,11 @@ struct SessionSettings: Sendable {
           throw SessionError(.usage, "cannot use --socket without a path; see refresh-session --help")
         }
         named = path
+      case "--idle-after":
+        guard let seconds = rest.popFirst().flatMap(UInt32.init), (1...86_400).contains(seconds) else {
+          throw SessionError(.usage, "cannot use --idle-after without a number of seconds from 1 to 86400")
+        }
+        idleAfter = seconds * 1000
       default: throw SessionError(.usage, "cannot use the argument \(argument); see refresh-session --help")
       }
     }

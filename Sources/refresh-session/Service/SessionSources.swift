@@ -8,6 +8,7 @@ final class SessionSources {
   private let units: UserUnits
   private let names: BusNames
   private let attention: Attention
+  private let idleness: SeatIdleness?
   let windows: SessionWindows
   private var classes = WindowClasses()
   /// Shows notices on the desktop that the sources look at.
@@ -23,6 +24,12 @@ final class SessionSources {
     names = BusNames(userBus, changed: changed)
     attention = Attention(systemBus, changed: changed)
     notifier = DesktopNotifier(userBus, AppOpener(userBus, folders: settings.applications), journal)
+    idleness =
+      if let path = settings.wayland {
+        try SeatIdleness(of: path, after: settings.idleAfter, on: loop, changed: changed)
+      } else {
+        nil
+      }
     windows = try SessionWindows(settings, userBus, on: loop, journal, changed: changed)
   }
 
@@ -39,7 +46,7 @@ final class SessionSources {
   var desk: Desk {
     Desk(
       running: units.running.union(names.owned), windows: windows.open.map(withUnit), classes: classes,
-      isThere: attention.isThere)
+      isThere: attention.isThere && idleness?.isIdle != true)
   }
 
   /// Whether each source has answered, or is not there.
