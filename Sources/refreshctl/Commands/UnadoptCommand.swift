@@ -43,11 +43,16 @@ struct UnadoptCommand: ParsableCommand {
   /// Has the daemon forget the app; without a daemon there is nothing that could start it.
   private func forgetApp(_ app: String) {
     do throws(Failure) {
-      let client = try DaemonClient(connection)
-      _ = try client.call(ManagerInterface.Reload.self, .init())
-      _ = try client.call(ManagerInterface.Erase.self, .init(app: app))
+      _ = try DaemonClient(connection).call(ManagerInterface.Reload.self, .init())
     } catch {
-      warn("the app's file is removed, but refreshd has not forgotten the app: \(error.text)")
+      warn("the app's file is removed, but refreshd did not read its files again: \(error.text)")
+      return
+    }
+    do throws(Failure) {
+      _ = try DaemonClient(connection).call(ManagerInterface.Erase.self, .init(app: app))
+    } catch {
+      // A refresh of the app is being ended.
+      warn("refreshd keeps the history of \(app) for 90 days; run `refreshctl forget \(app)` to forget it now")
     }
   }
 }

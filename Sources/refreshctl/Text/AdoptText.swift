@@ -39,7 +39,7 @@ extension SurveyedTimer {
     let state =
       isAdopted ? Cell("adopted", .good) : Cell(timer.isActive ? "active" : "off", timer.isActive ? .plain : .faint)
     let gain = obstacle.map { Cell("cannot: \($0)", .faint) } ?? Cell(gains.joined(separator: ", "))
-    return [Cell(timer.name), state, Cell(timer.unit), gain]
+    return [Cell(timer.name), state, gain]
   }
 }
 
@@ -47,7 +47,7 @@ extension Screen {
   /// The timers and what each would gain.
   func text(_ list: TimerList) -> [String] {
     guard !list.timers.isEmpty else { return ["There are no timers."] }
-    var table = Table(titles: ["TIMER", "STATE", "STARTS", "GAINS"], prose: 3)
+    var table = Table(titles: ["TIMER", "STATE", "GAINS"], prose: 2)
     table.rows = list.timers.map(\.cells)
     return table.lines(on: self) + [""]
       + wrapped(
