@@ -84,12 +84,12 @@ def test_watchers_see_pushes_without_their_payloads(daemon, delivered):
     push(daemon, payload(42))
     push(daemon, '{"t":1}')
     events = []
-    while len(events) < 4:
+    while len(events) < 5:
         event = next(stream)["event"]
         # The first push makes the daemon watch the conditions that urgencies ask for.
         if event["kind"] != "condition_changed":
             events.append(event)
-    assert [event["kind"] for event in events if event["kind"] != "push"] == ["started", "ended"]
+    assert [event["kind"] for event in events if event["kind"] != "push"] == ["started", "task_ended", "ended"]
     queued, delivered = [event for event in events if event["kind"] == "push"]
     assert events[0] == queued
     del queued["at_us"], delivered["at_us"]

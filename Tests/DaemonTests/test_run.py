@@ -1,9 +1,12 @@
 """Run: a refresh now, with its steps."""
 
+import subprocess
+
 import pytest
 
 from client import answers, fails
 from daemon import TODO, finished
+from test_json import REFRESHCTL
 
 TRIGGERS = ["interval", "foreground", "push", "transfer", "retry", "catch_up", "manual"]
 
@@ -156,3 +159,27 @@ def test_the_running_refresh_that_another_one_follows_is_named(daemon):
     follower = daemon.run()
     assert follower.first["event"] == {"kind": "queued", "id": running.first["event"]["id"]}
     go.let_go()
+
+
+def test_a_push_is_tried_by_hand_with_its_payload(daemon):
+    daemon.app("printf '%s %s %s' $REFRESH_TRIGGER $REFRESH_CONTENT_ID \"$(cat)\"")
+    daemon.start()
+    payload = '{"content-id":42,"text":"three mails"}'
+    refresh = daemon.refresh(trigger="push", payload=payload)
+    assert refresh["tasks"][0]["message"] == f"push 42 {payload}"
+    # The next run has none.
+    assert daemon.refresh(trigger="push")["tasks"][0]["message"].split() == ["push"]
+    with fails("org.varlink.service.InvalidParameter", parameter="payload"):
+        daemon.refresh(payload=payload)
+    with fails("org.refreshd.App.InvalidPayload"):
+        daemon.refresh(trigger="push", payload="no JSON")
+
+
+def test_refreshctl_takes_the_payload_from_a_pipe(daemon):
+    daemon.app("cat")
+    daemon.start()
+    command = [REFRESHCTL, "run", TODO, "--socket", daemon.socket, "--trigger", "push", "--payload", "-"]
+    done = subprocess.run(command, input='{"a":1}\n', capture_output=True, text=True, timeout=30)
+    assert (done.returncode, done.stdout) == (0, 'task0: {"a":1}\n')
+    refused = subprocess.run([*command[:5], "--payload", "{}"], capture_output=True, text=True, timeout=30)
+    assert refused.returncode == 64 and "write --trigger push" in refused.stderr

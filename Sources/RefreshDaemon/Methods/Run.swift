@@ -8,6 +8,10 @@ extension Daemon {
     guard let app = app(named: call.parameters.app, for: call) else { return }
     // A sync that the app made by itself starts nothing.
     guard call.parameters.trigger != .reported else { return call.fail(InvalidParameter(parameter: "trigger")) }
+    if let payload = call.parameters.payload {
+      guard call.parameters.trigger == .push else { return call.fail(InvalidParameter(parameter: "payload")) }
+      do throws(AppInterface.InvalidPayload) { _ = try PushPayload(payload) } catch { return call.fail(error) }
+    }
     let holds = core.engine.lastingHolds(on: app.id)
     guard holds.isEmpty else {
       return call.fail(ManagerInterface.Held(app: app.id.description, holds: core.engine.wire(holds, of: app.id)))

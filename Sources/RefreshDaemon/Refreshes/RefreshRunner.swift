@@ -104,9 +104,9 @@ final class RefreshRunner: DecisionFollower {
     rooms.audience.attached.send(
       Wire.AttachEvent(
         kind: "perform", refresh: refresh.description, trigger: Wire.Trigger(trigger), token: token,
-        payload: payload(of: refresh, app.id), session: session(of: refresh),
+        payload: payload(of: refresh, running), session: session(of: refresh),
         tries: core.engine.tries(deliveredBy: refresh), deadlineMicroseconds: core.wall(deadline),
-        contentID: core.engine.push(deliveredBy: refresh)?.contentID),
+        contentID: contentID(of: refresh, running)),
       to: performer.lease)
   }
 
@@ -131,7 +131,7 @@ final class RefreshRunner: DecisionFollower {
     let (command, policy) = (app.commands[task], app.policy.tasks[task])
     let variables = environment.variables(
       of: command, app: app, refresh: refresh, trigger: running.trigger, session: session(of: refresh),
-      tries: core.engine.tries(deliveredBy: refresh), contentID: core.engine.push(deliveredBy: refresh)?.contentID,
+      tries: core.engine.tries(deliveredBy: refresh), contentID: contentID(of: refresh, running),
       deadline: core.wall(running.deadline), token: running.tokens[task])
     ports.launcher.start(
       TaskLaunch(
@@ -141,16 +141,21 @@ final class RefreshRunner: DecisionFollower {
         goodExits: [policy.noDataExit], givesWay: core.engine.givesWay(app.id, running.trigger),
         properties: app.sandbox.map(UnitProperty.init),
         confinement: command.builtIn.map { rooms.transfers.workers.folders.confinement(of: key, to: $0.writtenFolder) },
-        input: fetches.order(of: command, app.id) ?? payload(of: refresh, app.id).map { [UInt8]($0.utf8) },
+        input: fetches.order(of: command, app.id) ?? payload(of: refresh, running).map { [UInt8]($0.utf8) },
         changedPath: policy.newData.path))
   }
 
   private func session(of refresh: RefreshID) -> String? { core.engine.started(of: refresh)?.session }
 
-  /// The push or the ended session of transfers that a refresh reports to the app.
-  private func payload(of refresh: RefreshID, _ app: AppID) -> String? {
+  /// The push or the ended session of transfers that a refresh reports to the app, or what a person gave it.
+  private func payload(of refresh: RefreshID, _ running: RunningRefreshes.Running) -> String? {
     core.engine.push(deliveredBy: refresh)?.payload
-      ?? rooms.transfers.sessionReport(deliveredBy: refresh, to: app, in: core.engine)
+      ?? rooms.transfers.sessionReport(deliveredBy: refresh, to: running.app.id, in: core.engine) ?? running.payload
+  }
+
+  private func contentID(of refresh: RefreshID, _ running: RunningRefreshes.Running) -> String? {
+    if let push = core.engine.push(deliveredBy: refresh) { return push.contentID }
+    return running.contentID
   }
 
   // MARK: - Stop
@@ -295,12 +300,5 @@ extension Started {
         key: TaskKey(refresh: id, task: number), app: app.id, command: task.0, owner: app.owner,
         changedPath: task.1.newData.path)
     }
-  }
-}
-
-extension NewData {
-  /// The path to look at before and after the task, if the task is judged by one.
-  var path: String? {
-    if case .changed(let path) = self { path } else { nil }
   }
 }

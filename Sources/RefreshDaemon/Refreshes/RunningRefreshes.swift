@@ -18,6 +18,21 @@ struct RunningRefreshes {
     /// The `Run` calls that are sent each step.
     let watchers: [RunCalls.RunCall]
 
+    /// The payload that a `Run` call came with; nil for none.
+    var payload: String? { watchers.lazy.compactMap(\.parameters.payload).first }
+
+    /// The content id of that payload.
+    var contentID: String? {
+      do throws(AppInterface.InvalidPayload) {
+        return try payload.flatMap { (text) throws(AppInterface.InvalidPayload) in
+          try PushPayload(text).contentID
+        }
+      } catch {
+        // It was checked when it came.
+        return nil
+      }
+    }
+
     /// The commands of the refresh; none where an attached process performs it.
     var commands: [Command] { performer == nil ? app.commands : [] }
   }

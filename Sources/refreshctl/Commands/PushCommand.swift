@@ -56,7 +56,7 @@ struct PushCommand: ParsableCommand {
 }
 
 /// Reads all of standard input as one payload, without the line ends after it.
-private func readPayload() throws(Failure) -> String {
+func readPayload() throws(Failure) -> String {
   // The daemon refuses a payload that is too long. This larger limit only bounds the memory for an endless input.
   let most = 16 * PushPayload.mostBytes
   var bytes: [UInt8] = []

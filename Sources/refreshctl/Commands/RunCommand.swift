@@ -18,6 +18,11 @@ struct RunCommand: ParsableCommand {
   @Option(help: "The trigger that the tasks see; manual if absent.")
   var trigger: EnumArgument<Wire.Trigger>?
 
+  @Option(
+    help: ArgumentHelp(
+      "With --trigger push: the payload that the tasks get; - reads it from standard input.", valueName: "json"))
+  var payload: String?
+
   @Flag(help: "Refresh against the app's constraints: on any network, on battery, while the machine is used or busy.")
   var anyway = false
 
@@ -38,6 +43,13 @@ struct RunCommand: ParsableCommand {
     if after == nil, reason != nil {
       throw ValidationError("cannot keep a reason for a refresh that starts now; give --after, or leave out --reason")
     }
+    if payload != nil, trigger?.value != .push {
+      throw ValidationError("cannot give a payload to this trigger; write --trigger push, or leave out --payload")
+    }
+    if payload != nil, noWait {
+      throw ValidationError(
+        "cannot keep a payload that nobody waits for; leave out --no-wait, or use `refreshctl push`")
+    }
     if after != nil, anyway || noWait {
       throw ValidationError("cannot do this for a later refresh; leave out --after, or --anyway and --no-wait")
     }
@@ -54,7 +66,8 @@ struct RunCommand: ParsableCommand {
 
   func run() throws {
     if let after { return try schedule(after: after) }
-    let status = try connection.naming(app) { app throws(Failure) in try refresh(app) }
+    let payload = payload == "-" ? try readPayload() : payload
+    let status = try connection.naming(app) { app throws(Failure) in try refresh(app, payload) }
     throw ExitCode(status.rawValue)
   }
 
@@ -70,9 +83,10 @@ struct RunCommand: ParsableCommand {
   }
 
   /// Refreshes the app, and gives the exit status of what came of it.
-  private func refresh(_ app: String) throws(Failure) -> ExitStatus {
+  private func refresh(_ app: String, _ payload: String?) throws(Failure) -> ExitStatus {
     var status: ExitStatus?
-    let parameters = ManagerInterface.Run.Parameters(app: app, trigger: trigger?.value, anyway: anyway ? true : nil)
+    let parameters = ManagerInterface.Run.Parameters(
+      app: app, trigger: trigger?.value, anyway: anyway ? true : nil, payload: payload)
     let daemon = try DaemonClient(connection)
     try daemon.follow(ManagerInterface.Run.self, parameters, isAnsweredAtOnce: true) { reply throws(Failure) in
       if connection.json { try connection.showStep(reply) }

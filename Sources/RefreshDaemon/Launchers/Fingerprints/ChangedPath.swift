@@ -38,3 +38,10 @@ struct ChangedPath {
     if end.exit == .exited(0) { end.message = "cannot tell whether \(path) changed: \(reason)" }
   }
 }
+
+extension NewData {
+  /// The path to look at before and after the task, if the task is judged by one.
+  var path: String? {
+    if case .changed(let path) = self { path } else { nil }
+  }
+}
