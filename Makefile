@@ -13,6 +13,7 @@
 #   make deb        make Debian packages in .build/deb
 #   make sysext     make a system extension for machines whose /usr is an image
 #   make test-package  install, use, upgrade and purge these packages in a throwaway machine
+#   make test-clean  install the package in a clean Debian and run its own test (debian/tests) there
 #   make site       render docs/ and the manual pages as static HTML in .build/site
 #   make uninstall  remove what install put there; configuration and state stay
 #   make format     put the sources into the project's format
@@ -45,7 +46,7 @@ TEST_PACKAGES := $(BUILD_PACKAGES) python3-venv systemd dbus dbus-user-session l
   sway foot xvfb openbox xterm wmctrl x11-utils kwin-wayland gnome-shell gjs appstream rpm restic
 
 .PHONY: run test fuzz sanitize bench chaos score order release pages install install-files uninstall deb sysext test-package
-.PHONY: site format check-format build-setup test-setup json-schema
+.PHONY: site test-clean format check-format build-setup test-setup json-schema
 
 run: release
 	$(SWIFT) build $(RELEASE_FLAGS) --product refresh-example
@@ -182,6 +183,19 @@ sysext: pages
 test-package: deb sysext test-setup
 	Tests/with-systemd -b $(CURDIR) -- $(CURDIR)/$(PYTHON) -m pytest -q -p no:cacheprovider \
 	  Tests/PackageTests/test_debian.py Tests/PackageTests/test_sysext.py
+
+# A clean Debian, made once from the mirror of this machine, with what the package depends on; nothing is written to it.
+CLEAN := .build/clean
+CLEAN_PACKAGES := systemd-sysv,dbus,libpam-systemd,man-db,ca-certificates,libcurl4,libsqlite3-0,libssl3,libstdc++6,libsystemd0,zlib1g
+
+$(CLEAN):
+	@demo/need debootstrap
+	debootstrap --variant=minbase --include=$(CLEAN_PACKAGES) \
+	  $$(. /etc/os-release && echo $$VERSION_CODENAME) $@.part $(MIRROR)
+	mv $@.part $@
+
+test-clean: deb $(CLEAN)
+	Tests/with-systemd -r $(CLEAN) -b $(CURDIR) -- sh -euc 'dpkg -i .build/deb/refreshd_*.deb && exec debian/tests/smoke'
 
 # The first page shows a session that a release build lives through while the site is made.
 site: pages

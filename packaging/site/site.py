@@ -19,7 +19,7 @@ ROOT = HERE.parents[1]
 PARTS = [
     ("Start", ["index", "ten-minutes", "answers"]),
     ("For app authors", ["session", "transfers", "push", "protocol", "json"]),
-    ("For administrators", ["configuration", "manual", "changelog"]),
+    ("For administrators", ["configuration", "manual", "packages", "changelog"]),
     ("How it decides", ["scheduling", "design", "glossary"]),
     ("For contributors", ["how-to-extend", "testing"]),
 ]
