@@ -1,5 +1,6 @@
 """Conditions of an app's own that a command answers: asked when the app is due, and again at growing distances."""
 
+import os
 import socket
 import subprocess
 
@@ -82,6 +83,17 @@ def test_a_command_that_never_ends_is_no_answer_and_is_ended(daemon):
     assert term(daemon)["question"]["is_asked"]
     assert answers.next() == "no answer within 10 s"
     assert not term(daemon)["question"]["is_asked"]
+
+
+def test_a_stop_ends_a_command_that_is_asked(daemon):
+    asked = daemon.pipe("asked")
+    daemon.app("exit 0", when=["/bin/sh", "-c", f"echo $$ > {asked}; trap '' TERM; while :; do sleep 1; done"])
+    daemon.start()
+    daemon.run()
+    process = int(asked.line())
+    daemon.stop()
+    with pytest.raises(ProcessLookupError):
+        os.kill(process, 0)
 
 
 def test_a_command_that_is_gone_says_so(daemon):

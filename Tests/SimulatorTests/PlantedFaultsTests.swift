@@ -5,7 +5,7 @@ import Testing
 /// Each check can fail: for each there is a mistake, made on purpose, that it finds.
 @Suite struct PlantedFaultsTests {
   @Test(arguments: plantedFaults) func `The check finds the fault`(planted: Planted) {
-    for seed in UInt64(1)...60 {
+    for seed in UInt64(1)...150 {
       let checks = Invariants.all().filter { String(describing: type(of: $0)) == planted.check }
       var world = World(
         seed: seed, apps: planted.apps, isAdaptive: planted.isAdaptive, mayHang: planted.mayHang, fault: planted.fault,

@@ -11,6 +11,8 @@ import Systemd
 final class ConditionQuestions {
   /// How long a command may take before it is asked to end; its answer is no then.
   private static let deadline = Duration.seconds(10)
+  /// The answer of a command that has taken too long.
+  private static let late = "no answer within \(deadline.components.seconds) s"
   /// How long refresh-worker waits for a connection.
   private static let patience = Duration.seconds(5)
   /// How many commands of the apps of one user run at once.
@@ -145,22 +147,24 @@ final class ConditionQuestions {
     guard let ended = running.removeValue(forKey: key) else { return false }
     ended.timer.cancel()
     launcher.release(key.refresh)
-    if !ended.ending.isGivenUp {
+    // Of a command that has taken too long the answer was given then.
+    if !ended.ending.isBegun {
       core.handle(.answered(ended.app, key.refresh, ended.constraint, Self.state(end, ended)))
     }
     startWaiting(of: ended.owner)
     return true
   }
 
-  /// A command has taken too long: first it is asked to end, then it is killed.
+  /// A command has taken too long: that is its answer; it is asked to end, and then killed.
   private func boundPassed(_ key: TaskKey) {
     guard var question = running[key] else { return }
+    let isNew = !question.ending.isBegun
     let step = question.ending.begin(at: core.now) ?? question.ending.advance(at: core.now)
     running[key] = question
+    if isNew { answer(key.refresh, question.app, question.constraint, no: Self.late) }
     if let step { launcher.send(step, to: key) }
     if let wake = question.ending.wake { question.timer.arm(at: wake.microseconds, accuracy: 1000) }
     if step == .giveUp {
-      answer(key.refresh, question.app, question.constraint, no: "its process does not end, and waits in the kernel")
       startWaiting(of: question.owner)
       onGivenUp()
     }
@@ -171,9 +175,6 @@ final class ConditionQuestions {
   }
 
   private static func state(_ end: TaskEnd, _ question: Running) -> FactState {
-    guard !question.ending.isBegun else {
-      return FactState(isMet: false, text: "no answer within \(deadline.components.seconds) s")
-    }
     let said = question.lastLine
     return switch end.exit {
     case .exited(0): FactState(isMet: true, text: said.isEmpty ? "exit code 0" : said)
@@ -181,8 +182,7 @@ final class ConditionQuestions {
     case .signalled(let signal): FactState(isMet: false, text: "ended by \(signalName(signal))")
     case .notStarted(let reason): FactState(isMet: false, text: reason)
     case .outOfMemory: FactState(isMet: false, text: "memory ran out")
-    case .timedOut, .lostClient:
-      FactState(isMet: false, text: "no answer within \(deadline.components.seconds) s")
+    case .timedOut, .lostClient: FactState(isMet: false, text: late)
     }
   }
 }
