@@ -13,14 +13,22 @@ public struct BusMethod: Hashable, Sendable {
   public var name: String
   /// The arguments.
   public var arguments: [BusArgument]
+  /// Whether the bus starts the service if it does not run.
+  ///
+  /// A question must not change the state of the machine, so this is false unless the call is made for its effect.
+  public var startsService: Bool
 
   /// Makes a method from its parts.
-  public init(_ service: String, path: String, interface: String, name: String, arguments: [BusArgument] = []) {
+  public init(
+    _ service: String, path: String, interface: String, name: String, arguments: [BusArgument] = [],
+    startsService: Bool = false
+  ) {
     self.service = service
     self.path = path
     self.interface = interface
     self.name = name
     self.arguments = arguments
+    self.startsService = startsService
   }
 
   /// Reads a property (D-Bus specification, `org.freedesktop.DBus.Properties`).

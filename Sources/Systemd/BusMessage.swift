@@ -96,8 +96,8 @@ struct BusMessage {
       cannot: "make a call of \(method.name)")
     guard let call else { throw SystemdError(cannot: "make a call of \(method.name)", code: ENOMEM) }
     message = call
-    // A question must not change the state of the machine, so the bus does not start a missing service.
-    require(sd_bus_message_set_auto_start(call, 0), "make a call that starts nothing")
+    require(
+      sd_bus_message_set_auto_start(call, method.startsService ? 1 : 0), "say whether a call may start its service")
     for argument in method.arguments {
       let result = argument.append(to: call)
       guard result >= 0 else {

@@ -198,6 +198,30 @@ def test_an_alert_is_shown_and_a_click_on_it_opens_the_app(desk, desktop, journa
     assert (shown["summary"], shown["body"], shown["actions"]) == ("Anna", "Hello", [])
 
 
+def test_a_click_starts_an_app_that_the_bus_starts(desk, desktop):
+    """`DBusActivatable=true`: the app does not run, and the bus knows how to start it."""
+    share = pathlib.Path("/home/anna/.local/share")
+    desk.run("mkdir", "--parents", share / "applications", share / "dbus-1/services")
+    entry, service = share / "applications/org.example.Bus.desktop", share / "dbus-1/services/org.example.Bus.service"
+    entry.write_text("[Desktop Entry]\nType=Application\nName=Mail\nExec=true\nDBusActivatable=true\n")
+    service.write_text(
+        "[D-BUS Service]\nName=org.example.Bus\n"
+        f"Exec=/usr/bin/python3 {pathlib.Path(__file__).parent}/mocks/activated.py\n"
+    )
+    desk.run("busctl", "--user", "call", "org.freedesktop.DBus", "/", "org.freedesktop.DBus", "ReloadConfig")
+    desk.refreshd.configure(FILE.replace('"mail-app", ', ""))
+    desk.refreshd.refreshctl("reload")
+    desk.refreshd.refreshctl("push", MAIL, '{"aps": {"alert": "Hello"}}')
+    shown = desktop()
+    assert shown["actions"] == ["default", "Open"]
+    notifications = ("org.freedesktop.Notifications", "/org/freedesktop/Notifications")
+    desk.run("busctl", "--user", "call", *notifications, "org.example.User", "Click", "u", str(shown["id"]))
+    desk.expect(lambda session: session["running"] == [MAIL])
+    desk.run("busctl", "--user", "call", "org.example.Bus", "/org/example/Bus", "org.example.App", "Quit")
+    entry.unlink()
+    service.unlink()
+
+
 def test_the_end_of_a_session_of_transfers_is_shown_by_the_session(desk, desktop, misbehaving, journal):
     path = "/home/anna/songs"
     desk.refreshd.refreshctl(

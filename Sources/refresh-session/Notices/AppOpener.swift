@@ -31,7 +31,8 @@ final class AppOpener {
     if entry["DBusActivatable"] == "true", BusNames.isName(id) {
       let path = "/" + id.map { $0 == "." ? "/" : $0 == "-" ? "_" : String($0) }.joined()
       return BusMethod(
-        id, path: path, interface: "org.freedesktop.Application", name: "Activate", arguments: [.dictionary([])])
+        id, path: path, interface: "org.freedesktop.Application", name: "Activate", arguments: [.dictionary([])],
+        startsService: true)
     }
     guard let command = entry.command else { return nil }
     let execution: BusArgument = .array(

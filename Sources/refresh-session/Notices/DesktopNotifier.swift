@@ -68,7 +68,7 @@ final class DesktopNotifier {
         .string(notice.title), .uint32(0), .string(notice.desktop), .string(notice.title),
         .string(escaped(notice.body)), .strings(isOpenable ? ["default", "Open"] : []),
         .dictionary([("desktop-entry", .string(notice.desktop)), ("urgency", .byte(urgency))]), .int32(-1),
-      ])
+      ], startsService: true)
   }
 
   private func invoked(_ values: [BusValue]) {
