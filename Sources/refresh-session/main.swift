@@ -8,7 +8,9 @@ do throws(SessionError) {
   let settings = try SessionSettings(arguments: CommandLine.arguments)
   switch settings.purpose {
   case .run: try SessionService(settings).run()
-  case .list: try OpenList(settings).print()
+  case .list:
+    // As a shell says that a signal ended a program.
+    if let signal = try OpenList(settings).print() { exit(128 + signal) }
   case .help: print(SessionSettings.help, terminator: "")
   case .version: print("refresh-session \(refreshdVersion)")
   }

@@ -167,6 +167,10 @@ def test_refreshctl_alone_says_what_is_there_and_what_to_do(daemon):
     daemon.start()
     alone = refreshctl(daemon)
     assert "It has no app yet." in alone.stdout and "refreshctl new" in alone.stdout
+    assert "sudo" not in alone.stdout
+    # Without root, `new` would write for another daemon than the one that answers.
+    daemon.socket.chmod(0o666)
+    assert "sudo refreshctl new" in refreshctl(daemon, user=NOBODY, group=NOBODY, extra_groups=[]).stdout
     assert refreshctl(daemon, "new", MAIL, "--run", "true", "--every", "never").returncode == 0
     alone = refreshctl(daemon)
     assert "All is well." in alone.stdout and "1 app" in alone.stdout and "refreshctl list" in alone.stdout

@@ -2,11 +2,18 @@
 
 import os
 import signal
+import subprocess
 
+from desktop import BINARIES, USER
 from test_sway import MAIL, TODO, desktops, phases  # noqa: F401
 from waiting import Bound
 
 SCRIPT = "refresh-session"
+
+
+def bus_of(kwin):
+    """The variables of a session that sees KWin on the bus only, and so waits for no answer of its display."""
+    return {name: text for name, text in kwin.variables.items() if name != "WAYLAND_DISPLAY"}
 
 
 def test_the_phase_follows_the_focus(house, kwin, session, phases):  # noqa: F811
@@ -109,3 +116,29 @@ def test_nobody_is_there_after_a_time_without_input(house, kwin, session, phases
     # A compositor that is gone says nothing of its user any more.
     kwin.crash()
     desktops(house, lambda desk: desk["is_watched"])
+
+
+def test_a_kwin_that_runs_the_script_late_is_believed(house, kwin, session, phases):  # noqa: F811
+    os.kill(kwin.compositor.pid, signal.SIGSTOP)
+    session.begin(**bus_of(kwin))
+    desktops(house, lambda desk: "does not run our script" in desk.get("remedy", ""))
+    os.kill(kwin.compositor.pid, signal.SIGCONT)
+    names = kwin.call("org.freedesktop.DBus", "/", "org.freedesktop.DBus", "ListNames")["data"][0]
+    told = '"/org/refreshd/Windows", "org.refreshd.Windows", "Show", \'[[2,0,"mail"]]\''
+    kwin.do("\n".join(f'callDBus("{name}", {told});' for name in names if name.startswith(":")))
+    phases.expect(MAIL, "foreground")
+    desk = desktops(house, lambda desk: desk["windows"] == "kwin")
+    assert desk.get("remedy") is None
+
+
+def test_a_list_that_is_interrupted_leaves_nothing(kwin, session):
+    os.kill(kwin.compositor.pid, signal.SIGSTOP)
+    command = [BINARIES / "refresh-session", "--list"]
+    with subprocess.Popen(command, env=session.environment(**bus_of(kwin)), **USER.identity) as listing:
+        bound = Bound()
+        while not list(kwin.runtime.glob("*session*.js")):
+            assert bound.left
+        listing.send_signal(signal.SIGTERM)
+        assert listing.wait(10) == 128 + signal.SIGTERM
+    assert not list(kwin.runtime.glob("*session*.js"))
+    os.kill(kwin.compositor.pid, signal.SIGCONT)

@@ -2,6 +2,7 @@
 
 import contextlib
 import os
+import pathlib
 import signal
 import socket
 import threading
@@ -100,6 +101,23 @@ def test_a_compositor_that_crashes_leaves_nothing_in_front_and_is_found_again(ho
     sway.start()
     sway.window("mail")
     phases.expect(MAIL, "foreground")
+
+
+def test_compositors_that_come_and_go_leave_no_connection(house, sway, session):
+    session.begin(sway)
+    descriptors = pathlib.Path(f"/proc/{session.pid}/fd")
+    desktops(house, lambda desk: desk["windows"] == "wlr")
+    before = len(list(descriptors.iterdir()))
+    for _ in range(4):
+        sway.crash()
+        desktops(house, lambda desk: desk["windows"] == "none")
+        # The pause before a new try ends, and the socket changes, in one moment.
+        os.kill(session.pid, signal.SIGSTOP)
+        sway.start()
+        os.kill(session.pid, signal.SIGCONT)
+        desktops(house, lambda desk: desk["windows"] == "wlr")
+    # Of the last start one may still be on its way.
+    assert len(list(descriptors.iterdir())) <= before + 1
 
 
 def test_a_session_that_is_killed_leaves_nothing_in_front(house, sway, session, phases):

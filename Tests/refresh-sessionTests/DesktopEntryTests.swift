@@ -27,6 +27,6 @@ import Testing
   @Test(arguments: ["org.gnome.Evolution-alarm-notify", "mail", "näher"]) func `A unit of an app names its id`(
     id: String
   ) {
-    #expect(DesktopUnit.desktopID(of: "app-refreshd-\(DesktopUnit.escaped(id))@7.service") == id)
+    #expect(DesktopUnit.desktopID(of: "app-refreshd-\(DesktopUnit.escaped(id))@12-7.service") == id)
   }
 }

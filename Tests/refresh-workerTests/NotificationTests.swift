@@ -8,6 +8,7 @@ struct NotificationTests {
   @Test func wordsAreShownAsTheyAre() {
     #expect(Notification.escaped("a < b && c > d") == "a &lt; b &amp;&amp; c &gt; d")
     #expect(Notification.escaped("fünf Dateien\nsind da") == "fünf Dateien\nsind da")
+    #expect(Notification.escaped("<\u{301}b>") == "&lt;\u{301}b&gt;")
   }
 
   @Test func itIsReadAsTheDaemonWritesIt() throws {

@@ -17,7 +17,7 @@ from markdown_it import MarkdownIt
 HERE = Path(__file__).resolve().parent
 ROOT = HERE.parents[1]
 PARTS = [
-    ("Start", ["index", "ten-minutes", "answers"]),
+    ("Start", ["index", "ten-minutes", "adopt", "recipes", "answers"]),
     ("For app authors", ["session", "transfers", "push", "protocol", "json"]),
     ("For administrators", ["configuration", "manual", "packages", "changelog"]),
     ("How it decides", ["scheduling", "design", "glossary"]),
@@ -34,7 +34,9 @@ def main(manual: Path, session: Path, directory: Path) -> None:
     directory.mkdir(parents=True)
     site = Site(directory, manual)
     site.page("index", recorded((HERE / "front.md").read_text(), session), HERE)
+    listed = {name for _, names in PARTS for name in names}
     for source in sorted((ROOT / "docs").glob("*.md")):
+        assert source.stem in listed, f"{source} is in no part of the site; add it to PARTS"
         site.page(source.stem, source.read_text(), source.parent)
     site.page("changelog", (ROOT / "CHANGELOG.md").read_text(), ROOT)
     site.manual()

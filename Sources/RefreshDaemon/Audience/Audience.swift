@@ -23,11 +23,13 @@ final class Audience {
   }
 
   /// Makes a change that may change the app's phase, and reports a new phase to the journal and the app's clients.
-  func changePhase(of app: AppID, _ change: () -> Void) {
+  ///
+  /// `isSeen` says that a desktop shows it, and that nobody has signalled it.
+  func changePhase(of app: AppID, isSeen: Bool = false, _ change: () -> Void) {
     let before = core.engine.phase(of: app)
     change()
     guard let after = core.engine.phase(of: app), after != before else { return }
-    journal.changedPhase(of: app, to: after)
+    journal.changedPhase(of: app, to: after, isSeen: isSeen)
     watchers.report(after, of: app)
     attached.report(after, of: app)
   }

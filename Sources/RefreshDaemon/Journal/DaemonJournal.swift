@@ -143,9 +143,11 @@ struct DaemonJournal: Sendable {
       [Entry.Field("REFRESH_APP", app.description)])
   }
 
-  func changedPhase(of app: AppID, to phase: Phase) {
+  /// A phase that a desktop shows says when somebody looks at an app, and is for debugging only.
+  func changedPhase(of app: AppID, to phase: Phase, isSeen: Bool) {
     write(
-      "\(app): now \(phase == .loggedOut ? "logged out" : "in the \(phase.rawValue)")", .info, .appPhaseChanged,
+      "\(app): now \(phase == .loggedOut ? "logged out" : "in the \(phase.rawValue)")", isSeen ? .debug : .info,
+      .appPhaseChanged,
       [Entry.Field("REFRESH_APP", app.description), Entry.Field("REFRESH_PHASE", phase.rawValue)])
   }
 

@@ -6,10 +6,15 @@ import Systemd
 /// Without a bound one user would fill the journal, or use up what journald takes from the daemon in a time, so that the
 /// entries about other users' apps would be missing. The output of tasks has its own bound (``OutputMeters``).
 final class EntryAllowances: Sendable {
-  /// From how many apps on those without need are forgotten.
-  private static let bound = 64
+  private struct Table {
+    var allowances: [String: OutputAllowance] = [:]
+    /// From how many apps on those without need are forgotten: twice as many as were left the last time.
+    var bound = least
+  }
 
-  private let allowances = Mutex<[String: OutputAllowance]>([:])
+  private static let least = 64
+
+  private let table = Mutex(Table())
 
   /// The entries to write for one that is to be written, boot clock in microseconds: none beyond the bound, and a note when
   /// the bound is met and when there is room again.
@@ -17,12 +22,13 @@ final class EntryAllowances: Sendable {
     guard let app = entry.fields.first(where: { $0.name == "REFRESH_APP" })?.value,
       entry.messageID != MessageID.taskOutput.rawValue
     else { return [entry] }
-    return allowances.withLock { allowances in
-      if allowances[app] == nil, allowances.count >= Self.bound {
-        allowances = allowances.filter { !$1.wasFull(at: now) }
+    return table.withLock { table in
+      if table.allowances[app] == nil, table.allowances.count >= table.bound {
+        table.allowances = table.allowances.filter { !$1.wasFull(at: now) }
+        table.bound = max(Self.least, 2 * table.allowances.count)
       }
-      var allowance = allowances[app, default: OutputAllowance()]
-      defer { allowances[app] = allowance }
+      var allowance = table.allowances[app, default: OutputAllowance()]
+      defer { table.allowances[app] = allowance }
       let wasSpent = allowance.isSpent
       guard allowance.admits(entry.message.utf8.count, at: now) else {
         return wasSpent

@@ -135,7 +135,7 @@ final class DesktopSessions {
 
   private func show(_ app: AppID, _ presence: Presence) {
     guard let before = core.engine.presence(of: app), before != presence else { return }
-    audience.changePhase(of: app) { core.handle(.shown(app, presence)) }
+    audience.changePhase(of: app, isSeen: true) { core.handle(.shown(app, presence)) }
   }
 }
 

@@ -111,7 +111,7 @@ final class UserUnits {
     guard values.count > 1, let state = values[1].entries?["ActiveState"]?.text else { return }
     let isActive = Self.isActive(state)
     guard var unit = units[path] else {
-      if isActive { askForNames(at: path) }
+      if isActive { askForNames(at: path) } else { stopAsking(at: path) }
       return
     }
     guard isActive != unit.isActive else { return }
@@ -135,6 +135,11 @@ final class UserUnits {
       units[path] = Unit(desktopID: id, isActive: true)
       changed()
     }
+  }
+
+  /// Drops a question about a unit that has ended meanwhile, whose answer would count it as running.
+  private func stopAsking(at path: String) {
+    if case .some(.some) = others[path] { others[path] = nil }
   }
 
   private func replace(by found: [String: Unit]) {

@@ -1,7 +1,11 @@
+import Glibc
 import Systemd
 
 /// Opens apps by their desktop files, as the desktop does: by D-Bus, or as a unit of the user's manager.
 final class AppOpener {
+  /// The longest that an app may take until it answers, with its start, microseconds.
+  private static let patience: Int64 = 20_000_000
+
   private let bus: Bus
   private let folders: [String]
   private var last = 0
@@ -19,7 +23,7 @@ final class AppOpener {
   func open(_ id: String) {
     last += 1
     guard let method = method(toOpen: id) else { return }
-    call = bus.call(method) { [unowned self] answer in
+    call = bus.call(method, timeout: Self.patience) { [unowned self] answer in
       call = nil
       if case .failure(let error) = answer { onFailure("cannot open \(id): \(error)") }
     }
@@ -44,7 +48,7 @@ final class AppOpener {
     return BusMethod(
       UserUnits.manager, path: UserUnits.path, interface: UserUnits.interface, name: "StartTransientUnit",
       arguments: [
-        .string("app-refreshd-\(DesktopUnit.escaped(id))@\(last).service"), .string("fail"),
+        .string("app-refreshd-\(DesktopUnit.escaped(id))@\(getpid())-\(last).service"), .string("fail"),
         .array(of: "(sv)", properties), .array(of: "(sa(sv))", []),
       ])
   }

@@ -24,6 +24,7 @@ final class DesktopNotifier {
   private var last = 0
   private var shown: [Shown] = []
   private var listeners: [BusListener] = []
+  private var watch: BusWatch?
 
   init(_ bus: Bus, _ opener: AppOpener, _ journal: Journal) {
     (self.bus, self.opener, self.journal) = (bus, opener, journal)
@@ -33,7 +34,10 @@ final class DesktopNotifier {
     listeners = [
       bus.listen(to: signal("ActionInvoked")) { [unowned self] in invoked($0) },
       bus.listen(to: signal("NotificationClosed")) { [unowned self] in closed($0) },
+      // Another service counts its notifications anew, so an id of the one before may be of another program.
+      bus.listen(to: .ownerChanged(of: Self.service)) { [unowned self] _ in shown = [] },
     ]
+    watch = bus.watch { [unowned self] _ in shown = [] }
     opener.onFailure = { [unowned self] in warn($0) }
   }
 
@@ -86,12 +90,13 @@ final class DesktopNotifier {
 
   /// The text with its markup characters escaped, because the desktop reads markup.
   static func escaped(_ text: String) -> String {
-    text.reduce(into: "") { escaped, character in
-      switch character {
+    // A combining mark makes one character with the markup character before it.
+    text.unicodeScalars.reduce(into: "") { escaped, scalar in
+      switch scalar {
       case "&": escaped += "&amp;"
       case "<": escaped += "&lt;"
       case ">": escaped += "&gt;"
-      default: escaped.append(character)
+      default: escaped.unicodeScalars.append(scalar)
       }
     }
   }

@@ -1,3 +1,4 @@
+import Glibc
 import RefreshAPI
 import Systemd
 
@@ -10,11 +11,21 @@ final class OpenList {
   private let loop: EventLoop
   private var sources: SessionSources?
   private var timer: TimerSource?
+  private var signals: [SignalSource] = []
+  /// The signal that ended the wait, if one did.
+  private var interruption: Int32?
 
   init(_ settings: SessionSettings) throws(SessionError) {
     self.settings = settings
     do throws(SystemdError) {
       loop = try EventLoop()
+      for number in [SIGTERM, SIGINT, SIGHUP] {
+        signals.append(
+          try loop.onSignal(number) { [unowned self] in
+            interruption = number
+            loop.exit(0)
+          })
+      }
       timer = try loop.timer { [unowned loop] in loop.exit(0) }
       timer?.arm(at: EventLoop.bootMicroseconds() + Self.patience, accuracy: 10_000)
       sources = try SessionSources(settings, on: loop, Journal(identifier: "refresh-session")) { [unowned self] in
@@ -26,16 +37,19 @@ final class OpenList {
     }
   }
 
-  /// Prints the list once the sources have answered.
-  func print() throws(SessionError) {
+  /// Prints the list once the sources have answered, or returns the signal that came before.
+  func print() throws(SessionError) -> Int32? {
     leaveIfSettled()
     do throws(SystemdError) { _ = try loop.run() } catch { throw SessionError(error) }
-    guard let sources else { return }
+    guard let sources else { return nil }
+    // The script in KWin does not outlive its reader.
     defer { sources.stop() }
+    guard interruption == nil else { return interruption }
     for line in Self.lines(of: sources.desk) { Swift.print(line) }
     if let remedy = sources.windows.remedy {
       Journal(identifier: "refresh-session").write(Entry("cannot see windows: \(remedy)", priority: .warning))
     }
+    return nil
   }
 
   private func leaveIfSettled() {

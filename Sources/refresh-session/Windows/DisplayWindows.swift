@@ -19,6 +19,8 @@ final class DisplayWindows: OpenWindows {
   private var retry: TimerSource?
   private var triesLeft = tries
   private var isUnsupported = false
+  /// Whether the connection tells of windows.
+  private var isWatching = false
   private(set) var open: [OpenWindow] = []
   private(set) var isSettled = false
 
@@ -28,7 +30,7 @@ final class DisplayWindows: OpenWindows {
     if let path = socket {
       file = try? loop.onChange(of: path) { [unowned self] in
         triesLeft = Self.tries
-        if connection == nil { connect() }
+        connect()
       }
     }
     connect()
@@ -57,7 +59,8 @@ final class DisplayWindows: OpenWindows {
   }
 
   private func connect() {
-    guard !isUnsupported else { return }
+    // The timer and the socket may both call for a connection.
+    guard !isUnsupported, connection == nil else { return }
     let made =
       settings.wayland.map(WindowConnection.init(compositor:)) ?? settings.display.map(WindowConnection.init(display:))
     guard let made, let made else { return tryAgain() }
@@ -69,16 +72,17 @@ final class DisplayWindows: OpenWindows {
       return tryAgain()
     }
     connection = made
+    retry?.disarm()
     turn(isReadable: false)
   }
 
   private func turn(isReadable: Bool) {
     guard let connection else { return }
-    let wasSettled = isSettled
+    let (wasSettled, wasWatching) = (isSettled, isWatching)
     switch connection.turn(isReadable: isReadable) {
     case .asking: break
     case .watching:
-      isSettled = true
+      (isSettled, isWatching) = (true, true)
       triesLeft = Self.tries
     case .unsupported:
       isUnsupported = true
@@ -88,9 +92,11 @@ final class DisplayWindows: OpenWindows {
       return tryAgain()
     }
     source?.events = connection.wantsToWrite ? [.readable, .writable] : .readable
-    guard connection.takeChange() || isSettled != wasSettled else { return }
+    // A compositor that is there again is told of, without a window too.
+    let isNew = isSettled != wasSettled || isWatching != wasWatching
+    guard connection.takeChange() || isNew else { return }
     let windows = connection.windows
-    if windows != open || isSettled != wasSettled {
+    if windows != open || isNew {
       open = windows
       changed()
     }
@@ -99,7 +105,7 @@ final class DisplayWindows: OpenWindows {
   /// Nothing is in front of a user whose compositor is gone.
   private func close() {
     source?.cancel()
-    (source, connection, open, isSettled) = (nil, nil, [], true)
+    (source, connection, open, isSettled, isWatching) = (nil, nil, [], true, false)
     changed()
   }
 

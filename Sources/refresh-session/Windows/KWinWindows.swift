@@ -166,8 +166,8 @@ final class KWinWindows: OpenWindows {
 
   private func unload() {
     switch state {
-    case .loading, .watching: bus.send(method("unloadScript", [.string(file.name)]))
-    case .absent, .refused: break
+    case .loading, .watching, .refused: bus.send(method("unloadScript", [.string(file.name)]))
+    case .absent: break
     }
     forget()
   }
@@ -182,8 +182,9 @@ final class KWinWindows: OpenWindows {
     else { return false }
     switch state {
     // The answer to a script that is no longer wanted.
-    case .absent, .refused: return true
-    case .loading:
+    case .absent: return true
+    // A slow KWin may run the script after it was refused.
+    case .loading, .refused:
       timer?.disarm()
       file.remove()
       state = .watching

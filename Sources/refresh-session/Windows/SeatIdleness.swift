@@ -26,7 +26,7 @@ final class SeatIdleness {
     retry = try loop.timer { [unowned self] in connect() }
     file = try? loop.onChange(of: path) { [unowned self] in
       triesLeft = Self.tries
-      if connection == nil { connect() }
+      connect()
     }
     connect()
   }
@@ -37,8 +37,11 @@ final class SeatIdleness {
   }
 
   private func connect() {
+    // The timer and the socket may both call for a connection.
+    guard connection == nil else { return }
     guard let made = idle_open(path, after) else { return tryAgain() }
     connection = made
+    retry?.disarm()
     do throws(SystemdError) {
       source = try loop.watch(idle_descriptor(made), for: .readable) { [unowned self] events in
         turn(isReadable: !events.isDisjoint(with: [.readable, .hangup, .error]))

@@ -67,12 +67,13 @@ struct Notification: JSONReadable, Hashable, Sendable {
 
   /// Escapes the text, because the desktop reads markup.
   static func escaped(_ text: String) -> String {
-    text.reduce(into: "") { escaped, character in
-      switch character {
+    // A combining mark makes one character with the markup character before it.
+    text.unicodeScalars.reduce(into: "") { escaped, scalar in
+      switch scalar {
       case "&": escaped += "&amp;"
       case "<": escaped += "&lt;"
       case ">": escaped += "&gt;"
-      default: escaped.append(character)
+      default: escaped.unicodeScalars.append(scalar)
       }
     }
   }

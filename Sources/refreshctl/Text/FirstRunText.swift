@@ -1,3 +1,4 @@
+import Glibc
 import RefreshAPI
 
 extension Screen {
@@ -8,7 +9,8 @@ extension Screen {
       let whose = daemon.isUserDaemon ? "Your own daemon" : "The system's daemon"
       return wrapped(
         "\(whose), refreshd \(printable(daemon.version)), runs. "
-          + (others ? "You have no app in it; others have." : "It has no app yet.")) + steps(Self.first)
+          + (others ? "You have no app in it; others have." : "It has no app yet."))
+        + steps(Self.first(for: daemon, by: geteuid()))
     }
     let next = daemon.next.flatMap { next in
       next.startMicroseconds.map { "Next: \(printable(next.app)), \(relative($0))." }
@@ -22,14 +24,20 @@ extension Screen {
   /// The same where no daemon answers.
   func overview(without socket: SocketPath) -> [String] {
     wrapped("refreshd keeps the data of apps fresh. No daemon answers on \(printable(socket.path)); \(socket.remedy).")
-      + steps(Self.first)
+      + steps(Self.first())
   }
 
-  private static let first = [
-    ("refreshctl new", "write the file of an app; it asks for what it needs"),
-    ("man refreshd-app", "every key of such a file"),
-    ("refreshctl --help", "all subcommands"),
-  ]
+  /// The first steps of a user; without root, `refreshctl new` writes for one's own daemon.
+  static func first(
+    for daemon: Wire.DaemonStatus? = nil, by uid: UInt32 = 0
+  ) -> [(command: String, about: String)] {
+    let sudo = uid != 0 && daemon?.isUserDaemon == false ? "sudo " : ""
+    return [
+      ("\(sudo)refreshctl new", "write the file of an app; it asks for what it needs"),
+      ("man refreshd-app", "every key of such a file"),
+      ("refreshctl --help", "all subcommands"),
+    ]
+  }
   private static let daily = [
     ("refreshctl list", "every app; `top` shows them live"),
     ("refreshctl why APP", "why it was refreshed, or was not, and when it will be"),
