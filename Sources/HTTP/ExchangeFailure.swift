@@ -14,11 +14,14 @@ package struct ExchangeFailure: Error, Sendable {
   package let kind: Kind
   /// The error and the host, in one line without secrets.
   package let message: String
+  /// Whether the server did not answer at all: it is gone, or the way to it.
+  package let isSilence: Bool
 
   /// Makes a failure.
-  package init(kind: Kind, message: String) {
+  package init(kind: Kind, message: String, isSilence: Bool = false) {
     self.kind = kind
     self.message = message
+    self.isSilence = isSilence
   }
 }
 
@@ -44,10 +47,11 @@ extension ExchangeFailure {
     case CURLE_LOGIN_DENIED: self.init(kind: .permanent, message: "cannot log in to \(host)")
     case CURLE_COULDNT_RESOLVE_HOST: self.init(kind: .temporary, message: "cannot find the host \(host)")
     case CURLE_COULDNT_RESOLVE_PROXY: self.init(kind: .temporary, message: "cannot find the proxy to \(host)")
-    case CURLE_COULDNT_CONNECT: self.init(kind: .temporary, message: "cannot connect to \(host)")
+    case CURLE_COULDNT_CONNECT: self.init(kind: .temporary, message: "cannot connect to \(host)", isSilence: true)
     case CURLE_PEER_FAILED_VERIFICATION:
       self.init(kind: .temporary, message: "cannot trust the certificate of \(host): \(why)")
-    case CURLE_OPERATION_TIMEDOUT: self.init(kind: .temporary, message: "cannot connect to \(host) in time")
+    case CURLE_OPERATION_TIMEDOUT:
+      self.init(kind: .temporary, message: "cannot connect to \(host) in time", isSilence: true)
     case CURLE_PARTIAL_FILE, CURLE_RECV_ERROR, CURLE_SEND_ERROR, CURLE_GOT_NOTHING, CURLE_HTTP2, CURLE_HTTP2_STREAM:
       self.init(kind: .temporary, message: "the connection to \(host) broke: \(why)")
     default: self.init(kind: .temporary, message: "cannot finish with \(host): \(why)")
@@ -64,6 +68,7 @@ extension ExchangeFailure {
 
   /// The failure of an exchange in which nothing was received or sent for this time.
   static func stalled(_ host: String, after time: Duration) -> ExchangeFailure {
-    ExchangeFailure(kind: .temporary, message: "nothing came from \(host) for \(time.components.seconds) s")
+    ExchangeFailure(
+      kind: .temporary, message: "nothing came from \(host) for \(time.components.seconds) s", isSilence: true)
   }
 }

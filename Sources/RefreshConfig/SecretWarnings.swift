@@ -31,7 +31,9 @@ struct SecretWarnings {
     for (key, peer) in peers {
       let hasFile = peer.credentialFile != nil || peer.headersFile != nil
       let secret = hasFile || peer.url.host == replication.server.url.host && isSecret ? "a login" : nil
-      if seen.insert(peer.url.host).inserted { look(at: peer.url.text, secret, key: key, in: file) }
+      if let secret, seen.insert("\(peer.url.isPlain) \(peer.url.host)").inserted {
+        look(at: peer.url.text, secret, key: key, in: file)
+      }
       for (suffix, path) in [("credential_file", peer.credentialFile), ("headers_file", peer.headersFile)] {
         guard let path, seen.insert(path).inserted else { continue }
         look(at: path, "\(key)_\(suffix)", forbidden: 0o077, in: file)

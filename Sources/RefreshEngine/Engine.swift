@@ -223,6 +223,7 @@ public struct Engine: Sendable {
     case .paused(let pause): setPause(pause, &turn)
     case .observed(let observation): observe(observation, &turn)
     case .answered(let id, let question, let constraint, let state): answer(id, question, constraint, state, &turn)
+    case .withdrawn(let id, let question, let constraint): withdraw(id, question, constraint, &turn)
     case .resumed: resume(&turn)
     case .zoneChanged(let zone):
       self.zone = zone

@@ -41,6 +41,8 @@ public enum Event: Hashable, Sendable {
   case observed(Observation)
   /// The command of a condition of the app's own has answered the question of that id.
   case answered(AppID, RefreshID, Constraint, FactState)
+  /// The question of that id was not asked: something else has come to hold the app while the command waited for its turn.
+  case withdrawn(AppID, RefreshID, Constraint)
   /// The machine has woken up, or has just started.
   case resumed
   /// The local time follows from Unix time in another way now.

@@ -1,6 +1,7 @@
 """Conditions of an app's own that a command answers: asked when the app is due, and again at growing distances."""
 
 import os
+import select
 import socket
 import subprocess
 
@@ -76,13 +77,18 @@ def test_a_refresh_waits_until_the_command_says_yes(daemon):
 
 
 def test_a_command_that_never_ends_is_no_answer_and_is_ended(daemon):
-    daemon.app("exit 0", when=["/bin/sh", "-c", "trap '' TERM; while :; do sleep 1; done"])
+    asked = daemon.pipe("asked")
+    daemon.app("exit 0", when=["/bin/sh", "-c", f"trap '' TERM; echo $$ > {asked}; while :; do sleep 1; done"])
     daemon.start()
     answers = Answers(daemon)
     daemon.run()
+    process = os.pidfd_open(int(asked.line()))
     assert term(daemon)["question"]["is_asked"]
     assert answers.next() == "no answer within 10 s"
     assert not term(daemon)["question"]["is_asked"]
+    ended, _, _ = select.select([process], [], [], 15)
+    os.close(process)
+    assert ended
 
 
 def test_a_stop_ends_a_command_that_is_asked(daemon):
@@ -121,6 +127,28 @@ def test_few_commands_of_a_user_run_at_once(daemon):
     assert len(first) == 4 and asked.lines_so_far() == []
     go.let_go(len(apps))
     assert first | {asked.line() for _ in range(2)} == set(apps)
+
+
+def test_a_question_is_not_asked_any_more_when_its_app_was_disabled_meanwhile(daemon):
+    asked, go = daemon.pipe("asked"), daemon.pipe("go")
+    apps = [f"org.example.app{number}" for number in range(5)]
+    for app in apps:
+        daemon.app("exit 0", id=app, when=["/bin/sh", "-c", f"echo $REFRESH_APP > {asked}; read line < {go}"])
+    daemon.start()
+    answers = Answers(daemon)
+    for app in apps:
+        daemon.run(app)
+    (last,) = set(apps) - {asked.line() for _ in range(4)}
+    daemon.call("Manager.Disable", apps=[last])
+    go.let_go(4)
+    for _ in range(4):
+        answers.next()
+    daemon.settle(last)
+    assert asked.lines_so_far() == []
+    daemon.call("Manager.Enable", apps=[last])
+    daemon.run(last)
+    assert asked.line() == last
+    go.let_go()
 
 
 def test_a_server_that_answers_is_reachable(daemon, listener):

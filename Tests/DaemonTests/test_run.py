@@ -175,6 +175,20 @@ def test_a_push_is_tried_by_hand_with_its_payload(daemon):
         daemon.refresh(trigger="push", payload="no JSON")
 
 
+def test_each_of_two_payloads_gets_a_refresh(daemon):
+    """A refresh hands over one payload; that of the second caller is for the one after it."""
+    go = daemon.pipe("go")
+    daemon.app(f"read _ < {go}; printf '%s' \"$(cat)\"")
+    daemon.start()
+    running = daemon.run()
+    payloads = ['{"content-id":1}', '{"content-id":2}']
+    calls = [daemon.run(trigger="push", payload=payload) for payload in payloads]
+    for _ in range(3):
+        go.let_go()
+    finished(running)
+    assert [finished(call)["tasks"][0]["message"] for call in calls] == payloads
+
+
 def test_refreshctl_takes_the_payload_from_a_pipe(daemon):
     daemon.app("cat")
     daemon.start()

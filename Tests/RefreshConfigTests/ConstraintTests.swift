@@ -41,12 +41,27 @@ import Testing
     constraints.present = "usb:1d6b:0002"
     constraints.reachable = "nas.local:22"
     constraints.when = "/usr/bin/true 'two words'"
+    constraints.whenDigest = policy.constraints.whenDigest
     return policy.constraints == constraints && policy.quiet == QuietHours(from: 22 * 60, to: 6 * 60 + 30)
       && policy.maxStale == .hours(72) && policy.meteredWhenStale
   }
 
   @Test("are read from its file")
   func whole() throws { #expect(Self.isAll(try Self.policy(Self.all))) }
+
+  @Test("tell a mended command from the one before, also beyond the words that are shown")
+  func digests() throws {
+    func digest(_ end: String, _ more: String = "") throws -> UInt64 {
+      let long = String(repeating: "x", count: 90)
+      return try Self.policy("when = [\"/usr/bin/true\", \"\(long)\(end)\"]\n\(more)").constraints.whenDigest
+    }
+    let digests = [
+      try digest("1"), try digest("2"), try digest(#"", "1"#), try digest("1", #"environment = { A = "1" }"#),
+      try digest("1", #"environment = { A = "2" }"#), try digest("1", #"directory = "/tmp""#),
+    ]
+    #expect(Set(digests).count == digests.count)
+    #expect(try digest("1") == digests[0])
+  }
 
   @Test("are inherited from [defaults]")
   func defaults() throws { #expect(Self.isAll(try Self.policy("", defaults: Self.all))) }
@@ -68,6 +83,7 @@ import Testing
     var own = Constraints()
     (own.mounted, own.present) = ("/media/backup", "usb:1d6b:0002")
     (own.reachable, own.when) = ("nas.local:22", "/usr/bin/true 'two words'")
+    own.whenDigest = policy.constraints.whenDigest
     #expect(policy.constraints == own)
     #expect(policy.quiet == nil)
     #expect(policy.maxStale == .hours(96))

@@ -137,4 +137,39 @@ import Testing
           + "write https://, unless you trust that network"
       ])
   }
+
+  @Test("the login of the server is that of the database with its origin that has one")
+  func serverLogin() throws {
+    let replication = try Self.replication(
+      """
+      source = "http://localhost:5984/a"
+      target = "http://localhost:5984/b"
+      source_credential_file = "/a"
+      """)
+    #expect(replication.server.credentialFile == "/a")
+  }
+
+  @Test(
+    "the same host without a login or by https:// hides no warning",
+    arguments: [
+      ("http://nas.example:5984/a", "http://nas.example:5984/b", "http://localhost:5984", "target"),
+      ("https://nas.example/a", "http://nas.example/b", "https://nas.example", "target"),
+    ])
+  func sameHost(_ source: String, _ target: String, _ server: String, _ key: String) throws {
+    let scratch = try Scratch()
+    try scratch.write(
+      "apps.d/x.toml",
+      """
+      id = "a.b"
+      [[task]]
+      [task.replicate]
+      source = "\(source)"
+      target = "\(target)"
+      server = "\(server)"
+      target_credential_file = "/none"
+      """)
+    var warnings = SecretWarnings()
+    warnings.look(at: try scratch.load(as: FetchTests.reader))
+    #expect(warnings.warnings.map(\.key) == [key])
+  }
 }

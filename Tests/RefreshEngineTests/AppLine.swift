@@ -61,6 +61,7 @@ struct AppLine {
       case "present": policy.constraints.present = value
       case "reachable": policy.constraints.reachable = value
       case "when": policy.constraints.when = value
+      case "when-digest": policy.constraints.whenDigest = try value.read { UInt64($0) }
       case "max-stale": policy.maxStale = try duration(value)
       case "metered-when-stale": policy.meteredWhenStale = value == "yes"
       case "processing": policy.isProcessing = value == "yes"

@@ -41,6 +41,12 @@ extension Timeline {
           try appID(try rest.word(1)), try rest.word(0).read { RefreshID($0) },
           try rest.word(2).read(Constraint.init(rawValue:)),
           FactState(isMet: isMet, text: isMet ? "fine" : "exit code 1")))
+    case "withdraws":
+      // withdraws QUESTION APP CONSTRAINT
+      handle(
+        .withdrawn(
+          try appID(try rest.word(1)), try rest.word(0).read { RefreshID($0) },
+          try rest.word(2).read(Constraint.init(rawValue:))))
     case "zone": handle(.zoneChanged(try zone(rest)))
     case "clock":
       setClock(by: try duration(try rest.word(0)))

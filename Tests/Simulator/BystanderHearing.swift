@@ -44,6 +44,9 @@ extension Bystander {
       guard apps[id]?.questions[constraint] == question else { return }
       apps[id]?.questions[constraint] = nil
       apps[id]?.answers[constraint] = (state.isMet, now)
+    case .withdrawn(let id, let question, let constraint):
+      guard apps[id]?.questions[constraint] == question else { return }
+      apps[id]?.questions[constraint] = nil
     case .resumed:
       resumedAt = now
       isSuspending = false

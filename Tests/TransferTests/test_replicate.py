@@ -155,7 +155,7 @@ def test_logins_go_as_objects_and_are_shown_nowhere(replicating, stand_in, scrat
     source, target = stand_in.database(), stand_in.database()
     stand_in.write(source, milk={})
     headers = scratch / "headers"
-    headers.write_text("X-Key: sesame4711\n")
+    headers.write_text("X-Key: sesame4711\nX-Empty:\n")
     headers.chmod(0o600)
     task = replicating.task(source, target, stand_in.credentials)
     replicating.start(task)
@@ -173,7 +173,7 @@ def test_logins_go_as_objects_and_are_shown_nowhere(replicating, stand_in, scrat
     replicating.daemon.app({**task, "replicate": {**table, "source_headers_file": str(headers)}})
     replicating.daemon.call("Manager.Reload")
     replicating.run()
-    assert stand_in.of("/_replicate")[-1]["source"] == {"url": source, "headers": {"X-Key": "sesame4711"}}
+    assert stand_in.of("/_replicate")[-1]["source"] == {"url": source, "headers": {"X-Key": "sesame4711", "X-Empty": ""}}
 
 
 def test_a_login_that_others_may_read_is_not_used(replicating, stand_in):
@@ -245,6 +245,23 @@ def test_the_progress_is_told_to_those_who_watch(replicating, stand_in):
     assert event["id"] == run.first["event"]["id"]
     stand_in.let_go()
     assert finished(run)["outcome"] == "new_data"
+
+
+@pytest.mark.parametrize("trouble", ["too long", "hangs up"])
+def test_a_list_of_tasks_that_nobody_can_read_ends_nothing(replicating, stand_in, trouble):
+    source, target = stand_in.database(), stand_in.database()
+    stand_in.write(source, milk={}, bread={})
+    stand_in.stop_after = 1
+    if trouble == "too long":
+        stand_in.answers("/_active_tasks", 200, b"[" + b" " * (2 << 20) + b"]")
+    else:
+        stand_in.hangs_up("/_active_tasks")
+    replicating.start(replicating.task(source, target, stand_in.credentials))
+    run = replicating.daemon.run()
+    for _ in range(2):
+        assert stand_in.looks.acquire(timeout=couchdb.BOUND)
+    stand_in.let_go()
+    assert finished(run)["tasks"][0]["message"] == "2 documents written"
 
 
 def test_at_the_deadline_it_is_cancelled_and_goes_on_from_the_checkpoint(replicating, stand_in):

@@ -47,12 +47,15 @@ struct AppFile {
       }
       return
     }
+    let whenCommands = load.ownCommands(settings.whenCommand, settings, ownerInForce)
+    var policy = Self.policy(settings, tasks, ownerInForce, &load.interner)
+    policy.constraints.whenDigest = whenCommands.first.map(OwnConditionText.digest) ?? 0
     let common = AppConfiguration.Settings(
-      owner: ownerInForce, policy: Self.policy(settings, tasks, ownerInForce, &load.interner),
+      owner: ownerInForce, policy: policy,
       staleCommands: load.notifyCommands(
         settings.staleCommand, after: settings.policy.staleAfter, settings, ownerInForce),
       heldCommands: load.notifyCommands(settings.heldCommand, after: settings.policy.heldFor, settings, ownerInForce),
-      whenCommands: load.ownCommands(settings.whenCommand, settings, ownerInForce), desktop: settings.desktop,
+      whenCommands: whenCommands, desktop: settings.desktop,
       sandbox: load.interner.intern(
         settings.sandbox.properties(of: ownerInForce, isUserDaemon: load.reader.isUserDaemon)),
       folder: load.interner.intern(file.folder))

@@ -55,7 +55,9 @@ extension Replication {
       return nil
     }
     // The login of a database is good for its server, unless the file has another.
-    let same = [target, source].first { $0.url.hasOrigin(of: url) }
+    let same = [target, source].first {
+      $0.url.hasOrigin(of: url) && ($0.credentialFile != nil || $0.headersFile != nil)
+    }
     self.server = Peer(
       url: url, credentialFile: credentialFile ?? same?.credentialFile,
       headersFile: credentialFile == nil ? same?.headersFile : nil)

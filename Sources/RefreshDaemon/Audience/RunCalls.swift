@@ -10,6 +10,8 @@ final class RunCalls {
     let call: RunCall
     /// The refresh that was running already when the call came.
     let before: RefreshID?
+
+    var hasPayload: Bool { call.parameters.payload != nil }
   }
 
   private unowned let core: DaemonCore
@@ -29,12 +31,20 @@ final class RunCalls {
 
   /// Gives the calls that a refresh answers, and forgets them.
   ///
-  /// A call that came while the refresh was being saved waits for the next one.
+  /// A call that came while the refresh was being saved waits for the next one, and so does one with a payload if the
+  /// refresh has that of another call.
   func claim(by refresh: RefreshID, of app: AppID) -> [RunCall] {
-    let calls = end(app)
-    let later = calls.filter { $0.before == refresh }
-    for waiting in later { wait(waiting.call, for: app, after: waiting.before) }
-    return calls.filter { $0.before != refresh }.map(\.call)
+    var claimed: [RunCall] = []
+    for waiting in end(app) {
+      let isSecond = waiting.hasPayload && claimed.contains { $0.parameters.payload != nil }
+      guard waiting.before == refresh || isSecond else {
+        claimed.append(waiting.call)
+        continue
+      }
+      wait(waiting.call, for: app, after: refresh)
+      if isSecond { core.handle(.requested(app, .push)) }
+    }
+    return claimed
   }
 
   /// Fails the calls that wait for a refresh of an app that will not start.

@@ -42,6 +42,7 @@ extension Engine {
     apps[id]?.sharedPolicy = nil
     apps[id]?.presence = .unknown
     apps[id]?.openedAt = nil
+    apps[id]?.questions = [:]
     dropRequest(of: id, &turn)
   }
 }

@@ -46,6 +46,8 @@ public struct Constraints: Hashable, Sendable {
   ///
   /// The command itself stays with the daemon.
   public var when: String?
+  /// A number that is another one when the command is: the words are cut, and do not have its environment; 0 for none.
+  public var whenDigest: UInt64 = 0
 
   /// Makes constraints that ask for nothing.
   public init() {}

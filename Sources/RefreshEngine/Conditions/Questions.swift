@@ -30,6 +30,9 @@ struct ConditionQuestion: Hashable, Sendable {
   /// Notes that a command is asked.
   mutating func ask(by id: RefreshID) { (asked, nextAt) = (id, nil) }
 
+  /// Notes that the command was not asked after all: it is asked when nothing else holds the app again.
+  mutating func withdraw() { asked = nil }
+
   /// Takes an answer; the distance to the next question grows with each that says no.
   mutating func take(_ state: FactState, at now: Instant) {
     (answer, answeredAt, asked) = (state, now, nil)
@@ -48,7 +51,7 @@ struct ConditionQuestion: Hashable, Sendable {
 extension Engine {
   /// Asks the command of the first question that keeps a due app, unless it is being asked or has said no a moment ago.
   ///
-  /// Nothing is asked while anything else holds the app, so that a command never runs in vain: the questions come last.
+  /// Nothing is asked while anything else holds the app, so that no command runs for nothing: the questions come last.
   mutating func ask(_ index: AppIndex, _ verdict: Verdict, _ turn: inout Turn) {
     guard let constraint = question(of: verdict) else { return }
     var question = apps[index].questions[constraint] ?? ConditionQuestion()
@@ -69,12 +72,25 @@ extension Engine {
     touch(id, &turn)
   }
 
+  /// Whether a question of an app is open by that id, and nothing but questions holds the app.
+  public func isAsked(_ question: RefreshID, _ constraint: Constraint, of id: AppID, at now: Instant) -> Bool {
+    apps[id]?.questions[constraint]?.asked == question && self.question(of: verdict(on: id, at: now)) != nil
+  }
+
+  /// Takes back a question that was not asked, unless it is not the app's any more.
+  mutating func withdraw(_ id: AppID, _ refresh: RefreshID, _ constraint: Constraint, _ turn: inout Turn) {
+    guard apps[id]?.questions[constraint]?.asked == refresh else { return }
+    apps[id]?.questions[constraint]?.withdraw()
+    touch(id, &turn)
+  }
+
   /// Forgets the answers of an app whose conditions of its own are others now.
   func forgetAnswers(of app: inout App, before: App) {
     guard let constraints = app.policy?.constraints, let old = before.policy?.constraints else { return }
     for constraint in Constraint.allCases where constraints.name(of: constraint) != old.name(of: constraint) {
       app.questions[constraint] = nil
     }
+    if constraints.whenDigest != old.whenDigest { app.questions[.when] = nil }
   }
 
   /// Has the commands asked again soon that have said no, because the network is another one or the machine is awake again.

@@ -49,7 +49,7 @@ struct ReplicationRequest {
     }
     if let path = peer.headersFile {
       let fields = try PrivateFile.headers(in: path).map { line in
-        let parts = line.split(separator: ":", maxSplits: 1)
+        let parts = line.split(separator: ":", maxSplits: 1, omittingEmptySubsequences: false)
         return JSONValue.Member(name: String(parts[0]), value: .text(String(parts[1].drop(while: \.isWhitespace))))
       }
       members.append(.init(name: "headers", value: .object(fields)))

@@ -78,13 +78,15 @@ final class Replicator {
     try loop.start(call.exchange)
   }
 
-  /// Takes the answer about the tasks; throws if the server did not give any.
+  /// Takes the answer about the tasks; throws if the server is silent.
+  ///
+  /// Any other failure, such as a list that is too long or a proxy that closes the connection, costs only the progress.
   private func readLook(_ tell: (String) -> Void) throws(ExchangeFailure) {
     guard let answer = look?.answer else { return }
     look = nil
     nextLook = .now + Self.interval
     switch answer {
-    case .failure(let failure): throw failure
+    case .failure(let failure): if failure.isSilence { throw failure }
     case .response(let head, let body):
       guard head.status == 200, let now = ActiveReplication.progress(in: body, of: order), now != progress else {
         return

@@ -10,12 +10,12 @@ struct RemoteHost: Equatable {
 
   /// Takes the option out of a command line; nil if it is not there.
   ///
-  /// The arguments after `--` are left alone. The last one counts, as with other options.
+  /// The arguments after `--`, and the command after `--while`, are left alone. The last one counts, as with other options.
   static func take(outOf arguments: inout [String]) throws(Failure) -> RemoteHost? {
     var rest: [String] = []
     var name: String?
     var position = arguments.startIndex
-    while position < arguments.endIndex, arguments[position] != "--" {
+    while position < arguments.endIndex, !["--", "--while"].contains(arguments[position]) {
       let argument = arguments[position]
       position += 1
       if ["-H", "--host"].contains(argument), position < arguments.endIndex {
@@ -67,7 +67,7 @@ struct RemoteHost: Equatable {
         let character = Character(UnicodeScalar(byte))
         return character.isASCII && (character.isLetter || character.isNumber || "-_./:=@%+,".contains(character))
       }
-    return isPlain ? word : "'" + word.replacing("'", with: #"'\''"#) + "'"
+    return isPlain ? word : inQuotes(word)
   }
 }
 

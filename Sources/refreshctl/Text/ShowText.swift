@@ -140,7 +140,18 @@ func commandLine(_ arguments: [String]) -> String {
   let plain = Set("abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ0123456789_-+=./:,@%")
   return arguments.map { argument in
     if !argument.isEmpty, argument.allSatisfy(plain.contains) { return argument }
-    return "'" + printable(argument).split(separator: "'", omittingEmptySubsequences: false).joined(separator: #"'\''"#)
-      + "'"
+    return inQuotes(printable(argument))
   }.joined(separator: " ")
+}
+
+/// A word in single quotes, as a shell reads it.
+///
+/// By bytes, as a shell does: with a combining mark after it, a quote is another character of Swift.
+func inQuotes(_ word: String) -> String {
+  let mark = UInt8(ascii: "'")
+  var bytes = [mark]
+  for byte in word.utf8 {
+    if byte == mark { bytes += #"'\''"#.utf8 } else { bytes.append(byte) }
+  }
+  return String(decoding: bytes + [mark], as: UTF8.self)
 }

@@ -111,6 +111,8 @@ class StandIn(Couch):
         self.has_stopped = threading.Event()
         self.active = []
         self.fixed = {}
+        # Released by each request for the list of tasks.
+        self.looks = threading.Semaphore(0)
         self.server = http.server.ThreadingHTTPServer(("127.0.0.1", 0), handler(self))
         self.server.daemon_threads = True
         threading.Thread(target=self.server.serve_forever, daemon=True).start()
@@ -122,6 +124,9 @@ class StandIn(Couch):
 
     def is_silent(self, path):
         self.fixed[path] = None
+
+    def hangs_up(self, path):
+        self.fixed[path] = ()
 
     def of(self, path):
         """The bodies that were sent to a path."""
@@ -262,10 +267,13 @@ def handler(couch):
         def handle_any(self):
             text = self.rfile.read(int(self.headers.get("Content-Length", 0)))
             body = json.loads(text) if text else None
+            if self.path == "/_active_tasks":
+                couch.looks.release()
             if self.path in couch.fixed:
                 couch.requests.append((self.path, body))
                 if couch.fixed[self.path] is None:
                     couch.gate.wait(60)
+                if not couch.fixed[self.path]:
                     self.close_connection = True
                     return
                 response = couch.fixed[self.path]

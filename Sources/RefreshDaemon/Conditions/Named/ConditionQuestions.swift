@@ -13,6 +13,8 @@ final class ConditionQuestions {
   private static let deadline = Duration.seconds(10)
   /// The answer of a command that has taken too long.
   private static let late = "no answer within \(deadline.components.seconds) s"
+  /// The answer while the app's command outlives SIGKILL.
+  private static let stuck = "the process of an earlier question does not end, and waits in the kernel"
   /// How long refresh-worker waits for a connection.
   private static let patience = Duration.seconds(5)
   /// How many commands of the apps of one user run at once.
@@ -58,9 +60,10 @@ final class ConditionQuestions {
       return
     }
     if running.values.contains(where: { $0.app == app.id && $0.ending.isGivenUp }) {
-      return answer(
-        id, app.id, constraint, no: "the process of an earlier question does not end, and waits in the kernel")
+      return answer(id, app.id, constraint, no: Self.stuck)
     }
+    // The engine takes no answer any more to an earlier question about the same.
+    removeWaiting { $0.launch.app == app.id && $0.constraint == constraint }
     waiting[app.owner.uid, default: []].append(WaitingQuestion(constraint: constraint, launch: launch))
     startWaiting(of: app.owner.uid)
   }
@@ -111,8 +114,23 @@ final class ConditionQuestions {
       let question = waiting[user]?.remove(at: next)
     {
       if waiting[user]?.isEmpty == true { waiting[user] = nil }
-      start(question)
+      let (id, app) = (question.launch.key.refresh, question.launch.app)
+      // The app may have been disabled, paused or refreshed meanwhile, or have left the configuration.
+      if core.engine.isStopping || core.engine.isAsked(id, question.constraint, of: app, at: core.now) {
+        start(question)
+      } else {
+        core.handle(.withdrawn(app, id, question.constraint))
+      }
     }
+  }
+
+  /// Takes the questions that match out of those that wait for their turn.
+  @discardableResult private func removeWaiting(_ matches: (WaitingQuestion) -> Bool) -> [WaitingQuestion] {
+    let removed = waiting.sorted { $0.key < $1.key }.flatMap { $1.filter(matches) }
+    if !removed.isEmpty {
+      waiting = waiting.mapValues { $0.filter { !matches($0) } }.filter { !$1.isEmpty }
+    }
+    return removed
   }
 
   private func start(_ question: WaitingQuestion) {
@@ -165,6 +183,9 @@ final class ConditionQuestions {
     if let step { launcher.send(step, to: key) }
     if let wake = question.ending.wake { question.timer.arm(at: wake.microseconds, accuracy: 1000) }
     if step == .giveUp {
+      for behind in removeWaiting({ $0.launch.app == question.app }) {
+        answer(behind.launch.key.refresh, question.app, behind.constraint, no: Self.stuck)
+      }
       startWaiting(of: question.owner)
       onGivenUp()
     }

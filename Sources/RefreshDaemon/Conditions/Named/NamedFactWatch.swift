@@ -55,8 +55,10 @@ final class NamedFactWatch {
       report(fact, Reading())
     }
     guard !wanted.isEmpty else { return (source, trouble) = (nil, nil) }
-    if source == nil { open() }
-    for fact in wanted.sorted() where reported[fact] == nil { look(at: fact) }
+    let wasClosed = source == nil
+    if wasClosed { open() }
+    // A source that could not be opened before answers now about what was reported as unknown.
+    for fact in wanted.sorted() where wasClosed || reported[fact] == nil { look(at: fact) }
   }
 
   /// The source and its state; nil while no app asks for a fact of it.
