@@ -169,7 +169,7 @@ extension ReleasedSchemaTests {
 
 extension Hold.Name {
   /// The names that the releases wrote into the fixtures.
-  static let released = allCases.filter { $0 != .misconfigured }
+  static let released = allCases.filter { ![.misconfigured, .mounted, .present, .reachable, .when].contains($0) }
 }
 
 extension Trigger {

@@ -14,6 +14,7 @@ import varlink
 from gate import Gate
 from mock import busctl
 from service import SOCKET, app
+from waiting import Bound
 
 IDS = [f"org.example.app{number}" for number in range(10)]
 STRAY = "refreshd-task-99-1-0.service"
@@ -184,7 +185,10 @@ def test_a_unit_that_nobody_knows_ends_and_leaves_nothing(refreshd, journal, whe
     assert select.select([stray], [], [], 30)[0]
     os.close(stray)
     refreshd.refreshctl("run", IDS[1], check=False)
-    assert units() == []
+    # The manager forgets the unit of the last run a moment after its end.
+    bound = Bound()
+    while units():
+        assert bound.left, units()
 
 
 def test_no_unit_and_no_token_stays_when_tasks_become_children(refreshd, journal, gates):

@@ -290,15 +290,3 @@ final class RefreshRunner: DecisionFollower {
     }
   }
 }
-
-extension Started {
-  /// The tasks of a refresh that a daemon before this one may have left.
-  fileprivate func tasks(in app: AppConfiguration?) -> [LeftTask] {
-    guard let app else { return [] }
-    return zip(app.commands, app.policy.tasks).enumerated().map { number, task in
-      LeftTask(
-        key: TaskKey(refresh: id, task: number), app: app.id, command: task.0, owner: app.owner,
-        changedPath: task.1.newData.path)
-    }
-  }
-}

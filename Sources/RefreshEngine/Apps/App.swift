@@ -11,7 +11,7 @@ struct App: Sendable {
     var drained: [DrainedSession] = []
     var pushes: [Push] = []
     var leases: [Lease] = []
-    var questions: [Constraint: Question] = [:]
+    var questions: [Constraint: ConditionQuestion] = [:]
     @PackedInstant var openedAt: Instant?
     var isOpen = false
     var tellsPhase = false
@@ -53,7 +53,7 @@ struct App: Sendable {
   }
 
   /// The conditions of its own that a command has been asked about.
-  var questions: [Constraint: Question] {
+  var questions: [Constraint: ConditionQuestion] {
     get { rare.questions }
     set { rare.questions = newValue }
   }

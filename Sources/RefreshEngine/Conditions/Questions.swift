@@ -1,7 +1,7 @@
 // Conditions of an app's own that a command answers: when it is asked, and how long its answer counts.
 
 /// A condition of an app's own that a command answers, and its last answer.
-struct Question: Hashable, Sendable {
+struct ConditionQuestion: Hashable, Sendable {
   /// How long an answer counts that the condition is met: a start follows it at once, unless no slot is free.
   static let validity = Duration.minutes(1)
   /// The least time between two questions: a network that comes and goes asks no oftener.
@@ -51,7 +51,7 @@ extension Engine {
   /// Nothing is asked while anything else holds the app, so that a command never runs in vain: the questions come last.
   mutating func ask(_ index: AppIndex, _ verdict: Verdict, _ turn: inout Turn) {
     guard let constraint = question(of: verdict) else { return }
-    var question = apps[index].questions[constraint] ?? Question()
+    var question = apps[index].questions[constraint] ?? ConditionQuestion()
     guard question.asked == nil, question.nextAt.map({ $0 <= turn.now }) ?? true else { return }
     let id = makeID()
     question.ask(by: id)

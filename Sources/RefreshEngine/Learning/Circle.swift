@@ -19,33 +19,33 @@ enum Circle {
   }
 
   /// How wide openings spread at the least and at the most, in half hours: a quarter of an hour, and a third of a day.
-  private static let spread = 0.5...8.0
+  private static let widths = 0.5...8.0
   /// Width of one opening, in half hours.
   private static let firstWidth = 3.5
   /// How much wider openings spread where they are rare, at the least and at the most.
   private static let widening = 0.6...3.0
 
-  /// A share for each half hour: openings spread over their neighbours, and `weight` openings of a shape known before.
+  /// Openings spread over their neighbours, by half hour.
   ///
   /// The width is 3.5 (N + 1)^(−1/5) half hours for N openings, the power of every rule for such widths, within ½ and 8.
   /// For each half hour it is then multiplied by (its density / the geometric mean at the openings)^(−0.7), within 0.6
   /// and 3: wider where openings are rare (Abramson 1982 has the power ½). The constants were measured:
   /// a width of 3 or 4, or a power of ½, changes the mean score of four fleets by half a percent at most.
-  static func smoothed(_ counts: [Double], _ before: [Double], weight: Double) -> [Double] {
+  static func spread(_ counts: [Double]) -> [Double] {
     let total = counts.reduce(0, +)
-    let width = clipped(firstWidth * pow(total + 1, -0.2), spread)
+    let width = clipped(firstWidth * pow(total + 1, -0.2), widths)
     // An opening's own kernel is never empty; a thousandth of the mean keeps the logarithm of the rest in bounds.
     var density = [Double](repeating: 1e-3 * max(total, 1) / Double(Use.halfHours), count: Use.halfHours)
     for (half, count) in counts.enumerated() where count > 0 { lay(count, at: half, width: width, on: &density) }
     var logs = 0.0
     for (half, count) in counts.enumerated() { logs += count * log(density[half]) }
     let typical = total > 0 ? logs / total : 0
-    var result = before.map { $0 * weight }
+    var result = [Double](repeating: 0, count: Use.halfHours)
     for (half, count) in counts.enumerated() where count > 0 {
       let wider = clipped(exp(-0.7 * (log(density[half]) - typical)), widening)
       lay(count, at: half, width: width * wider, on: &result)
     }
-    return result.map { $0 / (total + weight) }
+    return result
   }
 
   /// Spreads `count` openings of a half hour over the circle.

@@ -2,7 +2,7 @@ import CMath
 
 /// Several explanations of when an app is opened, mixed by how well each foretold every day so far.
 ///
-/// The last is the coarse habit (``Use/coarse(pool:)``). The others are kernels over the openings of ``OpeningLog``: each pairs
+/// The last ones are the coarse habit (``Use/coarse(_:)``). The others are kernels over the openings of ``OpeningLog``: each pairs
 /// a way to weigh past days with a width. None is right for all apps: a clockwork habit wants six minutes, a
 /// habit that has just moved wants the last days only, a shop on Sundays wants Sundays only.
 struct Explanations {
@@ -50,12 +50,15 @@ struct Explanations {
   ///
   /// The coarse habit has the wider ones.
   private static let widths = [0.6, 1.3, 3]
-  /// How many there are; the coarse one is the last.
-  static let count = Kind.allCases.count * widths.count + 1
-  /// Their weights before anything is seen: half for the coarse one.
-  static let before: [Double] = [Double](repeating: 0.5 / Double(count - 1), count: count - 1) + [0.5]
-  /// The part of the weights that goes back to ``before`` each night, so that each can come back.
-  static let share = 0.01
+  /// How many kernels there are.
+  private static let fine = Kind.allCases.count * widths.count
+  /// How many there are; the coarse ones are the last.
+  static let count = fine + Use.coarsePriors.count
+  /// Their weights before anything is seen, on any app of the machine: four fifths for the coarse ones.
+  static let before: [Double] =
+    [Double](repeating: 0.2 / Double(fine), count: fine) + Use.coarsePriors.map(\.chance)
+  /// The part of the weights that goes back each night to where those of a new app begin, so that each can come back.
+  static let share = 0.05
   /// Pseudo-days of the machine's typical day, and of all days in those of one kind.
   private static let doubt = 1.0
 
@@ -74,13 +77,13 @@ struct Explanations {
   }
 
   let days: OpeningLog.Days
-  /// Openings that the coarse habit expects by half hour, on days of the week and on those of weekends.
-  let coarse: [[Double]]
+  /// Openings that each coarse habit expects by half hour, on days of the week and on those of weekends.
+  let coarse: [[[Double]]]
   /// The share of each slot in the typical day.
   let typical: [Double]
 
   /// Explains what was seen; `pool` is the shape of the machine's typical day by half hour.
-  init(_ log: OpeningLog, coarse: [[Double]], pool: [Float]) {
+  init(_ log: OpeningLog, coarse: [[[Double]]], pool: [Float]) {
     days = log.days
     self.coarse = coarse
     typical = (0..<Use.slots).map { (0.75 * Double(pool[$0 / 3]) + 0.25 / Double(Use.halfHours)) / 3 }
@@ -110,11 +113,21 @@ struct Explanations {
     return Seen(openings: openings, typical: Self.doubt * (total + 0.5) / (all + 1) * ofRest)
   }
 
+  /// Openings that the coarse habits expect by half hour of a day, each by its weight.
+  func coarse(onDay day: Int, weights: [Double]) -> [Double] {
+    let kind = LocalTime.isWeekend(day: day) ? 1 : 0
+    var mixed = [Double](repeating: 0, count: Use.halfHours)
+    for (coarse, weight) in zip(coarse, weights[Self.fine...]) {
+      for half in mixed.indices { mixed[half] += weight * coarse[kind][half] }
+    }
+    return mixed
+  }
+
   /// Openings expected in each slot of a day, of the days before it; of them, `prior` were not seen but supposed.
   func expected(onDay day: Int, weights: [Double]) -> (openings: [Double], prior: Double) {
-    let coarse = coarse[LocalTime.isWeekend(day: day) ? 1 : 0]
+    let coarse = coarse(onDay: day, weights: weights)
     let seen = seen(before: day)
-    var openings = (0..<Use.slots).map { weights[Self.count - 1] * coarse[$0 / 3] / 3 }
+    var openings = (0..<Use.slots).map { coarse[$0 / 3] / 3 }
     var prior = 0.0
     for (place, kernel) in Self.kernels.enumerated() {
       var sum = [Double](repeating: 0, count: Use.slots)
@@ -142,7 +155,7 @@ struct Explanations {
     func evidence(_ total: Double, _ at: (Int) -> Double) -> Double {
       opened.reduce(-total) { $0 + log(min(max(at($1), 1e-6), Self.most)) }
     }
-    let coarse = coarse[LocalTime.isWeekend(day: day) ? 1 : 0]
+    let kind = LocalTime.isWeekend(day: day) ? 1 : 0
     let kernels = Self.kernels
     return seen(before: day).flatMap { seen in
       let total = seen.openings.reduce(0, +) + seen.typical
@@ -156,7 +169,7 @@ struct Explanations {
           return sum
         }
       }
-    } + [evidence(coarse.reduce(0, +)) { coarse[$0 / 3] / 3 }]
+    } + coarse.map { coarse in evidence(coarse[kind].reduce(0, +)) { coarse[kind][$0 / 3] / 3 } }
   }
 
   /// The weights after a day with some evidence: by Bayes, and a part back to where they began.

@@ -53,7 +53,7 @@ public struct Learned: Hashable, Sendable {
         use.log.advance(to: today)
         return
       }
-      use.passDays(Int(day)..<today, pool: device.pool)
+      use.passDays(Int(day)..<today, device.use)
     }
     day = Int32(clamping: today)
     spending.passNight(most: device.budget.refreshesPerAppAndDay * Price.mostShares)
@@ -109,7 +109,7 @@ public struct Learned: Hashable, Sendable {
   /// When the app is expected to be opened, as learnt or pinned.
   public func usage(_ device: Learnings, _ pins: Pins) -> Usage {
     guard pins.openings.isEmpty else { return Usage(pinned: pins.openings) }
-    return Usage(use, today: Int(day ?? 0), pool: device.pool)
+    return Usage(use, today: Int(day ?? 0), device.use)
   }
 
   /// The openings that are expected on the three days from `today` on, as learnt or pinned.
@@ -117,7 +117,7 @@ public struct Learned: Hashable, Sendable {
     guard pins.openings.isEmpty else {
       return [ExpectedDay](repeating: ExpectedDay(pinned: pins.openings), count: 3)
     }
-    return use.expected(today..<(today + 3), pool: device.pool)
+    return use.expected(today..<(today + 3), device.use)
   }
 
   /// The expectation for the three days from `today` on.

@@ -1,10 +1,10 @@
 extension Learned {
   /// The first byte of what is stored: the version of the layout.
-  private static let version: UInt8 = 4
+  private static let version: UInt8 = 5
   /// The oldest version that is read.
   ///
-  /// It had half hours, no price of an app's own and no log of openings: those begin
-  /// anew, all else is kept.
+  /// It had half hours, no price of an app's own and no log of openings: those begin anew, all else is kept.
+  /// Version 4 had one coarse habit, whose weight goes to both.
   private static let oldest: UInt8 = 3
 
   /// The bytes that the store keeps.
@@ -49,7 +49,7 @@ extension Learned {
       let updates = reader.floats(8, in: counts), let expected = reader.floats(8, in: counts),
       let openings = reader.scaled(use.openings.count, in: counts),
       let week = reader.float(in: counts), let weekend = reader.float(in: counts),
-      let fine = version == Self.oldest ? (OpeningLog(), Numbers()) : Self.fineUse(&reader),
+      let fine = version == Self.oldest ? (OpeningLog(), Numbers()) : Self.fineUse(&reader, version),
       let isKnown = reader.flag, let means = reader.floats(3, in: counts),
       let cost = Cost(means: SIMD3(means), isKnown: isKnown), let step = reader.float(in: counts),
       let costs = reader.integers(version == Self.oldest ? Use.halfHours : future.costs.count, UInt16.self),
@@ -70,19 +70,24 @@ extension Learned {
   }
 
   /// Reads the log of openings and the weights of the explanations.
-  private static func fineUse(_ reader: inout ByteReader) -> (OpeningLog, Numbers<16, Float16>)? {
+  private static func fineUse(_ reader: inout ByteReader, _ version: UInt8) -> (OpeningLog, Numbers<17, Float16>)? {
+    let explanations = version < Self.version ? Explanations.count - 1 : Explanations.count
     guard let hasDay = reader.flag, let day = reader.integer(Int32.self), let count = reader.integer(UInt8.self),
       let bytes = reader.integers(Int(count), UInt8.self),
       let log = OpeningLog(bytes: bytes, day: hasDay ? day : nil),
-      let bits = reader.integers(Explanations.count + Repeats.strengths.count, UInt16.self)
+      let bits = reader.integers(explanations + Repeats.strengths.count, UInt16.self)
     else { return nil }
-    let weights = bits.map { Float16(bitPattern: $0) }
+    var weights = bits.map { Float16(bitPattern: $0) }
     // Not a number is not within.
     guard weights.allSatisfy({ (0...1.01).contains($0) }) else { return nil }
     // Each group sums to one; before the first day has ended, all are zero.
-    let groups = [weights.prefix(Explanations.count), weights.suffix(Repeats.strengths.count)]
+    let groups = [weights.prefix(explanations), weights.suffix(Repeats.strengths.count)]
     let empty = groups.count { group in group.allSatisfy { $0 == 0 } }
     guard empty == 0 || empty == groups.count else { return nil }
+    if version < Self.version {
+      let half = weights[explanations - 1] / 2
+      weights.replaceSubrange((explanations - 1)..<explanations, with: [half, half])
+    }
     return (log, Numbers(weights))
   }
 }

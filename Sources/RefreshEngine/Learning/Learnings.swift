@@ -8,12 +8,14 @@ public struct Learnings: Hashable, Sendable {
   var saverFactor = 1.0
   /// Updates a minute of the machine's typical app: the geometric mean over its apps, 6 a day at first.
   public internal(set) var typicalRate = 6 / LocalTime.minutesOfDay
-  /// The shape of use of all apps, a share for each half hour.
-  var pool = [Float](repeating: 1 / Float(Use.halfHours), count: Use.halfHours)
+  /// The use that the machine's apps have in common.
+  var use = SharedUse()
   /// The cost of the typical refresh, as ``Cost`` counts it: geometric means over the apps; 0 for not known.
   var typicalCost = SIMD3<Float>(0, 0, 0)
   /// How many times the price of the profile counts: 1, and more while the apps together take more than the budget.
   var scarcity: Float = 1
+  /// Minutes by which local time was ahead of UTC when the plans in force were made; nil before the first.
+  var zoneOffset: Int32?
   /// How many apps share the budget.
   var sharers: UInt32 = 0
 
@@ -45,7 +47,7 @@ public struct Learnings: Hashable, Sendable {
   /// - Parameter most: how many refreshes its interval has room for in a day: what an app cannot use of its share of the
   ///   budget is not for the others to spend.
   public mutating func absorb(_ app: Learned, most: Double = .infinity) {
-    night.absorb(app, typicalRate: typicalRate, share: min(budget.refreshesPerAppAndDay, most))
+    night.absorb(app, of: self, share: min(budget.refreshesPerAppAndDay, most))
   }
 
   /// Ends a night: its means are in force, and the price rises or falls as the apps together took more than the budget or
@@ -70,7 +72,7 @@ struct Taken: Hashable, Sendable {
 struct Night: Hashable, Sendable {
   private var apps = 0.0
   private var logRates = 0.0
-  private var shares: [Float] = []
+  private var use: SharedUse.Sums?
   private var measured = 0.0
   private var logCosts = SIMD3<Double>(0, 0, 0)
   private(set) var taken = Taken()
@@ -78,27 +80,21 @@ struct Night: Hashable, Sendable {
   /// Refreshes a day below which an app has no share of the budget: about one a month.
   private static let leastTaken = 0.03
 
-  /// Pseudo-openings of an app in the pool, so that one that was opened once does not count in full.
-  static let doubt: Float = 2
-
   /// The least value in the geometric mean, for an app that takes nothing: a millisecond, or a byte.
   static let leastCost = 1e-3
 
   /// Takes an app in.
-  mutating func absorb(_ app: Learned, typicalRate: Double, share: Double) {
+  mutating func absorb(_ app: Learned, of device: Learnings, share: Double) {
     let taken = Double(app.spending.meanTonight)
     if taken > Self.leastTaken {
       self.taken.apps += 1
       self.taken.sum += min(taken, share * Price.countedShares)
       self.taken.shares += share
     }
-    if shares.isEmpty { shares = [Float](repeating: 0, count: Use.halfHours) }
     apps += 1
-    logRates += log(app.newData.mean(typical: typicalRate))
-    let total = app.use.total + Self.doubt
-    for half in 0..<Use.halfHours {
-      shares[half] += Float(app.use.openings[half] + app.use.openings[half + Use.halfHours]) / total
-    }
+    logRates += log(app.newData.mean(typical: device.typicalRate))
+    use = use ?? SharedUse.Sums()
+    use?.absorb(app.use, of: device.use)
     if app.measuredCost.isKnown {
       measured += 1
       for index in 0..<3 { logCosts[index] += log(Double(app.measuredCost.means[index]) + Self.leastCost) }
@@ -110,11 +106,7 @@ struct Night: Hashable, Sendable {
     device.sharers = taken.apps
     guard apps > 0 else { return }
     device.typicalRate = exp(logRates / apps)
-    let raw = shares.map { $0 / Float(apps) + 1e-4 }
-    let count = Use.halfHours
-    let smooth = (0..<count).map { (2 * raw[$0] + raw[($0 + count - 1) % count] + raw[($0 + 1) % count]) / 4 }
-    let sum = smooth.reduce(0, +)
-    device.pool = smooth.map { $0 / sum }
+    if let use { device.use = use.learnt(from: device.use) }
     for index in 0..<3 {
       let mean = measured > 0 ? exp(logCosts[index] / measured) - Self.leastCost : 0
       device.typicalCost[index] = mean > Self.leastCost / 1000 ? Float(mean) : 0

@@ -1,6 +1,6 @@
 extension Learnings {
   /// The first byte of what is stored: the version of the layout.
-  private static let version: UInt8 = 2
+  private static let version: UInt8 = 3
 
   /// The bytes that the store keeps: everything but the budget, which the configuration gives, and a night under way.
   public var encoded: [UInt8] {
@@ -9,8 +9,12 @@ extension Learnings {
     writer.append(scarcity)
     writer.append(sharers)
     writer.append(typicalRate)
-    writer.append(pool)
+    writer.append(use.pool)
     for index in 0..<3 { writer.append(typicalCost[index]) }
+    writer.append(use.patterns.shapes)
+    writer.append(use.patterns.chances)
+    writer.append(use.weights.map { Float($0) })
+    writer.append(zoneOffset ?? .min)
     return writer.bytes
   }
 
@@ -28,16 +32,27 @@ extension Learnings {
       else { return nil }
       (self.scarcity, self.sharers) = (scarcity, sharers)
     }
-    guard let rate = reader.double(in: 1e-9...1e3), let pool = reader.floats(pool.count, in: 0...1),
+    guard let rate = reader.double(in: 1e-9...1e3), let pool = reader.floats(use.pool.count, in: 0...1),
       let typical = reader.floats(3, in: 0...1e12)
     else { return nil }
     if isFirst {
       guard reader.integer(UInt32.self) != nil, reader.double(in: 0...1e15) != nil, reader.double(in: 0...1e18) != nil
       else { return nil }
     }
+    use.pool = pool
+    // Versions 1 and 2 had nothing in common but the pool.
+    if version == Self.version {
+      guard let shapes = reader.floats(use.patterns.shapes.count, in: Patterns.range),
+        let chances = reader.floats(use.patterns.chances.count, in: Patterns.range),
+        let weights = reader.floats(Explanations.count, in: 0...1), weights.reduce(0, +) > 0.5,
+        let offset = reader.integer(Int32.self)
+      else { return nil }
+      use.patterns = Patterns(stored: shapes, chances: chances, pool: pool)
+      use.weights = weights.map { Double($0) }
+      zoneOffset = offset == .min ? nil : offset
+    }
     guard reader.isAtEnd else { return nil }
     typicalRate = rate
-    self.pool = pool
     typicalCost = SIMD3(typical)
   }
 }

@@ -3,17 +3,17 @@ import CMath
 /// How often the source of an app has something new, learnt from what each sync found.
 ///
 /// The mean of the day is believed (``RateBelief``), and the day has a shape: it is cut into eight blocks of three hours,
-/// because sources have a day of their own. The weight of a block is (updates seen in it + 4) / (updates expected in it
-/// by the mean + 4), normed to a mean of one. A sync with new data shares one update among the blocks of its gap, by the
+/// because sources have a day of their own. The weight of a block is (updates seen in it + 2) / (updates expected in it
+/// by the mean + 2), normed to a mean of one. A sync with new data shares one update among the blocks of its gap, by the
 /// chance that the first update fell there, and expects what the time watched before it makes expect; one without adds
-/// what its whole gap makes expect. Each sync lets both fade by half a percent.
+/// what its whole gap makes expect. Each sync lets both fade by a fifth of a percent.
 struct NewDataRate: Hashable, Sendable {
   /// Minutes of a block; eight make a day.
   static let blockMinutes = 180.0
-  /// The part of the shape that remains after a sync: a memory of about 200 syncs, since a shape takes eight numbers.
-  static let memory: Float = 0.995
+  /// The part of the shape that remains after a sync: a memory of about 500 syncs, since a shape takes eight numbers.
+  static let memory: Float = 0.998
   /// Pseudo-updates by which a block holds to the day's mean.
-  static let blockWeight = 4.0
+  static let blockWeight = 2.0
   /// The longest gap that is learnt from, in minutes: 48 hours.
   static let longestGap = 2880.0
   /// The shortest gap that is learnt from, in minutes: two syncs at once say nothing.

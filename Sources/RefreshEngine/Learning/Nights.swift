@@ -56,6 +56,12 @@ extension Engine {
   /// Local time less boot time, in minutes.
   private func clock(at now: Instant) -> Double { local(now).minutes - Double(now.microseconds) / 60e6 }
 
+  /// Minutes by which local time is ahead of UTC.
+  private func zoneOffset(at now: Instant) -> Int32 {
+    let wall = Double(now.microseconds + wallOffset.inMicroseconds) / 60e6
+    return Int32(clamping: Int((local(now).minutes - wall).rounded()))
+  }
+
   /// The least jump of the clock on the wall that a plan follows, in minutes; less is the clock being set right.
   private static let jump = 1.0
 
@@ -70,7 +76,14 @@ extension Engine {
     let midnight = zone.next(minuteOfDay: 0, from: wall + 1)
     let change = zone.changes.first { $0.at > wall }?.at ?? midnight
     nightAt = Instant(microseconds: min(midnight, change) - wallOffset.inMicroseconds)
-    if planClock == nil { planClock = clock(at: now) }
+    if planClock == nil {
+      planClock = clock(at: now)
+      // The zone has changed while the daemon was off: its plans are for another time of day.
+      if let planned = device.learnings.zoneOffset, planned != zoneOffset(at: now) {
+        beginRound(.planning(everyApp: true), at: now)
+      }
+      device.learnings.zoneOffset = zoneOffset(at: now)
+    }
     if let day = device.day, day < today { nightAt = now }
   }
 
@@ -119,7 +132,9 @@ extension Engine {
       return
     }
     round = Round(step: step, since: now)
-    if step == .planning(everyApp: true) { planClock = clock(at: now) }
+    guard step == .planning(everyApp: true) else { return }
+    planClock = clock(at: now)
+    device.learnings.zoneOffset = zoneOffset(at: now)
   }
 
   /// Begins the round that is under way from its first app, because the indexes of apps have changed.

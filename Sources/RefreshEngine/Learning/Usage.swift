@@ -26,8 +26,8 @@ public struct Usage: Hashable, Sendable {
   }
 
   /// The use that was learnt, for the week that begins with a day.
-  init(_ use: Use, today: Int, pool: [Float]) {
-    let explained = use.explained((0..<7).map { today + LocalTime.weekday(ofDay: $0 - today) }, pool: pool)
+  init(_ use: Use, today: Int, _ shared: SharedUse) {
+    let explained = use.explained((0..<7).map { today + LocalTime.weekday(ofDay: $0 - today) }, shared)
     days = explained.map(\.openings)
     supposed = explained.map(\.supposed)
     var mean = [Double](repeating: 0, count: Use.slots)

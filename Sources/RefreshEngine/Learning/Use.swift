@@ -22,7 +22,7 @@ struct Use: Hashable, Sendable {
   /// The last openings, to the slot and day.
   var log = OpeningLog()
   /// The weights of ``Explanations``, then those of ``Repeats``; all zero while no day has ended.
-  var weights = Numbers<16, Float16>()
+  var weights = Numbers<17, Float16>()
 
   /// Days that must be seen, faded, before an app counts as unused: six weeks.
   ///
@@ -56,12 +56,12 @@ struct Use: Hashable, Sendable {
   /// Ends days, of which at most ``mostDays`` count: each is held against what was expected of it, fades the past and
   /// counts as seen.
   ///
-  /// - Parameter pool: the shape of the machine's typical day.
-  mutating func passDays(_ past: Range<Int>, pool: [Float]) {
+  /// - Parameter shared: the use that the machine's apps have in common.
+  mutating func passDays(_ past: Range<Int>, _ shared: SharedUse) {
     if log.day == nil { log.advance(to: past.lowerBound) }
     for day in OpeningLog.seen(of: past) {
       log.skip(to: day)
-      learnWeights(of: day, pool)
+      learnWeights(of: day, shared)
       log.end(day)
       days *= Self.memory
       days[LocalTime.isWeekend(day: day) ? 1 : 0] += 1
@@ -71,17 +71,17 @@ struct Use: Hashable, Sendable {
   }
 
   /// Weighs the explanations by how well each foretold a day that ends.
-  private mutating func learnWeights(of day: Int, _ pool: [Float]) {
+  private mutating func learnWeights(of day: Int, _ shared: SharedUse) {
     let opened = log.days.slots(onDay: day)
     // The openings of the day itself were not known before it.
     var before = self
     for slot in opened { before.openings[place(slot, onDay: day)] -= 1 }
-    let explanations = Explanations(log, coarse: before.coarse(pool: pool), pool: pool)
-    let (mixed, repeats) = (mixture, repeats)
+    let explanations = Explanations(log, coarse: before.coarse(shared), pool: shared.pool)
+    let (mixed, repeats) = (mixture(shared), repeats)
     let expected = explanations.expected(onDay: day, weights: mixed).openings
     let weights =
       Explanations.weights(
-        mixed, explanations.evidence(onDay: day, opened), before: Explanations.before, share: Explanations.share)
+        mixed, explanations.evidence(onDay: day, opened), before: shared.weights, share: Explanations.share)
       + Explanations.weights(
         repeats.weights, Repeats.evidence(expected, opened), before: Repeats.before, share: Repeats.share)
     self.weights = Numbers(weights.map { Float16($0) })
@@ -89,10 +89,11 @@ struct Use: Hashable, Sendable {
 
   private var isNew: Bool { weights.allSatisfy { $0 == 0 } }
 
+  /// The weights of the explanations; nil while no day has ended.
+  var learntWeights: [Double]? { isNew ? nil : weights.prefix(Explanations.count).map(Double.init) }
+
   /// The weights of the explanations.
-  private var mixture: [Double] {
-    isNew ? Explanations.before : weights.prefix(Explanations.count).map(Double.init)
-  }
+  private func mixture(_ shared: SharedUse) -> [Double] { learntWeights ?? shared.weights }
 
   /// Whether openings repeat on a day.
   private var repeats: Repeats {
@@ -100,9 +101,9 @@ struct Use: Hashable, Sendable {
   }
 
   /// The openings expected on some days, from the days before them; openings of those days themselves count as met.
-  func expected(_ range: Range<Int>, pool: [Float]) -> [ExpectedDay] {
-    let explanations = Explanations(log, coarse: coarse(pool: pool), pool: pool)
-    let (mixture, repeats) = (mixture, repeats)
+  func expected(_ range: Range<Int>, _ shared: SharedUse) -> [ExpectedDay] {
+    let explanations = Explanations(log, coarse: coarse(shared), pool: shared.pool)
+    let (mixture, repeats) = (mixture(shared), repeats)
     return range.map { day in
       ExpectedDay(
         openings: explanations.expected(onDay: day, weights: mixture).openings, repeats: repeats,
@@ -111,14 +112,14 @@ struct Use: Hashable, Sendable {
   }
 
   /// Openings expected on some days by slot, and the part of them that is only supposed.
-  func explained(_ some: [Int], pool: [Float]) -> [(openings: [Double], supposed: [Double])] {
-    let explanations = Explanations(log, coarse: coarse(pool: pool), pool: pool)
+  func explained(_ some: [Int], _ shared: SharedUse) -> [(openings: [Double], supposed: [Double])] {
+    let explanations = Explanations(log, coarse: coarse(shared), pool: shared.pool)
+    let mixture = mixture(shared)
     return some.map { day in
       let (openings, typical) = explanations.expected(onDay: day, weights: mixture)
-      let coarse = explanations.coarse[LocalTime.isWeekend(day: day) ? 1 : 0]
-      let ofCoarse = mixture[Explanations.count - 1] * coarseSupposed / 3
+      let coarse = explanations.coarse(onDay: day, weights: mixture)
       let supposed = openings.indices.map { slot in
-        min(typical * explanations.typical[slot] + ofCoarse * coarse[slot / 3], openings[slot])
+        min(typical * explanations.typical[slot] + coarseSupposed * coarse[slot / 3] / 3, openings[slot])
       }
       return (openings, supposed)
     }

@@ -10,8 +10,8 @@ final class UnitRun {
   private static let longestAbsence: Int64 = 10_000_000
   /// How long the last lines of a run may take to arrive in the journal: after the end of the run, and after the
   /// manager's message of it, in microseconds.
-  private static let longestDrain: Int64 = 500_000
-  private static let drain: Int64 = 20_000
+  private static let longestDrain: Int64 = 1_000_000
+  private static let drain: Int64 = 200_000
   /// The timeout of a call to the manager, in microseconds: the default of sd-bus(3).
   private static let patience: Int64 = 25_000_000
 

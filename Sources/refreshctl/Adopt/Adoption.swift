@@ -32,7 +32,7 @@ struct Adoption: JSONWritable {
   var isDone = false
 
   /// The bounds that the configuration of the machine sets.
-  struct Bounds {
+  struct AdoptionBounds {
     let floor: Duration
     let cap: Duration
   }
@@ -44,7 +44,7 @@ struct Adoption: JSONWritable {
   ///   - rhythm: how often the calendar of the timer elapses; nil without a calendar.
   init(
     _ timer: TimerSettings, _ service: TimedService, conditions: (timer: [String], service: [String]),
-    _ rhythm: Rhythm?, _ bounds: Bounds, in folder: String
+    _ rhythm: Rhythm?, _ bounds: AdoptionBounds, in folder: String
   ) throws(Obstacle) {
     self.timer = timer
     (app, path) = (Self.id(of: timer.name), "\(folder)/\(Self.id(of: timer.name)).toml")
@@ -91,7 +91,7 @@ struct Adoption: JSONWritable {
     remarks.append(Remark(setting: setting, meaning: meaning))
   }
 
-  private mutating func add(_ rhythm: Rhythm?, _ bounds: Bounds) throws(Obstacle) {
+  private mutating func add(_ rhythm: Rhythm?, _ bounds: AdoptionBounds) throws(Obstacle) {
     let repeating = timer.spans.filter { $0.name == "OnUnitActiveSec" || $0.name == "OnUnitInactiveSec" }
     let spans = repeating.compactMap(\.duration) + (rhythm.map { [.seconds($0.interval)] } ?? [])
     guard let shortest = spans.min(), shortest > .zero else {
@@ -156,7 +156,7 @@ struct Adoption: JSONWritable {
       && ["1", "yes", "y", "true", "t", "on"].contains(parts[1].lowercased())
   }
 
-  private mutating func addDeadline(_ service: TimedService, _ bounds: Bounds) {
+  private mutating func addDeadline(_ service: TimedService, _ bounds: AdoptionBounds) {
     // No deadline is shorter than 1 s.
     let deadline = max(.seconds(1), min(bounds.cap, service.timeLimit ?? bounds.cap))
     keys.append(("deadline", "\"\(deadline.inSystemdForm)\""))

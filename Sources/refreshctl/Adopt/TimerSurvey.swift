@@ -5,7 +5,7 @@ import RefreshEngine
 struct TimerSurvey {
   let systemctl: Systemctl
   private let folder: String
-  private let bounds: Adoption.Bounds
+  private let bounds: Adoption.AdoptionBounds
   /// Enough times for a night in which a timer of every few minutes rests.
   private static let times = 1500
 
@@ -20,7 +20,7 @@ struct TimerSurvey {
     } catch {
       limits = Limits()
     }
-    bounds = Adoption.Bounds(floor: limits.backgroundFloor, cap: limits.deadlineCap)
+    bounds = Adoption.AdoptionBounds(floor: limits.backgroundFloor, cap: limits.deadlineCap)
   }
 
   /// The settings of timers.

@@ -158,7 +158,7 @@ extension Screen {
   fileprivate func shortness(_ freshness: Freshness, days: Int) -> [String] {
     guard freshness.minutes < Double(days) * 1440 else { return [] }
     let span = Elapsed.rough(Int64(freshness.minutes * 60e6))
-    return wrapped("Only \(span) were compared: nothing older is recorded. A few days say more.")
+    return wrapped("The past of \(span) is compared: nothing older is recorded. A few days say more.")
   }
 
   private func percent(_ share: Double) -> String { "\(Int((share * 100).rounded())) %" }

@@ -16,7 +16,7 @@ extension Screen {
       let until = why.next?.plannedMicroseconds.map { "; made anew \(clock($0))" } ?? ""
       let phase = why.phase == .foreground ? "once in the background: " : ""
       add("plan", phase + plan(planning) + until)
-      add("learnt", learnt(planning))
+      add("expects", expected(planning))
     }
     if why.isProcessing { add("kind", "long work: only while nobody uses the machine and it is on mains power") }
     for term in why.terms {
@@ -54,9 +54,10 @@ extension Screen {
       + "\(Decimal.text(planning.cost))\(share))"
   }
 
-  private func learnt(_ planning: Wire.Planning) -> String {
+  /// The numbers that the plan expects: assumed at first, and then learnt.
+  private func expected(_ planning: Wire.Planning) -> String {
     "new data \(Decimal.timesADay(planning.newDataPerDay)), opened \(Decimal.timesADay(planning.openingsPerDay)) "
-      + "(`usage` shows when)"
+      + "(`usage` shows what was seen)"
   }
 
   private func text(_ term: Wire.Term) -> String {

@@ -8,7 +8,7 @@ import Testing
   private static func play(floor: Double, ceiling: Double? = nil, days: Int = 28) -> (
     refreshes: [Double], ages: [Double]
   ) {
-    let device = Learnings(budget: Budget(profile: .balanced))
+    var device = Learnings(budget: Budget(profile: .balanced))
     var app = Learned()
     var (last, refreshes, ages) = (0.0, [Double](), [Double]())
     func sync(at minute: Double) {
@@ -23,6 +23,9 @@ import Testing
     }
     for day in 0..<days {
       let midnight = Double(day) * LocalTime.minutesOfDay
+      device.beginNight()
+      device.absorb(app)
+      device.endNight()
       app.passNights(upTo: day, floor: floor, ceiling: ceiling, device)
       // Two minutes before or after noon.
       let opening = midnight + 720 + Double(day * 3 % 5) - 2

@@ -10,7 +10,7 @@ struct HabitTests {
   /// The expectation for an app that was opened for some weeks at a minute of the day that the kind of day decides.
   static func usage(week: Double?, weekend: Double?, days: Int = 42) -> Usage {
     let use = UseTests.use(0..<days, scatter: 2) { (LocalTime.isWeekend(day: $0) ? weekend : week).map { [$0] } ?? [] }
-    return Usage(use, today: days, pool: UseTests.pool)
+    return Usage(use, today: days, UseTests.shared)
   }
 
   /// The slot of most openings.

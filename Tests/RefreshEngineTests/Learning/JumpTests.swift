@@ -38,6 +38,20 @@ import Testing
     #expect((11.5...12).contains(try Self.morning(&app, noon: 12 - hours) + hours))
   }
 
+  @Test(arguments: [3.0, -5]) func `A journey while refreshd is off moves the plan at its start`(hours: Double) throws {
+    var app = Self.app()
+    app.restart(in: Zone(offset: Int32(hours * 3600)))
+    #expect((11.5...12).contains(try Self.morning(&app, noon: 12 - hours) + hours))
+  }
+
+  @Test func `A start in the same zone leaves the plan as it is`() {
+    var app = Self.app()
+    let before = app.planned
+    app.restart(in: .utc)
+    app.pass(until: 21 * 1440 + 40)
+    #expect(app.planned == before)
+  }
+
   @Test(arguments: [1.0, -1]) func `The morning after daylight saving begins or ends the plan is right`(
     hours: Double
   ) throws {

@@ -114,7 +114,7 @@ struct LearnedTests {
     let (app, device) = Self.app(openedAt: [8 * 60, 12 * 60])
     #expect(Learned(encoded: app.encoded)?.encoded == app.encoded)
     #expect(Learnings(encoded: device.encoded, budget: device.budget)?.encoded == device.encoded)
-    #expect(app.encoded.count <= 800)
+    #expect(app.encoded.count <= 810)
   }
 
   @Test("what an older daemon learnt is read, but for what it did not keep")
@@ -138,6 +138,21 @@ struct LearnedTests {
     #expect(learned.use.days == SIMD2(6, 2))
     #expect(learned.use.log.days.openings.isEmpty)
     #expect(Learned(encoded: learned.encoded) == learned)
+  }
+
+  @Test("the weights of version 4, which had one coarse habit, are shared among both")
+  func version4() throws {
+    let (app, _) = Self.app(openedAt: [8 * 60, 12 * 60])
+    var bytes = app.encoded
+    bytes[0] = 4
+    // 321 bytes come after the weights of the explanations and repeats: costs, future and spending.
+    let coarse = bytes.count - 321 - 2 * (2 + Repeats.strengths.count)
+    bytes.removeSubrange(coarse..<(coarse + 2))
+    let read = try #require(Learned(encoded: bytes))
+    let half = app.use.weights[Explanations.count - 1] / 2
+    #expect(read.use.weights[Explanations.count - 2] == half && read.use.weights[Explanations.count - 1] == half)
+    #expect(read.use.weights.suffix(3) == app.use.weights.suffix(3))
+    #expect(read.use.log == app.use.log && read.future == app.future)
   }
 
   @Test("an app is planned alike after it was written and read")

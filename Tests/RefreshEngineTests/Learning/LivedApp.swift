@@ -5,6 +5,8 @@ struct LivedApp {
   static let id = AppID("org.example.lived")
 
   private(set) var engine: Engine
+  private let policy: Policy
+  private let limits: Limits
   /// Minutes since the beginning, boot clock.
   private(set) var now = 0.0
   /// When each refresh started, in minutes, and what asked for it.
@@ -13,6 +15,7 @@ struct LivedApp {
   var exit = TaskEnd.Exit.exited(0)
 
   init(_ policy: Policy, zone: Zone = .utc, limits: Limits = Limits()) {
+    (self.policy, self.limits) = (policy, limits)
     engine = Engine(
       start: 1, spread: Spread(machine: 1), states: [:], wallOffset: PlanningTests.monday, zone: zone)
     if let id = Self.id { handle(.configured(limits, [id: policy])) }
@@ -32,6 +35,15 @@ struct LivedApp {
       handle(.wokeUp)
     }
     now = max(now, minute)
+  }
+
+  /// The daemon stops, and the next one begins at once, perhaps in another zone.
+  mutating func restart(in zone: Zone) {
+    guard let id = Self.id, let state = engine.state(of: id), let learned = engine.learned(of: id) else { return }
+    engine = Engine(
+      start: 2, spread: Spread(machine: 1), states: [id: state], wallOffset: PlanningTests.monday, zone: zone,
+      device: engine.device, learned: [id: learned])
+    handle(.configured(limits, [id: policy]))
   }
 
   /// The user opens the app for a moment.

@@ -4,7 +4,7 @@ import Testing
 
 /// When the user is expected, after some weeks of openings.
 @Suite struct UseTests {
-  static let pool = [Float](repeating: 1 / Float(Use.halfHours), count: Use.halfHours)
+  static let shared = SharedUse()
   /// Minutes by which a user is early or late, as if drawn with a deviation of ten.
   private static let late = [-16.0, 4, -3, 9, 0, -10, 16, -6, 6, -1, 12, -12, 2]
 
@@ -18,12 +18,15 @@ import Testing
         let off = late[(day * 5 + number * 3) % late.count] * scatter
         use.opened(at: LocalTime(minutes: Double(day) * LocalTime.minutesOfDay + minute + off))
       }
-      use.passDays(day..<(day + 1), pool: pool)
+      use.passDays(day..<(day + 1), shared)
     }
     return use
   }
 
-  static func expected(_ use: Use, onDay day: Int) -> ExpectedDay { use.expected(day..<(day + 1), pool: pool)[0] }
+  /// Minutes by which a user is early or late, for the number of an opening.
+  static func off(_ number: Int) -> Double { late[number % late.count] }
+
+  static func expected(_ use: Use, onDay day: Int) -> ExpectedDay { use.expected(day..<(day + 1), shared)[0] }
 
   /// Openings expected within half an hour of a minute.
   static func around(_ minute: Int, _ openings: [Double]) -> Double {
@@ -52,7 +55,7 @@ import Testing
     #expect((day.openings.max() ?? 1) < 0.2)
     #expect(abs(day.openings.reduce(0, +) - 4) < 1.2)
     #expect(day.rest.allSatisfy { $0 > 0.8 })
-    #expect(Usage(use, today: 28, pool: Self.pool).habits.isEmpty)
+    #expect(Usage(use, today: 28, Self.shared).habits.isEmpty)
   }
 
   @Test func `An app for Sundays is expected on Sundays only`() {
@@ -89,9 +92,9 @@ import Testing
 
   @Test func `A habit that was met today is hardly expected again today, and as before tomorrow`() {
     var use = Self.use(0..<28) { _ in [720] }
-    let before = use.expected(28..<30, pool: Self.pool)
+    let before = use.expected(28..<30, Self.shared)
     use.opened(at: LocalTime(minutes: 28 * LocalTime.minutesOfDay + 705))
-    let after = use.expected(28..<30, pool: Self.pool)
+    let after = use.expected(28..<30, Self.shared)
     #expect(Self.around(720, before[0].conditional) > 1)
     #expect(Self.around(720, after[0].conditional) < 0.25 * Self.around(720, before[0].conditional))
     #expect(Self.around(720, after[1].conditional) > 0.9 * Self.around(720, before[1].conditional))
@@ -99,7 +102,7 @@ import Testing
 
   @Test func `A habit is named with its days and how often it was met`() throws {
     let use = Self.use(0..<28) { $0 % 7 < 5 && $0 != 22 ? [720] : [] }
-    let habit = try #require(Usage(use, today: 28, pool: Self.pool).habits.first)
+    let habit = try #require(Usage(use, today: 28, Self.shared).habits.first)
     #expect(abs(habit.minuteOfDay - 720) <= 5)
     #expect((5...15).contains(habit.spread))
     #expect(habit.weekdays == 0x1F)
@@ -108,9 +111,9 @@ import Testing
   }
 
   @Test func `What is only supposed is told from what was seen`() {
-    let none = Usage(Use(), today: 0, pool: Self.pool)
+    let none = Usage(Use(), today: 0, Self.shared)
     #expect(none.seen(onDay: 0).reduce(0, +) < 0.01)
-    let usage = Usage(Self.use(0..<28) { _ in [720] }, today: 28, pool: Self.pool)
+    let usage = Usage(Self.use(0..<28) { _ in [720] }, today: 28, Self.shared)
     let (seen, all) = (usage.seen(onDay: 0), usage.openings(onDay: 0))
     #expect(Self.around(720, seen) > 0.9 * Self.around(720, all))
     #expect(Self.around(180, seen) < 0.01)

@@ -20,7 +20,7 @@ final class ConditionQuestions {
   /// The most characters of a line that a command printed, in an answer.
   private static let longestText = 200
 
-  private struct Waiting {
+  private struct WaitingQuestion {
     let constraint: Constraint
     let launch: TaskLaunch
   }
@@ -39,7 +39,7 @@ final class ConditionQuestions {
   private let environment: TaskEnvironment
   private var running: [TaskKey: Running] = [:]
   /// The commands that wait for their turn, by the user of their apps.
-  private var waiting: [UInt32: [Waiting]] = [:]
+  private var waiting: [UInt32: [WaitingQuestion]] = [:]
 
   init(_ core: DaemonCore, _ ports: Ports, _ environment: TaskEnvironment) {
     (self.core, self.environment) = (core, environment)
@@ -61,7 +61,7 @@ final class ConditionQuestions {
       return answer(
         id, app.id, constraint, no: "the process of an earlier question does not end, and waits in the kernel")
     }
-    waiting[app.owner.uid, default: []].append(Waiting(constraint: constraint, launch: launch))
+    waiting[app.owner.uid, default: []].append(WaitingQuestion(constraint: constraint, launch: launch))
     startWaiting(of: app.owner.uid)
   }
 
@@ -115,7 +115,7 @@ final class ConditionQuestions {
     }
   }
 
-  private func start(_ question: Waiting) {
+  private func start(_ question: WaitingQuestion) {
     let (key, launch) = (question.launch.key, question.launch)
     guard !core.engine.isStopping else { return }
     do throws(SystemdError) {
