@@ -10,6 +10,7 @@ public final class JournalReader {
 
   private let journal: OpaquePointer
   private var source: IOSource?
+  private var nextTurn: TimerSource?
   private let onLine: (String) -> Void
   private let onEnd: () -> Void
 
@@ -44,11 +45,13 @@ public final class JournalReader {
       _ = sd_journal_process(journal)
       read()
     }
+    nextTurn = try loop.timer { [unowned self] in read() }
     read()
   }
 
   deinit {
     source?.cancel()
+    nextTurn?.cancel()
     sd_journal_close(journal)
   }
 
@@ -57,16 +60,28 @@ public final class JournalReader {
     sd_journal_has_persistent_files(journal) > 0 || sd_journal_has_runtime_files(journal) > 0
   }
 
-  /// Reads the entries that are there.
-  public func read() {
+  /// Reads the entries that are there, for a time in microseconds at most.
+  public func readRest(within microseconds: Int64) {
+    let end = EventLoop.bootMicroseconds() + microseconds
+    while readTurn(), EventLoop.bootMicroseconds() < end {}
+  }
+
+  private func read() {
+    // The journal's descriptor reports new entries only, and not those that are left.
+    if readTurn() { nextTurn?.arm(at: 0, accuracy: 1) }
+  }
+
+  /// Reads the entries of one turn; returns whether some may be left.
+  private func readTurn() -> Bool {
     for _ in 0..<Self.entriesPerTurn {
-      guard sd_journal_next(journal) > 0 else { return }
+      guard sd_journal_next(journal) > 0 else { return false }
       if Self.fieldsOfManagers.contains(where: { text(of: $0) != nil }) {
         if let id = text(of: "MESSAGE_ID"), Self.ends.contains(id) { onEnd() }
       } else if let line = text(of: "MESSAGE") {
         onLine(line)
       }
     }
+    return true
   }
 
   /// The text of a field of the current entry; nil if the entry has no such field.

@@ -46,7 +46,10 @@ import Testing
         "a b.service",
         #"cannot take "a b.service" as the name of a unit; write the name that systemctl shows, as in "mbsync.service""#
       ),
-      (".service", #"cannot tell what kind of unit ".service" is; write ".service.service""#),
+      (
+        ".service",
+        #"cannot take ".service" as the name of a unit; write the name that systemctl shows, as in "mbsync.service""#
+      ),
     ])
   func names(_ name: String, _ problem: String) throws {
     #expect(try FetchTests.problems("unit = \"\(name)\"") == ["3: task.unit: \(problem)"])

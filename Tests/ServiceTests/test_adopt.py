@@ -183,8 +183,8 @@ def test_other_rhythms(daemon, write_timer, timer, keys, lost):
     said = [line for line in text.splitlines() if "NO EQUAL" in line and "TimeoutStartSec" not in line]
     assert any(lost in line for line in said) if lost else said == [], text
     # Every line of the timer's settings is explained.
-    for expression in re.findall(r"OnCalendar=(.+)", timer):
-        assert "OnCalendar=" in text, expression
+    explained = [line for line in text.splitlines() if re.match(r"# OnCalendar=.+: background_interval = ", line)]
+    assert len(explained) == len(re.findall(r"OnCalendar=(.+)", timer)), text
 
 
 @pytest.mark.parametrize(
@@ -226,6 +226,110 @@ def test_a_missing_timer_and_a_daemon_that_is_away_change_nothing(refreshd, writ
     assert answer.returncode == 69
     assert not pathlib.Path("/etc/refreshd/apps.d/timer.odd.toml").exists()
     assert systemctl("is-active", timer).strip() == "active"
+
+
+def test_a_daemon_that_does_not_read_the_file_leaves_the_timer_on(refreshd, write_timer):
+    refreshd.configure()
+    pathlib.Path("/etc/refreshd/other").mkdir()
+    refreshd.drop_in("[Service]\nExecStart=\nExecStart=refreshd --config /etc/refreshd/other\n")
+    refreshd.start()
+    timer = write_timer("odd", calendar("hourly"))
+    systemctl("start", timer)
+    answer = refreshd.refreshctl("adopt", timer, "--now", check=False)
+    assert answer.returncode == 1 and "does not use /etc/refreshd/apps.d/timer.odd.toml" in answer.stderr, answer
+    assert not pathlib.Path("/etc/refreshd/apps.d/timer.odd.toml").exists()
+    assert systemctl("is-active", timer).strip() == "active"
+
+
+def test_a_mistake_in_another_file_is_told_once(daemon, write_timer):
+    timer = write_timer("odd", calendar("hourly"))
+    pathlib.Path("/etc/refreshd/apps.d/bad.toml").write_text("nonsense = 1\n")
+    answer = daemon.refreshctl("adopt", timer, "--now", check=False)
+    assert answer.returncode == 1 and answer.stderr.count("bad.toml:1") == 1, answer
+
+
+def test_a_timer_that_cannot_be_kept_off_is_as_before(daemon):
+    # The administrator's file is where the mask would be.
+    timer, service = (pathlib.Path(f"/etc/systemd/system/rare.{kind}") for kind in ("timer", "service"))
+    timer.write_text(calendar("hourly"))
+    service.write_text("[Service]\nType=oneshot\nExecStart=/bin/true\n")
+    systemctl("daemon-reload")
+    systemctl("start", "rare.timer")
+    try:
+        answer = daemon.refreshctl("adopt", "rare.timer", "--now", check=False)
+        assert answer.returncode == 1 and "systemctl mask rare.timer" in answer.stderr, answer
+        assert systemctl("is-active", "rare.timer").strip() == "active"
+        assert daemon.call("List")["apps"] == []
+    finally:
+        systemctl("stop", "rare.timer")
+        timer.unlink()
+        service.unlink()
+        systemctl("daemon-reload")
+
+
+@pytest.mark.parametrize("runtime", [[], ["--runtime"]])
+def test_an_enabled_timer_is_enabled_again_in_the_same_way(daemon, write_timer, runtime):
+    timer = write_timer("odd", calendar("hourly", more="[Install]\nWantedBy=timers.target\n"))
+    systemctl("enable", "--now", *runtime, timer)
+    state = systemctl("is-enabled", timer)
+    daemon.refreshctl("adopt", timer, "--now")
+    assert systemctl("is-enabled", timer, check=False).strip() == "disabled"
+    daemon.refreshctl("unadopt", timer)
+    assert systemctl("is-enabled", timer) == state
+    systemctl("disable", "--now", *runtime, timer)
+
+
+def test_a_static_timer_that_is_stopped_does_not_come_back_at_boot(daemon, write_timer):
+    timer = write_timer("odd", calendar("hourly"))
+    daemon.refreshctl("adopt", timer, "--now")
+    assert systemctl("is-enabled", timer, check=False).strip() == "masked"
+    daemon.refreshctl("unadopt", timer)
+    assert systemctl("is-enabled", timer, check=False).strip() == "static"
+    assert systemctl("is-active", timer, check=False).strip() == "inactive"
+
+
+def test_an_edited_file_is_kept_under_another_name(daemon, write_timer):
+    timer = write_timer("odd", calendar("hourly"))
+    daemon.refreshctl("adopt", timer, "--now")
+    file = pathlib.Path("/etc/refreshd/apps.d/timer.odd.toml")
+    edited = file.read_text() + 'environment = { A = "my own" }\n'
+    file.write_text(edited)
+    answer = daemon.refreshctl("unadopt", timer)
+    assert f"is now {file}.unadopted" in " ".join(answer.stdout.split()) and not file.exists()
+    assert pathlib.Path(f"{file}.unadopted").read_text() == edited
+    assert daemon.call("List")["apps"] == []
+
+
+def test_two_timers_whose_apps_would_have_one_id(daemon, write_timer):
+    first, second = (write_timer(name, calendar("hourly")) for name in ("fo_o_a", "fo_o:a"))
+    daemon.refreshctl("adopt", first, "--now")
+    for command in (["adopt", second, "--now"], ["unadopt", second]):
+        answer = daemon.refreshctl(*command, check=False)
+        assert answer.returncode == 1 and ("stand for this timer" in answer.stderr or first in answer.stderr), answer
+    listed = {each["timer"]: each for each in json.loads(daemon.refreshctl("adopt", "--list", "--json").stdout)["timers"]}
+    assert (listed[first]["adopted"], listed[second]["adopted"]) == (True, False)
+    daemon.refreshctl("unadopt", first)
+
+
+@pytest.mark.parametrize("line", ["ConditionACPower=yes", "ConditionACPower = 1", "  ConditionACPower=On\r"])
+def test_mains_power_is_found_in_every_spelling(daemon, write_timer, line):
+    app, text = adopted(daemon, write_timer("odd", f"[Unit]\n{line}\n" + calendar("hourly")))
+    assert app["power"] == "ac" and "a run is stopped, which systemd does not do" in text
+
+
+def test_a_name_that_begins_with_a_digit_and_a_time_limit_below_a_second(daemon, write_timer):
+    service = "[Service]\nType=oneshot\nTimeoutStartSec=500ms\nExecStart=/bin/true\n"
+    timer = write_timer("30min", calendar("hourly"), service)
+    daemon.refreshctl("adopt", timer, "--now")
+    assert daemon.app("timer._30min")["deadline_us"] == 1_000_000
+    daemon.refreshctl("unadopt", timer)
+
+
+@pytest.mark.parametrize(
+    ("more", "limit"), [("", "RuntimeMaxSec=infinity: NO EQUAL"), ("RuntimeMaxSec=20s", "RuntimeMaxSec=20s: ")])
+def test_the_time_limit_of_a_service_that_runs_on(daemon, write_timer, more, limit):
+    _, text = adopted(daemon, write_timer("odd", calendar("hourly"), f"[Service]\nExecStart=/bin/true\n{more}\n"))
+    assert limit in text and "TimeoutStartSec" not in text
 
 
 def test_the_list_has_every_timer_and_its_gains(daemon):

@@ -8,9 +8,10 @@ import subprocess
 import time
 
 import pytest
+import varlink
 
 from gate import Gate
-from service import TODO, as_user
+from service import SOCKET, TODO, as_user
 
 UNITS = pathlib.Path("/run/systemd/system")
 MAIL = "sync-mail.service"
@@ -88,6 +89,51 @@ def test_the_exit_code_of_a_unit_is_the_outcome(daemon, write_unit, script, outc
         # A unit that has failed is started again.
         daemon.refreshctl("run", TODO, check=False)
         assert len(daemon.history()) == 2
+
+
+@pytest.mark.parametrize(
+    ("lines", "keys", "outcome"),
+    [
+        (["SuccessExitStatus=DATAERR", "ExecStart=/bin/sh -c 'exit 65'"], "", "new_data"),
+        (["ExecStart=-/bin/sh -c 'exit 7'"], "", "new_data"),
+        (["ExecStart=-/bin/sh -c 'exit 7'"], "no_data_exit = 0", "new_data"),
+        (["SuccessExitStatus=100 75", "ExecStart=/bin/sh -c 'exit 100'"], "", "no_data"),
+        (["SuccessExitStatus=100 75", "ExecStart=/bin/sh -c 'exit 75'"], "", "failed"),
+        (["ExecStart=-/bin/sh -c 'exit 3'"], "no_data_exit = 3", "no_data"),
+    ],
+)
+def test_an_exit_code_that_the_units_file_allows_is_a_success(daemon, write_unit, lines, keys, outcome):
+    write_unit("Type=oneshot", *lines)
+    refresh, _ = ran(daemon, MAIL, keys)
+    assert refresh["outcome"] == outcome, refresh
+
+
+def test_an_account_beyond_all_bounds_is_refused(daemon, write_unit, gate):
+    write_unit("Type=oneshot", WAIT)
+    daemon.configure(unit_app())
+    daemon.start()
+    running = subprocess.Popen(["refreshctl", "run", TODO], stdout=subprocess.PIPE, bufsize=0)
+    wait_for_line(running, "at work")
+    worker = f"refreshd-task-{daemon.app()['running']['id']}-0.service"
+    pid = subprocess.run(
+        ["systemctl", "show", "--value", "--property=MainPID", worker], check=True, capture_output=True, text=True
+    ).stdout.strip()
+    variables = pathlib.Path(f"/proc/{pid}/environ").read_text().split("\0")
+    token = next(each for each in variables if each.startswith("REFRESH_TOKEN=")).partition("=")[2]
+    with varlink.Client(address=f"unix:{SOCKET}") as client, client.open("org.refreshd.Worker") as daemons_worker:
+        for used in ({"cpu_us": 2**63 - 1}, {"bytes": 2**63 - 1}, {"cpu_us": -1}, {"bytes": 2**53 + 1}):
+            with pytest.raises(varlink.InvalidParameter):
+                daemons_worker.Account(token=token, **used)
+        daemons_worker.Account(token=token, cpu_us=2**50, bytes=2**53)
+    gate.open()
+    assert running.wait(60) == 0
+    assert daemon.history()[0]["outcome"] == "new_data"
+
+
+def test_every_line_of_a_long_output_is_shown(daemon, write_unit):
+    write_unit("Type=oneshot", "ExecStart=/usr/bin/seq 1000")
+    _, shown = ran(daemon)
+    assert [line for line in shown.split() if line.isdigit()] == [str(number) for number in range(1, 1001)]
 
 
 def test_its_own_codes_and_a_changed_path_count_as_with_a_command(daemon, write_unit):
@@ -212,14 +258,20 @@ def test_a_service_that_restarts_itself_is_followed_to_its_last_run(daemon, writ
         (["Type=oneshot", "ExecStart=/bin/sh -c 'kill -SEGV $$$$'"], [], "failed", "signal 11"),
         (["Type=notify", "ExecStart=/bin/true"], [], "failed", "protocol"),
         (["Type=forking", "ExecStart=/bin/sh -c 'sleep 0.2 & exit 0'"], [], "new_data", ""),
-        (["Type=exec", "ExecStart=/nowhere/program"], [], "failed", ""),
     ],
 )  # fmt: skip
 def test_a_unit_that_does_not_run_is_named_with_the_reason(daemon, write_unit, lines, unit, outcome, message):
     write_unit(*lines, unit=unit)
     refresh, _ = ran(daemon)
     assert refresh["outcome"] == outcome
-    assert message in (task(refresh).get("message") or ""), refresh
+    said = task(refresh).get("message") or ""
+    assert message in said if message else said == "", refresh
+
+
+def test_a_unit_whose_program_is_missing_has_the_exit_code_of_systemd(daemon, write_unit):
+    write_unit("Type=exec", "ExecStart=/nowhere/program")
+    refresh, _ = ran(daemon)
+    assert refresh["outcome"] == "failed" and "203" in json.dumps(refresh["cause"]), refresh
 
 
 def test_a_masked_and_a_missing_unit_are_named_with_the_remedy(daemon):

@@ -33,12 +33,14 @@ public struct ServiceUnit: Hashable, Sendable {
   }
 
   private init(checking text: String) throws(Unreadable) {
-    guard !text.isEmpty, text.utf8.allSatisfy(\.isOfUnitName), text.utf8.count <= Self.longest else {
+    guard !text.isEmpty, !Self.suffixes.contains(text[...]), text.utf8.allSatisfy(\.isOfUnitName),
+      text.utf8.count <= Self.longest
+    else {
       throw Unreadable(
         "cannot take \(quoted(text)) as the name of a unit",
         remedy: #"write the name that systemctl shows, as in "mbsync.service""#)
     }
-    guard let point = text.lastIndex(of: "."), point != text.startIndex, Self.suffixes.contains(text[point...]) else {
+    guard let point = text.lastIndex(of: "."), Self.suffixes.contains(text[point...]) else {
       throw Unreadable(
         "cannot tell what kind of unit \(quoted(text)) is", remedy: "write \(quoted("\(text).service"))")
     }

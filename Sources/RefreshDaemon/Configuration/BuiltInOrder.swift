@@ -1,17 +1,21 @@
 import RefreshAPI
 import RefreshConfig
+import RefreshEngine
 import RefreshStore
 
 extension BuiltIn {
   /// The order that the worker reads on standard input.
-  func order(remembered: Validator?) -> [UInt8] {
+  func order(_ policy: TaskPolicy, remembered: Validator?) -> [UInt8] {
     do {
       return switch work {
       case .fetch(let file, let mostBytes): try Wire.FetchOrder(file, mostBytes: mostBytes, remembered).jsonBytes()
       case .download(let file, let task): try Wire.Request(file, task).jsonBytes()
       case .replicate(let replication): try Wire.ReplicationOrder(replication).jsonBytes()
       case .unit(let task):
-        try Wire.UnitOrder(unit: task.name, manager: task.isOfMachine ? .system : .user).jsonBytes()
+        try Wire.UnitOrder(
+          unit: task.name, manager: task.isOfMachine ? .system : .user, noDataExit: Int(policy.noDataExit),
+          retryExit: Int(policy.retryExit)
+        ).jsonBytes()
       }
     } catch {
       // Texts and numbers can always be written; the worker reports a missing order.

@@ -39,7 +39,7 @@ final class FetchValidators: SavedRoom {
   func markAllChanged() { changed = remembered.mapValues { urls in urls.mapValues { .some($0) } } }
 
   /// The order that a task of a built-in kind reads on standard input; nil for any other task.
-  func order(of command: Command, _ app: AppID) -> [UInt8]? {
-    command.builtIn.map { $0.order(remembered: command.fetch.flatMap { remembered[app]?[$0.url] }) }
+  func order(of command: Command, _ policy: TaskPolicy, _ app: AppID) -> [UInt8]? {
+    command.builtIn.map { $0.order(policy, remembered: command.fetch.flatMap { remembered[app]?[$0.url] }) }
   }
 }

@@ -9,8 +9,11 @@ extension Daemon {
     guard let key = runner.task(of: asked.token), let running = runner[key.refresh], running.performer == nil,
       running.app.owner.uid == call.peer.uid, running.app.commands[key.task].unit != nil
     else { return call.fail(RefreshdInterface.NoSuchToken()) }
-    for (name, value) in [("cpu_us", asked.cpuMicroseconds), ("bytes", asked.bytes)] where (value ?? 0) < 0 {
-      return call.fail(InvalidParameter(parameter: name))
+    guard UnitAccount.cpuBounds.contains(asked.cpuMicroseconds ?? 0) else {
+      return call.fail(InvalidParameter(parameter: "cpu_us"))
+    }
+    guard UnitAccount.byteBounds.contains(asked.bytes ?? 0) else {
+      return call.fail(InvalidParameter(parameter: "bytes"))
     }
     runner.accounts[key] = UnitAccount(cpu: .microseconds(asked.cpuMicroseconds ?? 0), bytes: asked.bytes)
     call.reply()
@@ -23,6 +26,10 @@ struct UnitAccount: Hashable, Sendable {
   let cpu: Duration
   /// The bytes over the network; nil where systemd does not count them.
   let bytes: Int64?
+
+  /// More would overflow in the sums over the tasks and the refreshes of an app: 35 years in microseconds, 9 PB.
+  static let cpuBounds: ClosedRange<Int64> = 0...1 << 50
+  static let byteBounds: ClosedRange<Int64> = 0...1 << 53
 
   /// Adds it to the end of the worker.
   func added(to end: TaskEnd) -> TaskEnd {

@@ -141,7 +141,7 @@ final class RefreshRunner: DecisionFollower {
         goodExits: [policy.noDataExit], givesWay: core.engine.givesWay(app.id, running.trigger),
         properties: app.sandbox.map(UnitProperty.init),
         confinement: command.builtIn.map { rooms.transfers.workers.folders.confinement(of: key, to: $0.writtenFolder) },
-        input: fetches.order(of: command, app.id) ?? payload(of: refresh, running).map { [UInt8]($0.utf8) },
+        input: fetches.order(of: command, policy, app.id) ?? payload(of: refresh, running).map { [UInt8]($0.utf8) },
         changedPath: policy.newData.path))
   }
 

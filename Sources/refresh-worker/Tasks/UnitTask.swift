@@ -32,8 +32,8 @@ enum UnitTask {
     do throws(ClientError) {
       _ = try context.call(WorkerInterface.Account.self) { token in
         WorkerInterface.Account.Parameters(
-          token: token, cpuMicroseconds: facts.cpu.map { Int64(clamping: $0 / 1000) },
-          bytes: facts.bytes.map { Int64(clamping: $0) })
+          token: token, cpuMicroseconds: facts.cpu.map { Int64(min($0 / 1000, 1 << 50)) },
+          bytes: facts.bytes.map { Int64(min($0, 1 << 53)) })
       }
     } catch {
       logError("cannot tell refreshd what the unit has used: \(error)")

@@ -44,7 +44,8 @@ struct UnitFacts: Hashable {
     applyMainEnd(properties)
     cpu = Self.counted(properties["CPUUsageNSec"]) ?? cpu
     let traffic = ["IPIngressBytes", "IPEgressBytes"].compactMap { Self.counted(properties[$0]) }
-    if !traffic.isEmpty { bytes = traffic.reduce(0, &+) }
+    // Half of the largest number each, so that no two overflow.
+    if !traffic.isEmpty { bytes = traffic.reduce(0) { $0 + min($1, .max / 2) } }
   }
 
   private mutating func applyMainEnd(_ properties: [String: BusValue]) {

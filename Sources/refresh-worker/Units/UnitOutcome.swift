@@ -10,16 +10,18 @@ enum UnitOutcome: Hashable {
   /// Reads the end of a run.
   ///
   /// - Parameters:
+  ///   - order: the unit, and the exit codes with a meaning of their own.
   ///   - job: the result of the job that started the unit, such as `done`; nil if it is not known.
   ///   - hasRun: whether the unit has begun a run since.
-  init(_ unit: String, _ facts: UnitFacts, job: String?, hasRun: Bool) {
+  init(_ order: Wire.UnitOrder, _ facts: UnitFacts, job: String?, hasRun: Bool) {
+    let unit = order.unit
     guard hasRun else {
       self = .result(Self.unstarted(unit, facts, job: job))
       return
     }
     switch (facts.result, facts.mainEnd) {
     case ("exec-condition", _): self = .result(TaskResult(.noData, "not run: its ExecCondition= is not met"))
-    case ("success", .exited(let code)): self = .exited(code)
+    case ("success", .exited(let code)): self = Self.success(code, order)
     case ("exit-code", .exited(let code)) where code != 0: self = .exited(code)
     case ("success", nil): self = .exited(0)
     case ("success", .signalled): self = .failed("\(unit) was stopped before it had done its work")
@@ -33,6 +35,15 @@ enum UnitOutcome: Hashable {
     case ("watchdog", _): self = .failed("\(unit) did not answer its watchdog (WatchdogSec=)")
     case (let result, _): self = .failed("systemd gave \(unit) up: \(result)")
     }
+  }
+
+  /// The end of a run that systemd calls a success: with 0, or with a code of `SuccessExitStatus=` or `ExecStart=-`.
+  private static func success(_ code: Int32, _ order: Wire.UnitOrder) -> UnitOutcome {
+    let codes = [0, order.noDataExit, order.retryExit]
+    if codes.contains(Int(code)) { return .exited(code) }
+    // 0 lets the daemon look at a path that is to change, unless the app's file gives 0 a meaning of its own.
+    return codes[1...].contains(0)
+      ? .result(TaskResult(.newData, "exit code \(code), a success by its file")) : .exited(0)
   }
 
   private static func failed(_ message: String) -> UnitOutcome { .result(TaskResult(TaskFailure(.failed, message))) }

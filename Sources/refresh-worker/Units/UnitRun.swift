@@ -195,14 +195,14 @@ final class UnitRun {
       // Counters are not among the changes that the manager sends.
       return look { [unowned self] in
         guard case .running = step, facts.isAtRest || facts.remainsAfterExit else { return }
-        conclude(UnitOutcome(order.unit, facts, job: jobResult, hasRun: hasRun))
+        conclude(UnitOutcome(order, facts, job: jobResult, hasRun: hasRun))
       }
     }
     if isAskedToEnd { stop() }
   }
 
   private func followJournal() {
-    journal?.read()
+    journal?.readRest(within: Self.drain)
     isInJournal = false
     do throws(SystemdError) {
       journal = try JournalReader(invocation: facts.invocation, on: loop) {
@@ -246,7 +246,7 @@ final class UnitRun {
   }
 
   private func finish(_ outcome: UnitOutcome) {
-    journal?.read()
+    journal?.readRest(within: Self.longestDrain)
     self.outcome = isAskedToEnd ? nil : outcome
     loop.exit(0)
   }

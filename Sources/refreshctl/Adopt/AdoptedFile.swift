@@ -44,6 +44,13 @@ struct AdoptedFile {
     return String(decoding: bytes, as: UTF8.self)
   }
 
+  /// Gives the file a name under which no daemon reads it, and returns its path.
+  func setAside() throws(Failure) -> String {
+    let aside = "\(path).unadopted"
+    guard rename(path, aside) == 0 else { throw failure("rename") }
+    return aside
+  }
+
   func remove() throws(Failure) {
     guard unlink(path) == 0 else { throw failure("remove") }
   }

@@ -57,7 +57,11 @@ struct Adoption: JSONWritable {
     }
     try add(rhythm, bounds)
     addConditions(conditions)
-    if service.wantsNetwork { set("network", "any", for: "After=network-online.target", "waits for a network") }
+    if service.wantsNetwork {
+      set(
+        "network", "any", for: "After=network-online.target",
+        "waits for a network; without one a run is stopped, which systemd does not do")
+    }
     addDeadline(service, bounds)
     addRest()
   }
@@ -67,7 +71,9 @@ struct Adoption: JSONWritable {
   /// The id of the app: `timer.apt-daily`.
   static func id(of timer: String) -> String {
     let name = timer.hasSuffix(".timer") ? timer.dropLast(".timer".count) : timer[...]
-    return "timer." + String(name.map { $0.isASCII && ($0.isLetter || $0.isNumber || $0 == "-") ? $0 : "_" })
+    let part = String(name.map { $0.isASCII && ($0.isLetter || $0.isNumber || $0 == "-") ? $0 : "_" })
+    // No part of an id begins with a digit.
+    return "timer." + (part.first?.isNumber == true ? "_" : "") + part
   }
 
   // MARK: Settings
@@ -128,11 +134,13 @@ struct Adoption: JSONWritable {
   }
 
   private mutating func addConditions(_ conditions: (timer: [String], service: [String])) {
-    for line in conditions.timer + conditions.service where line == "ConditionACPower=true" {
+    for line in conditions.timer + conditions.service where Self.isMainsPower(line) {
       guard !keys.contains(where: { $0.name == "power" }) else { continue }
-      set("power", "ac", for: line, "waits for mains power, and does not pass over a start")
+      set(
+        "power", "ac", for: line,
+        "waits for mains power, and does not pass over a start; without it a run is stopped, which systemd does not do")
     }
-    for line in conditions.timer where line != "ConditionACPower=true" && !line.hasSuffix("=") {
+    for line in conditions.timer where !Self.isMainsPower(line) && !line.hasSuffix("=") {
       if conditions.service.contains(line) {
         keep(line, "nothing to do: \(timer.unit) has it as well")
       } else {
@@ -141,14 +149,22 @@ struct Adoption: JSONWritable {
     }
   }
 
+  /// Whether the assignment asks for mains power, in any spelling of a boolean (systemd.syntax(7)).
+  private static func isMainsPower(_ line: String) -> Bool {
+    let parts = line.split(separator: "=")
+    return parts.count == 2 && parts[0] == "ConditionACPower"
+      && ["1", "yes", "y", "true", "t", "on"].contains(parts[1].lowercased())
+  }
+
   private mutating func addDeadline(_ service: TimedService, _ bounds: AdoptionBounds) {
-    let deadline = min(bounds.cap, service.timeLimit ?? bounds.cap)
+    // No deadline is shorter than 1 s.
+    let deadline = max(.seconds(1), min(bounds.cap, service.timeLimit ?? bounds.cap))
     keys.append(("deadline", "\"\(deadline.inSystemdForm)\""))
     if let limit = service.timeLimit, limit <= bounds.cap {
-      keep("TimeoutStartSec=\(limit.inSystemdForm)", "deadline = \"\(deadline.inSystemdForm)\"")
+      keep("\(service.timeLimitName)=\(limit.inSystemdForm)", "deadline = \"\(deadline.inSystemdForm)\"")
     } else {
       lose(
-        "TimeoutStartSec=\(service.timeLimit?.inSystemdForm ?? "infinity")",
+        "\(service.timeLimitName)=\(service.timeLimit?.inSystemdForm ?? "infinity")",
         "deadline = \"\(deadline.inSystemdForm)\": a longer run is stopped; raise deadline_cap in refreshd.toml for more"
       )
     }
@@ -168,11 +184,17 @@ struct Adoption: JSONWritable {
   // MARK: Text
 
   /// The app's file.
-  var file: String {
-    var lines = [
-      "# Made by `refreshctl adopt \(timer.name)`; `refreshctl unadopt \(timer.name)` undoes it.",
-      TimerMark(timer).line, "#",
-    ]
+  var file: String { ([title, mark.line] + rest).joined(separator: "\n") }
+
+  /// The mark in the file.
+  var mark: TimerMark { TimerMark(timer, over: ([title] + rest).joined(separator: "\n")) }
+
+  private var title: String {
+    "# Made by `refreshctl adopt \(timer.name)`; `refreshctl unadopt \(timer.name)` undoes it."
+  }
+
+  private var rest: [String] {
+    var lines = ["#"]
     lines += remarks.map { "# \($0.setting): \($0.isLost ? "NO EQUAL: " : "")\($0.meaning)" }
     lines += ["", "id = \"\(app)\"", "name = \(Self.quoted(name))"]
     lines += keys.map { "\($0.name) = \($0.value)" }
@@ -180,7 +202,7 @@ struct Adoption: JSONWritable {
       "# With true refreshd learns when this is worth its cost.", "adaptive = false", "", "[[task]]",
       "unit = \"\(timer.unit.replacing("\\", with: "\\\\"))\"", "",
     ]
-    return lines.joined(separator: "\n")
+    return lines
   }
 
   /// The name of the app: the description of the timer, or its name.

@@ -25,11 +25,19 @@ struct Systemctl {
     }
   }
 
-  /// The assignments in the files of a unit, drop-ins included, with these names.
+  /// The assignments in the files of a unit, drop-ins included, with these names; without spaces at their ends and
+  /// around the sign.
   func assignments(of unit: String, startingWith prefixes: [String]) throws(Failure) -> [String] {
-    try output(["cat", "--", unit]).split(separator: "\n").map(String.init).filter { line in
-      prefixes.contains { line.hasPrefix($0) }
+    try output(["cat", "--", unit]).split(whereSeparator: \.isNewline).compactMap { line in
+      guard let sign = line.firstIndex(of: "=") else { return nil }
+      let (name, value) = (Self.trimmed(line[..<sign]), Self.trimmed(line[line.index(after: sign)...]))
+      return prefixes.contains { name.hasPrefix($0) } ? "\(name)=\(value)" : nil
     }
+  }
+
+  private static func trimmed(_ text: Substring) -> Substring {
+    let start = text.drop(while: \.isWhitespace)
+    return start[..<(start.lastIndex { !$0.isWhitespace }.map(start.index(after:)) ?? start.startIndex)]
   }
 
   /// All timers that are loaded or have a file; templates apart.
@@ -46,8 +54,9 @@ struct Systemctl {
   /// The next times of calendar expressions, local, in seconds of an arbitrary day 0; each list is in order.
   func times(of expressions: [String], number: Int) throws(Failure) -> [[Int64]] {
     let command = ["systemd-analyze", "calendar", "--iterations=\(number)", "--"] + expressions
-    let text = try capture(command, zone: "UTC").output
-    return text.split(separator: "\n\n").map { block in block.split(separator: "\n").compactMap(Self.time) }
+    let answer = try capture(command, zone: "UTC")
+    guard answer.status == 0 else { throw Self.failure("systemd-analyze calendar", answer) }
+    return answer.output.split(separator: "\n\n").map { block in block.split(separator: "\n").compactMap(Self.time) }
   }
 
   /// The time in a line such as `Next elapse: Wed 2026-11-25 18:00:00 UTC`; nil for another line.
@@ -67,11 +76,14 @@ struct Systemctl {
   private func output(_ arguments: [String]) throws(Failure) -> String {
     let answer = try capture(["systemctl"] + (isUser ? ["--user"] : []) + ["--no-pager"] + arguments)
     guard answer.status == 0 else {
-      let reason = answer.errors.split(separator: "\n").last.map(String.init) ?? "exit code \(answer.status)"
-      let command = (["systemctl"] + (isUser ? ["--user"] : []) + arguments).joined(separator: " ")
-      throw Failure(status: .failed, text: "cannot run `\(printable(command))`: \(printable(reason))")
+      throw Self.failure((["systemctl"] + (isUser ? ["--user"] : []) + arguments).joined(separator: " "), answer)
     }
     return answer.output
+  }
+
+  private static func failure(_ command: String, _ answer: Answer) -> Failure {
+    let reason = answer.errors.split(separator: "\n").last.map(String.init) ?? "exit code \(answer.status)"
+    return Failure(status: .failed, text: "cannot run `\(printable(command))`: \(printable(reason))")
   }
 
   private func capture(_ command: [String], zone: String? = nil) throws(Failure) -> Answer {

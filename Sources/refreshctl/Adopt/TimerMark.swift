@@ -4,23 +4,42 @@ struct TimerMark: Hashable {
   /// The state of the timer's file, as systemctl names it.
   let fileState: String
   let wasActive: Bool
+  /// The checksum of the file's other lines as `adopt` wrote them.
+  private let checksum: String
 
   private static let start = "# refreshctl-adopted:"
 
-  init(_ timer: TimerSettings) {
+  /// The mark of a file with these other lines.
+  init(_ timer: TimerSettings, over rest: String) {
     (self.timer, fileState, wasActive) = (timer.name, timer.fileState, timer.isActive)
+    checksum = Self.checksum(of: rest)
   }
 
   /// Finds the line in the text of a file; nil if there is none.
   init?(in text: String) {
     guard let line = text.split(separator: "\n").first(where: { $0.hasPrefix(Self.start) }) else { return nil }
     let words = line.dropFirst(Self.start.count).split(separator: " ")
-    guard words.count == 3 else { return nil }
+    guard words.count == 4 else { return nil }
     (timer, fileState, wasActive) = (String(words[0]), String(words[1]), words[2] == "active")
+    checksum = String(words[3])
+  }
+
+  /// Whether the file with this text is as `adopt` wrote it.
+  func isUnchanged(_ text: String) -> Bool {
+    let lines = text.split(separator: "\n", omittingEmptySubsequences: false)
+    return Self.checksum(of: lines.filter { $0 != line }.joined(separator: "\n")) == checksum
+  }
+
+  /// FNV-1a over the bytes: it is against oversight, and not against an attacker.
+  private static func checksum(of text: String) -> String {
+    let hash = text.utf8.reduce(0xcbf2_9ce4_8422_2325 as UInt64) { ($0 ^ UInt64($1)) &* 0x100_0000_01b3 }
+    return String(hash, radix: 16)
   }
 
   var line: String {
-    "\(Self.start) \(timer) \(fileState.isEmpty ? "unknown" : fileState) \(wasActive ? "active" : "inactive")"
+    [
+      Self.start, timer, fileState.isEmpty ? "unknown" : fileState, wasActive ? "active" : "inactive", checksum,
+    ].joined(separator: " ")
   }
 
   /// Whether links of the administrator start it at boot, so that taking them away is enough.
@@ -28,19 +47,21 @@ struct TimerMark: Hashable {
 
   /// The arguments of systemctl that turn the timer off, one call after the other.
   var off: [[String]] {
-    if isEnabled { return [["disable", "--now", timer]] }
-    // Links of the vendor start a static timer at boot; only a mask keeps it off. A mask of an active timer would make it
-    // count as failed.
+    if isEnabled { return [["disable", "--now"] + runtime + [timer]] }
+    // A mask of an active timer would make it count as failed.
     return [["stop", timer]] + (isMasked ? [["mask", timer]] : [])
   }
 
-  private var isMasked: Bool { fileState == "static" && wasActive }
+  /// Whether links that are not the administrator's may start it at boot, as with a static timer: only a mask keeps it off.
+  private var isMasked: Bool { fileState != "disabled" && !fileState.hasPrefix("linked") }
+
+  private var runtime: [String] { fileState == "enabled-runtime" ? ["--runtime"] : [] }
 
   /// The arguments of systemctl that make the timer what it was, one call after the other.
   var back: [[String]] {
     var calls: [[String]] = []
     if isEnabled {
-      calls.append(["enable"] + (fileState == "enabled-runtime" ? ["--runtime"] : []) + [timer])
+      calls.append(["enable"] + runtime + [timer])
     } else if isMasked {
       calls.append(["unmask", timer])
     }

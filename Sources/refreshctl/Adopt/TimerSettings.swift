@@ -80,17 +80,23 @@ struct TimedService {
   let remainsAfterExit: Bool
   /// Whether its own file allows it a certain time; nil for no bound.
   let timeLimit: Duration?
+  /// The setting that bounds a run: only of a oneshot service the start is the run.
+  let timeLimitName: String
 
-  static let properties = ["Id", "LoadState", "Type", "TimeoutStartUSec", "After", "RemainAfterExit"]
+  static let properties = [
+    "Id", "LoadState", "Type", "TimeoutStartUSec", "RuntimeMaxUSec", "After", "RemainAfterExit",
+  ]
 
   init(_ shown: [String: [String]]) {
     func text(_ name: String) -> String { shown[name]?.first ?? "" }
     isThere = text("LoadState") == "loaded"
     wantsNetwork = text("After").split(separator: " ").contains("network-online.target")
     remainsAfterExit = text("RemainAfterExit") == "yes"
-    let limit = text("TimeoutStartUSec")
+    let isOneshot = text("Type") == "oneshot"
+    timeLimitName = isOneshot ? "TimeoutStartSec" : "RuntimeMaxSec"
+    let limit = text(isOneshot ? "TimeoutStartUSec" : "RuntimeMaxUSec")
     var duration: Duration?
-    if text("Type") == "oneshot", limit != "infinity" {
+    if limit != "infinity" {
       do throws(Unreadable) { duration = try Duration(systemd: limit) } catch { duration = nil }
     }
     timeLimit = duration

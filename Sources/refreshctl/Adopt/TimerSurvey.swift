@@ -54,6 +54,13 @@ struct TimerSurvey {
 
   /// The file of the app that stands for a timer, if there is one.
   func file(of timer: String) -> AdoptedFile { AdoptedFile(path: "\(folder)/\(Adoption.id(of: timer)).toml") }
+
+  /// Whether an app stands for the timer; a file that this process may not read is taken for it.
+  func isAdopted(_ timer: String) -> Bool {
+    let file = file(of: timer)
+    guard file.isThere else { return false }
+    do throws(Failure) { return TimerMark(in: try file.text())?.timer == timer } catch { return true }
+  }
 }
 
 /// A timer in the list of all.

@@ -17,7 +17,11 @@ struct DaemonClient {
   ///
   /// - Parameter wait: how long a call waits for its first reply.
   init(socket: String?, _ wait: AnswerWait = .ofPerson) throws(Failure) {
-    let socket = SocketPath.find(named: socket)
+    try self.init(at: SocketPath.find(named: socket), wait)
+  }
+
+  /// Connects to the daemon of a socket that was found already.
+  init(at socket: SocketPath, _ wait: AnswerWait = .ofPerson) throws(Failure) {
     do {
       client = try Client(path: socket.path)
     } catch {

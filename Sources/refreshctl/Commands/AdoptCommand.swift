@@ -39,9 +39,10 @@ struct AdoptCommand: ParsableCommand {
     let name = timer.hasSuffix(".timer") ? timer : "\(timer).timer"
     let existing = survey.file(of: name)
     guard !existing.isThere else {
-      throw Failure(
-        status: .failed,
-        text: "cannot adopt \(name): \(existing.path) is there; run `refreshctl unadopt \(name)` first")
+      let remedy =
+        survey.isAdopted(name)
+        ? "run `refreshctl unadopt \(printable(name))` first" : "it does not stand for this timer; rename or remove it"
+      throw Failure(status: .failed, text: "cannot adopt \(printable(name)): \(existing.path) is there; \(remedy)")
     }
     var adoption = try adoption(of: name, survey)
     if now {
@@ -67,27 +68,50 @@ struct AdoptCommand: ParsableCommand {
 
   /// Puts the app in force, then turns the timer off; a failure leaves both as they were.
   private func adopt(_ adoption: Adoption, _ survey: TimerSurvey) throws(Failure) {
-    let (file, mark) = (AdoptedFile(path: adoption.path), TimerMark(adoption.timer))
+    let (file, socket) = (AdoptedFile(path: adoption.path), SocketPath(ofTimersOfUser: user, connection))
     try file.create(adoption.file)
+    var undo: [[String]] = []
     do throws(Failure) {
-      _ = try DaemonClient(connection).call(ManagerInterface.Reload.self, .init())
-      for call in mark.off { try survey.systemctl.run(call) }
-    } catch {
-      try file.remove()
-      reloadAgain()
-      // A timer that was stopped, and then could not be kept off, goes on.
-      if mark.wasActive {
-        do throws(Failure) { try survey.systemctl.run(["start", mark.timer]) } catch { warn(error.text) }
+      try putInForce(adoption, at: socket)
+      for call in adoption.mark.off {
+        undo = adoption.mark.back
+        try survey.systemctl.run(call)
       }
+    } catch {
+      for call in undo {
+        do throws(Failure) { try survey.systemctl.run(call) } catch { warn(error.text) }
+      }
+      try file.remove()
+      reloadAgain(at: socket, known: error)
       throw error
     }
   }
 
-  private func reloadAgain() {
+  /// Has the daemon read its files, and makes sure that this file is among them.
+  private func putInForce(_ adoption: Adoption, at socket: SocketPath) throws(Failure) {
+    _ = try DaemonClient(at: socket).call(ManagerInterface.Reload.self, .init())
+    var used: String?
     do throws(Failure) {
-      _ = try DaemonClient(connection).call(ManagerInterface.Reload.self, .init())
+      used = try DaemonClient(at: socket).call(ManagerInterface.Show.self, .init(app: adoption.app)).app.file
     } catch {
-      warn("the file is removed, but refreshd did not read its files again: \(error.text)")
+      guard error.status == .notFound else { throw error }
+    }
+    guard used != adoption.path else { return }
+    let instead = used.map { "it has \(printable($0)) instead" } ?? "it reads other directories"
+    throw Failure(
+      status: .failed,
+      text: "cannot adopt \(printable(adoption.timer.name)): the daemon at \(socket.path) does not use "
+        + "\(adoption.path); \(instead); `refreshctl status` names what it reads")
+  }
+
+  private func reloadAgain(at socket: SocketPath, known: Failure) {
+    do throws(Failure) {
+      _ = try DaemonClient(at: socket).call(ManagerInterface.Reload.self, .init())
+    } catch {
+      // A mistake in another file, or an absent daemon, is the reason that is told already.
+      if error.text != known.text {
+        warn("the file is removed, but refreshd did not read its files again: \(error.text)")
+      }
     }
   }
 
@@ -97,10 +121,23 @@ struct AdoptCommand: ParsableCommand {
       timers.append(
         SurveyedTimer(
           timer: settings, adoption: try survey.adoption(of: settings),
-          isAdopted: survey.file(of: settings.name).isThere)
-      )
+          isAdopted: survey.isAdopted(settings.name)))
     }
     let list = TimerList(timers: timers)
     try connection.show(list) { $0.text(list) }
+  }
+}
+
+extension SocketPath {
+  /// The socket that was named, else the one of the daemon for the machine's timers, or for those of the user.
+  init(ofTimersOfUser isUser: Bool, _ options: ConnectionOptions) {
+    if options.daemon.socket != nil || environmentVariable("REFRESH_SOCKET") != nil {
+      self = .find(named: options.daemon.socket)
+    } else if isUser {
+      let runtime = environmentVariable("XDG_RUNTIME_DIR") ?? "/run/user/\(geteuid())"
+      self.init(path: "\(runtime)/refreshd/org.refreshd", daemon: .user)
+    } else {
+      self = .system
+    }
   }
 }

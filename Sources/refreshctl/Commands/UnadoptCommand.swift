@@ -25,34 +25,51 @@ struct UnadoptCommand: ParsableCommand {
           "cannot give \(printable(name)) back: there is no \(file.path); `refreshctl adopt --list` shows what is adopted"
       )
     }
-    guard let mark = TimerMark(in: try file.text()), mark.timer == name else {
+    let text = try file.text()
+    guard let mark = TimerMark(in: text) else {
       throw Failure(
         status: .failed,
         text: "cannot give \(printable(name)) back: \(file.path) does not say how the timer was; "
           + "remove it, run `refreshctl reload`, and enable the timer with systemctl")
     }
-    try file.remove()
-    forgetApp(Adoption.id(of: name))
+    guard mark.timer == name else {
+      throw Failure(
+        status: .failed,
+        text: "cannot give \(printable(name)) back: \(file.path) stands for \(printable(mark.timer)); "
+          + "give that one back, or correct the name")
+    }
+    // First the timer: if this fails, the file still says how the timer was, and the command can be run again.
     for call in mark.back { try survey.systemctl.run(call) }
+    var fate = "\(file.path) is removed"
+    if mark.isUnchanged(text) {
+      try file.remove()
+    } else {
+      fate = "\(file.path), which was edited, is now \(try file.setAside())"
+      if connection.json { warn(fate) }
+    }
+    forgetApp(Adoption.id(of: name), at: SocketPath(ofTimersOfUser: user, connection))
     let answer = UnadoptAnswer(timer: name, file: file.path)
     try connection.show(answer) { screen in
-      screen.wrapped("\(name) is as it was before, and \(file.path) is removed.")
+      screen.wrapped("\(printable(name)) is as it was before, and \(fate).")
     }
   }
 
   /// Has the daemon forget the app; without a daemon there is nothing that could start it.
-  private func forgetApp(_ app: String) {
+  private func forgetApp(_ app: String, at socket: SocketPath) {
     do throws(Failure) {
-      _ = try DaemonClient(connection).call(ManagerInterface.Reload.self, .init())
+      _ = try DaemonClient(at: socket).call(ManagerInterface.Reload.self, .init())
     } catch {
       warn("the app's file is removed, but refreshd did not read its files again: \(error.text)")
       return
     }
     do throws(Failure) {
-      _ = try DaemonClient(connection).call(ManagerInterface.Erase.self, .init(app: app))
+      _ = try DaemonClient(at: socket).call(ManagerInterface.Erase.self, .init(app: app))
     } catch {
-      // A refresh of the app is being ended.
-      warn("refreshd keeps the history of \(app) for 90 days; run `refreshctl forget \(app)` to forget it now")
+      // The daemon may have known nothing of the app.
+      guard error.status != .notFound else { return }
+      warn(
+        "refreshd keeps the history of \(app) for 90 days; run `refreshctl forget \(app)` to forget it later: "
+          + error.text)
     }
   }
 }

@@ -11,8 +11,8 @@ struct SliceWeights {
   static let low: UInt64 = 20
   private static let usual: UInt64 = 100
 
-  /// The slices that have the low weight.
-  private var lowered: Set<String> = []
+  /// Whether a slice was given the low weight or the usual one; the weight that a previous daemon gave is not known.
+  private var isLowered: [String: Bool] = [:]
 
   /// The properties of a task or a slice that gives way.
   static func properties(isUserManager: Bool, weight: UInt64 = low) -> [UnitProperty] {
@@ -29,8 +29,8 @@ struct SliceWeights {
       }
     }
     var calls: [BusMethod] = []
-    for (slice, isLow) in givesWay.sorted(by: { $0.key < $1.key }) where lowered.contains(slice) != isLow {
-      if isLow { lowered.insert(slice) } else { lowered.remove(slice) }
+    for (slice, isLow) in givesWay.sorted(by: { $0.key < $1.key }) where isLowered[slice] != isLow {
+      isLowered[slice] = isLow
       let properties = Self.properties(isUserManager: isUserManager, weight: isLow ? Self.low : Self.usual)
       calls.append(ServiceManager.set(properties, of: slice))
     }
