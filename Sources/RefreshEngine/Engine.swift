@@ -115,6 +115,7 @@ public struct Engine: Sendable {
   ///   - now: the boot clock's time, not before that of the event before.
   public mutating func handle(_ event: Event, at now: Instant) -> Decision {
     var turn = Turn(now: now)
+    let zoneOffset = device.learnings.zoneOffset
     endPause(&turn)
     beginNight(&turn)
     for index in agenda.removeDue(at: now) {
@@ -130,6 +131,7 @@ public struct Engine: Sendable {
       if case .ready(let trigger) = verdict(on: index, at: now) { begin(apps.id(at: index), trigger, &turn) }
     }
     for index in turn.touched.inOrder { settle(index, &turn) }
+    if device.learnings.zoneOffset != zoneOffset { turn.decision.deviceLearned = true }
     return turn.decision
   }
 

@@ -13,7 +13,7 @@ extension Learnings {
     for index in 0..<3 { writer.append(typicalCost[index]) }
     writer.append(use.patterns.shapes)
     writer.append(use.patterns.chances)
-    writer.append(use.weights.map { Float($0) })
+    writer.append(use.weights)
     writer.append(zoneOffset ?? .min)
     return writer.bytes
   }
@@ -48,7 +48,7 @@ extension Learnings {
         let offset = reader.integer(Int32.self)
       else { return nil }
       use.patterns = Patterns(stored: shapes, chances: chances, pool: pool)
-      use.weights = weights.map { Double($0) }
+      use.weights = weights
       zoneOffset = offset == .min ? nil : offset
     }
     guard reader.isAtEnd else { return nil }

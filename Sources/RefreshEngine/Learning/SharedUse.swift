@@ -8,7 +8,7 @@ struct SharedUse: Hashable, Sendable {
   /// The ways in which apps are opened.
   var patterns = Patterns()
   /// The weights of ``Explanations`` for an app of which nothing is known: by what holds for the machine's other apps.
-  var weights = Explanations.before
+  var weights = Explanations.before.map { Float($0) }
 
   /// The use of the apps that a night has gone through.
   struct Sums: Hashable, Sendable {
@@ -43,7 +43,7 @@ struct SharedUse: Hashable, Sendable {
       learnt.patterns = patterns.learnt(from: shared.patterns, pool: learnt.pool)
       let all = weights.reduce(0, +)
       learnt.weights = zip(Explanations.before, weights).map { before, own in
-        all > 0 ? SharedUse.kept * before + (1 - SharedUse.kept) * own / all : before
+        all > 0 ? Float(SharedUse.kept * before + (1 - SharedUse.kept) * own / all) : Float(before)
       }
       return learnt
     }

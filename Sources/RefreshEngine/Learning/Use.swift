@@ -81,7 +81,8 @@ struct Use: Hashable, Sendable {
     let expected = explanations.expected(onDay: day, weights: mixed).openings
     let weights =
       Explanations.weights(
-        mixed, explanations.evidence(onDay: day, opened), before: shared.weights, share: Explanations.share)
+        mixed, explanations.evidence(onDay: day, opened), before: shared.weights.map(Double.init),
+        share: Explanations.share)
       + Explanations.weights(
         repeats.weights, Repeats.evidence(expected, opened), before: Repeats.before, share: Repeats.share)
     self.weights = Numbers(weights.map { Float16($0) })
@@ -93,7 +94,7 @@ struct Use: Hashable, Sendable {
   var learntWeights: [Double]? { isNew ? nil : weights.prefix(Explanations.count).map(Double.init) }
 
   /// The weights of the explanations.
-  private func mixture(_ shared: SharedUse) -> [Double] { learntWeights ?? shared.weights }
+  private func mixture(_ shared: SharedUse) -> [Double] { learntWeights ?? shared.weights.map(Double.init) }
 
   /// Whether openings repeat on a day.
   private var repeats: Repeats {
