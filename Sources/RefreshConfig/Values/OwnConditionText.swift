@@ -1,4 +1,5 @@
 @preconcurrency import Glibc
+import RefreshEngine
 
 /// The names of facts that an app may ask for as conditions of its own.
 enum OwnConditionText {
@@ -51,18 +52,14 @@ enum OwnConditionText {
     return text.unicodeScalars.count > 80 ? "\(text.prefix(80))…" : text
   }
 
-  /// A number that is another one when anything of a command is (FNV-1a, 64 bits).
+  /// A number that is another one when anything of a command is.
   static func digest(of command: Command) -> UInt64 {
     let lists = [
       command.arguments, command.environment, [command.directory].compactMap(\.self),
       [command.group].compactMap { $0.map(String.init) },
     ]
-    var digest: UInt64 = 0xcbf2_9ce4_8422_2325
     // No text has a zero byte; the byte 1 alone between two of them ends a list.
-    for byte in lists.joined(separator: ["\u{1}"]).flatMap({ $0.utf8 + [0] }) {
-      digest = (digest ^ UInt64(byte)) &* 0x100_0000_01b3
-    }
-    return digest
+    return StableHash.of(lists.joined(separator: ["\u{1}"]).map { $0 + "\0" }.joined())
   }
 }
 

@@ -1,3 +1,5 @@
+import RefreshEngine
+
 /// The line of an adopted app's file that says which timer it stands for, and how the timer was.
 struct TimerMark: Hashable {
   let timer: String
@@ -30,11 +32,8 @@ struct TimerMark: Hashable {
     return Self.checksum(of: lines.filter { $0 != line }.joined(separator: "\n")) == checksum
   }
 
-  /// FNV-1a over the bytes: it is against oversight, and not against an attacker.
-  private static func checksum(of text: String) -> String {
-    let hash = text.utf8.reduce(0xcbf2_9ce4_8422_2325 as UInt64) { ($0 ^ UInt64($1)) &* 0x100_0000_01b3 }
-    return String(hash, radix: 16)
-  }
+  /// A hash of the text: it is against oversight, and not against an attacker.
+  private static func checksum(of text: String) -> String { String(StableHash.of(text), radix: 16) }
 
   var line: String {
     [

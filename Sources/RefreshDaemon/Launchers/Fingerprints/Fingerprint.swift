@@ -1,3 +1,5 @@
+import RefreshEngine
+
 /// The state of a path for `new_data = "changed:PATH"`: equal fingerprints mean that nothing changed.
 ///
 /// A file counts with its inode, its size and the time of its last change. A directory counts with the names below it

@@ -1,6 +1,7 @@
 @preconcurrency import CLinux
 import Glibc
 import RefreshConfig
+import RefreshEngine
 import Systemd
 
 /// A look at a path and all below it, as the app's owner sees it, within bounds of entries, depth and time.

@@ -1,5 +1,6 @@
 @preconcurrency import CLinux
 import Glibc
+import RefreshEngine
 
 /// An open file or directory, which is closed with its last reference.
 final class OpenEntry {
