@@ -9,36 +9,48 @@ public final class JournalReader {
   private static let entriesPerTurn = 256
 
   private let journal: OpaquePointer
+  private let invocation: String
   private var source: IOSource?
   private var nextTurn: TimerSource?
   private let onLine: (String) -> Void
   private let onEnd: () -> Void
+  /// The time of the newest entry that was read, in microseconds of the wall clock; 0 before the first.
+  public private(set) var newest: UInt64 = 0
 
   /// The messages by which a service manager says that a run is over: `SD_MESSAGE_UNIT_SUCCESS`,
   /// `SD_MESSAGE_UNIT_FAILURE_RESULT` (sd-messages(3)).
   private static let ends: Set<String> = ["7ad2d189f7e94e70a38c781354912448", "d9b373ed55a64feb8242e02dbe79a49c"]
+  private static let runOfProcess = "_SYSTEMD_INVOCATION_ID"
   /// The fields by which managers name a run in messages of their own.
   private static let fieldsOfManagers = ["INVOCATION_ID", "USER_INVOCATION_ID"]
 
   /// Follows the entries of a run from its beginning on.
   ///
+  /// journald asks the kernel which run a process belongs to when it reads the line. If the process has ended by
+  /// then, the entry names the unit only, and only for units of the machine. Such an entry counts if it is not older
+  /// than the run.
+  ///
   /// - Parameters:
   ///   - invocation: the id of the run, 32 hexadecimal digits (systemd.exec(5), `INVOCATION_ID`).
+  ///   - unit: the unit of the machine; nil for one of a user's manager.
+  ///   - start: the beginning of the run, in microseconds of the wall clock; 0 if it is not known.
   ///   - onEnd: called when the manager's own message is there that the run is over.
   public init(
-    invocation: String, on loop: EventLoop, onLine: @escaping (String) -> Void, onEnd: @escaping () -> Void
+    invocation: String, unit: String?, since start: UInt64, on loop: EventLoop,
+    onLine: @escaping (String) -> Void, onEnd: @escaping () -> Void
   ) throws(SystemdError) {
     var opened: OpaquePointer?
     try check(sd_journal_open(&opened, Int32(SD_JOURNAL_LOCAL_ONLY)), cannot: "open the journal")
     guard let opened else { throw SystemdError(cannot: "open the journal", code: ENOMEM) }
     journal = opened
-    (self.onLine, self.onEnd) = (onLine, onEnd)
-    for field in ["_SYSTEMD_INVOCATION_ID"] + Self.fieldsOfManagers {
-      let match = "\(field)=\(invocation)"
+    (self.invocation, self.onLine, self.onEnd) = (invocation, onLine, onEnd)
+    var matches = ([Self.runOfProcess] + Self.fieldsOfManagers).map { "\($0)=\(invocation)" }
+    if let unit, start > 0 { matches.append("_SYSTEMD_UNIT=\(unit)") }
+    for match in matches {
       try check(sd_journal_add_match(journal, match, match.utf8.count), cannot: "search the journal")
       try check(sd_journal_add_disjunction(journal), cannot: "search the journal")
     }
-    try check(sd_journal_seek_head(journal), cannot: "search the journal")
+    try check(sd_journal_seek_realtime_usec(journal, start), cannot: "search the journal")
     let descriptor = try check(sd_journal_get_fd(journal), cannot: "follow the journal")
     source = try loop.watch(descriptor, for: .readable) { [unowned self] _ in
       // The result says only how the files have changed.
@@ -75,14 +87,19 @@ public final class JournalReader {
   private func readTurn() -> Bool {
     for _ in 0..<Self.entriesPerTurn {
       guard sd_journal_next(journal) > 0 else { return false }
+      var time: UInt64 = 0
+      if sd_journal_get_realtime_usec(journal, &time) >= 0 { newest = max(newest, time) }
       if Self.fieldsOfManagers.contains(where: { text(of: $0) != nil }) {
         if let id = text(of: "MESSAGE_ID"), Self.ends.contains(id) { onEnd() }
-      } else if let line = text(of: "MESSAGE") {
+      } else if isOfRun, let line = text(of: "MESSAGE") {
         onLine(line)
       }
     }
     return true
   }
+
+  /// Whether the process of the current entry belonged to the run, or journald does not know to which run.
+  private var isOfRun: Bool { text(of: Self.runOfProcess).map { $0 == invocation } ?? true }
 
   /// The text of a field of the current entry; nil if the entry has no such field.
   private func text(of field: String) -> String? {

@@ -91,6 +91,20 @@ def test_the_exit_code_of_a_unit_is_the_outcome(daemon, write_unit, script, outc
         assert len(daemon.history()) == 2
 
 
+def test_lines_that_journald_reads_after_the_end_of_the_unit_are_shown(daemon, write_unit):
+    # A process that has ended cannot be asked any more which run of a unit it belonged to.
+    kill = "/bin/systemctl kill --signal={} systemd-journald.service"
+    write_unit("Type=oneshot", f"ExecStart={kill.format('CONT')}", name="continue-journald.service")
+    write_unit(
+        "Type=oneshot",
+        f"ExecStart=/bin/sh -c '{kill.format('STOP')}; echo synced 3 messages'",
+        unit=["OnSuccess=continue-journald.service"],
+    )
+    refresh, shown = ran(daemon)
+    assert refresh["outcome"] == "new_data"
+    assert "synced 3 messages" in shown
+
+
 @pytest.mark.parametrize(
     ("lines", "keys", "outcome"),
     [

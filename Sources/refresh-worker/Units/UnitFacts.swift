@@ -18,6 +18,8 @@ struct UnitFacts: Hashable {
   private(set) var hasJob = false
   /// The id of the last run; empty before the first.
   private(set) var invocation = ""
+  /// The time at which the unit last left its rest, in microseconds of the wall clock; 0 if it never did.
+  private(set) var start: UInt64 = 0
   private(set) var result = "success"
   /// The end of the main process in the last run; nil if none has ended.
   private(set) var mainEnd: MainEnd?
@@ -41,6 +43,7 @@ struct UnitFacts: Hashable {
     if let conditions = properties["Conditions"]?.elements {
       unmetConditions = conditions.compactMap(Self.unmetCondition)
     }
+    if case .unsigned(let time)? = properties["InactiveExitTimestamp"] { start = time }
     applyMainEnd(properties)
     cpu = Self.counted(properties["CPUUsageNSec"]) ?? cpu
     let traffic = ["IPIngressBytes", "IPEgressBytes"].compactMap { Self.counted(properties[$0]) }

@@ -204,8 +204,11 @@ final class UnitRun {
   private func followJournal() {
     journal?.readRest(within: Self.drain)
     isInJournal = false
+    // A service that restarts itself is one run after another, and the lines of the earlier ones have been shown.
+    let start = max(facts.start, journal.map { $0.newest + 1 } ?? 0)
+    let unit = isOfMachine ? order.unit : nil
     do throws(SystemdError) {
-      journal = try JournalReader(invocation: facts.invocation, on: loop) {
+      journal = try JournalReader(invocation: facts.invocation, unit: unit, since: start, on: loop) {
         ShownLines.write($0)
       } onEnd: { [unowned self] in
         isInJournal = true
