@@ -26,7 +26,7 @@ final class SessionSources {
     notifier = DesktopNotifier(userBus, AppOpener(userBus, folders: settings.applications), journal)
     idleness =
       if let path = settings.wayland {
-        try SeatIdleness(of: path, after: settings.idleAfter, on: loop, changed: changed)
+        try SeatIdleness(of: path, after: settings.idleAfter, on: loop, journal, changed: changed)
       } else {
         nil
       }

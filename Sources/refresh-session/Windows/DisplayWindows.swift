@@ -3,35 +3,25 @@ import RefreshAPI
 import Systemd
 
 /// The windows that a Wayland compositor tells of by zwlr_foreign_toplevel_manager_v1, or an X server by its properties.
-///
-/// A connection that is lost is made again when the socket of the compositor or of the X server changes, and a few times
-/// soon after the loss, because the socket may be there before the other side listens.
 final class DisplayWindows: OpenWindows {
-  /// The pause before a new try, and how many there are until the socket changes.
-  private static let (pause, tries) = (Int64(250_000), 8)
-
   private let settings: SessionSettings
   private let loop: EventLoop
   private let changed: () -> Void
   private var connection: WindowConnection?
   private var source: IOSource?
-  private var file: FileSource?
-  private var retry: TimerSource?
-  private var triesLeft = tries
+  private var tries: ConnectionTries?
   private var isUnsupported = false
   /// Whether the connection tells of windows.
   private var isWatching = false
   private(set) var open: [OpenWindow] = []
   private(set) var isSettled = false
 
-  init(_ settings: SessionSettings, on loop: EventLoop, changed: @escaping () -> Void) throws(SystemdError) {
+  init(_ settings: SessionSettings, on loop: EventLoop, _ journal: Journal, changed: @escaping () -> Void)
+    throws(SystemdError)
+  {
     (self.settings, self.loop, self.changed) = (settings, loop, changed)
-    retry = try loop.timer { [unowned self] in connect() }
     if let path = socket {
-      file = try? loop.onChange(of: path) { [unowned self] in
-        triesLeft = Self.tries
-        connect()
-      }
+      tries = try ConnectionTries(at: path, on: loop, journal) { [unowned self] in connect() }
     }
     connect()
   }
@@ -72,7 +62,7 @@ final class DisplayWindows: OpenWindows {
       return tryAgain()
     }
     connection = made
-    retry?.disarm()
+    tries?.rest()
     turn(isReadable: false)
   }
 
@@ -83,7 +73,7 @@ final class DisplayWindows: OpenWindows {
     case .asking: break
     case .watching:
       (isSettled, isWatching) = (true, true)
-      triesLeft = Self.tries
+      tries?.succeeded()
     case .unsupported:
       isUnsupported = true
       return close()
@@ -114,8 +104,6 @@ final class DisplayWindows: OpenWindows {
       isSettled = true
       changed()
     }
-    guard socket != nil, triesLeft > 0 else { return }
-    triesLeft -= 1
-    retry?.arm(at: EventLoop.bootMicroseconds() + Self.pause, accuracy: Self.pause / 4)
+    tries?.tryAgain()
   }
 }

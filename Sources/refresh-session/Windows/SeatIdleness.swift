@@ -5,29 +5,22 @@ import Systemd
 ///
 /// It is for compositors that tell logind nothing. The seat of a compositor without the protocol counts as touched.
 final class SeatIdleness {
-  /// The pause before a new try, and how many there are until the socket changes.
-  private static let (pause, tries) = (Int64(250_000), 8)
-
   private let path: String
   private let after: UInt32
   private let loop: EventLoop
   private let changed: () -> Void
   private var connection: OpaquePointer?
   private var source: IOSource?
-  private var file: FileSource?
-  private var retry: TimerSource?
-  private var triesLeft = tries
+  private var tries: ConnectionTries?
   /// Whether the user is idle.
   private(set) var isIdle = false
 
   /// Follows the compositor at a path; `after` is in milliseconds.
-  init(of path: String, after: UInt32, on loop: EventLoop, changed: @escaping () -> Void) throws(SystemdError) {
+  init(of path: String, after: UInt32, on loop: EventLoop, _ journal: Journal, changed: @escaping () -> Void)
+    throws(SystemdError)
+  {
     (self.path, self.after, self.loop, self.changed) = (path, after, loop, changed)
-    retry = try loop.timer { [unowned self] in connect() }
-    file = try? loop.onChange(of: path) { [unowned self] in
-      triesLeft = Self.tries
-      connect()
-    }
+    tries = try ConnectionTries(at: path, on: loop, journal) { [unowned self] in connect() }
     connect()
   }
 
@@ -39,9 +32,12 @@ final class SeatIdleness {
   private func connect() {
     // The timer and the socket may both call for a connection.
     guard connection == nil else { return }
-    guard let made = idle_open(path, after) else { return tryAgain() }
+    guard let made = idle_open(path, after) else {
+      tries?.tryAgain()
+      return
+    }
     connection = made
-    retry?.disarm()
+    tries?.rest()
     do throws(SystemdError) {
       source = try loop.watch(idle_descriptor(made), for: .readable) { [unowned self] events in
         turn(isReadable: !events.isDisjoint(with: [.readable, .hangup, .error]))
@@ -56,11 +52,12 @@ final class SeatIdleness {
     guard let connection else { return }
     switch idle_turn(connection, isReadable) {
     case .asking: break
-    case .watching: triesLeft = Self.tries
+    case .watching: tries?.succeeded()
     case .unsupported: return close()
     case .lost:
       close()
-      return tryAgain()
+      tries?.tryAgain()
+      return
     }
     // A turn may have asked for more, which is sent at once.
     source?.events = idle_wants_to_write(connection) ? [.readable, .writable] : .readable
@@ -72,12 +69,6 @@ final class SeatIdleness {
     if let connection { idle_close(connection) }
     (source, connection) = (nil, nil)
     set(false)
-  }
-
-  private func tryAgain() {
-    guard triesLeft > 0 else { return }
-    triesLeft -= 1
-    retry?.arm(at: EventLoop.bootMicroseconds() + Self.pause, accuracy: Self.pause / 4)
   }
 
   private func set(_ isIdle: Bool) {

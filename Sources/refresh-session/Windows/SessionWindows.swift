@@ -20,7 +20,7 @@ final class SessionWindows {
     self.changed = changed
     gnome = try GnomeWindows(bus) { [unowned self] in settle() }
     kwin = try KWinWindows(settings, bus, on: loop, journal) { [unowned self] in settle() }
-    display = try DisplayWindows(settings, on: loop) { [unowned self] in settle() }
+    display = try DisplayWindows(settings, on: loop, journal) { [unowned self] in settle() }
     settle()
   }
 
