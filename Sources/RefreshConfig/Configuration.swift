@@ -180,6 +180,11 @@ public struct Command: Hashable, Sendable {
     if case .replicate(let replication) = builtIn?.work { replication } else { nil }
   }
 
+  /// The task if it has an app on the session bus refresh itself (`activate`).
+  public var activation: ActivatedApp? {
+    if case .activate(let app) = builtIn?.work { app } else { nil }
+  }
+
   /// The task if it starts a unit of systemd (`unit`).
   public var unit: ServiceUnit? {
     if case .unit(let task) = builtIn?.work { task } else { nil }

@@ -109,7 +109,8 @@ struct AppView {
       Wire.Task(
         name: policy.name, command: command.arguments, after: policy.after.map { policies[$0].name },
         fetch: command.fetch.map { Wire.Fetch($0) }, transfer: command.download.map { Wire.Fetch($0) },
-        replicate: command.replication.map { Wire.Replicate($0) }, unit: command.unit?.name)
+        replicate: command.replication.map { Wire.Replicate($0) }, unit: command.unit?.name,
+        activate: command.activation?.name)
     }
   }
 

@@ -15,5 +15,6 @@ case .enqueue: exit(EnqueueTask.run())
 case .notify: exit(Notification.run())
 case .replicate: exit(ReplicationTask.run())
 case .unit: exit(UnitTask.run())
+case .activate: exit(ActivateTask.run())
 case .reach: exit(ReachTask.run())
 }

@@ -18,7 +18,8 @@ import Testing
   static let intervals = durations + #", or "minimum", or "never""#
   static let oneOf =
     #"write one of run = ["PROGRAM", "ARGUMENT"], shell = "COMMAND", http = { url = "URL", to = "/PATH" }"#
-    + #", transfer = { url = "URL", to = "/PATH" }, replicate = { source = "URL", target = "URL" } and unit = "mbsync.service""#
+    + #", transfer = { url = "URL", to = "/PATH" }, replicate = { source = "URL", target = "URL" }, unit = "mbsync.service""#
+    + #" and activate = "org.gnome.Geary""#
 
   /// The keys of `[defaults]`, which an app's file has too.
   static let sharedKeys = [

@@ -36,8 +36,9 @@ struct AppFile {
       do throws(Unreadable) { try load.checkOwnUser() } catch { section.refuse(nil, error) }
     }
     section.refuseUnknownKeys(refused: load.mainKeys)
-    problems = section.problems
     let ownerInForce = owner ?? load.accounts.user(numbered: load.reader.uid)
+    if !load.reader.isUserDaemon { tasks.refuseActivation(for: ownerInForce, in: &section) }
+    problems = section.problems
     guard problems.isEmpty, let id else {
       let isUnknown = owner == nil && section.isWritten("owner")
       let known = id ?? file.idOfName
@@ -96,6 +97,7 @@ struct AppFile {
     if sections.allSatisfy({ $0.problems.isEmpty }) { tasks.refuseWrongChains(in: &sections) }
     tasks.refuseSharedTargets(in: &sections)
     tasks.refuseSharedUnits(in: &sections)
+    tasks.refuseTasksBesideActivation(in: &sections)
     for inner in sections { section.adopt(inner) }
     return tasks
   }

@@ -18,6 +18,8 @@ public final class BuiltIn: Hashable, Sendable {
     case replicate(Replication)
     /// Starts a service of systemd and waits for its end.
     case unit(ServiceUnit)
+    /// Has an app that the session bus starts refresh itself.
+    case activate(ActivatedApp)
   }
 
   init(_ work: Work) { self.work = work }
@@ -26,7 +28,7 @@ public final class BuiltIn: Hashable, Sendable {
   public var file: RemoteFile? {
     switch work {
     case .fetch(let file, _), .download(let file, _): file
-    case .replicate, .unit: nil
+    case .replicate, .unit, .activate: nil
     }
   }
 
@@ -44,6 +46,7 @@ public final class BuiltIn: Hashable, Sendable {
     case .download(let file, let task): BuiltIn(.download(file.resolved(for: owner, &interner), task))
     case .replicate(let replication): BuiltIn(.replicate(replication.resolved(for: owner, &interner)))
     case .unit(let unit): BuiltIn(.unit(unit.resolved(for: owner, by: reader)))
+    case .activate: self
     }
   }
 }
@@ -56,10 +59,17 @@ struct BuiltInKind: Sendable {
   let form: String
   /// The argument that `refresh-worker` gets.
   let workerCommand: Wire.WorkerCommand
-  /// Whether the task reports its outcome, so that the keys which split the outcome of a command have no meaning.
-  var reportsOutcome = true
+  /// The keys that split the outcome of a command and have no meaning here, and the reason.
+  var refusedOutcomeKeys = OutcomeKeys()
+  /// The reason why no output can be looked at; nil where there is output, or nobody may ask for it.
+  var unseenOutput: String?
   /// Reads the value of the key out of a task; nil if there is none or it describes no work.
   let readWork: @Sendable (inout Section) -> BuiltIn.Work?
+
+  struct OutcomeKeys {
+    var keys = ["new_data", "no_data_exit", "retry_exit"]
+    var reason = "it tells itself whether there is something new"
+  }
 
   /// Every kind.
   static let all = [
@@ -73,9 +83,18 @@ struct BuiltInKind: Sendable {
       section.readTable("replicate", example: Replication.example) { Replication(from: &$0).map { .replicate($0) } }
         .flatMap(\.self)
     },
-    BuiltInKind(key: "unit", form: #""mbsync.service""#, workerCommand: .unit, reportsOutcome: false) { section in
+    BuiltInKind(
+      key: "unit", form: #""mbsync.service""#, workerCommand: .unit, refusedOutcomeKeys: OutcomeKeys(keys: []),
+      unseenOutput: "a unit by its output, which systemd keeps"
+    ) {
+      section in
       ServiceUnit.read(from: &section).map { .unit($0) }
     },
+    BuiltInKind(
+      key: "activate", form: #""org.gnome.Geary""#, workerCommand: .activate,
+      refusedOutcomeKeys: OutcomeKeys(keys: ["no_data_exit", "retry_exit"], reason: "its exit code is not known"),
+      unseenOutput: "an app by its output, which the session keeps"
+    ) { section in ActivatedApp.read(from: &section).map { .activate($0) } },
   ]
 
   /// A kind whose value is a table with the keys of ``RemoteFile`` and some of its own.
@@ -92,17 +111,10 @@ struct BuiltInKind: Sendable {
     }
   }
 
-  /// The keys that split the outcome of a command.
-  private static let outcomeKeys = ["new_data", "no_data_exit", "retry_exit"]
-
   /// Reads the kind out of a task; nil if there is none, or if it describes no work.
   func read(from section: inout Section, in load: LoadContext) -> BuiltIn? {
-    if reportsOutcome {
-      for other in Self.outcomeKeys where section.isWritten(other) {
-        section.refuse(
-          other, "cannot judge \(key) by \(other): it tells itself whether there is something new",
-          remedy: "remove the key")
-      }
+    for other in refusedOutcomeKeys.keys where section.isWritten(other) {
+      section.refuse(other, "cannot judge \(key) by \(other): \(refusedOutcomeKeys.reason)", remedy: "remove the key")
     }
     if load.worker == nil {
       section.refuse(

@@ -3,6 +3,9 @@ struct ExecContext {
   private(set) var directory: String?
   private var environment: [String: String] = [:]
 
+  /// The keys, which only a process that refreshd starts itself has a use for.
+  static let keysOfProcesses = ["directory", "environment"]
+
   init() {}
 
   /// Reads the keys of a section.

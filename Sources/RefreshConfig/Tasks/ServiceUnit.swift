@@ -9,14 +9,12 @@ public struct ServiceUnit: Hashable, Sendable {
 
   /// The most bytes in the name of a unit (`UNIT_NAME_MAX` of systemd).
   private static let longest = 255
-  /// The keys of a task that are about a process which refreshd starts itself.
-  private static let keysOfProcesses = ["directory", "environment"]
 
   private init(name: String) { self.name = name }
 
   /// Reads the key and refuses what contradicts it; nil if the name is refused.
   static func read(from section: inout Section) -> ServiceUnit? {
-    for key in keysOfProcesses where section.isWritten(key) {
+    for key in ExecContext.keysOfProcesses where section.isWritten(key) {
       section.refuse(
         key, "cannot set \(key) for a unit: systemd starts it with the settings of its own file",
         remedy: "write it into a drop-in of the unit (systemctl edit)")

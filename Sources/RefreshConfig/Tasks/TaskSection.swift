@@ -54,10 +54,8 @@ struct TaskSection {
     if case .changed(let path) = newData, let refusal = load.reader.refusalToWatch(path) {
       section.refuse("new_data", refusal)
     }
-    if kind?.key == "unit", newData == .output {
-      section.refuse(
-        "new_data", "cannot judge a unit by its output, which systemd keeps",
-        remedy: #"write "exit" or "changed:/WHOLE/PATH""#)
+    if newData == .output, let unseen = kind?.unseenOutput {
+      section.refuse("new_data", "cannot judge \(unseen)", remedy: #"write "exit" or "changed:/WHOLE/PATH""#)
     }
     if noDataExit == retryExit {
       section.refuse(

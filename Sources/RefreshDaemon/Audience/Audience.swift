@@ -46,8 +46,8 @@ final class Audience {
     changePhase(of: app) { core.handle(.leased(lease, app, signal)) }
   }
 
-  /// Attaches a process until its connection ends; `onEnd` is called then with its lease.
-  func attach(_ call: AttachedProcesses.AttachCall, to app: AppID, onEnd: @escaping (LeaseID) -> Void) {
+  /// Attaches a process until its connection ends, and gives its lease, with which `onEnd` is called then.
+  func attach(_ call: AttachedProcesses.AttachCall, to app: AppID, onEnd: @escaping (LeaseID) -> Void) -> LeaseID {
     let lease = makeLease()
     attached.add(call, lease, of: app)
     // A client that hangs up may have sent several calls: each ends its own lease.
@@ -60,6 +60,7 @@ final class Audience {
     changePhase(of: app) { core.handle(.leased(lease, app, .launched)) }
     attached.greet(lease, of: app)
     attached.settle(app)
+    return lease
   }
 
   /// Sends those who hold a signal of the app a notice, if they may still ask about it.

@@ -11,6 +11,7 @@ extension BuiltIn {
       case .fetch(let file, let mostBytes): try Wire.FetchOrder(file, mostBytes: mostBytes, remembered).jsonBytes()
       case .download(let file, let task): try Wire.Request(file, task).jsonBytes()
       case .replicate(let replication): try Wire.ReplicationOrder(replication).jsonBytes()
+      case .activate(let app): try Wire.ActivationOrder(app: app.name).jsonBytes()
       case .unit(let task):
         try Wire.UnitOrder(
           unit: task.name, manager: task.isOfMachine ? .system : .user, noDataExit: Int(policy.noDataExit),

@@ -196,7 +196,9 @@ final class Daemon {
       leaveIfDone()
     } else {
       let wasStuck = core.engine.stuckRefreshes[key.refresh] != nil
-      handle(.taskEnded(key.refresh, task: key.task, runner.judged(end, of: key)))
+      let judged = runner.judged(end, of: key)
+      // Where an attached process has taken the refresh over, the end of the task's own process is no end of it.
+      if runner[key.refresh]?.performer == nil { handle(.taskEnded(key.refresh, task: key.task, judged)) }
       if wasStuck { notify() }
     }
   }

@@ -35,8 +35,6 @@ final class RefreshRunner: DecisionFollower {
     fetches = FetchValidators(validators)
   }
 
-  // MARK: - Queries
-
   subscript(refresh: RefreshID) -> RunningRefreshes.Running? { refreshes[refresh] }
 
   /// The task with this token; nil when there never was one or it has ended.
@@ -100,14 +98,24 @@ final class RefreshRunner: DecisionFollower {
     let performer = rooms.audience.attached.performer(of: app.id)
     let running = begin(refresh, of: app, trigger, deadline: deadline, performer: performer?.lease)
     // The process may have left since the engine decided.
-    guard let performer, let token = running.tokens.first else { return lose(refresh) }
-    rooms.audience.attached.send(
-      Wire.AttachEvent(
-        kind: "perform", refresh: refresh.description, trigger: Wire.Trigger(trigger), token: token,
-        payload: payload(of: refresh, running), session: session(of: refresh),
-        tries: core.engine.tries(deliveredBy: refresh), deadlineMicroseconds: core.wall(deadline),
-        contentID: contentID(of: refresh, running)),
-      to: performer.lease)
+    guard let performer else { return lose(refresh) }
+    order(performer.lease, to: refresh, running)
+  }
+
+  /// Has the process that has just attached perform the refresh for which the session bus started the app.
+  func attached(_ lease: LeaseID, to app: AppID) {
+    guard rooms.audience.attached.performer(of: app)?.lease == lease,
+      let (refresh, running) = refreshes.handOver(to: lease, activationOf: app, in: core)
+    else { return }
+    // The process of the task has done its work; its end is no end of the refresh.
+    ports.launcher.kill(TaskKey(refresh: refresh, task: 0))
+    order(lease, to: refresh, running)
+  }
+
+  private func order(_ performer: LeaseID, to refresh: RefreshID, _ running: RunningRefreshes.Running) {
+    let (payload, contentID) = (payload(of: refresh, running), contentID(of: refresh, running))
+    let order = Wire.AttachEvent(perform: refresh, running, payload: payload, contentID: contentID, in: core)
+    rooms.audience.attached.send(order, to: performer)
   }
 
   private func begin(
@@ -130,7 +138,8 @@ final class RefreshRunner: DecisionFollower {
     let (app, key) = (running.app, TaskKey(refresh: refresh, task: task))
     let (command, policy) = (app.commands[task], app.policy.tasks[task])
     let variables = environment.variables(
-      of: command, app: app, refresh: refresh, trigger: running.trigger, session: session(of: refresh),
+      of: command, app: app, refresh: refresh, trigger: running.trigger,
+      session: core.engine.started(of: refresh)?.session,
       tries: core.engine.tries(deliveredBy: refresh), contentID: contentID(of: refresh, running),
       deadline: core.wall(running.deadline), token: running.tokens[task])
     ports.launcher.start(
@@ -144,8 +153,6 @@ final class RefreshRunner: DecisionFollower {
         input: fetches.order(of: command, policy, app.id) ?? payload(of: refresh, running).map { [UInt8]($0.utf8) },
         changedPath: policy.newData.path))
   }
-
-  private func session(of refresh: RefreshID) -> String? { core.engine.started(of: refresh)?.session }
 
   /// The push or the ended session of transfers that a refresh reports to the app, or what a person gave it.
   private func payload(of refresh: RefreshID, _ running: RunningRefreshes.Running) -> String? {
@@ -183,10 +190,10 @@ final class RefreshRunner: DecisionFollower {
   /// Ends all processes of a refresh, or gives up on the attached process that performs it.
   func kill(_ refresh: RefreshID) {
     for key in refreshes.keys(of: refresh) { ports.launcher.kill(key) }
-    guard let running = refreshes[refresh], let performer = running.performer else { return }
-    let (app, attached) = (running.app.id, rooms.audience.attached)
-    guard attached.user(of: performer) != nil else { return }
-    attached.setLate(performer, of: app, refresh, tokens: running.tokens)
+    let attached = rooms.audience.attached
+    guard let running = refreshes[refresh], let performer = running.performer, attached.user(of: performer) != nil
+    else { return }
+    attached.setLate(performer, of: running.app.id, refresh, tokens: running.tokens)
     lose(refresh)
   }
 
@@ -234,10 +241,10 @@ final class RefreshRunner: DecisionFollower {
   private func report(_ ended: EndedTask) {
     // The refresh of an attached process has no tasks of the app's file.
     guard let running = refreshes[ended.refresh], running.performer == nil else { return }
-    let task = Wire.RefreshTask(ended.record)
-    rooms.audience.watchers.report(task, ended.refresh, of: ended.app)
-    rooms.audience.attached.report(task, ended.refresh, of: ended.app)
-    rooms.audience.notify(
+    let (task, audience) = (Wire.RefreshTask(ended.record), rooms.audience)
+    audience.watchers.report(task, ended.refresh, of: ended.app)
+    audience.attached.report(task, ended.refresh, of: ended.app)
+    audience.notify(
       leasesOf: ended.app,
       Wire.Notice(
         kind: "task_ended", refresh: ended.refresh.description, deadlineMicroseconds: core.wall(running.deadline),

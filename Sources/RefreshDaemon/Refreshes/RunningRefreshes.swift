@@ -12,7 +12,7 @@ struct RunningRefreshes {
     /// When the refresh is asked to end, boot clock.
     let deadline: Instant
     /// The lease of the attached process that performs the refresh; nil where the app's commands do.
-    let performer: LeaseID?
+    fileprivate(set) var performer: LeaseID?
     /// A token for each task, by which it may complete itself.
     let tokens: [String]
     /// The `Run` calls that are sent each step.
@@ -70,11 +70,41 @@ struct RunningRefreshes {
     return started
   }
 
+  /// Gives an attached process the refresh whose task has activated its app; the token of the task is then the process's.
+  ///
+  /// A refresh that has its outcome, or that is past its deadline, stays with its task.
+  mutating func handOver(
+    to performer: LeaseID, activationOf app: AppID, in core: DaemonCore
+  ) -> (RefreshID, Running)? {
+    let found = running.first { refresh, running in
+      running.app.id == app && running.performer == nil && running.commands.first?.activation != nil
+        && core.engine.outcome(of: refresh, task: 0) == nil && core.now < running.deadline
+    }
+    guard let refresh = found?.key else { return nil }
+    running[refresh]?.performer = performer
+    return running[refresh].map { (refresh, $0) }
+  }
+
   /// Forgets a refresh that has ended, and gives the calls that watched it.
   mutating func end(_ refresh: RefreshID) -> [RunCalls.RunCall] {
     guard let ended = running.removeValue(forKey: refresh) else { return [] }
     for token in ended.tokens { tasks[token] = nil }
     return ended.watchers
+  }
+}
+
+extension Wire.AttachEvent {
+  /// The order to perform a refresh.
+  init(
+    perform refresh: RefreshID, _ running: RunningRefreshes.Running, payload: String?, contentID: String?,
+    in core: DaemonCore
+  ) {
+    self.init(
+      kind: "perform", refresh: refresh.description, trigger: Wire.Trigger(running.trigger),
+      token: running.tokens.first,
+      payload: payload, session: core.engine.started(of: refresh)?.session,
+      tries: core.engine.tries(deliveredBy: refresh), deadlineMicroseconds: core.wall(running.deadline),
+      contentID: contentID)
   }
 }
 

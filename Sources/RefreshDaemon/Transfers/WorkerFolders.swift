@@ -39,11 +39,11 @@ extension Wire.Assignment {
 }
 
 extension BuiltIn {
-  /// The folder that the task changes; nil for one that leaves the work to a transfer, to CouchDB or to a unit.
+  /// The folder that the task changes; nil for one that leaves the work to another process.
   var writtenFolder: String? {
     switch work {
     case .fetch(let file, _): folder(of: file.target)
-    case .download, .replicate, .unit: nil
+    case .download, .replicate, .unit, .activate: nil
     }
   }
 }

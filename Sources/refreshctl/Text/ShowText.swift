@@ -87,6 +87,7 @@ extension Screen {
     }
     if let both = task.replicate { return "replicate \(printable(both.source)) to \(printable(both.target))" }
     if let unit = task.unit { return "start \(printable(unit))" }
+    if let app = task.activate { return "have \(printable(app)) refresh itself, on the session bus" }
     return commandLine(task.command)
   }
 

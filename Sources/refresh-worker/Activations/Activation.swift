@@ -1,0 +1,139 @@
+import Glibc
+import Systemd
+
+/// Activates the action `refresh` of an app on the user's bus, which starts the app if it does not run.
+///
+/// An app that was started for this is followed until its name leaves the bus. An app that ran before has taken the
+/// order when it answers, and nothing tells when its work is done.
+final class Activation {
+  /// How long the app may take until it answers, with its start, in microseconds: the default of sd-bus(3).
+  private static let patience: Int64 = 25_000_000
+  /// How long the bus may take to be there, in microseconds.
+  private static let longestAbsence: Int64 = 10_000_000
+  private static let action = "refresh"
+
+  private let name: String
+  private let path: String
+  private let loop: EventLoop
+  private let bus: Bus
+  private var isBegun = false
+  /// Whether the app ran before, so that its end has nothing to do with this.
+  private var ranBefore = false
+  private var isTaken = false
+  private var failure: TaskFailure?
+  private var listener: BusListener?
+  private var watch: BusWatch?
+  private var call: BusCall?
+  private var timer: TimerSource?
+  private var signal: SignalSource?
+
+  init(of name: String) throws(SystemdError) {
+    self.name = name
+    // org.freedesktop.Application derives the path so (Desktop Entry Specification, "D-Bus Activation").
+    path = "/" + name.map { $0 == "." ? "/" : $0 == "-" ? "_" : String($0) }.joined()
+    loop = try EventLoop()
+    bus = try Bus(.user, on: loop)
+  }
+
+  /// Has the app refresh, and waits for its end; returns a failure, or nil if the app has taken the order.
+  func run() throws(SystemdError) -> TaskFailure? {
+    ShownLines.open()
+    timer = try loop.timer { [unowned self] in fail("none answers on the \(bus.address.name)") }
+    timer?.arm(at: EventLoop.bootMicroseconds() + Self.longestAbsence, accuracy: 1_000_000)
+    signal = try loop.onSignal(SIGURG) { [unowned self] in deadlineIsNear() }
+    listener = bus.listen(to: .ownerChanged(of: name)) { [unowned self] values in
+      // The reply comes before the end of the app that sent it.
+      if isTaken, values.count == 3, values[2].text?.isEmpty == true { finish(nil) }
+    }
+    watch = bus.watch { [unowned self] state in
+      switch state {
+      case .connected: begin()
+      case .absent(let reason): fail(reason)
+      default: break
+      }
+    }
+    _ = try loop.run()
+    return failure
+  }
+
+  private func begin() {
+    guard !isBegun else { return }
+    isBegun = true
+    timer?.disarm()
+    let question = BusMethod(
+      "org.freedesktop.DBus", path: "/org/freedesktop/DBus", interface: "org.freedesktop.DBus", name: "NameHasOwner",
+      arguments: [.string(name)])
+    call = bus.call(question, timeout: Self.patience) { [unowned self] answer in
+      switch answer {
+      case .success(let values):
+        ranBefore = values.first?.boolean == true
+        listActions()
+      case .failure(let error): fail("\(error)")
+      }
+    }
+  }
+
+  /// Asks for the names of the app's actions, because an app of GLib ignores an action that it does not have.
+  private func listActions() {
+    let question = BusMethod(name, path: path, interface: "org.gtk.Actions", name: "List", startsService: true)
+    call = bus.call(question, timeout: Self.patience) { [unowned self] answer in
+      switch answer {
+      case .success(let values):
+        let actions = (values.first?.elements ?? []).compactMap(\.text)
+        if actions.contains(Self.action) { return activate() }
+        let others = actions.isEmpty ? "it has none" : "it has \(actions.sorted().prefix(20).joined(separator: ", "))"
+        finish(TaskFailure(.failed, "cannot refresh \(name): it has no action \"\(Self.action)\"; \(others)"))
+      // Another toolkit has the actions, and does not list them.
+      case .failure(let error) where error.isUnknownHere: activate()
+      case .failure(let error): refused(error)
+      }
+    }
+  }
+
+  private func activate() {
+    let order = BusMethod(
+      name, path: path, interface: "org.freedesktop.Application", name: "ActivateAction",
+      arguments: [.string(Self.action), .array(of: "v", []), .dictionary([])], startsService: true)
+    call = bus.call(order, timeout: Self.patience) { [unowned self] answer in
+      switch answer {
+      case .success:
+        isTaken = true
+        guard ranBefore else { return }
+        ShownLines.write("\(name) ran before and has taken the order; nothing tells when its work is done")
+        finish(nil)
+      case .failure(let error): refused(error)
+      }
+    }
+  }
+
+  private func refused(_ error: BusError) {
+    if error.isNobodyThere {
+      let remedy = "install it, with its file in dbus-1/services"
+      return finish(TaskFailure(.failed, "cannot start \(name): the session bus knows no app of this name; \(remedy)"))
+    }
+    finish(TaskFailure(error.isUnknownHere ? .failed : .retry(after: nil), "cannot refresh \(name): \(error)"))
+  }
+
+  private func deadlineIsNear() {
+    guard isTaken else { return }
+    ShownLines.write("\(name) runs on; nothing tells whether its work is done")
+    finish(nil)
+  }
+
+  private func fail(_ reason: String) {
+    let remedy = "it is there while the user is logged in, or lingers (loginctl enable-linger)"
+    finish(TaskFailure(.retry(after: nil), "cannot reach \(name): \(reason); \(remedy)"))
+  }
+
+  private func finish(_ failure: TaskFailure?) {
+    self.failure = failure
+    loop.exit(0)
+  }
+}
+
+extension BusError {
+  /// Whether the service is there and has no such object, interface or method.
+  fileprivate var isUnknownHere: Bool {
+    ["UnknownMethod", "UnknownInterface", "UnknownObject"].contains { name == "org.freedesktop.DBus.Error.\($0)" }
+  }
+}

@@ -1,0 +1,22 @@
+import Glibc
+import RefreshAPI
+import Systemd
+
+/// The built-in task `activate`: has an app on its owner's session bus refresh itself, and waits until the app ends.
+enum ActivateTask {
+  /// Runs the task and returns the exit code.
+  static func run() -> Int32 {
+    let failure = Confinement.enter()
+    guard let context = TaskContext(), let order = TaskContext.order(as: Wire.ActivationOrder.self) else {
+      return EX_USAGE
+    }
+    if let failure { return context.end(TaskResult(failure)) }
+    context.endInTime()
+    do throws(SystemdError) {
+      guard let failure = try Activation(of: order.app).run() else { return EXIT_SUCCESS }
+      return context.end(TaskResult(failure))
+    } catch {
+      return context.end(TaskResult(TaskFailure(.retry(after: nil), "\(error)")))
+    }
+  }
+}
