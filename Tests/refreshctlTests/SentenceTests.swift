@@ -92,6 +92,13 @@ import Testing
     #expect(screen(width: 12).wrapped("Todo is in the background.") == ["Todo is in", "the", "background."])
   }
 
+  @Test func eachLineOfAMessageKeepsItsIndentWhenItIsBroken() {
+    #expect(
+      screen(width: 24).message("refreshctl: cannot read it\n  apps.d/mail.toml: no such key")
+        == "refreshctl: cannot read\nit\n  apps.d/mail.toml: no\n  such key")
+    #expect(screen(width: nil).message("a line  of\n  any length") == "a line  of\n  any length")
+  }
+
   @Test func aLineOfWideCharactersIsBrokenWhereItIsFull() {
     #expect(screen(width: 12).wrapped("写真アルバムの写真 ok") == ["写真アルバム", "の写真 ok"])
   }

@@ -11,7 +11,7 @@ struct Failure: Error, Hashable {
 
 /// Writes a message about the command itself to standard error; standard output holds only results.
 func warn(_ text: String) {
-  fputs("refreshctl: \(text)\n", stderr)
+  fputs(Screen(of: STDERR_FILENO).message("refreshctl: \(text)") + "\n", stderr)
 }
 
 /// The C library's description of an error number, such as `No such file or directory`.

@@ -131,7 +131,9 @@ struct RunCommand: ParsableCommand {
 
   /// Prints progress to standard error; standard output holds only the output of the tasks.
   private func report(_ text: String) {
-    if !connection.json { fputs(Screen(of: STDERR_FILENO).encoded(text) + "\n", stderr) }
+    guard !connection.json else { return }
+    let screen = Screen(of: STDERR_FILENO)
+    fputs(screen.message(screen.encoded(text)) + "\n", stderr)
   }
 
   /// Prints a line of a task's output; on a terminal, without control characters.

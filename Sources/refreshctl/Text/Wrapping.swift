@@ -1,4 +1,13 @@
 extension Screen {
+  /// Lines for standard error: on a terminal each is broken between words, with its indent; elsewhere as they are.
+  func message(_ text: String) -> String {
+    guard width != nil else { return text }
+    return text.split(separator: "\n", omittingEmptySubsequences: false).flatMap { line in
+      let indent = String(line.prefix { $0 == " " })
+      return wrapped(String(line.dropFirst(indent.count)), within: max(readableWidth - indent.count, 20)).map { indent + $0 }
+    }.joined(separator: "\n")
+  }
+
   /// Text broken between words, at ``readableWidth``.
   func wrapped(_ text: String) -> [String] {
     wrapped(text, within: readableWidth)
