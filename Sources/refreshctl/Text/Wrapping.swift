@@ -4,7 +4,9 @@ extension Screen {
     guard width != nil else { return text }
     return text.split(separator: "\n", omittingEmptySubsequences: false).flatMap { line in
       let indent = String(line.prefix { $0 == " " })
-      return wrapped(String(line.dropFirst(indent.count)), within: max(readableWidth - indent.count, 20)).map { indent + $0 }
+      return wrapped(String(line.dropFirst(indent.count)), within: max(readableWidth - indent.count, 20)).map {
+        indent + $0
+      }
     }.joined(separator: "\n")
   }
 
