@@ -31,6 +31,24 @@ import Testing
     try phases("1s shown todo front\n2s shown todo unknown\n3s why todo", give: "3s why todo: not due until 1d")
   }
 
+  @Test func `An app in front when the machine is suspended is in front when it wakes, and is refreshed then`() throws {
+    try expect(
+      """
+      0s   configure todo foreground=5min background=24h
+      1s   shown todo front
+      10s  sleeps-in 4s
+      12s  suspend 1h
+      1h12s resumed
+      1h2min end
+      """,
+      gives: """
+        0s     start 1-1 todo (interval)
+        1s     end 1-1 todo new-data
+        1h32s  start 1-2 todo (interval)
+        1h33s  end 1-2 todo new-data
+        """)
+  }
+
   @Test func `What the app tells wins over what is shown, until it is seen to start anew`() throws {
     try phases(
       """
