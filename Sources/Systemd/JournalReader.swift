@@ -14,7 +14,7 @@ public final class JournalReader {
   private var nextTurn: TimerSource?
   private let onLine: (String) -> Void
   private let onEnd: () -> Void
-  /// The time of the newest entry that was read, in microseconds of the wall clock; 0 before the first.
+  /// The time of the newest line of the run, in microseconds of the wall clock; 0 before the first.
   public private(set) var newest: UInt64 = 0
 
   /// The messages by which a service manager says that a run is over: `SD_MESSAGE_UNIT_SUCCESS`,
@@ -87,11 +87,11 @@ public final class JournalReader {
   private func readTurn() -> Bool {
     for _ in 0..<Self.entriesPerTurn {
       guard sd_journal_next(journal) > 0 else { return false }
-      var time: UInt64 = 0
-      if sd_journal_get_realtime_usec(journal, &time) >= 0 { newest = max(newest, time) }
       if Self.fieldsOfManagers.contains(where: { text(of: $0) != nil }) {
         if let id = text(of: "MESSAGE_ID"), Self.ends.contains(id) { onEnd() }
       } else if isOfRun, let line = text(of: "MESSAGE") {
+        var time: UInt64 = 0
+        if sd_journal_get_realtime_usec(journal, &time) >= 0 { newest = max(newest, time) }
         onLine(line)
       }
     }

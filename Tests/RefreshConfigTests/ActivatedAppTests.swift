@@ -15,10 +15,11 @@ import Testing
     let scratch = try Scratch()
     try scratch.write(
       "apps.d/x.toml",
-      "id = \"a.b\"\nowner = \"daemon\"\n[[task]]\nactivate = \"org.gnome.Geary\"\nnew_data = \"changed:/srv/mail\"\n")
+      "id = \"a.b\"\nowner = \"daemon\"\n[[task]]\nactivate = \"org.example.Notes\"\nnew_data = \"changed:/srv/mail\"\n"
+    )
     let app = try scratch.load(as: FetchTests.reader).apps[0]
     #expect(app.commands[0].arguments == ["/usr/libexec/refresh-worker", "activate"])
-    #expect(app.commands[0].activation?.name == "org.gnome.Geary")
+    #expect(app.commands[0].activation?.name == "org.example.Notes")
     #expect(app.policy.tasks[0].name == "activate")
   }
 
@@ -28,7 +29,7 @@ import Testing
     #expect(
       try problems("activate = \"\(name)\"") == [
         "4: task.activate: cannot take \"\(name)\" as the name of an app on the session bus; "
-          + #"write the name of its desktop file, without ".desktop", as in "org.gnome.Geary""#
+          + #"write the name of its desktop file, without ".desktop", as in "org.example.Notes""#
       ])
   }
 

@@ -97,7 +97,7 @@ import Testing
       try Self.problems("run = [\"/usr/bin/true\"]\n\(example)") == [
         "2: cannot run both run and http; write one of run = [\"PROGRAM\", \"ARGUMENT\"], shell = \"COMMAND\", "
           + "http = { url = \"URL\", to = \"/PATH\" }, transfer = { url = \"URL\", to = \"/PATH\" }, "
-          + "replicate = { source = \"URL\", target = \"URL\" }, unit = \"mbsync.service\" and activate = \"org.gnome.Geary\""
+          + "replicate = { source = \"URL\", target = \"URL\" }, unit = \"mbsync.service\" and activate = \"org.example.Notes\""
       ])
     #expect(
       try Self.problems("http = \"https://example.org/\"") == [

@@ -19,7 +19,7 @@ import Testing
   static let oneOf =
     #"write one of run = ["PROGRAM", "ARGUMENT"], shell = "COMMAND", http = { url = "URL", to = "/PATH" }"#
     + #", transfer = { url = "URL", to = "/PATH" }, replicate = { source = "URL", target = "URL" }, unit = "mbsync.service""#
-    + #" and activate = "org.gnome.Geary""#
+    + #" and activate = "org.example.Notes""#
 
   /// The keys of `[defaults]`, which an app's file has too.
   static let sharedKeys = [
@@ -96,7 +96,7 @@ import Testing
       "2:15: cannot read the file as TOML: a text has no closing quote on its line; add the quote"
     ),
     Row(
-      "desktop = [\"org.gnome.Geary\", \"a/b\"]\nfront = \"seen\"\nlifecycle = \"none\"",
+      "desktop = [\"org.example.Notes\", \"a/b\"]\nfront = \"seen\"\nlifecycle = \"none\"",
       #"2: desktop: cannot take "a/b" as a desktop id; write an id that refresh-session --list prints, without a slash, "#
         + "of 1 to 255 bytes",
       #"3: front: cannot take "seen"; write "focused" or "open""#,

@@ -6,6 +6,7 @@ import subprocess
 import pytest
 
 from service import TODO, as_user
+from waiting import Bound
 
 NOTES = "org.example.Notes"
 HOME = pathlib.Path("/home/anna")
@@ -81,6 +82,10 @@ def test_an_app_that_attaches_performs_the_refresh_for_which_it_was_started(ran)
     assert refresh["outcome"] == "no_data" and refresh["tasks"][0]["message"] == "attached"
     assert ran.worked() == ["attaches"]
     assert len(ran.daemon.history()) == 1
+    # The worker that activated it may end after the refresh; its unit is forgotten all the same.
+    bound = Bound()
+    while ran.daemon.systemctl("list-units", "--all", "--plain", "--no-legend", "refreshd-task-*").stdout:
+        assert bound.left, "the unit of the worker stays"
     # It has ended, so it is started again.
     ran.daemon.refreshctl("run", TODO, check=False)
     assert ran.worked() == ["attaches", "attaches"]
@@ -95,12 +100,35 @@ def test_an_app_that_attaches_and_leaves_has_not_refreshed(ran):
 def test_an_app_that_goes_on_counts_as_refreshed_before_the_deadline(ran):
     refresh, shown = ran("stays", FILE.replace("20s", "6s"))
     assert refresh["outcome"] == "new_data"
-    assert f"{NOTES} runs on" in shown
-    # It runs already, so nothing is waited for.
+    assert f"{NOTES} has taken the order and runs on" in shown
+    # It runs already, so it is only waited for whether it attaches.
     refresh, shown = ran("stays")
     assert refresh["outcome"] == "new_data"
-    assert f"{NOTES} ran before" in shown
+    assert f"{NOTES} has taken the order and runs on" in shown
     assert ran.worked() == ["stays", "stays"]
+
+
+def test_an_app_that_attaches_after_its_answer_performs_the_refresh(ran):
+    for _ in range(2):
+        # The second time it runs already.
+        refresh, _ = ran("late")
+        assert (refresh["outcome"], refresh["tasks"][0]["message"]) == ("no_data", "attached")
+    assert ran.worked() == ["late", "late"]
+
+
+def test_an_app_that_goes_on_is_no_success_of_a_refresh_that_is_stopped(ran):
+    ran.daemon.stop()
+    (HOME / "mode").write_text("stays")
+    ran.daemon.configure(FILE.replace("20s", "1min"))
+    ran.daemon.start()
+    run = subprocess.Popen(["refreshctl", "run", TODO], stdout=subprocess.DEVNULL, stderr=subprocess.DEVNULL)
+    bound = Bound()
+    while not ran.worked():
+        assert bound.left, "the app was not asked to refresh"
+    ran.daemon.refreshctl("expire", TODO)
+    run.wait(60)
+    refresh = ran.daemon.history()[0]
+    assert (refresh["outcome"], refresh["stop_reason"]) == ("failed", "deadline")
 
 
 @pytest.mark.parametrize(

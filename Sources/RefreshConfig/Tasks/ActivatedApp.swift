@@ -1,6 +1,6 @@
 /// The settings of a task of the built-in kind `activate`.
 public struct ActivatedApp: Hashable, Sendable {
-  /// The name of the app on its owner's session bus, such as `org.gnome.Geary`.
+  /// The name of the app on its owner's session bus, such as `org.example.Notes`.
   public let name: String
 
   private init(name: String) { self.name = name }
@@ -13,14 +13,14 @@ public struct ActivatedApp: Hashable, Sendable {
         remedy: "write it into the app's own service file in dbus-1/services")
     }
     return section.read(
-      "activate", .text("org.gnome.Geary") { (text) throws(Unreadable) in try ActivatedApp(checking: text) })
+      "activate", .text("org.example.Notes") { (text) throws(Unreadable) in try ActivatedApp(checking: text) })
   }
 
   private init(checking text: String) throws(Unreadable) {
     guard text.isBusName else {
       throw Unreadable(
         "cannot take \(quoted(text)) as the name of an app on the session bus",
-        remedy: #"write the name of its desktop file, without ".desktop", as in "org.gnome.Geary""#)
+        remedy: #"write the name of its desktop file, without ".desktop", as in "org.example.Notes""#)
     }
     self.init(name: text)
   }

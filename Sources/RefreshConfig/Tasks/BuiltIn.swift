@@ -91,7 +91,7 @@ struct BuiltInKind: Sendable {
       ServiceUnit.read(from: &section).map { .unit($0) }
     },
     BuiltInKind(
-      key: "activate", form: #""org.gnome.Geary""#, workerCommand: .activate,
+      key: "activate", form: #""org.example.Notes""#, workerCommand: .activate,
       refusedOutcomeKeys: OutcomeKeys(keys: ["no_data_exit", "retry_exit"], reason: "its exit code is not known"),
       unseenOutput: "an app by its output, which the session keeps"
     ) { section in ActivatedApp.read(from: &section).map { .activate($0) } },

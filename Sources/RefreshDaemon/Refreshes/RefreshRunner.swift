@@ -56,12 +56,13 @@ final class RefreshRunner: DecisionFollower {
     refreshes.keys(of: refresh).flatMap(ports.launcher.processes).sorted()
   }
 
-  // MARK: - Start
-
   /// Starts the tasks of a refresh that come after no other.
   ///
   /// A refresh that was stopped while its start was being saved has ended already.
   func start(_ refresh: RefreshID, of app: AppConfiguration, _ trigger: Trigger) {
+    let isAttached = rooms.audience.attached.performer(of: app.id) != nil
+    // The app may have attached while the start was being saved: then nobody needs to activate it.
+    if isAttached, app.commands.first?.activation != nil { return perform(refresh, of: app, trigger) }
     guard let deadline = beginDeadline(of: refresh) else { return }
     let running = begin(refresh, of: app, trigger, deadline: deadline, performer: nil)
     for (task, policy) in app.policy.tasks.enumerated() where policy.after.isEmpty {
@@ -104,11 +105,11 @@ final class RefreshRunner: DecisionFollower {
 
   /// Has the process that has just attached perform the refresh for which the session bus started the app.
   func attached(_ lease: LeaseID, to app: AppID) {
-    guard rooms.audience.attached.performer(of: app)?.lease == lease,
+    guard !core.engine.isStopping, rooms.audience.attached.performer(of: app)?.lease == lease,
       let (refresh, running) = refreshes.handOver(to: lease, activationOf: app, in: core)
     else { return }
     // The process of the task has done its work; its end is no end of the refresh.
-    ports.launcher.kill(TaskKey(refresh: refresh, task: 0))
+    ports.launcher.terminate(TaskKey(refresh: refresh, task: 0))
     order(lease, to: refresh, running)
   }
 

@@ -14,7 +14,7 @@ struct RunningRefreshes {
     /// The lease of the attached process that performs the refresh; nil where the app's commands do.
     fileprivate(set) var performer: LeaseID?
     /// A token for each task, by which it may complete itself.
-    let tokens: [String]
+    fileprivate(set) var tokens: [String]
     /// The `Run` calls that are sent each step.
     let watchers: [RunCalls.RunCall]
 
@@ -70,7 +70,7 @@ struct RunningRefreshes {
     return started
   }
 
-  /// Gives an attached process the refresh whose task has activated its app; the token of the task is then the process's.
+  /// Gives an attached process the refresh whose task has activated its app, with a new token: the task has no more to say.
   ///
   /// A refresh that has its outcome, or that is past its deadline, stays with its task.
   mutating func handOver(
@@ -81,7 +81,11 @@ struct RunningRefreshes {
         && core.engine.outcome(of: refresh, task: 0) == nil && core.now < running.deadline
     }
     guard let refresh = found?.key else { return nil }
+    for token in running[refresh]?.tokens ?? [] { tasks[token] = nil }
+    let token = Token.make()
+    tasks[token] = TaskKey(refresh: refresh, task: 0)
     running[refresh]?.performer = performer
+    running[refresh]?.tokens = [token]
     return running[refresh].map { (refresh, $0) }
   }
 
@@ -103,7 +107,8 @@ extension Wire.AttachEvent {
       kind: "perform", refresh: refresh.description, trigger: Wire.Trigger(running.trigger),
       token: running.tokens.first,
       payload: payload, session: core.engine.started(of: refresh)?.session,
-      tries: core.engine.tries(deliveredBy: refresh), deadlineMicroseconds: core.wall(running.deadline),
+      tries: core.engine.tries(deliveredBy: refresh),
+      deadlineMicroseconds: core.wall(core.engine.deadline(of: refresh) ?? running.deadline),
       contentID: contentID)
   }
 }

@@ -4,12 +4,17 @@ import Systemd
 /// Activates the action `refresh` of an app on the user's bus, which starts the app if it does not run.
 ///
 /// An app that was started for this is followed until its name leaves the bus. An app that ran before has taken the
-/// order when it answers, and nothing tells when its work is done.
+/// order when it answers, and nothing tells when its work is done. The daemon ends this when the app attaches.
 final class Activation {
   /// How long the app may take until it answers, with its start, in microseconds: the default of sd-bus(3).
   private static let patience: Int64 = 25_000_000
   /// How long the bus may take to be there, in microseconds.
   private static let longestAbsence: Int64 = 10_000_000
+  /// How long an app that ran before may take to attach after its answer, in microseconds.
+  private static let longestUntilAttached: Int64 = 2_000_000
+  /// How long before the deadline this ends at the latest, in seconds.
+  private static let lead: Int64 = 5
+  private static let longestDeadline: Int64 = 86_400
   private static let action = "refresh"
 
   private let name: String
@@ -25,22 +30,28 @@ final class Activation {
   private var watch: BusWatch?
   private var call: BusCall?
   private var timer: TimerSource?
-  private var signal: SignalSource?
+  private var lastMoment: TimerSource?
 
-  init(of name: String) throws(SystemdError) {
+  /// Prepares the order; `seconds` are left until the deadline of the refresh.
+  init(of name: String, within seconds: Int64) throws(SystemdError) {
     self.name = name
     // org.freedesktop.Application derives the path so (Desktop Entry Specification, "D-Bus Activation").
     path = "/" + name.map { $0 == "." ? "/" : $0 == "-" ? "_" : String($0) }.joined()
     loop = try EventLoop()
     bus = try Bus(.user, on: loop)
+    lastMoment = try loop.timer { [unowned self] in deadlineIsNear() }
+    let left = min(max(seconds, 0), Self.longestDeadline)
+    let wait = left - min(Self.lead, left / 4)
+    lastMoment?.arm(at: EventLoop.bootMicroseconds() + wait * 1_000_000, accuracy: 100_000)
   }
 
   /// Has the app refresh, and waits for its end; returns a failure, or nil if the app has taken the order.
   func run() throws(SystemdError) -> TaskFailure? {
     ShownLines.open()
-    timer = try loop.timer { [unowned self] in fail("none answers on the \(bus.address.name)") }
+    timer = try loop.timer { [unowned self] in
+      if isTaken { runsOn() } else { fail("none answers on the \(bus.address.name)") }
+    }
     timer?.arm(at: EventLoop.bootMicroseconds() + Self.longestAbsence, accuracy: 1_000_000)
-    signal = try loop.onSignal(SIGURG) { [unowned self] in deadlineIsNear() }
     listener = bus.listen(to: .ownerChanged(of: name)) { [unowned self] values in
       // The reply comes before the end of the app that sent it.
       if isTaken, values.count == 3, values[2].text?.isEmpty == true { finish(nil) }
@@ -99,15 +110,15 @@ final class Activation {
       case .success:
         isTaken = true
         guard ranBefore else { return }
-        ShownLines.write("\(name) ran before and has taken the order; nothing tells when its work is done")
-        finish(nil)
+        timer?.arm(at: EventLoop.bootMicroseconds() + Self.longestUntilAttached, accuracy: 100_000)
       case .failure(let error): refused(error)
       }
     }
   }
 
   private func refused(_ error: BusError) {
-    if error.isNobodyThere {
+    // dbus-broker says NameHasNoOwner of an app that it knows and whose start has failed.
+    if error.name == "org.freedesktop.DBus.Error.ServiceUnknown" {
       let remedy = "install it, with its file in dbus-1/services"
       return finish(TaskFailure(.failed, "cannot start \(name): the session bus knows no app of this name; \(remedy)"))
     }
@@ -115,8 +126,15 @@ final class Activation {
   }
 
   private func deadlineIsNear() {
-    guard isTaken else { return }
-    ShownLines.write("\(name) runs on; nothing tells whether its work is done")
+    guard isTaken else {
+      let remedy = "raise deadline in the app's file if it needs longer to start"
+      return finish(TaskFailure(.retry(after: nil), "\(name) did not answer before the deadline; \(remedy)"))
+    }
+    runsOn()
+  }
+
+  private func runsOn() {
+    ShownLines.write("\(name) has taken the order and runs on; nothing tells when its work is done")
     finish(nil)
   }
 

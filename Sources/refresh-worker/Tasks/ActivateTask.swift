@@ -13,7 +13,9 @@ enum ActivateTask {
     if let failure { return context.end(TaskResult(failure)) }
     context.endInTime()
     do throws(SystemdError) {
-      guard let failure = try Activation(of: order.app).run() else { return EXIT_SUCCESS }
+      guard let failure = try Activation(of: order.app, within: TaskContext.secondsLeft).run() else {
+        return EXIT_SUCCESS
+      }
       return context.end(TaskResult(failure))
     } catch {
       return context.end(TaskResult(TaskFailure(.retry(after: nil), "\(error)")))

@@ -31,8 +31,14 @@ struct TaskContext {
   ///
   /// The daemon normally stops the task before; the alarm is for a daemon that is gone.
   func endInTime() {
-    guard let text = getenv("REFRESH_DEADLINE"), let deadline = Int64(String(cString: text)) else { return }
-    alarm(UInt32(clamping: max(1, deadline + 60 - Int64(time(nil)))))
+    guard Self.secondsLeft < .max else { return }
+    alarm(UInt32(clamping: max(1, Self.secondsLeft + 60)))
+  }
+
+  /// The seconds until the deadline of the refresh; below zero after it, and the largest number if there is none.
+  static var secondsLeft: Int64 {
+    guard let text = getenv("REFRESH_DEADLINE"), let deadline = Int64(String(cString: text)) else { return .max }
+    return deadline - Int64(time(nil))
   }
 
   /// Reads the order from standard input; nil if the input is no order.

@@ -1,6 +1,7 @@
 """An app of GLib that the session bus starts, org.example.Notes: its action `refresh` is what MODE says.
 
 ends: does its work and ends; stays: goes on; attaches: performs the refresh as an attached process, and ends;
+late: attaches after its answer, and goes on;
 leaves: attaches, takes the refresh and ends without a word; other: has no such action; crashes: ends before it answers.
 """
 
@@ -45,12 +46,19 @@ class App(Gio.Application):
         self.hold()
         if MODE == "ends":
             GLib.idle_add(self.release)
+        elif MODE == "late":
+            GLib.timeout_add(200, self.attach)
         elif MODE in ("attaches", "leaves"):
-            self.attached = socket.socket(socket.AF_UNIX)
-            self.attached.connect(SOCKET)
-            send(self.attached, "Attach", {"app": "org.example.todo"}, more=True)
-            self.text = b""
-            GLib.unix_fd_add_full(0, self.attached.fileno(), GLib.IOCondition.IN, self.read)
+            self.attach()
+
+    def attach(self):
+        """Waits for the order to refresh; called once."""
+        self.attached = socket.socket(socket.AF_UNIX)
+        self.attached.connect(SOCKET)
+        send(self.attached, "Attach", {"app": "org.example.todo"}, more=True)
+        self.text = b""
+        GLib.unix_fd_add_full(0, self.attached.fileno(), GLib.IOCondition.IN, self.read)
+        return False
 
     def read(self, *_):
         self.text += self.attached.recv(65536)
@@ -64,7 +72,9 @@ class App(Gio.Application):
                     connection.connect(SOCKET)
                     send(connection, "Complete", {"token": event["token"], "outcome": "no_data", "message": "attached"})
                     connection.recv(65536)
-                self.release()
+                self.attached.close()
+                if MODE != "late":
+                    self.release()
                 return False
         return True
 

@@ -133,12 +133,18 @@ final class SystemdLauncher: Launcher {
   }
 
   func release(_ refresh: RefreshID) {
-    for task in tasks.values.filter({ $0.key.refresh == refresh && $0.isReported }) {
+    for task in tasks.values.filter({ $0.key.refresh == refresh }) {
       task.isReleased = true
-      task.file.remove()
-      Notify.unstore(task.outputName)
-      advance(task)
+      discardIfReleased(task)
     }
+  }
+
+  /// A refresh that an attached process has taken over may end before its task does, which is then discarded at its end.
+  private func discardIfReleased(_ task: SystemdTask) {
+    guard task.isReleased, task.isReported else { return }
+    task.file.remove()
+    Notify.unstore(task.outputName)
+    advance(task)
   }
 
   func findSurvivors(answer: @escaping (Set<RefreshID>) -> Void) {
@@ -243,6 +249,7 @@ final class SystemdLauncher: Launcher {
     task.output = nil
     weigh()
     onEnd(task.key, end)
+    discardIfReleased(task)
   }
 }
 
