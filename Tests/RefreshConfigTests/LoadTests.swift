@@ -184,7 +184,9 @@ import Testing
     func buffer<Element>(_ array: [Element]) -> UnsafeRawPointer? {
       array.withUnsafeBytes { $0.baseAddress }
     }
-    #expect(Set(apps.map { buffer($0.commands) }).count == 1)
+    let commands = apps.map { $0.commands[0] }
+    #expect(Set(commands.map { buffer($0.arguments) }).count == 1)
+    #expect(Set(commands.map { buffer($0.environment) }).count == 1)
     #expect(Set(apps.map { buffer($0.policy.tasks) }).count == 1)
     #expect(Set(apps.map { ObjectIdentifier($0.owner) }).count == 1)
   }

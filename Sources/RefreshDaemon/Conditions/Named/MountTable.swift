@@ -75,7 +75,7 @@ final class MountTable: NamedFactSource {
   /// service's sandbox makes them of `/home` and others.
   static func points(_ table: String) -> Set<String> {
     var mounts: [Substring: Mount] = [:]
-    let lines = table.split(separator: "\n").compactMap(Mount.init)
+    let lines = table.utf8.split(separator: UInt8(ascii: "\n")).compactMap(Mount.init)
     for mount in lines { mounts[mount.id] = mount }
     return Set(lines.filter { $0.type != "autofs" && !$0.isView(of: mounts[$0.parent]) }.map(\.point))
   }
@@ -91,8 +91,9 @@ final class MountTable: NamedFactSource {
     let point: String
     let type: Substring
 
-    init?(_ line: Substring) {
-      let fields = line.split(separator: " ")
+    /// Splits bytes and not characters, because a machine with containers has thousands of lines.
+    init?(_ line: Substring.UTF8View) {
+      let fields = line.split(separator: UInt8(ascii: " ")).map(Substring.init)
       guard fields.count > 6, let end = fields.firstIndex(of: "-"), end + 1 < fields.count else { return nil }
       (id, parent, device, type) = (fields[0], fields[1], fields[2], fields[end + 1])
       (root, point) = (MountPoints.unescaped(fields[3]), MountPoints.unescaped(fields[4]))
