@@ -37,6 +37,8 @@ private struct ReadFiles {
   private var unnamed: [UnnamedFile] = []
   /// Where each app has its id, for the message about a second one.
   private var locations: [AppID: String] = [:]
+  /// The app that guards each unit, by its description.
+  private var guards: [String: AppID] = [:]
   private let context: LoadContext
   /// Whether `push.toml` has sources, or mistakes; only the bridge says which.
   private var namesPushSources = false
@@ -87,6 +89,17 @@ private struct ReadFiles {
     return configuration
   }
 
+  /// Holds two apps that guard one unit: each would start what the other has stopped.
+  private mutating func refuseSecondGuard(_ app: AppConfiguration) {
+    guard let unit = app.policy.guarded, app.policy.unusable == nil else { return }
+    guard let first = guards[unit.description].flatMap({ apps[$0] }) else { return guards[unit.description] = app.id }
+    let problem = Problem(
+      file: app.file, key: "unit", message: "cannot guard \(unit.name) twice: \(first.file) guards it",
+      remedy: "write what it needs into one file, and remove the other")
+    problemsOfApps.append(problem)
+    for id in [first.id, app.id] { apps[id]?.hold(because: "\(problem)") }
+  }
+
   private mutating func add(_ file: AppFile, from source: ConfigurationFile) {
     problemsOfApps += file.problems
     guard let app = file.app else {
@@ -95,7 +108,8 @@ private struct ReadFiles {
     }
     guard let first = apps[app.id] else {
       locations[app.id] = file.idLine.map { "\(app.file):\($0)" }
-      return apps[app.id] = app
+      apps[app.id] = app
+      return refuseSecondGuard(app)
     }
     // Nobody knows which of the two files is meant, so neither is used.
     let problem = Problem(

@@ -106,6 +106,7 @@ extension Daemon {
     interface.serve(WorkerInterface.Account.self) { self.account($0) }
     interface.serve(WorkerInterface.Remember.self) { self.remember($0) }
     interface.serve(WorkerInterface.Progress.self) { self.progress($0) }
+    interface.serve(WorkerInterface.Keep.self) { self.keep($0) }
     interface.serve(WorkerInterface.Work.self) { self.work($0) }
     interface.serve(WorkerInterface.Report.self) { self.report($0) }
     return interface

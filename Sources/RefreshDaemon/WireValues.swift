@@ -63,6 +63,7 @@ extension Hold {
       case .constraint(let constraint, _): constraint.remedy(of: app)
       case .powerSaver: "another power profile"
       case .settling: "the machine has just started or woken up; it goes on in a moment"
+      case .unsteady: "the end of what held it must last for a while first"
       case .suspending: "the machine is going to sleep; it goes on when it wakes up"
       case .app: "a process of the app that attaches; or write a [[task]] in its file, then refreshctl reload"
       case .concurrency: "a place among the refreshes that run; max_concurrent and max_concurrent_per_user bound them"
@@ -75,7 +76,7 @@ extension Hold {
   /// When the hold ends by itself; nil when nobody knows.
   private var until: Instant? {
     switch self {
-    case .paused(.until(let until)), .quiet(let until), .settling(let until): until
+    case .paused(.until(let until)), .quiet(let until), .settling(let until), .unsteady(let until): until
     case .constraint(_, let relaxedAt): relaxedAt
     default: nil
     }

@@ -62,6 +62,8 @@ struct AppView {
   let pushWait: WaitingPush.Wait?
   /// The user whose next session logs the app in; nil if none does.
   let awaitsSessionOf: String?
+  /// The guard that the app is; nil for an app that is refreshed.
+  let guarded: GuardState?
 
   /// The row in the list.
   var row: Wire.App {
@@ -71,7 +73,7 @@ struct AppView {
       dueMicroseconds: due.map(wall), holds: wireHolds,
       running: state.running?.id.description, last: last.map(Wire.LastRefresh.init),
       freshMicroseconds: state.freshAt.map(wall), staleSinceMicroseconds: staleSince.map(wall), next: next,
-      pushWait: pushWait.map { $0.wire.word })
+      pushWait: pushWait.map { $0.wire.word }, guarded: guarded.map(Wire.Guarded.init))
   }
 
   /// All about it.
@@ -87,7 +89,8 @@ struct AppView {
       backgroundInterval: intervals.background, onForeground: Wire.OnForeground(app.policy.onForeground),
       deadlineMicroseconds: app.policy.deadline.inMicroseconds, graceMicroseconds: app.policy.grace.inMicroseconds,
       tasks: tasks, attachedPID: performer.map { Int($0) },
-      file: app.file, last: last.map { Wire.Refresh($0, of: app.id) }, next: next)
+      file: app.file, last: last.map { Wire.Refresh($0, of: app.id) }, next: next,
+      guarded: guarded.map(Wire.Guarded.init))
   }
 
   /// The next refresh, as the socket shows it.
@@ -186,7 +189,8 @@ extension Daemon {
       performer: audience.attached.performer(of: app.id)?.pid,
       isAwaitingStore: saving.problem != nil && running.map(core.engine.isAwaitingBegin) == true, stuck: stuck,
       pushWait: core.engine.waitingPushes(of: app.id, at: now).first?.wait,
-      awaitsSessionOf: sessions.logins.awaitsSession(app) ? app.owner.name : nil)
+      awaitsSessionOf: sessions.logins.awaitsSession(app) ? app.owner.name : nil,
+      guarded: core.engine.guardState(of: app.id))
   }
 }
 
@@ -199,6 +203,14 @@ extension Wire.Fetch {
 extension Wire.Replicate {
   fileprivate init(_ replication: Replication) {
     self.init(source: replication.source.url.shown, target: replication.target.url.shown)
+  }
+}
+
+extension Wire.Guarded {
+  init(_ state: GuardState) {
+    self.init(
+      unit: state.unit.name, means: state.unit.means.rawValue, isKept: state.isKept, state: state.report,
+      trouble: state.trouble)
   }
 }
 

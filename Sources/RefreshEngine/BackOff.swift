@@ -20,6 +20,9 @@ public struct BackOff: Hashable, Sendable {
   /// Questions to the command of a condition of an app's own that has said no: 30 s, doubled up to 15 min.
   public static let questions = BackOff(first: .seconds(30), longest: .minutes(15), mostFailures: 6)
 
+  /// The time that conditions must last before a guard returns its unit: 5 s, doubled up to 5 min.
+  public static let guards = BackOff(first: .seconds(5), longest: .minutes(5), mostFailures: 7)
+
   /// Makes a back-off.
   public init(first: Duration, longest: Duration, mostFailures: Int32) {
     (self.first, self.longest, self.mostFailures) = (first, longest, mostFailures)

@@ -80,4 +80,14 @@ public enum Effect: Hashable, Sendable {
   ///
   /// Answered by one `answered`, also if the command cannot start. The id names no refresh but the command.
   case ask(RefreshID, AppID, Constraint)
+  /// Start the keeper of a unit, which keeps it from running; `isKept` tells whether an earlier keeper has left it so.
+  ///
+  /// Answered by one `keeperEnded`, also if it cannot start. The id names no refresh but the keeper.
+  case keep(RefreshID, AppID, GuardedUnit, isKept: Bool)
+  /// Have the keeper of that id return its unit and end; where there is none, start one for that.
+  ///
+  /// Answered by the one `keeperEnded` of that keeper.
+  case giveBack(RefreshID, AppID, GuardedUnit)
+  /// Report that a unit stays as an earlier keeper has left it, because no file names the unit any more.
+  case reportLeftUnit(AppID, String)
 }

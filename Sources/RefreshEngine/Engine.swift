@@ -148,6 +148,7 @@ public struct Engine: Sendable {
   }
 
   private func verdict(on app: App, _ id: AppID, at now: Instant) -> Verdict {
+    if app.policy?.guarded != nil { return guardVerdict(on: app, id, at: now) }
     if let refreshing = app.refreshing { return .refreshing(refreshing.started.id) }
     let lasting = lastingHolds(on: app)
     guard lasting.isEmpty else { return .held(lasting) }
@@ -176,6 +177,7 @@ public struct Engine: Sendable {
 
   /// The refresh that is due first of an app.
   func due(_ app: App, _ id: AppID, at now: Instant) -> Due? {
+    guard app.policy?.guarded == nil else { return nil }
     let push = app.pushes.isEmpty ? nil : nextPush(of: app, at: now)?.earliest
     guard let due = app.due(limits: limits, spread: spread, of: id, push: push, at: now) else { return nil }
     return app.policy?.quiet.map { endingBefore($0, due) } ?? due
@@ -188,6 +190,7 @@ public struct Engine: Sendable {
     noteWaiting(index, verdict, &turn)
     noteStaleness(index, &turn)
     noteEpisode(index, verdict, &turn)
+    noteGuard(index, verdict, &turn)
     ask(index, verdict, &turn)
     var window: Window?
     switch verdict {
@@ -197,11 +200,14 @@ public struct Engine: Sendable {
       window = due(index, at: turn.now).map { Window(earliest: $0.earliest, latest: $0.latest) }
     case .held(let holds):
       window = wake(of: holds, on: index, at: turn.now).map { Window(earliest: $0, latest: $0) }
+    case .clear: break
     }
-    for telling in [reportsStale(index), reportsHeld(apps[index], verdict), apps[index].opensAt].compactMap(\.self) {
+    let own = guardWake(index, verdict, at: turn.now)
+    for telling in [reportsStale(index), reportsHeld(apps[index], verdict), apps[index].opensAt, own].compactMap(\.self)
+    {
       window = Window(window, ending: telling)
     }
-    if case .held = verdict { held[index] = true } else { held[index] = apps[index].pushesFollowConditions }
+    if case .held = verdict { held[index] = true } else { held[index] = apps[index].followsConditions }
     agenda.set(index, to: window)
   }
 
@@ -226,6 +232,9 @@ public struct Engine: Sendable {
     case .observed(let observation): observe(observation, &turn)
     case .answered(let id, let question, let constraint, let state): answer(id, question, constraint, state, &turn)
     case .withdrawn(let id, let question, let constraint): withdraw(id, question, constraint, &turn)
+    case .keeperReported(let id, let keeper, let isKept, let text):
+      takeReport(id, keeper, isKept: isKept, text, &turn)
+    case .keeperEnded(let id, let keeper, let end): endKeeper(id, keeper, end, &turn)
     case .resumed: resume(&turn)
     case .zoneChanged(let zone):
       self.zone = zone

@@ -84,7 +84,8 @@ public struct Forecast: Sendable {
       let earliest = max(next.earliest, window.earliest)
       window = Window(earliest: earliest, latest: max(next.latest, earliest))
     }
-    for id in engine.configuredApps where !started.contains(id) && apps?.contains(id) != false {
+    for id in engine.configuredApps
+    where !started.contains(id) && apps?.contains(id) != false && engine.guardState(of: id) == nil {
       rest.append(Rest(app: id, verdict: engine.verdict(on: id, at: end)))
     }
     for id in engine.configuredApps where apps?.contains(id) != false {

@@ -48,6 +48,10 @@ public struct Policy: Hashable, Sendable {
   ///
   /// Its constraints are never relaxed.
   public var isProcessing = false
+  /// The service that it guards, in place of being refreshed; nil, the default, for none.
+  ///
+  /// Its constraints are never relaxed.
+  public var guarded: GuardedUnit?
   /// Whether background refreshes are planned by what is learnt; yes by default.
   ///
   /// The plan is made between the interval and `max_stale`; without it the interval is the schedule.

@@ -32,7 +32,7 @@ extension Engine {
     switch verdict(on: id, at: now) {
     case .ready(let trigger): trigger
     case .notDue: apps[id].flatMap { due($0, id, at: now)?.trigger }
-    case .held, .refreshing: nil
+    case .held, .clear, .refreshing: nil
     }
   }
 

@@ -8,6 +8,8 @@ public enum Verdict: Hashable, Sendable {
   case notDue(until: Instant)
   /// Something keeps it from being refreshed, however old its data is.
   case held([Hold])
+  /// It guards a unit, and nothing keeps the unit from running.
+  case clear
   /// It is being refreshed.
   case refreshing(RefreshID)
 }

@@ -60,6 +60,7 @@ extension AppState: ColumnRecord {
     // Boxed in the state: changed only if the visit reads.
     var (overrides, freshUntil, pushedAt, oneShot) = (overrides, freshUntil, pushedAt, oneShot)
     var (skippedUntil, strikes, episode) = (skippedUntil, strikes, episode)
+    var keptUnit = keptUnit
     try column("foreground_interval", &overrides.foregroundInterval)
     try column("background_interval", &overrides.backgroundInterval)
     try column("fresh_until_us", &freshUntil)
@@ -68,7 +69,9 @@ extension AppState: ColumnRecord {
     try column("strikes_us", &strikes)
     try column.optional(&oneShot, blank: OneShot(earliest: .zero, reason: ""))
     try column.optional(&episode, blank: HeldEpisode(since: .zero))
+    try column("kept_unit", &keptUnit)
     guard column.isReading else { return }
+    self.keptUnit = keptUnit
     (self.overrides, self.freshUntil, self.pushedAt, self.oneShot) = (overrides, freshUntil, pushedAt, oneShot)
     (self.skippedUntil, self.strikes, self.episode) = (skippedUntil, strikes, episode)
   }

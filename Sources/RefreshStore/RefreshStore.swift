@@ -49,7 +49,12 @@ public struct Loaded: Sendable {
   mutating func move(by shift: Duration) {
     isMoved = true
     let moved = { (instant: Instant) in instant + shift }
-    states = states.mapValues { $0.moved(moved, ahead: moved) }
+    states = states.mapValues {
+      var state = $0.moved(moved, ahead: moved)
+      // Another boot starts the units that it is to run.
+      state.keptUnit = nil
+      return state
+    }
     device = device.moved(moved)
     transfers = transfers.mapValues { $0.moved(moved) }
     pushes = pushes.mapValues { $0.map { $0.moved(moved) } }

@@ -274,6 +274,7 @@ enum Schema {
     ALTER TABLE transfer ADD COLUMN owner INTEGER;  -- the user id of the app's owner, when it was asked for
 
     """,
+    "ALTER TABLE app ADD COLUMN kept_unit TEXT;  -- the unit that its guard keeps from running, in this boot\n",
   ]
 
   /// Brings the file to this release's version, each step whole or not at all.

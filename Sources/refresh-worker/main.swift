@@ -17,4 +17,5 @@ case .replicate: exit(ReplicationTask.run())
 case .unit: exit(UnitTask.run())
 case .activate: exit(ActivateTask.run())
 case .reach: exit(ReachTask.run())
+case .keep: exit(KeepTask.run())
 }

@@ -65,7 +65,8 @@ import Testing
           + remedy,
       ])
     try scratch.write("apps.d/x.toml", "id = \"a.b\"\nkind = \"long\"\n")
-    #expect(scratch.problems() == [#"apps.d/x.toml:2: kind: cannot take "long"; write "refresh" or "processing""#])
+    #expect(
+      scratch.problems() == [#"apps.d/x.toml:2: kind: cannot take "long"; write "refresh", "guard" or "processing""#])
     try scratch.write("apps.d/x.toml", "id = \"a.b\"\n")
     try scratch.write("refreshd.toml", "[defaults]\nkind = \"processing\"")
     #expect(

@@ -14,6 +14,7 @@ import RefreshEngine
 /// - `idle`, `calm`, `metered-when-stale`, `processing` and `terminated-on-exit` are `yes`.
 /// - `adaptive` is `yes`; otherwise the interval is the schedule.
 /// - `pushes` is `PER-HOUR/BURST`.
+/// - `guard` is the unit that it guards, and then it is not refreshed.
 ///
 /// The keys of the behaviour are `says` (`yes` or `no`, the answer to each question at once), `takes` (a duration or `forever`), `exit` (a code), `stubborn` (`yes`: the task
 /// ignores SIGTERM) and `immortal` (`yes`: no signal ends it).
@@ -68,6 +69,7 @@ struct AppLine {
       case "stale-after": policy.staleAfter = try duration(value)
       case "terminated-on-exit": policy.isTerminatedOnExit = value == "yes"
       case "held-for": policy.heldFor = try duration(value)
+      case "guard": policy.guarded = GuardedUnit(value)
       case "pushes":
         // PER-HOUR/BURST
         let parts = try value.split(separator: "/").map { try String($0).read { Int($0) } }

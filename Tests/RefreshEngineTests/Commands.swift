@@ -41,6 +41,18 @@ extension Timeline {
           try appID(try rest.word(1)), try rest.word(0).read { RefreshID($0) },
           try rest.word(2).read(Constraint.init(rawValue:)),
           FactState(isMet: isMet, text: isMet ? "fine" : "exit code 1")))
+    case "keeps", "keeps-none":
+      // keeps KEEPER APP
+      handle(
+        .keeperReported(
+          try appID(try rest.word(1)), try rest.word(0).read { RefreshID($0) }, isKept: command == "keeps",
+          text: "as told"))
+    case "returns", "keeper-fails":
+      // returns KEEPER APP
+      handle(
+        .keeperEnded(
+          try appID(try rest.word(1)), try rest.word(0).read { RefreshID($0) },
+          command == "returns" ? .returned(trouble: nil) : .failed("no bus")))
     case "withdraws":
       // withdraws QUESTION APP CONSTRAINT
       handle(

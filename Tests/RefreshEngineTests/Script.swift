@@ -33,6 +33,7 @@ import Testing
 ///     stop                                   SIGTERM to the daemon
 ///     down · up · boot                       the daemon is killed; starts again; the machine boots and it starts
 ///     wake                                   a wake that nobody asked for
+///     keeps|keeps-none|returns|keeper-fails KEEPER APP        the keeper of a guard reports, or ends
 ///     why APP · next                         ask; the answer is a line of the trace
 ///     ahead APP                              ask when it is due, what holds it then, and when it starts
 ///     forecast DURATION                      ask; a line for each wake and for each app that does not start

@@ -140,6 +140,10 @@ struct Timeline {
       if let says = apps[app]?.says {
         handle(.answered(app, id, constraint, FactState(isMet: says, text: says ? "fine" : "exit code 1")))
       }
+    case .keep(let id, let app, let unit, let isKept):
+      write("keep \(id) \(app.name) \(unit.name)\(isKept ? " (kept before)" : "")")
+    case .giveBack(let id, let app, let unit): write("give-back \(id) \(app.name) \(unit.name)")
+    case .reportLeftUnit(let app, let unit): write("left \(app.name) \(unit)")
     case .reportStuck(let id, let app): write("stuck \(id) \(app.name)")
     case .kill(let id, let app):
       write("kill \(id) \(app.name)")

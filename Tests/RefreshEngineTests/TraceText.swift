@@ -51,6 +51,7 @@ extension Timeline {
     case .ready(let trigger): "ready \(trigger.rawValue)"
     case .notDue(let until): "not due until \(timeText(until))"
     case .held(let holds): "held \(holds.map(\.name.rawValue).joined(separator: ", "))"
+    case .clear: "clear"
     case .refreshing(let id): "refreshing \(id)"
     }
   }

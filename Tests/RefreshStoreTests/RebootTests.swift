@@ -56,6 +56,7 @@ import Testing
     state.waiting = Waiting(since: saved.now - .minutes(10), holds: [.network])
     state.skippedUntil = saved.now + .minutes(5)
     state.oneShot = OneShot(earliest: saved.now + .minutes(5), reason: "before the meeting")
+    state.keptUnit = "sync.service"
     let device = DeviceState(pause: .until(saved.now + .minutes(5)))
     let (store, _) = try RefreshStore.open(scratch)
     try await store.save(Batch(saved, states: [todo: state], device: device), durably: false)
@@ -79,6 +80,7 @@ import Testing
     #expect(found.oneShot.map { now.now.duration(to: $0.earliest) } == restart.requestAhead)
     #expect(loaded.device.pause == .until(now.now + restart.requestAhead))
     #expect(found.isForeground)
+    #expect(found.keptUnit == (restart.uptime == nil ? "sync.service" : nil))
 
     // The mapped state is on the disk as it was loaded: another start in this boot finds the same.
     _ = reopened

@@ -36,6 +36,7 @@ struct SeededValues: RandomNumberGenerator {
     state.isStaleReported = .random(using: &self)
     state.episode = maybe { HeldEpisode(since: $0.instant()) }
     state.episode?.isReported = .random(using: &self)
+    state.keptUnit = maybe { $0.text() }
     state.planned = maybe { $0.instant() }
     state.waiting = maybe { Waiting(since: $0.instant(), holds: $0.holds()) }
     state.freshUntil = maybe { $0.instant() }

@@ -21,7 +21,7 @@ extension Bystander {
       // A retry waits for its back-off, which the run that goes on may make longer.
       if app.run != nil, trigger != .retry { apps[id]?.isAsked = true }
     case .forced(let id): hear(.requested(id, .manual), at: now)
-    case .awaited: break
+    case .awaited, .keeperReported, .keeperEnded: break
     case .disabled(let id, let isDisabled):
       guard apps[id]?.policy != nil else { return }
       apps[id]?.isDisabled = isDisabled

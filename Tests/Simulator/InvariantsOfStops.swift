@@ -30,7 +30,9 @@ struct StopsInTime: Invariant {
       case .reportStuck(let id, let app):
         guard let run = turn.before[app]?.run, run.id == id, let step = run.nextStep else { continue }
         if now < step { return "\(id) of \(app) is given up within ten seconds of SIGKILL" }
-      case .startTask, .terminate, .reportStale, .reportHeld, .ask, .transfer, .stopTransfer: continue
+      case .startTask, .terminate, .reportStale, .reportHeld, .ask, .transfer, .stopTransfer, .keep, .giveBack,
+        .reportLeftUnit:
+        continue
       }
     }
     // An adopted refresh has its next step right after.

@@ -40,7 +40,7 @@ struct WakeIsTheMinimum: Invariant {
         windows += ends.min().map { [Window(earliest: $0, latest: $0)] } ?? []
       case .refreshing:
         if let step = world.book.apps[id]?.run?.nextStep { windows.append(Window(earliest: step, latest: step)) }
-      case .ready: break
+      case .ready, .clear: break
       }
       let explanation = brain.explain(id, at: world.instant)
       for telling in [explanation?.reportsStale, explanation?.reportsHeld, explanation?.opensAt].compactMap(\.self) {
@@ -120,14 +120,14 @@ extension Hold {
   fileprivate var isOfDue: Bool {
     switch self {
     case .notConfigured, .misconfigured, .loggedOut, .disabled, .never, .stopping, .suspending: false
-    case .paused, .quiet, .constraint, .powerSaver, .settling, .app, .concurrency: true
+    case .paused, .quiet, .constraint, .powerSaver, .settling, .unsteady, .app, .concurrency: true
     }
   }
 
   /// When time changes it, if it does.
   fileprivate var end: Instant? {
     switch self {
-    case .quiet(let until), .settling(let until), .paused(.until(let until)): until
+    case .quiet(let until), .settling(let until), .unsteady(let until), .paused(.until(let until)): until
     case .constraint(_, let relaxedAt): relaxedAt
     case .notConfigured, .misconfigured, .loggedOut, .disabled, .paused, .never, .powerSaver: nil
     case .concurrency, .stopping, .suspending, .app: nil

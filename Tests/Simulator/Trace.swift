@@ -49,6 +49,9 @@ public struct Trace: Sendable {
     case .stopTransfer(let id, let app, let reason): "stop-transfer \(id) \(app) \(reason.rawValue)"
     case .reportHeld(let id, let app, let holds, let since):
       "report-held \(id) \(app) \(holds.map(\.rawValue)) \(since.microseconds)"
+    case .keep(let id, let app, let unit, _): "keep \(id) \(app) \(unit.name)"
+    case .giveBack(let id, let app, let unit): "give-back \(id) \(app) \(unit.name)"
+    case .reportLeftUnit(let app, let unit): "left \(app) \(unit)"
     case .ask(let id, let app, let constraint): "ask \(id) \(app) \(constraint.rawValue)"
     case .reportStale(let id, let app, let since): "report-stale \(id) \(app) \(since.microseconds)"
     }

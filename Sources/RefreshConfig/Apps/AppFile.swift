@@ -6,7 +6,7 @@ struct AppFile {
   private static let mostTasks = 64
   /// The keys that `[defaults]` cannot have, each with its mistake there.
   static let ownKeys = Unreadable.unknownKeys(
-    ["id", "name", "owner", "kind", "pin", "desktop", "task"], remedy: "write it into an app's file")
+    ["id", "name", "owner", "kind", "unit", "guard", "pin", "desktop", "task"], remedy: "write it into an app's file")
   /// The keys of apps and of `[defaults]`, each with its mistake at the top of `refreshd.toml`.
   static let keysOfDefaults = Unreadable.unknownKeys(
     AppKey.all.map(\.name) + ["directory", "environment", "sandbox"],
@@ -25,7 +25,13 @@ struct AppFile {
     let name = section.read("name", Self.name)
     let owner = section.read("owner", .text("anna") { (text) throws(Unreadable) in try load.owner(text) })
     var settings = ConfigurationSettings(from: &section, in: load)
-    AppKind(from: &section, with: settings).apply(to: &settings, limits: load.limits)
+    let kind = AppKind(from: &section, with: settings)
+    kind.apply(to: &settings, limits: load.limits)
+    if kind == .guarding {
+      settings.policy.guarded = GuardKeys.read(from: &section, in: load)
+    } else {
+      GuardKeys.refuse(in: &section, of: kind)
+    }
     settings.inherit(load.defaults)
     settings.refuseEarlyStaleness(in: &section, limits: load.limits)
     settings.policy.pins = Pins(from: &section)
@@ -35,7 +41,7 @@ struct AppFile {
     if owner == nil, !section.isWritten("owner") {
       do throws(Unreadable) { try load.checkOwnUser() } catch { section.refuse(nil, error) }
     }
-    section.refuseUnknownKeys(refused: load.mainKeys)
+    section.refuseUnknownKeys(refused: load.mainKeys, alreadyRefused: GuardKeys.names)
     let ownerInForce = owner ?? load.accounts.user(numbered: load.reader.uid)
     if !load.reader.isUserDaemon { tasks.refuseActivation(for: ownerInForce, in: &section) }
     problems = section.problems
@@ -50,6 +56,7 @@ struct AppFile {
     }
     let whenCommands = load.ownCommands(settings.whenCommand, settings, ownerInForce)
     var policy = Self.policy(settings, tasks, ownerInForce, &load.interner)
+    policy.guarded?.user = ownerInForce.uid == 0 && !load.reader.isUserDaemon ? nil : ownerInForce.uid
     policy.constraints.whenDigest = whenCommands.first.map(OwnConditionText.digest) ?? 0
     let common = AppConfiguration.Settings(
       owner: ownerInForce, policy: policy,

@@ -37,6 +37,9 @@ struct AppKey: Sendable {
   /// Every key, by subject.
   static let all = intervals + process + conditions + ownConditions + staleness + pushes + desktop
 
+  /// The names of the keys that say when something may run.
+  static let namesOfConditions = Set((conditions + ownConditions).map(\.name))
+
   private static let intervals = [
     AppKey("foreground_interval", \.policy.foregroundInterval) { context in
       .text("5min") { (text) throws(Unreadable) in try Interval(text, floor: context.limits.foregroundFloor) }

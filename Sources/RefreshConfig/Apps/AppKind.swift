@@ -4,6 +4,8 @@ import RefreshEngine
 enum AppKind: String, Hashable, Sendable, CaseIterable {
   /// Short work, for data that the user may open at any moment.
   case refresh
+  /// Nothing: a service of systemd runs only while nothing holds the app.
+  case guarding = "guard"
   /// Long work, which runs only while the user is idle and the machine has mains power.
   case processing
 
@@ -31,7 +33,22 @@ enum AppKind: String, Hashable, Sendable, CaseIterable {
 
   /// Sets the keys that the kind implies, before `[defaults]` are inherited.
   func apply(to settings: inout ConfigurationSettings, limits: Limits) {
-    guard self == .processing else { return }
+    switch self {
+    case .refresh: break
+    case .guarding: refreshNothing(in: &settings)
+    case .processing: workLong(in: &settings, limits: limits)
+    }
+  }
+
+  private func refreshNothing(in settings: inout ConfigurationSettings) {
+    settings.set("foreground_interval", \.policy.foregroundInterval, to: .never)
+    settings.set("background_interval", \.policy.backgroundInterval, to: .never)
+    settings.set("on_foreground", \.policy.onForeground, to: .never)
+    settings.set("adaptive", \.policy.isAdaptive, to: false)
+    settings.inheritNone(of: GuardKeys.ofRefreshes)
+  }
+
+  private func workLong(in settings: inout ConfigurationSettings, limits: Limits) {
     settings.policy.isProcessing = true
     settings.set("idle", \.policy.constraints.idle, to: true)
     settings.set("power", \.policy.constraints.power, to: .ac)

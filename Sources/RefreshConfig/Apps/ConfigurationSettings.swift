@@ -56,6 +56,9 @@ struct ConfigurationSettings {
     keys.insert(key)
   }
 
+  /// Leaves keys as they are, whatever `[defaults]` say.
+  mutating func inheritNone(of names: [String]) { keys.formUnion(names) }
+
   /// Fills in the settings that only `[defaults]` have.
   mutating func inherit(_ defaults: ConfigurationSettings) {
     for key in AppKey.all where defaults.isSet(key.name) && !isSet(key.name) { key.inherit(defaults, &self) }

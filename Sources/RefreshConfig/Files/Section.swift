@@ -130,9 +130,11 @@ struct Section {
 
   /// Refuses the keys that were not read.
   ///
-  /// - Parameter refused: keys that are refused for a reason of their own.
-  mutating func refuseUnknownKeys(refused: [String: Unreadable] = [:]) {
-    for entry in entries where !known.contains(entry.key) {
+  /// - Parameters:
+  ///   - refused: keys that are refused for a reason of their own.
+  ///   - others: keys that are known in some files only, and were read or refused here.
+  mutating func refuseUnknownKeys(refused: [String: Unreadable] = [:], alreadyRefused others: [String] = []) {
+    for entry in entries where !known.contains(entry.key) && !others.contains(entry.key) {
       refuse(entry.key, refused[entry.key] ?? .unknownKey(remedy: remedy(forUnknown: String(entry.key.prefix(64)))))
     }
   }

@@ -1,3 +1,5 @@
+import RefreshEngine
+
 /// The settings of a task of the built-in kind `unit`.
 public struct ServiceUnit: Hashable, Sendable {
   /// The name of the service, such as `mbsync@work.service`.
@@ -58,6 +60,18 @@ public struct ServiceUnit: Hashable, Sendable {
     }
     self.init(name: text)
   }
+
+  /// The unit that a guard names; throws for a name that is none of a service.
+  static func guarded(_ text: String) throws(Unreadable) -> ServiceUnit {
+    if let point = text.lastIndex(of: "."), suffixes.contains(text[point...]), text[point...] != ".service" {
+      throw Unreadable(
+        "cannot guard \(quoted(text)): only a service is stopped and started again", remedy: "write a .service")
+    }
+    return try ServiceUnit(checking: text)
+  }
+
+  /// The unit of a guard.
+  init(_ unit: GuardedUnit) { (name, isOfMachine) = (unit.name, unit.user == nil) }
 
   /// The kinds of units (systemd.unit(5)).
   private static let suffixes: [Substring] = [

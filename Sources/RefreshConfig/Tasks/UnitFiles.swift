@@ -31,9 +31,10 @@ struct UnitFiles {
   /// The warnings about the units of the apps.
   func warnings(of configuration: Configuration) -> [Problem] {
     configuration.apps.flatMap { app in
-      app.commands.compactMap(\.unit).compactMap { unit in
+      let units = app.commands.compactMap(\.unit).map { ("task.unit", $0) }
+      return (units + (app.policy.guarded.map { [("unit", ServiceUnit($0))] } ?? [])).compactMap { key, unit in
         mistake(of: unit, owner: app.owner).map {
-          Problem(file: app.file, key: "task.unit", message: $0.message, remedy: $0.remedy, isWarning: true)
+          Problem(file: app.file, key: key, message: $0.message, remedy: $0.remedy, isWarning: true)
         }
       }
     }

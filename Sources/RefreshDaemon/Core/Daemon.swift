@@ -19,6 +19,7 @@ final class Daemon {
   let audience: Audience
   let notifyCommands: NotifyCommands
   let questions: ConditionQuestions
+  let guards: GuardKeepers
   let transfers: TransferRunner
   let runner: RefreshRunner
   let pushes: PushIntake
@@ -44,6 +45,7 @@ final class Daemon {
     audience = Audience(core, ports.journal)
     notifyCommands = NotifyCommands(core, ports, environment)
     questions = ConditionQuestions(core, ports, environment)
+    guards = GuardKeepers(core, ports, environment)
     sessions = SessionRooms(core, audience, notifyCommands, ports)
     transfers = TransferRunner(
       KnownTransfers(loaded.transfers, last: loaded.lastTransfer), core, ports, environment,
@@ -94,7 +96,7 @@ final class Daemon {
   private func join() throws {
     ports.launcher.onOutput = { [unowned self] key, line in
       if !notifyCommands.receive(line, of: key), !questions.receive(line, of: key),
-        !transfers.workers.receive(line, of: key)
+        !guards.receive(line, of: key), !transfers.workers.receive(line, of: key)
       {
         runner.receive(line, of: key)
       }
@@ -108,6 +110,7 @@ final class Daemon {
     transfers.workers.onGivenUp = { [unowned self] in leaveIfDone() }
     notifyCommands.onGivenUp = { [unowned self] in leaveIfDone() }
     questions.onGivenUp = { [unowned self] in leaveIfDone() }
+    guards.onGivenUp = { [unowned self] in leaveIfDone() }
     saving.onErased = { [unowned self] apps in
       for app in apps {
         runner.lasts.forget(app)
@@ -187,12 +190,17 @@ final class Daemon {
     case .reportHeld(let id, _, let holds, let since):
       if let app { notifyCommands.reportHeld(id, app, by: holds, since: since) }
     case .ask(let id, _, let constraint): questions.ask(id, constraint, of: app)
+    case .keep(let id, let name, let unit, let isKept): guards.keep(id, name, unit, isKept: isKept, of: app)
+    case .giveBack(let id, let name, let unit): guards.giveBack(id, name, unit, of: app)
+    case .reportLeftUnit(let id, let unit): ports.journal.leftUnit(unit, of: id)
     }
   }
 
   /// Handles the end of any process that the launcher started.
   private func taskEnded(_ key: TaskKey, _ end: TaskEnd) {
-    if notifyCommands.end(key, end) || questions.end(key, end) || transfers.workers.end(key, end) {
+    if notifyCommands.end(key, end) || questions.end(key, end) || guards.end(key, end)
+      || transfers.workers.end(key, end)
+    {
       leaveIfDone()
     } else {
       let wasStuck = core.engine.stuckRefreshes[key.refresh] != nil

@@ -116,11 +116,12 @@ extension Daemon {
     handle(.stopped(leaving: life.left))
     notifyCommands.killAll()
     questions.killAll()
+    if !guards.isEmpty { ports.launcher.findOccasion { self.guards.stop($0) } }
     transfers.workers.endAll(isUrgent: false)
     let ending = max(0, core.engine.refreshingCount - life.left.count)
     ports.journal.stopping(refreshing: ending, left: life.left.count)
     notify(.stopping)
-    if ending > 0 || !transfers.workers.isEmpty {
+    if ending > 0 || !transfers.workers.isEmpty || !guards.isEmpty {
       let longestGrace = core.configuration.apps.map(\.policy.grace.inMicroseconds).max() ?? 0
       notify(.extendTimeout(microseconds: Self.shutdownMargin + longestGrace))
     }
@@ -134,7 +135,8 @@ extension Daemon {
   func leaveIfDone() {
     let left = life.left.union(core.engine.stuckRefreshes.keys)
     guard core.engine.isStopping, left.isSuperset(of: core.engine.refreshes),
-      saving.isIdle || saving.refusal != nil, notifyCommands.isEmpty, questions.isEmpty, transfers.workers.isEmpty,
+      saving.isIdle || saving.refusal != nil, notifyCommands.isEmpty, questions.isEmpty, guards.isEmpty,
+      transfers.workers.isEmpty,
       !life.isLeaving
     else { return }
     life.isLeaving = true

@@ -53,4 +53,8 @@ public enum MessageID: UInt128, Hashable, Sendable, CaseIterable {
   case storeCannotWrite = 0xaf76eb1ad8fa448db74f8f8e6b3684cd
   /// The store can be written again; all changes are in it.
   case storeWritesAgain = 0x06305a52efcf4227945adb6d5d8c0ce4
+  /// A guard keeps its unit from running, or the unit is in another state meanwhile.
+  case unitKept = 0xaeabb1e299d54594b4bc9d6882b72712
+  /// A guard has returned its unit, or cannot.
+  case unitReturned = 0x175d30ce80ac4a5391dd88477327fbc2
 }

@@ -78,6 +78,9 @@ protocol Launcher: AnyObject {
   ///
   /// Answers at once or a moment later. There are none while the machine shuts down, so that their tasks end in order.
   func findSurvivors(answer: @escaping (Set<RefreshID>) -> Void)
+
+  /// Finds out why the daemon is asked to stop; answers at once or within seconds.
+  func findOccasion(answer: @escaping (StopOccasion) -> Void)
 }
 
 /// The name of a task of a refresh.

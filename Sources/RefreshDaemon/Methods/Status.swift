@@ -33,7 +33,8 @@ extension Daemon {
           stuck: stuck(of: apps), push: seesAll ? pushes.bridge.state : nil,
           isBridgeMissing: core.configuration.namesPushSources && pushes.bridge.state == nil ? true : nil,
           desktops: desktopStates(for: call.peer, seesAll: seesAll),
-          launcherProblem: ports.launcher.problem, unconfined: unconfined)))
+          launcherProblem: ports.launcher.problem, unconfined: unconfined,
+          guards: guards(among: apps, at: now))))
   }
 
   /// The configuration in force; its mistakes as far as they are in the files of some apps, unless all may be seen.
@@ -51,6 +52,16 @@ extension Daemon {
   private func desktopStates(for peer: Peer, seesAll: Bool) -> [Wire.DesktopSession]? {
     let states = sessions.desktops.states(of: seesAll ? nil : peer.uid)
     return states.isEmpty ? nil : states
+  }
+
+  private func guards(among apps: [AppConfiguration], at now: Instant) -> [Wire.Guard]? {
+    let guards = apps.compactMap { app -> Wire.Guard? in
+      guard let state = core.engine.guardState(of: app.id) else { return nil }
+      var holds: [String] = []
+      if case .held(let found) = core.engine.verdict(on: app.id, at: now) { holds = found.map(\.name.rawValue) }
+      return Wire.Guard(app: app.id.description, guarded: Wire.Guarded(state), holds: holds)
+    }
+    return guards.isEmpty ? nil : guards
   }
 
   private func stuck(of apps: [AppConfiguration]) -> [Wire.StuckRefresh]? {

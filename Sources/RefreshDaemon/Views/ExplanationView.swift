@@ -43,7 +43,7 @@ struct ExplanationView {
       pastProblem: pastProblem,
       pushes: explanation.pushes.map { Wire.PushWaiting($0, wallOffset: view.wallOffset) },
       pushesDropped: pushesDropped.map(Wire.DroppedPush.init), pushLimit: pushLimit,
-      launcherProblem: launcherProblem)
+      launcherProblem: launcherProblem, guarded: row.guarded)
   }
 
   private var pushLimit: Wire.PushLimit {

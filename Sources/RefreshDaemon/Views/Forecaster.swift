@@ -54,7 +54,7 @@ extension Wire.ForecastRest {
       self.init(app: app, dueMicroseconds: until.wallMicroseconds(at: wallOffset), holds: [])
     case .held(let holds):
       self.init(app: app, holds: holds.map { $0.wire(of: app, wallOffset: wallOffset) })
-    case .ready, .refreshing:
+    case .ready, .clear, .refreshing:
       self.init(app: app, holds: [])
     }
   }

@@ -12,6 +12,7 @@ struct App: Sendable {
     var pushes: [Push] = []
     var leases: [Lease] = []
     var questions: [Constraint: ConditionQuestion] = [:]
+    var guarding: Guarding?
     @PackedInstant var openedAt: Instant?
     var isOpen = false
     var tellsPhase = false
@@ -56,6 +57,12 @@ struct App: Sendable {
   var questions: [Constraint: ConditionQuestion] {
     get { rare.questions }
     set { rare.questions = newValue }
+  }
+
+  /// The work of its guard at the moment; nil for an app that guards nothing, and before it has done anything.
+  var guarding: Guarding? {
+    get { rare.guarding }
+    set { rare.guarding = newValue }
   }
 
   /// Whether the history has an opening that goes on.

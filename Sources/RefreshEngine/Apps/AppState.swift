@@ -10,6 +10,7 @@ public struct AppState: Hashable, Sendable {
     var pushedAt: [Instant] = []
     var oneShot: OneShot?
     var episode: HeldEpisode?
+    var keptUnit: String?
   }
 
   // The flags come last, so that those of ``App`` fit into the padding behind them.
@@ -82,6 +83,11 @@ public struct AppState: Hashable, Sendable {
   public var episode: HeldEpisode? {
     get { rare.episode }
     set { rare.episode = newValue }
+  }
+  /// The unit that a keeper has stopped or frozen and is to return, until the boot ends; nil for none.
+  public var keptUnit: String? {
+    get { rare.keptUnit }
+    set { rare.keptUnit = newValue }
   }
   /// A refresh that was asked for at a later time.
   public var oneShot: OneShot? {

@@ -153,7 +153,9 @@ extension Engine {
     case .calm: isMet(conditions.pressure) { !$0 }
     // Where nobody knows, they are not met: no setting says that the machine has the disk which a file names.
     case .mounted, .present: conditions.fact(constraint, of: constraints).value?.isMet ?? false
-    case .reachable, .when: app.questions[constraint]?.isMet(at: now) ?? false
+    case .reachable, .when:
+      app.questions[constraint]?.isMet(
+        at: now, for: app.policy?.guarded == nil ? ConditionQuestion.validity : Self.answerLife) ?? false
     }
   }
 

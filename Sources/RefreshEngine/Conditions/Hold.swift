@@ -20,6 +20,8 @@ public enum Hold: Hashable, Sendable {
   case powerSaver
   /// The machine has just started or woken up, until this instant, boot clock.
   case settling(until: Instant)
+  /// Nothing else holds a guard's unit any more; that must last until this instant, boot clock.
+  case unsteady(until: Instant)
   /// The machine is going to sleep; its waking up lifts it.
   case suspending
   /// The app has no command and no process of it is attached; one that attaches lifts it.
@@ -49,6 +51,7 @@ public enum Hold: Hashable, Sendable {
     case .constraint(.when, _): .when
     case .powerSaver: .powerSaver
     case .settling: .settling
+    case .unsteady: .unsteady
     case .suspending: .suspending
     case .app: .app
     case .concurrency: .concurrency
@@ -75,6 +78,7 @@ public enum Hold: Hashable, Sendable {
     case when
     case powerSaver = "power-saver"
     case settling
+    case unsteady
     case suspending
     case app
     case concurrency

@@ -64,7 +64,7 @@ extension Hold {
   fileprivate var isOfDue: Bool {
     switch self {
     case .notConfigured, .misconfigured, .loggedOut, .disabled, .never, .stopping, .suspending: false
-    case .paused, .quiet, .constraint, .powerSaver, .settling, .app, .concurrency: true
+    case .paused, .quiet, .constraint, .powerSaver, .settling, .unsteady, .app, .concurrency: true
     }
   }
 }

@@ -19,13 +19,18 @@ struct ConditionQuestion: Hashable, Sendable {
   private(set) var asked: RefreshID?
 
   /// Whether an answer says that it is met, and counts still.
-  func isMet(at now: Instant) -> Bool {
+  func isMet(at now: Instant, for validity: Duration) -> Bool {
     guard let answer, answer.isMet, let answeredAt else { return false }
-    return now < answeredAt + Self.validity
+    return now < answeredAt + validity
   }
 
   /// Whether the answer is not known to be no: what has not been asked yet may be met.
   var mayBeMet: Bool { answer?.isMet ?? true }
+
+  /// When the command of a guard is asked again by whose yes the unit runs, boot clock; nil while it is being asked.
+  var asksAgainAt: Instant? {
+    asked == nil ? nextAt ?? answeredAt.map { $0 + Engine.answerLife.part(of: 2) } : nil
+  }
 
   /// Notes that a command is asked.
   mutating func ask(by id: RefreshID) { (asked, nextAt) = (id, nil) }
@@ -41,10 +46,13 @@ struct ConditionQuestion: Hashable, Sendable {
   }
 
   /// Has it asked again soon, because something has changed that the answer may depend on.
-  mutating func hasten(at now: Instant) {
-    guard let nextAt, let answeredAt else { return }
+  ///
+  /// - Parameter ofGuard: whether a unit runs by its yes, which is doubtful now, too.
+  mutating func hasten(at now: Instant, ofGuard: Bool) {
+    guard let answeredAt, nextAt != nil || ofGuard else { return }
     unmet = 0
-    self.nextAt = min(nextAt, max(now, answeredAt + Self.leastDistance))
+    let soon = max(now, answeredAt + Self.leastDistance)
+    nextAt = min(nextAt ?? soon, soon)
   }
 }
 
@@ -53,7 +61,7 @@ extension Engine {
   ///
   /// Nothing is asked while anything else holds the app, so that no command runs for nothing: the questions come last.
   mutating func ask(_ index: AppIndex, _ verdict: Verdict, _ turn: inout Turn) {
-    guard let constraint = question(of: verdict) else { return }
+    guard let constraint = question(of: verdict) ?? questionOfGuard(index, verdict, at: turn.now) else { return }
     var question = apps[index].questions[constraint] ?? ConditionQuestion()
     guard question.asked == nil, question.nextAt.map({ $0 <= turn.now }) ?? true else { return }
     let id = makeID()
@@ -74,7 +82,9 @@ extension Engine {
 
   /// Whether a question of an app is open by that id, and nothing but questions holds the app.
   public func isAsked(_ question: RefreshID, _ constraint: Constraint, of id: AppID, at now: Instant) -> Bool {
-    apps[id]?.questions[constraint]?.asked == question && self.question(of: verdict(on: id, at: now)) != nil
+    guard apps[id]?.questions[constraint]?.asked == question else { return false }
+    let verdict = verdict(on: id, at: now)
+    return verdict == .clear || self.question(of: verdict) != nil
   }
 
   /// Takes back a question that was not asked, unless it is not the app's any more.
@@ -145,7 +155,8 @@ extension Engine {
 extension App {
   /// Has the commands asked again soon that have said no.
   mutating func hastenQuestions(at now: Instant) {
-    for constraint in Constraint.allCases { questions[constraint]?.hasten(at: now) }
+    let isGuard = policy?.guarded != nil
+    for constraint in Constraint.allCases { questions[constraint]?.hasten(at: now, ofGuard: isGuard) }
   }
 }
 

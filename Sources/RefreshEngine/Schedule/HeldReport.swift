@@ -79,7 +79,9 @@ extension Hold {
   fileprivate var isWorthAReport: Bool {
     switch self {
     case .paused, .constraint, .powerSaver, .app, .concurrency: true
-    case .notConfigured, .misconfigured, .loggedOut, .disabled, .never, .quiet, .settling, .suspending, .stopping: false
+    case .notConfigured, .misconfigured, .loggedOut, .disabled, .never, .quiet, .settling, .unsteady, .suspending,
+      .stopping:
+      false
     }
   }
 }

@@ -53,6 +53,7 @@ extension Engine {
       var next: Instant?
       switch verdict {
       case .refreshing: return nil
+      case .clear: return prospect
       case .ready(let trigger): return prospect.starting(trigger, at: moment, from: now)
       case .notDue(let until): next = until
       case .held([.concurrency]) where moment > now:

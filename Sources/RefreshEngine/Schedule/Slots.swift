@@ -40,7 +40,7 @@ extension Engine {
         entry = StartQueue.Entry(
           isBackground: app.phase != .foreground, latest: due.latest, index: index, user: policy.owner)
       }
-    case .notDue, .held, .refreshing: break
+    case .notDue, .held, .clear, .refreshing: break
     }
     queue.set(index, to: entry)
   }

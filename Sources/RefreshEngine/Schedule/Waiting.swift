@@ -56,7 +56,7 @@ extension Hold.Name {
   /// Whether the history records the hold; the others pass in moments, or are no wait.
   fileprivate var isWorthARecord: Bool {
     switch self {
-    case .never, .stopping, .settling, .suspending, .concurrency: false
+    case .never, .stopping, .settling, .unsteady, .suspending, .concurrency: false
     default: true
     }
   }

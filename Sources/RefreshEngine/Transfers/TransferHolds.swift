@@ -54,7 +54,7 @@ extension Hold {
   /// When time alone lifts it, boot clock; nil when it never does.
   var liftedAt: Instant? {
     switch self {
-    case .quiet(let until), .settling(let until), .paused(.until(let until)): until
+    case .quiet(let until), .settling(let until), .unsteady(let until), .paused(.until(let until)): until
     case .constraint(_, let relaxedAt): relaxedAt
     default: nil
     }

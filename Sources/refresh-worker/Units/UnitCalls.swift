@@ -19,6 +19,16 @@ enum UnitCalls {
   /// Reads the properties of all interfaces.
   static func properties(_ path: String) -> BusMethod { .getAll(of: "", at: path, in: service) }
 
+  /// Has the manager send the changes of units, also of one that it does not know yet.
+  static let subscribe = call("Subscribe")
+
+  /// Reads when the manager started.
+  static let managerStart = BusMethod.get("UserspaceTimestampMonotonic", of: manager, at: path, in: service)
+
+  static func freeze(_ unit: String) -> BusMethod { call("FreezeUnit", unit) }
+
+  static func thaw(_ unit: String) -> BusMethod { call("ThawUnit", unit) }
+
   static func start(_ unit: String) -> BusMethod { call("StartUnit", unit, "replace") }
 
   static func stop(_ unit: String) -> BusMethod { call("StopUnit", unit, "replace") }

@@ -14,6 +14,8 @@ struct UnitFacts: Hashable {
   private(set) var mayBeStarted = true
   private(set) var activeState = ""
   private(set) var subState = ""
+  /// The state of the freezer of its processes: `running`, `freezing`, `frozen`, `thawing`.
+  private(set) var freezer = "running"
   /// Whether the unit is being started or stopped, or waits for that.
   private(set) var hasJob = false
   /// The id of the last run; empty before the first.
@@ -36,6 +38,7 @@ struct UnitFacts: Hashable {
     set("ActiveState", &activeState)
     set("SubState", &subState)
     set("Result", &result)
+    set("FreezerState", &freezer)
     if let error = properties["LoadError"]?.elements, error.count == 2 { loadError = error[1].text ?? "" }
     mayBeStarted = properties["CanStart"]?.boolean ?? mayBeStarted
     if let job = properties["Job"]?.elements?.first?.integer { hasJob = job != 0 }

@@ -77,6 +77,13 @@ extension Failure {
       let holds = error.holds.map { "\($0.name) (\($0.remedy))" }.joined(separator: ", ")
       return Failure(status: .heldOrNotStored, text: "cannot refresh \(error.app): it is held: \(holds)")
     },
+    on { (error: ManagerInterface.IsGuard) in
+      Failure(
+        status: .failed,
+        text: printable(
+          "cannot refresh \(error.app): it guards \(error.unit), and refreshes nothing; `refreshctl why \(error.app)` "
+            + "tells whether the unit may run"))
+    },
     on { (error: ManagerInterface.InUse) in
       Failure(status: .failed, text: "cannot forget \(error.app) while it is in use; \(printable(error.remedy))")
     },

@@ -46,6 +46,7 @@ extension Screen {
   private func next(_ app: Wire.App) -> Cell {
     if app.verdict == .refreshing { return Cell("refreshing", .good) }
     if app.verdict == .ready { return "now" }
+    if let guarded = app.guarded { return next(guarded, app.verdict) }
     let due = app.next == nil ? app.dueMicroseconds : app.next?.due?.earliestMicroseconds
     guard let next = app.next, !next.holds.isEmpty else {
       return Cell(due.map { app.verdict == .held ? "-" : relative($0, brief: true) } ?? "-")
@@ -53,6 +54,13 @@ extension Screen {
     if let start = next.start { return Cell(relative(start.earliestMicroseconds, brief: true)) }
     guard app.verdict == .notDue, let due else { return Cell("-", .faint) }
     return Cell("due \(relative(due, brief: true))", .faint)
+  }
+
+  /// Whether the unit of a guard may run.
+  private func next(_ guarded: Wire.Guarded, _ verdict: Wire.Verdict) -> Cell {
+    if guarded.trouble != nil { return Cell("trouble", .bad) }
+    if verdict != .held { return Cell("may run", .good) }
+    return Cell(guarded.isKept ? (guarded.means == "freeze" ? "frozen" : "stopped") : "may not run", .faint)
   }
 
   /// The holds that keep it now or when it is due, and a push that waits.
@@ -69,7 +77,7 @@ extension Screen {
   }
 
   private func last(_ app: Wire.App) -> Cell {
-    guard let last = app.last else { return Cell("never", .faint) }
+    guard let last = app.last else { return Cell(app.guarded == nil ? "never" : "-", .faint) }
     let text = "\(last.outcome.words) \(relative(last.endedMicroseconds, brief: true))"
     return Cell(last.cause.map { "\(text): \($0)" } ?? text, last.outcome == .failed ? .bad : .plain)
   }

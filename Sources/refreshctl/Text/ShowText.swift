@@ -4,6 +4,18 @@ extension Screen {
   /// The state of an app: a summary sentence, then the facts.
   func text(_ app: Wire.AppDetails) -> [String] {
     var facts = Facts()
+    if let guarded = app.guarded {
+      facts.add("unit", text(guarded))
+      if let trouble = guarded.trouble { facts.add("trouble", paint(printable(trouble), .bad)) }
+    } else {
+      addRefreshes(of: app, to: &facts)
+    }
+    facts.add("owner", printable(app.owner))
+    facts.add("file", printable(app.file))
+    return wrapped(sentence(app)) + [""] + facts.lines(on: self)
+  }
+
+  private func addRefreshes(of app: Wire.AppDetails, to facts: inout Facts) {
     facts.add("next", next(app))
     if let last = app.last { facts.add("last refresh", summary(last)) }
     facts.add("data age", (app.freshMicroseconds.map { age(of: $0) } ?? "no data yet") + stale(app))
@@ -17,17 +29,20 @@ extension Screen {
       ? "none until the mistake in its file is mended" : "none: the app refreshes itself while a process is attached"
     facts.add("tasks", app.tasks.isEmpty ? [none] : app.tasks.map(task))
     if let process = app.attachedPID { facts.add("attached", "process \(process), which performs the refreshes") }
-    facts.add("owner", printable(app.owner))
-    facts.add("file", printable(app.file))
-    return wrapped(sentence(app)) + [""] + facts.lines(on: self)
   }
 
   /// The phase of the app, and when and why it is refreshed next.
   func sentence(_ app: Wire.AppDetails) -> String {
+    if let guarded = app.guarded {
+      let state = "\(named(app.name, app.id)) guards \(printable(guarded.unit))."
+      guard app.verdict == .held else { return "\(state) Nothing keeps it from running." }
+      return "\(state) It may not run now, because the app is held: \(app.holds.namesAndRemedies)."
+    }
     let state = "\(named(app.name, app.id)) is \(app.phase.words)"
     if let running = app.running { return sentence(state, running) }
     switch app.verdict {
     case .refreshing, .ready: return "\(state). It is refreshed now."
+    case .clear: return "\(state)."
     case .held:
       return "\(state). It is not refreshed by itself, because it is held: \(app.holds.namesAndRemedies)."
     case .notDue:
@@ -94,6 +109,7 @@ extension Screen {
   private func next(_ app: Wire.AppDetails) -> String {
     switch app.verdict {
     case .refreshing, .ready: return "now"
+    case .clear: return "-"
     case .held: return "held: \(app.holds.names)"
     case .notDue:
       guard let due = app.dueMicroseconds else { return "-" }

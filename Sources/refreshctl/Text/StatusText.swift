@@ -15,6 +15,7 @@ extension Screen {
     if let transferring = daemon.transferring, let waiting = daemon.transfersWaiting, transferring + waiting > 0 {
       facts.add("transfers", "\(transferring) in progress, \(waiting) waiting")
     }
+    if let guards = daemon.guards { facts.add("guards", guards.map(text)) }
     if let push = daemon.push { facts.add("push", text(push)) }
     if let desktops = daemon.desktops { facts.add("desktop", desktops.map(text)) }
     if let pause = daemon.pause { facts.add("pause", end(pause)) }

@@ -3,6 +3,7 @@ import RefreshAPI
 extension Screen {
   /// When and why an app is refreshed next, or why it is not, in a sentence or two.
   func sentence(_ why: Wire.Explanation) -> String {
+    if let guarded = why.guarded { return sentence(why, guarding: guarded) }
     let state = "\(named(why.name, why.id)) is \(why.phase.words)"
     if let running = why.running {
       let waits = why.launcherProblem.map { " A task that has not started waits: \(printable($0))." }
@@ -15,6 +16,7 @@ extension Screen {
   private func nextSentence(_ why: Wire.Explanation) -> String {
     switch why.verdict {
     case .refreshing, .ready: return "It is refreshed now."
+    case .clear: return "Nothing keeps its unit from running."
     case .held: return held(why)
     case .notDue:
       let next = why.whatIsNext
@@ -112,7 +114,7 @@ extension Screen {
   }
 
   /// The holds that it waits for and their end, to follow "waits".
-  private func waits(for next: Wire.Next, _ why: Wire.Explanation) -> String {
+  func waits(for next: Wire.Next, _ why: Wire.Explanation) -> String {
     if next.holds.map(\.name) == ["paused"], let pause = why.pause {
       let resume = "`refreshctl resume`"
       let end = pause.untilMicroseconds == nil && !pause.untilAC ? resume : "\(end(pause)), or \(resume)"
@@ -135,6 +137,7 @@ extension Screen {
     case "quiet": "the end of its quiet hours\(quietEnd)"
     case "paused": "the end of the pause of all apps" + (why.pause.map { " (\(end($0)))" } ?? "")
     case "power-saver": "another power profile than power-saver"
+    case "unsteady": "what held it to stay away for a while"
     case "settling": "the machine to settle after its start or its sleep"
     case "suspending": "the machine to sleep and wake up"
     case "app": "the app: no process of it is attached, and its file has no task"

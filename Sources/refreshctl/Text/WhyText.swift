@@ -11,7 +11,11 @@ extension Screen {
       facts.add(name, wrapped(text, within: factWidth).map { paint($0, style) })
     }
     if let last = why.past.lazy.compactMap(\.refresh).first { facts.add("last refresh", summary(last)) }
-    add("data age", age(why))
+    if let guarded = why.guarded {
+      add("unit", text(guarded), guarded.trouble == nil ? .plain : .bad)
+    } else {
+      add("data age", age(why))
+    }
     if let planning = why.planning {
       let until = why.next?.plannedMicroseconds.map { "; made anew \(clock($0))" } ?? ""
       let phase = why.phase == .foreground ? "once in the background: " : ""

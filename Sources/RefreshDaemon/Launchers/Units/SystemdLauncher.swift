@@ -39,6 +39,8 @@ final class SystemdLauncher: Launcher {
   var listing: BusCall?
   /// The call that asks whether the machine shuts down.
   var stopping: BusCall?
+  /// The question why the daemon stops.
+  private var occasion: StopQuestion?
   private var failing: [TaskKey] = []
   private var failures: TimerSource?
 
@@ -157,6 +159,8 @@ final class SystemdLauncher: Launcher {
       answer(Set(tasks.keys.map(\.refresh)).subtracting(unsure))
     }
   }
+
+  func findOccasion(answer: @escaping (StopOccasion) -> Void) { occasion = StopQuestion(bus, answer: answer) }
 
   // MARK: Tasks
 

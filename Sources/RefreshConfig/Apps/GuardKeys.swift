@@ -1,0 +1,41 @@
+import RefreshEngine
+
+/// The keys of a guard: `unit` and `guard`, at the top of the file, because a guard has no tasks.
+enum GuardKeys {
+  /// The keys.
+  static let names = ["unit", "guard"]
+  /// The keys of an app that say nothing about a guard.
+  static let ofRefreshes = AppKey.all.map(\.name).filter { !AppKey.namesOfConditions.contains($0) && $0 != "group" }
+
+  /// Reads the keys, and refuses those of an app that is refreshed; nil if the file names no unit.
+  static func read(from section: inout Section, in load: LoadContext) -> GuardedUnit? {
+    let unit = section.read(
+      "unit", .text("syncthing.service") { (text) throws(Unreadable) in try ServiceUnit.guarded(text) })
+    let means = section.read("guard", .word(.freeze)) ?? GuardedUnit.Means.stop
+    if !section.isWritten("unit") {
+      section.refuse(
+        "unit", "cannot guard without a unit", remedy: #"write for example unit = "syncthing.service""#)
+    }
+    for key in ofRefreshes + ["pin", "desktop", "task"] where section.isWritten(key) {
+      section.refuse(
+        key, "cannot set \(key) for a guard, which refreshes nothing",
+        remedy: #"remove it, or write a second file with kind = "refresh""#)
+    }
+    if load.worker == nil {
+      section.refuse(
+        "kind",
+        "cannot find refresh-worker, which guards units, at "
+          + load.reader.workers.map(quoted).joined(separator: " or "), remedy: "install it there")
+    }
+    return unit.map { GuardedUnit($0.name, means: means) }
+  }
+
+  /// Refuses the keys of a guard in the file of another app.
+  static func refuse(in section: inout Section, of kind: AppKind) {
+    for key in names where section.isWritten(key) {
+      let move = key == "unit" ? ", or move it below a [[task]]" : ", or remove the key"
+      section.refuse(
+        key, "cannot guard a unit with kind = \(quoted(kind.rawValue))", remedy: #"write kind = "guard""# + move)
+    }
+  }
+}

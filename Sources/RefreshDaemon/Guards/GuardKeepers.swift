@@ -1,0 +1,188 @@
+import JSON
+import RefreshAPI
+import RefreshConfig
+import RefreshEngine
+import Systemd
+
+/// The keepers of guards: `refresh-worker keep`, one for each unit that is kept from running, as the app's owner.
+///
+/// A keeper lives for as long as its unit is kept. It returns the unit when it is asked to end, and when the daemon is gone
+/// for good.
+final class GuardKeepers {
+  /// How long a keeper may take to return its unit; the manager may be away for a part of it.
+  private static let grace = Duration.seconds(15)
+  /// The most characters of a keeper's text.
+  private static let longestText = 200
+
+  private struct Running {
+    let app: AppID
+    let unit: GuardedUnit
+    let owner: UInt32
+    let token: String
+    let timer: any WakeTimer
+    var ending = TerminationSequence(grace: GuardKeepers.grace)
+    var lastLine = ""
+  }
+
+  private unowned let core: DaemonCore
+  private let launcher: any Launcher
+  private let journal: DaemonJournal
+  private let environment: TaskEnvironment
+  private var running: [TaskKey: Running] = [:]
+
+  init(_ core: DaemonCore, _ ports: Ports, _ environment: TaskEnvironment) {
+    (self.core, self.environment) = (core, environment)
+    (launcher, journal) = (ports.launcher, ports.journal)
+  }
+
+  /// Whether no keeper is left, apart from those that no signal ends.
+  var isEmpty: Bool { running.values.allSatisfy(\.ending.isGivenUp) }
+  /// Called when a keeper counts no more, because no signal ends it; set once.
+  var onGivenUp: () -> Void = {}
+
+  /// Starts a keeper; `isKept` tells whether an earlier one has left the unit stopped or frozen.
+  func keep(_ id: RefreshID, _ name: AppID, _ unit: GuardedUnit, isKept: Bool, of app: AppConfiguration?) {
+    start(id, name, unit, isKept: isKept, givesBack: false, of: app)
+  }
+
+  /// Has a keeper return its unit and end; starts one for that if there is none.
+  func giveBack(_ id: RefreshID, _ name: AppID, _ unit: GuardedUnit, of app: AppConfiguration?) {
+    let key = TaskKey(refresh: id, task: 0)
+    if running[key] == nil { return start(id, name, unit, isKept: true, givesBack: true, of: app) }
+    end(key)
+  }
+
+  private func start(
+    _ id: RefreshID, _ name: AppID, _ unit: GuardedUnit, isKept: Bool, givesBack: Bool, of app: AppConfiguration?
+  ) {
+    guard let app, !core.engine.isStopping else {
+      return core.handle(.keeperEnded(name, id, .failed("its keeper cannot be started any more")))
+    }
+    let key = TaskKey(refresh: id, task: 0)
+    let token = Token.make()
+    let command = Command(
+      arguments: [environment.worker, Wire.WorkerCommand.keep.rawValue], directory: "/")
+    do {
+      let timer = try core.scheduler.timer { [unowned self] in boundPassed(key) }
+      let order = try Wire.KeepOrder(
+        unit: unit.name, manager: unit.user == nil ? .system : .user, means: Wire.GuardMeans(unit.means),
+        isKept: isKept, givesBack: givesBack
+      ).jsonBytes()
+      running[key] = Running(app: app.id, unit: unit, owner: app.owner.uid, token: token, timer: timer)
+      launcher.start(
+        TaskLaunch(
+          key: key, app: app.id, command: command, owner: app.owner,
+          environment: environment.variables(ofWorker: command, app: app, id: id, token: token),
+          description: "\(app.name): guard of \(unit.name)", timeLimit: .longest, grace: Self.grace,
+          confinement: WorkerConfinement(writes: .folders([])), input: order, changedPath: nil))
+      // A process that only returns a unit is bounded from its start.
+      if givesBack { core.scheduler.arm(timer, after: Self.grace, accuracy: 1000) }
+    } catch {
+      core.handle(.keeperEnded(app.id, id, .failed("\(error)")))
+    }
+  }
+
+  /// Asks a keeper to end, which returns its unit.
+  private func end(_ key: TaskKey) {
+    guard var keeper = running[key], let step = keeper.ending.begin(at: core.now) else { return }
+    launcher.send(step, to: key)
+    if let wake = keeper.ending.wake { keeper.timer.arm(at: wake.microseconds, accuracy: 1000) }
+    running[key] = keeper
+  }
+
+  private func boundPassed(_ key: TaskKey) {
+    guard var keeper = running[key] else { return }
+    let step = keeper.ending.begin(at: core.now) ?? keeper.ending.advance(at: core.now)
+    running[key] = keeper
+    if let step { launcher.send(step, to: key) }
+    if let wake = keeper.ending.wake { keeper.timer.arm(at: wake.microseconds, accuracy: 1000) }
+    if step == .giveUp { onGivenUp() }
+  }
+
+  /// Ends all keepers, because the daemon stops.
+  ///
+  /// A unit that is only stopped stays so while the daemon starts again, or the machine is switched off; else units return.
+  func stop(_ occasion: StopOccasion) {
+    for (key, keeper) in running {
+      let stays = occasion == .shutdown || occasion == .restart && keeper.unit.means == .stop
+      if stays { launcher.kill(key) } else { end(key) }
+    }
+  }
+
+  // MARK: The keeper's words
+
+  /// Takes the report of a keeper by its token, and gives whether there is such a keeper of the user.
+  func take(_ token: String, isKept: Bool, _ text: String, from user: UInt32) -> Bool {
+    guard let (key, keeper) = running.first(where: { $0.value.token == token && $0.value.owner == user }) else {
+      return false
+    }
+    let text = OutputLines.message(of: String(text.prefix(Self.longestText)))
+    core.handle(.keeperReported(keeper.app, key.refresh, isKept: isKept, text: text))
+    journal.guarded(keeper.unit.name, of: keeper.app, text, held(keeper.app))
+    return true
+  }
+
+  private func held(_ app: AppID) -> [Hold.Name] {
+    guard case .held(let holds) = core.engine.verdict(on: app, at: core.now) else { return [] }
+    return holds.map(\.name)
+  }
+
+  /// Keeps a line that a keeper printed; false if the task is no keeper.
+  func receive(_ line: String, of key: TaskKey) -> Bool {
+    guard running[key] != nil else { return false }
+    if !line.allSatisfy(\.isWhitespace) { running[key]?.lastLine = String(line.prefix(Self.longestText)) }
+    return true
+  }
+
+  /// Handles the end of a keeper; false if the task is no keeper.
+  func end(_ key: TaskKey, _ end: TaskEnd) -> Bool {
+    guard let ended = running.removeValue(forKey: key) else { return false }
+    ended.timer.cancel()
+    launcher.release(key.refresh)
+    let outcome = Self.outcome(end, ended)
+    if case .returned = outcome, core.engine.state(of: ended.app)?.keptUnit == nil {
+      // It kept nothing: there is nothing to say.
+    } else if !core.engine.isStopping || outcome == .returned(trouble: nil) {
+      journal.guardEnded(ended.unit.name, of: ended.app, outcome)
+    }
+    core.handle(.keeperEnded(ended.app, key.refresh, outcome))
+    return true
+  }
+
+  private static func outcome(_ end: TaskEnd, _ keeper: Running) -> KeeperEnd {
+    let said = keeper.lastLine
+    return switch end.exit {
+    case .exited(0): .returned(trouble: said.isEmpty ? nil : said)
+    case .exited(let code): .failed(said.isEmpty ? "its keeper ended with exit code \(code)" : said)
+    case .signalled(let signal): .failed("its keeper was ended by \(signalName(signal))")
+    case .notStarted(let reason): .failed(reason)
+    case .outOfMemory: .failed("its keeper was killed because memory ran out")
+    case .timedOut, .lostClient: .failed("its keeper took too long")
+    }
+  }
+}
+
+extension DaemonJournal {
+  /// Reports the state of a unit that is kept from running.
+  fileprivate func guarded(_ unit: String, of app: AppID, _ text: String, _ holds: [Hold.Name]) {
+    let reason = holds.isEmpty ? "" : " (\(holds.map(\.rawValue).joined(separator: ", ")))"
+    write("\(app): \(unit): \(text)\(reason)", .info, .unitKept, [Entry.Field("REFRESH_APP", app.description)])
+  }
+
+  fileprivate func guardEnded(_ unit: String, of app: AppID, _ end: KeeperEnd) {
+    let (text, priority): (String, Entry.Priority) =
+      switch end {
+      case .returned(nil): ("runs again", .info)
+      case .returned(let trouble?): (trouble, .warning)
+      case .failed(let reason): (reason, .warning)
+      }
+    write("\(app): \(unit): \(text)", priority, .unitReturned, [Entry.Field("REFRESH_APP", app.description)])
+  }
+
+  /// Reports a unit that nobody returns, because no file names it any more.
+  func leftUnit(_ unit: String, of app: AppID) {
+    write(
+      "\(app): \(unit) stays as its guard has left it, because no file guards it any more; start it, or thaw it, "
+        + "with systemctl", .warning, .unitReturned, [Entry.Field("REFRESH_APP", app.description)])
+  }
+}

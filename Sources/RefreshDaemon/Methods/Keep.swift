@@ -1,0 +1,15 @@
+import RefreshAPI
+import Varlink
+
+extension Daemon {
+  /// Takes a keeper's report, and answers when it is saved: only then anything is done to the unit.
+  func keep(_ call: Call<WorkerInterface.Keep.Parameters>) {
+    let asked = call.parameters
+    core.readClocks()
+    guard guards.take(asked.token, isKept: asked.isKept, asked.text, from: call.peer.uid) else {
+      return call.fail(RefreshdInterface.NoSuchToken())
+    }
+    saving.afterCommit { call.reply() }
+    saving.commitSoon()
+  }
+}

@@ -1,0 +1,45 @@
+/// A long-lived service that runs only while nothing holds its app.
+public struct GuardedUnit: Hashable, Sendable, CustomStringConvertible {
+  /// How the service is kept from running: the values of `guard`.
+  public enum Means: String, Hashable, Sendable, CaseIterable {
+    /// It is stopped, and started again later.
+    case stop
+    /// Its processes are frozen, and thawed later: they keep their memory and their connections.
+    case freeze
+  }
+
+  /// The name of the service, such as `syncthing.service`.
+  public var name: String
+  /// How it is kept from running.
+  public var means: Means
+  /// The user whose service manager has the unit; nil for the machine's.
+  public var user: UInt32?
+
+  /// Names a service.
+  public init(_ name: String, means: Means = .stop, user: UInt32? = nil) {
+    (self.name, self.means, self.user) = (name, means, user)
+  }
+
+  /// The unit among all of the machine and its users: `syncthing.service of user 1000`.
+  public var description: String { user.map { "\(name) of user \($0)" } ?? name }
+}
+
+/// The end of the process that keeps a unit from running, and returns it when it is told to.
+public enum KeeperEnd: Hashable, Sendable {
+  /// It has returned what it took; the trouble with that, in one sentence, or nil when there was none.
+  case returned(trouble: String?)
+  /// It could not work, or was ended; the reason in one sentence.
+  case failed(String)
+}
+
+/// A guard at one instant, for a person.
+public struct GuardState: Hashable, Sendable {
+  /// The unit.
+  public var unit: GuardedUnit
+  /// Whether the daemon has stopped or frozen the unit and is to return it.
+  public var isKept: Bool
+  /// The state of the unit as its keeper reported it last, such as `stopped`; nil while nothing keeps it.
+  public var report: String?
+  /// Why the unit cannot be kept or returned, in one sentence; nil when all is well.
+  public var trouble: String?
+}

@@ -1,0 +1,91 @@
+/// The work of a guard at the moment; it ends with the daemon.
+///
+/// The keeper is a process of the app's owner that keeps the unit from running for as long as it lives. Its stages, and
+/// what leads from one to the next:
+///
+///     none      -> keeping    something holds the app
+///     none      -> returning  nothing holds the app, and an earlier keeper has left the unit stopped
+///     keeping   -> returning  nothing holds the app any more, or the file names another unit, or none
+///     keeping   -> none       the keeper has ended by itself; a new one is started after a wait
+///     returning -> none       the keeper has returned the unit, or has failed to
+struct Guarding: Hashable, Sendable {
+  /// A keeper that runs.
+  struct Keeper: Hashable, Sendable {
+    let id: RefreshID
+    let unit: GuardedUnit
+    /// Whether it was told to return the unit.
+    var isReturning: Bool
+    /// Whether a condition has held the app since it was started; a pause, for one, needs no damping.
+    var isForCondition = false
+  }
+
+  /// Conditions that are lost again so soon after a return count as one that flaps.
+  static let calmSpan = Duration.minutes(10)
+
+  /// The keeper that runs; nil for none.
+  var keeper: Keeper?
+  /// Not before this instant another keeper is started, boot clock; nil for at once.
+  private(set) var retryAt: Instant?
+  private var failures: Int32 = 0
+  /// How often in a row the conditions were lost soon after a return.
+  private var losses: Int32 = 0
+  /// When a unit was returned last, boot clock.
+  private var returnedAt: Instant?
+  /// Since when nothing has held the app while its unit is kept, boot clock; nil while something does.
+  private var freeSince: Instant?
+  /// The last report of the keeper that runs.
+  var report: String?
+  /// Why the last keeper could not keep or return its unit.
+  private(set) var trouble: String?
+
+  /// Begins to keep a unit.
+  mutating func keep(_ id: RefreshID, _ unit: GuardedUnit) {
+    keeper = Keeper(id: id, unit: unit, isReturning: false)
+    (retryAt, freeSince) = (nil, nil)
+  }
+
+  /// Begins to return a unit, by the keeper that runs or by a new one.
+  mutating func giveBack(_ id: RefreshID, _ unit: GuardedUnit) {
+    if keeper == nil { keeper = Keeper(id: id, unit: unit, isReturning: true) }
+    keeper?.isReturning = true
+    retryAt = nil
+  }
+
+  /// Notes that a condition holds the app, once for each keeper.
+  mutating func noteLoss(at now: Instant) {
+    freeSince = nil
+    guard let keeper, !keeper.isForCondition else { return }
+    self.keeper?.isForCondition = true
+    let isSoon = returnedAt.map { now < $0 + Self.calmSpan } ?? false
+    losses = isSoon ? BackOff.guards.counting(losses) : 1
+  }
+
+  /// Notes that nothing holds the app.
+  mutating func noteFree(at now: Instant) { freeSince = freeSince ?? now }
+
+  /// Until when the conditions must last before the unit is returned, boot clock; nil when they need not.
+  func steadyAt(from now: Instant) -> Instant? {
+    guard let keeper, keeper.isForCondition, !keeper.isReturning else { return nil }
+    return (freeSince ?? now) + BackOff.guards.wait(after: losses)
+  }
+
+  /// Takes the end of the keeper.
+  mutating func end(_ end: KeeperEnd, at now: Instant) {
+    (keeper, report, freeSince) = (nil, nil, nil)
+    switch end {
+    case .returned(let trouble):
+      self.trouble = trouble
+      (failures, returnedAt) = (0, now)
+    case .failed(let reason):
+      trouble = reason
+      failures = BackOff.guards.counting(failures)
+      retryAt = now + BackOff.guards.wait(after: failures)
+    }
+  }
+
+  /// Notes that the keeper does its work.
+  mutating func noteReport(_ text: String) {
+    report = text
+    (failures, trouble) = (0, nil)
+  }
+}

@@ -1,0 +1,145 @@
+// Guards: whether a unit may run now, and what is done about it.
+
+extension Engine {
+  /// How old the yes of a command may be by which a guard's unit runs; it is asked again after half of that.
+  static let answerLife = Duration.minutes(10)
+
+  /// The judgement about an app that guards a unit: the unit may run, or is held.
+  func guardVerdict(on app: App, _ id: AppID, at now: Instant) -> Verdict {
+    let lasting = lastingHolds(on: app)
+    guard lasting.isEmpty else { return .held(lasting) }
+    var holds: [Hold] = []
+    if let pause = device.pause, !pause.isOver(at: now) { holds.append(.paused(pause)) }
+    if let quiet = app.policy?.quiet, let end = end(of: quiet, id, at: now) { holds.append(.quiet(until: end)) }
+    if limits.powerSaver == .stop, conditions.powerSaver.value == true { holds.append(.powerSaver) }
+    holds = withQuestionsLast(holds + unmet(app, at: now), of: app)
+    if holds.isEmpty, let until = app.guarding?.steadyAt(from: now), until > now { holds = [.unsteady(until: until)] }
+    return holds.isEmpty ? .clear : .held(holds)
+  }
+
+  /// Acts on the verdict about an app that guards a unit, or did so before.
+  mutating func noteGuard(_ index: AppIndex, _ verdict: Verdict, _ turn: inout Turn) {
+    let unit = apps[index].policy?.guarded
+    guard unit != nil || apps[index].guarding != nil || apps[index].state.keptUnit != nil else { return }
+    // A sleeping machine keeps nothing, and the daemon itself ends what it stops with.
+    guard isConfigured, !isStopping, !isSuspending else { return }
+    let keeper = apps[index].guarding?.keeper
+    if let keeper, keeper.isReturning { return }
+    // The mistake in the file is mended some day; until then everything stays as it is.
+    if apps[index].policy?.unusable != nil { return }
+    if let keeper, keeper.unit != unit { return giveBack(keeper.unit, index, &turn) }
+    if keeper == nil, let left = apps[index].state.keptUnit, left != unit?.description {
+      apps[index].state.keptUnit = nil
+      turn.decision.changed.insert(apps.id(at: index))
+      turn.decision.effects.append(.reportLeftUnit(apps.id(at: index), left))
+    }
+    guard let unit else { return apps[index].guarding = nil }
+    switch verdict {
+    case .held(let holds) where holds.map(\.name) == [.unsteady]: apps[index].guarding?.noteFree(at: turn.now)
+    case .held(let holds) where !isUndecided(holds, apps[index]):
+      keep(unit, index, &turn)
+      if holds.contains(where: \.isOfConditions) { apps[index].guarding?.noteLoss(at: turn.now) }
+    case .clear where keeper != nil || apps[index].state.keptUnit != nil: giveBack(unit, index, &turn)
+    default: break
+    }
+  }
+
+  /// Whether the conditions that hold an app are not known yet: its unit stays as it is until they are.
+  private func isUndecided(_ holds: [Hold], _ app: App) -> Bool {
+    guard let constraints = app.policy?.constraints else { return false }
+    return holds.allSatisfy { hold in
+      if case .constraint(let constraint, _) = hold { isAwaited(constraint, of: constraints, by: app) } else { false }
+    }
+  }
+
+  private mutating func keep(_ unit: GuardedUnit, _ index: AppIndex, _ turn: inout Turn) {
+    guard mayStartKeeper(of: index, at: turn.now) else { return }
+    let id = makeID()
+    apps[index].guarding = apps[index].guarding ?? Guarding()
+    apps[index].guarding?.keep(id, unit)
+    turn.decision.effects.append(
+      .keep(id, apps.id(at: index), unit, isKept: apps[index].state.keptUnit == unit.description))
+  }
+
+  private mutating func giveBack(_ unit: GuardedUnit, _ index: AppIndex, _ turn: inout Turn) {
+    let keeper = apps[index].guarding?.keeper
+    guard keeper != nil || mayStartKeeper(of: index, at: turn.now) else { return }
+    let id = keeper?.id ?? makeID()
+    apps[index].guarding = apps[index].guarding ?? Guarding()
+    apps[index].guarding?.giveBack(id, unit)
+    turn.decision.effects.append(.giveBack(id, apps.id(at: index), unit))
+  }
+
+  private func mayStartKeeper(of index: AppIndex, at now: Instant) -> Bool {
+    guard let guarding = apps[index].guarding else { return true }
+    return guarding.keeper == nil && guarding.retryAt.map { $0 <= now } ?? true
+  }
+
+  /// Takes the report of a keeper: the unit that it keeps from running from now on, or that it keeps none.
+  mutating func takeReport(_ id: AppID, _ keeper: RefreshID, isKept: Bool, _ text: String, _ turn: inout Turn) {
+    guard let unit = apps[id]?.guarding?.keeper, unit.id == keeper else { return }
+    apps[id]?.guarding?.noteReport(text)
+    setKept(isKept ? unit.unit.description : nil, id, &turn)
+    touch(id, &turn)
+  }
+
+  /// Takes the end of a keeper.
+  mutating func endKeeper(_ id: AppID, _ keeper: RefreshID, _ end: KeeperEnd, _ turn: inout Turn) {
+    guard let ended = apps[id]?.guarding?.keeper, ended.id == keeper else { return }
+    // A keeper that is ended before it has begun has kept nothing, and so has nothing to return.
+    let hasNothing = ended.isReturning && apps[id]?.state.keptUnit == nil
+    apps[id]?.guarding?.end(hasNothing ? .returned(trouble: nil) : end, at: turn.now)
+    if case .returned = end { setKept(nil, id, &turn) }
+    touch(id, &turn)
+  }
+
+  private mutating func setKept(_ unit: String?, _ id: AppID, _ turn: inout Turn) {
+    guard apps[id]?.state.keptUnit != unit else { return }
+    apps[id]?.state.keptUnit = unit
+    turn.decision.changed.insert(id)
+  }
+
+  /// When a guard is to be looked at again although nothing else happens, boot clock.
+  func guardWake(_ index: AppIndex, _ verdict: Verdict, at now: Instant) -> Instant? {
+    guard apps[index].policy?.guarded != nil else { return nil }
+    var wakes = [apps[index].guarding?.keeper == nil ? apps[index].guarding?.retryAt : nil]
+    if let quiet = apps[index].policy?.quiet { wakes.append(beginning(of: quiet, after: now)) }
+    if verdict == .clear { wakes += askedConstraints(of: apps[index]).map { apps[index].questions[$0]?.asksAgainAt } }
+    return wakes.compactMap(\.self).min()
+  }
+
+  /// The condition of a guard whose unit runs that is to be asked about again.
+  func questionOfGuard(_ index: AppIndex, _ verdict: Verdict, at now: Instant) -> Constraint? {
+    guard apps[index].policy?.guarded != nil, verdict == .clear else { return nil }
+    return askedConstraints(of: apps[index]).first { constraint in
+      apps[index].questions[constraint]?.asksAgainAt.map { $0 <= now } ?? false
+    }
+  }
+
+  private func askedConstraints(of app: App) -> [Constraint] {
+    Constraint.allCases.filter { $0.source == .asked && app.policy?.constraints.asks(for: $0) == true }
+  }
+
+  /// A guard for a person; nil for an app that guards nothing.
+  public func guardState(of id: AppID) -> GuardState? {
+    guard let app = apps[id], let unit = app.policy?.guarded else { return nil }
+    return GuardState(
+      unit: unit, isKept: app.state.keptUnit == unit.description, report: app.guarding?.report,
+      trouble: app.guarding?.trouble)
+  }
+}
+
+extension App {
+  /// Whether a condition may matter to it although nothing holds it.
+  var followsConditions: Bool { policy?.guarded != nil || pushesFollowConditions }
+}
+
+extension Hold {
+  /// Whether the machine's conditions lift it, which may come and go.
+  fileprivate var isOfConditions: Bool {
+    switch self {
+    case .constraint, .powerSaver: true
+    default: false
+    }
+  }
+}

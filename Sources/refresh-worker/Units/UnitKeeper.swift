@@ -1,0 +1,257 @@
+import Glibc
+import RefreshAPI
+import Systemd
+import Varlink
+
+/// Keeps a service from running: stops or freezes it whenever it runs, and returns it when it is asked to end.
+///
+/// The daemon saves that the unit is kept before anything is done to it. When the daemon goes away and none takes its
+/// place, the unit is returned: nothing stays frozen because refreshd is gone.
+final class UnitKeeper {
+  /// How a keeper ends.
+  enum End {
+    /// Nothing is kept any more; the trouble with the return, if there was any.
+    case returned(trouble: String?)
+    /// The service manager cannot be reached.
+    case failed(String)
+  }
+
+  /// How long the daemon may be away, in microseconds: a crashed one is back within seconds, and ends this process.
+  private static let longestDaemonAbsence: Int64 = 30_000_000
+  /// How long the service manager may be away while the unit is to be returned, in microseconds.
+  private static let longestAbsence: Int64 = 10_000_000
+  /// The timeout of a call to the manager, in microseconds: the default of sd-bus(3).
+  private static let patience: Int64 = 25_000_000
+
+  private let order: Wire.KeepOrder
+  private let link: TaskLink
+  private let loop: EventLoop
+  private let bus: Bus
+  private let path: String
+  private let isOfMachine: Bool
+  private var facts = UnitFacts()
+  /// Whether the unit is to be returned, as the daemon has saved.
+  private var isKept: Bool
+  private var isReturning: Bool
+  private var pace = KeeperPace()
+  /// When the manager started; another one knows nothing of what was stopped.
+  private var manager: UInt64?
+  private var report = ""
+  private var end: End?
+  private var listeners: [BusListener] = []
+  private var watch: BusWatch?
+  private var call: BusCall?
+  private var action: BusCall?
+  private var again: TimerSource?
+  private var bound: TimerSource?
+  private var signal: SignalSource?
+  private var hangup: IOSource?
+
+  init(_ order: Wire.KeepOrder, _ link: TaskLink) throws(SystemdError) {
+    (self.order, self.link, isKept, isReturning) = (order, link, order.isKept, order.givesBack)
+    isOfMachine = order.manager == .system
+    loop = try EventLoop()
+    bus = try Bus(isOfMachine ? .system : .user, on: loop)
+    path = BusPath.encoded(order.unit, below: UnitCalls.unitPath) ?? UnitCalls.unitPath
+  }
+
+  /// Keeps the unit until the end.
+  func run() throws(SystemdError) -> End {
+    again = try loop.timer { [unowned self] in look() }
+    bound = try loop.timer { [unowned self] in boundPassed() }
+    signal = try loop.onSignal(SIGTERM) { [unowned self] in giveBack() }
+    hangup = try loop.watch(link.descriptor, for: .readable) { [unowned self] _ in daemonIsGone() }
+    listeners = [
+      bus.listen(to: .propertiesChanged(below: path, in: UnitCalls.service)) { [unowned self] in changed($0) },
+      bus.listen(to: .ownerChanged(of: UnitCalls.service)) { [unowned self] values in
+        if values.count == 3, values[2].text?.isEmpty == false { connected() } else { lost() }
+      },
+    ]
+    watch = bus.watch { [unowned self] state in if state == .connected { connected() } else { lost() } }
+    _ = try loop.run()
+    return end ?? .returned(trouble: nil)
+  }
+
+  // MARK: Manager
+
+  private func connected() {
+    bus.send(UnitCalls.subscribe)
+    bus.send(UnitCalls.reference(path))
+    call = bus.call(UnitCalls.managerStart, timeout: Self.patience) { [unowned self] answer in
+      if case .success(let values) = answer, case .unsigned(let start)? = values.first {
+        // Another manager has started the units that it is to run.
+        if let manager, manager != start { isKept = false }
+        manager = start
+      }
+      look()
+    }
+  }
+
+  private func lost() {
+    call = nil
+    action = nil
+    guard bus.state != .connecting else { return }
+    // A user without a session has no manager: it starts anew what it is to run.
+    if isReturning, !isOfMachine { return finish(.returned(trouble: nil)) }
+    if isReturning { arm(bound, after: Self.longestAbsence) }
+    tell("no service manager")
+  }
+
+  private func boundPassed() {
+    if isReturning { return finish(.failed("no service manager has answered for \(order.unit)")) }
+    giveBack()
+  }
+
+  /// Reads all properties of the unit, and acts on them.
+  private func look() {
+    guard bus.state == .connected else { return }
+    call = bus.call(UnitCalls.properties(path), timeout: Self.patience) { [unowned self] answer in
+      switch answer {
+      case .success(let values):
+        facts.apply(values.first?.entries ?? [:])
+        act()
+      case .failure(let error) where error.isNobodyThere || bus.state != .connected: lost()
+      case .failure(let error):
+        if isReturning { return finish(.failed("cannot look at \(order.unit): \(error)")) }
+        tell("cannot look at it: \(error)")
+      }
+    }
+  }
+
+  private func changed(_ values: [BusValue]) {
+    guard values.count == 3, let news = values[1].entries else { return }
+    facts.apply(news)
+    if values[0].text == UnitCalls.unit { act() }
+  }
+
+  // MARK: Keep
+
+  private func act() {
+    guard action == nil, end == nil else { return }
+    if isReturning { return returnUnit() }
+    switch order.means {
+    case .stop where facts.runs: take("stopping", UnitCalls.stop(order.unit), "cannot stop it")
+    case .freeze where facts.runs && facts.freezer == "running":
+      take("freezing", UnitCalls.freeze(order.unit), "cannot freeze it")
+    case .freeze where facts.isAtRest && isKept:
+      // Somebody has stopped the frozen unit, and so it stays.
+      isKept = false
+      tell(facts.restText(isKept: false))
+    case .freeze where facts.freezer == "frozen": tell("frozen")
+    case .stop, .freeze: if facts.isAtRest { tell(facts.restText(isKept: isKept)) }
+    }
+  }
+
+  /// Has the daemon save that the unit is kept, and then stops or freezes it.
+  private func take(_ text: String, _ method: BusMethod, _ failure: String) {
+    let now = EventLoop.bootMicroseconds()
+    if let wait = pace.wait(at: now) {
+      tell("started again and again by something else; it is stopped again in \(wait / 1_000_000) s")
+      again?.arm(at: now + wait, accuracy: 100_000)
+      return
+    }
+    pace.note(at: now)
+    let wasKept = isKept
+    isKept = true
+    guard tell(text) else { return isKept = wasKept }
+    action = bus.call(method, timeout: Self.patience) { [unowned self] answer in
+      action = nil
+      if case .failure(let error) = answer, bus.state == .connected {
+        isKept = wasKept
+        tell("\(failure): \(error)")
+        return
+      }
+      look()
+    }
+  }
+
+  /// Tells the daemon the state; false if there is none.
+  @discardableResult private func tell(_ text: String) -> Bool {
+    guard !isReturning, hangup != nil else { return false }
+    guard text != report else { return true }
+    report = text
+    do throws(ClientError) {
+      try link.keep(isKept: isKept, text)
+      return true
+    } catch {
+      daemonIsGone()
+      return false
+    }
+  }
+
+  private func daemonIsGone() {
+    guard hangup != nil else { return }
+    hangup?.cancel()
+    hangup = nil
+    if !isReturning { arm(bound, after: Self.longestDaemonAbsence) }
+  }
+
+  // MARK: Return
+
+  private func giveBack() {
+    guard !isReturning else { return }
+    isReturning = true
+    (call, action) = (nil, nil)
+    arm(bound, after: Self.longestAbsence)
+    if bus.state == .connected { look() } else { lost() }
+  }
+
+  private func returnUnit() {
+    guard isKept else { return finish(.returned(trouble: nil)) }
+    if facts.freezer == "frozen" || facts.freezer == "freezing" {
+      return finish(by: UnitCalls.thaw(order.unit), "thaw")
+    }
+    guard order.means == .stop, !facts.runs else { return finish(.returned(trouble: nil)) }
+    finish(by: UnitCalls.start(order.unit), "start")
+  }
+
+  private func finish(by method: BusMethod, _ verb: String) {
+    action = bus.call(method, timeout: Self.patience) { [unowned self] answer in
+      guard case .failure(let error) = answer else { return finish(.returned(trouble: nil)) }
+      guard bus.state == .connected, !error.isNobodyThere else { return lost() }
+      finish(.returned(trouble: "cannot \(verb) \(order.unit) again: \(error)"))
+    }
+  }
+
+  private func finish(_ end: End) {
+    self.end = end
+    loop.exit(0)
+  }
+
+  private func arm(_ timer: TimerSource?, after span: Int64) {
+    timer?.arm(at: EventLoop.bootMicroseconds() + span, accuracy: 100_000)
+  }
+}
+
+extension UnitFacts {
+  /// Whether the service runs or is being started, also for the next try of a service that restarts itself.
+  fileprivate var runs: Bool { ["active", "activating", "reloading", "refreshing"].contains(activeState) }
+
+  /// The state of a unit that does not run, for a person.
+  fileprivate func restText(isKept: Bool) -> String {
+    switch loadState {
+    case "masked": "masked"
+    case "not-found": "not installed"
+    case "loaded", "": isKept ? "stopped" : "not running"
+    default: "its file has mistakes"
+    }
+  }
+}
+
+/// The pace at which a unit is stopped that something else starts again and again.
+struct KeeperPace {
+  private static let span: Int64 = 60_000_000
+  private static let most = 5
+
+  /// The last times, in microseconds of the boot clock, at most ``most``.
+  private var times: [Int64] = []
+
+  /// How long to wait before the unit is stopped again, in microseconds; nil for not at all.
+  func wait(at now: Int64) -> Int64? {
+    guard times.count == Self.most, let first = times.first, now < first + Self.span else { return nil }
+    return first + Self.span - now
+  }
+
+  /// Notes that the unit is stopped.
+  mutating func note(at now: Int64) { times = (times + [now]).suffix(Self.most) }
+}
