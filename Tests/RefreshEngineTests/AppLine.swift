@@ -13,6 +13,7 @@ import RefreshEngine
 /// - `mounted`, `present`, `reachable` and `when` are names of conditions of its own.
 /// - `idle`, `calm`, `metered-when-stale`, `processing` and `terminated-on-exit` are `yes`.
 /// - `adaptive` is `yes`; otherwise the interval is the schedule.
+/// - `watch` is the settle time of its one watched folder.
 /// - `pushes` is `PER-HOUR/BURST`.
 ///
 /// The keys of the behaviour are `says` (`yes` or `no`, the answer to each question at once), `takes` (a duration or `forever`), `exit` (a code), `stubborn` (`yes`: the task
@@ -68,6 +69,7 @@ struct AppLine {
       case "stale-after": policy.staleAfter = try duration(value)
       case "terminated-on-exit": policy.isTerminatedOnExit = value == "yes"
       case "held-for": policy.heldFor = try duration(value)
+      case "watch": (policy.watch, policy.watchSettle) = (["~/Notes"], try duration(value))
       case "pushes":
         // PER-HOUR/BURST
         let parts = try value.split(separator: "/").map { try String($0).read { Int($0) } }

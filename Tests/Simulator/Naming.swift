@@ -58,7 +58,7 @@ extension Event {
     case .signalled(let app, _), .leased(_, let app, _), .leaseEnded(_, let app), .overridden(let app, _): app
     case .requested(let app, _), .forced(let app), .scheduled(let app, _), .disabled(let app, _), .skipped(let app): app
     case .erased(let app), .synced(let app, _), .shown(let app, _), .answered(let app, _, _, _): app
-    case .withdrawn(let app, _, _): app
+    case .withdrawn(let app, _, _), .changed(let app, _): app
     case .forgotten(let app), .awaited(let app, _), .attached(let app), .detached(let app), .pushed(let app, _): app
     case .paused, .observed, .resumed, .zoneChanged: nil
     case .survived, .suspending, .freshFor, .began, .expired: nil

@@ -33,7 +33,7 @@ extension Daemon {
           stuck: stuck(of: apps), push: seesAll ? pushes.bridge.state : nil,
           isBridgeMissing: core.configuration.namesPushSources && pushes.bridge.state == nil ? true : nil,
           desktops: desktopStates(for: call.peer, seesAll: seesAll),
-          launcherProblem: ports.launcher.problem, unconfined: unconfined)))
+          launcherProblem: ports.launcher.problem, unconfined: unconfined, unwatched: unwatched(of: apps))))
   }
 
   /// The configuration in force; its mistakes as far as they are in the files of some apps, unless all may be seen.
@@ -46,6 +46,11 @@ extension Daemon {
     return Wire.ConfigurationState(
       directories: ports.files.directories, sinceMicroseconds: core.configuration.sinceMicroseconds,
       problems: shown(core.configuration.refused), held: held.isEmpty ? nil : held)
+  }
+
+  private func unwatched(of apps: [AppConfiguration]) -> [Wire.WatchedFolder]? {
+    let unwatched = apps.flatMap(changes.states).filter { $0.state.problem != nil }.map(Wire.WatchedFolder.init)
+    return unwatched.isEmpty ? nil : unwatched
   }
 
   private func desktopStates(for peer: Peer, seesAll: Bool) -> [Wire.DesktopSession]? {
