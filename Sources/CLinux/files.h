@@ -6,7 +6,9 @@
 #include <linux/stat.h>
 #include <malloc.h>
 #include <sys/eventfd.h>
+#include <sys/inotify.h>
 #include <sys/syscall.h>
+#include <sys/vfs.h>
 #include <sys/xattr.h>
 #include <unistd.h>
 
@@ -30,4 +32,12 @@ static inline long long linux_birth(int fd) {
   const int empty_path = 0x1000;
   if (syscall(SYS_statx, fd, "", empty_path, STATX_BTIME, &status) < 0 || !(status.stx_mask & STATX_BTIME)) return 0;
   return status.stx_btime.tv_sec * 1000000000ll + status.stx_btime.tv_nsec;
+}
+
+// Makes an instance of inotify(7); Swift does not import its flags, which are macros of an anonymous enum.
+static inline int linux_inotify(void) { return inotify_init1(IN_CLOEXEC | IN_NONBLOCK); }
+// Returns the type of an open file's file system, as statfs(2) has it; 0 if it is unknown.
+static inline unsigned linux_file_system(int fd) {
+  struct statfs status;
+  return fstatfs(fd, &status) == 0 ? (unsigned)status.f_type : 0;
 }

@@ -103,6 +103,10 @@ public struct AppConfiguration: Hashable, Sendable {
   public var onHeld: Command? { settings.value.heldCommands.first }
   /// The command that must succeed before a refresh starts; nil for none.
   public var when: Command? { settings.value.whenCommands.first }
+  /// The folders that are watched for the app, as its file names them and with their whole paths.
+  public var watchedFolders: [(name: String, path: String)] {
+    policy.watch.map { (name: $0, path: owner.path(of: $0)) }
+  }
   /// How the app is found on its user's desktops.
   public var desktop: DesktopRules { settings.value.desktop }
   /// The restrictions on all commands, as properties of their units; empty for none.

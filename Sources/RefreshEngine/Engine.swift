@@ -253,6 +253,7 @@ public struct Engine: Sendable {
     case .survived(let refresh, let tasks): survivors[refresh] = tasks
     case .attached(let id): attach(id, true, &turn)
     case .detached(let id): attach(id, false, &turn)
+    case .changed(let id, let folder): noteChange(of: id, in: folder, &turn)
     case .synced(let id, let foundNew): noteOwnSync(of: id, foundNew: foundNew, &turn)
     case .suspending(let until): suspend(until: until, &turn)
     case .enqueued(let enqueued): enqueue(enqueued, &turn)

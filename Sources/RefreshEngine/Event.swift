@@ -73,6 +73,8 @@ public enum Event: Hashable, Sendable {
   case attached(AppID)
   /// No process of the app serves its refreshes any more.
   case detached(AppID)
+  /// Something has changed in a folder that the app's file has watched; the folder as the file names it.
+  case changed(AppID, in: String)
   /// The app made a sync by itself, outside of any refresh.
   case synced(AppID, foundNew: Bool)
   /// The machine goes to sleep at this instant, boot clock; `resumed` follows, also if it does not come to it.

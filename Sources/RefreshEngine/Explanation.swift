@@ -89,6 +89,8 @@ public struct Explanation: Hashable, Sendable {
   public var isPhaseTold = false
   /// When what a desktop shows counts as an opening, boot clock; nil while the app is not in front, or counts already.
   public var opensAt: Instant?
+  /// The changes in its watched folders that no refresh has come after.
+  public var change: LocalChange?
   /// The holds that keep the due app, and since when.
   public var waiting: Waiting?
   /// The plan; nil for an app that is not planned, or was never refreshed.

@@ -60,6 +60,10 @@ public struct Policy: Hashable, Sendable {
   public var backgroundPriority = BackgroundPriority.low
   /// Numbers that take the place of learnt ones; none by default.
   public var pins = Pins()
+  /// The folders in which a change asks for a refresh, as the file names them; none by default.
+  public var watch: [String] = []
+  /// How long nothing must change in them before that refresh starts; 30 s by default.
+  public var watchSettle = Duration.seconds(30)
   /// How many pushes may wake it; 3 an hour, 5 one after the other, by default.
   public var pushLimit = PushLimit()
   /// Why the app's file cannot be used, which holds the app; nil, the default, when it can.

@@ -66,6 +66,7 @@ extension Engine {
     explanation.opensAt = app.opensAt
     (explanation.presence, explanation.isPhaseTold) = (app.presence, app.tellsPhase || app.isToldForeground)
     explanation.reportsHeld = reportsHeld(app, explanation.verdict)
+    explanation.change = app.change
     explanation.waiting = app.state.waiting
     explanation.planning = planning(of: app, id, at: now)
     return explanation

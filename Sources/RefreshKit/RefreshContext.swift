@@ -118,6 +118,8 @@ public enum RefreshTrigger: Hashable, Sendable, CaseIterable {
   case retry
   /// The refresh was missed while the machine or the daemon was off.
   case catchUp
+  /// Something changed in a folder that the app's file has watched.
+  case change
   /// A person asked for the refresh.
   case manual
   /// None started: the app told of a sync that it made by itself.

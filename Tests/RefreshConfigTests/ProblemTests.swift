@@ -28,7 +28,7 @@ import Testing
     "foreground_interval", "front", "grace", "group", "held_for", "idle", "lifecycle", "max_stale",
     "metered_when_stale", "mounted", "network", "on_foreground", "on_held", "on_stale", "power", "present",
     "push_burst", "push_per_hour", "quiet", "reachable", "sandbox", "ssids", "stale_after", "terminated_on_exit",
-    "when",
+    "watch", "watch_settle", "when",
   ]
   /// The keys of an app's file.
   static let appKeys = (sharedKeys + ["desktop", "id", "kind", "name", "owner", "pin", "task"]).sorted()

@@ -40,6 +40,7 @@ final class VirtualDaemon {
       scheduler: scheduler, store: store, launcher: launcher,
       choice: ChosenLauncher.Choice(asked: .spawn, name: "memory", reason: "a test"), conditions: machine,
       zone: { SimulatedZone(offset: 0) }, files: files,
+      folders: nil,
       diskSpace: { [space] in { space.ask($0, $1, $2) } },
       forecast: { _, _ in }, reactor: nil, journal: DaemonJournal { [output] in output.add($0.message) },
       notify: { [output] _, line in output.line = line }, trimMemory: {},

@@ -13,6 +13,7 @@ import RefreshEngine
 /// - `mounted`, `present`, `reachable` and `when` are names of conditions of its own.
 /// - `idle`, `calm`, `metered-when-stale`, `processing` and `terminated-on-exit` are `yes`.
 /// - `adaptive` is `yes`; otherwise the interval is the schedule.
+/// - `watch` is the settle time of its one watched folder.
 /// - `pushes` is `PER-HOUR/BURST`.
 /// - `guard` is the unit that it guards, and then it is not refreshed.
 ///
@@ -70,6 +71,7 @@ struct AppLine {
       case "terminated-on-exit": policy.isTerminatedOnExit = value == "yes"
       case "held-for": policy.heldFor = try duration(value)
       case "guard": policy.guarded = GuardedUnit(value)
+      case "watch": (policy.watch, policy.watchSettle) = (["~/Notes"], try duration(value))
       case "pushes":
         // PER-HOUR/BURST
         let parts = try value.split(separator: "/").map { try String($0).read { Int($0) } }

@@ -14,6 +14,7 @@ extension Timeline {
     case "disable", "enable": handle(.disabled(try appID(try rest.word(0)), command == "disable"))
     case "await", "unawait": handle(.awaited(try appID(try rest.word(0)), command == "await"))
     case "synced": handle(.synced(try appID(try rest.word(0)), foundNew: rest.last == "new-data"))
+    case "change": handle(.changed(try appID(try rest.word(0)), in: "~/Notes"))
     case "skip": handle(.skipped(try appID(try rest.word(0))))
     case "schedule":
       let earliest = instant + (try duration(try rest.word(1)))

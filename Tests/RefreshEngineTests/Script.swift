@@ -16,6 +16,7 @@ import Testing
 ///     says REFRESH TASK OUTCOME [MESSAGE]    the task tells over the socket how it went
 ///     ends REFRESH TASK exit=N|signal=N|not-started [printed] [changed]
 ///     await APP · unawait APP                calls wait for the app's next refresh, or no longer
+///     change APP                             something changes in its watched folder
 ///     synced APP [new-data]                  the app has made a sync by itself
 ///     pause [DURATION] · unpause · disable APP · enable APP · skip APP
 ///     schedule APP DURATION                  a one-shot, so much later

@@ -8,6 +8,7 @@ extension World {
     var policy = policy
     policy.pushLimit = pushLimit
     addOwnConditions(to: &policy)
+    addFolders(to: &policy)
     if whim.happens(40) { policy.heldFor = whim.duration(.minutes(10) ... .hours(12)) }
     if dice.happens(varied) { policy.tasks = [] }
     if dice.happens(varied) {

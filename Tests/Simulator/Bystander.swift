@@ -91,6 +91,9 @@ public struct Bystander: Sendable {
     var isStaleReported = false
     /// A person asked for a refresh that has not started.
     var isAskedByHand = false
+    /// The changes in its watched folder, and until when they count as its refresh's own work.
+    var change: Change?
+    var writesUntil: Instant?
     /// A process of it serves its refreshes.
     var isAttached = false
     /// The user has ended it, and it has not been started since.
@@ -161,6 +164,8 @@ public struct Bystander: Sendable {
       saved[id]?.tellsPhase = false
       saved[id]?.policy = nil
       saved[id]?.isAsked = false
+      saved[id]?.change = nil
+      saved[id]?.writesUntil = nil
       saved[id]?.questions = [:]
       saved[id]?.answers = [:]
     }
@@ -226,7 +231,9 @@ public struct Bystander: Sendable {
         apps[app]?.isAskedByHand = false
         apps[app]?.mayRetryAtOnce = false
         apps[app]?.retryFrom = nil
+        apps[app]?.change = nil
       }
+      apps[app]?.change?.isSure = false
       apps[app]?.skippedUntil = nil
       if let oneShot = apps[app]?.oneShot, oneShot.earliest <= now { apps[app]?.oneShot = nil }
       if !awaitsBegin { noteBegin(policy) }

@@ -59,6 +59,10 @@ extension Bystander {
       apps[id]?.countsFromEntry = false
       apps[id]?.retryFrom = nil
       apps[id]?.mayRetryAtOnce = false
+      apps[id]?.change = nil
+      apps[id]?.refusedUntil = nil
+      apps[id]?.noteOwnWrites(at: now)
+    case .changed(let id, _): apps[id]?.hear(event, of: id, at: now)
     case .attached(let id): apps[id]?.isAttached = true
     case .detached(let id): apps[id]?.isAttached = false
     case .survived(let refresh, let tasks): survivors[refresh] = tasks
@@ -87,6 +91,7 @@ extension Bystander {
     for id in apps.keys {
       forgetAnswers(of: id, before: policies[id])
       apps[id]?.policy = policies[id]
+      if policies[id]?.watch.isEmpty != false { apps[id]?.change = nil }
       if policies[id] == nil {
         forgetAsked(id)
         apps[id]?.presence = .unknown
@@ -203,6 +208,7 @@ extension Bystander {
     if app.run?.id == record.id {
       hint = record.outcome.isFresh ? nil : app.run?.retryAfter
       app.run = nil
+      if app.isAttached { app.noteOwnWrites(at: now) }
     }
     // A refresh that the daemon's crash ended has heard nothing of a server.
     if record.outcome != .failed(.daemonCrashed) { app.refusedUntil = nil }

@@ -27,6 +27,8 @@ struct Happening: Comparable, Sendable {
     case pushes
     /// Apps make syncs by themselves.
     case syncs
+    /// Something changes in the folders that an app has watched.
+    case writes
     /// The disk that apps ask for comes or goes, or commands change their minds; a command answers.
     case own
     case answers(RefreshID)
@@ -82,6 +84,7 @@ extension World {
     case .syncs:
       expect(.syncs, in: whim.duration(whim.pick([.zero ... .minutes(10), .zero ... .hours(9)])))
       if healedAt == nil { handle(.synced(whim.pick(ids), foundNew: whim.happens(50))) }
+    case .writes: happenToFolders()
     case .own: happenToOwnConditions()
     case .answers(let id): answer(id)
     case .attaches(let id): attach(id)

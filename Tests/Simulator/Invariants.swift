@@ -15,7 +15,7 @@ public enum Invariants {
       SleepIsInTime(), LongWorkMakesRoom(),
       OneWorkerAtATime(), TransfersWait(), UsersTakeTurns(), TransfersWake(), TransfersEnd(),
       SessionsAreTold(), PushesAreLimited(), PushesWait(), PushesAreTold(), PushesAreMerged(),
-      ProspectsAreTrue(),
+      ProspectsAreTrue(), ChangesSettle(),
     ]
   }
 }
@@ -81,7 +81,7 @@ struct NoStartWhileHeld: Invariant {
     guard case .handled(let turn) = observation else { return nil }
     for new in turn.decision.beginnings {
       let (id, app, trigger) = (new.id, new.app, new.trigger)
-      let byTime = trigger == .interval || trigger == .catchUp
+      let byTime = trigger == .interval || trigger == .catchUp || trigger == .change
       let hold = world.book.hold(
         on: app, byTime: byTime, isManual: trigger == .manual, isOfTransfers: trigger == .transfer, at: world.instant)
       if let hold { return "\(id) of \(app) starts (\(trigger)) although \(hold)" }

@@ -46,7 +46,7 @@ struct RefusalsAreKept: Invariant {
 
   func observe(_ observation: Observation, in world: borrowing World) -> String? {
     guard case .handled(let turn) = observation else { return nil }
-    for new in turn.decision.beginnings where [.interval, .catchUp, .retry].contains(new.trigger) {
+    for new in turn.decision.beginnings where [.interval, .catchUp, .retry, .change].contains(new.trigger) {
       guard let until = turn.before[new.app]?.refusedUntil, until > world.instant else { continue }
       if turn.decision.ended.contains(where: { $0.app == new.app }) { continue }
       let isAsked = turn.before[new.app]?.mayRetryAtOnce == true || turn.event.app == new.app

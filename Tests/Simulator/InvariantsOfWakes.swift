@@ -85,7 +85,7 @@ struct WakeIsTheMinimum: Invariant {
     // An app with its instant in a backlog waits for no company, and a one-shot not longer.
     let drained = world.brain?.explain(id, at: world.instant)?.drained ?? []
     let waitsForTold = world.brain?.engine.pushes(of: id).isEmpty == false || !drained.isEmpty
-    let isPlaced = world.brain?.state(of: id)?.request != nil || app.oneShot != nil || waitsForTold
+    let isPlaced = world.brain?.state(of: id)?.request != nil || app.oneShot != nil || waitsForTold || app.change != nil
     return (isPlaced ? .zero : half)...half * 2
   }
 }
@@ -112,7 +112,7 @@ extension WaitingPush.Wait {
 
 extension Trigger {
   /// Whether nobody waits for what it starts.
-  fileprivate var isDeferrable: Bool { self == .interval || self == .catchUp || self == .retry }
+  fileprivate var isDeferrable: Bool { self == .interval || self == .catchUp || self == .retry || self == .change }
 }
 
 extension Hold {

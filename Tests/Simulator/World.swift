@@ -78,6 +78,11 @@ public struct World: Sendable {
   /// The chance of what apps do by themselves and of reports of long waits, for the same reason.
   var whim: Chance
 
+  /// The chance of changes in watched folders, for the same reason.
+  var flux: Chance
+  /// How many apps of a hundred have a folder watched.
+  let watching: Int
+
   /// The chance of conditions of apps' own, for the same reason.
   var quirk: Chance
   /// Whether apps have conditions of their own.
@@ -132,6 +137,8 @@ public struct World: Sendable {
     var misfortune = Chance(seed: seed &* 0xb546_7a1d_5f2c_9e37)
     quirk = Chance(seed: seed &* 0x2127_599b_f432_5c37)
     hasOwnConditions = quirk.happens(40)
+    flux = Chance(seed: seed &* 0x94d0_49bb_1331_11eb)
+    watching = flux.happens(40) ? 40 : 0
     hangs = mayHang ?? misfortune.happens(30)
     book.awaitsBegin = hangs
     for id in ids where chance.happens(80) {
@@ -150,6 +157,7 @@ public struct World: Sendable {
     if luck.happens(50) { expect(.moves, in: .minutes(3)) }
     if fortune.happens(50) { expect(.pushes, in: .minutes(4)) }
     if whim.happens(50) { expect(.syncs, in: .minutes(5)) }
+    if watching > 0 { expect(.writes, in: .minutes(7)) }
     if hasOwnConditions { expect(.own, in: .minutes(6)) }
     if hangs { expect(.diskHangs, in: .hours(1)) }
     boundTransfers()

@@ -4,6 +4,7 @@ import RefreshEngine
 let plantedFaults: [Planted] =
   ofRuns + ofChains + plantedFaultsOfStops + ofTime + ofStore + ofStaleness + ofWaiting + ofPolicy + ofAttached
   + plantedFaultsOfTransfers + plantedFaultsOfPushes + plantedFaultsOfLongWaits + plantedFaultsOfProspects
+  + plantedFaultsOfChanges
 
 private let ofRuns = [
   Planted("OneAtATime", "starts what is ready twice") { fault in

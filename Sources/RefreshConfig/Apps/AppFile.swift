@@ -36,7 +36,7 @@ struct AppFile {
     settings.refuseEarlyStaleness(in: &section, limits: load.limits)
     settings.policy.pins = Pins(from: &section)
     settings.desktop.ids = DesktopRules.ids(from: &section)
-    settings.refuseIdleCommands(in: &section)
+    settings.refuseIdleKeys(in: &section)
     let tasks = Self.tasks(from: &section, in: load)
     if owner == nil, !section.isWritten("owner") {
       do throws(Unreadable) { try load.checkOwnUser() } catch { section.refuse(nil, error) }
@@ -78,6 +78,7 @@ struct AppFile {
     var policy = settings.policy
     policy.constraints.when = settings.whenCommand.map(OwnConditionText.words)
     policy.constraints.mounted = policy.constraints.mounted.map(owner.path)
+    policy.watch = interner.intern(policy.watch)
     policy.tasks = interner.intern(tasks.policies(of: owner))
     policy.owner = owner.uid
     policy.constraints.ssids = interner.intern(policy.constraints.ssids)

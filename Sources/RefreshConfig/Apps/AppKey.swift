@@ -35,7 +35,7 @@ struct AppKey: Sendable {
   }
 
   /// Every key, by subject.
-  static let all = intervals + process + conditions + ownConditions + staleness + pushes + desktop
+  static let all = intervals + process + conditions + ownConditions + staleness + pushes + changes + desktop
 
   /// The names of the keys that say when something may run.
   static let namesOfConditions = Set((conditions + ownConditions).map(\.name))
@@ -107,6 +107,11 @@ struct AppKey: Sendable {
   private static let pushes = [
     AppKey("push_per_hour", \.policy.pushLimit.perHour) { _ in .integer(1...3600, example: 3) },
     AppKey("push_burst", \.policy.pushLimit.burst) { _ in .integer(1...100, example: 5) },
+  ]
+
+  private static let changes = [
+    AppKey("watch", \.policy.watch) { $0.watchedFolders },
+    AppKey("watch_settle", \.policy.watchSettle) { _ in .duration(.seconds(2) ... .hours(1), example: "30s") },
   ]
 
   private static let desktop = [

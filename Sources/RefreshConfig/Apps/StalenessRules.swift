@@ -23,13 +23,19 @@ extension ConfigurationSettings {
     }
   }
 
-  /// Refuses an `on_stale` without a `stale_after`, and an `on_held` without a `held_for`: the command would never run.
-  func refuseIdleCommands(in section: inout Section) {
+  /// Refuses an `on_stale` without a `stale_after`, an `on_held` without a `held_for`, and a `watch_settle` without a `watch`:
+  /// they would have no effect.
+  func refuseIdleKeys(in section: inout Section) {
     for (key, other, reason, example) in [
       ("on_stale", "stale_after", "cannot tell when the data is stale", "6h"),
       ("on_held", "held_for", "cannot tell when a refresh waits too long", "2h"),
     ] where section.isWritten(key) && !isSet(other) && !section.isWritten(other) {
       section.refuse(key, reason, remedy: #"write for example \#(other) = "\#(example)" beside it"#)
+    }
+    if section.isWritten("watch_settle"), !isSet("watch"), !section.isWritten("watch") {
+      section.refuse(
+        "watch_settle", "cannot wait for folders to settle that are not watched",
+        remedy: #"write for example watch = ["~/Notes"] beside it"#)
     }
   }
 }

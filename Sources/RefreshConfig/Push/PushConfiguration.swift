@@ -38,11 +38,11 @@ extension Configuration {
   public static func problems(in sources: ConfigurationSources, as reader: Reader) -> [Problem] {
     var problems: [Problem] = []
     var secrets = SecretWarnings()
-    var units: [Problem] = []
+    var warnings: [Problem] = []
     do throws(ConfigurationError) {
       let configuration = try load(from: sources, as: reader)
       secrets.look(at: configuration)
-      units = UnitFiles().warnings(of: configuration)
+      warnings = UnitFiles().warnings(of: configuration) + WatchedPaths.warnings(of: configuration)
     } catch {
       problems += error.problems
     }
@@ -53,7 +53,7 @@ extension Configuration {
     } catch {
       problems += error.problems
     }
-    return problems + secrets.warnings + units
+    return problems + secrets.warnings + warnings
   }
 }
 

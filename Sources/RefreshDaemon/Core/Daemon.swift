@@ -25,6 +25,7 @@ final class Daemon {
   let pushes: PushIntake
   let sessions: SessionRooms
   let machine: MachineWatch
+  let changes: LocalChanges
   let files: ConfigurationReads
   let heldApps: HeldApps
   /// The socket's server while the daemon is open, and what ends with the daemon.
@@ -57,6 +58,7 @@ final class Daemon {
       PushLedger(loaded.pushes, last: loaded.lastPush), core, audience, saving, ports.journal, tally,
       sessions.notices)
     machine = MachineWatch(core, ports)
+    changes = LocalChanges(core, ports, runner.lasts)
     files = ConfigurationReads(core, ports.files)
     heldApps = HeldApps(core, files)
   }
@@ -127,6 +129,7 @@ final class Daemon {
     try saving.open()
     try files.open()
     try heldApps.open()
+    changes.open()
     try machine.open { [unowned self] in sessions.logins.follow($0) }
     // The order matters: the first three add to what is saved, and clients hear of a decision after its own answers
     // are queued.
@@ -138,6 +141,7 @@ final class Daemon {
       audience.watchers,  // sends events to the clients that watch
       machine,  // holds the machine's sleep while anything runs
       self,  // watches the conditions that a pause or a transfer needs
+      changes,  // reads what a refresh that has ended wrote last
       pushes.bridge,  // tells the push bridge whether it may connect
     ])
   }

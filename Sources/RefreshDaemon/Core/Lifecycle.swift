@@ -34,6 +34,7 @@ extension Daemon {
     core.configure(next)
     runner.lasts.share(next.apps.map(\.id))
     heldApps.reconfigured()
+    changes.reconfigured()
     runner.fetches.forgetAll(except: next)
     saving.commitIfNeeded()
   }

@@ -203,6 +203,18 @@ struct DaemonJournal: Sendable {
     write("the daemon ends without waiting for the store to close: \(error)", .error)
   }
 
+  func cannotWatch(_ folder: WatchedFolder, _ problem: String) {
+    write(
+      "\(folder.app): changes in \(folder.name) may go unseen: \(problem)", .notice, nil,
+      [Entry.Field("REFRESH_APP", folder.app.description)])
+  }
+
+  func watchesAgain(_ folder: WatchedFolder) {
+    write(
+      "\(folder.app): \(folder.name) is watched for changes, all of it", .notice, nil,
+      [Entry.Field("REFRESH_APP", folder.app.description)])
+  }
+
   func cannotWatch(_ error: SystemdError) { write("cannot watch the machine's conditions: \(error)", .error) }
 
   func cannotStart(_ refresh: RefreshID, of app: AppID) {

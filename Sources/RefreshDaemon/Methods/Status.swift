@@ -34,7 +34,7 @@ extension Daemon {
           isBridgeMissing: core.configuration.namesPushSources && pushes.bridge.state == nil ? true : nil,
           desktops: desktopStates(for: call.peer, seesAll: seesAll),
           launcherProblem: ports.launcher.problem, unconfined: unconfined,
-          guards: guards(among: apps, at: now))))
+          guards: guards(among: apps, at: now), unwatched: unwatched(of: apps))))
   }
 
   /// The configuration in force; its mistakes as far as they are in the files of some apps, unless all may be seen.
@@ -47,6 +47,11 @@ extension Daemon {
     return Wire.ConfigurationState(
       directories: ports.files.directories, sinceMicroseconds: core.configuration.sinceMicroseconds,
       problems: shown(core.configuration.refused), held: held.isEmpty ? nil : held)
+  }
+
+  private func unwatched(of apps: [AppConfiguration]) -> [Wire.WatchedFolder]? {
+    let unwatched = apps.flatMap(changes.states).filter { $0.state.problem != nil }.map(Wire.WatchedFolder.init)
+    return unwatched.isEmpty ? nil : unwatched
   }
 
   private func desktopStates(for peer: Peer, seesAll: Bool) -> [Wire.DesktopSession]? {

@@ -16,6 +16,8 @@ struct Ports {
   let conditions: any MachineConditions
   let zone: () throws(SystemdError) -> any ZoneSource
   let files: any ConfigurationFiles
+  /// Watches folders of apps; nil for a daemon that watches none.
+  let folders: (any FolderWatch)?
   /// Makes a question for disk space, with its own thread.
   let diskSpace: () -> DiskSpaceWatch.Question
   let forecast: (Forecaster.Question, @escaping (ManagerInterface.Forecast.Reply) -> Void) -> Void

@@ -16,6 +16,8 @@ struct ExplanationView {
   let pastProblem: String?
   /// Why no task can be started at present.
   let launcherProblem: String?
+  /// The folders that are watched for the app.
+  let watched: [(folder: WatchedFolder, state: WatchedState)]
 
   var wire: Wire.Explanation {
     let (row, intervals) = (view.row, view.intervals)
@@ -43,7 +45,12 @@ struct ExplanationView {
       pastProblem: pastProblem,
       pushes: explanation.pushes.map { Wire.PushWaiting($0, wallOffset: view.wallOffset) },
       pushesDropped: pushesDropped.map(Wire.DroppedPush.init), pushLimit: pushLimit,
-      launcherProblem: launcherProblem, guarded: row.guarded)
+      launcherProblem: launcherProblem, guarded: row.guarded,
+      watched: watched.isEmpty ? nil : watched.map(Wire.WatchedFolder.init),
+      watchSettleMicroseconds: watched.isEmpty ? nil : view.app.policy.watchSettle.inMicroseconds,
+      change: explanation.change.map {
+        Wire.LocalChange(sinceMicroseconds: wall($0.since), lastMicroseconds: wall($0.last), folder: $0.folder)
+      })
   }
 
   private var pushLimit: Wire.PushLimit {
@@ -84,6 +91,12 @@ struct ExplanationView {
   }
 
   private func wall(_ instant: Instant) -> Int64 { instant.wallMicroseconds(at: view.wallOffset) }
+}
+
+extension Wire.WatchedFolder {
+  init(_ folder: WatchedFolder, _ state: WatchedState) {
+    self.init(app: folder.app.description, folder: folder.name, folders: state.folders, problem: state.problem)
+  }
 }
 
 extension Wire.Presence {

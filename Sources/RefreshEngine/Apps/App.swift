@@ -14,6 +14,8 @@ struct App: Sendable {
     var questions: [Constraint: ConditionQuestion] = [:]
     var guarding: Guarding?
     @PackedInstant var openedAt: Instant?
+    var change: LocalChange?
+    @PackedInstant var writesUntil: Instant?
     var isOpen = false
     var tellsPhase = false
   }
@@ -79,6 +81,17 @@ struct App: Sendable {
   var openedAt: Instant? {
     get { rare.openedAt }
     set { rare.openedAt = newValue }
+  }
+
+  /// The changes in its watched folders that no refresh has come after.
+  var change: LocalChange? {
+    get { rare.change }
+    set { rare.change = newValue }
+  }
+  /// Until when a change in its watched folders counts as the work of its own process, boot clock.
+  var writesUntil: Instant? {
+    get { rare.writesUntil }
+    set { rare.writesUntil = newValue }
   }
 
   /// An app in a state that was saved; one that was told to be in the foreground is still open.

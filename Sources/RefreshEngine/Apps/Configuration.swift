@@ -19,6 +19,7 @@ extension Engine {
       var app = before
       app.sharedPolicy = shared.insert(Boxed(policy)).memberAfterInsert
       forgetAnswers(of: &app, before: before)
+      if let change = app.change, !policy.watch.contains(change.folder) { app.change = nil }
       app.needsPlan = app.needsPlan || before.policy.map { $0.isPlannedUnlike(policy) } ?? false
       if app.state.seenAt == nil {
         app.state.seenAt = turn.now
@@ -43,6 +44,7 @@ extension Engine {
     apps[id]?.presence = .unknown
     apps[id]?.openedAt = nil
     apps[id]?.questions = [:]
+    apps[id]?.change = nil
     dropRequest(of: id, &turn)
   }
 }

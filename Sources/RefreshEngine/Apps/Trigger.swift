@@ -12,6 +12,8 @@ public enum Trigger: String, Hashable, Sendable, CaseIterable {
   case retry
   /// It was missed while the machine or the daemon was off.
   case catchUp = "catch-up"
+  /// Something changed in a folder that its file has watched.
+  case change
   /// A person asked for it.
   case manual
   /// None started: the app told of a sync that it made by itself.
@@ -26,7 +28,7 @@ extension Trigger {
   var isAwaited: Bool { self == .manual || self == .push || self == .transfer }
 
   /// Whether no caller waits for the refresh: it may wait for a better time.
-  var isDeferrable: Bool { isByTime || self == .retry }
+  var isDeferrable: Bool { isByTime || self == .retry || self == .change }
 
   /// Whether a request of this kind means nothing any more once the app is in another phase.
   var endsWithPhase: Bool { isByTime || self == .foreground }

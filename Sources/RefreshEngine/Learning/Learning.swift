@@ -41,15 +41,17 @@ extension Engine {
     let bytes = record.bytes.map(Double.init)
     let isMetered = conditions.network.value?.metered.isMetered ?? false
     // In the foreground the interval decides, and no price.
-    let isCharged =
-      app.phase == .background && record.trigger.isDeferrable && record.trigger != .retry && isPlanned(app)
+    let isChosen = record.trigger.isDeferrable && record.trigger != .retry && record.trigger != .change
+    let isCharged = app.phase == .background && isChosen && isPlanned(app)
     apps.learn(of: id) { learned in
       if isRun { learned.spent(duration: seconds, cpu: cpu, bytes: bytes, metered: isMetered) }
-      // The price did not choose a refresh that the ceiling forced, or that a failure asked for: it is not charged.
+      // The price did not choose a refresh that the ceiling forced, or that a failure or a change asked for: it is not
+      // charged.
       if isCharged, !learned.spending.isForced {
         learned.spending.today += Float(device.load(runSeconds: seconds, meteredBytes: isMetered ? bytes ?? 0 : 0))
       }
-      if record.outcome.isFresh, let freshBefore {
+      // The outcome of a refresh for a change on this machine is no news from its source.
+      if record.outcome.isFresh, record.trigger != .change, let freshBefore {
         let gap = freshBefore.duration(to: record.startedAt).inMinutes
         learned.synced(after: gap, at: moment, foundNew: record.outcome == .newData, device)
       }

@@ -3,8 +3,8 @@
 extension Engine {
   /// Counts a sync of the app's own as a refresh: for the age of the data, the floor, the history and what is learnt.
   ///
-  /// It is no opening and costs nothing. A refresh by time, a retry and the refresh of an opening that wait are done
-  /// with it; what a person, a push or a session of transfers asked for is not, and neither is a skip. A refresh that is
+  /// It is no opening and costs nothing. A refresh by time, a retry and the refresh of an opening or a change that
+  /// wait are done with it; what a person, a push or a session of transfers asked for is not, and neither is a skip. A refresh that is
   /// running goes on: it does not make the data older again, and nothing is learnt from its outcome.
   mutating func noteOwnSync(of id: AppID, foundNew: Bool, _ turn: inout Turn) {
     guard let app = apps[id], app.policy != nil else { return }
@@ -19,6 +19,8 @@ extension Engine {
       apps[id]?.dropRequest(at: turn.now)
       apps[id]?.isRetryAwaited = false
     }
+    apps[id]?.change = nil
+    noteOwnWrites(of: id, at: turn.now)
     touch(id, &turn)
     learn(from: record, after: app.state.freshAt, &turn)
     turn.decision.changed.insert(id)

@@ -104,6 +104,7 @@ extension Engine {
     var record = refreshing.record(of: id, at: turn.now)
     freeSlot(refreshing)
     apps[id]?.refreshing = nil
+    if apps[id]?.isAttached == true { noteOwnWrites(of: id, at: turn.now) }
     let freshBefore = apps[id]?.state.freshAt
     // The app may have made a sync by itself meanwhile.
     if record.outcome.isFresh { apps[id]?.state.freshAt = max(record.startedAt, freshBefore ?? record.startedAt) }

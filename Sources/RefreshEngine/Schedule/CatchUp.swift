@@ -22,7 +22,8 @@ extension Engine {
       guard let app = apps[id], app.refreshing == nil, app.phase == .background else { return false }
       let due = due(app, id, at: now)
       guard let due, due.earliest <= base else { return false }
-      return due.trigger.isDeferrable
+      // A change has settled for a while already, and few apps have one.
+      return due.trigger.isDeferrable && due.trigger != .change
     }
     guard backlog.count > 1 else { return }
     let span = min(Self.catchUpSpan, Self.catchUpSpacing * (backlog.count - 1))

@@ -72,6 +72,15 @@ extension App {
   }
 
   private func dueApartFromOneShot(limits: Limits, spread: Spread, of id: AppID, at now: Instant) -> Due? {
+    let asked = dueApartFromChange(limits: limits, spread: spread, of: id, at: now)
+    guard let change = dueByChange(limits: limits, at: now) else { return asked }
+    // A refresh that is due anyway serves the change too, and waits for company no longer than the change would.
+    guard var asked, asked.earliest <= max(change, now) else { return Due(.change, at: change) }
+    asked.latest = min(asked.latest, max(change, asked.earliest))
+    return asked
+  }
+
+  private func dueApartFromChange(limits: Limits, spread: Spread, of id: AppID, at now: Instant) -> Due? {
     if let request = state.request, request.trigger.isByTime {
       return Due(request.trigger, at: max(request.earliest, refusedUntil ?? request.earliest))
     }

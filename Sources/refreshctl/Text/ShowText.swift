@@ -85,6 +85,7 @@ extension Screen {
     case .retry:
       guard let cause = last?.cause, cause.isNoFailure else { return ", because the last one failed and is retried" }
       return ", because the last one did not come to its end (\(printable(cause.text)))"
+    case .change: return ", because of a change in its watched folders"
     case .catchUp: return ", because one was missed while the machine or the daemon was off"
     case .manual: return ", because somebody asked for it"
     }

@@ -18,6 +18,7 @@ extension Screen {
     if let guards = daemon.guards { facts.add("guards", guards.map(text)) }
     if let push = daemon.push { facts.add("push", text(push)) }
     if let desktops = daemon.desktops { facts.add("desktop", desktops.map(text)) }
+    if let unwatched = daemon.unwatched { facts.add("watch", text(unwatched)) }
     if let pause = daemon.pause { facts.add("pause", end(pause)) }
     facts.add("configuration", configuration(daemon.configuration))
     facts.add("store", store(daemon.store))
@@ -102,6 +103,16 @@ extension Screen {
   private func names(_ apps: [String]) -> String {
     let more = apps.count > 5 ? ", and \(apps.count - 5) more" : ""
     return apps.prefix(5).map(printable).joined(separator: ", ") + more
+  }
+
+  /// The folders in which changes may go unseen, a line each for the first few.
+  private func text(_ unwatched: [Wire.WatchedFolder]) -> [String] {
+    let lines = unwatched.prefix(5).flatMap { folder in
+      let watched = folder.folders == 0 ? "is not watched" : "is not watched wholly"
+      let text = "\(folder.folder) of \(folder.app) \(watched): \(folder.problem ?? "")"
+      return wrapped(printable(text), within: max(20, readableWidth - 17)).map { paint($0, .bad) }
+    }
+    return lines + (unwatched.count > 5 ? ["and \(unwatched.count - 5) more"] : [])
   }
 
   /// Whether all apps are paused, and until when.

@@ -70,6 +70,7 @@ extension Screen {
       let used = count(limit.used, "push", "pushes")
       return ", when its limit lets the next push through: \(used) in the last \(limit.span)"
     }
+    if trigger == .change, let change = why.change { return ", because of a change in \(printable(change.folder))" }
     guard trigger == .manual, let oneShot = why.oneShot, !oneShot.reason.isEmpty else {
       return reason(trigger, why.phase, why.interval, after: why.past.lazy.compactMap(\.refresh).first)
     }

@@ -36,6 +36,8 @@ extension Screen {
     if let until = why.freshUntilMicroseconds { add("fresh", "its server has nothing newer before \(clock(until))") }
     if let until = why.skippedUntilMicroseconds { add("skip", "no scheduled refresh before \(clock(until))") }
     if let oneShot = why.oneShot { add("scheduled", text(oneShot)) }
+    for folder in why.watched ?? [] { add("watch", text(folder), folder.problem == nil ? .plain : .bad) }
+    if let change = why.change { add("change", text(change, of: why)) }
     if let problem = why.pastProblem { add("history", printable(problem), .bad) }
     addPushes(of: why, to: &facts, width: factWidth)
     return wrapped(sentence(why)) + [""] + facts.lines(on: self) + (why.past.isEmpty ? [] : [""] + table(why.past))
@@ -98,6 +100,18 @@ extension Screen {
   private func strikes(_ why: Wire.Explanation) -> String {
     let rest = why.restsUntilMicroseconds.map { "; it rests until \(clock($0))" } ?? ""
     return "\(count(why.strikes, "refresh", "refreshes")) overran the deadline within a day\(rest)"
+  }
+
+  /// How much of a folder is watched, and why not all.
+  private func text(_ folder: Wire.WatchedFolder) -> String {
+    let problem = folder.problem.map { ": " + printable($0) } ?? ""
+    let watched = folder.folders == 0 ? "not watched" : count(folder.folders, "folder") + " watched"
+    return "\(printable(folder.folder)), \(watched)\(problem)"
+  }
+
+  private func text(_ change: Wire.LocalChange, of why: Wire.Explanation) -> String {
+    let settle = why.watchSettleMicroseconds.map { ", settled after \(Elapsed.rough($0)) without another" } ?? ""
+    return "the last \(clock(change.lastMicroseconds, seconds: true)) in \(printable(change.folder))\(settle)"
   }
 
   private func text(_ oneShot: Wire.OneShot) -> String {

@@ -185,6 +185,7 @@ final class SimulatedWorld {
         scheduler: scheduler, store: SimulatedStore(self, disk), launcher: launcher,
         choice: ChosenLauncher.Choice(asked: .spawn, name: "simulated", reason: "a test"), conditions: machine,
         zone: { SimulatedZone(offset: 3600) }, files: SimulatedFiles(self, settings),
+        folders: nil,
         diskSpace: { { needs, _, answer in answer(needs.keys.sorted()) } }, forecast: { _, _ in }, reactor: reactor,
         journal: DaemonJournal { _ in }, notify: { _, _ in }, trimMemory: {},
         access: Access(uid: getuid(), group: nil, bridge: nil))

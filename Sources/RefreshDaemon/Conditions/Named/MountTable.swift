@@ -14,7 +14,8 @@ final class MountTable: NamedFactSource {
   var onChange: () -> Void = {}
   private(set) var problem: String?
 
-  private var points: Set<String> = []
+  /// The folders on which a file system is mounted.
+  private(set) var points: Set<String> = []
   private let loop: EventLoop
   private let descriptor: Int32
   private var source: UrgentSource?

@@ -1,48 +1,13 @@
-import Glibc
 import RefreshConfig
-import RefreshEngine
 import Systemd
 
-/// Has paths looked at on threads, one at a time for each user, and answers on the loop within a bound.
-///
-/// A look that is overdue is answered as unknown, and its thread is given up: only the same user's next looks notice,
-/// when too many of that user's threads hang.
+/// Takes fingerprints of paths on threads, and answers on the loop within a bound.
 final class FingerprintReader {
   /// The longest time that a look may take.
-  static let longest = Duration.seconds(10)
-  /// The users whose paths are looked at side by side; others wait for their turn.
-  private static let mostLanes = 16
-  /// The hanging threads of one user, and of all, from which on no further one is started.
-  private static let mostGivenUp = (ofUser: 2, ofAll: 32)
+  static let longest = OwnersLooks<PathLook>.longest
 
-  private struct Question {
-    let number: UInt64
-    let path: String
-    let owner: Owner
-    /// When it is answered as unknown, boot clock, in microseconds.
-    let end: Int64
-    let receive: (PathLook) -> Void
-
-    /// How much later than its bound a walk may say itself that its time is up.
-    static let slack: Int64 = 100_000
-
-    func isOverdue(at now: Int64) -> Bool { end + Self.slack <= now }
-  }
-
-  /// The questions of one user: the first is being looked at if the lane is open.
-  private struct Lane {
-    var questions: [Question] = []
-    var isOpen = false
-  }
-
-  private let answers: LookThread.Answers
+  private let looks: OwnersLooks<PathLook>
   private let look: @Sendable (String, Owner, TreeWalk.WalkBounds) -> PathLook
-  private var source: IOSource?
-  private var timer: TimerSource?
-  private var asked: UInt64 = 0
-  private var lanes: [uid_t: Lane] = [:]
-  /// The looks whose threads were given up and still hang.
-  private var givenUp: [UInt64: Question] = [:]
 
   /// Makes a reader that answers on the loop.
   ///
@@ -54,99 +19,16 @@ final class FingerprintReader {
     }
   ) throws {
     self.look = look
-    answers = try LookThread.Answers()
-    source = try loop.watch(answers.descriptor, for: .readable) { [unowned self] _ in receiveAnswers() }
-    timer = try loop.timer { [unowned self] in giveUpOverdue() }
-  }
-
-  deinit {
-    source?.cancel()
-    timer?.cancel()
+    looks = try OwnersLooks(on: loop) { .unknown($0) }
   }
 
   /// The paths that do not answer, each in a few words.
-  var overdue: [String] {
-    givenUp.values.sorted { $0.number < $1.number }.map { "\($0.path) of \($0.owner.name) does not answer" }
-  }
+  var overdue: [String] { looks.overdue }
 
   /// Takes the fingerprint of a path as its owner sees it, and calls `receive` with it in a later turn of the loop.
   ///
   /// - Parameter bound: when the answer comes at the latest; never longer than ``longest``.
   func look(at path: String, as owner: Owner, within bound: Duration, receive: @escaping (PathLook) -> Void) {
-    asked += 1
-    let end = EventLoop.bootMicroseconds() + min(bound, Self.longest).inMicroseconds
-    let question = Question(number: asked, path: path, owner: owner, end: end, receive: receive)
-    lanes[owner.uid, default: Lane()].questions.append(question)
-    openLanes()
-    arm()
-  }
-
-  /// Starts the first look of each lane that has none under way.
-  private func openLanes() {
-    var open = lanes.values.count { $0.isOpen }
-    let waiting = lanes.filter { !$0.value.isOpen }
-      .sorted { $0.value.questions[0].number < $1.value.questions[0].number }
-    for (user, lane) in waiting where open < Self.mostLanes {
-      let question = lane.questions[0]
-      guard !hangs(user) else { continue }
-      let left = max(0, question.end - EventLoop.bootMicroseconds())
-      let bounds = TreeWalk.WalkBounds(end: EventLoop.monotonicMicroseconds() + left)
-      let (path, owner) = (question.path, question.owner)
-      guard LookThread.begin(question.number, answers, look: { [look] in look(path, owner, bounds) }) else { continue }
-      lanes[user]?.isOpen = true
-      open += 1
-    }
-  }
-
-  /// Whether so many threads of a user hang that no further one is started.
-  private func hangs(_ user: uid_t) -> Bool {
-    givenUp.count >= Self.mostGivenUp.ofAll
-      || givenUp.values.count { $0.owner.uid == user } >= Self.mostGivenUp.ofUser
-  }
-
-  private func receiveAnswers() {
-    for (number, look) in answers.drain() {
-      guard givenUp.removeValue(forKey: number) == nil else { continue }
-      guard let (user, lane) = lanes.first(where: { $0.value.questions.first?.number == number }) else { continue }
-      close(user, lane)?.receive(look)
-    }
-    openLanes()
-    arm()
-  }
-
-  /// Takes the first question from a lane, and the lane away if it was the last.
-  private func close(_ user: uid_t, _ lane: Lane) -> Question? {
-    var lane = lane
-    let question = lane.questions.removeFirst()
-    lane.isOpen = false
-    lanes[user] = lane.questions.isEmpty ? nil : lane
-    return question
-  }
-
-  /// Answers the overdue questions as unknown, and gives up the threads that hang over them.
-  private func giveUpOverdue() {
-    let now = EventLoop.bootMicroseconds()
-    var late: [Question] = []
-    for (user, var lane) in lanes where lane.questions.contains(where: { $0.isOverdue(at: now) }) {
-      if lane.isOpen, lane.questions[0].isOverdue(at: now) {
-        givenUp[lane.questions[0].number] = lane.questions[0]
-        lane.isOpen = false
-      }
-      late += lane.questions.filter { $0.isOverdue(at: now) }
-      lane.questions.removeAll { $0.isOverdue(at: now) }
-      lanes[user] = lane.questions.isEmpty ? nil : lane
-    }
-    openLanes()
-    arm()
-    for question in late.sorted(by: { $0.number < $1.number }) {
-      let others = givenUp.values.filter { $0.owner.uid == question.owner.uid && $0.path != question.path }
-      let reason = others.first.map { "\($0.path), looked at before it, does not answer" }
-      question.receive(.unknown(reason ?? "it did not answer in time"))
-    }
-  }
-
-  private func arm() {
-    let end = lanes.values.flatMap(\.questions).map(\.end).min()
-    if let end { timer?.arm(at: end + Question.slack, accuracy: 10_000) } else { timer?.disarm() }
+    looks.look(at: path, as: owner, within: bound, by: { [look] in look(path, owner, $0) }, receive: receive)
   }
 }

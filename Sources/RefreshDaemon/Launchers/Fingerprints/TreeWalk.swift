@@ -21,19 +21,8 @@ struct TreeWalk {
     var end = Int64.max
   }
 
-  /// How many symbolic links may lead to a path, as path_resolution(7) has it.
-  private static let mostLinks = 40
   /// The entries between two looks at the clock.
   private static let stride = 256
-
-  /// The reason why a walk has no answer.
-  private struct Unknown: Error {
-    let reason: String
-
-    init(_ reason: String) { self.reason = reason }
-
-    init(errno code: Int32) { reason = String(cString: strerror(code)) }
-  }
 
   private let view: OwnersView
   private let bounds: WalkBounds
@@ -42,48 +31,16 @@ struct TreeWalk {
   /// Looks at an absolute path.
   static func look(at path: String, as owner: Owner, within bounds: WalkBounds = WalkBounds()) -> PathLook {
     var walk = TreeWalk(view: OwnersView(of: owner), bounds: bounds)
-    do throws(Unknown) {
-      if let place = try walk.resolve(path) { try walk.add(place, path) }
+    do throws(NoLook) {
+      if let place = try OwnersPath.open(path, walk.view) { try walk.add(place, path) }
       return .seen(walk.fingerprint)
     } catch {
       return .unknown(error.reason)
     }
   }
 
-  /// Opens a path one name after the other, each only if the owner may; nil if it does not exist.
-  ///
-  /// Every name is looked up in an open directory, so a path that is swapped meanwhile gives no way past the modes.
-  private func resolve(_ path: String) throws(Unknown) -> OpenEntry? {
-    let root = OpenEntry("/", in: AT_FDCWD, OpenEntry.place)
-    guard let root else { throw Unknown(errno: errno) }
-    var place = root
-    var names = Array(path.split(separator: "/").reversed())
-    var links = 0
-    while let name = names.popLast() {
-      guard place.kind == S_IFDIR else { return nil }
-      guard view.maySearch(place.status) else {
-        throw Unknown("the modes of a directory on the way to it keep its owner out")
-      }
-      guard let next = OpenEntry(String(name), in: place.descriptor, OpenEntry.place | O_NOFOLLOW) else {
-        guard errno == ENOENT || errno == ENOTDIR else { throw Unknown(errno: errno) }
-        return nil
-      }
-      guard next.kind == S_IFLNK else {
-        place = next
-        continue
-      }
-      links += 1
-      guard links <= Self.mostLinks, let target = next.linkTarget else {
-        throw Unknown("the symbolic links that lead to it have no end")
-      }
-      if target.hasPrefix("/") { place = root }
-      names += target.split(separator: "/").reversed()
-    }
-    return place
-  }
-
   /// Adds what a path leads to, and all below it.
-  private mutating func add(_ place: OpenEntry, _ path: String) throws(Unknown) {
+  private mutating func add(_ place: OpenEntry, _ path: String) throws(NoLook) {
     var hash = StableHash()
     for byte in path.utf8 { hash.combine(byte) }
     guard place.kind == S_IFDIR else {
@@ -97,21 +54,21 @@ struct TreeWalk {
     fingerprint.add(hash)
     var levels: [WalkedDirectory] = []
     guard view.mayList(place.status) else { return }
-    guard let first = WalkedDirectory(".", in: place.descriptor, prefix) else { throw Unknown(errno: errno) }
+    guard let first = WalkedDirectory(".", in: place.descriptor, prefix) else { throw NoLook(errno: errno) }
     levels.append(first)
     while let level = levels.last {
       errno = 0
       guard let entry = level.next() else {
-        guard errno == 0 else { throw Unknown(errno: errno) }
+        guard errno == 0 else { throw NoLook(errno: errno) }
         levels.removeLast()
         continue
       }
-      guard fingerprint.entries < bounds.entries else { throw Unknown("it has more than \(bounds.entries) entries") }
+      guard fingerprint.entries < bounds.entries else { throw NoLook("it has more than \(bounds.entries) entries") }
       if fingerprint.entries % Self.stride == 1, EventLoop.monotonicMicroseconds() > bounds.end {
-        throw Unknown("it has more entries than can be looked at in time")
+        throw NoLook("it has more entries than can be looked at in time")
       }
       if let below = add(entry, in: level, of: first) {
-        guard levels.count < bounds.depth else { throw Unknown("it has more than \(bounds.depth) levels") }
+        guard levels.count < bounds.depth else { throw NoLook("it has more than \(bounds.depth) levels") }
         levels.append(below)
       }
     }

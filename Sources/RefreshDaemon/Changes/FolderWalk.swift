@@ -1,0 +1,216 @@
+@preconcurrency import CLinux
+import Glibc
+import RefreshConfig
+import RefreshEngine
+import Synchronization
+import Systemd
+
+/// The findings of a walk through a folder, whose directories are watched from then on.
+struct FolderLook: Sendable {
+  /// A directory on the way to the folder.
+  struct LookStep: Sendable {
+    let watch: Int32
+    /// The entry whose change leads elsewhere; nil while only the directory itself can.
+    let name: String?
+  }
+
+  /// A watched folder.
+  struct Tree: Sendable {
+    /// The file system and the number of the directory there.
+    let identity: [UInt64]
+    /// The watch on the folder itself.
+    let root: Int32
+    /// The watches on it and on the folders below it.
+    var watches: Set<Int32>
+    /// When something changed last in the directories that were not watched before, in microseconds of the wall clock; nil if
+    /// all were.
+    var newest: Int64?
+    /// Why it is not watched wholly, or what is not seen there.
+    var problem: String?
+  }
+
+  enum Found: Sendable {
+    case tree(Tree)
+    case missing(String)
+    case unknown(String)
+  }
+
+  var steps: [LookStep] = []
+  var found: Found
+}
+
+/// A walk through a folder as its owner may go, which watches it and the folders below it.
+///
+/// It may block for as long as a disk or a server does, so it is for a thread of its own.
+struct FolderWalk {
+  /// The folder to walk through, and the bounds.
+  struct WalkOrder: Sendable {
+    let path: String
+    let owner: Owner
+    let queue: InotifyQueue
+    /// The most directories to watch, those on the way included.
+    let room: Int
+    /// The watches that the folder had before, if it is the same folder still.
+    let known: Set<Int32>
+    /// Set when nobody waits for the walk any more.
+    let isGivenUp: GivenUp
+  }
+
+  /// Whether nobody waits for a walk any more, so that it must watch nothing more.
+  final class GivenUp: Sendable {
+    private let flag = Atomic(false)
+
+    var isSet: Bool { flag.load(ordering: .relaxed) }
+
+    func set() { flag.store(true, ordering: .relaxed) }
+  }
+
+  /// A directory that is being read.
+  private struct Level {
+    let directory: WalkedDirectory
+    /// Whether it was not watched before, so that what is in it may have changed unseen.
+    let isNew: Bool
+  }
+
+  /// The entries between two looks at the clock.
+  private static let stride = 256
+
+  private let order: WalkOrder
+  private let bounds: TreeWalk.WalkBounds
+  private let view: OwnersView
+  private var steps: [FolderLook.LookStep] = []
+  private var entries = 0
+  /// Times ahead of this are wrong, in microseconds of the wall clock.
+  private let now = EventLoop.wallMicroseconds()
+
+  /// Walks through a folder.
+  static func look(_ order: WalkOrder, within bounds: TreeWalk.WalkBounds) -> FolderLook {
+    var walk = FolderWalk(order: order, bounds: bounds, view: OwnersView(of: order.owner))
+    let found = walk.find()
+    return FolderLook(steps: walk.steps, found: found)
+  }
+
+  private init(order: WalkOrder, bounds: TreeWalk.WalkBounds, view: OwnersView) {
+    (self.order, self.bounds, self.view) = (order, bounds, view)
+  }
+
+  private mutating func find() -> FolderLook.Found {
+    do throws(NoLook) {
+      var steps: [FolderLook.LookStep] = []
+      defer { self.steps = steps }
+      let place = try OwnersPath.open(order.path, view) { step in
+        guard steps.count < order.room, !order.isGivenUp.isSet else { return }
+        let events = InotifyQueue.itself | (step.isLoose ? InotifyQueue.entries : 0)
+        // A user's daemon may not watch each directory that its user may pass through.
+        guard let watch = order.queue.add(step.directory.descriptor, for: events) else { return }
+        steps.append(FolderLook.LookStep(watch: watch, name: step.isLoose ? step.name : nil))
+      }
+      guard let place else { return .missing("it does not exist") }
+      guard place.kind == S_IFDIR else { return .missing("it is no folder") }
+      guard view.mayList(place.status) else { return .unknown("its modes keep its owner from reading it") }
+      return .tree(try watch(place, room: order.room - steps.count))
+    } catch {
+      return .unknown(error.reason)
+    }
+  }
+
+  /// Watches a folder and all below it on its file system.
+  private mutating func watch(_ place: OpenEntry, room: Int) throws(NoLook) -> FolderLook.Tree {
+    guard let first = WalkedDirectory(".", in: place.descriptor, StableHash()) else { throw NoLook(errno: errno) }
+    guard room > 0 else { throw NoLook(Self.full) }
+    guard let root = order.queue.add(first.descriptor, for: InotifyQueue.contents | InotifyQueue.itself) else {
+      throw NoLook(Self.reason(errno))
+    }
+    var tree = FolderLook.Tree(
+      identity: [UInt64(first.status.st_dev), UInt64(first.status.st_ino)], root: root, watches: [root],
+      problem: Self.blindness(of: first.descriptor))
+    var levels = [Level(directory: first, isNew: !order.known.contains(root))]
+    if levels[0].isNew { tree.newest = time(first.status) }
+    while let level = levels.last {
+      errno = 0
+      guard let entry = level.directory.next() else {
+        guard errno == 0 else { throw NoLook(errno: errno) }
+        levels.removeLast()
+        continue
+      }
+      entries += 1
+      if entries % Self.stride == 1, EventLoop.monotonicMicroseconds() > bounds.end || order.isGivenUp.isSet {
+        return cut(tree, "it has more entries than can be looked at in time")
+      }
+      guard entries < bounds.entries else { return cut(tree, "it has more than \(bounds.entries) entries") }
+      guard let below = look(at: entry, in: level, of: first, &tree) else { continue }
+      guard tree.watches.count < room else { return cut(tree, Self.full) }
+      guard let watch = order.queue.add(below.descriptor, for: InotifyQueue.contents) else {
+        let code = errno
+        // It was removed in the meantime, or the kernel knows better what its user may.
+        if code == ENOENT || code == EACCES { continue }
+        return cut(tree, Self.reason(code))
+      }
+      tree.watches.insert(watch)
+      guard levels.count < bounds.depth else { return cut(tree, "it has more than \(bounds.depth) levels") }
+      let isNew = !order.known.contains(watch)
+      if isNew { tree.newest = max(tree.newest ?? 0, time(below.status)) }
+      levels.append(Level(directory: below, isNew: isNew))
+    }
+    return tree
+  }
+
+  /// Looks at an entry, and gives it to be watched if it is a directory that the owner may list.
+  private func look(
+    at entry: WalkedDirectory.Child, in level: Level, of first: WalkedDirectory, _ tree: inout FolderLook.Tree
+  ) -> WalkedDirectory? {
+    let directory = level.directory
+    let maySearch = view.maySearch(directory.status)
+    let isDirectory = entry.isDirectory(maySearch: maySearch, in: directory)
+    guard maySearch, isDirectory || level.isNew, let status = entry.status(in: directory) else { return nil }
+    guard status.st_dev == first.status.st_dev else { return nil }
+    guard isDirectory else {
+      tree.newest = max(tree.newest ?? 0, time(status))
+      return nil
+    }
+    guard view.mayList(status) else { return nil }
+    return WalkedDirectory(entry.name, in: directory.descriptor, directory.prefix)
+  }
+
+  /// When an entry changed last, in microseconds of the wall clock.
+  ///
+  /// The time of the inode counts too, because programs that copy files give them the times of others.
+  private func time(_ status: stat) -> Int64 {
+    [status.st_mtim, status.st_ctim].map { Int64($0.tv_sec) * 1_000_000 + Int64($0.tv_nsec) / 1000 }
+      .filter { $0 <= now }.max() ?? 0
+  }
+
+  /// A folder that is watched in part: at the first look, what nobody has looked at may be new.
+  private func cut(_ tree: FolderLook.Tree, _ problem: String) -> FolderLook.Tree {
+    var tree = tree
+    tree.problem = problem
+    if !order.known.contains(tree.root) { tree.newest = now }
+    return tree
+  }
+
+  private static let full =
+    "more than \(OwnerFolders.most) folders of its owner's apps are to be watched, and changes in the rest are not seen"
+
+  private static func reason(_ code: Int32) -> String {
+    code == ENOSPC
+      ? "the machine watches as many folders as fs.inotify.max_user_watches lets it, and changes in the rest are not seen"
+      : SystemCallError.text(of: code)
+  }
+
+  /// The changes on a folder's file system that the kernel does not tell, in words; nil if it tells all.
+  private static func blindness(of descriptor: Int32) -> String? {
+    let type = linux_file_system(descriptor)
+    if let name = remote[type] { return "it is on \(name), and what other machines change there is not seen" }
+    return silent[type].map { "it is on \($0), where the kernel tells of no changes" }
+  }
+
+  /// File systems whose files change elsewhere, by the numbers of statfs(2).
+  private static let remote: [UInt32: String] = [
+    0x6969: "nfs", 0x517b: "smb", 0xff53_4d42: "cifs", 0xfe53_4d42: "smb3", 0x0102_1997: "9p", 0x5346_414f: "afs",
+    0x00c3_6400: "ceph", 0x6573_5546: "fuse",
+  ]
+  /// File systems that the kernel makes up as they are read.
+  private static let silent: [UInt32: String] = [
+    0x9fa0: "proc", 0x6265_6572: "sysfs", 0x0027_e0eb: "cgroup", 0x6367_7270: "cgroup2", 0x6462_6720: "debugfs",
+  ]
+}

@@ -1,0 +1,78 @@
+import RefreshConfig
+import RefreshEngine
+import RefreshStore
+
+/// Tells the engine of changes in the folders that apps' files have watched.
+final class LocalChanges: DecisionFollower {
+  private unowned let core: DaemonCore
+  private let folders: (any FolderWatch)?
+  private let journal: DaemonJournal
+  private let lasts: LastRefreshes
+  /// The users of the apps that have watched folders, by app.
+  private var users: [AppID: UInt32] = [:]
+  /// The problems that the journal has.
+  private var troubles: [WatchedFolder: String] = [:]
+
+  init(_ core: DaemonCore, _ ports: Ports, _ lasts: LastRefreshes) {
+    (self.core, folders, journal, self.lasts) = (core, ports.folders, ports.journal, lasts)
+  }
+
+  func open() {
+    folders?.onChange = { [unowned self] in tell($0) }
+    folders?.onState = { [unowned self] in note($1.problem, of: $0) }
+    folders?.seenUntil = { [unowned self] in seenUntil($0) }
+  }
+
+  /// Watches the folders of the configuration in force, once the last refreshes are known: what is newer has changed while
+  /// no daemon was there.
+  func reconfigured() {
+    users = [:]
+    for app in core.configuration.apps where !app.policy.watch.isEmpty { users[app.id] = app.owner.uid }
+    lasts.onceLoaded { [self] in
+      let wanted = core.configuration.apps.flatMap(Self.folders)
+      let folders = Set(wanted)
+      troubles = troubles.filter { folders.contains($0.key) }
+      self.folders?.watch(wanted)
+    }
+  }
+
+  func engineDecided(_ decision: Decision, on event: Event, at now: Instant) {
+    guard !users.isEmpty else { return }
+    let ended = Set(decision.ended.map(\.app).filter { users[$0] != nil })
+    guard !ended.isEmpty else { return }
+    let owners = Set(ended.compactMap { users[$0] })
+    // The last writes of a refresh are its own work, and what comes after them is none.
+    core.scheduler.soon { [self] in for user in owners.sorted() { folders?.drain(user, passingOver: ended) } }
+  }
+
+  /// The watched folders of an app with their states, in the order of its file.
+  func states(of app: AppConfiguration) -> [(folder: WatchedFolder, state: WatchedState)] {
+    Self.folders(of: app).map { ($0, folders?.state(of: $0) ?? WatchedState()) }
+  }
+
+  private static func folders(of app: AppConfiguration) -> [WatchedFolder] {
+    guard app.policy.unusable == nil else { return [] }
+    return app.watchedFolders.map { WatchedFolder(app: app.id, name: $0.name, path: $0.path, owner: app.owner) }
+  }
+
+  private func tell(_ changed: [WatchedFolder]) {
+    let events = changed.map { Event.changed($0.app, in: $0.name) }
+    if events.count == 1 { core.handle(events[0]) } else if !events.isEmpty { core.handle(.several(events)) }
+  }
+
+  /// Until when an app has seen its folders: a little after the end of its last refresh, of which a service manager tells by
+  /// the run time only; in microseconds of the wall clock.
+  private func seenUntil(_ app: AppID) -> Int64 {
+    let state = core.engine.state(of: app)
+    if state?.running != nil { return .max }
+    let start = state?.lastStart.map(core.wall) ?? 0
+    let end = lasts[app].map { $0.startedWallMicroseconds + $0.duration.inMicroseconds } ?? 0
+    return max(start, end) + LocalChange.ownWritesSpan.inMicroseconds
+  }
+
+  private func note(_ problem: String?, of folder: WatchedFolder) {
+    guard troubles[folder] != problem else { return }
+    troubles[folder] = problem
+    if let problem { journal.cannotWatch(folder, problem) } else { journal.watchesAgain(folder) }
+  }
+}

@@ -1,0 +1,278 @@
+import CLinux
+import Glibc
+import RefreshConfig
+import RefreshEngine
+import Systemd
+
+/// The watched folders of one user's apps.
+///
+/// Each folder is walked through on a thread, which watches the directories that it finds there and on the way. A change of
+/// the tree, such as a new folder, has it walked through again, at growing distances while such changes go on.
+final class OwnerFolders {
+  /// The most directories that are watched for one user; the kernel's own bound is 8,192 at least by default, for all users
+  /// of one daemon.
+  static let most = 4096
+  /// How long events are gathered between two reads, in microseconds.
+  private static let pause: Int64 = 1_000_000
+  /// How long after the event the tree is walked through again, at least.
+  private static let walkPause: Int64 = 1_000_000
+  /// How many times as long as it took a walk rests, and the longest rest.
+  private static let rest: (times: Int64, longest: Int64) = (20, 300_000_000)
+  /// Tries of a folder that cannot be watched: 1 min, doubled up to 1 h.
+  private static let retries = BackOff(first: .minutes(1), longest: .hours(1), mostFailures: 7)
+  /// The most watches that are remembered of walks that have not answered.
+  private static let mostEarly = 2 * most
+
+  /// A folder and what is known of it.
+  private struct Root {
+    let folder: WatchedFolder
+    var state = WatchedState()
+    /// The directory that was found; nil while none is watched.
+    var identity: [UInt64]?
+    /// When it is walked through next, boot clock, in microseconds; nil while nothing asks for it.
+    var walkAt: Int64? = 0
+    /// Not before this, boot clock, in microseconds.
+    var restsUntil: Int64 = 0
+    var failures: Int32 = 0
+    /// Whether another file system may lie there since the last walk: what is there then is no change by itself.
+    var isMounted = true
+    /// Whether a link is on the way, so that mounts elsewhere matter too.
+    var hasLooseStep = false
+  }
+
+  /// A walk that has not answered.
+  private struct WalkUnderWay {
+    let root: Int
+    let isGivenUp: FolderWalk.GivenUp
+    let beganAt: Int64
+  }
+
+  var onChange: ([WatchedFolder]) -> Void = { _ in }
+  var onState: (WatchedFolder, WatchedState) -> Void = { _, _ in }
+  var seenUntil: (AppID) -> Int64 = { _ in 0 }
+
+  private let looks: OwnersLooks<FolderLook>
+  private let queue: InotifyQueue
+  private var source: IOSource?
+  private var readTimer: TimerSource?
+  private var walkTimer: TimerSource?
+  private var roots: [Int: Root] = [:]
+  private var numbers: [WatchedFolder: Int] = [:]
+  private var lastRoot = 0
+  private var table = WatchTable()
+  private var walk: WalkUnderWay?
+  /// Unknown watches that had events while a walk was under way, which may have made them.
+  private var early: Set<Int32> = []
+  /// Watches that nothing needs, to be removed when the walk that may need them has answered.
+  private var unused: [Int32] = []
+
+  init(on loop: EventLoop, _ looks: OwnersLooks<FolderLook>) throws {
+    self.looks = looks
+    queue = try InotifyQueue()
+    source = try loop.watch(queue.descriptor, for: .readable) { [unowned self] _ in readAndPause() }
+    readTimer = try loop.timer { [unowned self] in source?.events = .readable }
+    walkTimer = try loop.timer { [unowned self] in walkNext() }
+  }
+
+  deinit {
+    walk?.isGivenUp.set()
+    source?.cancel()
+    readTimer?.cancel()
+    walkTimer?.cancel()
+  }
+
+  /// Watches these folders, and no others.
+  func watch(_ folders: [WatchedFolder]) {
+    let wanted = Set(folders)
+    for (id, root) in roots where !wanted.contains(root.folder) {
+      release(table.set(id, []))
+      roots[id] = nil
+      numbers[root.folder] = nil
+    }
+    for folder in folders where numbers[folder] == nil {
+      lastRoot += 1
+      roots[lastRoot] = Root(folder: folder)
+      numbers[folder] = lastRoot
+    }
+    walkNext()
+  }
+
+  func state(of folder: WatchedFolder) -> WatchedState? { numbers[folder].flatMap { roots[$0]?.state } }
+
+  /// Has the folders walked through that lie on or below changed mount points.
+  func mountsChanged(at points: Set<String>) {
+    for (id, root) in roots {
+      let path = root.folder.path
+      guard root.hasLooseStep || points.contains(where: { path == $0 || path.hasPrefix($0 == "/" ? $0 : "\($0)/") })
+      else { continue }
+      roots[id]?.isMounted = true
+      roots[id]?.failures = 0
+      wantWalk(id)
+    }
+    walkNext()
+  }
+
+  /// Reports now what has changed, but in folders of some apps.
+  func drain(passingOver apps: Set<AppID> = []) {
+    var changed: Set<Int> = []
+    queue.read { take($0, &changed) }
+    report(changed.filter { id in roots[id].map { !apps.contains($0.folder.app) } ?? false })
+    walkNext()
+  }
+
+  private func readAndPause() {
+    source?.events = []
+    readTimer?.arm(at: EventLoop.bootMicroseconds() + Self.pause, accuracy: Self.pause / 4)
+    drain()
+  }
+
+  private func take(_ event: InotifyQueue.InotifyEvent, _ changed: inout Set<Int>) {
+    if event.has(IN_Q_OVERFLOW) {
+      changed.formUnion(roots.keys)
+      for id in roots.keys { wantWalk(id) }
+      return
+    }
+    if event.has(IN_IGNORED) {
+      // The directory is gone, or its file system; a folder itself is looked for again.
+      for id in table.forget(event.watch) { wantWalk(id) }
+      return
+    }
+    guard let uses = table[event.watch] else {
+      if walk == nil { queue.remove(event.watch) } else if early.count < Self.mostEarly { early.insert(event.watch) }
+      return
+    }
+    for (id, purposes) in uses { for purpose in purposes { take(event, of: id, purpose, &changed) } }
+  }
+
+  private func take(
+    _ event: InotifyQueue.InotifyEvent, of id: Int, _ purpose: WatchTable.Purpose, _ changed: inout Set<Int>
+  ) {
+    if event.has(IN_UNMOUNT) { roots[id]?.isMounted = true }
+    switch purpose {
+    case .root, .below:
+      if event.has(InotifyQueue.contents) { changed.insert(id) }
+      // Also a folder that is moved away: what happens in it counts no more.
+      let isOfFolder = event.has(IN_ISDIR) && event.has(IN_CREATE | IN_MOVED_FROM | IN_MOVED_TO)
+      let isOfRoot = purpose == .root && event.has(InotifyQueue.itself | IN_UNMOUNT)
+      if isOfFolder || isOfRoot { wantWalk(id) }
+    case .step(let name):
+      let leadsElsewhere = name.map { event.has(InotifyQueue.entries) && event.isAbout($0) } ?? false
+      if leadsElsewhere || event.has(InotifyQueue.itself | IN_UNMOUNT) { wantWalk(id) }
+    }
+  }
+
+  private func report(_ changed: Set<Int>) {
+    let folders = changed.sorted().compactMap { roots[$0]?.folder }
+    if !folders.isEmpty { onChange(folders) }
+  }
+
+  private func wantWalk(_ id: Int) {
+    guard let root = roots[id] else { return }
+    let at = max(EventLoop.bootMicroseconds() + Self.walkPause, root.restsUntil)
+    roots[id]?.walkAt = min(root.walkAt ?? at, at)
+  }
+
+  /// Begins the walk whose time has come, or has the loop wake up for the next one.
+  private func walkNext() {
+    guard walk == nil else { return }
+    var next: (at: Int64, id: Int)?
+    for (id, root) in roots {
+      guard let at = root.walkAt else { continue }
+      if next.map({ (at, id) < ($0.at, $0.id) }) ?? true { next = (at, id) }
+    }
+    guard let next, let root = roots[next.id] else {
+      walkTimer?.disarm()
+      return
+    }
+    let now = EventLoop.bootMicroseconds()
+    guard next.at <= now else {
+      walkTimer?.arm(at: next.at, accuracy: 250_000)
+      return
+    }
+    roots[next.id]?.walkAt = nil
+    let isGivenUp = FolderWalk.GivenUp()
+    walk = WalkUnderWay(root: next.id, isGivenUp: isGivenUp, beganAt: now)
+    let order = FolderWalk.WalkOrder(
+      path: root.folder.path, owner: root.folder.owner, queue: queue,
+      room: Self.most - table.count + table.countAlone(next.id), known: table.watches(of: next.id), isGivenUp: isGivenUp
+    )
+    looks.look(
+      at: root.folder.path, as: root.folder.owner, within: OwnersLooks<FolderLook>.longest,
+      by: { FolderWalk.look(order, within: $0) }, receive: { [weak self] look in self?.end(look) })
+  }
+
+  private func end(_ look: FolderLook) {
+    guard let ended = walk else { return }
+    walk = nil
+    ended.isGivenUp.set()
+    let id = ended.root
+    if let root = roots[id] {
+      note(look, of: id, root, took: EventLoop.bootMicroseconds() - ended.beganAt)
+    } else {
+      // Nobody wants the folder any more.
+      unused += look.watches.map(\.watch)
+    }
+    var changed: Set<Int> = []
+    for watch in early {
+      for (id, purposes) in table[watch] ?? [:] where purposes.contains(where: \.isOfTree) { changed.insert(id) }
+    }
+    early = []
+    let removable = unused
+    unused = []
+    release(removable)
+    report(changed)
+    walkNext()
+  }
+
+  /// Takes what a walk has found.
+  private func note(_ look: FolderLook, of id: Int, _ before: Root, took: Int64) {
+    var root = before
+    let now = EventLoop.bootMicroseconds()
+    root.restsUntil = now + min(Self.rest.longest, max(Self.walkPause, took * Self.rest.times))
+    let isLate = look.watches.isEmpty
+    if !isLate { release(table.set(id, look.watches)) }
+    root.hasLooseStep = look.steps.contains { $0.name != nil }
+    var isChange = false
+    switch look.found {
+    case .tree(let tree):
+      isChange = tree.newest.map { $0 > seenUntil(root.folder.app) } ?? false
+      // The folder was replaced by another one, whatever the times there are.
+      if root.identity != nil, root.identity != tree.identity, !root.isMounted { isChange = true }
+      root.identity = tree.identity
+      root.state = WatchedState(folders: tree.watches.count, problem: tree.problem)
+      root.failures = 0
+    case .missing(let reason):
+      isChange = root.identity != nil && !root.isMounted
+      root.identity = nil
+      root.state = WatchedState(problem: reason)
+      root.failures = 0
+    case .unknown(let reason):
+      if !isLate { root.identity = nil }
+      root.state = WatchedState(folders: isLate ? root.state.folders : 0, problem: reason)
+      root.failures = Self.retries.counting(root.failures)
+      let retry = now + Self.retries.wait(after: root.failures).inMicroseconds
+      root.walkAt = min(root.walkAt ?? retry, retry)
+    }
+    // An event that has come in the meantime is for the next walk.
+    if !isLate, root.walkAt == nil { root.isMounted = false }
+    roots[id] = root
+    if root.state != before.state { onState(root.folder, root.state) }
+    if isChange { onChange([root.folder]) }
+  }
+
+  /// Has the kernel end watches that nothing needs; not while a walk may need them.
+  private func release(_ watches: [Int32]) {
+    guard walk == nil else { return unused += watches }
+    for watch in watches where table[watch] == nil { queue.remove(watch) }
+  }
+}
+
+extension FolderLook {
+  /// All watches, and what each is for.
+  fileprivate var watches: [(watch: Int32, purpose: WatchTable.Purpose)] {
+    var watches = steps.map { (watch: $0.watch, purpose: WatchTable.Purpose.step($0.name)) }
+    guard case .tree(let tree) = found else { return watches }
+    watches += tree.watches.sorted().map { (watch: $0, purpose: $0 == tree.root ? .root : .below) }
+    return watches
+  }
+}

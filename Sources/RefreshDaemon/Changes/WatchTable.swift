@@ -1,0 +1,51 @@
+/// The watches of one user: what each of them is for.
+///
+/// A directory has one watch only, and may be below several folders, or on the way to others.
+struct WatchTable {
+  /// The purpose of a watch for a folder.
+  enum Purpose: Hashable {
+    /// It is the folder itself.
+    case root
+    /// It is below the folder.
+    case below
+    /// It is on the way there; a change of the entry leads elsewhere, if one is named.
+    case step(String?)
+
+    /// Whether events of its entries are changes of the folder.
+    var isOfTree: Bool { self == .root || self == .below }
+  }
+
+  /// The purposes of each watch, by the number of the folder.
+  private var uses: [Int32: [Int: [Purpose]]] = [:]
+  private var watches: [Int: Set<Int32>] = [:]
+
+  /// How many directories are watched.
+  var count: Int { uses.count }
+
+  /// The purposes of a watch, by the number of the folder; nil for an unknown one.
+  subscript(watch: Int32) -> [Int: [Purpose]]? { uses[watch] }
+
+  /// The directories that are watched for a folder, those on the way included.
+  func watches(of folder: Int) -> Set<Int32> { watches[folder] ?? [] }
+
+  /// How many directories are watched for a folder only.
+  func countAlone(_ folder: Int) -> Int { watches(of: folder).count { uses[$0]?.count == 1 } }
+
+  /// Sets what is watched for a folder, and gives the watches that nothing needs any more.
+  mutating func set(_ folder: Int, _ new: [(watch: Int32, purpose: Purpose)]) -> [Int32] {
+    let before = watches.removeValue(forKey: folder) ?? []
+    for watch in before { uses[watch]?[folder] = nil }
+    for (watch, purpose) in new { uses[watch, default: [:]][folder, default: []].append(purpose) }
+    watches[folder] = new.isEmpty ? nil : Set(new.map(\.watch))
+    let unused = before.filter { uses[$0]?.isEmpty ?? true }
+    for watch in unused { uses[watch] = nil }
+    return unused.sorted()
+  }
+
+  /// Forgets a watch that the kernel has ended, and gives the folders that it was more than a part of.
+  mutating func forget(_ watch: Int32) -> [Int] {
+    let ended = uses.removeValue(forKey: watch) ?? [:]
+    for folder in ended.keys { watches[folder]?.remove(watch) }
+    return ended.filter { $0.value.contains { $0 != .below } }.keys.sorted()
+  }
+}

@@ -1,0 +1,60 @@
+/// Changes in the folders that an app's file has watched, from the first one that no refresh has come after to the last.
+///
+/// They are not saved: the next daemon looks at the folders itself.
+public struct LocalChange: Hashable, Sendable {
+  /// When the first came, boot clock.
+  public var since: Instant
+  /// When the last came, boot clock.
+  public var last: Instant
+  /// The folder of the last, as the app's file names it.
+  public var folder: String
+
+  /// How long a change still counts as the work of the app itself: an attached process that has performed a refresh, or an app
+  /// that told of a sync of its own, may write a little longer.
+  public static let ownWritesSpan = Duration.seconds(1)
+  /// How many settle times after the first change a refresh no longer waits for quiet in the folders.
+  static let longestSettling = 10
+
+  /// Makes a change.
+  public init(since: Instant, last: Instant, folder: String) {
+    (self.since, self.last, self.folder) = (since, last, folder)
+  }
+}
+
+extension App {
+  /// When a change in the watched folders asks for a refresh, boot clock; nil while there is none.
+  ///
+  /// It waits until the folders have settled, for the foreground interval after the last start, and for a retry, a rest
+  /// or a wait that is there anyway: nobody waits for it.
+  func dueByChange(limits: Limits, at now: Instant) -> Instant? {
+    guard let change, let policy else { return nil }
+    let settle = policy.watchSettle
+    var due = min(change.last + settle, change.since + settle * LocalChange.longestSettling)
+    if let lastStart = state.lastStart {
+      due = max(due, lastStart + (spacing(in: .foreground, limits: limits) ?? limits.foregroundFloor))
+      if let rest = restsUntil, rest > now, phase == .background { due = max(due, min(rest, lastStart + maxStale)) }
+    }
+    if let request = state.request, request.trigger == .retry { due = max(due, request.earliest) }
+    return max(due, refusedUntil ?? due)
+  }
+}
+
+extension Engine {
+  /// Notes that something has changed in a watched folder of an app.
+  ///
+  /// A change while a refresh of the app runs counts as that refresh's own work: else each would lead to the next. An app
+  /// that is off keeps its change until it is on again.
+  mutating func noteChange(of id: AppID, in folder: String, _ turn: inout Turn) {
+    guard let app = apps[id], app.policy?.watch.contains(folder) == true, app.refreshing == nil else { return }
+    if let until = app.writesUntil, turn.now < until { return }
+    apps[id]?.writesUntil = nil
+    apps[id]?.change = LocalChange(since: app.change?.since ?? turn.now, last: turn.now, folder: folder)
+    touch(id, &turn)
+  }
+
+  /// Notes that a process of an app that goes on has just synced.
+  mutating func noteOwnWrites(of id: AppID, at now: Instant) {
+    guard apps[id]?.policy?.watch.isEmpty == false else { return }
+    apps[id]?.writesUntil = now + LocalChange.ownWritesSpan
+  }
+}

@@ -1,0 +1,94 @@
+import Glibc
+import RefreshEngine
+import Testing
+
+@testable import RefreshConfig
+
+@Suite("`watch` names folders in which a change asks for a refresh") struct WatchTests {
+  private static let task = "[[task]]\nrun = [\"/usr/bin/true\"]\n"
+
+  private func load(_ keys: String, as reader: Reader = FetchTests.reader) throws -> AppConfiguration {
+    let scratch = try Scratch()
+    try scratch.write("apps.d/x.toml", "id = \"a.b\"\n\(keys)\n\(Self.task)")
+    return try scratch.load(as: reader).apps[0]
+  }
+
+  private func problems(_ keys: String) throws -> [String] {
+    let scratch = try Scratch()
+    try scratch.write("apps.d/x.toml", "id = \"a.b\"\n\(keys)\n\(Self.task)")
+    return scratch.problems(as: FetchTests.reader)
+  }
+
+  @Test("a folder is a whole path, or one from the owner's home")
+  func paths() throws {
+    let app = try load("watch = [\"~/Notes\", \"/srv/mail\"]\nwatch_settle = \"1min\"")
+    #expect(app.policy.watch == ["~/Notes", "/srv/mail"] && app.policy.watchSettle == .minutes(1))
+    #expect(app.watchedFolders.map(\.path) == ["\(app.owner.home)/Notes", "/srv/mail"])
+    #expect(try load("").policy.watch.isEmpty)
+    #expect(try load("watch = [\"/srv\"]").policy.watchSettle == .seconds(30))
+  }
+
+  @Test("`[defaults]` may have the settle time of every app, and folders that all apps have")
+  func defaults() throws {
+    let scratch = try Scratch()
+    try scratch.write("refreshd.toml", "[defaults]\nwatch_settle = \"2min\"\n")
+    try scratch.write("apps.d/x.toml", "id = \"a.b\"\nwatch = [\"~/Notes\"]\n\(Self.task)")
+    #expect(try scratch.load(as: FetchTests.reader).apps[0].policy.watchSettle == .minutes(2))
+  }
+
+  private static let form =
+    #"it is not the whole path of a folder; begin with a slash, or with ~/ for the owner's home, and leave out "..", "." "#
+    + "and a slash at the end"
+
+  @Test(
+    "what cannot be watched is a mistake",
+    arguments: [
+      (#"watch = ["Notes"]"#, #"watch: cannot watch "Notes": \#(form)"#),
+      (#"watch = ["/srv/../etc"]"#, #"watch: cannot watch "/srv/../etc": \#(form)"#),
+      (#"watch = ["/srv/"]"#, #"watch: cannot watch "/srv/": \#(form)"#),
+      (#"watch = ["/"]"#, #"watch: cannot watch "/": \#(form)"#),
+      (#"watch = [""]"#, #"watch: cannot watch "": \#(form)"#),
+      (#"watch = ["~bob/Notes"]"#, #"watch: cannot watch "~bob/Notes": \#(form)"#),
+      (#"watch = "~/Notes""#, #"watch: cannot take a string for this key; write for example watch = ["~/Notes"]"#),
+      (#"watch = ["/srv", "/srv"]"#, #"watch: cannot watch "/srv" twice; write it once"#),
+      (
+        "watch = [\((0...16).map { "\"/srv/\($0)\"" }.joined(separator: ", "))]",
+        "watch: cannot watch 17 folders for one app; write at most 16; the folders below each are watched too"
+      ),
+      (
+        "watch = [\"/srv\"]\nwatch_settle = \"500ms\"",
+        "watch_settle: cannot take 500ms: it is out of bounds; write 2s to 1h"
+      ),
+      (
+        "watch_settle = \"1min\"",
+        "watch_settle: cannot wait for folders to settle that are not watched; "
+          + "write for example watch = [\"~/Notes\"] beside it"
+      ),
+    ])
+  func mistakes(_ keys: String, _ problem: String) throws {
+    let problems = try problems(keys)
+    #expect(problems.count == 1 && problems[0].hasSuffix(problem), "\(problems)")
+  }
+
+  @Test("a folder that only the daemon sees otherwise is refused")
+  func privateFolders() throws {
+    let reader = Reader(uid: 0, isProgram: { _ in true }, privateFolders: ["/tmp"])
+    #expect(throws: ConfigurationError.self) { try load("watch = [\"/tmp/notes\"]", as: reader) }
+  }
+
+  @Test("a folder that is not there, or is a file, is a warning of `check`")
+  func warnings() throws {
+    let scratch = try Scratch()
+    try scratch.write(
+      "apps.d/x.toml",
+      "id = \"a.b\"\nwatch = [\"\(scratch.path)\", \"\(scratch.path)/none\", \"\(scratch.path)/apps.d/x.toml\"]\n\(Self.task)"
+    )
+    let warnings = WatchedPaths.warnings(of: try scratch.load(as: FetchTests.reader))
+    #expect(warnings.allSatisfy { $0.isWarning && $0.key == "watch" })
+    #expect(
+      warnings.map { "\($0.message); \($0.remedy)" } == [
+        #"cannot find the folder "\#(scratch.path)/none"; make it; it is watched from then on"#,
+        #"cannot watch "\#(scratch.path)/apps.d/x.toml": it is no folder; write the folder that it is in"#,
+      ])
+  }
+}

@@ -1,0 +1,106 @@
+import Foundation
+import RefreshConfig
+import RefreshEngine
+import Systemd
+import Testing
+
+@testable import RefreshDaemon
+
+/// A folder that a test changes.
+struct TestFolder: Sendable {
+  let root: String
+
+  func path(_ name: String) -> String { name.isEmpty ? root : "\(root)/\(name)" }
+
+  func make(_ name: String) throws {
+    try FileManager.default.createDirectory(atPath: path(name), withIntermediateDirectories: true)
+  }
+
+  func write(_ name: String, _ text: String) throws { try Data(text.utf8).write(to: URL(filePath: path(name))) }
+
+  func append(_ name: String, _ text: String) throws {
+    let file = try FileHandle(forWritingTo: URL(filePath: path(name)))
+    try file.seekToEnd()
+    try file.write(contentsOf: Data(text.utf8))
+    try file.close()
+  }
+
+  func remove(_ name: String) throws { try FileManager.default.removeItem(atPath: path(name)) }
+
+  func move(_ name: String, to other: String) throws {
+    #expect(rename(path(name), other.hasPrefix("/") ? other : path(other)) == 0)
+  }
+}
+
+/// Two watched folders of one user, `mail` and `notes`, and the events of their watch.
+final class WatchStage {
+  let scratch: ScratchDirectory
+  let folders: InotifyFolders
+  let (mail, notes): (TestFolder, TestFolder)
+  let watched: [WatchedFolder]
+  /// The end of the last refresh, in microseconds of the wall clock.
+  var seenUntil = Int64.max
+  /// Called with each new state of a folder.
+  var onState: (WatchedState) -> Void = { _ in }
+  /// `FOLDER changed`, `FOLDER watched COUNT` and `FOLDER: PROBLEM`, in the order in which they were told.
+  private(set) var log: [String] = []
+  private let loop: EventLoop
+
+  /// - Parameter below: a folder in which the two are.
+  init(
+    owner: Owner = Owner(uid: geteuid(), gid: getegid(), name: "me", home: "/"), below folder: String = ""
+  ) throws {
+    (scratch, loop) = (try ScratchDirectory(), try EventLoop())
+    folders = InotifyFolders(on: loop)
+    let root = folder.isEmpty ? scratch.path : "\(scratch.path)/\(folder)"
+    (mail, notes) = (TestFolder(root: "\(root)/mail"), TestFolder(root: "\(root)/notes"))
+    let app = try #require(AppID("org.example.notes"))
+    watched = ["mail", "notes"].map { WatchedFolder(app: app, name: $0, path: "\(root)/\($0)", owner: owner) }
+    try mail.make("")
+    try notes.make("below/deep")
+    try notes.write("old", "text")
+    try notes.write("below/deep/old", "text")
+    #expect(chmod(scratch.path, 0o755) == 0)
+  }
+
+  func path(_ name: String) -> String { "\(scratch.path)/\(name)" }
+
+  /// Has `notes` be a link to another folder, in one step.
+  func link(to name: String) throws {
+    try FileManager.default.createSymbolicLink(atPath: path("link"), withDestinationPath: path(name))
+    #expect(rename(path("link"), notes.root) == 0)
+  }
+
+  /// Has `notes` be another folder.
+  func replaceNotes() throws {
+    try TestFolder(root: path("another")).make("")
+    try notes.move("", to: path("away"))
+    #expect(rename(path("another"), notes.root) == 0)
+  }
+
+  /// Watches the folders, and does the work of each step when the event of that beginning has been told, after the event
+  /// of the step before.
+  func play(_ steps: [(event: String, work: () throws -> Void)]) throws {
+    var next = 0
+    var failure: (any Error)?
+    let told: (String) -> Void = { [unowned self] event in
+      log.append(event)
+      guard next < steps.count, event.hasPrefix(steps[next].event) else { return }
+      next += 1
+      do { try steps[next - 1].work() } catch { failure = error }
+      if next == steps.count || failure != nil { loop.exit(0) }
+    }
+    folders.seenUntil = { [unowned self] _ in seenUntil }
+    folders.onChange = { for folder in $0 { told("\(folder.name) changed") } }
+    folders.onState = { [unowned self] folder, state in
+      onState(state)
+      told(state.problem.map { "\(folder.name): \($0)" } ?? "\(folder.name) watched \(state.folders)")
+    }
+    folders.watch(watched)
+    let bound = try loop.timer { [loop] in loop.exit(1) }
+    bound.arm(at: EventLoop.bootMicroseconds() + 30_000_000, accuracy: 1)
+    let code = try loop.run()
+    if let failure { throw failure }
+    #expect(code == 0, "after \(next) steps: \(log)")
+  }
+}
