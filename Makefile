@@ -33,7 +33,10 @@ LIBC := $(shell getconf GNU_LIBC_VERSION | cut -d ' ' -f 2)
 LINKER_FLAGS := --gc-sections --as-needed --no-export-dynamic -z now \
   $(shell printf '2.36\n%s\n' $(LIBC) | sort -VC && echo -z pack-relative-relocs) \
   --symbol-ordering-file=$(abspath bench/refreshd.order) --no-warn-symbol-ordering
-RELEASE_FLAGS := -c release --static-swift-stdlib -Xswiftc -Xfrontend -Xswiftc -function-sections \
+# The programs and their debug information name the sources as from the root of the repository, so that where it lies
+# makes no difference.
+PREFIX_FLAGS := -Xswiftc -file-prefix-map -Xswiftc $(CURDIR)=. -Xcc -ffile-prefix-map=$(CURDIR)=.
+RELEASE_FLAGS := -c release --static-swift-stdlib -Xswiftc -Xfrontend -Xswiftc -function-sections $(PREFIX_FLAGS) \
   -Xswiftc -use-ld=lld $(addprefix -Xlinker ,$(LINKER_FLAGS))
 PROGRAMS := refreshd refreshctl refresh-push refresh-session
 PYTHON := .build-python/bin/python
@@ -155,7 +158,7 @@ install-files:
 uninstall:
 	rm -f $(addprefix $(DESTDIR)$(PREFIX)/bin/,$(PROGRAMS)) $(addprefix $(DESTDIR)$(SYSTEM_UNITS)/,$(UNITS)) \
 	  $(addprefix $(DESTDIR)$(PREFIX)/lib/systemd/,$(addprefix user/,$(UNITS) refresh-session.service) catalog/refreshd.catalog \
-	  system-preset/90-refreshd.preset) $(addprefix $(DESTDIR)$(PREFIX)/lib/sysusers.d/,refreshd.conf refresh-push.conf) \
+	  system-preset/90-refreshd.preset) $(DESTDIR)$(PREFIX)/lib/sysusers.d/refreshd.conf \
 	  $(addprefix $(DESTDIR)$(PREFIX)/share/,$(SHELLS) metainfo/org.refreshd.refreshd.metainfo.xml man/man1/refreshctl*.1 man/man5/refreshd.toml.5 \
 	  man/man5/refreshd-app.5 man/man5/push.toml.5 man/man7/refreshd.7 man/man8/refreshd.8 man/man8/refresh-push.8 \
 	  man/man8/refresh-session.8) $(DESTDIR)/etc/xdg/autostart/refresh-session.desktop
@@ -182,7 +185,8 @@ sysext: pages
 
 test-package: deb sysext test-setup
 	Tests/with-systemd -b $(CURDIR) -- $(CURDIR)/$(PYTHON) -m pytest -q -p no:cacheprovider \
-	  Tests/PackageTests/test_debian.py Tests/PackageTests/test_sysext.py
+	  Tests/PackageTests/test_debian.py Tests/PackageTests/test_upgrade.py \
+	  Tests/PackageTests/test_sysext.py
 
 # A clean Debian, made once from the mirror of this machine, with what the package depends on; nothing is written to it.
 CLEAN := .build/clean
