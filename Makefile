@@ -13,7 +13,9 @@
 #   make deb        make Debian packages in .build/deb
 #   make sysext     make a system extension for machines whose /usr is an image
 #   make test-package  install, use, upgrade and purge these packages in a throwaway machine
+#   make repeat     build the committed source again in another folder, and compare the packages
 #   make test-clean  install the package in a clean Debian and run its own test (debian/tests) there
+#   make test-container  build the container's image on that Debian, and refresh an app in it
 #   make site       render docs/ and the manual pages as static HTML in .build/site
 #   make uninstall  remove what install put there; configuration and state stay
 #   make format     put the sources into the project's format
@@ -49,7 +51,7 @@ TEST_PACKAGES := $(BUILD_PACKAGES) python3-venv systemd dbus dbus-user-session l
   sway foot xvfb openbox xterm wmctrl x11-utils kwin-wayland gnome-shell gjs appstream rpm restic
 
 .PHONY: run test fuzz sanitize bench chaos score order release pages install install-files uninstall deb sysext test-package
-.PHONY: site test-clean format check-format build-setup test-setup json-schema
+.PHONY: repeat site test-clean test-container format check-format build-setup test-setup json-schema
 
 run: release
 	$(SWIFT) build $(RELEASE_FLAGS) --product refresh-example
@@ -184,9 +186,20 @@ sysext: pages
 	@ls -l .build/sysext/refreshd.raw
 
 test-package: deb sysext test-setup
+	@demo/need lintian
 	Tests/with-systemd -b $(CURDIR) -- $(CURDIR)/$(PYTHON) -m pytest -q -p no:cacheprovider \
-	  Tests/PackageTests/test_debian.py Tests/PackageTests/test_upgrade.py \
-	  Tests/PackageTests/test_sysext.py
+	  Tests/PackageTests/test_debian.py Tests/PackageTests/test_upgrade.py Tests/PackageTests/test_sysext.py
+
+# Another clone in another folder, with the same versions of SwiftPM's two dependencies.
+AGAIN := .build/again/another/folder
+
+repeat: deb
+	git diff --quiet HEAD
+	rm -rf .build/again
+	git clone -q . $(AGAIN)
+	cp Package.resolved $(AGAIN)
+	$(MAKE) -C $(AGAIN) deb
+	packaging/compare .build/deb $(AGAIN)/.build/deb
 
 # A clean Debian, made once from the mirror of this machine, with what the package depends on; nothing is written to it.
 CLEAN := .build/clean
@@ -200,6 +213,10 @@ $(CLEAN):
 
 test-clean: deb $(CLEAN)
 	Tests/with-systemd -r $(CLEAN) -b $(CURDIR) -- sh -euc 'dpkg -i .build/deb/refreshd_*.deb && exec debian/tests/smoke'
+
+test-container: deb $(CLEAN)
+	@demo/need buildah
+	packaging/container/test $(abspath $(CLEAN))
 
 # The first page shows a session that a release build lives through while the site is made.
 site: pages

@@ -70,6 +70,21 @@ def test_an_upgrade_takes_over_the_state_of_an_older_release(before, schema):
     assert "1750000001123456" in done("refreshctl", "history", "org.example.todo", "--json")
 
 
+@pytest.mark.bound(120)
+def test_lintian_finds_no_error_no_warning_and_no_pedantic_remark():
+    """As another user, because lintian warns root. Informations remain: docs/packages.md says which and why."""
+    (changes,) = (ROOT / ".build/deb").glob("*.changes")
+    command = ["lintian", "--no-cfg", "-EIL", "+pedantic", str(changes)]
+    found = run("setpriv", "--reuid=nobody", "--regid=nogroup", "--clear-groups", *command, cwd="/")
+    assert not found.stderr
+    tags = [line for line in found.stdout.splitlines() if line[:2] in ("E:", "W:", "P:", "I:")]
+    assert tags
+    assert [line for line in tags if not line.startswith("I:")] == []
+    assert {line.split()[2] for line in tags} <= {
+        "hardening-no-fortify-functions", "package-supports-alternative-init-but-no-init.d-script",
+    }  # fmt: skip
+
+
 def test_removing_the_bridge_stops_it(packages):
     Path("/etc/refreshd/push.toml").write_text(
         '[[ntfy]]\nname = "home"\nurl = "http://127.0.0.1:9"\ntopics = { "org.example.mail" = "upMail0123456" }\n'
