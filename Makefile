@@ -35,9 +35,13 @@ LIBC := $(shell getconf GNU_LIBC_VERSION | cut -d ' ' -f 2)
 LINKER_FLAGS := --gc-sections --as-needed --no-export-dynamic -z now \
   $(shell printf '2.36\n%s\n' $(LIBC) | sort -VC && echo -z pack-relative-relocs) \
   --symbol-ordering-file=$(abspath bench/refreshd.order) --no-warn-symbol-ordering
-# The programs and their debug information name the sources as from the root of the repository, so that where it lies
-# makes no difference.
-PREFIX_FLAGS := -Xswiftc -file-prefix-map -Xswiftc $(CURDIR)=. -Xcc -ffile-prefix-map=$(CURDIR)=.
+# The programs and their debug information name the sources as from the root of the repository, so that where it lies and
+# what its folder is called make no difference. SwiftPM puts that name, in small letters, into the paths of generated
+# sources; a path of a cache of Clang's modules has a hash of where they lie, so debuggers get none.
+GENERATED := .build/plugins/outputs/$(shell basename '$(CURDIR)' | tr A-Z a-z)
+PREFIX_FLAGS := $(foreach map,$(GENERATED)=./generated $(CURDIR)/$(GENERATED)=./generated $(CURDIR)=., \
+  -Xswiftc -file-prefix-map -Xswiftc $(map)) -Xcc -ffile-prefix-map=$(CURDIR)=. \
+  $(addprefix -Xswiftc -Xfrontend -Xswiftc ,-no-clang-module-breadcrumbs -disable-incremental-llvm-codegen)
 RELEASE_FLAGS := -c release --static-swift-stdlib -Xswiftc -Xfrontend -Xswiftc -function-sections $(PREFIX_FLAGS) \
   -Xswiftc -use-ld=lld $(addprefix -Xlinker ,$(LINKER_FLAGS))
 PROGRAMS := refreshd refreshctl refresh-push refresh-session
