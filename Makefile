@@ -13,7 +13,9 @@
 #   make deb        make Debian packages in .build/deb
 #   make sysext     make a system extension for machines whose /usr is an image
 #   make test-package  install, use, upgrade and purge these packages in a throwaway machine
+#   make repeat     build the committed source again in another folder, and compare the packages
 #   make test-clean  install the package in a clean Debian and run its own test (debian/tests) there
+#   make test-container  build the container's image on that Debian, and refresh an app in it
 #   make site       render docs/ and the manual pages as static HTML in .build/site
 #   make uninstall  remove what install put there; configuration and state stay
 #   make format     put the sources into the project's format
@@ -33,7 +35,14 @@ LIBC := $(shell getconf GNU_LIBC_VERSION | cut -d ' ' -f 2)
 LINKER_FLAGS := --gc-sections --as-needed --no-export-dynamic -z now \
   $(shell printf '2.36\n%s\n' $(LIBC) | sort -VC && echo -z pack-relative-relocs) \
   --symbol-ordering-file=$(abspath bench/refreshd.order) --no-warn-symbol-ordering
-RELEASE_FLAGS := -c release --static-swift-stdlib -Xswiftc -Xfrontend -Xswiftc -function-sections \
+# The programs and their debug information name the sources as from the root of the repository, so that where it lies and
+# what its folder is called make no difference. SwiftPM puts that name, in small letters, into the paths of generated
+# sources; a path of a cache of Clang's modules has a hash of where they lie, so debuggers get none.
+GENERATED := .build/plugins/outputs/$(shell basename '$(CURDIR)' | tr A-Z a-z)
+PREFIX_FLAGS := $(foreach map,$(GENERATED)=./generated $(CURDIR)/$(GENERATED)=./generated $(CURDIR)=., \
+  -Xswiftc -file-prefix-map -Xswiftc $(map)) -Xcc -ffile-prefix-map=$(CURDIR)=. \
+  $(addprefix -Xswiftc -Xfrontend -Xswiftc ,-no-clang-module-breadcrumbs -disable-incremental-llvm-codegen)
+RELEASE_FLAGS := -c release --static-swift-stdlib -Xswiftc -Xfrontend -Xswiftc -function-sections $(PREFIX_FLAGS) \
   -Xswiftc -use-ld=lld $(addprefix -Xlinker ,$(LINKER_FLAGS))
 PROGRAMS := refreshd refreshctl refresh-push refresh-session
 PYTHON := .build-python/bin/python
@@ -46,7 +55,7 @@ TEST_PACKAGES := $(BUILD_PACKAGES) python3-venv systemd dbus dbus-user-session l
   sway foot xvfb openbox xterm wmctrl x11-utils kwin-wayland gnome-shell gjs appstream rpm restic
 
 .PHONY: run test fuzz sanitize bench chaos score order release pages install install-files uninstall deb sysext test-package
-.PHONY: site test-clean format check-format build-setup test-setup json-schema
+.PHONY: repeat site test-clean test-container format check-format build-setup test-setup json-schema
 
 run: release
 	$(SWIFT) build $(RELEASE_FLAGS) --product refresh-example
@@ -155,7 +164,7 @@ install-files:
 uninstall:
 	rm -f $(addprefix $(DESTDIR)$(PREFIX)/bin/,$(PROGRAMS)) $(addprefix $(DESTDIR)$(SYSTEM_UNITS)/,$(UNITS)) \
 	  $(addprefix $(DESTDIR)$(PREFIX)/lib/systemd/,$(addprefix user/,$(UNITS) refresh-session.service) catalog/refreshd.catalog \
-	  system-preset/90-refreshd.preset) $(addprefix $(DESTDIR)$(PREFIX)/lib/sysusers.d/,refreshd.conf refresh-push.conf) \
+	  system-preset/90-refreshd.preset) $(DESTDIR)$(PREFIX)/lib/sysusers.d/refreshd.conf \
 	  $(addprefix $(DESTDIR)$(PREFIX)/share/,$(SHELLS) metainfo/org.refreshd.refreshd.metainfo.xml man/man1/refreshctl*.1 man/man5/refreshd.toml.5 \
 	  man/man5/refreshd-app.5 man/man5/push.toml.5 man/man7/refreshd.7 man/man8/refreshd.8 man/man8/refresh-push.8 \
 	  man/man8/refresh-session.8) $(DESTDIR)/etc/xdg/autostart/refresh-session.desktop
@@ -181,8 +190,20 @@ sysext: pages
 	@ls -l .build/sysext/refreshd.raw
 
 test-package: deb sysext test-setup
+	@demo/need lintian
 	Tests/with-systemd -b $(CURDIR) -- $(CURDIR)/$(PYTHON) -m pytest -q -p no:cacheprovider \
-	  Tests/PackageTests/test_debian.py Tests/PackageTests/test_sysext.py
+	  Tests/PackageTests/test_debian.py Tests/PackageTests/test_upgrade.py Tests/PackageTests/test_sysext.py
+
+# Another clone in another folder, with the same versions of SwiftPM's two dependencies.
+AGAIN := .build/again/another/folder
+
+repeat: deb
+	git diff --quiet HEAD
+	rm -rf .build/again
+	git clone -q . $(AGAIN)
+	cp Package.resolved $(AGAIN)
+	$(MAKE) -C $(AGAIN) deb
+	packaging/compare .build/deb $(AGAIN)/.build/deb
 
 # A clean Debian, made once from the mirror of this machine, with what the package depends on; nothing is written to it.
 CLEAN := .build/clean
@@ -196,6 +217,10 @@ $(CLEAN):
 
 test-clean: deb $(CLEAN)
 	Tests/with-systemd -r $(CLEAN) -b $(CURDIR) -- sh -euc 'dpkg -i .build/deb/refreshd_*.deb && exec debian/tests/smoke'
+
+test-container: deb $(CLEAN)
+	@demo/need buildah
+	packaging/container/test $(abspath $(CLEAN))
 
 # The first page shows a session that a release build lives through while the site is made.
 site: pages

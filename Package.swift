@@ -121,7 +121,7 @@ let package = Package(
       path: "Tests/ConditionsProbe", swiftSettings: strict),
     test(
       "refreshctlTests", ["refreshctl", "RefreshAPI", "Varlink"],
-      exclude: ["test_refreshctl.py", "test_top_questions.py", "answers.json"]),
+      exclude: ["test_help.py", "test_refreshctl.py", "test_top_questions.py", "answers.json"]),
     test("HTTPTests", ["HTTP"]),
     test("refresh-pushTests", ["refresh-push", "RefreshAPI", "RefreshConfig", "Varlink", "HTTP"]),
     test("refresh-sessionTests", ["refresh-session", "RefreshAPI"]),

@@ -9,7 +9,8 @@ struct RefreshCtl: ParsableCommand {
     discussion: """
       The socket of the daemon is that of --socket, else $REFRESH_SOCKET, else the user's own daemon, else the \
       system's daemon. Without a subcommand it says what is there and what to do next. With -H [USER@]HOST, before or \
-      after the subcommand, refreshctl runs on that machine, by ssh; the exit status is 255 if that cannot be reached.
+      after the subcommand, refreshctl runs on that machine, by ssh; the exit status is 255 if that cannot be reached. \
+      `refreshctl help TOPIC` opens a manual page or another page, and `refreshctl help topics` lists the topics.
 
       Exit status:
       \(ExitStatus.list)
@@ -76,6 +77,7 @@ struct RefreshCtl: ParsableCommand {
     var arguments = Array(CommandLine.arguments.dropFirst())
     do {
       let host = try RemoteHost.take(outOf: &arguments)
+      if let topic = HelpTopic.asked(in: arguments) { try open(topic, host: host, arguments) }
       var command = try RefreshCtl.parseAsRoot(arguments)
       // A mistake in the command line is found here.
       if let host { try host.run(arguments) }
@@ -92,9 +94,29 @@ struct RefreshCtl: ParsableCommand {
       RefreshCtl.exit(withError: error)
     }
   }
+
+  /// Opens the topic of `help TOPIC`, there if another machine is named.
+  private static func open(_ topic: String, host: RemoteHost?, _ arguments: [String]) throws(Failure) -> Never {
+    if let host { try host.run(arguments) }
+    if topic == HelpTopic.list {
+      let screen = Screen(of: STDOUT_FILENO)
+      for line in HelpTopic.lines(on: screen) { print(screen.encoded(line)) }
+      exit(ExitStatus.done.rawValue)
+    }
+    try TopicReader().open(HelpTopic(topic))
+  }
 }
 
 extension RefreshCtl {
+  /// Every subcommand by its name and its other names.
+  static var commandNames: [String] {
+    configuration.groupedSubcommands.flatMap { group in
+      group.subcommands.flatMap { command in
+        [command.configuration.commandName].compactMap(\.self) + command.configuration.aliases
+      }
+    }
+  }
+
   /// The mistake in a command line as a message; nil for an error that is none, as a call for help.
   static func refusal(of error: Error, in arguments: [String]) -> String? {
     guard exitCode(for: error).rawValue == ExitStatus.usage.rawValue else { return nil }
@@ -102,10 +124,7 @@ extension RefreshCtl {
     guard !message.isEmpty else { return nil }
     // The messages of this program name the remedy.
     if message.hasPrefix("cannot ") { return message }
-    let commands = configuration.groupedSubcommands.flatMap { group in
-      group.subcommands.compactMap { $0.configuration.commandName }
-    }
-    let command = arguments.dropFirst().first.flatMap { commands.contains($0) ? $0 + " " : nil } ?? ""
+    let command = arguments.dropFirst().first.flatMap { commandNames.contains($0) ? $0 + " " : nil } ?? ""
     let problem = message.prefix(1).lowercased() + message.dropFirst()
     return "cannot read the command line: \(problem); see `refreshctl \(command)--help`"
   }

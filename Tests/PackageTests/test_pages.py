@@ -65,6 +65,21 @@ def test_the_page_of_a_program_has_its_exit_codes(program):
     assert re.findall(r"^\*(\d+)\*$", status, re.MULTILINE) == re.findall(r"(\d+) [a-z]", codes)
 
 
+@pytest.mark.parametrize(
+    "program, declared",
+    [
+        ("refreshd", "RefreshDaemon/Start/ServiceError.swift"),
+        ("refresh-push", "refresh-push/Bridge/PushError.swift"),
+        ("refresh-session", "refresh-session/Service/SessionError.swift"),
+    ],
+)
+def test_the_help_of_a_program_has_every_exit_code_of_its_code(program, declared):
+    codes = re.findall(r"^ +case \w+ = (\d+)$", (ROOT / "Sources" / declared).read_text(), re.MULTILINE)
+    assert len(codes) >= 2
+    _, _, told = help_of(program).partition("Exit codes:")
+    assert set(re.findall(r"(\d+) [a-z]", told)) == {"0", *codes}
+
+
 def keys_of(text):
     """The keys of a commented configuration file: `# key = value` and `key = value`."""
     return set(re.findall(r"^#? ?([a-z_0-9]+) = ", text, re.MULTILINE))

@@ -12,7 +12,8 @@ struct ReadmeTests {
           guard let range else { return nil }
           return String(line[range.upperBound...].prefix { $0 != "\"" })
         }
-      })
+      }
+    ).union(["help"])  // of ArgumentParser
     #expect(subcommands.count > 5)
     for page in try repository.pages() {
       for line in try repository.text(of: page).split(separator: "\n") {

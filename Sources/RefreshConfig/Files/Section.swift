@@ -42,6 +42,9 @@ struct Section {
 
   // MARK: Reading
 
+  /// Names keys that are read only where they are written, so that they are suggested for a mistyped one.
+  mutating func know(_ keys: [String]) { known += keys }
+
   /// Reads the value of a key; nil if the table does not have the key, or if the value is refused.
   mutating func read<Value>(_ key: String, _ type: @autoclosure () -> ValueType<Value>) -> Value? {
     guard let node = node(of: key) else { return nil }

@@ -22,6 +22,7 @@ struct TaskSection {
     name = section.read("name", Self.name)
     let run = section.read("run", load.programs.arguments(example: #"["/usr/bin/mbsync", "inbox"]"#))
     let shell = section.read("shell", Self.shell)
+    section.know(BuiltInKind.all.map(\.key))
     kind = BuiltInKind.all.first { section.isWritten($0.key) }
     builtIn = kind?.read(from: &section, in: load)
     let worker = kind.flatMap { kind in load.worker.map { [$0, kind.workerCommand.rawValue] } }

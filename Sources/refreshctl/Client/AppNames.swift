@@ -20,28 +20,12 @@ enum AppNames {
 
   /// The ids that look like a mistyped text, the nearest first.
   static func ids(like text: String, among apps: [Wire.App]) -> [String] {
-    let text = Array(text.lowercased())
     let near = apps.compactMap { app in
       let last = app.id.split(separator: ".").last.map(String.init) ?? ""
-      let distance = [app.id, last, app.name].map { Self.distance(text, Array($0.lowercased())) }.min() ?? .max
-      return distance <= (text.count < 4 ? 1 : max(2, text.count / 3)) ? (distance: distance, id: app.id) : nil
+      let distance = [app.id, last, app.name].compactMap { Spelling.distance(of: text, to: $0) }.min()
+      return distance.map { (distance: $0, id: app.id) }
     }
     return near.sorted { $0 < $1 }.prefix(3).map(\.id)
-  }
-
-  /// How many characters one text has to change, to lose or to get to become the other (Levenshtein).
-  private static func distance(_ one: [Character], _ other: [Character]) -> Int {
-    var row = Array(0...other.count)
-    for (index, character) in one.enumerated() {
-      var diagonal = row[0]
-      row[0] = index + 1
-      for column in other.indices {
-        let change = diagonal + (other[column] == character ? 0 : 1)
-        diagonal = row[column + 1]
-        row[column + 1] = min(change, row[column] + 1, diagonal + 1)
-      }
-    }
-    return row[other.count]
   }
 }
 

@@ -1,0 +1,90 @@
+/// A subject that `refreshctl help TOPIC` opens.
+struct HelpTopic: Hashable {
+  /// The words for it; the first is the one that is listed.
+  let names: [String]
+  /// The subject in a few words.
+  let about: String
+  /// Its manual page.
+  let manual: ManualPage?
+  /// The file below docs/ that says the same or more.
+  let page: String?
+
+  private init(_ names: String..., about: String, manual: ManualPage? = nil, page: String? = nil) {
+    (self.names, self.about, self.manual, self.page) = (names, about, manual, page)
+  }
+
+  /// Every topic: the manual pages, then the pages of the documentation.
+  ///
+  /// No name is that of a subcommand, whose help comes first.
+  static let all = [
+    HelpTopic("refreshd", about: "the daemon: options, signals, files", manual: "refreshd(8)"),
+    HelpTopic("refreshctl", about: "this command and its exit statuses", manual: "refreshctl(1)"),
+    HelpTopic(
+      "refreshd.toml", "configuration", about: "the settings of the daemon", manual: "refreshd.toml(5)",
+      page: "configuration.md"),
+    HelpTopic(
+      "app", "apps.d", "refreshd-app", about: "the file of an app", manual: "refreshd-app(5)", page: "configuration.md"),
+    HelpTopic("push.toml", about: "the sources of pushes", manual: "push.toml(5)", page: "configuration.md"),
+    HelpTopic(
+      "scheduling", about: "when refreshd refreshes an app", manual: "refreshd(7)", page: "scheduling.md"
+    ),
+    HelpTopic(
+      "refresh-push", "bridge", about: "pushes of ntfy, streams and MQTT", manual: "refresh-push(8)",
+      page: "push.md"),
+    HelpTopic(
+      "refresh-session", "session", about: "which apps run, which is in front", manual: "refresh-session(8)",
+      page: "session.md"),
+    HelpTopic("ten-minutes", about: "from nothing to a fresh app", page: "ten-minutes.md"),
+    HelpTopic("recipes", about: "files of apps for known programs", page: "recipes.md"),
+    HelpTopic("timers", about: "take over the timers of systemd", page: "adopt.md"),
+    HelpTopic("background-transfers", about: "downloads and uploads", page: "transfers.md"),
+    HelpTopic("answers", about: "what users ask of background work", page: "answers.md"),
+    HelpTopic("json", about: "what subcommands print with --json", page: "json.md"),
+    HelpTopic("protocol", about: "the calls over the socket", page: "protocol.md"),
+    HelpTopic("packages", about: "installation, upgrade, removal", page: "packages.md"),
+    HelpTopic("glossary", about: "every word", page: "glossary.md"),
+    HelpTopic("design", about: "the parts of refreshd, its promises", page: "design.md"),
+    HelpTopic("testing", about: "how refreshd is tested", page: "testing.md"),
+    HelpTopic("how-to-extend", about: "the files that a change touches", page: "how-to-extend.md"),
+  ]
+
+  /// The word for the list of all topics.
+  static let list = "topics"
+
+  /// The word after `help` in a command line, if it is the only one and no subcommand.
+  static func asked(in arguments: [String]) -> String? {
+    guard arguments.count == 2, arguments[0] == "help", !arguments[1].hasPrefix("-"),
+      !RefreshCtl.commandNames.contains(arguments[1]), arguments[1] != "help"
+    else { return nil }
+    return arguments[1]
+  }
+
+  /// Finds the topic of a word; throws with what the word may mean.
+  init(_ word: String) throws(Failure) {
+    // A manual page is also known as man(1) writes it: `refreshd.toml(5)`, or by its file in docs/.
+    let found = Self.all.first { topic in
+      topic.names.contains(word.lowercased()) || topic.manual?.description == word || topic.page == word
+    }
+    guard let found else {
+      let known = Self.all.flatMap(\.names) + RefreshCtl.commandNames + [Self.list]
+      let like = Spelling.texts(like: word, among: known)
+      let question = like.isEmpty ? "" : "did you mean \(like.joined(separator: " or "))? "
+      throw Failure(
+        status: .usage,
+        text: "cannot find help on \(printable(word)); \(question)`refreshctl help topics` lists the topics")
+    }
+    self = found
+  }
+
+  /// The topics as a table.
+  static func lines(on screen: Screen) -> [String] {
+    var table = Table(titles: ["TOPIC", "OPENS", "ABOUT"], prose: 2)
+    table.rows = all.map { topic in
+      [
+        Cell(topic.names[0]), Cell(topic.manual?.description ?? topic.page ?? ""),
+        Cell(topic.about),
+      ]
+    }
+    return table.lines(on: screen)
+  }
+}
