@@ -274,6 +274,12 @@ enum Schema {
     ALTER TABLE transfer ADD COLUMN owner INTEGER;  -- the user id of the app's owner, when it was asked for
 
     """,
+    """
+    ALTER TABLE app ADD COLUMN streak_failures INTEGER;  -- how many refreshes failed in a row; null for none
+    ALTER TABLE app ADD COLUMN is_streak_told INTEGER;
+    ALTER TABLE app ADD COLUMN skips_all INTEGER NOT NULL DEFAULT 0;  -- until skipped_until_us, not only the next
+
+    """,
   ]
 
   /// Brings the file to this release's version, each step whole or not at all.

@@ -233,7 +233,7 @@ import Testing
     let (today, fixture) = (try ScratchDirectory(), try ScratchDirectory())
     let (store, _) = try RefreshStore.open(today, clock: Self.clock)
     var batch = Batch(
-      Self.clock, states: try Self.statesOfSchema8(), device: Self.deviceOfSchema3, learned: try Self.learned(),
+      Self.clock, states: try Self.statesOfSchema10(), device: Self.deviceOfSchema3, learned: try Self.learned(),
       openings: try Self.openingsMade(),
       records: try Self.recordsOfSchema7(), waits: try Self.waits(for: Hold.Name.released))
     batch.transfers.whole = try Self.transfersOfSchema9()
@@ -243,11 +243,12 @@ import Testing
     }
     (batch.pushes.dropped, batch.pushes.arrived) = (try Self.droppedPushes(), try Self.seen())
     try await store.save(batch, durably: true)
-    try fixture.sql(String(decoding: PackageResources.schema_9_sql, as: UTF8.self))
+    try fixture.sql(String(decoding: PackageResources.schema_10_sql, as: UTF8.self))
     for query in [
       "SELECT group_concat(sql) FROM (SELECT sql FROM sqlite_schema ORDER BY name)",
       "SELECT group_concat(t) FROM (SELECT trigger || outcome || ifnull(cause, '-') || ifnull(stop_reason, '-') AS t FROM refresh ORDER BY id)",
       "SELECT group_concat(t) FROM (SELECT ifnull(held_since_us, '-') || ifnull(is_held_told, '-') AS t FROM app ORDER BY id)",
+      "SELECT group_concat(t) FROM (SELECT ifnull(streak_failures, '-') || ifnull(is_streak_told, '-') || skips_all AS t FROM app ORDER BY id)",
       "SELECT waiting_holds || one_shot_reason || strikes_us FROM app WHERE id = 'org.example.todo'",
       "SELECT group_concat(holds) FROM (SELECT holds FROM wait ORDER BY id)",
       // The bytes of the learners have a version of their own, newer than the fixture's.

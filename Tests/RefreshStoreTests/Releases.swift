@@ -54,7 +54,22 @@ extension ReleasedSchemaTests {
       device: deviceOfSchema3, learned: learned, openings: openingsOfSchema8,
       waits: { try waits(for: Hold.Name.released) }, records: recordsOfSchema7, transfers: transfersOfSchema9,
       validators: validators, pushes: pushes, dropped: droppedPushes),
+    Release(
+      testDescription: "schema 10", dump: PackageResources.schema_10_sql, states: statesOfSchema10,
+      device: deviceOfSchema3, learned: learned, openings: openingsOfSchema8,
+      waits: { try waits(for: Hold.Name.released) }, records: recordsOfSchema7, transfers: transfersOfSchema9,
+      validators: validators, pushes: pushes, dropped: droppedPushes),
   ]
+
+  /// The same states with what schema 10 has more.
+  static func statesOfSchema10() throws -> [AppID: AppState] {
+    var states = try statesOfSchema8()
+    states[try app("todo")]?.streak = FailureStreak(count: 1)
+    states[try app("todo")]?.skipsAll = true
+    states[try app("mail")]?.streak = FailureStreak(count: 7)
+    states[try app("mail")]?.streak?.isReported = true
+    return states
+  }
 
   /// The same transfers, of which some have the owner that schema 9 has more.
   static func transfersOfSchema9() throws -> [TransferID: StoredTransfer] {

@@ -7,7 +7,7 @@ extension Effect {
     case .start(_, let app, _, _), .perform(_, let app, _, _), .startTask(_, let app, _), .warn(_, let app, _),
       .terminate(_, let app, _),
       .kill(_, let app), .reportStuck(_, let app), .reportStale(_, let app, _),
-      .reportHeld(_, let app, _, _), .ask(_, let app, _), .transfer(_, let app),
+      .reportHeld(_, let app, _, _), .reportEnd(_, let app), .ask(_, let app, _), .transfer(_, let app),
       .stopTransfer(_, let app, _):
       app
     }
@@ -18,7 +18,7 @@ extension Effect {
   /// Whether the daemon performs it when the decision is saved, because it starts something or tells somebody.
   var isSavedFirst: Bool {
     switch self {
-    case .start, .perform, .reportStale, .reportHeld, .ask, .transfer, .stopTransfer: true
+    case .start, .perform, .reportStale, .reportHeld, .reportEnd, .ask, .transfer, .stopTransfer: true
     case .startTask, .warn, .terminate, .kill, .reportStuck: false
     }
   }

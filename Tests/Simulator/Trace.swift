@@ -50,6 +50,8 @@ public struct Trace: Sendable {
     case .reportHeld(let id, let app, let holds, let since):
       "report-held \(id) \(app) \(holds.map(\.rawValue)) \(since.microseconds)"
     case .ask(let id, let app, let constraint): "ask \(id) \(app) \(constraint.rawValue)"
+    case .reportEnd(let report, let app):
+      "report-end \(report.record.id) \(app) \(report.failures)\(report.isFailing ? " failing" : "")"
     case .reportStale(let id, let app, let since): "report-stale \(id) \(app) \(since.microseconds)"
     }
   }

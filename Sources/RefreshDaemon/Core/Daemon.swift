@@ -186,6 +186,7 @@ final class Daemon {
       sessions.notices.reportStale(app, since: since)
     case .reportHeld(let id, _, let holds, let since):
       if let app { notifyCommands.reportHeld(id, app, by: holds, since: since) }
+    case .reportEnd: break
     case .ask(let id, _, let constraint): questions.ask(id, constraint, of: app)
     }
   }

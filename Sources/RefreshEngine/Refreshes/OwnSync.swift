@@ -21,6 +21,7 @@ extension Engine {
     }
     touch(id, &turn)
     learn(from: record, after: app.state.freshAt, &turn)
+    noteEnd(record, &turn)
     turn.decision.changed.insert(id)
     turn.decision.ended.append(record)
   }
