@@ -16,4 +16,5 @@ case .notify: exit(Notification.run())
 case .replicate: exit(ReplicationTask.run())
 case .unit: exit(UnitTask.run())
 case .reach: exit(ReachTask.run())
+case .ping: exit(PingTask.run())
 }

@@ -56,7 +56,9 @@ extension Event {
   var app: AppID? {
     switch self {
     case .signalled(let app, _), .leased(_, let app, _), .leaseEnded(_, let app), .overridden(let app, _): app
-    case .requested(let app, _), .forced(let app), .scheduled(let app, _), .disabled(let app, _), .skipped(let app): app
+    case .requested(let app, _), .forced(let app), .scheduled(let app, _), .disabled(let app, _), .skipped(let app),
+      .skippedAll(let app, _):
+      app
     case .erased(let app), .synced(let app, _), .shown(let app, _), .answered(let app, _, _, _): app
     case .withdrawn(let app, _, _): app
     case .forgotten(let app), .awaited(let app, _), .attached(let app), .detached(let app), .pushed(let app, _): app

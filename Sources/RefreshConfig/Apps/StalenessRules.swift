@@ -23,13 +23,19 @@ extension ConfigurationSettings {
     }
   }
 
-  /// Refuses an `on_stale` without a `stale_after`, and an `on_held` without a `held_for`: the command would never run.
+  /// Refuses an `on_stale` without a `stale_after`, an `on_held` without a `held_for`, and an `on_failure` without
+  /// `failures_before_notice`: the command would never run.
   func refuseIdleCommands(in section: inout Section) {
     for (key, other, reason, example) in [
       ("on_stale", "stale_after", "cannot tell when the data is stale", "6h"),
       ("on_held", "held_for", "cannot tell when a refresh waits too long", "2h"),
     ] where section.isWritten(key) && !isSet(other) && !section.isWritten(other) {
       section.refuse(key, reason, remedy: #"write for example \#(other) = "\#(example)" beside it"#)
+    }
+    if section.isWritten("on_failure"), policy.failuresBeforeNotice == nil {
+      section.refuse(
+        "on_failure", #"cannot tell of failures with failures_before_notice = "never""#,
+        remedy: "write for example failures_before_notice = 2 beside it")
     }
   }
 }

@@ -76,13 +76,12 @@ final class CommandTurns<Purpose> {
     return true
   }
 
-  /// Takes the commands that match out of those that wait for their turn.
-  @discardableResult func removeWaiting(_ matches: (QueuedCommand) -> Bool) -> [QueuedCommand] {
-    let removed = waiting.sorted { $0.key < $1.key }.flatMap { $1.filter(matches) }
-    if !removed.isEmpty {
-      waiting = waiting.mapValues { $0.filter { !matches($0) } }.filter { !$1.isEmpty }
-    }
-    return removed
+  /// Takes the commands of a user's apps that match out of those that wait for their turn.
+  @discardableResult func removeWaiting(of user: UInt32, _ matches: (QueuedCommand) -> Bool) -> [QueuedCommand] {
+    guard let queue = waiting[user] else { return [] }
+    let kept = queue.filter { !matches($0) }
+    waiting[user] = kept.isEmpty ? nil : kept
+    return kept.count == queue.count ? [] : queue.filter(matches)
   }
 
   /// Keeps a line that a command printed, and gives the command; nil if the task is none of these.
@@ -119,7 +118,9 @@ final class CommandTurns<Purpose> {
     }
   }
 
-  private func isBusy(_ app: AppID) -> Bool { bounds.isOneOfApp && running.values.contains { $0.app == app } }
+  private func isBusy(_ app: AppID) -> Bool {
+    bounds.isOneOfApp && running.values.contains { $0.app == app && !$0.isGivenUp }
+  }
 
   private func start(_ next: QueuedCommand) {
     let (key, launch) = (next.launch.key, next.launch)

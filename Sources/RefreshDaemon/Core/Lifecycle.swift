@@ -35,6 +35,7 @@ extension Daemon {
     runner.lasts.share(next.apps.map(\.id))
     heldApps.reconfigured()
     runner.fetches.forgetAll(except: next)
+    commands.pings.reconfigured()
     saving.commitIfNeeded()
   }
 
@@ -114,8 +115,7 @@ extension Daemon {
     guard !core.engine.isStopping else { return }
     life.left = stays.intersection(core.engine.refreshes)
     handle(.stopped(leaving: life.left))
-    notifyCommands.killAll()
-    questions.killAll()
+    commands.killAll()
     transfers.workers.endAll(isUrgent: false)
     let ending = max(0, core.engine.refreshingCount - life.left.count)
     ports.journal.stopping(refreshing: ending, left: life.left.count)
@@ -134,7 +134,7 @@ extension Daemon {
   func leaveIfDone() {
     let left = life.left.union(core.engine.stuckRefreshes.keys)
     guard core.engine.isStopping, left.isSuperset(of: core.engine.refreshes),
-      saving.isIdle || saving.refusal != nil, notifyCommands.isEmpty, questions.isEmpty, transfers.workers.isEmpty,
+      saving.isIdle || saving.refusal != nil, commands.isEmpty, transfers.workers.isEmpty,
       !life.isLeaving
     else { return }
     life.isLeaving = true

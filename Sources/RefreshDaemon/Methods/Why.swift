@@ -41,7 +41,7 @@ extension Daemon {
         past: past,
         pushesUsed: core.engine.pushesUsed(by: app.id, at: now),
         pushesDropped: Array(dropped.prefix(Self.droppedLimit)), pastProblem: problem?.description,
-        launcherProblem: ports.launcher.problem
+        launcherProblem: ports.launcher.problem, pingProblem: pingProblem(of: app.id)
       ).wire
     }
   }

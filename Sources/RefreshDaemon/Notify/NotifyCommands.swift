@@ -4,16 +4,20 @@ import RefreshConfig
 import RefreshEngine
 import Systemd
 
-/// The notify commands that run: `on_stale` of stale data, `on_held` of a refresh that waits too long, and the desktop
-/// notice of a session of transfers.
+/// The notify commands that run: `on_stale` of stale data, `on_held` of a refresh that waits too long, `on_failure`,
+/// `on_new_data` and `on_success` of refreshes that have ended, and the desktop notice of a session of transfers.
 ///
 /// Each is bounded in time, and reports a failure to the journal only. After a start many apps may have something to
-/// tell in one moment, so few commands of each user run at once, and the others wait for their turn (``CommandTurns``).
+/// tell in one moment, so few commands of each user run at once, and the others wait for their turn (``CommandTurns``). An
+/// app has one at a time, and of those that wait the newest of each kind.
 final class NotifyCommands {
   enum Kind {
     case staleData
     case heldRefresh
     case sessionEnded
+    case failure
+    case newData
+    case success
 
     /// The name in the journal.
     var name: String {
@@ -21,6 +25,9 @@ final class NotifyCommands {
       case .staleData: "on_stale"
       case .heldRefresh: "on_held"
       case .sessionEnded: "notify"
+      case .failure: "on_failure"
+      case .newData: "on_new_data"
+      case .success: "on_success"
       }
     }
   }
@@ -34,6 +41,9 @@ final class NotifyCommands {
   /// How many commands of the apps of one user may wait; more are not run.
   private static let mostWaiting = 1000
 
+  /// The most characters of a task's message in a variable.
+  private static let longestText = 1000
+
   private unowned let core: DaemonCore
   private let journal: DaemonJournal
   private let environment: TaskEnvironment
@@ -44,7 +54,7 @@ final class NotifyCommands {
     journal = ports.journal
     turns = CommandTurns(
       core, ports,
-      .init(deadline: Self.deadline, mostOfUser: Self.mostOfUser, mostWaiting: Self.mostWaiting))
+      .init(deadline: Self.deadline, mostOfUser: Self.mostOfUser, mostWaiting: Self.mostWaiting, isOneOfApp: true))
     turns.onRefused = { [unowned self] in journal.notifyFailed($0.purpose, $0.launch.app, $1) }
     turns.onEnd = { [unowned self] _, ended, end in
       if let reason = end.trouble { journal.notifyFailed(ended.purpose, ended.app, reason) }
@@ -75,6 +85,27 @@ final class NotifyCommands {
     run(
       .heldRefresh, app.onHeld, id, of: app,
       [("REFRESH_HELD_FOR", "\(wait.components.seconds)"), ("REFRESH_HOLDS", names.joined(separator: " "))])
+  }
+
+  /// Runs the commands that the app's file has for the end of a refresh.
+  func reportEnd(_ report: EndReport, _ app: AppConfiguration) {
+    let (record, rules) = (report.record, app.ends)
+    let facts = [
+      ("REFRESH_ENDED_ID", record.id.description), ("REFRESH_TRIGGER", record.trigger.rawValue),
+      ("REFRESH_OUTCOME", record.outcome.kind.rawValue), ("REFRESH_FAILURES", "\(report.failures)"),
+      ("REFRESH_MESSAGE", Self.variable(record.message)),
+    ]
+    if report.isFailing { run(.failure, rules.onFailure, core.makeID(), of: app, facts) }
+    if record.outcome == .newData { run(.newData, rules.onNewData, core.makeID(), of: app, facts) }
+    if record.outcome.isFresh { run(.success, rules.onSuccess, core.makeID(), of: app, facts) }
+  }
+
+  /// A text of a task as the value of a variable: one line of at most 1,000 characters, because systemd refuses a
+  /// variable with a control character.
+  static func variable(_ text: String) -> String {
+    text.unicodeScalars.prefix(longestText).reduce(into: "") { line, scalar in
+      line.unicodeScalars.append(scalar.properties.generalCategory == .control ? " " : scalar)
+    }
   }
 
   /// Runs a command of the app's file, if the file has it, with what there is to tell as variables.
@@ -115,6 +146,14 @@ final class NotifyCommands {
       key: TaskKey(refresh: id, task: 0), app: app.id, command: command, owner: app.owner, environment: variables,
       description: description, timeLimit: Self.deadline, grace: TerminationSequence.shortGrace,
       properties: properties, confinement: confinement, input: input, changedPath: nil)
+    // A notice has a text of its own; of all else the newest says enough.
+    if kind != .sessionEnded {
+      turns.removeWaiting(of: app.owner.uid) { $0.launch.app == app.id && $0.purpose == kind }
+    }
+    if turns.isStuck(app.id) {
+      return journal.notifyFailed(
+        kind, app.id, "the process of an earlier command does not end, and waits in the kernel")
+    }
     if !turns.add(kind, launch) {
       journal.notifyFailed(kind, app.id, "\(Self.mostWaiting) commands of this user wait already")
     }

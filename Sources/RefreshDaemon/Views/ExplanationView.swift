@@ -16,6 +16,8 @@ struct ExplanationView {
   let pastProblem: String?
   /// Why no task can be started at present.
   let launcherProblem: String?
+  /// The last ping if it failed.
+  let pingProblem: Wire.PingProblem?
 
   var wire: Wire.Explanation {
     let (row, intervals) = (view.row, view.intervals)
@@ -43,7 +45,8 @@ struct ExplanationView {
       pastProblem: pastProblem,
       pushes: explanation.pushes.map { Wire.PushWaiting($0, wallOffset: view.wallOffset) },
       pushesDropped: pushesDropped.map(Wire.DroppedPush.init), pushLimit: pushLimit,
-      launcherProblem: launcherProblem)
+      launcherProblem: launcherProblem, failuresInRow: view.state.streak.map { Int($0.count) },
+      ping: view.app.ends.ping?.host, pingProblem: pingProblem)
   }
 
   private var pushLimit: Wire.PushLimit {

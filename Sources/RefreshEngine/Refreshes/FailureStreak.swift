@@ -13,7 +13,7 @@ public struct FailureStreak: Hashable, Sendable {
   public init(count: Int32) { self.count = count }
 }
 
-/// What the daemon reports of a refresh that has ended: to the commands of the app's file, to its ping, to its owner.
+/// The end of a refresh, for those to whom the daemon reports it: the commands of the app's file, its ping, its owner.
 public struct EndReport: Hashable, Sendable {
   /// The refresh.
   public var record: RefreshRecord

@@ -40,7 +40,7 @@ final class ConditionQuestions {
       }
     }
     turns.onStuck = { [unowned self] in
-      refuseWaiting(behind: $0.app)
+      refuseWaiting(behind: $0)
       onGivenUp()
     }
   }
@@ -58,7 +58,7 @@ final class ConditionQuestions {
     }
     if turns.isStuck(app.id) { return answer(id, app.id, constraint, no: Self.stuck) }
     // The engine takes no answer any more to an earlier question about the same.
-    turns.removeWaiting { $0.launch.app == app.id && $0.purpose == constraint }
+    turns.removeWaiting(of: app.owner.uid) { $0.launch.app == app.id && $0.purpose == constraint }
     _ = turns.add(constraint, launch)
   }
 
@@ -110,9 +110,9 @@ final class ConditionQuestions {
   }
 
   /// Answers the questions that wait behind a command of their app that no signal ends.
-  private func refuseWaiting(behind app: AppID) {
-    for behind in turns.removeWaiting({ $0.launch.app == app }) {
-      answer(behind.launch.key.refresh, app, behind.purpose, no: Self.stuck)
+  private func refuseWaiting(behind stuck: CommandTurns<Constraint>.Running) {
+    for behind in turns.removeWaiting(of: stuck.owner, { $0.launch.app == stuck.app }) {
+      answer(behind.launch.key.refresh, stuck.app, behind.purpose, no: Self.stuck)
     }
   }
 
