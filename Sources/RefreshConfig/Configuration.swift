@@ -66,6 +66,8 @@ public struct AppConfiguration: Hashable, Sendable {
     var heldCommands: [Command] = []
     /// The command that must succeed before a refresh starts, likewise.
     var whenCommands: [Command] = []
+    /// The commands and the ping for the end of a refresh; nil for none.
+    var ends: Boxed<EndRules>?
     var desktop = DesktopRules()
     var sandbox: [SandboxProperty] = []
     /// The directory of the file.
@@ -107,6 +109,8 @@ public struct AppConfiguration: Hashable, Sendable {
   public var watchedFolders: [(name: String, path: String)] {
     policy.watch.map { (name: $0, path: owner.path(of: $0)) }
   }
+  /// The commands and the ping for the end of a refresh.
+  public var ends: EndRules { settings.value.ends?.value ?? EndRules() }
   /// How the app is found on its user's desktops.
   public var desktop: DesktopRules { settings.value.desktop }
   /// The restrictions on all commands, as properties of their units; empty for none.

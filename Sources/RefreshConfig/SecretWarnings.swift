@@ -9,6 +9,9 @@ struct SecretWarnings {
   /// Looks at the built-in tasks of the apps.
   mutating func look(at configuration: Configuration) {
     for app in configuration.apps {
+      if let ping = app.ends.ping {
+        look(at: ping.text, "the URL of the ping, which is a secret,", key: "ping", in: app.file)
+      }
       for builtIn in app.commands.compactMap(\.builtIn) {
         if case .replicate(let replication) = builtIn.work { look(at: replication, in: app.file) }
         guard let file = builtIn.file else { continue }
@@ -76,9 +79,10 @@ struct SecretWarnings {
         remedy: "write https://, unless you trust that network")
     }
     if url.hasLogin, let mode = Self.mode(of: file), mode & 0o004 != 0 {
-      warn(
-        "url", in: file, "cannot keep a password in a file that all may read",
-        remedy: "write it into a credential_file with mode 0600")
+      let remedy =
+        key == "ping"
+        ? "take that from it with chmod o-rwx" : "write it into a credential_file with mode 0600"
+      warn(key, in: file, "cannot keep a password in a file that all may read", remedy: remedy)
     }
   }
 

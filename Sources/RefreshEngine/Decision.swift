@@ -76,6 +76,8 @@ public enum Effect: Hashable, Sendable {
   ///
   /// The holds are those of this moment. The id names no refresh but the notify command that the daemon starts.
   case reportHeld(RefreshID, AppID, [Hold.Name], since: Instant)
+  /// Report how a refresh of the app went, where its file asks for that, or where it makes the app a failing one.
+  indirect case reportEnd(EndReport, AppID)
   /// Ask the command of a condition of the app's own whether it is met.
   ///
   /// Answered by one `answered`, also if the command cannot start. The id names no refresh but the command.

@@ -225,6 +225,7 @@ public struct Engine: Sendable {
     case .scheduled(let id, let oneShot): schedule(id, oneShot, &turn)
     case .disabled(let id, let isDisabled): disable(id, isDisabled, &turn)
     case .skipped(let id): skip(id, &turn)
+    case .skippedAll(let id, let until): skipAll(id, until: until, &turn)
     case .forgotten(let id): forget(id, &turn)
     case .erased(let id): erase(id, &turn)
     case .restored(let before): restore(before, &turn)

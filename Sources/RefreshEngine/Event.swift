@@ -29,6 +29,8 @@ public enum Event: Hashable, Sendable {
   case disabled(AppID, Bool)
   /// The user skips the next refresh that would start by time.
   case skipped(AppID)
+  /// The user skips every refresh that would start by time until an instant, boot clock; nil ends such a skip.
+  case skippedAll(AppID, until: Instant?)
   /// The user has the app's learners cleared.
   case forgotten(AppID)
   /// Everything about an app that is out of the configuration is to be forgotten.

@@ -42,6 +42,10 @@ public struct Policy: Hashable, Sendable {
   public var staleAfter: Duration?
   /// How long a due refresh is held before the daemon reports it; nil, the default, for no report.
   public var heldFor: Duration?
+  /// How many refreshes in a row fail before the daemon reports that the app is failing; 2 by default, nil for no report.
+  public var failuresBeforeNotice: Int32? = 2
+  /// Whether the daemon reports each end of a refresh, to a command or to a server; no by default.
+  public var reportsEnds = false
   /// Whether the last rung of the ladder lets the app use a metered network; no by default.
   public var meteredWhenStale = false
   /// Whether it is long work, which stops when the user returns; no by default.

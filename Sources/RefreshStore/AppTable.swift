@@ -61,6 +61,7 @@ extension AppState: ColumnRecord {
     var (overrides, freshUntil, pushedAt, oneShot) = (overrides, freshUntil, pushedAt, oneShot)
     var (skippedUntil, strikes, episode) = (skippedUntil, strikes, episode)
     var keptUnit = keptUnit
+    var (streak, skipsAll) = (streak, skipsAll)
     try column("foreground_interval", &overrides.foregroundInterval)
     try column("background_interval", &overrides.backgroundInterval)
     try column("fresh_until_us", &freshUntil)
@@ -70,10 +71,13 @@ extension AppState: ColumnRecord {
     try column.optional(&oneShot, blank: OneShot(earliest: .zero, reason: ""))
     try column.optional(&episode, blank: HeldEpisode(since: .zero))
     try column("kept_unit", &keptUnit)
+    try column.optional(&streak, blank: FailureStreak(count: 0))
+    try column("skips_all", &skipsAll)
     guard column.isReading else { return }
     self.keptUnit = keptUnit
     (self.overrides, self.freshUntil, self.pushedAt, self.oneShot) = (overrides, freshUntil, pushedAt, oneShot)
     (self.skippedUntil, self.strikes, self.episode) = (skippedUntil, strikes, episode)
+    (self.streak, self.skipsAll) = (streak, skipsAll)
   }
 }
 
@@ -106,6 +110,13 @@ extension HeldEpisode: ColumnRecord {
   mutating func visit(_ column: inout Columns) throws(StoreError) {
     try column("held_since_us", &since)
     try column("is_held_told", &isReported)
+  }
+}
+
+extension FailureStreak: ColumnRecord {
+  mutating func visit(_ column: inout Columns) throws(StoreError) {
+    try column.count("streak_failures", &count)
+    try column("is_streak_told", &isReported)
   }
 }
 

@@ -10,7 +10,7 @@ enum Schema {
   /// The migrations from each version to the next, beginning with an empty file.
   ///
   /// A released migration is never edited. A test loads a file of every released version.
-  private static let migrations = [
+  static let migrations = [
     """
     CREATE TABLE clock (
       only INTEGER PRIMARY KEY CHECK (only = 1),
@@ -275,26 +275,11 @@ enum Schema {
 
     """,
     "ALTER TABLE app ADD COLUMN kept_unit TEXT;  -- the unit that its guard keeps from running, in this boot\n",
-  ]
+    """
+    ALTER TABLE app ADD COLUMN streak_failures INTEGER;  -- how many refreshes failed in a row; null for none
+    ALTER TABLE app ADD COLUMN is_streak_told INTEGER;
+    ALTER TABLE app ADD COLUMN skips_all INTEGER NOT NULL DEFAULT 0;  -- until skipped_until_us, not only the next
 
-  /// Brings the file to this release's version, each step whole or not at all.
-  static func migrate(_ database: Database) throws(StoreError) {
-    let readVersion = try Statement("PRAGMA user_version", on: database, to: .open)
-    func version() throws(StoreError) -> Int64 {
-      var version: Int64 = 0
-      try readVersion.rows { row in version = row.integer(0) }
-      return version
-    }
-    while try version() != migrations.count {
-      try database.transaction(to: .upgrade) { () throws(StoreError) in
-        // Read again: another process may have been first.
-        let found = try version()
-        guard found <= migrations.count, let step = Int(exactly: found), step >= 0 else {
-          throw StoreError.newerSchema(found, known: migrations.count, path: database.path)
-        }
-        guard step < migrations.count else { return }
-        try database.execute(migrations[step] + "PRAGMA user_version = \(step + 1)", to: .upgrade)
-      }
-    }
-  }
+    """,
+  ]
 }

@@ -18,4 +18,5 @@ case .unit: exit(UnitTask.run())
 case .activate: exit(ActivateTask.run())
 case .reach: exit(ReachTask.run())
 case .keep: exit(KeepTask.run())
+case .ping: exit(PingTask.run())
 }

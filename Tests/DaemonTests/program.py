@@ -101,9 +101,10 @@ class Program:
             stream.close()
             self.has_said.notify_all()
 
-    def wait_for_output(self, text, times=1):
-        """Waits until the program has written this text to the journal, this number of times in all."""
+    def wait_for_output(self, text, times=1, within=BOUND):
+        """Waits until the program has written this text to the journal, this number of times in all, for at most this
+        number of seconds."""
         with self.has_said:
             assert self.has_said.wait_for(
-                lambda: sum(text in line for line in self.output) >= times, BOUND
+                lambda: sum(text in line for line in self.output) >= times, within
             ), f"{self.name} did not say {text!r} {times} times"

@@ -25,8 +25,10 @@ import Testing
   static let sharedKeys = [
     "adaptive", "background_interval", "background_priority", "calm", "deadline", "denied_ssids", "directory",
     "environment",
-    "foreground_interval", "front", "grace", "group", "held_for", "idle", "lifecycle", "max_stale",
-    "metered_when_stale", "mounted", "network", "on_foreground", "on_held", "on_stale", "power", "present",
+    "failures_before_notice", "foreground_interval", "front", "grace", "group", "held_for", "idle", "lifecycle",
+    "max_stale",
+    "metered_when_stale", "mounted", "network", "on_failure", "on_foreground", "on_held", "on_new_data", "on_stale",
+    "on_success", "ping", "power", "present",
     "push_burst", "push_per_hour", "quiet", "reachable", "sandbox", "ssids", "stale_after", "terminated_on_exit",
     "watch", "watch_settle", "when",
   ]

@@ -35,7 +35,8 @@ import Testing
     daemon.handle(.enqueued([Enqueued(id: transfer, policy: policy)]))
     world.scheduler.run(for: .seconds(1))
     let changes: [Event] = [
-      .skipped(todo), .forgotten(todo), .disabled(todo, true), .scheduled(todo, later),
+      .skipped(todo), .skippedAll(todo, until: later.earliest), .forgotten(todo), .disabled(todo, true),
+      .scheduled(todo, later),
       .overridden(todo, Overrides(backgroundInterval: .every(.seconds(7200)))), .signalled(todo, .logout),
       .paused(.untilResumed),
       .transferPaused(transfer, true), .transferPrioritized(transfer, 7), .transferCancelled(transfer),

@@ -11,7 +11,8 @@ import RefreshEngine
 /// - `quiet` is `FROM-TO`, since midnight.
 /// - `network` and `power` are words of the file.
 /// - `mounted`, `present`, `reachable` and `when` are names of conditions of its own.
-/// - `idle`, `calm`, `metered-when-stale`, `processing` and `terminated-on-exit` are `yes`.
+/// - `idle`, `calm`, `metered-when-stale`, `processing`, `reports-ends` and `terminated-on-exit` are `yes`.
+/// - `notice-after` is `failures_before_notice`; without it no app counts as failing.
 /// - `adaptive` is `yes`; otherwise the interval is the schedule.
 /// - `watch` is the settle time of its one watched folder.
 /// - `pushes` is `PER-HOUR/BURST`.
@@ -34,6 +35,7 @@ struct AppLine {
     var chains = [["task"]]
     policy = Policy(tasks: [])
     policy.isAdaptive = false
+    policy.failuresBeforeNotice = nil
     for key in keys {
       let parts = key.split(separator: "=", maxSplits: 1).map(String.init)
       guard parts.count == 2 else { throw ScriptError(text: "\(key) is no KEY=VALUE") }
@@ -68,6 +70,8 @@ struct AppLine {
       case "metered-when-stale": policy.meteredWhenStale = value == "yes"
       case "processing": policy.isProcessing = value == "yes"
       case "stale-after": policy.staleAfter = try duration(value)
+      case "notice-after": policy.failuresBeforeNotice = try value.read { Int32($0) }
+      case "reports-ends": policy.reportsEnds = value == "yes"
       case "terminated-on-exit": policy.isTerminatedOnExit = value == "yes"
       case "held-for": policy.heldFor = try duration(value)
       case "guard": policy.guarded = GuardedUnit(value)

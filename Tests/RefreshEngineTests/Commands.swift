@@ -15,6 +15,9 @@ extension Timeline {
     case "await", "unawait": handle(.awaited(try appID(try rest.word(0)), command == "await"))
     case "synced": handle(.synced(try appID(try rest.word(0)), foundNew: rest.last == "new-data"))
     case "change": handle(.changed(try appID(try rest.word(0)), in: "~/Notes"))
+    case "skip-all":
+      let span = rest.count > 1 ? try duration(rest[1]) : nil
+      handle(.skippedAll(try appID(try rest.word(0)), until: span.map { instant + $0 }))
     case "skip": handle(.skipped(try appID(try rest.word(0))))
     case "schedule":
       let earliest = instant + (try duration(try rest.word(1)))

@@ -19,6 +19,7 @@ import Testing
 ///     change APP                             something changes in its watched folder
 ///     synced APP [new-data]                  the app has made a sync by itself
 ///     pause [DURATION] · unpause · disable APP · enable APP · skip APP
+///     skip-all APP [DURATION]                every refresh by time, for so long; without a time no more
 ///     schedule APP DURATION                  a one-shot, so much later
 ///     retry-after REFRESH DURATION           the task says when to try again if it fails
 ///     fresh-for REFRESH DURATION             the task says how long there is nothing newer

@@ -134,6 +134,9 @@ struct Timeline {
     case .stopTransfer(let id, let app, let reason): write("stop-transfer \(id) \(app.name) (\(reason.rawValue))")
     case .reportHeld(_, let app, let holds, let since):
       write("report-held \(app.name) since \(timeText(since)): \(holds.map(\.rawValue).joined(separator: " "))")
+    case .reportEnd(let report, let app):
+      let streak = "\(report.failures) in a row\(report.isFailing ? ": failing" : "")"
+      write("report-end \(report.record.id) \(app.name) \(streak)")
     case .reportStale(_, let app, let since): write("report-stale \(app.name) since \(timeText(since))")
     case .ask(let id, let app, let constraint):
       write("ask \(id) \(app.name) \(constraint.rawValue)")

@@ -126,6 +126,38 @@ import Testing
         """, only: ["start"])
   }
 
+  @Test func `A skip for a time passes over all refreshes by time and every retry`() throws {
+    try expect(
+      """
+      0s    configure todo background=1h takes=forever
+      1s    ends 1-1 0 exit=75
+      2s    skip-all todo 5h
+      1h    run todo
+      1h1s  ends 1-2 0 exit=75
+      5h2s  end
+      """,
+      gives: """
+        0s start 1-1 todo (interval)
+        1h start 1-2 todo (manual)
+        5h2s start 1-3 todo (retry)
+        """, only: ["start"])
+  }
+
+  @Test func `A skip for a time may be ended before`() throws {
+    try expect(
+      """
+      0s    configure todo background=1h takes=forever
+      1s    ends 1-1 0 exit=0
+      2s    skip-all todo 9h
+      2h    skip-all todo
+      2h    end
+      """,
+      gives: """
+        0s start 1-1 todo (interval)
+        2h start 1-2 todo (interval)
+        """, only: ["start"])
+  }
+
   @Test func `A second skip changes nothing while the first one's refresh is still ahead`() throws {
     try expect(
       """

@@ -248,6 +248,7 @@ import Testing
       "SELECT group_concat(sql) FROM (SELECT sql FROM sqlite_schema ORDER BY name)",
       "SELECT group_concat(t) FROM (SELECT trigger || outcome || ifnull(cause, '-') || ifnull(stop_reason, '-') AS t FROM refresh ORDER BY id)",
       "SELECT group_concat(t) FROM (SELECT ifnull(held_since_us, '-') || ifnull(is_held_told, '-') AS t FROM app ORDER BY id)",
+      "SELECT group_concat(t) FROM (SELECT ifnull(streak_failures, '-') || ifnull(is_streak_told, '-') || skips_all AS t FROM app ORDER BY id)",
       "SELECT waiting_holds || one_shot_reason || strikes_us FROM app WHERE id = 'org.example.todo'",
       "SELECT group_concat(holds) FROM (SELECT holds FROM wait ORDER BY id)",
       // The bytes of the learners have a version of their own, newer than the fixture's.

@@ -59,12 +59,27 @@ extension ReleasedSchemaTests {
       device: deviceOfSchema3, learned: learned, openings: openingsOfSchema8,
       waits: { try waits(for: Hold.Name.released) }, records: recordsOfSchema7, transfers: transfersOfSchema9,
       validators: validators, pushes: pushes, dropped: droppedPushes),
+    Release(
+      testDescription: "schema 11", dump: PackageResources.schema_11_sql, states: statesOfSchema11,
+      device: deviceOfSchema3, learned: learned, openings: openingsOfSchema8,
+      waits: { try waits(for: Hold.Name.released) }, records: recordsOfSchema7, transfers: transfersOfSchema9,
+      validators: validators, pushes: pushes, dropped: droppedPushes),
   ]
 
   /// The same states with what schema 10 has more.
   static func statesOfSchema10() throws -> [AppID: AppState] {
     var states = try statesOfSchema8()
     states[try app("mail")]?.keptUnit = "syncthing.service of user 1000"
+    return states
+  }
+
+  /// The same states with what schema 11 has more.
+  static func statesOfSchema11() throws -> [AppID: AppState] {
+    var states = try statesOfSchema10()
+    states[try app("todo")]?.streak = FailureStreak(count: 1)
+    states[try app("todo")]?.skipsAll = true
+    states[try app("mail")]?.streak = FailureStreak(count: 7)
+    states[try app("mail")]?.streak?.isReported = true
     return states
   }
 

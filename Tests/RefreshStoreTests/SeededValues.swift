@@ -37,6 +37,9 @@ struct SeededValues: RandomNumberGenerator {
     state.episode = maybe { HeldEpisode(since: $0.instant()) }
     state.episode?.isReported = .random(using: &self)
     state.keptUnit = maybe { $0.text() }
+    state.streak = maybe { FailureStreak(count: .random(in: 1...(.max), using: &$0)) }
+    state.streak?.isReported = .random(using: &self)
+    state.skipsAll = .random(using: &self)
     state.planned = maybe { $0.instant() }
     state.waiting = maybe { Waiting(since: $0.instant(), holds: $0.holds()) }
     state.freshUntil = maybe { $0.instant() }

@@ -1,5 +1,6 @@
 """refresh-session as a unit of a lingering user: units, bus names and logind, without windows."""
 
+import datetime
 import json
 import pathlib
 import select
@@ -196,6 +197,35 @@ def test_an_alert_is_shown_and_a_click_on_it_opens_the_app(desk, desktop, journa
     desk.refreshd.refreshctl("push", MAIL, '{"aps": {"alert": {"title": "Anna", "body": "Hello"}}}')
     shown = desktop()
     assert (shown["summary"], shown["body"], shown["actions"]) == ("Anna", "Hello", [])
+
+
+def test_a_failing_app_is_shown_and_pausing_it_for_today_skips_until_midnight(desk, desktop):
+    """The button of the notice, by a real refresh-session: the daemon of the machine keeps it across a restart."""
+    desk.refreshd.configure(FILE.replace('"never"', '"1h"').replace('["true"]', '["false"]'))
+    desk.refreshd.refreshctl("reload")
+    for _ in range(2):
+        desk.refreshd.refreshctl("run", MAIL, check=False)
+    shown = desktop()
+    assert shown["summary"] == "mail" and shown["body"].startswith("The last 2 refreshes failed: exit code 1.")
+    assert shown["actions"] == ["pause-today", "Pause for today"]
+    notifications = ("org.freedesktop.Notifications", "/org/freedesktop/Notifications")
+    desk.run("busctl", "--user", "call", *notifications, "org.example.User", "Press", "us", str(shown["id"]), "pause-today")
+
+    def skipped_until():
+        why = json.loads(desk.refreshd.refreshctl("why", MAIL, "--json").stdout)["why"]
+        return why.get("skipped_until_us", 0) // 1_000_000
+
+    bound = Bound()
+    while not skipped_until():
+        assert bound.left, "the app is not paused"
+    now = datetime.datetime.now()
+    midnight = (now + datetime.timedelta(days=1)).replace(hour=0, minute=0, second=0, microsecond=0)
+    assert abs(skipped_until() - midnight.timestamp()) <= 1
+    desk.refreshd.refreshctl("run", MAIL, check=False)
+    desk.refreshd.systemctl("restart", "refreshd")
+    assert abs(skipped_until() - midnight.timestamp()) <= 1
+    desk.refreshd.refreshctl("skip", MAIL, "--end")
+    assert not skipped_until()
 
 
 def test_a_click_starts_an_app_that_the_bus_starts(desk, desktop):

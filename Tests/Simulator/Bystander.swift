@@ -263,7 +263,7 @@ public struct Bystander: Sendable {
 
   private mutating func see(_ effect: Effect, at now: Instant) {
     switch effect {
-    case .start, .perform, .transfer, .stopTransfer, .reportHeld, .keep, .giveBack, .reportLeftUnit: break
+    case .start, .perform, .transfer, .stopTransfer, .reportHeld, .reportEnd, .keep, .giveBack, .reportLeftUnit: break
     case .ask(let id, let app, let constraint): apps[app]?.questions[constraint] = id
     case .reportStale(_, let app, _): apps[app]?.isStaleReported = true
     case .startTask(let id, let app, let task):

@@ -34,6 +34,8 @@ extension Bystander {
       guard let app = apps[id], let spacing = app.spacing(limits) else { return }
       if let until = app.skippedUntil, until - spacing > now { return }
       apps[id]?.skippedUntil = max(now, app.dueByTime(limits, at: now) ?? now) + spacing
+    // Random users skip one refresh only; the tests of the engine skip for a time.
+    case .skippedAll: break
     case .paused(let pause):
       let isOnMains = conditions.power.value?.onBattery == false
       self.pause = pause == .untilAC && isOnMains ? nil : pause

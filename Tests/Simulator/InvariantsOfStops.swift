@@ -30,7 +30,8 @@ struct StopsInTime: Invariant {
       case .reportStuck(let id, let app):
         guard let run = turn.before[app]?.run, run.id == id, let step = run.nextStep else { continue }
         if now < step { return "\(id) of \(app) is given up within ten seconds of SIGKILL" }
-      case .startTask, .terminate, .reportStale, .reportHeld, .ask, .transfer, .stopTransfer, .keep, .giveBack,
+      case .startTask, .terminate, .reportStale, .reportHeld, .reportEnd, .ask, .transfer, .stopTransfer, .keep,
+        .giveBack,
         .reportLeftUnit:
         continue
       }

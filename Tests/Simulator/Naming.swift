@@ -7,7 +7,7 @@ extension Effect {
     case .start(_, let app, _, _), .perform(_, let app, _, _), .startTask(_, let app, _), .warn(_, let app, _),
       .terminate(_, let app, _),
       .kill(_, let app), .reportStuck(_, let app), .reportStale(_, let app, _),
-      .reportHeld(_, let app, _, _), .ask(_, let app, _), .transfer(_, let app),
+      .reportHeld(_, let app, _, _), .reportEnd(_, let app), .ask(_, let app, _), .transfer(_, let app),
       .stopTransfer(_, let app, _), .keep(_, let app, _, _), .giveBack(_, let app, _), .reportLeftUnit(let app, _):
       app
     }
@@ -18,7 +18,8 @@ extension Effect {
   /// Whether the daemon performs it when the decision is saved, because it starts something or tells somebody.
   var isSavedFirst: Bool {
     switch self {
-    case .start, .perform, .reportStale, .reportHeld, .ask, .transfer, .stopTransfer, .keep, .giveBack, .reportLeftUnit:
+    case .start, .perform, .reportStale, .reportHeld, .reportEnd, .ask, .transfer, .stopTransfer, .keep, .giveBack,
+      .reportLeftUnit:
       true
     case .startTask, .warn, .terminate, .kill, .reportStuck: false
     }
@@ -57,7 +58,9 @@ extension Event {
   var app: AppID? {
     switch self {
     case .signalled(let app, _), .leased(_, let app, _), .leaseEnded(_, let app), .overridden(let app, _): app
-    case .requested(let app, _), .forced(let app), .scheduled(let app, _), .disabled(let app, _), .skipped(let app): app
+    case .requested(let app, _), .forced(let app), .scheduled(let app, _), .disabled(let app, _), .skipped(let app),
+      .skippedAll(let app, _):
+      app
     case .erased(let app), .synced(let app, _), .shown(let app, _), .answered(let app, _, _, _): app
     case .withdrawn(let app, _, _), .keeperReported(let app, _, _, _), .keeperEnded(let app, _, _): app
     case .changed(let app, _): app

@@ -53,6 +53,8 @@ public struct Trace: Sendable {
     case .giveBack(let id, let app, let unit): "give-back \(id) \(app) \(unit.name)"
     case .reportLeftUnit(let app, let unit): "left \(app) \(unit)"
     case .ask(let id, let app, let constraint): "ask \(id) \(app) \(constraint.rawValue)"
+    case .reportEnd(let report, let app):
+      "report-end \(report.record.id) \(app) \(report.failures)\(report.isFailing ? " failing" : "")"
     case .reportStale(let id, let app, let since): "report-stale \(id) \(app) \(since.microseconds)"
     }
   }

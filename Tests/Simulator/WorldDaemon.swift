@@ -183,7 +183,7 @@ extension World {
             isHealed: healedAt != nil, &dice
           ).attached)
       case .ask(let id, let app, let constraint): ask(id, app, constraint)
-      case .warn, .reportStale, .reportHeld, .reportStuck, .keep, .giveBack, .reportLeftUnit: break
+      case .warn, .reportStale, .reportHeld, .reportEnd, .reportStuck, .keep, .giveBack, .reportLeftUnit: break
       case .transfer(let id, let app): move(id, of: app)
       case .stopTransfer(let id, let app, _): stopMoving(id, of: app)
       case .terminate(let id, _, _):

@@ -57,13 +57,15 @@ struct AppFile {
     let whenCommands = load.ownCommands(settings.whenCommand, settings, ownerInForce)
     var policy = Self.policy(settings, tasks, ownerInForce, &load.interner)
     policy.guarded?.user = ownerInForce.uid == 0 && !load.reader.isUserDaemon ? nil : ownerInForce.uid
+    let ends = load.endRules(settings, ownerInForce)
+    policy.reportsEnds = ends?.value.wantEachEnd ?? false
     policy.constraints.whenDigest = whenCommands.first.map(OwnConditionText.digest) ?? 0
     let common = AppConfiguration.Settings(
       owner: ownerInForce, policy: policy,
       staleCommands: load.notifyCommands(
         settings.staleCommand, after: settings.policy.staleAfter, settings, ownerInForce),
       heldCommands: load.notifyCommands(settings.heldCommand, after: settings.policy.heldFor, settings, ownerInForce),
-      whenCommands: whenCommands, desktop: settings.desktop,
+      whenCommands: whenCommands, ends: ends, desktop: settings.desktop,
       sandbox: load.interner.intern(
         settings.sandbox.properties(of: ownerInForce, isUserDaemon: load.reader.isUserDaemon)),
       folder: load.interner.intern(file.folder))

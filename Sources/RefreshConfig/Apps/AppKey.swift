@@ -35,7 +35,7 @@ struct AppKey: Sendable {
   }
 
   /// Every key, by subject.
-  static let all = intervals + process + conditions + ownConditions + staleness + pushes + changes + desktop
+  static let all = intervals + process + conditions + ownConditions + staleness + ends + pushes + changes + desktop
 
   /// The names of the keys that say when something may run.
   static let namesOfConditions = Set((conditions + ownConditions).map(\.name))
@@ -101,6 +101,24 @@ struct AppKey: Sendable {
     },
     AppKey("on_held", \.heldCommand) {
       .optional($0.programs.arguments(example: #"["/usr/bin/notify-send", "Mail waits"]"#))
+    },
+  ]
+
+  private static let ends = [
+    AppKey("failures_before_notice", \.policy.failuresBeforeNotice) { _ in
+      .optional(.integer(1...1000, example: 2), none: "never")
+    },
+    AppKey("on_failure", \.failureCommand) {
+      .optional($0.programs.arguments(example: #"["/usr/bin/notify-send", "Mail fails"]"#))
+    },
+    AppKey("on_new_data", \.newDataCommand) {
+      .optional($0.programs.arguments(example: #"["/usr/bin/notmuch", "new"]"#))
+    },
+    AppKey("on_success", \.successCommand) {
+      .optional($0.programs.arguments(example: #"["/usr/bin/logger", "fetched"]"#))
+    },
+    AppKey("ping", \.ping) { context in
+      .optional(.text("https://hc-ping.com/UUID") { (text) throws(Unreadable) in try context.ping(text) })
     },
   ]
 

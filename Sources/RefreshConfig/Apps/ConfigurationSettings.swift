@@ -10,6 +10,14 @@ struct ConfigurationSettings {
   var staleCommand: [String]?
   /// The arguments of the command that runs when a due refresh waits too long; nil for none.
   var heldCommand: [String]?
+  /// The arguments of the command that runs when the app fails; nil for none.
+  var failureCommand: [String]?
+  /// The arguments of the command that runs after a refresh with new data; nil for none.
+  var newDataCommand: [String]?
+  /// The arguments of the command that runs after a refresh that did not fail; nil for none.
+  var successCommand: [String]?
+  /// The URL that is sent how each refresh went; nil for none.
+  var ping: HTTPURL?
   /// The arguments of the command that must succeed before a refresh starts; nil for none.
   var whenCommand: [String]?
   /// How the app is found on desktops.

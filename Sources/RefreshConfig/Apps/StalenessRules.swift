@@ -23,8 +23,8 @@ extension ConfigurationSettings {
     }
   }
 
-  /// Refuses an `on_stale` without a `stale_after`, an `on_held` without a `held_for`, and a `watch_settle` without a `watch`:
-  /// they would have no effect.
+  /// Refuses keys that would have no effect: an `on_stale` without a `stale_after`, an `on_held` without a `held_for`, a
+  /// `watch_settle` without a `watch`, and an `on_failure` without `failures_before_notice`.
   func refuseIdleKeys(in section: inout Section) {
     for (key, other, reason, example) in [
       ("on_stale", "stale_after", "cannot tell when the data is stale", "6h"),
@@ -36,6 +36,11 @@ extension ConfigurationSettings {
       section.refuse(
         "watch_settle", "cannot wait for folders to settle that are not watched",
         remedy: #"write for example watch = ["~/Notes"] beside it"#)
+    }
+    if section.isWritten("on_failure"), policy.failuresBeforeNotice == nil {
+      section.refuse(
+        "on_failure", #"cannot tell of failures with failures_before_notice = "never""#,
+        remedy: "write for example failures_before_notice = 2 beside it")
     }
   }
 }

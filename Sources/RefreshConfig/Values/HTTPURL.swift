@@ -48,6 +48,13 @@ public struct HTTPURL: Hashable, Sendable {
     shown = "\(scheme)://\(hostAndPort)\(path)\(path.endIndex < local.endIndex ? "?…" : "")"
   }
 
+  /// The text of the URL of an element below its path, with its query: `https://example.org/a/fail?b` for `fail`.
+  public func below(_ element: String) -> String {
+    let whole = text.prefix { $0 != "#" }
+    let path = whole.prefix { $0 != "?" }
+    return (path.hasSuffix("/") ? path.dropLast() : path) + "/\(element)" + whole[path.endIndex...]
+  }
+
   /// Whether the URL has a user, and perhaps a password.
   public var hasLogin: Bool {
     (text.split(separator: "/", maxSplits: 2, omittingEmptySubsequences: false).last ?? "")

@@ -17,8 +17,7 @@ final class Daemon {
   let tally: Tally
   let saving: Saving
   let audience: Audience
-  let notifyCommands: NotifyCommands
-  let questions: ConditionQuestions
+  let commands: CommandRooms
   let guards: GuardKeepers
   let transfers: TransferRunner
   let runner: RefreshRunner
@@ -44,16 +43,16 @@ final class Daemon {
     let environment = TaskEnvironment(settings)
     saving = Saving(core, ports, tally, path: settings.storePath)
     audience = Audience(core, ports.journal)
-    notifyCommands = NotifyCommands(core, ports, environment)
-    questions = ConditionQuestions(core, ports, environment)
+    commands = CommandRooms(core, ports, environment)
     guards = GuardKeepers(core, ports, environment)
-    sessions = SessionRooms(core, audience, notifyCommands, ports)
+    sessions = SessionRooms(core, audience, commands.notify, ports)
     transfers = TransferRunner(
       KnownTransfers(loaded.transfers, last: loaded.lastTransfer), core, ports, environment,
       .init(audience: audience, saving: saving, notices: sessions.notices, tally: tally))
     runner = RefreshRunner(
       core, ports, environment,
-      .init(audience: audience, saving: saving, transfers: transfers, tally: tally), loaded.validators)
+      .init(audience: audience, saving: saving, transfers: transfers, pings: commands.pings, tally: tally),
+      loaded.validators)
     pushes = PushIntake(
       PushLedger(loaded.pushes, last: loaded.lastPush), core, audience, saving, ports.journal, tally,
       sessions.notices)
@@ -97,8 +96,8 @@ final class Daemon {
   /// Connects the rooms.
   private func join() throws {
     ports.launcher.onOutput = { [unowned self] key, line in
-      if !notifyCommands.receive(line, of: key), !questions.receive(line, of: key),
-        !guards.receive(line, of: key), !transfers.workers.receive(line, of: key)
+      if !commands.receive(line, of: key), !guards.receive(line, of: key),
+        !transfers.workers.receive(line, of: key)
       {
         runner.receive(line, of: key)
       }
@@ -110,8 +109,7 @@ final class Daemon {
       transfers.workers.sendOrders()
     }
     transfers.workers.onGivenUp = { [unowned self] in leaveIfDone() }
-    notifyCommands.onGivenUp = { [unowned self] in leaveIfDone() }
-    questions.onGivenUp = { [unowned self] in leaveIfDone() }
+    commands.onGivenUp { [unowned self] in leaveIfDone() }
     guards.onGivenUp = { [unowned self] in leaveIfDone() }
     saving.onErased = { [unowned self] apps in
       for app in apps {
@@ -189,22 +187,31 @@ final class Daemon {
     case .stopTransfer(let id, _, let reason): transfers.stop(id, of: app, for: reason)
     case .reportStale(let id, _, let since):
       guard let app else { return }
-      notifyCommands.reportStale(id, app, since: since)
+      commands.notify.reportStale(id, app, since: since)
       sessions.notices.reportStale(app, since: since)
     case .reportHeld(let id, _, let holds, let since):
-      if let app { notifyCommands.reportHeld(id, app, by: holds, since: since) }
-    case .ask(let id, _, let constraint): questions.ask(id, constraint, of: app)
+      if let app { commands.notify.reportHeld(id, app, by: holds, since: since) }
+    case .reportEnd(let report, _):
+      if let app { self.report(report, of: app) }
+    case .ask(let id, _, let constraint): commands.questions.ask(id, constraint, of: app)
     case .keep(let id, let name, let unit, let isKept): guards.keep(id, name, unit, isKept: isKept, of: app)
     case .giveBack(let id, let name, let unit): guards.giveBack(id, name, unit, of: app)
     case .reportLeftUnit(let id, let unit): ports.journal.leftUnit(unit, of: id)
     }
   }
 
+  /// Reports how a refresh went: to the commands of the app's file, to its ping, and to its owner if the app is failing.
+  private func report(_ report: EndReport, of app: AppConfiguration) {
+    commands.notify.reportEnd(report, app)
+    commands.pings.send(report.record.outcome.isFresh ? .succeeded : .failed, of: app)
+    guard report.isFailing else { return }
+    ports.journal.isFailing(app.id, report.failures, report.record.message)
+    sessions.notices.reportFailing(app, report.failures, report.record.message)
+  }
+
   /// Handles the end of any process that the launcher started.
   private func taskEnded(_ key: TaskKey, _ end: TaskEnd) {
-    if notifyCommands.end(key, end) || questions.end(key, end) || guards.end(key, end)
-      || transfers.workers.end(key, end)
-    {
+    if commands.end(key, end) || guards.end(key, end) || transfers.workers.end(key, end) {
       leaveIfDone()
     } else {
       let wasStuck = core.engine.stuckRefreshes[key.refresh] != nil

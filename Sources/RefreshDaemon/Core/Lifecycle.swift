@@ -36,6 +36,7 @@ extension Daemon {
     heldApps.reconfigured()
     changes.reconfigured()
     runner.fetches.forgetAll(except: next)
+    commands.pings.reconfigured()
     saving.commitIfNeeded()
   }
 
@@ -115,8 +116,7 @@ extension Daemon {
     guard !core.engine.isStopping else { return }
     life.left = stays.intersection(core.engine.refreshes)
     handle(.stopped(leaving: life.left))
-    notifyCommands.killAll()
-    questions.killAll()
+    commands.killAll()
     if !guards.isEmpty { ports.launcher.findOccasion { self.guards.stop($0) } }
     transfers.workers.endAll(isUrgent: false)
     let ending = max(0, core.engine.refreshingCount - life.left.count)
@@ -136,8 +136,7 @@ extension Daemon {
   func leaveIfDone() {
     let left = life.left.union(core.engine.stuckRefreshes.keys)
     guard core.engine.isStopping, left.isSuperset(of: core.engine.refreshes),
-      saving.isIdle || saving.refusal != nil, notifyCommands.isEmpty, questions.isEmpty, guards.isEmpty,
-      transfers.workers.isEmpty,
+      saving.isIdle || saving.refusal != nil, commands.isEmpty, guards.isEmpty, transfers.workers.isEmpty,
       !life.isLeaving
     else { return }
     life.isLeaving = true

@@ -84,17 +84,15 @@ struct DaemonJournal: Sendable {
       return write("\(record.app): it has made a sync by itself: \(text)", .info, .refreshFinished, fields)
     }
     let what = "\(record.app): refresh \(record.id)"
-    guard case .failed(let cause) = record.outcome else {
+    guard case .failed = record.outcome else {
       let text = record.outcome == .newData ? "new data" : "no data"
       return write("\(what) finished: \(text), \(took)", .info, .refreshFinished, fields)
     }
-    let said = record.tasks.first { $0.outcome == record.outcome }?.message ?? ""
-    let detail = said.isEmpty || said == cause.text ? "" : " (\(said))"
     let isOurDoing = record.stopReason != nil && record.stopReason != .deadline
     if isOurDoing {
-      write("\(what) ended after \(took): \(cause.text)\(detail)", .notice, .refreshStopped, fields)
+      write("\(what) ended after \(took): \(record.message)", .notice, .refreshStopped, fields)
     } else {
-      write("\(what) failed after \(took): \(cause.text)\(detail)", .warning, .refreshFailed, fields)
+      write("\(what) failed after \(took): \(record.message)", .warning, .refreshFailed, fields)
     }
   }
 
@@ -127,12 +125,32 @@ struct DaemonJournal: Sendable {
       [Entry.Field("REFRESH_APP", app.description)])
   }
 
+  func isFailing(_ app: AppID, _ failures: Int32, _ message: String) {
+    let last = failures == 1 ? "its last refresh failed" : "its last \(failures) refreshes failed"
+    write(
+      "\(app): \(last): \(message); refreshctl history \(app) says more", .warning, .appFailing,
+      [Entry.Field("REFRESH_APP", app.description)])
+  }
+
+  func pingFailed(of app: AppID, _ problem: String) {
+    write(
+      "\(app): cannot ping: \(problem); its refreshes go on", .warning, nil,
+      [Entry.Field("REFRESH_APP", app.description)])
+  }
+
+  func pingsAgain(_ app: AppID) {
+    write("\(app): its ping is taken again", .notice, nil, [Entry.Field("REFRESH_APP", app.description)])
+  }
+
   func notifyFailed(_ kind: NotifyCommands.Kind, _ app: AppID, _ reason: String) {
     let what =
       switch kind {
       case .staleData: "tell of stale data by on_stale"
       case .heldRefresh: "tell of a refresh that waits too long by on_held"
       case .sessionEnded: "tell the desktop that a session of transfers has ended"
+      case .failure: "tell of its failures by on_failure"
+      case .newData: "tell of new data by on_new_data"
+      case .success: "tell of a success by on_success"
       }
     write("\(app): cannot \(what): \(reason)", .warning, nil, [Entry.Field("REFRESH_APP", app.description)])
   }

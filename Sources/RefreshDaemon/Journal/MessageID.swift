@@ -37,6 +37,8 @@ public enum MessageID: UInt128, Hashable, Sendable, CaseIterable {
   case dataStale = 0x7052ee8b4a5643a2be6b59964afd2124
   /// A due refresh of an app is held for longer than its file wants.
   case refreshWaits = 0x8aea9453f3d7495b95ac95ed92d7bd30
+  /// As many refreshes of an app failed in a row as its file says.
+  case appFailing = 0x5d0c3e2f7ab948a2b7c1f0a64d8e9b13
   /// A transfer is in the queue.
   case transferEnqueued = 0xabe7610057294f02be049da5b35f3dc8
   /// A transfer began to move its file, or went on where it was.

@@ -22,11 +22,20 @@ extension Daemon {
     }
   }
 
-  /// Skips the next timed refresh of each app: of all that are named, or of none.
+  /// Skips the next timed refresh of each app, or all of them until a time: of all that are named, or of none.
   func skip(_ call: Call<ManagerInterface.Skip.Parameters>) {
     guard let apps = apps(named: call.parameters.apps, for: call) else { return }
     let before = apps.map { self.core.engine.state(of: $0.id)?.skippedUntil }
-    change(apps.map { .skipped($0.id) }, for: call) {
+    let until: Instant?
+    switch call.parameters.untilMicroseconds {
+    case nil: until = nil
+    case let microseconds?:
+      guard let instant = instant(ofWallMicroseconds: microseconds) else {
+        return call.fail(InvalidParameter(parameter: "until_us"))
+      }
+      until = instant
+    }
+    change(apps.map { app in until.map { .skippedAll(app.id, until: $0) } ?? .skipped(app.id) }, for: call) {
       let unchanged = zip(apps, before).filter { self.core.engine.state(of: $0.id)?.skippedUntil == $1 }
       return ManagerInterface.Skip.Reply(
         apps: self.rows(of: apps), unchanged: unchanged.map { $0.0.id.description })

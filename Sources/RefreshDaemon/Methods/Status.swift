@@ -34,7 +34,7 @@ extension Daemon {
           isBridgeMissing: core.configuration.namesPushSources && pushes.bridge.state == nil ? true : nil,
           desktops: desktopStates(for: call.peer, seesAll: seesAll),
           launcherProblem: ports.launcher.problem, unconfined: unconfined,
-          guards: guards(among: apps, at: now), unwatched: unwatched(of: apps))))
+          guards: guards(among: apps, at: now), unwatched: unwatched(of: apps), pings: failedPings(of: apps))))
   }
 
   /// The configuration in force; its mistakes as far as they are in the files of some apps, unless all may be seen.
@@ -78,6 +78,21 @@ extension Daemon {
         Wire.StuckRefresh(
           app: app.description, refresh: refresh.description, pids: runner.processes(of: refresh).map(Int.init))
       }
+  }
+
+  /// The most failed pings that are shown.
+  private static let mostPings = 100
+
+  private func failedPings(of apps: [AppConfiguration]) -> [Wire.PingProblem]? {
+    let failed = apps.lazy.compactMap { self.pingProblem(of: $0.id) }.prefix(Self.mostPings)
+    return failed.isEmpty ? nil : Array(failed)
+  }
+
+  /// The last ping of an app if it failed.
+  func pingProblem(of app: AppID) -> Wire.PingProblem? {
+    commands.pings.problem(of: app).map {
+      Wire.PingProblem(app: app.description, problem: $0.text, atMicroseconds: core.wall($0.at))
+    }
   }
 
   /// Where the confinement of refresh-worker does not apply, and what it may do there.

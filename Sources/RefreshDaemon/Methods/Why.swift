@@ -41,7 +41,8 @@ extension Daemon {
         past: past,
         pushesUsed: core.engine.pushesUsed(by: app.id, at: now),
         pushesDropped: Array(dropped.prefix(Self.droppedLimit)), pastProblem: problem?.description,
-        launcherProblem: ports.launcher.problem, watched: changes.states(of: app)
+        launcherProblem: ports.launcher.problem, watched: changes.states(of: app),
+        pingProblem: pingProblem(of: app.id)
       ).wire
     }
   }

@@ -4,16 +4,20 @@ import RefreshConfig
 import RefreshEngine
 import Systemd
 
-/// The notify commands that run: `on_stale` of stale data, `on_held` of a refresh that waits too long, and the desktop
-/// notice of a session of transfers.
+/// The notify commands that run: `on_stale` of stale data, `on_held` of a refresh that waits too long, `on_failure`,
+/// `on_new_data` and `on_success` of refreshes that have ended, and the desktop notice of a session of transfers.
 ///
 /// Each is bounded in time, and reports a failure to the journal only. After a start many apps may have something to
-/// tell in one moment, so few commands of each user run at once, and the others wait for their turn.
+/// tell in one moment, so few commands of each user run at once, and the others wait for their turn (``CommandTurns``). An
+/// app has one at a time, and of those that wait the newest of each kind.
 final class NotifyCommands {
   enum Kind {
     case staleData
     case heldRefresh
     case sessionEnded
+    case failure
+    case newData
+    case success
 
     /// The name in the journal.
     var name: String {
@@ -21,6 +25,9 @@ final class NotifyCommands {
       case .staleData: "on_stale"
       case .heldRefresh: "on_held"
       case .sessionEnded: "notify"
+      case .failure: "on_failure"
+      case .newData: "on_new_data"
+      case .success: "on_success"
       }
     }
   }
@@ -34,34 +41,32 @@ final class NotifyCommands {
   /// How many commands of the apps of one user may wait; more are not run.
   private static let mostWaiting = 1000
 
-  private struct WaitingCommand {
-    let kind: Kind
-    let launch: TaskLaunch
-  }
-
-  private struct Running {
-    let app: AppID
-    let owner: UInt32
-    let kind: Kind
-    let timer: any WakeTimer
-    var ending = TerminationSequence(grace: TerminationSequence.shortGrace)
-  }
+  /// The most characters of a task's message in a variable.
+  private static let longestText = 1000
 
   private unowned let core: DaemonCore
-  private let launcher: any Launcher
   private let journal: DaemonJournal
   private let environment: TaskEnvironment
-  private var running: [TaskKey: Running] = [:]
-  /// The commands that wait for their turn, by the user of their apps.
-  private var waiting: [UInt32: [WaitingCommand]] = [:]
+  private let turns: CommandTurns<Kind>
 
   init(_ core: DaemonCore, _ ports: Ports, _ environment: TaskEnvironment) {
     (self.core, self.environment) = (core, environment)
-    (launcher, journal) = (ports.launcher, ports.journal)
+    journal = ports.journal
+    turns = CommandTurns(
+      core, ports,
+      .init(deadline: Self.deadline, mostOfUser: Self.mostOfUser, mostWaiting: Self.mostWaiting, isOneOfApp: true))
+    turns.onRefused = { [unowned self] in journal.notifyFailed($0.purpose, $0.launch.app, $1) }
+    turns.onEnd = { [unowned self] _, ended, end in
+      if let reason = end.trouble { journal.notifyFailed(ended.purpose, ended.app, reason) }
+    }
+    turns.onStuck = { [unowned self] in
+      journal.notifyFailed($0.purpose, $0.app, "its process did not end after SIGKILL, and waits in the kernel")
+      onGivenUp()
+    }
   }
 
   /// Whether no command is left, apart from those that no signal ends.
-  var isEmpty: Bool { running.values.allSatisfy(\.ending.isGivenUp) }
+  var isEmpty: Bool { turns.isEmpty }
   /// Called when a command counts no more, because no signal ends it; set once.
   var onGivenUp: () -> Void = {}
 
@@ -80,6 +85,27 @@ final class NotifyCommands {
     run(
       .heldRefresh, app.onHeld, id, of: app,
       [("REFRESH_HELD_FOR", "\(wait.components.seconds)"), ("REFRESH_HOLDS", names.joined(separator: " "))])
+  }
+
+  /// Runs the commands that the app's file has for the end of a refresh.
+  func reportEnd(_ report: EndReport, _ app: AppConfiguration) {
+    let (record, rules) = (report.record, app.ends)
+    let facts = [
+      ("REFRESH_ENDED_ID", record.id.description), ("REFRESH_TRIGGER", record.trigger.rawValue),
+      ("REFRESH_OUTCOME", record.outcome.kind.rawValue), ("REFRESH_FAILURES", "\(report.failures)"),
+      ("REFRESH_MESSAGE", Self.variable(record.message)),
+    ]
+    if report.isFailing { run(.failure, rules.onFailure, core.makeID(), of: app, facts) }
+    if record.outcome == .newData { run(.newData, rules.onNewData, core.makeID(), of: app, facts) }
+    if record.outcome.isFresh { run(.success, rules.onSuccess, core.makeID(), of: app, facts) }
+  }
+
+  /// A text of a task as the value of a variable: one line of at most 1,000 characters, because systemd refuses a
+  /// variable with a control character.
+  static func variable(_ text: String) -> String {
+    text.unicodeScalars.prefix(longestText).reduce(into: "") { line, scalar in
+      line.unicodeScalars.append(scalar.properties.generalCategory == .control ? " " : scalar)
+    }
   }
 
   /// Runs a command of the app's file, if the file has it, with what there is to tell as variables.
@@ -120,75 +146,37 @@ final class NotifyCommands {
       key: TaskKey(refresh: id, task: 0), app: app.id, command: command, owner: app.owner, environment: variables,
       description: description, timeLimit: Self.deadline, grace: TerminationSequence.shortGrace,
       properties: properties, confinement: confinement, input: input, changedPath: nil)
-    guard waiting[app.owner.uid, default: []].count < Self.mostWaiting else {
-      return journal.notifyFailed(kind, app.id, "\(Self.mostWaiting) commands of this user wait already")
+    // A notice has a text of its own; of all else the newest says enough.
+    if kind != .sessionEnded {
+      turns.removeWaiting(of: app.owner.uid) { $0.launch.app == app.id && $0.purpose == kind }
     }
-    waiting[app.owner.uid, default: []].append(WaitingCommand(kind: kind, launch: launch))
-    startWaiting(of: app.owner.uid)
-  }
-
-  /// Starts the commands of a user's apps whose turn has come; a command that no signal ends is in nobody's way.
-  private func startWaiting(of user: UInt32) {
-    while running.values.count(where: { $0.owner == user && !$0.ending.isGivenUp }) < Self.mostOfUser,
-      let next = waiting[user]?.first
-    {
-      waiting[user]?.removeFirst()
-      if waiting[user]?.isEmpty == true { waiting[user] = nil }
-      start(next.launch, next.kind)
+    if turns.isStuck(app.id) {
+      return journal.notifyFailed(
+        kind, app.id, "the process of an earlier command does not end, and waits in the kernel")
     }
-  }
-
-  private func start(_ launch: TaskLaunch, _ kind: Kind) {
-    let key = launch.key
-    do throws(SystemdError) {
-      let timer = try core.scheduler.timer { [unowned self] in boundPassed(key) }
-      running[key] = Running(app: launch.app, owner: launch.owner.uid, kind: kind, timer: timer)
-      core.scheduler.arm(timer, after: Self.deadline, accuracy: 1000)
-    } catch {
-      return journal.notifyFailed(kind, launch.app, "\(error)")
+    if !turns.add(kind, launch) {
+      journal.notifyFailed(kind, app.id, "\(Self.mostWaiting) commands of this user wait already")
     }
-    launcher.start(launch)
   }
 
   /// Hands a line that a command printed to the journal; false if the task is no notify command.
   func receive(_ line: String, of key: TaskKey) -> Bool {
-    guard let command = running[key] else { return false }
-    journal.output(line, of: key.refresh, command.app, task: command.kind.name)
+    guard let command = turns.receive(line, of: key) else { return false }
+    journal.output(line, of: key.refresh, command.app, task: command.purpose.name)
     return true
   }
 
   /// Kills all commands, because the daemon stops.
-  func killAll() {
-    waiting = [:]
-    for key in running.keys { launcher.kill(key) }
-  }
+  func killAll() { turns.killAll() }
 
   /// Handles the end of a command; false if the task is no notify command.
-  func end(_ key: TaskKey, _ end: TaskEnd) -> Bool {
-    guard let ended = running.removeValue(forKey: key) else { return false }
-    ended.timer.cancel()
-    launcher.release(key.refresh)
-    if let reason = Self.trouble(end) { journal.notifyFailed(ended.kind, ended.app, reason) }
-    startWaiting(of: ended.owner)
-    return true
-  }
+  func end(_ key: TaskKey, _ end: TaskEnd) -> Bool { turns.end(key, end) }
+}
 
-  /// A command has taken too long: first it is asked to end, then it is killed.
-  private func boundPassed(_ key: TaskKey) {
-    guard var command = running[key] else { return }
-    let step = command.ending.begin(at: core.now) ?? command.ending.advance(at: core.now)
-    running[key] = command
-    if let step { launcher.send(step, to: key) }
-    if let wake = command.ending.wake { command.timer.arm(at: wake.microseconds, accuracy: 1000) }
-    if step == .giveUp {
-      journal.notifyFailed(command.kind, command.app, "its process did not end after SIGKILL, and waits in the kernel")
-      startWaiting(of: command.owner)
-      onGivenUp()
-    }
-  }
-
-  private static func trouble(_ end: TaskEnd) -> String? {
-    switch end.exit {
+extension TaskEnd {
+  /// Why a command did not do its work; nil if it did.
+  var trouble: String? {
+    switch exit {
     case .exited(0): nil
     case .exited(let code): "it ended with exit code \(code)"
     case .signalled(let signal): "it was ended by \(signalName(signal))"

@@ -24,6 +24,7 @@ final class RefreshRunner: DecisionFollower {
     let audience: Audience
     let saving: Saving
     let transfers: TransferRunner
+    let pings: Pings
     let tally: Tally
   }
 
@@ -126,6 +127,7 @@ final class RefreshRunner: DecisionFollower {
       refresh, of: app, trigger, deadline: deadline, performer: performer,
       watchers: rooms.audience.runCalls.claim(by: refresh, of: app.id))
     ports.journal.started(refresh, of: app.id, trigger)
+    rooms.pings.send(.begun, of: app)
     for call in running.watchers where call.wantsMore {
       call.reply(ManagerInterface.Run.Reply(event: .init(kind: .started, id: refresh.description)), continues: true)
     }

@@ -6,6 +6,8 @@ import RefreshEngine
 final class DesktopNotices {
   /// The most characters of a title and of a text.
   private static let (longestTitle, longestBody) = (200, 1000)
+  /// The most characters of a task's message within a text.
+  private static let longestMessage = 500
   /// How many notices a user gets in a span of time; more are not shown.
   private static let (most, span) = (30, Duration.minutes(1))
 
@@ -17,6 +19,8 @@ final class DesktopNotices {
   private var shown: [UInt32: [Instant]] = [:]
   /// The stale data of which no session of the owner could be told yet.
   private var waiting: [AppID: Instant] = [:]
+  /// The failing apps of which no session of the owner could be told yet, each with the text of the notice.
+  private var waitingFailures: [AppID: String] = [:]
 
   init(_ core: DaemonCore, _ sessions: DesktopSessions, _ notifyCommands: NotifyCommands, _ journal: DaemonJournal) {
     (self.core, self.sessions, self.notifyCommands, self.journal) = (core, sessions, notifyCommands, journal)
@@ -30,8 +34,22 @@ final class DesktopNotices {
     show(.stale, of: app.id, body: "The data is \(age) old. `refreshctl why \(app.id)` says why.")
   }
 
+  /// Shows that an app is failing, at once or to the next session of its owner.
+  func reportFailing(_ app: AppConfiguration, _ failures: Int32, _ message: String) {
+    let refreshes = failures == 1 ? "The last refresh" : "The last \(failures) refreshes"
+    let body = "\(refreshes) failed: \(message.prefix(Self.longestMessage)). `refreshctl why \(app.id)` says more."
+    guard sessions.hasOne(of: app.owner.uid) else { return waitingFailures[app.id] = body }
+    show(.failing, of: app.id, body: body)
+  }
+
   /// A machine that was off for long finds stale data before anybody has logged in.
   private func sessionCame(of user: UInt32) {
+    for (id, body) in waitingFailures.sorted(by: { $0.key < $1.key }) {
+      let owner = core.configuration[id]?.owner.uid
+      guard owner == user || owner == nil else { continue }
+      waitingFailures[id] = nil
+      if owner != nil, core.engine.state(of: id)?.streak?.isReported == true { show(.failing, of: id, body: body) }
+    }
     for (id, since) in waiting.sorted(by: { $0.key < $1.key }) {
       guard let app = core.configuration[id] else {
         waiting[id] = nil

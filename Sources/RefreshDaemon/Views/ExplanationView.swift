@@ -18,6 +18,8 @@ struct ExplanationView {
   let launcherProblem: String?
   /// The folders that are watched for the app.
   let watched: [(folder: WatchedFolder, state: WatchedState)]
+  /// The last ping if it failed.
+  let pingProblem: Wire.PingProblem?
 
   var wire: Wire.Explanation {
     let (row, intervals) = (view.row, view.intervals)
@@ -50,7 +52,8 @@ struct ExplanationView {
       watchSettleMicroseconds: watched.isEmpty ? nil : view.app.policy.watchSettle.inMicroseconds,
       change: explanation.change.map {
         Wire.LocalChange(sinceMicroseconds: wall($0.since), lastMicroseconds: wall($0.last), folder: $0.folder)
-      })
+      },
+      failuresInRow: view.state.streak.map { Int($0.count) }, ping: view.app.ends.ping?.host, pingProblem: pingProblem)
   }
 
   private var pushLimit: Wire.PushLimit {

@@ -11,6 +11,8 @@ public struct AppState: Hashable, Sendable {
     var oneShot: OneShot?
     var episode: HeldEpisode?
     var keptUnit: String?
+    var streak: FailureStreak?
+    var skipsAll = false
   }
 
   // The flags come last, so that those of ``App`` fit into the padding behind them.
@@ -88,6 +90,16 @@ public struct AppState: Hashable, Sendable {
   public var keptUnit: String? {
     get { rare.keptUnit }
     set { rare.keptUnit = newValue }
+  }
+  /// The refreshes that have failed one after the other; nil while the last one did not fail.
+  public var streak: FailureStreak? {
+    get { rare.streak }
+    set { rare.streak = newValue }
+  }
+  /// Whether all refreshes by time are skipped until ``skippedUntil``, and not only the next one.
+  public var skipsAll: Bool {
+    get { rare.skipsAll }
+    set { rare.skipsAll = newValue }
   }
   /// A refresh that was asked for at a later time.
   public var oneShot: OneShot? {

@@ -23,6 +23,7 @@ extension Engine {
     noteOwnWrites(of: id, at: turn.now)
     touch(id, &turn)
     learn(from: record, after: app.state.freshAt, &turn)
+    noteEnd(record, &turn)
     turn.decision.changed.insert(id)
     turn.decision.ended.append(record)
   }

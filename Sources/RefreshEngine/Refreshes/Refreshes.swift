@@ -120,11 +120,13 @@ extension Engine {
       let again = retryOfPush(id, refreshing.started, record, retryAt: retryAt, at: turn.now)
       record.push = settlePush(id, refreshing.started, retryAt: again, &turn)
     } else if let retryAt {
-      apps[id]?.ask(.retry, at: retryAt)
+      let resumesAt = apps[id]?.skipsAllUntil(at: turn.now) ?? retryAt
+      apps[id]?.ask(.retry, at: max(retryAt, resumesAt))
     }
     let refusedUntil = hints.retryAfter == nil ? nil : retryAt
     apps[id]?.state.freshUntil = record.outcome.isFresh ? hints.freshFor.map { record.endedAt + $0 } : refusedUntil
     learn(from: record, after: refreshing.hasGuess ? nil : freshBefore, &turn)
+    noteEnd(record, &turn)
     turn.decision.changed.insert(id)
     turn.decision.ended.append(record)
   }

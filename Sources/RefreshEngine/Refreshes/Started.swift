@@ -45,7 +45,7 @@ extension Engine {
     if drained == nil && push == nil || asked?.isByTime == true || asked == trigger { apps[id]?.state.request = nil }
     if apps[id]?.state.request == nil { apps[id]?.state.isForced = false }
     if drained == nil && push == nil { apps[id]?.change = nil }
-    apps[id]?.state.skippedUntil = nil
+    if apps[id]?.skipsAllUntil(at: turn.now) == nil { apps[id]?.endSkip() }
     apps[id]?.isRetryAwaited = false
     if let oneShot = apps[id]?.state.oneShot, oneShot.earliest <= turn.now { apps[id]?.state.oneShot = nil }
     apps[id]?.refreshing = refreshing

@@ -3,7 +3,7 @@
 /// The state that a change by the user replaced, where no other event brings it back.
 public indirect enum Before: Hashable, Sendable {
   /// An app's state before a skip.
-  case skip(AppID, until: Instant?, request: Request?)
+  case skip(AppID, until: Instant?, isOfAll: Bool, request: Request?)
   /// A request that the change dropped.
   case request(AppID, Request?)
   /// The learners of an app, and the plan made from them.
@@ -30,8 +30,10 @@ extension Engine {
       } ?? []
     case .scheduled(let id, _): state(of: id).map { [.scheduled(id, $0.oneShot)] } ?? []
     case .overridden(let id, _): state(of: id).map { [.overridden(id, $0.overrides)] } ?? []
-    case .skipped(let id):
-      state(of: id).map { [.restored(.skip(id, until: $0.skippedUntil, request: $0.request))] } ?? []
+    case .skipped(let id), .skippedAll(let id, _):
+      state(of: id).map {
+        [.restored(.skip(id, until: $0.skippedUntil, isOfAll: $0.skipsAll, request: $0.request))]
+      } ?? []
     case .forgotten(let id): [.restored(.learned(id, learned(of: id), planned: state(of: id)?.planned))]
     case .erased(let id): state(of: id).map { [.restored(.app(id, $0, learned(of: id), pushes: pushes(of: id)))] } ?? []
     case .signalled(let id, let signal) where signal == .login || signal == .logout:
@@ -60,10 +62,11 @@ extension Engine {
   /// Brings back what a change replaced, as far as nothing else has changed it since.
   mutating func restore(_ before: Before, _ turn: inout Turn) {
     switch before {
-    case .skip(let id, let until, let request):
-      // A refresh that has started since has cleared the skip.
-      guard let app = apps[id], app.policy != nil, app.state.skippedUntil != nil else { return }
+    case .skip(let id, let until, let isOfAll, let request):
+      // A refresh that has started since has cleared the skip of one.
+      guard let app = apps[id], app.policy != nil, app.state.skippedUntil != nil || isOfAll else { return }
       apps[id]?.state.skippedUntil = until
+      apps[id]?.state.skipsAll = isOfAll
       if app.state.request == nil { apps[id]?.state.request = request }
       change(id, &turn)
     case .request(let id, let request):

@@ -1,5 +1,14 @@
 // The user's switches: disable, skip and one-shots stand above the schedule.
 
+extension App {
+  /// Until when every refresh by time is skipped, boot clock; nil when none or only the next one is.
+  func skipsAllUntil(at now: Instant) -> Instant? {
+    state.skipsAll ? state.skippedUntil.flatMap { $0 > now ? $0 : nil } : nil
+  }
+
+  mutating func endSkip() { (state.skippedUntil, state.skipsAll) = (nil, false) }
+}
+
 extension Engine {
   /// Disables an app, or enables it again.
   ///
@@ -28,6 +37,23 @@ extension Engine {
     let next = due.flatMap { $0.trigger.isByTime ? $0.earliest : nil } ?? app.dueByTime(limits: limits, at: turn.now)
     apps[id]?.state.skippedUntil = max(next ?? turn.now, turn.now) + spacing
     if app.state.request?.trigger.isDeferrable == true { apps[id]?.dropRequest(at: turn.now) }
+    touch(id, &turn)
+    turn.decision.changed.insert(id)
+  }
+
+  /// Skips every refresh that time would start before an instant; none at all, or an instant that has passed, ends that.
+  ///
+  /// A refresh by another trigger does not end the skip, and a retry waits for its end.
+  mutating func skipAll(_ id: AppID, until: Instant?, _ turn: inout Turn) {
+    guard let app = apps[id], app.policy != nil else { return }
+    if let until, until > turn.now {
+      apps[id]?.state.skippedUntil = until
+      apps[id]?.state.skipsAll = true
+      if app.state.request?.trigger.isDeferrable == true { apps[id]?.dropRequest(at: turn.now) }
+    } else {
+      guard app.state.skipsAll else { return }
+      apps[id]?.endSkip()
+    }
     touch(id, &turn)
     turn.decision.changed.insert(id)
   }

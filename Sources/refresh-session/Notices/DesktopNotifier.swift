@@ -1,7 +1,8 @@
 import RefreshAPI
 import Systemd
 
-/// Shows notices on the user's desktop (Desktop Notifications Specification 1.2), with a button that opens the app.
+/// Shows notices on the user's desktop (Desktop Notifications Specification 1.2), with a button that opens the app, and one
+/// that pauses an app that is stale or failing.
 ///
 /// The desktop decides what is shown while the user does not want to be disturbed.
 final class DesktopNotifier {
@@ -14,8 +15,13 @@ final class DesktopNotifier {
 
   private struct Shown {
     let id: Int
-    let desktop: String
+    /// The desktop id that opens the app; nil for an app without a desktop file.
+    let desktop: String?
+    let pause: (() -> Void)?
   }
+
+  /// The name of the action that pauses the app for today.
+  static let pauseAction = "pause-today"
 
   private let bus: Bus
   private let opener: AppOpener
@@ -41,8 +47,8 @@ final class DesktopNotifier {
     opener.onFailure = { [unowned self] in warn($0) }
   }
 
-  /// Shows a notice; its button opens the app, if the app has a desktop file.
-  func show(_ notice: Wire.DesktopNotice) {
+  /// Shows a notice; a button opens the app, if the app has a desktop file, and another one pauses it where that helps.
+  func show(_ notice: Wire.DesktopNotice, pause: @escaping () -> Void) {
     guard calls.count < Self.most else {
       return warn("cannot show a notice of \(notice.app): the desktop does not answer")
     }
@@ -54,8 +60,9 @@ final class DesktopNotifier {
       calls[number] = nil
       switch answer {
       case .success(let values):
-        guard let desktop, let id = values.first?.integer else { return }
-        shown = shown.suffix(Self.most - 1) + [Shown(id: id, desktop: desktop)]
+        let pause = notice.kind.isPausable ? pause : nil
+        guard desktop != nil || pause != nil, let id = values.first?.integer else { return }
+        shown = shown.suffix(Self.most - 1) + [Shown(id: id, desktop: desktop, pause: pause)]
       case .failure(let error): warn("cannot show a notice of \(notice.app): \(error)")
       }
     }
@@ -66,20 +73,26 @@ final class DesktopNotifier {
   /// The call of `Notify`.
   static func call(_ notice: Wire.DesktopNotice, isOpenable: Bool) -> BusMethod {
     let urgency: UInt8 = notice.kind == .stale ? 0 : 1
+    let actions =
+      (isOpenable ? ["default", "Open"] : []) + (notice.kind.isPausable ? [pauseAction, "Pause for today"] : [])
     return BusMethod(
       service, path: path, interface: service, name: "Notify",
       arguments: [
         .string(notice.title), .uint32(0), .string(notice.desktop), .string(notice.title),
-        .string(escaped(notice.body)), .strings(isOpenable ? ["default", "Open"] : []),
+        .string(escaped(notice.body)), .strings(actions),
         .dictionary([("desktop-entry", .string(notice.desktop)), ("urgency", .byte(urgency))]), .int32(-1),
       ], startsService: true)
   }
 
   private func invoked(_ values: [BusValue]) {
-    guard values.count == 2, values[1].text == "default", let id = values[0].integer,
-      let notice = shown.first(where: { $0.id == id })
-    else { return }
-    opener.open(notice.desktop)
+    guard values.count == 2, let id = values[0].integer, let notice = shown.first(where: { $0.id == id }) else {
+      return
+    }
+    switch values[1].text {
+    case "default": if let desktop = notice.desktop { opener.open(desktop) }
+    case Self.pauseAction: notice.pause?()
+    default: break
+    }
   }
 
   private func closed(_ values: [BusValue]) {
@@ -98,6 +111,16 @@ final class DesktopNotifier {
       case ">": escaped += "&gt;"
       default: escaped.unicodeScalars.append(scalar)
       }
+    }
+  }
+}
+
+extension Wire.NoticeKind {
+  /// Whether the user may want the app to rest for today.
+  fileprivate var isPausable: Bool {
+    switch self {
+    case .stale, .failing: true
+    case .transfers, .alert: false
     }
   }
 }

@@ -11,6 +11,7 @@ final class SessionService {
   private var timer: TimerSource?
   private var sources: SessionSources?
   private var daemons: [DaemonFollower] = []
+  private let pauser: AppPauser
   private var followed: Set<String> = []
   private var isSettling = false
 
@@ -18,6 +19,7 @@ final class SessionService {
     self.settings = settings
     do throws(SystemdError) {
       loop = try EventLoop()
+      pauser = AppPauser(on: loop, journal)
       // A write to a daemon that is gone is an error of the write.
       signal(SIGPIPE, SIG_IGN)
       for number in [SIGTERM, SIGINT] { signals.append(try loop.onSignal(number) { [unowned loop] in loop.exit(0) }) }
@@ -25,7 +27,9 @@ final class SessionService {
       sources = try SessionSources(settings, on: loop, journal) { [unowned self] in settle() }
       for socket in settings.sockets {
         let daemon = try DaemonFollower(socket, on: loop, journal) { [unowned self] in settle() }
-        daemon.onNotice = { [unowned self] in sources?.notifier.show($0) }
+        daemon.onNotice = { [unowned self] notice in
+          sources?.notifier.show(notice) { [unowned self] in pauser.pause(notice.app, by: socket) }
+        }
         daemons.append(daemon)
       }
     } catch {

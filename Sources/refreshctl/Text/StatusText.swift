@@ -20,6 +20,7 @@ extension Screen {
     if let desktops = daemon.desktops { facts.add("desktop", desktops.map(text)) }
     if let unwatched = daemon.unwatched { facts.add("watch", text(unwatched)) }
     if let pause = daemon.pause { facts.add("pause", end(pause)) }
+    if let pings = daemon.pings { facts.add("pings", text(pings)) }
     facts.add("configuration", configuration(daemon.configuration))
     facts.add("store", store(daemon.store))
     facts.add("launcher", "\(printable(daemon.launcher)) (\(printable(daemon.launcherReason)))")
@@ -79,6 +80,13 @@ extension Screen {
     if let pause = daemon.pause { troubles.append(sentence(pause)) }
     let state = troubles.isEmpty ? "All is well." : troubles.joined(separator: " ")
     return "refreshd \(printable(daemon.version)), \(whose), started \(since), start \(daemon.start). \(state)"
+  }
+
+  /// The pings that failed, the first few of them.
+  private func text(_ pings: [Wire.PingProblem]) -> [String] {
+    let more = pings.count > 3 ? ["and \(pings.count - 3) more; `refreshctl why APP` says why"] : []
+    return pings.prefix(3).map { "\(printable($0.app)) failed \(clock($0.atMicroseconds)): \(printable($0.problem))" }
+      + more
   }
 
   /// A session that tells what its desktop shows: how it sees windows, and what it sees.

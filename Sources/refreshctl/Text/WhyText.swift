@@ -32,6 +32,10 @@ extension Screen {
     if let presence = why.presence { add("desktop", text(presence, of: why)) }
     add("switch", switches(why), why.isDisabled || why.pause != nil ? .bad : .plain)
     if why.failures > 0 { add("retry", "\(count(why.failures, "failure")) in a row that allow a retry") }
+    if let failures = why.failuresInRow {
+      add("failures", "\(count(failures, "refresh", "refreshes")) failed in a row", .bad)
+    }
+    if let ping = why.ping { add("ping", text(ping, why.pingProblem), why.pingProblem == nil ? .plain : .bad) }
     if why.strikes > 0 { add("strikes", strikes(why)) }
     if let until = why.freshUntilMicroseconds { add("fresh", "its server has nothing newer before \(clock(until))") }
     if let until = why.skippedUntilMicroseconds { add("skip", "no scheduled refresh before \(clock(until))") }
@@ -77,6 +81,12 @@ extension Screen {
       return "\(printable(term.needs)): \(answer(question, term))" + (isOld || term.has == nil ? "" : ", \(met)")
     }
     return "\(printable(term.needs)): \(has)\(source), \(met)\(relaxed)"
+  }
+
+  /// The server that is pinged, and the last ping if it failed.
+  private func text(_ ping: String, _ problem: Wire.PingProblem?) -> String {
+    guard let problem else { return "\(printable(ping)) is told how each refresh went" }
+    return "\(printable(ping)) was not told \(clock(problem.atMicroseconds)): \(printable(problem.problem))"
   }
 
   /// The app as desktops show it, and whether that counts.

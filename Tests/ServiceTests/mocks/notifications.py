@@ -25,6 +25,11 @@ class Notifications(dbus.service.Object):
         """The user clicks on a notification."""
         self.ActionInvoked(id, "default")
 
+    @dbus.service.method("org.example.User", in_signature="us")
+    def Press(self, id, action):
+        """The user presses a button of a notification."""
+        self.ActionInvoked(id, action)
+
     @dbus.service.signal(NAME, signature="us")
     def ActionInvoked(self, id, action):
         pass

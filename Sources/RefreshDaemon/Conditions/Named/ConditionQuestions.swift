@@ -7,7 +7,7 @@ import Systemd
 /// The commands that answer conditions of apps' own: `when` of the app's file, and refresh-worker for `reachable`.
 ///
 /// Each runs as the app's owner and is bounded in time. An app has one at a time, and the apps of one user have few; the
-/// others wait for their turn. Each question that the engine asks is answered once.
+/// others wait for their turn (``CommandTurns``). Each question that the engine asks is answered once.
 final class ConditionQuestions {
   /// How long a command may take before it is asked to end; its answer is no then.
   private static let deadline = Duration.seconds(10)
@@ -22,34 +22,31 @@ final class ConditionQuestions {
   /// The most characters of a line that a command printed, in an answer.
   private static let longestText = 200
 
-  private struct WaitingQuestion {
-    let constraint: Constraint
-    let launch: TaskLaunch
-  }
-
-  private struct Running {
-    let app: AppID
-    let owner: UInt32
-    let constraint: Constraint
-    let timer: any WakeTimer
-    var ending = TerminationSequence(grace: TerminationSequence.shortGrace)
-    var lastLine = ""
-  }
-
   private unowned let core: DaemonCore
-  private let launcher: any Launcher
   private let environment: TaskEnvironment
-  private var running: [TaskKey: Running] = [:]
-  /// The commands that wait for their turn, by the user of their apps.
-  private var waiting: [UInt32: [WaitingQuestion]] = [:]
+  private let turns: CommandTurns<Constraint>
 
   init(_ core: DaemonCore, _ ports: Ports, _ environment: TaskEnvironment) {
     (self.core, self.environment) = (core, environment)
-    launcher = ports.launcher
+    turns = CommandTurns(
+      core, ports, .init(deadline: Self.deadline, mostOfUser: Self.mostOfUser, isOneOfApp: true))
+    turns.mayStart = { [unowned self] in isStillAsked($0) }
+    turns.onRefused = { [unowned self] in answer($0.launch.key.refresh, $0.launch.app, $0.purpose, no: $1) }
+    turns.onLate = { [unowned self] in answer($0.refresh, $1.app, $1.purpose, no: Self.late) }
+    turns.onEnd = { [unowned self] key, ended, end in
+      // Of a command that has taken too long the answer was given then.
+      if !ended.isLate {
+        self.core.handle(.answered(ended.app, key.refresh, ended.purpose, Self.state(end, ended.lastLine)))
+      }
+    }
+    turns.onStuck = { [unowned self] in
+      refuseWaiting(behind: $0)
+      onGivenUp()
+    }
   }
 
   /// Whether no command is left, apart from those that no signal ends.
-  var isEmpty: Bool { running.values.allSatisfy(\.ending.isGivenUp) }
+  var isEmpty: Bool { turns.isEmpty }
   /// Called when a command counts no more, because no signal ends it; set once.
   var onGivenUp: () -> Void = {}
 
@@ -59,13 +56,10 @@ final class ConditionQuestions {
       if let app { answer(id, app.id, constraint, no: "no command is configured") }
       return
     }
-    if running.values.contains(where: { $0.app == app.id && $0.ending.isGivenUp }) {
-      return answer(id, app.id, constraint, no: Self.stuck)
-    }
+    if turns.isStuck(app.id) { return answer(id, app.id, constraint, no: Self.stuck) }
     // The engine takes no answer any more to an earlier question about the same.
-    removeWaiting { $0.launch.app == app.id && $0.constraint == constraint }
-    waiting[app.owner.uid, default: []].append(WaitingQuestion(constraint: constraint, launch: launch))
-    startWaiting(of: app.owner.uid)
+    turns.removeWaiting(of: app.owner.uid) { $0.launch.app == app.id && $0.purpose == constraint }
+    _ = turns.add(constraint, launch)
   }
 
   private func launch(_ id: RefreshID, _ constraint: Constraint, of app: AppConfiguration) -> TaskLaunch? {
@@ -106,98 +100,39 @@ final class ConditionQuestions {
     }
   }
 
-  /// Starts the commands of a user's apps whose turn has come.
-  private func startWaiting(of user: UInt32) {
-    while running.values.count(where: { $0.owner == user && !$0.ending.isGivenUp }) < Self.mostOfUser,
-      let next = waiting[user]?.firstIndex(where: { waiting in !running.values.contains { $0.app == waiting.launch.app }
-      }),
-      let question = waiting[user]?.remove(at: next)
-    {
-      if waiting[user]?.isEmpty == true { waiting[user] = nil }
-      let (id, app) = (question.launch.key.refresh, question.launch.app)
-      // The app may have been disabled, paused or refreshed meanwhile, or have left the configuration.
-      if core.engine.isStopping || core.engine.isAsked(id, question.constraint, of: app, at: core.now) {
-        start(question)
-      } else {
-        core.handle(.withdrawn(app, id, question.constraint))
-      }
+  /// Whether the engine waits for the answer still: the app may have been disabled, paused or refreshed meanwhile, or have
+  /// left the configuration.
+  private func isStillAsked(_ question: CommandTurns<Constraint>.QueuedCommand) -> Bool {
+    let (id, app) = (question.launch.key.refresh, question.launch.app)
+    if core.engine.isAsked(id, question.purpose, of: app, at: core.now) { return true }
+    core.handle(.withdrawn(app, id, question.purpose))
+    return false
+  }
+
+  /// Answers the questions that wait behind a command of their app that no signal ends.
+  private func refuseWaiting(behind stuck: CommandTurns<Constraint>.Running) {
+    for behind in turns.removeWaiting(of: stuck.owner, { $0.launch.app == stuck.app }) {
+      answer(behind.launch.key.refresh, stuck.app, behind.purpose, no: Self.stuck)
     }
   }
 
-  /// Takes the questions that match out of those that wait for their turn.
-  @discardableResult private func removeWaiting(_ matches: (WaitingQuestion) -> Bool) -> [WaitingQuestion] {
-    let removed = waiting.sorted { $0.key < $1.key }.flatMap { $1.filter(matches) }
-    if !removed.isEmpty {
-      waiting = waiting.mapValues { $0.filter { !matches($0) } }.filter { !$1.isEmpty }
-    }
-    return removed
-  }
-
-  private func start(_ question: WaitingQuestion) {
-    let (key, launch) = (question.launch.key, question.launch)
-    guard !core.engine.isStopping else { return }
-    do throws(SystemdError) {
-      let timer = try core.scheduler.timer { [unowned self] in boundPassed(key) }
-      running[key] = Running(
-        app: launch.app, owner: launch.owner.uid, constraint: question.constraint, timer: timer)
-      core.scheduler.arm(timer, after: Self.deadline, accuracy: 1000)
-    } catch {
-      return answer(key.refresh, launch.app, question.constraint, no: error.description)
-    }
-    launcher.start(launch)
-  }
-
-  /// Keeps a line that a command printed for its answer; false if the task is no question.
+  /// Takes a line that a command printed, for its answer; false if the task is no question.
   func receive(_ line: String, of key: TaskKey) -> Bool {
-    guard running[key] != nil else { return false }
-    if !line.allSatisfy(\.isWhitespace) { running[key]?.lastLine = String(line.prefix(Self.longestText)) }
-    return true
+    turns.receive(String(line.prefix(Self.longestText)), of: key) != nil
   }
 
   /// Kills all commands, because the daemon stops.
-  func killAll() {
-    waiting = [:]
-    for key in running.keys { launcher.kill(key) }
-  }
+  func killAll() { turns.killAll() }
 
   /// Handles the end of a command; false if the task is no question.
-  func end(_ key: TaskKey, _ end: TaskEnd) -> Bool {
-    guard let ended = running.removeValue(forKey: key) else { return false }
-    ended.timer.cancel()
-    launcher.release(key.refresh)
-    // Of a command that has taken too long the answer was given then.
-    if !ended.ending.isBegun {
-      core.handle(.answered(ended.app, key.refresh, ended.constraint, Self.state(end, ended)))
-    }
-    startWaiting(of: ended.owner)
-    return true
-  }
-
-  /// A command has taken too long: that is its answer; it is asked to end, and then killed.
-  private func boundPassed(_ key: TaskKey) {
-    guard var question = running[key] else { return }
-    let isNew = !question.ending.isBegun
-    let step = question.ending.begin(at: core.now) ?? question.ending.advance(at: core.now)
-    running[key] = question
-    if isNew { answer(key.refresh, question.app, question.constraint, no: Self.late) }
-    if let step { launcher.send(step, to: key) }
-    if let wake = question.ending.wake { question.timer.arm(at: wake.microseconds, accuracy: 1000) }
-    if step == .giveUp {
-      for behind in removeWaiting({ $0.launch.app == question.app }) {
-        answer(behind.launch.key.refresh, question.app, behind.constraint, no: Self.stuck)
-      }
-      startWaiting(of: question.owner)
-      onGivenUp()
-    }
-  }
+  func end(_ key: TaskKey, _ end: TaskEnd) -> Bool { turns.end(key, end) }
 
   private func answer(_ id: RefreshID, _ app: AppID, _ constraint: Constraint, no text: String) {
     core.handle(.answered(app, id, constraint, FactState(isMet: false, text: text)))
   }
 
-  private static func state(_ end: TaskEnd, _ question: Running) -> FactState {
-    let said = question.lastLine
-    return switch end.exit {
+  private static func state(_ end: TaskEnd, _ said: String) -> FactState {
+    switch end.exit {
     case .exited(0): FactState(isMet: true, text: said.isEmpty ? "exit code 0" : said)
     case .exited(let code): FactState(isMet: false, text: said.isEmpty ? "exit code \(code)" : said)
     case .signalled(let signal): FactState(isMet: false, text: "ended by \(signalName(signal))")

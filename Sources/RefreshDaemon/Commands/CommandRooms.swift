@@ -1,0 +1,39 @@
+import RefreshEngine
+
+/// The rooms that run commands for apps beside their refreshes.
+struct CommandRooms {
+  let notify: NotifyCommands
+  let questions: ConditionQuestions
+  let pings: Pings
+
+  init(_ core: DaemonCore, _ ports: Ports, _ environment: TaskEnvironment) {
+    notify = NotifyCommands(core, ports, environment)
+    questions = ConditionQuestions(core, ports, environment)
+    pings = Pings(core, ports, environment)
+  }
+
+  /// Whether no command is left, apart from those that no signal ends.
+  var isEmpty: Bool { notify.isEmpty && questions.isEmpty && pings.isEmpty }
+
+  /// Has something called when a command counts no more, because no signal ends it.
+  func onGivenUp(_ call: @escaping () -> Void) {
+    (notify.onGivenUp, questions.onGivenUp, pings.onGivenUp) = (call, call, call)
+  }
+
+  /// Takes a line that a command printed; false if the task is none of theirs.
+  func receive(_ line: String, of key: TaskKey) -> Bool {
+    notify.receive(line, of: key) || questions.receive(line, of: key) || pings.receive(line, of: key)
+  }
+
+  /// Handles the end of a command; false if the task is none of theirs.
+  func end(_ key: TaskKey, _ end: TaskEnd) -> Bool {
+    notify.end(key, end) || questions.end(key, end) || pings.end(key, end)
+  }
+
+  /// Kills all commands, because the daemon stops.
+  func killAll() {
+    notify.killAll()
+    questions.killAll()
+    pings.killAll()
+  }
+}

@@ -1,0 +1,128 @@
+import RefreshAPI
+import RefreshConfig
+import RefreshEngine
+
+/// The pings of apps: a request to the URL of the app's file when a refresh begins, has succeeded or has failed, as
+/// healthchecks.io and others take them. A server that hears nothing for too long raises the alarm.
+///
+/// refresh-worker sends each as the app's owner, and no refresh waits for it. An app has one at a time. Of those that wait
+/// only the newest end of a refresh and the beginning after it remain.
+final class Pings {
+  /// The moment of a refresh that a ping reports.
+  enum PingMoment {
+    case begun
+    case succeeded
+    case failed
+
+    /// The URL of the moment.
+    func url(_ ping: HTTPURL) -> String {
+      switch self {
+      case .begun: ping.below("start")
+      case .succeeded: ping.text
+      case .failed: ping.below("fail")
+      }
+    }
+  }
+
+  /// A ping that failed.
+  struct PingFailure {
+    /// The reason, without secrets.
+    let text: String
+    /// When it failed, boot clock.
+    let at: Instant
+  }
+
+  /// How long refresh-worker may take, with a second try; it is asked to end a little later.
+  private static let (patience, deadline) = (Duration.seconds(12), Duration.seconds(15))
+  /// How many pings of the apps of one user are sent at once, and how many may wait; more are not sent.
+  private static let (mostOfUser, mostWaiting) = (8, 1000)
+  /// The most characters of a problem.
+  private static let longestText = 200
+
+  private unowned let core: DaemonCore
+  private let journal: DaemonJournal
+  private let environment: TaskEnvironment
+  private let turns: CommandTurns<PingMoment>
+  /// The last ping of each app whose last ping failed.
+  private var problems: [AppID: PingFailure] = [:]
+
+  /// Called when a ping counts no more, because no signal ends it; set once.
+  var onGivenUp: () -> Void = {}
+
+  init(_ core: DaemonCore, _ ports: Ports, _ environment: TaskEnvironment) {
+    (self.core, self.environment) = (core, environment)
+    journal = ports.journal
+    turns = CommandTurns(
+      core, ports,
+      .init(
+        deadline: Self.deadline, mostOfUser: Self.mostOfUser, mostWaiting: Self.mostWaiting, isOneOfApp: true))
+    turns.onRefused = { [unowned self] in note($1, of: $0.launch.app) }
+    turns.onEnd = { [unowned self] _, ended, end in
+      guard let trouble = end.trouble else { return note(nil, of: ended.app) }
+      let isLate = ended.isLate ? "no answer within \(Self.deadline.components.seconds) s" : nil
+      note(isLate ?? (ended.lastLine.isEmpty ? trouble : ended.lastLine), of: ended.app)
+    }
+    turns.onStuck = { [unowned self] in
+      note("its process did not end after SIGKILL, and waits in the kernel", of: $0.app)
+      onGivenUp()
+    }
+  }
+
+  /// Whether no ping is left, apart from those that no signal ends.
+  var isEmpty: Bool { turns.isEmpty }
+
+  /// Why the last ping of an app failed; nil when it did not.
+  func problem(of app: AppID) -> PingFailure? { problems[app] }
+
+  /// Sends a ping, if the app's file has a URL for it.
+  func send(_ moment: PingMoment, of app: AppConfiguration) {
+    guard let url = app.ends.ping, !core.engine.isStopping else { return }
+    let order: [UInt8]
+    do {
+      order = try Wire.PingOrder(url: moment.url(url), patienceMicroseconds: Self.patience.inMicroseconds).jsonBytes()
+    } catch {
+      return note("\(error)", of: app.id)
+    }
+    turns.removeWaiting(of: app.owner.uid) { $0.launch.app == app.id && (moment != .begun || $0.purpose == .begun) }
+    let command = Command(
+      arguments: [environment.worker, Wire.WorkerCommand.ping.rawValue], directory: "/",
+      environment: app.commands.first?.environment ?? [])
+    let id = core.makeID()
+    let launch = TaskLaunch(
+      key: TaskKey(refresh: id, task: 0), app: app.id, command: command, owner: app.owner,
+      environment: environment.variables(ofNotifyCommand: command, app: app, id: id, []),
+      description: "\(app.name): ping", timeLimit: Self.deadline, grace: TerminationSequence.shortGrace,
+      properties: [], confinement: WorkerConfinement(writes: .folders([])), input: order, changedPath: nil)
+    if turns.isStuck(app.id) { return note("the process of an earlier ping does not end", of: app.id) }
+    if !turns.add(moment, launch) { note("\(Self.mostWaiting) pings of this user wait already", of: app.id) }
+  }
+
+  /// Forgets the problems of apps that have no ping any more.
+  func reconfigured() {
+    problems = problems.filter { core.configuration[$0.key]?.ends.ping != nil }
+  }
+
+  /// Takes a line that a ping printed; false if the task is no ping.
+  func receive(_ line: String, of key: TaskKey) -> Bool {
+    turns.receive(String(line.prefix(Self.longestText)), of: key) != nil
+  }
+
+  /// Kills all pings, because the daemon stops.
+  func killAll() { turns.killAll() }
+
+  /// Handles the end of a ping; false if the task is no ping.
+  func end(_ key: TaskKey, _ end: TaskEnd) -> Bool { turns.end(key, end) }
+
+  /// Keeps how the last ping of an app went; the journal has the first failure, and the first success after it.
+  private func note(_ problem: String?, of app: AppID) {
+    let before = problems[app]
+    // The app may have lost its ping, or its file, meanwhile.
+    guard core.configuration[app]?.ends.ping != nil, !core.engine.isStopping else { return problems[app] = nil }
+    problems[app] = problem.map { PingFailure(text: $0, at: core.now) }
+    switch (before, problem) {
+    case (_, let problem?) where before?.text != problem: journal.pingFailed(of: app, problem)
+    case (_?, nil): journal.pingsAgain(app)
+    default: break
+    }
+  }
+}
