@@ -8,7 +8,7 @@ from client import answers, fails
 from daemon import TODO, finished
 from test_json import REFRESHCTL
 
-TRIGGERS = ["interval", "foreground", "push", "transfer", "retry", "catch_up", "manual"]
+TRIGGERS = ["interval", "foreground", "push", "transfer", "retry", "catch_up", "change", "manual"]
 
 
 def test_the_steps_of_a_refresh_are_streamed(daemon):

@@ -159,7 +159,8 @@ def test_a_folder_that_is_not_there_is_named_and_watched_when_it_is_made(daemon,
     assert daemon.status()["unwatched"] == [
         {"app": TODO, "folder": str(notes), "folders": 0, "problem": "it does not exist"}
     ]
-    assert "is not watched: it does not exist" in refreshctl(daemon, "status")
+    text = refreshctl(daemon, "status")
+    assert "is not watched: it does not exist" in text and "Changes in 1 watched folder may go unseen." in text
     notes.mkdir()
     refreshes.next()
     assert "unwatched" not in daemon.status()

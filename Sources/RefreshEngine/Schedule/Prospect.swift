@@ -57,12 +57,12 @@ extension Engine {
       case .ready(let trigger): return prospect.starting(trigger, at: moment, from: now)
       case .notDue(let until): next = until
       case .held([.concurrency]) where moment > now:
-        // The refreshes that run now have ended by then.
-        return prospect.starting(prospect.trigger, at: moment, from: now)
+        // The refreshes that run now have ended by then. Something else may be due by then than was at first.
+        return prospect.starting(ahead.due(index, at: moment)?.trigger ?? prospect.trigger, at: moment, from: now)
       case .held(let holds) where isKeptByOpenQuestions(index, holds):
         // A command is asked then, and may say yes.
         if prospect.holds.isEmpty, moment == now { prospect.holds = holds }
-        return prospect.starting(prospect.trigger, at: moment, from: now)
+        return prospect.starting(ahead.due(index, at: moment)?.trigger ?? prospect.trigger, at: moment, from: now)
       case .held(let holds):
         if prospect.holds.isEmpty { prospect.holds = holds }
         next = ahead.lifts(of: holds, on: index, at: moment)

@@ -7,7 +7,8 @@ struct CheckCommand: ParsableCommand {
   static let configuration = CommandConfiguration(
     commandName: "check", abstract: "List every mistake of the configuration on disk; changes nothing.",
     discussion:
-      "Warns of secrets that others can read, and of units that cannot be started. Exits with 1 if there is a mistake.")
+      "Warns of secrets that others can read, of units that cannot be started, and of folders to be watched that are not "
+      + "there. Exits with 1 if there is a mistake.")
 
   @Option(
     help: ArgumentHelp("Check this directory instead; needs no daemon.", valueName: "dir"),

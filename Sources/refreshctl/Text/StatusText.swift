@@ -77,6 +77,9 @@ extension Screen {
         "The push bridge is not connected, though push.toml names sources; "
           + "`systemctl\(user) status refresh-push` says more.")
     }
+    if let unwatched = daemon.unwatched {
+      troubles.append("Changes in \(count(unwatched.count, "watched folder")) may go unseen.")
+    }
     if let pause = daemon.pause { troubles.append(sentence(pause)) }
     let state = troubles.isEmpty ? "All is well." : troubles.joined(separator: " ")
     return "refreshd \(printable(daemon.version)), \(whose), started \(since), start \(daemon.start). \(state)"
