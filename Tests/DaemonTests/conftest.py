@@ -22,7 +22,7 @@ OF_TASKS = {
     f"test_{name}"
     for name in (
         "queries chains complete crash deadline drain environment intervals outcomes slots reload rest restart run "
-        "signals staleness push"
+        "signals staleness push ends ping"
     ).split()
 }
 

@@ -11,7 +11,7 @@ final class CommandTurns<Purpose> {
     let deadline: Duration
     /// How many commands of the apps of one user run at once.
     let mostOfUser: Int
-    /// How many commands of the apps of one user may wait; more are not taken. Nil where the room bounds them itself.
+    /// How many commands of the apps of one user may wait, and more are not taken; nil where the room bounds them itself.
     var mostWaiting: Int?
     /// Whether an app has one command at a time.
     var isOneOfApp = false

@@ -2,11 +2,11 @@ import RefreshAPI
 import RefreshConfig
 import RefreshEngine
 
-/// The pings of apps: a request to the URL of the app's file when a refresh begins, has succeeded or has failed, as
-/// healthchecks.io and others take them. A server that hears nothing for too long raises the alarm.
+/// The pings of apps: a request to the URL of the app's file when a refresh begins, has succeeded or has failed.
 ///
-/// refresh-worker sends each as the app's owner, and no refresh waits for it. An app has one at a time. Of those that wait
-/// only the newest end of a refresh and the beginning after it remain.
+/// healthchecks.io and others take them, and raise the alarm when they hear nothing for too long. refresh-worker sends
+/// each as the app's owner, and no refresh waits for it. An app has one at a time. Of those that wait only the newest end
+/// of a refresh and the beginning after it remain.
 final class Pings {
   /// The moment of a refresh that a ping reports.
   enum PingMoment {
