@@ -14,6 +14,10 @@ struct DocumentedTable: Sendable, CustomTestStringConvertible {
   var others: [String] = []
   /// Whether a key that is left out is filled in by the daemon, so that its default cannot be seen in the configuration.
   var isFilledInLater = false
+  /// Keys that only files of another kind may have: those of a guard.
+  var ofOtherKinds: [String] = []
+  /// Lines without which a key has no effect and is refused.
+  var needs: [String: String] = [:]
 
   var testDescription: String { heading }
 
@@ -24,7 +28,9 @@ struct DocumentedTable: Sendable, CustomTestStringConvertible {
     DocumentedTable(heading: "refreshd.toml", file: "refreshd.toml", text: "@", others: ["transfers", "push"]),
     DocumentedTable(heading: "[transfers]", file: "refreshd.toml", text: "[transfers]\n@"),
     DocumentedTable(heading: "[push]", file: "refreshd.toml", text: "[push]\n@"),
-    DocumentedTable(heading: "The app", file: "apps.d/a.b.toml", text: app + "@\n[[task]]\nrun = [\"/usr/bin/true\"]"),
+    DocumentedTable(
+      heading: "The app", file: "apps.d/a.b.toml", text: app + "@\n[[task]]\nrun = [\"/usr/bin/true\"]",
+      ofOtherKinds: ["guard", "unit"], needs: ["watch_settle": "watch = [\"~/Notes\"]\n"]),
     DocumentedTable(
       heading: "[[task]]", file: "apps.d/a.b.toml", text: app + "[[task]]\nrun = [\"/usr/bin/true\"]\n@"),
     DocumentedTable(

@@ -10,18 +10,22 @@ import Testing
     let refusal = try refusal(of: "no_key_is_like_this_one = 1", in: table)
     let known = try #require(refusal.components(separatedBy: "the keys here are ").dropFirst().first)
     let documented = try table.rows().flatMap(\.keys) + table.others
-    #expect(Set(documented).sorted() == known.split(separator: ", ").map(String.init).sorted())
+    #expect(
+      Set(documented).subtracting(table.ofOtherKinds).sorted() == known.split(separator: ", ").map(String.init).sorted()
+    )
   }
 
   @Test("has the default of every key", arguments: DocumentedTable.all.filter { !$0.isFilledInLater })
   func defaults(table: DocumentedTable) throws {
     let scratch = try Scratch()
-    let without = try loaded(table, with: "", in: scratch)
     for row in try table.rows() {
       guard let value = row.defaultValue else { continue }
-      for key in row.keys {
+      for key in row.keys where !table.ofOtherKinds.contains(key) {
+        let beside = table.needs[key] ?? ""
+        let without = try loaded(table, with: beside, in: scratch)
         #expect(
-          try loaded(table, with: "\(key) = \(value)", in: scratch) == without, "\(table.heading): \(key) = \(value)")
+          try loaded(table, with: "\(beside)\(key) = \(value)", in: scratch) == without,
+          "\(table.heading): \(key) = \(value)")
       }
     }
   }
@@ -34,11 +38,11 @@ import Testing
       for key in row.keys where !table.text.contains("\n\(key) = ") {
         for value in bounds.inside {
           #expect(throws: Never.self, "\(table.heading): \(key) = \(value) is inside") {
-            try loaded(table, with: "\(key) = \(value)", in: Scratch())
+            try loaded(table, with: "\(table.needs[key] ?? "")\(key) = \(value)", in: Scratch())
           }
         }
         for value in bounds.outside {
-          let refusal = try refusal(of: "\(key) = \(value)", in: table)
+          let refusal = try refusal(of: "\(table.needs[key] ?? "")\(key) = \(value)", in: table)
           #expect(!refusal.isEmpty, "\(table.heading): \(key) = \(value) is outside")
         }
       }

@@ -233,7 +233,7 @@ import Testing
     let (today, fixture) = (try ScratchDirectory(), try ScratchDirectory())
     let (store, _) = try RefreshStore.open(today, clock: Self.clock)
     var batch = Batch(
-      Self.clock, states: try Self.statesOfSchema10(), device: Self.deviceOfSchema3, learned: try Self.learned(),
+      Self.clock, states: try Self.statesOfSchema11(), device: Self.deviceOfSchema3, learned: try Self.learned(),
       openings: try Self.openingsMade(),
       records: try Self.recordsOfSchema7(), waits: try Self.waits(for: Hold.Name.released))
     batch.transfers.whole = try Self.transfersOfSchema9()
@@ -243,7 +243,7 @@ import Testing
     }
     (batch.pushes.dropped, batch.pushes.arrived) = (try Self.droppedPushes(), try Self.seen())
     try await store.save(batch, durably: true)
-    try fixture.sql(String(decoding: PackageResources.schema_10_sql, as: UTF8.self))
+    try fixture.sql(String(decoding: PackageResources.schema_11_sql, as: UTF8.self))
     for query in [
       "SELECT group_concat(sql) FROM (SELECT sql FROM sqlite_schema ORDER BY name)",
       "SELECT group_concat(t) FROM (SELECT trigger || outcome || ifnull(cause, '-') || ifnull(stop_reason, '-') AS t FROM refresh ORDER BY id)",

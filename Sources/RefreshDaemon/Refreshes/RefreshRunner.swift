@@ -97,11 +97,10 @@ final class RefreshRunner: DecisionFollower {
   /// Has the app's attached process perform a refresh.
   func perform(_ refresh: RefreshID, of app: AppConfiguration, _ trigger: Trigger) {
     guard let deadline = beginDeadline(of: refresh) else { return }
-    let performer = rooms.audience.attached.performer(of: app.id)
-    let running = begin(refresh, of: app, trigger, deadline: deadline, performer: performer?.lease)
+    let performer = rooms.audience.attached.performer(of: app.id)?.lease
+    let running = begin(refresh, of: app, trigger, deadline: deadline, performer: performer)
     // The process may have left since the engine decided.
-    guard let performer else { return lose(refresh) }
-    order(performer.lease, to: refresh, running)
+    if let performer { order(performer, to: refresh, running) } else { lose(refresh) }
   }
 
   /// Has the process that has just attached perform the refresh for which the session bus started the app.
@@ -167,8 +166,6 @@ final class RefreshRunner: DecisionFollower {
     if let push = core.engine.push(deliveredBy: refresh) { return push.contentID }
     return running.contentID
   }
-
-  // MARK: - Stop
 
   /// Reports to the app, by signal and by socket, that its refresh is near its deadline.
   func warn(_ refresh: RefreshID, of app: AppID, deadline: Instant) {
@@ -270,8 +267,6 @@ final class RefreshRunner: DecisionFollower {
       rooms.saving.afterCommit { for call in watchers { call.reply(reply) } }
     }
   }
-
-  // MARK: - Survivors
 
   /// Adopts the refreshes of the daemon before this one that still run, and ends the rest.
   ///
