@@ -341,29 +341,36 @@ def test_the_list_has_every_timer_and_its_gains(daemon):
     assert "man-db.timer" in daemon.refreshctl("adopt", "--list").stdout
 
 
-def test_a_users_timer_is_adopted_by_the_users_daemon(anna):
+@pytest.mark.parametrize(
+    ("name", "timer", "service"),
+    [
+        # The files that isync and vdirsyncer document.
+        ("mbsync", "OnBootSec=2m\nOnUnitActiveSec=20m", "Type=oneshot"),
+        ("vdirsyncer", "OnBootSec=5m\nOnUnitActiveSec=15m", "RuntimeMaxSec=3m\nRestart=on-failure"),
+    ],
+)
+def test_a_users_timer_is_adopted_by_the_users_daemon(anna, name, timer, service):
     units = pathlib.Path("/home/anna/.config/systemd/user")
     run = lambda *words: as_user("anna", f"XDG_RUNTIME_DIR=/run/user/{anna}", *words)  # noqa: E731
     subprocess.run(["loginctl", "enable-linger", "anna"], check=True, timeout=60)
     try:
         run("mkdir", "-p", str(units))
-        (units / "mbsync.timer").write_text(
-            "[Timer]\nOnBootSec=2m\nOnUnitActiveSec=20m\n[Install]\nWantedBy=timers.target\n")
-        (units / "mbsync.service").write_text("[Service]\nType=oneshot\nExecStart=/bin/echo synced\n")
+        (units / f"{name}.timer").write_text(f"[Timer]\n{timer}\n[Install]\nWantedBy=timers.target\n")
+        (units / f"{name}.service").write_text(f"[Service]\n{service}\nExecStart=/bin/echo synced\n")
         run("systemctl", "--user", "daemon-reload")
-        run("systemctl", "--user", "enable", "--now", "mbsync.timer")
+        run("systemctl", "--user", "enable", "--now", f"{name}.timer")
         run("systemctl", "--user", "start", "refreshd.socket")
-        answer = run("refreshctl", "adopt", "--user", "mbsync.timer", "--now")
-        assert answer.returncode == 0 and "mbsync.timer is off" in answer.stdout, answer
-        assert run("systemctl", "--user", "is-active", "mbsync.timer").stdout.strip() == "inactive"
-        ended = run("refreshctl", "run", "timer.mbsync", "--json").stdout
+        answer = run("refreshctl", "adopt", "--user", f"{name}.timer", "--now")
+        assert answer.returncode == 0 and f"{name}.timer is off" in answer.stdout, answer
+        assert run("systemctl", "--user", "is-active", f"{name}.timer").stdout.strip() == "inactive"
+        ended = run("refreshctl", "run", f"timer.{name}", "--json").stdout
         assert '"new_data"' in ended, ended
-        assert run("refreshctl", "unadopt", "--user", "mbsync.timer").returncode == 0
-        assert run("systemctl", "--user", "is-active", "mbsync.timer").stdout.strip() == "active"
-        assert run("systemctl", "--user", "is-enabled", "mbsync.timer").stdout.strip() == "enabled"
+        assert run("refreshctl", "unadopt", "--user", f"{name}.timer").returncode == 0
+        assert run("systemctl", "--user", "is-active", f"{name}.timer").stdout.strip() == "active"
+        assert run("systemctl", "--user", "is-enabled", f"{name}.timer").stdout.strip() == "enabled"
     finally:
-        run("systemctl", "--user", "stop", "mbsync.timer", "refreshd.service", "refreshd.socket")
-        run("systemctl", "--user", "disable", "mbsync.timer")
+        run("systemctl", "--user", "stop", f"{name}.timer", "refreshd.service", "refreshd.socket")
+        run("systemctl", "--user", "disable", f"{name}.timer")
         subprocess.run(["loginctl", "disable-linger", "anna"], check=True, timeout=60)
         for path in ("/home/anna/.config/refreshd", units):
             shutil.rmtree(path, ignore_errors=True)
