@@ -244,7 +244,8 @@ def test_an_error_restores_the_terminal(daemon, top):
         connection.sendall(b'{"error":"org.varlink.service.MethodNotFound","parameters":{"method":"Watch"}}\0')
         assert terminal.wait() == 70
         connection.close()
-    assert "refreshctl: cannot do this: the daemon answered org.varlink.service.MethodNotFound" in terminal.text
+    said = " ".join(terminal.text.split())
+    assert "refreshctl: cannot do this: the daemon answered org.varlink.service.MethodNotFound" in said
     assert terminal.settings == terminal.before and not terminal.is_alternate and "25" in terminal.modes
 
 

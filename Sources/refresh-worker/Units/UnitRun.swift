@@ -12,6 +12,8 @@ final class UnitRun {
   /// manager's message of it, in microseconds.
   private static let longestDrain: Int64 = 1_000_000
   private static let drain: Int64 = 200_000
+  /// How long after the first process of a run systemd notes its beginning at the latest, in microseconds.
+  private static let longestUntilNoted: UInt64 = 1_000_000
   /// The timeout of a call to the manager, in microseconds: the default of sd-bus(3).
   private static let patience: Int64 = 25_000_000
 
@@ -39,6 +41,8 @@ final class UnitRun {
   private var isAskedToEnd = false
   /// Whether the manager was asked on this connection to stop the unit.
   private var isStopping = false
+  /// When the manager was asked for a run of ours, microseconds of the wall clock; nil for another's run.
+  private var orderedAt: UInt64?
   /// The run before ours, then the one that is followed; another id is that of a new run.
   private var earlier = ""
   private var hasRun = false
@@ -146,6 +150,7 @@ final class UnitRun {
     earlier = facts.invocation
     step = .starting
     isOurs = true
+    orderedAt = UInt64(clamping: EventLoop.wallMicroseconds())
     call = bus.call(UnitCalls.start(order.unit), timeout: Self.patience) { [unowned self] answer in
       switch answer {
       case .success(let values):
@@ -204,8 +209,10 @@ final class UnitRun {
   private func followJournal() {
     journal?.readRest(within: Self.drain)
     isInJournal = false
-    // A service that restarts itself is one run after another, and the lines of the earlier ones have been shown.
-    let start = max(facts.start, journal.map { $0.newest + 1 } ?? 0)
+    // systemd notes the beginning of a run when its first process prints already. A service that restarts itself is one
+    // run after another, and the lines of the earlier ones have been shown.
+    let begun = orderedAt ?? facts.start - min(facts.start, Self.longestUntilNoted)
+    let start = max(begun, journal.map { $0.newest + 1 } ?? 0)
     let unit = isOfMachine ? order.unit : nil
     do throws(SystemdError) {
       journal = try JournalReader(invocation: facts.invocation, unit: unit, since: start, on: loop) {
