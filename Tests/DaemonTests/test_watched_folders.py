@@ -125,6 +125,19 @@ def test_what_the_refresh_writes_starts_nothing(daemon, notes):
     assert len(daemon.history()) == 2
 
 
+def test_what_the_daemon_saves_starts_nothing(daemon, notes):
+    """Its own state is in the watched folder."""
+    # Its start is saved before its end, when the daemon hears of what was written.
+    daemon.app("sleep 1.1", id=MAIL)
+    refreshes = Refreshes(daemon, daemon.directory)
+    refreshes.start()
+    daemon.refresh(MAIL)
+    daemon.settle()
+    assert "change" not in why(daemon) and len(daemon.history()) == 1
+    (notes / "new").write_text("text")
+    refreshes.next()
+
+
 @pytest.mark.parametrize("how", ["stop", "kill"])
 def test_a_change_while_no_daemon_was_there_is_caught_up(daemon, notes, how):
     refreshes = Refreshes(daemon, notes, command=f"date > {notes}/last")
@@ -186,6 +199,20 @@ def test_a_file_system_that_does_not_answer_costs_only_its_folder(daemon, hung, 
     (notes / "new").write_text("text")
     refreshes.next()
     assert [folder["app"] for folder in daemon.status()["unwatched"]] == [MAIL]
+
+
+def test_without_an_inotify_instance_folders_wait_for_one(daemon, notes):
+    """A user namespace has a bound of its own for the instances, here none."""
+    bound = "/proc/sys/user/max_inotify_instances"
+    refreshes = Refreshes(daemon, notes)
+    daemon.start(prefix=["unshare", "--map-root-user", "sh", "-ec", f'echo 0 > {bound}; exec "$@"', "sh"])
+    daemon.wait_for_output(f"changes in {notes} may go unseen: the daemon has as many inotify instances as")
+    assert "fs.inotify.max_user_instances" in daemon.status()["unwatched"][0]["problem"]
+    inside = ["nsenter", f"--target={daemon.pid}", "--user", "--preserve-credentials"]
+    subprocess.run([*inside, "sh", "-ec", f"echo 9 > {bound}"], check=True)
+    daemon.call("Manager.Reload")
+    refreshes.next()
+    assert "unwatched" not in daemon.status()
 
 
 def test_a_file_system_that_is_mounted_there_is_watched(daemon, notes):

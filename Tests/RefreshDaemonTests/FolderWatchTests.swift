@@ -154,6 +154,57 @@ import Testing
     #expect(states.map(\.folders).reduce(0, +) <= OwnerFolders.most)
   }
 
+  @Test func `The rest of a folder is watched when others leave room`() throws {
+    let stage = try WatchStage()
+    for number in 0..<OwnerFolders.most { #expect(mkdir(stage.notes.path("more\(number)"), 0o755) == 0) }
+    try stage.play([
+      (
+        "notes: more than 4096 folders of its owner",
+        {
+          for number in 0..<100 { #expect(rmdir(stage.notes.path("more\(number)")) == 0) }
+          stage.folders.watch([stage.watched[1]])
+        }
+      ), ("notes watched 3999", {}),
+    ])
+  }
+
+  @Test func `A folder of two apps takes room once`() throws {
+    let stage = try WatchStage()
+    for number in 0..<3000 { #expect(mkdir(stage.notes.path("more\(number)"), 0o755) == 0) }
+    try stage.mail.remove("")
+    #expect(symlink(stage.notes.root, stage.mail.root) == 0)
+    try stage.play([("mail watched 3003", {}), ("notes watched 3003", {})])
+  }
+
+  @Test func `Too many levels cost only what is below them`() throws {
+    let stage = try WatchStage()
+    try stage.notes.make(Array(repeating: "x", count: 70).joined(separator: "/"))
+    try stage.play([
+      ("notes: it has more than 64 levels", { try stage.notes.append("below/deep/old", "more") }),
+      ("notes changed", {}),
+    ])
+    #expect(stage.folders.state(of: stage.watched[1]).folders == 67)
+  }
+
+  @Test func `The daemon's own state is no change`() throws {
+    let stage = try WatchStage(state: "notes/below")
+    try stage.play([
+      (
+        "notes watched 1",
+        {
+          try stage.notes.write("below/new", "text")
+          try stage.notes.append("below/deep/old", "more")
+          try stage.mail.write("new", "text")
+        }
+      ), ("mail changed", {}),
+    ])
+    #expect(!stage.log.contains("notes changed"))
+    for state in ["notes", "."] {
+      let refused = try WatchStage(state: state)
+      try refused.play([("notes: refreshd keeps its own state there", {})])
+    }
+  }
+
   @Test(.enabled(if: geteuid() == 0)) func `A link that leads to what its owner may not read`() throws {
     let stage = try WatchStage(owner: Owner(uid: 12345, gid: 12345, name: "anna", home: "/"))
     try stage.notes.move("", to: stage.path("real"))

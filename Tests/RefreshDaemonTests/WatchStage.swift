@@ -46,12 +46,15 @@ final class WatchStage {
   private(set) var log: [String] = []
   private let loop: EventLoop
 
-  /// - Parameter below: a folder in which the two are.
+  /// - Parameters:
+  ///   - below: a folder in which the two are.
+  ///   - state: the directory of the daemon's own files.
   init(
-    owner: Owner = Owner(uid: geteuid(), gid: getegid(), name: "me", home: "/"), below folder: String = ""
+    owner: Owner = Owner(uid: geteuid(), gid: getegid(), name: "me", home: "/"), below folder: String = "",
+    state: String = "state"
   ) throws {
     (scratch, loop) = (try ScratchDirectory(), try EventLoop())
-    folders = InotifyFolders(on: loop)
+    folders = InotifyFolders(on: loop, stateDirectory: "\(scratch.path)/\(state)")
     let root = folder.isEmpty ? scratch.path : "\(scratch.path)/\(folder)"
     (mail, notes) = (TestFolder(root: "\(root)/mail"), TestFolder(root: "\(root)/notes"))
     let app = try #require(AppID("org.example.notes"))

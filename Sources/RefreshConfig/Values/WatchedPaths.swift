@@ -64,6 +64,9 @@ extension LoadContext {
   }
 
   private func watchedFolder(_ text: String) throws(Unreadable) -> String {
+    if ["/", "~", "~/"].contains(text) {
+      throw Unreadable("cannot watch \(quoted(text)): it is too much to watch", remedy: "name folders in it")
+    }
     let parts = text.dropFirst(text.hasPrefix("~/") ? 2 : 1).split(separator: "/", omittingEmptySubsequences: false)
     guard text.isPath, text.utf8.count < PATH_MAX, !text.utf8.contains(where: \.isControl),
       parts.allSatisfy({ !["", ".", ".."].contains($0) })

@@ -5,40 +5,6 @@ import RefreshEngine
 import Synchronization
 import Systemd
 
-/// The findings of a walk through a folder, whose directories are watched from then on.
-struct FolderLook: Sendable {
-  /// A directory on the way to the folder.
-  struct LookStep: Sendable {
-    let watch: Int32
-    /// The entry whose change leads elsewhere; nil while only the directory itself can.
-    let name: String?
-  }
-
-  /// A watched folder.
-  struct Tree: Sendable {
-    /// The file system and the number of the directory there.
-    let identity: [UInt64]
-    /// The watch on the folder itself.
-    let root: Int32
-    /// The watches on it and on the folders below it.
-    var watches: Set<Int32>
-    /// When something changed last in the directories that were not watched before, in microseconds of the wall clock; nil if
-    /// all were.
-    var newest: Int64?
-    /// Why it is not watched wholly, or what is not seen there.
-    var problem: String?
-  }
-
-  enum Found: Sendable {
-    case tree(Tree)
-    case missing(String)
-    case unknown(String)
-  }
-
-  var steps: [LookStep] = []
-  var found: Found
-}
-
 /// A walk through a folder as its owner may go, which watches it and the folders below it.
 ///
 /// It may block for as long as a disk or a server does, so it is for a thread of its own.
@@ -48,10 +14,14 @@ struct FolderWalk {
     let path: String
     let owner: Owner
     let queue: InotifyQueue
-    /// The most directories to watch, those on the way included.
+    /// The most directories to watch beside those of other folders, those on the way included.
     let room: Int
-    /// The watches that the folder had before, if it is the same folder still.
+    /// The watches of other folders, which take no room.
+    let held: Set<Int32>
+    /// The watches that the folder and those below it had before, if it is the same folder still.
     let known: Set<Int32>
+    /// The directory of the daemon's own files, which it writes all the time.
+    let stateDirectory: String
     /// Set when nobody waits for the walk any more.
     let isGivenUp: GivenUp
   }
@@ -78,52 +48,68 @@ struct FolderWalk {
   private let order: WalkOrder
   private let bounds: TreeWalk.WalkBounds
   private let view: OwnersView
-  private var steps: [FolderLook.LookStep] = []
+  /// The file system and the number of the daemon's own directory.
+  private let own: [UInt64]?
   private var entries = 0
-  /// Times ahead of this are wrong, in microseconds of the wall clock.
-  private let now = EventLoop.wallMicroseconds()
+  /// The watches that take room.
+  private var taken: Set<Int32> = []
+  /// Times ahead of this are wrong, in microseconds of the wall clock; read anew when one is.
+  private var now = EventLoop.wallMicroseconds()
 
   /// Walks through a folder.
   static func look(_ order: WalkOrder, within bounds: TreeWalk.WalkBounds) -> FolderLook {
     var walk = FolderWalk(order: order, bounds: bounds, view: OwnersView(of: order.owner))
-    let found = walk.find()
-    return FolderLook(steps: walk.steps, found: found)
+    return walk.find()
   }
 
   private init(order: WalkOrder, bounds: TreeWalk.WalkBounds, view: OwnersView) {
     (self.order, self.bounds, self.view) = (order, bounds, view)
+    var status = stat()
+    own = stat(order.stateDirectory, &status) == 0 ? Self.identity(of: status) : nil
   }
 
-  private mutating func find() -> FolderLook.Found {
+  private mutating func find() -> FolderLook {
+    var look = FolderLook(found: .unknown(""))
     do throws(NoLook) {
-      var steps: [FolderLook.LookStep] = []
-      defer { self.steps = steps }
+      var taken: Set<Int32> = []
+      var isOwn = false
       let place = try OwnersPath.open(order.path, view) { step in
-        guard steps.count < order.room, !order.isGivenUp.isSet else { return }
+        if Self.identity(of: step.directory.status) == own { isOwn = true }
         let events = InotifyQueue.itself | (step.isLoose ? InotifyQueue.entries : 0)
         // A user's daemon may not watch each directory that its user may pass through.
-        guard let watch = order.queue.add(step.directory.descriptor, for: events) else { return }
-        steps.append(FolderLook.LookStep(watch: watch, name: step.isLoose ? step.name : nil))
+        guard taken.count < order.room, !order.isGivenUp.isSet,
+          let watch = order.queue.add(step.directory.descriptor, for: events)
+        else { return look.hasGap = look.hasGap || step.isLoose }
+        if !order.held.contains(watch) { taken.insert(watch) }
+        look.steps.append(FolderLook.LookStep(watch: watch, name: step.isLoose ? step.name : nil))
       }
-      guard let place else { return .missing("it does not exist") }
-      guard place.kind == S_IFDIR else { return .missing("it is no folder") }
-      guard view.mayList(place.status) else { return .unknown("its modes keep its owner from reading it") }
-      return .tree(try watch(place, room: order.room - steps.count))
+      self.taken = taken
+      look.found = try find(place, isOwn: isOwn)
     } catch {
-      return .unknown(error.reason)
+      look.found = .unknown(error.reason)
     }
+    return look
+  }
+
+  private mutating func find(_ place: OpenEntry?, isOwn: Bool) throws(NoLook) -> FolderLook.Found {
+    guard let place else { return .missing("it does not exist") }
+    guard place.kind == S_IFDIR else { return .missing("it is no folder") }
+    guard !isOwn, Self.identity(of: place.status) != own else { return .missing("refreshd keeps its own state there") }
+    guard view.mayList(place.status) else { return .unknown("its modes keep its owner from reading it") }
+    return .tree(try watch(place))
   }
 
   /// Watches a folder and all below it on its file system.
-  private mutating func watch(_ place: OpenEntry, room: Int) throws(NoLook) -> FolderLook.Tree {
+  private mutating func watch(_ place: OpenEntry) throws(NoLook) -> FolderLook.Tree {
     guard let first = WalkedDirectory(".", in: place.descriptor, StableHash()) else { throw NoLook(errno: errno) }
-    guard room > 0 else { throw NoLook(Self.full) }
+    guard taken.count < order.room else { throw NoLook(Self.full) }
     guard let root = order.queue.add(first.descriptor, for: InotifyQueue.contents | InotifyQueue.itself) else {
       throw NoLook(Self.reason(errno))
     }
     var tree = FolderLook.Tree(
-      identity: [UInt64(first.status.st_dev), UInt64(first.status.st_ino)], root: root, watches: [root],
+      identity: Self.identity(of: first.status), root: root, watches: [root],
       problem: Self.blindness(of: first.descriptor))
+    take(root)
     var levels = [Level(directory: first, isNew: !order.known.contains(root))]
     if levels[0].isNew { tree.newest = time(first.status) }
     while let level = levels.last {
@@ -139,7 +125,7 @@ struct FolderWalk {
       }
       guard entries < bounds.entries else { return cut(tree, "it has more than \(bounds.entries) entries") }
       guard let below = look(at: entry, in: level, of: first, &tree) else { continue }
-      guard tree.watches.count < room else { return cut(tree, Self.full) }
+      guard taken.count < order.room else { return cut(tree, Self.full) }
       guard let watch = order.queue.add(below.descriptor, for: InotifyQueue.contents) else {
         let code = errno
         // It was removed in the meantime, or the kernel knows better what its user may.
@@ -147,7 +133,12 @@ struct FolderWalk {
         return cut(tree, Self.reason(code))
       }
       tree.watches.insert(watch)
-      guard levels.count < bounds.depth else { return cut(tree, "it has more than \(bounds.depth) levels") }
+      take(watch)
+      guard levels.count < bounds.depth else {
+        tree = cut(
+          tree, "it has more than \(bounds.depth) levels, and changes below them are not seen", mayImprove: false)
+        continue
+      }
       let isNew = !order.known.contains(watch)
       if isNew { tree.newest = max(tree.newest ?? 0, time(below.status)) }
       levels.append(Level(directory: below, isNew: isNew))
@@ -156,7 +147,7 @@ struct FolderWalk {
   }
 
   /// Looks at an entry, and gives it to be watched if it is a directory that the owner may list.
-  private func look(
+  private mutating func look(
     at entry: WalkedDirectory.Child, in level: Level, of first: WalkedDirectory, _ tree: inout FolderLook.Tree
   ) -> WalkedDirectory? {
     let directory = level.directory
@@ -168,22 +159,29 @@ struct FolderWalk {
       tree.newest = max(tree.newest ?? 0, time(status))
       return nil
     }
-    guard view.mayList(status) else { return nil }
+    guard view.mayList(status), Self.identity(of: status) != own else { return nil }
     return WalkedDirectory(entry.name, in: directory.descriptor, directory.prefix)
   }
 
   /// When an entry changed last, in microseconds of the wall clock.
   ///
   /// The time of the inode counts too, because programs that copy files give them the times of others.
-  private func time(_ status: stat) -> Int64 {
-    [status.st_mtim, status.st_ctim].map { Int64($0.tv_sec) * 1_000_000 + Int64($0.tv_nsec) / 1000 }
-      .filter { $0 <= now }.max() ?? 0
+  private mutating func time(_ status: stat) -> Int64 {
+    let times = [status.st_mtim, status.st_ctim].map { Int64($0.tv_sec) * 1_000_000 + Int64($0.tv_nsec) / 1000 }
+    // It may have changed during the walk, too.
+    if times.contains(where: { $0 > now }) { now = EventLoop.wallMicroseconds() }
+    return times.filter { $0 <= now }.max() ?? 0
   }
 
+  private mutating func take(_ watch: Int32) { if !order.held.contains(watch) { taken.insert(watch) } }
+
+  private static func identity(of status: stat) -> [UInt64] { [UInt64(status.st_dev), UInt64(status.st_ino)] }
+
   /// A folder that is watched in part: at the first look, what nobody has looked at may be new.
-  private func cut(_ tree: FolderLook.Tree, _ problem: String) -> FolderLook.Tree {
+  private func cut(_ tree: FolderLook.Tree, _ problem: String, mayImprove: Bool = true) -> FolderLook.Tree {
     var tree = tree
     tree.problem = problem
+    tree.isCut = mayImprove
     if !order.known.contains(tree.root) { tree.newest = now }
     return tree
   }

@@ -1,3 +1,4 @@
+import Glibc
 import RefreshConfig
 import RefreshEngine
 import Systemd
@@ -19,21 +20,62 @@ final class InotifyFolders: FolderWatch {
   private var points: Set<String> = []
   /// The problems of folders of users who have no instance.
   private var refused: [WatchedFolder: String] = [:]
+  private let stateDirectory: String
+  private var wanted: [UInt32: [WatchedFolder]] = [:]
+  private var failures: Int32 = 0
+  private var retryTimer: TimerSource?
 
-  init(on loop: EventLoop, mountTable: String = "/proc/self/mountinfo") {
-    (self.loop, self.mountTable) = (loop, mountTable)
+  /// Makes a watch on no folders.
+  ///
+  /// - Parameter stateDirectory: the directory of the daemon's own files, in which nothing is a change.
+  init(on loop: EventLoop, stateDirectory: String, mountTable: String = "/proc/self/mountinfo") {
+    (self.loop, self.stateDirectory, self.mountTable) = (loop, stateDirectory, mountTable)
   }
 
+  deinit { retryTimer?.cancel() }
+
   func watch(_ folders: [WatchedFolder]) {
-    let byUser = Dictionary(grouping: folders, by: \.owner.uid)
-    for user in users.keys where byUser[user] == nil { users[user] = nil }
-    refused = refused.filter { byUser[$0.key.owner.uid]?.contains($0.key) == true }
-    do {
-      if folders.isEmpty { (mounts, looks, points) = (nil, nil, []) } else { try open() }
-      for (user, folders) in byUser { try self.folders(of: user).watch(folders) }
-    } catch {
-      for folder in folders where users[folder.owner.uid] == nil { refuse(folder, "\(error)") }
+    wanted = Dictionary(grouping: folders, by: \.owner.uid)
+    for user in users.keys where wanted[user] == nil { users[user] = nil }
+    let kept = Set(folders)
+    refused = refused.filter { kept.contains($0.key) }
+    failures = 0
+    if folders.isEmpty { (mounts, looks, points) = (nil, nil, []) }
+    serve(wanted.keys.sorted())
+  }
+
+  /// Has folders of users watched; of those who cannot have an instance now, later again.
+  private func serve(_ owners: [UInt32]) {
+    for user in owners {
+      let folders = wanted[user] ?? []
+      do {
+        try open()
+        try self.folders(of: user).watch(folders)
+        for folder in folders { refused[folder] = nil }
+      } catch {
+        for folder in folders { refuse(folder, Self.reason(error)) }
+      }
     }
+    guard !refused.isEmpty else {
+      retryTimer?.disarm()
+      return
+    }
+    failures = OwnerFolders.retries.counting(failures)
+    do {
+      let timer = try retryTimer ?? loop.timer { [unowned self] in serve(Set(refused.keys.map(\.owner.uid)).sorted()) }
+      timer.arm(
+        at: EventLoop.bootMicroseconds() + OwnerFolders.retries.wait(after: failures).inMicroseconds,
+        accuracy: 1_000_000)
+      retryTimer = timer
+    } catch {
+      for folder in refused.keys { refuse(folder, "\(error)") }
+    }
+  }
+
+  private static func reason(_ error: any Error) -> String {
+    guard let error = error as? SystemCallError, error.code == EMFILE else { return "\(error)" }
+    return
+      "the daemon has as many inotify instances as fs.inotify.max_user_instances lets it, or as many open files as it may"
   }
 
   func drain(_ user: UInt32, passingOver apps: Set<AppID>) { users[user]?.drain(passingOver: apps) }
@@ -61,7 +103,7 @@ final class InotifyFolders: FolderWatch {
   private func folders(of user: UInt32) throws -> OwnerFolders {
     if let known = users[user] { return known }
     guard let looks else { throw SystemCallError(attempt: "watch folders", code: 0) }
-    let new = try OwnerFolders(on: loop, looks)
+    let new = try OwnerFolders(on: loop, looks, stateDirectory: stateDirectory)
     new.onChange = { [unowned self] in onChange($0) }
     new.onState = { [unowned self] in onState($0, $1) }
     new.seenUntil = { [unowned self] in seenUntil($0) }

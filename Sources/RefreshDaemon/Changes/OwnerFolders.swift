@@ -19,7 +19,7 @@ final class OwnerFolders {
   /// How many times as long as it took a walk rests, and the longest rest.
   private static let rest: (times: Int64, longest: Int64) = (20, 300_000_000)
   /// Tries of a folder that cannot be watched: 1 min, doubled up to 1 h.
-  private static let retries = BackOff(first: .minutes(1), longest: .hours(1), mostFailures: 7)
+  static let retries = BackOff(first: .minutes(1), longest: .hours(1), mostFailures: 7)
   /// The most watches that are remembered of walks that have not answered.
   private static let mostEarly = 2 * most
 
@@ -36,6 +36,8 @@ final class OwnerFolders {
     var failures: Int32 = 0
     /// Whether another file system may lie there since the last walk: what is there then is no change by itself.
     var isMounted = true
+    /// Whether a bound ended the last walk, so that a later one may get further.
+    var isCut = false
     /// Whether a link is on the way, so that mounts elsewhere matter too.
     var hasLooseStep = false
   }
@@ -52,6 +54,7 @@ final class OwnerFolders {
   var seenUntil: (AppID) -> Int64 = { _ in 0 }
 
   private let looks: OwnersLooks<FolderLook>
+  private let stateDirectory: String
   private let queue: InotifyQueue
   private var source: IOSource?
   private var readTimer: TimerSource?
@@ -61,13 +64,14 @@ final class OwnerFolders {
   private var lastRoot = 0
   private var table = WatchTable()
   private var walk: WalkUnderWay?
-  /// Unknown watches that had events while a walk was under way, which may have made them.
-  private var early: Set<Int32> = []
+  /// Unknown watches that had events while a walk was under way, which may have made them; with the time at which the last was
+  /// read, in microseconds of the wall clock.
+  private var early: [Int32: Int64] = [:]
   /// Watches that nothing needs, to be removed when the walk that may need them has answered.
   private var unused: [Int32] = []
 
-  init(on loop: EventLoop, _ looks: OwnersLooks<FolderLook>) throws {
-    self.looks = looks
+  init(on loop: EventLoop, _ looks: OwnersLooks<FolderLook>, stateDirectory: String) throws {
+    (self.looks, self.stateDirectory) = (looks, stateDirectory)
     queue = try InotifyQueue()
     source = try loop.watch(queue.descriptor, for: .readable) { [unowned self] _ in readAndPause() }
     readTimer = try loop.timer { [unowned self] in source?.events = .readable }
@@ -84,11 +88,14 @@ final class OwnerFolders {
   /// Watches these folders, and no others.
   func watch(_ folders: [WatchedFolder]) {
     let wanted = Set(folders)
+    let before = roots.count
     for (id, root) in roots where !wanted.contains(root.folder) {
       release(table.set(id, []))
       roots[id] = nil
       numbers[root.folder] = nil
     }
+    // There may be room for the rest of the others now.
+    if roots.count < before { for (id, root) in roots where root.isCut { wantWalk(id) } }
     for folder in folders where numbers[folder] == nil {
       lastRoot += 1
       roots[lastRoot] = Root(folder: folder)
@@ -138,7 +145,11 @@ final class OwnerFolders {
       return
     }
     guard let uses = table[event.watch] else {
-      if walk == nil { queue.remove(event.watch) } else if early.count < Self.mostEarly { early.insert(event.watch) }
+      if walk == nil {
+        queue.remove(event.watch)
+      } else if early[event.watch] != nil || early.count < Self.mostEarly {
+        early[event.watch] = EventLoop.wallMicroseconds()
+      }
       return
     }
     for (id, purposes) in uses { for purpose in purposes { take(event, of: id, purpose, &changed) } }
@@ -192,10 +203,10 @@ final class OwnerFolders {
     roots[next.id]?.walkAt = nil
     let isGivenUp = FolderWalk.GivenUp()
     walk = WalkUnderWay(root: next.id, isGivenUp: isGivenUp, beganAt: now)
+    let held = table.watches(besides: next.id)
     let order = FolderWalk.WalkOrder(
-      path: root.folder.path, owner: root.folder.owner, queue: queue,
-      room: Self.most - table.count + table.countAlone(next.id), known: table.watches(of: next.id), isGivenUp: isGivenUp
-    )
+      path: root.folder.path, owner: root.folder.owner, queue: queue, room: Self.most - held.count, held: held,
+      known: table.tree(of: next.id), stateDirectory: stateDirectory, isGivenUp: isGivenUp)
     looks.look(
       at: root.folder.path, as: root.folder.owner, within: OwnersLooks<FolderLook>.longest,
       by: { FolderWalk.look(order, within: $0) }, receive: { [weak self] look in self?.end(look) })
@@ -213,10 +224,13 @@ final class OwnerFolders {
       unused += look.watches.map(\.watch)
     }
     var changed: Set<Int> = []
-    for watch in early {
-      for (id, purposes) in table[watch] ?? [:] where purposes.contains(where: \.isOfTree) { changed.insert(id) }
+    for (watch, time) in early {
+      for (id, purposes) in table[watch] ?? [:] where purposes.contains(where: \.isOfTree) {
+        // A refresh that has ended meanwhile may have written there: that is its own work.
+        if let root = roots[id], time > seenUntil(root.folder.app) { changed.insert(id) }
+      }
     }
-    early = []
+    early = [:]
     let removable = unused
     unused = []
     release(removable)
@@ -225,14 +239,21 @@ final class OwnerFolders {
   }
 
   /// Takes what a walk has found.
-  private func note(_ look: FolderLook, of id: Int, _ before: Root, took: Int64) {
-    var root = before
+  private func note(_ found: FolderLook, of id: Int, _ before: Root, took: Int64) {
+    var (root, look) = (before, found)
     let now = EventLoop.bootMicroseconds()
     root.restsUntil = now + min(Self.rest.longest, max(Self.walkPause, took * Self.rest.times))
+    // An event that has come in the meantime is for a later walk.
+    root.walkAt = root.walkAt.map { max($0, root.restsUntil) }
     let isLate = look.watches.isEmpty
+    if case .tree(var tree) = look.found, tree.isCut, tree.identity == root.identity {
+      tree.watches.formUnion(table.rest(of: id, beside: look.watches.map(\.watch), most: Self.most))
+      look.found = .tree(tree)
+    }
     if !isLate { release(table.set(id, look.watches)) }
     root.hasLooseStep = look.steps.contains { $0.name != nil }
     var isChange = false
+    var (isSure, mayImprove) = (true, false)
     switch look.found {
     case .tree(let tree):
       isChange = tree.newest.map { $0 > seenUntil(root.folder.app) } ?? false
@@ -240,21 +261,26 @@ final class OwnerFolders {
       if root.identity != nil, root.identity != tree.identity, !root.isMounted { isChange = true }
       root.identity = tree.identity
       root.state = WatchedState(folders: tree.watches.count, problem: tree.problem)
-      root.failures = 0
+      (root.isCut, mayImprove) = (tree.isCut, tree.isCut)
+      // Something may have changed where the walk did not get; that is told once.
+      if tree.isCut, !before.isCut, EventLoop.wallMicroseconds() > seenUntil(root.folder.app) { isChange = true }
     case .missing(let reason):
+      root.isCut = false
       isChange = root.identity != nil && !root.isMounted
       root.identity = nil
       root.state = WatchedState(problem: reason)
-      root.failures = 0
+      mayImprove = look.hasGap
     case .unknown(let reason):
       if !isLate { root.identity = nil }
       root.state = WatchedState(folders: isLate ? root.state.folders : 0, problem: reason)
-      root.failures = Self.retries.counting(root.failures)
+      (isSure, mayImprove) = (false, true)
+    }
+    root.failures = mayImprove ? Self.retries.counting(root.failures) : 0
+    if mayImprove {
       let retry = now + Self.retries.wait(after: root.failures).inMicroseconds
       root.walkAt = min(root.walkAt ?? retry, retry)
     }
-    // An event that has come in the meantime is for the next walk.
-    if !isLate, root.walkAt == nil { root.isMounted = false }
+    if isSure, before.walkAt == nil { root.isMounted = false }
     roots[id] = root
     if root.state != before.state { onState(root.folder, root.state) }
     if isChange { onChange([root.folder]) }
@@ -264,15 +290,5 @@ final class OwnerFolders {
   private func release(_ watches: [Int32]) {
     guard walk == nil else { return unused += watches }
     for watch in watches where table[watch] == nil { queue.remove(watch) }
-  }
-}
-
-extension FolderLook {
-  /// All watches, and what each is for.
-  fileprivate var watches: [(watch: Int32, purpose: WatchTable.Purpose)] {
-    var watches = steps.map { (watch: $0.watch, purpose: WatchTable.Purpose.step($0.name)) }
-    guard case .tree(let tree) = found else { return watches }
-    watches += tree.watches.sorted().map { (watch: $0, purpose: $0 == tree.root ? .root : .below) }
-    return watches
   }
 }

@@ -25,11 +25,26 @@ struct WatchTable {
   /// The purposes of a watch, by the number of the folder; nil for an unknown one.
   subscript(watch: Int32) -> [Int: [Purpose]]? { uses[watch] }
 
-  /// The directories that are watched for a folder, those on the way included.
-  func watches(of folder: Int) -> Set<Int32> { watches[folder] ?? [] }
+  /// The watches on a folder and those below it.
+  func tree(of folder: Int) -> Set<Int32> {
+    (watches[folder] ?? []).filter { uses[$0]?[folder]?.contains(where: \.isOfTree) ?? false }
+  }
 
-  /// How many directories are watched for a folder only.
-  func countAlone(_ folder: Int) -> Int { watches(of: folder).count { uses[$0]?.count == 1 } }
+  /// The watches of all folders but one, those on the way included.
+  func watches(besides folder: Int) -> Set<Int32> {
+    Set(uses.filter { $0.value.contains { $0.key != folder } }.keys)
+  }
+
+  /// The watches of a folder that a walk has not reached, as far as a bound of all watches leaves room for them.
+  func rest(of folder: Int, beside reached: [Int32], most: Int) -> [Int32] {
+    let held = watches(besides: folder)
+    var room = most - held.union(reached).count
+    return tree(of: folder).subtracting(reached).sorted().filter { watch in
+      if held.contains(watch) { return true }
+      room -= 1
+      return room >= 0
+    }
+  }
 
   /// Sets what is watched for a folder, and gives the watches that nothing needs any more.
   mutating func set(_ folder: Int, _ new: [(watch: Int32, purpose: Purpose)]) -> [Int32] {

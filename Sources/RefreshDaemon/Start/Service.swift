@@ -71,7 +71,7 @@ public enum Service {
       choice: chosen.choice, conditions: ConditionSources(on: loop, settings: .init(of: settings)),
       zone: { () throws(SystemdError) in try LocalZone(on: loop) },
       files: ConfigurationReader(sources: settings.sources, reader: settings.reader, tasks: tasks),
-      folders: InotifyFolders(on: loop),
+      folders: InotifyFolders(on: loop, stateDirectory: settings.stateDirectory),
       diskSpace: {
         let reader = DiskSpaceReader()
         return { needs, folder, answer in
