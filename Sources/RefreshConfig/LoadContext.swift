@@ -11,6 +11,8 @@ final class LoadContext {
   var sessions = SessionSource.none
   var launcher = LauncherChoice.auto
   var transfers = TransferSettings()
+  /// The path of `refreshd.toml`; its name while it is missing.
+  private(set) var mainFile = "refreshd.toml"
   /// The keys of `refreshd.toml`, each with its mistake in an app's file.
   private(set) var mainKeys: [String: Unreadable] = [:]
   /// The path of refresh-worker; nil if it is not installed.
@@ -24,7 +26,8 @@ final class LoadContext {
 
   /// Reads limits and defaults from `refreshd.toml`, which may be missing.
   func read(_ file: ConfigurationFile?, _ entries: [Node.Entry]) -> [Problem] {
-    var section = Section(file: file?.path ?? "refreshd.toml", entries: entries)
+    mainFile = file?.path ?? mainFile
+    var section = Section(file: mainFile, entries: entries)
     defer { mainKeys = Unreadable.unknownKeys(section.known, remedy: "write it into refreshd.toml") }
     limits = Limits(from: &section)
     sessions = section.read("sessions", .word(.logind)) ?? sessions

@@ -8,9 +8,12 @@ struct SecretWarnings {
 
   /// Looks at the built-in tasks of the apps.
   mutating func look(at configuration: Configuration) {
+    // The ping of `[defaults]` is the same for many apps, and one mistake.
+    var filesOfPings: Set<String> = []
     for app in configuration.apps {
-      if let ping = app.ends.ping {
-        look(at: ping.text, "the URL of the ping, which is a secret,", key: "ping", in: app.file)
+      let file = app.ends.pingFile ?? app.file
+      if let ping = app.ends.ping, filesOfPings.insert(file).inserted {
+        look(at: ping.text, "the URL of the ping, which is a secret,", key: "ping", in: file)
       }
       for builtIn in app.commands.compactMap(\.builtIn) {
         if case .replicate(let replication) = builtIn.work { look(at: replication, in: app.file) }

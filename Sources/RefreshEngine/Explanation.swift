@@ -71,6 +71,8 @@ public struct Explanation: Hashable, Sendable {
   public var restsUntil: Instant?
   /// Nothing starts by time before this instant, because the user skipped one, boot clock.
   public var skippedUntil: Instant?
+  /// Whether all refreshes by time are skipped until then.
+  public var skipsAll = false
   /// A refresh that a caller asked for at a later time.
   public var oneShot: OneShot?
   /// The ended transfer sessions that are to be delivered to the app.

@@ -58,6 +58,7 @@ extension Engine {
     explanation.failures = Int(app.state.failures)
     explanation.restsUntil = app.restsUntil.flatMap { $0 > now ? $0 : nil }
     explanation.skippedUntil = app.state.skippedUntil.flatMap { $0 > now ? $0 : nil }
+    explanation.skipsAll = app.skipsAllUntil(at: now) != nil
     explanation.oneShot = app.state.oneShot
     explanation.drained = app.drained
     explanation.pushes = waitingPushes(of: app, at: now)

@@ -139,6 +139,42 @@ def test_a_command_that_never_ends_and_prints_for_ever_is_ended_and_delays_no_re
     daemon.wait_for_output("cannot tell of a success by on_success: it was ended by SIGKILL", within=90)
 
 
+@pytest.mark.parametrize("word", ["exit 0", ":"])
+def test_a_command_that_runs_when_the_daemon_stops_is_asked_to_end_and_then_killed(daemon, word):
+    told = daemon.pipe("told")
+    wait = f"trap 'echo asked > {told}; {word}' TERM; echo up > {told}; while :; do sleep 0.1; done"
+    daemon.app("exit 0", on_new_data=["/bin/sh", "-c", wait], on_success=tells(told, "x"))
+    daemon.start()
+    daemon.refresh()
+    assert told.line() == "up"
+    assert daemon.stop() == 0
+    # The command that waited for its turn is not run.
+    assert told.lines_so_far() == ["asked"]
+
+
+def test_a_message_with_a_noncharacter_reaches_the_command(daemon):
+    told = daemon.pipe("told")
+    daemon.app("printf 'a\\357\\277\\277b\\n'; exit 3", failures_before_notice=1, on_failure=tells(told, "x"))
+    daemon.start()
+    daemon.refresh()
+    assert told.line().endswith("/exit code 3 (a b)")
+
+
+def test_a_command_that_waits_is_not_run_once_its_app_is_gone(daemon):
+    told, go = daemon.pipe("told"), daemon.pipe("go")
+    daemon.app("exit 0", on_new_data=["/bin/sh", "-c", f"echo up > {told}; read _ < {go}"], on_success=tells(told, "x"))
+    daemon.start()
+    daemon.refresh()
+    assert told.line() == "up"
+    daemon.file(TODO).unlink()
+    daemon.app("exit 0", id=MAIL, on_success=tells(told, "y"))
+    daemon.call("Manager.Reload")
+    go.let_go()
+    for _ in range(3):
+        daemon.refresh(MAIL)
+        assert told.line().startswith(f"y/{MAIL}/")
+
+
 def test_a_command_is_run_by_the_defaults_for_every_app(daemon):
     told = daemon.pipe("told")
     command = ", ".join(f'"{word}"' for word in ["/bin/sh", "-c", f"echo $REFRESH_APP > {told}"])

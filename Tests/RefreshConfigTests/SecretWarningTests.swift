@@ -34,6 +34,18 @@ import Testing
     #expect(try warnings(app(keys)) == [expected].compactMap(\.self))
   }
 
+  @Test("a ping of the defaults by http:// is one, of the file that has it")
+  func pings() throws {
+    let scratch = try Scratch()
+    try scratch.write("refreshd.toml", "[defaults]\nping = \"http://h/x\"\n")
+    for id in ["a.a", "a.b"] { try scratch.write("apps.d/\(id).toml", "id = \"\(id)\"\n[[task]]\nshell = \"true\"\n") }
+    try scratch.write("apps.d/a.c.toml", "id = \"a.c\"\nping = \"http://h/y\"\n[[task]]\nshell = \"true\"\n")
+    let text =
+      "ping: cannot keep the URL of the ping, which is a secret, from others on the way to h by http://; "
+      + "write https://, unless you trust that network"
+    #expect(try warnings(scratch).sorted() == ["apps.d/a.c.toml: \(text)", "refreshd.toml: \(text)"])
+  }
+
   @Test("a password in an app's file that all may read is one")
   func passwords() throws {
     let scratch = try app(#"url = "https://ann:pw@h/x""#)

@@ -158,6 +158,97 @@ import Testing
         """, only: ["start"])
   }
 
+  @Test func `The end of a skip for a time lets a retry go, one from before it and one from during it`() throws {
+    for failure in ["1s    ends 1-1 0 exit=75\n2s    skip-all todo 9h", "1s skip-all todo 9h\n2s ends 1-1 0 exit=75"] {
+      try expect(
+        """
+        0s    configure todo background=4h takes=forever
+        \(failure)
+        2h    skip-all todo
+        3h    end
+        """,
+        gives: """
+          0s start 1-1 todo (interval)
+          2h start 1-2 todo (retry)
+          """, only: ["start"])
+    }
+  }
+
+  @Test func `A change starts a refresh while a retry waits for the end of a skip`() throws {
+    try expect(
+      """
+      0s    configure todo background=1h takes=forever watch=30s
+      1s    skip-all todo 9h
+      2s    ends 1-1 0 exit=75
+      2h    change todo
+      3h    end
+      """,
+      gives: """
+        0s start 1-1 todo (interval)
+        2h30s start 1-2 todo (change)
+        """, only: ["start"])
+  }
+
+  @Test func `A retry from before a skip for a time is due at its end`() throws {
+    try expect(
+      """
+      0s    configure todo background=1h takes=forever
+      1s    ends 1-1 0 exit=75
+      2s    skip-all todo 5h
+      6h    end
+      """,
+      gives: """
+        0s start 1-1 todo (interval)
+        5h2s start 1-2 todo (retry)
+        """, only: ["start"])
+  }
+
+  @Test func `A refresh that a crash lost is tried again at the end of a skip for a time`() throws {
+    try expect(
+      """
+      0s    configure todo background=1h takes=forever
+      1s    skip-all todo 5h
+      2s    down
+      3s    up
+      6h    end
+      """,
+      gives: """
+        0s start 1-1 todo (interval)
+        5h1s start 2-1 todo (retry)
+        """, only: ["start"])
+  }
+
+  @Test(arguments: ["stale", "always", "never"])
+  func `Opening an app during a skip for a time starts no refresh by time`(rule: String) throws {
+    let opened = rule == "never" ? "" : "2h start 1-2 todo (foreground)"
+    try expect(
+      """
+      0s    configure todo background=1h foreground=10min on=\(rule) takes=10s
+      1min  skip-all todo 5h
+      2h    foreground todo
+      5h5min end
+      """,
+      gives: """
+        0s start 1-1 todo (interval)
+        \(opened)
+        5h1min start 1-\(rule == "never" ? 2 : 3) todo (interval)
+        """, only: ["start"])
+  }
+
+  @Test func `A skip of one refresh makes a skip for a time no longer`() throws {
+    try expect(
+      """
+      0s    configure todo background=1h
+      1min  skip-all todo 5h
+      2min  skip todo
+      6h    end
+      """,
+      gives: """
+        0s start 1-1 todo (interval)
+        5h1min start 1-2 todo (interval)
+        """, only: ["start"])
+  }
+
   @Test func `A second skip changes nothing while the first one's refresh is still ahead`() throws {
     try expect(
       """

@@ -71,7 +71,7 @@ func explanation(
   powerProblem: String? = nil, past: [Wire.Past] = [], freshUntil: Int64? = nil, pushes: [Wire.PushWaiting]? = nil,
   dropped: [Wire.DroppedPush]? = nil, limit: Wire.PushLimit? = nil, planning: Wire.Planning? = nil,
   next: Wire.Next? = nil, awaitsSessionOf: String? = nil, skippedUntil: Int64? = nil, restsUntil: Int64? = nil,
-  phase: Wire.Phase = .background
+  skipsAll: Bool? = nil, phase: Wire.Phase = .background
 ) -> Wire.Explanation {
   let unknown = Wire.Condition(source: "")
   let background = interval(holds == ["never"] ? "never" : "24h", span(h: 24))
@@ -90,7 +90,7 @@ func explanation(
     conditions: Wire.Conditions(
       network: Wire.Condition(value: "wlan0, metered", source: "NetworkManager", problem: problem),
       power: Wire.Condition(source: "", problem: powerProblem), powerSaver: unknown, idle: unknown, pressure: unknown),
-    past: past, pushes: pushes, pushesDropped: dropped, pushLimit: limit)
+    past: past, pushes: pushes, pushesDropped: dropped, pushLimit: limit, skipsAll: skipsAll)
 }
 
 /// A next refresh that is due in 53 min, held, and perhaps started later.

@@ -142,6 +142,11 @@ import Testing
       "It will be refreshed between today 12:53 and today 12:56 (in 53 min), because the refresh before it is skipped."
     ),
     (
+      explanation(trigger: .retry, window: dueSoon, skippedUntil: noon + span(m: 53), skipsAll: true),
+      "It will be refreshed between today 12:53 and today 12:56 (in 53 min), because refreshes by time are skipped until "
+        + "then (`refreshctl skip org.example.todo --end` ends that)."
+    ),
+    (
       explanation(trigger: .interval, window: dueSoon, restsUntil: noon + span(m: 53)),
       "It will be refreshed between today 12:53 and today 12:56 (in 53 min), when it has rested: it overran its "
         + "deadline three times within a day."

@@ -57,7 +57,7 @@ struct AppFile {
     let whenCommands = load.ownCommands(settings.whenCommand, settings, ownerInForce)
     var policy = Self.policy(settings, tasks, ownerInForce, &load.interner)
     policy.guarded?.user = ownerInForce.uid == 0 && !load.reader.isUserDaemon ? nil : ownerInForce.uid
-    let ends = load.endRules(settings, ownerInForce)
+    let ends = load.endRules(settings, ownerInForce, hasOwnPing: section.isWritten("ping"))
     policy.reportsEnds = ends?.value.wantEachEnd ?? false
     policy.constraints.whenDigest = whenCommands.first.map(OwnConditionText.digest) ?? 0
     let common = AppConfiguration.Settings(

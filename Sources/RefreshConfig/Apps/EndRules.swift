@@ -12,6 +12,10 @@ public struct EndRules: Hashable, Sendable {
   ///
   /// The whole URL is a secret: who knows it can report in the app's place.
   public var ping: HTTPURL?
+  /// The variables that the files add to the environment of a ping, each `NAME=value`: one may be a proxy.
+  public var pingEnvironment: [String] = []
+  /// The file with the URL, where that is not the app's own; nil for the app's own.
+  var pingFile: String?
 
   /// Whether each end of a refresh is of interest, and not only that the app is failing.
   var wantEachEnd: Bool { onNewData != nil || onSuccess != nil || ping != nil }
@@ -30,11 +34,17 @@ extension LoadContext {
   }
 
   /// The rules of an app's settings; nil for none.
-  func endRules(_ settings: ConfigurationSettings, _ owner: Owner) -> Boxed<EndRules>? {
+  ///
+  /// - Parameter hasOwnPing: whether the app's own file has the URL, and not `[defaults]`.
+  func endRules(_ settings: ConfigurationSettings, _ owner: Owner, hasOwnPing: Bool) -> Boxed<EndRules>? {
     func command(_ arguments: [String]?) -> Command? { ownCommands(arguments, settings, owner).first }
-    let rules = EndRules(
+    var rules = EndRules(
       onFailure: settings.policy.failuresBeforeNotice.flatMap { _ in command(settings.failureCommand) },
       onNewData: command(settings.newDataCommand), onSuccess: command(settings.successCommand), ping: settings.ping)
+    if rules.ping != nil {
+      rules.pingEnvironment = command([])?.environment ?? []
+      rules.pingFile = hasOwnPing ? nil : mainFile
+    }
     return rules == EndRules() ? nil : Boxed(rules)
   }
 }

@@ -30,7 +30,14 @@ struct CommandRooms {
     notify.end(key, end) || questions.end(key, end) || pings.end(key, end)
   }
 
-  /// Kills all commands, because the daemon stops.
+  /// Ends all commands, because the daemon stops: a notify command may be in the middle of its work, and gets a grace.
+  func endAll() {
+    notify.endAll()
+    questions.killAll()
+    pings.killAll()
+  }
+
+  /// Kills all commands, because the daemon is to stop at once.
   func killAll() {
     notify.killAll()
     questions.killAll()

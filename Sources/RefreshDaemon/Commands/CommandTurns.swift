@@ -97,6 +97,12 @@ final class CommandTurns<Purpose> {
     for key in running.keys { launcher.kill(key) }
   }
 
+  /// Asks all commands to end, because the daemon stops, and kills them after their grace; none that waits starts.
+  func endAll() {
+    waiting = [:]
+    for (key, command) in running where !command.ending.isBegun { takeStep(key) }
+  }
+
   /// Handles the end of a command; false if the task is none of these.
   func end(_ key: TaskKey, _ end: TaskEnd) -> Bool {
     guard let ended = running.removeValue(forKey: key) else { return false }
@@ -118,6 +124,11 @@ final class CommandTurns<Purpose> {
     }
   }
 
+  /// Whether the app of a command is configured still, with the owner that the command runs as.
+  func isOfItsApp(_ command: QueuedCommand) -> Bool {
+    core.configuration[command.launch.app]?.owner.uid == command.launch.owner.uid
+  }
+
   private func isBusy(_ app: AppID) -> Bool {
     bounds.isOneOfApp && running.values.contains { $0.app == app && !$0.isGivenUp }
   }
@@ -136,11 +147,16 @@ final class CommandTurns<Purpose> {
 
   /// A command has taken too long: first it is asked to end, then it is killed.
   private func boundPassed(_ key: TaskKey) {
+    guard let command = running[key] else { return }
+    if !command.isLate { onLate(key, command) }
+    takeStep(key)
+  }
+
+  /// Takes the next step of the end of a command.
+  private func takeStep(_ key: TaskKey) {
     guard var command = running[key] else { return }
-    let isNew = !command.isLate
     let step = command.ending.begin(at: core.now) ?? command.ending.advance(at: core.now)
     running[key] = command
-    if isNew { onLate(key, command) }
     if let step { launcher.send(step, to: key) }
     if let wake = command.ending.wake { command.timer.arm(at: wake.microseconds, accuracy: 1000) }
     if step == .giveUp {

@@ -104,6 +104,7 @@ extension Daemon {
   func stop() {
     guard !core.engine.isStopping else {
       for refresh in core.engine.refreshes where !life.left.contains(refresh) { runner.kill(refresh) }
+      commands.killAll()
       return transfers.workers.endAll(isUrgent: true)
     }
     // The service manager does not answer what may be left: the second request waits no more.
@@ -116,15 +117,16 @@ extension Daemon {
     guard !core.engine.isStopping else { return }
     life.left = stays.intersection(core.engine.refreshes)
     handle(.stopped(leaving: life.left))
-    commands.killAll()
+    commands.endAll()
     if !guards.isEmpty { ports.launcher.findOccasion { self.guards.stop($0) } }
     transfers.workers.endAll(isUrgent: false)
     let ending = max(0, core.engine.refreshingCount - life.left.count)
     ports.journal.stopping(refreshing: ending, left: life.left.count)
     notify(.stopping)
-    if ending > 0 || !transfers.workers.isEmpty || !guards.isEmpty {
-      let longestGrace = core.configuration.apps.map(\.policy.grace.inMicroseconds).max() ?? 0
-      notify(.extendTimeout(microseconds: Self.shutdownMargin + longestGrace))
+    if ending > 0 || !transfers.workers.isEmpty || !guards.isEmpty || !commands.isEmpty {
+      let longestGrace = core.configuration.apps.map(\.policy.grace).max() ?? .zero
+      let grace = max(longestGrace, TerminationSequence.shortGrace)
+      notify(.extendTimeout(microseconds: Self.shutdownMargin + grace.inMicroseconds))
     }
     audience.runCalls.giveUpAll(.stopping)
     saving.commitSoon()

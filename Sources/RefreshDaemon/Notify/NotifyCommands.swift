@@ -55,6 +55,7 @@ final class NotifyCommands {
     turns = CommandTurns(
       core, ports,
       .init(deadline: Self.deadline, mostOfUser: Self.mostOfUser, mostWaiting: Self.mostWaiting, isOneOfApp: true))
+    turns.mayStart = { [unowned self] in turns.isOfItsApp($0) }
     turns.onRefused = { [unowned self] in journal.notifyFailed($0.purpose, $0.launch.app, $1) }
     turns.onEnd = { [unowned self] _, ended, end in
       if let reason = end.trouble { journal.notifyFailed(ended.purpose, ended.app, reason) }
@@ -101,10 +102,10 @@ final class NotifyCommands {
   }
 
   /// A text of a task as the value of a variable: one line of at most 1,000 characters, because systemd refuses a
-  /// variable with a control character.
+  /// variable with a control character or a noncharacter.
   static func variable(_ text: String) -> String {
     text.unicodeScalars.prefix(longestText).reduce(into: "") { line, scalar in
-      line.unicodeScalars.append(scalar.properties.generalCategory == .control ? " " : scalar)
+      line.unicodeScalars.append(scalar.isText ? scalar : " ")
     }
   }
 
@@ -166,7 +167,10 @@ final class NotifyCommands {
     return true
   }
 
-  /// Kills all commands, because the daemon stops.
+  /// Asks all commands to end, because the daemon stops.
+  func endAll() { turns.endAll() }
+
+  /// Kills all commands, because the daemon is to stop at once.
   func killAll() { turns.killAll() }
 
   /// Handles the end of a command; false if the task is no notify command.

@@ -56,6 +56,7 @@ final class Pings {
       core, ports,
       .init(
         deadline: Self.deadline, mostOfUser: Self.mostOfUser, mostWaiting: Self.mostWaiting, isOneOfApp: true))
+    turns.mayStart = { [unowned self] in turns.isOfItsApp($0) }
     turns.onRefused = { [unowned self] in note($1, of: $0.launch.app) }
     turns.onEnd = { [unowned self] _, ended, end in
       guard let trouble = end.trouble else { return note(nil, of: ended.app) }
@@ -86,7 +87,7 @@ final class Pings {
     turns.removeWaiting(of: app.owner.uid) { $0.launch.app == app.id && (moment != .begun || $0.purpose == .begun) }
     let command = Command(
       arguments: [environment.worker, Wire.WorkerCommand.ping.rawValue], directory: "/",
-      environment: app.commands.first?.environment ?? [])
+      environment: app.ends.pingEnvironment)
     let id = core.makeID()
     let launch = TaskLaunch(
       key: TaskKey(refresh: id, task: 0), app: app.id, command: command, owner: app.owner,

@@ -53,7 +53,8 @@ struct ExplanationView {
       change: explanation.change.map {
         Wire.LocalChange(sinceMicroseconds: wall($0.since), lastMicroseconds: wall($0.last), folder: $0.folder)
       },
-      failuresInRow: view.state.streak.map { Int($0.count) }, ping: view.app.ends.ping?.host, pingProblem: pingProblem)
+      failuresInRow: view.state.streak.map { Int($0.count) }, ping: view.app.ends.ping?.host, pingProblem: pingProblem,
+      skipsAll: explanation.skipsAll ? true : nil)
   }
 
   private var pushLimit: Wire.PushLimit {

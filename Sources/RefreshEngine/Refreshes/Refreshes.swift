@@ -120,8 +120,7 @@ extension Engine {
       let again = retryOfPush(id, refreshing.started, record, retryAt: retryAt, at: turn.now)
       record.push = settlePush(id, refreshing.started, retryAt: again, &turn)
     } else if let retryAt {
-      let resumesAt = apps[id]?.skipsAllUntil(at: turn.now) ?? retryAt
-      apps[id]?.ask(.retry, at: max(retryAt, resumesAt))
+      apps[id]?.ask(.retry, at: retryAt)
     }
     let refusedUntil = hints.retryAfter == nil ? nil : retryAt
     apps[id]?.state.freshUntil = record.outcome.isFresh ? hints.freshFor.map { record.endedAt + $0 } : refusedUntil

@@ -82,21 +82,25 @@ extension App {
 
   private func dueApartFromChange(limits: Limits, spread: Spread, of id: AppID, at now: Instant) -> Due? {
     if let request = state.request, request.trigger.isByTime {
-      return Due(request.trigger, at: max(request.earliest, refusedUntil ?? request.earliest))
+      let earliest = max(request.earliest, state.skippedUntil ?? request.earliest)
+      return Due(request.trigger, at: max(earliest, refusedUntil ?? earliest))
     }
     guard let earliest = dueByTime(limits: limits, at: now) else {
-      return state.request.map { due(by: $0) }
+      return state.request.map { due(by: $0, at: now) }
     }
-    guard let request = state.request, request.earliest <= max(earliest, now) else {
+    guard let asked = state.request.map({ due(by: $0, at: now) }), asked.earliest <= max(earliest, now) else {
       var due = Due(.interval, at: earliest)
       due.latest = earliest + slack(limits: limits, spread: spread, of: id)
       return due
     }
-    return due(by: request)
+    return asked
   }
 
-  /// The refresh that a request asks for: a retry that the user waits for counts as a foreground refresh.
-  private func due(by request: Request) -> Due {
-    Due(request.trigger == .retry && isRetryAwaited ? .foreground : request.trigger, at: request.earliest)
+  /// The refresh that a request asks for: a retry that the user waits for counts as a foreground refresh, and every other
+  /// one waits until refreshes by time are skipped no more.
+  private func due(by request: Request, at now: Instant) -> Due {
+    guard request.trigger == .retry else { return Due(request.trigger, at: request.earliest) }
+    if isRetryAwaited { return Due(.foreground, at: request.earliest) }
+    return Due(.retry, at: max(request.earliest, skipsAllUntil(at: now) ?? request.earliest))
   }
 }

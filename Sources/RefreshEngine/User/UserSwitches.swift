@@ -27,15 +27,18 @@ extension Engine {
 
   /// Skips the next refresh that time would start: nothing starts by time until one interval after it.
   ///
-  /// While that one is still ahead, a second skip changes nothing: exactly one is passed over.
+  /// While that one is still ahead, a second skip changes nothing: exactly one is passed over. While all are skipped until
+  /// an instant, it changes nothing either.
   mutating func skip(_ id: AppID, _ turn: inout Turn) {
     guard let app = apps[id], app.policy != nil, let spacing = app.spacing(in: app.phase, limits: limits) else {
       return
     }
+    if app.skipsAllUntil(at: turn.now) != nil { return }
     if let skippedUntil = app.state.skippedUntil, skippedUntil - spacing > turn.now { return }
     let due = due(app, id, at: turn.now)
     let next = due.flatMap { $0.trigger.isByTime ? $0.earliest : nil } ?? app.dueByTime(limits: limits, at: turn.now)
     apps[id]?.state.skippedUntil = max(next ?? turn.now, turn.now) + spacing
+    apps[id]?.state.skipsAll = false
     if app.state.request?.trigger.isDeferrable == true { apps[id]?.dropRequest(at: turn.now) }
     touch(id, &turn)
     turn.decision.changed.insert(id)
@@ -49,7 +52,10 @@ extension Engine {
     if let until, until > turn.now {
       apps[id]?.state.skippedUntil = until
       apps[id]?.state.skipsAll = true
-      if app.state.request?.trigger.isDeferrable == true { apps[id]?.dropRequest(at: turn.now) }
+      // A retry stays, and is due when the skip ends.
+      if let asked = app.state.request?.trigger, asked.isDeferrable, asked != .retry || app.isAwaited {
+        apps[id]?.dropRequest(at: turn.now)
+      }
     } else {
       guard app.state.skipsAll else { return }
       apps[id]?.endSkip()

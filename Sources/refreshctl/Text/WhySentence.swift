@@ -62,7 +62,11 @@ extension Screen {
 
   private func because(_ why: Wire.Explanation) -> String {
     let trigger = why.nextTrigger
-    if why.isSkipped { return ", because the refresh before it is skipped" }
+    if why.isSkipped {
+      return why.skipsAll == true
+        ? ", because refreshes by time are skipped until then (`refreshctl skip \(why.id) --end` ends that)"
+        : ", because the refresh before it is skipped"
+    }
     if why.isResting { return ", when it has rested: it overran its deadline three times within a day" }
     if trigger == .interval, isServers(why) { return ", because its server has nothing newer before that" }
     if trigger == .interval, why.phase == .background, let planning = why.planning { return plan(planning, why) }
@@ -199,8 +203,11 @@ extension Wire.Explanation {
   /// The trigger of the next refresh: a push may be let through at the very moment that the interval ends.
   fileprivate var nextTrigger: Wire.Trigger? { next?.trigger ?? trigger }
 
-  /// Whether the next refresh is the one after a skipped one.
-  fileprivate var isSkipped: Bool { isByTime(at: skippedUntilMicroseconds) }
+  /// Whether the next refresh is the one after those that are skipped; a retry, too, waits until all are skipped no more.
+  fileprivate var isSkipped: Bool {
+    isByTime(at: skippedUntilMicroseconds)
+      || skipsAll == true && nextTrigger == .retry && window?.earliestMicroseconds == skippedUntilMicroseconds
+  }
 
   /// Whether the next refresh waits for the end of a rest, or for its age limit in the middle of one.
   fileprivate var isResting: Bool {
