@@ -4,6 +4,7 @@ import pytest
 
 from daemon import LAUNCHER, MAIL, TODO, Daemon, finished
 from processes import alive
+from waiting import Bound
 
 # A task that forks into another session and out of its parent's sight. Its processes hold a lock as long as they
 # live, and report if another process has the lock.
@@ -68,12 +69,15 @@ def test_every_refresh_of_many_has_one_outcome(daemon):
     daemon.start()
     for app in apps:
         daemon.tell("logout", app)
+    bound = Bound()
+    while daemon.call("Manager.Status")["status"]["refreshing"]:
+        assert bound.left, "a refresh does not end"
     refreshes = [refresh for app in apps for refresh in daemon.history(app)]
     assert len({refresh["id"] for refresh in refreshes}) == len(refreshes)
     if LAUNCHER == "spawn":
         crashed = [refresh for refresh in refreshes if refresh.get("cause", {}).get("kind") == "daemon_crashed"]
         assert crashed, "no kill hit one"
-    # Each start counts ids from 1. A missing id never began, or is not concluded yet.
+    # Each start counts ids from 1, and those that never began are the last.
     for start in range(1, 5):
         numbers = {int(refresh["id"].split("-")[1]) for refresh in refreshes if refresh["id"].startswith(f"{start}-")}
         assert numbers == set(range(1, len(numbers) + 1))

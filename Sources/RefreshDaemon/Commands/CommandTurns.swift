@@ -13,14 +13,14 @@ final class CommandTurns<Purpose> {
     let mostOfUser: Int
     /// How many commands of the apps of one user may wait, and more are not taken; nil where the room bounds them itself.
     var mostWaiting: Int?
-    /// Whether an app has one command at a time.
-    var isOneOfApp = false
   }
 
   /// A command that waits for its turn.
   struct QueuedCommand {
     let purpose: Purpose
     let launch: TaskLaunch
+    /// Whether it waits for the end of another command of its app.
+    let isAlone: Bool
   }
 
   struct Running {
@@ -68,10 +68,12 @@ final class CommandTurns<Purpose> {
   func isStuck(_ app: AppID) -> Bool { running.values.contains { $0.app == app && $0.isGivenUp } }
 
   /// Has a command run when its turn comes; false if too many of its user wait.
-  func add(_ purpose: Purpose, _ launch: TaskLaunch) -> Bool {
+  ///
+  /// - Parameter isAlone: whether it waits for the end of another command of its app.
+  func add(_ purpose: Purpose, _ launch: TaskLaunch, isAlone: Bool = true) -> Bool {
     let user = launch.owner.uid
     if let most = bounds.mostWaiting, waiting[user, default: []].count >= most { return false }
-    waiting[user, default: []].append(QueuedCommand(purpose: purpose, launch: launch))
+    waiting[user, default: []].append(QueuedCommand(purpose: purpose, launch: launch, isAlone: isAlone))
     startWaiting(of: user)
     return true
   }
@@ -116,7 +118,7 @@ final class CommandTurns<Purpose> {
   /// Starts the commands of a user's apps whose turn has come; a command that no signal ends is in nobody's way.
   private func startWaiting(of user: UInt32) {
     while running.values.count(where: { $0.owner == user && !$0.isGivenUp }) < bounds.mostOfUser,
-      let index = waiting[user]?.firstIndex(where: { !isBusy($0.launch.app) }),
+      let index = waiting[user]?.firstIndex(where: { !$0.isAlone || !isBusy($0.launch.app) }),
       let next = waiting[user]?.remove(at: index)
     {
       if waiting[user]?.isEmpty == true { waiting[user] = nil }
@@ -130,7 +132,7 @@ final class CommandTurns<Purpose> {
   }
 
   private func isBusy(_ app: AppID) -> Bool {
-    bounds.isOneOfApp && running.values.contains { $0.app == app && !$0.isGivenUp }
+    running.values.contains { $0.app == app && !$0.isGivenUp }
   }
 
   private func start(_ next: QueuedCommand) {

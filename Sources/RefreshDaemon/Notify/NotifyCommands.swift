@@ -54,7 +54,7 @@ final class NotifyCommands {
     journal = ports.journal
     turns = CommandTurns(
       core, ports,
-      .init(deadline: Self.deadline, mostOfUser: Self.mostOfUser, mostWaiting: Self.mostWaiting, isOneOfApp: true))
+      .init(deadline: Self.deadline, mostOfUser: Self.mostOfUser, mostWaiting: Self.mostWaiting))
     turns.mayStart = { [unowned self] in turns.isOfItsApp($0) }
     turns.onRefused = { [unowned self] in journal.notifyFailed($0.purpose, $0.launch.app, $1) }
     turns.onEnd = { [unowned self] _, ended, end in
@@ -155,7 +155,7 @@ final class NotifyCommands {
       return journal.notifyFailed(
         kind, app.id, "the process of an earlier command does not end, and waits in the kernel")
     }
-    if !turns.add(kind, launch) {
+    if !turns.add(kind, launch, isAlone: kind != .sessionEnded) {
       journal.notifyFailed(kind, app.id, "\(Self.mostWaiting) commands of this user wait already")
     }
   }

@@ -55,7 +55,7 @@ final class Pings {
     turns = CommandTurns(
       core, ports,
       .init(
-        deadline: Self.deadline, mostOfUser: Self.mostOfUser, mostWaiting: Self.mostWaiting, isOneOfApp: true))
+        deadline: Self.deadline, mostOfUser: Self.mostOfUser, mostWaiting: Self.mostWaiting))
     turns.mayStart = { [unowned self] in turns.isOfItsApp($0) }
     turns.onRefused = { [unowned self] in note($1, of: $0.launch.app) }
     turns.onEnd = { [unowned self] _, ended, end in

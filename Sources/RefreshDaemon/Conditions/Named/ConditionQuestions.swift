@@ -29,7 +29,7 @@ final class ConditionQuestions {
   init(_ core: DaemonCore, _ ports: Ports, _ environment: TaskEnvironment) {
     (self.core, self.environment) = (core, environment)
     turns = CommandTurns(
-      core, ports, .init(deadline: Self.deadline, mostOfUser: Self.mostOfUser, isOneOfApp: true))
+      core, ports, .init(deadline: Self.deadline, mostOfUser: Self.mostOfUser))
     turns.mayStart = { [unowned self] in isStillAsked($0) }
     turns.onRefused = { [unowned self] in answer($0.launch.key.refresh, $0.launch.app, $0.purpose, no: $1) }
     turns.onLate = { [unowned self] in answer($0.refresh, $1.app, $1.purpose, no: Self.late) }
