@@ -43,7 +43,7 @@ import Testing
     let text =
       "ping: cannot keep the URL of the ping, which is a secret, from others on the way to h by http://; "
       + "write https://, unless you trust that network"
-    #expect(try warnings(scratch).sorted() == ["apps.d/a.c.toml: \(text)", "refreshd.toml: \(text)"])
+    #expect(warnings(scratch).sorted() == ["apps.d/a.c.toml: \(text)", "refreshd.toml: \(text)"])
   }
 
   @Test("a password in an app's file that all may read is one")
