@@ -88,8 +88,8 @@ public enum Effect: Hashable, Sendable {
   case keep(RefreshID, AppID, GuardedUnit, isKept: Bool)
   /// Have the keeper of that id return its unit and end; where there is none, start one for that.
   ///
-  /// Answered by the one `keeperEnded` of that keeper.
-  case giveBack(RefreshID, AppID, GuardedUnit)
+  /// Answered by the one `keeperEnded` of that keeper. The return by a keeper that runs for certain waits for no disk.
+  case giveBack(RefreshID, AppID, GuardedUnit, isRunning: Bool)
   /// Report that a unit stays as an earlier keeper has left it, because no file names the unit any more.
   case reportLeftUnit(AppID, String)
 }

@@ -29,6 +29,11 @@ public struct BusError: Error, Hashable, Sendable, CustomStringConvertible {
     name == "org.freedesktop.DBus.Error.ServiceUnknown" || name == "org.freedesktop.DBus.Error.NameHasNoOwner"
   }
 
+  /// Whether there was no reply, so that the call may or may not have taken effect.
+  public var isWithoutAnswer: Bool {
+    ["org.freedesktop.DBus.Error.NoReply", "org.freedesktop.DBus.Error.Timeout", "System.Error"].contains(name)
+  }
+
   /// The message of the service, or else the name of the error.
   public var description: String { message.isEmpty ? name : message }
 }

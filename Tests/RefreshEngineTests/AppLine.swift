@@ -75,6 +75,7 @@ struct AppLine {
       case "terminated-on-exit": policy.isTerminatedOnExit = value == "yes"
       case "held-for": policy.heldFor = try duration(value)
       case "guard": policy.guarded = GuardedUnit(value)
+      case "means": policy.guarded?.means = try value.read(GuardedUnit.Means.init(rawValue:))
       case "watch": (policy.watch, policy.watchSettle) = (["~/Notes"], try duration(value))
       case "pushes":
         // PER-HOUR/BURST

@@ -52,7 +52,7 @@ private struct GuardWorld {
     for effect in engine.handle(event, at: now).effects {
       switch effect {
       case .keep(let keeper, _, _, let isKept): keepers[keeper] = Keeper(isKept: isKept, isReturning: false)
-      case .giveBack(let keeper, _, _):
+      case .giveBack(let keeper, _, _, _):
         keepers[keeper] = keepers[keeper] ?? Keeper(isKept: true, isReturning: true)
         keepers[keeper]?.isReturning = true
       default: break

@@ -337,6 +337,39 @@ def test_a_missing_unit_is_named_and_kept_when_it_comes(daemon, network_manager,
     wait_until(lambda: show("ActiveState", "nothing.service") == "inactive")
 
 
+def test_a_stop_that_waits_for_its_turn_is_undone_by_the_return(daemon, write_unit, tmp_path):
+    write_unit()
+    pid = show("MainPID")
+    gate = tmp_path / "gate"
+    os.mkfifo(gate)
+    # The stop of the unit waits until this one, which needs it, has stopped.
+    write_unit(SLEEP, f"ExecStop=/bin/cat {gate}", "[Unit]", f"Requires={UNIT}", f"After={UNIT}", name="needs.service")
+    daemon.configure(guard())
+    daemon.start()
+    settle(daemon)
+    daemon.refreshctl("disable", TODO)
+    wait_until(lambda: show("ActiveState", "needs.service") == "deactivating" and show("Job") != "0")
+    assert is_in("active")()
+    daemon.refreshctl("enable", TODO)
+    wait_until(lambda: keepers() == [])
+    gate.write_text("")
+    wait_until(lambda: show("ActiveState", "needs.service") == "inactive")
+    assert show("MainPID") == pid, "it was stopped after its return"
+
+
+def test_a_unit_that_is_starting_is_frozen_after_that(daemon, write_unit, tmp_path):
+    gate = tmp_path / "gate"
+    os.mkfifo(gate)
+    write_unit(SLEEP, f"ExecStartPre=/bin/cat {gate}", start=False)
+    systemctl("start", "--no-block", UNIT)
+    daemon.configure(guard(guard="freeze"))
+    daemon.start()
+    daemon.refreshctl("disable", TODO)
+    wait_until(lambda: why(daemon)["guarded"].get("state") == "starting, and frozen after that")
+    gate.write_text("")
+    wait_until(is_in("frozen", name="FreezerState"))
+
+
 def test_a_unit_that_is_masked_meanwhile_is_not_started_again(daemon, write_unit, network_manager):
     write_unit()
     daemon.configure(guard(network="unmetered"))

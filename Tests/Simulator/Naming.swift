@@ -8,7 +8,7 @@ extension Effect {
       .terminate(_, let app, _),
       .kill(_, let app), .reportStuck(_, let app), .reportStale(_, let app, _),
       .reportHeld(_, let app, _, _), .reportEnd(_, let app), .ask(_, let app, _), .transfer(_, let app),
-      .stopTransfer(_, let app, _), .keep(_, let app, _, _), .giveBack(_, let app, _), .reportLeftUnit(let app, _):
+      .stopTransfer(_, let app, _), .keep(_, let app, _, _), .giveBack(_, let app, _, _), .reportLeftUnit(let app, _):
       app
     }
   }
@@ -18,9 +18,10 @@ extension Effect {
   /// Whether the daemon performs it when the decision is saved, because it starts something or tells somebody.
   var isSavedFirst: Bool {
     switch self {
-    case .start, .perform, .reportStale, .reportHeld, .reportEnd, .ask, .transfer, .stopTransfer, .keep, .giveBack,
+    case .start, .perform, .reportStale, .reportHeld, .reportEnd, .ask, .transfer, .stopTransfer, .keep,
       .reportLeftUnit:
       true
+    case .giveBack(_, _, _, let isRunning): !isRunning
     case .startTask, .warn, .terminate, .kill, .reportStuck: false
     }
   }

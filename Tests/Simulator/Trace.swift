@@ -50,7 +50,7 @@ public struct Trace: Sendable {
     case .reportHeld(let id, let app, let holds, let since):
       "report-held \(id) \(app) \(holds.map(\.rawValue)) \(since.microseconds)"
     case .keep(let id, let app, let unit, _): "keep \(id) \(app) \(unit.name)"
-    case .giveBack(let id, let app, let unit): "give-back \(id) \(app) \(unit.name)"
+    case .giveBack(let id, let app, let unit, _): "give-back \(id) \(app) \(unit.name)"
     case .reportLeftUnit(let app, let unit): "left \(app) \(unit)"
     case .ask(let id, let app, let constraint): "ask \(id) \(app) \(constraint.rawValue)"
     case .reportEnd(let report, let app):

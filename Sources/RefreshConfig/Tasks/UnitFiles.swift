@@ -60,8 +60,8 @@ struct UnitFiles {
 
   private static func folders(of owner: Owner) -> [String] {
     let (home, runtime) = (owner.home, "/run/user/\(owner.uid)/systemd")
-    return ["\(home)/.config/systemd/user", "\(runtime)/transient", "\(runtime)/user", "\(runtime)/generator"]
-      + ofEveryUser + ["\(home)/.local/share/systemd/user"]
+    let ofRuntime = ["transient", "user", "generator.early", "generator", "generator.late"].map { "\(runtime)/\($0)" }
+    return ["\(home)/.config/systemd/user"] + ofRuntime + ofEveryUser + ["\(home)/.local/share/systemd/user"]
   }
 
   private func look(for name: String, in folders: [String]) -> Look {

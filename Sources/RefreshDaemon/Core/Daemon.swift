@@ -195,7 +195,7 @@ final class Daemon {
       if let app { self.report(report, of: app) }
     case .ask(let id, _, let constraint): commands.questions.ask(id, constraint, of: app)
     case .keep(let id, let name, let unit, let isKept): guards.keep(id, name, unit, isKept: isKept, of: app)
-    case .giveBack(let id, let name, let unit): guards.giveBack(id, name, unit, of: app)
+    case .giveBack(let id, let name, let unit, _): guards.giveBack(id, name, unit, of: app)
     case .reportLeftUnit(let id, let unit): ports.journal.leftUnit(unit, of: id)
     }
   }

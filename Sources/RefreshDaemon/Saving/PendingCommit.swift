@@ -95,7 +95,7 @@ extension Effect {
     case .start(_, let app, _, _), .perform(_, let app, _, _), .startTask(_, let app, _), .warn(_, let app, _),
       .terminate(_, let app, _), .kill(_, let app), .reportStuck(_, let app), .reportStale(_, let app, _),
       .reportHeld(_, let app, _, _), .ask(_, let app, _), .transfer(_, let app), .stopTransfer(_, let app, _),
-      .reportEnd(_, let app), .keep(_, let app, _, _), .giveBack(_, let app, _), .reportLeftUnit(let app, _):
+      .reportEnd(_, let app), .keep(_, let app, _, _), .giveBack(_, let app, _, _), .reportLeftUnit(let app, _):
       app
     }
   }
@@ -105,9 +105,10 @@ extension Effect {
   /// The others end or go on with what runs already. They never wait for a disk.
   var isSavedFirst: Bool {
     switch self {
-    case .start, .perform, .reportStale, .reportHeld, .reportEnd, .ask, .transfer, .stopTransfer, .keep, .giveBack,
+    case .start, .perform, .reportStale, .reportHeld, .reportEnd, .ask, .transfer, .stopTransfer, .keep,
       .reportLeftUnit:
       true
+    case .giveBack(_, _, _, let isRunning): !isRunning
     case .startTask, .warn, .terminate, .kill, .reportStuck: false
     }
   }

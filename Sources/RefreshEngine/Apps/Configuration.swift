@@ -29,6 +29,7 @@ extension Engine {
       apps.share(id)
       dropOutdated(id, before: before, limitsBefore, &turn)
     }
+    inheritKeptUnits(&turn)
     replan(after: limitsBefore, &turn)
     catchUp(&turn, isMissed: isFirst)
     resumeTransfers(isFirst: isFirst, &turn)

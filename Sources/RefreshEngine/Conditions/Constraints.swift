@@ -167,7 +167,7 @@ extension Engine {
     case .idle: conditions.idle.isAwaited
     case .calm: conditions.pressure.isAwaited
     case .mounted, .present: conditions.fact(constraint, of: constraints).isAwaited
-    case .reachable, .when: app.questions[constraint]?.answer == nil
+    case .reachable, .when: app.questions[constraint]?.isAwaited ?? true
     }
   }
 

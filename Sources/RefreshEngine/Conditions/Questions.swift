@@ -17,12 +17,17 @@ struct ConditionQuestion: Hashable, Sendable {
   private(set) var nextAt: Instant?
   /// The command that is asked now.
   private(set) var asked: RefreshID?
+  /// Whether a guard's yes is from before a change that may make it a no; the unit stays as it is until the next answer.
+  private var isDoubtful = false
 
   /// Whether an answer says that it is met, and counts still.
   func isMet(at now: Instant, for validity: Duration) -> Bool {
     guard let answer, answer.isMet, let answeredAt else { return false }
     return now < answeredAt + validity
   }
+
+  /// Whether no answer has come, or none since the last was in doubt.
+  var isAwaited: Bool { answer == nil || isDoubtful }
 
   /// Whether the answer is not known to be no: what has not been asked yet may be met.
   var mayBeMet: Bool { answer?.isMet ?? true }
@@ -40,7 +45,7 @@ struct ConditionQuestion: Hashable, Sendable {
 
   /// Takes an answer; the distance to the next question grows with each that says no.
   mutating func take(_ state: FactState, at now: Instant) {
-    (answer, answeredAt, asked) = (state, now, nil)
+    (answer, answeredAt, asked, isDoubtful) = (state, now, nil, false)
     unmet = state.isMet ? 0 : BackOff.questions.counting(unmet)
     nextAt = state.isMet ? nil : now + BackOff.questions.wait(after: unmet)
   }
@@ -51,6 +56,7 @@ struct ConditionQuestion: Hashable, Sendable {
   mutating func hasten(at now: Instant, ofGuard: Bool) {
     guard let answeredAt, nextAt != nil || ofGuard else { return }
     unmet = 0
+    isDoubtful = ofGuard && mayBeMet
     let soon = max(now, answeredAt + Self.leastDistance)
     nextAt = min(nextAt ?? soon, soon)
   }

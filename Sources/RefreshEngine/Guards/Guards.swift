@@ -28,10 +28,14 @@ extension Engine {
     // The mistake in the file is mended some day; until then everything stays as it is.
     if apps[index].policy?.unusable != nil { return }
     if let keeper, keeper.unit != unit { return giveBack(keeper.unit, index, &turn) }
-    if keeper == nil, let left = apps[index].state.keptUnit, left != unit?.description {
-      apps[index].state.keptUnit = nil
-      turn.decision.changed.insert(apps.id(at: index))
-      turn.decision.effects.append(.reportLeftUnit(apps.id(at: index), left))
+    if keeper == nil, let left = apps[index].state.keptUnit {
+      if let unit, let taken = unit.taken(as: left) {
+        if taken != unit { return giveBack(taken, index, &turn) }
+      } else {
+        apps[index].state.keptUnit = nil
+        turn.decision.changed.insert(apps.id(at: index))
+        turn.decision.effects.append(.reportLeftUnit(apps.id(at: index), left))
+      }
     }
     guard let unit else { return apps[index].guarding = nil }
     switch verdict {
@@ -58,7 +62,7 @@ extension Engine {
     apps[index].guarding = apps[index].guarding ?? Guarding()
     apps[index].guarding?.keep(id, unit)
     turn.decision.effects.append(
-      .keep(id, apps.id(at: index), unit, isKept: apps[index].state.keptUnit == unit.description))
+      .keep(id, apps.id(at: index), unit, isKept: apps[index].state.keptUnit == unit.kept))
   }
 
   private mutating func giveBack(_ unit: GuardedUnit, _ index: AppIndex, _ turn: inout Turn) {
@@ -67,7 +71,21 @@ extension Engine {
     let id = keeper?.id ?? makeID()
     apps[index].guarding = apps[index].guarding ?? Guarding()
     apps[index].guarding?.giveBack(id, unit)
-    turn.decision.effects.append(.giveBack(id, apps.id(at: index), unit))
+    // A keeper that has reported has been started, and never does anything to the unit before.
+    let isRunning = keeper != nil && apps[index].guarding?.report != nil
+    turn.decision.effects.append(.giveBack(id, apps.id(at: index), unit, isRunning: isRunning))
+  }
+
+  /// Has a guard return what one of another id has left stopped or frozen: the app has got another id.
+  mutating func inheritKeptUnits(_ turn: inout Turn) {
+    for id in apps.ids {
+      guard let left = apps[id]?.state.keptUnit, apps[id]?.guarding?.keeper == nil, apps[id]?.policy == nil,
+        let heir = apps.ids.first(where: { apps[$0]?.mayInherit(left) == true })
+      else { continue }
+      apps[id]?.state.keptUnit = nil
+      apps[heir]?.state.keptUnit = left
+      turn.decision.changed.formUnion([id, heir])
+    }
   }
 
   private func mayStartKeeper(of index: AppIndex, at now: Instant) -> Bool {
@@ -79,7 +97,7 @@ extension Engine {
   mutating func takeReport(_ id: AppID, _ keeper: RefreshID, isKept: Bool, _ text: String, _ turn: inout Turn) {
     guard let unit = apps[id]?.guarding?.keeper, unit.id == keeper else { return }
     apps[id]?.guarding?.noteReport(text)
-    setKept(isKept ? unit.unit.description : nil, id, &turn)
+    setKept(isKept ? unit.unit.kept : nil, id, &turn)
     touch(id, &turn)
   }
 
@@ -124,7 +142,7 @@ extension Engine {
   public func guardState(of id: AppID) -> GuardState? {
     guard let app = apps[id], let unit = app.policy?.guarded else { return nil }
     return GuardState(
-      unit: unit, isKept: app.state.keptUnit == unit.description, report: app.guarding?.report,
+      unit: unit, isKept: app.state.keptUnit.flatMap(unit.taken) != nil, report: app.guarding?.report,
       trouble: app.guarding?.trouble)
   }
 }
@@ -132,6 +150,12 @@ extension Engine {
 extension App {
   /// Whether a condition may matter to it although nothing holds it.
   var followsConditions: Bool { policy?.guarded != nil || pushesFollowConditions }
+
+  /// Whether it guards a unit that is kept, without having kept any itself.
+  fileprivate func mayInherit(_ kept: String) -> Bool {
+    policy?.unusable == nil && policy?.guarded?.taken(as: kept) != nil && state.keptUnit == nil
+      && guarding?.keeper == nil
+  }
 }
 
 extension Hold {

@@ -12,7 +12,7 @@ final class UnitKeeper {
   enum End {
     /// Nothing is kept any more; the trouble with the return, if there was any.
     case returned(trouble: String?)
-    /// The service manager cannot be reached.
+    /// The service manager cannot be reached, or does not thaw the unit: it is still to be returned.
     case failed(String)
   }
 
@@ -20,6 +20,8 @@ final class UnitKeeper {
   private static let longestDaemonAbsence: Int64 = 30_000_000
   /// How long the service manager may be away while the unit is to be returned, in microseconds.
   private static let longestAbsence: Int64 = 10_000_000
+  /// How long after a refused return the next try is, unless the unit changes before, in microseconds.
+  private static let retry: Int64 = 1_000_000
   /// The timeout of a call to the manager, in microseconds: the default of sd-bus(3).
   private static let patience: Int64 = 25_000_000
 
@@ -33,6 +35,10 @@ final class UnitKeeper {
   /// Whether the unit is to be returned, as the daemon has saved.
   private var isKept: Bool
   private var isReturning: Bool
+  /// Whether a stop by this keeper may still wait for its turn among the manager's jobs.
+  private var isStopping = false
+  /// Why the unit was not returned at the last try.
+  private var refusal: String?
   private var pace = KeeperPace()
   /// When the manager started; another one knows nothing of what was stopped.
   private var manager: UInt64?
@@ -67,6 +73,7 @@ final class UnitKeeper {
         if values.count == 3, values[2].text?.isEmpty == false { connected() } else { lost() }
       },
     ]
+    if isReturning { arm(bound, after: Self.longestAbsence) }
     watch = bus.watch { [unowned self] state in if state == .connected { connected() } else { lost() } }
     _ = try loop.run()
     return end ?? .returned(trouble: nil)
@@ -98,7 +105,7 @@ final class UnitKeeper {
   }
 
   private func boundPassed() {
-    if isReturning { return finish(.failed("no service manager has answered for \(order.unit)")) }
+    if isReturning { return finish(.failed(refusal ?? "no service manager has answered for \(order.unit)")) }
     giveBack()
   }
 
@@ -129,15 +136,18 @@ final class UnitKeeper {
   private func act() {
     guard action == nil, end == nil else { return }
     if isReturning { return returnUnit() }
+    if !facts.hasJob || !facts.runs { isStopping = false }
     switch order.means {
+    case .stop where isStopping: break
     case .stop where facts.runs: take("stopping", UnitCalls.stop(order.unit), "cannot stop it")
-    case .freeze where facts.runs && facts.freezer == "running":
+    case .freeze where facts.isFreezable:
       take("freezing", UnitCalls.freeze(order.unit), "cannot freeze it")
     case .freeze where facts.isAtRest && isKept:
       // Somebody has stopped the frozen unit, and so it stays.
       isKept = false
       tell(facts.restText(isKept: false))
     case .freeze where facts.freezer == "frozen": tell("frozen")
+    case .freeze where facts.activeState == "activating": tell("starting, and frozen after that")
     case .stop, .freeze: if facts.isAtRest { tell(facts.restText(isKept: isKept)) }
     }
   }
@@ -156,11 +166,13 @@ final class UnitKeeper {
     guard tell(text) else { return isKept = wasKept }
     action = bus.call(method, timeout: Self.patience) { [unowned self] answer in
       action = nil
-      if case .failure(let error) = answer, bus.state == .connected {
+      if case .failure(let error) = answer, bus.state == .connected, !error.isWithoutAnswer {
         isKept = wasKept
-        tell("\(failure): \(error)")
+        if error.isNobodyThere { lost() } else { tell("\(failure): \(error)") }
         return
       }
+      // A call without an answer may take effect later: the unit is to be returned all the same.
+      isStopping = order.means == .stop
       look()
     }
   }
@@ -201,15 +213,21 @@ final class UnitKeeper {
     if facts.freezer == "frozen" || facts.freezer == "freezing" {
       return finish(by: UnitCalls.thaw(order.unit), "thaw")
     }
-    guard order.means == .stop, !facts.runs else { return finish(.returned(trouble: nil)) }
+    guard order.means == .stop else { return finish(.returned(trouble: nil)) }
+    // Also of a unit that runs, where it changes nothing: the start takes the place of a stop that waits.
     finish(by: UnitCalls.start(order.unit), "start")
   }
 
   private func finish(by method: BusMethod, _ verb: String) {
     action = bus.call(method, timeout: Self.patience) { [unowned self] answer in
+      action = nil
       guard case .failure(let error) = answer else { return finish(.returned(trouble: nil)) }
       guard bus.state == .connected, !error.isNobodyThere else { return lost() }
-      finish(.returned(trouble: "cannot \(verb) \(order.unit) again: \(error)"))
+      let trouble = "cannot \(verb) \(order.unit) again: \(error)"
+      guard error.isWithoutAnswer || verb == "thaw" else { return finish(.returned(trouble: trouble)) }
+      // A job of the unit, for one, refuses a thaw until it has ended.
+      refusal = trouble
+      arm(again, after: Self.retry)
     }
   }
 
@@ -227,6 +245,9 @@ extension UnitFacts {
   /// Whether the service runs or is being started, also for the next try of a service that restarts itself.
   fileprivate var runs: Bool { ["active", "activating", "reloading", "refreshing"].contains(activeState) }
 
+  /// Whether the manager freezes it now: it refuses units that are being started or stopped.
+  fileprivate var isFreezable: Bool { activeState == "active" && !hasJob && freezer == "running" }
+
   /// The state of a unit that does not run, for a person.
   fileprivate func restText(isKept: Bool) -> String {
     switch loadState {
@@ -236,22 +257,4 @@ extension UnitFacts {
     default: "its file has mistakes"
     }
   }
-}
-
-/// The pace at which a unit is stopped that something else starts again and again.
-struct KeeperPace {
-  private static let span: Int64 = 60_000_000
-  private static let most = 5
-
-  /// The last times, in microseconds of the boot clock, at most ``most``.
-  private var times: [Int64] = []
-
-  /// How long to wait before the unit is stopped again, in microseconds; nil for not at all.
-  func wait(at now: Int64) -> Int64? {
-    guard times.count == Self.most, let first = times.first, now < first + Self.span else { return nil }
-    return first + Self.span - now
-  }
-
-  /// Notes that the unit is stopped.
-  mutating func note(at now: Int64) { times = (times + [now]).suffix(Self.most) }
 }

@@ -14,7 +14,8 @@ extension Screen {
   private func kept(_ why: Wire.Explanation, _ guarded: Wire.Guarded, _ verb: String) -> String {
     let names = why.holds.map(\.name)
     if let lasting = lasting(names, why, verb) { return lasting }
-    let state = guarded.isKept ? "It is \(verb)" : "It may not run"
+    let report = guarded.state.flatMap { $0 == "not running" ? nil : " (\(printable($0)))" } ?? ""
+    let state = guarded.isKept ? "It is \(verb)" : "It may not run\(report)"
     let end = why.holds.compactMap(\.untilMicroseconds).max()
     if names == ["unsteady"], let end {
       return "\(state) until \(clock(end)): what held it has ended, and must stay away until then."

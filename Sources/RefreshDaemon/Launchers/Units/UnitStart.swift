@@ -165,10 +165,3 @@ extension SystemdLauncher {
       ? argument.split(separator: "$", omittingEmptySubsequences: false).joined(separator: "$$") : argument
   }
 }
-
-extension BusError {
-  /// Whether there was no reply, so that the call may or may not have taken effect.
-  var isWithoutAnswer: Bool {
-    ["org.freedesktop.DBus.Error.NoReply", "org.freedesktop.DBus.Error.Timeout", "System.Error"].contains(name)
-  }
-}
