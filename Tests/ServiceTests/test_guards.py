@@ -214,6 +214,27 @@ def test_a_unit_that_is_started_while_it_is_held_is_stopped_again(daemon, write_
     assert is_in("inactive")()
 
 
+def test_a_unit_is_guarded_by_its_alias_too(daemon, write_unit, network_manager):
+    write_unit()
+    alias = UNITS / "alias-of-sync.service"
+    alias.symlink_to(UNIT)
+    try:
+        systemctl("daemon-reload")
+        daemon.configure(guard(alias.name, network="unmetered"))
+        daemon.start()
+        settle(daemon)
+        metered(network_manager, True)
+        wait_until(is_in("inactive"))
+        # Only the unit itself tells that somebody starts it.
+        systemctl("start", UNIT)
+        wait_until(is_in("inactive"))
+        metered(network_manager, False)
+        wait_until(is_in("active"))
+    finally:
+        alias.unlink()
+        systemctl("daemon-reload")
+
+
 @pytest.mark.parametrize("switch", ["pause", "disable"])
 def test_a_persons_switch_keeps_the_unit_from_running(daemon, write_unit, switch):
     write_unit()

@@ -185,6 +185,18 @@ def test_what_a_unit_prints_is_in_the_journal_once(daemon, write_unit, journal):
     assert [entry["_SYSTEMD_UNIT"] for entry in journal.entries(MESSAGE="a line of its own")] == [MAIL]
 
 
+def test_an_alias_of_a_unit_is_followed_as_the_unit(daemon, write_unit):
+    alias = UNITS / "mail-alias.service"
+    alias.symlink_to(MAIL)
+    try:
+        write_unit("Type=oneshot", "ExecStart=/bin/sh -c 'echo synced 3 messages; exit 100'")
+        refresh, shown = ran(daemon, alias.name)
+    finally:
+        alias.unlink()
+    assert refresh["outcome"] == "no_data"
+    assert "synced 3 messages" in shown
+
+
 def test_a_service_that_runs_on_is_a_success_when_it_ends(daemon, write_unit, gate):
     write_unit("Type=simple", WAIT)
     daemon.configure(unit_app())

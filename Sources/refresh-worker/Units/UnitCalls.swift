@@ -11,6 +11,11 @@ enum UnitCalls {
   /// The end of a job: its number, its path, its unit and its result.
   static let jobRemoved = BusSignal(service, path: path, interface: manager, name: "JobRemoved")
 
+  /// Loads a unit and gives its path: that of the unit itself where the name is an alias, because changes come from there.
+  static func load(_ unit: String) -> BusMethod {
+    BusMethod(service, path: path, interface: manager, name: "LoadUnit", arguments: [.string(unit)])
+  }
+
   /// Keeps the unit at a path in memory while the connection lasts; loads it first.
   static func reference(_ path: String) -> BusMethod {
     BusMethod(service, path: path, interface: unit, name: "Ref")

@@ -8,6 +8,8 @@ struct UnitFacts: Hashable {
     case signalled(Int32)
   }
 
+  /// The name of the unit itself, where another one is an alias.
+  private(set) var id = ""
   private(set) var loadState = ""
   /// Why the unit's file cannot be used.
   private(set) var loadError = ""
@@ -34,6 +36,7 @@ struct UnitFacts: Hashable {
   /// Applies the properties of a message.
   mutating func apply(_ properties: [String: BusValue]) {
     func set(_ name: String, _ place: inout String) { if let text = properties[name]?.text { place = text } }
+    set("Id", &id)
     set("LoadState", &loadState)
     set("ActiveState", &activeState)
     set("SubState", &subState)

@@ -29,7 +29,7 @@ final class UnitKeeper {
   private let link: TaskLink
   private let loop: EventLoop
   private let bus: Bus
-  private let path: String
+  private var path: String
   private let isOfMachine: Bool
   private var facts = UnitFacts()
   /// Whether the unit is to be returned, as the daemon has saved.
@@ -45,6 +45,7 @@ final class UnitKeeper {
   private var report = ""
   private var end: End?
   private var listeners: [BusListener] = []
+  private var changes: BusListener?
   private var watch: BusWatch?
   private var call: BusCall?
   private var action: BusCall?
@@ -68,7 +69,6 @@ final class UnitKeeper {
     signal = try loop.onSignal(SIGTERM) { [unowned self] in giveBack() }
     hangup = try loop.watch(link.descriptor, for: .readable) { [unowned self] _ in daemonIsGone() }
     listeners = [
-      bus.listen(to: .propertiesChanged(below: path, in: UnitCalls.service)) { [unowned self] in changed($0) },
       bus.listen(to: .ownerChanged(of: UnitCalls.service)) { [unowned self] values in
         if values.count == 3, values[2].text?.isEmpty == false { connected() } else { lost() }
       },
@@ -83,6 +83,19 @@ final class UnitKeeper {
 
   private func connected() {
     bus.send(UnitCalls.subscribe)
+    call = bus.call(UnitCalls.load(order.unit), timeout: Self.patience) { [unowned self] answer in
+      switch answer {
+      case .success(let values): path = values.first?.text ?? path
+      case .failure(let error) where error.isNobodyThere || bus.state != .connected: return lost()
+      // The look at the unit says what is wrong with it.
+      case .failure: break
+      }
+      follow()
+    }
+  }
+
+  private func follow() {
+    changes = bus.listen(to: .propertiesChanged(below: path, in: UnitCalls.service)) { [unowned self] in changed($0) }
     bus.send(UnitCalls.reference(path))
     call = bus.call(UnitCalls.managerStart, timeout: Self.patience) { [unowned self] answer in
       if case .success(let values) = answer, case .unsigned(let start)? = values.first {

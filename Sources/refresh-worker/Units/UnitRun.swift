@@ -34,7 +34,7 @@ final class UnitRun {
   private let order: Wire.UnitOrder
   private let loop: EventLoop
   private let bus: Bus
-  private let path: String
+  private var path: String
   private var step = Step.connecting
   /// Whether this task began the run, and so ends it when it is asked to end.
   private var isOurs = false
@@ -51,6 +51,7 @@ final class UnitRun {
   private var jobResult: String?
   private var outcome: UnitOutcome?
   private var listeners: [BusListener] = []
+  private var changes: BusListener?
   private var watch: BusWatch?
   private var call: BusCall?
   private var timer: TimerSource?
@@ -75,7 +76,6 @@ final class UnitRun {
     timer = try loop.timer { [unowned self] in timeIsUp() }
     signal = try loop.onSignal(SIGTERM) { [unowned self] in end() }
     listeners = [
-      bus.listen(to: .propertiesChanged(below: path, in: UnitCalls.service)) { [unowned self] in changed($0) },
       bus.listen(to: UnitCalls.jobRemoved) { [unowned self] in removed($0) },
       bus.listen(to: .ownerChanged(of: UnitCalls.service)) { [unowned self] values in
         // A manager that has re-executed itself does not report the changes since.
@@ -92,6 +92,19 @@ final class UnitRun {
   private func connected() {
     timer?.disarm()
     isStopping = false
+    call = bus.call(UnitCalls.load(order.unit), timeout: Self.patience) { [unowned self] answer in
+      switch answer {
+      case .success(let values): path = values.first?.text ?? path
+      case .failure(let error) where error.isNobodyThere || bus.state != .connected: return lost()
+      // The look at the unit says what is wrong with it.
+      case .failure: break
+      }
+      follow()
+    }
+  }
+
+  private func follow() {
+    changes = bus.listen(to: .propertiesChanged(below: path, in: UnitCalls.service)) { [unowned self] in changed($0) }
     // The reference keeps the unit in memory, and has the manager send its changes.
     bus.send(UnitCalls.reference(path))
     switch step {
@@ -184,7 +197,8 @@ final class UnitRun {
   }
 
   private func removed(_ values: [BusValue]) {
-    guard values.count == 4, values[2].text == order.unit, job == nil || values[1].text == job else { return }
+    let names = [order.unit, facts.id]
+    guard values.count == 4, names.contains(values[2].text ?? ""), job == nil || values[1].text == job else { return }
     jobResult = values[3].text
   }
 
@@ -213,7 +227,7 @@ final class UnitRun {
     // run after another, and the lines of the earlier ones have been shown.
     let begun = orderedAt ?? facts.start - min(facts.start, Self.longestUntilNoted)
     let start = max(begun, journal.map { $0.newest + 1 } ?? 0)
-    let unit = isOfMachine ? order.unit : nil
+    let unit = isOfMachine ? facts.id : nil
     do throws(SystemdError) {
       journal = try JournalReader(invocation: facts.invocation, unit: unit, since: start, on: loop) {
         ShownLines.write($0)
