@@ -71,7 +71,7 @@ final class UnitKeeper {
     listeners = [
       bus.listen(to: .ownerChanged(of: UnitCalls.service)) { [unowned self] values in
         if values.count == 3, values[2].text?.isEmpty == false { connected() } else { lost() }
-      },
+      }
     ]
     if isReturning { arm(bound, after: Self.longestAbsence) }
     watch = bus.watch { [unowned self] state in if state == .connected { connected() } else { lost() } }
