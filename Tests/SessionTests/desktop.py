@@ -1,5 +1,6 @@
 """Desktops for tests: compositors, window managers and windows, as an unprivileged user."""
 
+import itertools
 import json
 import os
 import pathlib
@@ -188,19 +189,23 @@ class X11(Desktop):
         folder.chmod(0o1777)
         self.start()
 
+    # A free display that the server chose could be taken by another test's server while this one is down.
+    numbers = itertools.count(1000 + os.getpid() % 5000 * 10)
+
     def start(self):
-        """Starts the server on a free display, or again on the one that it had."""
+        """Starts the server on a display of its own, the second time on the same."""
         ready, write = os.pipe()
-        display = [self.variables["DISPLAY"]] if self.variables else []
+        if not self.variables:
+            self.variables = {"DISPLAY": f":{next(self.numbers)}"}
         self.server = self.launch(
-            "Xvfb", *display, "-displayfd", write, "-screen", "0", "800x600x24", "-nolisten", "tcp",
+            "Xvfb", self.variables["DISPLAY"], "-displayfd", write, "-screen", "0", "800x600x24", "-nolisten", "tcp",
             # It would begin anew when the last client goes, and refuse the next one meanwhile.
             "-noreset", descriptors=[write],
         )  # fmt: skip
         os.close(write)
         with os.fdopen(ready) as told:
             wait_for([told], "the X server")
-            self.variables = {"DISPLAY": f":{told.readline().strip()}"}
+            assert f":{told.readline().strip()}" == self.variables["DISPLAY"], "the X server did not start"
         self.manager = self.launch("openbox")
         self.until(
             lambda: "window id" in self.run("xprop", "-root", "_NET_SUPPORTING_WM_CHECK"), "openbox", self.manager)
