@@ -12,4 +12,9 @@ public enum BusPath {
     defer { free(path) }
     return String(cString: path)
   }
+
+  /// The path of the object of an app on the session bus (Desktop Entry Specification, "D-Bus Activation").
+  public static func ofApplication(_ name: String) -> String {
+    "/" + name.map { $0 == "." ? "/" : $0 == "-" ? "_" : String($0) }.joined()
+  }
 }

@@ -71,7 +71,7 @@ import Testing
     ("a.b-c_d", true),
   ])
   func `Only some ids can be names on the bus`(id: String, isName: Bool) {
-    #expect(BusNames.isName(id) == isName)
+    #expect(id.isBusName == isName)
   }
 
   @Test func `A window whose names are of no app is of the app of its unit`() {

@@ -1,3 +1,4 @@
+import RefreshAPI
 import RefreshEngine
 
 /// A table of a file, read key by key, so that one pass finds every mistake in the table and its line.
@@ -164,23 +165,5 @@ extension Unreadable {
   /// Keys that belong elsewhere, each with its mistake.
   static func unknownKeys(_ keys: [String], remedy: String) -> [String: Unreadable] {
     Dictionary(keys.map { ($0, unknownKey(remedy: remedy)) }) { first, _ in first }
-  }
-}
-
-extension String {
-  /// The number of letters to add, remove or replace to get the other text (Levenshtein distance).
-  fileprivate func edits(to other: String) -> Int {
-    let letters = Array(other.utf8)
-    var row = Array(0...letters.count)
-    for (above, letter) in utf8.enumerated() {
-      var diagonal = row[0]
-      row[0] = above + 1
-      for column in letters.indices {
-        let replaced = diagonal + (letters[column] == letter ? 0 : 1)
-        diagonal = row[column + 1]
-        row[column + 1] = Swift.min(replaced, row[column] + 1, diagonal + 1)
-      }
-    }
-    return row[letters.count]
   }
 }

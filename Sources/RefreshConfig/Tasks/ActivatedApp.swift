@@ -1,3 +1,5 @@
+import RefreshAPI
+
 /// The settings of a task of the built-in kind `activate`.
 public struct ActivatedApp: Hashable, Sendable {
   /// The name of the app on its owner's session bus, such as `org.example.Notes`.
@@ -23,20 +25,6 @@ public struct ActivatedApp: Hashable, Sendable {
         remedy: #"write the name of its desktop file, without ".desktop", as in "org.example.Notes""#)
     }
     self.init(name: text)
-  }
-}
-
-extension String {
-  /// Whether the text is a well-known name of a bus (D-Bus specification, "Bus names").
-  fileprivate var isBusName: Bool {
-    let elements = split(separator: ".", omittingEmptySubsequences: false)
-    return elements.count > 1 && utf8.count <= 255
-      && elements.allSatisfy { element in
-        guard let first = element.utf8.first, !(UInt8(ascii: "0")...UInt8(ascii: "9")).contains(first) else {
-          return false
-        }
-        return element.utf8.allSatisfy { $0.isLetterOrDigit || "_-".utf8.contains($0) }
-      }
   }
 }
 

@@ -1,3 +1,4 @@
+import RefreshAPI
 import Systemd
 
 /// The bus names that are equal to desktop ids, as apps own them that the bus has started.
@@ -27,7 +28,7 @@ final class BusNames {
 
   /// Follows the desktop ids that can be names on the bus, in place of those before.
   func follow(_ ids: Set<String>) {
-    let names = Set(ids.filter(Self.isName).sorted().prefix(Self.most))
+    let names = Set(ids.filter(\.isBusName).sorted().prefix(Self.most))
     for name in Set(listeners.keys).subtracting(names) {
       listeners[name] = nil
       questions[name] = nil
@@ -62,18 +63,5 @@ final class BusNames {
     guard owned != self.owned else { return }
     self.owned = owned
     changed()
-  }
-
-  /// Whether the text is a well-known name of the bus (D-Bus specification, "Bus names").
-  static func isName(_ text: String) -> Bool {
-    let elements = text.split(separator: ".", omittingEmptySubsequences: false)
-    return elements.count > 1 && text.utf8.count <= 255
-      && elements.allSatisfy { element in
-        !element.isEmpty && !(element.utf8.first.map { (0x30...0x39).contains($0) } ?? true)
-          && element.utf8.allSatisfy { byte in
-            (0x30...0x39).contains(byte) || (0x41...0x5A).contains(byte) || (0x61...0x7A).contains(byte)
-              || byte == UInt8(ascii: "_") || byte == UInt8(ascii: "-")
-          }
-      }
   }
 }

@@ -1,4 +1,5 @@
 import Glibc
+import RefreshAPI
 import Systemd
 
 /// Opens apps by their desktop files, as the desktop does: by D-Bus, or as a unit of the user's manager.
@@ -32,10 +33,10 @@ final class AppOpener {
   private func method(toOpen id: String) -> BusMethod? {
     // An id with a slash would name a file elsewhere.
     guard !id.contains("/"), let entry = entry(of: id), entry["Terminal"] != "true" else { return nil }
-    if entry["DBusActivatable"] == "true", BusNames.isName(id) {
-      let path = "/" + id.map { $0 == "." ? "/" : $0 == "-" ? "_" : String($0) }.joined()
+    if entry["DBusActivatable"] == "true", id.isBusName {
       return BusMethod(
-        id, path: path, interface: "org.freedesktop.Application", name: "Activate", arguments: [.dictionary([])],
+        id, path: BusPath.ofApplication(id), interface: "org.freedesktop.Application", name: "Activate",
+        arguments: [.dictionary([])],
         startsService: true)
     }
     guard let command = entry.command else { return nil }

@@ -35,8 +35,7 @@ final class Activation {
   /// Prepares the order; `seconds` are left until the deadline of the refresh.
   init(of name: String, within seconds: Int64) throws(SystemdError) {
     self.name = name
-    // org.freedesktop.Application derives the path so (Desktop Entry Specification, "D-Bus Activation").
-    path = "/" + name.map { $0 == "." ? "/" : $0 == "-" ? "_" : String($0) }.joined()
+    path = BusPath.ofApplication(name)
     loop = try EventLoop()
     bus = try Bus(.user, on: loop)
     lastMoment = try loop.timer { [unowned self] in deadlineIsNear() }

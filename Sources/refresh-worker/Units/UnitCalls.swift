@@ -11,10 +11,7 @@ enum UnitCalls {
   /// The end of a job: its number, its path, its unit and its result.
   static let jobRemoved = BusSignal(service, path: path, interface: manager, name: "JobRemoved")
 
-  /// Loads a unit and gives its path: that of the unit itself where the name is an alias, because changes come from there.
-  static func load(_ unit: String) -> BusMethod {
-    BusMethod(service, path: path, interface: manager, name: "LoadUnit", arguments: [.string(unit)])
-  }
+  fileprivate static func load(_ unit: String) -> BusMethod { call("LoadUnit", unit) }
 
   /// Keeps the unit at a path in memory while the connection lasts; loads it first.
   static func reference(_ path: String) -> BusMethod {
@@ -40,5 +37,21 @@ enum UnitCalls {
 
   private static func call(_ name: String, _ arguments: String...) -> BusMethod {
     BusMethod(service, path: path, interface: manager, name: name, arguments: arguments.map { .string($0) })
+  }
+}
+
+extension Bus {
+  /// Loads a unit and gives its path, or nil if no manager answers.
+  ///
+  /// The path is that of the unit itself where the name is an alias, because changes come from there.
+  func load(_ unit: String, timeout: Int64, found: @escaping (String?) -> Void) -> BusCall {
+    call(UnitCalls.load(unit), timeout: timeout) { [unowned self] answer in
+      switch answer {
+      case .success(let values): found(values.first?.text ?? UnitCalls.unitPath)
+      case .failure(let error) where error.isNobodyThere || state != .connected: found(nil)
+      // The look at the unit says what is wrong with it.
+      case .failure: found(BusPath.encoded(unit, below: UnitCalls.unitPath) ?? UnitCalls.unitPath)
+      }
+    }
   }
 }

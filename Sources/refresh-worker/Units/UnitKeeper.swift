@@ -29,7 +29,8 @@ final class UnitKeeper {
   private let link: TaskLink
   private let loop: EventLoop
   private let bus: Bus
-  private var path: String
+  /// The path of the unit itself, once the manager has told it.
+  private var path = UnitCalls.unitPath
   private let isOfMachine: Bool
   private var facts = UnitFacts()
   /// Whether the unit is to be returned, as the daemon has saved.
@@ -59,7 +60,6 @@ final class UnitKeeper {
     isOfMachine = order.manager == .system
     loop = try EventLoop()
     bus = try Bus(isOfMachine ? .system : .user, on: loop)
-    path = BusPath.encoded(order.unit, below: UnitCalls.unitPath) ?? UnitCalls.unitPath
   }
 
   /// Keeps the unit until the end.
@@ -83,13 +83,9 @@ final class UnitKeeper {
 
   private func connected() {
     bus.send(UnitCalls.subscribe)
-    call = bus.call(UnitCalls.load(order.unit), timeout: Self.patience) { [unowned self] answer in
-      switch answer {
-      case .success(let values): path = values.first?.text ?? path
-      case .failure(let error) where error.isNobodyThere || bus.state != .connected: return lost()
-      // The look at the unit says what is wrong with it.
-      case .failure: break
-      }
+    call = bus.load(order.unit, timeout: Self.patience) { [unowned self] found in
+      guard let found else { return lost() }
+      path = found
       follow()
     }
   }

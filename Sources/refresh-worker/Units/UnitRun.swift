@@ -34,7 +34,8 @@ final class UnitRun {
   private let order: Wire.UnitOrder
   private let loop: EventLoop
   private let bus: Bus
-  private var path: String
+  /// The path of the unit itself, once the manager has told it.
+  private var path = UnitCalls.unitPath
   private var step = Step.connecting
   /// Whether this task began the run, and so ends it when it is asked to end.
   private var isOurs = false
@@ -67,7 +68,6 @@ final class UnitRun {
     isOfMachine = order.manager == .system
     loop = try EventLoop()
     bus = try Bus(isOfMachine ? .system : .user, on: loop)
-    path = BusPath.encoded(order.unit, below: UnitCalls.unitPath) ?? UnitCalls.unitPath
   }
 
   /// Follows the unit until its run is over; nil if the task was asked to end before.
@@ -92,13 +92,9 @@ final class UnitRun {
   private func connected() {
     timer?.disarm()
     isStopping = false
-    call = bus.call(UnitCalls.load(order.unit), timeout: Self.patience) { [unowned self] answer in
-      switch answer {
-      case .success(let values): path = values.first?.text ?? path
-      case .failure(let error) where error.isNobodyThere || bus.state != .connected: return lost()
-      // The look at the unit says what is wrong with it.
-      case .failure: break
-      }
+    call = bus.load(order.unit, timeout: Self.patience) { [unowned self] found in
+      guard let found else { return lost() }
+      path = found
       follow()
     }
   }
