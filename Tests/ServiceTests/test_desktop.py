@@ -131,6 +131,10 @@ def screen(desk):
 def test_a_window_without_a_name_of_its_own_is_of_the_app_of_its_unit(desk, screen):
     window = ("xterm", "-class", "python3", "-name", "python3", "-e", "sleep", "1000")
     desk.launch("nobody", "--setenv=DISPLAY=:77", command=window)
+    # The window that comes last is in front.
+    bound = Bound()
+    while "0x" not in desk.run("xprop", "-display", ":77", "-root", "_NET_CLIENT_LIST").stdout:
+        assert bound.left, "no window came"
     desk.launch(r"app-mail\x2dapp@7.service", "--setenv=DISPLAY=:77", command=window)
     desk.expect(lambda session: session["front"] == [MAIL])
     desk.stop(r"app-mail\x2dapp@7.service")
