@@ -78,6 +78,10 @@ class Bridge(Program):
     def wait_until_lost(self, name):
         return self.wait_for(name, "lost", lambda source: not source["is_connected"] and source.get("problem"))
 
+    def wait_until_retrying(self, name):
+        """Waits until the source has a time for its next try: it has none while a try lasts."""
+        return self.wait_for(name, "lost, with a next try", lambda source: source.get("retry_us") and source["problem"])
+
     def cpu(self):
         """The processor time of the bridge, in seconds."""
         return cpu(self.pid)

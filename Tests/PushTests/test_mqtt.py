@@ -168,7 +168,7 @@ def test_a_broker_that_was_away_is_connected_to_again(running, broker, app):
     broker.publish(TOPIC, push(1))
     assert app.ids() == ["1"]
     broker.stop()
-    assert running.wait_until_lost("broker")["retry_us"]
+    running.wait_until_retrying("broker")
     broker.start()
     broker.publish(TOPIC, push(2))
     assert app.ids() == ["2"]

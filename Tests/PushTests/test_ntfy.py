@@ -93,7 +93,7 @@ def test_what_came_while_the_server_was_unreachable_comes_when_it_is_back(runnin
     ntfy.publish(TOPICS[TODO], push(1))
     assert app.ids() == ["1"]
     ntfy.stop()
-    assert running.wait_until_lost("home")["retry_us"]
+    running.wait_until_retrying("home")
     for number in range(2, 6):
         ntfy.publish(TOPICS[TODO], push(number))
     ntfy.start()

@@ -431,7 +431,7 @@ def test_a_users_guard_reaches_only_the_users_units(daemon, write_unit, anna, lo
     log_in("anna")
     write_unit()
     folder = pathlib.Path("/home/anna/.config/systemd/user")
-    folder.mkdir(parents=True, exist_ok=True)
+    as_user("anna", "mkdir", "-p", str(folder))
     (folder / UNIT).write_text(f"[Service]\n{SLEEP}\n")
     environment = f"XDG_RUNTIME_DIR=/run/user/{anna}"
     wait_until(lambda: as_user("anna", environment, "systemctl", "--user", "daemon-reload").returncode == 0)

@@ -22,7 +22,9 @@ class UserService:
 
     def systemctl(self, *arguments):
         command = ["systemctl", "--user", "--machine=anna@", *arguments]
-        return subprocess.run(command, check=True, capture_output=True, text=True, timeout=60).stdout.strip()
+        answer = subprocess.run(command, capture_output=True, text=True, timeout=60)
+        assert answer.returncode == 0, answer
+        return answer.stdout.strip()
 
     def write(self, path, text):
         """Writes a file into her configuration folder."""
