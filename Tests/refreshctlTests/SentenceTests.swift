@@ -82,6 +82,17 @@ import Testing
         "The push bridge is not connected, though push.toml names sources; `systemctl status refresh-push` says more."))
   }
 
+  @Test func theStatusSaysThatAGuardCannotDoItsWork() {
+    func guards(trouble: String?) -> Wire.Guard {
+      let guarded = Wire.Guarded(unit: "sync.service", means: "stop", isKept: false, trouble: trouble)
+      return Wire.Guard(app: "org.example.sync", guarded: guarded, holds: [])
+    }
+    #expect(screen().sentence(status(guards: [guards(trouble: nil)])).hasSuffix("All is well."))
+    #expect(
+      screen().sentence(status(guards: [guards(trouble: "there is no user bus")])).hasSuffix(
+        "A guard cannot do its work for sync.service: see `guards`."))
+  }
+
   @Test func aMistakeThatHoldsAnAppAndRefusedAReloadIsListedOnce() {
     let problem = Wire.Problem(file: "/etc/refreshd/apps.d/x.toml", line: 7, message: "cannot x", remedy: "y")
     let lines = screen().text(status(problems: [problem], held: [problem]))
@@ -141,7 +152,7 @@ import Testing
 
   private func status(
     problems: [Wire.Problem] = [], held: [Wire.Problem]? = nil, store problem: String? = nil, isSilent: Bool? = nil,
-    next: Wire.NextRefresh? = nil, isBridgeMissing: Bool? = nil
+    next: Wire.NextRefresh? = nil, isBridgeMissing: Bool? = nil, guards: [Wire.Guard]? = nil
   ) -> Wire.DaemonStatus {
     Wire.DaemonStatus(
       version: "0.1.0", start: 12, sinceMicroseconds: noon - span(h: 2), isUserDaemon: false,
@@ -151,6 +162,6 @@ import Testing
         directories: ["/etc/refreshd"], sinceMicroseconds: noon - span(h: 2), problems: problems,
         held: held),
       store: Wire.StoreState(directory: "/var/lib/refreshd", problem: problem, isSilent: isSilent),
-      isBridgeMissing: isBridgeMissing)
+      isBridgeMissing: isBridgeMissing, guards: guards)
   }
 }

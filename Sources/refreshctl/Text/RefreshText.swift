@@ -34,7 +34,7 @@ extension Screen {
   func text(_ history: ManagerInterface.History.Reply, of app: String) -> [String] {
     let dropped = history.pushesDropped ?? []
     guard !history.refreshes.isEmpty || !dropped.isEmpty else {
-      return wrapped("\(app) has not been refreshed yet. `refreshctl why \(app)` tells when it will be.")
+      return wrapped("\(app) has not been refreshed yet. `refreshctl why \(app)` tells when it will be, or why not.")
     }
     var table = Table(titles: ["STARTED", "ID", "TRIGGER", "OUTCOME", "TOOK", "CPU", "DETAIL"], prose: 6)
     let rows =

@@ -80,6 +80,11 @@ extension Screen {
     if let unwatched = daemon.unwatched {
       troubles.append("Changes in \(count(unwatched.count, "watched folder")) may go unseen.")
     }
+    let lost = (daemon.guards ?? []).filter { $0.guarded.trouble != nil }
+    if !lost.isEmpty {
+      let units = Set(lost.map(\.guarded.unit)).sorted().prefix(5).map(printable).joined(separator: ", ")
+      troubles.append("A guard cannot do its work for \(lost.count > 5 ? "\(units) and others" : units): see `guards`.")
+    }
     if let pause = daemon.pause { troubles.append(sentence(pause)) }
     let state = troubles.isEmpty ? "All is well." : troubles.joined(separator: " ")
     return "refreshd \(printable(daemon.version)), \(whose), started \(since), start \(daemon.start). \(state)"
