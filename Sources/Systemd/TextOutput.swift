@@ -10,7 +10,7 @@ final class TextOutput: Sendable {
   /// The most bytes that are kept for a reader that has stopped.
   static let keptBytes = 1 << 20
   /// How long a write waits for the reader, once until it reads again, in milliseconds.
-  static let patience: Int32 = 250
+  static let patience: Int32 = 20
   /// A pipe that can be written takes this much at once (PIPE_BUF in pipe(7)).
   private static let portion = 4096
 

@@ -100,7 +100,7 @@ class Stand:
                 with contextlib.closing(self.daemon.client.send(("org.refreshd.Manager.Status", {}))) as connection:
                     assert "error" not in answers(connection)[0]
                 statuses.append(time.monotonic() - asked)
-                select_for(0.1)
+                select_for(0.04)  # the 99th percentile of fewer than 100 calls would be the worst of them
             report = json.loads(process.communicate(timeout=60)[0])
         finally:
             process.kill()
