@@ -73,11 +73,13 @@ test: test-setup
 	Tests/run
 
 # Builds first, because the programs under test are those of the debug build. `make test` runs a minute of it.
+fuzz: export REFRESH_FUZZ_SECONDS ?= 3600
+fuzz: export REFRESH_FUZZ_SEED ?= $(shell date +%s)
 fuzz: test-setup
 	$(SWIFT) build --build-tests
 	BIN_DIR=$(abspath .build/debug) REFRESHCTL=$(abspath .build/debug)/refreshctl \
-	  REFRESH_FUZZ_SECONDS=$${REFRESH_FUZZ_SECONDS:-3600} REFRESH_FUZZ_SEED=$${REFRESH_FUZZ_SEED:-$$(date +%s)} \
 	  $(PYTHON) -m pytest -q -n 2 --dist worksteal Tests/Fuzz
+	$(SWIFT) test --skip-build --filter BridgeFuzzTests
 
 # Each sanitizer has a build folder of its own, so that nothing else is built again. Leaks are not looked for: the
 # generator of the Swift types leaves its memory to the end of its process. SystemdLauncherTests need a booted systemd, and

@@ -20,17 +20,11 @@ struct Removal {
 }
 
 extension Loaded {
-  /// How long the rows of an app are kept that is out of the configuration.
-  static let retention = Duration.hours(24 * 90)
-
-  /// Removes the apps that have been out of the configuration for the ``retention``, and are not in the one to come.
+  /// Removes the apps that have been out of the configuration for 90 days, and are not in the one to come.
   mutating func removeOutdated(configured: Set<AppID>?, at now: Instant) -> Set<AppID> {
     guard let configured else { return [] }
     let inUse = Set(transfers.values.map(\.state.policy.app)).union(configured)
-    let outdated = states.filter { id, state in
-      guard !inUse.contains(id), state.running == nil, let waiting = state.waiting else { return false }
-      return waiting.holds.contains(.notConfigured) && waiting.since + Self.retention <= now
-    }
+    let outdated = states.filter { id, state in !inUse.contains(id) && state.isOutdated(at: now) }
     for app in outdated.keys { (states[app], pushes[app]) = (nil, nil) }
     return Set(outdated.keys)
   }

@@ -128,6 +128,7 @@ def runs(path, app):
 
 @fault
 def lists(path, app):
+    enqueue(path, app)
     pour(path, message("Transfers.List") * 500)
 
 
@@ -149,16 +150,36 @@ def reasons(path, app):
 
 @fault
 def transfers(path, app):
-    request = {"url": "http://127.0.0.1:9/", "path": "/tmp/nothing", "network": "none"}
-    piece = message("Transfers.Enqueue", {"app": app, "transfers": [
-        {**request, "url": f"http://127.0.0.{number % 250 + 1}:{number + 1}/"} for number in range(200)
-    ]})  # fmt: skip
-    pour(path, piece, connections=2)
+    pour(path, many_transfers(app, 200), connections=2)
 
 
 @fault
 def priorities(path, app):
-    pour(path, message("Transfers.SetPriority", {"ids": list(range(1, 1001)), "priority": 3}), connections=4)
+    ids = enqueue(path, app)
+    piece = b"".join(message("Transfers.SetPriority", {"ids": ids, "priority": each}) for each in (3, -3))
+    pour(path, piece, connections=4)
+
+
+def many_transfers(app, count):
+    """A call that enqueues transfers from as many servers, none of which is there."""
+    request = {"path": "/tmp/nothing", "network": "none"}
+    return message("Transfers.Enqueue", {"app": app, "transfers": [
+        {**request, "url": f"http://127.0.0.{number % 250 + 1}:{number + 1}/"} for number in range(count)
+    ]})  # fmt: skip
+
+
+def enqueue(path, app):
+    """Enqueues as many transfers as one call may, and returns their numbers."""
+    link = connect(path)
+    link.settimeout(60)
+    link.sendall(many_transfers(app, 1000))
+    with link.makefile("rb") as replies:
+        answer = b""
+        while not answer.endswith(b"\0"):
+            piece = replies.read1()
+            assert piece, "the daemon has closed the connection"
+            answer += piece
+    return json.loads(answer[:-1])["parameters"]["ids"]
 
 
 if __name__ == "__main__":

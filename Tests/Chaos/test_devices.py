@@ -148,6 +148,9 @@ def test_a_mount_that_is_dead(stand, mount):
     mount.wait_for_request(BOUND)
     measured = stand.measure()
     measured.within_bounds()
+    [task] = stand.daemon.history(BAD)[-1]["tasks"]
+    assert (task["outcome"], task.get("cause")) == ("no_data", None) and "cannot tell whether" in task["message"], task
+    assert stand.daemon.call("Manager.Why", app=BAD)["why"]["strikes"] == 0, "the app has the blame"
     mount.release()
     stand.holds_afterwards()
 

@@ -51,6 +51,21 @@ import Testing
     #expect(isStored && daemon.runner.lasts[todo] == nil && daemon.tally.refreshesOfApp[todo] == nil)
   }
 
+  @Test(arguments: [true, false]) func aDaemonThatStaysUpForgetsItAfter90Days(inTheNight: Bool) throws {
+    // Only an app with an interval in the background has nights in which it is planned.
+    let file = HungDiskTests.file("org.example.mail")
+    let left = ["org.example.mail": inTheNight ? file.replacing("\"never\"", with: "\"12h\"") : file]
+    try world.reload(apps: left)
+    world.scheduler.run(for: .seconds(3600 * 24 * 89))
+    #expect(daemon.core.engine.state(of: todo)?.seenAt != nil)
+    world.scheduler.run(for: .seconds(3600 * 24 * 2))
+    if !inTheNight { try world.reload(apps: left) }
+    world.scheduler.run(for: .seconds(1))
+    #expect(daemon.core.engine.state(of: todo)?.seenAt == nil && daemon.tally.refreshesOfApp[todo] == nil)
+    #expect(world.store.saved.contains { $0.removed == [todo] })
+    #expect(daemon.core.engine.state(of: mail)?.seenAt != nil)
+  }
+
   @Test func theURLsOfItsFileDoNotMakeItsRowAgain() throws {
     daemon.runner.fetches.remember(Validator(etag: "1"), of: todo, "https://example.org/a")
     world.store.isPrompt = false

@@ -29,6 +29,7 @@ extension Engine {
       apps.share(id)
       dropOutdated(id, before: before, limitsBefore, &turn)
     }
+    eraseOutdated(&turn)
     inheritKeptUnits(&turn)
     replan(after: limitsBefore, &turn)
     catchUp(&turn, isMissed: isFirst)

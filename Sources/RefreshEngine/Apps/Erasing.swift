@@ -1,6 +1,25 @@
-// Apps that are out of the configuration, and that somebody wants to be forgotten.
+// Apps that are out of the configuration, and are forgotten because somebody wants it or after the retention.
+
+extension AppState {
+  /// How long an app is kept that is out of the configuration.
+  static let retention = Duration.hours(24 * 90)
+
+  /// Whether the app has been out of the configuration for 90 days (boot clock), and nothing of it runs.
+  public func isOutdated(at now: Instant) -> Bool {
+    guard running == nil, let waiting, waiting.holds.contains(.notConfigured) else { return false }
+    return waiting.since + Self.retention <= now
+  }
+}
 
 extension Engine {
+  /// Forgets the apps that have been out of the configuration for the retention, each night and at each reload.
+  mutating func eraseOutdated(_ turn: inout Turn) {
+    for id in apps.ids {
+      guard let app = apps[id], app.policy == nil, app.state.isOutdated(at: turn.now) else { continue }
+      erase(id, &turn)
+    }
+  }
+
   /// Whether an app is known although no file names it, and nothing of it runs: neither a refresh nor a transfer.
   public func mayErase(_ id: AppID) -> Bool {
     guard let app = apps[id], app.policy == nil, app.refreshing == nil else { return false }

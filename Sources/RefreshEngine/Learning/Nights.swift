@@ -114,6 +114,7 @@ extension Engine {
       setNight(at: turn.now)
       return followClock(at: turn.now)
     }
+    eraseOutdated(&turn)
     device.learnings.beginNight()
     beginRound(.absorbing, at: turn.now)
   }
