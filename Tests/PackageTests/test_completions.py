@@ -1,5 +1,6 @@
 """The completions that refreshctl writes, in the real shells: subcommands, and ids that the running daemon knows."""
 
+import contextlib
 import os
 import pty
 import select
@@ -38,9 +39,9 @@ def environment(daemon, scratch):
 
 
 def run(words, environment):
-    return subprocess.run(
-        words, check=True, capture_output=True, text=True, env=environment, timeout=PATIENCE
-    ).stdout.split()
+    answer = subprocess.run(words, check=True, capture_output=True, text=True, env=environment, timeout=PATIENCE)
+    assert answer.stderr == ""
+    return answer.stdout.split()
 
 
 def with_two_apps(daemon):
@@ -53,7 +54,7 @@ BASH = """
 source "$1"
 COMP_WORDS=(refreshctl {words}) COMP_CWORD=$((${{#COMP_WORDS[@]}} - 1))
 COMP_LINE="${{COMP_WORDS[*]}}" COMP_POINT=${{#COMP_LINE}} COMP_TYPE=9 COMP_KEY=9
-$(complete -p refreshctl | sed 's/.*-F \\([^ ]*\\) .*/\\1/') refreshctl "${{COMP_WORDS[-1]}}" refreshctl
+$(complete -p refreshctl | sed 's/.*-F \\([^ ]*\\) .*/\\1/') refreshctl "${{COMP_WORDS[-1]}}" "${{COMP_WORDS[-2]}}"
 printf '%s\\n' "${{COMPREPLY[@]}}"
 """
 
@@ -79,36 +80,74 @@ def test_bash_completes_subcommands_and_ids(daemon, script, environment):
     assert bash(f"why {TODO[:-2]}", script, environment) == [TODO]
 
 
+def test_bash_completes_the_numbers_and_sessions_of_transfers(daemon, script, environment):
+    with_two_apps(daemon)
+    transfer = {"url": "http://127.0.0.1:9/", "path": "/tmp/nothing", "network": "none", "session": "night-pictures"}
+    [number] = daemon.call("Transfers.Enqueue", app=TODO, transfers=[transfer])["ids"]
+    assert bash(f"cancel-transfer {str(number)[:-1] or chr(39) * 2}", script, environment) == [str(number)]
+    assert bash("transfers --session nigh", script, environment) == ["night-pictures"]
+
+
+def test_bash_completes_timers(script, environment, scratch):
+    """A systemctl of the test knows the timers, because no service manager runs where these tests do."""
+    (scratch / "bin").mkdir()
+    (scratch / "bin/systemctl").write_text(
+        '#!/bin/sh\ncase "$*" in *--user*) echo mbsync.timer ;; *) echo apt-daily.timer; echo fstrim.timer ;; esac\n')
+    (scratch / "bin/systemctl").chmod(0o755)
+    environment["PATH"] = f"{scratch}/bin:{environment['PATH']}"
+    assert bash("adopt apt", script, environment) == ["apt-daily.timer"]
+    assert bash("adopt --user mb", script, environment) == ["mbsync.timer"]
+
+
 def test_fish_completes_subcommands(script, environment):
     assert "download" in fish("refreshctl dow", script, environment)
 
 
-def test_zsh_completes_ids(daemon, script, environment, scratch):
+@pytest.fixture
+def shells(script, scratch):
+    """The shells that complete in a terminal only, each with its completion script."""
     folder = scratch / "functions"
     folder.mkdir()
     script("zsh", "functions/_refreshctl")
     (scratch / ".zshrc").write_text(
         f"PS1='ready> '; fpath=({folder} $fpath); autoload -U compinit; compinit -u -d {scratch}/dump\n"
     )
-    completes_ids(daemon, environment, "zsh", "-i")
-
-
-def test_fish_completes_ids(daemon, script, environment):
     source = script("fish", "refreshctl.fish")
     prompt = "function fish_prompt; echo 'ready> '; end"
-    completes_ids(daemon, environment, "fish", "--no-config", "-C", f"source {source}; {prompt}")
+    return {"zsh": ["zsh", "-i"], "fish": ["fish", "--no-config", "-C", f"source {source}; {prompt}"]}
+
+
+@pytest.mark.parametrize("shell", ["zsh", "fish"])
+def test_these_shells_complete_ids(daemon, shells, shell, environment):
+    completes_ids(daemon, environment, *shells[shell])
+
+
+@pytest.mark.parametrize("shell", ["zsh", "fish"])
+def test_without_a_daemon_these_shells_say_nothing(shells, shell, environment):
+    with terminal_of(environment, *shells[shell]) as terminal:
+        os.write(terminal, f"refreshctl why {TODO[:-2]}\t".encode())
+        # The line goes on as it was typed.
+        os.write(terminal, b"\x15echo do''ne\r")
+        shown = until(terminal, "done")
+        assert "refreshctl: " not in shown and "cannot" not in shown, shown
 
 
 def completes_ids(daemon, environment, shell, *arguments):
-    """In a terminal, because these shells run the completion of a command nowhere else."""
     with_two_apps(daemon)
+    with terminal_of(environment, shell, *arguments) as terminal:
+        os.write(terminal, f"refreshctl why {TODO[:-2]}\t".encode())
+        until(terminal, TODO)
+
+
+@contextlib.contextmanager
+def terminal_of(environment, shell, *arguments):
+    """A shell in a terminal, because zsh and fish run the completion of a command nowhere else."""
     child, terminal = pty.fork()
     if child == 0:
         os.execve(f"/usr/bin/{shell}", [shell, *arguments], environment)
     try:
         until(terminal, "ready> ")
-        os.write(terminal, f"refreshctl why {TODO[:-2]}\t".encode())
-        until(terminal, TODO)
+        yield terminal
     finally:
         os.kill(child, 9)
         os.waitpid(child, 0)
@@ -125,5 +164,5 @@ def until(terminal, wanted):
     return shown
 
 
-def test_without_a_daemon_nothing_is_completed_and_nothing_is_said(scratch, script, environment):
+def test_without_a_daemon_nothing_is_completed_and_nothing_is_said(script, environment):
     assert bash(f"why {TODO[:-2]}", script, environment) == []

@@ -14,13 +14,30 @@ extension CompletionKind {
     }
   }
 
-  /// Completes words that the daemon knows; the shell's completion script runs this program for them.
+  /// Completes the names of the sessions of transfers.
+  static var sessions: CompletionKind {
+    answered { daemon throws(Failure) in
+      Set(try daemon.call(TransfersInterface.List.self, .init()).transfers.map(\.session)).sorted()
+    }
+  }
+
+  /// Completes the timers of the machine, or of the user's own service manager after `--user`.
+  static var timers: CompletionKind {
+    completed { line throws(Failure) in try Systemctl(isUser: line.contains("--user")).timers() }
+  }
+
+  /// Completes words that the daemon knows.
   private static func answered(
     _ words: @escaping @Sendable (DaemonClient) throws(Failure) -> [String]
   ) -> CompletionKind {
-    .custom { _, _, prefix in
+    completed { _ throws(Failure) in try words(DaemonClient(socket: nil, .ofCompletion)) }
+  }
+
+  /// Completes words for a command line; the shell's completion script runs this program for them.
+  private static func completed(_ words: @escaping @Sendable ([String]) throws(Failure) -> [String]) -> CompletionKind {
+    .custom { line, _, prefix in
       do throws(Failure) {
-        return try words(DaemonClient(socket: nil, .ofCompletion)).filter { $0.hasPrefix(prefix) }
+        return try words(line).filter { $0.hasPrefix(prefix) }
       } catch {
         // A message would end up in the middle of the user's command line.
         return []

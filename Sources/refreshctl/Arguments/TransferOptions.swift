@@ -3,7 +3,9 @@ import RefreshAPI
 
 /// The options that a download and an upload share.
 struct TransferOptions: ParsableArguments {
-  @Option(help: "The session of the transfer. The app is woken when the last transfer of a session has ended.")
+  @Option(
+    help: "The session of the transfer. The app is woken when the last transfer of a session has ended.",
+    completion: .sessions)
   var session: String?
 
   @Option(help: ArgumentHelp("A description, for people and for the app.", valueName: "text"))

@@ -12,7 +12,7 @@ struct AdoptCommand: ParsableCommand {
       timer and what it would gain.
       """)
 
-  @Argument(help: "The timer, such as apt-daily.timer.")
+  @Argument(help: "The timer, such as apt-daily.timer.", completion: .timers)
   var timer: String?
 
   @Flag(help: "Show every timer of the machine, or of the user with --user.")

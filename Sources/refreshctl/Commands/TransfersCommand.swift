@@ -13,7 +13,7 @@ struct TransfersCommand: ParsableCommand {
   @Argument(help: "The id of the app, or a part of it; all apps if absent.", completion: .apps)
   var app: String?
 
-  @Option(help: "Show only the transfers of this session.")
+  @Option(help: "Show only the transfers of this session.", completion: .sessions)
   var session: String?
 
   @Flag(help: "Show changes until Ctrl-C; connects again when the daemon ends.")

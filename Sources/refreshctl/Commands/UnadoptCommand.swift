@@ -6,7 +6,7 @@ struct UnadoptCommand: ParsableCommand {
   static let configuration = CommandConfiguration(
     commandName: "unadopt", abstract: "Give a timer back to systemd: remove its app and enable the timer as it was.")
 
-  @Argument(help: "The timer, such as apt-daily.timer.")
+  @Argument(help: "The timer, such as apt-daily.timer.", completion: .timers)
   var timer: String
 
   @Flag(help: "A timer of your own service manager, from your own daemon.")
