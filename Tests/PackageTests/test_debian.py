@@ -4,6 +4,7 @@
 """
 
 import json
+import shutil
 import sqlite3
 from pathlib import Path
 
@@ -96,8 +97,33 @@ def test_removing_the_bridge_stops_it(packages):
     assert state("refresh-push.service") == "inactive"
 
 
-def test_purging_leaves_nothing(packages):
+def everything():
+    """The files of the machine, but for those of dpkg, systemd and man, which note what they do, and logs."""
+    notes = ["/run/systemd", "/run/user", "/var/cache/man", "/var/lib/dpkg", "/var/lib/systemd", "/var/log", "/var/tmp"]
+    pruned = [word for path in notes for word in ("-path", path, "-o")][:-1]
+    folders = ["/etc", "/run", "/srv", "/usr", "/var"]
+    return set(done("find", *folders, "(", *pruned, ")", "-prune", "-o", "-print").splitlines())
+
+
+def test_purging_leaves_nothing():
+    may_start_services()
+    before = everything()
+    install(*DAEMON, *BRIDGE, *SESSION)
+    app = APPS / "org.example.todo.toml"
+    app.write_text('id = "org.example.todo"\nbackground_interval = "1h"\n[[task]]\nshell = "exit 0"\n')
+    source = Path("/etc/refreshd/push.toml")
+    source.write_text('[[ntfy]]\nname = "home"\nurl = "http://127.0.0.1:9"\ntopics = { "org.example.todo" = "upTodo" }\n')
+    shutil.chown(source, "root", "refresh-push")
+    source.chmod(0o640)
+    done("refreshctl", "reload")
+    done("refreshctl", "run", "org.example.todo")
+    done("systemctl", "start", "refresh-push.service")
+    assert Path("/var/lib/refresh-push").exists() and Path("/run/refreshd").exists()
+    # dpkg leaves what an administrator wrote.
+    app.unlink()
+    source.unlink()
     done("dpkg", "--purge", "refresh-session", "refresh-push", "refreshd")
-    for path in ("/etc/refreshd", "/var/lib/refreshd", "/var/lib/refresh-push", "/usr/libexec/refreshd"):
-        assert not Path(path).exists(), path
+    # Users stay, as Debian wants it: files of theirs may be elsewhere.
+    users = {f"/etc/{name}{end}" for name in ("passwd", "group", "shadow", "gshadow") for end in ("-", "")}
+    assert everything() - before - users == set()
     assert state("refreshd.socket") != "active"

@@ -107,8 +107,9 @@ def outcomes(app):
 
 
 @pytest.mark.bound(240)
-def test_an_upgrade_loses_and_doubles_no_refresh_no_transfer_and_no_push(before, folder, files, ntfy, gate):
-    install(*before)
+@pytest.mark.parametrize("is_same", [False, True], ids=["upgrade", "reinstallation"])
+def test_an_upgrade_loses_and_doubles_no_refresh_no_transfer_and_no_push(before, is_same, folder, files, ntfy, gate):
+    install(*([*DAEMON, *BRIDGE, *SESSION] if is_same else before))
     configure(folder, ntfy)
     journal = Journal()
     with subprocess.Popen(["refreshctl", "run", SLOW], stdout=subprocess.DEVNULL, stderr=subprocess.DEVNULL) as asking:

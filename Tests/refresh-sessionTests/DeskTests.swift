@@ -1,3 +1,5 @@
+import FoundationEssentials
+import Glibc
 import RefreshAPI
 import Testing
 
@@ -41,6 +43,22 @@ import Testing
     let text = "[Desktop Entry]\nName=Mail\nStartupWMClass = Python3\r\n[Desktop Action x]\nStartupWMClass=other\n"
     #expect(DesktopEntry(text: text)["StartupWMClass"] == "Python3")
     #expect(DesktopEntry(text: "[Desktop Action x]\nStartupWMClass=other\n")["StartupWMClass"] == nil)
+  }
+
+  @Test func `A user's desktop file masks the one of its name, and so mends a wrong class`() throws {
+    let files = FileManager.default
+    let scratch = files.temporaryDirectory.appending(path: "desk.\(getpid())")
+    func write(_ folder: String, _ entry: String) throws -> String {
+      let path = scratch.appending(path: folder)
+      try files.createDirectory(at: path, withIntermediateDirectories: true)
+      try Data("[Desktop Entry]\n\(entry)\n".utf8).write(to: path.appending(path: "backup.desktop"))
+      return path.path
+    }
+    let (own, vendor) = (try write("own", "Name=Backup"), try write("vendor", "StartupWMClass=python3"))
+    let desk = { Desk(windows: [Self.window("python3")], classes: WindowClasses(folders: $0)) }
+    #expect(seen(desk([vendor]), desktop: ["backup"]) == "runs")
+    #expect(seen(desk([own, vendor]), desktop: ["backup"]) == "gone")
+    try files.removeItem(at: scratch)
   }
 
   @Test func `Another list keeps how an app was seen`() {

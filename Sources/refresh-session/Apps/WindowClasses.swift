@@ -17,9 +17,10 @@ struct WindowClasses {
     for folder in folders {
       for name in DesktopEntry.files(in: folder, most: left) {
         left -= 1
-        known.insert(String(name.dropLast(".desktop".count)).lowercased())
-        guard let found = DesktopEntry(at: "\(folder)/\(name)")["StartupWMClass"] else { continue }
         let id = String(name.dropLast(".desktop".count))
+        // A file masks those of its name in weaker folders, so that a user can mend a wrong class.
+        guard known.insert(id.lowercased()).inserted else { continue }
+        guard let found = DesktopEntry(at: "\(folder)/\(name)")["StartupWMClass"] else { continue }
         ids[found.lowercased()] = ids[found.lowercased()] ?? id
       }
     }
