@@ -25,6 +25,8 @@ MEASURED = float(os.environ.get("REFRESHD_CHAOS_SECONDS", 1.5))
 SLACK = float(os.environ.get("REFRESHD_CHAOS_SLACK", 20))
 """How much later than on an idle machine with a release build all may be. `make chaos` sets 1."""
 
+LOOK = 0.04 if SLACK == 1 else 0.1
+"""Between two calls of root's; with fewer than 100 calls the 99th percentile would be the worst of them."""
 CALL = 0.050
 START = 0.250
 MEGABYTES = 64
@@ -91,16 +93,17 @@ class Stand:
             user=VICTIM, group=VICTIM, extra_groups=[], stdin=subprocess.PIPE, stdout=subprocess.PIPE, cwd="/",
         )  # fmt: skip
         most, statuses = 0, []
-        end = Bound(seconds)
+        end, overtime = Bound(seconds), Bound(seconds + START * SLACK)
         try:
-            while end.left:
+            # Two starts have a time between them, and each may be late within its bound.
+            while end.left or (overtime.left and len(self.starts_since(began)) < 2):
                 most = max(most, megabytes(self.daemon.pid))
                 look()
                 asked = time.monotonic()
                 with contextlib.closing(self.daemon.client.send(("org.refreshd.Manager.Status", {}))) as connection:
                     assert "error" not in answers(connection)[0]
                 statuses.append(time.monotonic() - asked)
-                select_for(0.04)  # the 99th percentile of fewer than 100 calls would be the worst of them
+                select_for(LOOK)
             report = json.loads(process.communicate(timeout=60)[0])
         finally:
             process.kill()
@@ -109,10 +112,14 @@ class Stand:
 
     def lateness(self, since):
         """By how much each start of the neighbour's app came later than its interval after the start before, in seconds."""
-        times = sorted(int(file.name) / 1e9 for file in self.starts.iterdir())
-        times = [instant for instant in times if instant >= since - INTERVAL]
+        times = self.starts_since(since)
         gaps = [later - earlier - INTERVAL for earlier, later in zip(times, times[1:])]
         return [max(0, gap) for gap in gaps] + [max(0, time.time() - times[-1] - INTERVAL)] if times else [float("inf")]
+
+    def starts_since(self, since):
+        """When the neighbour's app was started, from an interval before an instant on, in seconds of the wall clock."""
+        times = sorted(int(file.name) / 1e9 for file in self.starts.iterdir())
+        return [instant for instant in times if instant >= since - INTERVAL]
 
     def holds_afterwards(self):
         """The daemon is the same process, answers root, and the neighbour's app goes on with whole records."""
