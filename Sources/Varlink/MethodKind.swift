@@ -4,9 +4,9 @@ public enum MethodKind: Sendable {
   case change
   /// It only asks: nothing is done for a caller that is gone or wants no answer (`oneway`).
   case query
-  /// It asks for something that takes long: one at a time of each user; the others wait for it.
+  /// It takes long: each user has one under way, and the user's others wait for it.
   case work
-  /// It asks to be told until the connection ends: so many of each user (``Bounds/watchesPerUser``).
+  /// It asks to be told until the connection ends; each user may have ``Bounds/watchesPerUser``.
   ///
   /// Up to its first answer it is work.
   case watch

@@ -63,7 +63,7 @@ COMMIT = 6 * SYNC
 
 
 def test_a_disk_that_is_slow(stand, mark):
-    """What must be saved waits for its commit and for the one before; what only asks does not wait."""
+    """A call that is saved waits for its commit and for the one before; a call that only asks does not wait."""
     stand.start()
     mark.write_text(str(int(SYNC * 1000)))
     measured = stand.measure()

@@ -22,7 +22,7 @@ final class InotifyQueue: Sendable {
 
   /// Events of a folder's contents: entries that are made, written, moved or removed.
   ///
-  /// Neither an opening nor other modes, times and attributes: those that index files set them all the time.
+  /// Openings and changes of attributes are left out, because programs that index files cause them all the time.
   static let contents = IN_CREATE | IN_MODIFY | IN_MOVED_FROM | IN_MOVED_TO | IN_DELETE
   /// Events of a directory itself: another one may have its path.
   static let itself = IN_MOVE_SELF | IN_DELETE_SELF

@@ -87,7 +87,7 @@ extension Tally {
     }
     text.begin(
       "refreshd_refresh_duration_seconds", .histogram, unit: "seconds",
-      "What refreshes took from their start to the end of their last process, since the daemon's start.")
+      "The time of refreshes from their start to the end of their last process, since the daemon's start.")
     for (bound, count) in zip(Self.bounds, within) { text.add("_bucket", [("le", bound.spelling)], count: count) }
     text.add("_bucket", [("le", "+Inf")], count: ran)
     text.add("_count", count: ran)
@@ -112,7 +112,7 @@ extension Tally {
   fileprivate func addStore(to text: inout OpenMetricsText, created: Int64) {
     text.begin(
       "refreshd_store_write_seconds", .summary, unit: "seconds",
-      "What writes of the store took, since the daemon's start.")
+      "The time of writes of the store, since the daemon's start.")
     text.add("_count", count: writes)
     text.add("_sum", microseconds: writing)
     text.add("_created", microseconds: created)

@@ -23,8 +23,7 @@ public struct GuardedUnit: Hashable, Sendable, CustomStringConvertible {
   /// The unit among all of the machine and its users: `syncthing.service of user 1000`.
   public var description: String { user.map { "\(name) of user \($0)" } ?? name }
 
-  /// The unit and what was done to it, as ``AppState/keptUnit`` has it: `frozen syncthing.service`, and without the word
-  /// one that is stopped.
+  /// The unit as ``AppState/keptUnit`` has it: `frozen syncthing.service`, or just the name of a unit that is stopped.
   var kept: String { means == .freeze ? "frozen \(description)" : description }
 
   /// The unit as a text of ``AppState/keptUnit`` has it; nil for another one.

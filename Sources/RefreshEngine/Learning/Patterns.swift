@@ -44,7 +44,7 @@ struct Patterns: Hashable, Sendable {
       pool: [Float](repeating: 1, count: Use.halfHours))
   }
 
-  /// Patterns of these shapes, of which the sums do not matter; the day is cut by the machine's typical day.
+  /// Makes patterns of shapes, whose sums need not be 1; the machine's typical day cuts the day into parts.
   init(shapes: [Double], chances: [Double], pool: [Float]) {
     let parts = Self.parts(of: pool)
     var normed = shapes

@@ -11,7 +11,7 @@ enum Price {
   /// refreshes dearer for the others.
   static let countedShares = 1.5
 
-  /// A factor after a day in which so many times what is allowed was taken; never below 1, so that nothing winds up.
+  /// The factor after a day that took `over` times its budget; never below 1, so that nothing winds up.
   static func step(_ factor: Float, over: Double) -> Float {
     min(max(factor * min(max(Float(over), leap.lowerBound), leap.upperBound), 1), mostFactor)
   }

@@ -73,7 +73,7 @@ public struct Push: Hashable, Sendable {
     return push
   }
 
-  /// Whether a newer one makes it worthless: it is about the same, or says the same where neither says what it is about.
+  /// Whether a newer push replaces this one: both have the same content id or, without ids, the same payload.
   func isReplaced(by newer: Push) -> Bool {
     contentID == newer.contentID && (contentID != nil || payload == newer.payload)
   }
@@ -81,9 +81,9 @@ public struct Push: Hashable, Sendable {
 
 /// How many pushes may wake an app.
 public struct PushLimit: Hashable, Sendable {
-  /// So many an hour in the long run; 3 by default, which is what Apple asks of those who send them.
+  /// How many an hour in the long run; 3 by default, the bound that Apple names to senders.
   public var perHour: Int
-  /// So many one after the other; 5 by default.
+  /// How many at once, before the hourly bound counts; 5 by default.
   public var burst: Int
 
   /// Makes a limit; each at least 1.
@@ -152,7 +152,7 @@ public struct WaitingPush: Hashable, Sendable {
     case ready
     /// Earlier pushes.
     case turn
-    /// As many pushes have woken the app as may; until this instant, boot clock.
+    /// The app has used up its push limit until this instant, boot clock.
     case limit(until: Instant)
     /// Its last refresh failed for a time; until this instant, boot clock.
     case retry(until: Instant)

@@ -90,7 +90,7 @@ public enum StopReason: String, Hashable, Sendable, CaseIterable {
 extension Outcome {
   /// The outcome of a group of tasks: any new data, else the first failure, else no data.
   ///
-  /// A task that was not run stands behind the one that it was not run for, wherever that stands in the file.
+  /// A task that was not run counts only if no task failed, whatever their order in the file.
   public static func ofGroup(_ outcomes: some Sequence<Outcome>) -> Outcome {
     var failure: Outcome?
     var notRun: Outcome?

@@ -1,8 +1,8 @@
 // Transfers that run give way to others: nobody keeps a slot for ever while another waits for it.
 
-/// How a transfer gets on that has a slot.
+/// The progress of a transfer that has a slot.
 struct TransferPace: Sendable {
-  /// The least that counts as getting on: so many bytes in so much time, which is 1 KiB in a second.
+  /// The bytes that a transfer must move within ``patience`` to keep its slot: 1 KiB a second on average.
   static let worthASlot: Int64 = 30 * 1024
   static let patience = Duration.seconds(30)
   /// How long one may run while a user with fewer slots waits.

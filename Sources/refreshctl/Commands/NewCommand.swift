@@ -45,7 +45,7 @@ struct NewCommand: ParsableCommand {
   @Option(help: ArgumentHelp("The deadline of a refresh.", valueName: "duration"))
   var deadline: String?
 
-  @Option(help: ArgumentHelp("What tells new data: exit, output or changed:PATH.", valueName: "rule"))
+  @Option(help: ArgumentHelp("The sign of new data: exit, output or changed:PATH.", valueName: "rule"))
   var newData: String?
 
   @Option(help: ArgumentHelp("The name for people.", valueName: "text"))

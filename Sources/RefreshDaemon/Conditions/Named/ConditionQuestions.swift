@@ -34,7 +34,7 @@ final class ConditionQuestions {
     turns.onRefused = { [unowned self] in answer($0.launch.key.refresh, $0.launch.app, $0.purpose, no: $1) }
     turns.onLate = { [unowned self] in answer($0.refresh, $1.app, $1.purpose, no: Self.late) }
     turns.onEnd = { [unowned self] key, ended, end in
-      // Of a command that has taken too long the answer was given then.
+      // A command that took too long has been answered for already.
       if !ended.isLate {
         self.core.handle(.answered(ended.app, key.refresh, ended.purpose, Self.state(end, ended.lastLine)))
       }
