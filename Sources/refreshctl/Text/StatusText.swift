@@ -80,11 +80,8 @@ extension Screen {
     if let unwatched = daemon.unwatched {
       troubles.append("Changes in \(count(unwatched.count, "watched folder")) may go unseen.")
     }
-    let lost = (daemon.guards ?? []).filter { $0.guarded.trouble != nil }
-    if !lost.isEmpty {
-      let units = Set(lost.map(\.guarded.unit)).sorted().prefix(5).map(printable).joined(separator: ", ")
-      troubles.append("A guard cannot do its work for \(lost.count > 5 ? "\(units) and others" : units): see `guards`.")
-    }
+    let lost = Set((daemon.guards ?? []).filter { $0.guarded.trouble != nil }.map(\.guarded.unit)).sorted()
+    if !lost.isEmpty { troubles.append("A guard cannot do its work for \(names(lost)): see `guards`.") }
     if let pause = daemon.pause { troubles.append(sentence(pause)) }
     let state = troubles.isEmpty ? "All is well." : troubles.joined(separator: " ")
     return "refreshd \(printable(daemon.version)), \(whose), started \(since), start \(daemon.start). \(state)"
@@ -116,9 +113,9 @@ extension Screen {
     return facts.joined(separator: "; ")
   }
 
-  private func names(_ apps: [String]) -> String {
-    let more = apps.count > 5 ? ", and \(apps.count - 5) more" : ""
-    return apps.prefix(5).map(printable).joined(separator: ", ") + more
+  private func names(_ names: [String]) -> String {
+    let more = names.count > 5 ? ", and \(names.count - 5) more" : ""
+    return names.prefix(5).map(printable).joined(separator: ", ") + more
   }
 
   /// The folders in which changes may go unseen, a line each for the first few.
