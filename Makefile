@@ -14,7 +14,7 @@
 #   make sysext     make a system extension for machines whose /usr is an image
 #   make test-package  install, use, upgrade and purge these packages in a throwaway machine
 #   make repeat     build the committed source again in another folder, and compare the packages
-#   make test-clean  install the package in a clean Debian and run its own test (debian/tests) there
+#   make test-clean  install, use, upgrade, remove and purge the package in a clean Debian
 #   make test-container  build the container's image on that Debian, and refresh an app in it
 #   make site       render docs/ and the manual pages as static HTML in .build/site
 #   make uninstall  remove what install put there; configuration and state stay
@@ -218,7 +218,7 @@ $(CLEAN):
 	mv $@.part $@
 
 test-clean: deb $(CLEAN)
-	Tests/with-systemd -r $(CLEAN) -b $(CURDIR) -- sh -euc 'dpkg -i .build/deb/refreshd_*.deb && exec debian/tests/smoke'
+	Tests/with-systemd -r $(CLEAN) -b $(CURDIR) -- sh -euc 'exec Tests/PackageTests/clean-machine .build/deb/refreshd_*.deb'
 
 test-container: deb $(CLEAN)
 	@demo/need buildah

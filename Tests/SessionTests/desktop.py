@@ -9,6 +9,7 @@ import shutil
 import signal
 import subprocess
 import tempfile
+import time
 
 from program import Program
 from waiting import BOUND, Bound, wait_for
@@ -63,6 +64,22 @@ class Session(Program):
         environment = self.environment(**(desktop.variables if desktop else {}), **more)
         user = ["setpriv", f"--reuid={USER.uid}", f"--regid={USER.gid}", "--clear-groups"]
         self.start(*options, prefix=user, environment=environment)
+
+    @property
+    def wakes(self):
+        """How often its threads have given up the processor to wait."""
+        threads = pathlib.Path(f"/proc/{self.pid}/task").glob("*/status")
+        return sum(int(thread.read_text().split("\nvoluntary_ctxt_switches:")[1].split()[0]) for thread in threads)
+
+    def rest(self, seconds, within=BOUND):
+        """Watches until it has not woken for this number of seconds."""
+        bound, first = Bound(within), self.wakes
+        calm, last = Bound(seconds), first
+        while calm.left:
+            assert bound.left, f"it woke {last - first} times in {within} s"
+            if (now := self.wakes) != last:
+                calm, last = Bound(seconds), now
+            time.sleep(0.05)
 
     def list(self, desktop=None, program=(BINARIES / "refresh-session", "--list"), **more):
         """The output of `refresh-session --list`, or of another command for it."""

@@ -11,7 +11,7 @@ import pytest
 
 from daemon import HURRY
 from desktop import BINARIES, Desktop, Sway
-from waiting import Bound
+from waiting import BOUND, Bound
 
 MAIL, TODO = "org.example.mail", "org.example.todo"
 
@@ -92,6 +92,45 @@ def test_ten_windows_passed_in_a_moment_are_not_looked_at(house, sway, session, 
     phases.expect(TODO, "background")
 
 
+def test_windows_that_vanish_in_a_burst_leave_nothing_in_front(house, sway, session, phases):
+    session.begin(sway)
+    for name in ["mail", "other", "other", "todo", "other", "other", "mail"]:
+        sway.window(name)
+    sway.focus("todo")
+    phases.expect(TODO, "foreground")
+    sway.do('[app_id=".*"] kill')
+    phases.expect(TODO, "background")
+    desk = desktops(house, lambda desk: desk["running"] == [])
+    assert (desk["windows"], desk["front"]) == ("wlr", [])
+
+
+def test_a_window_is_seen_longer_than_the_program_that_opened_it(house, sway, session, phases):
+    """As with an app whose launcher forks and ends."""
+    session.begin(sway)
+    launcher = sway.launch("sh", "-c", "foot -a mail sh -c 'while :; do sleep 1000; done' & exit 0")
+    assert launcher.wait(BOUND) == 0
+    phases.expect(MAIL, "foreground")
+    sway.do('[app_id="mail"] kill')
+    phases.expect(MAIL, "background")
+    desktops(house, lambda desk: desk["running"] == [])
+
+
+def test_usage_names_the_openings_that_the_desktop_showed(house, sway, session, phases):
+    """An app that was in front for an hour was opened once, and one that was passed by was not."""
+    session.begin(sway)
+    sway.window("todo")
+    phases.expect(TODO, "foreground")
+    sway.window("mail")
+    phases.expect(TODO, "background")
+    phases.expect(MAIL, "foreground")
+    bound = Bound()
+    while not (usage := house.call("Manager.Usage", app=MAIL))["openings_observed"]:
+        assert bound.left, usage
+    assert (usage["openings_observed"], usage["openings_told"]) == (1, 0)
+    passed_by = house.call("Manager.Usage", app=TODO)
+    assert (passed_by["openings_observed"], passed_by["openings_told"]) == (0, 0)
+
+
 def test_a_compositor_that_crashes_leaves_nothing_in_front_and_is_found_again(house, sway, session, phases):
     session.begin(sway)
     sway.window("mail")
@@ -151,6 +190,20 @@ def test_a_session_without_a_daemon_waits_for_it(house, sway, session):
     house.stop()
     session.begin(sway)
     sway.window("mail")
+    house.start()
+    desktops(house, lambda desk: desk["front"] == [MAIL])
+
+
+def test_without_a_daemon_it_rests(house, sway, session):
+    """It waits for the socket by an event, not by trying again and again."""
+    house.stop()
+    # A bus that is awaited watches the folders above its socket, and those of the other tests' files change.
+    nowhere = "unix:path=/no-bus"
+    session.begin(sway, DBUS_SESSION_BUS_ADDRESS=nowhere, DBUS_SYSTEM_BUS_ADDRESS=nowhere)
+    sway.window("mail")
+    # Its own start, and the dwell of the window, end first.
+    session.rest(0.5)
+    session.rest(3, within=3.5)
     house.start()
     desktops(house, lambda desk: desk["front"] == [MAIL])
 
