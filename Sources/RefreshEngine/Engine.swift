@@ -278,7 +278,7 @@ public struct Engine: Sendable {
     }
   }
 
-  /// Has everything looked at that depends on the clock on the wall: holds, and windows that end where quiet hours begin.
+  /// Judges anew every app that depends on wall time: those that are held, and those with quiet hours.
   private func settleByClock(_ turn: inout Turn) {
     turn.touched.insert(held.all)
     turn.touched.insert(apps.indexes.filter { apps[$0].policy?.quiet != nil })

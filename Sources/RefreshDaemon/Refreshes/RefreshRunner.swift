@@ -213,8 +213,10 @@ final class RefreshRunner: DecisionFollower {
 
   // MARK: - Output and end
 
-  /// The end of a task as the engine judges it: a built-in task for which the service manager could make no view of the
-  /// file system is worth another try, which has none.
+  /// The end of a task as the engine judges it.
+  ///
+  /// If the service manager could not confine a built-in task, the end counts as worth a retry, and the retry runs
+  /// unconfined.
   func judged(_ end: TaskEnd, of key: TaskKey) -> TaskEnd {
     let end = accounts.removeValue(forKey: key)?.added(to: end) ?? end
     guard let folder = rooms.transfers.workers.folders.noteEnd(of: key, end), let running = refreshes[key.refresh],

@@ -19,7 +19,7 @@ public struct OneShot: Hashable, Sendable {
 
   /// Not before this instant, boot clock.
   public var earliest: Instant
-  /// Why, in the words of who asked; may be empty.
+  /// Why, in the words of the caller; may be empty.
   public var reason: String
 
   /// Makes a one-shot.
