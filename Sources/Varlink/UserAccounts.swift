@@ -42,7 +42,7 @@ struct UserAccounts {
       return nil
     }
 
-    /// The connection that is missed least.
+    /// The connection that was used longest ago.
     fileprivate mutating func findLeastUsed() -> Connection? {
       findIdlest() ?? connections.values.min { $0.lastHeard < $1.lastHeard }
     }

@@ -52,7 +52,7 @@ extension Engine {
 
   /// Changes what the phase follows from.
   ///
-  /// The anchor stays: the next start is the last one plus the new interval.
+  /// `lastStart` stays: the next start is the last one plus the new interval.
   mutating func changePhase(_ id: AppID, _ turn: inout Turn, change: (inout App) -> Void) {
     guard var app = apps[id] else { return }
     let (phase, state) = (app.phase, app.state)

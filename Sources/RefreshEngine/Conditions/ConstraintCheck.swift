@@ -49,7 +49,7 @@ extension Engine {
   func isMet(_ constraint: Constraint, by app: App, at now: Instant) -> Bool {
     guard let constraints = app.policy?.constraints, constraints.asks(for: constraint) else { return true }
     let isMetUnrelaxed = isMet(constraint, of: constraints, by: app, at: now)
-    // Last, because it is a look at the clock for each app, and most constraints are met.
+    // The relaxation comes last, because it takes a look at the clock for each app, and most constraints are met.
     guard !isMetUnrelaxed, let relaxedAt = app.relaxedAt(constraint), relaxedAt <= now else { return isMetUnrelaxed }
     return constraint != .network || isNetworkMet(constraints, isRelaxed: true)
   }

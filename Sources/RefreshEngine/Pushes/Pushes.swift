@@ -205,7 +205,7 @@ extension App {
     return pushes.filter { $0.id != delivered }
   }
 
-  /// Two that are about the same, the later of which makes the other one worthless; nil when there are none.
+  /// Two waiting pushes with the same subject, the later of which makes the other one worthless; nil if there are none.
   var pushesToMerge: (older: Push, newer: Push)? {
     let waiting = waitingPushes
     for (index, newer) in waiting.enumerated() {
