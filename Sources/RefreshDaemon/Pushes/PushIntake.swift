@@ -142,7 +142,7 @@ final class PushIntake: DecisionFollower, SavedRoom {
     return accepted
   }
 
-  /// How many pushes of an app wait, without the one that a running refresh reports.
+  /// How many pushes of an app wait, without the one that a running refresh delivers.
   private func waiting(of app: AppID) -> Int {
     let delivered = core.engine.state(of: app)?.running?.push
     return core.engine.pushes(of: app).count { $0.id != delivered }
@@ -154,10 +154,10 @@ final class PushIntake: DecisionFollower, SavedRoom {
     guard !decision.pushes.isEmpty else { return }
     changed.merge(decision.pushes) { _, later in later }
     dropped += decision.pushesDropped
-    let untold = decision.pushesMerged.union(decision.pushesDropped.map(\.id))
+    let undelivered = decision.pushesMerged.union(decision.pushesDropped.map(\.id))
     for (id, change) in decision.pushes {
       let before = ledger.note(change, of: id)
-      guard change == .gone, before?.wasDelivered == true, !untold.contains(id) else { continue }
+      guard change == .gone, before?.wasDelivered == true, !undelivered.contains(id) else { continue }
       // After a loss of power the app would get the push again.
       saving.requireDurable()
       tally.note(Tally.PushFate.delivered)

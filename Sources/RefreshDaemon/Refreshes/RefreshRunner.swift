@@ -156,7 +156,7 @@ final class RefreshRunner: DecisionFollower {
         changedPath: policy.newData.path))
   }
 
-  /// The push or the ended session of transfers that a refresh reports to the app, or what a person gave it.
+  /// The push that a refresh delivers, or the ended session of transfers that it reports, or what a person gave it.
   private func payload(of refresh: RefreshID, _ running: RunningRefreshes.Running) -> String? {
     core.engine.push(deliveredBy: refresh)?.payload
       ?? rooms.transfers.sessionReport(deliveredBy: refresh, to: running.app.id, in: core.engine) ?? running.payload

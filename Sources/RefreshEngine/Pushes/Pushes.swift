@@ -1,9 +1,10 @@
 // Pushes: which of them wakes the app next, and when.
 
 extension Engine {
-  /// How many pushes an app may have: those that wait, and the one that a running refresh tells.
+  /// How many pushes an app may have: those that wait, and the one that a running refresh
+  /// delivers.
   ///
-  /// The told one counts, because it waits again if its refresh is cut short.
+  /// The delivered one counts, because it waits again if its refresh is cut short.
   public static let mostPushes = 64
 
   /// The pushes of an app, in the order of their delivery; that of a running refresh among them.
@@ -144,7 +145,7 @@ extension Engine {
     }
   }
 
-  // MARK: - Telling
+  // MARK: - Delivery
 
   /// Notes that a refresh delivers a push; only the first attempt counts for the limit.
   mutating func begin(telling push: Push, of id: AppID, _ turn: inout Turn) {

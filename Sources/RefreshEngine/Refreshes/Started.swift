@@ -6,9 +6,9 @@ public struct Started: Hashable, Sendable {
   public var trigger: Trigger
   /// When it started, boot clock.
   public var at: Instant
-  /// The session of transfers whose end the app is told with it; nil for another trigger than `transfer`.
+  /// The session of transfers whose end it reports to the app; nil for another trigger than `transfer`.
   public var session: String?
-  /// The push that the app is told with it; nil when it tells none.
+  /// The push that it delivers; nil when it delivers none.
   public var push: PushID?
   /// Whether a person asked for it against the app's constraints.
   public var isForced = false
@@ -40,7 +40,7 @@ extension Engine {
     let refreshing = Refreshing(started, policy: policy, isAttached: isAttached, isAwaited: awaitsBegin)
     occupySlot(refreshing, of: id)
     apps[id]?.state.lastStart = turn.now
-    // A caller that waits for a refresh is not served by a refresh that only reports a session or a push.
+    // A caller that waits for a refresh is not served by a refresh that only reports a session or delivers a push.
     let asked = apps[id]?.state.request?.trigger
     if drained == nil && push == nil || asked?.isByTime == true || asked == trigger { apps[id]?.state.request = nil }
     if apps[id]?.state.request == nil { apps[id]?.state.isForced = false }

@@ -4,7 +4,7 @@ import Synchronization
 
 /// The mailbox through which the main thread sends commands to a broker's thread.
 final class BrokerMailbox: Sendable {
-  enum Order: Hashable, Sendable {
+  enum Command: Hashable, Sendable {
     /// The messages are stored or refused for good: acknowledge them.
     case stored
     /// The messages are not stored: do not acknowledge them.
@@ -13,7 +13,7 @@ final class BrokerMailbox: Sendable {
     case stop
   }
 
-  private let command = Mutex<Order?>(nil)
+  private let command = Mutex<Command?>(nil)
   /// A descriptor that is readable while a command waits (eventfd(2)).
   let eventDescriptor: Int32
 
@@ -28,14 +28,14 @@ final class BrokerMailbox: Sendable {
   deinit { close(eventDescriptor) }
 
   /// Posts a command; for the main thread.
-  func post(_ posted: Order) {
+  func post(_ posted: Command) {
     command.withLock { if $0 != .stop { $0 = posted } }
     var one: UInt64 = 1
     _ = Glibc.write(eventDescriptor, &one, MemoryLayout.size(ofValue: one))
   }
 
   /// Removes and returns the waiting command; for the broker's thread.
-  func consume() -> Order? {
+  func consume() -> Command? {
     var count: UInt64 = 0
     _ = Glibc.read(eventDescriptor, &count, MemoryLayout.size(ofValue: count))
     return command.withLock { command in
