@@ -194,7 +194,7 @@ extension Daemon {
       prospect: core.engine.prospect(of: app.id, at: now, &nights),
       dueTrigger: core.engine.dueTrigger(of: app.id, at: now),
       limits: core.engine.limits, wallOffset: core.engine.wallOffset,
-      last: runner.lasts[app.id], staleSince: core.engine.staleSince(app.id, at: now),
+      last: runner.lastRefreshes[app.id], staleSince: core.engine.staleSince(app.id, at: now),
       performer: audience.attached.performer(of: app.id)?.pid,
       isAwaitingStore: saving.problem != nil && running.map(core.engine.isAwaitingBegin) == true, stuck: stuck,
       pushWait: core.engine.waitingPushes(of: app.id, at: now).first?.wait,

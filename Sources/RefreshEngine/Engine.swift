@@ -104,8 +104,8 @@ public struct Engine: Sendable {
 
   /// From when until when to come back; nil when there is nothing to do by time.
   public var nextWake: Window? {
-    let own = [roundWake, transferWake.map { Window(earliest: $0, latest: $0) }].compactMap(\.self)
-    return agenda.wake(beside: own.min { $0.latest < $1.latest })
+    let sharedWakes = [roundWake, transferWake.map { Window(earliest: $0, latest: $0) }].compactMap(\.self)
+    return agenda.wake(beside: sharedWakes.min { $0.latest < $1.latest })
   }
 
   /// Handles one event and gives the decision: what to save, then what to perform.
@@ -124,7 +124,7 @@ public struct Engine: Sendable {
     }
     apply(event, &turn)
     runTransfers(&turn)
-    for index in turn.touched.inOrder { line(index, at: now) }
+    for index in turn.touched.inOrder { queueForSlot(index, at: now) }
     while hasSlot, let index = queue.first(where: hasSlot(of:)) {
       queue.set(index, to: nil)
       turn.touched.insert(index)
@@ -202,11 +202,11 @@ public struct Engine: Sendable {
       window = wake(of: holds, on: index, at: turn.now).map { Window(earliest: $0, latest: $0) }
     case .clear: break
     }
-    let own = guardWake(index, verdict, at: turn.now)
-    for telling in [reportsStale(index), reportsHeld(apps[index], verdict), apps[index].opensAt, own].compactMap(\.self)
-    {
-      window = Window(window, ending: telling)
-    }
+    let ends = [
+      reportsStale(index), reportsHeld(apps[index], verdict), apps[index].opensAt,
+      guardWake(index, verdict, at: turn.now),
+    ]
+    for end in ends.compactMap(\.self) { window = Window(window, ending: end) }
     if case .held = verdict { held[index] = true } else { held[index] = apps[index].followsConditions }
     agenda.set(index, to: window)
   }

@@ -225,7 +225,7 @@ public final class Connection {
     let state = CallState(connection: self, call)
     switch call.action {
     case .fail(let error): state.fail(error)
-    case .run where call.kind.isIdleUnheard && (call.isOneway || self.state == .hungUp): state.drop()
+    case .run where call.kind.isPointlessWithoutReader && (call.isOneway || self.state == .hungUp): state.drop()
     case .run(let handler): server.begin(state) { handler(state) }
     }
   }

@@ -130,7 +130,7 @@ extension Hold {
     case .quiet(let until), .settling(let until), .unsteady(let until), .paused(.until(let until)): until
     case .constraint(_, let relaxedAt): relaxedAt
     case .notConfigured, .misconfigured, .loggedOut, .disabled, .paused, .never, .powerSaver: nil
-    case .concurrency, .stopping, .suspending, .app: nil
+    case .concurrency, .stopping, .suspending, .noPerformer: nil
     }
   }
 }

@@ -57,7 +57,7 @@ final class Daemon {
       PushLedger(loaded.pushes, last: loaded.lastPush), core, audience, saving, ports.journal, tally,
       sessions.notices)
     machine = MachineWatch(core, ports)
-    changes = LocalChanges(core, ports, runner.lasts)
+    changes = LocalChanges(core, ports, runner.lastRefreshes)
     files = ConfigurationReads(core, ports.files)
     heldApps = HeldApps(core, files)
   }
@@ -88,7 +88,7 @@ final class Daemon {
       case .success(let refreshes): stored = refreshes
       case .failure(let problem): self.saving.readFailed(problem)
       }
-      self.runner.lasts.load(stored, of: self.core.configuration.apps.map(\.id))
+      self.runner.lastRefreshes.load(stored, of: self.core.configuration.apps.map(\.id))
       self.ports.trimMemory()
     }
   }
@@ -113,7 +113,7 @@ final class Daemon {
     guards.onGivenUp = { [unowned self] in leaveIfDone() }
     saving.onErased = { [unowned self] apps in
       for app in apps {
-        runner.lasts.forget(app)
+        runner.lastRefreshes.forget(app)
         tally.forget(app)
       }
     }

@@ -57,7 +57,7 @@ final class PushIntake: DecisionFollower, SavedRoom {
     let isToBeSaved = arrived.contains { $0.push != nil || $0.message != nil }
     let conclude = { (known: Set<PushID>) in
       zip(orders, arrived).map { order, push in
-        known.contains(push.id) ? self.passOver(order) : self.hand(order, push.push)
+        known.contains(push.id) ? self.passOver(order) : self.handToEngine(order, push.push)
       }
     }
     guard isToBeSaved else { return answer(.success(conclude([]))) }
@@ -102,7 +102,7 @@ final class PushIntake: DecisionFollower, SavedRoom {
   }
 
   /// Hands a saved push to the engine; a push that wakes nobody goes to the attached processes.
-  private func hand(_ order: PushOrder, _ push: Push?) -> AcceptedPush {
+  private func handToEngine(_ order: PushOrder, _ push: Push?) -> AcceptedPush {
     guard core.configuration[order.app] != nil else {
       if let message = order.message { unseen[order.app, default: []].insert(message) }
       if let push { changed[push.id] = .gone }

@@ -13,7 +13,7 @@ final class RefreshRunner: DecisionFollower {
   private let environment: TaskEnvironment
   private var refreshes = RunningRefreshes()
   /// The last refresh of each app.
-  let lasts = LastRefreshes()
+  let lastRefreshes = LastRefreshes()
   /// The validators of fetches.
   let fetches: FetchValidators
   /// The use by units whose workers have not ended yet.
@@ -258,7 +258,7 @@ final class RefreshRunner: DecisionFollower {
     for ended in decision.tasksEnded { report(ended) }
     for record in decision.ended {
       let stored = StoredRefresh(record, wallOffset: core.engine.wallOffset)
-      lasts.note(stored, of: record.app)
+      lastRefreshes.note(stored, of: record.app)
       rooms.tally.note(record)
       ports.journal.ended(record)
       rooms.audience.attached.report(stored, of: record.app)
