@@ -19,15 +19,6 @@ extension Wire.Refresh {
   }
 }
 
-extension RefreshRecord {
-  /// The cause of a failure, and what the task behind it said; of another outcome only what was said, perhaps nothing.
-  var message: String {
-    let said = tasks.first { $0.outcome == outcome }?.message ?? ""
-    guard case .failed(let cause) = outcome else { return said }
-    return said.isEmpty || said == cause.text ? cause.text : "\(cause.text) (\(said))"
-  }
-}
-
 extension Wire.RefreshTask {
   init(_ task: TaskRecord) {
     self.init(
