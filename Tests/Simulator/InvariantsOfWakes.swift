@@ -120,7 +120,7 @@ extension Hold {
   fileprivate var isOfDue: Bool {
     switch self {
     case .notConfigured, .misconfigured, .loggedOut, .disabled, .never, .stopping, .suspending: false
-    case .paused, .quiet, .constraint, .powerSaver, .settling, .unsteady, .app, .concurrency: true
+    case .paused, .quiet, .constraint, .powerSaver, .settling, .unsteady, .noPerformer, .concurrency: true
     }
   }
 
