@@ -124,7 +124,7 @@ extension Engine {
     }
     let refusedUntil = hints.retryAfter == nil ? nil : retryAt
     apps[id]?.state.freshUntil = record.outcome.isFresh ? hints.freshFor.map { record.endedAt + $0 } : refusedUntil
-    learn(from: record, after: refreshing.hasGuess ? nil : freshBefore, &turn)
+    learn(from: record, after: refreshing.tasks.hasGuess ? nil : freshBefore, &turn)
     noteEnd(record, &turn)
     turn.decision.changed.insert(id)
     turn.decision.ended.append(record)
