@@ -130,7 +130,7 @@ public struct Engine: Sendable {
       turn.touched.insert(index)
       if case .ready(let trigger) = verdict(on: index, at: now) { begin(apps.id(at: index), trigger, &turn) }
     }
-    for index in turn.touched.inOrder { settle(index, &turn) }
+    for index in turn.touched.inOrder { refile(index, &turn) }
     if device.learnings.zoneOffset != zoneOffset { turn.decision.deviceLearned = true }
     return turn.decision
   }
@@ -184,7 +184,7 @@ public struct Engine: Sendable {
   }
 
   /// Brings the tables, the record of waits and the reports up to date with an app's new state.
-  private mutating func settle(_ index: AppIndex, _ turn: inout Turn) {
+  private mutating func refile(_ index: AppIndex, _ turn: inout Turn) {
     noteOpening(index, &turn)
     let verdict = verdict(on: index, at: turn.now)
     noteWaiting(index, verdict, &turn)
@@ -241,7 +241,7 @@ public struct Engine: Sendable {
       self.zone = zone
       setNight(at: turn.now)
       followClock(at: turn.now)
-      settleByClock(&turn)
+      touchByClock(&turn)
     case .completed(let refresh, let task, let outcome, let message):
       changeRefreshing(refresh, &turn) { $0.complete(task: task, outcome, message: message) }
     case .retryAfter(let refresh, let wait):
@@ -272,14 +272,14 @@ public struct Engine: Sendable {
       wallOffset = offset
       countTimeOff(stepFrom: before, &turn)
       setClock(&turn)
-      settleByClock(&turn)
+      touchByClock(&turn)
     case .stopped(let left): stop(leaving: left, &turn)
     case .wokeUp: goRound(&turn)
     }
   }
 
   /// Judges anew every app that depends on wall time: those that are held, and those with quiet hours.
-  private func settleByClock(_ turn: inout Turn) {
+  private func touchByClock(_ turn: inout Turn) {
     turn.touched.insert(held.all)
     turn.touched.insert(apps.indexes.filter { apps[$0].policy?.quiet != nil })
   }

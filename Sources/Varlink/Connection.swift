@@ -142,7 +142,7 @@ public final class Connection {
     }
     if readiness.contains(.writable) { flush() }
     if readiness.contains(.readable) { if mayRead { receive() } else { isReadingPaused = true } }
-    if isDue, let server, server.mayTakeAtOnce(self) { takeTurn() } else { settle() }
+    if isDue, let server, server.mayTakeAtOnce(self) { takeTurn() } else { finishTurn() }
   }
 
   /// Whether the next call may be taken up.
@@ -197,7 +197,7 @@ public final class Connection {
     isTaking = false
     flush()
     server?.spent(since: start, on: self)
-    settle()
+    finishTurn()
   }
 
   private func take() {
@@ -244,7 +244,7 @@ public final class Connection {
   }
 
   /// After a turn: ends what is done with, and watches for what is wanted next.
-  private func settle() {
+  private func finishTurn() {
     countHeld()
     let isDone = isInputEnded && (state == .hungUp || mayTake && output.unsent == 0) && !input.hasMessage()
     if isDone || state == .brokenOff { return end() }

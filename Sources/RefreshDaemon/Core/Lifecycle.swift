@@ -71,7 +71,7 @@ extension Daemon {
     putInForce(next)
     loadLastRefreshes(of: next.apps.map(\.id).filter { !before.contains($0) && runner.lastRefreshes[$0] == nil })
     transfers.workers.sendOrders()
-    audience.attached.settleAll()
+    audience.attached.reportAllServed()
     sessions.logins.reconfigured()
     sessions.desktops.reconfigured()
     if next.launcher != ports.choice.asked { ports.journal.keepsLauncher(ports.choice, until: next.launcher) }

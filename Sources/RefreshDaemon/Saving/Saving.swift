@@ -92,10 +92,10 @@ final class Saving: DecisionFollower {
   ///
   /// - Parameter storedLate: called if the caller was refused and the disk has it after all.
   func promise(
-    _ settle: @escaping (StoreError?, Set<PushID>) -> Void, storedLate: ((Set<PushID>) -> Void)? = nil
+    _ conclude: @escaping (StoreError?, Set<PushID>) -> Void, storedLate: ((Set<PushID>) -> Void)? = nil
   ) {
-    if let refusal { return settle(refusal, []) }
-    pending.promises.append(PendingCommit.Promise(settle: settle, storedLate: storedLate))
+    if let refusal { return conclude(refusal, []) }
+    pending.promises.append(PendingCommit.Promise(conclude: conclude, storedLate: storedLate))
     commitSoon()
   }
 
@@ -204,7 +204,7 @@ final class Saving: DecisionFollower {
     refusal = problem
     let (inStore, next) = (underWay?.takeCallers(), pending.takeCallers())
     refused += inStore?.promises ?? []
-    for promise in ((inStore?.promises ?? []) + next.promises).reversed() { promise.settle(problem, []) }
+    for promise in ((inStore?.promises ?? []) + next.promises).reversed() { promise.conclude(problem, []) }
     for answer in (inStore?.answers ?? []) + next.answers { answer() }
     onIdle()
   }
@@ -250,7 +250,7 @@ final class Saving: DecisionFollower {
       // be undone with them behind their callers' backs.
       promises = (promises + pending.takePromises()).reversed()
     }
-    for promise in promises { promise.settle(problem, known) }
+    for promise in promises { promise.conclude(problem, known) }
     finish(turn)
   }
 

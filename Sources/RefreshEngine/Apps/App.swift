@@ -115,7 +115,7 @@ struct App: Sendable {
     }
   }
 
-  /// The refresh that was running when the previous daemon ended, until the first configuration settles it.
+  /// The refresh that was running when the previous daemon ended, until the first configuration resolves it.
   var lost: Started? { boxedRefresh == nil ? state.running : nil }
 
   var phase: Phase {

@@ -32,7 +32,7 @@ extension Engine {
       } else {
         effect = refreshing.lose(text(lacking: lost, by: app), app: id, at: turn.now)
       }
-      settle(id, refreshing, effect, &turn)
+      keepOrEnd(id, refreshing, effect, &turn)
     }
   }
 

@@ -171,8 +171,8 @@ extension Engine {
     return now + Self.retryWait(after: attempts, of: id, spread)
   }
 
-  /// Settles the push of a refresh: it was delivered, or it is delivered again later.
-  mutating func settlePush(_ id: AppID, _ started: Started, retryAt: Instant?, _ turn: inout Turn) -> DeliveredPush? {
+  /// Resolves the push of a refresh: it was delivered, or it is delivered again later.
+  mutating func resolvePush(_ id: AppID, _ started: Started, retryAt: Instant?, _ turn: inout Turn) -> DeliveredPush? {
     guard let app = apps[id], let index = app.pushes.firstIndex(where: { $0.id == started.push }) else { return nil }
     var push = app.pushes[index]
     let delivered = DeliveredPush(contentID: push.contentID, merged: push.merged)

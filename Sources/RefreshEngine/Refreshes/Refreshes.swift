@@ -38,18 +38,18 @@ extension Engine {
     guard var refreshing = apps[id]?.refreshing else { return }
     guard refreshing.stopReason == nil else { return }
     let effect = refreshing.stop(reason, because: detail, app: id, at: turn.now)
-    settle(id, refreshing, effect, &turn)
+    keepOrEnd(id, refreshing, effect, &turn)
   }
 
   /// Lets a running refresh expire; does nothing for one that has ended or is asked to end.
   mutating func expire(_ refresh: RefreshID, _ turn: inout Turn) {
     guard let id = running[refresh], var refreshing = apps[id]?.refreshing, refreshing.stopReason == nil else { return }
     let effect = refreshing.expire(app: id, at: turn.now)
-    settle(id, refreshing, effect, &turn)
+    keepOrEnd(id, refreshing, effect, &turn)
   }
 
   /// Keeps a refresh that was asked to end, or ends it if nothing of it runs.
-  mutating func settle(_ id: AppID, _ refreshing: Refreshing, _ effect: Effect?, _ turn: inout Turn) {
+  mutating func keepOrEnd(_ id: AppID, _ refreshing: Refreshing, _ effect: Effect?, _ turn: inout Turn) {
     touch(id, &turn)
     apps[id]?.refreshing = refreshing
     if let effect { turn.decision.effects.append(effect) }
@@ -115,10 +115,10 @@ extension Engine {
     let retryAt = countFailure(id, record, isCutShort: isCutShort, after: hints.retryAfter, at: turn.now)
     if let retryAt, !isCutShort { apps[id]?.delayRetry(until: retryAt) }
     if refreshing.started.session != nil {
-      settleWake(id, refreshing.started, retryAt: retryAt, &turn)
+      resolveWake(id, refreshing.started, retryAt: retryAt, &turn)
     } else if refreshing.started.push != nil {
       let again = retryOfPush(id, refreshing.started, record, retryAt: retryAt, at: turn.now)
-      record.push = settlePush(id, refreshing.started, retryAt: again, &turn)
+      record.push = resolvePush(id, refreshing.started, retryAt: again, &turn)
     } else if let retryAt {
       apps[id]?.ask(.retry, at: retryAt)
     }

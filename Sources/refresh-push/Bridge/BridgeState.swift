@@ -69,7 +69,7 @@ final class BridgeState {
   /// Makes the stored positions survive a loss of power.
   ///
   /// Positions of streams do not need that: an older id repeats messages that the daemon recognizes.
-  func settle() throws(PushError) {
+  func sync() throws(PushError) {
     // Some file systems cannot sync a directory and return EINVAL (fsync(2)).
     guard fsync(lock) == 0 || errno == EINVAL else { throw Self.refusal("write", folder, errno) }
   }

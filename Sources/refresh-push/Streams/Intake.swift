@@ -58,7 +58,7 @@ final class Intake {
       Batch(
         connection: connection, positions: items.map(\.position),
         fates: taken.isEmpty ? items.map { _ in .stored } : nil))
-    guard !taken.isEmpty else { return settle(source.name) }
+    guard !taken.isEmpty else { return movePosition(of: source.name) }
     let size = taken.reduce(0) { $0 + $1.estimatedBytes }
     messages += taken.count
     bytes += size
@@ -79,12 +79,12 @@ final class Intake {
     let wasFull = isFull
     self.messages -= messages
     self.bytes -= bytes
-    settle(name)
+    movePosition(of: name)
     if wasFull, !isFull { onRoom() }
   }
 
   /// Moves the position past all finished items.
-  private func settle(_ name: String) {
+  private func movePosition(of name: String) {
     var position: Position?
     while let batch = batches.first, let fates = batch.fates {
       let end = fates.firstIndex(of: .undelivered) ?? fates.count
