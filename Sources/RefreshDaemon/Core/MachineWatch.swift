@@ -23,7 +23,7 @@ final class MachineWatch: DecisionFollower {
     ports.conditions.onSleep = { [unowned self] in sleep($0) }
   }
 
-  /// Watches what a configuration and the rooms need, and nothing else: an unwatched source wakes nobody.
+  /// Watches what a configuration and the parts need, and nothing else: an unwatched source wakes nobody.
   ///
   /// Called before a new configuration is in force, so that the engine knows the conditions when it first judges. The
   /// condition of a source that cannot be watched stays unknown.

@@ -4,7 +4,7 @@ import RefreshEngine
 import RefreshStore
 
 /// Accepts pushes: saves them, hands them to the engine, and reports their fate.
-final class PushIntake: DecisionFollower, SavedRoom {
+final class PushIntake: DecisionFollower, SavedPart {
   let bridge: BridgeConnection
   private unowned let core: DaemonCore
   private let audience: Audience

@@ -9,7 +9,7 @@ import Varlink
 final class RefreshRunner: DecisionFollower {
   private unowned let core: DaemonCore
   private let ports: Ports
-  private let rooms: Rooms
+  private let parts: Parts
   private let environment: TaskEnvironment
   private var refreshes = RunningRefreshes()
   /// The last refresh of each app.
@@ -19,8 +19,8 @@ final class RefreshRunner: DecisionFollower {
   /// The use by units whose workers have not ended yet.
   var accounts: [TaskKey: UnitAccount] = [:]
 
-  /// The other rooms that a refresh needs.
-  struct Rooms {
+  /// The other parts that a refresh needs.
+  struct Parts {
     let audience: Audience
     let saving: Saving
     let transfers: TransferRunner
@@ -29,10 +29,10 @@ final class RefreshRunner: DecisionFollower {
   }
 
   init(
-    _ core: DaemonCore, _ ports: Ports, _ environment: TaskEnvironment, _ rooms: Rooms,
+    _ core: DaemonCore, _ ports: Ports, _ environment: TaskEnvironment, _ parts: Parts,
     _ validators: [AppID: [String: Validator]]
   ) {
-    (self.core, self.ports, self.environment, self.rooms) = (core, ports, environment, rooms)
+    (self.core, self.ports, self.environment, self.parts) = (core, ports, environment, parts)
     fetches = FetchValidators(validators)
   }
 
@@ -47,7 +47,7 @@ final class RefreshRunner: DecisionFollower {
   func task(of token: String, completedBy peer: Peer) -> TaskKey? {
     guard let key = refreshes.task(of: token) else { return nil }
     guard let running = refreshes[key.refresh], let performer = running.performer,
-      let user = rooms.audience.attached.user(of: performer)
+      let user = parts.audience.attached.user(of: performer)
     else { return key }
     return user == peer.uid ? key : nil
   }
@@ -61,7 +61,7 @@ final class RefreshRunner: DecisionFollower {
   ///
   /// A refresh that was stopped while its start was being saved has ended already.
   func start(_ refresh: RefreshID, of app: AppConfiguration, _ trigger: Trigger) {
-    let isAttached = rooms.audience.attached.performer(of: app.id) != nil
+    let isAttached = parts.audience.attached.performer(of: app.id) != nil
     // The app may have attached while the start was being saved: then nobody needs to activate it.
     if isAttached, app.commands.first?.activation != nil { return perform(refresh, of: app, trigger) }
     guard let deadline = beginDeadline(of: refresh) else { return }
@@ -97,7 +97,7 @@ final class RefreshRunner: DecisionFollower {
   /// Has the app's attached process perform a refresh.
   func perform(_ refresh: RefreshID, of app: AppConfiguration, _ trigger: Trigger) {
     guard let deadline = beginDeadline(of: refresh) else { return }
-    let performer = rooms.audience.attached.performer(of: app.id)?.lease
+    let performer = parts.audience.attached.performer(of: app.id)?.lease
     let running = begin(refresh, of: app, trigger, deadline: deadline, performer: performer)
     // The process may have left since the engine decided.
     if let performer { order(performer, to: refresh, running) } else { lose(refresh) }
@@ -105,7 +105,7 @@ final class RefreshRunner: DecisionFollower {
 
   /// Has the process that has just attached perform the refresh for which the session bus started the app.
   func attached(_ lease: LeaseID, to app: AppID) {
-    guard !core.engine.isStopping, rooms.audience.attached.performer(of: app)?.lease == lease,
+    guard !core.engine.isStopping, parts.audience.attached.performer(of: app)?.lease == lease,
       let (refresh, running) = refreshes.handOver(to: lease, activationOf: app, in: core)
     else { return }
     // The process of the task has done its work; its end is no end of the refresh.
@@ -116,7 +116,7 @@ final class RefreshRunner: DecisionFollower {
   private func order(_ performer: LeaseID, to refresh: RefreshID, _ running: RunningRefreshes.Running) {
     let (payload, contentID) = (payload(of: refresh, running), contentID(of: refresh, running))
     let order = Wire.AttachEvent(perform: refresh, running, payload: payload, contentID: contentID, in: core)
-    rooms.audience.attached.send(order, to: performer)
+    parts.audience.attached.send(order, to: performer)
   }
 
   private func begin(
@@ -124,13 +124,13 @@ final class RefreshRunner: DecisionFollower {
   ) -> RunningRefreshes.Running {
     let running = refreshes.begin(
       refresh, of: app, trigger, deadline: deadline, performer: performer,
-      watchers: rooms.audience.runCalls.claim(by: refresh, of: app.id))
+      watchers: parts.audience.runCalls.claim(by: refresh, of: app.id))
     ports.journal.started(refresh, of: app.id, trigger)
-    rooms.pings.send(.begun, of: app)
+    parts.pings.send(.begun, of: app)
     for call in running.watchers where call.wantsMore {
       call.reply(ManagerInterface.Run.Reply(event: .init(kind: .started, id: refresh.description)), continues: true)
     }
-    rooms.audience.attached.send(
+    parts.audience.attached.send(
       Wire.AttachEvent(kind: "started", refresh: refresh.description, trigger: Wire.Trigger(trigger)),
       of: app.id, except: performer)
     return running
@@ -151,7 +151,7 @@ final class RefreshRunner: DecisionFollower {
         timeLimit: max(.zero, core.now.duration(to: running.deadline)), grace: app.policy.grace,
         goodExits: [policy.noDataExit], givesWay: core.engine.givesWay(app.id, running.trigger),
         properties: app.sandbox.map(UnitProperty.init),
-        confinement: command.builtIn.map { rooms.transfers.workers.folders.confinement(of: key, to: $0.writtenFolder) },
+        confinement: command.builtIn.map { parts.transfers.workers.folders.confinement(of: key, to: $0.writtenFolder) },
         input: fetches.order(of: command, policy, app.id) ?? payload(of: refresh, running).map { [UInt8]($0.utf8) },
         changedPath: policy.newData.path))
   }
@@ -159,7 +159,7 @@ final class RefreshRunner: DecisionFollower {
   /// The push that a refresh delivers, or the ended session of transfers that it reports, or what a person gave it.
   private func payload(of refresh: RefreshID, _ running: RunningRefreshes.Running) -> String? {
     core.engine.push(deliveredBy: refresh)?.payload
-      ?? rooms.transfers.sessionReport(deliveredBy: refresh, to: running.app.id, in: core.engine) ?? running.payload
+      ?? parts.transfers.sessionReport(deliveredBy: refresh, to: running.app.id, in: core.engine) ?? running.payload
   }
 
   private func contentID(of refresh: RefreshID, _ running: RunningRefreshes.Running) -> String? {
@@ -174,7 +174,7 @@ final class RefreshRunner: DecisionFollower {
       of: refresh,
       Wire.AttachEvent(
         kind: "expiring", refresh: refresh.description, deadlineMicroseconds: core.wall(deadline)))
-    rooms.audience.notify(
+    parts.audience.notify(
       leasesOf: app,
       Wire.Notice(kind: "expiring", refresh: refresh.description, deadlineMicroseconds: core.wall(deadline)))
   }
@@ -190,7 +190,7 @@ final class RefreshRunner: DecisionFollower {
   /// Ends all processes of a refresh, or gives up on the attached process that performs it.
   func kill(_ refresh: RefreshID) {
     for key in refreshes.keys(of: refresh) { ports.launcher.kill(key) }
-    let attached = rooms.audience.attached
+    let attached = parts.audience.attached
     guard let running = refreshes[refresh], let performer = running.performer, attached.user(of: performer) != nil
     else { return }
     attached.setLate(performer, of: running.app.id, refresh, tokens: running.tokens)
@@ -208,7 +208,7 @@ final class RefreshRunner: DecisionFollower {
 
   private func sendPerformer(of refresh: RefreshID, _ event: Wire.AttachEvent) {
     guard let running = refreshes[refresh], let performer = running.performer else { return }
-    rooms.audience.attached.send(event, to: performer)
+    parts.audience.attached.send(event, to: performer)
   }
 
   // MARK: - Output and end
@@ -219,7 +219,7 @@ final class RefreshRunner: DecisionFollower {
   /// unconfined.
   func judged(_ end: TaskEnd, of key: TaskKey) -> TaskEnd {
     let end = accounts.removeValue(forKey: key)?.added(to: end) ?? end
-    guard let folder = rooms.transfers.workers.folders.noteEnd(of: key, end), let running = refreshes[key.refresh],
+    guard let folder = parts.transfers.workers.folders.noteEnd(of: key, end), let running = refreshes[key.refresh],
       running.app.policy.tasks.indices.contains(key.task)
     else { return end }
     return TaskEnd(
@@ -243,7 +243,7 @@ final class RefreshRunner: DecisionFollower {
   private func report(_ ended: EndedTask) {
     // The refresh of an attached process has no tasks of the app's file.
     guard let running = refreshes[ended.refresh], running.performer == nil else { return }
-    let (task, audience) = (Wire.RefreshTask(ended.record), rooms.audience)
+    let (task, audience) = (Wire.RefreshTask(ended.record), parts.audience)
     audience.watchers.report(task, ended.refresh, of: ended.app)
     audience.attached.report(task, ended.refresh, of: ended.app)
     audience.notify(
@@ -259,14 +259,14 @@ final class RefreshRunner: DecisionFollower {
     for record in decision.ended {
       let stored = StoredRefresh(record, wallOffset: core.engine.wallOffset)
       lastRefreshes.note(stored, of: record.app)
-      rooms.tally.note(record)
+      parts.tally.note(record)
       ports.journal.ended(record)
-      rooms.audience.attached.report(stored, of: record.app)
+      parts.audience.attached.report(stored, of: record.app)
       let watchers = refreshes.end(record.id)
       guard !watchers.isEmpty else { continue }
       let refresh = Wire.Refresh(stored, of: record.app)
       let reply = ManagerInterface.Run.Reply(event: .init(kind: .finished, refresh: refresh))
-      rooms.saving.afterCommit { for call in watchers { call.reply(reply) } }
+      parts.saving.afterCommit { for call in watchers { call.reply(reply) } }
     }
   }
 

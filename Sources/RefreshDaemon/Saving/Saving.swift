@@ -2,9 +2,9 @@ import RefreshEngine
 import RefreshStore
 import Systemd
 
-/// A room whose state is saved with the next commit.
-protocol SavedRoom: AnyObject {
-  /// Whether the next commit has something of this room to save.
+/// A part of the daemon whose state is saved with the next commit.
+protocol SavedPart: AnyObject {
+  /// Whether the next commit has something of this part to save.
   var hasChanges: Bool { get }
   /// Moves what has changed since the last call into a batch.
   func moveChanges(into batch: inout Batch)
@@ -32,8 +32,8 @@ final class Saving: DecisionFollower {
   private let path: String
   /// Reads the store in time.
   let reads: StoreReads
-  /// The rooms that are saved; set once.
-  var rooms: [any SavedRoom] = []
+  /// The parts that are saved; set once.
+  var parts: [any SavedPart] = []
   /// Performs the effects of a commit, and whatever follows each commit; set once.
   var perform: ([PendingCommit.Work]) -> Void = { _ in }
   /// Called with the apps of which the disk keeps nothing from now on; set once.
@@ -75,7 +75,7 @@ final class Saving: DecisionFollower {
   }
 
   /// Whether there is nothing to save, to perform or to answer.
-  var isEmpty: Bool { pending.isEmpty && !rooms.contains(where: \.hasChanges) }
+  var isEmpty: Bool { pending.isEmpty && !parts.contains(where: \.hasChanges) }
 
   /// Whether the store has everything, too: no commit is under way.
   var isIdle: Bool { isEmpty && underWay == nil }
@@ -140,7 +140,7 @@ final class Saving: DecisionFollower {
     commitIfNeeded()
   }
 
-  private var isToBeSaved: Bool { pending.isToBeSaved || rooms.contains(where: \.hasChanges) }
+  private var isToBeSaved: Bool { pending.isToBeSaved || parts.contains(where: \.hasChanges) }
 
   private func commitNow() {
     isCommitDue = false
@@ -228,7 +228,7 @@ final class Saving: DecisionFollower {
     if pending.deviceChanged { batch.device = engine.device }
     for id in pending.changed { batch.states[id] = engine.state(of: id) }
     for id in pending.learned { batch.learned[id] = .some(engine.learned(of: id)) }
-    for room in rooms { room.moveChanges(into: &batch) }
+    for part in parts { part.moveChanges(into: &batch) }
     // The forgotten URLs of a file that went would make a row of the app again.
     for app in pending.erased { batch.validators[app] = nil }
     return batch
@@ -282,6 +282,6 @@ final class Saving: DecisionFollower {
     pending.changed.formUnion(apps)
     pending.learned.formUnion(apps)
     pending.deviceChanged = true
-    for room in rooms { room.markAllChanged() }
+    for part in parts { part.markAllChanged() }
   }
 }

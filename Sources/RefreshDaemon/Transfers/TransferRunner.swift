@@ -6,13 +6,13 @@ import Systemd
 import Varlink
 
 /// Runs transfers: hands them to workers, keeps their progress, and reports their end.
-final class TransferRunner: DecisionFollower, SavedRoom {
+final class TransferRunner: DecisionFollower, SavedPart {
   let workers: WorkerPool
   let watchers: TransferWatchers
   private let space: DiskSpaceWatch
   private unowned let core: DaemonCore
   private let journal: DaemonJournal
-  private let rooms: Rooms
+  private let parts: Parts
   private var known: KnownTransfers
   private var held = HeldReports()
   /// Whether any transfer has not ended, so that the network must be watched.
@@ -28,16 +28,16 @@ final class TransferRunner: DecisionFollower, SavedRoom {
   private var removed: Set<TransferID> = []
   private var savesAll = false
 
-  /// The other rooms that a transfer needs.
-  struct Rooms {
+  /// The other parts that a transfer needs.
+  struct Parts {
     let audience: Audience
     let saving: Saving
     let notices: DesktopNotices
     let tally: Tally
   }
 
-  init(_ known: KnownTransfers, _ core: DaemonCore, _ ports: Ports, _ environment: TaskEnvironment, _ rooms: Rooms) {
-    (self.known, self.core, self.journal, self.rooms) = (known, core, ports.journal, rooms)
+  init(_ known: KnownTransfers, _ core: DaemonCore, _ ports: Ports, _ environment: TaskEnvironment, _ parts: Parts) {
+    (self.known, self.core, self.journal, self.parts) = (known, core, ports.journal, parts)
     hasOpen = core.engine.transferCounts != (0, 0)
     workers = WorkerPool(core, ports, environment)
     watchers = TransferWatchers(core)
@@ -96,7 +96,7 @@ final class TransferRunner: DecisionFollower, SavedRoom {
       known.add(id, transfer)
       enqueued[id] = transfer
     }
-    rooms.saving.promise { problem, _ in
+    parts.saving.promise { problem, _ in
       if problem != nil {
         for (id, _) in stored { (self.known[id], self.enqueued[id]) = (nil, nil) }
         self.removed.formUnion(stored.map(\.0))
@@ -179,9 +179,9 @@ final class TransferRunner: DecisionFollower, SavedRoom {
         journal.began(id, of: worker.app, transfer)
       }
       progressed.insert(id)
-      if transfer.mustLast { rooms.saving.requireDurable() }
+      if transfer.mustLast { parts.saving.requireDurable() }
     case .ended:
-      rooms.tally.note(moved: transfer.bytes - transfer.bytesBefore)
+      parts.tally.note(moved: transfer.bytes - transfer.bytesBefore)
       // A worker that only removes what is there ends the transfer once more.
       transfer.bytesBefore = transfer.bytes
       progressed.insert(id)
@@ -222,7 +222,7 @@ final class TransferRunner: DecisionFollower, SavedRoom {
       guard let state = core.engine.transferState(of: id) else { continue }
       if let report = held.release(id, in: state.stage) { core.scheduler.soon { self.report(id, report) } }
       // After a loss of power the app would be notified again.
-      if state.isDelivered { rooms.saving.requireDurable() }
+      if state.isDelivered { parts.saving.requireDurable() }
       space.note(id, state.stage)
       watchers.note(id)
       if case .ended(let result, _) = state.stage, known[id]?.isEndReported == false {
@@ -241,14 +241,14 @@ final class TransferRunner: DecisionFollower, SavedRoom {
   private func conclude(_ id: TransferID, _ result: TransferResult, _ session: TransferSession) {
     guard var transfer = known[id] else { return }
     // The worker may forget the transfer then: the file is complete.
-    rooms.saving.requireDurable()
+    parts.saving.requireDurable()
     transfer.isEndReported = true
     transfer.speed = nil
     // An earlier error is no reason for these.
     if result == .done || result == .cancelled { transfer.progress.message = nil }
     known[id] = transfer
     progressed.insert(id)
-    rooms.tally.note(result)
+    parts.tally.note(result)
     journal.ended(id, of: session.app, result, transfer)
     known.noteEnd(in: session, result)
     let text = core.engine.isDrained(session) ? known.takeWords(of: session) : nil
@@ -256,9 +256,9 @@ final class TransferRunner: DecisionFollower, SavedRoom {
       kind: "transfer_ended", session: session.name, url: transfer.shownURL, path: transfer.request.path,
       result: Wire.TransferResult(result))
     // An end that is not saved may come again in the next daemon.
-    rooms.saving.afterCommit { [self] in
-      rooms.audience.attached.send(event, of: session.app)
-      if let text { rooms.notices.show(.transfers, of: session.app, body: text) }
+    parts.saving.afterCommit { [self] in
+      parts.audience.attached.send(event, of: session.app)
+      if let text { parts.notices.show(.transfers, of: session.app, body: text) }
     }
   }
 
