@@ -221,7 +221,7 @@ public struct Engine: Sendable {
     case .overridden(let id, let overrides): override(id, overrides, &turn)
     case .requested(let id, let trigger): request(id, trigger, &turn)
     case .forced(let id): force(id, &turn)
-    case .awaited(let id, let isAwaited): apps[id]?.isAwaited = isAwaited
+    case .awaited(let id, let areWaiting): apps[id]?.hasCallers = areWaiting
     case .scheduled(let id, let oneShot): schedule(id, oneShot, &turn)
     case .disabled(let id, let isDisabled): disable(id, isDisabled, &turn)
     case .skipped(let id): skip(id, &turn)

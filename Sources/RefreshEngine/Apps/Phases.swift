@@ -58,7 +58,7 @@ extension Engine {
     let (phase, state) = (app.phase, app.state)
     change(&app)
     if app.phase != phase {
-      app.isRetryAwaited = false
+      app.isRetryForUser = false
       if app.phase == .loggedOut || app.state.request?.trigger.endsWithPhase == true { app.dropRequest(at: turn.now) }
       if app.phase == .foreground { enterForeground(&app, at: turn.now) }
     }

@@ -25,7 +25,7 @@ extension Engine {
       if app.needsNothing(for: refreshing.started.trigger) { continue }
       let kept = Constraint.allCases.filter { $0.isKept(byLongWork: app.policy?.isProcessing == true) }
       // An unknown condition is not lost: a refresh that survived the previous daemon goes on.
-      let lost = kept.filter { !isAwaited($0, of: constraints, by: app) && !isMet($0, by: app, at: turn.now) }
+      let lost = kept.filter { !isUnanswered($0, of: constraints, by: app) && !isMet($0, by: app, at: turn.now) }
       var effect: Effect?
       if lost.isEmpty {
         refreshing.regain(at: turn.now)
@@ -80,7 +80,7 @@ extension Engine {
 
   /// Before the first answer of a source nothing is met; afterwards `unknown_is_met` decides for an unknown condition.
   func isMet<Value>(_ reading: Reading<Value>, _ test: (Value) -> Bool) -> Bool {
-    guard !reading.isAwaited else { return false }
+    guard !reading.isUnanswered else { return false }
     return reading.value.map(test) ?? limits.unknownIsMet
   }
 }

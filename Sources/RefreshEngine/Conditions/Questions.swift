@@ -28,7 +28,7 @@ struct ConditionQuestion: Hashable, Sendable {
   }
 
   /// Whether no answer has come, or the last one is in doubt.
-  var isAwaited: Bool { answer == nil || isDoubtful }
+  var isUnanswered: Bool { answer == nil || isDoubtful }
 
   /// Whether the answer is not known to be no: what has not been asked yet may be met.
   var mayBeMet: Bool { answer?.isMet ?? true }

@@ -50,14 +50,14 @@ struct Refreshing: Hashable, Sendable {
   /// Hints of its tasks about the next refresh.
   var hints = ServerHints()
 
-  /// - Parameter isAwaited: whether ``begin(at:)`` follows when the start is performed.
-  init(_ started: Started, policy: Policy, isAttached: Bool = false, isAwaited: Bool = false) {
+  /// - Parameter beginsLater: whether ``begin(at:)`` follows when the start is performed.
+  init(_ started: Started, policy: Policy, isAttached: Bool = false, beginsLater: Bool = false) {
     self.started = started
     deadline = Deadline(from: started.at, policy: policy)
     grace = policy.grace
     owner = policy.owner
     tasks = TaskChain(isAttached ? [TaskPolicy(name: "app")] : policy.tasks, at: started.at)
-    stage = isAwaited ? .started : deadline.isWarned ? .running : .warned
+    stage = beginsLater ? .started : deadline.isWarned ? .running : .warned
   }
 
   /// Resumes a refresh of the previous daemon, with the tasks that have survived.

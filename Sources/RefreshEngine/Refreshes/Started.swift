@@ -37,7 +37,7 @@ extension Engine {
     }
     if let push { begin(telling: push, of: id, &turn) }
     let isAttached = apps[id]?.isAttached ?? false
-    let refreshing = Refreshing(started, policy: policy, isAttached: isAttached, isAwaited: awaitsBegin)
+    let refreshing = Refreshing(started, policy: policy, isAttached: isAttached, beginsLater: awaitsBegin)
     occupySlot(refreshing, of: id)
     apps[id]?.state.lastStart = turn.now
     // A caller that waits for a refresh is not served by a refresh that only reports a session or delivers a push.
@@ -46,7 +46,7 @@ extension Engine {
     if apps[id]?.state.request == nil { apps[id]?.state.isForced = false }
     if drained == nil && push == nil { apps[id]?.change = nil }
     if apps[id]?.skipsAllUntil(at: turn.now) == nil { apps[id]?.endSkip() }
-    apps[id]?.isRetryAwaited = false
+    apps[id]?.isRetryForUser = false
     if let oneShot = apps[id]?.state.oneShot, oneShot.earliest <= turn.now { apps[id]?.state.oneShot = nil }
     apps[id]?.refreshing = refreshing
     turn.decision.changed.insert(id)

@@ -100,7 +100,7 @@ extension App {
   /// one waits until refreshes by time are skipped no more.
   private func due(by request: Request, at now: Instant) -> Due {
     guard request.trigger == .retry else { return Due(request.trigger, at: request.earliest) }
-    if isRetryAwaited { return Due(.foreground, at: request.earliest) }
+    if isRetryForUser { return Due(.foreground, at: request.earliest) }
     return Due(.retry, at: max(request.earliest, skipsAllUntil(at: now) ?? request.earliest))
   }
 }
