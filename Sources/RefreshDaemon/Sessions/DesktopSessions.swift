@@ -13,7 +13,7 @@ final class DesktopSessions {
   /// The bounds of a list of apps, of a remedy in bytes, and of the sessions of a user.
   private static let (mostApps, longestRemedy, mostSessions) = (1000, 256, 16)
 
-  /// A session, from its call of Follow to the end of that.
+  /// A session of a user, from its call of Follow to the end of that.
   private struct Session {
     let call: FollowCall
     /// Its last report; nil before the first.
