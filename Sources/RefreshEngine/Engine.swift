@@ -128,7 +128,7 @@ public struct Engine: Sendable {
     while hasSlot, let index = queue.first(where: hasSlot(of:)) {
       queue.set(index, to: nil)
       turn.touched.insert(index)
-      if case .ready(let trigger) = verdict(on: index, at: now) { begin(apps.id(at: index), trigger, &turn) }
+      if case .ready(let trigger) = verdict(on: index, at: now) { decideStart(apps.id(at: index), trigger, &turn) }
     }
     for index in turn.touched.inOrder { refile(index, &turn) }
     if device.learnings.zoneOffset != zoneOffset { turn.decision.deviceLearned = true }
@@ -203,7 +203,7 @@ public struct Engine: Sendable {
     case .clear: break
     }
     let ends = [
-      reportsStale(index), reportsHeld(apps[index], verdict), apps[index].opensAt,
+      reportsStale(index), reportsHeld(apps[index], verdict), apps[index].countsAsOpenedAt,
       guardWake(index, verdict, at: turn.now),
     ]
     for end in ends.compactMap(\.self) { window = Window(window, ending: end) }
@@ -248,7 +248,7 @@ public struct Engine: Sendable {
       changeRefreshing(refresh, &turn) { $0.hints.merge(retryAfter: wait) }
     case .freshFor(let refresh, let span):
       changeRefreshing(refresh, &turn) { $0.hints.merge(freshFor: span) }
-    case .began(let refresh): begin(refresh, &turn)
+    case .began(let refresh): startClock(refresh, &turn)
     case .expired(let refresh): expire(refresh, &turn)
     case .taskEnded(let refresh, let task, let end): endTask(refresh, task, end, &turn)
     case .survived(let refresh, let tasks): survivors[refresh] = tasks

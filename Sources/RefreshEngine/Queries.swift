@@ -64,7 +64,7 @@ extension Engine {
     explanation.pushes = waitingPushes(of: app, at: now)
     explanation.freshUntil = app.promisedUntil.flatMap { $0 > now ? $0 : nil }
     explanation.reportsStale = reportsStale(app)
-    explanation.opensAt = app.opensAt
+    explanation.countsAsOpenedAt = app.countsAsOpenedAt
     (explanation.presence, explanation.isPhaseTold) = (app.presence, app.tellsPhase || app.isToldForeground)
     explanation.reportsHeld = reportsHeld(app, explanation.verdict)
     explanation.change = app.change

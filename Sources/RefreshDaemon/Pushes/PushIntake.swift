@@ -124,7 +124,7 @@ final class PushIntake: DecisionFollower, SavedPart {
     var accepted = AcceptedPush(fate: isKept ? .queued : .merged, waiting: waiting(of: order.app))
     if delivered == push.id {
       accepted.waiting += 1
-    } else if let opens = core.engine.pushOpens(for: order.app), opens > core.now {
+    } else if let opens = core.engine.pushLimitFreeAt(for: order.app), opens > core.now {
       accepted.earliest = opens
     }
     return note(accepted, of: order)

@@ -17,7 +17,7 @@ final class RefreshRunner: DecisionFollower {
   /// The validators of fetches.
   let fetches: FetchValidators
   /// The use by units whose workers have not ended yet.
-  var accounts: [TaskKey: UnitAccount] = [:]
+  var unitUses: [TaskKey: UnitUse] = [:]
 
   /// The other parts that a refresh needs.
   struct Parts {
@@ -64,15 +64,15 @@ final class RefreshRunner: DecisionFollower {
     let isAttached = parts.audience.attached.performer(of: app.id) != nil
     // The app may have attached while the start was being saved: then nobody needs to activate it.
     if isAttached, app.commands.first?.activation != nil { return perform(refresh, of: app, trigger) }
-    guard let deadline = beginDeadline(of: refresh) else { return }
-    let running = begin(refresh, of: app, trigger, deadline: deadline, performer: nil)
+    guard let deadline = startClock(of: refresh) else { return }
+    let running = register(refresh, of: app, trigger, deadline: deadline, performer: nil)
     for (task, policy) in app.policy.tasks.enumerated() where policy.after.isEmpty {
       launch(task, of: refresh, running)
     }
   }
 
   /// Has the deadline of a refresh count from now on, and gives it; nil if the refresh is not to be started any more.
-  private func beginDeadline(of refresh: RefreshID) -> Instant? {
+  private func startClock(of refresh: RefreshID) -> Instant? {
     guard core.engine.isAwaitingBegin(refresh) else { return nil }
     core.handle(.began(refresh))
     return core.engine.deadline(of: refresh)
@@ -96,11 +96,11 @@ final class RefreshRunner: DecisionFollower {
 
   /// Has the app's attached process perform a refresh.
   func perform(_ refresh: RefreshID, of app: AppConfiguration, _ trigger: Trigger) {
-    guard let deadline = beginDeadline(of: refresh) else { return }
+    guard let deadline = startClock(of: refresh) else { return }
     let performer = parts.audience.attached.performer(of: app.id)?.lease
-    let running = begin(refresh, of: app, trigger, deadline: deadline, performer: performer)
+    let running = register(refresh, of: app, trigger, deadline: deadline, performer: performer)
     // The process may have left since the engine decided.
-    if let performer { order(performer, to: refresh, running) } else { lose(refresh) }
+    if let performer { askToPerform(performer, refresh, running) } else { lose(refresh) }
   }
 
   /// Has the process that has just attached perform the refresh for which the session bus started the app.
@@ -110,24 +110,25 @@ final class RefreshRunner: DecisionFollower {
     else { return }
     // The process of the task has done its work; its end is no end of the refresh.
     ports.launcher.terminate(TaskKey(refresh: refresh, task: 0))
-    order(lease, to: refresh, running)
+    askToPerform(lease, refresh, running)
   }
 
-  private func order(_ performer: LeaseID, to refresh: RefreshID, _ running: RunningRefreshes.Running) {
+  private func askToPerform(_ performer: LeaseID, _ refresh: RefreshID, _ running: RunningRefreshes.Running) {
     let (payload, contentID) = (payload(of: refresh, running), contentID(of: refresh, running))
-    let order = Wire.AttachEvent(perform: refresh, running, payload: payload, contentID: contentID, in: core)
-    parts.audience.attached.send(order, to: performer)
+    let event = Wire.AttachEvent(perform: refresh, running, payload: payload, contentID: contentID, in: core)
+    parts.audience.attached.send(event, to: performer)
   }
 
-  private func begin(
+  /// Notes a refresh that starts, and reports that it has begun.
+  private func register(
     _ refresh: RefreshID, of app: AppConfiguration, _ trigger: Trigger, deadline: Instant, performer: LeaseID?
   ) -> RunningRefreshes.Running {
-    let running = refreshes.begin(
+    let running = refreshes.add(
       refresh, of: app, trigger, deadline: deadline, performer: performer,
-      watchers: parts.audience.runCalls.claim(by: refresh, of: app.id))
+      runCalls: parts.audience.runCalls.claim(by: refresh, of: app.id))
     ports.journal.started(refresh, of: app.id, trigger)
     parts.pings.send(.begun, of: app)
-    for call in running.watchers where call.wantsMore {
+    for call in running.runCalls where call.wantsMore {
       call.reply(ManagerInterface.Run.Reply(event: .init(kind: .started, id: refresh.description)), continues: true)
     }
     parts.audience.attached.send(
@@ -218,7 +219,7 @@ final class RefreshRunner: DecisionFollower {
   /// If the service manager could not confine a built-in task, the end counts as worth a retry, and the retry runs
   /// unconfined.
   func judged(_ end: TaskEnd, of key: TaskKey) -> TaskEnd {
-    let end = accounts.removeValue(forKey: key)?.added(to: end) ?? end
+    let end = unitUses.removeValue(forKey: key)?.added(to: end) ?? end
     guard let folder = parts.transfers.workers.folders.noteEnd(of: key, end), let running = refreshes[key.refresh],
       running.app.policy.tasks.indices.contains(key.task)
     else { return end }
@@ -236,7 +237,7 @@ final class RefreshRunner: DecisionFollower {
       ports.journal.output(line, of: key.refresh, running.app.id, task: task)
     }
     let reply = ManagerInterface.Run.Reply(event: .init(kind: .output, task: task, text: line))
-    for call in running.watchers where call.wantsMore { call.reply(reply, continues: true) }
+    for call in running.runCalls where call.wantsMore { call.reply(reply, continues: true) }
   }
 
   /// Reports a task that has ended, before the rest of its refresh.
@@ -262,11 +263,11 @@ final class RefreshRunner: DecisionFollower {
       parts.tally.note(record)
       ports.journal.ended(record)
       parts.audience.attached.report(stored, of: record.app)
-      let watchers = refreshes.end(record.id)
-      guard !watchers.isEmpty else { continue }
+      let runCalls = refreshes.end(record.id)
+      guard !runCalls.isEmpty else { continue }
       let refresh = Wire.Refresh(stored, of: record.app)
       let reply = ManagerInterface.Run.Reply(event: .init(kind: .finished, refresh: refresh))
-      parts.saving.afterCommit { for call in watchers { call.reply(reply) } }
+      parts.saving.afterCommit { for call in runCalls { call.reply(reply) } }
     }
   }
 
@@ -283,9 +284,9 @@ final class RefreshRunner: DecisionFollower {
     for (id, started) in left.sorted(by: { $0.key < $1.key }) {
       guard let app = configuration[id], let tasks = survivors[started.id] else { continue }
       let tokens = tasks.compactMap { key, found in found.token.map { (key.task, $0) } }
-      _ = refreshes.begin(
+      _ = refreshes.add(
         started.id, of: app, started.trigger, deadline: started.at + app.policy.deadline, performer: nil,
-        found: Dictionary(uniqueKeysWithValues: tokens), watchers: [])
+        found: Dictionary(uniqueKeysWithValues: tokens), runCalls: [])
       core.handle(.survived(started.id, tasks: Set(tasks.map(\.key.task))))
       ports.journal.tookOver(started.id, of: id)
     }

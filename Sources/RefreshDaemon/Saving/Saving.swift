@@ -162,7 +162,7 @@ final class Saving: DecisionFollower {
       core.scheduler.arm(bound, after: Self.patience, accuracy: 1000)
       return ports.store.save(batch, durably: turn.isDurable || !turn.promises.isEmpty) { self.saved($0) }
     } while !isEmpty
-    rest()
+    becomeIdle()
   }
 
   /// The store has answered.
@@ -182,7 +182,7 @@ final class Saving: DecisionFollower {
     // A store that has begun anew gets everything at once, and after the pause if it is damaged again.
     let isDamagedAgain = problem?.code == .corrupt && self.problem?.code == .corrupt
     complete(turn, problem, known)
-    if isEmpty || isDamagedAgain { rest() } else { commit() }
+    if isEmpty || isDamagedAgain { becomeIdle() } else { commit() }
   }
 
   /// The commit under way takes too long: first it is a problem of the store, then its callers are refused.
@@ -209,7 +209,7 @@ final class Saving: DecisionFollower {
     onIdle()
   }
 
-  private func rest() {
+  private func becomeIdle() {
     isCommitting = false
     onIdle()
   }

@@ -14,7 +14,7 @@ final class TransferRunner: DecisionFollower, SavedPart {
   private let journal: DaemonJournal
   private let parts: Parts
   private var known: KnownTransfers
-  private var held = HeldReports()
+  private var postponed = PostponedReports()
   /// Whether any transfer has not ended, so that the network must be watched.
   private(set) var hasOpen: Bool
 
@@ -133,7 +133,7 @@ final class TransferRunner: DecisionFollower, SavedPart {
     guard let state = core.engine.transferState(of: id), case .stopping(let now) = state.stage,
       now.discards == reason.discards
     else { return }
-    if reason.discards { held.beginRemoval(of: id) }
+    if reason.discards { postponed.beginRemoval(of: id) }
     guard let transfer = known[id], state.hasBegun else { return report(id, .stopped) }
     let order =
       reason.discards
@@ -150,7 +150,7 @@ final class TransferRunner: DecisionFollower, SavedPart {
   }
 
   private func report(_ id: TransferID, _ report: TransferReport) {
-    if held.hold(report, of: id, in: core.engine.transferState(of: id)?.stage) { return }
+    if postponed.hold(report, of: id, in: core.engine.transferState(of: id)?.stage) { return }
     core.handle(.transferReported(id, report))
   }
 
@@ -220,7 +220,7 @@ final class TransferRunner: DecisionFollower, SavedPart {
     }
     for id in decision.transfersChanged.sorted() {
       guard let state = core.engine.transferState(of: id) else { continue }
-      if let report = held.release(id, in: state.stage) { core.scheduler.soon { self.report(id, report) } }
+      if let report = postponed.release(id, in: state.stage) { core.scheduler.soon { self.report(id, report) } }
       // After a loss of power the app would be notified again.
       if state.isDelivered { parts.saving.requireDurable() }
       space.note(id, state.stage)

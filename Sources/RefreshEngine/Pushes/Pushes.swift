@@ -17,9 +17,9 @@ extension Engine {
   }
 
   /// When the limit lets one more push wake the app, boot clock: the past when it does now.
-  public func pushOpens(for id: AppID) -> Instant? { apps[id].flatMap(\.pushOpens) }
+  public func pushLimitFreeAt(for id: AppID) -> Instant? { apps[id].flatMap(\.pushLimitFreeAt) }
 
-  /// How many pushes have woken the app in the window that the limit looks at.
+  /// How many pushes have woken the app in the time that the limit looks at.
   public func pushesUsed(by id: AppID, at now: Instant) -> Int {
     guard let app = apps[id], let limit = app.policy?.pushLimit else { return 0 }
     return app.state.pushedAt.count { $0 + limit.span > now }
@@ -126,7 +126,7 @@ extension Engine {
   func waitingPushes(of app: App, at now: Instant) -> [WaitingPush] {
     let next = nextPush(of: app, at: now)?.push.id
     return app.waitingPushes.map { push in
-      let opens = app.pushOpens ?? now
+      let opens = app.pushLimitFreeAt ?? now
       let wait: WaitingPush.Wait =
         if app.isShut {
           .terminated
@@ -147,8 +147,8 @@ extension Engine {
 
   // MARK: - Delivery
 
-  /// Notes that a refresh delivers a push; only the first attempt counts for the limit.
-  mutating func begin(telling push: Push, of id: AppID, _ turn: inout Turn) {
+  /// Counts an attempt to deliver a push; only the first one counts for the limit.
+  mutating func countAttempt(_ push: Push, of id: AppID, _ turn: inout Turn) {
     guard let app = apps[id], let limit = app.policy?.pushLimit,
       let index = app.pushes.firstIndex(where: { $0.id == push.id })
     else { return }
@@ -222,15 +222,15 @@ extension App {
   var isShut: Bool { state.isTerminated && !isAttached }
 
   /// When the limit lets one more push wake it, boot clock; nil when it has no end to wait for.
-  var pushOpens: Instant? {
+  var pushLimitFreeAt: Instant? {
     guard let limit = policy?.pushLimit, state.pushedAt.count >= limit.burst else { return nil }
     return state.pushedAt[state.pushedAt.count - limit.burst] + limit.span
   }
 
   /// When a push may wake it, boot clock.
   func earliest(of push: Push) -> Instant {
-    guard push.attempts == 0, let pushOpens else { return push.earliest }
-    return max(push.earliest, pushOpens)
+    guard push.attempts == 0, let pushLimitFreeAt else { return push.earliest }
+    return max(push.earliest, pushLimitFreeAt)
   }
 }
 

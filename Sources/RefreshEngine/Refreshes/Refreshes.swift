@@ -11,8 +11,9 @@ extension Engine {
     if refreshing.isStuck { giveUpSlot(refreshing) }
   }
 
-  /// Begins a refresh whose start is performed now, unless a hold has come up while the start was being saved.
-  mutating func begin(_ refresh: RefreshID, _ turn: inout Turn) {
+  /// Starts the deadline of a refresh whose start is performed now; stops it if a hold has come up while the start was
+  /// being saved.
+  mutating func startClock(_ refresh: RefreshID, _ turn: inout Turn) {
     guard let id = running[refresh], let app = apps[id], var refreshing = app.refreshing,
       refreshing.stage == .started
     else { return }
@@ -23,7 +24,7 @@ extension Engine {
       return stop(id, .constraintLost, because: text(lacking: lost, by: app), &turn)
     }
     let saved = refreshing.started
-    refreshing.begin(at: turn.now)
+    refreshing.startClock(at: turn.now)
     apps[id]?.refreshing = refreshing
     // A start that waited for the disk is saved again: the age of the data and the next refresh count from the real one.
     guard refreshing.started != saved else { return }

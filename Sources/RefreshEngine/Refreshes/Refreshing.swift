@@ -28,7 +28,7 @@ struct Refreshing: Hashable, Sendable {
     case ending(StopReason, TerminationSequence)
   }
 
-  /// The start, as it was saved; its instant is that of ``begin(at:)`` if it waited for the disk.
+  /// The start, as it was saved; its instant is that of ``startClock(at:)`` if it waited for the disk.
   private(set) var started: Started
   /// When it is asked to end.
   private(set) var deadline: Deadline
@@ -50,7 +50,7 @@ struct Refreshing: Hashable, Sendable {
   /// Hints of its tasks about the next refresh.
   var hints = ServerHints()
 
-  /// - Parameter beginsLater: whether ``begin(at:)`` follows when the start is performed.
+  /// - Parameter beginsLater: whether ``startClock(at:)`` follows when the start is performed.
   init(_ started: Started, policy: Policy, isAttached: Bool = false, beginsLater: Bool = false) {
     self.started = started
     deadline = Deadline(from: started.at, policy: policy)
@@ -70,8 +70,8 @@ struct Refreshing: Hashable, Sendable {
   /// A start that was saved within this time counts from the decision, so that it need not be saved again.
   private static let shortWait = Duration.seconds(1)
 
-  /// Begins: its start is performed now, and it has its whole deadline from now on.
-  mutating func begin(at now: Instant) {
+  /// Its start is performed now, and it has its whole deadline from now on.
+  mutating func startClock(at now: Instant) {
     guard stage == .started else { return }
     deadline.restart(at: now)
     if started.at.duration(to: now) >= Self.shortWait { started.at = now }

@@ -24,7 +24,8 @@ public struct Started: Hashable, Sendable {
 }
 
 extension Engine {
-  mutating func begin(_ id: AppID, _ trigger: Trigger, _ turn: inout Turn) {
+  /// Starts a refresh: takes a slot and the request, and adds the effect `start` or `perform`.
+  mutating func decideStart(_ id: AppID, _ trigger: Trigger, _ turn: inout Turn) {
     guard let policy = apps[id]?.policy else { return }
     let drained = trigger == .transfer ? apps[id]?.nextDrained : nil
     let next = trigger == .push ? apps[id].flatMap { nextPush(of: $0, at: turn.now) } : nil
@@ -35,7 +36,7 @@ extension Engine {
       apps[id]?.drained.removeAll { $0 == drained }
       countWake(started, of: id, &turn)
     }
-    if let push { begin(telling: push, of: id, &turn) }
+    if let push { countAttempt(push, of: id, &turn) }
     let isAttached = apps[id]?.isAttached ?? false
     let refreshing = Refreshing(started, policy: policy, isAttached: isAttached, beginsLater: awaitsBegin)
     occupySlot(refreshing, of: id)
