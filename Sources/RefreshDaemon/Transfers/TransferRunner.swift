@@ -69,11 +69,11 @@ final class TransferRunner: DecisionFollower, SavedPart {
   }
 
   /// The bound of the queue that new transfers of an app would pass; nil if there is room for them.
-  func exceeded(by orders: [TransferOrder], of app: AppConfiguration) -> TransfersInterface.QueueFull? {
+  func exceeded(by asked: [CheckedTransfer], of app: AppConfiguration) -> TransfersInterface.QueueFull? {
     // An app that has left the configuration counts for its last owner.
     let owned = known.shares.filter { (core.configuration[$0]?.owner.uid ?? $1.owner) == app.owner.uid }
     return TransferQuota.exceeded(
-      by: orders.map { ($0.request, $0.policy(of: app.id, at: core.startedAt.instant).server) },
+      by: asked.map { ($0.request, $0.policy(of: app.id, at: core.startedAt.instant).server) },
       Array(owned.values), count: known.count)
   }
 
@@ -82,14 +82,14 @@ final class TransferRunner: DecisionFollower, SavedPart {
   /// Puts transfers into the queue, and answers when they are on the disk.
   ///
   /// They are saved first and run after that: a transfer that cannot be stored never was.
-  func enqueue(_ orders: [TransferOrder], of app: AppID, then answer: @escaping (StoreError?, [TransferID]) -> Void) {
+  func enqueue(_ asked: [CheckedTransfer], of app: AppID, then answer: @escaping (StoreError?, [TransferID]) -> Void) {
     let now = core.readClocks()
     let owner = core.configuration[app]?.owner.uid
-    let stored = orders.map { order in
-      var request = order.request
+    let stored = asked.map { transfer in
+      var request = transfer.request
       request.owner = owner
       return (
-        known.makeID(), StoredTransfer(state: TransferState(policy: order.policy(of: app, at: now)), request: request)
+        known.makeID(), StoredTransfer(state: TransferState(policy: transfer.policy(of: app, at: now)), request: request)
       )
     }
     for (id, transfer) in stored {
