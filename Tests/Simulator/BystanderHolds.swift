@@ -151,7 +151,9 @@ extension Bystander {
       return "nobody knows the power yet"
     }
     if wanted.idle, !app.isStale(0, at: now), conditions.idle.isUnanswered { return "nobody knows the user yet" }
-    if wanted.calm, !app.isStale(1, at: now), conditions.pressure.isUnanswered { return "nobody knows the pressure yet" }
+    if wanted.calm, !app.isStale(1, at: now), conditions.pressure.isUnanswered {
+      return "nobody knows the pressure yet"
+    }
     if wanted.idle, !app.isStale(0, at: now), !knows(conditions.idle, that: { $0 }) { return "the user is there" }
     if wanted.calm, !app.isStale(1, at: now), !knows(conditions.pressure, that: { !$0 }) { return "it is busy" }
     return nil

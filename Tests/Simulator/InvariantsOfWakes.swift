@@ -43,7 +43,9 @@ struct WakeIsTheMinimum: Invariant {
       case .ready, .clear: break
       }
       let explanation = brain.explain(id, at: world.instant)
-      for telling in [explanation?.reportsStale, explanation?.reportsHeld, explanation?.countsAsOpenedAt].compactMap(\.self) {
+      for telling in [explanation?.reportsStale, explanation?.reportsHeld, explanation?.countsAsOpenedAt].compactMap(
+        \.self)
+      {
         let other = windows.count > count ? windows.removeLast() : Window(earliest: telling, latest: telling)
         windows.append(Window(earliest: min(other.earliest, telling), latest: min(other.latest, telling)))
       }

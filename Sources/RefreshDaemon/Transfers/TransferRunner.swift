@@ -89,7 +89,8 @@ final class TransferRunner: DecisionFollower, SavedPart {
       var request = transfer.request
       request.owner = owner
       return (
-        known.makeID(), StoredTransfer(state: TransferState(policy: transfer.policy(of: app, at: now)), request: request)
+        known.makeID(),
+        StoredTransfer(state: TransferState(policy: transfer.policy(of: app, at: now)), request: request)
       )
     }
     for (id, transfer) in stored {

@@ -223,7 +223,8 @@ struct Refreshing: Hashable, Sendable {
     // The deadline may have passed while no daemon ran.
     let isTimedOut = records.contains { $0.outcome == .failed(.stopped(.deadline)) }
     return RefreshRecord(
-      id: started.id, app: app, trigger: started.trigger, startedAt: started.at, endedAt: min(tasks.lastEnd ?? now, now),
+      id: started.id, app: app, trigger: started.trigger, startedAt: started.at,
+      endedAt: min(tasks.lastEnd ?? now, now),
       outcome: .ofGroup(records.map(\.outcome)), stopReason: stopReason ?? (isTimedOut ? .deadline : nil),
       extraCompletions: tasks.extraCompletions, tasks: records)
   }
