@@ -106,7 +106,9 @@ public final class Server {
 
   // MARK: - Calls
 
-  /// Runs a call. Work waits for the user's earlier work; a watch above the bound is refused.
+  /// Runs a call.
+  ///
+  /// Work waits for the user's earlier work; a watch above the bound is refused.
   func begin(_ call: CallState, _ run: @escaping () -> Void) {
     let uid = call.connection.peer.uid
     if call.kind == .watch {

@@ -43,11 +43,10 @@ struct WakeIsTheMinimum: Invariant {
       case .ready, .clear: break
       }
       let explanation = brain.explain(id, at: world.instant)
-      for telling in [explanation?.reportsStale, explanation?.reportsHeld, explanation?.countsAsOpenedAt].compactMap(
-        \.self)
-      {
-        let other = windows.count > count ? windows.removeLast() : Window(earliest: telling, latest: telling)
-        windows.append(Window(earliest: min(other.earliest, telling), latest: min(other.latest, telling)))
+      let ends = [explanation?.reportsStale, explanation?.reportsHeld, explanation?.countsAsOpenedAt]
+      for end in ends.compactMap(\.self) {
+        let other = windows.count > count ? windows.removeLast() : Window(earliest: end, latest: end)
+        windows.append(Window(earliest: min(other.earliest, end), latest: min(other.latest, end)))
       }
     }
     let own = [brain.engine.roundWake, brain.engine.transferWake.map { Window(earliest: $0, latest: $0) }]
