@@ -70,7 +70,7 @@ struct GlossaryTests {
       #expect(!names.isEmpty, "\(page), \(module): a step of a way names its files")
       for name in names {
         let file = name.contains(".") ? "/\(name)" : "/\(name).swift"
-        let found = try repository.files(below: "Sources/\(module)", ending: file)
+        let found = try repository.files(below: "Sources/\(module)", ending: "").filter { $0.hasSuffix(file) }
         let problem = found.isEmpty ? "is not there; \(advice(file))" : "is \(found.joined(separator: " and "))"
         #expect(found.count == 1, "\(page): \(name) of \(module) \(problem)")
       }
