@@ -14,7 +14,7 @@ enum BrokerReport: Sendable {
 
 /// A connection to a broker with its own thread, from the lookup of the host name to the end.
 ///
-/// The thread ends soon after ``BrokerMailbox/Command/stop``. Only a lookup or a connect delays the end, by half a minute
+/// The thread ends soon after ``BrokerCommand/stop``. Only a lookup or a connect delays the end, by half a minute
 /// at most; the bridge does not wait for that.
 final class BrokerConnection {
   /// The timeout of the handshake, from the open connection to the subscription.
